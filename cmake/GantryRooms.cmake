@@ -1,0 +1,41 @@
+# A room is one static library per folder: gantry_room(plan SOURCES plan.cpp USES base) makes
+# gantry_plan. Includes are written from the repository's root ("engine/plan/plan.h"); which room
+# may use which is DESIGN's table, enforced here by USES and by tools/check_includes.py.
+#
+# KIND engine (the default) compiles without exceptions and RTTI; KIND codegen with both, because
+# LLVM and protobuf need them.
+
+function(gantry_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Werror)
+endfunction()
+
+function(gantry_room name)
+  cmake_parse_arguments(ROOM "" "KIND" "SOURCES;USES;LIBRARIES" ${ARGN})
+  add_library(gantry_${name} STATIC ${ROOM_SOURCES})
+  target_include_directories(gantry_${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  gantry_compile_options(gantry_${name})
+  if(NOT ROOM_KIND STREQUAL "codegen")
+    target_compile_options(gantry_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
+  endif()
+  foreach(use ${ROOM_USES})
+    target_link_libraries(gantry_${name} PUBLIC gantry_${use})
+  endforeach()
+  target_link_libraries(gantry_${name} PUBLIC ${ROOM_LIBRARIES})
+endfunction()
+
+# gantry_test(plan_test SOURCES plan_test.cpp LIBRARIES gantry_plan [TIMEOUT s] [LABELS ...])
+function(gantry_test name)
+  cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  add_executable(${name} ${T_SOURCES})
+  gantry_compile_options(${name})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  target_link_libraries(${name} PRIVATE ${T_LIBRARIES} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE
+    GANTRY_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
+    GANTRY_SHARED="${PROJECT_SOURCE_DIR}/../shared")
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}")
+endfunction()

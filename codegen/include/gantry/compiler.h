@@ -1,0 +1,72 @@
+/* compiler.h: the C API of the Gantry compiler. C11.
+ *
+ * A model (.onnx, or .mlir with func, tensor, linalg, arith, math or TOSA) becomes an artifact
+ * (.gantry) that gantry/gantry.h runs. Separate from the runtime: an application that ships
+ * artifacts needs neither this header nor MLIR.
+ *
+ * Threads: functions may be called from several threads; one compilation uses several itself.
+ * Errors: gantry_compile returns 0, or the exit codes below, and reports through `diagnostic`.
+ */
+#ifndef GANTRY_COMPILER_H_
+#define GANTRY_COMPILER_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define GANTRY_COMPILER_API __attribute__((visibility("default")))
+#else
+#define GANTRY_COMPILER_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum gantry_compile_result {
+  GANTRY_COMPILE_OK = 0,
+  GANTRY_COMPILE_BAD_INPUT = 1,   /* missing, damaged, or an impossible model */
+  GANTRY_COMPILE_UNSUPPORTED = 2, /* operators that are not supported yet: one message lists all */
+  GANTRY_COMPILE_IO = 3,          /* the output could not be written; nothing is left of it */
+  GANTRY_COMPILE_INTERNAL = 4     /* a pass failed; a reproducer was written if asked for */
+} gantry_compile_result_t;
+
+/* One line of text without its newline. severity: 0 error, 1 warning, 2 note. */
+typedef void (*gantry_diagnostic_fn)(void *user, int severity, const char *message);
+/* done of total steps, and what is being done: "kernels". Called from the compiling thread. */
+typedef void (*gantry_progress_fn)(void *user, const char *stage, size_t done, size_t total);
+
+typedef struct gantry_compile_options {
+  size_t struct_size;         /* sizeof(gantry_compile_options_t) */
+  const char *profile;        /* device profile: "vulkan:generic" (NULL), "vulkan:lavapipe" */
+  int32_t keep_all_outputs;   /* 1: every operator's result becomes an output under its ONNX name */
+  const char *dump_ir;        /* folder for the IR after each pass, or NULL */
+  const char *dump_ir_pass;   /* only after this pass ("form-dispatches"), or NULL for all */
+  const char *dump_spirv;     /* folder for each kernel's SPIR-V (.spv and .spvasm), or NULL */
+  const char *reproducer;     /* file for a reproducer when a pass fails, or NULL */
+  gantry_diagnostic_fn diagnostic;
+  gantry_progress_fn progress;
+  void *user;
+} gantry_compile_options_t;
+
+/* Compiles the file at `model` and writes the artifact to `output` (to a temporary name first, then
+ * renamed: an interrupted or failed compilation leaves nothing). options may be NULL. */
+GANTRY_COMPILER_API gantry_compile_result_t gantry_compile(const char *model, const char *output,
+                                                           const gantry_compile_options_t *options);
+
+/* The named profiles, one per line: "vulkan:generic\n...". Static storage. */
+GANTRY_COMPILER_API const char *gantry_compile_profiles(void);
+
+/* The ONNX operators this build imports, one per line, sorted. Static storage. */
+GANTRY_COMPILER_API const char *gantry_compile_operators(void);
+
+/* The contents of an ONNX TensorProto file (.pb). data is malloc'ed: free with free(). type is
+ * gantry_type_t of gantry.h. dims has room for 8. Returns as gantry_compile. */
+GANTRY_COMPILER_API gantry_compile_result_t
+gantry_read_tensor_proto(const char *path, int32_t *type, uint32_t *rank, int64_t *dims,
+                         void **data, size_t *size_bytes, char **name, gantry_diagnostic_fn diagnostic, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

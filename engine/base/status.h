@@ -1,0 +1,88 @@
+// Status and Result: how the engine and the backends report failure.
+//
+// The code is the truth, the message is context: it names the thing, the number and, where a driver
+// call failed, that call ("vkAllocateMemory(64.0 MiB) returned VK_ERROR_OUT_OF_DEVICE_MEMORY").
+// A status is reported once, at the top (the C API stores it for gantry_last_error()).
+// No exceptions. Both types are values; distinct objects may be used from distinct threads.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace gantry {
+
+/// The same numbers as gantry_status_t in gantry/gantry.h (asserted in engine/capi).
+enum class StatusCode : int32_t {
+  kOk = 0,
+  kInvalidArgument = 1,    // the caller passed something wrong
+  kNotFound = 2,           // a file, device or name does not exist
+  kUnsupported = 3,        // valid, but this device or build cannot do it
+  kOutOfMemory = 4,        // host or device memory is exhausted
+  kDataLoss = 5,           // a file is damaged
+  kVersionMismatch = 6,    // a file is newer than this build
+  kDeviceLost = 7,         // the device stopped answering
+  kIo = 8,                 // the operating system refused a read or a write
+  kFailedPrecondition = 9, // right call, wrong moment
+  kInternal = 10,          // a defect in Gantry
+};
+
+/// Lower-case words for a code: "invalid argument".
+const char *statusCodeName(StatusCode code);
+
+class [[nodiscard]] Status {
+public:
+  Status() = default;
+  Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+  static Status ok() { return {}; }
+  bool isOk() const { return code_ == StatusCode::kOk; }
+  explicit operator bool() const = delete; // ambiguous: write isOk()
+  StatusCode code() const { return code_; }
+  const std::string &message() const { return message_; }
+
+private:
+  StatusCode code_ = StatusCode::kOk;
+  std::string message_;
+};
+
+/// A value or the status that explains its absence (never an ok status without a value).
+template <typename T> class [[nodiscard]] Result {
+public:
+  Result(T value) : value_(std::move(value)) {}
+  Result(Status status) : status_(std::move(status)) { assert(!status_.isOk()); }
+  bool isOk() const { return value_.has_value(); }
+  const Status &status() const { return status_; }
+  T &operator*() { return *value_; }
+  const T &operator*() const { return *value_; }
+  T *operator->() { return &*value_; }
+  const T *operator->() const { return &*value_; }
+  T take() { return std::move(*value_); }
+
+private:
+  std::optional<T> value_;
+  Status status_;
+};
+
+/// printf-style construction; the message is formatted once.
+Status statusf(StatusCode code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define GANTRY_RETURN_IF_ERROR(expr)                                                               \
+  do {                                                                                             \
+    if (auto gantryStatus_ = (expr); !gantryStatus_.isOk())                                        \
+      return gantryStatus_;                                                                        \
+  } while (false)
+
+#define GANTRY_CONCAT_(a, b) a##b
+#define GANTRY_CONCAT(a, b) GANTRY_CONCAT_(a, b)
+/// GANTRY_ASSIGN_OR_RETURN(auto file, openFile(path));
+#define GANTRY_ASSIGN_OR_RETURN(decl, expr)                                                        \
+  GANTRY_ASSIGN_OR_RETURN_(GANTRY_CONCAT(gantryResult_, __LINE__), decl, expr)
+#define GANTRY_ASSIGN_OR_RETURN_(tmp, decl, expr)                                                  \
+  auto tmp = (expr);                                                                               \
+  if (!tmp.isOk())                                                                                 \
+    return tmp.status();                                                                           \
+  decl = tmp.take()
+
+} // namespace gantry

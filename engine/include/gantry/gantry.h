@@ -1,0 +1,282 @@
+/* gantry.h: the C API of the Gantry runtime, and its manual. C11; a stable ABI from 1.0 on.
+ *
+ * What it is for: loading a compiled model (.gantry), binding it to a GPU or to a software device,
+ * and running it, with every byte of device memory accounted for. It contains no compiler
+ * (gantry/compiler.h) and links none.
+ *
+ *   device   one GPU or software device, reached through one backend
+ *   program  a loaded artifact: kernels, constants, commands, plans; immutable; needs no device
+ *   session  a program bound to a device: its constants, its arena, its runs
+ *   run      one execution of a session in flight
+ *   buffer   device memory that the host can see, bound as input or output without a copy
+ *
+ * Conventions
+ *   Errors     Functions that can fail return gantry_status_t; the text of the last failure on the
+ *              calling thread is gantry_last_error(). On failure out-parameters are left untouched.
+ *   Ownership  *_create, *_load and *_submit give the caller an object to release with the function
+ *              of the same name ending in _release; release(NULL) does nothing. Objects may be
+ *              released in any order: what depends on another keeps it alive. Strings returned as
+ *              const char* belong to the object they came from.
+ *   Threads    Programs and devices may be used from several threads. Sessions, runs and buffers
+ *              are used by one thread at a time. Runs of one session execute in order; sessions are
+ *              independent.
+ *   Units      Sizes are bytes, times nanoseconds, unless a name says otherwise.
+ *   Tensors    Dense, row-major, little-endian.
+ */
+#ifndef GANTRY_GANTRY_H_
+#define GANTRY_GANTRY_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define GANTRY_API __attribute__((visibility("default")))
+#else
+#define GANTRY_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum gantry_status {
+  GANTRY_STATUS_OK = 0,
+  GANTRY_STATUS_INVALID_ARGUMENT = 1,    /* the caller passed something wrong */
+  GANTRY_STATUS_NOT_FOUND = 2,           /* a file, device or name does not exist */
+  GANTRY_STATUS_UNSUPPORTED = 3,         /* valid, but this device or build cannot do it */
+  GANTRY_STATUS_OUT_OF_MEMORY = 4,       /* host or device memory is exhausted */
+  GANTRY_STATUS_DATA_LOSS = 5,           /* a file is damaged */
+  GANTRY_STATUS_VERSION_MISMATCH = 6,    /* a file is newer than this build */
+  GANTRY_STATUS_DEVICE_LOST = 7,         /* the device stopped answering */
+  GANTRY_STATUS_IO = 8,                  /* the operating system refused a read or a write */
+  GANTRY_STATUS_FAILED_PRECONDITION = 9, /* right call, wrong moment */
+  GANTRY_STATUS_INTERNAL = 10            /* a defect in Gantry: please report it */
+} gantry_status_t;
+
+/* Lower-case words for a status: "invalid argument". Never NULL. */
+GANTRY_API const char *gantry_status_name(gantry_status_t status);
+
+/* The message of the last failure on this thread, "" if there was none. Valid until the next call
+ * of a Gantry function on this thread. */
+GANTRY_API const char *gantry_last_error(void);
+
+/* "0.1.0". */
+GANTRY_API const char *gantry_version(void);
+
+/* Frees what a function documents as "free with gantry_free". */
+GANTRY_API void gantry_free(void *memory);
+
+/* ---- element types --------------------------------------------------------------------------- */
+
+typedef enum gantry_type {
+  GANTRY_TYPE_F32 = 0,
+  GANTRY_TYPE_F16 = 1,
+  GANTRY_TYPE_F64 = 2,
+  GANTRY_TYPE_BF16 = 3,
+  GANTRY_TYPE_I8 = 4,
+  GANTRY_TYPE_U8 = 5,
+  GANTRY_TYPE_I16 = 6,
+  GANTRY_TYPE_U16 = 7,
+  GANTRY_TYPE_I32 = 8,
+  GANTRY_TYPE_U32 = 9,
+  GANTRY_TYPE_I64 = 10,
+  GANTRY_TYPE_U64 = 11,
+  GANTRY_TYPE_BOOL = 12 /* one byte, 0 or 1 */
+} gantry_type_t;
+
+GANTRY_API const char *gantry_type_name(gantry_type_t type); /* "f32"; never NULL */
+GANTRY_API size_t gantry_type_size(gantry_type_t type);      /* bytes per element; 0 if unknown */
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+typedef struct gantry_device gantry_device_t;
+
+typedef enum gantry_device_kind {
+  GANTRY_DEVICE_DISCRETE = 0,
+  GANTRY_DEVICE_INTEGRATED = 1,
+  GANTRY_DEVICE_VIRTUAL = 2,
+  GANTRY_DEVICE_SOFTWARE = 3
+} gantry_device_kind_t;
+
+typedef struct gantry_device_info {
+  uint32_t index;       /* position in the preferred order; what --device takes */
+  char name[256];       /* "llvmpipe (LLVM 15.0.6, 256 bits)" */
+  char driver[256];     /* "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)" */
+  char backend[16];     /* "vulkan" */
+  char api_version[16]; /* "1.3.230" */
+  gantry_device_kind_t kind;
+  uint64_t memory_bytes;                /* of the largest device-local heap */
+  uint64_t max_allocation_bytes;        /* of one driver allocation */
+  uint64_t max_storage_buffer_bytes;    /* of one storage-buffer binding */
+  uint32_t max_shared_memory_bytes;     /* per workgroup */
+  uint32_t max_workgroup_invocations;
+  uint32_t max_push_constant_bytes;
+  uint32_t subgroup_size;
+  int32_t buffer_device_address;        /* 1 if kernels may address buffers by pointer */
+  int32_t unified_memory;               /* 1 if device-local memory is host-visible */
+  char missing[256]; /* what it lacks to be usable by Gantry ("timelineSemaphore"), or "" */
+} gantry_device_info_t;
+
+/* Lists the devices in the preferred order: discrete, integrated, virtual, software; *count takes the capacity
+ * of infos and returns how many there are (infos may be NULL to ask). Without any Vulkan device it
+ * fails with NOT_FOUND and says which package brings the software one. */
+GANTRY_API gantry_status_t gantry_devices(gantry_device_info_t *infos, size_t *count);
+
+/* Opens a device. selector: an index ("0"), part of its name in any case ("llvmpipe"), or NULL or
+ * "": then the environment variable GANTRY_DEVICE decides if set, else the first usable device.
+ * The environment variable GANTRY_VALIDATION=1 switches the validation layers on (=sync: with
+ * synchronization validation), and their messages are counted by gantry_device_validation_messages. */
+GANTRY_API gantry_status_t gantry_device_create(const char *selector, gantry_device_t **device);
+GANTRY_API void gantry_device_release(gantry_device_t *device);
+GANTRY_API void gantry_device_get_info(const gantry_device_t *device, gantry_device_info_t *info);
+/* Messages of severity warning or error from the validation layers since the device was opened. */
+GANTRY_API uint64_t gantry_device_validation_messages(const gantry_device_t *device);
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+typedef struct gantry_buffer gantry_buffer_t;
+
+/* Device memory that the host sees mapped; bound as input or output without a copy. */
+GANTRY_API gantry_status_t gantry_buffer_create(gantry_device_t *device, uint64_t size_bytes,
+                                                gantry_buffer_t **buffer);
+GANTRY_API void gantry_buffer_release(gantry_buffer_t *buffer);
+GANTRY_API void *gantry_buffer_data(gantry_buffer_t *buffer); /* mapped for the buffer's life */
+GANTRY_API uint64_t gantry_buffer_size(const gantry_buffer_t *buffer);
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+typedef struct gantry_program gantry_program_t;
+
+#define GANTRY_MAX_RANK 8
+#define GANTRY_DYNAMIC (-1) /* a dimension that the inputs decide */
+
+typedef struct gantry_port_info {
+  const char *name;
+  gantry_type_t type;
+  uint32_t rank;
+  int64_t dims[GANTRY_MAX_RANK];          /* GANTRY_DYNAMIC where the inputs decide */
+  const char *dim_names[GANTRY_MAX_RANK]; /* "batch"; NULL where it has none */
+} gantry_port_info_t;
+
+/* Maps an artifact, checks its header and metadata. DATA_LOSS if it is damaged, VERSION_MISMATCH if
+ * it is newer than this library. Constants are mapped; their checksums are verified as they are
+ * uploaded by gantry_session_create. */
+GANTRY_API gantry_status_t gantry_program_load(const char *path, gantry_program_t **program);
+/* The same from memory, which must stay valid and unchanged until the program is released. */
+GANTRY_API gantry_status_t gantry_program_load_memory(const void *data, size_t size,
+                                                      gantry_program_t **program);
+GANTRY_API void gantry_program_release(gantry_program_t *program);
+GANTRY_API size_t gantry_program_input_count(const gantry_program_t *program);
+GANTRY_API size_t gantry_program_output_count(const gantry_program_t *program);
+/* index < count, else INVALID_ARGUMENT. Strings live as long as the program. */
+GANTRY_API gantry_status_t gantry_program_input(const gantry_program_t *program, size_t index,
+                                                gantry_port_info_t *info);
+GANTRY_API gantry_status_t gantry_program_output(const gantry_program_t *program, size_t index,
+                                                 gantry_port_info_t *info);
+/* Everything in the artifact as JSON (values with lifetimes and offsets, commands, kernels, the
+ * plan and its lower bound); docs/artifact-json.md has the schema. For a dynamic program, dims
+ * gives the values of its symbols in their order (NULL, 0: sizes are shown as expressions), and the
+ * plan is made for them. Free with gantry_free. */
+GANTRY_API gantry_status_t gantry_program_describe(const gantry_program_t *program,
+                                                   const int64_t *symbols, size_t symbol_count,
+                                                   char **json);
+
+/* ---- sessions and runs ----------------------------------------------------------------------- */
+
+typedef struct gantry_session gantry_session_t;
+typedef struct gantry_run gantry_run_t;
+
+typedef enum gantry_binding {
+  GANTRY_BINDING_AUTO = 0,           /* what the device prefers */
+  GANTRY_BINDING_STORAGE_BUFFER = 1, /* descriptors; synchronization validation sees these */
+  GANTRY_BINDING_ADDRESS = 2         /* buffer device addresses */
+} gantry_binding_t;
+
+typedef struct gantry_session_options {
+  size_t struct_size; /* sizeof(gantry_session_options_t) */
+  gantry_binding_t binding;
+  int32_t timestamps;   /* 1: GPU time of each dispatch; see gantry_session_dispatch */
+  int32_t check_memory; /* 1: poison every range before its first and after its last use, fill gaps with
+                           canaries, check them after each run (a run then fails with INTERNAL and
+                           names the value that was overrun). For tests: slow. */
+  const char *cache_path; /* pipeline cache file; NULL: the user's cache folder; "": none */
+} gantry_session_options_t;
+
+/* Compiles the pipelines in parallel, uploads the constants, plans and allocates the arena (static programs).
+ * options may be NULL. */
+GANTRY_API gantry_status_t gantry_session_create(gantry_program_t *program, gantry_device_t *device,
+                                                 const gantry_session_options_t *options,
+                                                 gantry_session_t **session);
+GANTRY_API void gantry_session_release(gantry_session_t *session);
+
+/* One input or output of a run: host memory (data), or a buffer from byte offset on.
+ * For inputs, type and dims must match the program's port. For outputs, dims are ignored on entry
+ * and written with the shape; size_bytes is the capacity on entry, the size on return. */
+typedef struct gantry_tensor {
+  gantry_type_t type;
+  uint32_t rank;
+  int64_t dims[GANTRY_MAX_RANK];
+  void *data; /* host memory; only read for inputs; NULL if buffer is set */
+  gantry_buffer_t *buffer;
+  uint64_t offset;
+  uint64_t size_bytes; /* of data, or of the stretch of buffer */
+} gantry_tensor_t;
+
+/* The output shapes for the given input shapes (data and buffer are not looked at): fills rank,
+ * dims, type and size_bytes of each output. */
+GANTRY_API gantry_status_t gantry_session_output_shapes(gantry_session_t *session,
+                                                        const gantry_tensor_t *inputs,
+                                                        size_t input_count, gantry_tensor_t *outputs,
+                                                        size_t output_count);
+
+/* Runs and waits. INVALID_ARGUMENT names the port and the wrong shape, type, count or capacity. */
+GANTRY_API gantry_status_t gantry_session_run(gantry_session_t *session,
+                                              const gantry_tensor_t *inputs, size_t input_count,
+                                              gantry_tensor_t *outputs, size_t output_count);
+
+/* The same without waiting: inputs are consumed when it returns (host memory) or when the run ends
+ * (buffers); outputs are valid after gantry_run_wait returned OK and must stay in place until then. */
+GANTRY_API gantry_status_t gantry_session_submit(gantry_session_t *session,
+                                                 const gantry_tensor_t *inputs, size_t input_count,
+                                                 gantry_tensor_t *outputs, size_t output_count,
+                                                 gantry_run_t **run);
+/* Waits up to timeout_ns (UINT64_MAX: for ever). *done is 1 when the run has ended. */
+GANTRY_API gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_ns, int32_t *done);
+GANTRY_API void gantry_run_release(gantry_run_t *run); /* waits for it */
+
+/* Exact figures of a session. */
+typedef struct gantry_statistics {
+  uint64_t constant_bytes;    /* on the device */
+  uint64_t arena_bytes;       /* of the last shape run */
+  uint64_t lower_bound_bytes; /* of the last shape run */
+  uint64_t io_bytes;          /* staging for inputs and outputs */
+  uint64_t reserved_bytes;    /* all device memory of the session, as allocated from the driver */
+  uint64_t runs;
+  uint64_t plans;             /* shapes planned; each is cached */
+  uint64_t recordings;        /* command buffers recorded */
+  uint64_t pipelines;
+  uint64_t load_ns;           /* time gantry_session_create took */
+  uint64_t last_run_ns;       /* host time from submission to completion of the last run */
+  uint64_t last_run_gpu_ns;   /* device time of the last run, if timestamps are on */
+} gantry_statistics_t;
+GANTRY_API void gantry_session_statistics(const gantry_session_t *session,
+                                          gantry_statistics_t *statistics);
+
+/* One dispatch of the last run (timestamps on). index < the program's command count, else NOT_FOUND. */
+typedef struct gantry_dispatch_info {
+  const char *name;   /* operators and nodes: "Conv_0 + Relu_1" */
+  uint64_t gpu_ns;
+  uint64_t flops;     /* the operator's own operations for this shape */
+  uint64_t bytes;     /* the operator's own bytes, read and written, for this shape */
+  uint32_t workgroups[3];
+  uint32_t workgroup_size[3];
+  uint32_t shared_bytes;
+  gantry_binding_t binding;
+} gantry_dispatch_info_t;
+GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *session, size_t index,
+                                                   gantry_dispatch_info_t *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
