@@ -1,0 +1,240 @@
+#include "engine/base/file.h"
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gantry {
+
+namespace {
+
+Status systemError(const std::string &path, const char *doing, int error) {
+  StatusCode code = StatusCode::kIo;
+  if (error == ENOENT)
+    code = StatusCode::kNotFound;
+  else if (error == ENOMEM)
+    code = StatusCode::kOutOfMemory;
+  return statusf(code, "cannot %s %s: %s", doing, path.c_str(), std::strerror(error));
+}
+
+/// Closes a descriptor at the end of a scope.
+struct Descriptor {
+  int value;
+  ~Descriptor() {
+    if (value >= 0)
+      ::close(value);
+  }
+};
+
+/// While it lives, a write beyond the process's file-size limit fails with EFBIG in this thread
+/// instead of ending the process (and leaving the temporary file behind).
+class FileSizeSignalBlock {
+public:
+  FileSizeSignalBlock() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &signal_, &previous_);
+  }
+  ~FileSizeSignalBlock() {
+    if (!sigismember(&previous_, SIGXFSZ)) {
+      const timespec now = {0, 0};
+      sigtimedwait(&signal_, nullptr, &now); // take the pending one, if there is one
+    }
+    pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
+  }
+
+private:
+  sigset_t signal_;
+  sigset_t previous_;
+};
+
+std::string parentOf(const std::string &path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos)
+    return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// Makes a new file's name durable; a file system that cannot do so is not an error.
+void syncDirectoryOf(const std::string &path) {
+  const Descriptor directory{
+      ::open(parentOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (directory.value >= 0)
+    ::fsync(directory.value);
+}
+
+} // namespace
+
+Result<MappedFile> MappedFile::open(const std::string &path) {
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.value < 0)
+    return systemError(path, "open", errno);
+  struct stat info;
+  if (::fstat(file.value, &info) != 0)
+    return systemError(path, "open", errno);
+  if (!S_ISREG(info.st_mode))
+    return statusf(StatusCode::kInvalidArgument, "cannot open %s: it is %s, not a regular file",
+                   path.c_str(), S_ISDIR(info.st_mode) ? "a folder" : "a device or a pipe");
+  MappedFile mapped;
+  const size_t size = static_cast<size_t>(info.st_size);
+  if (size == 0)
+    return mapped;
+  void *address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value, 0);
+  if (address == MAP_FAILED)
+    return systemError(path, "map", errno);
+  mapped.bytes_ = {static_cast<const uint8_t *>(address), size};
+  return mapped;
+}
+
+MappedFile::MappedFile(MappedFile &&other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty())
+    ::munmap(const_cast<uint8_t *>(bytes_.data()), bytes_.size());
+}
+
+Result<AtomicFile> AtomicFile::create(const std::string &path) {
+  AtomicFile file;
+  file.path_ = path;
+  file.target_ = path;
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode))
+      return statusf(StatusCode::kInvalidArgument, "cannot write %s: it is a folder; name a file",
+                     path.c_str());
+    if (!S_ISREG(info.st_mode)) {
+      file.descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      if (file.descriptor_ < 0)
+        return systemError(path, "write", errno);
+      return file;
+    }
+    char resolved[PATH_MAX];
+    if (::realpath(path.c_str(), resolved) != nullptr)
+      file.target_ = resolved;
+  }
+  static std::atomic<uint32_t> counter{0};
+  // A name may be left over from a process with the same id that was killed: try further ones.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    file.temporary_ = file.target_ + ".tmp" + std::to_string(::getpid()) + "." +
+                      std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
+    file.descriptor_ =
+        ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file.descriptor_ >= 0)
+      return file;
+    if (errno != EEXIST)
+      break;
+  }
+  const int error = errno;
+  file.temporary_.clear();
+  if (error == ENOENT)
+    return statusf(StatusCode::kNotFound, "cannot write %s: the folder %s does not exist",
+                   path.c_str(), parentOf(file.target_).c_str());
+  return systemError(path, "write", error);
+}
+
+AtomicFile::AtomicFile(AtomicFile &&other) noexcept
+    : path_(std::move(other.path_)), target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() {
+  if (descriptor_ >= 0)
+    ::close(descriptor_);
+  descriptor_ = -1;
+  if (!temporary_.empty())
+    ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+Status AtomicFile::failed(int error) {
+  discard();
+  return systemError(path_, "write", error);
+}
+
+Status AtomicFile::write(std::span<const uint8_t> bytes) {
+  if (descriptor_ < 0)
+    return statusf(StatusCode::kFailedPrecondition, "cannot write %s: an earlier write failed",
+                   path_.c_str());
+  const FileSizeSignalBlock block;
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return failed(errno);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return Status::ok();
+}
+
+Status AtomicFile::write(const std::string &text) {
+  return write({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+}
+
+Status AtomicFile::commit() {
+  if (descriptor_ < 0)
+    return statusf(StatusCode::kFailedPrecondition, "cannot write %s: an earlier write failed",
+                   path_.c_str());
+  // Pipes and terminals cannot be synced (EINVAL, EROFS); there is nothing to lose on them.
+  if (::fsync(descriptor_) != 0 && !temporary_.empty())
+    return failed(errno);
+  if (::close(std::exchange(descriptor_, -1)) != 0)
+    return failed(errno);
+  if (temporary_.empty())
+    return Status::ok();
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0)
+    return failed(errno);
+  temporary_.clear();
+  syncDirectoryOf(target_);
+  return Status::ok();
+}
+
+Status writeFileAtomically(const std::string &path, std::span<const uint8_t> bytes) {
+  GANTRY_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
+  GANTRY_RETURN_IF_ERROR(file.write(bytes));
+  return file.commit();
+}
+
+Status writeFileAtomically(const std::string &path, const std::string &text) {
+  return writeFileAtomically(
+      path, std::span<const uint8_t>(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+}
+
+Result<std::string> userCacheDirectory() {
+  std::string base;
+  const char *cacheHome = std::getenv("XDG_CACHE_HOME");
+  const char *home = std::getenv("HOME");
+  if (cacheHome != nullptr && cacheHome[0] == '/') // relative ones are void by the specification
+    base = cacheHome;
+  else if (home != nullptr && home[0] == '/')
+    base = std::string(home) + "/.cache";
+  else
+    return statusf(StatusCode::kNotFound,
+                   "no cache folder: neither XDG_CACHE_HOME nor HOME is set to an absolute path");
+  const std::string directory = base + "/gantry";
+  for (size_t slash = directory.find('/', 1);; slash = directory.find('/', slash + 1)) {
+    const std::string part = directory.substr(0, slash);
+    if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && slash == std::string::npos)
+      return systemError(directory, "create", errno);
+    if (slash == std::string::npos)
+      break;
+  }
+  return directory;
+}
+
+} // namespace gantry

@@ -1,0 +1,53 @@
+#include "engine/base/status.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace gantry {
+
+const char *statusCodeName(StatusCode code) {
+  switch (code) {
+  case StatusCode::kOk:
+    return "ok";
+  case StatusCode::kInvalidArgument:
+    return "invalid argument";
+  case StatusCode::kNotFound:
+    return "not found";
+  case StatusCode::kUnsupported:
+    return "unsupported";
+  case StatusCode::kOutOfMemory:
+    return "out of memory";
+  case StatusCode::kDataLoss:
+    return "data loss";
+  case StatusCode::kVersionMismatch:
+    return "version mismatch";
+  case StatusCode::kDeviceLost:
+    return "device lost";
+  case StatusCode::kIo:
+    return "input/output error";
+  case StatusCode::kFailedPrecondition:
+    return "failed precondition";
+  case StatusCode::kInternal:
+    return "internal error";
+  }
+  return "unknown status";
+}
+
+Status statusf(StatusCode code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  va_list again;
+  va_copy(again, arguments);
+  const int length = std::vsnprintf(nullptr, 0, format, arguments);
+  va_end(arguments);
+  std::string message;
+  if (length > 0) {
+    message.resize(static_cast<size_t>(length));
+    // The terminating zero overwrites the one that std::string keeps behind its last character.
+    std::vsnprintf(message.data(), message.size() + 1, format, again);
+  }
+  va_end(again);
+  return {code, std::move(message)};
+}
+
+} // namespace gantry
