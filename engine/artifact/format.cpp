@@ -1,0 +1,53 @@
+#include "engine/artifact/format.h"
+
+#include "engine/artifact/artifact.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace gantry::artifact {
+
+uint64_t hashBytes(std::span<const uint8_t> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+struct Hasher::State {
+  XXH3_state_t xxh;
+};
+
+Hasher::Hasher() : state_(new State) { reset(); }
+Hasher::~Hasher() { delete state_; }
+void Hasher::reset() { XXH3_64bits_reset(&state_->xxh); }
+void Hasher::update(std::span<const uint8_t> bytes) {
+  XXH3_64bits_update(&state_->xxh, bytes.data(), bytes.size());
+}
+uint64_t Hasher::digest() const { return XXH3_64bits_digest(&state_->xxh); }
+
+uint64_t elementSize(ElementType type) {
+  switch (type) {
+  case ElementType::f64:
+  case ElementType::i64:
+  case ElementType::u64:
+    return 8;
+  case ElementType::f32:
+  case ElementType::i32:
+  case ElementType::u32:
+    return 4;
+  case ElementType::f16:
+  case ElementType::bf16:
+  case ElementType::i16:
+  case ElementType::u16:
+    return 2;
+  case ElementType::i8:
+  case ElementType::u8:
+  case ElementType::bool8:
+    return 1;
+  }
+  return 0;
+}
+
+const char *elementName(ElementType type) {
+  return type == ElementType::bool8 ? "bool" : EnumNameElementType(type);
+}
+
+} // namespace gantry::artifact

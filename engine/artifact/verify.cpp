@@ -1,0 +1,455 @@
+#include "engine/artifact/verify.h"
+
+#include "engine/artifact/exprs.h"
+#include "engine/base/align.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace gantry::artifact {
+
+namespace {
+
+constexpr uint32_t kMaxRank = 8;
+constexpr uint32_t kMaxKernelArguments = 4096; // buffers, and dims; far above any device's limit
+constexpr uint32_t kSpirvMagic = 0x07230203;
+constexpr uint32_t kSpirvHeaderWords = 5;
+constexpr uint64_t kUnplaced = UINT64_MAX;
+
+/// The name of a thing for messages: "values[12] \"Conv_3\"".
+std::string label(const char *list, uint32_t index, const flatbuffers::String *name) {
+  return std::string(list) + "[" + std::to_string(index) + "] \"" + name->str() + "\"";
+}
+
+Status damaged(const std::string &owner, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+Status damaged(const std::string &owner, const char *format, ...) {
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  return {StatusCode::kDataLoss, owner + ": " + text};
+}
+
+Status missing(const std::string &owner, const char *field) {
+  return damaged(owner, "its %s is missing", field);
+}
+
+class Verifier {
+public:
+  Verifier(const Program &program, uint64_t constantsBytes)
+      : program_(program), constantsBytes_(constantsBytes) {}
+
+  Status run() {
+    GANTRY_RETURN_IF_ERROR(checkPresence());
+    GANTRY_RETURN_IF_ERROR(checkExprs());
+    GANTRY_RETURN_IF_ERROR(checkPorts("inputs", *program_.inputs(), Storage::input));
+    GANTRY_RETURN_IF_ERROR(checkPorts("outputs", *program_.outputs(), Storage::output));
+    GANTRY_RETURN_IF_ERROR(checkSymbols()); // refers to the inputs' dims
+    GANTRY_RETURN_IF_ERROR(checkValues());
+    GANTRY_RETURN_IF_ERROR(checkKernels());
+    GANTRY_RETURN_IF_ERROR(checkCommands());
+    GANTRY_RETURN_IF_ERROR(checkPlan());
+    return checkChunks();
+  }
+
+private:
+  /// No pointer of any table is null, so that neither the checks below nor the readers ask.
+  Status checkPresence() const;
+  Status checkExprs();
+  Status checkSymbols() const;
+  Status checkPorts(const char *list, const flatbuffers::Vector<flatbuffers::Offset<Port>> &ports,
+                    Storage storage) const;
+  Status checkValues() const;
+  Status checkConstant(const std::string &owner, const Value &value) const;
+  Status checkTransient(const std::string &owner, const Value &value,
+                        std::vector<const Value *> &slots) const;
+  Status checkKernels() const;
+  Status checkVariant(const std::string &owner, const Kernel &kernel,
+                      const KernelVariant &variant) const;
+  Status checkCommands() const;
+  Status checkDispatch(const std::string &owner, const Command &command) const;
+  Status checkCopy(const std::string &owner, const Command &command) const;
+  Status checkPlan() const;
+  Status checkChunks() const;
+  Status checkExprIndices(const std::string &owner, const char *field,
+                          const flatbuffers::Vector<uint32_t> &indices) const;
+  Status checkExprIndex(const std::string &owner, const char *field, uint32_t index) const;
+  /// A known size that is not negative; owner and field for the message.
+  Status checkKnownSize(const std::string &owner, const Value &value, uint64_t &bytes) const;
+
+  const Program &program_;
+  const uint64_t constantsBytes_;
+  std::vector<std::optional<int64_t>> folded_; // per expression
+};
+
+Status Verifier::checkPresence() const {
+  const Program &p = program_;
+  const std::string root = "program";
+  if (!p.name() || !p.producer() || !p.source() || !p.profile())
+    return missing(root, "name, producer, source or profile");
+  if (!p.symbols() || !p.exprs() || !p.inputs() || !p.outputs() || !p.values() || !p.kernels() ||
+      !p.commands() || !p.chunks())
+    return missing(root, "list of symbols, exprs, inputs, outputs, values, kernels, commands or chunks");
+  for (uint32_t i = 0; i < p.symbols()->size(); ++i)
+    if (!p.symbols()->Get(i)->name())
+      return missing("symbols[" + std::to_string(i) + "]", "name");
+  for (const auto *ports : {p.inputs(), p.outputs()})
+    for (uint32_t i = 0; i < ports->size(); ++i)
+      if (!ports->Get(i)->name() || !ports->Get(i)->dims())
+        return missing("ports[" + std::to_string(i) + "]", "name or dims");
+  for (uint32_t i = 0; i < p.values()->size(); ++i) {
+    const Value &value = *p.values()->Get(i);
+    if (!value.name() || !value.dims() || !value.op())
+      return missing("values[" + std::to_string(i) + "]", "name, dims or op");
+  }
+  for (uint32_t i = 0; i < p.kernels()->size(); ++i) {
+    const Kernel &kernel = *p.kernels()->Get(i);
+    const std::string owner = "kernels[" + std::to_string(i) + "]";
+    if (!kernel.name() || !kernel.entry_point() || !kernel.workgroup_size() || !kernel.variants() ||
+        !kernel.tile())
+      return missing(owner, "name, entry_point, workgroup_size, variants or tile");
+    for (const KernelVariant *variant : *kernel.variants())
+      if (!variant->spirv() || !variant->capabilities())
+        return missing(owner, "variant's spirv or capabilities");
+  }
+  for (uint32_t i = 0; i < p.commands()->size(); ++i) {
+    const Command &command = *p.commands()->Get(i);
+    if (!command.name() || !command.location() || !command.bindings() || !command.writes() ||
+        !command.dims() || !command.workgroups())
+      return missing("commands[" + std::to_string(i) + "]",
+                     "name, location, bindings, writes, dims or workgroups");
+  }
+  return Status::ok();
+}
+
+Status Verifier::checkExprs() {
+  const auto &exprs = *program_.exprs();
+  for (uint32_t i = 0; i < exprs.size(); ++i) {
+    const Expr &expr = *exprs.Get(i);
+    const std::string owner = "exprs[" + std::to_string(i) + "]";
+    if (expr.op() > ExprOp::MAX)
+      return damaged(owner, "operation %u does not exist", static_cast<unsigned>(expr.op()));
+    if (expr.op() == ExprOp::constant)
+      continue;
+    if (expr.op() == ExprOp::symbol) {
+      if (expr.value() < 0 || expr.value() >= static_cast<int64_t>(program_.symbols()->size()))
+        return damaged(owner, "symbol %lld of %u", static_cast<long long>(expr.value()),
+                       program_.symbols()->size());
+      if (!program_.dynamic())
+        return damaged(owner, "a symbol in a program that is not dynamic");
+      continue;
+    }
+    if (expr.lhs() >= i || expr.rhs() >= i)
+      return damaged(owner, "operands %u and %u do not come before it", expr.lhs(), expr.rhs());
+  }
+  auto folded = foldConstantExprs(program_);
+  if (!folded.isOk())
+    return {StatusCode::kDataLoss, folded.status().message()};
+  folded_ = folded.take();
+  return Status::ok();
+}
+
+Status Verifier::checkExprIndex(const std::string &owner, const char *field, uint32_t index) const {
+  if (index >= program_.exprs()->size())
+    return damaged(owner, "%s refers to expression %u of %u", field, index,
+                   program_.exprs()->size());
+  return Status::ok();
+}
+
+Status Verifier::checkExprIndices(const std::string &owner, const char *field,
+                                  const flatbuffers::Vector<uint32_t> &indices) const {
+  for (const uint32_t index : indices)
+    GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, field, index));
+  return Status::ok();
+}
+
+Status Verifier::checkPorts(const char *list,
+                            const flatbuffers::Vector<flatbuffers::Offset<Port>> &ports,
+                            Storage storage) const {
+  for (uint32_t i = 0; i < ports.size(); ++i) {
+    const Port &port = *ports.Get(i);
+    const std::string owner = label(list, i, port.name());
+    if (port.type() > ElementType::MAX)
+      return damaged(owner, "element type %u does not exist", static_cast<unsigned>(port.type()));
+    if (port.dims()->size() > kMaxRank)
+      return damaged(owner, "rank %u; at most %u", port.dims()->size(), kMaxRank);
+    GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "dims", *port.dims()));
+    if (port.value() >= program_.values()->size())
+      return damaged(owner, "refers to value %u of %u", port.value(), program_.values()->size());
+    const Value &value = *program_.values()->Get(port.value());
+    if (value.storage() != storage)
+      return damaged(owner, "its value %u is of another storage", port.value());
+    if (value.type() != port.type())
+      return damaged(owner, "its value %u is of another type", port.value());
+  }
+  return Status::ok();
+}
+
+Status Verifier::checkSymbols() const {
+  if (!program_.dynamic() && program_.symbols()->size() != 0)
+    return damaged("program", "symbols in a program that is not dynamic");
+  for (uint32_t i = 0; i < program_.symbols()->size(); ++i) {
+    const Symbol &symbol = *program_.symbols()->Get(i);
+    const std::string owner = label("symbols", i, symbol.name());
+    if (symbol.input() >= program_.inputs()->size())
+      return damaged(owner, "refers to input %u of %u", symbol.input(), program_.inputs()->size());
+    const uint32_t rank = program_.inputs()->Get(symbol.input())->dims()->size();
+    if (symbol.dim() >= rank)
+      return damaged(owner, "refers to dimension %u of an input of rank %u", symbol.dim(), rank);
+    if (symbol.min() < 0 || symbol.max() < 0 || (symbol.max() != 0 && symbol.max() < symbol.min()))
+      return damaged(owner, "bounds %lld to %lld", static_cast<long long>(symbol.min()),
+                     static_cast<long long>(symbol.max()));
+  }
+  return Status::ok();
+}
+
+Status Verifier::checkKnownSize(const std::string &owner, const Value &value,
+                                uint64_t &bytes) const {
+  const std::optional<int64_t> size = folded_[value.size()];
+  if (!size)
+    return damaged(owner, "its size depends on a dynamic dimension");
+  if (*size < 0)
+    return damaged(owner, "its size is %lld", static_cast<long long>(*size));
+  bytes = static_cast<uint64_t>(*size);
+  return Status::ok();
+}
+
+Status Verifier::checkConstant(const std::string &owner, const Value &value) const {
+  uint64_t size = 0;
+  GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));
+  if (value.fill()) {
+    if (size % 4 != 0)
+      return damaged(owner, "a fill of %llu bytes; a multiple of 4 is needed",
+                     static_cast<unsigned long long>(size));
+    return Status::ok();
+  }
+  const std::optional<uint64_t> end = checkedAdd(value.byte_offset(), size);
+  if (!end || *end > constantsBytes_)
+    return damaged(owner, "%llu bytes at %llu lie outside of the %llu bytes of constants",
+                   static_cast<unsigned long long>(size),
+                   static_cast<unsigned long long>(value.byte_offset()),
+                   static_cast<unsigned long long>(constantsBytes_));
+  if (value.byte_offset() % value.alignment() != 0)
+    return damaged(owner, "offset %llu is no multiple of its alignment %u",
+                   static_cast<unsigned long long>(value.byte_offset()), value.alignment());
+  return Status::ok();
+}
+
+Status Verifier::checkTransient(const std::string &owner, const Value &value,
+                                std::vector<const Value *> &slots) const {
+  if (value.slot() >= program_.values()->size())
+    return damaged(owner, "slot %u; slots are numbered below the %u values", value.slot(),
+                   program_.values()->size());
+  const Value *&first = slots[value.slot()];
+  if (first == nullptr)
+    first = &value;
+  else if (first->byte_offset() != value.byte_offset())
+    return damaged(owner, "lies elsewhere than \"%.100s\", which shares its slot %u",
+                   first->name()->c_str(), value.slot());
+  if (program_.dynamic()) {
+    if (value.byte_offset() != kUnplaced)
+      return damaged(owner, "has an offset although the program is dynamic");
+    return Status::ok();
+  }
+  uint64_t size = 0;
+  GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));
+  const std::optional<uint64_t> end = checkedAdd(value.byte_offset(), size);
+  if (!end || *end > program_.arena_bytes())
+    return damaged(owner, "%llu bytes at %llu lie outside of the arena of %llu bytes",
+                   static_cast<unsigned long long>(size),
+                   static_cast<unsigned long long>(value.byte_offset()),
+                   static_cast<unsigned long long>(program_.arena_bytes()));
+  if (value.byte_offset() % value.alignment() != 0)
+    return damaged(owner, "offset %llu is no multiple of its alignment %u",
+                   static_cast<unsigned long long>(value.byte_offset()), value.alignment());
+  return Status::ok();
+}
+
+Status Verifier::checkValues() const {
+  const auto &values = *program_.values();
+  const uint32_t commandCount = program_.commands()->size();
+  std::vector<const Value *> slots(values.size(), nullptr);
+  for (uint32_t i = 0; i < values.size(); ++i) {
+    const Value &value = *values.Get(i);
+    const std::string owner = label("values", i, value.name());
+    if (value.storage() > Storage::MAX)
+      return damaged(owner, "storage %u does not exist", static_cast<unsigned>(value.storage()));
+    if (value.type() > ElementType::MAX)
+      return damaged(owner, "element type %u does not exist", static_cast<unsigned>(value.type()));
+    if (value.dims()->size() > kMaxRank)
+      return damaged(owner, "rank %u; at most %u", value.dims()->size(), kMaxRank);
+    GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "dims", *value.dims()));
+    GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "size", value.size()));
+    if (!isPowerOfTwo(value.alignment()))
+      return damaged(owner, "alignment %u is no power of two", value.alignment());
+    if (value.first_use() > value.last_use())
+      return damaged(owner, "first used by command %u, last by %u", value.first_use(),
+                     value.last_use());
+    if (value.last_use() >= std::max(commandCount, 1u))
+      return damaged(owner, "last used by command %u of %u", value.last_use(), commandCount);
+    if (value.fill() && value.storage() != Storage::constant)
+      return damaged(owner, "is a fill but no constant");
+    if (value.storage() == Storage::constant)
+      GANTRY_RETURN_IF_ERROR(checkConstant(owner, value));
+    if (value.storage() == Storage::transient)
+      GANTRY_RETURN_IF_ERROR(checkTransient(owner, value, slots));
+    uint64_t size = 0;
+    if (folded_[value.size()])
+      GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));
+  }
+  return Status::ok();
+}
+
+Status Verifier::checkVariant(const std::string &owner, const Kernel &kernel,
+                              const KernelVariant &variant) const {
+  if (variant.binding() > Binding::MAX)
+    return damaged(owner, "binding %u does not exist", static_cast<unsigned>(variant.binding()));
+  const auto &spirv = *variant.spirv();
+  if (spirv.size() < kSpirvHeaderWords || spirv.Get(0) != kSpirvMagic)
+    return damaged(owner, "its SPIR-V of %u words has no SPIR-V header", spirv.size());
+  const uint32_t addresses = variant.binding() == Binding::address ? kernel.buffer_count() : 0;
+  const uint32_t blockBytes = 8 * (addresses + kernel.dim_count());
+  if (variant.push_constant_bytes() != blockBytes)
+    return damaged(owner, "%u bytes of push constants; its block has %u",
+                   variant.push_constant_bytes(), blockBytes);
+  for (const flatbuffers::String *capability : *variant.capabilities())
+    if (capability->size() == 0)
+      return damaged(owner, "an empty capability");
+  return Status::ok();
+}
+
+Status Verifier::checkKernels() const {
+  for (uint32_t i = 0; i < program_.kernels()->size(); ++i) {
+    const Kernel &kernel = *program_.kernels()->Get(i);
+    const std::string owner = label("kernels", i, kernel.name());
+    if (kernel.entry_point()->size() == 0)
+      return damaged(owner, "its entry point has no name");
+    if (kernel.workgroup_size()->size() != 3)
+      return damaged(owner, "%u workgroup sizes instead of 3", kernel.workgroup_size()->size());
+    uint64_t invocations = 1;
+    for (const uint32_t size : *kernel.workgroup_size()) {
+      if (size == 0 || size > UINT16_MAX)
+        return damaged(owner, "a workgroup size of %u", size);
+      invocations *= size;
+    }
+    if (invocations > UINT16_MAX)
+      return damaged(owner, "%llu invocations per workgroup",
+                     static_cast<unsigned long long>(invocations));
+    if (kernel.buffer_count() > kMaxKernelArguments || kernel.dim_count() > kMaxKernelArguments)
+      return damaged(owner, "%u buffers and %u dims; at most %u", kernel.buffer_count(),
+                     kernel.dim_count(), kMaxKernelArguments);
+    if (kernel.variants()->size() == 0)
+      return damaged(owner, "no variant");
+    for (const KernelVariant *variant : *kernel.variants())
+      GANTRY_RETURN_IF_ERROR(checkVariant(owner, kernel, *variant));
+  }
+  return Status::ok();
+}
+
+Status Verifier::checkDispatch(const std::string &owner, const Command &command) const {
+  if (command.kernel() >= program_.kernels()->size())
+    return damaged(owner, "refers to kernel %u of %u", command.kernel(),
+                   program_.kernels()->size());
+  const Kernel &kernel = *program_.kernels()->Get(command.kernel());
+  if (command.bindings()->size() != kernel.buffer_count())
+    return damaged(owner, "%u bindings; its kernel has %u buffers", command.bindings()->size(),
+                   kernel.buffer_count());
+  if (command.dims()->size() != kernel.dim_count())
+    return damaged(owner, "%u dims; its kernel has %u", command.dims()->size(), kernel.dim_count());
+  if (command.workgroups()->size() != 3)
+    return damaged(owner, "%u workgroup counts instead of 3", command.workgroups()->size());
+  for (const uint32_t count : *command.workgroups())
+    if (folded_[count] && (*folded_[count] < 0 || *folded_[count] > UINT32_MAX))
+      return damaged(owner, "a workgroup count of %lld", static_cast<long long>(*folded_[count]));
+  return Status::ok();
+}
+
+Status Verifier::checkCopy(const std::string &owner, const Command &command) const {
+  const auto &bindings = *command.bindings();
+  if (bindings.size() != 2 || command.writes()->Get(0) != 0 || command.writes()->Get(1) != 1)
+    return damaged(owner, "a copy reads its first binding and writes its second; it has %u",
+                   bindings.size());
+  const std::optional<int64_t> from = folded_[program_.values()->Get(bindings.Get(0))->size()];
+  const std::optional<int64_t> to = folded_[program_.values()->Get(bindings.Get(1))->size()];
+  if (from && to && *from != *to)
+    return damaged(owner, "copies a value of %lld bytes to one of %lld",
+                   static_cast<long long>(*from), static_cast<long long>(*to));
+  return Status::ok();
+}
+
+Status Verifier::checkCommands() const {
+  for (uint32_t i = 0; i < program_.commands()->size(); ++i) {
+    const Command &command = *program_.commands()->Get(i);
+    const std::string owner = label("commands", i, command.name());
+    if (command.kind() > CommandKind::MAX)
+      return damaged(owner, "kind %u does not exist", static_cast<unsigned>(command.kind()));
+    if (command.writes()->size() != command.bindings()->size())
+      return damaged(owner, "%u bindings but %u write flags", command.bindings()->size(),
+                     command.writes()->size());
+    for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
+      const uint32_t index = command.bindings()->Get(b);
+      if (index >= program_.values()->size())
+        return damaged(owner, "refers to value %u of %u", index, program_.values()->size());
+      const Value &value = *program_.values()->Get(index);
+      if (command.writes()->Get(b) != 0 &&
+          (value.storage() == Storage::constant || value.storage() == Storage::input))
+        return damaged(owner, "writes \"%.100s\", which is %s", value.name()->c_str(),
+                       value.storage() == Storage::constant ? "a constant" : "an input");
+    }
+    GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "dims", *command.dims()));
+    GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "workgroups", *command.workgroups()));
+    GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "flops", command.flops()));
+    GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "bytes_moved", command.bytes_moved()));
+    GANTRY_RETURN_IF_ERROR(command.kind() == CommandKind::dispatch ? checkDispatch(owner, command)
+                                                                   : checkCopy(owner, command));
+  }
+  return Status::ok();
+}
+
+Status Verifier::checkPlan() const {
+  const uint32_t commandCount = program_.commands()->size();
+  if (program_.peak_command() >= std::max(commandCount, 1u))
+    return damaged("program", "its peak is at command %u of %u", program_.peak_command(),
+                   commandCount);
+  if (!program_.dynamic() && program_.lower_bound_bytes() > program_.arena_bytes())
+    return damaged("program", "an arena of %llu bytes is below its lower bound of %llu",
+                   static_cast<unsigned long long>(program_.arena_bytes()),
+                   static_cast<unsigned long long>(program_.lower_bound_bytes()));
+  return Status::ok();
+}
+
+Status Verifier::checkChunks() const {
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < program_.chunks()->size(); ++i) {
+    const Chunk &chunk = *program_.chunks()->Get(i);
+    if (chunk.offset() != end || chunk.size() == 0 || chunk.size() > constantsBytes_ - end)
+      return damaged("chunks[" + std::to_string(i) + "]",
+                     "%llu bytes at %llu do not continue at %llu within %llu",
+                     static_cast<unsigned long long>(chunk.size()),
+                     static_cast<unsigned long long>(chunk.offset()),
+                     static_cast<unsigned long long>(end),
+                     static_cast<unsigned long long>(constantsBytes_));
+    end += chunk.size();
+  }
+  if (end != constantsBytes_)
+    return damaged("chunks", "they cover %llu of %llu bytes of constants",
+                   static_cast<unsigned long long>(end),
+                   static_cast<unsigned long long>(constantsBytes_));
+  return Status::ok();
+}
+
+} // namespace
+
+Status verifyMetadata(std::span<const uint8_t> metadata, uint64_t constantsBytes) {
+  // The defaults (a million tables) are for messages; a large model has more values and commands.
+  constexpr flatbuffers::uoffset_t kMaxDepth = 64;
+  constexpr flatbuffers::uoffset_t kMaxTables = 50'000'000;
+  flatbuffers::Verifier verifier(metadata.data(), metadata.size(), kMaxDepth, kMaxTables);
+  if (!VerifyProgramBuffer(verifier))
+    return {StatusCode::kDataLoss, "the metadata is no valid FlatBuffer of a program"};
+  return Verifier(*GetProgram(metadata.data()), constantsBytes).run();
+}
+
+} // namespace gantry::artifact
