@@ -1,15 +1,17 @@
 // The static memory planner: where each transient value of a program lies in the arena.
 //
-// A problem is a list of values, each with a size, an alignment and the half-open interval of
-// command indices during which it must keep its bytes. A plan gives each value an offset such that
-// values alive at the same time do not overlap; its height is the arena's size. The lower bound is
-// the largest sum of aligned sizes alive at one moment: no plan can be lower.
+// A problem is a list of values, each with a size, an alignment and the first and last of the
+// commands during which it must keep its bytes. A value occupies its size rounded up to its
+// alignment. A plan gives each value an offset such that values alive at the same time do not
+// overlap; its height is the arena's size. The lower bound is the largest sum of what is occupied at
+// one moment: no plan can be lower.
 //
 // It is not an allocator: nothing here knows MLIR, GPUs or memory. Three rooms ask it the same
 // question: the compiler (static shapes), the session (a dynamic shape not seen before) and the
-// profiler (what if). Algorithm: first-fit over several decreasing orders (size, area, duration),
-// the best kept; Pisarchyk & Lee 2020, "Efficient Memory Management for Deep Neural Net Inference",
-// greedy by size, is the first of them. Deterministic: equal problems give equal plans.
+// profiler (what if). Algorithm: first fit and best fit over several decreasing orders (size, area,
+// duration, the peak first), the best plan kept; Pisarchyk & Lee 2020, "Efficient Memory Management
+// for Deep Neural Net Inference", greedy by size, is the first of them. Deterministic: equal problems
+// give equal plans, since the work is bounded by a count and not by a clock.
 //
 // Threads: all functions are pure and may be called from any thread.
 #pragma once
@@ -33,7 +35,7 @@ struct Value {
 
 struct Plan {
   std::vector<uint64_t> offsets; // per value, bytes from the arena's start
-  uint64_t heightBytes = 0;      // max(offset + size)
+  uint64_t heightBytes = 0;      // max(offset + size rounded up to its alignment)
   uint64_t lowerBoundBytes = 0;
   uint32_t peakCommand = 0; // a command at which the lower bound is reached
 };

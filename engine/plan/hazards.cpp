@@ -1,0 +1,75 @@
+#include "engine/plan/plan.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <unordered_map>
+
+namespace gantry::plan {
+
+namespace {
+
+/// A set of bytes as disjoint ranges that do not touch.
+class ByteSet {
+public:
+  bool intersects(uint64_t begin, uint64_t end) const {
+    const auto above = ranges_.lower_bound(begin);
+    if (above != ranges_.end() && above->first < end)
+      return true;
+    return above != ranges_.begin() && std::prev(above)->second > begin;
+  }
+
+  void add(uint64_t begin, uint64_t end) {
+    auto range = ranges_.lower_bound(begin);
+    if (range != ranges_.begin() && std::prev(range)->second >= begin)
+      --range;
+    while (range != ranges_.end() && range->first <= end) {
+      begin = std::min(begin, range->first);
+      end = std::max(end, range->second);
+      range = ranges_.erase(range);
+    }
+    ranges_.emplace(begin, end);
+  }
+
+private:
+  std::map<uint64_t, uint64_t> ranges_; // begin → end
+};
+
+/// What the commands since the last barrier touched in one space.
+struct Touched {
+  ByteSet read;
+  ByteSet written;
+};
+
+uint64_t endOf(const Access &access) {
+  return access.sizeBytes > UINT64_MAX - access.offset ? UINT64_MAX
+                                                       : access.offset + access.sizeBytes;
+}
+
+} // namespace
+
+void placeBarriers(std::vector<Command> &commands) {
+  std::unordered_map<uint32_t, Touched> spaces;
+  for (Command &command : commands) {
+    command.barrierBefore = false;
+    for (const Access &access : command.accesses) {
+      const auto space = spaces.find(access.space);
+      if (access.sizeBytes == 0 || space == spaces.end())
+        continue;
+      const uint64_t end = endOf(access);
+      if (space->second.written.intersects(access.offset, end) ||
+          (access.write && space->second.read.intersects(access.offset, end)))
+        command.barrierBefore = true;
+    }
+    if (command.barrierBefore)
+      spaces.clear();
+    for (const Access &access : command.accesses) {
+      if (access.sizeBytes == 0)
+        continue;
+      Touched &touched = spaces[access.space];
+      (access.write ? touched.written : touched.read).add(access.offset, endOf(access));
+    }
+  }
+}
+
+} // namespace gantry::plan
