@@ -1,0 +1,129 @@
+#include "engine/base/align.h"
+#include "engine/base/device_profile.h"
+#include "engine/base/log.h"
+#include "engine/base/status.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <set>
+
+namespace gantry {
+namespace {
+
+TEST(Status, CarriesCodeAndMessage) {
+  const Status status = statusf(StatusCode::kNotFound, "%s is %d", "seven", 7);
+  EXPECT_FALSE(status.isOk());
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_EQ(status.message(), "seven is 7");
+  EXPECT_TRUE(Status::ok().isOk());
+}
+
+TEST(Status, FormatsLongMessagesWhole) {
+  const std::string text(5000, 'x');
+  EXPECT_EQ(statusf(StatusCode::kIo, "%s!", text.c_str()).message(), text + "!");
+}
+
+TEST(Status, EachCodeHasItsOwnName) {
+  std::set<std::string> names;
+  for (int code = 0; code <= 10; ++code)
+    names.insert(statusCodeName(static_cast<StatusCode>(code)));
+  EXPECT_EQ(names.size(), 11u);
+  EXPECT_EQ(std::string(statusCodeName(StatusCode::kInvalidArgument)), "invalid argument");
+}
+
+Result<std::unique_ptr<int>> half(int number) {
+  if (number % 2 != 0)
+    return statusf(StatusCode::kInvalidArgument, "%d is odd", number);
+  return std::make_unique<int>(number / 2);
+}
+
+Status quarter(int number, int &result) {
+  GANTRY_ASSIGN_OR_RETURN(const auto once, half(number));
+  GANTRY_ASSIGN_OR_RETURN(const auto twice, half(*once));
+  result = *twice;
+  return Status::ok();
+}
+
+TEST(Result, PassesValuesAndErrorsOn) {
+  int result = 0;
+  EXPECT_TRUE(quarter(12, result).isOk());
+  EXPECT_EQ(result, 3);
+  EXPECT_EQ(quarter(6, result).message(), "3 is odd");
+  EXPECT_EQ(result, 3);
+}
+
+TEST(Align, RoundsUpAndSaysWhenItOverflows) {
+  EXPECT_EQ(checkedRoundUp(0, 256), 0u);
+  EXPECT_EQ(checkedRoundUp(1, 256), 256u);
+  EXPECT_EQ(checkedRoundUp(256, 256), 256u);
+  EXPECT_EQ(checkedRoundUp(UINT64_MAX, 1), UINT64_MAX);
+  EXPECT_EQ(checkedRoundUp(UINT64_MAX - 254, 256), std::nullopt);
+  EXPECT_EQ(checkedRoundUp(UINT64_MAX - 255, 256), UINT64_MAX - 255);
+  EXPECT_EQ(checkedAdd(UINT64_MAX, 0), UINT64_MAX);
+  EXPECT_EQ(checkedAdd(UINT64_MAX, 1), std::nullopt);
+  EXPECT_TRUE(isPowerOfTwo(1));
+  EXPECT_TRUE(isPowerOfTwo(uint64_t{1} << 63));
+  EXPECT_FALSE(isPowerOfTwo(0));
+  EXPECT_FALSE(isPowerOfTwo(96));
+}
+
+TEST(DeviceProfile, NamedOnesAreConsistent) {
+  ASSERT_FALSE(profileNames().empty());
+  for (const std::string &name : profileNames()) {
+    const Result<DeviceProfile> profile = namedProfile(name);
+    ASSERT_TRUE(profile.isOk()) << name;
+    EXPECT_EQ(profile->name, name);
+    EXPECT_EQ(profile->backend, name.substr(0, name.find(':')));
+    EXPECT_LE(profile->preferredWorkgroupSize, profile->maxWorkgroupInvocations);
+    EXPECT_GE(profile->maxSharedMemoryBytes, 16384u);
+    EXPECT_GE(profile->maxPushConstantBytes, 128u);
+    EXPECT_GT(profile->registerTileElements, 0u);
+    EXPECT_GE(profile->subgroupSize, 1u);
+    EXPECT_LE(profile->maxStorageBufferRange, profile->maxAllocationBytes);
+    EXPECT_TRUE(!profile->preferAddressBinding || profile->features.bufferDeviceAddress);
+  }
+}
+
+TEST(DeviceProfile, GenericIsTheLeast) {
+  const Result<DeviceProfile> generic = namedProfile("vulkan:generic");
+  const Result<DeviceProfile> lavapipe = namedProfile("vulkan:lavapipe");
+  ASSERT_TRUE(generic.isOk() && lavapipe.isOk());
+  EXPECT_EQ(generic->maxSharedMemoryBytes, 16384u);
+  EXPECT_EQ(generic->maxWorkgroupInvocations, 128u);
+  EXPECT_EQ(lavapipe->maxSharedMemoryBytes, 32768u);
+  EXPECT_LE(generic->maxStorageBuffersPerStage, lavapipe->maxStorageBuffersPerStage);
+}
+
+TEST(DeviceProfile, AnUnknownNameIsRefusedWithThoseThatExist) {
+  const Result<DeviceProfile> profile = namedProfile("vulkan:toaster");
+  ASSERT_FALSE(profile.isOk());
+  EXPECT_EQ(profile.status().code(), StatusCode::kNotFound);
+  EXPECT_NE(profile.status().message().find("vulkan:toaster"), std::string::npos);
+  EXPECT_NE(profile.status().message().find("vulkan:generic"), std::string::npos);
+}
+
+// The level is read once per process, so each case runs in a process of its own.
+using LogDeathTest = testing::Test;
+
+void logAndExit(const char *environment) {
+  if (environment == nullptr)
+    unsetenv("GANTRY_LOG");
+  else
+    setenv("GANTRY_LOG", environment, 1);
+  logf(LogLevel::kWarn, "one\ntwo");
+  logf(LogLevel::kDebug, "deep %d", 3);
+  std::exit(0);
+}
+
+TEST(LogDeathTest, LevelsAreFiltered) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(logAndExit(nullptr), testing::ExitedWithCode(0), "^gantry: warn: one two\n$");
+  EXPECT_EXIT(logAndExit("error"), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(logAndExit("debug"), testing::ExitedWithCode(0), "gantry: debug: deep 3\n$");
+  EXPECT_EXIT(logAndExit("loud"), testing::ExitedWithCode(0), "GANTRY_LOG is \"loud\"");
+}
+
+} // namespace
+} // namespace gantry
