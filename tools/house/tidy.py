@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy on the C++ sources below the given folders, in parallel, and remembers what was
+clean: a source is looked at again only when it, a header that it includes or .clang-tidy changed.
+
+The memory is <build>/tidy/: one empty file per clean source, named by the hash of the preprocessed
+source and the configuration. Sources come from <build>/compile_commands.json.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+import time
+
+
+def preprocess(entry):
+    """The preprocessed source, without the line markers that hold absolute paths."""
+    words = shlex.split(entry["command"])
+    if words and words[0].endswith("ccache"):
+        words = words[1:]
+    keep, skip = [], False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in ("-o", "-MF", "-MT", "-MQ"):
+            skip = True
+        elif word not in ("-c", "-MD", "-MMD"):
+            keep.append(word)
+    done = subprocess.run(keep + ["-E", "-P"], cwd=entry["directory"], capture_output=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def check(entry, options, configuration):
+    """(source, findings or None when it was known to be clean)"""
+    source = entry["file"]
+    text = preprocess(entry)
+    memory = None
+    if text is not None:
+        # comments steer clang-tidy (NOLINT), and preprocessing drops them: hash the source as well
+        raw = pathlib.Path(source).read_bytes()
+        memory = options.memory / hashlib.sha256(configuration + raw + text).hexdigest()
+        if memory.exists():
+            return source, None
+    done = subprocess.run(
+        ["clang-tidy", "-p", str(options.build), "--quiet",
+         "--extra-arg=-Wno-unknown-warning-option", source],
+        capture_output=True, text=True)
+    if done.returncode == 0:
+        if memory:
+            memory.touch()
+        return source, ""
+    return source, (done.stdout.strip() or done.stderr.strip()) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("-j", "--jobs", type=int, default=2)
+    parser.add_argument("folders", nargs="+")
+    options = parser.parse_args()
+    root = pathlib.Path(__file__).resolve().parents[2]
+    options.build = options.build.resolve()
+    options.memory = options.build / "tidy"
+    options.memory.mkdir(exist_ok=True)
+    configuration = (root / ".clang-tidy").read_bytes()
+    folders = [root / folder for folder in options.folders]
+    entries = {}
+    for entry in json.loads((options.build / "compile_commands.json").read_text()):
+        file = pathlib.Path(entry["file"])
+        if file.suffix == ".cpp" and any(folder in file.parents for folder in folders):
+            entries.setdefault(entry["file"], entry)
+    if not entries:
+        print("clang-tidy: no source found", file=sys.stderr)
+        return 1
+    start, known, failed = time.monotonic(), 0, 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        work = [pool.submit(check, e, options, configuration) for e in entries.values()]
+        for number, done in enumerate(concurrent.futures.as_completed(work), 1):
+            source, findings = done.result()
+            known += findings is None
+            if findings:
+                failed += 1
+                print(findings, end="")
+            elif findings is not None:
+                print(f"  [{number}/{len(entries)}] {pathlib.Path(source).relative_to(root)}", flush=True)
+    print(f"  {len(entries)} sources, {known} unchanged, {failed} with findings, "
+          f"{time.monotonic() - start:.0f} s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
