@@ -1,0 +1,57 @@
+// The Gantry dialect: what exists between linalg on tensors and a command list.
+#ifndef GANTRY_OPS
+#define GANTRY_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Gantry_Dialect : Dialect {
+  let name = "gantry";
+  let cppNamespace = "::gantry::codegen";
+  let summary = "Dispatches: the unit of work that becomes one kernel launch";
+}
+
+class Gantry_Op<string mnemonic, list<Trait> traits = []> : Op<Gantry_Dialect, mnemonic, traits>;
+
+def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSizedOperandSegments]> {
+  let summary = "one kernel launch";
+  let description = [{
+    A dispatch computes its result from its operands in one kernel launch. Before outlining, its
+    region holds the computation as linalg on tensors (fused: at most one reduction, everything
+    else is inlined at the point of use); afterwards `kernel` names the module that holds it.
+
+    `dims` are the dynamic sizes that the kernel needs, once each. `operand_dims` and `result_dims`
+    list, for each dynamic dimension of the operands (results) in order, its position in `dims`.
+
+    The block's arguments are the operands, then the dims.
+
+    ```mlir
+    %y = gantry.dispatch (%x) dims(%n) {operand_dims = array<i64: 0>, result_dims = array<i64: 0>}
+        : (tensor<?x4xf32>, index) -> tensor<?x4xf32> { … gantry.yield %r : tensor<?x4xf32> }
+    ```
+
+    `flops`, if present, is how many floating-point operations the operators in it take.
+
+    `in_place`, if present, is the operand whose storage the result takes: the operand dies here and
+    each element of it is read only by the invocation that writes that element of the result.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<Index>:$dims,
+      Optional<Index>:$flops, DenseI64ArrayAttr:$operand_dims, DenseI64ArrayAttr:$result_dims,
+      OptionalAttr<SymbolRefAttr>:$kernel, OptionalAttr<I64Attr>:$in_place);
+  let results = (outs AnyRankedTensor:$result);
+  let regions = (region MaxSizedRegion<1>:$body);
+  let assemblyFormat = [{
+    ($kernel^)? `(` $inputs `)` `dims` `(` $dims `)` (`flops` $flops^)? attr-dict `:` functional-type(operands, results)
+    (`do` $body^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Gantry_YieldOp : Gantry_Op<"yield", [Pure, Terminator, HasParent<"DispatchOp">]> {
+  let summary = "ends a dispatch's region with its result";
+  let arguments = (ins AnyRankedTensor:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+#endif

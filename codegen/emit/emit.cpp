@@ -1,0 +1,114 @@
+#include "codegen/emit/emit.h"
+
+#include "codegen/emit/program_builder.h"
+#include "codegen/targets/spirv.h"
+#include "engine/base/file.h"
+
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Threading.h"
+
+#include <mutex>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+struct KernelJob {
+  ModuleOp module;
+  std::unique_ptr<artifact::KernelT> kernel;
+  Status status;
+};
+
+Status dumpSpirv(const std::string &folder, const std::string &name,
+                 const std::vector<uint32_t> &words) {
+  std::string path = folder + "/" + name;
+  GANTRY_ASSIGN_OR_RETURN(AtomicFile binary, AtomicFile::create(path + ".spv"));
+  GANTRY_RETURN_IF_ERROR(
+      binary.write({reinterpret_cast<const uint8_t *>(words.data()), words.size() * 4}));
+  GANTRY_RETURN_IF_ERROR(binary.commit());
+  GANTRY_ASSIGN_OR_RETURN(AtomicFile text, AtomicFile::create(path + ".spvasm"));
+  GANTRY_RETURN_IF_ERROR(text.write(disassemble(words)));
+  return text.commit();
+}
+
+Status buildKernel(KernelJob &job, const EmitOptions &options) {
+  auto integer = [&](StringRef name) {
+    return static_cast<uint32_t>(job.module->getAttrOfType<IntegerAttr>(name).getInt());
+  };
+  job.kernel = std::make_unique<artifact::KernelT>();
+  artifact::KernelT &kernel = *job.kernel;
+  kernel.name = job.module.getName()->str();
+  kernel.entry_point = kernel.name;
+  kernel.workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
+  kernel.buffer_count = integer("gantry.buffers");
+  kernel.dim_count = integer("gantry.dims");
+  kernel.tile = job.module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
+  for (auto module : job.module.getOps<spirv::ModuleOp>()) {
+    bool address =
+        module->getAttrOfType<StringAttr>("gantry.binding_mode").getValue() == "address";
+    GANTRY_ASSIGN_OR_RETURN(SpirvBinary binary, serializeKernel(module));
+    auto variant = std::make_unique<artifact::KernelVariantT>();
+    variant->binding = address ? artifact::Binding::address : artifact::Binding::storage_buffer;
+    variant->push_constant_bytes =
+        8 * (kernel.dim_count + (address ? kernel.buffer_count : 0));
+    variant->capabilities = binary.features;
+    if (!options.dumpSpirv.empty())
+      GANTRY_RETURN_IF_ERROR(dumpSpirv(
+          options.dumpSpirv, kernel.name + (address ? ".address" : ".storage_buffer"),
+          binary.words));
+    variant->spirv = std::move(binary.words);
+    kernel.variants.push_back(std::move(variant));
+  }
+  return Status::ok();
+}
+
+} // namespace
+
+Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions &options) {
+  auto emission = std::make_unique<Emission>();
+  artifact::ProgramT &program = emission->program;
+  program.name = options.name;
+  program.producer = "gantry " GANTRY_VERSION;
+  program.source = options.source;
+  program.profile = options.profile;
+
+  std::vector<KernelJob> jobs;
+  llvm::StringMap<uint32_t> kernels;
+  std::vector<ProgramBuilder::KernelGeometry> geometry;
+  for (auto kernel : module.getOps<ModuleOp>()) {
+    kernels[*kernel.getName()] = jobs.size();
+    ProgramBuilder::KernelGeometry entry;
+    llvm::append_range(entry.tile,
+                       kernel->getAttrOfType<DenseI64ArrayAttr>("gantry.tile").asArrayRef());
+    entry.workgroupSize = kernel->getAttrOfType<IntegerAttr>("gantry.workgroup_size").getInt();
+    geometry.push_back(std::move(entry));
+    jobs.push_back({kernel, nullptr, Status::ok()});
+  }
+  std::mutex progress;
+  size_t done = 0;
+  parallelForEach(module.getContext(), jobs, [&](KernelJob &job) {
+    job.status = buildKernel(job, options);
+    std::lock_guard<std::mutex> lock(progress);
+    ++done;
+    if (options.kernelDone)
+      options.kernelDone(done, jobs.size());
+  });
+  for (KernelJob &job : jobs) {
+    if (!job.status.isOk())
+      return Status(job.status.code(),
+                    locationName(job.module.getLoc()) + ": " + job.status.message());
+    program.kernels.push_back(std::move(job.kernel));
+  }
+
+  func::FuncOp function;
+  for (auto candidate : module.getOps<func::FuncOp>())
+    function = candidate;
+  ProgramBuilder builder(*emission, function, kernels, geometry);
+  GANTRY_RETURN_IF_ERROR(builder.build());
+  return emission;
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,474 @@
+#include "codegen/emit/program_builder.h"
+
+#include "codegen/passes/constant_bytes.h"
+#include "codegen/passes/tensor_dims.h"
+#include "engine/plan/plan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/SHA256.h"
+
+#include <numeric>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+using artifact::Storage;
+
+namespace {
+
+constexpr uint32_t kAlignment = 256;
+constexpr int64_t kWorkgroupsAlongX = 32768; // as emit-kernels numbers them
+constexpr uint32_t kNever = ~0u;
+
+void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    names.insert(name.getName());
+  else if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location inner : fused.getLocations())
+      collectNames(inner, names);
+}
+
+/// The model's name of the tensor that an op defines, or its operators' names.
+std::string modelName(Operation *op) {
+  if (auto name = op->getAttrOfType<StringAttr>("gantry.tensor"))
+    return name.getValue().str();
+  return locationName(op->getLoc());
+}
+
+/// MLIR's integers have no sign; the importer says where the model's have none either.
+artifact::ElementType unsignedType(artifact::ElementType type, StringAttr model) {
+  using artifact::ElementType;
+  if (!model || !model.getValue().starts_with("u"))
+    return type;
+  switch (type) {
+  case ElementType::i8:
+    return ElementType::u8;
+  case ElementType::i16:
+    return ElementType::u16;
+  case ElementType::i32:
+    return ElementType::u32;
+  case ElementType::i64:
+    return ElementType::u64;
+  default:
+    return type;
+  }
+}
+
+} // namespace
+
+std::string locationName(Location loc) {
+  llvm::SetVector<StringRef> names;
+  collectNames(loc, names);
+  std::string text;
+  for (StringRef name : names)
+    text += (text.empty() ? "" : " + ") + name.str();
+  return text.empty() ? locationSource(loc) : text;
+}
+
+std::string locationSource(Location loc) {
+  std::string text;
+  loc->walk([&](Location inner) {
+    auto file = dyn_cast<FileLineColLoc>(inner);
+    if (!file)
+      return WalkResult::advance();
+    text = file.getFilename().str() + ":" + std::to_string(file.getLine());
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+artifact::ElementType elementTypeOf(Type type, bool &known) {
+  using artifact::ElementType;
+  known = true;
+  if (type.isF32())
+    return ElementType::f32;
+  if (type.isF16())
+    return ElementType::f16;
+  if (type.isF64())
+    return ElementType::f64;
+  if (type.isBF16())
+    return ElementType::bf16;
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    bool isUnsigned = integer.isUnsigned();
+    switch (integer.getWidth()) {
+    case 1:
+      return ElementType::bool8;
+    case 8:
+      return isUnsigned ? ElementType::u8 : ElementType::i8;
+    case 16:
+      return isUnsigned ? ElementType::u16 : ElementType::i16;
+    case 32:
+      return isUnsigned ? ElementType::u32 : ElementType::i32;
+    case 64:
+      return isUnsigned ? ElementType::u64 : ElementType::i64;
+    default:
+      break;
+    }
+  }
+  known = false;
+  return ElementType::f32;
+}
+
+llvm::SmallVector<uint32_t> ProgramBuilder::dimsOf(Value tensor) {
+  OpBuilder builder(function_.getContext());
+  if (Operation *op = tensor.getDefiningOp())
+    builder.setInsertionPointAfter(op);
+  else
+    builder.setInsertionPointToStart(&function_.getBody().front());
+  llvm::SmallVector<uint32_t> dims;
+  for (OpFoldResult dim : tensorDims(builder, tensor))
+    dims.push_back(exprs_.of(dim));
+  return dims;
+}
+
+uint32_t ProgramBuilder::sizeOf(RankedTensorType type, llvm::ArrayRef<uint32_t> dims) {
+  unsigned bits = type.getElementType().getIntOrFloatBitWidth();
+  uint32_t size = exprs_.constant(std::max(1u, bits / 8));
+  for (uint32_t dim : dims)
+    size = exprs_.mul(size, dim);
+  return size;
+}
+
+uint32_t ProgramBuilder::addValue(Value tensor, Storage storage, std::string name) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  auto value = std::make_unique<artifact::ValueT>();
+  auto dims = dimsOf(tensor);
+  bool known;
+  value->name = std::move(name);
+  value->storage = storage;
+  value->type = elementTypeOf(type.getElementType(), known);
+  value->dims.assign(dims.begin(), dims.end());
+  value->size = sizeOf(type, dims);
+  value->alignment = kAlignment;
+  value->first_use = kNever;
+  value->last_use = 0;
+  value->slot = kNever;
+  value->op = tensor.getDefiningOp() ? locationName(tensor.getLoc()) : "";
+  program_.values.push_back(std::move(value));
+  return program_.values.size() - 1;
+}
+
+void ProgramBuilder::addSymbol(const std::string &name, unsigned input, unsigned dim) {
+  uint32_t expr = exprs_.symbol(name, input, dim);
+  auto bounds = function_.getArgAttrOfType<DenseI64ArrayAttr>(input, "gantry.dim_max");
+  if (!bounds)
+    return;
+  artifact::SymbolT &symbol = *program_.symbols[program_.exprs[expr].value()];
+  int64_t bound = bounds[dim];
+  if (bound > 0 && (symbol.max == 0 || bound < symbol.max))
+    symbol.max = bound;
+}
+
+Status ProgramBuilder::addInputs() {
+  for (BlockArgument argument : function_.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    std::string name = "arg" + std::to_string(i);
+    if (auto attribute = function_.getArgAttrOfType<StringAttr>(i, "gantry.name"))
+      name = attribute.getValue().str();
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    bool known = false;
+    if (type)
+      elementTypeOf(type.getElementType(), known);
+    if (!known)
+      return statusf(StatusCode::kUnsupported, "input '%s' is no tensor of a supported type",
+                     name.c_str());
+    auto names = function_.getArgAttrOfType<ArrayAttr>(i, "gantry.dims");
+    for (unsigned d = 0; d < static_cast<unsigned>(type.getRank()); ++d)
+      if (type.isDynamicDim(d))
+        addSymbol(names ? cast<StringAttr>(names[d]).str() : "", i, d);
+    uint32_t index = addValue(argument, Storage::input, name);
+    program_.values[index]->type = unsignedType(
+        program_.values[index]->type, function_.getArgAttrOfType<StringAttr>(i, "gantry.type"));
+    values_[argument] = index;
+    auto port = std::make_unique<artifact::PortT>();
+    port->name = name;
+    port->type = program_.values[index]->type;
+    port->dims = program_.values[index]->dims;
+    port->value = index;
+    program_.inputs.push_back(std::move(port));
+  }
+  return Status::ok();
+}
+
+Status ProgramBuilder::addConstant(Value value, Attribute data) {
+  auto type = cast<RankedTensorType>(value.getType());
+  unsigned bits = type.getElementType().getIntOrFloatBitWidth();
+  uint64_t count = type.getNumElements(), bytesEach = std::max(1u, bits / 8);
+  llvm::ArrayRef<char> bytes = constantBytes(data);
+  std::vector<uint8_t> owned;
+  bool fill = false;
+  uint32_t word = 0;
+  auto dense = dyn_cast<DenseElementsAttr>(data);
+  if (dense && (dense.isSplat() || bits == 1)) {
+    if (bits == 1) {
+      for (bool element : dense.getValues<bool>())
+        owned.push_back(element);
+    } else {
+      llvm::ArrayRef<char> one = dense.getRawData();
+      fill = count * bytesEach % 4 == 0 && bytesEach <= 4;
+      if (fill)
+        for (unsigned i = 0; i < 4; ++i)
+          word |= static_cast<uint32_t>(static_cast<uint8_t>(one[i % bytesEach])) << (8 * i);
+      else
+        for (uint64_t i = 0; i < count; ++i)
+          owned.insert(owned.end(), one.begin(), one.begin() + bytesEach);
+    }
+    bytes = {reinterpret_cast<const char *>(owned.data()), owned.size()};
+  }
+  if (!fill && bytes.size() != count * bytesEach)
+    return statusf(StatusCode::kInternal, "a constant of %s has %zu bytes instead of %llu",
+                   locationName(value.getLoc()).c_str(), bytes.size(),
+                   static_cast<unsigned long long>(count * bytesEach));
+
+  // Equal bytes are stored once.
+  std::vector<uint8_t> key;
+  if (fill) {
+    key = {1};
+    for (uint64_t part : {static_cast<uint64_t>(word), count * bytesEach})
+      key.insert(key.end(), reinterpret_cast<uint8_t *>(&part),
+                 reinterpret_cast<uint8_t *>(&part) + sizeof part);
+  } else {
+    auto hash = llvm::SHA256::hash(
+        llvm::ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
+    key.assign(hash.begin(), hash.end());
+    key.push_back(0);
+  }
+  auto [found, inserted] = constantsByHash_.try_emplace(std::move(key), 0);
+  if (inserted) {
+    uint32_t index = addValue(value, Storage::constant, modelName(value.getDefiningOp()));
+    artifact::ValueT &entry = *program_.values[index];
+    entry.fill = fill;
+    entry.fill_word = word;
+    if (!fill) {
+      artifact::ConstantData constant;
+      if (!owned.empty()) {
+        emission_.ownedBytes.push_back(std::move(owned));
+        constant.bytes = emission_.ownedBytes.back();
+      } else {
+        constant.bytes = {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()};
+      }
+      entry.byte_offset = emission_.constants.size(); // replaced by its place after layout
+      emission_.constants.push_back(constant);
+    } else {
+      entry.byte_offset = 0;
+    }
+    program_.constant_bytes += count * bytesEach;
+    found->second = index;
+  }
+  values_[value] = found->second;
+  return Status::ok();
+}
+
+Status ProgramBuilder::valueOf(Value tensor, uint32_t &index) {
+  Value storage = storageOf(tensor);
+  auto found = values_.find(storage);
+  if (found == values_.end()) {
+    auto constant = storage.getDefiningOp<arith::ConstantOp>();
+    if (!constant)
+      return statusf(StatusCode::kInternal, "'%s' is not in a dispatch",
+                     storage.getDefiningOp()->getName().getStringRef().str().c_str());
+    GANTRY_RETURN_IF_ERROR(addConstant(storage, constant.getValue()));
+    found = values_.find(storage);
+  }
+  index = found->second;
+  return Status::ok();
+}
+
+Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
+  uint32_t kernel = kernels_.lookup(dispatch.getKernel()->getRootReference().getValue());
+  auto command = std::make_unique<artifact::CommandT>();
+  command->kind = artifact::CommandKind::dispatch;
+  command->name = locationName(dispatch.getLoc());
+  command->location = locationSource(dispatch.getLoc());
+  command->kernel = kernel;
+  uint32_t moved = exprs_.constant(0);
+  for (Value operand : dispatch.getInputs()) {
+    uint32_t index;
+    GANTRY_RETURN_IF_ERROR(valueOf(operand, index));
+    command->bindings.push_back(index);
+    command->writes.push_back(false);
+    moved = exprs_.add(moved, program_.values[index]->size);
+  }
+  Value result = dispatch.getResult();
+  uint32_t index = addValue(result, Storage::transient, modelName(dispatch));
+  values_[result] = index;
+  if (dispatch.getInPlace())
+    inPlace_.push_back({index, command->bindings[*dispatch.getInPlace()]});
+  command->bindings.push_back(index);
+  command->writes.push_back(true);
+  command->bytes_moved = exprs_.add(moved, program_.values[index]->size);
+  for (Value dim : dispatch.getDims())
+    command->dims.push_back(exprs_.of(dim));
+  command->flops = dispatch.getFlops() ? exprs_.of(dispatch.getFlops()) : exprs_.constant(0);
+
+  const KernelGeometry &geometry = geometry_[kernel];
+  uint32_t invocations = exprs_.constant(1);
+  for (auto [dim, tile] : llvm::zip(program_.values[index]->dims, geometry.tile))
+    invocations = exprs_.mul(invocations, exprs_.ceilDiv(dim, tile));
+  uint32_t workgroups = exprs_.ceilDiv(invocations, geometry.workgroupSize);
+  command->workgroups = {exprs_.min(workgroups, kWorkgroupsAlongX),
+                         exprs_.ceilDiv(workgroups, kWorkgroupsAlongX), exprs_.constant(1)};
+  program_.commands.push_back(std::move(command));
+  return Status::ok();
+}
+
+void ProgramBuilder::addCopy(uint32_t from, uint32_t to) {
+  auto command = std::make_unique<artifact::CommandT>();
+  command->kind = artifact::CommandKind::copy;
+  command->name = "copy to " + program_.values[to]->name;
+  command->bindings = {from, to};
+  command->writes = {false, true};
+  command->workgroups = {exprs_.constant(0), exprs_.constant(0), exprs_.constant(0)};
+  command->flops = exprs_.constant(0);
+  command->bytes_moved = exprs_.mul(program_.values[to]->size, exprs_.constant(2));
+  program_.commands.push_back(std::move(command));
+}
+
+Status ProgramBuilder::addOutputs(func::ReturnOp end) {
+  for (auto [i, operand] : llvm::enumerate(end.getOperands())) {
+    std::string name = "result" + std::to_string(i);
+    if (auto attribute = function_.getResultAttrOfType<StringAttr>(i, "gantry.name"))
+      name = attribute.getValue().str();
+    bool known;
+    elementTypeOf(cast<RankedTensorType>(operand.getType()).getElementType(), known);
+    if (!known)
+      return statusf(StatusCode::kUnsupported, "output '%s' has an unsupported type", name.c_str());
+    uint32_t source;
+    GANTRY_RETURN_IF_ERROR(valueOf(operand, source));
+    uint32_t index = source;
+    if (program_.values[source]->storage == Storage::transient) {
+      program_.values[source]->storage = Storage::output;
+      program_.values[source]->name = name;
+    } else {
+      index = addValue(operand, Storage::output, name);
+      addCopy(source, index);
+    }
+    program_.values[index]->type =
+        unsignedType(program_.values[index]->type,
+                     function_.getResultAttrOfType<StringAttr>(i, "gantry.type"));
+    auto port = std::make_unique<artifact::PortT>();
+    port->name = name;
+    port->type = program_.values[index]->type;
+    auto dims = dimsOf(operand);
+    port->dims.assign(dims.begin(), dims.end());
+    port->value = index;
+    program_.outputs.push_back(std::move(port));
+  }
+  return Status::ok();
+}
+
+void ProgramBuilder::assignLifetimes() {
+  for (uint32_t c = 0; c < program_.commands.size(); ++c) {
+    for (uint32_t index : program_.commands[c]->bindings) {
+      artifact::ValueT &value = *program_.values[index];
+      value.first_use = std::min(value.first_use, c);
+      value.last_use = std::max(value.last_use, c);
+    }
+  }
+  for (auto &value : program_.values)
+    if (value->first_use == kNever)
+      value->first_use = 0;
+}
+
+Status ProgramBuilder::assignSlots() {
+  std::vector<uint32_t> parent(program_.values.size());
+  std::iota(parent.begin(), parent.end(), 0);
+  auto find = [&](uint32_t i) {
+    while (parent[i] != i)
+      i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  for (auto [result, operand] : inPlace_)
+    if (program_.values[result]->storage == Storage::transient &&
+        program_.values[operand]->storage == Storage::transient)
+      parent[find(result)] = find(operand);
+  std::map<uint32_t, uint32_t> slots;
+  for (uint32_t i = 0; i < program_.values.size(); ++i) {
+    if (program_.values[i]->storage != Storage::transient) {
+      program_.values[i]->slot = 0;
+      continue;
+    }
+    auto [found, inserted] = slots.try_emplace(find(i), slots.size());
+    program_.values[i]->slot = found->second;
+  }
+  return Status::ok();
+}
+
+Status ProgramBuilder::planStatic() {
+  std::vector<plan::Value> slots;
+  for (const auto &value : program_.values) {
+    if (value->storage != Storage::transient)
+      continue;
+    if (value->slot >= slots.size())
+      slots.resize(value->slot + 1, plan::Value{0, kAlignment, kNever, 0});
+    plan::Value &slot = slots[value->slot];
+    slot.sizeBytes = std::max<uint64_t>(slot.sizeBytes, *exprs_.constantValue(value->size));
+    slot.firstUse = std::min(slot.firstUse, value->first_use);
+    slot.lastUse = std::max(slot.lastUse, value->last_use);
+  }
+  GANTRY_ASSIGN_OR_RETURN(plan::Plan plan, plan::planArena(slots));
+  GANTRY_RETURN_IF_ERROR(plan::validatePlan(slots, plan));
+  program_.arena_bytes = plan.heightBytes;
+  program_.lower_bound_bytes = plan.lowerBoundBytes;
+  program_.peak_command = plan.peakCommand;
+  for (auto &value : program_.values)
+    if (value->storage == Storage::transient)
+      value->byte_offset = plan.offsets[value->slot];
+
+  std::vector<plan::Command> commands;
+  for (const auto &command : program_.commands) {
+    plan::Command entry;
+    for (size_t b = 0; b < command->bindings.size(); ++b) {
+      const artifact::ValueT &value = *program_.values[command->bindings[b]];
+      bool transient = value.storage == Storage::transient;
+      entry.accesses.push_back({transient ? 0 : command->bindings[b] + 1,
+                                transient ? value.byte_offset : 0,
+                                static_cast<uint64_t>(*exprs_.constantValue(value.size)),
+                                static_cast<bool>(command->writes[b])});
+    }
+    commands.push_back(std::move(entry));
+  }
+  plan::placeBarriers(commands);
+  GANTRY_RETURN_IF_ERROR(plan::checkHazards(commands));
+  for (size_t c = 0; c < commands.size(); ++c)
+    program_.commands[c]->barrier_before = commands[c].barrierBefore;
+  return Status::ok();
+}
+
+Status ProgramBuilder::build() {
+  GANTRY_RETURN_IF_ERROR(addInputs());
+  func::ReturnOp end;
+  llvm::SmallVector<DispatchOp> dispatches;
+  for (Operation &op : function_.getBody().front()) {
+    if (auto dispatch = dyn_cast<DispatchOp>(op))
+      dispatches.push_back(dispatch);
+    else if (auto candidate = dyn_cast<func::ReturnOp>(op))
+      end = candidate;
+  }
+  for (DispatchOp dispatch : dispatches)
+    GANTRY_RETURN_IF_ERROR(addDispatch(dispatch));
+  GANTRY_RETURN_IF_ERROR(addOutputs(end));
+  if (!exprs_.ok())
+    return Status(StatusCode::kInternal, "a size is no expression of the inputs' dimensions");
+  assignLifetimes();
+  GANTRY_RETURN_IF_ERROR(assignSlots());
+  program_.dynamic = !program_.symbols.empty();
+
+  // Kernels compute addresses in 32 bits of elements.
+  for (const auto &value : program_.values) {
+    auto size = exprs_.constantValue(value->size);
+    if (size && (*size < 0 || *size / artifact::elementSize(value->type) > INT32_MAX))
+      return statusf(StatusCode::kUnsupported,
+                     "tensor '%s' has %lld bytes; tensors above 2^31 - 1 elements are not supported",
+                     value->name.c_str(), static_cast<long long>(*size));
+  }
+  artifact::layoutConstants(emission_.constants);
+  for (auto &value : program_.values)
+    if (value->storage == Storage::constant && !value->fill)
+      value->byte_offset = emission_.constants[value->byte_offset].offset;
+  return program_.dynamic ? Status::ok() : planStatic();
+}
+
+} // namespace gantry::codegen

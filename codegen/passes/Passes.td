@@ -1,0 +1,118 @@
+// The passes of the compiler, in alphabetical order. pipeline.cpp tells their order in time.
+#ifndef GANTRY_PASSES
+#define GANTRY_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def BindBuffers : Pass<"bind-buffers", "::mlir::ModuleOp"> {
+  let summary = "materialise a SPIR-V kernel's buffers, dimensions and ids as the device takes them";
+  let description = [{
+    Runs on the module of one kernel after convert-kernels-to-spirv. Makes two SPIR-V modules of it,
+    one per way of binding, marked with `gantry.binding_mode`:
+    - `storage_buffer`: buffer i is descriptor set 0, binding i; the push-constant block holds the
+      dynamic dimensions, one 8-byte word each, of which the low 4 bytes are read.
+    - `address`: the block holds the 64-bit device address of each buffer, then the dimensions;
+      loads and stores go through PhysicalStorageBuffer pointers with their alignment stated.
+
+    It is the last pass that knows the kernel ABI, and the only one that knows how it is bound.
+  }];
+  let dependentDialects = ["::mlir::spirv::SPIRVDialect"];
+}
+
+def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp"> {
+  let summary = "convert a kernel's function to the SPIR-V dialect";
+  let description = [{
+    Runs on the module of one kernel after emit-kernels. memref, arith, math, scf and vector become
+    the SPIR-V dialect; the function keeps its arguments (pointers to StorageBuffer structs, and
+    32-bit integers for index), which bind-buffers gives their place.
+  }];
+  let dependentDialects = ["::mlir::spirv::SPIRVDialect", "::mlir::math::MathDialect"];
+}
+
+def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
+  let summary = "lower a kernel from linalg on tensors to loads, arithmetic and stores";
+  let description = [{
+    Runs on the module of one kernel, as outline-kernels left it. Chooses the register tile for the
+    device profile, then replaces the function on tensors by one on buffers, in which one
+    invocation computes one tile. The new function's arguments are, in this order: for each buffer
+    its scalar view and, where it has one, its vector view (memref in StorageBuffer space, with the
+    attribute `gantry.binding`), the dynamic dimensions (index, `gantry.dim`), and the ids of
+    workgroup and invocation (`gantry.builtin`).
+
+    Before:
+    ```mlir
+    func.func @k(%x: tensor<64xf32>) -> tensor<64xf32> {
+      %e = tensor.empty() : tensor<64xf32>
+      %r = linalg.generic … { ^bb0(%a: f32, %o: f32): %n = arith.negf %a … }
+      return %r
+    }
+    ```
+    After (a tile of four points):
+    ```mlir
+    func.func @k(%x4: memref<?xvector<4xf32>>, %y4: memref<?xvector<4xf32>>, %wg: index, …) {
+      %v = memref.load %x4[%i] … arith.negf … memref.store %w, %y4[%i]
+    }
+    ```
+  }];
+  let options = [Option<"profile", "profile", "std::string", "\"vulkan:generic\"",
+                        "the device profile to tile for">];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::spirv::SPIRVDialect"];
+}
+
+def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
+  let summary = "group the operators into dispatches";
+  let description = [{
+    Decides which tensors live in memory; everything between two of them becomes one dispatch.
+    A dispatch holds at most one reduction. Inlined into it are: pads, slices and permutations that
+    feed it, elementwise producers whose elements it needs once, and after a reduction the chain of
+    elementwise consumers over the same elements (bias, activation, residual). Reshapes are views
+    and stay between dispatches. A value with several consumers is inlined only if it is pure data
+    movement; otherwise it is computed once and kept.
+
+    Before: `%c = linalg.generic {reduction} …; %r = linalg.generic {relu} (%c)`.
+    After: `%r = gantry.dispatch (…) { %c = …; %r = …; gantry.yield %r }`.
+
+    After this pass no compute op is left outside of a dispatch; what has been fused cannot be told
+    apart again.
+  }];
+  let options = [Option<"maxBuffers", "max-buffers", "unsigned", "8",
+                        "buffers a dispatch may bind, its result included">];
+  let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "move each dispatch's region into a module of its own; equal regions share one";
+  let description = [{
+    Each distinct region becomes `module @kernel_N { func.func @kernel_N(tensors…, dims…) }`, and
+    the dispatch refers to it by name. Regions that differ in locations alone are equal: repeated
+    blocks of a network share their kernels.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+def PackConstants : Pass<"pack-constants", "::mlir::func::FuncOp"> {
+  let summary = "store the constant operand of a contraction in the order in which kernels read it";
+  let description = [{
+    A constant operand of a reduction (a filter, a weight matrix) is permuted at compile time so
+    that its parallel dimension is innermost: one vector load then brings the weights of four
+    neighbouring output channels. Splat constants only change their type.
+
+    Before: filter `[oc, ic, kh, kw]`. After: filter `[ic, kh, kw, oc]`, with the indexing map
+    changed alike.
+  }];
+}
+
+def PlaceInPlace : Pass<"place-in-place", "::mlir::func::FuncOp"> {
+  let summary = "let results take the storage of an operand that dies";
+  let description = [{
+    Marks a dispatch `in_place = i` where operand i is a transient of the same size that is not
+    used afterwards (nor through a view), and every element of it is read only by the invocation
+    that writes the same element of the result: it is read through identity maps alone.
+  }];
+  let dependentDialects = ["::gantry::codegen::GantryDialect"];
+}
+
+#endif

@@ -1,0 +1,168 @@
+// emit-kernels: see Passes.td.
+#include "codegen/passes/passes.h"
+#include "codegen/tiling/tile_choice.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVAttributes.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_EMITKERNELS
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+/// Workgroups are counted along x up to this many, then along y: each device allows 65,535.
+constexpr int64_t kWorkgroupsAlongX = 32768;
+
+struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
+  using EmitKernelsBase::EmitKernelsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (!module->hasAttr("gantry.kernel"))
+      return;
+    Result<DeviceProfile> found = namedProfile(profile);
+    if (!found.isOk()) {
+      module.emitError(found.status().message());
+      return signalPassFailure();
+    }
+    auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+    for (func::FuncOp function : functions)
+      if (failed(emit(function, *found)))
+        return signalPassFailure();
+  }
+
+  LogicalResult emit(func::FuncOp source, const DeviceProfile &device) {
+    TileChoice choice = chooseTile(source, device);
+    OpBuilder builder(source);
+    Location loc = source.getLoc();
+    auto result = cast<RankedTensorType>(source.getResultTypes().front());
+    int64_t workgroupSize = std::min(device.preferredWorkgroupSize,
+                                     device.maxWorkgroupInvocations);
+    int64_t invocations = 1;
+    for (auto [extent, tile] : llvm::zip(result.getShape(), choice.tile.result))
+      invocations = ShapedType::isDynamic(extent) || invocations < 0
+                        ? -1
+                        : invocations * ((extent + tile - 1) / tile);
+    while (invocations > 0 && workgroupSize > device.subgroupSize && workgroupSize > 8 &&
+           workgroupSize / 2 >= invocations)
+      workgroupSize /= 2;
+
+    // The signature: both views of each buffer, dims, ids.
+    llvm::SmallVector<Type> types;
+    llvm::SmallVector<NamedAttribute> none;
+    llvm::SmallVector<std::pair<StringRef, int64_t>> roles;
+    auto storage = spirv::StorageClassAttr::get(&getContext(), spirv::StorageClass::StorageBuffer);
+    auto addBuffer = [&](RankedTensorType type, int64_t binding) {
+      Type element = type.getElementType();
+      if (element.isInteger(1))
+        element = builder.getI8Type();
+      MemRefLayoutAttrInterface layout;
+      types.push_back(MemRefType::get({ShapedType::kDynamic}, element, layout, storage));
+      Type vector = element.isIntOrFloat() && element.getIntOrFloatBitWidth() == 32
+                        ? VectorType::get({4}, element)
+                        : element;
+      types.push_back(MemRefType::get({ShapedType::kDynamic}, vector, layout, storage));
+      roles.push_back({"gantry.binding", binding});
+      roles.push_back({"gantry.binding", binding});
+    };
+    int64_t buffers = 0, dims = 0;
+    for (Type type : source.getArgumentTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        addBuffer(tensor, buffers++);
+    addBuffer(result, buffers++);
+    for (Type type : source.getArgumentTypes()) {
+      if (isa<RankedTensorType>(type))
+        continue;
+      types.push_back(builder.getIndexType());
+      roles.push_back({"gantry.dim", dims++});
+    }
+    for (int64_t i = 0; i < 3; ++i) { // workgroup x and y, invocation
+      types.push_back(builder.getIndexType());
+      roles.push_back({"gantry.builtin", i});
+    }
+
+    std::string name = source.getName().str();
+    auto kernel = builder.create<func::FuncOp>(loc, name, builder.getFunctionType(types, {}));
+    Block *entry = kernel.addEntryBlock();
+    for (auto [i, role] : llvm::enumerate(roles))
+      kernel.setArgAttr(i, role.first, builder.getI64IntegerAttr(role.second));
+    kernel->setAttr("gantry.buffers", builder.getI64IntegerAttr(buffers));
+    kernel->setAttr("gantry.dims", builder.getI64IntegerAttr(dims));
+    kernel->setAttr("gantry.workgroup_size", builder.getI64IntegerAttr(workgroupSize));
+    kernel->setAttr("gantry.tile", builder.getDenseI64ArrayAttr(choice.tile.result));
+    kernel->setAttr("gantry.tile_text",
+                    builder.getStringAttr(describeTile(choice.tile) + " per invocation"));
+    builder.setInsertionPointToStart(entry);
+    auto end = builder.create<func::ReturnOp>(loc);
+    builder.setInsertionPoint(end);
+
+    llvm::SmallVector<KernelEvaluator::Buffer> views;
+    for (int64_t i = 0; i < buffers; ++i)
+      views.push_back({entry->getArgument(2 * i), entry->getArgument(2 * i + 1)});
+    ValueRange dimArguments = entry->getArguments().slice(2 * buffers, dims);
+    KernelEvaluator evaluator(source, choice.tile, &builder, views, dimArguments);
+
+    // The linear id of the invocation, taken apart into tile coordinates, innermost first.
+    IndexSpace &space = evaluator.space();
+    auto constant = [&](int64_t value) -> Value {
+      return builder.create<arith::ConstantIndexOp>(loc, value);
+    };
+    size_t first = 2 * buffers + dims;
+    Value group = builder.create<arith::AddIOp>(
+        loc,
+        builder.create<arith::MulIOp>(loc, entry->getArgument(first + 1),
+                                      constant(kWorkgroupsAlongX)),
+        entry->getArgument(first));
+    Value id = builder.create<arith::AddIOp>(
+        loc, builder.create<arith::MulIOp>(loc, group, constant(workgroupSize)),
+        entry->getArgument(first + 2));
+    llvm::SmallVector<IndexExpr> shape = evaluator.resultShape();
+    llvm::SmallVector<Value> counts;
+    IndexExpr total(1);
+    for (auto [extent, tile] : llvm::zip(shape, choice.tile.result)) {
+      IndexExpr count = space.ceilDiv(extent, tile);
+      total = space.mul(total, count);
+      counts.push_back(space.materialize(count, builder, loc));
+    }
+    if (invocations < 0 || invocations % workgroupSize != 0) {
+      Value inside = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, id,
+                                                   space.materialize(total, builder, loc));
+      auto guard = builder.create<scf::IfOp>(loc, inside);
+      builder.setInsertionPoint(guard.thenBlock()->getTerminator());
+    }
+    llvm::SmallVector<Value> coordinates(shape.size());
+    Value rest = id;
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (d == 0) {
+        coordinates[d] = rest;
+        break;
+      }
+      coordinates[d] = builder.create<arith::RemUIOp>(loc, rest, counts[d]);
+      rest = builder.create<arith::DivUIOp>(loc, rest, counts[d]);
+    }
+    evaluator.run(coordinates);
+    if (Operation *op = evaluator.unsupported())
+      return op->emitError("cannot be lowered to a kernel");
+    source.erase();
+    kernel.setName(name);
+
+    llvm::BitVector unused(entry->getNumArguments());
+    for (BlockArgument argument : entry->getArguments())
+      if (argument.use_empty())
+        unused.set(argument.getArgNumber());
+    kernel.eraseArguments(unused);
+    return success();
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

@@ -1,0 +1,378 @@
+// form-dispatches: see Passes.td.
+//
+// Operators are looked at from the last to the first, so that when an operator is decided, all its
+// consumers are. Each is either a root (its result lives in memory) or inlined into the groups of
+// its consumers.
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/passes.h"
+#include "codegen/passes/tensor_dims.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_FORMDISPATCHES
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+constexpr int kCheapOps = 4;
+
+bool isReduction(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && generic.getNumReductionLoops() > 0;
+}
+
+bool isCompute(Operation *op) {
+  return isa<linalg::GenericOp, tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op);
+}
+
+/// Cloned wherever it is needed: costs nothing.
+bool isFree(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<tensor::EmptyOp, linalg::FillOp>(op))
+    return true;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return !isa<RankedTensorType>(constant.getType()) ||
+           isa<SplatElementsAttr>(constant.getValue());
+  return false;
+}
+
+/// Only moves elements: pads, slices, permutations and broadcasts.
+bool isMovement(Operation *op) {
+  if (isa<tensor::PadOp, tensor::ExtractSliceOp>(op))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && generic.getNumReductionLoops() == 0 &&
+         llvm::hasSingleElement(generic.getRegion().front());
+}
+
+bool isCheap(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic)
+    return true;
+  int count = 0;
+  for (Operation &inner : generic.getRegion().front()) {
+    if (isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::PowFOp, tensor::ExtractOp>(
+            inner))
+      return false;
+    ++count;
+  }
+  return count <= kCheapOps + 1; // and its yield
+}
+
+/// All values from outside that the op uses, in its operands and in its regions.
+llvm::SetVector<Value> usedValues(Operation *op) {
+  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      Region *region = operand.getParentRegion();
+      if (region == op->getParentRegion() || region->isProperAncestor(op->getParentRegion()))
+        values.insert(operand);
+    }
+  });
+  return values;
+}
+
+bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+/// How an element of a producer is read by its consumers: once; several times in elementwise
+/// context (broadcast); many times inside of a reduction.
+enum Reuse { kOnce, kBroadcast, kMany };
+
+struct Group {
+  Operation *root;
+  llvm::SetVector<Value> leaves; // tensors read from memory
+  bool hasReduction = false;
+};
+
+struct Decision {
+  bool root = false;
+  llvm::SmallVector<Group *, 2> groups;
+  bool direct = false; // its points are the root's points, one to one
+  Reuse reuse = kOnce;
+};
+
+struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
+  using FormDispatchesBase::FormDispatchesBase;
+
+  std::map<Operation *, Decision> decisions;
+  std::vector<std::shared_ptr<Group>> groups; // shared: a pass is copied for each thread
+
+  void addLeaves(Group &group, Operation *op) {
+    for (Value value : usedValues(op))
+      if (isTensor(value) && !isFree(value))
+        group.leaves.insert(value);
+  }
+
+  /// How `user`, already decided, would read the elements of `value` if it were inlined.
+  void readBy(Operation *user, Value value, const Decision &context, bool &direct, Reuse &reuse) {
+    Reuse level = context.reuse;
+    bool bijective = context.direct;
+    if (auto generic = dyn_cast<linalg::GenericOp>(user)) {
+      unsigned loops = generic.getNumLoops();
+      bool found = false;
+      for (OpOperand &operand : generic->getOpOperands()) {
+        if (operand.get() != value)
+          continue;
+        found = true;
+        AffineMap map = generic.getMatchingIndexingMap(&operand);
+        bool isInit = generic.isDpsInit(&operand);
+        bool permutation = map.isPermutation() && map.getNumDims() == loops;
+        if (isReduction(user)) {
+          bijective &= isInit;
+          if (!permutation && !isInit)
+            level = kMany;
+        } else {
+          bijective &= permutation;
+          if (map.getNumResults() < loops || !map.isProjectedPermutation())
+            level = std::max(level, kBroadcast);
+        }
+      }
+      if (!found) { // captured by the body: any element, any number of times
+        bijective = false;
+        level = kMany;
+      }
+    } else {
+      bijective = false;
+      if (isa<tensor::ConcatOp>(user))
+        level = kMany;
+    }
+    direct &= bijective;
+    reuse = std::max(reuse, level);
+  }
+
+  bool tryInline(Operation *op) {
+    if (op->getNumResults() != 1 || isa<tensor::ConcatOp>(op))
+      return false;
+    Value value = op->getResult(0);
+    llvm::SetVector<Operation *> users;
+    Block *block = op->getBlock();
+    for (Operation *user : value.getUsers())
+      users.insert(block->findAncestorOpInBlock(*user));
+    llvm::SetVector<Group *> into;
+    bool direct = true;
+    Reuse reuse = kOnce;
+    for (Operation *user : users) {
+      if (!isCompute(user))
+        return false;
+      const Decision &context = decisions[user];
+      into.insert(context.groups.begin(), context.groups.end());
+      readBy(user, value, context, direct, reuse);
+    }
+    bool movement = isMovement(op);
+    if (!movement && (users.size() > 1 || into.size() > 1))
+      return false;
+    if (isReduction(op)) {
+      if (!direct || into.front()->hasReduction)
+        return false;
+    } else if (!movement && !(reuse == kOnce || (reuse == kBroadcast && isCheap(op)))) {
+      return false;
+    }
+    llvm::SetVector<Value> added;
+    for (Value used : usedValues(op))
+      if (isTensor(used) && !isFree(used))
+        added.insert(used);
+    for (Group *group : into) {
+      size_t count = group->leaves.size() - 1;
+      for (Value leaf : added)
+        count += !group->leaves.contains(leaf);
+      if (count + 1 > maxBuffers && added.size() > 1)
+        return false;
+    }
+    Decision &decision = decisions[op];
+    decision.direct = direct;
+    decision.reuse = reuse;
+    for (Group *group : into) {
+      decision.groups.push_back(group);
+      group->leaves.remove(value);
+      group->leaves.insert(added.begin(), added.end());
+      group->hasReduction |= isReduction(op);
+    }
+    return true;
+  }
+
+  void decide(Operation *op) {
+    if (op->use_empty() || tryInline(op))
+      return;
+    groups.push_back(std::make_shared<Group>());
+    Group &group = *groups.back();
+    group.root = op;
+    group.hasReduction = isReduction(op);
+    addLeaves(group, op);
+    Decision &decision = decisions[op];
+    decision.root = true;
+    decision.direct = true;
+    decision.groups.push_back(&group);
+  }
+
+  // ---- building --------------------------------------------------------------------------------
+
+  struct Builder {
+    FormDispatchesPass &pass;
+    Group &group;
+    llvm::SetVector<Value> operands{}, dims{};
+    llvm::SetVector<Operation *> members{};
+
+    bool isInlined(Operation *op) {
+      if (op == group.root)
+        return true;
+      auto found = pass.decisions.find(op);
+      return found != pass.decisions.end() && !found->second.root &&
+             llvm::is_contained(found->second.groups, &group);
+    }
+
+    void collect(Operation *op) {
+      if (members.contains(op))
+        return;
+      for (Value value : usedValues(op)) {
+        Operation *producer = value.getDefiningOp();
+        if (value.getType().isIndex() && !matchPattern(value, m_Constant()))
+          dims.insert(value);
+        else if (isFree(value) || (producer && isTensor(value) && isInlined(producer)))
+          collect(producer);
+        else if (isTensor(value))
+          operands.insert(value);
+        else if (producer)
+          collect(producer); // a scalar
+      }
+      members.insert(op);
+    }
+  };
+
+  /// Floating-point operations of all members: those of a body, times the extents of its loops.
+  static OpFoldResult countFlops(OpBuilder &builder, llvm::ArrayRef<Operation *> members) {
+    OpFoldResult total = builder.getIndexAttr(0);
+    AffineExpr a = builder.getAffineSymbolExpr(0), b = builder.getAffineSymbolExpr(1);
+    for (Operation *member : members) {
+      auto generic = dyn_cast<linalg::GenericOp>(member);
+      if (!generic)
+        continue;
+      int64_t perPoint = 0;
+      for (Operation &op : generic.getRegion().front())
+        perPoint += op.getNumResults() == 1 && isa<FloatType>(op.getResult(0).getType()) &&
+                    !isa<arith::ConstantOp, arith::SelectOp, tensor::ExtractOp>(op);
+      if (perPoint == 0)
+        continue;
+      Location loc = generic.getLoc();
+      OpFoldResult work = builder.getIndexAttr(perPoint);
+      llvm::SmallBitVector known(generic.getNumLoops());
+      for (OpOperand &operand : generic->getOpOperands()) {
+        if (!isTensor(operand.get()))
+          continue;
+        auto dims = tensorDims(builder, operand.get());
+        AffineMap map = generic.getMatchingIndexingMap(&operand);
+        for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+          auto dim = dyn_cast<AffineDimExpr>(expr);
+          if (!dim || known.test(dim.getPosition()))
+            continue;
+          known.set(dim.getPosition());
+          work = affine::makeComposedFoldedAffineApply(builder, loc, a * b, {work, dims[i]});
+        }
+      }
+      total = affine::makeComposedFoldedAffineApply(builder, loc, a + b, {total, work});
+    }
+    return total;
+  }
+
+  void build(Group &group, unsigned resultNumber) {
+    Builder parts{*this, group};
+    parts.collect(group.root);
+    Operation *root = group.root;
+    OpBuilder builder(root);
+    auto dimsOf = [&](Value tensor, llvm::SmallVectorImpl<int64_t> &positions) {
+      auto type = cast<RankedTensorType>(tensor.getType());
+      if (type.hasStaticShape())
+        return;
+      auto extents = tensorDims(builder, tensor);
+      for (auto [i, extent] : llvm::enumerate(extents)) {
+        if (!type.isDynamicDim(i))
+          continue;
+        Value value = getValueOrCreateConstantIndexOp(builder, root->getLoc(), extent);
+        parts.dims.insert(value);
+        positions.push_back(std::distance(parts.dims.begin(), llvm::find(parts.dims, value)));
+      }
+    };
+    llvm::SmallVector<int64_t> operandDims, resultDims;
+    for (Value operand : parts.operands)
+      dimsOf(operand, operandDims);
+    Value result = root->getResult(resultNumber);
+    dimsOf(result, resultDims);
+
+    llvm::SmallVector<Location> locations;
+    for (Operation *member : parts.members)
+      if (isCompute(member))
+        locations.push_back(member->getLoc());
+    Location loc = FusedLoc::get(builder.getContext(), locations);
+    Value flops = getValueOrCreateConstantIndexOp(builder, loc, countFlops(builder, parts.members));
+    auto dispatch = builder.create<DispatchOp>(
+        loc, result.getType(), parts.operands.getArrayRef(), parts.dims.getArrayRef(),
+        flops, builder.getDenseI64ArrayAttr(operandDims), builder.getDenseI64ArrayAttr(resultDims),
+        SymbolRefAttr(), IntegerAttr());
+    Block *block = new Block();
+    dispatch.getBody().push_back(block);
+    IRMapping mapping;
+    for (Value value : parts.operands)
+      mapping.map(value, block->addArgument(value.getType(), loc));
+    for (Value value : parts.dims)
+      mapping.map(value, block->addArgument(value.getType(), loc));
+    builder.setInsertionPointToStart(block);
+    for (Operation *member : parts.members)
+      builder.clone(*member, mapping)->removeDiscardableAttr("gantry.tensor");
+    if (Attribute name = root->getDiscardableAttr("gantry.tensor"))
+      dispatch->setDiscardableAttr("gantry.tensor", name);
+    builder.create<YieldOp>(loc, mapping.lookup(result));
+    result.replaceAllUsesWith(dispatch.getResult());
+  }
+
+  void runOnOperation() override {
+    decisions.clear();
+    groups.clear();
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    Block &block = function.getBody().front();
+    for (Operation &op : llvm::reverse(block)) {
+      bool kept = isa<linalg::FillOp>(op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
+                    return !isCompute(block.findAncestorOpInBlock(*user));
+                  });
+      if (isCompute(&op))
+        decide(&op);
+      else if (kept)
+        decideFill(&op);
+    }
+    // Producers first, so that operands are already the results of dispatches.
+    std::sort(groups.begin(), groups.end(), [](const auto &a, const auto &b) {
+      return a->root->isBeforeInBlock(b->root);
+    });
+    for (auto &group : groups)
+      for (OpResult result : group->root->getResults())
+        if (!result.use_empty())
+          build(*group, result.getResultNumber());
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (op.use_empty() && (isCompute(&op) || isMemoryEffectFree(&op)) &&
+          !op.hasTrait<OpTrait::IsTerminator>())
+        op.erase();
+  }
+
+  void decideFill(Operation *op) {
+    groups.push_back(std::make_shared<Group>());
+    groups.back()->root = op;
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

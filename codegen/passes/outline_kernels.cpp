@@ -1,0 +1,80 @@
+// outline-kernels: see Passes.td.
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/AsmState.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_OUTLINEKERNELS
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
+  /// The text of everything that the kernel depends on; locations are not part of it.
+  static std::string fingerprint(DispatchOp dispatch) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    for (Value operand : dispatch.getInputs())
+      stream << operand.getType() << ',';
+    stream << dispatch.getResult().getType();
+    for (int64_t dim : dispatch.getOperandDims())
+      stream << ' ' << dim;
+    for (int64_t dim : dispatch.getResultDims())
+      stream << '|' << dim;
+    AsmState state(dispatch, OpPrintingFlags().useLocalScope());
+    for (Operation &op : dispatch.getBody().front()) {
+      stream << '\n';
+      op.print(stream, state);
+    }
+    return text;
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    llvm::StringMap<SymbolRefAttr> known;
+    OpBuilder builder(&getContext());
+    llvm::SmallVector<DispatchOp> dispatches;
+    module.walk([&](DispatchOp dispatch) {
+      if (!dispatch.getBody().empty())
+        dispatches.push_back(dispatch);
+    });
+    for (DispatchOp dispatch : dispatches) {
+      auto [found, inserted] = known.try_emplace(fingerprint(dispatch));
+      if (inserted)
+        found->second = outline(dispatch, "kernel_" + std::to_string(known.size() - 1), builder);
+      dispatch.setKernelAttr(found->second);
+      Region empty;
+      dispatch.getBody().takeBody(empty);
+    }
+  }
+
+  SymbolRefAttr outline(DispatchOp dispatch, const std::string &name, OpBuilder &builder) {
+    builder.setInsertionPointToEnd(getOperation().getBody());
+    Location loc = dispatch.getLoc();
+    auto kernelModule = builder.create<ModuleOp>(loc, name);
+    kernelModule->setAttr("gantry.kernel", builder.getUnitAttr());
+    builder.setInsertionPointToStart(kernelModule.getBody());
+    auto type = builder.getFunctionType(dispatch.getBody().front().getArgumentTypes(),
+                                        dispatch.getResult().getType());
+    auto function = builder.create<func::FuncOp>(loc, name, type);
+    function->setAttr("gantry.operand_dims", dispatch.getOperandDimsAttr());
+    function->setAttr("gantry.result_dims", dispatch.getResultDimsAttr());
+    function.getBody().takeBody(dispatch.getBody());
+    auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
+    builder.setInsertionPoint(yield);
+    builder.create<func::ReturnOp>(loc, yield.getValue());
+    yield.erase();
+    return SymbolRefAttr::get(builder.getContext(), name);
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

@@ -1,0 +1,47 @@
+// The compiler's own passes. Passes.td is their manual, pipeline.cpp their order.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+namespace mlir {
+class ModuleOp;
+namespace func {
+class FuncOp;
+}
+namespace affine {
+class AffineDialect;
+}
+namespace arith {
+class ArithDialect;
+}
+namespace math {
+class MathDialect;
+}
+namespace memref {
+class MemRefDialect;
+}
+namespace scf {
+class SCFDialect;
+}
+namespace spirv {
+class SPIRVDialect;
+}
+namespace tensor {
+class TensorDialect;
+}
+namespace vector {
+class VectorDialect;
+}
+} // namespace mlir
+
+namespace gantry::codegen {
+
+class GantryDialect;
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "codegen/passes/Passes.h.inc"
+
+} // namespace gantry::codegen

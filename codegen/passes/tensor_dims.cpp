@@ -1,0 +1,91 @@
+#include "codegen/passes/tensor_dims.h"
+
+#include "codegen/dialect/gantry_dialect.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+Value storageOf(Value tensor) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+      break;
+    tensor = op->getOperand(0);
+  }
+  return tensor;
+}
+
+static OpFoldResult combine(OpBuilder &builder, Location loc, OpFoldResult a, OpFoldResult b,
+                            bool product) {
+  AffineExpr x = builder.getAffineSymbolExpr(0), y = builder.getAffineSymbolExpr(1);
+  return affine::makeComposedFoldedAffineApply(builder, loc, product ? x * y : x + y, {a, b});
+}
+
+llvm::SmallVector<OpFoldResult> tensorDims(OpBuilder &builder, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  llvm::SmallVector<OpFoldResult> dims;
+  if (type.hasStaticShape()) {
+    for (int64_t dim : type.getShape())
+      dims.push_back(builder.getIndexAttr(dim));
+    return dims;
+  }
+  Location loc = tensor.getLoc();
+  Operation *op = tensor.getDefiningOp();
+  if (op && isa<DispatchOp>(op)) {
+    auto dispatch = cast<DispatchOp>(op);
+    unsigned next = 0;
+    for (int64_t dim : type.getShape()) {
+      if (ShapedType::isDynamic(dim))
+        dims.push_back(dispatch.getDims()[dispatch.getResultDims()[next++]]);
+      else
+        dims.push_back(builder.getIndexAttr(dim));
+    }
+  } else if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op)) {
+    dims = empty.getMixedSizes();
+  } else if (auto dps = dyn_cast_or_null<DestinationStyleOpInterface>(op)) {
+    dims = tensorDims(builder,
+                      dps.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber())->get());
+  } else if (auto pad = dyn_cast_or_null<tensor::PadOp>(op)) {
+    dims = tensorDims(builder, pad.getSource());
+    auto low = pad.getMixedLowPad(), high = pad.getMixedHighPad();
+    for (size_t i = 0; i < dims.size(); ++i) {
+      OpFoldResult sum = combine(builder, loc, low[i], high[i], false);
+      dims[i] = combine(builder, loc, dims[i], sum, false);
+    }
+  } else if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op)) {
+    auto sizes = slice.getMixedSizes();
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (!dropped.test(i))
+        dims.push_back(sizes[i]);
+  } else if (auto concat = dyn_cast_or_null<tensor::ConcatOp>(op)) {
+    dims = tensorDims(builder, concat.getInputs().front());
+    for (Value input : concat.getInputs().drop_front())
+      dims[concat.getDim()] = combine(builder, loc, dims[concat.getDim()],
+                                      tensorDims(builder, input)[concat.getDim()], false);
+  } else if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op)) {
+    dims = getMixedValues(expand.getStaticOutputShape(), expand.getOutputShape(), builder);
+  } else if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op)) {
+    auto source = tensorDims(builder, collapse.getSrc());
+    for (const auto &group : collapse.getReassociationIndices()) {
+      OpFoldResult product = source[group[0]];
+      for (size_t i = 1; i < group.size(); ++i)
+        product = combine(builder, loc, product, source[group[i]], true);
+      dims.push_back(product);
+    }
+  } else {
+    dims = tensor::getMixedSizes(builder, loc, tensor);
+  }
+  // A static extent in the type is exact, whatever the expression says.
+  for (auto [i, dim] : llvm::enumerate(type.getShape()))
+    if (!ShapedType::isDynamic(dim))
+      dims[i] = builder.getIndexAttr(dim);
+  return dims;
+}
+
+} // namespace gantry::codegen

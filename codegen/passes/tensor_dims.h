@@ -1,0 +1,16 @@
+// Sizes and storage of tensors at the level of the program's function.
+#pragma once
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+
+namespace gantry::codegen {
+
+/// The extents of a tensor as constants or index values, derived from the op that makes it. Index
+/// arithmetic that this needs is created at the builder's position.
+llvm::SmallVector<mlir::OpFoldResult> tensorDims(mlir::OpBuilder &builder, mlir::Value tensor);
+
+/// The tensor whose bytes this one views: reshapes are views.
+mlir::Value storageOf(mlir::Value tensor);
+
+} // namespace gantry::codegen

@@ -1,0 +1,218 @@
+// The whole compiler, top to bottom.
+#include "codegen/pipeline.h"
+
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/import/import.h"
+#include "codegen/passes/passes.h"
+#include "engine/base/device_profile.h"
+#include "engine/base/file.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/SPIRV/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <mutex>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+/// From the importer's form to SPIR-V modules, one step a line.
+void buildPipeline(PassManager &manager, const std::string &profile, unsigned maxBuffers) {
+  OpPassManager &program = manager.nest<func::FuncOp>();
+  program.addPass(createCSEPass());
+  program.addPass(createPackConstants());
+  program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers}));
+  program.addPass(createPlaceInPlace());
+  manager.addPass(createOutlineKernels());
+
+  OpPassManager &kernel = manager.nest<ModuleOp>();
+  kernel.addPass(createEmitKernels(EmitKernelsOptions{profile}));
+  kernel.addPass(createCSEPass());
+  kernel.addPass(createLoopInvariantCodeMotionPass());
+  kernel.addPass(createCSEPass());
+  kernel.addPass(createConvertKernelsToSPIRV());
+  kernel.addPass(createBindBuffers());
+  kernel.nest<spirv::ModuleOp>().addPass(spirv::createSPIRVUpdateVCEPass());
+}
+
+/// Writes the module after each pass that is asked for, numbered in order.
+class IrDumper : public PassInstrumentation {
+public:
+  IrDumper(std::string folder, std::string only)
+      : folder_(std::move(folder)), only_(std::move(only)) {}
+
+  void runAfterPass(Pass *pass, Operation *op) override {
+    StringRef name = pass->getArgument();
+    if (name.empty() || (!only_.empty() && name != only_))
+      return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::string where;
+    if (auto module = dyn_cast<ModuleOp>(op); module && module.getName())
+      where = "." + module.getName()->str();
+    char number[16];
+    std::snprintf(number, sizeof number, "%03u-", count_++);
+    std::error_code error;
+    llvm::raw_fd_ostream stream(folder_ + "/" + number + name.str() + where + ".mlir", error);
+    if (error)
+      return;
+    op->print(stream, OpPrintingFlags().elideLargeElementsAttrs(32).elideLargeResourceString(32));
+    stream << '\n';
+  }
+
+private:
+  std::mutex mutex_;
+  std::string folder_, only_;
+  unsigned count_ = 0;
+};
+
+/// Sends diagnostics to the caller, each as one line with its place in the model. Only the first
+/// error is reported as such: what follows from it is noise.
+class DiagnosticForwarder {
+public:
+  DiagnosticForwarder(MLIRContext &context, const CompileOptions &options)
+      : handler_(&context, [this](Diagnostic &diagnostic) { return forward(diagnostic); }),
+        options_(options) {}
+  bool sawError() const { return sawError_; }
+
+private:
+  LogicalResult forward(Diagnostic &diagnostic) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    int severity = diagnostic.getSeverity() == DiagnosticSeverity::Error     ? 0
+                   : diagnostic.getSeverity() == DiagnosticSeverity::Warning ? 1
+                                                                             : 2;
+    if (severity == 0 && sawError_)
+      return success();
+    sawError_ |= severity == 0;
+    std::string text = diagnostic.str(), place = placeOf(diagnostic.getLocation());
+    for (char &c : text)
+      if (c == '\n')
+        c = ' ';
+    if (options_.diagnostic)
+      options_.diagnostic(severity, place.empty() ? text : place + ": " + text);
+    return success();
+  }
+
+  static std::string placeOf(Location loc) {
+    std::string file, name;
+    loc->walk([&](Location inner) {
+      if (auto named = dyn_cast<NameLoc>(inner); named && name.empty())
+        name = named.getName().str();
+      if (auto line = dyn_cast<FileLineColLoc>(inner); line && file.empty())
+        file = line.getFilename().str() +
+               (line.getLine() ? ":" + std::to_string(line.getLine()) : std::string());
+      return WalkResult::advance();
+    });
+    if (!name.empty())
+      file += (file.empty() ? "" : " ") + ("(" + name + ")");
+    return file;
+  }
+
+  std::mutex mutex_;
+  ScopedDiagnosticHandler handler_;
+  const CompileOptions &options_;
+  bool sawError_ = false;
+};
+
+CompileResult report(const CompileOptions &options, CompileResult result,
+                     const std::string &message) {
+  if (options.diagnostic)
+    options.diagnostic(0, message);
+  return result;
+}
+
+CompileResult resultOf(const Status &status) {
+  switch (status.code()) {
+  case StatusCode::kIo:
+    return CompileResult::io;
+  case StatusCode::kUnsupported:
+    return CompileResult::unsupported;
+  case StatusCode::kInvalidArgument:
+  case StatusCode::kNotFound:
+    return CompileResult::badInput;
+  default:
+    return CompileResult::internal;
+  }
+}
+
+} // namespace
+
+CompileResult compileModel(const std::string &model, const std::string &output,
+                           const CompileOptions &options) {
+  auto progress = [&](const char *stage, size_t done, size_t total) {
+    if (options.progress)
+      options.progress(stage, done, total);
+  };
+  Result<DeviceProfile> profile = namedProfile(options.profile);
+  if (!profile.isOk())
+    return report(options, CompileResult::badInput, profile.status().message());
+  for (const std::string &folder : {options.dumpIr, options.dumpSpirv})
+    if (!folder.empty())
+      if (std::error_code error = llvm::sys::fs::create_directories(folder))
+        return report(options, CompileResult::io,
+                      "cannot create the folder '" + folder + "': " + error.message());
+
+  DialectRegistry registry;
+  importer::registerImportDialects(registry);
+  registry.insert<GantryDialect, memref::MemRefDialect, scf::SCFDialect, spirv::SPIRVDialect,
+                  vector::VectorDialect>();
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  DiagnosticForwarder diagnostics(context, options);
+
+  progress("import", 0, 1);
+  importer::ImportKind failure = importer::ImportKind::badInput;
+  OwningOpRef<ModuleOp> module =
+      importer::importModel(context, model, {options.keepAllOutputs}, failure);
+  if (!module) {
+    CompileResult result = failure == importer::ImportKind::unsupported ? CompileResult::unsupported
+                                                                        : CompileResult::badInput;
+    return diagnostics.sawError() ? result : report(options, result, model + ": cannot be imported");
+  }
+
+  progress("passes", 0, 1);
+  PassManager manager(&context);
+  manager.enableVerifier(true);
+  if (!options.dumpIr.empty())
+    manager.addInstrumentation(std::make_unique<IrDumper>(options.dumpIr, options.dumpIrPass));
+  if (!options.reproducer.empty())
+    manager.enableCrashReproducerGeneration(options.reproducer);
+  // One storage-buffer binding stays free for what a backend may add.
+  unsigned maxBuffers = std::max(3u, std::min(8u, profile->maxStorageBuffersPerStage));
+  buildPipeline(manager, options.profile, maxBuffers);
+  if (failed(manager.run(*module)))
+    return diagnostics.sawError()
+               ? CompileResult::internal
+               : report(options, CompileResult::internal, model + ": a pass failed");
+
+  EmitOptions emit;
+  emit.name = llvm::sys::path::stem(model).str();
+  emit.source = llvm::sys::path::filename(model).str();
+  emit.profile = options.profile;
+  emit.dumpSpirv = options.dumpSpirv;
+  emit.kernelDone = [&](size_t done, size_t total) { progress("kernels", done, total); };
+  auto emission = emitProgram(*module, emit);
+  if (!emission.isOk())
+    return diagnostics.sawError()
+               ? CompileResult::internal
+               : report(options, resultOf(emission.status()), emission.status().message());
+
+  progress("write", 0, 1);
+  Status written = artifact::write(output, (*emission)->program, (*emission)->constants);
+  if (!written.isOk())
+    return report(options, resultOf(written), written.message());
+  progress("write", 1, 1);
+  return CompileResult::ok;
+}
+
+} // namespace gantry::codegen

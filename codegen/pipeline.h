@@ -1,0 +1,29 @@
+// The compiler as one call. pipeline.cpp is the list of its steps; gantry/compiler.h its C API.
+#pragma once
+
+#include "codegen/emit/emit.h"
+
+#include <functional>
+#include <string>
+
+namespace gantry::codegen {
+
+struct CompileOptions {
+  std::string profile = "vulkan:generic";
+  bool keepAllOutputs = false;
+  std::string dumpIr;     // folder, or empty
+  std::string dumpIrPass; // only after this pass, or empty for all
+  std::string dumpSpirv;  // folder, or empty
+  std::string reproducer; // file, or empty
+  std::function<void(int severity, const std::string &message)> diagnostic;
+  std::function<void(const char *stage, size_t done, size_t total)> progress;
+};
+
+enum class CompileResult { ok = 0, badInput = 1, unsupported = 2, io = 3, internal = 4 };
+
+/// Compiles the model at `model` into an artifact at `output`, which appears complete or not at all.
+/// Every failure was reported through options.diagnostic, as one error.
+CompileResult compileModel(const std::string &model, const std::string &output,
+                           const CompileOptions &options);
+
+} // namespace gantry::codegen

@@ -1,0 +1,38 @@
+// The SPIR-V target: from a kernel's module to validated, optimised words.
+//
+// The passes are convert-kernels-to-spirv and bind-buffers (passes/Passes.td); this is what follows.
+// Threads: functions are pure; several kernels may be serialised at once.
+#pragma once
+
+#include "engine/base/status.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mlir {
+class MLIRContext;
+namespace spirv {
+class ModuleOp;
+class TargetEnvAttr;
+} // namespace spirv
+} // namespace mlir
+
+namespace gantry::codegen {
+
+/// The environment that kernels are converted for: Vulkan 1.2, SPIR-V 1.5.
+mlir::spirv::TargetEnvAttr spirvTargetEnv(mlir::MLIRContext *context);
+
+struct SpirvBinary {
+  std::vector<uint32_t> words;
+  std::vector<std::string> features; // device features it needs, by their Vulkan names
+};
+
+/// Serialises, validates (SPIRV-Tools), optimises and validates again. An error carries the
+/// validator's message.
+Result<SpirvBinary> serializeKernel(mlir::spirv::ModuleOp module);
+
+/// Assembly text of a module, for --dump-spirv.
+std::string disassemble(const std::vector<uint32_t> &words);
+
+} // namespace gantry::codegen

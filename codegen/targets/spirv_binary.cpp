@@ -1,0 +1,96 @@
+#include "codegen/targets/spirv.h"
+
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Target/SPIRV/Serialization.h"
+#include "spirv-tools/libspirv.hpp"
+#include "spirv-tools/optimizer.hpp"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+static const char *featureOf(spirv::Capability capability) {
+  switch (capability) {
+  case spirv::Capability::Int8:
+    return "shaderInt8";
+  case spirv::Capability::Int16:
+    return "shaderInt16";
+  case spirv::Capability::Int64:
+    return "shaderInt64";
+  case spirv::Capability::Float16:
+    return "shaderFloat16";
+  case spirv::Capability::Float64:
+    return "shaderFloat64";
+  case spirv::Capability::StorageBuffer8BitAccess:
+    return "storageBuffer8BitAccess";
+  case spirv::Capability::StorageBuffer16BitAccess:
+    return "storageBuffer16BitAccess";
+  case spirv::Capability::PhysicalStorageBufferAddresses:
+    return "bufferDeviceAddress";
+  default:
+    return nullptr;
+  }
+}
+
+Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
+  // The version that Vulkan 1.2 brings, whatever lower one would do: from 1.4 on the entry point
+  // lists all variables, which is what bind-buffers wrote.
+  if (auto triple = module.getVceTriple())
+    module->setAttr("vce_triple",
+                    spirv::VerCapExtAttr::get(spirv::Version::V_1_5, triple->getCapabilitiesAttr(),
+                                              triple->getExtensionsAttr()));
+  llvm::SmallVector<uint32_t, 0> serialized;
+  spirv::SerializationOptions options;
+  options.emitSymbolName = true;
+  options.emitDebugInfo = false;
+  if (failed(spirv::serialize(module, serialized, options)))
+    return Status(StatusCode::kInternal, "a kernel could not be serialised to SPIR-V");
+  SpirvBinary binary;
+  if (auto triple = module.getVceTriple())
+    for (spirv::Capability capability : triple->getCapabilities())
+      if (const char *feature = featureOf(capability))
+        binary.features.push_back(feature);
+
+  std::string messages;
+  auto collect = [&](spv_message_level_t level, const char *, const spv_position_t &position,
+                     const char *message) {
+    if (level <= SPV_MSG_ERROR)
+      messages += (messages.empty() ? "" : "; ") + std::string(message) + " (word " +
+                  std::to_string(position.index) + ")";
+  };
+  constexpr spv_target_env kEnv = SPV_ENV_VULKAN_1_2;
+  spvtools::SpirvTools tools(kEnv);
+  tools.SetMessageConsumer(collect);
+  spvtools::ValidatorOptions validator;
+  validator.SetScalarBlockLayout(true);
+  std::vector<uint32_t> words(serialized.begin(), serialized.end());
+  if (!tools.Validate(words.data(), words.size(), validator))
+    return Status(StatusCode::kInternal, "generated SPIR-V is not valid: " + messages);
+
+  spvtools::Optimizer optimizer(kEnv);
+  optimizer.SetMessageConsumer(collect);
+  optimizer.RegisterPass(spvtools::CreateEliminateDeadFunctionsPass())
+      .RegisterPass(spvtools::CreateLocalMultiStoreElimPass())
+      .RegisterPass(spvtools::CreateCCPPass())
+      .RegisterPass(spvtools::CreateSimplificationPass())
+      .RegisterPass(spvtools::CreateLocalRedundancyEliminationPass())
+      .RegisterPass(spvtools::CreateAggressiveDCEPass())
+      .RegisterPass(spvtools::CreateCompactIdsPass());
+  spvtools::OptimizerOptions run;
+  run.set_run_validator(false); // done here, before and after
+  if (!optimizer.Run(words.data(), words.size(), &binary.words, run))
+    return Status(StatusCode::kInternal, "SPIR-V could not be optimised: " + messages);
+  if (!tools.Validate(binary.words.data(), binary.words.size(), validator))
+    return Status(StatusCode::kInternal, "optimised SPIR-V is not valid: " + messages);
+  return binary;
+}
+
+std::string disassemble(const std::vector<uint32_t> &words) {
+  spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_2);
+  std::string text;
+  tools.Disassemble(words, &text,
+                    SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES);
+  return text;
+}
+
+} // namespace gantry::codegen

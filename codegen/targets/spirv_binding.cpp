@@ -1,0 +1,213 @@
+// bind-buffers: see passes/Passes.td.
+#include "codegen/passes/passes.h"
+#include "codegen/targets/spirv.h"
+
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
+#include "mlir/Dialect/SPIRV/Utils/LayoutUtils.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <optional>
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_BINDBUFFERS
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+constexpr uint32_t kWordBytes = 8;
+
+struct Binder {
+  spirv::ModuleOp module;
+  spirv::FuncOp function;
+  bool byAddress;
+  OpBuilder builder;
+  llvm::SmallVector<Attribute> interface;
+
+  std::optional<int64_t> role(unsigned argument, StringRef name) {
+    if (auto attribute = function.getArgAttrOfType<IntegerAttr>(argument, name))
+      return attribute.getInt();
+    return std::nullopt;
+  }
+
+  spirv::GlobalVariableOp addGlobal(Type pointer, const Twine &name) {
+    OpBuilder::InsertionGuard restore(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    auto global = builder.create<spirv::GlobalVariableOp>(
+        function.getLoc(), TypeAttr::get(pointer), builder.getStringAttr(name), nullptr);
+    interface.push_back(SymbolRefAttr::get(global));
+    return global;
+  }
+
+  Value constant(int32_t value) {
+    return builder.create<spirv::ConstantOp>(function.getLoc(), builder.getI32Type(),
+                                             builder.getI32IntegerAttr(value));
+  }
+
+  /// The structure of a buffer as MLIR's type conversion made it.
+  static Type pointee(Type pointer) { return cast<spirv::PointerType>(pointer).getPointeeType(); }
+
+  void run() {
+    Location loc = function.getLoc();
+    Block &entry = function.getBody().front();
+    builder.setInsertionPointToStart(&entry);
+    int64_t buffers = function->getAttrOfType<IntegerAttr>("gantry.buffers").getInt();
+    int64_t dims = function->getAttrOfType<IntegerAttr>("gantry.dims").getInt();
+
+    // The push-constant block: words of 8 bytes, addresses first.
+    llvm::SmallVector<Type> members;
+    llvm::SmallVector<spirv::StructType::OffsetInfo> offsets;
+    llvm::DenseMap<int64_t, unsigned> memberOfDim;
+    llvm::DenseMap<int64_t, unsigned> memberOfBuffer;
+    auto i32 = builder.getI32Type(), i64 = builder.getI64Type();
+    if (byAddress)
+      for (int64_t i = 0; i < buffers; ++i) {
+        memberOfBuffer[i] = members.size();
+        members.push_back(i64);
+        offsets.push_back(i * kWordBytes);
+      }
+    for (int64_t i = 0; i < dims; ++i) {
+      memberOfDim[i] = members.size();
+      members.push_back(i32);
+      offsets.push_back((i + (byAddress ? buffers : 0)) * kWordBytes);
+    }
+    Value block;
+    if (!members.empty()) {
+      auto type = spirv::PointerType::get(spirv::StructType::get(members, offsets),
+                                          spirv::StorageClass::PushConstant);
+      block = builder.create<spirv::AddressOfOp>(loc, addGlobal(type, "block"));
+    }
+    auto loadMember = [&](unsigned member) -> Value {
+      Value pointer =
+          builder.create<spirv::AccessChainOp>(loc, block, ValueRange{constant(member)});
+      return builder.create<spirv::LoadOp>(loc, pointer);
+    };
+
+    Value ids[2];
+    auto builtin = [&](int64_t which) -> Value {
+      bool local = which == 2;
+      if (!ids[local]) {
+        auto type = spirv::PointerType::get(VectorType::get({3}, i32), spirv::StorageClass::Input);
+        auto global = addGlobal(type, local ? "local_id" : "workgroup_id");
+        global->setAttr("built_in",
+                        builder.getStringAttr(local ? "LocalInvocationId" : "WorkgroupId"));
+        Value pointer = builder.create<spirv::AddressOfOp>(loc, global);
+        ids[local] = builder.create<spirv::LoadOp>(loc, pointer);
+      }
+      int32_t component = which == 1 ? 1 : 0;
+      return builder.create<spirv::CompositeExtractOp>(loc, ids[local],
+                                                       llvm::ArrayRef<int32_t>{component});
+    };
+
+    for (BlockArgument argument : entry.getArguments()) {
+      unsigned position = argument.getArgNumber();
+      Value replacement;
+      if (auto buffer = role(position, "gantry.binding")) {
+        if (byAddress) {
+          auto type = spirv::PointerType::get(pointee(argument.getType()),
+                                              spirv::StorageClass::PhysicalStorageBuffer);
+          replacement = builder.create<spirv::ConvertUToPtrOp>(
+              loc, type, loadMember(memberOfBuffer[*buffer]));
+          rewriteAccesses(argument, replacement);
+          continue;
+        }
+        bool isVector = isa<VectorType>(elementOf(argument.getType()));
+        auto global = addGlobal(argument.getType(),
+                                "buffer" + Twine(*buffer) + (isVector ? "_vec4" : ""));
+        global->setAttr("descriptor_set", builder.getI32IntegerAttr(0));
+        global->setAttr("binding", builder.getI32IntegerAttr(*buffer));
+        global->setAttr("aliased", builder.getUnitAttr()); // two views, and results in place
+        replacement = builder.create<spirv::AddressOfOp>(loc, global);
+      } else if (auto dim = role(position, "gantry.dim")) {
+        replacement = loadMember(memberOfDim[*dim]);
+      } else {
+        replacement = builtin(*role(position, "gantry.builtin"));
+      }
+      argument.replaceAllUsesWith(replacement);
+    }
+    entry.eraseArguments([](BlockArgument) { return true; });
+    function.setFunctionType(builder.getFunctionType({}, {}));
+    function.removeArgAttrsAttr();
+
+    int64_t size = function->getAttrOfType<IntegerAttr>("gantry.workgroup_size").getInt();
+    for (StringRef name : {"gantry.buffers", "gantry.dims", "gantry.workgroup_size", "gantry.tile",
+                           "gantry.tile_text"})
+      function->removeAttr(name);
+    builder.setInsertionPointToEnd(module.getBody());
+    builder.create<spirv::EntryPointOp>(
+        loc, spirv::ExecutionModelAttr::get(builder.getContext(), spirv::ExecutionModel::GLCompute),
+        SymbolRefAttr::get(function), builder.getArrayAttr(interface));
+    builder.create<spirv::ExecutionModeOp>(
+        loc, SymbolRefAttr::get(function),
+        spirv::ExecutionModeAttr::get(builder.getContext(), spirv::ExecutionMode::LocalSize),
+        builder.getI32ArrayAttr({static_cast<int32_t>(size), 1, 1}));
+  }
+
+  static Type elementOf(Type pointer) {
+    auto structure = cast<spirv::StructType>(pointee(pointer));
+    return cast<spirv::RuntimeArrayType>(structure.getElementType(0)).getElementType();
+  }
+
+  /// Access chains into a buffer, and the loads and stores through them, in physical storage.
+  void rewriteAccesses(Value from, Value to) {
+    for (OpOperand &use : llvm::make_early_inc_range(from.getUses())) {
+      auto chain = cast<spirv::AccessChainOp>(use.getOwner());
+      OpBuilder at(chain);
+      Value moved = at.create<spirv::AccessChainOp>(chain.getLoc(), to, chain.getIndices());
+      Type element = pointee(moved.getType());
+      auto aligned =
+          spirv::MemoryAccessAttr::get(at.getContext(), spirv::MemoryAccess::Aligned);
+      unsigned bytes = isa<VectorType>(element) ? 16 : element.getIntOrFloatBitWidth() / 8;
+      auto alignment = at.getI32IntegerAttr(bytes);
+      for (Operation *user : llvm::make_early_inc_range(chain->getUsers())) {
+        OpBuilder access(user);
+        if (auto load = dyn_cast<spirv::LoadOp>(user)) {
+          load.replaceAllUsesWith(
+              access.create<spirv::LoadOp>(load.getLoc(), moved, aligned, alignment).getResult());
+        } else {
+          auto store = cast<spirv::StoreOp>(user);
+          access.create<spirv::StoreOp>(store.getLoc(), moved, store.getValue(), aligned,
+                                        alignment);
+        }
+        user->erase();
+      }
+      chain.erase();
+    }
+  }
+};
+
+struct BindBuffersPass : impl::BindBuffersBase<BindBuffersPass> {
+  void runOnOperation() override {
+    ModuleOp kernel = getOperation();
+    if (!kernel->hasAttr("gantry.kernel"))
+      return;
+    auto function = *kernel.getOps<spirv::FuncOp>().begin();
+    for (StringRef name :
+         {"gantry.buffers", "gantry.dims", "gantry.workgroup_size", "gantry.tile", "gantry.tile_text"})
+      kernel->setAttr(name, function->getAttr(name));
+    OpBuilder builder(&getContext());
+    for (bool byAddress : {false, true}) {
+      builder.setInsertionPointToEnd(kernel.getBody());
+      auto module = builder.create<spirv::ModuleOp>(
+          kernel.getLoc(),
+          byAddress ? spirv::AddressingModel::PhysicalStorageBuffer64
+                    : spirv::AddressingModel::Logical,
+          spirv::MemoryModel::GLSL450);
+      module->setAttr("gantry.binding_mode",
+                      builder.getStringAttr(byAddress ? "address" : "storage_buffer"));
+      module->setAttr(spirv::getTargetEnvAttrName(), spirvTargetEnv(&getContext()));
+      builder.setInsertionPointToEnd(module.getBody());
+      auto copy = cast<spirv::FuncOp>(builder.clone(*function));
+      Binder{module, copy, byAddress, builder, {}}.run();
+    }
+    function.erase();
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

@@ -1,0 +1,102 @@
+// convert-kernels-to-spirv: see passes/Passes.td.
+#include "codegen/passes/passes.h"
+#include "codegen/targets/spirv.h"
+
+#include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
+#include "mlir/Conversion/FuncToSPIRV/FuncToSPIRV.h"
+#include "mlir/Conversion/MathToSPIRV/MathToSPIRV.h"
+#include "mlir/Conversion/MemRefToSPIRV/MemRefToSPIRV.h"
+#include "mlir/Conversion/SCFToSPIRV/SCFToSPIRV.h"
+#include "mlir/Conversion/VectorToSPIRV/VectorToSPIRV.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Approximation.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
+#include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_CONVERTKERNELSTOSPIRV
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
+  // What a kernel may use. What it does use is found afterwards and listed as its requirements.
+  spirv::Capability capabilities[] = {
+      spirv::Capability::Shader,
+      spirv::Capability::Int8,
+      spirv::Capability::Int16,
+      spirv::Capability::Int64,
+      spirv::Capability::Float16,
+      spirv::Capability::Float64,
+      spirv::Capability::StorageBuffer8BitAccess,
+      spirv::Capability::StorageBuffer16BitAccess,
+      spirv::Capability::PhysicalStorageBufferAddresses,
+  };
+  spirv::Extension extensions[] = {
+      spirv::Extension::SPV_KHR_storage_buffer_storage_class,
+      spirv::Extension::SPV_KHR_8bit_storage,
+      spirv::Extension::SPV_KHR_16bit_storage,
+      spirv::Extension::SPV_KHR_physical_storage_buffer,
+  };
+  auto triple =
+      spirv::VerCapExtAttr::get(spirv::Version::V_1_5, capabilities, extensions, context);
+  return spirv::TargetEnvAttr::get(triple, spirv::getDefaultResourceLimits(context),
+                                   spirv::ClientAPI::Vulkan, spirv::Vendor::Unknown,
+                                   spirv::DeviceType::Unknown,
+                                   spirv::TargetEnvAttr::kUnknownDeviceID);
+}
+
+namespace {
+
+struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernelsToSPIRVPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (!module->hasAttr("gantry.kernel"))
+      return;
+    MLIRContext *context = &getContext();
+    spirv::TargetEnvAttr env = spirvTargetEnv(context);
+    module->setAttr(spirv::getTargetEnvAttrName(), env);
+
+    RewritePatternSet expansions(context);
+    arith::populateCeilFloorDivExpandOpsPatterns(expansions);
+    populateExpandTanPattern(expansions);
+    populateExpandSinhPattern(expansions);
+    populateExpandCoshPattern(expansions);
+    populateExpandExp2FPattern(expansions);
+    expansions.add<math::ErfPolynomialApproximation>(context);
+    if (failed(applyPatternsAndFoldGreedily(module, std::move(expansions))))
+      return signalPassFailure();
+
+    auto target = SPIRVConversionTarget::get(env);
+    SPIRVConversionOptions options;
+    options.emulateLT32BitScalarTypes = false;
+    SPIRVTypeConverter converter(env, options);
+    ScfToSPIRVContext scfContext;
+    RewritePatternSet patterns(context);
+    arith::populateArithToSPIRVPatterns(converter, patterns);
+    populateMathToSPIRVPatterns(converter, patterns);
+    populateMemRefToSPIRVPatterns(converter, patterns);
+    populateVectorToSPIRVPatterns(converter, patterns);
+    populateSCFToSPIRVPatterns(converter, scfContext, patterns);
+    populateFuncToSPIRVPatterns(converter, patterns);
+    populateBuiltinFuncToSPIRVPatterns(converter, patterns);
+    target->addLegalOp<ModuleOp>();
+    llvm::SmallVector<Operation *> functions;
+    for (auto function : module.getOps<func::FuncOp>())
+      functions.push_back(function);
+    if (failed(applyFullConversion(functions, *target, std::move(patterns))))
+      return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

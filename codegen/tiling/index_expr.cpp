@@ -1,0 +1,291 @@
+#include "codegen/tiling/index_expr.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gantry::codegen {
+
+namespace {
+
+int64_t saturate(__int128 value) {
+  if (value >= IndexSpace::kUnbounded)
+    return IndexSpace::kUnbounded;
+  if (value <= -IndexSpace::kUnbounded)
+    return -IndexSpace::kUnbounded;
+  return static_cast<int64_t>(value);
+}
+
+int64_t floorDivInt(int64_t a, int64_t b) {
+  int64_t q = a / b;
+  return q * b > a ? q - 1 : q;
+}
+
+} // namespace
+
+IndexExpr IndexSpace::addVariable(mlir::Value value, int64_t low, int64_t high) {
+  if (low == high)
+    return IndexExpr(low);
+  Variable variable;
+  variable.value = value;
+  variable.low = low;
+  variable.high = high;
+  variables_.push_back(std::move(variable));
+  IndexExpr result;
+  result.terms.push_back({static_cast<int32_t>(variables_.size() - 1), 1});
+  return result;
+}
+
+IndexExpr IndexSpace::add(const IndexExpr &a, const IndexExpr &b) const {
+  IndexExpr result(a.constant + b.constant);
+  size_t i = 0, j = 0;
+  while (i < a.terms.size() || j < b.terms.size()) {
+    if (j == b.terms.size() || (i < a.terms.size() && a.terms[i].first < b.terms[j].first)) {
+      result.terms.push_back(a.terms[i++]);
+    } else if (i == a.terms.size() || b.terms[j].first < a.terms[i].first) {
+      result.terms.push_back(b.terms[j++]);
+    } else {
+      int64_t coefficient = a.terms[i].second + b.terms[j].second;
+      if (coefficient != 0)
+        result.terms.push_back({a.terms[i].first, coefficient});
+      ++i, ++j;
+    }
+  }
+  return result;
+}
+
+IndexExpr IndexSpace::scale(const IndexExpr &a, int64_t factor) const {
+  if (factor == 0)
+    return IndexExpr(0);
+  IndexExpr result = a;
+  result.constant *= factor;
+  for (auto &term : result.terms)
+    term.second *= factor;
+  return result;
+}
+
+IndexExpr IndexSpace::mul(const IndexExpr &a, const IndexExpr &b) {
+  if (a.isConstant())
+    return scale(b, a.constant);
+  if (b.isConstant())
+    return scale(a, b.constant);
+  // Distribute, so that sums stay sums: products of two variables are variables.
+  IndexExpr result(a.constant * b.constant);
+  auto single = [](std::pair<int32_t, int64_t> term) {
+    IndexExpr expr;
+    expr.terms.push_back({term.first, 1});
+    return expr;
+  };
+  for (auto term : a.terms)
+    result = add(result, scale(single(term), term.second * b.constant));
+  for (auto term : b.terms)
+    result = add(result, scale(single(term), term.second * a.constant));
+  for (auto left : a.terms) {
+    for (auto right : b.terms) {
+      auto x = left.first <= right.first ? left : right, y = left.first <= right.first ? right : left;
+      IndexRange rx = range(single(x)), ry = range(single(y));
+      __int128 products[] = {(__int128)rx.low * ry.low, (__int128)rx.low * ry.high,
+                             (__int128)rx.high * ry.low, (__int128)rx.high * ry.high};
+      IndexRange bounds{saturate(*std::min_element(products, products + 4)),
+                        saturate(*std::max_element(products, products + 4))};
+      IndexExpr product = opaque(Kind::kMul, single(x), single(y), bounds);
+      result = add(result, scale(product, left.second * right.second));
+    }
+  }
+  return result;
+}
+
+std::pair<IndexExpr, IndexExpr> IndexSpace::split(const IndexExpr &a, int64_t b) {
+  IndexExpr quotient(floorDivInt(a.constant, b)), remainder;
+  remainder.constant = a.constant - quotient.constant * b;
+  for (auto term : a.terms) {
+    if (term.second % b == 0)
+      quotient.terms.push_back({term.first, term.second / b});
+    else
+      remainder.terms.push_back(term);
+  }
+  return {quotient, remainder};
+}
+
+IndexExpr IndexSpace::floorDiv(const IndexExpr &a, const IndexExpr &b) {
+  if (!b.isConstant()) {
+    if (a.base() == b.base() && a.constant == b.constant)
+      return IndexExpr(1);
+    IndexRange ra = range(a), rb = range(b);
+    if (ra.low >= 0 && ra.high < rb.low)
+      return IndexExpr(0);
+    return opaque(Kind::kDiv, a, b, {ra.low >= 0 ? 0 : -kUnbounded, ra.high});
+  }
+  int64_t divisor = b.constant;
+  if (divisor == 1)
+    return a;
+  auto [quotient, remainder] = split(a, divisor);
+  IndexRange bounds = range(remainder);
+  int64_t low = floorDivInt(bounds.low, divisor), high = floorDivInt(bounds.high, divisor);
+  if (low == high)
+    return add(quotient, IndexExpr(low));
+  // (g·x + c) / (g·d) = x / d for 0 <= c < g.
+  int64_t g = std::gcd(baseDivisor(remainder), divisor);
+  if (g > 1 && remainder.constant >= 0 && remainder.constant < g) {
+    IndexExpr reduced = remainder.base();
+    for (auto &term : reduced.terms)
+      term.second /= g;
+    if (divisor / g == 1)
+      return add(quotient, reduced);
+    remainder = reduced;
+    divisor /= g;
+  }
+  if (bounds.low <= -kUnbounded)
+    low = -kUnbounded;
+  return add(quotient, opaque(Kind::kDiv, remainder, IndexExpr(divisor), {low, high}));
+}
+
+IndexExpr IndexSpace::mod(const IndexExpr &a, const IndexExpr &b) {
+  if (!b.isConstant()) {
+    IndexRange ra = range(a), rb = range(b);
+    if (ra.low >= 0 && ra.high < rb.low)
+      return a;
+    return opaque(Kind::kMod, a, b, {0, rb.high - 1});
+  }
+  IndexExpr remainder = split(a, b.constant).second;
+  IndexRange bounds = range(remainder);
+  if (bounds.low >= 0 && bounds.high < b.constant)
+    return remainder;
+  return sub(remainder, scale(floorDiv(remainder, b), b.constant));
+}
+
+IndexExpr IndexSpace::opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &rhs,
+                             IndexRange bounds) {
+  auto [found, inserted] =
+      opaque_.try_emplace({kind, {lhs, rhs}}, static_cast<int32_t>(variables_.size()));
+  if (inserted) {
+    Variable variable;
+    variable.kind = kind;
+    variable.lhs = lhs;
+    variable.rhs = rhs;
+    variable.low = bounds.low;
+    variable.high = bounds.high;
+    variables_.push_back(std::move(variable));
+  }
+  IndexExpr result;
+  result.terms.push_back({found->second, 1});
+  return result;
+}
+
+IndexExpr IndexSpace::evaluate(mlir::AffineExpr expr, llvm::ArrayRef<IndexExpr> dims,
+                               llvm::ArrayRef<IndexExpr> symbols) {
+  using mlir::AffineExprKind;
+  switch (expr.getKind()) {
+  case AffineExprKind::Constant:
+    return IndexExpr(mlir::cast<mlir::AffineConstantExpr>(expr).getValue());
+  case AffineExprKind::DimId:
+    return dims[mlir::cast<mlir::AffineDimExpr>(expr).getPosition()];
+  case AffineExprKind::SymbolId:
+    return symbols[mlir::cast<mlir::AffineSymbolExpr>(expr).getPosition()];
+  default:
+    break;
+  }
+  auto binary = mlir::cast<mlir::AffineBinaryOpExpr>(expr);
+  IndexExpr lhs = evaluate(binary.getLHS(), dims, symbols);
+  IndexExpr rhs = evaluate(binary.getRHS(), dims, symbols);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return add(lhs, rhs);
+  case AffineExprKind::Mul:
+    return mul(lhs, rhs);
+  case AffineExprKind::FloorDiv:
+    return floorDiv(lhs, rhs);
+  case AffineExprKind::CeilDiv:
+    return floorDiv(add(lhs, sub(rhs, IndexExpr(1))), rhs);
+  default:
+    return mod(lhs, rhs);
+  }
+}
+
+IndexRange IndexSpace::range(const IndexExpr &expr) const {
+  __int128 low = expr.constant, high = expr.constant;
+  for (auto [index, coefficient] : expr.terms) {
+    const Variable &variable = variables_[index];
+    __int128 a = (__int128)variable.low * coefficient, b = (__int128)variable.high * coefficient;
+    bool lowOpen = variable.low <= -kUnbounded, highOpen = variable.high >= kUnbounded;
+    if (coefficient < 0) {
+      std::swap(a, b);
+      std::swap(lowOpen, highOpen);
+    }
+    low = lowOpen ? -(__int128)kUnbounded * 4 : low + a;
+    high = highOpen ? (__int128)kUnbounded * 4 : high + b;
+    // Once open, a side stays open: the steps below cannot bring it back into range.
+    if (lowOpen || low <= -(__int128)kUnbounded * 2)
+      low = -(__int128)kUnbounded * 1024;
+    if (highOpen || high >= (__int128)kUnbounded * 2)
+      high = (__int128)kUnbounded * 1024;
+  }
+  return {saturate(low), saturate(high)};
+}
+
+int64_t IndexSpace::baseDivisor(const IndexExpr &expr) const {
+  int64_t result = 0;
+  for (auto term : expr.terms)
+    result = std::gcd(result, term.second);
+  return result;
+}
+
+mlir::Value IndexSpace::materialize(const IndexExpr &expr, mlir::OpBuilder &builder,
+                                    mlir::Location loc) const {
+  using namespace mlir::arith;
+  mlir::Value sum;
+  for (auto [index, coefficient] : expr.terms) {
+    mlir::Value value = materializeVariable(variables_[index], builder, loc);
+    if (coefficient != 1)
+      value = builder.create<MulIOp>(loc, value,
+                                     builder.create<ConstantIndexOp>(loc, coefficient));
+    sum = sum ? builder.create<AddIOp>(loc, sum, value).getResult() : value;
+  }
+  if (!sum)
+    return builder.create<ConstantIndexOp>(loc, expr.constant);
+  if (expr.constant != 0)
+    sum = builder.create<AddIOp>(loc, sum, builder.create<ConstantIndexOp>(loc, expr.constant));
+  return sum;
+}
+
+mlir::Value IndexSpace::materializeVariable(const Variable &variable, mlir::OpBuilder &builder,
+                                            mlir::Location loc) const {
+  using namespace mlir::arith;
+  if (variable.kind == Kind::kLeaf)
+    return variable.value;
+  mlir::Value rhs = materialize(variable.rhs, builder, loc);
+  if (variable.kind == Kind::kMul)
+    return builder.create<MulIOp>(loc, materialize(variable.lhs, builder, loc), rhs);
+  // Unsigned division is cheaper than floor division, so the dividend is lifted above zero by a
+  // multiple of the divisor where its range allows.
+  IndexRange bounds = range(variable.lhs);
+  int64_t lift = 0;
+  if (bounds.low < 0 && bounds.low > -kUnbounded && variable.rhs.isConstant())
+    lift = -floorDivInt(bounds.low, variable.rhs.constant);
+  mlir::Value lhs = materialize(
+      lift ? add(variable.lhs, IndexExpr(lift * variable.rhs.constant)) : variable.lhs, builder, loc);
+  mlir::Value quotient;
+  if (bounds.low >= 0 || lift) {
+    if (variable.kind == Kind::kMod)
+      return builder.create<RemUIOp>(loc, lhs, rhs);
+    quotient = builder.create<DivUIOp>(loc, lhs, rhs);
+    if (lift)
+      quotient = builder.create<SubIOp>(loc, quotient, builder.create<ConstantIndexOp>(loc, lift));
+    return quotient;
+  }
+  // floor(a / b) for any sign of a: -1 - ((-1 - a) / b) where a is negative.
+  mlir::Value zero = builder.create<ConstantIndexOp>(loc, 0);
+  mlir::Value minusOne = builder.create<ConstantIndexOp>(loc, -1);
+  mlir::Value negative = builder.create<CmpIOp>(loc, CmpIPredicate::slt, lhs, zero);
+  mlir::Value flipped = builder.create<SubIOp>(loc, minusOne, lhs);
+  mlir::Value magnitude = builder.create<SelectOp>(loc, negative, flipped, lhs);
+  quotient = builder.create<DivUIOp>(loc, magnitude, rhs);
+  quotient = builder.create<SelectOp>(
+      loc, negative, builder.create<SubIOp>(loc, minusOne, quotient).getResult(), quotient);
+  if (variable.kind == Kind::kDiv)
+    return quotient;
+  return builder.create<SubIOp>(loc, lhs, builder.create<MulIOp>(loc, quotient, rhs));
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,103 @@
+// Index expressions of kernels: integers as "constant + Σ coefficient · variable", simplified while
+// they are built.
+//
+// A kernel addresses memory by such sums of its tile coordinates and loop counters. Kept in this
+// form, two addresses of one register tile show at once whether they are equal, neighbours, or
+// aligned, which decides what is loaded once and what is loaded as a vector. Quotients and
+// remainders by constants are split where ranges prove it, and are variables of their own where not
+// (hash-consed, so equal quotients are equal variables).
+//
+// It is not an affine analysis: no integer sets, no emptiness tests. Ranges are intervals.
+//
+// Threads: an IndexSpace belongs to one kernel and one thread.
+#pragma once
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace gantry::codegen {
+
+struct IndexExpr {
+  llvm::SmallVector<std::pair<int32_t, int64_t>, 4> terms; // (variable, coefficient), by variable
+  int64_t constant = 0;
+
+  IndexExpr() = default;
+  explicit IndexExpr(int64_t value) : constant(value) {}
+  bool isConstant() const { return terms.empty(); }
+  bool operator==(const IndexExpr &other) const {
+    return constant == other.constant && terms == other.terms;
+  }
+  bool operator<(const IndexExpr &other) const {
+    if (terms != other.terms)
+      return std::lexicographical_compare(terms.begin(), terms.end(), other.terms.begin(),
+                                          other.terms.end());
+    return constant < other.constant;
+  }
+  /// The expression without its constant.
+  IndexExpr base() const {
+    IndexExpr result = *this;
+    result.constant = 0;
+    return result;
+  }
+};
+
+/// Inclusive; saturates at ±kUnbounded, which also stands for "unknown".
+struct IndexRange {
+  int64_t low, high;
+};
+
+class IndexSpace {
+public:
+  static constexpr int64_t kUnbounded = int64_t(1) << 60;
+
+  /// A variable whose value is `value` (index type; null where only counting) within [low, high].
+  IndexExpr addVariable(mlir::Value value, int64_t low, int64_t high);
+
+  IndexExpr add(const IndexExpr &a, const IndexExpr &b) const;
+  IndexExpr sub(const IndexExpr &a, const IndexExpr &b) const { return add(a, scale(b, -1)); }
+  IndexExpr scale(const IndexExpr &a, int64_t factor) const;
+  IndexExpr mul(const IndexExpr &a, const IndexExpr &b);
+  /// Floor division and remainder. b > 0.
+  IndexExpr floorDiv(const IndexExpr &a, const IndexExpr &b);
+  IndexExpr mod(const IndexExpr &a, const IndexExpr &b);
+  IndexExpr ceilDiv(const IndexExpr &a, int64_t b) {
+    return floorDiv(add(a, IndexExpr(b - 1)), IndexExpr(b));
+  }
+
+  /// The affine expression with its dimensions and symbols replaced.
+  IndexExpr evaluate(mlir::AffineExpr expr, llvm::ArrayRef<IndexExpr> dims,
+                     llvm::ArrayRef<IndexExpr> symbols);
+
+  IndexRange range(const IndexExpr &expr) const;
+  /// The largest number known to divide every value of the expression without its constant (0 if
+  /// the expression is constant).
+  int64_t baseDivisor(const IndexExpr &expr) const;
+
+  /// Emits the expression as arith ops on index.
+  mlir::Value materialize(const IndexExpr &expr, mlir::OpBuilder &builder, mlir::Location loc) const;
+
+private:
+  enum class Kind : uint8_t { kLeaf, kDiv, kMod, kMul };
+  struct Variable {
+    Kind kind = Kind::kLeaf;
+    mlir::Value value;
+    IndexExpr lhs, rhs; // kDiv, kMod, kMul
+    int64_t low = 0, high = 0;
+  };
+  IndexExpr opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &rhs, IndexRange range);
+  /// Splits a = b·quotient + remainder with the remainder free of multiples of b.
+  static std::pair<IndexExpr, IndexExpr> split(const IndexExpr &a, int64_t b);
+  mlir::Value materializeVariable(const Variable &variable, mlir::OpBuilder &builder,
+                                  mlir::Location loc) const;
+
+  std::vector<Variable> variables_;
+  std::map<std::pair<Kind, std::pair<IndexExpr, IndexExpr>>, int32_t> opaque_;
+};
+
+} // namespace gantry::codegen

@@ -1,0 +1,141 @@
+// Evaluates a dispatch at points: the heart of kernel generation.
+//
+// A dispatch is a small graph of linalg on tensors with at most one reduction. A kernel invocation
+// computes a register tile of the result: a handful of points. The evaluator pulls each tensor's
+// elements at those points from the ops that produce them, inlining everything (pads become
+// predicates, slices and views become index arithmetic, elementwise ops are cloned per point) down
+// to loads; a reduction becomes a loop nest around the same, with one accumulator per point.
+//
+// Addresses are IndexExprs, so elements that several points share are loaded once, and four
+// neighbours that are aligned are loaded as one vector.
+//
+// The same walk counts instead of emitting when it has no builder; tile_choice.cpp compares tiles
+// by these counts, so what is chosen is what is emitted.
+//
+// Threads: one evaluator per kernel and thread.
+#pragma once
+
+#include "codegen/tiling/index_expr.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <map>
+#include <set>
+
+namespace gantry::codegen {
+
+/// How many points an invocation computes: per result dimension, and per reduction dimension how
+/// many steps are unrolled (dividing its extent).
+struct TileShape {
+  llvm::SmallVector<int64_t> result;
+  llvm::SmallVector<int64_t> reduction;
+};
+
+/// A point of a tensor. guard: index of a set of conditions under which it lies inside; loads at
+/// points outside are redirected to element 0 and their value does not matter.
+struct Point {
+  llvm::SmallVector<IndexExpr, 4> index;
+  int32_t guard = 0;
+};
+
+/// What an invocation does, for the cost model.
+struct OperationCounts {
+  double scalarLoads = 0, vectorLoads = 0, stores = 0, arithmetic = 0, loopSteps = 0;
+};
+
+using Values = llvm::SmallVector<mlir::Value>;
+
+class KernelEvaluator {
+public:
+  /// One buffer of the kernel in both of its views; vector is null if its type has none.
+  struct Buffer {
+    mlir::Value scalar, vector;
+  };
+
+  /// `kernel` is the outlined function (tensors, then dims → one tensor) and stays unchanged.
+  /// builder null: count only. buffers: one per tensor argument, then the result. dims: the values
+  /// of the dynamic dimensions.
+  KernelEvaluator(mlir::func::FuncOp kernel, const TileShape &tile, mlir::OpBuilder *builder,
+                  llvm::ArrayRef<Buffer> buffers, mlir::ValueRange dims);
+
+  /// Evaluates the result's tile and stores it. tileCoordinates: one per result dimension (null
+  /// when counting).
+  void run(mlir::ValueRange tileCoordinates);
+
+  const OperationCounts &counts() const { return counts_; }
+  IndexSpace &space() { return space_; }
+  /// The extents of the result.
+  llvm::SmallVector<IndexExpr> resultShape() { return shapeOf(result_); }
+  /// Which construct could not be handled, or null.
+  mlir::Operation *unsupported() const { return unsupported_; }
+
+private:
+  Values evaluate(mlir::Value tensor, llvm::ArrayRef<Point> points);
+  Values evaluateUnique(mlir::Value tensor, llvm::ArrayRef<Point> points);
+  Values evaluateGeneric(mlir::linalg::GenericOp op, unsigned resultNumber,
+                         llvm::ArrayRef<Point> points);
+  Values evaluateReduction(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points);
+  Values evaluatePad(mlir::Operation *op, llvm::ArrayRef<Point> points);
+  Values evaluateConcat(mlir::Operation *op, llvm::ArrayRef<Point> points);
+  Values evaluateView(mlir::Operation *op, llvm::ArrayRef<Point> points);
+  Values load(unsigned buffer, mlir::Value tensor, llvm::ArrayRef<Point> points);
+  void store(mlir::Value tensor, llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);
+
+  /// Clones the op's body once per point, op by op, so that loads of all points are seen together.
+  /// Returns the yielded values: one list per yield operand.
+  llvm::SmallVector<Values> cloneBody(mlir::linalg::GenericOp op,
+                                      llvm::ArrayRef<llvm::SmallVector<IndexExpr, 6>> loops,
+                                      llvm::ArrayRef<int32_t> guards,
+                                      llvm::ArrayRef<Values> arguments);
+  struct LoopLevel {
+    unsigned dim;      // loop of the generic op
+    IndexExpr trips;
+    int64_t multiplier; // the loop's coordinate advances by this much
+  };
+  void emitLoops(mlir::linalg::GenericOp op, llvm::ArrayRef<LoopLevel> levels, size_t level,
+                 llvm::SmallVector<IndexExpr, 6> offsets, llvm::ArrayRef<Point> points,
+                 Values &accumulators, llvm::ArrayRef<mlir::Value> init, bool blocked);
+  void emitReductionStep(mlir::linalg::GenericOp op, llvm::ArrayRef<IndexExpr> offsets,
+                         llvm::ArrayRef<Point> points, Values &accumulators);
+
+  llvm::SmallVector<IndexExpr, 6> loopCoordinates(mlir::linalg::GenericOp op,
+                                                  mlir::AffineMap outputMap, const Point &point);
+  llvm::SmallVector<IndexExpr> shapeOf(mlir::Value tensor);
+  llvm::SmallVector<IndexExpr> mixedValues(llvm::ArrayRef<int64_t> constants,
+                                           mlir::ValueRange values);
+  llvm::SmallVector<IndexExpr> loopExtents(mlir::linalg::GenericOp op);
+  /// An index-typed value that the kernel's function holds outside of any body.
+  IndexExpr indexOf(mlir::Value value);
+  mlir::Value scalarOutside(mlir::Value value);
+
+  int32_t guardAnd(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
+  mlir::Value guardValue(int32_t guard);
+  mlir::Value constantLike(mlir::Attribute value, mlir::Type type);
+  mlir::Value linearAddress(const IndexExpr &address, int32_t guard);
+  mlir::Value fail(mlir::Operation *op);
+  mlir::Location loc() const;
+
+  mlir::func::FuncOp kernel_;
+  const TileShape &tile_;
+  mlir::OpBuilder *builder_;
+  llvm::SmallVector<Buffer> buffers_;
+  llvm::SmallVector<mlir::Value> dimValues_;
+  mlir::Value result_;
+
+  IndexSpace space_;
+  llvm::DenseMap<mlir::Value, IndexExpr> indexValues_;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<IndexExpr>> shapes_;
+  std::vector<std::vector<IndexExpr>> guards_{{}}; // each condition: expression >= 0
+  std::map<std::vector<IndexExpr>, int32_t> guardIds_{{{}, 0}};
+  // Value numbering within the current block, so that equal clones are one value.
+  using CloneKey = std::pair<std::pair<void *, const void *>, std::vector<const void *>>;
+  std::map<CloneKey, llvm::SmallVector<mlir::Value, 1>> clones_;
+  std::map<mlir::Operation *, std::map<std::vector<IndexExpr>, mlir::Value>> reduced_;
+
+  OperationCounts counts_;
+  double weight_ = 1;
+  mlir::Operation *unsupported_ = nullptr;
+};
+
+} // namespace gantry::codegen

@@ -1,0 +1,206 @@
+// Reductions of the kernel evaluator: a loop nest with one accumulator per point.
+#include "codegen/tiling/kernel_evaluator.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+/// Long sums are taken in blocks: each block from zero, then added. The rounding error then grows
+/// with blocks + block length instead of with their product (Higham, "The accuracy of floating
+/// point summation", 1993).
+constexpr int64_t kBlockedSumLength = 1024;
+constexpr int64_t kBlock = 128;
+
+bool isSum(linalg::GenericOp op) {
+  auto yield = cast<linalg::YieldOp>(op.getRegion().front().getTerminator());
+  auto add = yield.getOperand(0).getDefiningOp<arith::AddFOp>();
+  Value accumulator = op.getRegionOutputArgs().front();
+  return add && accumulator.hasOneUse() &&
+         (add.getLhs() == accumulator || add.getRhs() == accumulator);
+}
+
+int64_t divisorUpTo(int64_t value, int64_t limit) {
+  for (int64_t d = std::min(value, limit); d > 1; --d)
+    if (value % d == 0)
+      return d;
+  return 1;
+}
+
+} // namespace
+
+Values KernelEvaluator::evaluateReduction(linalg::GenericOp op, llvm::ArrayRef<Point> points) {
+  auto &cache = reduced_[op];
+  auto keyOf = [](const Point &point) {
+    std::vector<IndexExpr> key(point.index.begin(), point.index.end());
+    return key;
+  };
+  Values result;
+  for (const Point &point : points)
+    if (auto found = cache.find(keyOf(point)); found != cache.end())
+      result.push_back(found->second);
+  if (result.size() == points.size())
+    return result;
+  if (op.getNumDpsInits() != 1) {
+    fail(op);
+    return Values(points.size());
+  }
+
+  llvm::SmallVector<unsigned> reductionDims;
+  op.getReductionDims(reductionDims);
+  auto extents = loopExtents(op);
+  llvm::SmallVector<LoopLevel> levels;
+  int64_t total = 1;
+  for (auto [q, dim] : llvm::enumerate(reductionDims)) {
+    int64_t unroll = q < tile_.reduction.size() ? tile_.reduction[q] : 1;
+    if (!extents[dim].isConstant()) {
+      levels.push_back({dim, extents[dim], 1});
+      total = kBlockedSumLength; // unknown: assume the worst
+      continue;
+    }
+    int64_t trips = extents[dim].constant / unroll;
+    total *= extents[dim].constant;
+    if (trips != 1)
+      levels.push_back({dim, IndexExpr(trips), unroll});
+  }
+  bool blocked = isSum(op) && total >= kBlockedSumLength;
+  if (blocked && levels.size() == 1 && levels[0].trips.isConstant()) {
+    int64_t trips = levels[0].trips.constant, inner = divisorUpTo(trips, kBlock);
+    if (inner > 1 && inner < trips)
+      levels = {{levels[0].dim, IndexExpr(trips / inner), levels[0].multiplier * inner},
+                {levels[0].dim, IndexExpr(inner), levels[0].multiplier}};
+  }
+  blocked = blocked && levels.size() > 1;
+
+  Values init = evaluate(op.getDpsInits().front(), points);
+  Values accumulators = init;
+  llvm::SmallVector<IndexExpr, 6> offsets(op.getNumLoops(), IndexExpr(0));
+  emitLoops(op, levels, 0, offsets, points, accumulators, init, blocked);
+  for (auto [point, value] : llvm::zip(points, accumulators))
+    cache[keyOf(point)] = value;
+  return accumulators;
+}
+
+void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> levels,
+                                size_t level, llvm::SmallVector<IndexExpr, 6> offsets,
+                                llvm::ArrayRef<Point> points, Values &accumulators,
+                                llvm::ArrayRef<Value> init, bool blocked) {
+  if (level == levels.size()) {
+    emitReductionStep(op, offsets, points, accumulators);
+    return;
+  }
+  const LoopLevel &current = levels[level];
+  int64_t last = current.trips.isConstant() ? current.trips.constant - 1 : IndexSpace::kUnbounded;
+  if (last < 0)
+    return; // an empty reduction leaves the initial values
+  auto inLoop = [&](Value counter, Values &carried) {
+    IndexExpr variable = space_.addVariable(counter, 0, last);
+    auto inner = offsets;
+    inner[current.dim] =
+        space_.add(inner[current.dim], space_.scale(variable, current.multiplier));
+    if (!blocked || level != 0) {
+      emitLoops(op, levels, level + 1, inner, points, carried, init, blocked);
+      return;
+    }
+    Values block(init.begin(), init.end());
+    emitLoops(op, levels, level + 1, inner, points, block, init, blocked);
+    counts_.arithmetic += weight_ * points.size();
+    if (builder_)
+      for (auto [sum, part] : llvm::zip(carried, block))
+        sum = builder_->create<arith::AddFOp>(loc(), sum, part);
+  };
+
+  double outer = weight_;
+  weight_ *= current.trips.isConstant() ? current.trips.constant : 64;
+  counts_.loopSteps += weight_ * points.size();
+  if (!builder_) {
+    inLoop(Value(), accumulators);
+  } else {
+    auto constant = [&](int64_t value) -> Value {
+      return builder_->create<arith::ConstantIndexOp>(loc(), value);
+    };
+    Value zero = constant(0), one = constant(1);
+    Value bound = space_.materialize(current.trips, *builder_, loc());
+    auto loop = builder_->create<scf::ForOp>(loc(), zero, bound, one, accumulators);
+    OpBuilder::InsertionGuard restore(*builder_);
+    builder_->setInsertionPointToStart(loop.getBody());
+    Values carried(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+    inLoop(loop.getInductionVar(), carried);
+    builder_->create<scf::YieldOp>(loc(), carried);
+    accumulators.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+  weight_ = outer;
+}
+
+void KernelEvaluator::emitReductionStep(linalg::GenericOp op, llvm::ArrayRef<IndexExpr> offsets,
+                                        llvm::ArrayRef<Point> points, Values &accumulators) {
+  llvm::SmallVector<unsigned> reductionDims;
+  op.getReductionDims(reductionDims);
+  std::vector<llvm::SmallVector<IndexExpr, 6>> steps{
+      llvm::SmallVector<IndexExpr, 6>(offsets.begin(), offsets.end())};
+  auto extents = loopExtents(op);
+  for (auto [q, dim] : llvm::enumerate(reductionDims)) {
+    int64_t unroll = q < tile_.reduction.size() ? tile_.reduction[q] : 1;
+    if (!extents[dim].isConstant())
+      unroll = 1;
+    std::vector<llvm::SmallVector<IndexExpr, 6>> next;
+    for (const auto &step : steps) {
+      for (int64_t u = 0; u < unroll; ++u) {
+        next.push_back(step);
+        next.back()[dim] = space_.add(step[dim], IndexExpr(u));
+      }
+    }
+    steps = std::move(next);
+  }
+
+  // Operands of all steps and points at once, so that what they share is loaded once.
+  AffineMap outputMap = op.getIndexingMapsArray()[op.getNumDpsInputs()];
+  std::vector<llvm::SmallVector<IndexExpr, 6>> loops;
+  llvm::SmallVector<int32_t> guards;
+  for (const auto &step : steps) {
+    for (const Point &point : points) {
+      auto coordinates = loopCoordinates(op, outputMap, point);
+      for (unsigned dim : reductionDims)
+        coordinates[dim] = step[dim];
+      loops.push_back(std::move(coordinates));
+      guards.push_back(point.guard);
+    }
+  }
+  llvm::SmallVector<Values> inputs;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    if (op.getMatchingBlockArgument(operand).use_empty()) {
+      inputs.push_back(Values(loops.size()));
+      continue;
+    }
+    if (!isa<RankedTensorType>(operand->get().getType())) {
+      inputs.push_back(Values(loops.size(), scalarOutside(operand->get())));
+      continue;
+    }
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    std::vector<Point> inner;
+    for (size_t i = 0; i < loops.size(); ++i) {
+      Point source;
+      source.guard = guards[i];
+      for (AffineExpr expr : map.getResults())
+        source.index.push_back(space_.evaluate(expr, loops[i], {}));
+      inner.push_back(std::move(source));
+    }
+    inputs.push_back(evaluate(operand->get(), inner));
+  }
+
+  size_t count = points.size();
+  for (size_t step = 0; step < steps.size(); ++step) {
+    llvm::SmallVector<Values> arguments;
+    for (const Values &values : inputs)
+      arguments.push_back(Values(values.begin() + step * count, values.begin() + (step + 1) * count));
+    arguments.push_back(accumulators);
+    accumulators = cloneBody(op, llvm::ArrayRef(loops).slice(step * count, count),
+                             llvm::ArrayRef(guards).slice(step * count, count), arguments)[0];
+  }
+}
+
+} // namespace gantry::codegen
