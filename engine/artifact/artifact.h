@@ -1,8 +1,9 @@
 // Reading and writing .gantry files. The metadata is artifact.fbs; README.md has the file's layout.
 //
-// File: a 64-byte header (magic "GANTRY\0\1", format version, section table: metadata offset and size,
-// constants offset and size, checksums of header and metadata), the FlatBuffer, then constants, each
-// section aligned to 4 KiB. Every byte of the file is covered by a checksum or must be zero.
+// File: a 64-byte header (magic "GANTRY\0\1", format version, section table: metadata offset and
+// size, constants offset and size, checksums of header and metadata), the FlatBuffer, then
+// constants, each section aligned to 4 KiB. Every byte of the file is covered by a checksum or must
+// be zero.
 //
 // Threads: an Artifact is immutable after open() and may be read from several threads.
 #pragma once
@@ -39,12 +40,13 @@ uint64_t layoutConstants(std::vector<ConstantData> &constants);
 
 /// Writes the file to a temporary name beside `path` and renames it; on failure nothing is left.
 /// `program` is filled by the caller but for `chunks`, which the writer adds.
-Status write(const std::string &path, ProgramT &program, const std::vector<ConstantData> &constants);
+Status write(const std::string &path, ProgramT &program,
+             const std::vector<ConstantData> &constants);
 
 class Artifact {
 public:
-  /// Maps the file; checks magic, version, header and metadata checksum, verifies the FlatBuffer and
-  /// every index in it (values, exprs, kernels, symbols), so that its readers need no checks.
+  /// Maps the file; checks magic, version, header and metadata checksum, verifies the FlatBuffer
+  /// and every index in it (values, exprs, kernels, symbols), so that its readers need no checks.
   static Result<std::unique_ptr<Artifact>> open(const std::string &path);
   /// The same over memory that outlives the artifact.
   static Result<std::unique_ptr<Artifact>> fromMemory(std::span<const uint8_t> bytes);
@@ -68,6 +70,7 @@ private:
 
 /// Evaluates Program.exprs for given symbol values: one result per expr. Overflow of 64 bits,
 /// division by zero, or a negative result of a size are errors that name the expression.
-Result<std::vector<int64_t>> evaluateExprs(const Program &program, std::span<const int64_t> symbols);
+Result<std::vector<int64_t>> evaluateExprs(const Program &program,
+                                           std::span<const int64_t> symbols);
 
 } // namespace gantry::artifact

@@ -8,8 +8,8 @@ namespace {
 
 constexpr size_t kMaxTextLength = 160;
 
-/// Appends the expression until the text is long enough. A shared subexpression is written each time
-/// it is used, which is why the length, not the depth, is what ends it.
+/// Appends the expression until the text is long enough. A shared subexpression is written each
+/// time it is used, which is why the length, not the depth, is what ends it.
 void appendText(const Program &program, uint32_t index, std::string &text) {
   if (text.size() > kMaxTextLength)
     return;
@@ -115,8 +115,9 @@ Result<std::vector<std::optional<int64_t>>> evaluate(const Program &program,
     int64_t result = 0;
     const Arithmetic outcome = apply(expr.op(), *lhs, *rhs, result);
     if (outcome != Arithmetic::kOk)
-      return statusf(StatusCode::kInvalidArgument, "shape expression %u, %s, %s (operands %lld and %lld)",
-                     i, exprText(program, i).c_str(),
+      return statusf(StatusCode::kInvalidArgument,
+                     "shape expression %u, %s, %s (operands %lld and %lld)", i,
+                     exprText(program, i).c_str(),
                      outcome == Arithmetic::kOverflow ? "overflows 64 bits" : "divides by zero",
                      static_cast<long long>(*lhs), static_cast<long long>(*rhs));
     values[i] = result;
@@ -129,8 +130,9 @@ Status checkSize(const Program &program, const std::vector<int64_t> &values, uin
                  const char *what, const flatbuffers::String &owner) {
   if (values[expr] >= 0)
     return Status::ok();
-  return statusf(StatusCode::kInvalidArgument, "%s of \"%s\" would be %lld: %s", what, owner.c_str(),
-                 static_cast<long long>(values[expr]), exprText(program, expr).c_str());
+  return statusf(StatusCode::kInvalidArgument, "%s of \"%s\" would be %lld: %s", what,
+                 owner.c_str(), static_cast<long long>(values[expr]),
+                 exprText(program, expr).c_str());
 }
 
 Status checkSizes(const Program &program, const std::vector<int64_t> &values) {

@@ -1,7 +1,7 @@
 // The fixed header of a .gantry file and its checksums; private to engine/artifact.
 //
-// The header's first 64 bytes, its magic, version and checksum keep their places in all versions, so
-// that any build can tell a newer file from a damaged one.
+// The header's first 64 bytes, its magic, version and checksum keep their places in all versions,
+// so that any build can tell a newer file from a damaged one.
 #pragma once
 
 #include <bit>

@@ -11,8 +11,8 @@
 namespace gantry::artifact {
 
 struct Artifact::Mapping {
-  std::string name;               // path, or "the artifact in memory"; for messages
-  std::optional<MappedFile> file; // nothing where the memory is the caller's
+  std::string name;                              // path, or "the artifact in memory"; for messages
+  std::optional<MappedFile> file;                // nothing where the memory is the caller's
   std::vector<std::max_align_t> alignedMetadata; // a copy, where the caller's is badly aligned
 };
 
@@ -37,7 +37,8 @@ Result<FileHeader> checkHeader(std::span<const uint8_t> bytes) {
     return statusf(StatusCode::kDataLoss,
                    "not a Gantry artifact (it does not start with its magic bytes); make one with "
                    "gantry compile");
-  const bool hashMatches = header.headerHash == hashBytes(bytes.first(offsetof(FileHeader, headerHash)));
+  const bool hashMatches =
+      header.headerHash == hashBytes(bytes.first(offsetof(FileHeader, headerHash)));
   if (header.formatVersion > kFormatVersion)
     return statusf(StatusCode::kVersionMismatch,
                    "format version %u is newer than version %u, which this build reads%s; update "
@@ -47,30 +48,35 @@ Result<FileHeader> checkHeader(std::span<const uint8_t> bytes) {
   if (!hashMatches)
     return statusf(StatusCode::kDataLoss, "the checksum of the header differs; %s", kRemedy);
   if (header.formatVersion != kFormatVersion || header.headerBytes != sizeof(header))
-    return statusf(StatusCode::kDataLoss, "format version %u with a header of %u bytes is unknown; %s",
+    return statusf(StatusCode::kDataLoss,
+                   "format version %u with a header of %u bytes is unknown; %s",
                    header.formatVersion, header.headerBytes, kRemedy);
   return header;
 }
 
 Status checkSections(const FileHeader &header, std::span<const uint8_t> bytes) {
-  const std::optional<uint64_t> metadataEnd = checkedAdd(header.metadataOffset, header.metadataBytes);
+  const std::optional<uint64_t> metadataEnd =
+      checkedAdd(header.metadataOffset, header.metadataBytes);
   const std::optional<uint64_t> constantsEnd =
       checkedAdd(header.constantsOffset, header.constantsBytes);
   if (!metadataEnd || !constantsEnd || header.metadataBytes > kMaxMetadataBytes ||
       header.metadataOffset < sizeof(header) || header.metadataOffset % kSectionAlignment != 0 ||
       header.constantsOffset < *metadataEnd || header.constantsOffset % kSectionAlignment != 0)
-    return statusf(StatusCode::kDataLoss,
-                   "its sections (metadata: %llu bytes at %llu, constants: %llu at %llu) are not in "
-                   "order; %s",
-                   asPrintable(header.metadataBytes), asPrintable(header.metadataOffset),
-                   asPrintable(header.constantsBytes), asPrintable(header.constantsOffset), kRemedy);
+    return statusf(
+        StatusCode::kDataLoss,
+        "its sections (metadata: %llu bytes at %llu, constants: %llu at %llu) are not in "
+        "order; %s",
+        asPrintable(header.metadataBytes), asPrintable(header.metadataOffset),
+        asPrintable(header.constantsBytes), asPrintable(header.constantsOffset), kRemedy);
   if (bytes.size() != *constantsEnd)
-    return statusf(StatusCode::kDataLoss, "the file has %zu bytes, its header says %llu: it is %s; %s",
-                   bytes.size(), asPrintable(*constantsEnd),
-                   bytes.size() < *constantsEnd ? "truncated" : "longer than it was written", kRemedy);
+    return statusf(
+        StatusCode::kDataLoss, "the file has %zu bytes, its header says %llu: it is %s; %s",
+        bytes.size(), asPrintable(*constantsEnd),
+        bytes.size() < *constantsEnd ? "truncated" : "longer than it was written", kRemedy);
   if (!allZero(bytes.subspan(sizeof(header), header.metadataOffset - sizeof(header))) ||
       !allZero(bytes.subspan(*metadataEnd, header.constantsOffset - *metadataEnd)))
-    return statusf(StatusCode::kDataLoss, "the padding between its sections is not zero; %s", kRemedy);
+    return statusf(StatusCode::kDataLoss, "the padding between its sections is not zero; %s",
+                   kRemedy);
   return Status::ok();
 }
 

@@ -91,7 +91,8 @@ Status Verifier::checkPresence() const {
     return missing(root, "name, producer, source or profile");
   if (!p.symbols() || !p.exprs() || !p.inputs() || !p.outputs() || !p.values() || !p.kernels() ||
       !p.commands() || !p.chunks())
-    return missing(root, "list of symbols, exprs, inputs, outputs, values, kernels, commands or chunks");
+    return missing(root,
+                   "list of symbols, exprs, inputs, outputs, values, kernels, commands or chunks");
   for (uint32_t i = 0; i < p.symbols()->size(); ++i)
     if (!p.symbols()->Get(i)->name())
       return missing("symbols[" + std::to_string(i) + "]", "name");

@@ -6,8 +6,8 @@
 
 namespace gantry::artifact {
 
-/// Runs the FlatBuffers verifier and all checks of meaning. kDataLoss with the thing and the number.
-/// metadata starts at a multiple of 16 bytes.
+/// Runs the FlatBuffers verifier and all checks of meaning. kDataLoss with the thing and the
+/// number. metadata starts at a multiple of 16 bytes.
 Status verifyMetadata(std::span<const uint8_t> metadata, uint64_t constantsBytes);
 
 } // namespace gantry::artifact

@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint8_t kZeros[kSectionAlignment] = {};
 
-/// Calls emit(bytes) for the whole constants section in order, zeros between the constants included.
+/// Calls emit(bytes) for the whole constants section in order, zeros between the constants
+/// included.
 template <typename Emit>
 Status forEachByte(const std::vector<ConstantData> &constants, uint64_t sectionBytes, Emit emit) {
   uint64_t position = 0;
@@ -40,11 +41,12 @@ Result<uint64_t> sectionSize(const std::vector<ConstantData> &constants) {
     const ConstantData &constant = constants[i];
     const std::optional<uint64_t> constantEnd = checkedAdd(constant.offset, constant.bytes.size());
     if (constant.offset % kConstantAlignment != 0 || constant.offset < end || !constantEnd)
-      return statusf(StatusCode::kInvalidArgument,
-                     "constant %zu of %zu bytes lies at %llu; it needs a multiple of %llu from %llu on",
-                     i, constant.bytes.size(), static_cast<unsigned long long>(constant.offset),
-                     static_cast<unsigned long long>(kConstantAlignment),
-                     static_cast<unsigned long long>(end));
+      return statusf(
+          StatusCode::kInvalidArgument,
+          "constant %zu of %zu bytes lies at %llu; it needs a multiple of %llu from %llu on", i,
+          constant.bytes.size(), static_cast<unsigned long long>(constant.offset),
+          static_cast<unsigned long long>(kConstantAlignment),
+          static_cast<unsigned long long>(end));
     end = *constantEnd;
   }
   const std::optional<uint64_t> size = checkedRoundUp(end, kConstantAlignment);
@@ -125,9 +127,9 @@ Status write(const std::string &path, ProgramT &program,
   GANTRY_RETURN_IF_ERROR(file.write(metadata));
   GANTRY_RETURN_IF_ERROR(
       file.write(std::span<const uint8_t>(kZeros, header.constantsOffset - metadataEnd)));
-  GANTRY_RETURN_IF_ERROR(forEachByte(constants, constantsBytes, [&](std::span<const uint8_t> bytes) {
-    return file.write(bytes);
-  }));
+  GANTRY_RETURN_IF_ERROR(
+      forEachByte(constants, constantsBytes,
+                  [&](std::span<const uint8_t> bytes) { return file.write(bytes); }));
   return file.commit();
 }
 

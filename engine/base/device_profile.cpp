@@ -32,8 +32,9 @@ DeviceProfile vulkanGeneric() {
   return profile;
 }
 
-/// Mesa's software device (limits as version 22.3 reports them). Its time goes into loads and stores,
-/// which run lane by lane: large register tiles, storage buffers, no shared memory where avoidable.
+/// Mesa's software device (limits as version 22.3 reports them). Its time goes into loads and
+/// stores, which run lane by lane: large register tiles, storage buffers, no shared memory where
+/// avoidable.
 DeviceProfile vulkanLavapipe() {
   DeviceProfile profile;
   profile.name = "vulkan:lavapipe";

@@ -1,8 +1,9 @@
 // A device profile: what code generation and the session need to know of a device, as plain data.
 //
-// It is read from a device by a backend, or named for ahead-of-time compilation. It is not a handle:
-// nothing here talks to a driver. A profile that is compiled for is a promise of the device's limits;
-// the artifact's variants list what they really need, and the session compares that with the device.
+// It is read from a device by a backend, or named for ahead-of-time compilation. It is not a
+// handle: nothing here talks to a driver. A profile that is compiled for is a promise of the
+// device's limits; the artifact's variants list what they really need, and the session compares
+// that with the device.
 //
 // Threads: values; namedProfile and profileNames may be called from any thread.
 #pragma once
@@ -29,8 +30,8 @@ struct DeviceFeatures {
 };
 
 struct DeviceProfile {
-  std::string name;    // "vulkan:generic", or the device's own name
-  std::string backend; // "vulkan"
+  std::string name;                     // "vulkan:generic", or the device's own name
+  std::string backend;                  // "vulkan"
   uint32_t maxSharedMemoryBytes = 0;    // per workgroup
   uint32_t maxWorkgroupInvocations = 0; // product of a workgroup's three sizes
   std::array<uint32_t, 3> maxWorkgroupSize{};

@@ -65,8 +65,7 @@ std::string parentOf(const std::string &path) {
 
 /// Makes a new file's name durable; a file system that cannot do so is not an error.
 void syncDirectoryOf(const std::string &path) {
-  const Descriptor directory{
-      ::open(parentOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  const Descriptor directory{::open(parentOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (directory.value >= 0)
     ::fsync(directory.value);
 }

@@ -15,8 +15,9 @@ struct Range {
   uint32_t command;
 };
 
-/// Of the ranges seen so far in the order of their first bytes: the one that reaches furthest, and the
-/// one of another command that does. Whether any command but a given one reaches a byte is then known.
+/// Of the ranges seen so far in the order of their first bytes: the one that reaches furthest, and
+/// the one of another command that does. Whether any command but a given one reaches a byte is then
+/// known.
 class FurthestTwo {
 public:
   void add(const Range *range) {

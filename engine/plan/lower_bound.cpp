@@ -19,8 +19,7 @@ uint64_t lowerBound(const std::vector<Value> &values, uint32_t *peakCommand) {
   std::vector<Event> begins;
   std::vector<Event> ends;
   for (const Value &value : values) {
-    const uint64_t occupied =
-        checkedRoundUp(value.sizeBytes, value.alignment).value_or(UINT64_MAX);
+    const uint64_t occupied = checkedRoundUp(value.sizeBytes, value.alignment).value_or(UINT64_MAX);
     begins.push_back({value.firstUse, occupied});
     ends.push_back({value.lastUse, occupied});
   }

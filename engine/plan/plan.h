@@ -3,15 +3,15 @@
 // A problem is a list of values, each with a size, an alignment and the first and last of the
 // commands during which it must keep its bytes. A value occupies its size rounded up to its
 // alignment. A plan gives each value an offset such that values alive at the same time do not
-// overlap; its height is the arena's size. The lower bound is the largest sum of what is occupied at
-// one moment: no plan can be lower.
+// overlap; its height is the arena's size. The lower bound is the largest sum of what is occupied
+// at one moment: no plan can be lower.
 //
 // It is not an allocator: nothing here knows MLIR, GPUs or memory. Three rooms ask it the same
 // question: the compiler (static shapes), the session (a dynamic shape not seen before) and the
 // profiler (what if). Algorithm: first fit and best fit over several decreasing orders (size, area,
 // duration, the peak first), the best plan kept; Pisarchyk & Lee 2020, "Efficient Memory Management
-// for Deep Neural Net Inference", greedy by size, is the first of them. Deterministic: equal problems
-// give equal plans, since the work is bounded by a count and not by a clock.
+// for Deep Neural Net Inference", greedy by size, is the first of them. Deterministic: equal
+// problems give equal plans, since the work is bounded by a count and not by a clock.
 //
 // Threads: all functions are pure and may be called from any thread.
 #pragma once
@@ -64,7 +64,8 @@ struct Access {
 
 struct Command {
   std::vector<Access> accesses;
-  bool barrierBefore = false; // all earlier commands finish, and are visible, before this one starts
+  bool barrierBefore =
+      false; // all earlier commands finish, and are visible, before this one starts
 };
 
 /// Sets barrierBefore on exactly those commands that need one: a command gets a barrier when it

@@ -67,8 +67,9 @@ TEST(HazardChecker, NamesThePairAndTheBytes) {
   const Status status = checkHazards(commands);
   ASSERT_FALSE(status.isOk());
   EXPECT_EQ(status.code(), StatusCode::kInternal);
-  EXPECT_EQ(status.message(), "no barrier between commands 0, which writes, and 2, which reads bytes "
-                              "120 to 149 of space 3");
+  EXPECT_EQ(status.message(),
+            "no barrier between commands 0, which writes, and 2, which reads bytes "
+            "120 to 149 of space 3");
 }
 
 std::vector<Command> randomCommands(std::mt19937_64 &random) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -110,8 +110,7 @@ TEST(Planner, RefusesImpossibleValues) {
 
 TEST(Planner, HugeSizesAndCommandsDoNotOverflow) {
   const uint64_t half = uint64_t{1} << 62;
-  const Plan plan =
-      checkedPlan({{half, 256, 0, UINT32_MAX}, {half, 256, UINT32_MAX, UINT32_MAX}});
+  const Plan plan = checkedPlan({{half, 256, 0, UINT32_MAX}, {half, 256, UINT32_MAX, UINT32_MAX}});
   EXPECT_EQ(plan.heightBytes, 2 * half);
   EXPECT_EQ(plan.peakCommand, UINT32_MAX);
 }
@@ -138,8 +137,8 @@ TEST(Planner, RandomProblemsAreValid) {
   }
 }
 
-/// The least height, by placing the values in every order, each at its lowest place. Some order gives
-/// an optimal plan: that of the offsets of one, pushed down.
+/// The least height, by placing the values in every order, each at its lowest place. Some order
+/// gives an optimal plan: that of the offsets of one, pushed down.
 uint64_t optimum(const std::vector<Value> &values) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -244,18 +243,25 @@ INSTANTIATE_TEST_SUITE_P(Planner, SharedProblems,
                                          std::pair("examples", 1.01)),
                          [](const auto &info) { return std::string(info.param.first); });
 
+/// Of this thread, so that other work on the machine does not count.
+double processorSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 TEST(Planner, TwentyThousandValuesTakeLessThanTwoSeconds) {
   std::mt19937_64 random(11);
   for (const uint32_t duration : {50u, 4000u, 20000u}) {
     const std::vector<Value> values = randomValues(random, 20000, 20000, 1 << 20, duration, true);
-    const auto begin = std::chrono::steady_clock::now();
+    const double begin = processorSeconds();
     const Plan plan = planOf(values);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    const double took = processorSeconds() - begin;
     EXPECT_TRUE(validatePlan(values, plan).isOk());
-    std::printf("durations to %5u: %.2f s, height / bound %.4f\n", duration, took.count(),
+    std::printf("durations to %5u: %.2f s, height / bound %.4f\n", duration, took,
                 static_cast<double>(plan.heightBytes) / static_cast<double>(plan.lowerBoundBytes));
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    EXPECT_LT(took.count(), 2.0);
+    EXPECT_LT(took, 2.0);
 #endif
   }
 }

@@ -28,7 +28,8 @@ TEST(Validator, AcceptsNeighbours) {
 
 TEST(Validator, NamesTheValuesThatOverlap) {
   const std::vector<Value> values = {{64, 1, 0, 3}, {10, 1, 5, 5}, {64, 1, 3, 5}};
-  expectRefused(values, planWith({0, 0, 63}, 127), "values 0 (bytes 0 to 63) and 2 (bytes 63 to 126)");
+  expectRefused(values, planWith({0, 0, 63}, 127),
+                "values 0 (bytes 0 to 63) and 2 (bytes 63 to 126)");
   expectRefused({{10, 1, 0, 0}, {10, 1, 0, 0}}, planWith({0, 0}, 10), "values 0");
   // One inside the other, from both sides.
   expectRefused({{100, 1, 0, 0}, {10, 1, 0, 0}}, planWith({0, 50}, 100), "overlap");
@@ -69,7 +70,8 @@ TEST(Validator, AgreesWithAllPairs) {
                    values[b].firstUse <= values[a].lastUse &&
                    plan.offsets[a] < plan.offsets[b] + values[b].sizeBytes &&
                    plan.offsets[b] < plan.offsets[a] + values[a].sizeBytes;
-    ASSERT_EQ(validatePlan(values, plan).isOk(), !overlap) << "round " << round << ", seed " << seed;
+    ASSERT_EQ(validatePlan(values, plan).isOk(), !overlap)
+        << "round " << round << ", seed " << seed;
     refused += overlap;
   }
   EXPECT_GT(refused, 100);

@@ -1,0 +1,277 @@
+// One broken rule at a time: the writer, which runs the reader's checks, must refuse it and say
+// what.
+#include "engine/artifact/verify.h"
+#include "tests/engine/artifact/sample_program.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace gantry::artifact {
+namespace {
+
+struct Case {
+  const char *name;
+  const char *words; // of the message
+  std::function<void(ProgramT &)> breakIt;
+  bool dynamic = false;
+};
+
+class Verify : public testing::TestWithParam<Case> {};
+
+TEST_P(Verify, Refuses) {
+  const ScratchFolder folder;
+  const std::vector<uint8_t> constant = sampleConstant();
+  ProgramT program = GetParam().dynamic ? dynamicProgram() : staticProgram();
+  ASSERT_TRUE(write(folder.path("good"), program, {{0, constant}}).isOk());
+  GetParam().breakIt(program);
+  const Status status = write(folder.path("bad"), program, {{0, constant}});
+  EXPECT_EQ(status.code(), StatusCode::kInternal);
+  EXPECT_NE(status.message().find(GetParam().words), std::string::npos) << status.message();
+  EXPECT_EQ(folder.fileCount(), 1u);
+}
+
+constexpr uint32_t kFar = 1000;
+
+const Case kCases[] = {
+    // expressions
+    {"ExprRefersToItself", "do not come before it",
+     [](ProgramT &p) { p.exprs[2] = Expr(ExprOp::mul, 2, 1, 0); }},
+    {"ExprRefersForward", "do not come before it",
+     [](ProgramT &p) { p.exprs[2] = Expr(ExprOp::mul, 1, 3, 0); }},
+    {"ExprUnknownOperation", "operation 77",
+     [](ProgramT &p) { p.exprs[2] = Expr(static_cast<ExprOp>(77), 0, 1, 0); }},
+    {"ExprOverflows", "overflows 64 bits",
+     [](ProgramT &p) { p.exprs[1] = Expr(ExprOp::constant, 0, 0, INT64_MAX); }},
+    {"ExprDividesByZero", "divides by zero",
+     [](ProgramT &p) { p.exprs[5] = Expr(ExprOp::constant, 0, 0, 0); }},
+    {"SymbolInStaticProgram", "symbol",
+     [](ProgramT &p) { p.exprs[0] = Expr(ExprOp::symbol, 0, 0, 0); }},
+    {"SymbolOutOfRange", "symbol 1 of 1",
+     [](ProgramT &p) { p.exprs[0] = Expr(ExprOp::symbol, 0, 0, 1); }, true},
+    {"SymbolNegative", "symbol -1 of 1",
+     [](ProgramT &p) { p.exprs[0] = Expr(ExprOp::symbol, 0, 0, -1); }, true},
+    {"SymbolOfAbsentInput", "input 1 of 1", [](ProgramT &p) { p.symbols[0]->input = 1; }, true},
+    {"SymbolOfAbsentDimension", "dimension 2 of an input of rank 2",
+     [](ProgramT &p) { p.symbols[0]->dim = 2; }, true},
+    {"SymbolWithEmptyRange", "bounds 5 to 4",
+     [](ProgramT &p) {
+       p.symbols[0]->min = 5;
+       p.symbols[0]->max = 4;
+     },
+     true},
+    {"SymbolsButNotDynamic", "symbol", [](ProgramT &p) { p.dynamic = false; }, true},
+    // ports
+    {"PortValueOutOfRange", "value 1000 of 6", [](ProgramT &p) { p.inputs[0]->value = kFar; }},
+    {"PortOfAnotherStorage", "of another storage", [](ProgramT &p) { p.outputs[0]->value = 3; }},
+    {"PortOfAnotherType", "of another type",
+     [](ProgramT &p) { p.inputs[0]->type = ElementType::i32; }},
+    {"PortUnknownType", "element type 13",
+     [](ProgramT &p) { p.outputs[0]->type = static_cast<ElementType>(13); }},
+    {"PortDimOutOfRange", "expression 1000 of 9", [](ProgramT &p) { p.inputs[0]->dims[1] = kFar; }},
+    {"PortRank", "rank 9", [](ProgramT &p) { p.inputs[0]->dims.assign(9, 0); }},
+    // values
+    {"ValueUnknownStorage", "storage 4",
+     [](ProgramT &p) { p.values[3]->storage = static_cast<Storage>(4); }},
+    {"ValueUnknownType", "element type 200",
+     [](ProgramT &p) { p.values[3]->type = static_cast<ElementType>(200); }},
+    {"ValueRank", "rank 9", [](ProgramT &p) { p.values[1]->dims.assign(9, 0); }},
+    {"ValueDimOutOfRange", "dims refers to expression",
+     [](ProgramT &p) { p.values[1]->dims[0] = 9; }},
+    {"ValueSizeOutOfRange", "size refers to expression",
+     [](ProgramT &p) { p.values[1]->size = 9; }},
+    {"ValueAlignment", "alignment 24", [](ProgramT &p) { p.values[0]->alignment = 24; }},
+    {"ValueAlignmentZero", "alignment 0", [](ProgramT &p) { p.values[0]->alignment = 0; }},
+    {"ValueUseBackwards", "first used by command 1, last by 0",
+     [](ProgramT &p) { p.values[3]->first_use = 1, p.values[3]->last_use = 0; }},
+    {"ValueUseBeyondCommands", "command 2 of 2", [](ProgramT &p) { p.values[3]->last_use = 2; }},
+    {"ValueNegativeSize", "its size is -4",
+     [](ProgramT &p) { p.exprs[8] = Expr(ExprOp::constant, 0, 0, -4); }},
+    {"ConstantOutside", "lie outside of the 256 bytes",
+     [](ProgramT &p) { p.values[1]->byte_offset = 256; }},
+    {"ConstantOverflows", "lie outside",
+     [](ProgramT &p) { p.values[1]->byte_offset = UINT64_MAX - 100; }},
+    {"ConstantTooLarge", "512 bytes at 0 lie outside",
+     [](ProgramT &p) { p.exprs[8] = Expr(ExprOp::constant, 0, 0, 512); }},
+    {"ConstantMisaligned", "multiple of its alignment",
+     [](ProgramT &p) {
+       p.values[1]->byte_offset = 128;
+       p.values[1]->size = 3;
+     }},
+    {"ConstantOfDynamicSize", "depends on a dynamic dimension",
+     [](ProgramT &p) { p.values[1]->size = 4; }, true},
+    {"FillOfOddSize", "a fill of 255 bytes",
+     [](ProgramT &p) { p.exprs[8] = Expr(ExprOp::constant, 0, 0, 255); }},
+    {"FillThatIsNoConstant", "is a fill but no constant",
+     [](ProgramT &p) { p.values[3]->fill = true; }},
+    {"TransientOutsideOfArena", "outside of the arena of 300 bytes",
+     [](ProgramT &p) { p.arena_bytes = 300; }},
+    {"TransientUnplaced", "outside of the arena",
+     [](ProgramT &p) { p.values[3]->byte_offset = p.values[4]->byte_offset = UINT64_MAX; }},
+    {"TransientMisaligned", "multiple of its alignment",
+     [](ProgramT &p) { p.values[3]->byte_offset = p.values[4]->byte_offset = 100; }},
+    {"TransientPlacedInDynamic", "although the program is dynamic",
+     [](ProgramT &p) { p.values[3]->byte_offset = p.values[4]->byte_offset = 0; }, true},
+    {"SlotWithTwoOffsets", "which shares its slot 3",
+     [](ProgramT &p) { p.values[4]->byte_offset = 0; }},
+    {"SlotOutOfRange", "slot 6", [](ProgramT &p) { p.values[4]->slot = 6; }},
+    // kernels
+    {"KernelWorkgroupRank", "2 workgroup sizes",
+     [](ProgramT &p) {
+       p.kernels[0]->workgroup_size = {64, 1};
+     }},
+    {"KernelWorkgroupZero", "workgroup size of 0",
+     [](ProgramT &p) {
+       p.kernels[0]->workgroup_size = {64, 0, 1};
+     }},
+    {"KernelWorkgroupHuge", "invocations",
+     [](ProgramT &p) {
+       p.kernels[0]->workgroup_size = {65535, 65535, 65535};
+     }},
+    {"KernelWithoutEntry", "entry point", [](ProgramT &p) { p.kernels[0]->entry_point = ""; }},
+    {"KernelWithoutVariant", "no variant", [](ProgramT &p) { p.kernels[0]->variants.clear(); }},
+    {"KernelBuffers", "4294967295 buffers",
+     [](ProgramT &p) { p.kernels[0]->buffer_count = UINT32_MAX; }},
+    {"KernelDims", "4097 dims", [](ProgramT &p) { p.kernels[0]->dim_count = 4097; }},
+    {"VariantBinding", "binding 2",
+     [](ProgramT &p) { p.kernels[0]->variants[0]->binding = static_cast<Binding>(2); }},
+    {"VariantSpirvTooShort", "SPIR-V of 4 words",
+     [](ProgramT &p) { p.kernels[0]->variants[1]->spirv.resize(4); }},
+    {"VariantSpirvMagic", "no SPIR-V header",
+     [](ProgramT &p) { p.kernels[0]->variants[1]->spirv[0] = 0x03022307; }},
+    {"VariantPushConstants", "its block has 40",
+     [](ProgramT &p) { p.kernels[0]->variants[1]->push_constant_bytes = 8; }},
+    {"VariantEmptyCapability", "empty capability",
+     [](ProgramT &p) { p.kernels[0]->variants[1]->capabilities.push_back(""); }},
+    // commands
+    {"CommandKind", "kind 2",
+     [](ProgramT &p) { p.commands[0]->kind = static_cast<CommandKind>(2); }},
+    {"CommandKernel", "kernel 1 of 1", [](ProgramT &p) { p.commands[0]->kernel = 1; }},
+    {"CommandBinding", "value 6 of 6", [](ProgramT &p) { p.commands[0]->bindings[0] = 6; }},
+    {"CommandBindings", "3 bindings; its kernel has 4",
+     [](ProgramT &p) {
+       p.commands[0]->bindings.pop_back();
+       p.commands[0]->writes.pop_back();
+     }},
+    {"CommandWrites", "4 bindings but 3 write flags",
+     [](ProgramT &p) { p.commands[0]->writes.pop_back(); }},
+    {"CommandDims", "2 dims; its kernel has 1",
+     [](ProgramT &p) {
+       p.commands[0]->dims = {0, 1};
+     }},
+    {"CommandDimIndex", "dims refers to expression 9 of 9",
+     [](ProgramT &p) { p.commands[0]->dims = {9}; }},
+    {"CommandWorkgroups", "2 workgroup counts",
+     [](ProgramT &p) { p.commands[0]->workgroups.pop_back(); }},
+    {"CommandWorkgroupIndex", "workgroups refers to expression",
+     [](ProgramT &p) { p.commands[0]->workgroups[2] = 9; }},
+    {"CommandWorkgroupCount", "workgroup count of -1",
+     [](ProgramT &p) { p.exprs[7] = Expr(ExprOp::constant, 0, 0, -1); }},
+    {"CommandFlops", "flops refers to expression", [](ProgramT &p) { p.commands[1]->flops = 9; }},
+    {"CommandBytes", "bytes_moved refers to expression",
+     [](ProgramT &p) { p.commands[1]->bytes_moved = 9; }},
+    {"CommandWritesConstant", "which is a constant",
+     [](ProgramT &p) { p.commands[0]->writes[1] = true; }},
+    {"CommandWritesInput", "which is an input",
+     [](ProgramT &p) { p.commands[0]->writes[0] = true; }},
+    {"CopyOfThree", "a copy reads its first",
+     [](ProgramT &p) {
+       p.commands[1]->bindings.push_back(3);
+       p.commands[1]->writes.push_back(false);
+     }},
+    {"CopyOfNone", "a copy reads its first",
+     [](ProgramT &p) {
+       p.commands[1]->bindings.clear();
+       p.commands[1]->writes.clear();
+     }},
+    {"CopyBackwards", "a copy reads its first",
+     [](ProgramT &p) {
+       p.commands[1]->bindings = {5, 4};
+       p.commands[1]->writes = {true, false};
+     }},
+    {"CopyOfOtherSize", "copies a value of 256 bytes to one of 128",
+     [](ProgramT &p) { p.commands[1]->bindings[0] = 1; }},
+    // the plan
+    {"PeakBeyondCommands", "command 2 of 2", [](ProgramT &p) { p.peak_command = 2; }},
+    {"BoundAboveArena", "below its lower bound", [](ProgramT &p) { p.lower_bound_bytes = 513; }},
+};
+
+INSTANTIATE_TEST_SUITE_P(Artifact, Verify, testing::ValuesIn(kCases),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+/// A program in which one of `count` lists and strings is absent, which the writer cannot produce.
+Status verifyWithout(int absent, int &count) {
+  flatbuffers::FlatBufferBuilder builder;
+  int next = 0;
+  const auto text = [&] {
+    return next++ == absent ? flatbuffers::Offset<flatbuffers::String>()
+                            : builder.CreateString("text");
+  };
+  const auto numbers = [&](std::vector<uint32_t> list) {
+    return next++ == absent ? flatbuffers::Offset<flatbuffers::Vector<uint32_t>>()
+                            : builder.CreateVector(list);
+  };
+  const auto list = [&](auto item) {
+    using Items = flatbuffers::Vector<decltype(item)>;
+    return next++ == absent ? flatbuffers::Offset<Items>() : builder.CreateVector(&item, 1);
+  };
+  const std::vector<uint32_t> spirvWords = {0x07230203, 0x00010300, 0, 8, 0};
+  const auto port = [&](uint32_t value) {
+    const auto name = text();
+    return CreatePort(builder, name, ElementType::f32, numbers({0}), value);
+  };
+  const auto value = [&](Storage storage) {
+    const auto name = text();
+    const auto dims = numbers({0});
+    return CreateValue(builder, name, storage, ElementType::f32, dims, 0, 256, UINT64_MAX, 0, 0, 0,
+                       false, 0, text());
+  };
+  const flatbuffers::Offset<Value> bothValues[] = {value(Storage::input), value(Storage::output)};
+  const auto values = next++ == absent ? 0 : builder.CreateVector(bothValues, 2);
+  const auto inputs = list(port(0));
+  const auto outputs = list(port(1));
+  const auto symbols = list(CreateSymbol(builder, text(), 0, 0));
+  const auto spirv = numbers(spirvWords);
+  const auto capabilities = list(builder.CreateString("shaderInt64"));
+  const auto variants =
+      list(CreateKernelVariant(builder, Binding::storage_buffer, spirv, 0, 0, capabilities));
+  const auto kernelName = text();
+  const auto entryPoint = text();
+  const auto workgroupSize = numbers({1, 1, 1});
+  const auto kernels =
+      list(CreateKernel(builder, kernelName, entryPoint, workgroupSize, 0, 0, variants, text()));
+  const auto commandName = text();
+  const auto location = text();
+  const auto bindings = numbers({});
+  const auto writes = next++ == absent ? 0 : builder.CreateVector(std::vector<uint8_t>());
+  const auto dims = numbers({});
+  const auto commands = list(CreateCommand(builder, CommandKind::dispatch, commandName, location, 0,
+                                           bindings, writes, dims, numbers({0, 0, 0})));
+  const Expr one(ExprOp::symbol, 0, 0, 0);
+  const auto exprs = next++ == absent ? 0 : builder.CreateVectorOfStructs(&one, 1);
+  const auto chunks = next++ == absent ? 0 : builder.CreateVectorOfStructs(std::vector<Chunk>());
+  const auto name = text();
+  const auto producer = text();
+  const auto source = text();
+  const auto profile = text();
+  FinishProgramBuffer(builder, CreateProgram(builder, name, producer, source, profile, true,
+                                             symbols, exprs, inputs, outputs, values, kernels,
+                                             commands, 0, 0, 0, 0, chunks));
+  count = next;
+  return verifyMetadata({builder.GetBufferPointer(), builder.GetSize()}, 0);
+}
+
+TEST(VerifyPresence, AbsentStringsAndListsAreRefused) {
+  int count = 0;
+  const Status whole = verifyWithout(-1, count);
+  ASSERT_TRUE(whole.isOk()) << whole.message();
+  ASSERT_GT(count, 35);
+  for (int absent = 0; absent < count; ++absent) {
+    const Status status = verifyWithout(absent, count);
+    ASSERT_EQ(status.code(), StatusCode::kDataLoss) << absent;
+    ASSERT_NE(status.message().find("missing"), std::string::npos) << status.message();
+  }
+}
+
+} // namespace
+} // namespace gantry::artifact
