@@ -1,0 +1,175 @@
+#include "backends/vulkan/command_list.h"
+#include "backends/vulkan/kernel.h"
+#include "backends/vulkan/memory.h"
+
+namespace gantry::vulkan {
+
+namespace {
+
+VkBuffer bufferOf(const device::Memory &memory) {
+  return static_cast<const VulkanMemory &>(memory).buffer();
+}
+
+constexpr VkPipelineStageFlags kWorkStages =
+    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+constexpr VkAccessFlags kWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+constexpr VkAccessFlags kReads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+
+} // namespace
+
+VulkanCommandList::~VulkanCommandList() {
+  const VolkDeviceTable &vk = device_->table();
+  vk.vkDestroyQueryPool(device_->handle(), queries_, nullptr);
+  vk.vkDestroyDescriptorPool(device_->handle(), descriptors_, nullptr);
+  vk.vkDestroyCommandPool(device_->handle(), pool_, nullptr);
+}
+
+Status VulkanCommandList::doBegin(const device::CommandListCapacity &capacity) {
+  const VolkDeviceTable &vk = device_->table();
+  const VkDevice device = device_->handle();
+  auto pool = zeroed<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+  pool.queueFamilyIndex = device_->plan().queueFamily;
+  GANTRY_VK(vk.vkCreateCommandPool(device, &pool, nullptr, &pool_), "vkCreateCommandPool");
+  auto allocate =
+      zeroed<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+  allocate.commandPool = pool_;
+  allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+  allocate.commandBufferCount = 1;
+  GANTRY_VK(vk.vkAllocateCommandBuffers(device, &allocate, &commands_), "vkAllocateCommandBuffers");
+  if (capacity.storageBuffers > 0) {
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, capacity.storageBuffers};
+    auto create = zeroed<VkDescriptorPoolCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
+    create.maxSets = capacity.dispatches;
+    create.poolSizeCount = 1;
+    create.pPoolSizes = &size;
+    GANTRY_VK(vk.vkCreateDescriptorPool(device, &create, nullptr, &descriptors_),
+              "vkCreateDescriptorPool");
+  }
+  auto begin = zeroed<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+  GANTRY_VK(vk.vkBeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
+  if (capacity.timestamps > 0) {
+    auto create = zeroed<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
+    create.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    create.queryCount = capacity.timestamps;
+    GANTRY_VK(vk.vkCreateQueryPool(device, &create, nullptr, &queries_), "vkCreateQueryPool");
+    vk.vkCmdResetQueryPool(commands_, queries_, 0, capacity.timestamps);
+  }
+  return doBarrier(); // after all that earlier submissions did
+}
+
+Status VulkanCommandList::bindStorageBuffers(const device::Dispatch &dispatch) {
+  const VolkDeviceTable &vk = device_->table();
+  const auto &kernel = static_cast<const VulkanKernel &>(*dispatch.kernel);
+  auto allocate =
+      zeroed<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
+  allocate.descriptorPool = descriptors_;
+  allocate.descriptorSetCount = 1;
+  allocate.pSetLayouts = &kernel.layout().set;
+  VkDescriptorSet set = VK_NULL_HANDLE;
+  GANTRY_VK(vk.vkAllocateDescriptorSets(device_->handle(), &allocate, &set),
+            "vkAllocateDescriptorSets");
+  std::vector<VkDescriptorBufferInfo> infos;
+  std::vector<VkWriteDescriptorSet> writes;
+  infos.reserve(dispatch.buffers.size());
+  for (const device::BufferRange &range : dispatch.buffers) {
+    infos.push_back({bufferOf(*range.memory), range.offsetBytes, range.sizeBytes});
+    auto write = zeroed<VkWriteDescriptorSet>(VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
+    write.dstSet = set;
+    write.dstBinding = static_cast<uint32_t>(writes.size());
+    write.descriptorCount = 1;
+    write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    write.pBufferInfo = &infos.back();
+    writes.push_back(write);
+  }
+  vk.vkUpdateDescriptorSets(device_->handle(), static_cast<uint32_t>(writes.size()), writes.data(),
+                            0, nullptr);
+  vk.vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout().pipeline, 0,
+                             1, &set, 0, nullptr);
+  return {};
+}
+
+Status VulkanCommandList::doDispatch(const device::Dispatch &dispatch) {
+  const VolkDeviceTable &vk = device_->table();
+  const auto &kernel = static_cast<const VulkanKernel &>(*dispatch.kernel);
+  if (bound_ != kernel.pipeline()) {
+    vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline());
+    bound_ = kernel.pipeline();
+  }
+  std::vector<uint64_t> block;
+  if (kernel.binding() == device::BindingMode::kAddress) {
+    for (const device::BufferRange &range : dispatch.buffers)
+      block.push_back(range.memory->address() + range.offsetBytes);
+  } else if (!dispatch.buffers.empty()) {
+    GANTRY_RETURN_IF_ERROR(bindStorageBuffers(dispatch));
+  }
+  block.insert(block.end(), dispatch.dims.begin(), dispatch.dims.end());
+  if (!block.empty())
+    vk.vkCmdPushConstants(commands_, kernel.layout().pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                          static_cast<uint32_t>(8 * block.size()), block.data());
+  vk.vkCmdDispatch(commands_, dispatch.workgroups[0], dispatch.workgroups[1],
+                   dispatch.workgroups[2]);
+  return {};
+}
+
+Status VulkanCommandList::doCopy(const device::BufferRange &source, device::Memory &target,
+                                 uint64_t targetOffset) {
+  const VkBufferCopy region{source.offsetBytes, targetOffset, source.sizeBytes};
+  device_->table().vkCmdCopyBuffer(commands_, bufferOf(*source.memory), bufferOf(target), 1,
+                                   &region);
+  return {};
+}
+
+Status VulkanCommandList::doFill(const device::BufferRange &range, uint32_t word) {
+  device_->table().vkCmdFillBuffer(commands_, bufferOf(*range.memory), range.offsetBytes,
+                                   range.sizeBytes, word);
+  return {};
+}
+
+Status VulkanCommandList::doBarrier() {
+  auto barrier = zeroed<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+  barrier.srcAccessMask = kWrites;
+  barrier.dstAccessMask = kReads | kWrites;
+  device_->table().vkCmdPipelineBarrier(commands_, kWorkStages, kWorkStages, 0, 1, &barrier, 0,
+                                        nullptr, 0, nullptr);
+  return {};
+}
+
+Status VulkanCommandList::doTimestamp(uint32_t index) {
+  device_->table().vkCmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries_,
+                                       index);
+  return {};
+}
+
+Status VulkanCommandList::doEnd() {
+  const VolkDeviceTable &vk = device_->table();
+  auto barrier = zeroed<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+  barrier.srcAccessMask = kWrites;
+  barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+  vk.vkCmdPipelineBarrier(commands_, kWorkStages, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0,
+                          nullptr, 0, nullptr);
+  GANTRY_VK(vk.vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
+  return {};
+}
+
+Result<std::vector<uint64_t>> VulkanCommandList::doTimestampsNs(uint32_t count) {
+  std::vector<uint64_t> ticks(count);
+  const VkResult result = device_->table().vkGetQueryPoolResults(
+      device_->handle(), queries_, 0, count, 8 * count, ticks.data(), 8, VK_QUERY_RESULT_64_BIT);
+  if (result == VK_NOT_READY)
+    return Status(StatusCode::kFailedPrecondition, "timestamps of a list that is not done");
+  if (result < 0)
+    return callFailed("vkGetQueryPoolResults", result);
+  const DevicePlan &plan = device_->plan();
+  const uint64_t mask =
+      plan.timestampBits >= 64 ? UINT64_MAX : (uint64_t{1} << plan.timestampBits) - 1;
+  std::vector<uint64_t> times(count);
+  uint64_t elapsedTicks = 0; // from the first one, so that a wrapped counter still runs forward
+  const uint64_t first = ticks[0] & mask;
+  for (uint32_t i = 0; i < count; ++i) {
+    elapsedTicks = ((ticks[i] & mask) - first) & mask;
+    times[i] = static_cast<uint64_t>(static_cast<double>(elapsedTicks) * plan.timestampPeriodNs);
+  }
+  return times;
+}
+
+} // namespace gantry::vulkan

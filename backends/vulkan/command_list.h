@@ -1,0 +1,37 @@
+// Command lists: one primary command buffer with its own command pool, descriptor pool and query
+// pool, all sized by the capacity given to begin(). Descriptor sets are written once, while
+// recording.
+#pragma once
+
+#include "backends/vulkan/vulkan_device.h"
+
+namespace gantry::vulkan {
+
+class VulkanCommandList final : public device::CommandList {
+public:
+  explicit VulkanCommandList(std::shared_ptr<VulkanDevice> device)
+      : CommandList(device->info()), device_(std::move(device)) {}
+  ~VulkanCommandList() override;
+  VkCommandBuffer handle() const { return commands_; }
+
+private:
+  Status doBegin(const device::CommandListCapacity &capacity) override;
+  Status doDispatch(const device::Dispatch &dispatch) override;
+  Status doCopy(const device::BufferRange &source, device::Memory &target,
+                uint64_t targetOffset) override;
+  Status doFill(const device::BufferRange &range, uint32_t word) override;
+  Status doBarrier() override;
+  Status doTimestamp(uint32_t index) override;
+  Status doEnd() override;
+  Result<std::vector<uint64_t>> doTimestampsNs(uint32_t count) override;
+  Status bindStorageBuffers(const device::Dispatch &dispatch);
+
+  std::shared_ptr<VulkanDevice> device_;
+  VkCommandPool pool_ = VK_NULL_HANDLE;
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;
+  VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
+  VkQueryPool queries_ = VK_NULL_HANDLE;
+  VkPipeline bound_ = VK_NULL_HANDLE;
+};
+
+} // namespace gantry::vulkan

@@ -1,0 +1,259 @@
+#include "backends/vulkan/device_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <charconv>
+
+namespace gantry::vulkan {
+
+namespace {
+
+device::DeviceKind kindOf(VkPhysicalDeviceType type) {
+  switch (type) {
+  case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+    return device::DeviceKind::kDiscrete;
+  case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+    return device::DeviceKind::kIntegrated;
+  case VK_PHYSICAL_DEVICE_TYPE_CPU:
+    return device::DeviceKind::kSoftware;
+  default:
+    return device::DeviceKind::kVirtual;
+  }
+}
+
+std::string versionText(uint32_t version) {
+  return std::to_string(VK_API_VERSION_MAJOR(version)) + "." +
+         std::to_string(VK_API_VERSION_MINOR(version)) + "." +
+         std::to_string(VK_API_VERSION_PATCH(version));
+}
+
+void addMissing(std::string &missing, const std::string &what) {
+  missing += missing.empty() ? what : ", " + what;
+}
+
+/// A compute queue; one that keeps time is preferred, then the first (which on GPUs also draws and
+/// is the one with the highest throughput).
+std::optional<uint32_t> chooseQueueFamily(const std::vector<VkQueueFamilyProperties> &families) {
+  std::optional<uint32_t> found;
+  for (uint32_t i = 0; i < families.size(); ++i) {
+    if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || families[i].queueCount == 0)
+      continue;
+    if (families[i].timestampValidBits > 0)
+      return i;
+    if (!found)
+      found = i;
+  }
+  return found;
+}
+
+bool hasUnifiedMemory(const VkPhysicalDeviceMemoryProperties &memory, uint64_t *largestHeap) {
+  constexpr VkMemoryPropertyFlags kUnified = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
+                                             VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                             VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  uint32_t heap = VK_MAX_MEMORY_HEAPS;
+  *largestHeap = 0;
+  for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
+    if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) &&
+        memory.memoryHeaps[i].size > *largestHeap) {
+      *largestHeap = memory.memoryHeaps[i].size;
+      heap = i;
+    }
+  // Only the whole of device memory counts: a 256 MiB window of a discrete GPU (its BAR) is too
+  // small and too slow for reading to hold inputs and outputs.
+  for (uint32_t i = 0; i < memory.memoryTypeCount; ++i)
+    if ((memory.memoryTypes[i].propertyFlags & kUnified) == kUnified &&
+        memory.memoryTypes[i].heapIndex == heap)
+      return true;
+  return false;
+}
+
+DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
+  const VkPhysicalDeviceLimits &limits = snapshot.properties.limits;
+  DeviceProfile profile;
+  profile.name = snapshot.properties.deviceName;
+  profile.backend = "vulkan";
+  profile.maxSharedMemoryBytes = limits.maxComputeSharedMemorySize;
+  profile.maxWorkgroupInvocations = limits.maxComputeWorkGroupInvocations;
+  for (int i = 0; i < 3; ++i) {
+    profile.maxWorkgroupSize[i] = limits.maxComputeWorkGroupSize[i];
+    profile.maxWorkgroupCount[i] = limits.maxComputeWorkGroupCount[i];
+  }
+  profile.maxPushConstantBytes = limits.maxPushConstantsSize;
+  profile.maxStorageBufferRange = limits.maxStorageBufferRange;
+  profile.maxAllocationBytes = snapshot.properties11.maxMemoryAllocationSize;
+  if (snapshot.maxBufferSize != 0)
+    profile.maxAllocationBytes = std::min(profile.maxAllocationBytes, snapshot.maxBufferSize);
+  profile.maxStorageBuffersPerStage =
+      std::min({limits.maxPerStageDescriptorStorageBuffers, limits.maxDescriptorSetStorageBuffers,
+                limits.maxPerStageResources});
+  profile.subgroupSize = std::max(1u, snapshot.properties11.subgroupSize);
+
+  DeviceFeatures &features = profile.features;
+  features.shaderInt64 = snapshot.features.shaderInt64;
+  features.shaderInt8 = snapshot.features12.shaderInt8;
+  features.shaderInt16 = snapshot.features.shaderInt16;
+  features.shaderFloat16 = snapshot.features12.shaderFloat16;
+  features.shaderFloat64 = snapshot.features.shaderFloat64;
+  features.storageBuffer8BitAccess = snapshot.features12.storageBuffer8BitAccess;
+  features.storageBuffer16BitAccess = snapshot.features11.storageBuffer16BitAccess;
+  features.bufferDeviceAddress = snapshot.features12.bufferDeviceAddress;
+
+  // Software devices check every access through an address lane by lane; GPUs do not.
+  profile.preferAddressBinding = features.bufferDeviceAddress && !software;
+  profile.preferredWorkgroupSize = std::min(software ? 64u : 256u, profile.maxWorkgroupInvocations);
+  profile.registerTileElements = 64;
+  return profile;
+}
+
+std::string lower(std::string text) {
+  for (char &c : text)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string listOf(const std::vector<DevicePlan> &plans) {
+  std::string list;
+  for (size_t i = 0; i < plans.size(); ++i)
+    list += (i ? ", " : "") + std::to_string(i) + ": " + plans[i].info.name;
+  return list;
+}
+
+Status refuse(const DevicePlan &plan) {
+  return statusf(StatusCode::kUnsupported, "device '%s' cannot be used: it lacks %s",
+                 plan.info.name.c_str(), plan.info.missing.c_str());
+}
+
+} // namespace
+
+DevicePlan planDevice(const DeviceSnapshot &snapshot) {
+  DevicePlan plan;
+  device::DeviceInfo &info = plan.info;
+  info.name = snapshot.properties.deviceName;
+  info.driver = std::string(snapshot.driver.driverName) + " " + snapshot.driver.driverInfo;
+  info.backend = "vulkan";
+  info.apiVersion = versionText(snapshot.properties.apiVersion);
+  info.kind = kindOf(snapshot.properties.deviceType);
+  info.unifiedMemory = hasUnifiedMemory(snapshot.memory, &info.memoryBytes);
+  info.minStorageBufferOffsetAlignment =
+      std::max<uint64_t>(4, snapshot.properties.limits.minStorageBufferOffsetAlignment);
+  info.profile = profileOf(snapshot, info.kind == device::DeviceKind::kSoftware);
+
+  if (snapshot.properties.apiVersion < VK_API_VERSION_1_2) {
+    addMissing(info.missing, "Vulkan 1.2 (it has " + info.apiVersion + ")");
+  } else {
+    if (!snapshot.features12.timelineSemaphore)
+      addMissing(info.missing, "timelineSemaphore");
+    if (!snapshot.features12.scalarBlockLayout)
+      addMissing(info.missing, "scalarBlockLayout");
+  }
+  if (std::optional<uint32_t> family = chooseQueueFamily(snapshot.queueFamilies)) {
+    plan.queueFamily = *family;
+    plan.timestampBits = snapshot.queueFamilies[*family].timestampValidBits;
+    plan.timestampPeriodNs = snapshot.properties.limits.timestampPeriod;
+    info.timestamps = plan.timestampBits > 0 && plan.timestampPeriodNs > 0;
+  } else {
+    addMissing(info.missing, "a compute queue");
+  }
+  plan.portabilitySubset = std::find(snapshot.extensions.begin(), snapshot.extensions.end(),
+                                     "VK_KHR_portability_subset") != snapshot.extensions.end();
+  return plan;
+}
+
+std::vector<size_t> preferredOrder(const std::vector<DeviceSnapshot> &snapshots) {
+  std::vector<size_t> order(snapshots.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return kindOf(snapshots[a].properties.deviceType) < kindOf(snapshots[b].properties.deviceType);
+  });
+  return order;
+}
+
+Result<size_t> chooseDevice(const std::vector<DevicePlan> &plans, const std::string &selector,
+                            const std::string &environment) {
+  if (plans.empty())
+    return noDevices("no physical device");
+  const bool fromEnvironment = selector.empty() && !environment.empty();
+  const std::string &wanted = fromEnvironment ? environment : selector;
+  const char *origin = fromEnvironment ? " (from GANTRY_DEVICE)" : "";
+  if (wanted.empty()) {
+    for (size_t i = 0; i < plans.size(); ++i)
+      if (plans[i].info.missing.empty())
+        return i;
+    return refuse(plans[0]);
+  }
+
+  std::optional<size_t> found;
+  const char *end = wanted.data() + wanted.size();
+  uint32_t index = 0;
+  auto [stop, error] = std::from_chars(wanted.data(), end, index);
+  if (stop == end) { // digits alone are an index, never part of a name
+    if (error == std::errc() && index < plans.size())
+      found = index;
+  } else {
+    for (size_t i = 0; i < plans.size() && !found; ++i)
+      if (lower(plans[i].info.name).find(lower(wanted)) != std::string::npos)
+        found = i;
+  }
+  if (!found)
+    return statusf(StatusCode::kNotFound, "no device '%s'%s; there are: %s", wanted.c_str(), origin,
+                   listOf(plans).c_str());
+  if (!plans[*found].info.missing.empty())
+    return refuse(plans[*found]);
+  return *found;
+}
+
+Status noDevices(const std::string &detail) {
+  return statusf(StatusCode::kNotFound,
+                 "no Vulkan device (%s); install a GPU driver, or the package mesa-vulkan-drivers "
+                 "for the software device",
+                 detail.c_str());
+}
+
+std::optional<uint32_t> chooseMemoryType(const VkPhysicalDeviceMemoryProperties &memory,
+                                         device::MemoryKind kind, uint32_t typeBits) {
+  constexpr VkMemoryPropertyFlags kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+  constexpr VkMemoryPropertyFlags kMapped =
+      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  constexpr VkMemoryPropertyFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+  constexpr VkMemoryPropertyFlags kNever =
+      VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT;
+  VkMemoryPropertyFlags required = 0, wanted = 0, unwanted = 0;
+  switch (kind) {
+  case device::MemoryKind::kDevice:
+    wanted = kLocal;
+    unwanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
+    break;
+  case device::MemoryKind::kUpload:
+    required = kMapped;
+    unwanted = kLocal | kCached;
+    break;
+  case device::MemoryKind::kReadback:
+    required = kMapped;
+    wanted = kCached;
+    unwanted = kLocal;
+    break;
+  case device::MemoryKind::kUnified:
+    required = kMapped;
+    wanted = kLocal | kCached;
+    break;
+  }
+  std::optional<uint32_t> best;
+  int bestScore = 0;
+  for (uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+    const VkMemoryPropertyFlags flags = memory.memoryTypes[i].propertyFlags;
+    if (!(typeBits >> i & 1) || (flags & required) != required || (flags & kNever))
+      continue;
+    // Cached counts most: reading uncached memory is a hundred times slower for the host.
+    const int score = 4 * std::popcount(flags & wanted) + ((flags & wanted & kCached) ? 1 : 0) -
+                      std::popcount(flags & unwanted);
+    if (!best || score > bestScore) { // the first of equals: drivers list the better one first
+      best = i;
+      bestScore = score;
+    }
+  }
+  return best;
+}
+
+} // namespace gantry::vulkan

@@ -1,0 +1,65 @@
+// Decisions about Vulkan devices, as pure functions over snapshots: which devices are usable, in
+// what order they are preferred, which one a selector means, which features are switched on, which
+// memory type serves which kind of memory. No Vulkan call is made here, so all of it is tested with
+// snapshots of devices that nobody has at hand.
+//
+// Threads: pure functions.
+#pragma once
+
+#include "backends/vulkan/vk.h"
+#include "engine/device/device.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gantry::vulkan {
+
+/// What instance.cpp read from a physical device. Structures below the device's API version stay
+/// zero. The sType/pNext of the Vulkan structures are not looked at.
+struct DeviceSnapshot {
+  VkPhysicalDeviceProperties properties{};
+  VkPhysicalDeviceVulkan11Properties properties11{};
+  VkPhysicalDeviceDriverProperties driver{};
+  uint64_t maxBufferSize = 0; // 0: not known (before Vulkan 1.3)
+  VkPhysicalDeviceFeatures features{};
+  VkPhysicalDeviceVulkan11Features features11{};
+  VkPhysicalDeviceVulkan12Features features12{};
+  VkPhysicalDeviceMemoryProperties memory{};
+  std::vector<VkQueueFamilyProperties> queueFamilies;
+  std::vector<std::string> extensions;
+};
+
+/// How a usable device is opened.
+struct DevicePlan {
+  device::DeviceInfo info;
+  uint32_t queueFamily = 0;
+  double timestampPeriodNs = 0;
+  uint32_t timestampBits = 0;
+  bool portabilitySubset = false; // its extension must be enabled where it exists
+};
+
+/// Never fails: what a device lacks is in info.missing.
+DevicePlan planDevice(const DeviceSnapshot &snapshot);
+
+/// Indices of the snapshots in the preferred order: discrete, integrated, virtual, software; within
+/// a kind, as the driver lists them.
+std::vector<size_t> preferredOrder(const std::vector<DeviceSnapshot> &snapshots);
+
+/// The device that is meant, as an index into plans (which are in the preferred order). selector:
+/// an index, part of a name in any case, or empty: then environment (the value of GANTRY_DEVICE,
+/// may be empty), then the first usable one. kNotFound lists what there is, kUnsupported says what
+/// the chosen device lacks.
+Result<size_t> chooseDevice(const std::vector<DevicePlan> &plans, const std::string &selector,
+                            const std::string &environment);
+
+/// The text for a machine without any Vulkan device.
+Status noDevices(const std::string &detail);
+
+/// The best memory type among typeBits for a kind of memory, if there is one.
+std::optional<uint32_t> chooseMemoryType(const VkPhysicalDeviceMemoryProperties &memory,
+                                         device::MemoryKind kind, uint32_t typeBits);
+
+} // namespace gantry::vulkan

@@ -1,0 +1,73 @@
+#include "backends/vulkan/kernel.h"
+#include "backends/vulkan/pipeline_cache.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace gantry::vulkan {
+
+VulkanKernel::~VulkanKernel() {
+  device_->table().vkDestroyPipeline(device_->handle(), pipeline_, nullptr);
+}
+
+Status VulkanKernel::compile(const device::KernelSource &source, VkPipelineCache cache) {
+  const VolkDeviceTable &vk = device_->table();
+  const VkDevice device = device_->handle();
+  GANTRY_ASSIGN_OR_RETURN(
+      layout_, device_->layout(binding_ == device::BindingMode::kStorageBuffer ? bufferCount_ : 0,
+                               source.pushConstantBytes()));
+  auto module = zeroed<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+  module.codeSize = source.spirv.size_bytes();
+  module.pCode = source.spirv.data();
+  VkShaderModule shader = VK_NULL_HANDLE;
+  GANTRY_VK(vk.vkCreateShaderModule(device, &module, nullptr, &shader),
+            "vkCreateShaderModule(kernel '" + name_ + "')");
+  const std::string entryPoint(source.entryPoint);
+  auto create = zeroed<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+  create.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  create.stage.module = shader;
+  create.stage.pName = entryPoint.c_str();
+  create.layout = layout_.pipeline;
+  const VkResult result =
+      vk.vkCreateComputePipelines(device, cache, 1, &create, nullptr, &pipeline_);
+  vk.vkDestroyShaderModule(device, shader, nullptr);
+  if (result < 0)
+    return callFailed("vkCreateComputePipelines(kernel '" + name_ + "')", result);
+  return {};
+}
+
+Result<std::vector<std::unique_ptr<device::Kernel>>>
+compileKernels(const std::shared_ptr<VulkanDevice> &device,
+               std::span<const device::KernelSource> sources,
+               const std::optional<std::string> &cachePath) {
+  PipelineCache cache(*device, cachePath);
+  std::vector<std::unique_ptr<VulkanKernel>> kernels;
+  for (const device::KernelSource &source : sources)
+    kernels.push_back(std::make_unique<VulkanKernel>(device, source));
+
+  std::vector<Status> statuses(sources.size());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < sources.size(); i = next++)
+      statuses[i] = kernels[i]->compile(sources[i], cache.handle());
+  };
+  const size_t threadCount =
+      std::min<size_t>(sources.size(), std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < threadCount; ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  for (Status &status : statuses)
+    GANTRY_RETURN_IF_ERROR(std::move(status));
+
+  cache.save();
+  std::vector<std::unique_ptr<device::Kernel>> result;
+  for (auto &kernel : kernels)
+    result.push_back(std::move(kernel));
+  return result;
+}
+
+} // namespace gantry::vulkan

@@ -1,0 +1,243 @@
+#include "backends/vulkan/vulkan_device.h"
+#include "backends/vulkan/command_list.h"
+#include "backends/vulkan/kernel.h"
+#include "backends/vulkan/memory.h"
+#include "backends/vulkan/vulkan.h"
+
+#include <cinttypes>
+#include <cstdlib>
+
+namespace gantry::vulkan {
+
+namespace {
+
+std::string environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+} // namespace
+
+Result<std::vector<device::DeviceInfo>> listDevices() {
+  GANTRY_ASSIGN_OR_RETURN(auto instance, Instance::create(Validation::kOff));
+  std::vector<device::DeviceInfo> infos;
+  for (const DevicePlan &plan : instance->plans())
+    infos.push_back(plan.info);
+  return infos;
+}
+
+Result<std::shared_ptr<device::Device>> openDevice(const std::string &selector) {
+  GANTRY_ASSIGN_OR_RETURN(Validation validation, parseValidation(environment("GANTRY_VALIDATION")));
+  GANTRY_ASSIGN_OR_RETURN(auto instance, Instance::create(validation));
+  GANTRY_ASSIGN_OR_RETURN(size_t index,
+                          chooseDevice(instance->plans(), selector, environment("GANTRY_DEVICE")));
+  GANTRY_ASSIGN_OR_RETURN(auto device, VulkanDevice::open(std::move(instance), index));
+  return std::shared_ptr<device::Device>(std::move(device));
+}
+
+Result<std::shared_ptr<VulkanDevice>> VulkanDevice::open(std::unique_ptr<Instance> instance,
+                                                         size_t deviceIndex) {
+  std::shared_ptr<VulkanDevice> device(new VulkanDevice);
+  device->instance_ = std::move(instance);
+  GANTRY_RETURN_IF_ERROR(device->create(deviceIndex));
+  return device;
+}
+
+Status VulkanDevice::create(size_t deviceIndex) {
+  index_ = deviceIndex;
+  info_ = plan().info;
+  const DeviceFeatures &wanted = info_.profile.features; // exactly what is there and has a use
+
+  auto features12 = zeroed<VkPhysicalDeviceVulkan12Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+  features12.timelineSemaphore = VK_TRUE;
+  features12.scalarBlockLayout = VK_TRUE;
+  features12.shaderInt8 = wanted.shaderInt8;
+  features12.shaderFloat16 = wanted.shaderFloat16;
+  features12.storageBuffer8BitAccess = wanted.storageBuffer8BitAccess;
+  features12.bufferDeviceAddress = wanted.bufferDeviceAddress;
+  auto features11 = zeroed<VkPhysicalDeviceVulkan11Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
+  features11.pNext = &features12;
+  features11.storageBuffer16BitAccess = wanted.storageBuffer16BitAccess;
+  auto features = zeroed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
+  features.pNext = &features11;
+  features.features.shaderInt64 = wanted.shaderInt64;
+  features.features.shaderInt16 = wanted.shaderInt16;
+  features.features.shaderFloat64 = wanted.shaderFloat64;
+
+  const float priority = 1.0f;
+  auto queue = zeroed<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
+  queue.queueFamilyIndex = plan().queueFamily;
+  queue.queueCount = 1;
+  queue.pQueuePriorities = &priority;
+  const char *portability = "VK_KHR_portability_subset";
+  auto create = zeroed<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
+  create.pNext = &features;
+  create.queueCreateInfoCount = 1;
+  create.pQueueCreateInfos = &queue;
+  create.enabledExtensionCount = plan().portabilitySubset ? 1 : 0;
+  create.ppEnabledExtensionNames = &portability;
+  GANTRY_VK(instance_->functions().vkCreateDevice(instance_->physicalDevices()[index_], &create,
+                                                  nullptr, &device_),
+            "vkCreateDevice on '" + info_.name + "'");
+  volkLoadDeviceTable(&table_, device_);
+  table_.vkGetDeviceQueue(device_, plan().queueFamily, 0, &queue_);
+
+  auto type = zeroed<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
+  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+  auto semaphore = zeroed<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
+  semaphore.pNext = &type;
+  GANTRY_VK(table_.vkCreateSemaphore(device_, &semaphore, nullptr, &timeline_),
+            "vkCreateSemaphore");
+  return {};
+}
+
+VulkanDevice::~VulkanDevice() {
+  if (!device_)
+    return;
+  table_.vkDeviceWaitIdle(device_);
+  for (auto &[key, layout] : pipelineLayouts_)
+    table_.vkDestroyPipelineLayout(device_, layout, nullptr);
+  for (auto &[key, layout] : setLayouts_)
+    table_.vkDestroyDescriptorSetLayout(device_, layout, nullptr);
+  table_.vkDestroySemaphore(device_, timeline_, nullptr);
+  table_.vkDestroyDevice(device_, nullptr);
+}
+
+Status VulkanDevice::lost() const {
+  return statusf(StatusCode::kDeviceLost, "device '%s' was lost; open it again",
+                 info_.name.c_str());
+}
+
+Result<VulkanDevice::Layout> VulkanDevice::layout(uint32_t storageBuffers,
+                                                  uint32_t pushConstantBytes) {
+  std::lock_guard lock(layoutMutex_);
+  Layout result;
+  if (storageBuffers > 0) {
+    VkDescriptorSetLayout &set = setLayouts_[storageBuffers];
+    if (!set) {
+      std::vector<VkDescriptorSetLayoutBinding> bindings(storageBuffers);
+      for (uint32_t i = 0; i < storageBuffers; ++i)
+        bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT,
+                       nullptr};
+      auto create = zeroed<VkDescriptorSetLayoutCreateInfo>(
+          VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
+      create.bindingCount = storageBuffers;
+      create.pBindings = bindings.data();
+      GANTRY_VK(table_.vkCreateDescriptorSetLayout(device_, &create, nullptr, &set),
+                "vkCreateDescriptorSetLayout(" + std::to_string(storageBuffers) + " buffers)");
+    }
+    result.set = set;
+  }
+  VkPipelineLayout &pipeline = pipelineLayouts_[{storageBuffers, pushConstantBytes}];
+  if (!pipeline) {
+    const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, pushConstantBytes};
+    auto create = zeroed<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
+    create.setLayoutCount = result.set ? 1 : 0;
+    create.pSetLayouts = &result.set;
+    create.pushConstantRangeCount = pushConstantBytes ? 1 : 0;
+    create.pPushConstantRanges = &range;
+    GANTRY_VK(table_.vkCreatePipelineLayout(device_, &create, nullptr, &pipeline),
+              "vkCreatePipelineLayout");
+  }
+  result.pipeline = pipeline;
+  return result;
+}
+
+Result<std::unique_ptr<device::Memory>> VulkanDevice::doAllocate(device::MemoryKind kind,
+                                                                 uint64_t sizeBytes) {
+  if (lost_)
+    return lost();
+  GANTRY_ASSIGN_OR_RETURN(auto memory, VulkanMemory::create(self(), kind, sizeBytes));
+  return std::unique_ptr<device::Memory>(std::move(memory));
+}
+
+Result<std::vector<std::unique_ptr<device::Kernel>>>
+VulkanDevice::doCreateKernels(std::span<const device::KernelSource> sources,
+                              const std::optional<std::string> &cachePath) {
+  if (lost_)
+    return lost();
+  GANTRY_ASSIGN_OR_RETURN(auto kernels, compileKernels(self(), sources, cachePath));
+  GANTRY_RETURN_IF_ERROR(warmUp(kernels));
+  return kernels;
+}
+
+// Software devices compile to machine code at a pipeline's first dispatch (20 to 330 ms a kernel in
+// Mesa 22.3): a dispatch of no workgroups makes them do it now.
+Status VulkanDevice::warmUp(std::span<const std::unique_ptr<device::Kernel>> kernels) {
+  uint32_t mostBuffers = 0;
+  device::CommandListCapacity capacity;
+  for (const auto &kernel : kernels) {
+    mostBuffers = std::max(mostBuffers, kernel->bufferCount());
+    capacity.dispatches += 1;
+    if (kernel->binding() == device::BindingMode::kStorageBuffer)
+      capacity.storageBuffers += kernel->bufferCount();
+  }
+  GANTRY_ASSIGN_OR_RETURN(auto nothing, allocate(device::MemoryKind::kDevice, 256));
+  const std::vector<device::BufferRange> buffers(mostBuffers, {nothing.get(), 0, 256});
+  GANTRY_ASSIGN_OR_RETURN(auto list, createCommandList());
+  GANTRY_RETURN_IF_ERROR(list->begin(capacity));
+  for (const auto &kernel : kernels) {
+    const std::vector<uint64_t> dims(kernel->dimCount(), 0);
+    device::Dispatch dispatch;
+    dispatch.kernel = kernel.get();
+    dispatch.buffers = std::span(buffers).first(kernel->bufferCount());
+    dispatch.dims = dims;
+    for (uint32_t &count : dispatch.workgroups)
+      count = 0;
+    GANTRY_RETURN_IF_ERROR(list->dispatch(dispatch));
+  }
+  GANTRY_RETURN_IF_ERROR(list->end());
+  GANTRY_ASSIGN_OR_RETURN(uint64_t ticket, submit(*list));
+  GANTRY_RETURN_IF_ERROR(wait(ticket, UINT64_MAX).status());
+  return {};
+}
+
+Result<std::unique_ptr<device::CommandList>> VulkanDevice::doCreateCommandList() {
+  if (lost_)
+    return lost();
+  return std::unique_ptr<device::CommandList>(new VulkanCommandList(self()));
+}
+
+Result<uint64_t> VulkanDevice::doSubmit(device::CommandList &list) {
+  if (lost_)
+    return lost();
+  const VkCommandBuffer commands = static_cast<VulkanCommandList &>(list).handle();
+  std::lock_guard lock(queueMutex_);
+  const uint64_t ticket = lastTicket_ + 1;
+  auto timeline =
+      zeroed<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+  timeline.signalSemaphoreValueCount = 1;
+  timeline.pSignalSemaphoreValues = &ticket;
+  auto submit = zeroed<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
+  submit.pNext = &timeline;
+  submit.commandBufferCount = 1;
+  submit.pCommandBuffers = &commands;
+  submit.signalSemaphoreCount = 1;
+  submit.pSignalSemaphores = &timeline_;
+  const VkResult result = table_.vkQueueSubmit(queue_, 1, &submit, VK_NULL_HANDLE);
+  if (result < 0) {
+    lost_ = lost_ || result == VK_ERROR_DEVICE_LOST;
+    return callFailed("vkQueueSubmit", result);
+  }
+  lastTicket_ = ticket;
+  return ticket;
+}
+
+Result<bool> VulkanDevice::doWait(uint64_t ticket, uint64_t timeoutNs) {
+  if (lost_)
+    return lost();
+  auto wait = zeroed<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
+  wait.semaphoreCount = 1;
+  wait.pSemaphores = &timeline_;
+  wait.pValues = &ticket;
+  const VkResult result = table_.vkWaitSemaphores(device_, &wait, timeoutNs);
+  if (result < 0) {
+    lost_ = lost_ || result == VK_ERROR_DEVICE_LOST;
+    return callFailed("vkWaitSemaphores", result);
+  }
+  return result == VK_SUCCESS;
+}
+
+} // namespace gantry::vulkan

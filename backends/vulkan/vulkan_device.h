@@ -1,0 +1,69 @@
+// The Vulkan device: one VkDevice with one compute queue and one timeline semaphore, on which every
+// submission signals the next number (its ticket).
+//
+// Memories, kernels and command lists hold a shared pointer to it. Threads: as device.h says; the
+// queue and the layout cache have a lock each.
+#pragma once
+
+#include "backends/vulkan/instance.h"
+#include "engine/device/device.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+namespace gantry::vulkan {
+
+class VulkanDevice final : public device::Device {
+public:
+  static Result<std::shared_ptr<VulkanDevice>> open(std::unique_ptr<Instance> instance,
+                                                    size_t deviceIndex);
+  ~VulkanDevice() override;
+
+  VkDevice handle() const { return device_; }
+  const VolkDeviceTable &table() const { return table_; }
+  const DevicePlan &plan() const { return instance_->plans()[index_]; }
+  const DeviceSnapshot &snapshot() const { return instance_->snapshots()[index_]; }
+  uint64_t validationMessages() const override { return instance_->messages(); }
+
+  struct Layout {
+    VkDescriptorSetLayout set = VK_NULL_HANDLE; // none where no storage buffers are bound
+    VkPipelineLayout pipeline = VK_NULL_HANDLE;
+  };
+  /// The layout of kernels with so many storage-buffer bindings and push-constant bytes; lives as
+  /// long as the device.
+  Result<Layout> layout(uint32_t storageBuffers, uint32_t pushConstantBytes);
+
+  std::shared_ptr<VulkanDevice> self() {
+    return std::static_pointer_cast<VulkanDevice>(shared_from_this());
+  }
+
+private:
+  VulkanDevice() = default;
+  Status create(size_t deviceIndex);
+  Result<std::unique_ptr<device::Memory>> doAllocate(device::MemoryKind kind,
+                                                     uint64_t sizeBytes) override;
+  Result<std::vector<std::unique_ptr<device::Kernel>>>
+  doCreateKernels(std::span<const device::KernelSource> sources,
+                  const std::optional<std::string> &cachePath) override;
+  Result<std::unique_ptr<device::CommandList>> doCreateCommandList() override;
+  Result<uint64_t> doSubmit(device::CommandList &list) override;
+  Result<bool> doWait(uint64_t ticket, uint64_t timeoutNs) override;
+  Status warmUp(std::span<const std::unique_ptr<device::Kernel>> kernels);
+  Status lost() const;
+
+  std::unique_ptr<Instance> instance_;
+  size_t index_ = 0;
+  VkDevice device_ = VK_NULL_HANDLE;
+  VolkDeviceTable table_{};
+  VkQueue queue_ = VK_NULL_HANDLE;
+  VkSemaphore timeline_ = VK_NULL_HANDLE;
+  std::mutex queueMutex_;
+  uint64_t lastTicket_ = 0; // guarded by queueMutex_
+  std::atomic<bool> lost_ = false;
+  std::mutex layoutMutex_;
+  std::map<uint32_t, VkDescriptorSetLayout> setLayouts_;
+  std::map<std::pair<uint32_t, uint32_t>, VkPipelineLayout> pipelineLayouts_;
+};
+
+} // namespace gantry::vulkan
