@@ -14,6 +14,7 @@ constexpr uint32_t kMaxRank = 8;
 constexpr uint32_t kMaxKernelArguments = 4096; // buffers, and dims; far above any device's limit
 constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
+constexpr uint64_t kSpirvAlignment = 16; // force_align in the schema
 constexpr uint64_t kUnplaced = UINT64_MAX;
 
 /// The name of a thing for messages: "values[12] \"Conv_3\"".
@@ -36,6 +37,11 @@ Status missing(const std::string &owner, const char *field) {
   return damaged(owner, "its %s is missing", field);
 }
 
+/// An empty one has nothing to align, and builders do not.
+template <typename T> bool isAligned(const flatbuffers::Vector<T> &elements, uint64_t alignment) {
+  return elements.size() == 0 || reinterpret_cast<uintptr_t>(elements.Data()) % alignment == 0;
+}
+
 class Verifier {
 public:
   Verifier(const Program &program, uint64_t constantsBytes)
@@ -55,7 +61,8 @@ public:
   }
 
 private:
-  /// No pointer of any table is null, so that neither the checks below nor the readers ask.
+  /// No pointer of any table is null, so that neither the checks below nor the readers ask; and
+  /// vectors whose elements need more than the verifier's four bytes are aligned.
   Status checkPresence() const;
   Status checkExprs();
   Status checkSymbols() const;
@@ -93,6 +100,8 @@ Status Verifier::checkPresence() const {
       !p.commands() || !p.chunks())
     return missing(root,
                    "list of symbols, exprs, inputs, outputs, values, kernels, commands or chunks");
+  if (!isAligned(*p.exprs(), alignof(Expr)) || !isAligned(*p.chunks(), alignof(Chunk)))
+    return damaged(root, "its exprs or chunks are misaligned");
   for (uint32_t i = 0; i < p.symbols()->size(); ++i)
     if (!p.symbols()->Get(i)->name())
       return missing("symbols[" + std::to_string(i) + "]", "name");
@@ -308,6 +317,8 @@ Status Verifier::checkVariant(const std::string &owner, const Kernel &kernel,
   if (variant.binding() > Binding::MAX)
     return damaged(owner, "binding %u does not exist", static_cast<unsigned>(variant.binding()));
   const auto &spirv = *variant.spirv();
+  if (!isAligned(spirv, kSpirvAlignment))
+    return damaged(owner, "its SPIR-V is misaligned");
   if (spirv.size() < kSpirvHeaderWords || spirv.Get(0) != kSpirvMagic)
     return damaged(owner, "its SPIR-V of %u words has no SPIR-V header", spirv.size());
   const uint32_t addresses = variant.binding() == Binding::address ? kernel.buffer_count() : 0;

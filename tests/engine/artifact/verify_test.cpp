@@ -231,6 +231,7 @@ Status verifyWithout(int absent, int &count) {
   const auto inputs = list(port(0));
   const auto outputs = list(port(1));
   const auto symbols = list(CreateSymbol(builder, text(), 0, 0));
+  builder.ForceVectorAlignment(spirvWords.size(), sizeof(uint32_t), 16);
   const auto spirv = numbers(spirvWords);
   const auto capabilities = list(builder.CreateString("shaderInt64"));
   const auto variants =
