@@ -223,19 +223,15 @@ Status ProgramBuilder::addConstant(Value value, Attribute data) {
                    static_cast<unsigned long long>(count * bytesEach));
 
   // Equal bytes are stored once.
-  std::vector<uint8_t> key;
+  std::string key;
   if (fill) {
-    key = {1};
-    for (uint64_t part : {static_cast<uint64_t>(word), count * bytesEach})
-      key.insert(key.end(), reinterpret_cast<uint8_t *>(&part),
-                 reinterpret_cast<uint8_t *>(&part) + sizeof part);
+    key = "fill " + std::to_string(word) + " x " + std::to_string(count * bytesEach);
   } else {
     auto hash = llvm::SHA256::hash(
         llvm::ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
-    key.assign(hash.begin(), hash.end());
-    key.push_back(0);
+    key.assign(reinterpret_cast<const char *>(hash.data()), hash.size());
   }
-  auto [found, inserted] = constantsByHash_.try_emplace(std::move(key), 0);
+  auto [found, inserted] = constantsByHash_.try_emplace(key, 0);
   if (inserted) {
     uint32_t index = addValue(value, Storage::constant, modelName(value.getDefiningOp()));
     artifact::ValueT &entry = *program_.values[index];

@@ -49,7 +49,7 @@ private:
   const llvm::StringMap<uint32_t> &kernels_;
   const std::vector<KernelGeometry> &geometry_;
   llvm::DenseMap<mlir::Value, uint32_t> values_;          // by storage
-  std::map<std::vector<uint8_t>, uint32_t> constantsByHash_;
+  llvm::StringMap<uint32_t> constantsByHash_;
   std::vector<std::pair<uint32_t, uint32_t>> inPlace_;    // result value, operand value
 };
 

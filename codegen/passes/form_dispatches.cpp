@@ -317,7 +317,7 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
       if (isCompute(member))
         locations.push_back(member->getLoc());
     Location loc = FusedLoc::get(builder.getContext(), locations);
-    Value flops = getValueOrCreateConstantIndexOp(builder, loc, countFlops(builder, parts.members));
+    Value flops = getValueOrCreateConstantIndexOp(builder, loc, countFlops(builder, parts.members.getArrayRef()));
     auto dispatch = builder.create<DispatchOp>(
         loc, result.getType(), parts.operands.getArrayRef(), parts.dims.getArrayRef(),
         flops, builder.getDenseI64ArrayAttr(operandDims), builder.getDenseI64ArrayAttr(resultDims),
@@ -345,6 +345,7 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
     if (function.isExternal())
       return;
     Block &block = function.getBody().front();
+    hoistArgumentDims(block);
     for (Operation &op : llvm::reverse(block)) {
       bool kept = isa<linalg::FillOp>(op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
                     return !isCompute(block.findAncestorOpInBlock(*user));

@@ -20,6 +20,25 @@ Value storageOf(Value tensor) {
   return tensor;
 }
 
+void hoistArgumentDims(Block &block) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&block);
+  for (BlockArgument argument : block.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    for (int64_t i = 0; type && i < type.getRank(); ++i) {
+      if (!type.isDynamicDim(i))
+        continue;
+      Value hoisted = builder.create<tensor::DimOp>(argument.getLoc(), argument, i);
+      for (Operation *user : llvm::make_early_inc_range(argument.getUsers())) {
+        auto dim = dyn_cast<tensor::DimOp>(user);
+        if (!dim || dim.getResult() == hoisted || dim.getConstantIndex() != i)
+          continue;
+        dim.getResult().replaceAllUsesWith(hoisted);
+        dim.erase();
+      }
+    }
+  }
+}
+
 static OpFoldResult combine(OpBuilder &builder, Location loc, OpFoldResult a, OpFoldResult b,
                             bool product) {
   AffineExpr x = builder.getAffineSymbolExpr(0), y = builder.getAffineSymbolExpr(1);
@@ -79,7 +98,17 @@ llvm::SmallVector<OpFoldResult> tensorDims(OpBuilder &builder, Value tensor) {
       dims.push_back(product);
     }
   } else {
-    dims = tensor::getMixedSizes(builder, loc, tensor);
+    for (int64_t i = 0; i < type.getRank(); ++i) {
+      auto isDim = [&](Operation *user) {
+        auto dim = dyn_cast<tensor::DimOp>(user);
+        return dim && dim.getConstantIndex() == i;
+      };
+      auto known = llvm::find_if(tensor.getUsers(), isDim);
+      if (known != tensor.getUsers().end())
+        dims.push_back((*known)->getResult(0));
+      else
+        dims.push_back(tensor::getMixedSize(builder, loc, tensor, i));
+    }
   }
   // A static extent in the type is exact, whatever the expression says.
   for (auto [i, dim] : llvm::enumerate(type.getShape()))

@@ -10,6 +10,10 @@ namespace gantry::codegen {
 /// arithmetic that this needs is created at the builder's position.
 llvm::SmallVector<mlir::OpFoldResult> tensorDims(mlir::OpBuilder &builder, mlir::Value tensor);
 
+/// Leaves one tensor.dim per dynamic dimension of the block's arguments, at the block's start, so
+/// that equal sizes are equal values.
+void hoistArgumentDims(mlir::Block &block);
+
 /// The tensor whose bytes this one views: reshapes are views.
 mlir::Value storageOf(mlir::Value tensor);
 

@@ -37,8 +37,9 @@ Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
   // lists all variables, which is what bind-buffers wrote.
   if (auto triple = module.getVceTriple())
     module->setAttr("vce_triple",
-                    spirv::VerCapExtAttr::get(spirv::Version::V_1_5, triple->getCapabilitiesAttr(),
-                                              triple->getExtensionsAttr()));
+                    spirv::VerCapExtAttr::get(
+                        spirv::Version::V_1_5, llvm::to_vector(triple->getCapabilities()),
+                        llvm::to_vector(triple->getExtensions()), module.getContext()));
   llvm::SmallVector<uint32_t, 0> serialized;
   spirv::SerializationOptions options;
   options.emitSymbolName = true;

@@ -1,0 +1,43 @@
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pack-constants))' | FileCheck %s
+
+#x = affine_map<(oc, ow, ic, kw) -> (ic, ow + kw)>
+#w = affine_map<(oc, ow, ic, kw) -> (oc, ic, kw)>
+#o = affine_map<(oc, ow, ic, kw) -> (oc, ow)>
+
+// The output channels of a filter come innermost; the bytes move with them.
+// CHECK: affine_map<(d0, d1, d2, d3) -> (d2, d3, d0)>
+// CHECK-LABEL: func @filter
+// CHECK: arith.constant dense_resource<packed> : tensor<2x1x4xf32>
+// CHECK: packed: "0x40000000{{.*}}0000803F0000404{{.*}}
+func.func @filter(%x: tensor<2x8xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %w = arith.constant dense<[[[1.0], [2.0]], [[3.0], [4.0]], [[5.0], [6.0]], [[7.0], [8.0]]]> : tensor<4x2x1xf32>
+  %r = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<2x8xf32>, tensor<4x2x1xf32>) outs(%init : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A splat has no bytes to move.
+// CHECK-LABEL: func @splat
+// CHECK: arith.constant dense<5.000000e-01> : tensor<16x8xf32>
+func.func @splat(%x: tensor<4x16xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %w = arith.constant dense<0.5> : tensor<8x16xf32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x16xf32>, tensor<8x16xf32>) outs(%init : tensor<4x8xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}

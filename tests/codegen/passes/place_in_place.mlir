@@ -1,0 +1,59 @@
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cse,form-dispatches,place-in-place))' | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// The tail of a softmax: the exponential dies in the division, element by element, so the result
+// takes its storage.
+// CHECK-LABEL: func @dies
+// CHECK: %[[E:.*]] = gantry.dispatch(%arg0)
+// CHECK-NOT: in_place
+// CHECK: %[[S:.*]] = gantry.dispatch(%[[E]])
+// CHECK-NOT: in_place
+// CHECK: %[[R:.*]] = gantry.dispatch(%[[E]], %[[S]]){{.*}}in_place = 0
+func.func @dies(%x: tensor<8x8xf32>) -> tensor<1x8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %er = tensor.empty() : tensor<8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%er : tensor<8xf32>) -> tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<8x8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%0 : tensor<8x8xf32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%p: f32, %acc: f32):
+    %v = arith.addf %acc, %p : f32
+    linalg.yield %v : f32
+  } -> tensor<8xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%0, %1 : tensor<8x8xf32>, tensor<8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %v = arith.divf %p, %q : f32
+    linalg.yield %v : f32
+  } -> tensor<8x8xf32>
+  %3 = tensor.expand_shape %2 [[0, 1], [2]] output_shape [1, 8, 8] : tensor<8x8xf32> into tensor<1x8x8xf32>
+  return %3 : tensor<1x8x8xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#t = affine_map<(d0, d1) -> (d1, d0)>
+
+// A transposed read would see elements that others have written already; an input is the caller's.
+// CHECK-LABEL: func @not_in_place
+// CHECK-NOT: in_place
+func.func @not_in_place(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %e = tensor.empty() : tensor<8x8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<8x8xf32>
+  %1 = linalg.generic {indexing_maps = [#t, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%0, %0 : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %v = arith.addf %p, %q : f32
+    linalg.yield %v : f32
+  } -> tensor<8x8xf32>
+  return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+}
