@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Checks who includes whom: DESIGN's table of rooms, over every #include of the sources.
+
+    tools/check_includes.py [ROOT]
+
+A room is a folder. It may include its own headers, those of the rooms in its row of ROOMS, the
+standard library, the operating system, and the libraries whose row in LIBRARIES names it. Includes of
+the project are written from the repository's root ("engine/plan/plan.h"), those of the public headers
+as users write them (<gantry/gantry.h>). Prints one line per violation and exits 1 if there is one;
+2 where ROOT is no folder.
+
+To add a room or a library, add its row here.
+"""
+
+import os
+import pathlib
+import re
+import sys
+
+SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc"}
+SKIPPED_FOLDERS = {"build", "out", "__pycache__"}
+
+RUNTIME_API = "gantry/gantry.h"  # with gantry/gantry.hpp over it
+COMPILER_API = "gantry/compiler.h"
+ANYTHING = "*"
+
+ENGINE_BELOW_PROGRAM = ["engine/base", "engine/plan", "engine/trace", "engine/artifact",
+                        "engine/device", "engine/heap"]
+ENGINE = ENGINE_BELOW_PROGRAM + ["engine/program", "engine/interop"]
+BACKENDS = ["backends/vulkan", "backends/cuda", "backends/hip"]
+
+# The room of a file is the longest of these that its path begins with.
+ROOMS = {
+    "engine/include": [RUNTIME_API],
+    "engine/base": [],
+    "engine/plan": ["engine/base"],
+    "engine/trace": ["engine/base"],
+    "engine/artifact": ["engine/base"],
+    "engine/device": ["engine/base"],
+    "engine/heap": ["engine/base", "engine/plan", "engine/device", "engine/trace"],
+    "engine/program": ENGINE_BELOW_PROGRAM,
+    "engine/interop": ["engine/base", "engine/device", "engine/heap"],
+    "engine/capi": ENGINE + BACKENDS + [RUNTIME_API],
+    "backends/vulkan": ["engine/base", "engine/device", "engine/trace"],
+    "backends/cuda": ["engine/base", "engine/device", "engine/trace"],
+    "backends/hip": ["engine/base", "engine/device", "engine/trace"],
+    "codegen": ["engine/base", "engine/plan", "engine/artifact", COMPILER_API],
+    "codegen/include": [COMPILER_API],
+    "profiler_gui": ["engine/base", "engine/plan", "engine/artifact", "engine/trace"],
+    "python": [RUNTIME_API, COMPILER_API],
+    "examples": [RUNTIME_API, COMPILER_API],
+    "benchmarks": [RUNTIME_API, COMPILER_API],
+    "tools": [RUNTIME_API, COMPILER_API],
+    "tools/tune": [RUNTIME_API, COMPILER_API, "codegen"],
+    "tests": [ANYTHING],
+}
+
+# Headers of libraries (a regular expression of the whole name) → the rooms, and those below them, that
+# may use them. tests may use any.
+LIBRARIES = [
+    ("MLIR and LLVM", r"(mlir|mlir-c|llvm|llvm-c|lld)/.*", ["codegen", "tools/tune"]),
+    ("SPIRV-Tools and SPIRV-Headers", r"(spirv-tools|spirv)/.*", ["codegen"]),
+    ("ONNX and protobuf", r"(onnx|google/protobuf)/.*", ["codegen"]),
+    ("Vulkan and volk", r"(vulkan|vk_video)/.*|volk\.[hc]", ["backends/vulkan"]),
+    ("CUDA and HIP (opened at run time, declared by their backends)",
+     r"cuda.*\.h|nvrtc\.h|hip/.*|hsa/.*", []),
+    ("FlatBuffers", r"flatbuffers/.*", ["engine/artifact"]),
+    ("xxHash", r"xxh(ash|3)\.h", ["engine/artifact", "engine/trace"]),
+    ("LZ4 and Zstandard", r"lz4.*\.h|zstd.*\.h", ["engine/trace", "engine/artifact"]),
+    ("ImGui and GLFW", r"imgui.*|GLFW/.*|GL/.*", ["profiler_gui"]),
+    ("protozero", r"protozero/.*", ["profiler_gui", "engine/trace", "tools"]),
+    ("fmt", r"fmt/.*", ["codegen", "tools", "profiler_gui", "benchmarks"]),
+    ("CLI11", r"CLI/.*", ["tools", "benchmarks", "profiler_gui"]),
+    ("nlohmann-json", r"nlohmann/.*", ["tools", "benchmarks", "profiler_gui"]),
+    ("pybind11 and Python", r"pybind11/.*|Python\.h", ["python"]),
+    ("GoogleTest", r"g(test|mock)/.*", []),
+    ("Google Benchmark", r"benchmark/.*", ["benchmarks"]),
+]
+
+# The C library and the operating system, which all rooms may use. C++'s own headers have no suffix.
+SYSTEM = re.compile(
+    r"(assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdalign"
+    r"|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|tgmath|threads|time"
+    r"|uchar|wchar|wctype|cpuid|immintrin|x86intrin|arm_neon|dirent|dlfcn|fcntl|fnmatch|ftw|getopt|glob"
+    r"|libgen|link|malloc|netdb|poll|pthread|pwd|sched|semaphore|spawn|strings|termios|unistd|wordexp"
+    r"|((sys|linux|netinet|arpa|mach|mach-o)/\w+))\.h")
+CPLUSPLUS = re.compile(r"[a-z_0-9]+")
+
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include(?:_next)?\b[ \t]*(.*)$", re.MULTILINE)
+BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+def room_of(path):
+    """The row of ROOMS that a path belongs to, or None."""
+    parts = path.split("/")
+    for length in range(len(parts), 0, -1):
+        prefix = "/".join(parts[:length])
+        if prefix in ROOMS:
+            return prefix
+    return None
+
+
+def lies_in(room, folders):
+    return any(room == folder or room.startswith(folder + "/") for folder in folders)
+
+
+def public_api(target):
+    """The public header that an include names, in either spelling, or None."""
+    for prefix in ("engine/include/", "codegen/include/"):
+        if target.startswith(prefix):
+            target = target[len(prefix):]
+    return {"gantry/gantry.h": RUNTIME_API, "gantry/gantry.hpp": RUNTIME_API,
+            "gantry/compiler.h": COMPILER_API}.get(target)
+
+
+def judge(room, path, target, exists):
+    """What is wrong with a file of `room` including `target`; None if nothing is."""
+    allowed = ROOMS[room]
+    everything = ANYTHING in allowed
+    api = public_api(target)
+    if api is not None:
+        if everything or api in allowed:
+            return None
+        return f"{room} may not use the public header {target}"
+    other = room_of(target)
+    if other is not None and ("/" in target):
+        if everything or other == room or other in allowed:
+            return None
+        uses = ", ".join(allowed) or "the standard library alone"
+        return f'{room} may not use {other} ("{target}"); it may use: {uses}'
+    for library, pattern, rooms in LIBRARIES:
+        if re.fullmatch(pattern, target):
+            if everything or lies_in(room, rooms):
+                return None
+            return f"{room} may not use {library} (<{target}>); {', '.join(rooms) or 'only tests'} may"
+    if CPLUSPLUS.fullmatch(target) or SYSTEM.fullmatch(target):
+        return None
+    sibling = os.path.normpath(os.path.join(os.path.dirname(path), target))
+    if exists(sibling):
+        return f'"{target}" is relative; write it from the root: "{sibling}"'
+    return f"{target} is in no room and no library of tools/check_includes.py; add its row"
+
+
+def includes(text):
+    """(line number, what follows #include) for each; block comments are left out."""
+    text = BLOCK_COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
+    for match in INCLUDE.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, match.group(1).strip()
+
+
+def check_file(root, path):
+    room = room_of(path)
+    if room is None:
+        return [f"{path}: lies in no room of tools/check_includes.py; add its row"]
+    findings = []
+    text = (root / path).read_text(encoding="utf-8", errors="replace")
+    for line, operand in includes(text):
+        match = re.match(r'"([^"]+)"|<([^>]+)>', operand)
+        if match is None:
+            findings.append(f"{path}:{line}: #include {operand}: name the header itself")
+            continue
+        problem = judge(room, path, match.group(1) or match.group(2),
+                        lambda name: (root / name).is_file())
+        if problem is not None:
+            findings.append(f"{path}:{line}: {problem}")
+    return findings
+
+
+def sources(root):
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(f for f in folders if f not in SKIPPED_FOLDERS and not f.startswith("."))
+        for name in sorted(files):
+            path = pathlib.Path(folder, name).relative_to(root)
+            if path.suffix in SOURCES and "data" not in path.parts[:-1]:
+                yield path.as_posix()
+
+
+def main(arguments):
+    root = pathlib.Path(arguments[1] if len(arguments) > 1 else pathlib.Path(__file__).parents[1])
+    if not root.is_dir():
+        print(f"check_includes: {root} is no folder", file=sys.stderr)
+        return 2
+    root = root.resolve()
+    findings = []
+    count = 0
+    for path in sources(root):
+        count += 1
+        findings += check_file(root, path)
+    for finding in findings:
+        print(finding)
+    if not findings:
+        print(f"includes: {count} files keep the rules")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
