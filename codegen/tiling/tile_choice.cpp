@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace gantry::codegen {
 
@@ -15,12 +17,33 @@ namespace {
 constexpr double kScalarLoad = 24, kVectorLoad = 30, kStore = 24, kLoopStep = 1, kInvocation = 30;
 constexpr int64_t kMaxUnrolledPoints = 512;
 constexpr double kTypicalDynamicExtent = 64;
+constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
+
+constexpr size_t kStarts = 4;
+
+struct Candidate {
+  TileShape tile;
+  double cost;
+};
 
 struct Search {
   func::FuncOp kernel;
   const DeviceProfile &profile;
   llvm::SmallVector<int64_t> resultShape, reductionShape; // kDynamic where the inputs decide
   int32_t candidates = 0;
+
+  static int64_t product(llvm::ArrayRef<int64_t> sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
+  }
+
+  bool allowed(const TileShape &tile) const {
+    int64_t points = product(tile.result);
+    return points <= std::max<int64_t>(profile.registerTileElements, 4) &&
+           points * product(tile.reduction) <= kMaxUnrolledPoints;
+  }
+
+  /// Changes one size at a time, the one that lowers the cost most, until none does.
+  void descend(Candidate &from);
 
   double cost(const TileShape &tile) {
     ++candidates;
@@ -37,7 +60,8 @@ struct Search {
                          ? std::ceil(kTypicalDynamicExtent / points)
                          : static_cast<double>((extent + points - 1) / points);
     // Fewer invocations than fill the device leave the rest of it idle.
-    double filling = 32.0 * std::max<uint32_t>(profile.subgroupSize, 1);
+    double filling = profile.subgroupSize > 1 ? kSubgroupsToFill * profile.subgroupSize
+                                              : kInvocationsToFillUnknown;
     return each * std::max(invocations, filling);
   }
 };
@@ -64,6 +88,44 @@ llvm::SmallVector<int64_t> unrollsFor(int64_t extent) {
   return sizes;
 }
 
+int64_t blockFor(int64_t extent, int64_t limit) {
+  if (ShapedType::isDynamic(extent))
+    return 4;
+  llvm::SmallVector<int64_t> sizes = sizesFor(extent);
+  int64_t block = 1;
+  for (int64_t size : sizes)
+    if (size <= limit && (size % 4 == 0 || extent % size == 0))
+      block = size;
+  return block;
+}
+
+void Search::descend(Candidate &from) {
+  for (bool improved = true; improved;) {
+    improved = false;
+    TileShape current = from.tile;
+    auto tryDimension = [&](llvm::SmallVector<int64_t> TileShape::*which, size_t d,
+                            llvm::ArrayRef<int64_t> sizes) {
+      for (int64_t size : sizes) {
+        TileShape candidate = current;
+        if ((candidate.*which)[d] == size)
+          continue;
+        (candidate.*which)[d] = size;
+        if (!allowed(candidate))
+          continue;
+        double predicted = cost(candidate);
+        if (predicted < from.cost * 0.999) {
+          from = {candidate, predicted};
+          improved = true;
+        }
+      }
+    };
+    for (size_t d = 0; d < resultShape.size(); ++d)
+      tryDimension(&TileShape::result, d, sizesFor(resultShape[d]));
+    for (size_t q = 0; q < reductionShape.size(); ++q)
+      tryDimension(&TileShape::reduction, q, unrollsFor(reductionShape[q]));
+  }
+}
+
 } // namespace
 
 TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile) {
@@ -81,43 +143,31 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile) {
       search.reductionShape.push_back(ranges[dim]);
   });
 
-  TileShape best{llvm::SmallVector<int64_t>(search.resultShape.size(), 1),
-                 llvm::SmallVector<int64_t>(search.reductionShape.size(), 1)};
-  double bestCost = search.cost(best);
-  int64_t maxPoints = std::max<uint32_t>(profile.registerTileElements, 4);
-  auto product = [](llvm::ArrayRef<int64_t> sizes) {
-    int64_t result = 1;
-    for (int64_t size : sizes)
-      result *= size;
-    return result;
-  };
-  for (bool improved = true; improved;) {
-    improved = false;
-    TileShape current = best;
-    auto tryDimension = [&](llvm::SmallVector<int64_t> TileShape::*which, size_t d,
-                            llvm::ArrayRef<int64_t> sizes) {
-      for (int64_t size : sizes) {
-        TileShape candidate = current;
-        if ((candidate.*which)[d] == size)
-          continue;
-        (candidate.*which)[d] = size;
-        int64_t points = product(candidate.result);
-        if (points > maxPoints || points * product(candidate.reduction) > kMaxUnrolledPoints)
-          continue;
-        double cost = search.cost(candidate);
-        if (cost < bestCost * 0.999) {
-          bestCost = cost;
-          best = candidate;
-          improved = true;
-        }
+  TileShape one{llvm::SmallVector<int64_t>(search.resultShape.size(), 1),
+                llvm::SmallVector<int64_t>(search.reductionShape.size(), 1)};
+  std::vector<Candidate> starts{{one, search.cost(one)}};
+  // What pays is often a block in two dimensions, of which neither pays alone.
+  for (size_t a = 0; a < search.resultShape.size(); ++a) {
+    for (size_t b = a + 1; b < search.resultShape.size(); ++b) {
+      for (int64_t limit : {4, 8}) {
+        TileShape block = one;
+        block.result[a] = blockFor(search.resultShape[a], limit);
+        block.result[b] = blockFor(search.resultShape[b], limit);
+        if (block.result[a] > 1 && block.result[b] > 1 && search.allowed(block))
+          starts.push_back({block, search.cost(block)});
       }
-    };
-    for (size_t d = 0; d < search.resultShape.size(); ++d)
-      tryDimension(&TileShape::result, d, sizesFor(search.resultShape[d]));
-    for (size_t q = 0; q < search.reductionShape.size(); ++q)
-      tryDimension(&TileShape::reduction, q, unrollsFor(search.reductionShape[q]));
+    }
   }
-  return {best, bestCost, search.candidates};
+  std::stable_sort(starts.begin() + 1, starts.end(),
+                   [](const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
+  starts.resize(std::min(starts.size(), kStarts));
+  Candidate best = starts.front();
+  for (Candidate start : starts) {
+    search.descend(start);
+    if (start.cost < best.cost)
+      best = start;
+  }
+  return {best.tile, best.cost, search.candidates};
 }
 
 std::string describeTile(const TileShape &tile) {
