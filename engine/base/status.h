@@ -68,6 +68,7 @@ private:
 /// printf-style construction; the message is formatted once.
 Status statusf(StatusCode code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// NOLINTBEGIN(bugprone-macro-parentheses): decl is a declaration, which parentheses would break.
 #define GANTRY_RETURN_IF_ERROR(expr)                                                               \
   do {                                                                                             \
     if (auto gantryStatus_ = (expr); !gantryStatus_.isOk())                                        \
@@ -84,5 +85,6 @@ Status statusf(StatusCode code, const char *format, ...) __attribute__((format(p
   if (!tmp.isOk())                                                                                 \
     return tmp.status();                                                                           \
   decl = tmp.take()
+// NOLINTEND(bugprone-macro-parentheses)
 
 } // namespace gantry
