@@ -1,0 +1,42 @@
+// gantry-import: prints the module that the importer makes of a model. For developers and tests.
+#include "codegen/import/import.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::cl::opt<std::string> path(llvm::cl::Positional, llvm::cl::desc("<model>"), llvm::cl::Required);
+  llvm::cl::opt<bool> locations("locations", llvm::cl::desc("print locations"));
+  llvm::cl::opt<bool> elide("elide", llvm::cl::desc("leave big constants out"));
+  llvm::cl::opt<bool> keep("keep-all-outputs", llvm::cl::desc("every node's result is an output"));
+  llvm::cl::opt<bool> list("operators", llvm::cl::desc("list the operators after the module"));
+  llvm::cl::ParseCommandLineOptions(argc, argv, "Imports a model and prints its MLIR module\n");
+
+  mlir::DialectRegistry registry;
+  gantry::importer::registerImportDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  mlir::ScopedDiagnosticHandler handler(&context, [](mlir::Diagnostic &diagnostic) {
+    llvm::errs() << diagnostic.getLocation() << ": error: " << diagnostic << "\n";
+    return mlir::success();
+  });
+  gantry::importer::ImportOptions options;
+  options.keepAllOutputs = keep;
+  gantry::importer::ImportKind kind;
+  auto module = gantry::importer::importModel(context, path, options, kind);
+  if (!module)
+    return kind == gantry::importer::ImportKind::unsupported ? 2 : 1;
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo(locations, false);
+  if (elide)
+    flags.elideLargeElementsAttrs(16), flags.elideLargeResourceString(0);
+  module->print(llvm::outs(), flags);
+  if (list)
+    for (const std::string &name : gantry::importer::supportedOnnxOperators())
+      llvm::outs() << "// " << name << "\n";
+  return 0;
+}

@@ -1,0 +1,24 @@
+#include "codegen/import/import.h"
+
+#include "codegen/import/mlir.h"
+#include "codegen/import/onnx/graph.h"
+
+#include "llvm/Support/Path.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace gantry::importer {
+
+mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, llvm::StringRef path,
+                                              const ImportOptions &options, ImportKind &failureKind) {
+  llvm::StringRef extension = llvm::sys::path::extension(path);
+  if (extension == ".onnx")
+    return importOnnx(context, path, options, failureKind);
+  if (extension == ".mlir")
+    return importMlir(context, path, failureKind);
+  failureKind = ImportKind::badInput;
+  mlir::emitError(mlir::UnknownLoc::get(&context))
+      << path << " is neither an .onnx nor an .mlir file";
+  return nullptr;
+}
+
+} // namespace gantry::importer

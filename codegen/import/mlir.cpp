@@ -1,0 +1,177 @@
+#include "codegen/import/mlir.h"
+
+#include "codegen/import/onnx/import_error.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "mlir/Conversion/TosaToArith/TosaToArith.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <map>
+
+namespace gantry::importer {
+
+void registerImportDialects(mlir::DialectRegistry &registry) {
+  registry.insert<mlir::func::FuncDialect, mlir::tensor::TensorDialect, mlir::linalg::LinalgDialect,
+                  mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::affine::AffineDialect,
+                  mlir::tosa::TosaDialect, mlir::scf::SCFDialect>();
+}
+
+namespace {
+
+// What codegen/passes accept in a body.
+bool isAccepted(mlir::Operation *op) {
+  if (op->getParentOfType<mlir::linalg::LinalgOp>())
+    return mlir::isa<mlir::arith::ArithDialect, mlir::math::MathDialect>(op->getDialect()) ||
+           mlir::isa<mlir::linalg::YieldOp, mlir::linalg::IndexOp, mlir::tensor::ExtractOp>(op);
+  if (op->getParentOfType<mlir::tensor::PadOp>())
+    return mlir::isa<mlir::tensor::YieldOp, mlir::arith::ConstantOp>(op);
+  if (auto dim = mlir::dyn_cast<mlir::tensor::DimOp>(op))
+    return mlir::isa<mlir::BlockArgument>(dim.getSource());
+  return mlir::isa<mlir::func::ReturnOp, mlir::arith::ConstantOp, mlir::affine::AffineApplyOp,
+                   mlir::tensor::EmptyOp, mlir::tensor::PadOp, mlir::tensor::ExtractSliceOp,
+                   mlir::tensor::ConcatOp, mlir::tensor::ExpandShapeOp, mlir::tensor::CollapseShapeOp,
+                   mlir::linalg::FillOp, mlir::linalg::GenericOp>(op);
+}
+
+void reject(mlir::func::FuncOp function) {
+  std::map<std::string, int> rest;
+  mlir::Operation *first = nullptr;
+  function.walk([&](mlir::Operation *op) {
+    if (op == function || isAccepted(op))
+      return;
+    ++rest[op->getName().getStringRef().str()];
+    if (!first)
+      first = op;
+  });
+  if (rest.empty())
+    return;
+  std::string text;
+  for (auto &[name, count] : rest)
+    text += (text.empty() ? "" : ", ") + name + " (" + std::to_string(count) + ")";
+  mlir::emitError(first->getLoc()) << "operations that are not supported yet: " << text;
+  throw ImportError{ImportKind::unsupported, ""};
+}
+
+mlir::func::FuncOp findEntry(mlir::ModuleOp module) {
+  if (auto main = module.lookupSymbol<mlir::func::FuncOp>("main"))
+    return main;
+  llvm::SmallVector<mlir::func::FuncOp> publicOnes;
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    if (function.isPublic() && !function.isExternal())
+      publicOnes.push_back(function);
+  if (publicOnes.size() != 1)
+    failBadInput("the module has " + llvm::Twine(publicOnes.size()) +
+                 " public functions; it needs one, or one named @main");
+  return publicOnes[0];
+}
+
+void checkPorts(mlir::func::FuncOp function) {
+  if (function.isExternal() || function.getBody().getBlocks().size() != 1)
+    failUnsupported("@" + function.getName() + " must have one block of operations");
+  auto check = [&](mlir::Type type, const llvm::Twine &what) {
+    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+    if (!tensor || !tensor.getElementType().isSignlessIntOrFloat())
+      failUnsupported(what + " of @" + function.getName() +
+                      " must be a ranked tensor of floats or signless integers");
+    if (tensor.getRank() > 8)
+      failUnsupported(what + " has rank " + llvm::Twine(tensor.getRank()) +
+                      "; at most 8 is supported");
+  };
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+    check(type, "argument " + llvm::Twine(i));
+  for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
+    check(type, "result " + llvm::Twine(i));
+}
+
+void namePorts(mlir::func::FuncOp function) {
+  mlir::OpBuilder builder(function.getContext());
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    if (!function.getArgAttr(i, "gantry.name"))
+      function.setArgAttr(i, "gantry.name", builder.getStringAttr("arg" + std::to_string(i)));
+    if (function.getArgAttr(i, "gantry.dims"))
+      continue;
+    llvm::SmallVector<mlir::Attribute> names;
+    auto type = mlir::cast<mlir::RankedTensorType>(function.getArgument(i).getType());
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      names.push_back(builder.getStringAttr(
+          type.isDynamicDim(d) ? "arg" + std::to_string(i) + "_dim" + std::to_string(d) : ""));
+    function.setArgAttr(i, "gantry.dims", builder.getArrayAttr(names));
+  }
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (!function.getResultAttr(i, "gantry.name"))
+      function.setResultAttr(i, "gantry.name", builder.getStringAttr("result" + std::to_string(i)));
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRef path) {
+  if (llvm::sys::fs::is_directory(path))
+    failBadInput(path + " is a folder, not a model");
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    failBadInput("cannot read " + path + ": " + buffer.getError().message());
+  context.loadDialect<mlir::func::FuncDialect, mlir::tensor::TensorDialect,
+                      mlir::linalg::LinalgDialect, mlir::arith::ArithDialect,
+                      mlir::math::MathDialect, mlir::affine::AffineDialect, mlir::tosa::TosaDialect,
+                      mlir::scf::SCFDialect>();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy((*buffer)->getBuffer(), path), llvm::SMLoc());
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
+  if (!module)
+    throw ImportError{ImportKind::badInput, ""}; // the parser has reported it
+
+  mlir::func::FuncOp entry = findEntry(*module);
+  checkPorts(entry);
+  // Every other function is a helper of the entry: calls are inlined, and it goes.
+  for (auto function : module->getOps<mlir::func::FuncOp>())
+    if (function != entry)
+      function.setPrivate();
+  mlir::PassManager passes(&context);
+  passes.addPass(mlir::createInlinerPass());
+  passes.addPass(mlir::createSymbolDCEPass());
+  auto &functionPasses = passes.nest<mlir::func::FuncOp>();
+  functionPasses.addPass(mlir::tosa::createTosaToLinalgNamed());
+  functionPasses.addPass(mlir::tosa::createTosaToLinalg());
+  functionPasses.addPass(mlir::tosa::createTosaToArith(/*includeApplyRescale=*/true));
+  functionPasses.addPass(mlir::tosa::createTosaToTensor());
+  functionPasses.addPass(mlir::createLinalgGeneralizeNamedOpsPass());
+  functionPasses.addPass(mlir::createCanonicalizerPass());
+  functionPasses.addPass(mlir::createCSEPass());
+  if (mlir::failed(passes.run(*module)))
+    throw ImportError{ImportKind::unsupported, ""}; // the pass has reported it
+  reject(entry);
+  entry.setName("main");
+  namePorts(entry);
+  return module;
+}
+
+} // namespace
+
+mlir::OwningOpRef<mlir::ModuleOp> importMlir(mlir::MLIRContext &context, llvm::StringRef path,
+                                             ImportKind &failureKind) {
+  try {
+    return run(context, path);
+  } catch (ImportError &error) {
+    failureKind = error.kind;
+    if (!error.message.empty())
+      mlir::emitError(mlir::FileLineColLoc::get(&context, path, 0, 0)) << error.message;
+    return nullptr;
+  }
+}
+
+} // namespace gantry::importer

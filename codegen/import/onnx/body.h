@@ -1,0 +1,79 @@
+// Scalar arithmetic inside the body of a linalg.generic.
+//
+// A Scalar is an SSA value with its element type, which knows what MLIR's signless types forget; each
+// operation picks the arith or math op for it. Nothing here touches tensors but extract().
+#pragma once
+
+#include "codegen/import/onnx/dims.h"
+
+#include "mlir/IR/Value.h"
+
+namespace mlir {
+class OpBuilder;
+}
+
+namespace gantry::importer {
+
+struct Scalar {
+  mlir::Value value;
+  DType type = DType::F32;
+};
+
+enum class Unary {
+  Abs, Neg, Exp, Log, Sqrt, Floor, Ceil, RoundEven, Erf, Tanh,
+  Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh
+};
+
+enum class Compare { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
+
+class BodyBuilder {
+public:
+  BodyBuilder(mlir::OpBuilder &builder, mlir::Location loc,
+              llvm::ArrayRef<std::pair<mlir::Value, DType>> captured,
+              std::function<mlir::Value(Dim)> dimValue)
+      : builder_(builder), loc_(loc), captured_(captured), dimValue_(std::move(dimValue)) {}
+
+  Scalar constant(DType type, double value);
+  Scalar constantInt(DType type, int64_t value);
+  Scalar add(Scalar a, Scalar b);
+  Scalar sub(Scalar a, Scalar b);
+  Scalar mul(Scalar a, Scalar b);
+  Scalar div(Scalar a, Scalar b);       // integers: towards zero
+  Scalar rem(Scalar a, Scalar b);       // sign of the dividend (C's % and fmod)
+  Scalar floorDiv(Scalar a, Scalar b);  // index and signed integers
+  Scalar floorMod(Scalar a, Scalar b);  // sign of the divisor (Python's %)
+  Scalar min(Scalar a, Scalar b);       // floats: NaN wins
+  Scalar max(Scalar a, Scalar b);
+  Scalar power(Scalar a, Scalar b);     // floats
+  Scalar integerPower(Scalar a, Scalar b); // b >= 0
+  Scalar andBits(Scalar a, Scalar b);
+  Scalar orBits(Scalar a, Scalar b);
+  Scalar xorBits(Scalar a, Scalar b);
+  Scalar shiftLeft(Scalar a, Scalar b);
+  Scalar shiftRight(Scalar a, Scalar b); // logical
+  Scalar notBool(Scalar a);
+  Scalar unary(Unary op, Scalar a);     // on integers: Abs and Neg alone
+  Scalar compare(Compare op, Scalar a, Scalar b);
+  Scalar select(Scalar condition, Scalar a, Scalar b);
+  Scalar cast(Scalar a, DType to);
+  Scalar isNaN(Scalar a);
+  Scalar sigmoid(Scalar a);
+
+  /// The position of the iteration along a loop, an Index.
+  Scalar loopIndex(int64_t loop);
+  /// A dimension known only at run time, an Index.
+  Scalar dimension(Dim dim);
+  /// An element of a tensor that the body captures (GenericSpec::captured). Indices are Index
+  /// scalars and must be in bounds.
+  Scalar extract(size_t captured, llvm::ArrayRef<Scalar> indices);
+  /// min(max(a, low), high) on index or integers.
+  Scalar clamp(Scalar a, Scalar low, Scalar high);
+
+private:
+  mlir::OpBuilder &builder_;
+  mlir::Location loc_;
+  llvm::ArrayRef<std::pair<mlir::Value, DType>> captured_;
+  std::function<mlir::Value(Dim)> dimValue_;
+};
+
+} // namespace gantry::importer

@@ -1,0 +1,542 @@
+#include "codegen/import/onnx/context.h"
+
+#include "codegen/import/onnx/evaluate.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include <cmath>
+
+namespace gantry::importer {
+
+namespace {
+
+// Up to here a constant is written into the IR; above, the IR refers to the model's own bytes.
+constexpr uint64_t kInlineBytes = 256;
+// Work (points of an iteration space) that is done while importing.
+constexpr int64_t kFoldPoints = int64_t(1) << 24;
+
+int64_t constantLoopCount(const GenericSpec &spec) {
+  // Each loop is as long as some tensor says; the product over plain dims of all maps, capped.
+  llvm::SmallVector<int64_t> ranges(spec.reduction.size(), 1);
+  auto visit = [&](mlir::AffineMap map, llvm::ArrayRef<Dim> dims) {
+    for (auto [expr, dim] : llvm::zip(map.getResults(), dims))
+      if (auto loop = mlir::dyn_cast<mlir::AffineDimExpr>(expr))
+        ranges[loop.getPosition()] = *staticDim(dim);
+  };
+  for (const Operand &operand : spec.inputs)
+    visit(operand.map, operand.tensor.dims);
+  visit(spec.resultMap, spec.resultDims);
+  int64_t count = 1;
+  for (int64_t range : ranges)
+    if (__builtin_mul_overflow(count, range, &count))
+      return INT64_MAX;
+  return count;
+}
+
+} // namespace
+
+ImportContext::ImportContext(mlir::MLIRContext *context, mlir::Block *entry, bool foldEverything)
+    : context_(context), entry_(entry), builder_(context), loc_(mlir::UnknownLoc::get(context)),
+      foldEverything_(foldEverything) {
+  builder_.setInsertionPointToEnd(entry);
+}
+
+// ---- values by name ------------------------------------------------------------------------------
+
+const Tensor *ImportContext::lookup(llvm::StringRef name) const {
+  auto it = values_.find(name);
+  return it == values_.end() ? nullptr : &it->second;
+}
+
+Tensor ImportContext::input(const Node &node, size_t index) const {
+  llvm::StringRef name = node.inputName(index);
+  if (name.empty())
+    failBadInput("input " + llvm::Twine(index) + " is missing");
+  const Tensor *tensor = lookup(name);
+  if (!tensor)
+    failBadInput("the input \"" + name + "\" is produced by no earlier node");
+  return *tensor;
+}
+
+std::optional<Tensor> ImportContext::optionalInput(const Node &node, size_t index) const {
+  if (!node.hasInput(index))
+    return std::nullopt;
+  return input(node, index);
+}
+
+Constant ImportContext::constantInput(const Node &node, size_t index, llvm::StringRef what) const {
+  Tensor tensor = input(node, index);
+  if (!tensor.constant)
+    failUnsupported(what + " (input \"" + node.inputName(index) +
+                    "\") is computed while the model runs; only constants are supported here");
+  return tensor.constant;
+}
+
+llvm::SmallVector<int64_t> ImportContext::intsInput(const Node &node, size_t index,
+                                                    llvm::StringRef what) const {
+  Constant constant = constantInput(node, index, what);
+  if (constant->dims.size() > 1 || constant->elementCount() > 4096)
+    failBadInput(what + " must be a list of integers");
+  llvm::SmallVector<int64_t> result;
+  for (int64_t i = 0; i < constant->elementCount(); ++i)
+    result.push_back(constant->intAt(i));
+  return result;
+}
+
+llvm::SmallVector<Dim> ImportContext::dimsInput(const Node &node, size_t index,
+                                                llvm::StringRef what) const {
+  Tensor tensor = input(node, index);
+  if (!tensor.content)
+    failUnsupported(what + " (input \"" + node.inputName(index) +
+                    "\") depends on the values of tensors, not only on their shapes");
+  return *tensor.content;
+}
+
+void ImportContext::define(llvm::StringRef name, Tensor tensor) {
+  if (name.empty())
+    return;
+  values_[name] = std::move(tensor);
+}
+
+void ImportContext::setOutput(const Node &node, size_t index, Tensor tensor) {
+  if (!node.hasOutput(index))
+    return;
+  llvm::StringRef name = node.outputName(index);
+  if (tensor.value && tensor.value.getDefiningOp()) {
+    mlir::Operation *op = tensor.value.getDefiningOp();
+    if (!op->hasAttr("gantry.tensor"))
+      op->setAttr("gantry.tensor", builder_.getStringAttr(name));
+  }
+  define(name, std::move(tensor));
+}
+
+// ---- tensors -------------------------------------------------------------------------------------
+
+Tensor ImportContext::fromConstant(Constant constant) const {
+  Tensor tensor;
+  tensor.type = constant->type;
+  tensor.dims = constantDims(context_, constant->dims);
+  tensor.constant = constant;
+  if (constant->dims.size() <= 1 && constant->elementCount() <= 64 && !constant->window) {
+    llvm::SmallVector<Dim> content;
+    for (int64_t i = 0; i < constant->elementCount(); ++i) {
+      double value = constant->floatAt(i);
+      if (isFloat(constant->type) && !(value == std::floor(value) && std::fabs(value) < 1e15))
+        return tensor;
+      content.push_back(number(constant->intAt(i)));
+    }
+    tensor.content = std::move(content);
+  }
+  return tensor;
+}
+
+Tensor ImportContext::fromContent(DType type, llvm::ArrayRef<Dim> content, bool scalar) const {
+  llvm::SmallVector<int64_t, 1> dims;
+  if (!scalar)
+    dims.push_back(static_cast<int64_t>(content.size()));
+  if (allStatic(content)) {
+    llvm::SmallVector<int64_t> values = staticDims(content, "a shape");
+    return fromConstant(makeInts(type, dims, values));
+  }
+  Tensor tensor;
+  tensor.type = type;
+  tensor.dims = constantDims(context_, dims);
+  tensor.content = llvm::SmallVector<Dim>(content.begin(), content.end());
+  return tensor;
+}
+
+Tensor ImportContext::scalar(DType type, double value) const {
+  Number n;
+  if (isFloat(type))
+    n.f = value;
+  else
+    n.i = static_cast<int64_t>(value);
+  return fromConstant(makeSplat(type, {}, n));
+}
+
+Tensor ImportContext::window(llvm::ArrayRef<int64_t> dims, DType type) const {
+  Number zero;
+  zero.i = 0;
+  auto tensor = std::make_shared<HostTensor>(*makeSplat(type, dims, zero));
+  tensor->window = true;
+  return fromConstant(std::move(tensor));
+}
+
+mlir::RankedTensorType ImportContext::tensorType(DType type, llvm::ArrayRef<Dim> dims) const {
+  llvm::SmallVector<int64_t> shape, known;
+  if (dims.size() > 8)
+    failUnsupported("a tensor of rank " + llvm::Twine(dims.size()) + "; at most 8 is supported");
+  for (Dim dim : dims) {
+    auto value = staticDim(dim);
+    shape.push_back(value.value_or(mlir::ShapedType::kDynamic));
+    known.push_back(value.value_or(1));
+  }
+  if (checkedCount(known) > (int64_t(1) << 60) / int64_t(dtypeSize(type)))
+    failBadInput("shape arithmetic overflows: a tensor of shape " + describeDims(dims));
+  return mlir::RankedTensorType::get(shape, mlirType(context_, type));
+}
+
+Tensor ImportContext::result(DType type, llvm::ArrayRef<Dim> dims, mlir::Value value) const {
+  Tensor tensor;
+  tensor.type = type;
+  tensor.dims.assign(dims.begin(), dims.end());
+  tensor.value = value;
+  return tensor;
+}
+
+Dim ImportContext::addSymbol(mlir::Value argument, int64_t dim) {
+  mlir::OpBuilder::InsertionGuard guard(builder_);
+  if (lastHeader_)
+    builder_.setInsertionPointAfter(lastHeader_);
+  else
+    builder_.setInsertionPointToStart(entry_);
+  auto op = builder_.create<mlir::tensor::DimOp>(argument.getLoc(), argument, dim);
+  lastHeader_ = op;
+  Dim symbol = mlir::getAffineSymbolExpr(symbols_.size(), context_);
+  symbols_.push_back(op);
+  dimValues_[symbol] = op;
+  return symbol;
+}
+
+void ImportContext::boundDim(Dim dim, int64_t limit) {
+  if (auto symbol = mlir::dyn_cast<mlir::AffineSymbolExpr>(dim)) {
+    auto [it, added] = bounds_.try_emplace(symbol.getPosition(), limit);
+    if (!added)
+      it->second = std::min(it->second, limit);
+  }
+}
+
+mlir::Value ImportContext::dimValue(Dim dim) {
+  if (mlir::Value known = dimValues_.lookup(dim))
+    return known;
+  mlir::OpBuilder::InsertionGuard guard(builder_);
+  if (lastHeader_)
+    builder_.setInsertionPointAfter(lastHeader_);
+  else
+    builder_.setInsertionPointToStart(entry_);
+  mlir::Operation *op = nullptr;
+  if (auto value = staticDim(dim)) {
+    op = builder_.create<mlir::arith::ConstantIndexOp>(loc_, *value);
+  } else {
+    // The map's symbols are the ones that the expression uses, in their order.
+    llvm::SmallVector<mlir::AffineExpr> replacements(symbols_.size());
+    llvm::SmallVector<mlir::Value> operands;
+    dim.walk([&](mlir::AffineExpr inner) {
+      auto symbol = mlir::dyn_cast<mlir::AffineSymbolExpr>(inner);
+      if (!symbol || replacements[symbol.getPosition()])
+        return;
+      replacements[symbol.getPosition()] = mlir::getAffineSymbolExpr(operands.size(), context_);
+      operands.push_back(symbols_[symbol.getPosition()]);
+    });
+    for (auto &replacement : replacements)
+      if (!replacement)
+        replacement = number(0);
+    auto map = mlir::AffineMap::get(0, operands.size(), dim.replaceSymbols(replacements), context_);
+    op = builder_.create<mlir::affine::AffineApplyOp>(loc_, map, operands);
+  }
+  lastHeader_ = op;
+  return dimValues_[dim] = op->getResult(0);
+}
+
+mlir::OpFoldResult ImportContext::foldedDim(Dim dim) {
+  if (auto value = staticDim(dim))
+    return builder_.getIndexAttr(*value);
+  return dimValue(dim);
+}
+
+mlir::Value ImportContext::emptyTensor(DType type, llvm::ArrayRef<Dim> dims) {
+  mlir::RankedTensorType tensor = tensorType(type, dims);
+  llvm::SmallVector<mlir::Value> dynamic;
+  for (Dim dim : dims)
+    if (!staticDim(dim))
+      dynamic.push_back(dimValue(dim));
+  return builder_.create<mlir::tensor::EmptyOp>(loc_, tensor, dynamic);
+}
+
+mlir::Value ImportContext::constantValue(const Constant &constant) {
+  auto known = constants_.find(constant.get());
+  if (known != constants_.end())
+    return known->second.second;
+  mlir::OpBuilder::InsertionGuard guard(builder_);
+  if (lastHeader_)
+    builder_.setInsertionPointAfter(lastHeader_);
+  else
+    builder_.setInsertionPointToStart(entry_);
+  mlir::Type element = mlirType(context_, constant->type);
+  auto type = mlir::RankedTensorType::get(constant->dims, element);
+  const uint64_t elementSize = dtypeSize(constant->type);
+  mlir::ElementsAttr attribute;
+  auto raw = llvm::ArrayRef<char>(reinterpret_cast<const char *>(constant->bytes.data()),
+                                  constant->bytes.size());
+  if (constant->splat || constant->bytes.size() <= kInlineBytes || constant->type == DType::Bool) {
+    int64_t count = constant->splat ? 1 : constant->elementCount();
+    if (constant->type == DType::Bool) {
+      llvm::SmallVector<bool> values;
+      for (int64_t i = 0; i < count; ++i)
+        values.push_back(constant->at(i).i != 0);
+      attribute = mlir::DenseElementsAttr::get(type, values);
+    } else {
+      // MLIR reads elements in place: give it aligned bytes.
+      std::vector<uint64_t> aligned((raw.size() + 7) / 8);
+      std::copy(raw.begin(), raw.end(), reinterpret_cast<char *>(aligned.data()));
+      attribute = mlir::DenseElementsAttr::getFromRawBuffer(
+          type, {reinterpret_cast<const char *>(aligned.data()), raw.size()});
+    }
+  } else {
+    mlir::AsmResourceBlob blob;
+    if (reinterpret_cast<uintptr_t>(raw.data()) % elementSize == 0)
+      blob = mlir::AsmResourceBlob(
+          raw, elementSize, [keep = constant->owner](void *, size_t, size_t) mutable { keep.reset(); },
+          /*dataIsMutable=*/false);
+    else
+      blob = mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(raw, elementSize);
+    auto shaped = mlir::cast<mlir::ShapedType>(mlir::Type(type));
+    attribute = mlir::DenseResourceElementsAttr::get(
+        shaped, constant->name.empty() ? "constant" : llvm::StringRef(constant->name), std::move(blob));
+  }
+  mlir::Location loc = loc_;
+  if (!constant->name.empty())
+    loc = mlir::NameLoc::get(builder_.getStringAttr(constant->name));
+  auto op = builder_.create<mlir::arith::ConstantOp>(loc, mlir::cast<mlir::TypedAttr>(attribute));
+  if (!constant->name.empty())
+    op->setAttr("gantry.tensor", builder_.getStringAttr(constant->name));
+  lastHeader_ = op;
+  constants_[constant.get()] = {constant, op};
+  return op;
+}
+
+mlir::Value ImportContext::valueOf(const Tensor &tensor) {
+  if (tensor.value)
+    return tensor.value;
+  if (tensor.constant && tensor.constant->window)
+    return emptyTensor(tensor.type, tensor.dims);
+  if (tensor.constant)
+    return constantValue(tensor.constant);
+  // Shape contents that the model also computes with: one element after the other.
+  llvm::SmallVector<Dim> content = *tensor.content;
+  GenericSpec spec;
+  spec.usesDims = true;
+  spec.resultType = tensor.type;
+  spec.resultDims = tensor.dims;
+  spec.reduction.assign(tensor.rank(), false);
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar>, Scalar) {
+    Scalar value = b.cast(b.dimension(content[0]), tensor.type);
+    for (size_t i = 1; i < content.size(); ++i) {
+      Scalar here = b.compare(Compare::Equal, b.loopIndex(0), b.constantInt(DType::Index, i));
+      value = b.select(here, b.cast(b.dimension(content[i]), tensor.type), value);
+    }
+    return value;
+  };
+  return generic(spec).value;
+}
+
+// ---- generic -------------------------------------------------------------------------------------
+
+bool ImportContext::mayFold(const GenericSpec &spec) const {
+  bool splats = true;
+  for (const Operand &operand : spec.inputs) {
+    if (!operand.tensor.constant)
+      return false;
+    splats &= operand.tensor.constant->splat;
+  }
+  for (const Tensor &tensor : spec.captured)
+    if (!tensor.constant)
+      return false;
+  if (spec.usesDims || !allStatic(spec.resultDims))
+    return false;
+  if (foldEverything_)
+    return true;
+  // A reduction of splats, or a body that asks for its position, would materialise: both are bounded.
+  bool parallel = llvm::none_of(spec.reduction, [](bool r) { return r; });
+  if (splats && parallel && spec.captured.empty() && !spec.inputs.empty())
+    return true;
+  if (spec.inputs.empty() && spec.captured.empty())
+    return constantLoopCount(spec) <= 4096;
+  return constantLoopCount(spec) <= kFoldPoints;
+}
+
+Tensor ImportContext::generic(const GenericSpec &given) {
+  GenericSpec spec = given;
+  if (!spec.resultMap)
+    spec.resultMap = mlir::AffineMap::getMultiDimIdentityMap(spec.reduction.size(), context_);
+  tensorType(spec.resultType, spec.resultDims); // checks the size
+  if (mayFold(spec))
+    return fold(spec);
+  return emit(spec, [&](const Tensor &tensor) { return valueOf(tensor); }, false);
+}
+
+Tensor ImportContext::fold(const GenericSpec &spec) {
+  // Built in a block of its own over placeholders, evaluated, and thrown away.
+  mlir::Block scratch;
+  mlir::OpBuilder::InsertionGuard guard(builder_);
+  builder_.setInsertionPointToEnd(&scratch);
+  llvm::DenseMap<mlir::Value, Constant> known;
+  Tensor placeholder = emit(
+      spec,
+      [&](const Tensor &tensor) -> mlir::Value {
+        mlir::Value value = builder_.create<mlir::tensor::EmptyOp>(
+            loc_, tensorType(tensor.type, tensor.dims), mlir::ValueRange());
+        known[value] = tensor.constant;
+        return value;
+      },
+      true);
+  auto op = placeholder.value.getDefiningOp<mlir::linalg::GenericOp>();
+  Number init;
+  init.i = 0;
+  Constant folded;
+  try {
+    folded = evaluateGeneric(op, spec.resultType, [&](mlir::Value v) { return known.lookup(v); },
+                             spec.init.value_or(init));
+  } catch (...) {
+    while (!scratch.empty())
+      scratch.back().erase();
+    throw;
+  }
+  while (!scratch.empty())
+    scratch.back().erase();
+  return fromConstant(folded);
+}
+
+Tensor ImportContext::emit(const GenericSpec &spec,
+                           llvm::function_ref<mlir::Value(const Tensor &)> valueFor, bool folding) {
+  llvm::SmallVector<mlir::Value> inputs;
+  llvm::SmallVector<mlir::AffineMap> maps;
+  for (const Operand &operand : spec.inputs) {
+    inputs.push_back(valueFor(operand.tensor));
+    maps.push_back(operand.map);
+  }
+  maps.push_back(spec.resultMap);
+  llvm::SmallVector<std::pair<mlir::Value, DType>> captured;
+  for (const Tensor &tensor : spec.captured)
+    captured.push_back({valueFor(tensor), tensor.type});
+  mlir::Value init = emptyTensor(spec.resultType, spec.resultDims);
+  if (spec.init && !folding) {
+    mlir::Type element = mlirType(context_, spec.resultType);
+    mlir::TypedAttr attribute =
+        isFloat(spec.resultType)
+            ? mlir::TypedAttr(builder_.getFloatAttr(element, spec.init->f))
+            : mlir::TypedAttr(builder_.getIntegerAttr(
+                  element, llvm::APInt(64, spec.init->i).trunc(element.getIntOrFloatBitWidth())));
+    mlir::Value scalar = builder_.create<mlir::arith::ConstantOp>(loc_, attribute);
+    init = builder_.create<mlir::linalg::FillOp>(loc_, scalar, init).getResult(0);
+  }
+  llvm::SmallVector<mlir::utils::IteratorType> iterators;
+  for (bool reduction : spec.reduction)
+    iterators.push_back(reduction ? mlir::utils::IteratorType::reduction
+                                  : mlir::utils::IteratorType::parallel);
+  auto op = builder_.create<mlir::linalg::GenericOp>(loc_, mlir::TypeRange{init.getType()}, inputs,
+                                                     mlir::ValueRange{init}, maps, iterators);
+  mlir::Block *body = new mlir::Block;
+  op.getRegion().push_back(body);
+  llvm::SmallVector<Scalar> elements;
+  for (const Operand &operand : spec.inputs)
+    elements.push_back(
+        {body->addArgument(mlirType(context_, operand.tensor.type), loc_), operand.tensor.type});
+  Scalar accumulator = {body->addArgument(mlirType(context_, spec.resultType), loc_), spec.resultType};
+  mlir::OpBuilder inner = mlir::OpBuilder::atBlockEnd(body);
+  BodyBuilder bodyBuilder(inner, loc_, captured, [&](Dim dim) { return dimValue(dim); });
+  Scalar yielded = spec.body(bodyBuilder, elements, accumulator);
+  inner.create<mlir::linalg::YieldOp>(loc_, yielded.value);
+  return result(spec.resultType, spec.resultDims, op.getResult(0));
+}
+
+// ---- elementwise and reductions ------------------------------------------------------------------
+
+Dims ImportContext::broadcastDims(llvm::ArrayRef<Tensor> operands) const {
+  size_t rank = 0;
+  for (const Tensor &tensor : operands)
+    rank = std::max(rank, tensor.dims.size());
+  Dims dims(rank, number(1));
+  for (const Tensor &tensor : operands)
+    for (size_t i = 0; i < tensor.dims.size(); ++i) {
+      Dim &known = dims[rank - tensor.dims.size() + i];
+      Dim dim = tensor.dims[i];
+      if (isStaticOne(dim) || dim == known)
+        continue;
+      if (!isStaticOne(known) && staticDim(known) && staticDim(dim))
+        failBadInput("the shapes " + describeDims(operands[0].dims) + " and " +
+                     describeDims(tensor.dims) + " do not broadcast");
+      if (isStaticOne(known) || !staticDim(known))
+        known = isStaticOne(known) || staticDim(dim) ? dim : known;
+    }
+  return dims;
+}
+
+Tensor ImportContext::elementwise(llvm::ArrayRef<Tensor> operands, DType resultType,
+                                  ElementBody body) {
+  GenericSpec spec;
+  spec.resultType = resultType;
+  spec.resultDims = broadcastDims(operands);
+  const unsigned rank = spec.resultDims.size();
+  spec.reduction.assign(rank, false);
+  for (const Tensor &tensor : operands) {
+    llvm::SmallVector<mlir::AffineExpr> exprs;
+    for (size_t i = 0; i < tensor.dims.size(); ++i) {
+      size_t at = rank - tensor.dims.size() + i;
+      bool broadcast = isStaticOne(tensor.dims[i]) && !isStaticOne(spec.resultDims[at]);
+      exprs.push_back(broadcast ? number(0) : loop(at));
+    }
+    spec.inputs.push_back({tensor, map(rank, exprs)});
+  }
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar) { return body(b, x); };
+  return generic(spec);
+}
+
+Tensor ImportContext::reduce(
+    const Tensor &in, llvm::ArrayRef<int64_t> axes, bool keepDims, DType resultType, Number init,
+    llvm::function_ref<Scalar(BodyBuilder &, Scalar, Scalar)> body) {
+  GenericSpec spec;
+  const unsigned rank = in.rank();
+  spec.reduction.assign(rank, false);
+  for (int64_t axis : axes)
+    spec.reduction[axis] = true;
+  llvm::SmallVector<mlir::AffineExpr> exprs;
+  for (unsigned i = 0; i < rank; ++i) {
+    if (spec.reduction[i] && !keepDims)
+      continue;
+    exprs.push_back(spec.reduction[i] ? number(0) : loop(i));
+    spec.resultDims.push_back(spec.reduction[i] ? number(1) : in.dims[i]);
+  }
+  spec.resultType = resultType;
+  spec.resultMap = map(rank, exprs);
+  spec.init = init;
+  spec.inputs.push_back({in, mlir::AffineMap::getMultiDimIdentityMap(rank, context_)});
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar acc) { return body(b, x[0], acc); };
+  return generic(spec);
+}
+
+Tensor ImportContext::cast(const Tensor &in, DType to) {
+  if (in.type == to)
+    return in;
+  if (in.content && !in.constant && to != DType::Bool) {
+    Tensor out = in;
+    out.type = to;
+    out.value = nullptr;
+    return out;
+  }
+  return elementwise({in}, to, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) { return b.cast(x[0], to); });
+}
+
+int64_t normalizeAxis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank)
+    failBadInput("the axis " + llvm::Twine(axis) + " is outside of a tensor of rank " +
+                 llvm::Twine(rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank) {
+  llvm::SmallVector<int64_t> result;
+  for (int64_t axis : axes)
+    result.push_back(normalizeAxis(axis, rank));
+  llvm::sort(result);
+  if (std::adjacent_find(result.begin(), result.end()) != result.end())
+    failBadInput("an axis is given twice");
+  return result;
+}
+
+} // namespace gantry::importer

@@ -1,0 +1,155 @@
+// What an operator's importer works with: the values known so far, and builders for tensors.
+//
+// A Tensor is an ONNX value while importing: its element type and dims, and one of
+//   - a constant (known contents; becomes arith.constant only where an operation needs it),
+//   - content (integers, or floats holding integers, of rank 0 or 1, known as expressions over the
+//     dynamic dimensions: what Shape gives, and what shape arithmetic makes of it),
+//   - an SSA value.
+// Every builder folds: where all operands are constants it returns a constant (codegen/import/onnx/
+// evaluate.h does the arithmetic), so an operator's importer is written once for both cases.
+//
+// Importers are functions void(ImportContext &, const Node &). They read inputs, build, and set
+// outputs; they fail by throwing (import_error.h).
+// Threads: as the MLIRContext.
+#pragma once
+
+#include "codegen/import/onnx/body.h"
+#include "codegen/import/onnx/node.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/Builders.h"
+
+#include <map>
+
+namespace gantry::importer {
+
+struct Tensor {
+  DType type = DType::F32;
+  Dims dims;
+  mlir::Value value;
+  Constant constant;
+  std::optional<llvm::SmallVector<Dim>> content;
+
+  bool isConstant() const { return constant != nullptr; }
+  int64_t rank() const { return static_cast<int64_t>(dims.size()); }
+};
+
+/// An input of a generic with how the loops index it. The map has one dim per loop, no symbols.
+struct Operand {
+  Tensor tensor;
+  mlir::AffineMap map;
+};
+
+/// One linalg.generic with one result.
+struct GenericSpec {
+  llvm::SmallVector<Operand> inputs;
+  llvm::SmallVector<Tensor> captured; // read by BodyBuilder::extract
+  llvm::SmallVector<bool> reduction;  // per loop
+  DType resultType = DType::F32;
+  Dims resultDims;
+  mlir::AffineMap resultMap;          // null: the identity
+  std::optional<Number> init;         // reductions: the result's value before the first iteration
+  bool usesDims = false;              // the body asks for a dynamic dimension: nothing to fold
+  /// Builds the body: the inputs' elements, and the result so far (reductions alone).
+  std::function<Scalar(BodyBuilder &, llvm::ArrayRef<Scalar>, Scalar)> body;
+};
+
+class ImportContext {
+public:
+  ImportContext(mlir::MLIRContext *context, mlir::Block *entry, bool foldEverything);
+
+  mlir::MLIRContext *mlirContext() const { return context_; }
+
+  // ---- values by their ONNX names --------------------------------------------------------------
+  Tensor input(const Node &node, size_t index) const; // fails where it is absent
+  std::optional<Tensor> optionalInput(const Node &node, size_t index) const;
+  /// Contents of an input that must be known now; fails (unsupported) naming `what`.
+  Constant constantInput(const Node &node, size_t index, llvm::StringRef what) const;
+  llvm::SmallVector<int64_t> intsInput(const Node &node, size_t index, llvm::StringRef what) const;
+  /// The same as expressions: shapes, starts, repeats.
+  llvm::SmallVector<Dim> dimsInput(const Node &node, size_t index, llvm::StringRef what) const;
+  void setOutput(const Node &node, size_t index, Tensor tensor);
+  void define(llvm::StringRef name, Tensor tensor);
+  const Tensor *lookup(llvm::StringRef name) const;
+
+  /// Set by the driver before each node; locations of everything built.
+  void setLocation(mlir::Location loc) { loc_ = loc; }
+  mlir::Location location() const { return loc_; }
+
+  // ---- tensors ---------------------------------------------------------------------------------
+  Tensor fromConstant(Constant constant) const;
+  Tensor fromContent(DType type, llvm::ArrayRef<Dim> content, bool scalar) const;
+  Tensor scalar(DType type, double value) const;
+  Tensor window(llvm::ArrayRef<int64_t> dims, DType type) const;
+  /// The SSA value; a constant is made at the function's start, once.
+  mlir::Value valueOf(const Tensor &tensor);
+  mlir::RankedTensorType tensorType(DType type, llvm::ArrayRef<Dim> dims) const;
+  /// A dimension as an index value, computed once at the function's start.
+  mlir::Value dimValue(Dim dim);
+  mlir::OpFoldResult foldedDim(Dim dim);
+  /// A new symbol, which stands for dimension `dim` of the argument `argument`.
+  Dim addSymbol(mlir::Value argument, int64_t dim);
+  /// Records that a dynamic dimension may be at most `limit` (from a clamped slice).
+  void boundDim(Dim dim, int64_t limit);
+  const std::map<unsigned, int64_t> &dimBounds() const { return bounds_; }
+
+  // ---- builders --------------------------------------------------------------------------------
+  Tensor generic(const GenericSpec &spec);
+  using ElementBody = llvm::function_ref<Scalar(BodyBuilder &, llvm::ArrayRef<Scalar>)>;
+  /// NumPy broadcasting over all operands.
+  Tensor elementwise(llvm::ArrayRef<Tensor> operands, DType resultType, ElementBody body);
+  /// Reduces the axes (sorted, distinct, non-negative) starting from init.
+  Tensor reduce(const Tensor &in, llvm::ArrayRef<int64_t> axes, bool keepDims, DType resultType,
+                Number init,
+                llvm::function_ref<Scalar(BodyBuilder &, Scalar element, Scalar accumulator)> body);
+  Tensor cast(const Tensor &in, DType to);
+  Tensor transpose(const Tensor &in, llvm::ArrayRef<int64_t> permutation);
+  Tensor reshape(const Tensor &in, llvm::ArrayRef<Dim> dims);
+  Tensor broadcastTo(const Tensor &in, llvm::ArrayRef<Dim> dims);
+  /// steps may be negative; size_k elements are taken from start_k.
+  Tensor slice(const Tensor &in, llvm::ArrayRef<Dim> starts, llvm::ArrayRef<Dim> sizes,
+               llvm::ArrayRef<int64_t> steps);
+  Tensor concat(llvm::ArrayRef<Tensor> parts, int64_t axis);
+  Tensor pad(const Tensor &in, llvm::ArrayRef<Dim> low, llvm::ArrayRef<Dim> high, Number value);
+  Dims broadcastDims(llvm::ArrayRef<Tensor> operands) const;
+
+  mlir::AffineExpr loop(unsigned position) const {
+    return mlir::getAffineDimExpr(position, context_);
+  }
+  mlir::AffineExpr number(int64_t value) const {
+    return mlir::getAffineConstantExpr(value, context_);
+  }
+  mlir::AffineMap map(unsigned loops, llvm::ArrayRef<mlir::AffineExpr> results) const {
+    return mlir::AffineMap::get(loops, 0, results, context_);
+  }
+
+private:
+  mlir::Value emptyTensor(DType type, llvm::ArrayRef<Dim> dims);
+  bool mayFold(const GenericSpec &spec) const;
+  Tensor fold(const GenericSpec &spec);
+  Tensor emit(const GenericSpec &spec, llvm::function_ref<mlir::Value(const Tensor &)> valueFor,
+              bool folding);
+  mlir::Value constantValue(const Constant &constant);
+  Tensor result(DType type, llvm::ArrayRef<Dim> dims, mlir::Value value) const;
+
+  mlir::MLIRContext *context_;
+  mlir::Block *entry_;
+  mlir::OpBuilder builder_; // at the end of the entry block
+  mlir::Location loc_;
+  bool foldEverything_;
+  mlir::Operation *lastHeader_ = nullptr; // constants, tensor.dim and affine.apply stand up to here
+  llvm::StringMap<Tensor> values_;
+  std::map<const HostTensor *, std::pair<Constant, mlir::Value>> constants_;
+  llvm::DenseMap<mlir::AffineExpr, mlir::Value> dimValues_;
+  llvm::SmallVector<mlir::Value> symbols_;
+  std::map<unsigned, int64_t> bounds_;
+};
+
+/// A non-negative axis; fails (bad input) where it is outside of the rank.
+int64_t normalizeAxis(int64_t axis, int64_t rank);
+/// Sorted, distinct, non-negative.
+llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
+
+} // namespace gantry::importer

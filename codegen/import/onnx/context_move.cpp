@@ -1,0 +1,292 @@
+// ImportContext's builders that move data: reshape, transpose, slice, concat, pad, broadcast.
+#include "codegen/import/onnx/context.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <numeric>
+
+namespace gantry::importer {
+
+namespace tensor = mlir::tensor;
+
+Tensor ImportContext::transpose(const Tensor &in, llvm::ArrayRef<int64_t> permutation) {
+  const unsigned rank = in.rank();
+  Dims dims;
+  for (int64_t from : permutation)
+    dims.push_back(in.dims[from]);
+  if (llvm::is_sorted(permutation))
+    return in;
+  if (in.constant) {
+    llvm::SmallVector<int64_t> strides = rowMajorStrides(in.constant->dims), sizes, moved;
+    for (int64_t from : permutation) {
+      sizes.push_back(in.constant->dims[from]);
+      moved.push_back(strides[from]);
+    }
+    return fromConstant(gathered(in.constant, sizes, 0, moved));
+  }
+  GenericSpec spec;
+  spec.reduction.assign(rank, false);
+  spec.resultType = in.type;
+  spec.resultDims = dims;
+  llvm::SmallVector<mlir::AffineExpr> exprs(rank);
+  for (unsigned i = 0; i < rank; ++i)
+    exprs[permutation[i]] = loop(i);
+  spec.inputs.push_back({in, map(rank, exprs)});
+  spec.body = [](BodyBuilder &, llvm::ArrayRef<Scalar> x, Scalar) { return x[0]; };
+  return generic(spec);
+}
+
+namespace {
+
+struct Group {
+  llvm::SmallVector<int64_t, 2> from, to;
+};
+
+// The finest grouping of both shapes into parts of equal products.
+llvm::SmallVector<Group> groupDims(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim> to) {
+  llvm::SmallVector<Group> groups;
+  size_t i = 0, j = 0;
+  auto rest = [&](Group group) {
+    for (; i < from.size(); ++i)
+      group.from.push_back(i);
+    for (; j < to.size(); ++j)
+      group.to.push_back(j);
+    groups.push_back(group);
+  };
+  while (i < from.size() && j < to.size()) {
+    Group group;
+    Dim a = from[i], b = to[j];
+    group.from.push_back(i++);
+    group.to.push_back(j++);
+    while (a != b) {
+      std::optional<int> order = compareDims(a, b);
+      bool growFrom = order && *order < 0;
+      if (!order || (growFrom ? i == from.size() : j == to.size())) {
+        rest(group);
+        return groups;
+      }
+      if (growFrom) {
+        a = mulDims(a, from[i]);
+        group.from.push_back(i++);
+      } else {
+        b = mulDims(b, to[j]);
+        group.to.push_back(j++);
+      }
+    }
+    groups.push_back(group);
+  }
+  if (!groups.empty()) { // what is left over are ones
+    for (; i < from.size(); ++i)
+      groups.back().from.push_back(i);
+    for (; j < to.size(); ++j)
+      groups.back().to.push_back(j);
+  }
+  return groups;
+}
+
+} // namespace
+
+Tensor ImportContext::reshape(const Tensor &in, llvm::ArrayRef<Dim> dims) {
+  if (Dims(dims) == in.dims)
+    return in;
+  Dim before = productOf(context_, in.dims), after = productOf(context_, dims);
+  if (before != after && (staticDim(before) && staticDim(after)))
+    failBadInput("cannot reshape " + describeDims(in.dims) + " to " + describeDims(dims) +
+                 ": the element counts differ");
+  if (before != after)
+    failUnsupported("cannot prove that " + describeDims(in.dims) + " reshapes to " +
+                    describeDims(dims));
+  tensorType(in.type, dims);
+  if (in.constant) {
+    Tensor out = fromConstant(reshaped(in.constant, staticDims(dims, "the shape of a constant")));
+    return out;
+  }
+  if (in.content && dims.size() <= 1)
+    return fromContent(in.type, *in.content, dims.empty());
+  mlir::Value value = valueOf(in);
+  auto finish = [&](mlir::Value v) { return result(in.type, dims, v); };
+  if (dims.empty() || in.dims.empty()) {
+    llvm::SmallVector<mlir::ReassociationIndices> none;
+    if (dims.empty())
+      return finish(builder_.create<tensor::CollapseShapeOp>(loc_, tensorType(in.type, dims), value, none));
+    llvm::SmallVector<mlir::OpFoldResult> shape(dims.size(), builder_.getIndexAttr(1));
+    return finish(
+        builder_.create<tensor::ExpandShapeOp>(loc_, tensorType(in.type, dims), value, none, shape));
+  }
+  llvm::SmallVector<Group> groups = groupDims(in.dims, dims);
+  llvm::SmallVector<mlir::ReassociationIndices> collapse, expand;
+  Dims middle;
+  for (const Group &group : groups) {
+    collapse.emplace_back(group.from.begin(), group.from.end());
+    expand.emplace_back(group.to.begin(), group.to.end());
+    Dim product = number(1);
+    for (int64_t i : group.from)
+      product = mulDims(product, in.dims[i]);
+    middle.push_back(product);
+  }
+  if (middle.size() < in.dims.size())
+    value = builder_.create<tensor::CollapseShapeOp>(loc_, tensorType(in.type, middle), value, collapse);
+  if (middle.size() < dims.size()) {
+    llvm::SmallVector<mlir::OpFoldResult> shape;
+    for (Dim dim : dims)
+      shape.push_back(foldedDim(dim));
+    value = builder_.create<tensor::ExpandShapeOp>(loc_, tensorType(in.type, dims), value, expand, shape);
+  }
+  return finish(value);
+}
+
+Tensor ImportContext::broadcastTo(const Tensor &in, llvm::ArrayRef<Dim> dims) {
+  if (Dims(dims) == in.dims)
+    return in;
+  if (in.constant && in.constant->splat && allStatic(dims))
+    return fromConstant(reshaped(in.constant, staticDims(dims, "a shape")));
+  GenericSpec spec;
+  const unsigned rank = dims.size();
+  spec.reduction.assign(rank, false);
+  spec.resultType = in.type;
+  spec.resultDims.assign(dims.begin(), dims.end());
+  llvm::SmallVector<mlir::AffineExpr> exprs;
+  for (size_t i = 0; i < in.dims.size(); ++i) {
+    size_t at = rank - in.dims.size() + i;
+    exprs.push_back(isStaticOne(in.dims[i]) && !isStaticOne(dims[at]) ? number(0) : loop(at));
+  }
+  spec.inputs.push_back({in, map(rank, exprs)});
+  spec.body = [](BodyBuilder &, llvm::ArrayRef<Scalar> x, Scalar) { return x[0]; };
+  return generic(spec);
+}
+
+Tensor ImportContext::slice(const Tensor &in, llvm::ArrayRef<Dim> starts, llvm::ArrayRef<Dim> sizes,
+                            llvm::ArrayRef<int64_t> steps) {
+  const unsigned rank = in.rank();
+  Dims dims(sizes.begin(), sizes.end());
+  if (in.content && rank == 1 && staticDim(starts[0]) && staticDim(sizes[0])) {
+    llvm::SmallVector<Dim> content;
+    for (int64_t i = 0; i < *staticDim(sizes[0]); ++i)
+      content.push_back((*in.content)[*staticDim(starts[0]) + i * steps[0]]);
+    return fromContent(in.type, content, false);
+  }
+  if (dims == in.dims && llvm::all_of(steps, [](int64_t s) { return s == 1; }))
+    return in;
+  if (in.constant && allStatic(starts) && allStatic(sizes)) {
+    llvm::SmallVector<int64_t> strides = rowMajorStrides(in.constant->dims), count;
+    int64_t base = 0;
+    for (unsigned i = 0; i < rank; ++i) {
+      base += *staticDim(starts[i]) * strides[i];
+      strides[i] *= steps[i];
+      count.push_back(*staticDim(sizes[i]));
+    }
+    return fromConstant(gathered(in.constant, count, base, strides));
+  }
+  mlir::RankedTensorType type = tensorType(in.type, dims);
+  if (llvm::all_of(steps, [](int64_t s) { return s > 0; })) {
+    llvm::SmallVector<mlir::OpFoldResult> offsets, lengths, strides;
+    for (unsigned i = 0; i < rank; ++i) {
+      offsets.push_back(foldedDim(starts[i]));
+      lengths.push_back(foldedDim(sizes[i]));
+      strides.push_back(builder_.getIndexAttr(steps[i]));
+    }
+    mlir::Value value =
+        builder_.create<tensor::ExtractSliceOp>(loc_, type, valueOf(in), offsets, lengths, strides);
+    return result(in.type, dims, value);
+  }
+  GenericSpec spec;
+  spec.reduction.assign(rank, false);
+  spec.resultType = in.type;
+  spec.resultDims = dims;
+  if (allStatic(starts)) {
+    llvm::SmallVector<mlir::AffineExpr> exprs;
+    for (unsigned i = 0; i < rank; ++i)
+      exprs.push_back(loop(i) * steps[i] + *staticDim(starts[i]));
+    spec.inputs.push_back({in, map(rank, exprs)});
+    spec.body = [](BodyBuilder &, llvm::ArrayRef<Scalar> x, Scalar) { return x[0]; };
+    return generic(spec);
+  }
+  spec.captured.push_back(in);
+  spec.usesDims = true;
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar>, Scalar) {
+    llvm::SmallVector<Scalar> indices;
+    for (unsigned i = 0; i < rank; ++i)
+      indices.push_back(b.add(b.mul(b.loopIndex(i), b.constantInt(DType::Index, steps[i])),
+                              b.dimension(starts[i])));
+    return b.extract(0, indices);
+  };
+  return generic(spec);
+}
+
+Tensor ImportContext::concat(llvm::ArrayRef<Tensor> parts, int64_t axis) {
+  if (parts.size() == 1)
+    return parts[0];
+  Dims dims = parts[0].dims;
+  dims[axis] = number(0);
+  bool constant = true, content = true;
+  for (const Tensor &part : parts) {
+    if (part.rank() != parts[0].rank() || part.type != parts[0].type)
+      failBadInput("cannot concatenate " + describeDims(parts[0].dims) + " of " +
+                   dtypeName(parts[0].type) + " with " + describeDims(part.dims) + " of " +
+                   dtypeName(part.type));
+    for (int64_t i = 0; i < part.rank(); ++i) {
+      if (i == axis || part.dims[i] == dims[i])
+        continue;
+      if (staticDim(part.dims[i]) && staticDim(dims[i]))
+        failBadInput("cannot concatenate " + describeDims(parts[0].dims) + " with " +
+                     describeDims(part.dims) + " along axis " + llvm::Twine(axis));
+      if (staticDim(part.dims[i]))
+        dims[i] = part.dims[i];
+    }
+    dims[axis] = addDims(dims[axis], part.dims[axis]);
+    constant &= part.constant != nullptr;
+    content &= part.content.has_value() && part.rank() == 1;
+  }
+  mlir::RankedTensorType type = tensorType(parts[0].type, dims);
+  if (constant) {
+    llvm::SmallVector<Constant> constants;
+    for (const Tensor &part : parts)
+      constants.push_back(part.constant);
+    return fromConstant(concatenated(constants, axis));
+  }
+  if (content && staticDim(dims[0]) <= 64) {
+    llvm::SmallVector<Dim> all;
+    for (const Tensor &part : parts)
+      all.append(part.content->begin(), part.content->end());
+    return fromContent(parts[0].type, all, false);
+  }
+  llvm::SmallVector<mlir::Value> values;
+  for (const Tensor &part : parts)
+    if (staticDim(part.dims[axis]) != 0)
+      values.push_back(valueOf(part));
+  if (values.size() == 1)
+    return result(parts[0].type, dims, values[0]);
+  return result(parts[0].type, dims,
+                builder_.create<tensor::ConcatOp>(loc_, type, axis, values));
+}
+
+Tensor ImportContext::pad(const Tensor &in, llvm::ArrayRef<Dim> low, llvm::ArrayRef<Dim> high,
+                          Number value) {
+  auto isZero = [](Dim dim) { return staticDim(dim) == 0; };
+  if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
+    return in;
+  Dims dims;
+  for (int64_t i = 0; i < in.rank(); ++i)
+    dims.push_back(addDims(addDims(in.dims[i], low[i]), high[i]));
+  mlir::RankedTensorType type = tensorType(in.type, dims);
+  bool fold = in.constant && allStatic(low) && allStatic(high);
+  if (fold && (foldEverything_ || staticDim(productOf(context_, dims)) <= (int64_t(1) << 22)))
+    return fromConstant(padded(in.constant, staticDims(low, "padding"), staticDims(high, "padding"), value));
+  llvm::SmallVector<mlir::OpFoldResult> lows, highs;
+  for (int64_t i = 0; i < in.rank(); ++i) {
+    lows.push_back(foldedDim(low[i]));
+    highs.push_back(foldedDim(high[i]));
+  }
+  mlir::Type element = mlirType(context_, in.type);
+  mlir::TypedAttr attribute =
+      isFloat(in.type) ? mlir::TypedAttr(builder_.getFloatAttr(element, value.f))
+                       : mlir::TypedAttr(builder_.getIntegerAttr(
+                             element, llvm::APInt(64, value.i).trunc(element.getIntOrFloatBitWidth())));
+  mlir::Value source = valueOf(in);
+  mlir::Value constant = builder_.create<mlir::arith::ConstantOp>(loc_, attribute);
+  auto op = builder_.create<tensor::PadOp>(loc_, type, source, lows, highs, constant);
+  return result(in.type, dims, op);
+}
+
+} // namespace gantry::importer

@@ -1,0 +1,398 @@
+// Elementwise arithmetic, comparisons, logic, bits, casts and Where, with NumPy broadcasting.
+#include "codegen/import/onnx/context.h"
+#include "codegen/import/onnx/registry.h"
+
+#include <cmath>
+
+namespace gantry::importer {
+
+namespace {
+
+using Binary = Scalar (*)(BodyBuilder &, Scalar, Scalar);
+using Symbolic = Dim (*)(Dim, Dim);
+
+// Before opset 7, `broadcast` and `axis` say where the second operand's dims lie.
+Tensor alignLegacy(ImportContext &import, const Node &node, const Tensor &a, Tensor b) {
+  if (node.opset() >= 7 || !node.hasAttribute("axis") || b.rank() == 0)
+    return b;
+  int64_t axis = normalizeAxis(node.intAttribute("axis", 0), a.rank());
+  Dims dims = b.dims;
+  for (int64_t i = axis + b.rank(); i < a.rank(); ++i)
+    dims.push_back(import.number(1));
+  return import.reshape(b, dims);
+}
+
+// Integers of rank 0 or 1 whose values are expressions: shape arithmetic stays symbolic.
+std::optional<Tensor> foldSymbolic(ImportContext &import, const Tensor &a, const Tensor &b,
+                                   Symbolic symbolic) {
+  if (!symbolic || !a.content || !b.content || (a.constant && b.constant))
+    return std::nullopt;
+  const auto &x = *a.content, &y = *b.content;
+  if (x.size() != y.size() && x.size() != 1 && y.size() != 1)
+    return std::nullopt;
+  llvm::SmallVector<Dim> out;
+  for (size_t i = 0; i < std::max(x.size(), y.size()); ++i) {
+    Dim value = symbolic(x[x.size() == 1 ? 0 : i], y[y.size() == 1 ? 0 : i]);
+    if (!value)
+      return std::nullopt;
+    out.push_back(value);
+  }
+  return import.fromContent(a.type, out, a.rank() == 0 && b.rank() == 0);
+}
+
+template <Binary binary, Symbolic symbolic = nullptr>
+void importBinary(ImportContext &import, const Node &node) {
+  Tensor a = import.input(node, 0);
+  Tensor b = alignLegacy(import, node, a, import.input(node, 1));
+  if (a.type != b.type)
+    failBadInput("its operands are " + dtypeName(a.type) + " and " + dtypeName(b.type));
+  if (auto folded = foldSymbolic(import, a, b, symbolic))
+    return import.setOutput(node, 0, *folded);
+  import.setOutput(node, 0,
+                   import.elementwise({a, b}, a.type, [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
+                     return binary(body, x[0], x[1]);
+                   }));
+}
+
+Scalar add(BodyBuilder &b, Scalar x, Scalar y) { return b.add(x, y); }
+Scalar sub(BodyBuilder &b, Scalar x, Scalar y) { return b.sub(x, y); }
+Scalar mul(BodyBuilder &b, Scalar x, Scalar y) { return b.mul(x, y); }
+Scalar div(BodyBuilder &b, Scalar x, Scalar y) { return b.div(x, y); }
+Scalar min(BodyBuilder &b, Scalar x, Scalar y) { return b.min(x, y); }
+Scalar max(BodyBuilder &b, Scalar x, Scalar y) { return b.max(x, y); }
+Scalar bitAnd(BodyBuilder &b, Scalar x, Scalar y) { return b.andBits(x, y); }
+Scalar bitOr(BodyBuilder &b, Scalar x, Scalar y) { return b.orBits(x, y); }
+Scalar bitXor(BodyBuilder &b, Scalar x, Scalar y) { return b.xorBits(x, y); }
+
+// The quotient of dimensions is exact or of non-negative numbers: floor and truncation agree. A float
+// quotient stays symbolic only where it is exact.
+Dim divideSizes(Dim a, Dim b) {
+  auto divisor = staticDim(b);
+  if (!divisor || *divisor <= 0)
+    return mulDims(floorDivDims(a, b), b) == a ? floorDivDims(a, b) : Dim();
+  return floorDivDims(a, b);
+}
+
+Dim minOfSizes(Dim a, Dim b) {
+  auto order = compareDims(a, b);
+  return !order ? Dim() : *order <= 0 ? a : b;
+}
+
+Dim maxOfSizes(Dim a, Dim b) {
+  auto order = compareDims(a, b);
+  return !order ? Dim() : *order >= 0 ? a : b;
+}
+
+void importDiv(ImportContext &import, const Node &node) {
+  Tensor a = import.input(node, 0), b = import.input(node, 1);
+  if (isFloat(a.type) && a.content && b.content && !(a.constant && b.constant)) {
+    auto exact = [](Dim x, Dim y) {
+      if (staticDim(y) == 0)
+        return Dim();
+      Dim quotient = floorDivDims(x, y);
+      return mulDims(quotient, y) == x ? quotient : Dim();
+    };
+    if (auto folded = foldSymbolic(import, a, b, exact))
+      return import.setOutput(node, 0, *folded);
+    return importBinary<div>(import, node);
+  }
+  importBinary<div, divideSizes>(import, node);
+}
+
+template <Binary binary, Symbolic symbolic = nullptr>
+void importVariadic(ImportContext &import, const Node &node) {
+  Tensor result = import.input(node, 0);
+  llvm::SmallVector<Tensor> operands{result};
+  for (size_t i = 1; i < node.inputCount(); ++i) {
+    operands.push_back(import.input(node, i));
+    if (operands.back().type != result.type)
+      failBadInput("its operands are " + dtypeName(result.type) + " and " +
+                   dtypeName(operands.back().type));
+  }
+  if (operands.size() == 2)
+    if (auto folded = foldSymbolic(import, operands[0], operands[1], symbolic))
+      return import.setOutput(node, 0, *folded);
+  const bool mean = node.opType() == "Mean";
+  const double count = static_cast<double>(operands.size());
+  auto y = import.elementwise(operands, result.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
+    Scalar value = x[0];
+    for (Scalar other : x.drop_front())
+      value = binary(b, value, other);
+    return mean ? b.div(value, b.constant(result.type, count)) : value;
+  });
+  import.setOutput(node, 0, y);
+}
+
+template <Compare op> void importCompare(ImportContext &import, const Node &node) {
+  Tensor a = import.input(node, 0);
+  Tensor b = alignLegacy(import, node, a, import.input(node, 1));
+  if (a.type != b.type)
+    failBadInput("its operands are " + dtypeName(a.type) + " and " + dtypeName(b.type));
+  // Comparisons of shape contents that hold for every size.
+  if (a.content && b.content && !(a.constant && b.constant)) {
+    auto decide = [](Dim x, Dim y) -> Dim {
+      auto order = compareDims(x, y);
+      if (!order)
+        return {};
+      bool holds = op == Compare::Equal     ? *order == 0
+                   : op == Compare::Less    ? *order < 0
+                   : op == Compare::Greater ? *order > 0
+                   : op == Compare::LessEqual ? *order <= 0
+                                              : *order >= 0;
+      return mlir::getAffineConstantExpr(holds, x.getContext());
+    };
+    if (auto folded = foldSymbolic(import, a, b, decide))
+      return import.setOutput(node, 0, import.cast(*folded, DType::Bool));
+  }
+  import.setOutput(node, 0,
+                   import.elementwise({a, b}, DType::Bool,
+                                      [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
+                                        return body.compare(op, x[0], x[1]);
+                                      }));
+}
+
+using UnaryBody = Scalar (*)(BodyBuilder &, Scalar);
+
+template <Unary op> Scalar apply(BodyBuilder &b, Scalar x) { return b.unary(op, x); }
+
+Scalar reciprocal(BodyBuilder &b, Scalar x) { return b.div(b.constant(x.type, 1), x); }
+
+Scalar sign(BodyBuilder &b, Scalar x) {
+  Scalar zero = b.constant(x.type, 0), one = b.constant(x.type, 1);
+  Scalar positive = b.select(b.compare(Compare::Greater, x, zero), one, zero);
+  if (isUnsigned(x.type))
+    return positive;
+  return b.select(b.compare(Compare::Less, x, zero), b.constant(x.type, -1), positive);
+}
+
+Scalar notBool(BodyBuilder &b, Scalar x) { return b.notBool(x); }
+
+Scalar bitNot(BodyBuilder &b, Scalar x) { return b.xorBits(x, b.constantInt(x.type, -1)); }
+
+template <UnaryBody body> void importUnary(ImportContext &import, const Node &node) {
+  Tensor x = import.input(node, 0);
+  import.setOutput(node, 0,
+                   import.elementwise({x}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+                     return body(b, in[0]);
+                   }));
+}
+
+// Rounding leaves integers as they are, symbolic ones too.
+template <Unary op> void importRounding(ImportContext &import, const Node &node) {
+  Tensor x = import.input(node, 0);
+  if (x.content && !x.constant)
+    return import.setOutput(node, 0, x);
+  importUnary<apply<op>>(import, node);
+}
+
+void importNeg(ImportContext &import, const Node &node) {
+  Tensor x = import.input(node, 0);
+  if (x.content && !x.constant) {
+    llvm::SmallVector<Dim> out;
+    for (Dim dim : *x.content)
+      out.push_back(subDims(import.number(0), dim));
+    return import.setOutput(node, 0, import.fromContent(x.type, out, x.rank() == 0));
+  }
+  importUnary<apply<Unary::Neg>>(import, node);
+}
+
+void importIsNaN(ImportContext &import, const Node &node) {
+  Tensor x = import.input(node, 0);
+  import.setOutput(node, 0,
+                   import.elementwise({x}, DType::Bool, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+                     return b.isNaN(in[0]);
+                   }));
+}
+
+void importIsInf(ImportContext &import, const Node &node) {
+  Tensor x = import.input(node, 0);
+  const bool negative = node.intAttribute("detect_negative", 1) != 0;
+  const bool positive = node.intAttribute("detect_positive", 1) != 0;
+  auto y = import.elementwise({x}, DType::Bool, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+    Scalar up = b.compare(Compare::Equal, in[0], b.constant(x.type, INFINITY));
+    Scalar down = b.compare(Compare::Equal, in[0], b.constant(x.type, -INFINITY));
+    if (positive && negative)
+      return b.orBits(up, down);
+    return positive ? up : negative ? down : b.constantInt(DType::Bool, 0);
+  });
+  import.setOutput(node, 0, y);
+}
+
+// Known small exponents become multiplications, 0.5 a square root.
+void importPow(ImportContext &import, const Node &node) {
+  Tensor x = import.input(node, 0), exponent = import.input(node, 1);
+  std::optional<double> known;
+  if (exponent.constant && (exponent.constant->splat || exponent.constant->elementCount() == 1))
+    known = exponent.constant->floatAt(0);
+  const DType type = x.type;
+  bool multiply = known && *known == std::floor(*known) && std::fabs(*known) <= 16 &&
+                  (isFloat(type) || *known >= 0);
+  if (multiply || (known == 0.5 && isFloat(type))) {
+    auto y = import.elementwise({x}, type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+      if (!multiply)
+        return b.unary(Unary::Sqrt, in[0]);
+      Scalar base = in[0];
+      std::optional<Scalar> product;
+      for (int rest = int(std::fabs(*known)); rest > 0; rest >>= 1) {
+        if (rest & 1)
+          product = product ? b.mul(*product, base) : base;
+        if (rest > 1)
+          base = b.mul(base, base);
+      }
+      Scalar result = product ? *product : b.constant(type, 1);
+      return *known < 0 ? b.div(b.constant(type, 1), result) : result;
+    });
+    // The exponent may still widen the result's shape.
+    Dims dims = import.broadcastDims({x, exponent});
+    return import.setOutput(node, 0, import.broadcastTo(y, dims));
+  }
+  auto y = import.elementwise({x, exponent}, type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+    if (!isFloat(type)) {
+      if (!isFloat(exponent.type))
+        return b.integerPower(in[0], in[1]);
+      return b.cast(b.power(b.cast(in[0], exponent.type), in[1]), type);
+    }
+    Scalar base = in[0], power = b.cast(in[1], type);
+    if (isFloat(exponent.type))
+      return b.power(base, power);
+    // pow of a negative base is defined for integers, which not every device's pow knows.
+    Scalar magnitude = b.power(b.unary(Unary::Abs, base), power);
+    Scalar odd = b.compare(Compare::NotEqual, b.andBits(in[1], b.constantInt(exponent.type, 1)),
+                           b.constantInt(exponent.type, 0));
+    Scalar negative = b.compare(Compare::Less, base, b.constant(type, 0));
+    return b.select(b.andBits(odd, negative), b.unary(Unary::Neg, magnitude), magnitude);
+  });
+  import.setOutput(node, 0, y);
+}
+
+void importMod(ImportContext &import, const Node &node) {
+  Tensor a = import.input(node, 0), b = import.input(node, 1);
+  if (a.type != b.type)
+    failBadInput("its operands are " + dtypeName(a.type) + " and " + dtypeName(b.type));
+  const bool fmod = node.intAttribute("fmod", 0) != 0;
+  if (isFloat(a.type) && !fmod)
+    failBadInput("Mod of floats needs fmod = 1");
+  if (auto folded = foldSymbolic(import, a, b, [](Dim x, Dim y) {
+        return staticDim(y) && *staticDim(y) > 0 ? modDims(x, y) : Dim();
+      }))
+    return import.setOutput(node, 0, *folded);
+  import.setOutput(
+      node, 0, import.elementwise({a, b}, a.type, [&](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
+        return fmod ? body.rem(x[0], x[1]) : body.floorMod(x[0], x[1]);
+      }));
+}
+
+void importBitShift(ImportContext &import, const Node &node) {
+  Tensor a = import.input(node, 0), b = import.input(node, 1);
+  const bool left = node.stringAttribute("direction", "") == "LEFT";
+  import.setOutput(
+      node, 0, import.elementwise({a, b}, a.type, [&](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
+        return left ? body.shiftLeft(x[0], x[1]) : body.shiftRight(x[0], x[1]);
+      }));
+}
+
+void importWhere(ImportContext &import, const Node &node) {
+  Tensor condition = import.input(node, 0), a = import.input(node, 1), b = import.input(node, 2);
+  if (condition.type != DType::Bool || a.type != b.type)
+    failBadInput("its operands are " + dtypeName(condition.type) + ", " + dtypeName(a.type) + " and " +
+                 dtypeName(b.type));
+  if (condition.constant && a.content && b.content && !(a.constant && b.constant) &&
+      condition.rank() <= 1) {
+    size_t count = std::max(
+        {size_t(condition.constant->elementCount()), a.content->size(), b.content->size()});
+    llvm::SmallVector<Dim> out;
+    for (size_t i = 0; i < count; ++i) {
+      bool holds = condition.constant->at(condition.constant->elementCount() == 1 ? 0 : i).i != 0;
+      const auto &from = holds ? *a.content : *b.content;
+      out.push_back(from[from.size() == 1 ? 0 : i]);
+    }
+    bool scalar = condition.rank() + a.rank() + b.rank() == 0;
+    return import.setOutput(node, 0, import.fromContent(a.type, out, scalar));
+  }
+  import.setOutput(node, 0,
+                   import.elementwise({condition, a, b}, a.type,
+                                      [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
+                                        return body.select(x[0], x[1], x[2]);
+                                      }));
+}
+
+DType legacyType(llvm::StringRef name) {
+  static const std::pair<llvm::StringRef, DType> kNames[] = {
+      {"FLOAT", DType::F32}, {"UINT8", DType::U8},   {"INT8", DType::I8},    {"UINT16", DType::U16},
+      {"INT16", DType::I16}, {"INT32", DType::I32},  {"INT64", DType::I64},  {"BOOL", DType::Bool},
+      {"FLOAT16", DType::F16}, {"DOUBLE", DType::F64}, {"UINT32", DType::U32}, {"UINT64", DType::U64}};
+  for (auto &[known, type] : kNames)
+    if (known == name)
+      return type;
+  failUnsupported("a cast to " + name);
+}
+
+void importCast(ImportContext &import, const Node &node) {
+  Tensor x = import.input(node, 0);
+  DType to = node.opset() < 6 ? legacyType(node.stringAttribute("to", ""))
+                              : dtypeFromOnnx(int(node.intAttribute("to", 0)));
+  import.setOutput(node, 0, import.cast(x, to));
+}
+
+void importCastLike(ImportContext &import, const Node &node) {
+  import.setOutput(node, 0, import.cast(import.input(node, 0), import.input(node, 1).type));
+}
+
+} // namespace
+
+void addElementwiseOperators(OperatorTable &table) {
+  table["Add"] = importBinary<add, addDims>;
+  table["Sub"] = importBinary<sub, subDims>;
+  table["Mul"] = importBinary<mul, mulDims>;
+  table["Div"] = importDiv;
+  table["Min"] = importVariadic<min, minOfSizes>;
+  table["Max"] = importVariadic<max, maxOfSizes>;
+  table["Sum"] = importVariadic<add, addDims>;
+  table["Mean"] = importVariadic<add>;
+  table["And"] = importBinary<bitAnd>;
+  table["Or"] = importBinary<bitOr>;
+  table["Xor"] = importBinary<bitXor>;
+  table["BitwiseAnd"] = importBinary<bitAnd>;
+  table["BitwiseOr"] = importBinary<bitOr>;
+  table["BitwiseXor"] = importBinary<bitXor>;
+  table["BitwiseNot"] = importUnary<bitNot>;
+  table["BitShift"] = importBitShift;
+  table["Not"] = importUnary<notBool>;
+  table["Equal"] = importCompare<Compare::Equal>;
+  table["Less"] = importCompare<Compare::Less>;
+  table["LessOrEqual"] = importCompare<Compare::LessEqual>;
+  table["Greater"] = importCompare<Compare::Greater>;
+  table["GreaterOrEqual"] = importCompare<Compare::GreaterEqual>;
+  table["Pow"] = importPow;
+  table["Mod"] = importMod;
+  table["Where"] = importWhere;
+  table["Cast"] = importCast;
+  table["CastLike"] = importCastLike;
+  table["Abs"] = importUnary<apply<Unary::Abs>>;
+  table["Neg"] = importNeg;
+  table["Exp"] = importUnary<apply<Unary::Exp>>;
+  table["Log"] = importUnary<apply<Unary::Log>>;
+  table["Sqrt"] = importUnary<apply<Unary::Sqrt>>;
+  table["Erf"] = importUnary<apply<Unary::Erf>>;
+  table["Tanh"] = importUnary<apply<Unary::Tanh>>;
+  table["Sin"] = importUnary<apply<Unary::Sin>>;
+  table["Cos"] = importUnary<apply<Unary::Cos>>;
+  table["Tan"] = importUnary<apply<Unary::Tan>>;
+  table["Asin"] = importUnary<apply<Unary::Asin>>;
+  table["Acos"] = importUnary<apply<Unary::Acos>>;
+  table["Atan"] = importUnary<apply<Unary::Atan>>;
+  table["Sinh"] = importUnary<apply<Unary::Sinh>>;
+  table["Cosh"] = importUnary<apply<Unary::Cosh>>;
+  table["Asinh"] = importUnary<apply<Unary::Asinh>>;
+  table["Acosh"] = importUnary<apply<Unary::Acosh>>;
+  table["Atanh"] = importUnary<apply<Unary::Atanh>>;
+  table["Floor"] = importRounding<Unary::Floor>;
+  table["Ceil"] = importRounding<Unary::Ceil>;
+  table["Round"] = importRounding<Unary::RoundEven>;
+  table["Reciprocal"] = importUnary<reciprocal>;
+  table["Sign"] = importUnary<sign>;
+  table["IsNaN"] = importIsNaN;
+  table["IsInf"] = importIsInf;
+}
+
+} // namespace gantry::importer

@@ -1,0 +1,31 @@
+#include "codegen/import/onnx/registry.h"
+
+#include "codegen/import/import.h"
+
+#include <algorithm>
+
+namespace gantry::importer {
+
+const OperatorTable &operatorTable() {
+  static const OperatorTable table = [] {
+    OperatorTable t;
+    addElementwiseOperators(t);
+    addActivationOperators(t);
+    addConvOperators(t);
+    addPoolOperators(t);
+    addReduceOperators(t);
+    addLayoutOperators(t);
+    return t;
+  }();
+  return table;
+}
+
+std::vector<std::string> supportedOnnxOperators() {
+  std::vector<std::string> names;
+  for (const auto &entry : operatorTable())
+    names.push_back(entry.getKey().str());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+} // namespace gantry::importer
