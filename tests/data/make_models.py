@@ -3,7 +3,8 @@
 
     python3 make_models.py          (Debian: python3-torch python3-onnx python3-numpy)
 
-Each folder holds model.onnx (or model.mlir) and case_<n>/input_<i>.npy, output_<i>.npy. Expected
+Each folder holds model.onnx (or model.mlir) and case_<n>/input_<i>.npy, output_<i>.npy; that of a
+dynamic model also dims.txt, the size at which its arena is judged ("batch=33"). Expected
 values come from tests/support/reference (ONNX) or are computed here with NumPy in double precision
 (MLIR). Weights and inputs are drawn with fixed seeds, so a second run writes the same bytes.
 """
@@ -68,12 +69,14 @@ def write_case(folder, index, inputs, outputs):
             np.save(case / f"{kind}_{i}.npy", np.ascontiguousarray(array))
 
 
-def write(name, model, cases, external=False):
+def write(name, model, cases, external=False, dims=None):
     folder = HERE / "models" / name
     shutil.rmtree(folder, ignore_errors=True)
     for index, inputs in enumerate(cases):
         values = evaluate(model, inputs)
         write_case(folder, index, inputs, [to_numpy(values[port.name]) for port in model.graph.output])
+    if dims:
+        (folder / "dims.txt").write_text(dims + "\n")
     if external:
         # onnx places the weights beside the model only when its path is a string
         onnx.save(model, str(folder / "model.onnx"), save_as_external_data=True, location="weights.bin",
@@ -152,7 +155,7 @@ def dynamic_mlp():
     x = g.node("Tanh", g.node("MatMul", x, g.weight(24, 24)))
     g.node("Softmax", g.node("Gemm", x, g.weight(24, 6), g.weight(6)), axis=1, result="chances")
     write("dynamic_mlp", g.model("dynamic_mlp", [("x", F32, ["batch", 20])], [("chances", F32, ["batch", 6])]),
-          [[floats(40 + n, n, 20)] for n in (1, 5, 33)])
+          [[floats(40 + n, n, 20)] for n in (1, 5, 33)], dims="batch=33")
 
 
 def mixed_layout():

@@ -1,0 +1,128 @@
+"""What the end-to-end tests share: calling the gantry tool, judging a run, reading .npy files.
+
+A test is a script that ends with 0 (passed), 1 (failed, each reason printed) or 77 (skipped, the
+reason printed as "skipped: ..."). Standard library only.
+"""
+import array
+import ast
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+TOLERANCE = 1e-4  # on ||out - ref|| / ||ref||
+ARENA_RATIO = 1.10
+VALIDATION = re.compile(r"VUID-|SYNC-HAZARD|UNASSIGNED-|Validation (Error|Warning)", re.I)
+
+# Each way in which a model must give the same answer: environment and arguments.
+VARIANTS = {
+    "storage-buffer, synchronization validation": (
+        {"GANTRY_VALIDATION": "sync"}, ["--binding", "storage-buffer"]),
+    "address, validation": ({"GANTRY_VALIDATION": "1"}, ["--binding", "address"]),
+    "memory checked": ({"GANTRY_VALIDATION": "1"}, ["--check-memory"]),
+}
+
+
+class Failure(Exception):
+    pass
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+
+class Test:
+    """Collects the failures of one script, and owns its temporary folder."""
+
+    def __init__(self, gantry):
+        self.gantry = str(gantry)
+        self.failures = 0
+        self.checks = 0
+        self.place = tempfile.TemporaryDirectory(prefix="gantry_e2e_")
+        self.folder = pathlib.Path(self.place.name)
+
+    def check(self, name, function, *arguments):
+        start = time.monotonic()
+        self.checks += 1
+        try:
+            said = function(*arguments)
+        except Failure as failure:
+            self.failures += 1
+            print(f"FAIL  {name}: {failure}", flush=True)
+            return False
+        print(f"ok    {name}{': ' + said if said else ''}  ({time.monotonic() - start:.1f} s)", flush=True)
+        return True
+
+    def finish(self):
+        self.place.cleanup()
+        if not self.checks:
+            print("no check ran")
+        sys.exit(1 if self.failures or not self.checks else 0)
+
+    def call(self, *arguments, environment=None, codes=(0,)):
+        """Runs the tool; returns its standard output. Raises where the exit code is not in codes."""
+        command = [self.gantry] + [str(a) for a in arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
+        message = VALIDATION.search(done.stderr) or VALIDATION.search(done.stdout)
+        if message:
+            raise Failure(f"validation message: {(done.stderr + done.stdout)[max(0, message.start() - 100):][:600]}")
+        if done.returncode not in codes:
+            raise Failure(f"`{' '.join(command)}` ended with {done.returncode}: "
+                          f"{(done.stderr.strip() or done.stdout.strip())[-1500:]}")
+        return done.stdout
+
+    def compile(self, model, *arguments):
+        artifact = self.folder / "model.gantry"
+        self.call("compile", model, "-o", artifact, *arguments)
+        return artifact
+
+    def compare(self, artifact, inputs, outputs, variant, tolerance=TOLERANCE, arguments=()):
+        """Runs on the input files and judges every output against its file, itself and by the tool."""
+        environment, extra = VARIANTS[variant]
+        words = [w for path in inputs for w in ("--input", path)]
+        words += [w for path in outputs for w in ("--expect", path)]
+        report = json.loads(self.call("run", artifact, *words, "--l2", tolerance, "--json", *extra, *arguments,
+                                      environment=environment, codes=(0, 5)))
+        if report["validation_messages"] != 0:
+            raise Failure(f"{report['validation_messages']} validation messages")
+        if len(report["outputs"]) != len(outputs):
+            raise Failure(f"{len(report['outputs'])} outputs, expected {len(outputs)}")
+        worst = 0.0
+        for output in report["outputs"]:
+            found = output["expected"]
+            # "not <=" also catches NaN, which JSON carries as null
+            if found["problem"] or found["l2"] is None or not found["l2"] <= tolerance or not found["within"]:
+                raise Failure(f"output {output['name']}: relative L2 {found['l2']}, allowed {tolerance} "
+                              f"{found['problem']}; worst at {found['worst_index']}: {found['worst_actual']}, "
+                              f"expected {found['worst_expected']}")
+            worst = max(worst, found["l2"])
+        return f"relative L2 {worst:.1e}"
+
+    def arena(self, artifact, dims=()):
+        """The arena's height against its lower bound, from the plan in the artifact."""
+        words = [w for dim in dims for w in ("--dim", dim)]
+        plan = json.loads(self.call("inspect", artifact, "--json", *words))["plan"]
+        height, bound = plan["arena_bytes"], plan["lower_bound_bytes"]
+        if height < bound:
+            raise Failure(f"arena {height} is below its lower bound {bound}: one of them is wrong")
+        if height > ARENA_RATIO * bound:
+            raise Failure(f"arena {height} ÷ lower bound {bound} = {height / bound:.3f}, allowed {ARENA_RATIO}")
+        return f"arena {height} bytes, ÷ lower bound {height / bound if bound else 1:.3f}"
+
+
+def read_npy(path):
+    """(shape, values) of a row-major little-endian .npy file of f32, f64 or i64."""
+    data = pathlib.Path(path).read_bytes()
+    if data[:6] != b"\x93NUMPY":
+        raise Failure(f"{path} is not an .npy file")
+    wide = 2 if data[6] == 1 else 4
+    begin = 8 + wide + int.from_bytes(data[8:8 + wide], "little")
+    header = ast.literal_eval(data[8 + wide:begin].decode("latin1"))
+    values = array.array({"<f4": "f", "<f8": "d", "<i8": "q"}[header["descr"]])
+    values.frombytes(data[begin:])
+    return header["shape"], values
