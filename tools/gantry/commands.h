@@ -1,0 +1,51 @@
+// The commands of the tool, one file each. Each add* describes its options to CLI11 and says what
+// to do when it is chosen.
+//
+// A command returns its exit code or throws ToolError; it prints results with print(). One thread.
+#pragma once
+
+#include "tools/gantry/compare.h"
+#include "tools/gantry/error.h"
+#include "tools/gantry/inputs.h"
+#include "tools/gantry/session.h"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace gantry::tool {
+
+/// Set by the chosen command while the arguments are parsed, and called afterwards.
+using Action = std::function<ExitCode()>;
+
+void addCompile(CLI::App &app, Action &action);
+void addRun(CLI::App &app, Action &action);
+void addInspect(CLI::App &app, Action &action);
+void addBench(CLI::App &app, Action &action);
+void addDevices(CLI::App &app, Action &action);
+void addDiff(CLI::App &app, Action &action);
+
+// Options that several commands share (options.cpp).
+
+/// --input, --shape, --dim, --random, --arange, --int-range.
+struct InputOptions {
+  InputRequest request;
+  CLI::Option *random = nullptr;
+  bool arange = false;
+
+  void add(CLI::App &command);
+  /// The request, with `otherwise` as the filling where neither --random nor --arange was given.
+  InputRequest resolve(Filling otherwise) const;
+};
+
+void addSessionOptions(CLI::App &command, SessionRequest &request);
+void addProfileOption(CLI::App &command, std::string &profile);
+/// An option that may be given several times, with exactly one value each time.
+CLI::Option *addRepeated(CLI::App &command, const std::string &name,
+                         std::vector<std::string> &values, const std::string &help);
+/// --rtol, --atol, --l2.
+void addToleranceOptions(CLI::App &command, Tolerance &tolerance);
+/// "Examples:" with one indented line for each, and the pointer to the exit codes.
+std::string examples(std::initializer_list<const char *> lines);
+
+} // namespace gantry::tool

@@ -1,0 +1,142 @@
+#include "tools/gantry/commands.h"
+#include "tools/gantry/file.h"
+#include "tools/gantry/model.h"
+
+#include <chrono>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace fs = std::filesystem;
+
+namespace gantry::tool {
+namespace {
+
+struct CompileOptions {
+  std::string model, output, dumpFolder = "gantry-dump", dumpIr;
+  bool dumpSpirv = false, json = false;
+  CompileRequest request;
+};
+
+/// Fails before the compilation where the output could not be written after it.
+void checkOutput(const fs::path &model, const fs::path &output) {
+  std::error_code error;
+  if (fs::is_directory(output, error))
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("the output '{}' is a folder; name a file", output.string()));
+  if (fs::exists(output, error) && fs::equivalent(model, output, error))
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("the output '{}' is the model itself; name another file with -o",
+                                output.string()));
+  fs::path folder = output.parent_path();
+  if (!folder.empty() && !fs::is_directory(folder, error))
+    throw ToolError(ExitCode::kIo, fmt::format("cannot write '{}': there is no folder '{}'",
+                                               output.string(), folder.string()));
+}
+
+/// To a device or a pipe, nothing can be renamed: the artifact is made elsewhere and poured into
+/// it.
+void compileTo(const CompileOptions &options) {
+  if (!isSpecialFile(options.output))
+    return compileModel(options.model, options.output, options.request);
+  TemporaryFile artifact(".gantry");
+  compileModel(options.model, artifact.path(), options.request);
+  FileSet files;
+  files.add(options.output, readFile(artifact.path()));
+  files.commit();
+}
+
+void printSummary(const CompileOptions &options, const Description &plan, double seconds) {
+  std::error_code error;
+  uint64_t fileBytes = fs::file_size(options.output, error);
+  if (options.json) {
+    nlohmann::json json = {{"output", options.output},
+                           {"file_bytes", error ? 0 : fileBytes},
+                           {"kernels", plan.kernelCount},
+                           {"commands", plan.commands.size()},
+                           {"constant_bytes", plan.constantBytes.value_or(0)},
+                           {"dynamic", plan.dynamic},
+                           {"profile", plan.profile},
+                           {"seconds", seconds}};
+    if (plan.planned()) {
+      json["arena_bytes"] = *plan.arenaBytes;
+      json["lower_bound_bytes"] = *plan.lowerBoundBytes;
+      json["ratio"] = planRatio(plan);
+    }
+    return print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  }
+  print(fmt::format("{} {} ({}) in {}\n", coloured("wrote", Colour::kGreen, colourOnStdout()),
+                    options.output, humanBytes(fileBytes), humanTime(seconds * 1e9)));
+  print(fmt::format("  kernels    {} in {} commands\n", plan.kernelCount, plan.commands.size()));
+  print(fmt::format("  constants  {}\n", humanBytes(plan.constantBytes.value_or(0))));
+  if (plan.planned() && !plan.dynamic)
+    print(fmt::format("  arena      {}, lower bound {}, ratio {:.3f}\n",
+                      humanBytes(*plan.arenaBytes), humanBytes(*plan.lowerBoundBytes),
+                      planRatio(plan)));
+  else
+    print("  arena      planned at run time, for the sizes of the inputs\n");
+}
+
+ExitCode runCompile(CompileOptions options) {
+  std::error_code error;
+  if (!fs::exists(options.model, error))
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("cannot open '{}': no such file", options.model));
+  if (isArtifact(options.model))
+    throw ToolError(ExitCode::kBadInput, fmt::format("'{}' is no model; the compiler takes .onnx "
+                                                     "and .mlir files",
+                                                     options.model));
+  if (options.output.empty())
+    options.output = fs::path(options.model).filename().replace_extension(".gantry");
+  checkOutput(options.model, options.output);
+  if (!options.dumpIr.empty() || options.dumpSpirv) {
+    FileSet folder;
+    folder.addFolder(options.dumpFolder);
+    folder.commit();
+  }
+  if (!options.dumpIr.empty()) {
+    options.request.dumpIr = options.dumpFolder;
+    options.request.dumpIrPass = options.dumpIr == "*" ? "" : options.dumpIr;
+  }
+  if (options.dumpSpirv)
+    options.request.dumpSpirv = options.dumpFolder;
+
+  auto start = std::chrono::steady_clock::now();
+  compileTo(options);
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (isSpecialFile(options.output)) // nothing to read back, and stdout may be the artifact itself
+    return ExitCode::kOk;
+  printSummary(options, describe(loadModel(options.output).program.get(), {}), seconds);
+  return ExitCode::kOk;
+}
+
+} // namespace
+
+void addCompile(CLI::App &app, Action &action) {
+  CLI::App *command =
+      app.add_subcommand("compile", "Compile a model (.onnx, .mlir) to an artifact");
+  auto options = std::make_shared<CompileOptions>();
+  command->add_option("MODEL", options->model, "The model: .onnx or .mlir")->required();
+  command
+      ->add_option("-o,--output", options->output,
+                   "The artifact (the model's name with .gantry, in this folder)")
+      ->type_name("FILE");
+  addProfileOption(*command, options->request.profile);
+  command->add_flag("--trace-layers", options->request.keepAllOutputs,
+                    "Make every operator's result an output, for `gantry run --trace-layers`");
+  command->add_flag("--dump-ir{*}", options->dumpIr,
+                    "Write the IR after each pass, or only after --dump-ir=PASS");
+  command->add_flag("--dump-spirv", options->dumpSpirv, "Write each kernel's SPIR-V");
+  command->add_option("--dump-dir", options->dumpFolder, "Folder of the dumps (gantry-dump)")
+      ->type_name("DIR");
+  command
+      ->add_option("--reproducer", options->request.reproducer,
+                   "Where to write a reproducer if a pass fails")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "Print the summary as JSON");
+  command->footer(examples({"gantry compile model.onnx", "gantry compile model.onnx -o m.gantry",
+                            "gantry compile model.onnx --dump-ir=form-dispatches --dump-dir ir/"}));
+  command->callback([options, &action] { action = [options] { return runCompile(*options); }; });
+}
+
+} // namespace gantry::tool

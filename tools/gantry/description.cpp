@@ -1,0 +1,134 @@
+#include "tools/gantry/description.h"
+
+#include "tools/gantry/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gantry::tool {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string textOf(const Json &json) {
+  if (json.is_string())
+    return json.get<std::string>();
+  return json.is_null() ? "" : json.dump();
+}
+
+std::string text(const Json &object, const char *key) {
+  auto at = object.find(key);
+  return at == object.end() ? "" : textOf(*at);
+}
+
+/// A non-negative number, or nothing where the field is absent, null or an expression.
+std::optional<uint64_t> number(const Json &object, const char *key) {
+  auto at = object.find(key);
+  if (at == object.end() || !at->is_number_integer() ||
+      (!at->is_number_unsigned() && at->get<int64_t>() < 0))
+    return std::nullopt;
+  return at->get<uint64_t>();
+}
+
+uint32_t index(const Json &object, const char *key) {
+  return static_cast<uint32_t>(number(object, key).value_or(0));
+}
+
+const Json &list(const Json &object, const char *key) {
+  static const Json kEmpty = Json::array();
+  auto at = object.find(key);
+  return at != object.end() && at->is_array() ? *at : kEmpty;
+}
+
+ValueInfo parseValue(const Json &json) {
+  json.get_ref<const Json::object_t &>(); // throws for anything but an object
+  ValueInfo value;
+  value.name = text(json, "name");
+  value.op = text(json, "op");
+  value.storage = text(json, "storage");
+  value.type = text(json, "type");
+  for (const Json &dim : list(json, "dims"))
+    value.dims.push_back(textOf(dim));
+  value.sizeBytes = number(json, "size_bytes");
+  value.offset = number(json, "offset");
+  value.firstUse = index(json, "first_use");
+  value.lastUse = index(json, "last_use");
+  if (auto slot = number(json, "slot"))
+    value.slot = static_cast<int64_t>(*slot);
+  return value;
+}
+
+CommandInfo parseCommand(const Json &json) {
+  json.get_ref<const Json::object_t &>();
+  CommandInfo command;
+  command.name = text(json, "name");
+  command.kind = text(json, "kind");
+  command.kernel = text(json, "kernel");
+  for (const Json &count : list(json, "workgroups"))
+    command.workgroups.append(command.workgroups.empty() ? "" : "x").append(textOf(count));
+  command.flops = number(json, "flops");
+  command.bytes = number(json, "bytes");
+  command.sharedBytes = number(json, "shared_bytes").value_or(0);
+  command.barrierBefore = json.value("barrier_before", false);
+  return command;
+}
+
+} // namespace
+
+Description parseDescription(std::string_view source) {
+  Description result;
+  try {
+    Json json = Json::parse(source);
+    result.name = text(json, "name");
+    result.source = text(json, "source");
+    result.producer = text(json, "producer");
+    result.profile = text(json, "profile");
+    result.dynamic = json.value("dynamic", false);
+    for (const Json &symbol : list(json, "symbols"))
+      result.symbols.push_back({symbol.is_object() ? text(symbol, "name") : textOf(symbol)});
+    for (const Json &value : list(json, "values"))
+      result.values.push_back(parseValue(value));
+    for (const Json &command : list(json, "commands"))
+      result.commands.push_back(parseCommand(command));
+    result.kernelCount = list(json, "kernels").size();
+    result.arenaBytes = number(json, "arena_bytes");
+    result.lowerBoundBytes = number(json, "lower_bound_bytes");
+    result.constantBytes = number(json, "constant_bytes");
+    result.peakCommand = index(json, "peak_command");
+  } catch (const Json::exception &error) {
+    throw ToolError(ExitCode::kInternal,
+                    fmt::format("the program's description cannot be read: {}", error.what()));
+  }
+  return result;
+}
+
+double planRatio(const Description &description) {
+  uint64_t bound = description.lowerBoundBytes.value_or(0);
+  return bound
+             ? static_cast<double>(description.arenaBytes.value_or(0)) / static_cast<double>(bound)
+             : 1.0;
+}
+
+std::vector<size_t> aliveAt(const Description &description, uint32_t command) {
+  std::vector<size_t> alive;
+  for (size_t i = 0; i < description.values.size(); ++i) {
+    const ValueInfo &value = description.values[i];
+    if (value.storage == "transient" && value.firstUse <= command && command <= value.lastUse)
+      alive.push_back(i);
+  }
+  std::stable_sort(alive.begin(), alive.end(), [&](size_t a, size_t b) {
+    return description.values[a].sizeBytes.value_or(0) >
+           description.values[b].sizeBytes.value_or(0);
+  });
+  return alive;
+}
+
+std::string dimsText(const ValueInfo &value) {
+  std::string text;
+  for (const std::string &dim : value.dims)
+    text.append(text.empty() ? "" : "x").append(dim);
+  return text.empty() ? "scalar" : text;
+}
+
+} // namespace gantry::tool

@@ -1,0 +1,69 @@
+// What gantry_program_describe() says, parsed: the tensors with their lifetimes and places in the
+// arena, the commands, the kernels and the plan. docs/artifact-json.md has the schema.
+//
+// A dynamic program that was described without sizes has expressions where numbers will be; those
+// fields are then absent here (std::nullopt) and dims hold the expression as text.
+//
+// Threads: a Description is a value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gantry::tool {
+
+struct ValueInfo {
+  std::string name;    // the model's name of the tensor
+  std::string op;      // the operator that makes it: "Conv_12 + Relu_13"
+  std::string storage; // "input", "output", "constant", "transient"
+  std::string type;    // "f32"
+  std::vector<std::string> dims;
+  std::optional<uint64_t> sizeBytes;
+  std::optional<uint64_t> offset;     // in the arena (transients)
+  uint32_t firstUse = 0, lastUse = 0; // command indices, inclusive
+  int64_t slot = -1;                  // transients: equal slots share storage
+};
+
+struct CommandInfo {
+  std::string name;
+  std::string kind; // "dispatch", "copy"
+  std::string kernel;
+  std::string workgroups; // "8x4x1"
+  std::optional<uint64_t> flops, bytes;
+  uint64_t sharedBytes = 0;
+  bool barrierBefore = false;
+};
+
+struct SymbolInfo {
+  std::string name;
+};
+
+struct Description {
+  std::string name, source, producer, profile;
+  bool dynamic = false;
+  std::vector<SymbolInfo> symbols;
+  std::vector<ValueInfo> values;
+  std::vector<CommandInfo> commands;
+  size_t kernelCount = 0;
+  std::optional<uint64_t> arenaBytes, lowerBoundBytes, constantBytes;
+  uint32_t peakCommand = 0;
+
+  bool planned() const { return arenaBytes.has_value() && lowerBoundBytes.has_value(); }
+};
+
+/// Throws ToolError(kInternal) where the text is not what the schema says.
+Description parseDescription(std::string_view json);
+
+/// Arena height ÷ lower bound: 1 for an empty arena.
+double planRatio(const Description &description);
+
+/// The transients alive at a command, largest first (indices in values).
+std::vector<size_t> aliveAt(const Description &description, uint32_t command);
+
+/// "1x64x55x55".
+std::string dimsText(const ValueInfo &value);
+
+} // namespace gantry::tool

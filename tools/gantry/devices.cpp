@@ -1,0 +1,107 @@
+#include "tools/gantry/commands.h"
+#include "tools/gantry/model.h"
+
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace gantry::tool {
+namespace {
+
+std::vector<gantry_device_info_t> listDevices() {
+  size_t count = 0;
+  if (gantry_devices(nullptr, &count) != GANTRY_STATUS_OK)
+    throw ToolError(ExitCode::kInternal, gantry_last_error());
+  std::vector<gantry_device_info_t> infos(count);
+  check(gantry_devices(infos.data(), &count));
+  infos.resize(std::min(count, infos.size()));
+  return infos;
+}
+
+/// The index of the device that is taken without --device: what opening one says, since
+/// GANTRY_DEVICE may decide. Nothing where none can be opened.
+std::optional<uint32_t> defaultDevice() {
+  gantry_device_t *device = nullptr;
+  if (gantry_device_create(nullptr, &device) != GANTRY_STATUS_OK)
+    return std::nullopt;
+  DeviceHandle handle(device);
+  gantry_device_info_t info{};
+  gantry_device_get_info(device, &info);
+  return info.index;
+}
+
+void printJson(const std::vector<gantry_device_info_t> &infos, std::optional<uint32_t> chosen) {
+  nlohmann::json devices = nlohmann::json::array();
+  for (const gantry_device_info_t &info : infos)
+    devices.push_back({{"index", info.index},
+                       {"default", chosen == info.index},
+                       {"name", info.name},
+                       {"driver", info.driver},
+                       {"backend", info.backend},
+                       {"api_version", info.api_version},
+                       {"kind", deviceKindName(info.kind)},
+                       {"memory_bytes", info.memory_bytes},
+                       {"max_allocation_bytes", info.max_allocation_bytes},
+                       {"max_storage_buffer_bytes", info.max_storage_buffer_bytes},
+                       {"max_shared_memory_bytes", info.max_shared_memory_bytes},
+                       {"max_workgroup_invocations", info.max_workgroup_invocations},
+                       {"max_push_constant_bytes", info.max_push_constant_bytes},
+                       {"subgroup_size", info.subgroup_size},
+                       {"buffer_device_address", info.buffer_device_address != 0},
+                       {"unified_memory", info.unified_memory != 0},
+                       {"usable", info.missing[0] == 0},
+                       {"missing", info.missing}});
+  print(nlohmann::json({{"devices", devices}})
+            .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+        "\n");
+}
+
+void printTable(const std::vector<gantry_device_info_t> &infos, std::optional<uint32_t> chosen) {
+  using Align = Table::Align;
+  Table table({{""},
+               {"#", Align::kRight},
+               {"device", Align::kLeft, true},
+               {"kind"},
+               {"API"},
+               {"memory", Align::kRight},
+               {"shared", Align::kRight},
+               {"workgroup", Align::kRight},
+               {"subgroup", Align::kRight},
+               {"addresses"},
+               {"missing"}});
+  for (const gantry_device_info_t &info : infos)
+    table.addRow({chosen == info.index ? "*" : "", std::to_string(info.index), info.name,
+                  deviceKindName(info.kind), fmt::format("{} {}", info.backend, info.api_version),
+                  humanBytes(info.memory_bytes), humanBytes(info.max_shared_memory_bytes),
+                  std::to_string(info.max_workgroup_invocations),
+                  std::to_string(info.subgroup_size), info.buffer_device_address ? "yes" : "no",
+                  info.missing[0] ? info.missing : "-"},
+                 info.missing[0]        ? Colour::kDim
+                 : chosen == info.index ? Colour::kGreen
+                                        : Colour::kNone);
+  print(table.format(colourOnStdout(), terminalWidth()));
+  if (chosen)
+    print(coloured("  * is taken where neither --device nor GANTRY_DEVICE says otherwise\n",
+                   Colour::kDim, colourOnStdout()));
+  else
+    print("  none of them can be used: see what is missing\n");
+}
+
+} // namespace
+
+void addDevices(CLI::App &app, Action &action) {
+  CLI::App *command = app.add_subcommand("devices", "List the devices in the preferred order");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Print JSON");
+  command->footer(examples({"gantry devices", "gantry devices --json"}));
+  command->callback([json, &action] {
+    action = [json] {
+      std::vector<gantry_device_info_t> infos = listDevices();
+      std::optional<uint32_t> chosen = defaultDevice();
+      *json ? printJson(infos, chosen) : printTable(infos, chosen);
+      return ExitCode::kOk;
+    };
+  });
+}
+
+} // namespace gantry::tool

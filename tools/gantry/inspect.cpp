@@ -1,0 +1,180 @@
+#include "tools/gantry/commands.h"
+#include "tools/gantry/description.h"
+#include "tools/gantry/file.h"
+#include "tools/gantry/model.h"
+#include "tools/gantry/plan_svg.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+
+namespace gantry::tool {
+namespace {
+
+using Align = Table::Align;
+
+struct InspectOptions {
+  std::string model, profile, plot;
+  std::vector<std::string> dims;
+  bool json = false, dispatches = false;
+};
+
+void printPorts(const char *title, const std::vector<Port> &ports) {
+  print(coloured(fmt::format("\n{}\n", title), Colour::kBold, colourOnStdout()));
+  Table table({{"name", Align::kLeft, true}, {"type"}, {"shape"}});
+  constexpr size_t kMost = 12; // an artifact made for tracing has hundreds of outputs
+  for (size_t i = 0; i < ports.size() && i < kMost; ++i) {
+    std::vector<const char *> names;
+    for (const std::string &name : ports[i].dimNames)
+      names.push_back(name.c_str());
+    table.addRow({ports[i].name, traitsOf(ports[i].type).name,
+                  shapeText(ports[i].dims, names.empty() ? nullptr : names.data())});
+  }
+  print(table.format(colourOnStdout(), terminalWidth()));
+  if (ports.size() > kMost)
+    print(fmt::format("  and {} more\n", ports.size() - kMost));
+}
+
+std::string symbolList(const Description &plan, const char *format) {
+  std::string text;
+  for (const SymbolInfo &symbol : plan.symbols)
+    text += (text.empty() ? "" : " ") + fmt::format(fmt::runtime(format), symbol.name);
+  return text;
+}
+
+void printMemory(const Description &plan) {
+  print(coloured("\nmemory\n", Colour::kBold, colourOnStdout()));
+  auto line = [](const char *what, const std::string &value) {
+    print(fmt::format("  {:<12}  {}\n", what, value));
+  };
+  auto exact = [](uint64_t bytes) {
+    return fmt::format("{:>10}  ({} bytes)", humanBytes(bytes), bytes);
+  };
+  if (plan.constantBytes)
+    line("constants", exact(*plan.constantBytes));
+  if (!plan.planned()) {
+    line("arena", fmt::format("depends on the sizes of the inputs; give {}",
+                              symbolList(plan, "--dim {}=N")));
+    return;
+  }
+  line("arena height", exact(*plan.arenaBytes));
+  line("lower bound", exact(*plan.lowerBoundBytes));
+  line("ratio", fmt::format("{:>10.3f}", planRatio(plan)));
+}
+
+void printPeak(const Description &plan) {
+  std::vector<size_t> alive = aliveAt(plan, plan.peakCommand);
+  if (!plan.planned() || alive.empty())
+    return;
+  std::string command =
+      plan.peakCommand < plan.commands.size() ? plan.commands[plan.peakCommand].name : "?";
+  print(coloured(fmt::format("\npeak at command {}: {}\n", plan.peakCommand, printable(command)),
+                 Colour::kBold, colourOnStdout()));
+  Table table({{"tensor", Align::kLeft, true},
+               {"made by", Align::kLeft, false},
+               {"type"},
+               {"shape"},
+               {"size", Align::kRight},
+               {"offset", Align::kRight},
+               {"alive"}});
+  for (size_t i : alive) {
+    const ValueInfo &value = plan.values[i];
+    table.addRow({value.name, elideMiddle(value.op, 40), value.type, dimsText(value),
+                  humanBytes(value.sizeBytes.value_or(0)),
+                  value.offset ? humanBytes(*value.offset) : "?",
+                  fmt::format("{}-{}", value.firstUse, value.lastUse)});
+  }
+  print(table.format(colourOnStdout(), terminalWidth()));
+}
+
+void printDispatches(const Description &plan) {
+  print(coloured("\ncommands\n", Colour::kBold, colourOnStdout()));
+  Table table({{"#", Align::kRight},
+               {"operators", Align::kLeft, true},
+               {"kernel"},
+               {"workgroups", Align::kRight},
+               {"shared", Align::kRight},
+               {"flops", Align::kRight},
+               {"bytes", Align::kRight},
+               {"barrier"}});
+  auto optional = [](const std::optional<uint64_t> &value, auto format) {
+    return value ? format(*value) : std::string("?");
+  };
+  for (size_t c = 0; c < plan.commands.size(); ++c) {
+    const CommandInfo &command = plan.commands[c];
+    table.addRow(
+        {std::to_string(c), command.name,
+         command.kind == "copy" ? "copy" : elideMiddle(command.kernel, 32),
+         command.workgroups.empty() ? "-" : command.workgroups, humanBytes(command.sharedBytes),
+         optional(command.flops, [](uint64_t v) { return humanCount(static_cast<double>(v)); }),
+         optional(command.bytes, [](uint64_t v) { return humanBytes(v); }),
+         command.barrierBefore ? "yes" : "-"});
+  }
+  print(table.format(colourOnStdout(), terminalWidth()));
+}
+
+ExitCode runInspect(const InspectOptions &options) {
+  std::map<std::string, int64_t> dims = parseDims(options.dims);
+  CompileRequest request;
+  request.profile = options.profile;
+  LoadedModel model = loadModel(options.model, request);
+  std::string json;
+  Description plan = describe(model.program.get(), dims, &json);
+  if (!options.plot.empty()) {
+    if (!plan.planned())
+      throw ToolError(ExitCode::kBadInput,
+                      fmt::format("the plan of '{}' depends on the sizes of its inputs; give {}",
+                                  options.model, symbolList(plan, "--dim {}=N")));
+    FileSet files;
+    files.add(options.plot, std::string_view(drawPlan(plan)));
+    files.commit();
+  }
+  if (options.json) {
+    print(json + (json.ends_with('\n') ? "" : "\n"));
+    return ExitCode::kOk;
+  }
+  size_t dispatches = static_cast<size_t>(
+      std::count_if(plan.commands.begin(), plan.commands.end(),
+                    [](const CommandInfo &command) { return command.kind != "copy"; }));
+  uint64_t shared = 0;
+  for (const CommandInfo &command : plan.commands)
+    shared = std::max(shared, command.sharedBytes);
+  print(fmt::format("{}  {} kernels, {} dispatches, {} copies, at most {} of shared memory{}\n",
+                    coloured(printable(options.model), Colour::kBold, colourOnStdout()),
+                    plan.kernelCount, dispatches, plan.commands.size() - dispatches,
+                    humanBytes(shared),
+                    plan.profile.empty() ? "" : ", profile " + printable(plan.profile)));
+  printPorts("inputs", inputPorts(model.program.get()));
+  printPorts("outputs", outputPorts(model.program.get()));
+  printMemory(plan);
+  printPeak(plan);
+  if (options.dispatches)
+    printDispatches(plan);
+  if (!options.plot.empty())
+    print(fmt::format("\nwrote {}\n", printable(options.plot)));
+  return ExitCode::kOk;
+}
+
+} // namespace
+
+void addInspect(CLI::App &app, Action &action) {
+  CLI::App *command =
+      app.add_subcommand("inspect", "Show where a model's memory goes: table and picture");
+  auto options = std::make_shared<InspectOptions>();
+  command->add_option("MODEL", options->model, "A .gantry artifact, or a .onnx or .mlir model")
+      ->required();
+  addRepeated(*command, "--dim", options->dims, "The size of a dynamic dimension: batch=2")
+      ->type_name("NAME=N");
+  command->add_flag("--dispatches", options->dispatches,
+                    "List the commands with their workgroups and shared memory");
+  command->add_option("--plot", options->plot, "Draw the arena: time across, addresses up")
+      ->type_name("FILE.svg");
+  addProfileOption(*command, options->profile);
+  command->add_flag("--json", options->json, "Print everything as JSON (docs/artifact-json.md)");
+  command->footer(examples({"gantry inspect model.onnx", "gantry inspect model.gantry --dispatches",
+                            "gantry inspect model.gantry --plot plan.svg",
+                            "gantry inspect gpt.gantry --dim batch=2 --dim time=16"}));
+  command->callback([options, &action] { action = [options] { return runInspect(*options); }; });
+}
+
+} // namespace gantry::tool

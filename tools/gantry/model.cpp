@@ -1,0 +1,232 @@
+#include "tools/gantry/model.h"
+
+#include "tools/gantry/file.h"
+#include "tools/gantry/npy.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <fstream>
+
+namespace fs = std::filesystem;
+
+namespace gantry::tool {
+namespace {
+
+ExitCode exitCodeOf(gantry_status_t status) {
+  switch (status) {
+  case GANTRY_STATUS_OK:
+    return ExitCode::kOk;
+  case GANTRY_STATUS_INVALID_ARGUMENT:
+  case GANTRY_STATUS_NOT_FOUND:
+  case GANTRY_STATUS_DATA_LOSS:
+  case GANTRY_STATUS_VERSION_MISMATCH:
+    return ExitCode::kBadInput;
+  case GANTRY_STATUS_UNSUPPORTED:
+    return ExitCode::kUnsupported;
+  case GANTRY_STATUS_IO:
+    return ExitCode::kIo;
+  case GANTRY_STATUS_OUT_OF_MEMORY:
+  case GANTRY_STATUS_DEVICE_LOST:
+  case GANTRY_STATUS_FAILED_PRECONDITION:
+  case GANTRY_STATUS_INTERNAL:
+    return ExitCode::kInternal;
+  }
+  return ExitCode::kInternal;
+}
+
+/// What a compilation says, kept until it is known how it ended: a failure is one line, and
+/// warnings are worth printing only beside a success.
+struct Diagnostics {
+  std::string error;
+  std::vector<std::string> warnings;
+  Progress progress;
+
+  static void report(void *user, int severity, const char *message) {
+    auto *self = static_cast<Diagnostics *>(user);
+    if (severity == 0 && self->error.empty())
+      self->error = message;
+    else if (severity == 1)
+      self->warnings.push_back(message);
+  }
+  static void advance(void *user, const char *stage, size_t done, size_t total) {
+    static_cast<Diagnostics *>(user)->progress.update(stage, done, total);
+  }
+  void checkResult(gantry_compile_result_t result, const std::string &path) {
+    progress.clear();
+    if (result == GANTRY_COMPILE_OK)
+      return;
+    if (error.empty())
+      error = fmt::format("'{}' cannot be read, and the compiler gave no reason", path);
+    // The numbers of gantry_compile_result_t are the exit codes.
+    throw ToolError(static_cast<ExitCode>(result), error);
+  }
+};
+
+const char *orNull(const std::string &text) { return text.empty() ? nullptr : text.c_str(); }
+
+std::vector<Port> readPorts(const gantry_program_t *program, size_t count,
+                            gantry_status_t (*get)(const gantry_program_t *, size_t,
+                                                   gantry_port_info_t *)) {
+  std::vector<Port> ports;
+  for (size_t i = 0; i < count; ++i) {
+    gantry_port_info_t info{};
+    check(get(program, i, &info));
+    Port port{info.name, info.type, {info.dims, info.dims + info.rank}, {}};
+    for (uint32_t d = 0; d < info.rank; ++d)
+      port.dimNames.push_back(info.dim_names[d] ? info.dim_names[d] : "");
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+std::string describeJson(const gantry_program_t *program, const std::vector<int64_t> &symbols) {
+  char *json = nullptr;
+  check(gantry_program_describe(program, symbols.empty() ? nullptr : symbols.data(), symbols.size(),
+                                &json));
+  std::string text(json);
+  gantry_free(json);
+  return text;
+}
+
+} // namespace
+
+void check(gantry_status_t status) {
+  if (status == GANTRY_STATUS_OK)
+    return;
+  std::string message = gantry_last_error();
+  throw ToolError(exitCodeOf(status), message.empty() ? gantry_status_name(status) : message);
+}
+
+DeviceHandle openDevice(const std::string &selector) {
+  size_t count = 0;
+  // No device at all is a fault of the machine (4); a wrong --device is one of the caller (1).
+  if (gantry_devices(nullptr, &count) != GANTRY_STATUS_OK)
+    throw ToolError(ExitCode::kInternal, gantry_last_error());
+  gantry_device_t *device = nullptr;
+  check(gantry_device_create(orNull(selector), &device));
+  return DeviceHandle(device);
+}
+
+void compileModel(const std::string &model, const std::string &output,
+                  const CompileRequest &request) {
+  Diagnostics diagnostics;
+  gantry_compile_options_t options{};
+  options.struct_size = sizeof(options);
+  options.profile = orNull(request.profile);
+  options.keep_all_outputs = request.keepAllOutputs;
+  options.dump_ir = orNull(request.dumpIr);
+  options.dump_ir_pass = orNull(request.dumpIrPass);
+  options.dump_spirv = orNull(request.dumpSpirv);
+  options.reproducer = orNull(request.reproducer);
+  options.diagnostic = Diagnostics::report;
+  options.progress = Diagnostics::advance;
+  options.user = &diagnostics;
+  diagnostics.checkResult(gantry_compile(model.c_str(), output.c_str(), &options), model);
+  for (const std::string &warning : diagnostics.warnings)
+    printWarning(warning);
+}
+
+bool isArtifact(const std::string &path) {
+  constexpr std::string_view kMagic = "GANTRY";
+  std::ifstream file(path, std::ios::binary);
+  char start[kMagic.size()] = {};
+  file.read(start, sizeof(start));
+  if (file.gcount() == sizeof(start) && std::memcmp(start, kMagic.data(), sizeof(start)) == 0)
+    return true;
+  std::string extension = fs::path(path).extension();
+  return extension != ".onnx" && extension != ".mlir";
+}
+
+LoadedModel loadModel(const std::string &path, const CompileRequest &request) {
+  std::error_code error;
+  if (!fs::exists(path, error))
+    throw ToolError(ExitCode::kBadInput, fmt::format("cannot open '{}': no such file", path));
+  if (fs::is_directory(path, error))
+    throw ToolError(ExitCode::kBadInput, fmt::format("'{}' is a folder, not a model", path));
+  LoadedModel model;
+  gantry_program_t *program = nullptr;
+  if (isArtifact(path)) {
+    check(gantry_program_load(path.c_str(), &program));
+  } else {
+    // The file may go as soon as it is mapped.
+    TemporaryFile artifact(".gantry");
+    auto start = std::chrono::steady_clock::now();
+    compileModel(path, artifact.path(), request);
+    model.compileSeconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    model.compiled = true;
+    check(gantry_program_load(artifact.path().c_str(), &program));
+  }
+  model.program.reset(program);
+  return model;
+}
+
+std::vector<Port> inputPorts(const gantry_program_t *program) {
+  return readPorts(program, gantry_program_input_count(program), gantry_program_input);
+}
+
+std::vector<Port> outputPorts(const gantry_program_t *program) {
+  return readPorts(program, gantry_program_output_count(program), gantry_program_output);
+}
+
+Description describe(const gantry_program_t *program, const std::map<std::string, int64_t> &dims,
+                     std::string *json) {
+  std::string text = describeJson(program, {});
+  Description description = parseDescription(text);
+  std::vector<int64_t> sizes;
+  std::string names;
+  for (const SymbolInfo &symbol : description.symbols) {
+    auto at = dims.find(symbol.name);
+    if (at != dims.end())
+      sizes.push_back(at->second);
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", symbol.name);
+  }
+  for (const auto &[name, size] : dims) {
+    bool known = false;
+    for (const SymbolInfo &symbol : description.symbols)
+      known |= symbol.name == name;
+    if (!known)
+      throw ToolError(
+          ExitCode::kBadInput,
+          fmt::format("--dim {}={}: the model has {}", name, size,
+                      names.empty() ? "no dynamic dimensions" : "the dynamic dimensions " + names));
+  }
+  if (!sizes.empty() && sizes.size() == description.symbols.size()) {
+    text = describeJson(program, sizes);
+    description = parseDescription(text);
+  } else if (!sizes.empty()) {
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("the plan needs a size for each of {}; give --dim NAME=SIZE for "
+                                "each",
+                                names));
+  }
+  if (json)
+    *json = std::move(text);
+  return description;
+}
+
+Tensor readTensor(const std::string &path) {
+  if (fs::path(path).extension() != ".pb")
+    return parseNpy(readFile(path), path);
+  Diagnostics diagnostics;
+  int32_t type = 0;
+  uint32_t rank = 0;
+  int64_t dims[GANTRY_MAX_RANK] = {};
+  void *data = nullptr;
+  size_t sizeBytes = 0;
+  char *name = nullptr;
+  diagnostics.checkResult(gantry_read_tensor_proto(path.c_str(), &type, &rank, dims, &data,
+                                                   &sizeBytes, &name, Diagnostics::report,
+                                                   &diagnostics),
+                          path);
+  Tensor tensor{static_cast<gantry_type_t>(type), {dims, dims + rank}, {}};
+  const auto *bytes = static_cast<const uint8_t *>(data);
+  tensor.bytes.assign(bytes, bytes + sizeBytes);
+  std::free(data);
+  std::free(name);
+  return tensor;
+}
+
+} // namespace gantry::tool

@@ -1,0 +1,68 @@
+// From a path on the command line to a loaded program: an artifact is loaded, a model is compiled
+// to a temporary file first. Also the RAII handles over both C APIs, and their errors as ToolError.
+//
+// One thread.
+#pragma once
+
+#include "tools/gantry/description.h"
+#include "tools/gantry/error.h"
+#include "tools/gantry/inputs.h"
+#include "tools/gantry/tensor.h"
+#include "tools/gantry/terminal.h"
+
+#include <cstdint>
+#include <gantry/compiler.h>
+#include <gantry/gantry.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gantry::tool {
+
+template <auto release> struct Releaser {
+  template <typename T> void operator()(T *object) const { release(object); }
+};
+using DeviceHandle = std::unique_ptr<gantry_device_t, Releaser<gantry_device_release>>;
+using ProgramHandle = std::unique_ptr<gantry_program_t, Releaser<gantry_program_release>>;
+using SessionHandle = std::unique_ptr<gantry_session_t, Releaser<gantry_session_release>>;
+
+/// Throws ToolError with gantry_last_error() and the exit code of the status.
+void check(gantry_status_t status);
+
+/// Opens the device that --device, GANTRY_DEVICE or the preferred order choose.
+DeviceHandle openDevice(const std::string &selector);
+
+struct CompileRequest {
+  std::string profile;
+  bool keepAllOutputs = false;
+  std::string dumpIr, dumpIrPass, dumpSpirv, reproducer; // "" for none
+};
+
+/// Compiles with a progress bar; warnings are printed once it has succeeded.
+void compileModel(const std::string &model, const std::string &output,
+                  const CompileRequest &request);
+
+struct LoadedModel {
+  ProgramHandle program;
+  bool compiled = false; // here, from a model; else it was an artifact
+  double compileSeconds = 0;
+};
+
+/// Whether the file is an artifact (by its first bytes) rather than a model.
+bool isArtifact(const std::string &path);
+
+LoadedModel loadModel(const std::string &path, const CompileRequest &request = {});
+
+std::vector<Port> inputPorts(const gantry_program_t *program);
+std::vector<Port> outputPorts(const gantry_program_t *program);
+
+/// The program's description. dims ("batch" -> 3) are the sizes of a dynamic program: all of them,
+/// or none to have it described with expressions. Throws ToolError(kBadInput) for a name that the
+/// program does not have, and where some are missing.
+Description describe(const gantry_program_t *program, const std::map<std::string, int64_t> &dims,
+                     std::string *json = nullptr);
+
+/// .npy, or an ONNX TensorProto (.pb).
+Tensor readTensor(const std::string &path);
+
+} // namespace gantry::tool

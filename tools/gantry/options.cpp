@@ -1,0 +1,75 @@
+#include "tools/gantry/commands.h"
+
+namespace gantry::tool {
+
+CLI::Option *addRepeated(CLI::App &command, const std::string &name,
+                         std::vector<std::string> &values, const std::string &help) {
+  return command.add_option(name, values, help)->type_size(1)->allow_extra_args(false);
+}
+
+void InputOptions::add(CLI::App &command) {
+  addRepeated(command, "-i,--input", request.files,
+              "An input: FILE in the model's order, or NAME=FILE (.npy, or .pb: an ONNX tensor)")
+      ->type_name("[NAME=]FILE");
+  random = command
+               .add_option("--random", request.seed,
+                           "Fill inputs without a file from this seed: floats in [-1, 1), "
+                           "integers in [0, --int-range)")
+               ->type_name("SEED");
+  command
+      .add_flag("--arange", arange, "Fill inputs without a file with 0, 1/n, 2/n ... (n elements)")
+      ->excludes(random);
+  command.add_option("--int-range", request.intRange, "Bound of integers that are made (10)")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 31));
+  addRepeated(command, "--shape", request.shapes,
+              "The shape of an input that is made: x=1x3x224x224")
+      ->type_name("NAME=SHAPE");
+  addRepeated(command, "--dim", request.dims, "The size of a dynamic dimension: batch=3")
+      ->type_name("NAME=N");
+}
+
+InputRequest InputOptions::resolve(Filling otherwise) const {
+  InputRequest result = request;
+  result.filling = arange ? Filling::kArange : random->count() ? Filling::kRandom : otherwise;
+  return result;
+}
+
+void addSessionOptions(CLI::App &command, SessionRequest &request) {
+  command
+      .add_option("-d,--device", request.device,
+                  "The device: its index in `gantry devices` or part of its name "
+                  "(else GANTRY_DEVICE, else the first)")
+      ->type_name("DEVICE");
+  command.add_option("--binding", request.binding, "How kernels reach their buffers (auto)")
+      ->check(CLI::IsMember({"auto", "storage-buffer", "address"}));
+}
+
+void addProfileOption(CLI::App &command, std::string &profile) {
+  command
+      .add_option("-p,--profile", profile, "Device profile to compile a model for (vulkan:generic)")
+      ->type_name("PROFILE");
+}
+
+void addToleranceOptions(CLI::App &command, Tolerance &tolerance) {
+  auto add = [&](const char *name, std::optional<double> &value, const char *help) {
+    command
+        .add_option_function<double>(
+            name, [&value](const double &given) { value = given; }, help)
+        ->type_name("X")
+        ->check(CLI::NonNegativeNumber);
+  };
+  add("--rtol", tolerance.rtol, "Relative tolerance of an element (1e-3; exact for integers)");
+  add("--atol", tolerance.atol, "Absolute tolerance of an element (1e-5; exact for integers)");
+  add("--l2", tolerance.l2,
+      "Bound on the relative L2 norm ||out - ref|| / ||ref||; alone, it replaces the other two");
+}
+
+std::string examples(std::initializer_list<const char *> lines) {
+  std::string text = "Examples:\n";
+  for (const char *line : lines)
+    text += std::string("  ") + line + "\n";
+  return text + "\nExit codes: see gantry --help.";
+}
+
+} // namespace gantry::tool
