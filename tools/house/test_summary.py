@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts what really ran, from the JUnit file that ctest writes.
 
-One ctest entry may hold many tests (a GoogleTest program, a lit run): its output is read and every
-one of them counts. A test that was skipped is named with its reason. Failures are:
+One ctest entry may hold many tests (a GoogleTest program, a lit run, a
+unittest): its output is read and every one of them counts. A test that was skipped is named with its reason. Failures are:
   - a test that failed;
   - a program that ran no test at all;
   - a test that passed while the Vulkan validation layers had something to say.
@@ -56,6 +56,15 @@ class Tally:
         if count == 0:
             self.failed.append(f"{name}: ran no test")
 
+    def read_unittest(self, name, output):
+        ran = int(re.search(r"^Ran (\d+) tests? in ", output, re.M).group(1))
+        skipped = re.search(r"^OK \(.*skipped=(\d+)", output, re.M)
+        count = int(skipped.group(1)) if skipped else 0
+        self.passed += ran - count
+        self.skipped += [f"{name}: a test case"] * count
+        if ran == 0:
+            self.failed.append(f"{name}: ran no test")
+
     def read(self, case):
         name = case.get("name")
         output = (case.findtext("system-out") or "")
@@ -69,6 +78,8 @@ class Tally:
             self.read_gtest(name, output)
         elif re.search(r"^-- Testing: \d+ tests", output, re.M):
             self.read_lit(name, output)
+        elif re.search(r"^Ran \d+ tests? in ", output, re.M) and failure is None:
+            self.read_unittest(name, output)
         elif failure is None:
             self.passed += 1
         if failure is not None and len(self.failed) == failed_before:
