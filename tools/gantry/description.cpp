@@ -92,10 +92,12 @@ Description parseDescription(std::string_view source) {
     for (const Json &command : list(json, "commands"))
       result.commands.push_back(parseCommand(command));
     result.kernelCount = list(json, "kernels").size();
-    result.arenaBytes = number(json, "arena_bytes");
-    result.lowerBoundBytes = number(json, "lower_bound_bytes");
     result.constantBytes = number(json, "constant_bytes");
-    result.peakCommand = index(json, "peak_command");
+    if (auto plan = json.find("plan"); plan != json.end()) {
+      result.arenaBytes = number(*plan, "arena_bytes");
+      result.lowerBoundBytes = number(*plan, "lower_bound_bytes");
+      result.peakCommand = index(*plan, "peak_command");
+    }
   } catch (const Json::exception &error) {
     throw ToolError(ExitCode::kInternal,
                     fmt::format("the program's description cannot be read: {}", error.what()));

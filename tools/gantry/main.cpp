@@ -54,11 +54,6 @@ int runTool(int argc, char **argv) {
   addDevices(app, action);
   addDiff(app, action);
 
-  if (argc <= 1) {
-    print(app.help());
-    finishOutput();
-    return static_cast<int>(ExitCode::kBadInput);
-  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {

@@ -1,0 +1,484 @@
+#!/usr/bin/env python3
+"""The whole gantry tool, as a person uses it: what works, and every way in which an input can be bad.
+
+    cli_test.py --gantry TOOL --data tests/data --examples examples [unittest arguments]
+
+A failure must be exactly one line on standard error and leave no file behind. Standard library only.
+"""
+import argparse
+import array
+import ast
+import errno
+import json
+import os
+import pathlib
+import pty
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+OPTIONS = argparse.Namespace()
+
+
+# ---- an ONNX file by hand ------------------------------------------------------------------------
+
+def varint(value):
+    value &= (1 << 64) - 1
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def tensor_type(dims, element=1):
+    shape = b"".join(field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in dims)
+    return field(1, field(1, element) + field(2, shape))
+
+
+def value_info(name, dims, element=1):
+    return field(1, name) + field(2, tensor_type(dims, element))
+
+
+def onnx_model(nodes, inputs, outputs, initializers=()):
+    """nodes: (op, name, inputs, outputs); inputs and outputs: (name, dims)."""
+    graph = b""
+    for op, name, reads, writes in nodes:
+        graph += field(1, b"".join(field(1, r) for r in reads) + b"".join(field(2, w) for w in writes) +
+                       field(3, name) + field(4, op))
+    graph += field(2, "graph")
+    graph += b"".join(field(5, i) for i in initializers)
+    graph += b"".join(field(11, value_info(*i)) for i in inputs)
+    graph += b"".join(field(12, value_info(*o)) for o in outputs)
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 13))
+
+
+def int64_tensor(name, values):
+    return field(1, len(values)) + field(2, 7) + field(8, name) + field(9, struct.pack(f"<{len(values)}q", *values))
+
+
+def write_npy(path, descr, shape, data):
+    shape = "(" + "".join(f"{d}, " for d in shape) + ")"
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data)
+
+
+def read_npy(path):
+    data = pathlib.Path(path).read_bytes()
+    length = struct.unpack("<H", data[8:10])[0]
+    header = ast.literal_eval(data[10:10 + length].decode())
+    values = array.array({"<f4": "f", "<i8": "q", "<i4": "i"}[header["descr"]], data[10 + length:])
+    return header["shape"], values
+
+
+# ---- the tests -----------------------------------------------------------------------------------
+
+class Tool(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory(prefix="gantry_cli_")
+        cls.fixtures = pathlib.Path(cls.place.name)
+        cls.model = cls.fixtures / "relu_mul.onnx"
+        cls.model.write_bytes(onnx_model(
+            [("Relu", "first", ["x"], ["a/b:0"]), ("Softmax", "second", ["a/b:0"], ["c"]),
+             ("Sub", "third", ["x", "c"], ["y"])],
+            [("x", [4, 6])], [("y", [4, 6])]))
+        cls.dynamic = cls.fixtures / "dynamic.onnx"
+        cls.dynamic.write_bytes(onnx_model(
+            [("Softmax", "one", ["x"], ["a"]), ("Softmax", "two", ["a"], ["y"])],
+            [("x", ["batch", 6])], [("y", ["batch", 6])]))
+        cls.artifact = cls.fixtures / "relu_mul.gantry"
+        done = cls.call("compile", cls.model, "-o", cls.artifact)
+        assert done.returncode == 0, done.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.cleanup()
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(dir=self.fixtures))
+        self.temporary = self.folder / "tmp"
+        self.temporary.mkdir()
+
+    @staticmethod
+    def call(*arguments, cwd=None, env=None, stdout=subprocess.PIPE):
+        return subprocess.run([OPTIONS.gantry, *map(str, arguments)], cwd=cwd, stdout=stdout,
+                              stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}, timeout=240)
+
+    def works(self, *arguments, codes=(0,), **options):
+        done = self.call(*arguments, cwd=self.folder, **options)
+        self.assertIn(done.returncode, codes, done.stderr or done.stdout)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def fails(self, code, words, *arguments, env=None, **options):
+        """Exit code, one line on stderr that holds the words, and not one file more or less than before."""
+        before = self.tree()
+        done = self.call(*arguments, cwd=self.folder, env={"TMPDIR": str(self.temporary), **(env or {})}, **options)
+        line = done.stderr
+        self.assertEqual(done.returncode, code, f"{arguments}: {line}{done.stdout}")
+        self.assertTrue(line.startswith("gantry: error: ") and line.endswith("\n"), line)
+        self.assertEqual(line.count("\n"), 1, line)
+        self.assertGreater(len(line), 30, line)
+        for word in [words] if isinstance(words, str) else words:
+            self.assertIn(word, line)
+        self.assertEqual(self.tree(), before, "files were left or lost")
+        return line
+
+    def tree(self):
+        return sorted((str(p), p.stat().st_size) for p in self.folder.rglob("*"))
+
+
+class Usage(Tool):
+    def test_help_has_examples_for_each_command(self):
+        text = self.works("--help")
+        for code in range(6):
+            self.assertRegex(text, rf"(?m)^ +{code}  \w")
+        for command in ("compile", "run", "inspect", "bench", "devices", "diff"):
+            self.assertIn(command, text)
+            text_of_command = self.works(command, "--help")
+            self.assertIn("Examples:", text_of_command)
+            self.assertIn(f"gantry {command}", text_of_command)
+        self.assertRegex(self.works("--version"), r"^gantry \d+\.\d+\.\d+\n$")
+
+    def test_wrong_usage(self):
+        self.fails(1, "--help")
+        self.fails(1, "--help", "nonsense")
+        self.fails(1, "gantry run --help", "run")
+        self.fails(1, "--nonsense", "run", self.model, "--nonsense")
+        self.fails(1, "--random", "run", self.model, "--random", "x")
+        self.fails(1, "--binding", "run", self.model, "--binding", "x")
+        self.fails(1, "--runs", "bench", self.model, "--runs", "0")
+        self.fails(1, "--rtol", "run", self.model, "--rtol", "-1")
+
+    def test_colour_only_on_a_terminal(self):
+        def on_terminal(env):
+            parent, child = pty.openpty()
+            process = subprocess.Popen([OPTIONS.gantry, "devices"], stdout=child, stderr=child,
+                                       env={**os.environ, "TERM": "xterm", **env})
+            os.close(child)
+            data = b""
+            while True:
+                try:
+                    piece = os.read(parent, 4096)
+                except OSError as error:
+                    self.assertEqual(error.errno, errno.EIO)  # the other end is closed
+                    break
+                if not piece:
+                    break
+                data += piece
+            os.close(parent)
+            self.assertEqual(process.wait(), 0)
+            return data
+        self.assertIn(b"\x1b[", on_terminal({"NO_COLOR": ""}))
+        self.assertNotIn(b"\x1b[", on_terminal({"NO_COLOR": "1"}))
+        self.assertNotIn("\x1b[", self.works("devices"))
+
+    def test_full_standard_output(self):
+        with open("/dev/full", "w") as full:
+            self.fails(3, "standard output", "inspect", self.artifact, stdout=full)
+
+
+class Compile(Tool):
+    def test_summary_and_default_name(self):
+        text = self.works("compile", self.model)
+        self.assertTrue((self.folder / "relu_mul.gantry").exists())
+        for word in ("kernels", "constants", "arena", "ratio"):
+            self.assertIn(word, text)
+        summary = json.loads(self.works("compile", self.model, "-o", "other.gantry", "--json"))
+        self.assertGreater(summary["kernels"], 0)
+        self.assertGreaterEqual(summary["ratio"], 1)
+        self.assertEqual(summary["file_bytes"], (self.folder / "other.gantry").stat().st_size)
+
+    def test_dumps(self):
+        self.works("compile", self.model, "--dump-ir", "--dump-spirv", "--dump-dir", "dump")
+        suffixes = {p.suffix for p in (self.folder / "dump").rglob("*")}
+        self.assertIn(".mlir", suffixes)
+        self.assertIn(".spv", suffixes)
+
+    def test_bad_models(self):
+        good = (pathlib.Path(OPTIONS.examples) / "digits/digits.onnx").read_bytes()
+        bad = self.folder / "bad.onnx"
+        self.fails(1, "none.onnx", "compile", "none.onnx")
+        self.fails(1, "tmp", "compile", self.temporary)
+        for length in (0, 1, 100, len(good) // 2, len(good) - 1):
+            bad.write_bytes(good[:length])
+            self.fails(1, "bad.onnx", "compile", bad)
+            self.fails(1, "bad.onnx", "run", bad, "--random", "1")
+        seed = 7
+        for _ in range(8):
+            bad.write_bytes(random.Random(seed).randbytes(3000))
+            seed += 1
+            self.fails(1, "bad.onnx", "compile", bad)
+        broken = self.folder / "bad.mlir"
+        broken.write_text("func.func @main(")
+        self.fails(1, "bad.mlir", "compile", broken)
+        (self.folder / "bad.txt").write_text("hello")
+        self.fails(1, "bad.txt", "compile", "bad.txt")
+        self.fails(1, "bad.txt", "run", "bad.txt")
+
+    def test_unsupported_operators_are_all_listed(self):
+        bad = self.folder / "bad.onnx"
+        bad.write_bytes(onnx_model([("NoSuchThing", "one", ["x"], ["a"]), ("Relu", "fine", ["a"], ["b"]),
+                                    ("NorThis", "two", ["b"], ["y"])], [("x", [2])], [("y", [2])]))
+        self.fails(2, ["NoSuchThing", "one", "NorThis", "two"], "compile", bad)
+        self.fails(2, ["NoSuchThing", "NorThis"], "run", bad, "--random", "1")
+
+    def test_shape_arithmetic_that_overflows(self):
+        bad = self.folder / "bad.onnx"
+        huge = 1 << 62
+        bad.write_bytes(onnx_model([("Relu", "r", ["x"], ["y"])], [("x", [huge, 16])], [("y", [huge, 16])]))
+        self.fails(1, str(huge), "compile", bad)
+        bad.write_bytes(onnx_model([("Expand", "grow", ["x", "s"], ["y"])], [("x", [1, 1, 1])],
+                                   [("y", [1 << 31, 1 << 31, 1 << 31])],
+                                   [int64_tensor("s", [1 << 31, 1 << 31, 1 << 31])]))
+        self.fails(1, [], "compile", bad)
+
+    def test_output_that_cannot_be_written(self):
+        self.fails(3, "nosuch", "compile", self.model, "-o", "nosuch/m.gantry")
+        self.fails(1, "tmp", "compile", self.model, "-o", self.temporary)
+        copy = self.folder / "copy.onnx"
+        shutil.copy(self.model, copy)
+        self.fails(1, "copy.onnx", "compile", copy, "-o", copy)
+        self.fails(3, "/dev/full", "compile", self.model, "-o", "/dev/full")
+        self.assertTrue(pathlib.Path("/dev/full").is_char_device())
+        self.fails(1, "nosuch", "compile", self.model, "-o", "m.gantry", "--profile", "nosuch")
+
+    def test_full_disk(self):
+        mount = self.folder / "small"
+        mount.mkdir()
+        made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(mount)], capture_output=True)
+        if made.returncode != 0:
+            self.skipTest("a small file system cannot be mounted here (it needs root)")
+        try:
+            digits = pathlib.Path(OPTIONS.examples) / "digits/digits.onnx"
+            self.fails(3, "small", "compile", digits, "-o", mount / "m.gantry")
+            self.fails(3, [], "run", digits, "--random", "1", "--dim", "batch=1", env={"TMPDIR": str(mount)})
+            self.fails(3, "small", "inspect", self.artifact, "--plot", mount / "nosuch/plan.svg")
+            (mount / "old.gantry").write_text("old")
+            self.fails(3, "small", "compile", digits, "-o", mount / "old.gantry")
+            self.assertEqual((mount / "old.gantry").read_text(), "old")
+        finally:
+            subprocess.run(["umount", str(mount)], check=True)
+
+
+class Run(Tool):
+    def test_model_and_artifact_agree(self):
+        self.works("run", self.model, "--random", "3", "-o", "a.npy")
+        self.works("run", self.artifact, "--random", "3", "-o", "out")
+        self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "out/y.npy").read_bytes())
+        shape, values = read_npy(self.folder / "a.npy")
+        self.assertEqual(shape, (4, 6))
+        self.assertEqual(len(set(values)), 24)
+
+    def test_expect(self):
+        self.works("run", self.artifact, "--arange", "-o", "y.npy")
+        text = self.works("run", self.artifact, "--arange", "--expect", "y.npy", "--rtol", "0", "--atol", "0")
+        self.assertIn("matches", text)
+        shape, values = read_npy(self.folder / "y.npy")
+        values[8] += 0.5
+        write_npy(self.folder / "z.npy", "<f4", shape, values.tobytes())
+        text = self.works("run", self.artifact, "--arange", "--expect", "y=z.npy", codes=(5,))
+        self.assertIn("worst at [1, 2]", text)
+        self.assertIn("1 of 24 elements differ", text)
+        report = json.loads(self.works("run", self.artifact, "--arange", "--expect", "z.npy", "--json", codes=(5,)))
+        found = report["outputs"][0]["expected"]
+        self.assertEqual(found["worst_index"], [1, 2])
+        self.assertAlmostEqual(found["max_abs"], 0.5, 5)
+        self.works("run", self.artifact, "--arange", "--expect", "z.npy", "--l2", "0.9")
+
+    def test_small_models_of_the_repository(self):
+        ran = 0
+        for folder in sorted((pathlib.Path(OPTIONS.data) / "models").iterdir()):
+            case = folder / "case_0"
+            if folder.name not in ("residual", "integers", "linalg_matmul"):
+                continue
+            model = next(p for p in folder.iterdir() if p.stem == "model")
+            arguments = [w for p in sorted(case.glob("input_*")) for w in ("-i", p)]
+            arguments += [w for p in sorted(case.glob("output_*")) for w in ("--expect", p)]
+            self.works("run", model, *arguments)
+            ran += 1
+        self.assertEqual(ran, 3)
+
+    def test_dynamic_sizes(self):
+        for batch in (1, 5):
+            self.works("run", self.dynamic, "--random", "1", "--dim", f"batch={batch}", "-o", "y.npy")
+            self.assertEqual(read_npy(self.folder / "y.npy")[0], (batch, 6))
+        self.works("run", self.dynamic, "--random", "1", "--shape", "x=2x6")
+        self.fails(1, ["--dim batch=N", "'x'"], "run", self.dynamic, "--random", "1")
+        self.fails(1, "nosuch", "run", self.dynamic, "--random", "1", "--dim", "nosuch=1")
+        self.fails(1, "x=2x7", "run", self.dynamic, "--random", "1", "--shape", "x=2x7")
+
+    def test_wrong_inputs(self):
+        def npy(name, descr, shape, data):
+            write_npy(self.folder / name, descr, shape, data)
+            return name
+        run = ("run", self.artifact, "--input")
+        self.fails(1, ["'x'", "4x6", "--random"], "run", self.artifact)
+        self.fails(1, "none.npy", *run, "none.npy")
+        self.fails(1, "nosuch", *run, "nosuch=x.npy")
+        self.fails(1, ["6x4", "4x6"], *run, npy("shape.npy", "<f4", (6, 4), bytes(96)))
+        self.fails(1, ["1x4x6", "4x6"], *run, npy("rank.npy", "<f4", (1, 4, 6), bytes(96)))
+        self.fails(1, ["f64", "f32"], *run, npy("type.npy", "<f8", (4, 6), bytes(192)))
+        self.fails(1, "short.npy", *run, npy("short.npy", "<f4", (4, 6), bytes(95)))
+        good = npy("good.npy", "<f4", (4, 6), bytes(96))
+        self.fails(1, "2 files", *run, good, "--input", good)
+        self.fails(1, "twice", *run, f"x={good}", "--input", f"x={good}")
+        self.fails(1, "none.npy", *run, good, "--expect", "none.npy")
+        self.fails(1, "2 files", *run, good, "--expect", good, "--expect", good)
+        (self.folder / "junk.npy").write_bytes(b"junk")
+        self.fails(1, "junk.npy", *run, "junk.npy")
+        (self.folder / "junk.pb").write_bytes(bytes(range(200, 256)))
+        self.fails(1, "junk.pb", *run, "junk.pb")
+        self.fails(1, "tmp", *run, self.temporary)
+
+    def test_outputs_that_cannot_be_written(self):
+        self.fails(3, "/dev/full", "run", self.artifact, "--random", "1", "-o", "/dev/full")
+        self.fails(3, "nosuch", "run", self.artifact, "--random", "1", "-o", "nosuch/y.npy")
+        (self.folder / "file").write_text("x")
+        self.fails(1, "file", "run", self.artifact, "--random", "1", "-o", "file")
+
+    def test_devices_that_do_not_exist(self):
+        self.fails(1, "nosuch", "run", self.artifact, "--random", "1", "--device", "nosuch")
+        self.fails(1, "99", "run", self.artifact, "--random", "1", "--device", "99")
+        self.fails(1, "nosuch", "bench", self.artifact, env={"GANTRY_DEVICE": "nosuch"})
+        none = {"VK_ICD_FILENAMES": "/nonexistent", "VK_DRIVER_FILES": "/nonexistent"}
+        self.fails(4, "mesa-vulkan-drivers", "run", self.artifact, "--random", "1", env=none)
+        self.fails(4, "mesa-vulkan-drivers", "devices", env=none)
+
+    def test_damaged_artifacts(self):
+        good = self.artifact.read_bytes()
+        bad = self.folder / "bad.gantry"
+        seed = 11
+        places = sorted({0, 7, 8, 12, 20, 40, 63, 64, 4095, 4096, len(good) - 1} |
+                        {random.Random(seed).randrange(len(good)) for seed in range(seed, seed + 25)})
+        for place in places:
+            data = bytearray(good)
+            data[place] ^= 0x10
+            bad.write_bytes(data)
+            self.fails(1, "bad.gantry", "run", bad, "--random", "1")
+        for length in (0, 5, 63, 64, 4096, len(good) - 1):
+            bad.write_bytes(good[:length])
+            self.fails(1, "bad.gantry", "run", bad, "--random", "1")
+            self.fails(1, "bad.gantry", "inspect", bad)
+        bad.write_bytes(good + b"x")
+        self.fails(1, "bad.gantry", "run", bad, "--random", "1")
+        newer = bytearray(good)
+        newer[8:12] = struct.pack("<I", struct.unpack("<I", newer[8:12])[0] + 1)
+        bad.write_bytes(newer)
+        self.assertRegex(self.fails(1, "bad.gantry", "run", bad, "--random", "1"), "newer|version")
+
+    def test_check_memory_and_bindings(self):
+        self.works("run", self.artifact, "--random", "1", "-o", "a.npy")
+        for arguments in (["--check-memory"], ["--binding", "storage-buffer"], ["--timestamps"]):
+            self.works("run", self.artifact, "--random", "1", "--expect", "a.npy", *arguments)
+
+
+class Trace(Tool):
+    def test_trace_and_diff(self):
+        self.works("run", self.model, "--random", "1", "--trace-layers", "a")
+        index = json.loads((self.folder / "a/index.json").read_text())
+        names = [t["name"] for t in index["tensors"]]
+        self.assertEqual(names, ["a/b:0", "c", "y"])
+        for tensor in index["tensors"]:
+            shape, _ = read_npy(self.folder / "a" / tensor["file"])
+            self.assertEqual(list(shape), tensor["shape"])
+        traced = self.folder / "traced.gantry"
+        self.works("compile", self.model, "--trace-layers", "-o", traced)
+        self.works("run", traced, "--random", "1", "--trace-layers", "b")
+        self.assertIn("agree", self.works("diff", "a", "b"))
+        file = self.folder / "b" / index["tensors"][1]["file"]
+        shape, values = read_npy(file)
+        values[7] += 1
+        write_npy(file, "<f4", shape, values.tobytes())
+        text = self.works("diff", "a", "b", codes=(5,))
+        self.assertIn("the first that diverges is c", text)
+        report = json.loads(self.works("diff", "a", "b", "--json", codes=(5,)))
+        self.assertEqual((report["differing"], report["first"]["name"]), (1, "c"))
+
+    def test_diff_takes_plain_files(self):
+        self.works("run", self.model, "--random", "1", "--trace-layers", "a")
+        plain = self.folder / "plain"
+        plain.mkdir()
+        index = json.loads((self.folder / "a/index.json").read_text())
+        shutil.copy(self.folder / "a" / index["tensors"][2]["file"], plain / "y.npy")
+        self.assertIn("all 1 tensors agree", self.works("diff", "a", "plain"))
+        shutil.copy(self.folder / "a" / index["tensors"][0]["file"], plain / "y.npy")
+        self.works("diff", "a", "plain", codes=(5,))
+
+    def test_what_cannot_be_traced_or_compared(self):
+        self.fails(1, "compile --trace-layers", "run", self.artifact, "--random", "1", "--trace-layers", "a")
+        self.fails(1, "nosuch", "diff", "nosuch", "nosuch")
+        self.fails(1, "index.json", "diff", self.temporary, self.temporary)
+        self.works("run", self.model, "--random", "1", "--trace-layers", "a")
+        (self.folder / "a/index.json").write_text("{")
+        self.fails(1, "index.json", "diff", "a", "a")
+
+
+class Show(Tool):
+    def test_inspect(self):
+        text = self.works("inspect", self.artifact, "--dispatches")
+        for word in ("constants", "arena height", "lower bound", "ratio", "peak at command", "shared"):
+            self.assertIn(word, text)
+        names = {v["name"] for v in json.loads(self.works("inspect", self.artifact, "--json"))["values"]}
+        self.assertLessEqual({"x", "y"}, names)
+
+    def test_plot(self):
+        self.works("inspect", self.model, "--plot", "plan.svg")
+        root = xml.parse(self.folder / "plan.svg").getroot()
+        self.assertTrue(root.tag.endswith("svg"))
+        self.fails(3, "/dev/full", "inspect", self.artifact, "--plot", "/dev/full")
+        self.fails(3, "nosuch", "inspect", self.artifact, "--plot", "nosuch/plan.svg")
+
+    def test_dynamic_plan_needs_sizes(self):
+        self.assertIn("--dim batch=N", self.works("inspect", self.dynamic))
+        self.assertIn("ratio", self.works("inspect", self.dynamic, "--dim", "batch=2"))
+        self.fails(1, "--dim batch=N", "inspect", self.dynamic, "--plot", "plan.svg")
+        self.works("inspect", self.dynamic, "--dim", "batch=2", "--plot", "plan.svg")
+        self.fails(1, "nosuch", "inspect", self.dynamic, "--dim", "nosuch=2")
+
+    def test_bench(self):
+        text = self.works("bench", self.artifact, "--runs", "7")
+        self.assertIn("7 runs", text)
+        self.assertIn("GFLOP/s", text)
+        report = json.loads(self.works("bench", self.artifact, "--seconds", "0.05", "--json"))
+        self.assertGreaterEqual(report["run"]["count"], 5)
+        self.assertGreater(len(report["dispatches"]), 0)
+        for dispatch in report["dispatches"]:
+            self.assertGreater(dispatch["bytes"], 0)
+        times = [d["median_ns"] for d in report["dispatches"]]
+        self.assertEqual(times, sorted(times, reverse=True))
+        report = json.loads(self.works("bench", self.artifact, "--runs", "5", "--top", "1", "--json"))
+        self.assertEqual(len(report["dispatches"]), 1)
+
+    def test_devices(self):
+        devices = json.loads(self.works("devices", "--json"))["devices"]
+        self.assertEqual(sum(d["default"] for d in devices), 1)
+        self.assertEqual([d["index"] for d in devices], list(range(len(devices))))
+        order = ["discrete", "integrated", "virtual", "software"]
+        kinds = [order.index(d["kind"]) for d in devices if d["usable"]]
+        self.assertEqual(kinds, sorted(kinds))
+        self.assertIn(devices[0]["name"][:12], self.works("devices"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--gantry", required=True)
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--examples", required=True)
+    OPTIONS, rest = parser.parse_known_args()
+    OPTIONS.gantry = os.path.abspath(OPTIONS.gantry)
+    unittest.main(argv=[sys.argv[0], *rest])
