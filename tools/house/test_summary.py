@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts what really ran, from the JUnit file that ctest writes.
 
-One ctest entry may hold many tests (a GoogleTest program, a lit run, a
-unittest): its output is read and every one of them counts. A test that was skipped is named with its reason. Failures are:
+One ctest entry may hold many tests (a GoogleTest program, a lit run, a unittest): its output is read
+and every one of them counts. A test that was skipped is named with its reason. Failures are:
   - a test that failed;
   - a program that ran no test at all;
   - a test that passed while the Vulkan validation layers had something to say.
@@ -45,13 +45,10 @@ class Tally:
         for word, number in re.findall(r"^  (Passed|Expectedly Failed) *: *(\d+)", output, re.M):
             self.passed += int(number)
             count += int(number)
-        for kind, test in re.findall(
-                r"^(?:PASS|(FAIL|XPASS|TIMEOUT|UNRESOLVED|UNSUPPORTED)): (\S+ :: \S+) \(", output, re.M):
-            if kind == "UNSUPPORTED":
-                self.skipped.append(f"{name}: {test}")
-                count += 1
-            elif kind:
-                self.failed.append(f"{name}: {test}")
+        for kind, tests in re.findall(r"^([A-Z][A-Za-z ]*) Tests \(\d+\):\n((?:  .*\n)+)", output, re.M):
+            where = self.skipped if kind == "Unsupported" else self.failed
+            for test in tests.splitlines():
+                where.append(f"{name}: {test.strip()}")
                 count += 1
         if count == 0:
             self.failed.append(f"{name}: ran no test")
