@@ -13,8 +13,14 @@ const OperatorTable &operatorTable() {
     addActivationOperators(t);
     addConvOperators(t);
     addPoolOperators(t);
+    addMatMulOperators(t);
     addReduceOperators(t);
+    addNormOperators(t);
+    addShapeOperators(t);
     addLayoutOperators(t);
+    addGatherOperators(t);
+    addResizeOperators(t);
+    addCreationOperators(t);
     return t;
   }();
   return table;

@@ -1,0 +1,200 @@
+// MatMul, Gemm, Einsum: contractions as one linalg.generic over (batch..., m, n, k).
+#include "codegen/import/onnx/context.h"
+#include "codegen/import/onnx/registry.h"
+
+#include <map>
+
+namespace gantry::importer {
+
+namespace {
+
+Number zeroOf(DType type) {
+  Number zero;
+  if (isFloat(type))
+    zero.f = 0;
+  return zero;
+}
+
+Scalar multiplyAdd(BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar sum) {
+  return b.add(sum, b.mul(x[0], x[1]));
+}
+
+void checkContraction(Dim a, Dim b, const Tensor &x, const Tensor &y) {
+  if (a != b && staticDim(a) && staticDim(b))
+    failBadInput("the shapes " + describeDims(x.dims) + " and " + describeDims(y.dims) +
+                 " cannot be multiplied: " + llvm::Twine(*staticDim(a)) + " and " +
+                 llvm::Twine(*staticDim(b)) + " differ");
+  if (x.type != y.type)
+    failBadInput("its operands are " + dtypeName(x.type) + " and " + dtypeName(y.type));
+}
+
+void importMatMul(ImportContext &import, const Node &node) {
+  Tensor a = import.input(node, 0), b = import.input(node, 1);
+  if (a.rank() == 0 || b.rank() == 0)
+    failBadInput("MatMul of a scalar");
+  const bool aVector = a.rank() == 1, bVector = b.rank() == 1;
+  checkContraction(a.dims.back(), bVector ? b.dims[0] : b.dims[b.rank() - 2], a, b);
+  Tensor aBatch, bBatch;
+  aBatch.dims.assign(a.dims.begin(), a.dims.end() - (aVector ? 1 : 2));
+  bBatch.dims.assign(b.dims.begin(), b.dims.end() - (bVector ? 1 : 2));
+  Dims batch = import.broadcastDims({aBatch, bBatch});
+  // Loops: batch..., m unless a is a vector, n unless b is, k.
+  const unsigned rows = batch.size(), columns = rows + !aVector, inner = columns + !bVector;
+  const unsigned loops = inner + 1;
+  GenericSpec spec;
+  spec.reduction.assign(loops, false);
+  spec.reduction[inner] = true;
+  auto batchExprs = [&](const Dims &dims) {
+    llvm::SmallVector<mlir::AffineExpr> exprs;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      unsigned at = batch.size() - dims.size() + i;
+      bool repeated = isStaticOne(dims[i]) && !isStaticOne(batch[at]);
+      exprs.push_back(repeated ? import.number(0) : import.loop(at));
+    }
+    return exprs;
+  };
+  auto aExprs = batchExprs(aBatch.dims), bExprs = batchExprs(bBatch.dims);
+  spec.resultDims = batch;
+  if (!aVector) {
+    aExprs.push_back(import.loop(rows));
+    spec.resultDims.push_back(a.dims[a.rank() - 2]);
+  }
+  aExprs.push_back(import.loop(inner));
+  bExprs.push_back(import.loop(inner));
+  if (!bVector) {
+    bExprs.push_back(import.loop(columns));
+    spec.resultDims.push_back(b.dims.back());
+  }
+  llvm::SmallVector<mlir::AffineExpr> results;
+  for (unsigned i = 0; i < inner; ++i)
+    results.push_back(import.loop(i));
+  spec.resultType = a.type;
+  spec.resultMap = import.map(loops, results);
+  spec.init = zeroOf(a.type);
+  spec.inputs.push_back({a, import.map(loops, aExprs)});
+  spec.inputs.push_back({b, import.map(loops, bExprs)});
+  spec.body = multiplyAdd;
+  import.setOutput(node, 0, import.generic(spec));
+}
+
+void importGemm(ImportContext &import, const Node &node) {
+  Tensor a = import.input(node, 0), b = import.input(node, 1);
+  std::optional<Tensor> c = import.optionalInput(node, 2);
+  if (a.rank() != 2 || b.rank() != 2)
+    failBadInput("Gemm of the shapes " + describeDims(a.dims) + " and " + describeDims(b.dims) +
+                 "; both must have rank 2");
+  const bool transA = node.intAttribute("transA", 0) != 0;
+  const bool transB = node.intAttribute("transB", 0) != 0;
+  const double alpha = node.floatAttribute("alpha", 1), beta = node.floatAttribute("beta", 1);
+  checkContraction(a.dims[transA ? 0 : 1], b.dims[transB ? 1 : 0], a, b);
+  mlir::AffineExpr m = import.loop(0), n = import.loop(1), k = import.loop(2);
+  using Exprs = llvm::SmallVector<mlir::AffineExpr>;
+  GenericSpec spec;
+  spec.reduction = {false, false, true};
+  spec.resultType = a.type;
+  spec.resultDims = {a.dims[transA ? 1 : 0], b.dims[transB ? 0 : 1]};
+  spec.resultMap = import.map(3, {m, n});
+  spec.init = zeroOf(a.type);
+  spec.inputs.push_back({a, import.map(3, transA ? Exprs{k, m} : Exprs{m, k})});
+  spec.inputs.push_back({b, import.map(3, transB ? Exprs{n, k} : Exprs{k, n})});
+  spec.body = multiplyAdd;
+  Tensor y = import.generic(spec);
+  llvm::SmallVector<Tensor> operands{y};
+  const bool added = c && beta != 0;
+  if (added) {
+    // Before opset 7 a bias of one column's length lies along the rows only with `broadcast`.
+    Dims dims = import.broadcastDims({y, *c});
+    if (dims != y.dims && allStatic(dims) && allStatic(y.dims))
+      failBadInput("the bias " + describeDims(c->dims) + " does not broadcast to " +
+                   describeDims(y.dims));
+    operands.push_back(*c);
+  }
+  if (added || alpha != 1)
+    y = import.elementwise(operands, a.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
+      Scalar value = alpha == 1 ? x[0] : b.mul(x[0], b.constant(a.type, alpha));
+      if (!added)
+        return value;
+      return b.add(value, beta == 1 ? x[1] : b.mul(x[1], b.constant(a.type, beta)));
+    });
+  import.setOutput(node, 0, y);
+}
+
+// "bij,bjk->bik": each letter is a loop; letters that the result lacks are summed over.
+void importEinsum(ImportContext &import, const Node &node) {
+  std::string equation = node.stringAttribute("equation", "");
+  equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
+  if (equation.find('.') != std::string::npos)
+    failUnsupported("the equation \"" + equation + "\": ellipses are not supported");
+  size_t arrow = equation.find("->");
+  std::string left = equation.substr(0, arrow);
+  llvm::SmallVector<llvm::StringRef> terms;
+  llvm::StringRef(left).split(terms, ',');
+  if (terms.size() != node.inputCount())
+    failBadInput("the equation \"" + equation + "\" has " + llvm::Twine(terms.size()) +
+                 " terms for " + llvm::Twine(node.inputCount()) + " inputs");
+  std::map<char, Dim> sizes;
+  std::map<char, int> uses;
+  llvm::SmallVector<Tensor> operands;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    operands.push_back(import.input(node, i));
+    if (int64_t(terms[i].size()) != operands[i].rank())
+      failBadInput("the term \"" + terms[i] + "\" does not match the shape " +
+                   describeDims(operands[i].dims));
+    for (auto [letter, dim] : llvm::zip(terms[i], operands[i].dims)) {
+      auto [it, added] = sizes.try_emplace(letter, dim);
+      ++uses[letter];
+      if (!added && it->second != dim && staticDim(it->second) && staticDim(dim))
+        failBadInput("the letter '" + llvm::Twine(letter) + "' stands for " +
+                     llvm::Twine(*staticDim(it->second)) + " and for " + llvm::Twine(*staticDim(dim)));
+    }
+  }
+  std::string right;
+  if (arrow != std::string::npos)
+    right = equation.substr(arrow + 2);
+  else
+    for (auto &[letter, count] : uses)
+      if (count == 1)
+        right += letter;
+  std::map<char, unsigned> loops;
+  GenericSpec spec;
+  for (char letter : right) {
+    if (!sizes.count(letter) || !loops.try_emplace(letter, loops.size()).second)
+      failBadInput("the equation \"" + equation + "\" is impossible");
+    spec.resultDims.push_back(sizes[letter]);
+  }
+  for (auto &[letter, size] : sizes)
+    loops.try_emplace(letter, loops.size());
+  spec.reduction.assign(loops.size(), false);
+  for (size_t i = right.size(); i < loops.size(); ++i)
+    spec.reduction[i] = true;
+  auto mapOf = [&](llvm::StringRef letters) {
+    llvm::SmallVector<mlir::AffineExpr> exprs;
+    for (char letter : letters)
+      exprs.push_back(import.loop(loops[letter]));
+    return import.map(loops.size(), exprs);
+  };
+  for (size_t i = 0; i < terms.size(); ++i)
+    spec.inputs.push_back({operands[i], mapOf(terms[i])});
+  const bool sums = right.size() < loops.size();
+  spec.resultType = operands[0].type;
+  spec.resultMap = mapOf(right);
+  if (sums)
+    spec.init = zeroOf(spec.resultType);
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar sum) {
+    Scalar product = x[0];
+    for (Scalar other : x.drop_front())
+      product = b.mul(product, other);
+    return sums ? b.add(sum, product) : product;
+  };
+  import.setOutput(node, 0, import.generic(spec));
+}
+
+} // namespace
+
+void addMatMulOperators(OperatorTable &table) {
+  table["MatMul"] = importMatMul;
+  table["Gemm"] = importGemm;
+  table["Einsum"] = importEinsum;
+}
+
+} // namespace gantry::importer

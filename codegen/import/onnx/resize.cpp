@@ -1,0 +1,323 @@
+// Resize and Upsample: nearest, linear and cubic, in all coordinate modes but tf_crop_and_resize.
+//
+// Interpolation is separable: each resized axis has, for each output position, 1, 2 or 4 taps (a
+// position and a weight). They are computed here and become small constant tables; the body reads the
+// taps and adds them up. Where the taps are output position / factor (integer nearest upsampling), the
+// operand's indexing map says so and there are no tables.
+#include "codegen/import/onnx/context.h"
+#include "codegen/import/onnx/registry.h"
+
+#include <cmath>
+
+namespace gantry::importer {
+
+namespace {
+
+struct Mode {
+  std::string mode = "nearest", coordinates = "half_pixel", nearest = "round_prefer_floor";
+  double cubic = -0.75;
+  bool excludeOutside = false;
+};
+
+struct Axis {
+  int64_t axis = 0, in = 1, out = 1;
+  double scale = 1;
+  std::vector<std::vector<int64_t>> positions; // per tap, per output position
+  std::vector<std::vector<double>> weights;
+};
+
+double originalCoordinate(const Mode &mode, const Axis &a, int64_t at) {
+  const double x = static_cast<double>(at), in = double(a.in), out = double(a.out);
+  if (mode.coordinates == "half_pixel")
+    return (x + 0.5) / a.scale - 0.5;
+  if (mode.coordinates == "pytorch_half_pixel")
+    return a.out > 1 ? (x + 0.5) / a.scale - 0.5 : 0;
+  if (mode.coordinates == "align_corners")
+    return a.out > 1 ? x * (in - 1) / (out - 1) : 0;
+  if (mode.coordinates == "asymmetric")
+    return x / a.scale;
+  if (mode.coordinates == "tf_half_pixel_for_nn")
+    return (x + 0.5) / a.scale;
+  if (mode.coordinates == "half_pixel_symmetric") {
+    double adjustment = out / (a.scale * in), center = in / 2;
+    return center * (1 - adjustment) + (x + 0.5) / a.scale - 0.5;
+  }
+  failUnsupported("the coordinate mode \"" + mode.coordinates + "\"");
+}
+
+int64_t nearestPosition(const Mode &mode, double x) {
+  if (mode.nearest == "round_prefer_floor")
+    return static_cast<int64_t>(std::ceil(x - 0.5));
+  if (mode.nearest == "round_prefer_ceil")
+    return static_cast<int64_t>(std::floor(x + 0.5));
+  if (mode.nearest == "floor")
+    return static_cast<int64_t>(std::floor(x));
+  if (mode.nearest == "ceil")
+    return static_cast<int64_t>(std::ceil(x));
+  failBadInput("the nearest_mode is \"" + mode.nearest + "\"");
+}
+
+void computeTaps(const Mode &mode, Axis &a) {
+  const size_t taps = mode.mode == "nearest" ? 1 : mode.mode == "linear" ? 2 : 4;
+  a.positions.assign(taps, {});
+  a.weights.assign(taps, {});
+  for (int64_t o = 0; o < a.out; ++o) {
+    const double x = originalCoordinate(mode, a, o);
+    const double base = std::floor(x), t = x - base;
+    double weights[4] = {1 - t, t, 0, 0};
+    int64_t first = static_cast<int64_t>(base);
+    if (taps == 1) {
+      first = nearestPosition(mode, x);
+      weights[0] = 1;
+    } else if (taps == 4) {
+      // Keys' kernel, "Cubic convolution interpolation for digital image processing", 1981.
+      const double c = mode.cubic, u = 1 - t;
+      first -= 1;
+      weights[0] = ((c * (t + 1) - 5 * c) * (t + 1) + 8 * c) * (t + 1) - 4 * c;
+      weights[1] = ((c + 2) * t - (c + 3)) * t * t + 1;
+      weights[2] = ((c + 2) * u - (c + 3)) * u * u + 1;
+      weights[3] = ((c * (u + 1) - 5 * c) * (u + 1) + 8 * c) * (u + 1) - 4 * c;
+    }
+    if (mode.excludeOutside && taps == 4) {
+      double sum = 0;
+      for (size_t k = 0; k < taps; ++k) {
+        int64_t at = first + int64_t(k);
+        if (at < 0 || at >= a.in)
+          weights[k] = 0;
+        sum += weights[k];
+      }
+      for (double &weight : weights)
+        weight /= sum;
+    }
+    for (size_t k = 0; k < taps; ++k) {
+      a.positions[k].push_back(std::clamp<int64_t>(first + int64_t(k), 0, a.in - 1));
+      a.weights[k].push_back(weights[k]);
+    }
+  }
+}
+
+// output / factor for every position: the factor.
+std::optional<int64_t> wholeFactor(const Axis &a) {
+  if (a.positions.size() != 1 || a.out % a.in != 0)
+    return std::nullopt;
+  const int64_t factor = a.out / a.in;
+  for (int64_t o = 0; o < a.out; ++o)
+    if (a.positions[0][o] != o / factor)
+      return std::nullopt;
+  return factor;
+}
+
+Tensor interpolate(ImportContext &import, const Tensor &x, llvm::ArrayRef<Axis> axes, Dims dims) {
+  const unsigned rank = x.rank();
+  GenericSpec spec;
+  spec.reduction.assign(rank, false);
+  spec.resultType = x.type;
+  spec.resultDims = dims;
+  llvm::SmallVector<mlir::AffineExpr> exprs;
+  for (unsigned i = 0; i < rank; ++i)
+    exprs.push_back(import.loop(i));
+  bool byMap = true;
+  for (const Axis &a : axes) {
+    auto factor = wholeFactor(a);
+    byMap &= factor.has_value();
+    if (factor)
+      exprs[a.axis] = import.loop(a.axis).floorDiv(*factor);
+  }
+  if (byMap) {
+    spec.inputs.push_back({x, import.map(rank, exprs)});
+    spec.body = [](BodyBuilder &, llvm::ArrayRef<Scalar> in, Scalar) { return in[0]; };
+    return import.generic(spec);
+  }
+  spec.captured.push_back(x);
+  for (const Axis &a : axes)
+    for (size_t k = 0; k < a.positions.size(); ++k) {
+      mlir::AffineMap map = import.map(rank, {import.loop(a.axis)});
+      spec.inputs.push_back(
+          {import.fromConstant(makeInts(DType::I32, {a.out}, a.positions[k])), map});
+      if (a.positions.size() > 1)
+        spec.inputs.push_back({import.fromConstant(makeFloats(x.type, {a.out}, a.weights[k])), map});
+    }
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar) {
+    llvm::SmallVector<Scalar> at;
+    for (unsigned i = 0; i < rank; ++i)
+      at.push_back(b.loopIndex(i));
+    // Axis by axis: the sum over its taps of weight times what the later axes give there.
+    std::function<Scalar(size_t, size_t)> gather = [&](size_t axis, size_t operand) -> Scalar {
+      if (axis == axes.size())
+        return b.extract(0, at);
+      const size_t taps = axes[axis].positions.size(), each = taps > 1 ? 2 : 1;
+      std::optional<Scalar> sum;
+      for (size_t k = 0; k < taps; ++k) {
+        at[axes[axis].axis] = b.cast(in[operand + k * each], DType::Index);
+        Scalar value = gather(axis + 1, operand + taps * each);
+        if (taps > 1)
+          value = b.mul(value, in[operand + k * each + 1]);
+        sum = sum ? b.add(*sum, value) : value;
+      }
+      return *sum;
+    };
+    return gather(0, 0);
+  };
+  return import.generic(spec);
+}
+
+// Scales by axis (1 where an axis is not resized) and the output dims.
+struct Target {
+  llvm::SmallVector<double> scales;
+  Dims dims;
+};
+
+void checkStatic(const Tensor &x, int64_t axis) {
+  if (!staticDim(x.dims[axis]))
+    failUnsupported("resizing the dynamic dimension " + llvm::Twine(axis) + " of " +
+                    describeDims(x.dims));
+}
+
+Target fromScales(ImportContext &import, const Tensor &x, llvm::ArrayRef<double> scales,
+                  llvm::ArrayRef<int64_t> axes) {
+  Target target{llvm::SmallVector<double>(x.rank(), 1), x.dims};
+  if (scales.size() != axes.size())
+    failBadInput(llvm::Twine(scales.size()) + " scales for " + llvm::Twine(axes.size()) + " axes");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (!(scales[i] > 0) || scales[i] > 1e6)
+      failBadInput("a scale of " + std::to_string(scales[i]) + "; it must be positive");
+    target.scales[axes[i]] = scales[i];
+    if (scales[i] == 1)
+      continue;
+    checkStatic(x, axes[i]);
+    double size = double(*staticDim(x.dims[axes[i]])) * scales[i];
+    target.dims[axes[i]] = import.number(static_cast<int64_t>(std::floor(size)));
+  }
+  return target;
+}
+
+Target fromSizes(ImportContext &import, const Node &node, const Tensor &x, llvm::ArrayRef<Dim> sizes,
+                 llvm::ArrayRef<int64_t> axes) {
+  Target target{llvm::SmallVector<double>(x.rank(), 1), x.dims};
+  if (sizes.size() != axes.size())
+    failBadInput(llvm::Twine(sizes.size()) + " sizes for " + llvm::Twine(axes.size()) + " axes");
+  std::string policy = node.stringAttribute("keep_aspect_ratio_policy", "stretch");
+  std::optional<double> common;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (sizes[i] == x.dims[axes[i]] && policy == "stretch")
+      continue;
+    checkStatic(x, axes[i]);
+    auto size = staticDim(sizes[i]), in = staticDim(x.dims[axes[i]]);
+    if (!size)
+      failUnsupported("resizing to a dynamic size");
+    if (*size < 1 || *in < 1)
+      failBadInput("impossible shape: resizing " + llvm::Twine(*in) + " to " + llvm::Twine(*size));
+    double scale = double(*size) / double(*in);
+    target.scales[axes[i]] = scale;
+    target.dims[axes[i]] = sizes[i];
+    bool smaller = policy == "not_larger";
+    common = !common ? scale : smaller ? std::min(*common, scale) : std::max(*common, scale);
+  }
+  if (policy == "stretch" || !common)
+    return target;
+  for (int64_t axis : axes) {
+    target.scales[axis] = *common;
+    double size = std::floor(*common * double(*staticDim(x.dims[axis])) + 0.5);
+    target.dims[axis] = import.number(static_cast<int64_t>(size));
+  }
+  return target;
+}
+
+void resizeTo(ImportContext &import, const Node &node, const Tensor &x, const Target &target,
+              const Mode &mode) {
+  if (mode.mode != "nearest" && mode.mode != "linear" && mode.mode != "cubic")
+    failBadInput("the mode is \"" + mode.mode + "\"");
+  if (mode.mode != "nearest" && !isFloat(x.type))
+    failUnsupported(mode.mode + " interpolation of " + dtypeName(x.type));
+  llvm::SmallVector<Axis> axes;
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    if (target.scales[i] == 1 && target.dims[i] == x.dims[i])
+      continue;
+    Axis axis;
+    axis.axis = i;
+    axis.in = *staticDim(x.dims[i]);
+    axis.out = *staticDim(target.dims[i]);
+    axis.scale = target.scales[i];
+    import.tensorType(x.type, target.dims); // checks the size before tables are made
+    if (axis.out > (int64_t(1) << 28) || axis.in < 1)
+      failBadInput("impossible shape: resizing to " + describeDims(target.dims));
+    computeTaps(mode, axis);
+    axes.push_back(std::move(axis));
+  }
+  if (axes.empty())
+    return import.setOutput(node, 0, x);
+  import.setOutput(node, 0, interpolate(import, x, axes, target.dims));
+}
+
+llvm::SmallVector<double> floatsOf(const Constant &constant) {
+  llvm::SmallVector<double> values;
+  for (int64_t i = 0; i < constant->elementCount() && i < 64; ++i)
+    values.push_back(constant->floatAt(i));
+  return values;
+}
+
+void importResize(ImportContext &import, const Node &node) {
+  Tensor x = import.input(node, 0);
+  Mode mode;
+  mode.mode = node.stringAttribute("mode", "nearest");
+  llvm::SmallVector<int64_t> axes;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    axes.push_back(i);
+  if (node.opset() < 11) { // Resize-10: asymmetric, and nearest rounds down
+    mode.coordinates = "asymmetric";
+    mode.nearest = "floor";
+    auto scales = floatsOf(import.constantInput(node, 1, "the scales"));
+    return resizeTo(import, node, x, fromScales(import, x, scales, axes), mode);
+  }
+  mode.coordinates = node.stringAttribute("coordinate_transformation_mode", "half_pixel");
+  mode.nearest = node.stringAttribute("nearest_mode", "round_prefer_floor");
+  mode.cubic = node.floatAttribute("cubic_coeff_a", -0.75);
+  mode.excludeOutside = node.intAttribute("exclude_outside", 0) != 0;
+  if (node.intAttribute("antialias", 0) != 0)
+    failUnsupported("Resize with antialias");
+  if (auto given = node.intsAttribute("axes")) {
+    normalizeAxes(*given, x.rank());
+    axes = *given;
+    for (int64_t &axis : axes)
+      axis = normalizeAxis(axis, x.rank());
+  }
+  // An empty tensor stands for an absent one.
+  auto present = [&](size_t i) {
+    const Tensor *tensor = node.hasInput(i) ? import.lookup(node.inputName(i)) : nullptr;
+    return tensor && !(tensor->constant && tensor->constant->elementCount() == 0);
+  };
+  if (present(3)) {
+    auto sizes = import.dimsInput(node, 3, "the sizes");
+    return resizeTo(import, node, x, fromSizes(import, node, x, sizes, axes), mode);
+  }
+  if (!present(2))
+    failBadInput("it has neither scales nor sizes");
+  auto scales = floatsOf(import.constantInput(node, 2, "the scales"));
+  resizeTo(import, node, x, fromScales(import, x, scales, axes), mode);
+}
+
+void importUpsample(ImportContext &import, const Node &node) {
+  Tensor x = import.input(node, 0);
+  Mode mode;
+  mode.mode = node.stringAttribute("mode", "nearest");
+  mode.coordinates = "asymmetric";
+  mode.nearest = "floor";
+  llvm::SmallVector<int64_t> axes;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    axes.push_back(i);
+  llvm::SmallVector<double> scales;
+  if (node.opset() >= 9)
+    scales = floatsOf(import.constantInput(node, 1, "the scales"));
+  else if (auto given = node.floatsAttribute("scales"))
+    scales = *given;
+  resizeTo(import, node, x, fromScales(import, x, scales, axes), mode);
+}
+
+} // namespace
+
+void addResizeOperators(OperatorTable &table) {
+  table["Resize"] = importResize;
+  table["Upsample"] = importUpsample;
+}
+
+} // namespace gantry::importer
