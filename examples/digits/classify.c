@@ -1,10 +1,12 @@
-/* classify: classifies all test images with a compiled digits network, through gantry/gantry.h alone.
+/* classify: classifies all test images with a compiled digits network, through gantry/gantry.h
+ * alone.
  *
  *   digits_classify DIGITS.gantry DATA_FOLDER [DEVICE]
  *
  * DATA_FOLDER holds test_images.npy (f32, N x 1 x 8 x 8) and test_labels.npy (u8, N). The network's
  * batch is fixed; the last batch is filled up with blank images, whose answers are not counted.
- * Exit codes: 0 accuracy of 97 % or more, 1 less than that, 2 something failed (one line says what).
+ * Exit codes: 0 accuracy of 97 % or more, 1 less than that, 2 something failed (one line says
+ * what).
  */
 #include <gantry/gantry.h>
 
@@ -71,9 +73,8 @@ static size_t classifyAll(gantry_session_t *session, size_t batch, float *images
                              .dims = {(int64_t)batch, 1, 8, 8},
                              .data = images + first * kPixels,
                              .size_bytes = batch * kPixels * sizeof(float)};
-    gantry_tensor_t output = {.type = GANTRY_TYPE_F32,
-                              .data = logits,
-                              .size_bytes = batch * kClasses * sizeof(float)};
+    gantry_tensor_t output = {
+        .type = GANTRY_TYPE_F32, .data = logits, .size_bytes = batch * kClasses * sizeof(float)};
     check(gantry_session_run(session, &input, 1, &output, 1), "run");
     for (size_t i = 0; i < batch && first + i < count; ++i) {
       const float *scores = logits + i * kClasses;
