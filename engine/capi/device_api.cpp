@@ -1,0 +1,102 @@
+// Devices and buffers of gantry.h.
+#include "engine/capi/handles.h"
+#include "backends/vulkan/vulkan.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace gantry;
+
+namespace {
+
+template <size_t N> void copyText(char (&target)[N], const std::string &text) {
+  const size_t length = std::min(text.size(), N - 1);
+  std::memcpy(target, text.data(), length);
+  target[length] = '\0';
+}
+
+void fillInfo(const device::DeviceInfo &source, gantry_device_info_t *info) {
+  *info = {};
+  info->index = source.index;
+  copyText(info->name, source.name);
+  copyText(info->driver, source.driver);
+  copyText(info->backend, source.backend);
+  copyText(info->api_version, source.apiVersion);
+  copyText(info->missing, source.missing);
+  info->kind = static_cast<gantry_device_kind_t>(source.kind);
+  info->memory_bytes = source.memoryBytes;
+  info->max_allocation_bytes = source.profile.maxAllocationBytes;
+  info->max_storage_buffer_bytes = source.profile.maxStorageBufferRange;
+  info->max_shared_memory_bytes = source.profile.maxSharedMemoryBytes;
+  info->max_workgroup_invocations = source.profile.maxWorkgroupInvocations;
+  info->max_push_constant_bytes = source.profile.maxPushConstantBytes;
+  info->subgroup_size = source.profile.subgroupSize;
+  info->buffer_device_address = source.profile.features.bufferDeviceAddress;
+  info->unified_memory = source.unifiedMemory;
+}
+
+static_assert(GANTRY_DEVICE_DISCRETE == static_cast<int>(device::DeviceKind::kDiscrete));
+static_assert(GANTRY_DEVICE_INTEGRATED == static_cast<int>(device::DeviceKind::kIntegrated));
+static_assert(GANTRY_DEVICE_VIRTUAL == static_cast<int>(device::DeviceKind::kVirtual));
+static_assert(GANTRY_DEVICE_SOFTWARE == static_cast<int>(device::DeviceKind::kSoftware));
+
+} // namespace
+
+extern "C" {
+
+gantry_status_t gantry_devices(gantry_device_info_t *infos, size_t *count) {
+  if (!count)
+    return capi::nullArgument("gantry_devices", "count");
+  auto devices = vulkan::listDevices();
+  if (!devices.isOk())
+    return capi::report(devices.status());
+  if (infos)
+    for (size_t i = 0; i < std::min(*count, devices->size()); ++i)
+      fillInfo((*devices)[i], &infos[i]);
+  *count = devices->size();
+  return GANTRY_STATUS_OK;
+}
+
+gantry_status_t gantry_device_create(const char *selector, gantry_device_t **device) {
+  if (!device)
+    return capi::nullArgument("gantry_device_create", "device");
+  auto opened = vulkan::openDevice(selector ? selector : "");
+  if (!opened.isOk())
+    return capi::report(opened.status());
+  *device = new gantry_device{opened.take()};
+  return GANTRY_STATUS_OK;
+}
+
+void gantry_device_release(gantry_device_t *device) { delete device; }
+
+void gantry_device_get_info(const gantry_device_t *device, gantry_device_info_t *info) {
+  fillInfo(device->device->info(), info);
+}
+
+uint64_t gantry_device_validation_messages(const gantry_device_t *device) {
+  return device->device->validationMessages();
+}
+
+gantry_status_t gantry_buffer_create(gantry_device_t *device, uint64_t size_bytes,
+                                     gantry_buffer_t **buffer) {
+  if (!device || !buffer)
+    return capi::nullArgument("gantry_buffer_create", device ? "buffer" : "device");
+  // Descriptors cover whole words: the memory goes on to the next multiple of 256.
+  if (size_bytes == 0 || size_bytes > UINT64_MAX - 256)
+    return capi::report(statusf(StatusCode::kInvalidArgument, "a buffer of %llu bytes",
+                                static_cast<unsigned long long>(size_bytes)));
+  auto memory =
+      device->device->allocate(device::MemoryKind::kUnified, (size_bytes + 255) / 256 * 256);
+  if (!memory.isOk())
+    return capi::report(memory.status());
+  *buffer = new gantry_buffer{device->device, memory.take(), size_bytes};
+  return GANTRY_STATUS_OK;
+}
+
+void gantry_buffer_release(gantry_buffer_t *buffer) { delete buffer; }
+
+void *gantry_buffer_data(gantry_buffer_t *buffer) { return buffer->memory->mapped(); }
+
+uint64_t gantry_buffer_size(const gantry_buffer_t *buffer) { return buffer->sizeBytes; }
+
+} // extern "C"

@@ -1,0 +1,113 @@
+// Programs of gantry.h.
+#include "engine/capi/handles.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+using namespace gantry;
+
+namespace gantry::capi {
+
+void fillPort(const program::Port &port, gantry_port_info_t *info) {
+  *info = {};
+  info->name = port.name.c_str();
+  info->type = static_cast<gantry_type_t>(port.type);
+  info->rank = static_cast<uint32_t>(port.dims.size());
+  for (size_t i = 0; i < port.dims.size() && i < GANTRY_MAX_RANK; ++i) {
+    info->dims[i] = port.dims[i];
+    info->dim_names[i] = port.dimNames[i].empty() ? nullptr : port.dimNames[i].c_str();
+  }
+}
+
+} // namespace gantry::capi
+
+namespace {
+
+static_assert(GANTRY_DYNAMIC == program::kDynamic);
+
+gantry_status_t load(Result<std::shared_ptr<const program::Program>> loaded,
+                     gantry_program_t **program) {
+  if (!loaded.isOk())
+    return capi::report(loaded.status());
+  for (const auto *ports : {&(*loaded)->inputs(), &(*loaded)->outputs()})
+    for (const program::Port &port : *ports)
+      if (port.dims.size() > GANTRY_MAX_RANK)
+        return capi::report(statusf(StatusCode::kUnsupported, "'%s' has rank %zu; at most %d",
+                                    port.name.c_str(), port.dims.size(), GANTRY_MAX_RANK));
+  *program = new gantry_program{loaded.take()};
+  return GANTRY_STATUS_OK;
+}
+
+gantry_status_t portAt(const std::vector<program::Port> &ports, const char *kind, size_t index,
+                       gantry_port_info_t *info) {
+  if (!info)
+    return capi::nullArgument("gantry_program_port", "info");
+  if (index >= ports.size())
+    return capi::report(statusf(StatusCode::kInvalidArgument, "no %s %zu; the program has %zu",
+                                kind, index, ports.size()));
+  capi::fillPort(ports[index], info);
+  return GANTRY_STATUS_OK;
+}
+
+} // namespace
+
+extern "C" {
+
+gantry_status_t gantry_program_load(const char *path, gantry_program_t **program) {
+  if (!path || !program)
+    return capi::nullArgument("gantry_program_load", path ? "program" : "path");
+  return load(program::Program::load(path), program);
+}
+
+gantry_status_t gantry_program_load_memory(const void *data, size_t size,
+                                           gantry_program_t **program) {
+  if (!data || !program)
+    return capi::nullArgument("gantry_program_load_memory", data ? "program" : "data");
+  return load(program::Program::loadMemory({static_cast<const uint8_t *>(data), size}), program);
+}
+
+void gantry_program_release(gantry_program_t *program) { delete program; }
+
+size_t gantry_program_input_count(const gantry_program_t *program) {
+  return program->program->inputs().size();
+}
+
+size_t gantry_program_output_count(const gantry_program_t *program) {
+  return program->program->outputs().size();
+}
+
+gantry_status_t gantry_program_input(const gantry_program_t *program, size_t index,
+                                     gantry_port_info_t *info) {
+  if (!program)
+    return capi::nullArgument("gantry_program_input", "program");
+  return portAt(program->program->inputs(), "input", index, info);
+}
+
+gantry_status_t gantry_program_output(const gantry_program_t *program, size_t index,
+                                      gantry_port_info_t *info) {
+  if (!program)
+    return capi::nullArgument("gantry_program_output", "program");
+  return portAt(program->program->outputs(), "output", index, info);
+}
+
+gantry_status_t gantry_program_describe(const gantry_program_t *program, const int64_t *symbols,
+                                        size_t symbol_count, char **json) {
+  if (!program || !json)
+    return capi::nullArgument("gantry_program_describe", program ? "json" : "program");
+  std::optional<std::span<const int64_t>> values;
+  if (symbols)
+    values.emplace(symbols, symbol_count);
+  auto text = program->program->describe(values);
+  if (!text.isOk())
+    return capi::report(text.status());
+  auto *copy = static_cast<char *>(std::malloc(text->size() + 1));
+  if (!copy)
+    return capi::report(statusf(StatusCode::kOutOfMemory,
+                                "no memory for a description of %zu bytes", text->size()));
+  std::memcpy(copy, text->c_str(), text->size() + 1);
+  *json = copy;
+  return GANTRY_STATUS_OK;
+}
+
+} // extern "C"

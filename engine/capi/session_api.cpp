@@ -1,0 +1,241 @@
+// Sessions and runs of gantry.h.
+#include "engine/capi/handles.h"
+
+#include <cinttypes>
+#include <cstddef>
+#include <cstring>
+
+using namespace gantry;
+
+namespace {
+
+static_assert(GANTRY_BINDING_AUTO == static_cast<int>(program::BindingChoice::kAuto));
+static_assert(GANTRY_BINDING_STORAGE_BUFFER ==
+              static_cast<int>(program::BindingChoice::kStorageBuffer));
+static_assert(GANTRY_BINDING_ADDRESS == static_cast<int>(program::BindingChoice::kAddress));
+
+Result<program::SessionOptions> readOptions(const gantry_session_options_t *source) {
+  program::SessionOptions options;
+  if (!source)
+    return options;
+  // The struct may grow: an older caller's is shorter, and what it lacks is zero.
+  constexpr size_t kFirst = offsetof(gantry_session_options_t, cache_path) + sizeof(void *);
+  if (source->struct_size < kFirst || source->struct_size > 4096)
+    return statusf(StatusCode::kInvalidArgument,
+                   "session options: struct_size is %zu; set it to "
+                   "sizeof(gantry_session_options_t), which is %zu",
+                   source->struct_size, sizeof(*source));
+  if (source->binding < GANTRY_BINDING_AUTO || source->binding > GANTRY_BINDING_ADDRESS)
+    return statusf(StatusCode::kInvalidArgument, "session options: binding %d does not exist",
+                   static_cast<int>(source->binding));
+  options.binding = static_cast<program::BindingChoice>(source->binding);
+  options.timestamps = source->timestamps != 0;
+  options.checkMemory = source->check_memory != 0;
+  if (source->cache_path)
+    options.cachePath = source->cache_path;
+  return options;
+}
+
+Result<program::TensorShape> readShape(const gantry_tensor_t &tensor, const char *kind,
+                                       size_t index) {
+  if (static_cast<unsigned>(tensor.type) > GANTRY_TYPE_BOOL)
+    return statusf(StatusCode::kInvalidArgument, "%s %zu: type %d does not exist", kind, index,
+                   static_cast<int>(tensor.type));
+  if (tensor.rank > GANTRY_MAX_RANK)
+    return statusf(StatusCode::kInvalidArgument, "%s %zu: rank %u; at most %d", kind, index,
+                   tensor.rank, GANTRY_MAX_RANK);
+  program::TensorShape shape;
+  shape.type = static_cast<artifact::ElementType>(tensor.type);
+  shape.dims.assign(tensor.dims, tensor.dims + tensor.rank);
+  return shape;
+}
+
+Status readMemory(const gantry_tensor_t &tensor, const program::Session &session, const char *kind,
+                  size_t index, program::TensorArgument &argument) {
+  argument.data = tensor.data;
+  argument.offset = tensor.offset;
+  argument.sizeBytes = tensor.size_bytes;
+  if (!tensor.buffer)
+    return {};
+  if (tensor.buffer->device != session.device())
+    return statusf(StatusCode::kInvalidArgument, "%s %zu: its buffer belongs to another device",
+                   kind, index);
+  if (tensor.offset > tensor.buffer->sizeBytes ||
+      tensor.size_bytes > tensor.buffer->sizeBytes - tensor.offset)
+    return statusf(StatusCode::kInvalidArgument,
+                   "%s %zu: %" PRIu64 " bytes from offset %" PRIu64
+                   " on are not inside its buffer of %" PRIu64 " bytes",
+                   kind, index, tensor.size_bytes, tensor.offset, tensor.buffer->sizeBytes);
+  argument.buffer = tensor.buffer->memory;
+  return {};
+}
+
+Status checkLists(const void *session, const void *inputs, size_t inputCount, const void *outputs,
+                  size_t outputCount) {
+  if (!session)
+    return Status(StatusCode::kInvalidArgument, "session must not be NULL");
+  if (inputCount > 0 && !inputs)
+    return statusf(StatusCode::kInvalidArgument, "%zu inputs, but inputs is NULL", inputCount);
+  if (outputCount > 0 && !outputs)
+    return statusf(StatusCode::kInvalidArgument, "%zu outputs, but outputs is NULL", outputCount);
+  return {};
+}
+
+void fillOutputs(const std::vector<program::OutputShape> &shapes, gantry_tensor_t *outputs) {
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    outputs[i].type = static_cast<gantry_type_t>(shapes[i].shape.type);
+    outputs[i].rank = static_cast<uint32_t>(shapes[i].shape.dims.size());
+    std::memset(outputs[i].dims, 0, sizeof(outputs[i].dims));
+    for (size_t d = 0; d < shapes[i].shape.dims.size(); ++d)
+      outputs[i].dims[d] = shapes[i].shape.dims[d];
+    outputs[i].size_bytes = shapes[i].sizeBytes;
+  }
+}
+
+Result<std::shared_ptr<program::Run>> start(gantry_session_t *session,
+                                            const gantry_tensor_t *inputs, size_t inputCount,
+                                            const gantry_tensor_t *outputs, size_t outputCount,
+                                            std::vector<program::OutputShape> &shapes) {
+  GANTRY_RETURN_IF_ERROR(checkLists(session, inputs, inputCount, outputs, outputCount));
+  std::vector<program::TensorArgument> in(inputCount), out(outputCount);
+  for (size_t i = 0; i < inputCount; ++i) {
+    GANTRY_ASSIGN_OR_RETURN(in[i].shape, readShape(inputs[i], "input", i));
+    GANTRY_RETURN_IF_ERROR(readMemory(inputs[i], *session->session, "input", i, in[i]));
+  }
+  for (size_t i = 0; i < outputCount; ++i)
+    GANTRY_RETURN_IF_ERROR(readMemory(outputs[i], *session->session, "output", i, out[i]));
+  return session->session->submit(in, out, shapes);
+}
+
+Result<std::vector<program::OutputShape>>
+shapesFor(gantry_session_t *session, const gantry_tensor_t *inputs, size_t inputCount,
+          const gantry_tensor_t *outputs, size_t outputCount) {
+  GANTRY_RETURN_IF_ERROR(checkLists(session, inputs, inputCount, outputs, outputCount));
+  std::vector<program::TensorShape> in(inputCount);
+  for (size_t i = 0; i < inputCount; ++i) {
+    GANTRY_ASSIGN_OR_RETURN(in[i], readShape(inputs[i], "input", i));
+  }
+  GANTRY_ASSIGN_OR_RETURN(auto shapes, session->session->outputShapes(in));
+  if (outputCount != shapes.size())
+    return statusf(StatusCode::kInvalidArgument, "%zu outputs given, the program has %zu",
+                   outputCount, shapes.size());
+  return shapes;
+}
+
+} // namespace
+
+extern "C" {
+
+gantry_status_t gantry_session_create(gantry_program_t *program, gantry_device_t *device,
+                                      const gantry_session_options_t *options,
+                                      gantry_session_t **session) {
+  if (!program || !device || !session)
+    return capi::nullArgument("gantry_session_create", !program  ? "program"
+                                                       : !device ? "device"
+                                                                 : "session");
+  auto read = readOptions(options);
+  if (!read.isOk())
+    return capi::report(read.status());
+  auto created = program::Session::create(program->program, device->device, *read);
+  if (!created.isOk())
+    return capi::report(created.status());
+  *session = new gantry_session{created.take()};
+  return GANTRY_STATUS_OK;
+}
+
+void gantry_session_release(gantry_session_t *session) { delete session; }
+
+gantry_status_t gantry_session_output_shapes(gantry_session_t *session,
+                                             const gantry_tensor_t *inputs, size_t input_count,
+                                             gantry_tensor_t *outputs, size_t output_count) {
+  auto shapes = shapesFor(session, inputs, input_count, outputs, output_count);
+  if (!shapes.isOk())
+    return capi::report(shapes.status());
+  fillOutputs(*shapes, outputs);
+  return GANTRY_STATUS_OK;
+}
+
+gantry_status_t gantry_session_run(gantry_session_t *session, const gantry_tensor_t *inputs,
+                                   size_t input_count, gantry_tensor_t *outputs,
+                                   size_t output_count) {
+  std::vector<program::OutputShape> shapes;
+  auto run = start(session, inputs, input_count, outputs, output_count, shapes);
+  if (!run.isOk())
+    return capi::report(run.status());
+  auto done = (*run)->wait(UINT64_MAX);
+  if (!done.isOk())
+    return capi::report(done.status());
+  fillOutputs(shapes, outputs);
+  return GANTRY_STATUS_OK;
+}
+
+gantry_status_t gantry_session_submit(gantry_session_t *session, const gantry_tensor_t *inputs,
+                                      size_t input_count, gantry_tensor_t *outputs,
+                                      size_t output_count, gantry_run_t **run) {
+  if (!run)
+    return capi::nullArgument("gantry_session_submit", "run");
+  std::vector<program::OutputShape> shapes;
+  auto started = start(session, inputs, input_count, outputs, output_count, shapes);
+  if (!started.isOk())
+    return capi::report(started.status());
+  fillOutputs(shapes, outputs);
+  *run = new gantry_run{started.take()};
+  return GANTRY_STATUS_OK;
+}
+
+gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_ns, int32_t *done) {
+  if (!run)
+    return capi::nullArgument("gantry_run_wait", "run");
+  auto result = run->run->wait(timeout_ns);
+  if (done && result.isOk())
+    *done = *result;
+  return capi::report(result.status());
+}
+
+void gantry_run_release(gantry_run_t *run) {
+  if (!run)
+    return;
+  // A failure was or would have been gantry_run_wait's to tell; either way the run is over.
+  (void)run->run->wait(UINT64_MAX).isOk();
+  delete run;
+}
+
+void gantry_session_statistics(const gantry_session_t *session, gantry_statistics_t *statistics) {
+  const program::Statistics source = session->session->statistics();
+  *statistics = {};
+  statistics->constant_bytes = source.constantBytes;
+  statistics->arena_bytes = source.arenaBytes;
+  statistics->lower_bound_bytes = source.lowerBoundBytes;
+  statistics->io_bytes = source.ioBytes;
+  statistics->reserved_bytes = source.reservedBytes;
+  statistics->runs = source.runs;
+  statistics->plans = source.plans;
+  statistics->recordings = source.recordings;
+  statistics->pipelines = source.pipelines;
+  statistics->load_ns = source.loadNs;
+  statistics->last_run_ns = source.lastRunNs;
+  statistics->last_run_gpu_ns = source.lastRunGpuNs;
+}
+
+gantry_status_t gantry_session_dispatch(const gantry_session_t *session, size_t index,
+                                        gantry_dispatch_info_t *info) {
+  if (!session || !info)
+    return capi::nullArgument("gantry_session_dispatch", session ? "info" : "session");
+  auto source = session->session->dispatch(index);
+  if (!source.isOk())
+    return capi::report(source.status());
+  *info = {};
+  info->name = source->name;
+  info->gpu_ns = source->gpuNs;
+  info->flops = source->flops;
+  info->bytes = source->bytes;
+  for (int i = 0; i < 3; ++i) {
+    info->workgroups[i] = source->workgroups[i];
+    info->workgroup_size[i] = source->workgroupSize[i];
+  }
+  info->shared_bytes = source->sharedBytes;
+  info->binding = static_cast<gantry_binding_t>(source->binding);
+  return GANTRY_STATUS_OK;
+}
+
+} // extern "C"

@@ -1,0 +1,194 @@
+// gantry.hpp: a thin C++17 wrapper over gantry.h; header only.
+//
+// What it is for: release at the end of scope, and failures that cannot be overlooked. Each class
+// owns one object of the C API and can be moved, not copied; get() is the C handle for all that has
+// no wrapper here. Functions that can fail return gantry::Expected, or Error where there is nothing
+// to return; nothing throws. What gantry.h says of threads, units and ownership holds unchanged.
+#ifndef GANTRY_GANTRY_HPP_
+#define GANTRY_GANTRY_HPP_
+
+#include "gantry.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gantry {
+
+/// A status and its message; GANTRY_STATUS_OK where nothing failed.
+class [[nodiscard]] Error {
+public:
+  Error() = default;
+  /// Takes the message of the failure that this thread has just had.
+  explicit Error(gantry_status_t status)
+      : status_(status), message_(status == GANTRY_STATUS_OK ? "" : gantry_last_error()) {}
+  bool ok() const { return status_ == GANTRY_STATUS_OK; }
+  gantry_status_t status() const { return status_; }
+  const std::string &message() const { return message_; }
+
+private:
+  gantry_status_t status_ = GANTRY_STATUS_OK;
+  std::string message_;
+};
+
+/// A value, or the error that explains its absence.
+template <typename T> class [[nodiscard]] Expected {
+public:
+  Expected(T value) : value_(std::move(value)) {}
+  Expected(Error error) : error_(std::move(error)) {}
+  explicit operator bool() const { return value_.has_value(); }
+  T &operator*() { return *value_; }
+  T *operator->() { return &*value_; }
+  const Error &error() const { return error_; }
+
+private:
+  std::optional<T> value_;
+  Error error_;
+};
+
+namespace detail {
+template <typename T, void (*Release)(T *)> struct Releaser {
+  void operator()(T *object) const { Release(object); }
+};
+template <typename T, void (*Release)(T *)> using Handle = std::unique_ptr<T, Releaser<T, Release>>;
+} // namespace detail
+
+class Device {
+public:
+  /// selector: as gantry_device_create; "" for the environment's or the first usable device.
+  static Expected<Device> open(const std::string &selector = "") {
+    gantry_device_t *device = nullptr;
+    if (Error error{gantry_device_create(selector.c_str(), &device)}; !error.ok())
+      return error;
+    return Device(device);
+  }
+  gantry_device_info_t info() const {
+    gantry_device_info_t info;
+    gantry_device_get_info(get(), &info);
+    return info;
+  }
+  gantry_device_t *get() const { return handle_.get(); }
+
+private:
+  explicit Device(gantry_device_t *device) : handle_(device) {}
+  detail::Handle<gantry_device_t, gantry_device_release> handle_;
+};
+
+class Buffer {
+public:
+  static Expected<Buffer> create(const Device &device, uint64_t sizeBytes) {
+    gantry_buffer_t *buffer = nullptr;
+    if (Error error{gantry_buffer_create(device.get(), sizeBytes, &buffer)}; !error.ok())
+      return error;
+    return Buffer(buffer);
+  }
+  void *data() const { return gantry_buffer_data(get()); }
+  uint64_t size() const { return gantry_buffer_size(get()); }
+  gantry_buffer_t *get() const { return handle_.get(); }
+
+private:
+  explicit Buffer(gantry_buffer_t *buffer) : handle_(buffer) {}
+  detail::Handle<gantry_buffer_t, gantry_buffer_release> handle_;
+};
+
+class Program {
+public:
+  static Expected<Program> load(const std::string &path) {
+    gantry_program_t *program = nullptr;
+    if (Error error{gantry_program_load(path.c_str(), &program)}; !error.ok())
+      return error;
+    return Program(program);
+  }
+  std::vector<gantry_port_info_t> inputs() const {
+    std::vector<gantry_port_info_t> ports(gantry_program_input_count(get()));
+    for (size_t i = 0; i < ports.size(); ++i)
+      gantry_program_input(get(), i, &ports[i]);
+    return ports;
+  }
+  std::vector<gantry_port_info_t> outputs() const {
+    std::vector<gantry_port_info_t> ports(gantry_program_output_count(get()));
+    for (size_t i = 0; i < ports.size(); ++i)
+      gantry_program_output(get(), i, &ports[i]);
+    return ports;
+  }
+  /// JSON, as gantry_program_describe; without symbols, sizes of a dynamic program are expressions.
+  Expected<std::string> describe(const std::vector<int64_t> &symbols = {}) const {
+    char *json = nullptr;
+    if (Error error{gantry_program_describe(get(), symbols.empty() ? nullptr : symbols.data(),
+                                            symbols.size(), &json)};
+        !error.ok())
+      return error;
+    std::string text = json;
+    gantry_free(json);
+    return text;
+  }
+  gantry_program_t *get() const { return handle_.get(); }
+
+private:
+  explicit Program(gantry_program_t *program) : handle_(program) {}
+  detail::Handle<gantry_program_t, gantry_program_release> handle_;
+};
+
+/// A run in flight; its destructor waits for it.
+class Run {
+public:
+  explicit Run(gantry_run_t *run) : handle_(run) {}
+  /// True once the run has ended, false when the time passed first.
+  Expected<bool> wait(uint64_t timeoutNs = UINT64_MAX) {
+    int32_t done = 0;
+    if (Error error{gantry_run_wait(get(), timeoutNs, &done)}; !error.ok())
+      return error;
+    return done != 0;
+  }
+  gantry_run_t *get() const { return handle_.get(); }
+
+private:
+  detail::Handle<gantry_run_t, gantry_run_release> handle_;
+};
+
+class Session {
+public:
+  static Expected<Session> create(const Program &program, const Device &device,
+                                  const gantry_session_options_t *options = nullptr) {
+    gantry_session_t *session = nullptr;
+    if (Error error{gantry_session_create(program.get(), device.get(), options, &session)};
+        !error.ok())
+      return error;
+    return Session(session);
+  }
+  Error outputShapes(const std::vector<gantry_tensor_t> &inputs,
+                     std::vector<gantry_tensor_t> &outputs) {
+    return Error(gantry_session_output_shapes(get(), inputs.data(), inputs.size(), outputs.data(),
+                                              outputs.size()));
+  }
+  Error run(const std::vector<gantry_tensor_t> &inputs, std::vector<gantry_tensor_t> &outputs) {
+    return Error(
+        gantry_session_run(get(), inputs.data(), inputs.size(), outputs.data(), outputs.size()));
+  }
+  Expected<Run> submit(const std::vector<gantry_tensor_t> &inputs,
+                       std::vector<gantry_tensor_t> &outputs) {
+    gantry_run_t *run = nullptr;
+    if (Error error{gantry_session_submit(get(), inputs.data(), inputs.size(), outputs.data(),
+                                          outputs.size(), &run)};
+        !error.ok())
+      return error;
+    return Run(run);
+  }
+  gantry_statistics_t statistics() const {
+    gantry_statistics_t statistics;
+    gantry_session_statistics(get(), &statistics);
+    return statistics;
+  }
+  gantry_session_t *get() const { return handle_.get(); }
+
+private:
+  explicit Session(gantry_session_t *session) : handle_(session) {}
+  detail::Handle<gantry_session_t, gantry_session_release> handle_;
+};
+
+} // namespace gantry
+
+#endif

@@ -1,0 +1,179 @@
+#include "engine/program/constants.h"
+#include "engine/base/align.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+
+namespace gantry::program {
+
+namespace {
+
+constexpr uint64_t kStagingBytes = uint64_t{16} << 20;
+constexpr uint64_t kAlignment = artifact::kConstantAlignment;
+
+/// Sizes of constants never depend on symbols: the artifact's reader has seen to it.
+uint64_t sizeOf(const Program &program, uint32_t value) {
+  const artifact::Value &constant = *program.metadata().values()->Get(value);
+  return static_cast<uint64_t>(program.knownExprs()[constant.size()].value_or(0));
+}
+
+/// Runs a list of transfers to its end.
+Status finish(device::Device &device, device::CommandList &list) {
+  GANTRY_RETURN_IF_ERROR(list.end());
+  GANTRY_ASSIGN_OR_RETURN(const uint64_t ticket, device.submit(list));
+  return device.wait(ticket, UINT64_MAX).status();
+}
+
+/// Collects bytes in the staging memory and copies them when it is full.
+class Uploader {
+public:
+  Uploader(device::Device &device, device::Memory &staging) : device_(device), staging_(staging) {}
+
+  Status add(std::span<const uint8_t> bytes, device::Memory &target, uint64_t offset) {
+    while (!bytes.empty()) {
+      if (used_ == staging_.sizeBytes())
+        GANTRY_RETURN_IF_ERROR(flush());
+      const uint64_t size = std::min<uint64_t>(bytes.size(), staging_.sizeBytes() - used_);
+      std::memcpy(staging_.mapped() + used_, bytes.data(), size);
+      copies_.push_back({&target, offset, used_, size});
+      used_ += size;
+      offset += size;
+      bytes = bytes.subspan(size);
+    }
+    return {};
+  }
+
+  Status flush() {
+    if (copies_.empty())
+      return {};
+    GANTRY_ASSIGN_OR_RETURN(auto list, device_.createCommandList());
+    GANTRY_RETURN_IF_ERROR(list->begin({}));
+    for (const Copy &copy : copies_)
+      GANTRY_RETURN_IF_ERROR(
+          list->copy({&staging_, copy.stagingOffset, copy.size}, *copy.target, copy.targetOffset));
+    copies_.clear();
+    used_ = 0;
+    return finish(device_, *list);
+  }
+
+private:
+  struct Copy {
+    device::Memory *target;
+    uint64_t targetOffset;
+    uint64_t stagingOffset;
+    uint64_t size;
+  };
+  device::Device &device_;
+  device::Memory &staging_;
+  uint64_t used_ = 0;
+  std::vector<Copy> copies_;
+};
+
+} // namespace
+
+Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes) {
+  const auto &values = *program.metadata().values();
+  ConstantLayout layout;
+  layout.places.resize(values.size());
+  std::vector<uint32_t> stored, fills;
+  for (uint32_t i = 0; i < values.size(); ++i) {
+    const artifact::Value &value = *values.Get(i);
+    if (value.storage() != artifact::Storage::constant)
+      continue;
+    if (sizeOf(program, i) > maxBytes - kAlignment)
+      return statusf(StatusCode::kUnsupported,
+                     "constant '%s' has %" PRIu64 " bytes, the device allocates at most %" PRIu64
+                     " at once",
+                     value.name()->c_str(), sizeOf(program, i), maxBytes);
+    (value.fill() ? fills : stored).push_back(i);
+  }
+  auto offsetOf = [&](uint32_t i) { return values.Get(i)->byte_offset(); };
+  std::stable_sort(stored.begin(), stored.end(),
+                   [&](uint32_t a, uint32_t b) { return offsetOf(a) < offsetOf(b); });
+
+  for (uint32_t i : stored) {
+    const uint64_t begin = offsetOf(i), end = begin + sizeOf(program, i);
+    ConstantLayout::Block *block = layout.blocks.empty() ? nullptr : &layout.blocks.back();
+    // Constants that overlap in the section (equal bytes, stored once) never begin a block in the
+    // middle of what another block holds: each place is complete by itself.
+    if (!block || std::max(block->sectionEnd, end) - block->sectionBegin > maxBytes - kAlignment) {
+      layout.blocks.push_back({begin / kAlignment * kAlignment, end, 0});
+      block = &layout.blocks.back();
+    }
+    block->sectionEnd = std::max(block->sectionEnd, end);
+    block->sizeBytes = roundUp(block->sectionEnd - block->sectionBegin, kAlignment);
+    layout.places[i] = {static_cast<uint32_t>(layout.blocks.size() - 1),
+                        begin - block->sectionBegin};
+  }
+  bool first = true;
+  for (uint32_t i : fills) {
+    const uint64_t size = roundUp(sizeOf(program, i), kAlignment);
+    if (first || layout.blocks.back().sizeBytes + size > maxBytes)
+      layout.blocks.push_back({});
+    first = false;
+    layout.places[i] = {static_cast<uint32_t>(layout.blocks.size() - 1),
+                        layout.blocks.back().sizeBytes};
+    layout.blocks.back().sizeBytes += size;
+  }
+  for (ConstantLayout::Block &block : layout.blocks)
+    block.sizeBytes = std::max(block.sizeBytes, kAlignment);
+  return layout;
+}
+
+Result<Constants> Constants::upload(const Program &program, device::Device &device) {
+  Constants constants;
+  GANTRY_ASSIGN_OR_RETURN(constants.layout_,
+                          layoutConstants(program, device.profile().maxAllocationBytes));
+  const ConstantLayout &layout = constants.layout_;
+  for (const ConstantLayout::Block &block : layout.blocks) {
+    GANTRY_ASSIGN_OR_RETURN(auto memory,
+                            device.allocate(device::MemoryKind::kDevice, block.sizeBytes));
+    constants.memories_.push_back(std::move(memory));
+  }
+
+  const uint64_t sectionBytes = program.artifact().constants().size();
+  if (sectionBytes > 0) {
+    GANTRY_ASSIGN_OR_RETURN(auto staging,
+                            device.allocate(device::MemoryKind::kUpload,
+                                            std::min(kStagingBytes, roundUp(sectionBytes, 256))));
+    Uploader uploader(device, *staging);
+    auto addChunk = [&](uint64_t chunkOffset, std::span<const uint8_t> bytes) -> Status {
+      for (size_t i = 0; i < layout.blocks.size(); ++i) {
+        const uint64_t begin = std::max(chunkOffset, layout.blocks[i].sectionBegin);
+        const uint64_t end = std::min(chunkOffset + bytes.size(), layout.blocks[i].sectionEnd);
+        if (begin < end)
+          GANTRY_RETURN_IF_ERROR(uploader.add(bytes.subspan(begin - chunkOffset, end - begin),
+                                              *constants.memories_[i],
+                                              begin - layout.blocks[i].sectionBegin));
+      }
+      return {};
+    };
+    GANTRY_RETURN_IF_ERROR(program.artifact().readConstants(addChunk));
+    GANTRY_RETURN_IF_ERROR(uploader.flush());
+  }
+
+  GANTRY_ASSIGN_OR_RETURN(auto list, device.createCommandList());
+  GANTRY_RETURN_IF_ERROR(list->begin({}));
+  bool anyFill = false;
+  for (uint32_t i = 0; i < program.metadata().values()->size(); ++i) {
+    const artifact::Value &value = *program.metadata().values()->Get(i);
+    const uint64_t size = value.fill() ? sizeOf(program, i) : 0;
+    if (size == 0)
+      continue;
+    GANTRY_RETURN_IF_ERROR(list->fill(constants.find(i, size), value.fill_word()));
+    anyFill = true;
+  }
+  if (anyFill)
+    GANTRY_RETURN_IF_ERROR(finish(device, *list));
+  return constants;
+}
+
+uint64_t Constants::reservedBytes() const {
+  uint64_t bytes = 0;
+  for (const auto &memory : memories_)
+    bytes += memory->sizeBytes();
+  return bytes;
+}
+
+} // namespace gantry::program

@@ -1,0 +1,52 @@
+// A session's constants on the device.
+//
+// The artifact's constants section is mirrored in as few memories as the device's largest
+// allocation allows, cut between constants; constants that are fills follow and are never
+// transferred. Bytes travel through one staging memory, chunk by chunk, each verified before it is
+// copied.
+//
+// Threads: immutable after upload().
+#pragma once
+
+#include "engine/device/device.h"
+#include "engine/program/program.h"
+
+namespace gantry::program {
+
+/// Where the constants will lie: the decision alone, without a device.
+struct ConstantLayout {
+  struct Block {
+    uint64_t sectionBegin = 0; // of the section's bytes that it mirrors; equal for fills
+    uint64_t sectionEnd = 0;
+    uint64_t sizeBytes = 0;
+  };
+  struct Place {
+    uint32_t block = UINT32_MAX; // none for values that are no constants
+    uint64_t offset = 0;
+  };
+  std::vector<Block> blocks;
+  std::vector<Place> places; // per value
+};
+
+/// kUnsupported where one constant alone exceeds maxBytes.
+Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes);
+
+class Constants {
+public:
+  /// Allocates, uploads and fills; returns when all of it is on the device. kDataLoss where the
+  /// artifact's bytes do not have their checksum.
+  static Result<Constants> upload(const Program &program, device::Device &device);
+
+  /// The value must be a constant.
+  device::BufferRange find(uint32_t value, uint64_t sizeBytes) const {
+    const ConstantLayout::Place &place = layout_.places[value];
+    return {memories_[place.block].get(), place.offset, sizeBytes};
+  }
+  uint64_t reservedBytes() const;
+
+private:
+  ConstantLayout layout_;
+  std::vector<std::unique_ptr<device::Memory>> memories_; // per block
+};
+
+} // namespace gantry::program

@@ -1,0 +1,219 @@
+// Program::describe: the artifact as JSON. docs/artifact-json.md is its manual.
+#include "engine/artifact/exprs.h"
+#include "engine/program/json_writer.h"
+#include "engine/program/program.h"
+#include "engine/program/shape_plan.h"
+
+namespace gantry::program {
+
+namespace {
+
+class Describer {
+public:
+  Describer(const Program &program, const ShapePlan *plan)
+      : program_(program), metadata_(program.metadata()), plan_(plan) {}
+
+  std::string run() {
+    json_.beginObject();
+    json_.field("name", metadata_.name()->string_view());
+    json_.field("producer", metadata_.producer()->string_view());
+    json_.field("source", metadata_.source()->string_view());
+    json_.field("profile", metadata_.profile()->string_view());
+    json_.field("dynamic", metadata_.dynamic());
+    symbols();
+    ports("inputs", *metadata_.inputs());
+    ports("outputs", *metadata_.outputs());
+    values();
+    commands();
+    kernels();
+    if (plan_) {
+      json_.field("arena_bytes", plan_->arenaBytes);
+      json_.field("lower_bound_bytes", plan_->lowerBoundBytes);
+      json_.field("peak_command", plan_->peakCommand);
+    } else {
+      json_.key("arena_bytes").null();
+      json_.key("lower_bound_bytes").null();
+      json_.key("peak_command").null();
+    }
+    json_.field("constant_bytes", metadata_.constant_bytes());
+    json_.endObject();
+    return json_.text();
+  }
+
+private:
+  /// A number where it is known, else the expression as text.
+  void expr(uint32_t index) {
+    if (plan_)
+      json_.value(plan_->exprs[index]);
+    else if (const std::optional<int64_t> known = program_.knownExprs()[index])
+      json_.value(*known);
+    else
+      json_.value(artifact::exprText(metadata_, index));
+  }
+  void exprField(const char *name, uint32_t index) {
+    json_.key(name);
+    expr(index);
+  }
+  void exprList(const char *name, const flatbuffers::Vector<uint32_t> &indices) {
+    json_.key(name).beginList();
+    for (uint32_t index : indices)
+      expr(index);
+    json_.endList();
+  }
+
+  void symbols() {
+    json_.key("symbols").beginList();
+    for (const artifact::Symbol *symbol : *metadata_.symbols()) {
+      json_.beginObject();
+      json_.field("name", symbol->name()->string_view());
+      json_.field("input", symbol->input());
+      json_.field("dim", symbol->dim());
+      json_.field("min", symbol->min());
+      json_.key("max");
+      if (symbol->max() == 0)
+        json_.null();
+      else
+        json_.value(symbol->max());
+      json_.endObject();
+    }
+    json_.endList();
+  }
+
+  void ports(const char *name,
+             const flatbuffers::Vector<flatbuffers::Offset<artifact::Port>> &ports) {
+    json_.key(name).beginList();
+    for (const artifact::Port *port : ports) {
+      json_.beginObject();
+      json_.field("name", port->name()->string_view());
+      json_.field("type", artifact::elementName(port->type()));
+      exprList("dims", *port->dims());
+      json_.field("value", port->value());
+      json_.endObject();
+    }
+    json_.endList();
+  }
+
+  void values() {
+    json_.key("values").beginList();
+    for (uint32_t i = 0; i < metadata_.values()->size(); ++i) {
+      const artifact::Value &value = *metadata_.values()->Get(i);
+      const bool transient = value.storage() == artifact::Storage::transient;
+      json_.beginObject();
+      json_.field("name", value.name()->string_view());
+      json_.field("op", value.op()->string_view());
+      json_.field("storage", artifact::EnumNameStorage(value.storage()));
+      json_.field("type", artifact::elementName(value.type()));
+      exprList("dims", *value.dims());
+      exprField("size_bytes", value.size());
+      json_.key("offset");
+      if (transient && plan_)
+        json_.value(plan_->offsets[i]);
+      else if (value.storage() == artifact::Storage::constant && !value.fill())
+        json_.value(value.byte_offset());
+      else
+        json_.null();
+      json_.field("first_use", value.first_use());
+      json_.field("last_use", value.last_use());
+      json_.key("slot");
+      if (transient)
+        json_.value(value.slot());
+      else
+        json_.null();
+      json_.endObject();
+    }
+    json_.endList();
+  }
+
+  void commands() {
+    json_.key("commands").beginList();
+    for (uint32_t i = 0; i < metadata_.commands()->size(); ++i) {
+      const artifact::Command &command = *metadata_.commands()->Get(i);
+      const bool dispatch = command.kind() == artifact::CommandKind::dispatch;
+      const artifact::Kernel *kernel =
+          dispatch ? metadata_.kernels()->Get(command.kernel()) : nullptr;
+      json_.beginObject();
+      json_.field("name", command.name()->string_view());
+      json_.field("location", command.location()->string_view());
+      json_.field("kind", artifact::EnumNameCommandKind(command.kind()));
+      json_.key("kernel");
+      if (kernel)
+        json_.value(kernel->name()->string_view());
+      else
+        json_.null();
+      exprList("workgroups", *command.workgroups());
+      json_.key("bindings").beginList();
+      for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
+        json_.beginObject();
+        json_.field("value", command.bindings()->Get(b));
+        json_.field("write", command.writes()->Get(b) != 0);
+        json_.endObject();
+      }
+      json_.endList();
+      exprList("dims", *command.dims());
+      exprField("flops", command.flops());
+      exprField("bytes", command.bytes_moved());
+      if (plan_)
+        json_.field("barrier_before", static_cast<bool>(plan_->barrierBefore[i]));
+      json_.field("shared_bytes", sharedBytes(kernel));
+      json_.endObject();
+    }
+    json_.endList();
+  }
+
+  /// The most that any variant takes.
+  static uint32_t sharedBytes(const artifact::Kernel *kernel) {
+    uint32_t bytes = 0;
+    if (kernel)
+      for (const artifact::KernelVariant *variant : *kernel->variants())
+        bytes = std::max(bytes, variant->shared_bytes());
+    return bytes;
+  }
+
+  void kernels() {
+    json_.key("kernels").beginList();
+    for (const artifact::Kernel *kernel : *metadata_.kernels()) {
+      json_.beginObject();
+      json_.field("name", kernel->name()->string_view());
+      json_.field("tile", kernel->tile()->string_view());
+      json_.key("workgroup_size").beginList();
+      for (uint32_t size : *kernel->workgroup_size())
+        json_.value(size);
+      json_.endList();
+      json_.field("buffer_count", kernel->buffer_count());
+      json_.field("dim_count", kernel->dim_count());
+      json_.key("variants").beginList();
+      for (const artifact::KernelVariant *variant : *kernel->variants()) {
+        json_.beginObject();
+        json_.field("binding", artifact::EnumNameBinding(variant->binding()));
+        json_.field("spirv_bytes", uint64_t{4} * variant->spirv()->size());
+        json_.field("shared_bytes", variant->shared_bytes());
+        json_.key("capabilities").beginList();
+        for (const flatbuffers::String *capability : *variant->capabilities())
+          json_.value(capability->string_view());
+        json_.endList();
+        json_.endObject();
+      }
+      json_.endList();
+      json_.endObject();
+    }
+    json_.endList();
+  }
+
+  const Program &program_;
+  const artifact::Program &metadata_;
+  const ShapePlan *plan_;
+  JsonWriter json_;
+};
+
+} // namespace
+
+Result<std::string> Program::describe(std::optional<std::span<const int64_t>> symbols) const {
+  if (!symbols && metadata().symbols()->size() > 0)
+    return Describer(*this, nullptr).run();
+  GANTRY_ASSIGN_OR_RETURN(
+      const ShapePlan plan,
+      makeShapePlan(metadata(), symbols.value_or(std::span<const int64_t>()), {}));
+  return Describer(*this, &plan).run();
+}
+
+} // namespace gantry::program

@@ -1,0 +1,50 @@
+#include "engine/program/program.h"
+#include "engine/artifact/exprs.h"
+
+namespace gantry::program {
+
+namespace {
+
+std::vector<Port> readPorts(const Program &program,
+                            const flatbuffers::Vector<flatbuffers::Offset<artifact::Port>> &list) {
+  const artifact::Program &metadata = program.metadata();
+  std::vector<Port> ports;
+  for (const artifact::Port *source : list) {
+    Port port;
+    port.name = source->name()->str();
+    port.type = source->type();
+    for (uint32_t index : *source->dims()) {
+      const artifact::Expr &expr = *metadata.exprs()->Get(index);
+      port.dims.push_back(program.knownExprs()[index].value_or(kDynamic));
+      port.dimNames.push_back(
+          expr.op() == artifact::ExprOp::symbol
+              ? metadata.symbols()->Get(static_cast<uint32_t>(expr.value()))->name()->str()
+              : "");
+    }
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Program>> Program::make(std::unique_ptr<artifact::Artifact> artifact) {
+  std::shared_ptr<Program> program(new Program);
+  program->artifact_ = std::move(artifact);
+  GANTRY_ASSIGN_OR_RETURN(program->knownExprs_, artifact::foldConstantExprs(program->metadata()));
+  program->inputs_ = readPorts(*program, *program->metadata().inputs());
+  program->outputs_ = readPorts(*program, *program->metadata().outputs());
+  return std::shared_ptr<const Program>(std::move(program));
+}
+
+Result<std::shared_ptr<const Program>> Program::load(const std::string &path) {
+  GANTRY_ASSIGN_OR_RETURN(auto artifact, artifact::Artifact::open(path));
+  return make(std::move(artifact));
+}
+
+Result<std::shared_ptr<const Program>> Program::loadMemory(std::span<const uint8_t> bytes) {
+  GANTRY_ASSIGN_OR_RETURN(auto artifact, artifact::Artifact::fromMemory(bytes));
+  return make(std::move(artifact));
+}
+
+} // namespace gantry::program

@@ -1,0 +1,330 @@
+#include "engine/program/recording.h"
+#include "engine/base/align.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+namespace gantry::program {
+
+namespace {
+
+using artifact::Storage;
+
+constexpr uint64_t kIoAlignment = 256;
+constexpr uint64_t kAsideStride = 512; // of the guards' copies
+static_assert(kGuardCopyBytes <= kAsideStride);
+constexpr int32_t kNoPort = INT32_MIN;
+
+bool hostWritesDirectly(const device::Device &device, const SessionOptions &options) {
+  return device.info().unifiedMemory && device.info().kind != device::DeviceKind::kDiscrete &&
+         !options.hooks.stageInputsAndOutputs;
+}
+
+/// What is bound for a value: descriptors cover whole words and at least one, as far as the memory
+/// goes (memories are allocated in multiples of 256 bytes).
+device::BufferRange bindable(const device::BufferRange &range) {
+  const uint64_t size = std::max<uint64_t>(4, roundUp(range.sizeBytes, 4));
+  return {range.memory, range.offsetBytes,
+          std::min(size, range.memory->sizeBytes() - range.offsetBytes)};
+}
+
+} // namespace
+
+Status Recording::allocate(const Context &context, device::MemoryKind kind, uint64_t sizeBytes,
+                           std::unique_ptr<device::Memory> &memory) {
+  if (sizeBytes == 0)
+    return {};
+  GANTRY_ASSIGN_OR_RETURN(memory, context.device.allocate(kind, roundUp(sizeBytes, kIoAlignment)));
+  reservedBytes_ += memory->sizeBytes();
+  return {};
+}
+
+Status Recording::bindPorts(const Context &context, std::span<const PortBinding> bindings,
+                            bool isInput, std::vector<Port> &ports) {
+  const artifact::Program &program = context.program.metadata();
+  const auto &sources = isInput ? *program.inputs() : *program.outputs();
+  const bool unified = hostWritesDirectly(context.device, context.options);
+  const bool guarded = context.options.checkMemory && !isInput;
+  const uint64_t alignment =
+      std::max<uint64_t>(16, context.device.info().minStorageBufferOffsetAlignment);
+
+  // What needs a place of the recording's own, and where in it.
+  uint64_t ioBytes = 0, stagedBytes = 0;
+  std::vector<uint64_t> ioOffsets(bindings.size(), kNoOffset);
+  std::vector<uint64_t> stagedOffsets(bindings.size(), kNoOffset);
+  for (uint32_t i = 0; i < bindings.size(); ++i) {
+    const uint32_t value = sources.Get(i)->value();
+    const bool duplicate = portOfValue_[value] != kNoPort; // an output that is another one, too
+    Port port;
+    port.sizeBytes = plan_->sizeBytes[value];
+    port.buffer = bindings[i].buffer;
+    port.bufferKey = bindings[i].buffer.get();
+    port.offset = bindings[i].offset;
+    port.direct = port.bufferKey && !guarded && !duplicate && bindings[i].offset % alignment == 0;
+    if (!duplicate) {
+      portOfValue_[value] = isInput ? static_cast<int32_t>(i) : ~static_cast<int32_t>(i);
+      if (!port.direct) {
+        ioOffsets[i] = ioBytes;
+        ioBytes += roundUp(std::max<uint64_t>(port.sizeBytes, 4), kIoAlignment) +
+                   (guarded ? roundUp(kGuardBytes + 4, kIoAlignment) : 0);
+      }
+    }
+    if (!port.bufferKey && (!unified || duplicate)) {
+      stagedOffsets[i] = stagedBytes;
+      stagedBytes += roundUp(std::max<uint64_t>(port.sizeBytes, 4), kIoAlignment);
+    }
+    ports.push_back(std::move(port));
+  }
+
+  std::unique_ptr<device::Memory> io, staged;
+  GANTRY_RETURN_IF_ERROR(allocate(
+      context, unified ? device::MemoryKind::kUnified : device::MemoryKind::kDevice, ioBytes, io));
+  GANTRY_RETURN_IF_ERROR(
+      allocate(context, isInput ? device::MemoryKind::kUpload : device::MemoryKind::kReadback,
+               stagedBytes, staged));
+  ioBytes_ += ioBytes + stagedBytes;
+
+  for (uint32_t i = 0; i < ports.size(); ++i) {
+    Port &port = ports[i];
+    device::Memory *buffer = bindings[i].buffer.get();
+    if (port.direct)
+      port.bound = {buffer, port.offset, port.sizeBytes};
+    else if (ioOffsets[i] != kNoOffset)
+      port.bound = {io.get(), ioOffsets[i], port.sizeBytes};
+    else
+      port.bound = ports[~portOfValue_[sources.Get(i)->value()]].bound;
+    if (buffer && !port.direct)
+      port.staged = {buffer, port.offset, port.sizeBytes};
+    if (stagedOffsets[i] != kNoOffset) {
+      port.staged = {staged.get(), stagedOffsets[i], port.sizeBytes};
+      port.host = staged->mapped() + stagedOffsets[i];
+    } else if (!buffer) {
+      port.host = io->mapped() + ioOffsets[i];
+    }
+  }
+  if (io)
+    memories_.push_back(std::move(io));
+  if (staged)
+    memories_.push_back(std::move(staged));
+  return {};
+}
+
+Result<std::shared_ptr<Recording>>
+Recording::record(const Context &context, std::shared_ptr<const ShapePlan> plan,
+                  std::vector<const artifact::KernelVariant *> variants,
+                  std::span<const PortBinding> inputs, std::span<const PortBinding> outputs) {
+  std::shared_ptr<Recording> recording(new Recording);
+  recording->plan_ = std::move(plan);
+  recording->variants_ = std::move(variants);
+  recording->portOfValue_.assign(recording->plan_->sizeBytes.size(), kNoPort);
+  GANTRY_RETURN_IF_ERROR(recording->bindPorts(context, inputs, true, recording->inputs_));
+  GANTRY_RETURN_IF_ERROR(recording->bindPorts(context, outputs, false, recording->outputs_));
+  GANTRY_RETURN_IF_ERROR(recording->recordAll(context));
+  return recording;
+}
+
+device::BufferRange Recording::rangeOf(const Context &context, uint32_t value) const {
+  const uint64_t size = plan_->sizeBytes[value];
+  if (plan_->offsets[value] != kNoOffset)
+    return {context.arena, plan_->offsets[value], size};
+  if (portOfValue_[value] == kNoPort)
+    return context.constants.find(value, size);
+  const int32_t port = portOfValue_[value];
+  return port >= 0 ? inputs_[port].bound : outputs_[~port].bound;
+}
+
+Status Recording::recordAll(const Context &context) {
+  const artifact::Program &program = context.program.metadata();
+  const SessionOptions &options = context.options;
+  device::CommandListCapacity capacity;
+  for (uint32_t i = 0; i < variants_.size(); ++i) {
+    if (!variants_[i])
+      continue;
+    capacity.dispatches += 1;
+    if (variants_[i]->binding() == artifact::Binding::storage_buffer)
+      capacity.storageBuffers += program.commands()->Get(i)->bindings()->size();
+  }
+  capacity.timestamps = options.timestamps ? program.commands()->size() + 1 : 0;
+  if (options.checkMemory)
+    GANTRY_RETURN_IF_ERROR(allocate(context, device::MemoryKind::kReadback,
+                                    (plan_->slots.size() + outputs_.size()) * kAsideStride,
+                                    aside_));
+
+  GANTRY_ASSIGN_OR_RETURN(list_, context.device.createCommandList());
+  GANTRY_RETURN_IF_ERROR(list_->begin(capacity));
+  Recorder recorder(*list_);
+  if (options.checkMemory)
+    GANTRY_RETURN_IF_ERROR(recordOutputPoison(context, recorder));
+  GANTRY_RETURN_IF_ERROR(recordCopiesIn(recorder));
+  if (options.timestamps)
+    GANTRY_RETURN_IF_ERROR(recorder.timestamp());
+  for (uint32_t i = 0; i < program.commands()->size(); ++i) {
+    if (options.checkMemory)
+      GANTRY_RETURN_IF_ERROR(recordBefore(context, recorder, i));
+    GANTRY_RETURN_IF_ERROR(recordCommand(context, recorder, i));
+    if (options.checkMemory)
+      GANTRY_RETURN_IF_ERROR(recordAfter(context, recorder, i));
+    if (options.timestamps)
+      GANTRY_RETURN_IF_ERROR(recorder.timestamp());
+  }
+  GANTRY_RETURN_IF_ERROR(recordCopiesOut(context, recorder));
+  GANTRY_RETURN_IF_ERROR(list_->end());
+
+#ifdef NDEBUG
+  const bool judge = options.checkMemory || options.hooks.dropBarrierBefore.has_value();
+#else
+  const bool judge = true;
+#endif
+  return judge ? recorder.checkHazards() : Status::ok();
+}
+
+Status Recording::recordCopiesIn(Recorder &recorder) {
+  bool any = false;
+  for (const Port &port : inputs_) {
+    if (!port.staged.memory || port.sizeBytes == 0)
+      continue;
+    GANTRY_RETURN_IF_ERROR(recorder.copy(port.staged, port.bound));
+    any = true;
+  }
+  return any ? recorder.barrier() : Status::ok();
+}
+
+Status Recording::recordCopiesOut(const Context &context, Recorder &recorder) {
+  GANTRY_RETURN_IF_ERROR(recorder.barrier());
+  if (context.options.checkMemory)
+    for (uint32_t i = 0; i < outputs_.size(); ++i)
+      GANTRY_RETURN_IF_ERROR(
+          recordGuard(recorder, outputs_[i].bound, context.program.outputs()[i].name));
+  for (const Port &port : outputs_)
+    if (port.staged.memory && port.sizeBytes > 0)
+      GANTRY_RETURN_IF_ERROR(recorder.copy(port.bound, port.staged));
+  return {};
+}
+
+Status Recording::recordCommand(const Context &context, Recorder &recorder, uint32_t index) {
+  if (plan_->barrierBefore[index] && context.options.hooks.dropBarrierBefore != index)
+    GANTRY_RETURN_IF_ERROR(recorder.barrier());
+  const artifact::Command &command = *context.program.metadata().commands()->Get(index);
+  if (command.kind() == artifact::CommandKind::dispatch)
+    return recordDispatch(context, recorder, index);
+  const device::BufferRange source = rangeOf(context, command.bindings()->Get(0));
+  const device::BufferRange target = rangeOf(context, command.bindings()->Get(1));
+  const bool same = source.memory == target.memory && source.offsetBytes == target.offsetBytes;
+  return source.sizeBytes == 0 || same ? Status::ok() : recorder.copy(source, target);
+}
+
+Status Recording::recordDispatch(const Context &context, Recorder &recorder, uint32_t index) {
+  const artifact::Program &program = context.program.metadata();
+  const artifact::Command &command = *program.commands()->Get(index);
+  std::vector<device::BufferRange> buffers;
+  std::vector<Recorder::Access> accesses;
+  for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
+    const uint32_t value = command.bindings()->Get(b);
+    const bool write = command.writes()->Get(b) != 0;
+    const device::BufferRange range = rangeOf(context, value);
+    buffers.push_back(bindable(range));
+    accesses.push_back({range, write});
+    if (write && context.options.hooks.shiftOutputOfCommand == index) {
+      buffers.back().offsetBytes += artifact::elementSize(program.values()->Get(value)->type());
+    }
+  }
+  std::vector<uint64_t> dims;
+  for (uint32_t expr : *command.dims()) {
+    const int64_t dim = plan_->exprs[expr];
+    if (dim < 0 || dim > UINT32_MAX)
+      return statusf(StatusCode::kUnsupported,
+                     "'%s': a kernel's dimension is %" PRId64 "; kernels take 0 to 4294967295",
+                     command.name()->c_str(), dim);
+    dims.push_back(static_cast<uint64_t>(dim));
+  }
+  device::Dispatch dispatch;
+  dispatch.kernel = &context.kernels.get(variants_[index]);
+  dispatch.buffers = buffers;
+  dispatch.dims = dims;
+  for (uint32_t i = 0; i < 3; ++i) {
+    const int64_t count = plan_->exprs[command.workgroups()->Get(i)];
+    const uint32_t limit = context.device.profile().maxWorkgroupCount[i];
+    if (count == 0)
+      return {}; // an empty tensor: nothing to do
+    if (count > limit)
+      return statusf(StatusCode::kUnsupported,
+                     "'%s' needs %" PRId64 " workgroups in dimension %u, the device allows %u",
+                     command.name()->c_str(), count, i, limit);
+    dispatch.workgroups[i] = static_cast<uint32_t>(count);
+  }
+  return recorder.dispatch(dispatch, accesses);
+}
+
+// ---- checkMemory -------------------------------------------------------------------------------
+
+Status Recording::recordOutputPoison(const Context &context, Recorder &recorder) {
+  for (uint32_t i = 0; i < outputs_.size(); ++i) {
+    const uint32_t value = context.program.metadata().outputs()->Get(i)->value();
+    if (portOfValue_[value] == ~static_cast<int32_t>(i))
+      GANTRY_RETURN_IF_ERROR(recordPoison(recorder, outputs_[i].bound));
+  }
+  return recorder.barrier();
+}
+
+Status Recording::recordGuard(Recorder &recorder, const device::BufferRange &range,
+                              const std::string &name) {
+  const uint64_t offset = guards_.size() * kAsideStride;
+  GANTRY_RETURN_IF_ERROR(recordGuardCopy(recorder, range, *aside_, offset));
+  guards_.push_back({offset, range.sizeBytes, name});
+  return {};
+}
+
+Status Recording::recordBefore(const Context &context, Recorder &recorder, uint32_t index) {
+  GANTRY_RETURN_IF_ERROR(recorder.barrier());
+  for (const Slot &slot : plan_->slots)
+    if (slot.firstUse == index)
+      GANTRY_RETURN_IF_ERROR(recordPoison(recorder, {context.arena, slot.offset, slot.sizeBytes}));
+  return recorder.barrier();
+}
+
+Status Recording::recordAfter(const Context &context, Recorder &recorder, uint32_t index) {
+  const auto &values = *context.program.metadata().values();
+  GANTRY_RETURN_IF_ERROR(recorder.barrier());
+  for (const Slot &slot : plan_->slots)
+    if (slot.lastUse == index)
+      GANTRY_RETURN_IF_ERROR(recordGuard(recorder, {context.arena, slot.offset, slot.sizeBytes},
+                                         values.Get(slot.value)->name()->str()));
+  GANTRY_RETURN_IF_ERROR(recorder.barrier());
+  for (const Slot &slot : plan_->slots)
+    if (slot.lastUse == index)
+      GANTRY_RETURN_IF_ERROR(recordPoison(recorder, {context.arena, slot.offset, slot.sizeBytes}));
+  return {};
+}
+
+Status Recording::checkCanaries() const {
+  for (const Guard &guard : guards_)
+    GANTRY_RETURN_IF_ERROR(
+        checkGuard(aside_->mapped() + guard.offset, guard.valueBytes, guard.name));
+  return {};
+}
+
+// ---- reuse -------------------------------------------------------------------------------------
+
+bool Recording::matches(const ShapePlan *plan, std::span<const PortBinding> inputs,
+                        std::span<const PortBinding> outputs) const {
+  if (plan_.get() != plan || expired())
+    return false;
+  auto same = [](const std::vector<Port> &ports, std::span<const PortBinding> bindings) {
+    for (size_t i = 0; i < ports.size(); ++i)
+      if (ports[i].bufferKey != bindings[i].buffer.get() ||
+          (ports[i].bufferKey && ports[i].offset != bindings[i].offset))
+        return false;
+    return true;
+  };
+  return same(inputs_, inputs) && same(outputs_, outputs);
+}
+
+bool Recording::expired() const {
+  for (const auto *ports : {&inputs_, &outputs_})
+    for (const Port &port : *ports)
+      if (port.bufferKey && port.buffer.expired())
+        return true;
+  return false;
+}
+
+} // namespace gantry::program

@@ -1,0 +1,355 @@
+#include "engine/program/session.h"
+#include "engine/program/arguments.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace gantry::program {
+
+namespace {
+
+constexpr size_t kMaxPlans = 64;
+constexpr size_t kMaxRecordings = 16;
+constexpr size_t kMaxInFlight = 8;
+
+/// An input or output has exactly the bytes of its shape.
+Status checkPortSizes(const artifact::Program &program, const ShapePlan &plan) {
+  for (const auto *ports : {program.inputs(), program.outputs()})
+    for (const artifact::Port *port : *ports) {
+      TensorShape shape;
+      shape.type = port->type();
+      for (uint32_t expr : *port->dims())
+        shape.dims.push_back(plan.exprs[expr]);
+      GANTRY_ASSIGN_OR_RETURN(const uint64_t size, byteSize(shape, port->name()->str()));
+      if (size != plan.sizeBytes[port->value()])
+        return statusf(StatusCode::kDataLoss,
+                       "the artifact gives '%s', %s, %llu bytes; it has %llu",
+                       port->name()->c_str(), shapeText(shape).c_str(),
+                       static_cast<unsigned long long>(plan.sizeBytes[port->value()]),
+                       static_cast<unsigned long long>(size));
+    }
+  return {};
+}
+
+uint64_t nowNs() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
+}
+
+} // namespace
+
+// ---- loading -----------------------------------------------------------------------------------
+
+Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<const Program> program,
+                                                 std::shared_ptr<device::Device> device,
+                                                 const SessionOptions &options) {
+  const uint64_t start = nowNs();
+  if (options.timestamps && !device->info().timestamps)
+    return statusf(StatusCode::kUnsupported, "device '%s' has no timestamps",
+                   device->info().name.c_str());
+  if (options.binding == BindingChoice::kAddress && !device->profile().features.bufferDeviceAddress)
+    return statusf(StatusCode::kUnsupported,
+                   "device '%s' has no bufferDeviceAddress; bind storage buffers",
+                   device->info().name.c_str());
+  std::shared_ptr<Session> session(new Session(std::move(program), std::move(device), options));
+  GANTRY_RETURN_IF_ERROR(session->load());
+  session->statistics_.loadNs = nowNs() - start;
+  return session;
+}
+
+Status Session::load() {
+  const artifact::Program &metadata = program_->metadata();
+  if (metadata.symbols()->size() == 0) { // all sizes are known: all that can be done now is
+    GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planFor({}));
+    GANTRY_RETURN_IF_ERROR(requireKernels(*entry));
+    GANTRY_RETURN_IF_ERROR(growArena(*entry->plan));
+    lastPlan_ = entry->plan;
+  } else { // shapes that need other variants compile these when they come
+    std::vector<std::pair<uint32_t, const artifact::KernelVariant *>> wanted;
+    for (uint32_t i = 0; i < metadata.kernels()->size(); ++i) {
+      GANTRY_ASSIGN_OR_RETURN(
+          const artifact::KernelVariant *variant,
+          chooseVariant(*metadata.kernels()->Get(i), options_.binding, device_->profile(), 0));
+      wanted.push_back({i, variant});
+    }
+    GANTRY_RETURN_IF_ERROR(kernels_.require(wanted));
+  }
+  GANTRY_ASSIGN_OR_RETURN(constants_, Constants::upload(*program_, *device_));
+  return {};
+}
+
+Status Session::chooseVariants(CachedPlan &entry) const {
+  const artifact::Program &metadata = program_->metadata();
+  for (const artifact::Command *command : *metadata.commands()) {
+    const artifact::KernelVariant *variant = nullptr;
+    if (command->kind() == artifact::CommandKind::dispatch) {
+      uint64_t largest = 0;
+      for (uint32_t value : *command->bindings())
+        largest = std::max(largest, entry.plan->sizeBytes[value]);
+      GANTRY_ASSIGN_OR_RETURN(variant,
+                              chooseVariant(*metadata.kernels()->Get(command->kernel()),
+                                            options_.binding, device_->profile(), largest));
+    }
+    entry.variants.push_back(variant);
+  }
+  return {};
+}
+
+Status Session::requireKernels(const CachedPlan &entry) {
+  std::vector<std::pair<uint32_t, const artifact::KernelVariant *>> wanted;
+  for (uint32_t i = 0; i < entry.variants.size(); ++i)
+    if (entry.variants[i])
+      wanted.push_back({program_->metadata().commands()->Get(i)->kernel(), entry.variants[i]});
+  return kernels_.require(wanted);
+}
+
+Status Session::growArena(const ShapePlan &plan) {
+  // Descriptors cover at least one word, and the last slot may be rounded up to one.
+  const uint64_t needed = plan.slots.empty() ? 0 : (plan.arenaBytes + 4 + 255) / 256 * 256;
+  if (needed < plan.arenaBytes)
+    return statusf(StatusCode::kOutOfMemory, "an arena of %llu bytes overflows 64 bits",
+                   static_cast<unsigned long long>(plan.arenaBytes));
+  if (needed == 0 || (arena_ && arena_->sizeBytes() >= needed))
+    return {};
+  GANTRY_RETURN_IF_ERROR(waitForAll());
+  recordings_.clear(); // they refer to the arena
+  arena_.reset();
+  GANTRY_ASSIGN_OR_RETURN(arena_, device_->allocate(device::MemoryKind::kDevice, needed));
+  return {};
+}
+
+// ---- plans and recordings ----------------------------------------------------------------------
+
+Result<const Session::CachedPlan *> Session::planFor(std::vector<int64_t> symbols) {
+  for (auto at = plans_.begin(); at != plans_.end(); ++at) {
+    if (at->symbols != symbols)
+      continue;
+    plans_.splice(plans_.begin(), plans_, at);
+    return &plans_.front();
+  }
+  ShapePlanOptions planOptions;
+  planOptions.guardBytes = options_.checkMemory ? kGuardBytes : 0;
+  planOptions.minAlignment = device_->info().minStorageBufferOffsetAlignment;
+  GANTRY_ASSIGN_OR_RETURN(ShapePlan plan,
+                          makeShapePlan(program_->metadata(), symbols, planOptions));
+  GANTRY_RETURN_IF_ERROR(checkPortSizes(program_->metadata(), plan));
+  CachedPlan entry;
+  entry.symbols = std::move(symbols);
+  entry.plan = std::make_shared<const ShapePlan>(std::move(plan));
+  GANTRY_RETURN_IF_ERROR(chooseVariants(entry));
+  plans_.push_front(std::move(entry));
+  if (plans_.size() > kMaxPlans)
+    plans_.pop_back();
+  statistics_.plans += 1;
+  return &plans_.front();
+}
+
+Result<const Session::CachedPlan *> Session::planForInputs(std::span<const TensorShape> inputs) {
+  GANTRY_ASSIGN_OR_RETURN(std::vector<int64_t> symbols, bindSymbols(*program_, inputs));
+  GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planFor(std::move(symbols)));
+  GANTRY_RETURN_IF_ERROR(checkDerivedDims(*program_, inputs, entry->plan->exprs));
+  return entry;
+}
+
+Result<std::vector<OutputShape>> Session::outputShapesOf(const ShapePlan &plan) const {
+  std::vector<OutputShape> shapes;
+  for (const artifact::Port *port : *program_->metadata().outputs()) {
+    OutputShape output;
+    output.shape.type = port->type();
+    for (uint32_t expr : *port->dims())
+      output.shape.dims.push_back(plan.exprs[expr]);
+    GANTRY_ASSIGN_OR_RETURN(output.sizeBytes, byteSize(output.shape, port->name()->str()));
+    shapes.push_back(std::move(output));
+  }
+  return shapes;
+}
+
+Result<std::vector<OutputShape>> Session::outputShapes(std::span<const TensorShape> inputs) {
+  GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planForInputs(inputs));
+  return outputShapesOf(*entry->plan);
+}
+
+bool Session::isFree(const std::shared_ptr<Recording> &recording) const {
+  for (const auto &run : inFlight_)
+    if (run->recording_ == recording)
+      return false;
+  return true;
+}
+
+Result<std::shared_ptr<Recording>> Session::findRecording(const CachedPlan &entry,
+                                                          std::span<const PortBinding> inputs,
+                                                          std::span<const PortBinding> outputs) {
+  recordings_.remove_if([&](const auto &r) { return r->expired() && isFree(r); });
+  for (auto at = recordings_.begin(); at != recordings_.end(); ++at) {
+    if (!isFree(*at) || !(*at)->matches(entry.plan.get(), inputs, outputs))
+      continue;
+    recordings_.splice(recordings_.begin(), recordings_, at);
+    return recordings_.front();
+  }
+  // The oldest ones that are free make room first, so that their memory is not held beside the new.
+  for (auto at = recordings_.end();
+       recordings_.size() >= kMaxRecordings && at != recordings_.begin();) {
+    --at;
+    if (isFree(*at))
+      at = recordings_.erase(at);
+  }
+  GANTRY_RETURN_IF_ERROR(requireKernels(entry));
+  const Recording::Context context{*program_,  *device_, options_,
+                                   constants_, kernels_, arena_.get()};
+  GANTRY_ASSIGN_OR_RETURN(auto recording,
+                          Recording::record(context, entry.plan, entry.variants, inputs, outputs));
+  statistics_.recordings += 1;
+  recordings_.push_front(recording);
+  return recording;
+}
+
+// ---- runs --------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inputs,
+                                             std::span<const TensorArgument> outputs,
+                                             std::vector<OutputShape> &shapes) {
+  std::vector<TensorShape> inputShapes;
+  for (const TensorArgument &input : inputs)
+    inputShapes.push_back(input.shape);
+  GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planForInputs(inputShapes));
+  GANTRY_ASSIGN_OR_RETURN(std::vector<OutputShape> outputShapes, outputShapesOf(*entry->plan));
+  GANTRY_RETURN_IF_ERROR(checkArguments(*program_, inputs, outputs, outputShapes));
+
+  if (inFlight_.size() >= kMaxInFlight) {
+    const std::shared_ptr<Run> oldest = inFlight_.front();
+    (void)oldest->wait(UINT64_MAX); // its own caller hears of a failure
+  }
+  GANTRY_RETURN_IF_ERROR(growArena(*entry->plan));
+  std::vector<PortBinding> inputBindings, outputBindings;
+  auto run = std::make_shared<Run>();
+  auto bind = [&](const TensorArgument &argument, std::vector<PortBinding> &bindings) {
+    bindings.push_back({argument.buffer, argument.buffer ? argument.offset : 0});
+    if (argument.buffer)
+      run->buffers_.push_back(argument.buffer);
+  };
+  for (const TensorArgument &input : inputs)
+    bind(input, inputBindings);
+  for (const TensorArgument &output : outputs)
+    bind(output, outputBindings);
+  GANTRY_ASSIGN_OR_RETURN(run->recording_, findRecording(*entry, inputBindings, outputBindings));
+
+  const artifact::Program &metadata = program_->metadata();
+  for (uint32_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].data && !inputs[i].buffer)
+      if (const uint64_t size = entry->plan->sizeBytes[metadata.inputs()->Get(i)->value()])
+        std::memcpy(run->recording_->inputData(i), inputs[i].data, size);
+  for (uint32_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i].buffer)
+      run->hostOutputs_.push_back({i, outputs[i].data, outputShapes[i].sizeBytes});
+  run->startNs_ = nowNs();
+  GANTRY_ASSIGN_OR_RETURN(run->ticket_, device_->submit(run->recording_->list()));
+  run->session_ = shared_from_this();
+  inFlight_.push_back(run);
+  lastPlan_ = entry->plan;
+  shapes = std::move(outputShapes);
+  return run;
+}
+
+Result<bool> Run::wait(uint64_t timeoutNs) {
+  if (!ended_) {
+    const std::shared_ptr<Session> session = session_; // endRun lets go of it
+    Result<bool> done = session->device_->wait(ticket_, timeoutNs);
+    if (done.isOk() && !*done)
+      return false;
+    session->endRun(*this, done.isOk() ? session->collect(*this) : done.status());
+  }
+  if (!status_.isOk())
+    return status_;
+  return true;
+}
+
+Status Session::collect(Run &run) {
+  statistics_.runs += 1;
+  statistics_.lastRunNs = nowNs() - run.startNs_;
+  if (options_.timestamps) {
+    GANTRY_ASSIGN_OR_RETURN(const std::vector<uint64_t> times,
+                            run.recording_->list().timestampsNs());
+    timedPlan_ = run.recording_->plan();
+    timedVariants_ = run.recording_->variants();
+    lastTimesNs_.clear();
+    for (size_t i = 1; i < times.size(); ++i)
+      lastTimesNs_.push_back(times[i] - times[i - 1]);
+    statistics_.lastRunGpuNs = times.back() - times.front();
+  }
+  if (options_.checkMemory)
+    GANTRY_RETURN_IF_ERROR(run.recording_->checkCanaries());
+  for (const Run::HostOutput &output : run.hostOutputs_)
+    if (output.sizeBytes > 0)
+      std::memcpy(output.data, run.recording_->outputData(output.port), output.sizeBytes);
+  return {};
+}
+
+void Session::endRun(Run &run, Status status) {
+  run.ended_ = true;
+  run.status_ = std::move(status);
+  run.recording_.reset();
+  run.buffers_.clear();
+  run.session_.reset();
+  std::erase_if(inFlight_, [&](const auto &other) { return other.get() == &run; });
+}
+
+Status Session::waitForAll() {
+  while (!inFlight_.empty()) {
+    const std::shared_ptr<Run> oldest = inFlight_.front();
+    const Result<bool> done = oldest->wait(UINT64_MAX);
+    if (!done.isOk() && done.status().code() == StatusCode::kDeviceLost)
+      return done.status();
+  }
+  return {};
+}
+
+// ---- figures -----------------------------------------------------------------------------------
+
+Statistics Session::statistics() const {
+  Statistics result = statistics_;
+  result.constantBytes = program_->metadata().constant_bytes();
+  if (lastPlan_) {
+    result.arenaBytes = lastPlan_->arenaBytes;
+    result.lowerBoundBytes = lastPlan_->lowerBoundBytes;
+  }
+  result.reservedBytes = constants_.reservedBytes() + (arena_ ? arena_->sizeBytes() : 0);
+  for (const auto &recording : recordings_) {
+    result.ioBytes += recording->ioBytes();
+    result.reservedBytes += recording->reservedBytes();
+  }
+  result.pipelines = kernels_.pipelineCount();
+  return result;
+}
+
+Result<DispatchInfo> Session::dispatch(size_t index) const {
+  const artifact::Program &metadata = program_->metadata();
+  if (index >= metadata.commands()->size())
+    return statusf(StatusCode::kNotFound, "no command %zu; the program has %u", index,
+                   metadata.commands()->size());
+  if (!options_.timestamps)
+    return Status(StatusCode::kFailedPrecondition,
+                  "times of dispatches need a session with the option timestamps");
+  if (lastTimesNs_.empty())
+    return Status(StatusCode::kFailedPrecondition, "no run has ended yet");
+  const artifact::Command &command = *metadata.commands()->Get(static_cast<uint32_t>(index));
+  DispatchInfo info;
+  info.name = command.name()->c_str();
+  info.gpuNs = lastTimesNs_[index];
+  info.flops = static_cast<uint64_t>(timedPlan_->exprs[command.flops()]);
+  info.bytes = static_cast<uint64_t>(timedPlan_->exprs[command.bytes_moved()]);
+  if (const artifact::KernelVariant *variant = timedVariants_[index]) {
+    const artifact::Kernel &kernel = *metadata.kernels()->Get(command.kernel());
+    for (uint32_t i = 0; i < 3; ++i) {
+      info.workgroups[i] = static_cast<uint32_t>(timedPlan_->exprs[command.workgroups()->Get(i)]);
+      info.workgroupSize[i] = kernel.workgroup_size()->Get(i);
+    }
+    info.sharedBytes = variant->shared_bytes();
+    info.binding = variant->binding() == artifact::Binding::address ? BindingChoice::kAddress
+                                                                    : BindingChoice::kStorageBuffer;
+  }
+  return info;
+}
+
+} // namespace gantry::program

@@ -1,0 +1,26 @@
+// Options of a session.
+#pragma once
+
+#include "engine/program/kernel_set.h"
+
+namespace gantry::program {
+
+/// For tests alone; not in the C API.
+struct TestHooks {
+  /// Binds the outputs of this command one element further than planned (kernels bound by address).
+  std::optional<uint32_t> shiftOutputOfCommand;
+  /// Leaves the barrier before this command out.
+  std::optional<uint32_t> dropBarrierBefore;
+  /// Stages inputs and outputs through upload and readback memory even where memory is unified.
+  bool stageInputsAndOutputs = false;
+};
+
+struct SessionOptions {
+  BindingChoice binding = BindingChoice::kAuto;
+  bool timestamps = false;
+  bool checkMemory = false;             // poison and canaries: see memory_check.h
+  std::optional<std::string> cachePath; // as device::Device::createKernels
+  TestHooks hooks;
+};
+
+} // namespace gantry::program

@@ -1,0 +1,130 @@
+#include "engine/program/shape_plan.h"
+#include "engine/base/align.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <map>
+
+namespace gantry::program {
+
+namespace {
+
+using artifact::Storage;
+
+std::vector<Slot> collectSlots(const artifact::Program &program, const ShapePlan &plan,
+                               std::vector<uint32_t> &slotOfValue) {
+  std::vector<Slot> slots;
+  std::map<uint32_t, uint32_t> numbers; // the artifact's slot number → index in slots
+  slotOfValue.assign(program.values()->size(), UINT32_MAX);
+  for (uint32_t i = 0; i < program.values()->size(); ++i) {
+    const artifact::Value &value = *program.values()->Get(i);
+    if (value.storage() != Storage::transient)
+      continue;
+    auto [at, isNew] = numbers.try_emplace(value.slot(), static_cast<uint32_t>(slots.size()));
+    slotOfValue[i] = at->second;
+    if (isNew) {
+      slots.push_back({i, value.byte_offset(), plan.sizeBytes[i], value.alignment(),
+                       value.first_use(), value.last_use()});
+      continue;
+    }
+    Slot &slot = slots[at->second];
+    if (plan.sizeBytes[i] > slot.sizeBytes) {
+      slot.value = i;
+      slot.sizeBytes = plan.sizeBytes[i];
+    }
+    slot.alignment = std::max<uint64_t>(slot.alignment, value.alignment());
+    slot.firstUse = std::min(slot.firstUse, value.first_use());
+    slot.lastUse = std::max(slot.lastUse, value.last_use());
+  }
+  return slots;
+}
+
+/// The accesses of the program's commands: the arena is space 0, each other value a space of its
+/// own.
+std::vector<plan::Command> commandsOf(const artifact::Program &program, const ShapePlan &plan) {
+  std::vector<plan::Command> commands;
+  for (const artifact::Command *source : *program.commands()) {
+    plan::Command command;
+    for (uint32_t b = 0; b < source->bindings()->size(); ++b) {
+      const uint32_t value = source->bindings()->Get(b);
+      const bool transient = plan.offsets[value] != kNoOffset;
+      command.accesses.push_back({transient ? 0 : value + 1, transient ? plan.offsets[value] : 0,
+                                  plan.sizeBytes[value], source->writes()->Get(b) != 0});
+    }
+    commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
+Result<plan::Plan> placeSlots(const std::vector<Slot> &slots, const ShapePlanOptions &options) {
+  std::vector<plan::Value> values;
+  for (const Slot &slot : slots) {
+    const std::optional<uint64_t> size = checkedAdd(slot.sizeBytes, options.guardBytes + 3);
+    if (!size)
+      return statusf(StatusCode::kInvalidArgument,
+                     "a tensor of %" PRIu64 " bytes overflows 64 bits", slot.sizeBytes);
+    values.push_back({options.guardBytes ? *size : slot.sizeBytes,
+                      std::max(slot.alignment, options.minAlignment), slot.firstUse, slot.lastUse});
+  }
+  GANTRY_ASSIGN_OR_RETURN(plan::Plan placed, plan::planArena(values));
+  GANTRY_RETURN_IF_ERROR(plan::validatePlan(values, placed));
+  return placed;
+}
+
+Status judgeArtifactsPlan(const artifact::Program &program, const std::vector<Slot> &slots) {
+  std::vector<plan::Value> values;
+  plan::Plan placed;
+  for (const Slot &slot : slots) {
+    values.push_back({slot.sizeBytes, slot.alignment, slot.firstUse, slot.lastUse});
+    placed.offsets.push_back(slot.offset);
+  }
+  placed.heightBytes = program.arena_bytes();
+  placed.lowerBoundBytes = program.lower_bound_bytes();
+  placed.peakCommand = program.peak_command();
+  const Status status = plan::validatePlan(values, placed);
+  if (!status.isOk())
+    return statusf(StatusCode::kDataLoss, "the artifact's plan is wrong: %s",
+                   status.message().c_str());
+  return {};
+}
+
+} // namespace
+
+Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<const int64_t> symbols,
+                                const ShapePlanOptions &options) {
+  ShapePlan plan;
+  GANTRY_ASSIGN_OR_RETURN(plan.exprs, artifact::evaluateExprs(program, symbols));
+  for (const artifact::Value *value : *program.values())
+    plan.sizeBytes.push_back(static_cast<uint64_t>(plan.exprs[value->size()]));
+  std::vector<uint32_t> slotOfValue;
+  plan.slots = collectSlots(program, plan, slotOfValue);
+
+  const bool replan = program.dynamic() || options.guardBytes > 0;
+  if (replan) {
+    GANTRY_ASSIGN_OR_RETURN(plan::Plan placed, placeSlots(plan.slots, options));
+    for (size_t i = 0; i < plan.slots.size(); ++i)
+      plan.slots[i].offset = placed.offsets[i];
+    plan.arenaBytes = placed.heightBytes;
+    plan.lowerBoundBytes = placed.lowerBoundBytes;
+    plan.peakCommand = placed.peakCommand;
+  } else {
+    GANTRY_RETURN_IF_ERROR(judgeArtifactsPlan(program, plan.slots));
+    plan.arenaBytes = program.arena_bytes();
+    plan.lowerBoundBytes = program.lower_bound_bytes();
+    plan.peakCommand = program.peak_command();
+  }
+  for (uint32_t slot : slotOfValue)
+    plan.offsets.push_back(slot == UINT32_MAX ? kNoOffset : plan.slots[slot].offset);
+
+  std::vector<plan::Command> commands = commandsOf(program, plan);
+  if (replan)
+    plan::placeBarriers(commands);
+  else
+    for (uint32_t i = 0; i < commands.size(); ++i)
+      commands[i].barrierBefore = program.commands()->Get(i)->barrier_before();
+  for (const plan::Command &command : commands)
+    plan.barrierBefore.push_back(command.barrierBefore);
+  return plan;
+}
+
+} // namespace gantry::program
