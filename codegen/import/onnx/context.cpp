@@ -404,9 +404,17 @@ Tensor ImportContext::fold(const GenericSpec &spec) {
 
 Tensor ImportContext::emit(const GenericSpec &spec,
                            llvm::function_ref<mlir::Value(const Tensor &)> valueFor, bool folding) {
+  // A known scalar is a constant of the body, not an operand (folding evaluates operands).
+  const bool inlines = !folding && llvm::none_of(spec.reduction, [](bool r) { return r; });
+  auto isInlined = [&](const Tensor &tensor) {
+    return inlines && tensor.constant && !tensor.constant->window &&
+           (tensor.constant->splat || tensor.constant->elementCount() == 1);
+  };
   llvm::SmallVector<mlir::Value> inputs;
   llvm::SmallVector<mlir::AffineMap> maps;
   for (const Operand &operand : spec.inputs) {
+    if (isInlined(operand.tensor))
+      continue;
     inputs.push_back(valueFor(operand.tensor));
     maps.push_back(operand.map);
   }
@@ -433,13 +441,20 @@ Tensor ImportContext::emit(const GenericSpec &spec,
                                                      mlir::ValueRange{init}, maps, iterators);
   mlir::Block *body = new mlir::Block;
   op.getRegion().push_back(body);
-  llvm::SmallVector<Scalar> elements;
-  for (const Operand &operand : spec.inputs)
-    elements.push_back(
-        {body->addArgument(mlirType(context_, operand.tensor.type), loc_), operand.tensor.type});
-  Scalar accumulator = {body->addArgument(mlirType(context_, spec.resultType), loc_), spec.resultType};
   mlir::OpBuilder inner = mlir::OpBuilder::atBlockEnd(body);
   BodyBuilder bodyBuilder(inner, loc_, captured, [&](Dim dim) { return dimValue(dim); });
+  llvm::SmallVector<Scalar> elements;
+  for (const Operand &operand : spec.inputs) {
+    const Tensor &tensor = operand.tensor;
+    if (isInlined(tensor)) {
+      Number number = tensor.constant->at(0);
+      elements.push_back(isFloat(tensor.type) ? bodyBuilder.constant(tensor.type, number.f)
+                                              : bodyBuilder.constantInt(tensor.type, number.i));
+      continue;
+    }
+    elements.push_back({body->addArgument(mlirType(context_, tensor.type), loc_), tensor.type});
+  }
+  Scalar accumulator = {body->addArgument(mlirType(context_, spec.resultType), loc_), spec.resultType};
   Scalar yielded = spec.body(bodyBuilder, elements, accumulator);
   inner.create<mlir::linalg::YieldOp>(loc_, yielded.value);
   return result(spec.resultType, spec.resultDims, op.getResult(0));
