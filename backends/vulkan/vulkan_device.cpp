@@ -187,6 +187,7 @@ Status VulkanDevice::warmUp(std::span<const std::unique_ptr<device::Kernel>> ker
     for (uint32_t &count : dispatch.workgroups)
       count = 0;
     GANTRY_RETURN_IF_ERROR(list->dispatch(dispatch));
+    GANTRY_RETURN_IF_ERROR(list->barrier()); // validation takes them for accesses
   }
   GANTRY_RETURN_IF_ERROR(list->end());
   GANTRY_ASSIGN_OR_RETURN(uint64_t ticket, submit(*list));
