@@ -189,7 +189,7 @@ TEST(Terminal, TablesAlign) {
 TEST(Description, ReadsWhatIsThereAndNothingElse) {
   Description plan = parseDescription(R"({
     "source": "m.onnx", "dynamic": true, "symbols": [{"name": "batch"}], "kernels": [{}, {}],
-    "plan": {"arena_bytes": 768, "lower_bound_bytes": 512, "peak_command": 1}, "constant_bytes": 64,
+    "arena_bytes": 768, "lower_bound_bytes": 512, "peak_command": 1, "constant_bytes": 64,
     "values": [
       {"name": "x", "storage": "input", "type": "f32", "dims": ["batch", 3], "size_bytes": "12*batch"},
       {"name": "a", "storage": "transient", "type": "f32", "dims": [4], "size_bytes": 16,

@@ -93,11 +93,9 @@ Description parseDescription(std::string_view source) {
       result.commands.push_back(parseCommand(command));
     result.kernelCount = list(json, "kernels").size();
     result.constantBytes = number(json, "constant_bytes");
-    if (auto plan = json.find("plan"); plan != json.end()) {
-      result.arenaBytes = number(*plan, "arena_bytes");
-      result.lowerBoundBytes = number(*plan, "lower_bound_bytes");
-      result.peakCommand = index(*plan, "peak_command");
-    }
+    result.arenaBytes = number(json, "arena_bytes");
+    result.lowerBoundBytes = number(json, "lower_bound_bytes");
+    result.peakCommand = index(json, "peak_command");
   } catch (const Json::exception &error) {
     throw ToolError(ExitCode::kInternal,
                     fmt::format("the program's description cannot be read: {}", error.what()));
