@@ -2,6 +2,7 @@
 
 #include "codegen/import/onnx/evaluate.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -19,6 +20,14 @@ namespace {
 constexpr uint64_t kInlineBytes = 256;
 // Work (points of an iteration space) that is done while importing.
 constexpr int64_t kFoldPoints = int64_t(1) << 24;
+
+// MLIR's text knows resources by a bare identifier only.
+std::string resourceKey(llvm::StringRef name) {
+  std::string key = name.empty() || !llvm::isAlpha(name[0]) ? "constant_" : "";
+  for (char c : name)
+    key += llvm::isAlnum(c) || c == '.' ? c : '_';
+  return key;
+}
 
 int64_t constantLoopCount(const GenericSpec &spec) {
   // Each loop is as long as some tensor says; the product over plain dims of all maps, capped.
@@ -296,8 +305,8 @@ mlir::Value ImportContext::constantValue(const Constant &constant) {
     else
       blob = mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(raw, elementSize);
     auto shaped = mlir::cast<mlir::ShapedType>(mlir::Type(type));
-    attribute = mlir::DenseResourceElementsAttr::get(
-        shaped, constant->name.empty() ? "constant" : llvm::StringRef(constant->name), std::move(blob));
+    attribute =
+        mlir::DenseResourceElementsAttr::get(shaped, resourceKey(constant->name), std::move(blob));
   }
   mlir::Location loc = loc_;
   if (!constant->name.empty())

@@ -84,16 +84,15 @@ void importMaxPool(ImportContext &import, const Node &node) {
                                        }));
 }
 
-// Elements of each window that count along one axis. Padding counts with count_include_pad, what
-// ceil_mode adds behind it never.
-llvm::SmallVector<double> windowCounts(const Windows &w, size_t axis, int64_t size, bool includePad) {
-  const int64_t low = *staticDim(w.padLow[axis]), high = *staticDim(w.padHigh[axis]);
+// Elements of each window that are no padding, along one axis.
+llvm::SmallVector<double> windowCounts(const Windows &w, size_t axis, int64_t size) {
+  const int64_t low = *staticDim(w.padLow[axis]);
   llvm::SmallVector<double> counts;
   for (int64_t o = 0; o < *staticDim(w.outputs[axis]); ++o) {
     int64_t count = 0;
     for (int64_t k = 0; k < w.kernel[axis]; ++k) {
       int64_t at = o * w.strides[axis] - low + k * w.dilations[axis];
-      count += includePad ? at < size + high : at >= 0 && at < size;
+      count += at >= 0 && at < size;
     }
     counts.push_back(static_cast<double>(count));
   }
@@ -114,13 +113,13 @@ void importAveragePool(ImportContext &import, const Node &node) {
   for (size_t i = 0; i < spatial; ++i) {
     bool padded = staticDim(w.padLow[i]) != 0 || staticDim(w.padHigh[i]) != 0 || w.ceilMode;
     auto size = staticDim(x.dims[2 + i]);
-    if (!padded || (includePad && !w.ceilMode)) {
+    if (!padded || includePad) { // what ceil_mode adds is padding, too
       uniform *= static_cast<double>(w.kernel[i]);
       continue;
     }
     Dims shape(spatial - i, import.number(1));
     if (size) {
-      auto counts = windowCounts(w, i, *size, includePad);
+      auto counts = windowCounts(w, i, *size);
       if (llvm::all_equal(counts) && !counts.empty()) {
         uniform *= counts[0];
         continue;
@@ -131,8 +130,6 @@ void importAveragePool(ImportContext &import, const Node &node) {
       continue;
     }
     // A dynamic axis: the same window over ones.
-    if (includePad)
-      failUnsupported("ceil_mode with count_include_pad over a dynamic dimension");
     Windows line;
     line.kernel = {w.kernel[i]};
     line.strides = {w.strides[i]};

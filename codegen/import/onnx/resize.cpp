@@ -33,7 +33,8 @@ double originalCoordinate(const Mode &mode, const Axis &a, int64_t at) {
   if (mode.coordinates == "pytorch_half_pixel")
     return a.out > 1 ? (x + 0.5) / a.scale - 0.5 : 0;
   if (mode.coordinates == "align_corners")
-    return a.out > 1 ? x * (in - 1) / (out - 1) : 0;
+    // The scaled length, which need not be whole, as ONNX's reference has it.
+    return a.scale * in > 1 && a.out > 1 ? x * (in - 1) / (a.scale * in - 1) : 0;
   if (mode.coordinates == "asymmetric")
     return x / a.scale;
   if (mode.coordinates == "tf_half_pixel_for_nn")
