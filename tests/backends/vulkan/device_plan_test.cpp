@@ -1,0 +1,235 @@
+// Decisions about devices that nobody has at hand.
+#include "backends/vulkan/device_plan.h"
+#include "backends/vulkan/instance.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace gantry::vulkan {
+namespace {
+
+using device::MemoryKind;
+
+constexpr VkMemoryPropertyFlags kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+constexpr VkMemoryPropertyFlags kMapped =
+    VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+constexpr VkMemoryPropertyFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+
+DeviceSnapshot usable(const char *name, VkPhysicalDeviceType type) {
+  DeviceSnapshot s;
+  std::strcpy(s.properties.deviceName, name);
+  s.properties.deviceType = type;
+  s.properties.apiVersion = VK_MAKE_API_VERSION(0, 1, 3, 230);
+  s.properties.limits.maxComputeWorkGroupInvocations = 1024;
+  s.properties.limits.maxPerStageDescriptorStorageBuffers = 32;
+  s.properties.limits.maxDescriptorSetStorageBuffers = 256;
+  s.properties.limits.maxPerStageResources = 128;
+  s.properties.limits.minStorageBufferOffsetAlignment = 64;
+  s.properties.limits.timestampPeriod = 2.0f;
+  s.properties11.maxMemoryAllocationSize = uint64_t{4} << 30;
+  s.properties11.subgroupSize = 32;
+  s.features12.timelineSemaphore = VK_TRUE;
+  s.features12.scalarBlockLayout = VK_TRUE;
+  s.features12.bufferDeviceAddress = VK_TRUE;
+  VkQueueFamilyProperties graphics{};
+  graphics.queueFlags = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+  graphics.queueCount = 1;
+  graphics.timestampValidBits = 36;
+  s.queueFamilies = {graphics};
+  return s;
+}
+
+void addHeap(DeviceSnapshot &s, uint64_t gib, bool local) {
+  s.memory.memoryHeaps[s.memory.memoryHeapCount++] = {
+      gib << 30, local ? VkMemoryHeapFlags(VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) : 0};
+}
+
+void addType(DeviceSnapshot &s, VkMemoryPropertyFlags flags, uint32_t heap) {
+  s.memory.memoryTypes[s.memory.memoryTypeCount++] = {flags, heap};
+}
+
+/// A discrete GPU with a 256 MiB window, as drivers list it.
+DeviceSnapshot discrete() {
+  DeviceSnapshot s = usable("GeForce Something", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+  addHeap(s, 24, true);
+  addHeap(s, 64, false);
+  s.memory.memoryHeaps[s.memory.memoryHeapCount++] = {256 << 20, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+  addType(s, 0, 1);
+  addType(s, kLocal, 0);
+  addType(s, kMapped, 1);
+  addType(s, kMapped | kCached, 1);
+  addType(s, kLocal | kMapped, 2);
+  return s;
+}
+
+DeviceSnapshot software() {
+  DeviceSnapshot s = usable("llvmpipe (LLVM 15.0.6, 256 bits)", VK_PHYSICAL_DEVICE_TYPE_CPU);
+  addHeap(s, 16, true);
+  addType(s, kLocal | kMapped | kCached, 0);
+  return s;
+}
+
+std::vector<DevicePlan> plansOf(const std::vector<DeviceSnapshot> &snapshots) {
+  std::vector<DevicePlan> plans;
+  for (size_t i : preferredOrder(snapshots))
+    plans.push_back(planDevice(snapshots[i]));
+  return plans;
+}
+
+TEST(DevicePlan, readsADiscreteDevice) {
+  const DevicePlan plan = planDevice(discrete());
+  EXPECT_EQ(plan.info.missing, "");
+  EXPECT_EQ(plan.info.kind, device::DeviceKind::kDiscrete);
+  EXPECT_EQ(plan.info.apiVersion, "1.3.230");
+  EXPECT_EQ(plan.info.memoryBytes, uint64_t{24} << 30);
+  EXPECT_FALSE(plan.info.unifiedMemory) << "a window of 256 MiB is not unified memory";
+  EXPECT_TRUE(plan.info.timestamps);
+  EXPECT_EQ(plan.timestampBits, 36u);
+  EXPECT_TRUE(plan.info.profile.preferAddressBinding);
+  EXPECT_EQ(plan.info.profile.subgroupSize, 32u);
+  EXPECT_EQ(plan.info.minStorageBufferOffsetAlignment, 64u);
+}
+
+TEST(DevicePlan, softwareDevicesPreferStorageBuffers) {
+  const DevicePlan plan = planDevice(software());
+  EXPECT_TRUE(plan.info.unifiedMemory);
+  EXPECT_TRUE(plan.info.profile.features.bufferDeviceAddress);
+  EXPECT_FALSE(plan.info.profile.preferAddressBinding);
+}
+
+TEST(DevicePlan, doesNotPreferAddressesThatAreNotThere) {
+  DeviceSnapshot s = discrete();
+  s.features12.bufferDeviceAddress = VK_FALSE;
+  EXPECT_FALSE(planDevice(s).info.profile.preferAddressBinding);
+  EXPECT_EQ(planDevice(s).info.missing, "") << "addresses are optional";
+}
+
+TEST(DevicePlan, buffersMayBeSmallerThanAllocations) {
+  DeviceSnapshot s = discrete();
+  s.maxBufferSize = uint64_t{1} << 30;
+  EXPECT_EQ(planDevice(s).info.profile.maxAllocationBytes, uint64_t{1} << 30);
+}
+
+TEST(DevicePlan, namesEverythingThatIsMissing) {
+  DeviceSnapshot s = discrete();
+  s.features12.timelineSemaphore = VK_FALSE;
+  s.features12.scalarBlockLayout = VK_FALSE;
+  s.queueFamilies[0].queueFlags = VK_QUEUE_TRANSFER_BIT;
+  EXPECT_EQ(planDevice(s).info.missing, "timelineSemaphore, scalarBlockLayout, a compute queue");
+  s.properties.apiVersion = VK_MAKE_API_VERSION(0, 1, 1, 97);
+  EXPECT_EQ(planDevice(s).info.missing, "Vulkan 1.2 (it has 1.1.97), a compute queue");
+}
+
+TEST(DevicePlan, takesAComputeQueueThatKeepsTime) {
+  DeviceSnapshot s = discrete();
+  VkQueueFamilyProperties compute{};
+  compute.queueFlags = VK_QUEUE_COMPUTE_BIT;
+  compute.queueCount = 4;
+  compute.timestampValidBits = 64;
+  s.queueFamilies[0].timestampValidBits = 0;
+  s.queueFamilies.push_back(compute);
+  EXPECT_EQ(planDevice(s).queueFamily, 1u);
+  s.queueFamilies.pop_back();
+  EXPECT_EQ(planDevice(s).queueFamily, 0u);
+  EXPECT_FALSE(planDevice(s).info.timestamps);
+}
+
+TEST(DevicePlan, findsThePortabilitySubset) {
+  DeviceSnapshot s = discrete();
+  EXPECT_FALSE(planDevice(s).portabilitySubset);
+  s.extensions = {"VK_KHR_portability_subset"};
+  EXPECT_TRUE(planDevice(s).portabilitySubset);
+}
+
+TEST(ChooseDevice, prefersDiscreteIntegratedVirtualSoftware) {
+  const std::vector<DevicePlan> plans =
+      plansOf({software(), usable("virt", VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU),
+               usable("Iris", VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU), discrete()});
+  EXPECT_EQ(plans[0].info.name, "GeForce Something");
+  EXPECT_EQ(plans[1].info.name, "Iris");
+  EXPECT_EQ(plans[2].info.name, "virt");
+  EXPECT_EQ(plans[3].info.name, "llvmpipe (LLVM 15.0.6, 256 bits)");
+  EXPECT_EQ(*chooseDevice(plans, "", ""), 0u);
+}
+
+TEST(ChooseDevice, takesAnIndexOrPartOfAName) {
+  const std::vector<DevicePlan> plans = plansOf({discrete(), software()});
+  EXPECT_EQ(*chooseDevice(plans, "1", ""), 1u);
+  EXPECT_EQ(*chooseDevice(plans, "LLVMpipe", ""), 1u);
+  EXPECT_EQ(*chooseDevice(plans, "", "llvm"), 1u);
+  EXPECT_EQ(*chooseDevice(plans, "0", "llvm"), 0u) << "the selector goes before the environment";
+  EXPECT_EQ(*chooseDevice(plans, "256 bits", ""), 1u) << "text that begins with digits is a name";
+}
+
+TEST(ChooseDevice, listsWhatThereIs) {
+  const std::vector<DevicePlan> plans = plansOf({discrete(), software()});
+  for (const char *wrong : {"2", "99999999999999999999", "radeon", "-1"}) {
+    const Result<size_t> result = chooseDevice(plans, wrong, "");
+    ASSERT_FALSE(result.isOk()) << wrong;
+    EXPECT_EQ(result.status().code(), StatusCode::kNotFound);
+    EXPECT_EQ(result.status().message(),
+              std::string("no device '") + wrong +
+                  "'; there are: 0: GeForce Something, 1: llvmpipe (LLVM 15.0.6, 256 bits)");
+  }
+  EXPECT_NE(chooseDevice(plans, "", "radeon").status().message().find("(from GANTRY_DEVICE)"),
+            std::string::npos);
+}
+
+TEST(ChooseDevice, passesOverUnusableOnesButSaysWhy) {
+  DeviceSnapshot old = discrete();
+  old.properties.apiVersion = VK_MAKE_API_VERSION(0, 1, 0, 5);
+  const std::vector<DevicePlan> plans = plansOf({old, software()});
+  EXPECT_EQ(*chooseDevice(plans, "", ""), 1u);
+  const Result<size_t> chosen = chooseDevice(plans, "geforce", "");
+  ASSERT_FALSE(chosen.isOk());
+  EXPECT_EQ(chosen.status().code(), StatusCode::kUnsupported);
+  EXPECT_EQ(chosen.status().message(), "device 'GeForce Something' cannot be used: it lacks Vulkan "
+                                       "1.2 (it has 1.0.5)");
+  EXPECT_EQ(chooseDevice(plansOf({old}), "", "").status().code(), StatusCode::kUnsupported);
+}
+
+TEST(ChooseDevice, namesThePackageWithoutAnyDevice) {
+  const Result<size_t> result = chooseDevice({}, "", "");
+  ASSERT_FALSE(result.isOk());
+  EXPECT_EQ(result.status().code(), StatusCode::kNotFound);
+  EXPECT_NE(result.status().message().find("mesa-vulkan-drivers"), std::string::npos);
+}
+
+TEST(ChooseMemoryType, onADiscreteDevice) {
+  const DeviceSnapshot s = discrete();
+  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kDevice, ~0u), 1u);
+  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kUpload, ~0u), 2u);
+  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kReadback, ~0u), 3u);
+  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kUnified, ~0u), 3u);
+  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kDevice, 1u << 4), 4u) << "what the bits allow";
+  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kUpload, 0b11), std::nullopt);
+}
+
+TEST(ChooseMemoryType, onASoftwareDeviceThereIsOne) {
+  const DeviceSnapshot s = software();
+  for (MemoryKind kind :
+       {MemoryKind::kDevice, MemoryKind::kUpload, MemoryKind::kReadback, MemoryKind::kUnified})
+    EXPECT_EQ(chooseMemoryType(s.memory, kind, ~0u), 0u);
+}
+
+TEST(ChooseMemoryType, neverTakesLazyOrProtectedMemory) {
+  DeviceSnapshot s;
+  addHeap(s, 1, true);
+  addType(s, kLocal | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT, 0);
+  addType(s, kLocal | VK_MEMORY_PROPERTY_PROTECTED_BIT, 0);
+  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kDevice, ~0u), std::nullopt);
+}
+
+TEST(ParseValidation, takesThreeWords) {
+  EXPECT_EQ(*parseValidation(""), Validation::kOff);
+  EXPECT_EQ(*parseValidation("0"), Validation::kOff);
+  EXPECT_EQ(*parseValidation("1"), Validation::kOn);
+  EXPECT_EQ(*parseValidation("sync"), Validation::kSynchronization);
+  const auto wrong = parseValidation("yes");
+  ASSERT_FALSE(wrong.isOk());
+  EXPECT_EQ(wrong.status().message(), "GANTRY_VALIDATION is 'yes'; it takes 0, 1 or sync");
+}
+
+} // namespace
+} // namespace gantry::vulkan

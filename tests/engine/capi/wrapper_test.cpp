@@ -1,0 +1,74 @@
+// gantry.hpp over the same models.
+#include "tests/support/scratch.h"
+#include "tests/support/test_model.h"
+
+#include <gantry/gantry.hpp>
+#include <gtest/gtest.h>
+
+namespace {
+
+namespace test = gantry::test;
+
+TEST(Wrapper, runsAModel) {
+  test::ScratchFolder scratch;
+  test::TestModel model;
+  test::buildChain(model, model.symbol("n", 0, 0), std::vector<float>(100, 1.0f));
+  const std::string path = scratch.path("m.gantry");
+  ASSERT_TRUE(model.write(path).isOk());
+
+  auto program = gantry::Program::load(path);
+  ASSERT_TRUE(program) << program.error().message();
+  EXPECT_STREQ(program->inputs()[0].dim_names[0], "n");
+  EXPECT_EQ(program->outputs().size(), 1u);
+  auto text = program->describe({5});
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("\"size_bytes\": 20"), std::string::npos);
+
+  auto device = gantry::Device::open();
+  ASSERT_TRUE(device) << device.error().message();
+  EXPECT_STREQ(device->info().backend, "vulkan");
+  gantry_session_options_t options = {};
+  options.struct_size = sizeof(options);
+  options.cache_path = "";
+  auto session = gantry::Session::create(*program, *device, &options);
+  ASSERT_TRUE(session) << session.error().message();
+  auto buffer = gantry::Buffer::create(*device, 20);
+  ASSERT_TRUE(buffer);
+  EXPECT_EQ(buffer->size(), 20u);
+
+  float in[5] = {1, 2, 3, 4, 5};
+  std::vector<gantry_tensor_t> inputs(1), outputs(1);
+  inputs[0].rank = 1;
+  inputs[0].dims[0] = 5;
+  inputs[0].data = in;
+  inputs[0].size_bytes = sizeof(in);
+  outputs[0].buffer = buffer->get();
+  outputs[0].size_bytes = 20;
+  ASSERT_TRUE(session->run(inputs, outputs).ok());
+  {
+    auto run = session->submit(inputs, outputs);
+    ASSERT_TRUE(run);
+    EXPECT_TRUE(*run->wait());
+  }
+  const auto *out = static_cast<const float *>(buffer->data());
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(out[i], test::chainResult(in[i], 1));
+  EXPECT_EQ(session->statistics().runs, 2u);
+
+  inputs[0].rank = 2;
+  const gantry::Error error = session->run(inputs, outputs);
+  EXPECT_EQ(error.status(), GANTRY_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(error.message(), "input 'in' must be f32 [n], not f32 [5, 0]");
+}
+
+TEST(Wrapper, failuresCarryTheirMessage) {
+  auto program = gantry::Program::load("/no/such/file.gantry");
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().status(), GANTRY_STATUS_NOT_FOUND);
+  EXPECT_NE(program.error().message().find("/no/such/file.gantry"), std::string::npos);
+  auto device = gantry::Device::open("no such device");
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().status(), GANTRY_STATUS_NOT_FOUND);
+}
+
+} // namespace

@@ -1,0 +1,341 @@
+// Sessions on a device: bindings, caches, buffers, shapes, figures.
+#include "tests/engine/program/session_fixture.h"
+
+#include <cstring>
+
+namespace gantry::program {
+namespace {
+
+using artifact::ElementType;
+using test::TestKernel;
+using test::TestModel;
+
+struct Mode {
+  const char *name;
+  BindingChoice binding;
+  bool timestamps;
+  bool checkMemory;
+  bool staged;
+};
+
+class SessionModes : public SessionFixture, public testing::WithParamInterface<Mode> {
+protected:
+  void SetUp() override {
+    SessionFixture::SetUp();
+    options_.binding = GetParam().binding;
+    options_.timestamps = GetParam().timestamps;
+    options_.checkMemory = GetParam().checkMemory;
+    options_.hooks.stageInputsAndOutputs = GetParam().staged;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SessionModes,
+    testing::Values(Mode{"storage", BindingChoice::kStorageBuffer, false, false, false},
+                    Mode{"address", BindingChoice::kAddress, false, false, false},
+                    Mode{"storageStaged", BindingChoice::kStorageBuffer, false, false, true},
+                    Mode{"addressStaged", BindingChoice::kAddress, true, false, true},
+                    Mode{"storageChecked", BindingChoice::kStorageBuffer, true, true, false},
+                    Mode{"addressChecked", BindingChoice::kAddress, false, true, true},
+                    Mode{"timestamps", BindingChoice::kAuto, true, false, false}),
+    [](const auto &info) { return info.param.name; });
+
+TEST_P(SessionModes, staticChainRunsAgainAndAgain) {
+  openChain(false, 1000);
+  for (int i = 0; i < 4; ++i)
+    ASSERT_TRUE(runChain(1000, static_cast<float>(i)).isOk());
+  const Statistics s = session_->statistics();
+  EXPECT_EQ(s.runs, 4u);
+  EXPECT_EQ(s.plans, 1u);
+  EXPECT_EQ(s.recordings, 1u) << "recorded once, replayed";
+  EXPECT_EQ(s.pipelines, 2u);
+  EXPECT_EQ(s.constantBytes, 40000u);
+  EXPECT_GT(s.loadNs, 0u);
+  EXPECT_GT(s.lastRunNs, 0u);
+  EXPECT_EQ(s.lastRunGpuNs > 0, GetParam().timestamps);
+}
+
+TEST_P(SessionModes, dynamicChainAtManySizes) {
+  openChain(true);
+  const int64_t sizes[] = {1, 63, 64, 65, 1000, 7, 9999, 1000, 1};
+  for (int64_t n : sizes) {
+    const Status status = runChain(n);
+    ASSERT_TRUE(status.isOk()) << n << ": " << status.message();
+  }
+  EXPECT_EQ(session_->statistics().plans, 7u) << "1000 and 1 came twice";
+}
+
+TEST_P(SessionModes, severalRunsInFlight) {
+  openChain(true);
+  std::vector<std::vector<float>> ins, outs;
+  for (int i = 0; i < 20; ++i) {
+    ins.push_back(ramp(100 + 50 * (i % 3), static_cast<float>(i)));
+    outs.emplace_back(ins.back().size(), -1.0f);
+  }
+  std::vector<std::shared_ptr<program::Run>> runs;
+  for (int i = 0; i < 20; ++i) {
+    const TensorArgument inputs[] = {tensor(ins[i])}, outputs[] = {tensor(outs[i])};
+    std::vector<OutputShape> shapes;
+    auto run = session_->submit(inputs, outputs, shapes);
+    ASSERT_TRUE(run.isOk()) << run.status().message();
+    runs.push_back(run.take());
+  }
+  for (int i = 19; i >= 0; --i) { // in no particular order
+    ASSERT_TRUE(runs[i]->wait(UINT64_MAX).take());
+    expectChain(ins[i], outs[i]);
+    ASSERT_TRUE(runs[i]->wait(0).take()) << "once more";
+  }
+  EXPECT_EQ(session_->statistics().runs, 20u);
+}
+
+TEST_P(SessionModes, buffersAtAnyOffset) {
+  openChain(false, 100);
+  auto memory = device_->allocate(device::MemoryKind::kUnified, 4096);
+  ASSERT_TRUE(memory.isOk());
+  std::shared_ptr<device::Memory> buffer(memory.take());
+  for (auto [inAt, outAt] : {std::pair{0, 1024}, std::pair{4, 2000}, std::pair{512, 4092 - 400}}) {
+    const std::vector<float> in = ramp(100, static_cast<float>(inAt));
+    std::memset(buffer->mapped(), 0x55, 4096);
+    std::memcpy(buffer->mapped() + inAt, in.data(), 400);
+    TensorArgument input, output;
+    input.shape.dims = {100};
+    input.buffer = output.buffer = buffer;
+    input.offset = static_cast<uint64_t>(inAt);
+    output.offset = static_cast<uint64_t>(outAt);
+    input.sizeBytes = output.sizeBytes = 400;
+    std::vector<OutputShape> shapes;
+    auto run = session_->submit({&input, 1}, {&output, 1}, shapes);
+    ASSERT_TRUE(run.isOk()) << run.status().message();
+    ASSERT_TRUE((*run)->wait(UINT64_MAX).take());
+    std::vector<float> out(100);
+    std::memcpy(out.data(), buffer->mapped() + outAt, 400);
+    expectChain(in, out);
+    EXPECT_EQ(buffer->mapped()[outAt + 400], 0x55) << "nothing behind it is touched";
+    EXPECT_EQ(buffer->mapped()[outAt - 1], 0x55) << "nor before";
+  }
+}
+
+TEST_P(SessionModes, oddByteCountsCopiesAndSharedOutputs) {
+  TestModel model;
+  const uint32_t x = model.input("x", ElementType::u8, {model.number(67)});
+  const uint32_t a = model.apply(TestKernel::kInvert, {x}, "Invert_0");
+  const uint32_t b = model.copy(a, "copy");
+  const uint32_t c = model.apply(TestKernel::kInvert, {b}, "Invert_1");
+  const uint32_t d = model.apply(TestKernel::kInvert, {c}, "Invert_2");
+  model.output("c", c);
+  model.output("d", d);
+  model.output("again", c);
+  open(model);
+  std::vector<uint8_t> in(67), c1(67), d1(67), c2(67);
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = static_cast<uint8_t>(3 * i);
+  auto argument = [](std::vector<uint8_t> &bytes) {
+    TensorArgument t;
+    t.shape = {ElementType::u8, {67}};
+    t.data = bytes.data();
+    t.sizeBytes = bytes.size();
+    return t;
+  };
+  const TensorArgument inputs[] = {argument(in)};
+  const TensorArgument outputs[] = {argument(c1), argument(d1), argument(c2)};
+  std::vector<OutputShape> shapes;
+  auto run = session_->submit(inputs, outputs, shapes);
+  ASSERT_TRUE(run.isOk()) << run.status().message();
+  auto done = (*run)->wait(UINT64_MAX);
+  ASSERT_TRUE(done.isOk()) << done.status().message();
+  EXPECT_EQ(c1, in);
+  EXPECT_EQ(c2, in);
+  for (size_t i = 0; i < in.size(); ++i)
+    ASSERT_EQ(d1[i], 255 - in[i]);
+}
+
+TEST_P(SessionModes, fillsAndEmptyTensors) {
+  TestModel model;
+  const uint32_t n = model.symbol("n", 0, 0, 0);
+  const uint32_t x = model.input("x", ElementType::f32, {n});
+  const uint32_t t = model.apply(TestKernel::kTwice, {x}, "Twice_0");
+  model.output("y", model.apply(TestKernel::kAdd, {t, model.fill("three", 500, 3)}, "Add_1"));
+  open(model);
+  for (int64_t count : {500, 0, 3}) {
+    std::vector<float> in = ramp(count, 1), out(in.size(), -1);
+    const TensorArgument inputs[] = {tensor(in)}, outputs[] = {tensor(out)};
+    std::vector<OutputShape> shapes;
+    auto run = session_->submit(inputs, outputs, shapes);
+    ASSERT_TRUE(run.isOk()) << run.status().message();
+    auto done = (*run)->wait(UINT64_MAX);
+    ASSERT_TRUE(done.isOk()) << done.status().message();
+    for (size_t i = 0; i < in.size(); ++i)
+      ASSERT_EQ(out[i], 2 * in[i] + 3) << i;
+  }
+}
+
+class SessionTest : public SessionFixture {
+protected:
+  /// The refusal of a run on the static chain of 100.
+  std::string refusal(const TensorArgument &input, const TensorArgument &output) {
+    std::vector<OutputShape> shapes;
+    auto run = session_->submit({&input, 1}, {&output, 1}, shapes);
+    if (run.isOk()) {
+      (void)(*run)->wait(UINT64_MAX).isOk();
+      return "";
+    }
+    EXPECT_EQ(run.status().code(), StatusCode::kInvalidArgument);
+    return run.status().message();
+  }
+};
+
+TEST_F(SessionTest, badArguments) {
+  openChain(false, 100);
+  std::vector<float> in(100), out(100);
+  const TensorArgument good = tensor(in), goodOut = tensor(out);
+  EXPECT_EQ(refusal(good, goodOut), "");
+  TensorArgument bad = good;
+  bad.shape.dims = {99};
+  EXPECT_EQ(refusal(bad, goodOut), "input 'in' must be f32 [100], not f32 [99]");
+  bad = good;
+  bad.sizeBytes = 399;
+  EXPECT_EQ(refusal(bad, goodOut), "input 'in': 399 bytes given, f32 [100] needs 400");
+  bad = good;
+  bad.data = nullptr;
+  EXPECT_EQ(refusal(bad, goodOut), "input 'in': neither data nor buffer is set");
+  bad = goodOut;
+  bad.sizeBytes = 0;
+  EXPECT_EQ(refusal(good, bad), "output 'out': 0 bytes given, f32 [100] needs 400");
+  std::shared_ptr<device::Memory> buffer(
+      device_->allocate(device::MemoryKind::kUnified, 512).take());
+  bad = good;
+  bad.buffer = buffer;
+  EXPECT_EQ(refusal(bad, goodOut), "input 'in': both data and buffer are set");
+  bad.data = nullptr;
+  bad.offset = 256;
+  EXPECT_EQ(refusal(bad, goodOut), "input 'in': 400 bytes from offset 256 on are not inside its "
+                                   "buffer of 512 bytes");
+  bad.offset = 0;
+  TensorArgument badOut = goodOut;
+  badOut.data = nullptr;
+  badOut.buffer = buffer;
+  badOut.offset = 112;
+  EXPECT_EQ(refusal(bad, badOut), "input 'in' and output 'out' overlap in the same buffer");
+  std::vector<OutputShape> shapes;
+  EXPECT_EQ(session_->submit({&good, 1}, {}, shapes).status().message(),
+            "0 outputs given, the program has 1");
+  EXPECT_EQ(session_->submit({}, {&goodOut, 1}, shapes).status().message(),
+            "0 inputs given, the program has 1");
+  EXPECT_EQ(session_->statistics().runs, 1u);
+}
+
+TEST_F(SessionTest, dispatchesTellTheirTimes) {
+  options_.timestamps = true;
+  openChain(true);
+  EXPECT_EQ(session_->dispatch(0).status().code(), StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(runChain(130).isOk());
+  EXPECT_EQ(session_->dispatch(5).status().code(), StatusCode::kNotFound);
+  uint64_t sum = 0;
+  for (size_t i = 0; i < 5; ++i) {
+    auto info = session_->dispatch(i);
+    ASSERT_TRUE(info.isOk());
+    EXPECT_EQ(info->workgroups[0], 3u);
+    EXPECT_EQ(info->workgroupSize[0], 64u);
+    EXPECT_EQ(info->flops, 130u);
+    EXPECT_NE(info->binding, BindingChoice::kAuto);
+    sum += info->gpuNs;
+  }
+  EXPECT_STREQ(session_->dispatch(3)->name, "Add_3");
+  EXPECT_EQ(sum, session_->statistics().lastRunGpuNs);
+  EXPECT_GT(sum, 0u);
+}
+
+TEST_F(SessionTest, damagedConstantsAreFoundWhileUploading) {
+  TestModel model;
+  test::buildChain(model, model.number(100), std::vector<float>(10000, 1));
+  const std::string path = scratch_.path("m.gantry");
+  ASSERT_TRUE(model.write(path).isOk());
+  std::vector<uint8_t> bytes = test::readBytes(path);
+  bytes[bytes.size() - 20000] ^= 1;
+  auto program = Program::loadMemory(bytes);
+  ASSERT_TRUE(program.isOk()) << program.status().message();
+  auto session = Session::create(program.take(), device_, options_);
+  ASSERT_FALSE(session.isOk());
+  EXPECT_EQ(session.status().code(), StatusCode::kDataLoss);
+}
+
+TEST_F(SessionTest, tooManyWorkgroupsAndTooLargeArenas) {
+  TestModel model;
+  const uint32_t x = model.input("x", ElementType::u8, {model.symbol("n", 0, 0)});
+  const uint32_t t = model.apply(TestKernel::kInvert, {x}, "Invert_0");
+  model.output("y", model.apply(TestKernel::kInvert, {t}, "Invert_1"));
+  open(model);
+  std::vector<uint8_t> in(65535 * 64 + 1), out(in.size());
+  TensorArgument input, output;
+  input.shape = {ElementType::u8, {static_cast<int64_t>(in.size())}};
+  input.data = in.data();
+  output.data = out.data();
+  input.sizeBytes = output.sizeBytes = in.size();
+  std::vector<OutputShape> shapes;
+  auto run = session_->submit({&input, 1}, {&output, 1}, shapes);
+  ASSERT_FALSE(run.isOk());
+  EXPECT_EQ(run.status().code(), StatusCode::kUnsupported);
+  EXPECT_EQ(run.status().message(),
+            "'Invert_0' needs 65536 workgroups in dimension 0, the device allows 65535");
+  const auto huge = static_cast<int64_t>(device_->profile().maxAllocationBytes) + 4096;
+  input.shape.dims = {huge};
+  input.sizeBytes = output.sizeBytes = static_cast<uint64_t>(huge); // never touched
+  run = session_->submit({&input, 1}, {&output, 1}, shapes);
+  ASSERT_FALSE(run.isOk());
+  EXPECT_EQ(run.status().code(), StatusCode::kOutOfMemory);
+  in.resize(100);
+  input.shape.dims = {100};
+  input.sizeBytes = 100;
+  run = session_->submit({&input, 1}, {&output, 1}, shapes);
+  ASSERT_TRUE(run.isOk()) << "it works on after a failure: " << run.status().message();
+  EXPECT_TRUE((*run)->wait(UINT64_MAX).take());
+}
+
+TEST_F(SessionTest, recordingsAreBoundedAndLetBuffersGo) {
+  openChain(false, 100);
+  std::weak_ptr<device::Memory> watched;
+  for (int i = 0; i < 40; ++i) {
+    std::shared_ptr<device::Memory> buffer(
+        device_->allocate(device::MemoryKind::kUnified, 1024).take());
+    watched = buffer;
+    std::vector<float> in = ramp(100, static_cast<float>(i));
+    TensorArgument input = tensor(in), output;
+    output.buffer = buffer;
+    output.sizeBytes = 400;
+    std::vector<OutputShape> shapes;
+    auto run = session_->submit({&input, 1}, {&output, 1}, shapes);
+    ASSERT_TRUE(run.isOk());
+    ASSERT_TRUE((*run)->wait(UINT64_MAX).take());
+    std::vector<float> out(100);
+    std::memcpy(out.data(), buffer->mapped(), 400);
+    expectChain(in, out);
+    buffer.reset();
+    output.buffer.reset();
+    ASSERT_TRUE(watched.expired()) << "the session keeps no buffer of the caller's";
+  }
+  EXPECT_EQ(session_->statistics().recordings, 40u);
+  EXPECT_LE(session_->statistics().ioBytes, 2 * 512u) << "dead recordings are dropped";
+}
+
+TEST_F(SessionTest, equalKernelsShareAPipeline) {
+  TestModel model;
+  const uint32_t x = model.input("x", ElementType::f32, {model.number(64)});
+  model.output("y", model.apply(TestKernel::kTwice, {x}, "Twice_0"));
+  auto copy = std::make_unique<artifact::KernelT>();
+  copy->name = "the same under another name";
+  copy->entry_point = "main";
+  copy->workgroup_size = {64, 1, 1};
+  copy->buffer_count = 2;
+  copy->dim_count = 1;
+  for (const auto &variant : model.program().kernels[0]->variants)
+    copy->variants.push_back(std::make_unique<artifact::KernelVariantT>(*variant));
+  model.program().kernels.push_back(std::move(copy));
+  const uint32_t z = model.apply(TestKernel::kTwice, {x}, "Twice_1");
+  model.program().commands.back()->kernel = 1;
+  model.output("z", z);
+  open(model);
+  EXPECT_EQ(session_->statistics().pipelines, 1u);
+}
+
+} // namespace
+} // namespace gantry::program

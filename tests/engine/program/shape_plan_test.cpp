@@ -1,0 +1,97 @@
+#include "engine/program/shape_plan.h"
+#include "tests/support/scratch.h"
+#include "tests/support/test_model.h"
+
+#include <gtest/gtest.h>
+
+namespace gantry::program {
+namespace {
+
+using test::TestModel;
+
+std::shared_ptr<const Program> load(TestModel &model, const test::ScratchFolder &scratch) {
+  const std::string path = scratch.path("m.gantry");
+  EXPECT_TRUE(model.write(path).isOk());
+  return Program::load(path).take();
+}
+
+TEST(ShapePlan, takesTheArtifactsPlan) {
+  test::ScratchFolder scratch;
+  TestModel model;
+  test::buildChain(model, model.number(1000), std::vector<float>(1000));
+  const auto program = load(model, scratch);
+  auto plan = makeShapePlan(program->metadata(), {}, {});
+  ASSERT_TRUE(plan.isOk()) << plan.status().message();
+  EXPECT_EQ(plan->arenaBytes, model.program().arena_bytes);
+  EXPECT_EQ(plan->slots.size(), 3u) << "t1 and t2 are one";
+  for (size_t v = 0; v < plan->offsets.size(); ++v)
+    if (model.program().values[v]->storage == artifact::Storage::transient) {
+      EXPECT_EQ(plan->offsets[v], model.program().values[v]->byte_offset);
+    } else {
+      EXPECT_EQ(plan->offsets[v], kNoOffset);
+    }
+}
+
+TEST(ShapePlan, refusesAnArtifactWhoseValuesOverlap) {
+  test::ScratchFolder scratch;
+  TestModel model;
+  test::buildChain(model, model.number(1000), std::vector<float>(1000));
+  for (auto &value : model.finish().values)
+    if (value->storage == artifact::Storage::transient)
+      value->byte_offset = 0;
+  const auto program = load(model, scratch);
+  auto plan = makeShapePlan(program->metadata(), {}, {});
+  ASSERT_FALSE(plan.isOk());
+  EXPECT_EQ(plan.status().code(), StatusCode::kDataLoss);
+}
+
+TEST(ShapePlan, plansDynamicProgramsPerShape) {
+  test::ScratchFolder scratch;
+  TestModel model;
+  test::buildChain(model, model.symbol("n", 0, 0), std::vector<float>(5000));
+  const auto program = load(model, scratch);
+  for (int64_t n : {1, 64, 65, 4097}) {
+    const int64_t symbols[] = {n};
+    auto plan = makeShapePlan(program->metadata(), symbols, {});
+    ASSERT_TRUE(plan.isOk());
+    const auto aligned = static_cast<uint64_t>((4 * n + 255) / 256 * 256);
+    EXPECT_EQ(plan->lowerBoundBytes, 3 * aligned) << n;
+    EXPECT_GE(plan->arenaBytes, 2 * aligned + 4 * static_cast<uint64_t>(n));
+    EXPECT_LE(plan->arenaBytes, plan->lowerBoundBytes);
+    EXPECT_EQ(plan->barrierBefore, (std::vector<bool>{false, true, true, true, true}));
+  }
+}
+
+TEST(ShapePlan, guardsFollowEachSlot) {
+  test::ScratchFolder scratch;
+  TestModel model;
+  test::buildChain(model, model.number(64), std::vector<float>(64));
+  const auto program = load(model, scratch);
+  ShapePlanOptions options;
+  options.guardBytes = 256;
+  auto plan = makeShapePlan(program->metadata(), {}, options);
+  ASSERT_TRUE(plan.isOk());
+  for (const Slot &a : plan->slots) {
+    EXPECT_LE(a.offset + a.sizeBytes + 256, plan->arenaBytes);
+    for (const Slot &b : plan->slots)
+      if (a.offset < b.offset && a.lastUse >= b.firstUse && b.lastUse >= a.firstUse) {
+        EXPECT_GE(b.offset, a.offset + a.sizeBytes + 256);
+      }
+  }
+}
+
+TEST(ShapePlan, arithmeticThatOverflowsIsRefused) {
+  test::ScratchFolder scratch;
+  TestModel model;
+  test::buildChain(model, model.symbol("n", 0, 0), std::vector<float>(64));
+  const auto program = load(model, scratch);
+  const int64_t symbols[] = {INT64_MAX / 2};
+  auto plan = makeShapePlan(program->metadata(), symbols, {});
+  ASSERT_FALSE(plan.isOk());
+  EXPECT_EQ(plan.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(plan.status().message().find("overflows 64 bits"), std::string::npos)
+      << plan.status().message();
+}
+
+} // namespace
+} // namespace gantry::program

@@ -1,0 +1,16 @@
+# run_embed_c(program work): makes the model, runs the example on it, and looks at what it prints.
+function(run_embed_c program work)
+  file(MAKE_DIRECTORY ${work})
+  execute_process(COMMAND ${MAKE_MODEL} ${work}/model.gantry ${work}/input.raw
+                  COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${program} ${work}/model.gantry ${work}/input.raw
+                  OUTPUT_VARIABLE printed ERROR_VARIABLE complaint RESULT_VARIABLE result)
+  if(NOT result EQUAL 0 OR NOT printed STREQUAL "class 7 of 10, score 20\n" OR complaint)
+    message(FATAL_ERROR "exit ${result}, printed '${printed}', on stderr '${complaint}'")
+  endif()
+  execute_process(COMMAND ${program} ${work}/missing.gantry ${work}/input.raw
+                  OUTPUT_VARIABLE printed ERROR_VARIABLE complaint RESULT_VARIABLE result)
+  if(NOT result EQUAL 1 OR NOT complaint MATCHES "^embed_c: load the model: [^\n]*missing.gantry[^\n]*\n$")
+    message(FATAL_ERROR "a missing model: exit ${result}, on stderr '${complaint}'")
+  endif()
+endfunction()
