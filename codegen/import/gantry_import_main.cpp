@@ -10,7 +10,8 @@
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  llvm::cl::opt<std::string> path(llvm::cl::Positional, llvm::cl::desc("<model>"), llvm::cl::Required);
+  llvm::cl::opt<std::string> path(llvm::cl::Positional, llvm::cl::desc("<model>"),
+                                  llvm::cl::Required);
   llvm::cl::opt<bool> locations("locations", llvm::cl::desc("print locations"));
   llvm::cl::opt<bool> elide("elide", llvm::cl::desc("leave big constants out"));
   llvm::cl::opt<bool> keep("keep-all-outputs", llvm::cl::desc("every node's result is an output"));

@@ -9,7 +9,8 @@
 namespace gantry::importer {
 
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, llvm::StringRef path,
-                                              const ImportOptions &options, ImportKind &failureKind) {
+                                              const ImportOptions &options,
+                                              ImportKind &failureKind) {
   llvm::StringRef extension = llvm::sys::path::extension(path);
   if (extension == ".onnx")
     return importOnnx(context, path, options, failureKind);

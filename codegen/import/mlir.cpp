@@ -44,8 +44,9 @@ bool isAccepted(mlir::Operation *op) {
     return mlir::isa<mlir::BlockArgument>(dim.getSource());
   return mlir::isa<mlir::func::ReturnOp, mlir::arith::ConstantOp, mlir::affine::AffineApplyOp,
                    mlir::tensor::EmptyOp, mlir::tensor::PadOp, mlir::tensor::ExtractSliceOp,
-                   mlir::tensor::ConcatOp, mlir::tensor::ExpandShapeOp, mlir::tensor::CollapseShapeOp,
-                   mlir::linalg::FillOp, mlir::linalg::GenericOp>(op);
+                   mlir::tensor::ConcatOp, mlir::tensor::ExpandShapeOp,
+                   mlir::tensor::CollapseShapeOp, mlir::linalg::FillOp, mlir::linalg::GenericOp>(
+      op);
 }
 
 void reject(mlir::func::FuncOp function) {
@@ -123,13 +124,13 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     failBadInput("cannot read " + path + ": " + buffer.getError().message());
-  context.loadDialect<mlir::func::FuncDialect, mlir::tensor::TensorDialect,
-                      mlir::linalg::LinalgDialect, mlir::arith::ArithDialect,
-                      mlir::math::MathDialect, mlir::affine::AffineDialect, mlir::tosa::TosaDialect,
-                      mlir::scf::SCFDialect>();
+  context
+      .loadDialect<mlir::func::FuncDialect, mlir::tensor::TensorDialect,
+                   mlir::linalg::LinalgDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+                   mlir::affine::AffineDialect, mlir::tosa::TosaDialect, mlir::scf::SCFDialect>();
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy((*buffer)->getBuffer(), path), llvm::SMLoc());
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy((*buffer)->getBuffer(), path),
+                             llvm::SMLoc());
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
   if (!module)

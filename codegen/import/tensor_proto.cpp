@@ -24,7 +24,8 @@ ExternalData::Range ExternalData::read(llvm::StringRef location, uint64_t offset
     llvm::SmallString<256> path(folder_), real;
     llvm::sys::path::append(path, location);
     if (location.empty() || llvm::sys::path::is_absolute(location) || folder_.empty())
-      failBadInput("the external data file \"" + location + "\" must be a path relative to the model");
+      failBadInput("the external data file \"" + location +
+                   "\" must be a path relative to the model");
     if (std::error_code error = llvm::sys::fs::real_path(path, real))
       failBadInput("cannot open the external data file " + path.str() + ": " + error.message());
     llvm::SmallString<256> prefix(folder_);
@@ -33,7 +34,8 @@ ExternalData::Range ExternalData::read(llvm::StringRef location, uint64_t offset
     if (!llvm::StringRef(real).starts_with(prefix))
       failBadInput("the external data file \"" + location + "\" is outside of the model's folder " +
                    folder_);
-    auto buffer = llvm::MemoryBuffer::getFile(real, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    auto buffer =
+        llvm::MemoryBuffer::getFile(real, /*IsText=*/false, /*RequiresNullTerminator=*/false);
     if (!buffer)
       failBadInput("cannot read the external data file " + real.str() + ": " +
                    buffer.getError().message());
@@ -148,8 +150,8 @@ Constant hostTensorFromProto(const TensorProto &proto, std::shared_ptr<const voi
   if (proto.data_location() == TensorProto::EXTERNAL) {
     ExternalData::Range range = externalRange(proto, external);
     if (range.bytes.size() < sizeBytes)
-      failBadInput(what + " needs " + llvm::Twine(sizeBytes) + " bytes, but its external data has " +
-                   llvm::Twine(range.bytes.size()));
+      failBadInput(what + " needs " + llvm::Twine(sizeBytes) +
+                   " bytes, but its external data has " + llvm::Twine(range.bytes.size()));
     tensor->bytes = range.bytes.take_front(sizeBytes);
     tensor->owner = range.owner;
     return tensor;
@@ -173,9 +175,11 @@ Constant hostTensorFromProto(const TensorProto &proto, std::shared_ptr<const voi
 }
 
 bool readTensorProto(llvm::StringRef path, Constant &tensor, ImportError &error) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto buffer =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer) {
-    error = {ImportKind::badInput, "cannot read " + path.str() + ": " + buffer.getError().message()};
+    error = {ImportKind::badInput,
+             "cannot read " + path.str() + ": " + buffer.getError().message()};
     return false;
   }
   google::protobuf::LogSilencer silence; // a damaged file is one diagnostic of ours

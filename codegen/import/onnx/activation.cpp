@@ -16,8 +16,8 @@ template <Activation activation> void importActivation(ImportContext &import, co
   import.setOutput(node, 0,
                    import.elementwise({x}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
                      return activation(b, node, in[0]);
-                   }));
-}
+}));
+} // namespace
 
 Scalar relu(BodyBuilder &b, const Node &, Scalar x) { return b.max(x, b.constant(x.type, 0)); }
 
@@ -30,7 +30,8 @@ Scalar leakyRelu(BodyBuilder &b, const Node &node, Scalar x) {
 Scalar eluWith(BodyBuilder &b, Scalar x, double alpha) {
   Scalar zero = b.constant(x.type, 0);
   Scalar below = b.sub(b.unary(Unary::Exp, b.min(x, zero)), b.constant(x.type, 1));
-  return b.select(b.compare(Compare::GreaterEqual, x, zero), x, b.mul(below, b.constant(x.type, alpha)));
+  return b.select(b.compare(Compare::GreaterEqual, x, zero), x,
+                  b.mul(below, b.constant(x.type, alpha)));
 }
 
 Scalar elu(BodyBuilder &b, const Node &node, Scalar x) {
@@ -122,10 +123,10 @@ void importPRelu(ImportContext &import, const Node &node) {
   import.setOutput(node, 0,
                    import.elementwise({x, slope}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
                      Scalar zero = b.constant(in[0].type, 0);
-                     Scalar positive = b.compare(Compare::GreaterEqual, in[0], zero);
-                     return b.select(positive, in[0], b.mul(in[0], in[1]));
-                   }));
-}
+  Scalar positive = b.compare(Compare::GreaterEqual, in[0], zero);
+  return b.select(positive, in[0], b.mul(in[0], in[1]));
+}));
+} // namespace gantry::importer
 
 void importClip(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);

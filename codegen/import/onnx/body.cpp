@@ -195,7 +195,8 @@ Scalar BodyBuilder::compare(Compare op, Scalar a, Scalar b) {
   using I = arith::CmpIPredicate;
   if (isFloat(a.type)) {
     static constexpr F kPredicates[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE};
-    return {builder_.create<arith::CmpFOp>(loc_, kPredicates[int(op)], a.value, b.value), DType::Bool};
+    return {builder_.create<arith::CmpFOp>(loc_, kPredicates[int(op)], a.value, b.value),
+            DType::Bool};
   }
   static constexpr I kSigned[] = {I::eq, I::ne, I::slt, I::sle, I::sgt, I::sge};
   static constexpr I kUnsigned[] = {I::eq, I::ne, I::ult, I::ule, I::ugt, I::uge};
@@ -244,7 +245,8 @@ Scalar BodyBuilder::cast(Scalar a, DType to) {
 }
 
 Scalar BodyBuilder::isNaN(Scalar a) {
-  return {builder_.create<arith::CmpFOp>(loc_, arith::CmpFPredicate::UNO, a.value, a.value), DType::Bool};
+  return {builder_.create<arith::CmpFOp>(loc_, arith::CmpFPredicate::UNO, a.value, a.value),
+          DType::Bool};
 }
 
 Scalar BodyBuilder::sigmoid(Scalar a) {

@@ -1,7 +1,7 @@
 // Scalar arithmetic inside the body of a linalg.generic.
 //
-// A Scalar is an SSA value with its element type, which knows what MLIR's signless types forget; each
-// operation picks the arith or math op for it. Nothing here touches tensors but extract().
+// A Scalar is an SSA value with its element type, which knows what MLIR's signless types forget;
+// each operation picks the arith or math op for it. Nothing here touches tensors but extract().
 #pragma once
 
 #include "codegen/import/onnx/dims.h"
@@ -20,8 +20,27 @@ struct Scalar {
 };
 
 enum class Unary {
-  Abs, Neg, Exp, Log, Sqrt, Floor, Ceil, RoundEven, Erf, Tanh,
-  Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh
+  Abs,
+  Neg,
+  Exp,
+  Log,
+  Sqrt,
+  Floor,
+  Ceil,
+  RoundEven,
+  Erf,
+  Tanh,
+  Sin,
+  Cos,
+  Tan,
+  Asin,
+  Acos,
+  Atan,
+  Sinh,
+  Cosh,
+  Asinh,
+  Acosh,
+  Atanh
 };
 
 enum class Compare { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
@@ -38,13 +57,13 @@ public:
   Scalar add(Scalar a, Scalar b);
   Scalar sub(Scalar a, Scalar b);
   Scalar mul(Scalar a, Scalar b);
-  Scalar div(Scalar a, Scalar b);       // integers: towards zero
-  Scalar rem(Scalar a, Scalar b);       // sign of the dividend (C's % and fmod)
-  Scalar floorDiv(Scalar a, Scalar b);  // index and signed integers
-  Scalar floorMod(Scalar a, Scalar b);  // sign of the divisor (Python's %)
-  Scalar min(Scalar a, Scalar b);       // floats: NaN wins
+  Scalar div(Scalar a, Scalar b);      // integers: towards zero
+  Scalar rem(Scalar a, Scalar b);      // sign of the dividend (C's % and fmod)
+  Scalar floorDiv(Scalar a, Scalar b); // index and signed integers
+  Scalar floorMod(Scalar a, Scalar b); // sign of the divisor (Python's %)
+  Scalar min(Scalar a, Scalar b);      // floats: NaN wins
   Scalar max(Scalar a, Scalar b);
-  Scalar power(Scalar a, Scalar b);     // floats
+  Scalar power(Scalar a, Scalar b);        // floats
   Scalar integerPower(Scalar a, Scalar b); // b >= 0
   Scalar andBits(Scalar a, Scalar b);
   Scalar orBits(Scalar a, Scalar b);
@@ -52,7 +71,7 @@ public:
   Scalar shiftLeft(Scalar a, Scalar b);
   Scalar shiftRight(Scalar a, Scalar b); // logical
   Scalar notBool(Scalar a);
-  Scalar unary(Unary op, Scalar a);     // on integers: Abs and Neg alone
+  Scalar unary(Unary op, Scalar a); // on integers: Abs and Neg alone
   Scalar compare(Compare op, Scalar a, Scalar b);
   Scalar select(Scalar condition, Scalar a, Scalar b);
   Scalar cast(Scalar a, DType to);

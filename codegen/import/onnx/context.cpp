@@ -55,7 +55,8 @@ ImportContext::ImportContext(mlir::MLIRContext *context, mlir::Block *entry, boo
   builder_.setInsertionPointToEnd(entry);
 }
 
-// ---- values by name ------------------------------------------------------------------------------
+// ---- values by name
+// ------------------------------------------------------------------------------
 
 const Tensor *ImportContext::lookup(llvm::StringRef name) const {
   auto it = values_.find(name);
@@ -124,7 +125,8 @@ void ImportContext::setOutput(const Node &node, size_t index, Tensor tensor) {
   define(name, std::move(tensor));
 }
 
-// ---- tensors -------------------------------------------------------------------------------------
+// ---- tensors
+// -------------------------------------------------------------------------------------
 
 Tensor ImportContext::fromConstant(Constant constant) const {
   Tensor tensor;
@@ -300,7 +302,8 @@ mlir::Value ImportContext::constantValue(const Constant &constant) {
     mlir::AsmResourceBlob blob;
     if (reinterpret_cast<uintptr_t>(raw.data()) % elementSize == 0)
       blob = mlir::AsmResourceBlob(
-          raw, elementSize, [keep = constant->owner](void *, size_t, size_t) mutable { keep.reset(); },
+          raw, elementSize,
+          [keep = constant->owner](void *, size_t, size_t) mutable { keep.reset(); },
           /*dataIsMutable=*/false);
     else
       blob = mlir::HeapAsmResourceBlob::allocateAndCopyWithAlign(raw, elementSize);
@@ -344,7 +347,8 @@ mlir::Value ImportContext::valueOf(const Tensor &tensor) {
   return generic(spec).value;
 }
 
-// ---- generic -------------------------------------------------------------------------------------
+// ---- generic
+// -------------------------------------------------------------------------------------
 
 bool ImportContext::mayFold(const GenericSpec &spec) const {
   bool splats = true;
@@ -360,7 +364,8 @@ bool ImportContext::mayFold(const GenericSpec &spec) const {
     return false;
   if (foldEverything_)
     return true;
-  // A reduction of splats, or a body that asks for its position, would materialise: both are bounded.
+  // A reduction of splats, or a body that asks for its position, would materialise: both are
+  // bounded.
   bool parallel = llvm::none_of(spec.reduction, [](bool r) { return r; });
   if (splats && parallel && spec.captured.empty() && !spec.inputs.empty())
     return true;
@@ -376,7 +381,8 @@ Tensor ImportContext::generic(const GenericSpec &given) {
   tensorType(spec.resultType, spec.resultDims); // checks the size
   if (mayFold(spec))
     return fold(spec);
-  return emit(spec, [&](const Tensor &tensor) { return valueOf(tensor); }, false);
+  return emit(
+      spec, [&](const Tensor &tensor) { return valueOf(tensor); }, false);
 }
 
 Tensor ImportContext::fold(const GenericSpec &spec) {
@@ -399,8 +405,9 @@ Tensor ImportContext::fold(const GenericSpec &spec) {
   init.i = 0;
   Constant folded;
   try {
-    folded = evaluateGeneric(op, spec.resultType, [&](mlir::Value v) { return known.lookup(v); },
-                             spec.init.value_or(init));
+    folded = evaluateGeneric(
+        op, spec.resultType, [&](mlir::Value v) { return known.lookup(v); },
+        spec.init.value_or(init));
   } catch (...) {
     while (!scratch.empty())
       scratch.back().erase();
@@ -463,13 +470,15 @@ Tensor ImportContext::emit(const GenericSpec &spec,
     }
     elements.push_back({body->addArgument(mlirType(context_, tensor.type), loc_), tensor.type});
   }
-  Scalar accumulator = {body->addArgument(mlirType(context_, spec.resultType), loc_), spec.resultType};
+  Scalar accumulator = {body->addArgument(mlirType(context_, spec.resultType), loc_),
+                        spec.resultType};
   Scalar yielded = spec.body(bodyBuilder, elements, accumulator);
   inner.create<mlir::linalg::YieldOp>(loc_, yielded.value);
   return result(spec.resultType, spec.resultDims, op.getResult(0));
 }
 
-// ---- elementwise and reductions ------------------------------------------------------------------
+// ---- elementwise and reductions
+// ------------------------------------------------------------------
 
 Dims ImportContext::broadcastDims(llvm::ArrayRef<Tensor> operands) const {
   size_t rank = 0;
@@ -511,9 +520,9 @@ Tensor ImportContext::elementwise(llvm::ArrayRef<Tensor> operands, DType resultT
   return generic(spec);
 }
 
-Tensor ImportContext::reduce(
-    const Tensor &in, llvm::ArrayRef<int64_t> axes, bool keepDims, DType resultType, Number init,
-    llvm::function_ref<Scalar(BodyBuilder &, Scalar, Scalar)> body) {
+Tensor ImportContext::reduce(const Tensor &in, llvm::ArrayRef<int64_t> axes, bool keepDims,
+                             DType resultType, Number init,
+                             llvm::function_ref<Scalar(BodyBuilder &, Scalar, Scalar)> body) {
   GenericSpec spec;
   const unsigned rank = in.rank();
   spec.reduction.assign(rank, false);
@@ -530,7 +539,9 @@ Tensor ImportContext::reduce(
   spec.resultMap = map(rank, exprs);
   spec.init = init;
   spec.inputs.push_back({in, mlir::AffineMap::getMultiDimIdentityMap(rank, context_)});
-  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar acc) { return body(b, x[0], acc); };
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar acc) {
+    return body(b, x[0], acc);
+  };
   return generic(spec);
 }
 
@@ -543,7 +554,8 @@ Tensor ImportContext::cast(const Tensor &in, DType to) {
     out.value = nullptr;
     return out;
   }
-  return elementwise({in}, to, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) { return b.cast(x[0], to); });
+  return elementwise({in}, to,
+                     [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) { return b.cast(x[0], to); });
 }
 
 int64_t normalizeAxis(int64_t axis, int64_t rank) {

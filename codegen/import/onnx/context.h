@@ -49,9 +49,9 @@ struct GenericSpec {
   llvm::SmallVector<bool> reduction;  // per loop
   DType resultType = DType::F32;
   Dims resultDims;
-  mlir::AffineMap resultMap;          // null: the identity
-  std::optional<Number> init;         // reductions: the result's value before the first iteration
-  bool usesDims = false;              // the body asks for a dynamic dimension: nothing to fold
+  mlir::AffineMap resultMap;  // null: the identity
+  std::optional<Number> init; // reductions: the result's value before the first iteration
+  bool usesDims = false;      // the body asks for a dynamic dimension: nothing to fold
   /// Builds the body: the inputs' elements, and the result so far (reductions alone).
   std::function<Scalar(BodyBuilder &, llvm::ArrayRef<Scalar>, Scalar)> body;
 };

@@ -109,10 +109,11 @@ Tensor ImportContext::reshape(const Tensor &in, llvm::ArrayRef<Dim> dims) {
   if (dims.empty() || in.dims.empty()) {
     llvm::SmallVector<mlir::ReassociationIndices> none;
     if (dims.empty())
-      return finish(builder_.create<tensor::CollapseShapeOp>(loc_, tensorType(in.type, dims), value, none));
+      return finish(
+          builder_.create<tensor::CollapseShapeOp>(loc_, tensorType(in.type, dims), value, none));
     llvm::SmallVector<mlir::OpFoldResult> shape(dims.size(), builder_.getIndexAttr(1));
-    return finish(
-        builder_.create<tensor::ExpandShapeOp>(loc_, tensorType(in.type, dims), value, none, shape));
+    return finish(builder_.create<tensor::ExpandShapeOp>(loc_, tensorType(in.type, dims), value,
+                                                         none, shape));
   }
   llvm::SmallVector<Group> groups = groupDims(in.dims, dims);
   llvm::SmallVector<mlir::ReassociationIndices> collapse, expand;
@@ -126,12 +127,14 @@ Tensor ImportContext::reshape(const Tensor &in, llvm::ArrayRef<Dim> dims) {
     middle.push_back(product);
   }
   if (middle.size() < in.dims.size())
-    value = builder_.create<tensor::CollapseShapeOp>(loc_, tensorType(in.type, middle), value, collapse);
+    value = builder_.create<tensor::CollapseShapeOp>(loc_, tensorType(in.type, middle), value,
+                                                     collapse);
   if (middle.size() < dims.size()) {
     llvm::SmallVector<mlir::OpFoldResult> shape;
     for (Dim dim : dims)
       shape.push_back(foldedDim(dim));
-    value = builder_.create<tensor::ExpandShapeOp>(loc_, tensorType(in.type, dims), value, expand, shape);
+    value = builder_.create<tensor::ExpandShapeOp>(loc_, tensorType(in.type, dims), value, expand,
+                                                   shape);
   }
   return finish(value);
 }
@@ -257,8 +260,7 @@ Tensor ImportContext::concat(llvm::ArrayRef<Tensor> parts, int64_t axis) {
       values.push_back(valueOf(part));
   if (values.size() == 1)
     return result(parts[0].type, dims, values[0]);
-  return result(parts[0].type, dims,
-                builder_.create<tensor::ConcatOp>(loc_, type, axis, values));
+  return result(parts[0].type, dims, builder_.create<tensor::ConcatOp>(loc_, type, axis, values));
 }
 
 Tensor ImportContext::pad(const Tensor &in, llvm::ArrayRef<Dim> low, llvm::ArrayRef<Dim> high,
@@ -272,7 +274,8 @@ Tensor ImportContext::pad(const Tensor &in, llvm::ArrayRef<Dim> low, llvm::Array
   mlir::RankedTensorType type = tensorType(in.type, dims);
   bool fold = in.constant && allStatic(low) && allStatic(high);
   if (fold && (foldEverything_ || staticDim(productOf(context_, dims)) <= (int64_t(1) << 22)))
-    return fromConstant(padded(in.constant, staticDims(low, "padding"), staticDims(high, "padding"), value));
+    return fromConstant(
+        padded(in.constant, staticDims(low, "padding"), staticDims(high, "padding"), value));
   llvm::SmallVector<mlir::OpFoldResult> lows, highs;
   for (int64_t i = 0; i < in.rank(); ++i) {
     lows.push_back(foldedDim(low[i]));
@@ -280,9 +283,10 @@ Tensor ImportContext::pad(const Tensor &in, llvm::ArrayRef<Dim> low, llvm::Array
   }
   mlir::Type element = mlirType(context_, in.type);
   mlir::TypedAttr attribute =
-      isFloat(in.type) ? mlir::TypedAttr(builder_.getFloatAttr(element, value.f))
-                       : mlir::TypedAttr(builder_.getIntegerAttr(
-                             element, llvm::APInt(64, value.i).trunc(element.getIntOrFloatBitWidth())));
+      isFloat(in.type)
+          ? mlir::TypedAttr(builder_.getFloatAttr(element, value.f))
+          : mlir::TypedAttr(builder_.getIntegerAttr(
+                element, llvm::APInt(64, value.i).trunc(element.getIntOrFloatBitWidth())));
   mlir::Value source = valueOf(in);
   mlir::Value constant = builder_.create<mlir::arith::ConstantOp>(loc_, attribute);
   auto op = builder_.create<tensor::PadOp>(loc_, type, source, lows, highs, constant);

@@ -101,8 +101,8 @@ Windows readWindows(const Node &node, llvm::ArrayRef<Dim> input, llvm::ArrayRef<
 
 Tensor addChannelBias(ImportContext &import, const Tensor &in, const Tensor &bias) {
   if (bias.rank() != 1 || (bias.dims[0] != in.dims[1] && staticDim(in.dims[1])))
-    failBadInput("the bias has the shape " + describeDims(bias.dims) + "; it needs one value for each of " +
-                 describeDims({in.dims[1]}) + " channels");
+    failBadInput("the bias has the shape " + describeDims(bias.dims) +
+                 "; it needs one value for each of " + describeDims({in.dims[1]}) + " channels");
   GenericSpec spec;
   const unsigned rank = in.rank();
   spec.reduction.assign(rank, false);
@@ -135,8 +135,8 @@ void importConv(ImportContext &import, const Node &node) {
 void importConvTranspose(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0), filter = import.input(node, 1);
   if (x.rank() < 3 || filter.rank() != x.rank())
-    failBadInput("the input " + describeDims(x.dims) + " and the filter " + describeDims(filter.dims) +
-                 " must have the same rank of at least 3");
+    failBadInput("the input " + describeDims(x.dims) + " and the filter " +
+                 describeDims(filter.dims) + " must have the same rank of at least 3");
   const size_t spatial = x.rank() - 2;
   llvm::SmallVector<int64_t> filterDims = staticDims(filter.dims, "the filter");
   Windows w;
@@ -170,8 +170,9 @@ void importConvTranspose(ImportContext &import, const Node &node) {
   spec.resultDims = {x.dims[0], import.number(outPerGroup * group)};
   llvm::SmallVector<int64_t> low(spatial);
   for (size_t i = 0; i < spatial; ++i) {
-    Dim full = addDims(mulDims(subDims(x.dims[2 + i], import.number(1)), import.number(w.strides[i])),
-                       import.number(w.extent(i) + outputPadding[i]));
+    Dim full =
+        addDims(mulDims(subDims(x.dims[2 + i], import.number(1)), import.number(w.strides[i])),
+                import.number(w.extent(i) + outputPadding[i]));
     low[i] = pads[i];
     Dim out = subDims(full, import.number(pads[i] + pads[spatial + i]));
     bool same = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
@@ -250,10 +251,11 @@ void importConvolution(ImportContext &import, const Node &node, std::optional<Te
   Tensor filter = givenFilter ? *givenFilter : import.input(node, 1);
   std::optional<Tensor> bias = givenFilter ? givenBias : import.optionalInput(node, 2);
   if (x.rank() < 3 || filter.rank() != x.rank())
-    failBadInput("the input " + describeDims(x.dims) + " and the filter " + describeDims(filter.dims) +
-                 " must have the same rank of at least 3");
+    failBadInput("the input " + describeDims(x.dims) + " and the filter " +
+                 describeDims(filter.dims) + " must have the same rank of at least 3");
   if (x.type != filter.type)
-    failBadInput("the input is " + dtypeName(x.type) + ", but the filter " + dtypeName(filter.type));
+    failBadInput("the input is " + dtypeName(x.type) + ", but the filter " +
+                 dtypeName(filter.type));
   const unsigned spatial = x.rank() - 2;
   llvm::SmallVector<int64_t> filterDims = staticDims(filter.dims, "the filter");
   Windows w = readWindows(node, x.dims, llvm::ArrayRef<int64_t>(filterDims).drop_front(2));
@@ -263,7 +265,8 @@ void importConvolution(ImportContext &import, const Node &node, std::optional<Te
     failBadInput("group " + llvm::Twine(group) + " does not divide " + llvm::Twine(outChannels) +
                  " output channels");
   auto channels = staticDim(x.dims[1]);
-  if (channels && import.number(*channels) != mulDims(import.number(inPerGroup), import.number(group)))
+  if (channels &&
+      import.number(*channels) != mulDims(import.number(inPerGroup), import.number(group)))
     failBadInput("the input has " + llvm::Twine(*channels) + " channels, but the filter " +
                  describeDims(filter.dims) + " in " + llvm::Twine(group) + " groups needs " +
                  llvm::Twine(inPerGroup * group));
@@ -284,7 +287,8 @@ void importConvolution(ImportContext &import, const Node &node, std::optional<Te
   else if (group > 1)
     inChannel = outChannel.floorDiv(outPerGroup) * inPerGroup + inner;
   llvm::SmallVector<mlir::AffineExpr> inputExprs{import.loop(0), inChannel};
-  llvm::SmallVector<mlir::AffineExpr> filterExprs{outChannel, dropChannel ? import.number(0) : inner};
+  llvm::SmallVector<mlir::AffineExpr> filterExprs{outChannel,
+                                                  dropChannel ? import.number(0) : inner};
   llvm::SmallVector<mlir::AffineExpr> results{import.loop(0), outChannel};
   GenericSpec spec;
   spec.resultDims = {x.dims[0], import.number(outChannels)};

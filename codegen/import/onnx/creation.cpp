@@ -58,7 +58,8 @@ void importConstantOfShape(ImportContext &import, const Node &node) {
 }
 
 void importRange(ImportContext &import, const Node &node) {
-  Tensor start = import.input(node, 0), limit = import.input(node, 1), delta = import.input(node, 2);
+  Tensor start = import.input(node, 0), limit = import.input(node, 1),
+         delta = import.input(node, 2);
   const DType type = start.type;
   if (start.constant && limit.constant && delta.constant && isFloat(type)) {
     double from = start.constant->floatAt(0), step = delta.constant->floatAt(0);
@@ -96,7 +97,8 @@ void importRange(ImportContext &import, const Node &node) {
 
 void importEyeLike(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
-  const DType type = node.hasAttribute("dtype") ? dtypeFromOnnx(int(node.intAttribute("dtype", 1))) : x.type;
+  const DType type =
+      node.hasAttribute("dtype") ? dtypeFromOnnx(int(node.intAttribute("dtype", 1))) : x.type;
   const int64_t k = node.intAttribute("k", 0);
   if (x.rank() != 2)
     failBadInput("it needs a tensor of rank 2, but has " + describeDims(x.dims));
@@ -141,7 +143,8 @@ void importOneHot(ImportContext &import, const Node &node) {
     Scalar index = b.cast(x[0], DType::I64);
     Scalar wrapped = b.add(index, b.cast(b.dimension(depth), DType::I64));
     index = b.select(b.compare(Compare::Less, index, b.constantInt(DType::I64, 0)), wrapped, index);
-    return b.select(b.compare(Compare::Equal, index, b.cast(b.loopIndex(axis), DType::I64)), x[2], x[1]);
+    return b.select(b.compare(Compare::Equal, index, b.cast(b.loopIndex(axis), DType::I64)), x[2],
+                    x[1]);
   };
   import.setOutput(node, 0, import.generic(spec));
 }

@@ -53,7 +53,9 @@ AffineExpr constantLike(Dim like, int64_t value) {
   return mlir::getAffineConstantExpr(value, like.getContext());
 }
 
-int64_t floorDiv(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+int64_t floorDiv(int64_t a, int64_t b) {
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
 
 // A dimension as coefficient * product of factors that are not products themselves.
 struct Product {
@@ -101,7 +103,8 @@ AffineExpr build(Product product, AffineExpr like) {
 // A sum as constant + sum of terms; terms with the same factors are added up.
 struct Sum {
   int64_t constant = 0;
-  llvm::SmallVector<std::pair<AffineExpr, int64_t>> terms; // factors without coefficient, coefficient
+  llvm::SmallVector<std::pair<AffineExpr, int64_t>>
+      terms; // factors without coefficient, coefficient
 };
 
 void collectTerms(AffineExpr expr, int64_t scale, Sum &into) {

@@ -1,10 +1,10 @@
 // Dimensions as expressions over the model's dynamic input dimensions.
 //
-// A Dim is an mlir::AffineExpr over symbols only (semi-affine: products of symbols are allowed). Static
-// dimensions are constants. Every function folds constants with checks (a 64-bit overflow is bad
-// input), and keeps products in one order, so that equal dimensions are mostly the same expression.
-// Symbols are at least 1. Two dimensions that are not provably different are taken as equal.
-// Threads: as the MLIRContext.
+// A Dim is an mlir::AffineExpr over symbols only (semi-affine: products of symbols are allowed).
+// Static dimensions are constants. Every function folds constants with checks (a 64-bit overflow is
+// bad input), and keeps products in one order, so that equal dimensions are mostly the same
+// expression. Symbols are at least 1. Two dimensions that are not provably different are taken as
+// equal. Threads: as the MLIRContext.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"

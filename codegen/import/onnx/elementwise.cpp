@@ -51,8 +51,8 @@ void importBinary(ImportContext &import, const Node &node) {
   import.setOutput(node, 0,
                    import.elementwise({a, b}, a.type, [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
                      return binary(body, x[0], x[1]);
-                   }));
-}
+}));
+} // namespace
 
 Scalar add(BodyBuilder &b, Scalar x, Scalar y) { return b.add(x, y); }
 Scalar sub(BodyBuilder &b, Scalar x, Scalar y) { return b.sub(x, y); }
@@ -64,8 +64,8 @@ Scalar bitAnd(BodyBuilder &b, Scalar x, Scalar y) { return b.andBits(x, y); }
 Scalar bitOr(BodyBuilder &b, Scalar x, Scalar y) { return b.orBits(x, y); }
 Scalar bitXor(BodyBuilder &b, Scalar x, Scalar y) { return b.xorBits(x, y); }
 
-// The quotient of dimensions is exact or of non-negative numbers: floor and truncation agree. A float
-// quotient stays symbolic only where it is exact.
+// The quotient of dimensions is exact or of non-negative numbers: floor and truncation agree. A
+// float quotient stays symbolic only where it is exact.
 Dim divideSizes(Dim a, Dim b) {
   auto divisor = staticDim(b);
   if (!divisor || *divisor <= 0)
@@ -134,9 +134,9 @@ template <Compare op> void importCompare(ImportContext &import, const Node &node
       auto order = compareDims(x, y);
       if (!order)
         return {};
-      bool holds = op == Compare::Equal     ? *order == 0
-                   : op == Compare::Less    ? *order < 0
-                   : op == Compare::Greater ? *order > 0
+      bool holds = op == Compare::Equal       ? *order == 0
+                   : op == Compare::Less      ? *order < 0
+                   : op == Compare::Greater   ? *order > 0
                    : op == Compare::LessEqual ? *order <= 0
                                               : *order >= 0;
       return mlir::getAffineConstantExpr(holds, x.getContext());
@@ -148,8 +148,8 @@ template <Compare op> void importCompare(ImportContext &import, const Node &node
                    import.elementwise({a, b}, DType::Bool,
                                       [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
                                         return body.compare(op, x[0], x[1]);
-                                      }));
-}
+}));
+} // namespace gantry::importer
 
 using UnaryBody = Scalar (*)(BodyBuilder &, Scalar);
 
@@ -174,7 +174,7 @@ template <UnaryBody body> void importUnary(ImportContext &import, const Node &no
   import.setOutput(node, 0,
                    import.elementwise({x}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
                      return body(b, in[0]);
-                   }));
+}));
 }
 
 // Rounding leaves integers as they are, symbolic ones too.
@@ -201,7 +201,7 @@ void importIsNaN(ImportContext &import, const Node &node) {
   import.setOutput(node, 0,
                    import.elementwise({x}, DType::Bool, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
                      return b.isNaN(in[0]);
-                   }));
+}));
 }
 
 void importIsInf(ImportContext &import, const Node &node) {
@@ -279,7 +279,7 @@ void importMod(ImportContext &import, const Node &node) {
   import.setOutput(
       node, 0, import.elementwise({a, b}, a.type, [&](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
         return fmod ? body.rem(x[0], x[1]) : body.floorMod(x[0], x[1]);
-      }));
+}));
 }
 
 void importBitShift(ImportContext &import, const Node &node) {
@@ -288,14 +288,14 @@ void importBitShift(ImportContext &import, const Node &node) {
   import.setOutput(
       node, 0, import.elementwise({a, b}, a.type, [&](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
         return left ? body.shiftLeft(x[0], x[1]) : body.shiftRight(x[0], x[1]);
-      }));
+}));
 }
 
 void importWhere(ImportContext &import, const Node &node) {
   Tensor condition = import.input(node, 0), a = import.input(node, 1), b = import.input(node, 2);
   if (condition.type != DType::Bool || a.type != b.type)
-    failBadInput("its operands are " + dtypeName(condition.type) + ", " + dtypeName(a.type) + " and " +
-                 dtypeName(b.type));
+    failBadInput("its operands are " + dtypeName(condition.type) + ", " + dtypeName(a.type) +
+                 " and " + dtypeName(b.type));
   if (condition.constant && a.content && b.content && !(a.constant && b.constant) &&
       condition.rank() <= 1) {
     size_t count = std::max(
@@ -313,14 +313,15 @@ void importWhere(ImportContext &import, const Node &node) {
                    import.elementwise({condition, a, b}, a.type,
                                       [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
                                         return body.select(x[0], x[1], x[2]);
-                                      }));
+}));
 }
 
 DType legacyType(llvm::StringRef name) {
   static const std::pair<llvm::StringRef, DType> kNames[] = {
-      {"FLOAT", DType::F32}, {"UINT8", DType::U8},   {"INT8", DType::I8},    {"UINT16", DType::U16},
-      {"INT16", DType::I16}, {"INT32", DType::I32},  {"INT64", DType::I64},  {"BOOL", DType::Bool},
-      {"FLOAT16", DType::F16}, {"DOUBLE", DType::F64}, {"UINT32", DType::U32}, {"UINT64", DType::U64}};
+      {"FLOAT", DType::F32},  {"UINT8", DType::U8},   {"INT8", DType::I8},
+      {"UINT16", DType::U16}, {"INT16", DType::I16},  {"INT32", DType::I32},
+      {"INT64", DType::I64},  {"BOOL", DType::Bool},  {"FLOAT16", DType::F16},
+      {"DOUBLE", DType::F64}, {"UINT32", DType::U32}, {"UINT64", DType::U64}};
   for (auto &[known, type] : kNames)
     if (known == name)
       return type;

@@ -106,13 +106,18 @@ using Run = void (*)(Machine &, const Step &);
 
 int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
-// Saturating, NaN to zero: where the source is out of range the device's result is undefined anyway.
+// Saturating, NaN to zero: where the source is out of range the device's result is undefined
+// anyway.
 int64_t toInteger(double x, bool isSigned) {
   if (std::isnan(x))
     return 0;
   if (isSigned)
-    return x >= 9.2233720368547758e18 ? INT64_MAX : x <= -9.2233720368547758e18 ? INT64_MIN : int64_t(x);
-  return x >= 1.8446744073709552e19 ? -1 : x <= -1 ? int64_t(x < -9.2e18 ? 0 : x) : wrap(uint64_t(x));
+    return x >= 9.2233720368547758e18    ? INT64_MAX
+           : x <= -9.2233720368547758e18 ? INT64_MIN
+                                         : int64_t(x);
+  return x >= 1.8446744073709552e19 ? -1
+         : x <= -1                  ? int64_t(x < -9.2e18 ? 0 : x)
+                                    : wrap(uint64_t(x));
 }
 
 Run arithmeticStep(mlir::Operation &op) {
@@ -129,12 +134,9 @@ Run arithmeticStep(mlir::Operation &op) {
           [](auto) -> Run { return GANTRY_FLOAT2(std::isnan(x) || x > y ? x : y); })
       .Case<arith::MinNumFOp>([](auto) -> Run { return GANTRY_FLOAT2(std::fmin(x, y)); })
       .Case<arith::MaxNumFOp>([](auto) -> Run { return GANTRY_FLOAT2(std::fmax(x, y)); })
-      .Case<arith::AddIOp>(
-          [](auto) -> Run { return GANTRY_INT2(wrap(uint64_t(x) + uint64_t(y))); })
-      .Case<arith::SubIOp>(
-          [](auto) -> Run { return GANTRY_INT2(wrap(uint64_t(x) - uint64_t(y))); })
-      .Case<arith::MulIOp>(
-          [](auto) -> Run { return GANTRY_INT2(wrap(uint64_t(x) * uint64_t(y))); })
+      .Case<arith::AddIOp>([](auto) -> Run { return GANTRY_INT2(wrap(uint64_t(x) + uint64_t(y))); })
+      .Case<arith::SubIOp>([](auto) -> Run { return GANTRY_INT2(wrap(uint64_t(x) - uint64_t(y))); })
+      .Case<arith::MulIOp>([](auto) -> Run { return GANTRY_INT2(wrap(uint64_t(x) * uint64_t(y))); })
       .Case<arith::DivSIOp>([](auto) -> Run {
         return GANTRY_INT2(y == 0 ? 0 : y == -1 ? wrap(-uint64_t(x)) : x / y);
       })
@@ -185,10 +187,12 @@ Run arithmeticStep(mlir::Operation &op) {
         };
       })
       .Case<arith::FPToSIOp>([](auto) -> Run {
-        return [](Machine &m, const Step &s) { m.slots[s.out].i = toInteger(m.slots[s.a].f, true); };
+        return
+            [](Machine &m, const Step &s) { m.slots[s.out].i = toInteger(m.slots[s.a].f, true); };
       })
       .Case<arith::FPToUIOp>([](auto) -> Run {
-        return [](Machine &m, const Step &s) { m.slots[s.out].i = toInteger(m.slots[s.a].f, false); };
+        return
+            [](Machine &m, const Step &s) { m.slots[s.out].i = toInteger(m.slots[s.a].f, false); };
       })
       .Case<arith::SelectOp>([](auto) -> Run {
         return [](Machine &m, const Step &s) {
@@ -202,22 +206,38 @@ bool compareFloats(arith::CmpFPredicate predicate, double x, double y) {
   using P = arith::CmpFPredicate;
   bool unordered = std::isnan(x) || std::isnan(y);
   switch (predicate) {
-  case P::OEQ: return x == y;
-  case P::UNE: return x != y;
-  case P::OLT: return x < y;
-  case P::OLE: return x <= y;
-  case P::OGT: return x > y;
-  case P::OGE: return x >= y;
-  case P::ONE: return !unordered && x != y;
-  case P::UEQ: return unordered || x == y;
-  case P::ULT: return !(x >= y);
-  case P::ULE: return !(x > y);
-  case P::UGT: return !(x <= y);
-  case P::UGE: return !(x < y);
-  case P::UNO: return unordered;
-  case P::ORD: return !unordered;
-  case P::AlwaysFalse: return false;
-  case P::AlwaysTrue: return true;
+  case P::OEQ:
+    return x == y;
+  case P::UNE:
+    return x != y;
+  case P::OLT:
+    return x < y;
+  case P::OLE:
+    return x <= y;
+  case P::OGT:
+    return x > y;
+  case P::OGE:
+    return x >= y;
+  case P::ONE:
+    return !unordered && x != y;
+  case P::UEQ:
+    return unordered || x == y;
+  case P::ULT:
+    return !(x >= y);
+  case P::ULE:
+    return !(x > y);
+  case P::UGT:
+    return !(x <= y);
+  case P::UGE:
+    return !(x < y);
+  case P::UNO:
+    return unordered;
+  case P::ORD:
+    return !unordered;
+  case P::AlwaysFalse:
+    return false;
+  case P::AlwaysTrue:
+    return true;
   }
   return false;
 }
@@ -226,16 +246,26 @@ bool compareIntegers(arith::CmpIPredicate predicate, int64_t x, int64_t y, int b
   using P = arith::CmpIPredicate;
   uint64_t ux = zeroExtend(x, bits), uy = zeroExtend(y, bits);
   switch (predicate) {
-  case P::eq: return x == y;
-  case P::ne: return x != y;
-  case P::slt: return x < y;
-  case P::sle: return x <= y;
-  case P::sgt: return x > y;
-  case P::sge: return x >= y;
-  case P::ult: return ux < uy;
-  case P::ule: return ux <= uy;
-  case P::ugt: return ux > uy;
-  case P::uge: return ux >= uy;
+  case P::eq:
+    return x == y;
+  case P::ne:
+    return x != y;
+  case P::slt:
+    return x < y;
+  case P::sle:
+    return x <= y;
+  case P::sgt:
+    return x > y;
+  case P::sge:
+    return x >= y;
+  case P::ult:
+    return ux < uy;
+  case P::ule:
+    return ux <= uy;
+  case P::ugt:
+    return ux > uy;
+  case P::uge:
+    return ux >= uy;
   }
   return false;
 }
@@ -278,11 +308,16 @@ int64_t evaluateExpr(mlir::AffineExpr expr, llvm::ArrayRef<int64_t> loops) {
   int64_t a = evaluateExpr(binary.getLHS(), loops), b = evaluateExpr(binary.getRHS(), loops);
   int64_t quotient = b == 0 ? 0 : a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
   switch (expr.getKind()) {
-  case K::Add: return a + b;
-  case K::Mul: return a * b;
-  case K::FloorDiv: return quotient;
-  case K::CeilDiv: return quotient + (a != quotient * b);
-  default: return a - quotient * b;
+  case K::Add:
+    return a + b;
+  case K::Mul:
+    return a * b;
+  case K::FloorDiv:
+    return quotient;
+  case K::CeilDiv:
+    return quotient + (a != quotient * b);
+  default:
+    return a - quotient * b;
   }
 }
 
@@ -290,8 +325,8 @@ bool isLinear(mlir::AffineExpr expr) {
   auto binary = mlir::dyn_cast<mlir::AffineBinaryOpExpr>(expr);
   if (!binary)
     return true;
-  bool known = expr.getKind() == mlir::AffineExprKind::Add ||
-               expr.getKind() == mlir::AffineExprKind::Mul;
+  bool known =
+      expr.getKind() == mlir::AffineExprKind::Add || expr.getKind() == mlir::AffineExprKind::Mul;
   return known && isLinear(binary.getLHS()) && isLinear(binary.getRHS());
 }
 
@@ -357,8 +392,9 @@ public:
       if (auto f = mlir::dyn_cast<mlir::FloatAttr>(constant.getValue()))
         machine_.slots[step.out].f = f.getValueAsDouble();
       else
-        machine_.slots[step.out].i = signExtend(
-            mlir::cast<mlir::IntegerAttr>(constant.getValue()).getValue().getSExtValue(), step.kind.bits);
+        machine_.slots[step.out].i =
+            signExtend(mlir::cast<mlir::IntegerAttr>(constant.getValue()).getValue().getSExtValue(),
+                       step.kind.bits);
       return;
     }
     if (auto index = mlir::dyn_cast<mlir::linalg::IndexOp>(op)) {

@@ -20,10 +20,9 @@ std::pair<Tensor, Tensor> batchNormScale(ImportContext &import, const Node &node
                                        Scalar sum = b.add(x[1], b.constant(type, epsilon));
                                        return b.div(x[0], b.unary(Unary::Sqrt, sum));
                                      });
-  Tensor offset = import.elementwise({import.cast(shift, type), import.cast(mean, type), factor}, type,
-                                     [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
-                                       return b.sub(x[0], b.mul(x[1], x[2]));
-                                     });
+  Tensor offset = import.elementwise(
+      {import.cast(shift, type), import.cast(mean, type), factor}, type,
+      [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) { return b.sub(x[0], b.mul(x[1], x[2])); });
   return {factor, offset};
 }
 
@@ -79,7 +78,8 @@ std::optional<llvm::SmallVector<int>> ScaleFolder::importConv(const Node &conv) 
       auto multiply = [](BodyBuilder &b, llvm::ArrayRef<Scalar> x) { return b.mul(x[0], x[1]); };
       std::string filterName = filter.constant->name;
       Tensor factor = import_.cast(scale->factor, filter.type);
-      filter = import_.elementwise({filter, import_.reshape(factor, column)}, filter.type, multiply);
+      filter =
+          import_.elementwise({filter, import_.reshape(factor, column)}, filter.type, multiply);
       if (!filter.constant) // too large to fold here
         return importConvolution(import_, conv, std::nullopt, std::nullopt, conv), std::nullopt;
       auto renamed = std::make_shared<HostTensor>(*filter.constant);
@@ -90,10 +90,9 @@ std::optional<llvm::SmallVector<int>> ScaleFolder::importConv(const Node &conv) 
     }
     if (isPresent(scale->shift)) {
       Tensor shift = import_.cast(scale->shift, filter.type);
-      bias = bias ? import_.elementwise({*bias, shift}, filter.type,
-                                        [](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
-                                          return b.add(x[0], x[1]);
-                                        })
+      bias = bias ? import_.elementwise(
+                        {*bias, shift}, filter.type,
+                        [](BodyBuilder &b, llvm::ArrayRef<Scalar> x) { return b.add(x[0], x[1]); })
                   : shift;
     }
     folded.push_back(user->index());

@@ -29,7 +29,8 @@ private:
   std::function<std::optional<Node>(llvm::StringRef)> onlyUser_;
 };
 
-/// A BatchNormalization's factor and shift per channel: scale / sqrt(var + epsilon), B - mean * factor.
+/// A BatchNormalization's factor and shift per channel: scale / sqrt(var + epsilon), B - mean *
+/// factor.
 std::pair<Tensor, Tensor> batchNormScale(ImportContext &import, const Node &node);
 
 } // namespace gantry::importer

@@ -1,7 +1,7 @@
 // Operators that read elements at computed positions: Gather and kin, and Pad with its modes.
 //
-// Positions are computed in the body; negative indices count from the end, and what is out of range is
-// clamped, so that no kernel reads outside of its operand.
+// Positions are computed in the body; negative indices count from the end, and what is out of range
+// is clamped, so that no kernel reads outside of its operand.
 #include "codegen/import/onnx/context.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -59,7 +59,8 @@ void importGather(ImportContext &import, const Node &node) {
   const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), data.rank());
   if (gatherOne(import, node, data, indices, axis))
     return;
-  if (data.content && !data.constant && data.rank() == 1 && indices.constant && indices.rank() <= 1) {
+  if (data.content && !data.constant && data.rank() == 1 && indices.constant &&
+      indices.rank() <= 1) {
     llvm::SmallVector<Dim> content;
     const int64_t size = data.content->size();
     for (int64_t i = 0; i < indices.constant->elementCount(); ++i) {
@@ -115,7 +116,8 @@ void importGatherElements(ImportContext &import, const Node &node) {
   spec.reduction.assign(rank, false);
   spec.resultType = data.type;
   spec.resultDims = indices.dims;
-  spec.inputs.push_back({indices, mlir::AffineMap::getMultiDimIdentityMap(rank, import.mlirContext())});
+  spec.inputs.push_back(
+      {indices, mlir::AffineMap::getMultiDimIdentityMap(rank, import.mlirContext())});
   spec.captured.push_back(data);
   spec.usesDims = !staticDim(data.dims[axis]);
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar) {

@@ -25,7 +25,8 @@ namespace {
 std::shared_ptr<onnx::ModelProto> loadModel(llvm::StringRef path) {
   if (llvm::sys::fs::is_directory(path))
     failBadInput(path + " is a folder, not a model");
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto buffer =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     failBadInput("cannot read " + path + ": " + buffer.getError().message());
   const size_t size = (*buffer)->getBufferSize();
@@ -57,8 +58,8 @@ public:
     checkSupported();
     module_ = mlir::ModuleOp::create(fileLocation(0));
     mlir::OpBuilder builder(module_->getBodyRegion());
-    function_ = builder.create<mlir::func::FuncOp>(
-        fileLocation(0), "main", mlir::FunctionType::get(context_, {}, {}));
+    function_ = builder.create<mlir::func::FuncOp>(fileLocation(0), "main",
+                                                   mlir::FunctionType::get(context_, {}, {}));
     mlir::Block *entry = function_.addEntryBlock();
     bool foldEverything = bindings_ && bindings_->foldEverything;
     import_ = std::make_unique<ImportContext>(context_, entry, foldEverything);
@@ -231,8 +232,7 @@ private:
           tensor.dims.push_back(import_->number(shape[i]));
           continue;
         }
-        auto [it, added] =
-            symbols.try_emplace(mlir::cast<mlir::StringAttr>(names[i]).str(), Dim());
+        auto [it, added] = symbols.try_emplace(mlir::cast<mlir::StringAttr>(names[i]).str(), Dim());
         if (added) {
           it->second = import_->addSymbol(tensor.value, i);
           symbolArguments_.push_back({position, unsigned(i)});

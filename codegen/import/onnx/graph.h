@@ -11,8 +11,8 @@ namespace gantry::importer {
 /// What tests add to an import: known inputs, so that the whole model folds to constants.
 struct OnnxBindings {
   bool foldEverything = false;
-  llvm::StringMap<Constant> inputs;             // by name
-  std::vector<Constant> *outputs = nullptr;     // the folded results, in the model's order
+  llvm::StringMap<Constant> inputs;         // by name
+  std::vector<Constant> *outputs = nullptr; // the folded results, in the model's order
 };
 
 /// As importModel. Reports through the context's diagnostics.
@@ -20,8 +20,8 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, llvm::S
                                              const ImportOptions &options, ImportKind &failureKind,
                                              const OnnxBindings *bindings = nullptr);
 
-/// Evaluates a model on the host, operator by operator: a slow and obvious judge for tests. The inputs
-/// are given by position. Throws ImportError.
+/// Evaluates a model on the host, operator by operator: a slow and obvious judge for tests. The
+/// inputs are given by position. Throws ImportError.
 std::vector<Constant> evaluateOnnx(llvm::StringRef path, llvm::ArrayRef<Constant> inputs);
 
 } // namespace gantry::importer

@@ -33,8 +33,8 @@ uint64_t dtypeSize(DType type) {
 }
 
 llvm::StringRef dtypeName(DType type) {
-  static const char *const kNames[] = {"f32", "f16", "f64", "bf16", "i8",   "u8",   "i16",
-                                       "u16", "i32", "u32", "i64",  "u64",  "bool", "index"};
+  static const char *const kNames[] = {"f32", "f16", "f64", "bf16", "i8",  "u8",   "i16",
+                                       "u16", "i32", "u32", "i64",  "u64", "bool", "index"};
   return kNames[static_cast<int>(type)];
 }
 

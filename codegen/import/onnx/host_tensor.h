@@ -1,10 +1,10 @@
 // Element types, and tensors whose contents are known while importing.
 //
-// A HostTensor is immutable: a dense little-endian array in row-major order, or a splat (one element
-// for the whole shape, however large: models of hundreds of megabytes of equal weights cost nothing).
-// Booleans take one byte each. The bytes belong to `owner` (a protobuf message, a mapped file, or a
-// buffer of our own); copies of the struct share them.
-// Threads: immutable after construction.
+// A HostTensor is immutable: a dense little-endian array in row-major order, or a splat (one
+// element for the whole shape, however large: models of hundreds of megabytes of equal weights cost
+// nothing). Booleans take one byte each. The bytes belong to `owner` (a protobuf message, a mapped
+// file, or a buffer of our own); copies of the struct share them. Threads: immutable after
+// construction.
 #pragma once
 
 #include "codegen/import/onnx/import_error.h"
@@ -27,12 +27,27 @@ class Type;
 namespace gantry::importer {
 
 /// The first thirteen have the numbers of gantry_type_t. Index is MLIR's index, in bodies alone.
-enum class DType : uint8_t { F32, F16, F64, BF16, I8, U8, I16, U16, I32, U32, I64, U64, Bool, Index };
+enum class DType : uint8_t {
+  F32,
+  F16,
+  F64,
+  BF16,
+  I8,
+  U8,
+  I16,
+  U16,
+  I32,
+  U32,
+  I64,
+  U64,
+  Bool,
+  Index
+};
 
-uint64_t dtypeSize(DType type);          // bytes; Index is 8
-llvm::StringRef dtypeName(DType type);   // "f32"
+uint64_t dtypeSize(DType type);        // bytes; Index is 8
+llvm::StringRef dtypeName(DType type); // "f32"
 bool isFloat(DType type);
-bool isUnsigned(DType type);             // Bool included
+bool isUnsigned(DType type); // Bool included
 /// The signless MLIR type.
 mlir::Type mlirType(mlir::MLIRContext *context, DType type);
 /// From ONNX's TensorProto.DataType; fails (unsupported) for strings, complex and 8-bit floats.

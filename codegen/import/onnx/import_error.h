@@ -1,6 +1,7 @@
-// How the importer's own functions fail: they throw ImportError, which importOnnx and importMlir turn
-// into one MLIR diagnostic at the node being imported. It never leaves this room, and nothing throws
-// through a frame of MLIR (bodies of operations are built by direct calls, never by MLIR callbacks).
+// How the importer's own functions fail: they throw ImportError, which importOnnx and importMlir
+// turn into one MLIR diagnostic at the node being imported. It never leaves this room, and nothing
+// throws through a frame of MLIR (bodies of operations are built by direct calls, never by MLIR
+// callbacks).
 #pragma once
 
 #include "codegen/import/import.h"

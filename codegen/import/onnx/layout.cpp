@@ -161,7 +161,8 @@ void importSplit(ImportContext &import, const Node &node) {
     sizes.push_back(rest);
   }
   if (sizes.size() != count)
-    failBadInput("it has " + llvm::Twine(count) + " outputs for " + llvm::Twine(sizes.size()) + " sizes");
+    failBadInput("it has " + llvm::Twine(count) + " outputs for " + llvm::Twine(sizes.size()) +
+                 " sizes");
   Dims starts(x.rank(), import.number(0)), shape = x.dims;
   llvm::SmallVector<int64_t> steps(x.rank(), 1);
   Dim at = import.number(0);
@@ -313,8 +314,9 @@ void importDepthToSpace(ImportContext &import, const Node &node) {
                  " channels into squares");
   Dim depth = floorDivDims(c, area);
   const bool crd = node.stringAttribute("mode", "DCR") == "CRD";
-  Tensor apart = crd ? import.transpose(import.reshape(x, {n, depth, b, b, h, w}), {0, 1, 4, 2, 5, 3})
-                     : import.transpose(import.reshape(x, {n, b, b, depth, h, w}), {0, 3, 4, 1, 5, 2});
+  Tensor apart =
+      crd ? import.transpose(import.reshape(x, {n, depth, b, b, h, w}), {0, 1, 4, 2, 5, 3})
+          : import.transpose(import.reshape(x, {n, b, b, depth, h, w}), {0, 3, 4, 1, 5, 2});
   import.setOutput(node, 0, import.reshape(apart, {n, depth, mulDims(h, b), mulDims(w, b)}));
 }
 
@@ -327,7 +329,8 @@ void importSpaceToDepth(ImportContext &import, const Node &node) {
   Dim n = x.dims[0], c = x.dims[1], h = x.dims[2], w = x.dims[3];
   for (Dim dim : {h, w})
     if (auto known = staticDim(modDims(dim, b)); known && *known != 0)
-      failBadInput("the blocksize " + llvm::Twine(block) + " does not divide " + describeDims({h, w}));
+      failBadInput("the blocksize " + llvm::Twine(block) + " does not divide " +
+                   describeDims({h, w}));
   Dim rows = floorDivDims(h, b), columns = floorDivDims(w, b);
   Tensor apart =
       import.transpose(import.reshape(x, {n, c, rows, b, columns, b}), {0, 3, 5, 1, 2, 4});

@@ -145,7 +145,8 @@ void importEinsum(ImportContext &import, const Node &node) {
       ++uses[letter];
       if (!added && it->second != dim && staticDim(it->second) && staticDim(dim))
         failBadInput("the letter '" + llvm::Twine(letter) + "' stands for " +
-                     llvm::Twine(*staticDim(it->second)) + " and for " + llvm::Twine(*staticDim(dim)));
+                     llvm::Twine(*staticDim(it->second)) + " and for " +
+                     llvm::Twine(*staticDim(dim)));
     }
   }
   std::string right;

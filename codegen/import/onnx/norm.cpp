@@ -21,34 +21,37 @@ void importSoftmax(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   auto axes = softmaxAxes(node, x);
   Tensor most = reduceMax(import, x, axes, true);
-  Tensor powers = import.elementwise({x, most}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-    return b.unary(Unary::Exp, b.sub(in[0], in[1]));
-  });
+  Tensor powers =
+      import.elementwise({x, most}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+        return b.unary(Unary::Exp, b.sub(in[0], in[1]));
+      });
   Tensor sum = reduceSum(import, powers, axes, true);
   import.setOutput(node, 0,
                    import.elementwise({powers, sum}, x.type,
                                       [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
                                         return b.div(in[0], in[1]);
-                                      }));
-}
+}));
+} // namespace
 
 void importLogSoftmax(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   auto axes = softmaxAxes(node, x);
   Tensor most = reduceMax(import, x, axes, true);
-  Tensor shifted = import.elementwise({x, most}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-    return b.sub(in[0], in[1]);
-  });
-  Tensor powers = import.elementwise({shifted}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-    return b.unary(Unary::Exp, in[0]);
-  });
+  Tensor shifted =
+      import.elementwise({x, most}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+        return b.sub(in[0], in[1]);
+      });
+  Tensor powers =
+      import.elementwise({shifted}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+        return b.unary(Unary::Exp, in[0]);
+      });
   Tensor sum = reduceSum(import, powers, axes, true);
   import.setOutput(node, 0,
                    import.elementwise({shifted, sum}, x.type,
                                       [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
                                         return b.sub(in[0], b.unary(Unary::Log, in[1]));
-                                      }));
-}
+}));
+} // namespace gantry::importer
 
 void importBatchNormalization(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
@@ -57,12 +60,11 @@ void importBatchNormalization(ImportContext &import, const Node &node) {
   auto [factor, shift] = batchNormScale(import, node);
   Dims column(x.rank() - 1, import.number(1));
   column[0] = factor.dims[0];
-  Tensor y = import.elementwise(
-      {x, import.reshape(import.cast(factor, x.type), column),
-       import.reshape(import.cast(shift, x.type), column)},
-      x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-        return b.add(b.mul(in[0], in[1]), in[2]);
-      });
+  Tensor y = import.elementwise({x, import.reshape(import.cast(factor, x.type), column),
+                                 import.reshape(import.cast(shift, x.type), column)},
+                                x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+                                  return b.add(b.mul(in[0], in[1]), in[2]);
+                                });
   import.setOutput(node, 0, y);
 }
 
@@ -72,8 +74,8 @@ struct Moments {
 };
 
 // The mean, then the mean of the squared distances from it: two passes, no cancellation.
-Moments moments(ImportContext &import, const Tensor &x, llvm::ArrayRef<int64_t> axes, double epsilon,
-                bool centred = true) {
+Moments moments(ImportContext &import, const Tensor &x, llvm::ArrayRef<int64_t> axes,
+                double epsilon, bool centred = true) {
   Moments m;
   Dim count = import.number(1);
   for (int64_t axis : axes)
@@ -101,10 +103,11 @@ Moments moments(ImportContext &import, const Tensor &x, llvm::ArrayRef<int64_t> 
     return b.add(sum, b.mul(distance, distance));
   };
   Tensor variance = divideByCount(import, import.generic(spec), count);
-  m.inverse = import.elementwise({variance}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-    Scalar sum = b.add(in[0], b.constant(x.type, epsilon));
-    return b.div(b.constant(x.type, 1), b.unary(Unary::Sqrt, sum));
-  });
+  m.inverse =
+      import.elementwise({variance}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+        Scalar sum = b.add(in[0], b.constant(x.type, epsilon));
+        return b.div(b.constant(x.type, 1), b.unary(Unary::Sqrt, sum));
+      });
   return m;
 }
 
@@ -123,7 +126,8 @@ Tensor normalized(ImportContext &import, const Tensor &x, const Moments &m, cons
 void importInstanceNormalization(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   if (x.rank() < 3)
-    failBadInput("it needs [N, C, spatial...], but its input has the shape " + describeDims(x.dims));
+    failBadInput("it needs [N, C, spatial...], but its input has the shape " +
+                 describeDims(x.dims));
   llvm::SmallVector<int64_t> axes;
   for (int64_t i = 2; i < x.rank(); ++i)
     axes.push_back(i);
@@ -163,10 +167,9 @@ void importRmsNormalization(ImportContext &import, const Node &node) {
   const DType type = x.type == DType::F64 ? DType::F64 : DType::F32;
   Tensor wide = import.cast(x, type);
   Moments m = moments(import, wide, axes, node.floatAttribute("epsilon", 1e-5), /*centred=*/false);
-  Tensor y = import.elementwise({wide, m.inverse, import.cast(scale, type)}, type,
-                                [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-                                  return b.mul(b.mul(in[0], in[1]), in[2]);
-                                });
+  Tensor y = import.elementwise(
+      {wide, m.inverse, import.cast(scale, type)}, type,
+      [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) { return b.mul(b.mul(in[0], in[1]), in[2]); });
   import.setOutput(node, 0, import.cast(y, x.type));
 }
 
@@ -217,17 +220,18 @@ void importLpNormalization(ImportContext &import, const Node &node) {
   import.setOutput(
       node, 0, import.elementwise({x, sum}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
         Scalar norm = p == 2 ? b.unary(Unary::Sqrt, in[1]) : in[1];
-        // 0 / 0 counts as 0.
-        Scalar zero = b.constant(x.type, 0);
-        return b.select(b.compare(Compare::Equal, norm, zero), zero, b.div(in[0], norm));
-      }));
+  // 0 / 0 counts as 0.
+  Scalar zero = b.constant(x.type, 0);
+  return b.select(b.compare(Compare::Equal, norm, zero), zero, b.div(in[0], norm));
+}));
 }
 
 // x / (bias + alpha / size * sum of squares over neighbouring channels) ^ beta
 void importLrn(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   if (x.rank() < 3)
-    failBadInput("it needs [N, C, spatial...], but its input has the shape " + describeDims(x.dims));
+    failBadInput("it needs [N, C, spatial...], but its input has the shape " +
+                 describeDims(x.dims));
   const int64_t size = node.intAttribute("size", 0);
   if (size < 1 || size > (int64_t(1) << 31))
     failBadInput("size is " + llvm::Twine(size) + "; it must be at least 1");
@@ -259,9 +263,9 @@ void importLrn(ImportContext &import, const Node &node) {
   import.setOutput(
       node, 0, import.elementwise({x, squares}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
         Scalar scaled = b.mul(in[1], b.constant(x.type, alpha / static_cast<double>(size)));
-        Scalar base = b.add(scaled, b.constant(x.type, bias));
-        return b.div(in[0], b.power(base, b.constant(x.type, beta)));
-      }));
+  Scalar base = b.add(scaled, b.constant(x.type, bias));
+  return b.div(in[0], b.power(base, b.constant(x.type, beta)));
+}));
 }
 
 } // namespace

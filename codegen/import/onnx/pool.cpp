@@ -81,8 +81,8 @@ void importMaxPool(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, padAndPool(import, x, w, lowestOf(x.type),
                                        [](BodyBuilder &b, Scalar element, Scalar most) {
                                          return b.max(most, element);
-                                       }));
-}
+}));
+} // namespace
 
 // Elements of each window that are no padding, along one axis.
 llvm::SmallVector<double> windowCounts(const Windows &w, size_t axis, int64_t size) {
@@ -209,7 +209,7 @@ void importGlobalLpPool(ImportContext &import, const Node &node) {
       node, 0, rooted(import, reduceSum(import, powered(import, x, p), spatialAxes(x), true), p));
 }
 
-} // namespace
+} // namespace gantry::importer
 
 void addPoolOperators(OperatorTable &table) {
   table["MaxPool"] = importMaxPool;

@@ -44,17 +44,20 @@ Number plain(DType type, double value) {
 
 } // namespace
 
-Tensor reduceSum(ImportContext &import, const Tensor &in, llvm::ArrayRef<int64_t> axes, bool keepDims) {
+Tensor reduceSum(ImportContext &import, const Tensor &in, llvm::ArrayRef<int64_t> axes,
+                 bool keepDims) {
   return import.reduce(in, axes, keepDims, in.type, plain(in.type, 0),
                        [](BodyBuilder &b, Scalar x, Scalar sum) { return b.add(sum, x); });
 }
 
-Tensor reduceMax(ImportContext &import, const Tensor &in, llvm::ArrayRef<int64_t> axes, bool keepDims) {
+Tensor reduceMax(ImportContext &import, const Tensor &in, llvm::ArrayRef<int64_t> axes,
+                 bool keepDims) {
   return import.reduce(in, axes, keepDims, in.type, lowestOf(in.type),
                        [](BodyBuilder &b, Scalar x, Scalar most) { return b.max(most, x); });
 }
 
-Tensor reduceMin(ImportContext &import, const Tensor &in, llvm::ArrayRef<int64_t> axes, bool keepDims) {
+Tensor reduceMin(ImportContext &import, const Tensor &in, llvm::ArrayRef<int64_t> axes,
+                 bool keepDims) {
   return import.reduce(in, axes, keepDims, in.type, highestOf(in.type),
                        [](BodyBuilder &b, Scalar x, Scalar least) { return b.min(least, x); });
 }
@@ -70,7 +73,8 @@ Tensor divideByCount(ImportContext &import, const Tensor &in, Dim count) {
   });
 }
 
-Tensor reduceMean(ImportContext &import, const Tensor &in, llvm::ArrayRef<int64_t> axes, bool keepDims) {
+Tensor reduceMean(ImportContext &import, const Tensor &in, llvm::ArrayRef<int64_t> axes,
+                  bool keepDims) {
   Dim count = import.number(1);
   for (int64_t axis : axes)
     count = mulDims(count, in.dims[axis]);
@@ -103,15 +107,13 @@ Axes readAxes(ImportContext &import, const Node &node, const Tensor &in) {
 }
 
 Tensor squared(ImportContext &import, const Tensor &in) {
-  return import.elementwise({in}, in.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
-    return b.mul(x[0], x[0]);
-  });
+  return import.elementwise(
+      {in}, in.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> x) { return b.mul(x[0], x[0]); });
 }
 
 Tensor applied(ImportContext &import, const Tensor &in, Unary op) {
-  return import.elementwise({in}, in.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
-    return b.unary(op, x[0]);
-  });
+  return import.elementwise(
+      {in}, in.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) { return b.unary(op, x[0]); });
 }
 
 // max + log(sum(exp(x - max))), where a maximum of minus infinity counts as 0.
@@ -122,13 +124,15 @@ Tensor logSumExp(ImportContext &import, const Tensor &in, const Axes &a) {
     Scalar infinite = b.compare(Compare::Equal, magnitude, b.constant(in.type, INFINITY));
     return b.select(infinite, b.constant(in.type, 0), x[0]);
   });
-  Tensor powers = import.elementwise({in, most}, in.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
-    return b.unary(Unary::Exp, b.sub(x[0], x[1]));
-  });
+  Tensor powers =
+      import.elementwise({in, most}, in.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
+        return b.unary(Unary::Exp, b.sub(x[0], x[1]));
+      });
   Tensor sum = reduceSum(import, powers, a.axes, true);
-  Tensor out = import.elementwise({sum, most}, in.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
-    return b.add(b.unary(Unary::Log, x[0]), x[1]);
-  });
+  Tensor out =
+      import.elementwise({sum, most}, in.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
+        return b.add(b.unary(Unary::Log, x[0]), x[1]);
+      });
   if (a.keepDims)
     return out;
   Dims dims;
@@ -146,12 +150,13 @@ template <Reduction reduction> void importReduce(ImportContext &import, const No
   // With the flag, no axes mean no reduction; what a reduction applies to each element stays.
   if (axes.identity)
     axes.axes.clear();
-  import.setOutput(node, 0, axes.axes.empty() && axes.identity && in.rank() > 0 &&
-                                    (node.opType() == "ReduceSum" || node.opType() == "ReduceMean" ||
-                                     node.opType() == "ReduceMax" || node.opType() == "ReduceMin" ||
-                                     node.opType() == "ReduceProd")
-                                ? in
-                                : reduction(import, in, axes));
+  import.setOutput(node, 0,
+                   axes.axes.empty() && axes.identity && in.rank() > 0 &&
+                           (node.opType() == "ReduceSum" || node.opType() == "ReduceMean" ||
+                            node.opType() == "ReduceMax" || node.opType() == "ReduceMin" ||
+                            node.opType() == "ReduceProd")
+                       ? in
+                       : reduction(import, in, axes));
 }
 
 Tensor sumOf(ImportContext &c, const Tensor &x, const Axes &a) {
@@ -173,7 +178,9 @@ Tensor productOfElements(ImportContext &c, const Tensor &x, const Axes &a) {
 Tensor l1Of(ImportContext &c, const Tensor &x, const Axes &a) {
   return sumOf(c, applied(c, x, Unary::Abs), a);
 }
-Tensor sumSquareOf(ImportContext &c, const Tensor &x, const Axes &a) { return sumOf(c, squared(c, x), a); }
+Tensor sumSquareOf(ImportContext &c, const Tensor &x, const Axes &a) {
+  return sumOf(c, squared(c, x), a);
+}
 Tensor l2Of(ImportContext &c, const Tensor &x, const Axes &a) {
   Tensor sum = sumSquareOf(c, x, a);
   if (isFloat(x.type))
@@ -191,7 +198,8 @@ template <bool isMax> void importArg(ImportContext &import, const Node &node) {
   const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), std::max<int64_t>(in.rank(), 1));
   const bool last = node.intAttribute("select_last_index", 0) != 0;
   const bool keepDims = node.intAttribute("keepdims", 1) != 0;
-  Tensor extreme = isMax ? reduceMax(import, in, {axis}, true) : reduceMin(import, in, {axis}, true);
+  Tensor extreme =
+      isMax ? reduceMax(import, in, {axis}, true) : reduceMin(import, in, {axis}, true);
   const unsigned rank = in.rank();
   llvm::SmallVector<mlir::AffineExpr> extremeExprs, results;
   GenericSpec spec;

@@ -1,8 +1,8 @@
 // Which ONNX operators can be imported, and by which function.
 //
-// Each operator family is one file that adds its operators by one function below. To add an operator:
-// write void importX(ImportContext &, const Node &) in its family's file and add a line to the
-// family's list. An importer handles every opset version of its operator, by node.opset().
+// Each operator family is one file that adds its operators by one function below. To add an
+// operator: write void importX(ImportContext &, const Node &) in its family's file and add a line
+// to the family's list. An importer handles every opset version of its operator, by node.opset().
 #pragma once
 
 #include "llvm/ADT/StringMap.h"

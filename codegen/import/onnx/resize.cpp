@@ -1,9 +1,9 @@
 // Resize and Upsample: nearest, linear and cubic, in all coordinate modes but tf_crop_and_resize.
 //
 // Interpolation is separable: each resized axis has, for each output position, 1, 2 or 4 taps (a
-// position and a weight). They are computed here and become small constant tables; the body reads the
-// taps and adds them up. Where the taps are output position / factor (integer nearest upsampling), the
-// operand's indexing map says so and there are no tables.
+// position and a weight). They are computed here and become small constant tables; the body reads
+// the taps and adds them up. Where the taps are output position / factor (integer nearest
+// upsampling), the operand's indexing map says so and there are no tables.
 #include "codegen/import/onnx/context.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -136,7 +136,8 @@ Tensor interpolate(ImportContext &import, const Tensor &x, llvm::ArrayRef<Axis> 
       spec.inputs.push_back(
           {import.fromConstant(makeInts(DType::I32, {a.out}, a.positions[k])), map});
       if (a.positions.size() > 1)
-        spec.inputs.push_back({import.fromConstant(makeFloats(x.type, {a.out}, a.weights[k])), map});
+        spec.inputs.push_back(
+            {import.fromConstant(makeFloats(x.type, {a.out}, a.weights[k])), map});
     }
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar) {
     llvm::SmallVector<Scalar> at;
@@ -192,8 +193,8 @@ Target fromScales(ImportContext &import, const Tensor &x, llvm::ArrayRef<double>
   return target;
 }
 
-Target fromSizes(ImportContext &import, const Node &node, const Tensor &x, llvm::ArrayRef<Dim> sizes,
-                 llvm::ArrayRef<int64_t> axes) {
+Target fromSizes(ImportContext &import, const Node &node, const Tensor &x,
+                 llvm::ArrayRef<Dim> sizes, llvm::ArrayRef<int64_t> axes) {
   Target target{llvm::SmallVector<double>(x.rank(), 1), x.dims};
   if (sizes.size() != axes.size())
     failBadInput(llvm::Twine(sizes.size()) + " sizes for " + llvm::Twine(axes.size()) + " axes");

@@ -1,11 +1,14 @@
-// ONNX's own conformance cases, evaluated on the host: each operator's importer, body and indexing maps
-// against the expected outputs, without any kernel. The model's inputs are bound to constants, so that
-// everything folds (codegen/import/onnx/evaluate.h).
+// ONNX's own conformance cases, evaluated on the host: each operator's importer, body and indexing
+// maps against the expected outputs, without any kernel. The model's inputs are bound to constants,
+// so that everything folds (codegen/import/onnx/evaluate.h).
 //
-// Cases: libonnx-testdata (Debian) and ../shared/onnx/node, each skipped by name where absent. A case
-// whose operators are not supported is counted and named, never passed.
+// Cases: libonnx-testdata (Debian) and ../shared/onnx/node, each skipped by name where absent. A
+// case whose operators are not supported is counted and named, never passed.
 #include "codegen/import/onnx/graph.h"
 #include "codegen/import/tensor_proto.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
 
 #include <gtest/gtest.h>
 
@@ -40,13 +43,16 @@ std::string difference(const HostTensor &actual, const HostTensor &expected) {
     return "type " + dtypeName(actual.type).str() + " instead of " + dtypeName(expected.type).str();
   if (actual.dims != expected.dims)
     return "another shape";
-  const double tolerance = expected.type == DType::F16 ? 2e-3 : expected.type == DType::BF16 ? 2e-2 : 1e-4;
+  const double tolerance = expected.type == DType::F16    ? 2e-3
+                           : expected.type == DType::BF16 ? 2e-2
+                                                          : 1e-4;
   for (int64_t i = 0; i < expected.elementCount(); ++i) {
     double a = actual.floatAt(i), e = expected.floatAt(i);
     if ((std::isnan(a) && std::isnan(e)) || a == e)
       continue;
     if (!(std::fabs(a - e) <= tolerance + tolerance * std::fabs(e)))
-      return "element " + std::to_string(i) + " is " + std::to_string(a) + ", expected " + std::to_string(e);
+      return "element " + std::to_string(i) + " is " + std::to_string(a) + ", expected " +
+             std::to_string(e);
   }
   return "";
 }
@@ -56,14 +62,43 @@ struct Tally {
   std::vector<std::string> failed, skipped;
 };
 
+// Why a model cannot be imported at all, before its data are read (which may be no tensors); empty
+// where it can.
+std::string unsupported(const fs::path &model) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  std::string message;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    message += diagnostic.str();
+    return mlir::success();
+  });
+  ImportKind kind = ImportKind::badInput;
+  if (importOnnx(context, model.string(), {}, kind) || kind != ImportKind::unsupported)
+    return "";
+  // What depends on the inputs' values is decided with them, below.
+  bool byValue = message.find("only constants are supported") != std::string::npos ||
+                 message.find("depends on the values") != std::string::npos ||
+                 message.find("dynamic") != std::string::npos;
+  return byValue ? "" : message;
+}
+
 void runCase(const fs::path &folder, Tally &tally) {
   std::string name = folder.filename().string();
+  // ONNX 1.12's package stores the bfloat16 of these cases as uint16.
+  if (name.find("BFLOAT16") != std::string::npos) {
+    tally.skipped.push_back(name + ": its data are not of the model's type");
+    return;
+  }
+  if (std::string why = unsupported(folder / "model.onnx"); !why.empty()) {
+    tally.skipped.push_back(name + ": " + why);
+    return;
+  }
   try {
     for (int set = 0;; ++set) {
       fs::path data = folder / ("test_data_set_" + std::to_string(set));
       if (!fs::exists(data))
         break;
-      std::vector<Constant> inputs = readTensors(data, "input_"), expected = readTensors(data, "output_");
+      std::vector<Constant> inputs = readTensors(data, "input_"),
+                            expected = readTensors(data, "output_");
       std::vector<Constant> outputs = evaluateOnnx((folder / "model.onnx").string(), inputs);
       if (outputs.size() < expected.size()) {
         tally.failed.push_back(name + ": too few outputs");
@@ -118,11 +153,11 @@ TEST_P(Conformance, matchesTheExpectedOutputs) {
 
 #define GANTRY_TESTDATA "/usr/share/libonnx-testdata/data/"
 INSTANTIATE_TEST_SUITE_P(Onnx, Conformance,
-                         testing::Values(Suite{"node", GANTRY_TESTDATA "node", 1},
-                                         Suite{"pytorch", GANTRY_TESTDATA "pytorch-converted", 1},
-                                         Suite{"operator", GANTRY_TESTDATA "pytorch-operator", 1},
-                                         Suite{"simple", GANTRY_TESTDATA "simple", 1},
-                                         Suite{"newer", GANTRY_SHARED "/onnx/node", 1}),
+                         testing::Values(Suite{"node", GANTRY_TESTDATA "node", 650},
+                                         Suite{"pytorch", GANTRY_TESTDATA "pytorch-converted", 82},
+                                         Suite{"operator", GANTRY_TESTDATA "pytorch-operator", 35},
+                                         Suite{"simple", GANTRY_TESTDATA "simple", 7},
+                                         Suite{"newer", GANTRY_SHARED "/onnx/node", 205}),
                          [](const auto &info) { return info.param.name; });
 
 } // namespace
