@@ -106,9 +106,11 @@ TEST(IndexExpr, RandomExpressionsKeepTheirValues) {
         ASSERT_LE(range.low, value) << "seed " << seed << " round " << round;
         ASSERT_GE(range.high, value) << "seed " << seed << " round " << round;
       }
-      for (const Sample &other : pool)
-        if (other.expr == made.expr)
+      for (const Sample &other : pool) {
+        if (other.expr == made.expr) {
           ASSERT_EQ(other.values, made.values) << "seed " << seed << " round " << round;
+        }
+      }
       if (small)
         pool.push_back(made);
     }
