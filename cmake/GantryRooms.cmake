@@ -15,6 +15,10 @@ function(gantry_room name)
   target_include_directories(gantry_${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   gantry_compile_options(gantry_${name})
   if(ROOM_KIND STREQUAL "codegen")
+    # MLIR tells types and traits apart by the addresses of variables in inline functions, which must
+    # be one across libMLIR and this code: hidden symbols would be a second copy.
+    set_target_properties(gantry_${name} PROPERTIES
+      CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
     # TableGen's output has unused parameters; GCC 12 sees overlaps in std::string that are none.
     target_compile_options(gantry_${name} PRIVATE -Wno-unused-parameter -Wno-restrict)
   else()
