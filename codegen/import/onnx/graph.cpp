@@ -270,9 +270,11 @@ private:
       setPlace(current);
       import_->setLocation(current.loc());
       if (current.opType() == "Conv") {
-        if (auto folded = folder.importConv(current))
+        if (auto folded = folder.importConv(current)) {
           for (int index : *folded)
             done[index] = true;
+          continue; // the last one's output is defined, the others are read by nobody
+        }
       } else {
         operatorTable().lookup(current.opType())(*import_, current);
       }
@@ -287,17 +289,11 @@ private:
       llvm::StringRef name = current.outputName(k);
       bool used = !name.empty() && uses_.lookup(name) > 0;
       const Tensor *tensor = name.empty() ? nullptr : import_->lookup(name);
-      if (used && !tensor && !folded(name))
+      if (used && !tensor)
         failUnsupported("its output \"" + name + "\" is not supported yet");
       if (tensor && tensor->value && options_.keepAllOutputs)
         kept_.push_back(name.str());
     }
-  }
-
-  bool folded(llvm::StringRef name) const {
-    // The output of a convolution that took its only user in is never read by another node.
-    return uses_.lookup(name) == 1 && consumer_.count(name) &&
-           import_->lookup(graph().node(consumer_.lookup(name)).output(0));
   }
 
   void finish(mlir::Block *entry) {

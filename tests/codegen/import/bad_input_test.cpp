@@ -1,0 +1,324 @@
+// Damaged and impossible models: one clear error each, never a crash.
+#include "model_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+
+using namespace gantry::importer;
+using gantry::importer::test::import;
+using gantry::importer::test::ModelBuilder;
+using gantry::importer::test::Scratch;
+
+namespace {
+
+void expectError(const std::string &path, const std::string &words,
+                 ImportKind kind = ImportKind::badInput) {
+  auto imported = import(path);
+  ASSERT_FALSE(imported);
+  ASSERT_EQ(imported.errors.size(), 1u);
+  EXPECT_NE(imported.errors[0].find(words), std::string::npos) << imported.errors[0];
+  EXPECT_EQ(imported.errors[0].find('\n'), std::string::npos) << imported.errors[0];
+  EXPECT_EQ(imported.kind, kind);
+}
+
+void expectError(const ModelBuilder &model, const std::string &words,
+                 ImportKind kind = ImportKind::badInput) {
+  Scratch scratch;
+  expectError(scratch.write("m.onnx", model.bytes()), words, kind);
+}
+
+ModelBuilder smallModel() {
+  ModelBuilder m;
+  m.input("x", {"batch", "3", "8", "8"});
+  m.weights("w", {4, 3, 3, 3});
+  m.weights("b", {4});
+  m.weights("fc", {36, 5});
+  m.ints("shape", {0, 36});
+  auto &conv = m.node("Conv", {"x", "w", "b"}, {"c"}, "conv");
+  ModelBuilder::attribute(conv, "pads", std::vector<int64_t>{1, 1, 1, 1});
+  ModelBuilder::attribute(conv, "strides", std::vector<int64_t>{2, 2});
+  m.node("Relu", {"c"}, {"r"}, "relu");
+  auto &pool = m.node("MaxPool", {"r"}, {"p"}, "pool");
+  ModelBuilder::attribute(pool, "kernel_shape", std::vector<int64_t>{2, 2});
+  m.node("Reshape", {"p", "shape"}, {"f"}, "flatten");
+  m.node("MatMul", {"f", "fc"}, {"l"}, "fc");
+  ModelBuilder::attribute(m.node("Softmax", {"l"}, {"y"}, "softmax"), "axis", int64_t(-1));
+  m.output("y");
+  return m;
+}
+
+TEST(BadInput, FilesThatAreNoModels) {
+  Scratch scratch;
+  expectError(scratch.path("absent.onnx"), "absent.onnx: No such file");
+  expectError(scratch.write("empty.onnx", ""), "not an ONNX model");
+  expectError(scratch.write("text.onnx", "hello, this is no protobuf"), "not an ONNX model");
+  expectError(scratch.write("model.txt", "x"), "neither an .onnx nor an .mlir");
+  std::filesystem::create_directory(scratch.path("folder.onnx"));
+  expectError(scratch.path("folder.onnx"), "is a folder");
+  std::string bytes = smallModel().bytes();
+  expectError(scratch.write("cut.onnx", bytes.substr(0, bytes.size() / 2)), "truncated or damaged");
+}
+
+TEST(BadInput, GraphsThatAreNone) {
+  ModelBuilder undefined;
+  undefined.node("Relu", {"ghost"}, {"y"}, "relu");
+  undefined.output("y");
+  expectError(undefined, "\"ghost\" is defined nowhere");
+
+  ModelBuilder cycle;
+  cycle.node("Add", {"b", "b"}, {"a"});
+  cycle.node("Relu", {"a"}, {"b"});
+  cycle.output("b");
+  expectError(cycle, "has a cycle or is not in topological order");
+
+  ModelBuilder twice;
+  twice.input("x", {"2"});
+  twice.node("Relu", {"x"}, {"y"});
+  twice.node("Exp", {"x"}, {"y"});
+  twice.output("y");
+  expectError(twice, "\"y\" is defined twice");
+
+  ModelBuilder noOutput;
+  noOutput.input("x", {"2"});
+  noOutput.node("Relu", {"x"}, {"y"});
+  expectError(noOutput, "no outputs");
+
+  ModelBuilder missing;
+  missing.input("x", {"2"});
+  missing.node("Relu", {"x"}, {"y"});
+  missing.output("z");
+  expectError(missing, "\"z\" is defined nowhere");
+}
+
+TEST(BadInput, ImpossibleShapes) {
+  ModelBuilder negative;
+  negative.input("x", {"-3"});
+  negative.node("Relu", {"x"}, {"y"});
+  negative.output("y");
+  expectError(negative, "a dimension of -3");
+
+  ModelBuilder huge;
+  huge.input("x", {"4611686018427387904", "4611686018427387904"});
+  huge.node("Relu", {"x"}, {"y"});
+  huge.output("y");
+  expectError(huge, "overflows");
+
+  ModelBuilder overflow;
+  overflow.input("x", {"2"});
+  overflow.ints("shape", {int64_t(1) << 40, int64_t(1) << 40, 2});
+  overflow.node("Expand", {"x", "shape"}, {"y"});
+  overflow.output("y");
+  expectError(overflow, "overflows");
+
+  ModelBuilder arithmetic;
+  arithmetic.input("x", {"n"});
+  arithmetic.ints("big", {int64_t(1) << 62});
+  arithmetic.node("Shape", {"x"}, {"s"});
+  arithmetic.node("Mul", {"s", "big"}, {"a"});
+  arithmetic.node("Mul", {"a", "big"}, {"b"});
+  arithmetic.node("Expand", {"x", "b"}, {"y"});
+  arithmetic.output("y");
+  expectError(arithmetic, "overflows");
+
+  ModelBuilder reshape;
+  reshape.input("x", {"2", "3"});
+  reshape.ints("shape", {4, 2});
+  reshape.node("Reshape", {"x", "shape"}, {"y"}, "r");
+  reshape.output("y");
+  expectError(reshape, "cannot reshape [2, 3] to [4, 2]");
+
+  ModelBuilder window;
+  window.input("x", {"1", "1", "2", "2"});
+  window.weights("w", {1, 1, 5, 5});
+  window.node("Conv", {"x", "w"}, {"y"});
+  window.output("y");
+  expectError(window, "a window of 5 does not fit");
+
+  ModelBuilder channels;
+  channels.input("x", {"1", "2", "9", "9"});
+  channels.weights("w", {1, 3, 5, 5});
+  channels.node("Conv", {"x", "w"}, {"y"});
+  channels.output("y");
+  expectError(channels, "the input has 2 channels");
+
+  ModelBuilder product;
+  product.input("x", {"2", "3"});
+  product.weights("w", {4, 5});
+  product.node("MatMul", {"x", "w"}, {"y"});
+  product.output("y");
+  expectError(product, "3 and 4 differ");
+
+  ModelBuilder declared;
+  declared.input("x", {"2", "3"});
+  declared.node("Relu", {"x"}, {"y"});
+  declared.output("y", {"2", "4"});
+  expectError(declared, "declares the shape [2, 4]");
+}
+
+TEST(BadInput, ErrorsNameTheirNode) {
+  ModelBuilder m;
+  m.input("x", {"2", "3"});
+  ModelBuilder::attribute(m.node("Softmax", {"x"}, {"y"}, "probabilities"), "axis", int64_t(7));
+  m.output("y");
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", m.bytes()));
+  ASSERT_FALSE(imported);
+  EXPECT_NE(imported.errors[0].find("Softmax probabilities: the axis 7"), std::string::npos);
+  EXPECT_NE(imported.places[0].find("probabilities"), std::string::npos);
+}
+
+TEST(BadInput, OneErrorListsAllUnsupportedOperators) {
+  ModelBuilder m;
+  m.input("x", {"2"});
+  m.node("LSTM", {"x"}, {"a"}, "first");
+  m.node("NonZero", {"a"}, {"b"}, "second");
+  m.node("LSTM", {"b"}, {"y"});
+  m.node("Unique", {"x"}, {"unused"}, "dead");
+  m.output("y");
+  expectError(m, "LSTM (first, LSTM_2); NonZero (second)", ImportKind::unsupported);
+}
+
+ModelBuilder externalModel(const std::string &location, const std::string &offset = "0") {
+  ModelBuilder m;
+  m.input("x", {"4"});
+  onnx::TensorProto &w = m.floats("w", {4}, {});
+  w.clear_raw_data();
+  w.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto *place = w.add_external_data();
+  place->set_key("location");
+  place->set_value(location);
+  auto *start = w.add_external_data();
+  start->set_key("offset");
+  start->set_value(offset);
+  m.node("Add", {"x", "w"}, {"y"});
+  m.output("y");
+  return m;
+}
+
+TEST(BadInput, ExternalData) {
+  Scratch scratch;
+  std::filesystem::create_directory(scratch.path("model"));
+  scratch.write("outside.bin", std::string(16, '\0'));
+  scratch.write("model/short.bin", std::string(15, '\0'));
+  std::filesystem::create_symlink(scratch.path("outside.bin"), scratch.path("model/link.bin"));
+  auto expect = [&](const ModelBuilder &m, const std::string &words) {
+    expectError(scratch.write("model/m.onnx", m.bytes()), words);
+  };
+  expect(externalModel("absent.bin"), "cannot open the external data file");
+  expect(externalModel("short.bin"), "its external data has 15");
+  expect(externalModel("short.bin", "100"), "is too short");
+  expect(externalModel("short.bin", "-1"), "is no number");
+  expect(externalModel("../outside.bin"), "outside of the model's folder");
+  expect(externalModel("link.bin"), "outside of the model's folder");
+  expect(externalModel(scratch.path("outside.bin")), "must be a path relative");
+  expect(externalModel(""), "must be a path relative");
+}
+
+TEST(BadInput, DamagedWeights) {
+  ModelBuilder m = smallModel();
+  m.graph().mutable_initializer(0)->mutable_raw_data()->resize(10);
+  expectError(m, "needs 432 bytes, but its raw data has 10");
+  ModelBuilder negative = smallModel();
+  negative.graph().mutable_initializer(0)->set_dims(0, -4);
+  expectError(negative, "a dimension of -4");
+}
+
+TEST(BadInput, MlirFiles) {
+  Scratch scratch;
+  expectError(scratch.path("absent.mlir"), "cannot read");
+  expectError(scratch.write("none.mlir", "module {}"), "0 public functions");
+  expectError(scratch.write("scalar.mlir", "func.func @main(%a: f32) -> f32 { return %a : f32 }"),
+              "must be a ranked tensor", ImportKind::unsupported);
+  auto syntax = import(scratch.write("syntax.mlir", "func.func @main( {"));
+  EXPECT_FALSE(syntax);
+  EXPECT_FALSE(syntax.errors.empty());
+}
+
+// Flips, cuts and inserts bytes of a valid model: whatever comes out imports or gives an error.
+TEST(Fuzz, MutatedModelsNeverCrash) {
+  const char *given = std::getenv("GANTRY_SEED");
+  const unsigned seed = given ? unsigned(std::atoi(given)) : std::random_device{}();
+  std::printf("seed %u (GANTRY_SEED)\n", seed);
+  std::mt19937 random(seed);
+  const std::string original = smallModel().bytes();
+  Scratch scratch;
+  int accepted = 0, refused = 0;
+  for (int round = 0; round < 1500; ++round) {
+    std::string bytes = original;
+    for (int change = 0; change <= int(random() % 4); ++change) {
+      // Mostly outside of the weights, whose every value is legal.
+      size_t at = random() % bytes.size();
+      switch (random() % 4) {
+      case 0:
+        bytes[at] = char(random());
+        break;
+      case 1:
+        bytes[at] = char(bytes[at] ^ (1 << random() % 8));
+        break;
+      case 2:
+        bytes.erase(at, 1 + random() % 3);
+        break;
+      default:
+        bytes.insert(at, 1, char(random()));
+      }
+    }
+    auto imported = import(scratch.write("fuzz.onnx", bytes));
+    if (!imported) {
+      ASSERT_GE(imported.errors.size(), 1u) << "refused without a word";
+    }
+    ++(imported ? accepted : refused);
+  }
+  std::printf("%d accepted, %d refused\n", accepted, refused);
+  EXPECT_GT(refused, 0);
+}
+
+// The structure alone: attributes, dims and shapes take extreme values.
+TEST(Fuzz, ExtremeNumbersNeverCrash) {
+  const char *given = std::getenv("GANTRY_SEED");
+  const unsigned seed = given ? unsigned(std::atoi(given)) : std::random_device{}();
+  std::printf("seed %u (GANTRY_SEED)\n", seed);
+  std::mt19937_64 random(seed);
+  const int64_t kExtremes[] = {0,  1,       -1,        2,         7,         64,
+                               -2, 1 << 20, INT32_MAX, INT64_MAX, INT64_MIN, int64_t(1) << 40};
+  auto extreme = [&] { return kExtremes[random() % std::size(kExtremes)]; };
+  Scratch scratch;
+  for (int round = 0; round < 1500; ++round) {
+    ModelBuilder m = smallModel();
+    for (int change = 0; change <= int(random() % 3); ++change)
+      switch (random() % 4) {
+      case 0: {
+        auto *shape =
+            m.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+        shape->mutable_dim(int(random() % 4))->set_dim_value(extreme());
+        break;
+      }
+      case 1: {
+        auto *node = m.graph().mutable_node(int(random() % m.graph().node_size()));
+        if (node->attribute_size() == 0)
+          break;
+        auto *attribute = node->mutable_attribute(int(random() % node->attribute_size()));
+        if (attribute->ints_size() > 0)
+          attribute->set_ints(int(random() % attribute->ints_size()), extreme());
+        attribute->set_i(extreme());
+        break;
+      }
+      case 2: {
+        auto *tensor = m.graph().mutable_initializer(int(random() % m.graph().initializer_size()));
+        tensor->set_dims(int(random() % tensor->dims_size()), extreme());
+        break;
+      }
+      default:
+        m.graph().mutable_initializer(3)->set_int64_data(int(random() % 2), extreme());
+      }
+    auto imported = import(scratch.write("fuzz.onnx", m.bytes()));
+    if (!imported) {
+      ASSERT_GE(imported.errors.size(), 1u) << "refused without a word";
+    }
+  }
+}
+
+} // namespace

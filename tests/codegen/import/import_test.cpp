@@ -1,0 +1,242 @@
+// What the importer makes of small models: shapes, folding, names.
+#include "model_builder.h"
+
+#include "codegen/import/onnx/dims.h"
+#include "codegen/import/tensor_proto.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+using namespace gantry::importer;
+using gantry::importer::test::import;
+using gantry::importer::test::ModelBuilder;
+using gantry::importer::test::Scratch;
+
+namespace {
+
+Constant ramp(llvm::ArrayRef<int64_t> dims) {
+  int64_t count = checkedCount(dims);
+  llvm::SmallVector<double> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(static_cast<double>((i * 29 + 7) % 83) / 40.0 - 1.0);
+  return makeFloats(DType::F32, dims, values);
+}
+
+void expectClose(const HostTensor &a, const HostTensor &b) {
+  ASSERT_EQ(a.dims, b.dims);
+  for (int64_t i = 0; i < a.elementCount(); ++i)
+    ASSERT_NEAR(a.floatAt(i), b.floatAt(i), 1e-4) << "element " << i;
+}
+
+TEST(Dims, FoldAndCancel) {
+  mlir::MLIRContext context;
+  Dim s0 = mlir::getAffineSymbolExpr(0, &context), s1 = mlir::getAffineSymbolExpr(1, &context);
+  auto number = [&](int64_t value) { return mlir::getAffineConstantExpr(value, &context); };
+  EXPECT_EQ(mulDims(s0, s1), mulDims(s1, s0));
+  EXPECT_EQ(floorDivDims(mulDims(mulDims(s0, s1), number(128)), mulDims(s1, s0)), number(128));
+  EXPECT_EQ(floorDivDims(mulDims(s0, number(12)), number(4)), mulDims(s0, number(3)));
+  EXPECT_EQ(subDims(addDims(s0, number(5)), s0), number(5));
+  EXPECT_EQ(ceilDivDims(number(7), number(2)), number(4));
+  EXPECT_EQ(floorDivDims(number(-7), number(2)), number(-4));
+  EXPECT_EQ(modDims(mulDims(s0, number(6)), number(3)), number(0));
+  EXPECT_EQ(compareDims(addDims(s0, number(1)), s0), 1);
+  EXPECT_EQ(compareDims(number(0), s0), -1);
+  EXPECT_EQ(compareDims(s0, s1), std::nullopt);
+  EXPECT_EQ(compareDims(s0, number(64)), std::nullopt);
+}
+
+TEST(Dims, OverflowIsBadInput) {
+  mlir::MLIRContext context;
+  Dim big = mlir::getAffineConstantExpr(int64_t(1) << 40, &context);
+  EXPECT_THROW(mulDims(big, big), ImportError);
+  EXPECT_THROW(addDims(mlir::getAffineConstantExpr(INT64_MAX, &context), big), ImportError);
+  EXPECT_THROW(checkedCount({int64_t(1) << 40, int64_t(1) << 40}), ImportError);
+  EXPECT_THROW(checkedCount({2, -3}), ImportError);
+}
+
+TEST(HostTensor, SplatsStaySplats) {
+  Constant splat = makeSplat(DType::F32, {1 << 20, 1 << 20}, Number{.f = 0.5});
+  EXPECT_EQ(splat->bytes.size(), 4u);
+  EXPECT_TRUE(reshaped(splat, {1 << 10, 1 << 30})->splat);
+  EXPECT_TRUE(gathered(splat, {1 << 20, 1 << 20}, 0, {1, 1 << 20})->splat);
+  EXPECT_TRUE(concatenated({splat, splat}, 0)->splat);
+}
+
+TEST(Shapes, DynamicShapeArithmeticFoldsAway) {
+  // Reshape(x, Concat(Shape(x)[0], Shape(x)[1] * 2, -1)): no shape is computed at run time.
+  ModelBuilder m;
+  m.input("x", {"batch", "time", "8"});
+  m.ints("i0", {0});
+  m.ints("i1", {1});
+  m.ints("two", {2});
+  m.ints("rest", {-1});
+  m.node("Shape", {"x"}, {"shape"});
+  m.node("Gather", {"shape", "i0"}, {"b"});
+  m.node("Gather", {"shape", "i1"}, {"t"});
+  m.node("Mul", {"t", "two"}, {"t2"});
+  ModelBuilder::attribute(m.node("Concat", {"b", "t2", "rest"}, {"wanted"}), "axis", int64_t(0));
+  m.node("Reshape", {"x", "wanted"}, {"y"});
+  m.output("y", {"batch", "t2", "4"});
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", m.bytes()));
+  ASSERT_TRUE(imported) << imported.errors[0];
+  EXPECT_EQ(imported.count("linalg.generic"), 0u);
+  EXPECT_EQ(imported.count("tensor.expand_shape"), 1u);
+  EXPECT_NE(imported.text().find("tensor<?x?x4xf32>"), std::string::npos);
+  EXPECT_NE(imported.text().find("gantry.dims = [\"batch\", \"time\", \"\"]"), std::string::npos);
+}
+
+TEST(Shapes, AClampedSliceBoundsItsDimension) {
+  ModelBuilder m;
+  m.input("x", {"time"});
+  m.weights("table", {64});
+  m.ints("zero", {0});
+  m.node("Shape", {"x"}, {"end"});
+  m.node("Slice", {"table", "zero", "end"}, {"rows"});
+  m.node("Add", {"x", "rows"}, {"y"});
+  m.output("y");
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", m.bytes()));
+  ASSERT_TRUE(imported) << imported.errors[0];
+  EXPECT_NE(imported.text().find("gantry.dim_max = array<i64: 64>"), std::string::npos);
+}
+
+ModelBuilder convAndNorm() {
+  ModelBuilder m;
+  m.input("x", {"1", "3", "6", "6"});
+  m.weights("w", {4, 3, 3, 3});
+  m.weights("b", {4});
+  for (const char *name : {"scale", "shift", "mean"})
+    m.weights(name, {4});
+  m.floats("var", {4}, {0.5f, 1.5f, 2.5f, 3.5f});
+  m.floats("gain", {1, 4, 1, 1}, {1, 2, 3, 4});
+  m.node("Conv", {"x", "w", "b"}, {"c"}, "conv");
+  m.node("BatchNormalization", {"c", "scale", "shift", "mean", "var"}, {"n"}, "norm");
+  m.node("Mul", {"n", "gain"}, {"g"}, "gain");
+  m.node("Relu", {"g"}, {"y"}, "relu");
+  m.output("y");
+  return m;
+}
+
+TEST(Folding, NormalisationGoesIntoTheConvolution) {
+  ModelBuilder m = convAndNorm();
+  Scratch scratch;
+  std::string path = scratch.write("m.onnx", m.bytes());
+  auto imported = import(path);
+  ASSERT_TRUE(imported);
+  EXPECT_EQ(imported.count("linalg.generic {"), 3u); // convolution, bias, relu
+  // With every result kept nothing may fold; both must compute the same.
+  ImportOptions keep;
+  keep.keepAllOutputs = true;
+  EXPECT_EQ(import(path, keep).count("linalg.generic {"), 5u);
+  std::vector<Constant> folded = evaluateOnnx(path, {ramp({1, 3, 6, 6})});
+  m.output("c"); // a second user of the convolution
+  std::vector<Constant> apart =
+      evaluateOnnx(scratch.write("apart.onnx", m.bytes()), {ramp({1, 3, 6, 6})});
+  expectClose(*folded[0], *apart[0]);
+}
+
+TEST(Folding, UniformFiltersStaySplats) {
+  ModelBuilder m(9);
+  m.input("x", {"1", "64", "8", "8"});
+  m.ints("shape", {4096, 64, 3, 3});
+  m.ints("channels", {4096});
+  m.node("ConstantOfShape", {"shape"}, {"w"});
+  m.node("ConstantOfShape", {"channels"}, {"p"});
+  m.node("Conv", {"x", "w"}, {"c"});
+  m.node("BatchNormalization", {"c", "p", "p", "p", "p"}, {"y"});
+  m.output("y");
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", m.bytes()));
+  ASSERT_TRUE(imported) << imported.errors[0];
+  EXPECT_EQ(imported.count("dense_resource"), 0u);
+}
+
+TEST(Outputs, KeepAllOutputsNamesEveryNode) {
+  ModelBuilder m = convAndNorm();
+  Scratch scratch;
+  ImportOptions keep;
+  keep.keepAllOutputs = true;
+  auto imported = import(scratch.write("m.onnx", m.bytes()), keep);
+  ASSERT_TRUE(imported);
+  for (const char *name : {"\"c\"", "\"n\"", "\"g\"", "\"y\""})
+    EXPECT_NE(imported.text().find("gantry.name = " + std::string(name)), std::string::npos)
+        << name;
+}
+
+TEST(Outputs, LocationsNameTheNodes) {
+  ModelBuilder m;
+  m.input("x", {"2"});
+  m.node("Relu", {"x"}, {"a"}, "first");
+  m.node("Exp", {"a"}, {"y"});
+  m.output("y");
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", m.bytes()));
+  ASSERT_TRUE(imported);
+  std::vector<std::string> names;
+  imported.module->walk([&](mlir::Operation *op) {
+    if (auto loc = mlir::dyn_cast<mlir::NameLoc>(op->getLoc()))
+      if (op->getName().getStringRef() == "linalg.generic")
+        names.push_back(loc.getName().str());
+  });
+  EXPECT_EQ(names, (std::vector<std::string>{"first", "Exp_1"}));
+}
+
+TEST(External, DataAreMappedFromTheModelsFolder) {
+  ModelBuilder m;
+  m.input("x", {"4"});
+  onnx::TensorProto &w = m.floats("w", {4}, {});
+  w.clear_raw_data();
+  w.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto entry = [&](const char *key, const char *value) {
+    auto *e = w.add_external_data();
+    e->set_key(key);
+    e->set_value(value);
+  };
+  entry("location", "weights.bin");
+  entry("offset", "8");
+  entry("length", "16");
+  m.node("Add", {"x", "w"}, {"y"});
+  m.output("y");
+  Scratch scratch;
+  float values[] = {9, 9, 1, 2, 3, 4};
+  scratch.write("weights.bin", std::string(reinterpret_cast<char *>(values), sizeof values));
+  std::vector<Constant> out = evaluateOnnx(scratch.write("m.onnx", m.bytes()),
+                                           {makeFloats(DType::F32, {4}, {10, 20, 30, 40})});
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(out[0]->floatAt(i), 11 * (i + 1));
+}
+
+TEST(TensorProto, TypedFieldsAndRawDataGiveTheSame) {
+  Scratch scratch;
+  onnx::TensorProto half;
+  half.set_name("half");
+  half.set_data_type(onnx::TensorProto::FLOAT16);
+  half.add_dims(2);
+  half.add_int32_data(0x3c00); // 1
+  half.add_int32_data(0xc100); // -2.5
+  Constant tensor;
+  ImportError error{ImportKind::badInput, ""};
+  ASSERT_TRUE(readTensorProto(scratch.write("a.pb", half.SerializeAsString()), tensor, error));
+  EXPECT_EQ(tensor->name, "half");
+  EXPECT_EQ(tensor->floatAt(0), 1);
+  EXPECT_EQ(tensor->floatAt(1), -2.5);
+  onnx::TensorProto raw = half;
+  raw.clear_int32_data();
+  raw.set_raw_data(std::string("\x00\x3c\x00\xc1", 4));
+  Constant same;
+  ASSERT_TRUE(readTensorProto(scratch.write("b.pb", raw.SerializeAsString()), same, error));
+  EXPECT_EQ(same->bytes, tensor->bytes);
+  EXPECT_FALSE(readTensorProto(scratch.path("absent.pb"), tensor, error));
+  EXPECT_NE(error.message.find("absent.pb"), std::string::npos);
+  EXPECT_FALSE(readTensorProto(scratch.write("c.pb", "no proto"), tensor, error));
+}
+
+TEST(Operators, AreListedSorted) {
+  std::vector<std::string> names = supportedOnnxOperators();
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  EXPECT_TRUE(std::binary_search(names.begin(), names.end(), "Conv"));
+}
+
+} // namespace
