@@ -179,7 +179,11 @@ void KernelEvaluator::store(Value tensor, llvm::ArrayRef<Point> points,
       }
       at(group.guard, [&, &group = group] {
         auto vectorType = VectorType::get({kLanes}, type.getElementType());
-        Value vector = builder_->create<vector::FromElementsOp>(loc(), vectorType, lanes);
+        Value vector = builder_->create<arith::ConstantOp>(loc(), vectorType,
+                                                          builder_->getZeroAttr(vectorType));
+        for (auto [lane, value] : llvm::enumerate(lanes))
+          vector = builder_->create<vector::InsertOp>(loc(), value, vector,
+                                                      static_cast<int64_t>(lane));
         Value address = space_.materialize(index, *builder_, loc());
         builder_->create<memref::StoreOp>(loc(), vector, buffer.vector, address);
       });
