@@ -32,14 +32,32 @@ static const char *featureOf(spirv::Capability capability) {
   }
 }
 
+static bool isPartOfSpirv15(spirv::Extension extension) {
+  switch (extension) {
+  case spirv::Extension::SPV_KHR_storage_buffer_storage_class:
+  case spirv::Extension::SPV_KHR_8bit_storage:
+  case spirv::Extension::SPV_KHR_16bit_storage:
+  case spirv::Extension::SPV_EXT_physical_storage_buffer:
+  case spirv::Extension::SPV_KHR_physical_storage_buffer:
+    return true;
+  default:
+    return false;
+  }
+}
+
 Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
   // The version that Vulkan 1.2 brings, whatever lower one would do: from 1.4 on the entry point
-  // lists all variables, which is what bind-buffers wrote.
-  if (auto triple = module.getVceTriple())
+  // lists all variables, which is what bind-buffers wrote. What 1.5 contains is not declared as an
+  // extension: MLIR picks SPV_EXT_physical_storage_buffer, which belongs to a device extension that
+  // a Vulkan 1.2 device need not have.
+  if (auto triple = module.getVceTriple()) {
+    SmallVector<spirv::Extension> extensions = llvm::to_vector(triple->getExtensions());
+    llvm::erase_if(extensions, isPartOfSpirv15);
     module->setAttr("vce_triple",
-                    spirv::VerCapExtAttr::get(
-                        spirv::Version::V_1_5, llvm::to_vector(triple->getCapabilities()),
-                        llvm::to_vector(triple->getExtensions()), module.getContext()));
+                    spirv::VerCapExtAttr::get(spirv::Version::V_1_5,
+                                              llvm::to_vector(triple->getCapabilities()),
+                                              extensions, module.getContext()));
+  }
   llvm::SmallVector<uint32_t, 0> serialized;
   spirv::SerializationOptions options;
   options.emitSymbolName = true;
