@@ -51,9 +51,10 @@ class Test:
         self.checks += 1
         try:
             said = function(*arguments)
-        except Failure as failure:
+        except Exception as failure:  # any surprise fails this check and lets the others run
             self.failures += 1
-            print(f"FAIL  {name}: {failure}", flush=True)
+            kind = "" if isinstance(failure, Failure) else type(failure).__name__ + " "
+            print(f"FAIL  {name}: {kind}{failure}", flush=True)
             return False
         print(f"ok    {name}{': ' + said if said else ''}  ({time.monotonic() - start:.1f} s)", flush=True)
         return True
@@ -106,7 +107,7 @@ class Test:
     def arena(self, artifact, dims=()):
         """The arena's height against its lower bound, from the plan in the artifact."""
         words = [w for dim in dims for w in ("--dim", dim)]
-        plan = json.loads(self.call("inspect", artifact, "--json", *words))["plan"]
+        plan = json.loads(self.call("inspect", artifact, "--json", *words))
         height, bound = plan["arena_bytes"], plan["lower_bound_bytes"]
         if height < bound:
             raise Failure(f"arena {height} is below its lower bound {bound}: one of them is wrong")
