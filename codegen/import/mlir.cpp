@@ -1,5 +1,6 @@
 #include "codegen/import/mlir.h"
 
+#include "codegen/import/mlir_normalize.h"
 #include "codegen/import/onnx/import_error.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -10,12 +11,15 @@
 #include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -28,7 +32,9 @@ namespace gantry::importer {
 void registerImportDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, mlir::tensor::TensorDialect, mlir::linalg::LinalgDialect,
                   mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::affine::AffineDialect,
-                  mlir::tosa::TosaDialect, mlir::scf::SCFDialect>();
+                  mlir::tosa::TosaDialect, mlir::scf::SCFDialect, mlir::memref::MemRefDialect>();
+  mlir::func::registerInlinerExtension(registry);
+  mlir::tensor::registerInferTypeOpInterfaceExternalModels(registry);
 }
 
 namespace {
@@ -49,13 +55,30 @@ bool isAccepted(mlir::Operation *op) {
       op);
 }
 
+// Why a linalg.generic is not in the form that the passes accept; empty where it is.
+std::string genericTrouble(mlir::Operation *op) {
+  auto generic = mlir::dyn_cast<mlir::linalg::GenericOp>(op);
+  if (!generic)
+    return "";
+  if (generic.getNumDpsInits() != 1)
+    return "linalg.generic with " + std::to_string(generic.getNumDpsInits()) + " results";
+  mlir::Operation *init = generic.getDpsInits()[0].getDefiningOp();
+  if (generic.getNumReductionLoops() > 0 && !mlir::isa_and_nonnull<mlir::linalg::FillOp>(init))
+    return "linalg.generic whose reduction starts from a computed tensor";
+  if (generic.getNumReductionLoops() == 0 && !generic.getBody()->getArguments().back().use_empty())
+    return "linalg.generic that reads what it overwrites";
+  return "";
+}
+
 void reject(mlir::func::FuncOp function) {
   std::map<std::string, int> rest;
   mlir::Operation *first = nullptr;
   function.walk([&](mlir::Operation *op) {
-    if (op == function || isAccepted(op))
+    std::string name = op->getName().getStringRef().str();
+    std::string why = op == function || isAccepted(op) ? genericTrouble(op) : name;
+    if (why.empty())
       return;
-    ++rest[op->getName().getStringRef().str()];
+    ++rest[why];
     if (!first)
       first = op;
   });
@@ -142,19 +165,24 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
   for (auto function : module->getOps<mlir::func::FuncOp>())
     if (function != entry)
       function.setPrivate();
-  mlir::PassManager passes(&context);
-  passes.addPass(mlir::createInlinerPass());
-  passes.addPass(mlir::createSymbolDCEPass());
-  auto &functionPasses = passes.nest<mlir::func::FuncOp>();
-  functionPasses.addPass(mlir::tosa::createTosaToLinalgNamed());
-  functionPasses.addPass(mlir::tosa::createTosaToLinalg());
-  functionPasses.addPass(mlir::tosa::createTosaToArith(/*includeApplyRescale=*/true));
-  functionPasses.addPass(mlir::tosa::createTosaToTensor());
-  functionPasses.addPass(mlir::createLinalgGeneralizeNamedOpsPass());
-  functionPasses.addPass(mlir::createCanonicalizerPass());
-  functionPasses.addPass(mlir::createCSEPass());
-  if (mlir::failed(passes.run(*module)))
+  mlir::PassManager inlining(&context);
+  inlining.addPass(mlir::createInlinerPass());
+  inlining.addPass(mlir::createSymbolDCEPass());
+  if (mlir::failed(inlining.run(*module)))
     throw ImportError{ImportKind::unsupported, ""}; // the pass has reported it
+  prepareFunction(entry);
+  mlir::PassManager conversion(&context);
+  auto &onFunctions = conversion.nest<mlir::func::FuncOp>();
+  onFunctions.addPass(mlir::tosa::createTosaToLinalgNamed());
+  onFunctions.addPass(mlir::tosa::createTosaToLinalg());
+  onFunctions.addPass(mlir::tosa::createTosaToArith(/*includeApplyRescale=*/true));
+  onFunctions.addPass(mlir::tosa::createTosaToTensor());
+  onFunctions.addPass(mlir::memref::createResolveRankedShapeTypeResultDimsPass());
+  onFunctions.addPass(mlir::createCanonicalizerPass());
+  onFunctions.addPass(mlir::createCSEPass());
+  if (mlir::failed(conversion.run(*module)))
+    throw ImportError{ImportKind::unsupported, ""};
+  normalizeFunction(entry);
   reject(entry);
   entry.setName("main");
   namePorts(entry);

@@ -1,0 +1,27 @@
+// RUN: gantry-import %s | FileCheck %s
+// Named operations become generics; calls are inlined; what is written over becomes an empty tensor;
+// a reduction that starts from a tensor starts from its neutral element.
+
+func.func private @twice(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %y = linalg.exp ins(%x : tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %y : tensor<4x4xf32>
+}
+
+// CHECK-NOT: func.func private
+// CHECK-LABEL: func.func @main
+func.func @main(%a: tensor<4x4xf32> {gantry.name = "a"}, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: %[[EMPTY:.*]] = tensor.empty() : tensor<4x4xf32>
+  // CHECK: %[[EXP:.*]] = linalg.generic
+  // CHECK-SAME: outs(%[[EMPTY]] : tensor<4x4xf32>)
+  %e = call @twice(%a) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK: %[[FILL:.*]] = linalg.fill
+  // CHECK: %[[PRODUCT:.*]] = linalg.generic
+  // CHECK-SAME: ins(%[[EXP]], %arg0
+  // CHECK-SAME: outs(%[[FILL]]
+  // CHECK: linalg.generic
+  // CHECK-SAME: ins(%[[PRODUCT]], %arg1
+  // CHECK: arith.addf
+  %m = linalg.matmul ins(%e, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%c : tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK-NOT: linalg.matmul
+  return %m : tensor<4x4xf32>
+}
