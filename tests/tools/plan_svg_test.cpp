@@ -56,7 +56,7 @@ size_t countOf(const std::string &text, const std::string &what) {
 
 TEST(PlanSvg, DrawsEveryTensorOnce) {
   Description plan = syntheticSqueezenet();
-  std::string svg = drawPlan(plan);
+  std::string svg = drawPlan(plan, "squeezenet1_1");
   EXPECT_TRUE(isWellFormed(svg));
   EXPECT_EQ(countOf(svg, "<g class=\"tensor\">"), plan.values.size());
   EXPECT_NE(svg.find("lower bound"), std::string::npos);
@@ -70,7 +70,7 @@ TEST(PlanSvg, DrawsEveryTensorOnce) {
 
 TEST(PlanSvg, RectanglesLieInThePlotAndDoNotOverlap) {
   Description plan = syntheticSqueezenet();
-  std::string svg = drawPlan(plan);
+  std::string svg = drawPlan(plan, "squeezenet1_1");
   struct Rect {
     double x, y, w, h;
   };
@@ -97,12 +97,12 @@ TEST(PlanSvg, RectanglesLieInThePlotAndDoNotOverlap) {
 }
 
 TEST(PlanSvg, LabelsAreNarrowerThanTheirClip) {
-  std::string svg = drawPlan(syntheticSqueezenet());
+  std::string svg = drawPlan(syntheticSqueezenet(), "squeezenet1_1");
   static const std::regex kLying(
-      R"re(<svg x="[\d.]+" y="[\d.]+" width="([\d.]+)" height="[\d.]+" pointer-events="none">\n<text class="label"[^>]*>([^<]*)</text>)re");
+      R"re(<svg x="[\d.]+" y="[\d.]+" width="([\d.]+)" height="[\d.]+" pointer-events="none">\n<text class="label"[^>]*font-size="([\d.]+)"[^>]*>([^<]*)</text>)re");
   int labels = 0;
   for (std::sregex_iterator at(svg.begin(), svg.end(), kLying), end; at != end; ++at, ++labels)
-    EXPECT_LE(textWidth((*at)[2].str(), 11), std::stod((*at)[1])) << (*at)[2];
+    EXPECT_LE(textWidth((*at)[3].str(), std::stod((*at)[2])), std::stod((*at)[1])) << (*at)[3];
   EXPECT_GT(labels, 3);
 }
 
@@ -110,7 +110,7 @@ TEST(PlanSvg, EscapesHostileNames) {
   SyntheticPlan plan;
   size_t a = plan.add("<script>alert(\"1\")</script> & Conv", "a<b>&\"\x01\xff", {64, 64}, {});
   plan.add("]]>", "x", {64, 64}, {a});
-  std::string svg = drawPlan(plan.finish("<&>.onnx", 0));
+  std::string svg = drawPlan(plan.finish("m.onnx", 0), "<&>");
   EXPECT_TRUE(isWellFormed(svg));
   EXPECT_EQ(svg.find("<script"), std::string::npos);
   EXPECT_EQ(svg.find('\x01'), std::string::npos);
@@ -121,7 +121,7 @@ TEST(PlanSvg, DrawsAnEmptyArena) {
   Description plan;
   plan.source = "identity.onnx";
   plan.arenaBytes = plan.lowerBoundBytes = 0;
-  EXPECT_TRUE(isWellFormed(drawPlan(plan)));
+  EXPECT_TRUE(isWellFormed(drawPlan(plan, "identity")));
 }
 
 TEST(PlanSvg, DrawsManyCommandsAndHugeSizes) {
@@ -129,7 +129,7 @@ TEST(PlanSvg, DrawsManyCommandsAndHugeSizes) {
   size_t x = plan.add("Conv_0", "t0", {1 << 15, 1 << 15, 1 << 10}, {});
   for (int i = 1; i < 3000; ++i)
     x = plan.add("Add", "t", {1 << 15, i}, {x}, i % 3 == 0);
-  std::string svg = drawPlan(plan.finish("deep.onnx", 0));
+  std::string svg = drawPlan(plan.finish("deep.onnx", 0), "deep");
   EXPECT_TRUE(isWellFormed(svg));
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);

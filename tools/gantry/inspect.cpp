@@ -5,6 +5,7 @@
 #include "tools/gantry/plan_svg.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 
@@ -14,7 +15,7 @@ namespace {
 using Align = Table::Align;
 
 struct InspectOptions {
-  std::string model, profile, plot;
+  std::string model, profile, plot, title;
   std::vector<std::string> dims;
   bool json = false, dispatches = false;
 };
@@ -113,6 +114,17 @@ void printDispatches(const Description &plan) {
   print(table.format(colourOnStdout(), terminalWidth()));
 }
 
+/// --title, else the file's name without its ending; of a file that is only called "model", as in
+/// collections of models, the folder's.
+std::string titleOf(const InspectOptions &options) {
+  if (!options.title.empty())
+    return options.title;
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::absolute(options.model, error);
+  std::string stem = path.stem();
+  return stem == "model" && path.has_parent_path() ? path.parent_path().filename().string() : stem;
+}
+
 ExitCode runInspect(const InspectOptions &options) {
   std::map<std::string, int64_t> dims = parseDims(options.dims);
   CompileRequest request;
@@ -126,7 +138,7 @@ ExitCode runInspect(const InspectOptions &options) {
                       fmt::format("the plan of '{}' depends on the sizes of its inputs; give {}",
                                   options.model, symbolList(plan, "--dim {}=N")));
     FileSet files;
-    files.add(options.plot, std::string_view(drawPlan(plan)));
+    files.add(options.plot, std::string_view(drawPlan(plan, titleOf(options))));
     files.commit();
   }
   if (options.json) {
@@ -169,6 +181,8 @@ void addInspect(CLI::App &app, Action &action) {
                     "List the commands with their workgroups and shared memory");
   command->add_option("--plot", options->plot, "Draw the arena: time across, addresses up")
       ->type_name("FILE.svg");
+  command->add_option("--title", options->title, "The picture's title (the model's name)")
+      ->type_name("TEXT");
   addProfileOption(*command, options->profile);
   command->add_flag("--json", options->json, "Print everything as JSON (docs/artifact-json.md)");
   command->footer(examples({"gantry inspect model.onnx", "gantry inspect model.gantry --dispatches",

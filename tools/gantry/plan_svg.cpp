@@ -124,16 +124,30 @@ std::vector<std::string> labelParts(const ValueInfo &value) {
   return parts;
 }
 
-/// The longest ending of the parts that fits, else the start of the last part, else "".
-std::string fitParts(const std::vector<std::string> &parts, double widthPx, double fontPx) {
-  for (size_t first = 0; first < parts.size(); ++first) {
-    std::string text;
-    for (size_t i = first; i < parts.size(); ++i)
-      text += (i > first ? "/" : "") + parts[i];
-    if (textWidth(text, fontPx) <= widthPx)
-      return text;
-  }
-  return parts.empty() ? "" : fitStart(parts.back(), widthPx, fontPx, 5);
+/// A label as it will be drawn.
+struct Label {
+  std::string text; // "" for none
+  double fontPx = 11;
+  bool cut = false;
+};
+
+/// The longest ending of the parts that fits, in a smaller font if need be; else the start of the
+/// last part or, where little of it would be left, the operator; else nothing.
+Label fitParts(const std::vector<std::string> &parts, const std::string &op, double widthPx) {
+  constexpr double kSizes[] = {11, 9.5};
+  for (double size : kSizes)
+    for (size_t first = 0; first < parts.size(); ++first) {
+      std::string text;
+      for (size_t i = first; i < parts.size(); ++i)
+        text += (i > first ? "/" : "") + parts[i];
+      if (textWidth(text, size) <= widthPx)
+        return {text, size, false};
+    }
+  constexpr size_t kTelling = 8; // "expand1x…" says something, "featu…" does not
+  std::string start = parts.empty() ? "" : fitStart(parts.back(), widthPx, kSizes[1], 5);
+  if (displayWidth(start) < kTelling && textWidth(op, kSizes[1]) <= widthPx)
+    return {op, kSizes[1], true};
+  return {start, kSizes[1], true};
 }
 
 /// A power of two of bytes that gives four to eight ticks.
@@ -157,7 +171,8 @@ std::string tickText(uint64_t bytes, uint64_t height) {
 
 class Picture {
 public:
-  explicit Picture(const Description &plan) : plan_(plan), blocks_(makeBlocks(plan)) {
+  Picture(const Description &plan, const std::string &title)
+      : plan_(plan), title_(title), blocks_(makeBlocks(plan)) {
     commands_ = std::max<size_t>(plan.commands.size(), 1);
     for (const Block &block : blocks_)
       for (const Segment &segment : block.segments)
@@ -168,7 +183,7 @@ public:
   std::string draw() {
     out(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" )"
         R"(role="img" aria-labelledby="title"><title id="title">{2}</title><style>{3}</style>)",
-        kWidth, kHeight, escapeXml("Memory plan of " + modelName()), kStyle);
+        kWidth, kHeight, escapeXml("Memory plan of " + title_), kStyle);
     out(R"(<rect class="card" x=".5" y=".5" width="{}" height="{}" rx="12"/>)", kWidth - 1,
         kHeight - 1);
     drawHeading();
@@ -207,14 +222,9 @@ private:
         style, x1, y1, x2, y2, width,
         *dash ? fmt::format(" stroke-dasharray=\"{}\"", dash) : std::string());
   }
-  std::string modelName() const {
-    std::string name = plan_.source.empty() ? plan_.name : plan_.source;
-    return name.substr(name.find_last_of('/') + 1);
-  }
-
   void drawHeading() {
-    text(28, 42, 20, "ink", fitStart(modelName() + ": where the arena goes", kWidth - 56, 20),
-         "start", 650);
+    text(28, 42, 20, "ink", fitStart(title_ + ": where the arena goes", kWidth - 56, 20), "start",
+         650);
     size_t tensors = 0;
     for (const Block &block : blocks_)
       tensors += block.segments.size();
@@ -270,8 +280,9 @@ private:
     std::string label = fmt::format("peak at command {}", plan_.peakCommand);
     if (!what.empty())
       label += ": " + what;
-    label = fitStart(label, kRight - kLeft, 12);
-    double half = textWidth(label, 12) / 2;
+    constexpr double kBold = 1.1; // wider than the measure's regular weight
+    label = fitStart(label, (kRight - kLeft) / kBold, 12);
+    double half = kBold * textWidth(label, 12) / 2;
     double at = std::clamp(centre, kLeft + half, std::max(kLeft + half, kRight - half));
     text(at, kTop - 16, 12, "peaktext", label, "middle", 600);
   }
@@ -317,21 +328,25 @@ private:
   /// The name, and below it shape and size; upright where the rectangle is wide, turned where it is
   /// tall; nothing where neither fits.
   void drawLabel(const ValueInfo &value, double left, double top, double width, double height) {
-    constexpr double kName = 11, kSub = 10, kPad = 5, kLine = 13;
+    constexpr double kSub = 10, kPad = 4, kLine = 13;
     double lying = width - 2 * kPad, standing = height - 2 * kPad;
     std::vector<std::string> parts = labelParts(value);
+    std::string op = value.op.substr(0, value.op.find(" + "));
+    op.erase(0, op.find_last_of('/') + 1);
     bool turned = false;
-    std::string first = height >= kLine + 2 ? fitParts(parts, lying, kName) : "";
+    Label name;
+    if (height >= kLine + 2)
+      name = fitParts(parts, op, lying);
     if (width >= kLine + 3 && standing > lying) {
-      std::string other = fitParts(parts, standing, kName);
-      // Turned text is harder to read: it must say more, and not only repeat an outer scope.
-      bool cut = first.empty() || first.ends_with("…");
-      if (cut ? displayWidth(other) > displayWidth(first) : standing > 3 * lying) {
-        first = other;
+      // Turned text is harder to read: it must say more, or be where there is no other room.
+      Label other = fitParts(parts, op, standing);
+      bool says = name.text.empty() || name.cut;
+      if (says ? displayWidth(other.text) > displayWidth(name.text) : standing > 3 * lying) {
+        name = other;
         turned = true;
       }
     }
-    if (first.empty())
+    if (name.text.empty())
       return;
     double across = turned ? width : height, along = turned ? standing : lying;
     std::string second;
@@ -349,7 +364,7 @@ private:
       out("<g transform=\"translate(0 {:.2f}) rotate(-90)\">", height);
     double span = turned ? height : width;
     double middle = across / 2 + (second.empty() ? 4 : -2.5);
-    text(span / 2, middle, kName, "label", first, "middle", 550);
+    text(span / 2, middle, name.fontPx, "label", name.text, "middle", 550);
     if (!second.empty())
       text(span / 2, middle + kLine, kSub, "sub", second, "middle");
     if (turned)
@@ -438,6 +453,7 @@ private:
   }
 
   const Description &plan_;
+  const std::string &title_;
   std::vector<Block> blocks_;
   size_t commands_ = 1;
   uint64_t height_ = 1;
@@ -446,6 +462,8 @@ private:
 
 } // namespace
 
-std::string drawPlan(const Description &plan) { return Picture(plan).draw(); }
+std::string drawPlan(const Description &plan, const std::string &title) {
+  return Picture(plan, title).draw();
+}
 
 } // namespace gantry::tool

@@ -22,6 +22,7 @@
 namespace gantry::tool {
 
 /// `plan` must be planned() (a static program, or a dynamic one described for given sizes).
-std::string drawPlan(const Description &plan);
+/// title: the model's name.
+std::string drawPlan(const Description &plan, const std::string &title);
 
 } // namespace gantry::tool
