@@ -98,7 +98,10 @@ Status write(const std::string &path, ProgramT &program,
   GANTRY_ASSIGN_OR_RETURN(const uint64_t constantsBytes, sectionSize(constants));
   program.chunks = hashChunks(constants, constantsBytes);
 
-  flatbuffers::FlatBufferBuilder builder(1 << 16);
+  // Alignment is counted from the end of the buffer, so its capacity must be a multiple of the most
+  // that the schema asks for.
+  constexpr size_t kMostAlignment = 16;
+  flatbuffers::FlatBufferBuilder builder(1 << 16, nullptr, false, kMostAlignment);
   FinishProgramBuffer(builder, Program::Pack(builder, &program));
   const std::span<const uint8_t> metadata(builder.GetBufferPointer(), builder.GetSize());
   const Status valid = verifyMetadata(metadata, constantsBytes);

@@ -62,6 +62,17 @@ TEST(Artifact, WhatIsWrittenIsRead) {
   }
 }
 
+// The writer's buffer grows as it is filled; wherever it grows to, what lies in it stays aligned.
+TEST(Artifact, ProgramsOfEverySizeAreWritten) {
+  const ScratchFolder folder;
+  for (size_t words = 20000; words < 20016; ++words) {
+    ProgramT program = staticProgram();
+    program.kernels[0]->variants[0]->spirv.resize(words);
+    const Status status = write(folder.path("a"), program, {{0, sampleConstant()}});
+    ASSERT_TRUE(status.isOk()) << words << " words: " << status.message();
+  }
+}
+
 TEST(Artifact, EmptyStringsAndListsAreNotNull) {
   ProgramT program;
   const ScratchFolder folder;
