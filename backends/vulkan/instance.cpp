@@ -1,4 +1,5 @@
 #include "backends/vulkan/instance.h"
+#include "backends/vulkan/pin_modules.h"
 
 #include <cstdio>
 #include <cstring>
@@ -179,7 +180,9 @@ Status Instance::readDevices() {
   devices.resize(count);
   if (devices.empty())
     return noDevices("the loader found no physical device");
+  pinModules(); // the drivers are loaded now
   std::vector<DeviceSnapshot> snapshots;
+  snapshots.reserve(devices.size());
   for (VkPhysicalDevice physical : devices)
     snapshots.push_back(snapshot(physical));
   for (size_t i : preferredOrder(snapshots)) {

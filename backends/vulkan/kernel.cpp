@@ -65,6 +65,7 @@ compileKernels(const std::shared_ptr<VulkanDevice> &device,
 
   cache.save();
   std::vector<std::unique_ptr<device::Kernel>> result;
+  result.reserve(kernels.size());
   for (auto &kernel : kernels)
     result.push_back(std::move(kernel));
   return result;

@@ -4,5 +4,5 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include <volk.c>
+#include <volk.c> // NOLINT(bugprone-suspicious-include): the package has it as source
 #pragma GCC diagnostic pop

@@ -2,6 +2,7 @@
 #include "backends/vulkan/command_list.h"
 #include "backends/vulkan/kernel.h"
 #include "backends/vulkan/memory.h"
+#include "backends/vulkan/pin_modules.h"
 #include "backends/vulkan/vulkan.h"
 
 #include <cinttypes>
@@ -81,6 +82,7 @@ Status VulkanDevice::create(size_t deviceIndex) {
   GANTRY_VK(instance_->functions().vkCreateDevice(instance_->physicalDevices()[index_], &create,
                                                   nullptr, &device_),
             "vkCreateDevice on '" + info_.name + "'");
+  pinModules();
   volkLoadDeviceTable(&table_, device_);
   table_.vkGetDeviceQueue(device_, plan().queueFamily, 0, &queue_);
 

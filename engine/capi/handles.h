@@ -4,6 +4,7 @@
 #include "engine/include/gantry/gantry.h"
 #include "engine/program/session.h"
 
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -30,6 +31,15 @@ struct gantry_run {
 };
 
 namespace gantry::capi {
+
+/// The number behind an enum that comes from C, where any int may stand in it: loading such a value
+/// as the enum would be undefined.
+template <typename Enum> int rawValue(const Enum &value) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int raw;
+  std::memcpy(&raw, &value, sizeof(raw));
+  return raw;
+}
 
 /// Keeps the message for gantry_last_error() and returns the code.
 gantry_status_t report(const Status &status);

@@ -25,10 +25,11 @@ Result<program::SessionOptions> readOptions(const gantry_session_options_t *sour
                    "session options: struct_size is %zu; set it to "
                    "sizeof(gantry_session_options_t), which is %zu",
                    source->struct_size, sizeof(*source));
-  if (source->binding < GANTRY_BINDING_AUTO || source->binding > GANTRY_BINDING_ADDRESS)
+  const int binding = capi::rawValue(source->binding);
+  if (binding < GANTRY_BINDING_AUTO || binding > GANTRY_BINDING_ADDRESS)
     return statusf(StatusCode::kInvalidArgument, "session options: binding %d does not exist",
-                   static_cast<int>(source->binding));
-  options.binding = static_cast<program::BindingChoice>(source->binding);
+                   binding);
+  options.binding = static_cast<program::BindingChoice>(binding);
   options.timestamps = source->timestamps != 0;
   options.checkMemory = source->check_memory != 0;
   if (source->cache_path)
@@ -38,14 +39,15 @@ Result<program::SessionOptions> readOptions(const gantry_session_options_t *sour
 
 Result<program::TensorShape> readShape(const gantry_tensor_t &tensor, const char *kind,
                                        size_t index) {
-  if (static_cast<unsigned>(tensor.type) > GANTRY_TYPE_BOOL)
+  const int type = capi::rawValue(tensor.type);
+  if (type < 0 || type > GANTRY_TYPE_BOOL)
     return statusf(StatusCode::kInvalidArgument, "%s %zu: type %d does not exist", kind, index,
-                   static_cast<int>(tensor.type));
+                   type);
   if (tensor.rank > GANTRY_MAX_RANK)
     return statusf(StatusCode::kInvalidArgument, "%s %zu: rank %u; at most %d", kind, index,
                    tensor.rank, GANTRY_MAX_RANK);
   program::TensorShape shape;
-  shape.type = static_cast<artifact::ElementType>(tensor.type);
+  shape.type = static_cast<artifact::ElementType>(type);
   shape.dims.assign(tensor.dims, tensor.dims + tensor.rank);
   return shape;
 }
@@ -70,14 +72,22 @@ Status readMemory(const gantry_tensor_t &tensor, const program::Session &session
   return {};
 }
 
-Status checkLists(const void *session, const void *inputs, size_t inputCount, const void *outputs,
-                  size_t outputCount) {
+/// Before any element is read: the caller's count is what says how many there are.
+Status checkLists(const gantry_session_t *session, const void *inputs, size_t inputCount,
+                  const void *outputs, size_t outputCount) {
   if (!session)
     return Status(StatusCode::kInvalidArgument, "session must not be NULL");
   if (inputCount > 0 && !inputs)
     return statusf(StatusCode::kInvalidArgument, "%zu inputs, but inputs is NULL", inputCount);
   if (outputCount > 0 && !outputs)
     return statusf(StatusCode::kInvalidArgument, "%zu outputs, but outputs is NULL", outputCount);
+  const program::Program &program = session->session->program();
+  if (inputCount != program.inputs().size())
+    return statusf(StatusCode::kInvalidArgument, "%zu inputs given, the program has %zu",
+                   inputCount, program.inputs().size());
+  if (outputCount != program.outputs().size())
+    return statusf(StatusCode::kInvalidArgument, "%zu outputs given, the program has %zu",
+                   outputCount, program.outputs().size());
   return {};
 }
 
@@ -115,11 +125,7 @@ shapesFor(gantry_session_t *session, const gantry_tensor_t *inputs, size_t input
   for (size_t i = 0; i < inputCount; ++i) {
     GANTRY_ASSIGN_OR_RETURN(in[i], readShape(inputs[i], "input", i));
   }
-  GANTRY_ASSIGN_OR_RETURN(auto shapes, session->session->outputShapes(in));
-  if (outputCount != shapes.size())
-    return statusf(StatusCode::kInvalidArgument, "%zu outputs given, the program has %zu",
-                   outputCount, shapes.size());
-  return shapes;
+  return session->session->outputShapes(in);
 }
 
 } // namespace

@@ -40,9 +40,7 @@ std::string &lastError() {
   return message;
 }
 
-bool isType(gantry_type_t type) {
-  return static_cast<unsigned>(type) <= static_cast<unsigned>(GANTRY_TYPE_BOOL);
-}
+bool isType(int type) { return type >= 0 && type <= GANTRY_TYPE_BOOL; }
 
 } // namespace
 
@@ -64,7 +62,7 @@ using namespace gantry;
 extern "C" {
 
 const char *gantry_status_name(gantry_status_t status) {
-  return statusCodeName(static_cast<StatusCode>(status));
+  return statusCodeName(static_cast<StatusCode>(capi::rawValue(status)));
 }
 
 const char *gantry_last_error(void) { return capi::lastError().c_str(); }
@@ -74,12 +72,14 @@ const char *gantry_version(void) { return GANTRY_VERSION; }
 void gantry_free(void *memory) { std::free(memory); }
 
 const char *gantry_type_name(gantry_type_t type) {
-  return capi::isType(type) ? artifact::elementName(static_cast<artifact::ElementType>(type))
-                            : "unknown";
+  const int raw = capi::rawValue(type);
+  return capi::isType(raw) ? artifact::elementName(static_cast<artifact::ElementType>(raw))
+                           : "unknown";
 }
 
 size_t gantry_type_size(gantry_type_t type) {
-  return capi::isType(type) ? artifact::elementSize(static_cast<artifact::ElementType>(type)) : 0;
+  const int raw = capi::rawValue(type);
+  return capi::isType(raw) ? artifact::elementSize(static_cast<artifact::ElementType>(raw)) : 0;
 }
 
 } // extern "C"

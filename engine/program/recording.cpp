@@ -8,8 +8,6 @@ namespace gantry::program {
 
 namespace {
 
-using artifact::Storage;
-
 constexpr uint64_t kIoAlignment = 256;
 constexpr uint64_t kAsideStride = 512; // of the guards' copies
 static_assert(kGuardCopyBytes <= kAsideStride);
@@ -42,7 +40,7 @@ Status Recording::allocate(const Context &context, device::MemoryKind kind, uint
 Status Recording::bindPorts(const Context &context, std::span<const PortBinding> bindings,
                             bool isInput, std::vector<Port> &ports) {
   const artifact::Program &program = context.program.metadata();
-  const auto &sources = isInput ? *program.inputs() : *program.outputs();
+  const auto *sources = isInput ? program.inputs() : program.outputs();
   const bool unified = hostWritesDirectly(context.device, context.options);
   const bool guarded = context.options.checkMemory && !isInput;
   const uint64_t alignment =
@@ -53,7 +51,7 @@ Status Recording::bindPorts(const Context &context, std::span<const PortBinding>
   std::vector<uint64_t> ioOffsets(bindings.size(), kNoOffset);
   std::vector<uint64_t> stagedOffsets(bindings.size(), kNoOffset);
   for (uint32_t i = 0; i < bindings.size(); ++i) {
-    const uint32_t value = sources.Get(i)->value();
+    const uint32_t value = sources->Get(i)->value();
     const bool duplicate = portOfValue_[value] != kNoPort; // an output that is another one, too
     Port port;
     port.sizeBytes = plan_->sizeBytes[value];
@@ -92,7 +90,7 @@ Status Recording::bindPorts(const Context &context, std::span<const PortBinding>
     else if (ioOffsets[i] != kNoOffset)
       port.bound = {io.get(), ioOffsets[i], port.sizeBytes};
     else
-      port.bound = ports[~portOfValue_[sources.Get(i)->value()]].bound;
+      port.bound = ports[~portOfValue_[sources->Get(i)->value()]].bound;
     if (buffer && !port.direct)
       port.staged = {buffer, port.offset, port.sizeBytes};
     if (stagedOffsets[i] != kNoOffset) {

@@ -103,6 +103,7 @@ public:
   /// A command of the last run; needs timestamps.
   Result<DispatchInfo> dispatch(size_t index) const;
 
+  const Program &program() const { return *program_; }
   const std::shared_ptr<device::Device> &device() const { return device_; }
 
 private:

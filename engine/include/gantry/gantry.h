@@ -26,8 +26,8 @@
 #ifndef GANTRY_GANTRY_H_
 #define GANTRY_GANTRY_H_
 
-#include <stddef.h>
-#include <stdint.h>
+#include <stddef.h> /* NOLINT(modernize-deprecated-headers): this is C */
+#include <stdint.h> /* NOLINT(modernize-deprecated-headers) */
 
 #if defined(__GNUC__)
 #define GANTRY_API __attribute__((visibility("default")))

@@ -7,7 +7,7 @@
 #ifndef GANTRY_GANTRY_HPP_
 #define GANTRY_GANTRY_HPP_
 
-#include "gantry.h"
+#include <gantry/gantry.h>
 
 #include <cstdint>
 #include <memory>

@@ -1,0 +1,28 @@
+#include "backends/vulkan/pin_modules.h"
+
+#ifdef GANTRY_PIN_MODULES
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string>
+#include <vector>
+
+namespace gantry::vulkan {
+
+void pinModules() {
+  std::vector<std::string> names; // dlopen must not be called while the list is walked
+  dl_iterate_phdr(
+      [](dl_phdr_info *info, size_t, void *data) {
+        if (info->dlpi_name && info->dlpi_name[0] == '/')
+          static_cast<std::vector<std::string> *>(data)->push_back(info->dlpi_name);
+        return 0;
+      },
+      &names);
+  for (const std::string &name : names)
+    if (void *module = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
+      dlclose(module);
+}
+
+} // namespace gantry::vulkan
+
+#endif
