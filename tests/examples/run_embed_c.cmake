@@ -13,4 +13,12 @@ function(run_embed_c program work)
   if(NOT result EQUAL 1 OR NOT complaint MATCHES "^embed_c: load the model: [^\n]*missing.gantry[^\n]*\n$")
     message(FATAL_ERROR "a missing model: exit ${result}, on stderr '${complaint}'")
   endif()
+  # A machine without a Vulkan driver.
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env VK_ICD_FILENAMES=${work}/none.json
+                          VK_DRIVER_FILES=${work}/none.json GANTRY_VALIDATION=0
+                          ${program} ${work}/model.gantry ${work}/input.raw
+                  OUTPUT_VARIABLE printed ERROR_VARIABLE complaint RESULT_VARIABLE result)
+  if(NOT result EQUAL 1 OR NOT complaint MATCHES "^embed_c: open a device: no Vulkan device [^\n]*mesa-vulkan-drivers[^\n]*\n$")
+    message(FATAL_ERROR "no driver: exit ${result}, on stderr '${complaint}'")
+  endif()
 endfunction()
