@@ -67,7 +67,10 @@ public:
     llvm::raw_fd_ostream stream(folder_ + "/" + number + name.str() + where + ".mlir", error);
     if (error)
       return;
-    op->print(stream, OpPrintingFlags().elideLargeElementsAttrs(32).elideLargeResourceString(32));
+    // Local scope: other kernels are being changed by other threads meanwhile.
+    op->print(
+        stream,
+        OpPrintingFlags().useLocalScope().elideLargeElementsAttrs(32).elideLargeResourceString(32));
     stream << '\n';
   }
 
@@ -178,7 +181,8 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   if (!module) {
     CompileResult result = failure == importer::ImportKind::unsupported ? CompileResult::unsupported
                                                                         : CompileResult::badInput;
-    return diagnostics.sawError() ? result : report(options, result, model + ": cannot be imported");
+    return diagnostics.sawError() ? result
+                                  : report(options, result, model + ": cannot be imported");
   }
 
   progress("passes", 0, 1);

@@ -21,8 +21,8 @@ struct CompileOptions {
 
 enum class CompileResult { ok = 0, badInput = 1, unsupported = 2, io = 3, internal = 4 };
 
-/// Compiles the model at `model` into an artifact at `output`, which appears complete or not at all.
-/// Every failure was reported through options.diagnostic, as one error.
+/// Compiles the model at `model` into an artifact at `output`, which appears complete or not at
+/// all. Every failure was reported through options.diagnostic, as one error.
 CompileResult compileModel(const std::string &model, const std::string &output,
                            const CompileOptions &options);
 

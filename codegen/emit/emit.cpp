@@ -47,18 +47,16 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
   kernel.dim_count = integer("gantry.dims");
   kernel.tile = job.module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
   for (auto module : job.module.getOps<spirv::ModuleOp>()) {
-    bool address =
-        module->getAttrOfType<StringAttr>("gantry.binding_mode").getValue() == "address";
+    bool address = module->getAttrOfType<StringAttr>("gantry.binding_mode").getValue() == "address";
     GANTRY_ASSIGN_OR_RETURN(SpirvBinary binary, serializeKernel(module));
     auto variant = std::make_unique<artifact::KernelVariantT>();
     variant->binding = address ? artifact::Binding::address : artifact::Binding::storage_buffer;
-    variant->push_constant_bytes =
-        8 * (kernel.dim_count + (address ? kernel.buffer_count : 0));
+    variant->push_constant_bytes = 8 * (kernel.dim_count + (address ? kernel.buffer_count : 0));
     variant->capabilities = binary.features;
     if (!options.dumpSpirv.empty())
-      GANTRY_RETURN_IF_ERROR(dumpSpirv(
-          options.dumpSpirv, kernel.name + (address ? ".address" : ".storage_buffer"),
-          binary.words));
+      GANTRY_RETURN_IF_ERROR(dumpSpirv(options.dumpSpirv,
+                                       kernel.name + (address ? ".address" : ".storage_buffer"),
+                                       binary.words));
     variant->spirv = std::move(binary.words);
     kernel.variants.push_back(std::move(variant));
   }

@@ -341,9 +341,8 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
       index = addValue(operand, Storage::output, name);
       addCopy(source, index);
     }
-    program_.values[index]->type =
-        unsignedType(program_.values[index]->type,
-                     function_.getResultAttrOfType<StringAttr>(i, "gantry.type"));
+    program_.values[index]->type = unsignedType(
+        program_.values[index]->type, function_.getResultAttrOfType<StringAttr>(i, "gantry.type"));
     auto port = std::make_unique<artifact::PortT>();
     port->name = name;
     port->type = program_.values[index]->type;
@@ -456,9 +455,10 @@ Status ProgramBuilder::build() {
   for (const auto &value : program_.values) {
     auto size = exprs_.constantValue(value->size);
     if (size && (*size < 0 || *size / artifact::elementSize(value->type) > INT32_MAX))
-      return statusf(StatusCode::kUnsupported,
-                     "tensor '%s' has %lld bytes; tensors above 2^31 - 1 elements are not supported",
-                     value->name.c_str(), static_cast<long long>(*size));
+      return statusf(
+          StatusCode::kUnsupported,
+          "tensor '%s' has %lld bytes; tensors above 2^31 - 1 elements are not supported",
+          value->name.c_str(), static_cast<long long>(*size));
   }
   artifact::layoutConstants(emission_.constants);
   for (auto &value : program_.values)

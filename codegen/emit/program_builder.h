@@ -48,9 +48,9 @@ private:
   mlir::func::FuncOp function_;
   const llvm::StringMap<uint32_t> &kernels_;
   const std::vector<KernelGeometry> &geometry_;
-  llvm::DenseMap<mlir::Value, uint32_t> values_;          // by storage
+  llvm::DenseMap<mlir::Value, uint32_t> values_; // by storage
   llvm::StringMap<uint32_t> constantsByHash_;
-  std::vector<std::pair<uint32_t, uint32_t>> inPlace_;    // result value, operand value
+  std::vector<std::pair<uint32_t, uint32_t>> inPlace_; // result value, operand value
 };
 
 /// "Conv_0 + Relu_1": the names in a location, in order, once each.

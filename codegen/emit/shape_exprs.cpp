@@ -125,7 +125,8 @@ uint32_t ShapeExprs::of(Value value) {
     for (Value operand : apply.getMapOperands())
       operands.push_back(of(operand));
     llvm::ArrayRef<uint32_t> all(operands);
-    result = of(map.getResult(0), all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()));
+    result =
+        of(map.getResult(0), all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()));
   } else {
     ok_ = false;
     if (op)

@@ -45,8 +45,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     OpBuilder builder(source);
     Location loc = source.getLoc();
     auto result = cast<RankedTensorType>(source.getResultTypes().front());
-    int64_t workgroupSize = std::min(device.preferredWorkgroupSize,
-                                     device.maxWorkgroupInvocations);
+    int64_t workgroupSize = std::min(device.preferredWorkgroupSize, device.maxWorkgroupInvocations);
     int64_t invocations = 1;
     for (auto [extent, tile] : llvm::zip(result.getShape(), choice.tile.result))
       invocations = ShapedType::isDynamic(extent) || invocations < 0

@@ -317,10 +317,11 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
       if (isCompute(member))
         locations.push_back(member->getLoc());
     Location loc = FusedLoc::get(builder.getContext(), locations);
-    Value flops = getValueOrCreateConstantIndexOp(builder, loc, countFlops(builder, parts.members.getArrayRef()));
+    Value flops = getValueOrCreateConstantIndexOp(builder, loc,
+                                                  countFlops(builder, parts.members.getArrayRef()));
     auto dispatch = builder.create<DispatchOp>(
-        loc, result.getType(), parts.operands.getArrayRef(), parts.dims.getArrayRef(),
-        flops, builder.getDenseI64ArrayAttr(operandDims), builder.getDenseI64ArrayAttr(resultDims),
+        loc, result.getType(), parts.operands.getArrayRef(), parts.dims.getArrayRef(), flops,
+        builder.getDenseI64ArrayAttr(operandDims), builder.getDenseI64ArrayAttr(resultDims),
         SymbolRefAttr(), IntegerAttr());
     Block *block = new Block();
     dispatch.getBody().push_back(block);
@@ -356,9 +357,8 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
         decideFill(&op);
     }
     // Producers first, so that operands are already the results of dispatches.
-    std::sort(groups.begin(), groups.end(), [](const auto &a, const auto &b) {
-      return a->root->isBeforeInBlock(b->root);
-    });
+    std::sort(groups.begin(), groups.end(),
+              [](const auto &a, const auto &b) { return a->root->isBeforeInBlock(b->root); });
     for (auto &group : groups)
       for (OpResult result : group->root->getResults())
         if (!result.use_empty())

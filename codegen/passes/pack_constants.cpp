@@ -31,9 +31,8 @@ llvm::SmallVector<unsigned> packedOrder(linalg::GenericOp op, AffineMap map,
   }
   if (parallel.empty() || reduction.empty() || shape[parallel.back()] % 4 != 0)
     return {};
-  llvm::sort(reduction, [&](unsigned a, unsigned b) {
-    return map.getDimPosition(a) < map.getDimPosition(b);
-  });
+  llvm::sort(reduction,
+             [&](unsigned a, unsigned b) { return map.getDimPosition(a) < map.getDimPosition(b); });
   llvm::SmallVector<unsigned> order(parallel.begin(), parallel.end() - 1);
   order.append(reduction);
   order.push_back(parallel.back());
@@ -101,8 +100,8 @@ struct PackConstantsPass : impl::PackConstantsBase<PackConstantsPass> {
       packed = DenseResourceElementsAttr::get(packedType, "packed", std::move(blob));
     }
     OpBuilder builder(constant);
-    auto replacement = builder.create<arith::ConstantOp>(constant.getLoc(), packedType,
-                                                         cast<TypedAttr>(packed));
+    auto replacement =
+        builder.create<arith::ConstantOp>(constant.getLoc(), packedType, cast<TypedAttr>(packed));
     operand.set(replacement);
     auto maps = op.getIndexingMapsArray();
     maps[operand.getOperandNumber()] =

@@ -67,8 +67,8 @@ llvm::SmallVector<OpFoldResult> tensorDims(OpBuilder &builder, Value tensor) {
   } else if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op)) {
     dims = empty.getMixedSizes();
   } else if (auto dps = dyn_cast_or_null<DestinationStyleOpInterface>(op)) {
-    dims = tensorDims(builder,
-                      dps.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber())->get());
+    dims =
+        tensorDims(builder, dps.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber())->get());
   } else if (auto pad = dyn_cast_or_null<tensor::PadOp>(op)) {
     dims = tensorDims(builder, pad.getSource());
     auto low = pad.getMixedLowPad(), high = pad.getMixedHighPad();

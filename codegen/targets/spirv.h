@@ -1,7 +1,7 @@
 // The SPIR-V target: from a kernel's module to validated, optimised words.
 //
-// The passes are convert-kernels-to-spirv and bind-buffers (passes/Passes.td); this is what follows.
-// Threads: functions are pure; several kernels may be serialised at once.
+// The passes are convert-kernels-to-spirv and bind-buffers (passes/Passes.td); this is what
+// follows. Threads: functions are pure; several kernels may be serialised at once.
 #pragma once
 
 #include "engine/base/status.h"

@@ -38,8 +38,8 @@ struct Binder {
   spirv::GlobalVariableOp addGlobal(Type pointer, const Twine &name) {
     OpBuilder::InsertionGuard restore(builder);
     builder.setInsertionPointToStart(module.getBody());
-    auto global = builder.create<spirv::GlobalVariableOp>(
-        function.getLoc(), TypeAttr::get(pointer), builder.getStringAttr(name), nullptr);
+    auto global = builder.create<spirv::GlobalVariableOp>(function.getLoc(), TypeAttr::get(pointer),
+                                                          builder.getStringAttr(name), nullptr);
     interface.push_back(SymbolRefAttr::get(global));
     return global;
   }
@@ -111,14 +111,14 @@ struct Binder {
         if (byAddress) {
           auto type = spirv::PointerType::get(pointee(argument.getType()),
                                               spirv::StorageClass::PhysicalStorageBuffer);
-          replacement = builder.create<spirv::ConvertUToPtrOp>(
-              loc, type, loadMember(memberOfBuffer[*buffer]));
+          replacement = builder.create<spirv::ConvertUToPtrOp>(loc, type,
+                                                               loadMember(memberOfBuffer[*buffer]));
           rewriteAccesses(argument, replacement);
           continue;
         }
         bool isVector = isa<VectorType>(elementOf(argument.getType()));
-        auto global = addGlobal(argument.getType(),
-                                "buffer" + Twine(*buffer) + (isVector ? "_vec4" : ""));
+        auto global =
+            addGlobal(argument.getType(), "buffer" + Twine(*buffer) + (isVector ? "_vec4" : ""));
         global->setAttr("descriptor_set", builder.getI32IntegerAttr(0));
         global->setAttr("binding", builder.getI32IntegerAttr(*buffer));
         global->setAttr("aliased", builder.getUnitAttr()); // two views, and results in place
@@ -160,8 +160,7 @@ struct Binder {
       OpBuilder at(chain);
       Value moved = at.create<spirv::AccessChainOp>(chain.getLoc(), to, chain.getIndices());
       Type element = pointee(moved.getType());
-      auto aligned =
-          spirv::MemoryAccessAttr::get(at.getContext(), spirv::MemoryAccess::Aligned);
+      auto aligned = spirv::MemoryAccessAttr::get(at.getContext(), spirv::MemoryAccess::Aligned);
       unsigned bytes = isa<VectorType>(element) ? 16 : element.getIntOrFloatBitWidth() / 8;
       auto alignment = at.getI32IntegerAttr(bytes);
       for (Operation *user : llvm::make_early_inc_range(chain->getUsers())) {
@@ -187,8 +186,8 @@ struct BindBuffersPass : impl::BindBuffersBase<BindBuffersPass> {
     if (!kernel->hasAttr("gantry.kernel"))
       return;
     auto function = *kernel.getOps<spirv::FuncOp>().begin();
-    for (StringRef name :
-         {"gantry.buffers", "gantry.dims", "gantry.workgroup_size", "gantry.tile", "gantry.tile_text"})
+    for (StringRef name : {"gantry.buffers", "gantry.dims", "gantry.workgroup_size", "gantry.tile",
+                           "gantry.tile_text"})
       kernel->setAttr(name, function->getAttr(name));
     OpBuilder builder(&getContext());
     for (bool byAddress : {false, true}) {

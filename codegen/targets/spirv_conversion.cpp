@@ -47,12 +47,10 @@ spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
       spirv::Extension::SPV_KHR_16bit_storage,
       spirv::Extension::SPV_KHR_physical_storage_buffer,
   };
-  auto triple =
-      spirv::VerCapExtAttr::get(spirv::Version::V_1_5, capabilities, extensions, context);
-  return spirv::TargetEnvAttr::get(triple, spirv::getDefaultResourceLimits(context),
-                                   spirv::ClientAPI::Vulkan, spirv::Vendor::Unknown,
-                                   spirv::DeviceType::Unknown,
-                                   spirv::TargetEnvAttr::kUnknownDeviceID);
+  auto triple = spirv::VerCapExtAttr::get(spirv::Version::V_1_5, capabilities, extensions, context);
+  return spirv::TargetEnvAttr::get(
+      triple, spirv::getDefaultResourceLimits(context), spirv::ClientAPI::Vulkan,
+      spirv::Vendor::Unknown, spirv::DeviceType::Unknown, spirv::TargetEnvAttr::kUnknownDeviceID);
 }
 
 namespace {

@@ -83,7 +83,8 @@ IndexExpr IndexSpace::mul(const IndexExpr &a, const IndexExpr &b) {
     result = add(result, scale(single(term), term.second * a.constant));
   for (auto left : a.terms) {
     for (auto right : b.terms) {
-      auto x = left.first <= right.first ? left : right, y = left.first <= right.first ? right : left;
+      auto x = left.first <= right.first ? left : right,
+           y = left.first <= right.first ? right : left;
       IndexRange rx = range(single(x)), ry = range(single(y));
       __int128 products[] = {(__int128)rx.low * ry.low, (__int128)rx.low * ry.high,
                              (__int128)rx.high * ry.low, (__int128)rx.high * ry.high};
@@ -238,8 +239,7 @@ mlir::Value IndexSpace::materialize(const IndexExpr &expr, mlir::OpBuilder &buil
   for (auto [index, coefficient] : expr.terms) {
     mlir::Value value = materializeVariable(variables_[index], builder, loc);
     if (coefficient != 1)
-      value = builder.create<MulIOp>(loc, value,
-                                     builder.create<ConstantIndexOp>(loc, coefficient));
+      value = builder.create<MulIOp>(loc, value, builder.create<ConstantIndexOp>(loc, coefficient));
     sum = sum ? builder.create<AddIOp>(loc, sum, value).getResult() : value;
   }
   if (!sum)
@@ -263,8 +263,9 @@ mlir::Value IndexSpace::materializeVariable(const Variable &variable, mlir::OpBu
   int64_t lift = 0;
   if (bounds.low < 0 && bounds.low > -kUnbounded && variable.rhs.isConstant())
     lift = -floorDivInt(bounds.low, variable.rhs.constant);
-  mlir::Value lhs = materialize(
-      lift ? add(variable.lhs, IndexExpr(lift * variable.rhs.constant)) : variable.lhs, builder, loc);
+  mlir::Value lhs =
+      materialize(lift ? add(variable.lhs, IndexExpr(lift * variable.rhs.constant)) : variable.lhs,
+                  builder, loc);
   mlir::Value quotient;
   if (bounds.low >= 0 || lift) {
     if (variable.kind == Kind::kMod)

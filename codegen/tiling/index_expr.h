@@ -80,7 +80,8 @@ public:
   int64_t baseDivisor(const IndexExpr &expr) const;
 
   /// Emits the expression as arith ops on index.
-  mlir::Value materialize(const IndexExpr &expr, mlir::OpBuilder &builder, mlir::Location loc) const;
+  mlir::Value materialize(const IndexExpr &expr, mlir::OpBuilder &builder,
+                          mlir::Location loc) const;
 
 private:
   enum class Kind : uint8_t { kLeaf, kDiv, kMod, kMul };

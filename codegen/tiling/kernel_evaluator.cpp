@@ -114,8 +114,7 @@ llvm::SmallVector<IndexExpr> KernelEvaluator::shapeOf(Value tensor) {
   } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
     shape = shapeOf(concat.getInputs().front());
     for (Value input : concat.getInputs().drop_front())
-      shape[concat.getDim()] =
-          space_.add(shape[concat.getDim()], shapeOf(input)[concat.getDim()]);
+      shape[concat.getDim()] = space_.add(shape[concat.getDim()], shapeOf(input)[concat.getDim()]);
   } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
     shape = mixedValues(expand.getStaticOutputShape(), expand.getOutputShape());
   } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
@@ -225,8 +224,8 @@ Values KernelEvaluator::evaluate(Value tensor, llvm::ArrayRef<Point> points) {
   std::vector<Point> unique;
   llvm::SmallVector<unsigned> position;
   for (const Point &point : points) {
-    auto key = std::make_pair(point.guard,
-                              std::vector<IndexExpr>(point.index.begin(), point.index.end()));
+    auto key =
+        std::make_pair(point.guard, std::vector<IndexExpr>(point.index.begin(), point.index.end()));
     auto [found, inserted] = seen.try_emplace(std::move(key), unique.size());
     if (inserted)
       unique.push_back(point);
@@ -358,9 +357,9 @@ Values KernelEvaluator::evaluateConcat(Operation *op, llvm::ArrayRef<Point> poin
         counts_.arithmetic += weight_;
         continue;
       }
-      result[i] = result[i] && own != 0 ? builder_->create<arith::SelectOp>(
-                                              loc(), guardValue(own), value, result[i])
-                                        : value;
+      result[i] = result[i] && own != 0
+                      ? builder_->create<arith::SelectOp>(loc(), guardValue(own), value, result[i])
+                      : value;
     }
     start = space_.add(start, extent);
   }
@@ -380,10 +379,9 @@ Values KernelEvaluator::evaluateView(Operation *op, llvm::ArrayRef<Point> points
       auto strides = mixedValues(slice.getStaticStrides(), slice.getStrides());
       llvm::SmallBitVector dropped = slice.getDroppedDims();
       for (size_t d = 0, next = 0; d < offsets.size(); ++d)
-        moved.index.push_back(dropped.test(d)
-                                  ? offsets[d]
-                                  : space_.add(offsets[d],
-                                               space_.mul(point.index[next++], strides[d])));
+        moved.index.push_back(
+            dropped.test(d) ? offsets[d]
+                            : space_.add(offsets[d], space_.mul(point.index[next++], strides[d])));
     } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
       for (const auto &group : expand.getReassociationIndices()) {
         IndexExpr linear(0);
@@ -412,9 +410,8 @@ Values KernelEvaluator::evaluateView(Operation *op, llvm::ArrayRef<Point> points
   return evaluate(source, inner);
 }
 
-llvm::SmallVector<IndexExpr, 6> KernelEvaluator::loopCoordinates(linalg::GenericOp op,
-                                                                 AffineMap outputMap,
-                                                                 const Point &point) {
+llvm::SmallVector<IndexExpr, 6>
+KernelEvaluator::loopCoordinates(linalg::GenericOp op, AffineMap outputMap, const Point &point) {
   llvm::SmallVector<IndexExpr, 6> loops(op.getNumLoops(), IndexExpr(0));
   for (auto [i, expr] : llvm::enumerate(outputMap.getResults())) {
     if (auto dim = dyn_cast<AffineDimExpr>(expr))

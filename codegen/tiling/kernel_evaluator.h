@@ -89,7 +89,7 @@ private:
                                       llvm::ArrayRef<int32_t> guards,
                                       llvm::ArrayRef<Values> arguments);
   struct LoopLevel {
-    unsigned dim;      // loop of the generic op
+    unsigned dim; // loop of the generic op
     IndexExpr trips;
     int64_t multiplier; // the loop's coordinate advances by this much
   };

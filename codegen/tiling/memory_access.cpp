@@ -180,10 +180,10 @@ void KernelEvaluator::store(Value tensor, llvm::ArrayRef<Point> points,
       at(group.guard, [&, &group = group] {
         auto vectorType = VectorType::get({kLanes}, type.getElementType());
         Value vector = builder_->create<arith::ConstantOp>(loc(), vectorType,
-                                                          builder_->getZeroAttr(vectorType));
+                                                           builder_->getZeroAttr(vectorType));
         for (auto [lane, value] : llvm::enumerate(lanes))
-          vector = builder_->create<vector::InsertOp>(loc(), value, vector,
-                                                      static_cast<int64_t>(lane));
+          vector =
+              builder_->create<vector::InsertOp>(loc(), value, vector, static_cast<int64_t>(lane));
         Value address = space_.materialize(index, *builder_, loc());
         builder_->create<memref::StoreOp>(loc(), vector, buffer.vector, address);
       });
@@ -212,8 +212,7 @@ void KernelEvaluator::run(ValueRange tileCoordinates) {
     int64_t last = IndexSpace::kUnbounded;
     if (shape[d].isConstant())
       last = (shape[d].constant + tile - 1) / tile - 1;
-    IndexExpr coordinate =
-        space_.addVariable(builder_ ? tileCoordinates[d] : Value(), 0, last);
+    IndexExpr coordinate = space_.addVariable(builder_ ? tileCoordinates[d] : Value(), 0, last);
     bool ragged = !shape[d].isConstant() || shape[d].constant % tile != 0;
     std::vector<Point> next;
     for (const Point &point : points) {
@@ -223,9 +222,9 @@ void KernelEvaluator::run(ValueRange tileCoordinates) {
         // The first point of a tile always lies inside: there is no tile without one.
         if (ragged && j > 0) {
           bool never = false;
-          moved.guard = guardAnd(
-              point.guard,
-              space_.sub(space_.sub(shape[d], IndexExpr(1)), moved.index.back()), never);
+          moved.guard =
+              guardAnd(point.guard,
+                       space_.sub(space_.sub(shape[d], IndexExpr(1)), moved.index.back()), never);
         }
         next.push_back(std::move(moved));
       }

@@ -100,8 +100,7 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
   auto inLoop = [&](Value counter, Values &carried) {
     IndexExpr variable = space_.addVariable(counter, 0, last);
     auto inner = offsets;
-    inner[current.dim] =
-        space_.add(inner[current.dim], space_.scale(variable, current.multiplier));
+    inner[current.dim] = space_.add(inner[current.dim], space_.scale(variable, current.multiplier));
     if (!blocked || level != 0) {
       emitLoops(op, levels, level + 1, inner, points, carried, init, blocked);
       return;
@@ -196,7 +195,8 @@ void KernelEvaluator::emitReductionStep(linalg::GenericOp op, llvm::ArrayRef<Ind
   for (size_t step = 0; step < steps.size(); ++step) {
     llvm::SmallVector<Values> arguments;
     for (const Values &values : inputs)
-      arguments.push_back(Values(values.begin() + step * count, values.begin() + (step + 1) * count));
+      arguments.push_back(
+          Values(values.begin() + step * count, values.begin() + (step + 1) * count));
     arguments.push_back(accumulators);
     accumulators = cloneBody(op, llvm::ArrayRef(loops).slice(step * count, count),
                              llvm::ArrayRef(guards).slice(step * count, count), arguments)[0];

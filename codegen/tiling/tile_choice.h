@@ -3,8 +3,8 @@
 // The cost of a tile is what one invocation does (counted by KernelEvaluator in its counting mode,
 // so by the very walk that emits the kernel), weighted per kind of operation, times the number of
 // invocations, or times the number that fills the device where there are fewer. The search is
-// coordinate descent from one point and from the best blocks in two dimensions: the size that lowers
-// the cost most is taken until none does.
+// coordinate descent from one point and from the best blocks in two dimensions: the size that
+// lowers the cost most is taken until none does.
 //
 // Threads: pure.
 #pragma once
