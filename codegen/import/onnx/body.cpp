@@ -168,26 +168,65 @@ Scalar BodyBuilder::unary(Unary op, Scalar a) {
     return make(b.create<math::SinOp>(loc_, a.value));
   case Unary::Cos:
     return make(b.create<math::CosOp>(loc_, a.value));
-  case Unary::Tan:
-    return make(b.create<math::TanOp>(loc_, a.value));
-  case Unary::Asin:
-    return make(b.create<math::AsinOp>(loc_, a.value));
-  case Unary::Acos:
-    return make(b.create<math::AcosOp>(loc_, a.value));
-  case Unary::Atan:
-    return make(b.create<math::AtanOp>(loc_, a.value));
-  case Unary::Sinh:
-    return make(b.create<math::SinhOp>(loc_, a.value));
-  case Unary::Cosh:
-    return make(b.create<math::CoshOp>(loc_, a.value));
-  case Unary::Asinh:
-    return make(b.create<math::AsinhOp>(loc_, a.value));
-  case Unary::Acosh:
-    return make(b.create<math::AcoshOp>(loc_, a.value));
-  case Unary::Atanh:
-    return make(b.create<math::AtanhOp>(loc_, a.value));
+  default:
+    return trigonometric(op, a);
   }
   return a;
+}
+
+// What devices have no instruction for, in terms of what they have. In f32 the error is some 1e-7
+// absolute.
+Scalar BodyBuilder::trigonometric(Unary op, Scalar x) {
+  auto number = [&](double value) { return constant(x.type, value); };
+  Scalar one = number(1), half = number(0.5), square = mul(x, x);
+  auto magnitude = [&] { return unary(Unary::Abs, x); };
+  auto withSign = [&](Scalar positive) {
+    return select(compare(Compare::Less, x, number(0)), unary(Unary::Neg, positive), positive);
+  };
+  auto exponentials = [&](bool minus) {
+    Scalar up = unary(Unary::Exp, x), down = unary(Unary::Exp, unary(Unary::Neg, x));
+    return mul(half, minus ? sub(up, down) : add(up, down));
+  };
+  switch (op) {
+  case Unary::Tan:
+    return div(unary(Unary::Sin, x), unary(Unary::Cos, x));
+  case Unary::Cosh:
+    return exponentials(false);
+  case Unary::Sinh: {
+    // Near 0 the exponentials cancel: the series, to x^7.
+    Scalar series = add(mul(square, number(1.0 / 5040)), number(1.0 / 120));
+    series = add(mul(square, series), number(1.0 / 6));
+    series = mul(x, add(mul(square, series), one));
+    return select(compare(Compare::Less, square, one), series, exponentials(true));
+  }
+  case Unary::Asinh:
+    return withSign(unary(Unary::Log, add(magnitude(), unary(Unary::Sqrt, add(square, one)))));
+  case Unary::Acosh:
+    return unary(Unary::Log, add(x, unary(Unary::Sqrt, sub(square, one))));
+  case Unary::Atanh:
+    return mul(half, unary(Unary::Log, div(add(one, x), sub(one, x))));
+  case Unary::Asin: {
+    Scalar cosine = unary(Unary::Sqrt, sub(one, square));
+    return mul(number(2), trigonometric(Unary::Atan, div(x, add(one, cosine))));
+  }
+  case Unary::Acos: {
+    Scalar ratio = unary(Unary::Sqrt, div(sub(one, x), add(one, x)));
+    return mul(number(2), trigonometric(Unary::Atan, ratio));
+  }
+  default: {
+    // Atan as in Cephes (S. Moshier, atanf): to |t| <= tan(pi/8), then a polynomial.
+    Scalar a = magnitude();
+    Scalar steep = compare(Compare::Greater, a, number(2.414213562373095));
+    Scalar middle = compare(Compare::Greater, a, number(0.4142135623730950));
+    Scalar t = select(steep, div(number(-1), a), select(middle, div(sub(a, one), add(a, one)), a));
+    Scalar offset = select(steep, number(1.5707963267948966),
+                           select(middle, number(0.7853981633974483), number(0)));
+    Scalar z = mul(t, t), p = number(8.05374449538e-2);
+    for (double coefficient : {-1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1})
+      p = add(mul(p, z), number(coefficient));
+    return withSign(add(offset, add(mul(mul(p, z), t), t)));
+  }
+  }
 }
 
 Scalar BodyBuilder::compare(Compare op, Scalar a, Scalar b) {

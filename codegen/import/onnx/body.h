@@ -89,6 +89,8 @@ public:
   Scalar clamp(Scalar a, Scalar low, Scalar high);
 
 private:
+  Scalar trigonometric(Unary op, Scalar x);
+
   mlir::OpBuilder &builder_;
   mlir::Location loc_;
   llvm::ArrayRef<std::pair<mlir::Value, DType>> captured_;

@@ -387,7 +387,7 @@ private:
 
   void setPlace(const Node &current) {
     place_ = current.loc();
-    placeName_ = (current.opType() + " " + current.name()).str();
+    placeName_ = current.opType().str(); // the location has the node's name
   }
   void clearPlace() {
     place_.reset();
