@@ -180,7 +180,7 @@ void printText(const BenchOptions &options, const HostSession &session,
 ExitCode runBench(BenchOptions options) {
   options.session.timestamps = !options.noTimestamps;
   CompileRequest request;
-  request.profile = options.profile;
+  request.profile = profileForDevice(options.profile, options.model, options.session.device);
   LoadedModel model = loadModel(options.model, request);
   std::vector<Tensor> inputs = makeInputs(inputPorts(model.program.get()),
                                           options.inputs.resolve(Filling::kRandom), readTensor);

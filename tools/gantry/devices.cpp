@@ -49,6 +49,7 @@ void printJson(const std::vector<gantry_device_info_t> &infos, std::optional<uin
                        {"subgroup_size", info.subgroup_size},
                        {"buffer_device_address", info.buffer_device_address != 0},
                        {"unified_memory", info.unified_memory != 0},
+                       {"profile", info.profile},
                        {"usable", info.missing[0] == 0},
                        {"missing", info.missing}});
   print(nlohmann::json({{"devices", devices}})

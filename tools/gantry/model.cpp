@@ -139,6 +139,16 @@ bool isArtifact(const std::string &path) {
   return extension != ".onnx" && extension != ".mlir";
 }
 
+std::string profileForDevice(const std::string &asked, const std::string &model,
+                             const std::string &device) {
+  if (!asked.empty() || isArtifact(model))
+    return asked;
+  gantry_device_info_t info;
+  gantry_device_get_info(openDevice(device).get(), &info);
+  return info.profile;
+}
+
+
 LoadedModel loadModel(const std::string &path, const CompileRequest &request) {
   std::error_code error;
   if (!fs::exists(path, error))

@@ -51,6 +51,11 @@ struct LoadedModel {
 /// Whether the file is an artifact (by its first bytes) rather than a model.
 bool isArtifact(const std::string &path);
 
+/// The profile to compile `model` for when it is going to run on a device: what was asked for, else
+/// the device's own. "" for an artifact, which is compiled already.
+std::string profileForDevice(const std::string &asked, const std::string &model,
+                             const std::string &device);
+
 LoadedModel loadModel(const std::string &path, const CompileRequest &request = {});
 
 std::vector<Port> inputPorts(const gantry_program_t *program);

@@ -97,11 +97,21 @@ std::vector<uint64_t> aliveBytes(const std::vector<Block> &blocks, size_t comman
   return alive;
 }
 
-/// The parts of a tensor's name that tell most, without what exporters add to every name: the
-/// scope, then the operator only where the scope alone says nothing ("features/3/expand1x1/Conv"
-/// gives features, 3, expand1x1; "features/3/Concat" keeps all). A name that is only a number gives
-/// way to the operator's.
-std::vector<std::string> labelParts(const ValueInfo &value) {
+/// A tensor's name without what exporters add to every name, by its scopes. A name that is only a
+/// number gives way to the operator's.
+struct NameParts {
+  std::vector<std::string> all;   // features, 3, expand1x1, Conv
+  std::vector<std::string> scope; // without the operator, where the scope alone says something
+};
+
+std::string joined(const std::vector<std::string> &parts, size_t first) {
+  std::string text;
+  for (size_t i = first; i < parts.size(); ++i)
+    text.append(i > first ? "/" : "").append(parts[i]);
+  return text;
+}
+
+NameParts namePartsOf(const ValueInfo &value) {
   auto isNumber = [](const std::string &text) {
     return std::all_of(text.begin(), text.end(), [](unsigned char c) { return isdigit(c); });
   };
@@ -111,16 +121,17 @@ std::vector<std::string> labelParts(const ValueInfo &value) {
   for (std::string_view suffix : {"_output_0", ":0"})
     if (name.size() > suffix.size() && name.ends_with(suffix))
       name.resize(name.size() - suffix.size());
-  std::vector<std::string> parts;
+  NameParts parts;
   for (size_t at = 0; at <= name.size();) {
     size_t slash = std::min(name.find('/', at), name.size());
     if (slash > at)
-      parts.push_back(name.substr(at, slash - at));
+      parts.all.push_back(name.substr(at, slash - at));
     at = slash + 1;
   }
-  if (parts.size() > 1 && opKindOf(parts.back()) != OpKind::kOther &&
-      !isNumber(parts[parts.size() - 2]))
-    parts.pop_back();
+  parts.scope = parts.all;
+  if (parts.all.size() > 1 && opKindOf(parts.all.back()) != OpKind::kOther &&
+      !isNumber(parts.all[parts.all.size() - 2]))
+    parts.scope.pop_back();
   return parts;
 }
 
@@ -131,20 +142,21 @@ struct Label {
   bool cut = false;
 };
 
-/// The longest ending of the parts that fits, in a smaller font if need be; else the start of the
-/// last part or, where little of it would be left, the operator; else nothing.
-Label fitParts(const std::vector<std::string> &parts, const std::string &op, double widthPx) {
+/// The whole name if it fits, else the longest ending of its scope, in a smaller font if need be;
+/// else the start of the scope's last part or, where little of it would be left, the operator; else
+/// nothing.
+Label fitName(const NameParts &parts, const std::string &op, double widthPx) {
   constexpr double kSizes[] = {11, 9.5};
-  for (double size : kSizes)
-    for (size_t first = 0; first < parts.size(); ++first) {
-      std::string text;
-      for (size_t i = first; i < parts.size(); ++i)
-        text += (i > first ? "/" : "") + parts[i];
-      if (textWidth(text, size) <= widthPx)
+  for (double size : kSizes) {
+    if (std::string whole = joined(parts.all, 0); textWidth(whole, size) <= widthPx)
+      return {whole, size, false};
+    for (size_t first = 0; first < parts.scope.size(); ++first)
+      if (std::string text = joined(parts.scope, first); textWidth(text, size) <= widthPx)
         return {text, size, false};
-    }
+  }
   constexpr size_t kTelling = 8; // "expand1x…" says something, "featu…" does not
-  std::string start = parts.empty() ? "" : fitStart(parts.back(), widthPx, kSizes[1], 5);
+  std::string start =
+      parts.scope.empty() ? "" : fitStart(parts.scope.back(), widthPx, kSizes[1], 5);
   if (displayWidth(start) < kTelling && textWidth(op, kSizes[1]) <= widthPx)
     return {op, kSizes[1], true};
   return {start, kSizes[1], true};
@@ -328,18 +340,18 @@ private:
   /// The name, and below it shape and size; upright where the rectangle is wide, turned where it is
   /// tall; nothing where neither fits.
   void drawLabel(const ValueInfo &value, double left, double top, double width, double height) {
-    constexpr double kSub = 10, kPad = 4, kLine = 13;
+    constexpr double kSub = 10, kPad = 3, kLine = 13;
     double lying = width - 2 * kPad, standing = height - 2 * kPad;
-    std::vector<std::string> parts = labelParts(value);
+    NameParts parts = namePartsOf(value);
     std::string op = value.op.substr(0, value.op.find(" + "));
     op.erase(0, op.find_last_of('/') + 1);
     bool turned = false;
     Label name;
     if (height >= kLine + 2)
-      name = fitParts(parts, op, lying);
+      name = fitName(parts, op, lying);
     if (width >= kLine + 3 && standing > lying) {
       // Turned text is harder to read: it must say more, or be where there is no other room.
-      Label other = fitParts(parts, op, standing);
+      Label other = fitName(parts, op, standing);
       bool says = name.text.empty() || name.cut;
       if (says ? displayWidth(other.text) > displayWidth(name.text) : standing > 3 * lying) {
         name = other;

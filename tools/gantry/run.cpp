@@ -238,7 +238,7 @@ ExitCode runRun(const RunOptions &options) {
     throw ToolError(ExitCode::kBadInput, "--trace-layers writes every tensor; give --output and "
                                          "--expect to a run without it");
   CompileRequest request;
-  request.profile = options.profile;
+  request.profile = profileForDevice(options.profile, options.model, options.session.device);
   request.keepAllOutputs = tracing;
   LoadedModel model = loadModel(options.model, request);
   std::vector<Port> ports = outputPorts(model.program.get());
