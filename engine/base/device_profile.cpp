@@ -78,6 +78,12 @@ Result<DeviceProfile> namedProfile(const std::string &name) {
                  names.c_str());
 }
 
+std::string profileNameFor(const DeviceProfile &device) {
+  // Mesa's software Vulkan device reports itself as "llvmpipe (LLVM …)".
+  bool lavapipe = device.backend == "vulkan" && device.name.find("llvmpipe") != std::string::npos;
+  return lavapipe ? "vulkan:lavapipe" : "vulkan:generic";
+}
+
 std::vector<std::string> profileNames() {
   std::vector<std::string> names;
   for (const auto make : kNamedProfiles)

@@ -50,6 +50,10 @@ struct DeviceProfile {
 /// kNotFound, with the names that exist, for any other name.
 Result<DeviceProfile> namedProfile(const std::string &name);
 
+/// The name of the profile to compile for when a program will run on this device: one made for it
+/// where there is one, else "vulkan:generic".
+std::string profileNameFor(const DeviceProfile &device);
+
 /// The names that namedProfile knows, sorted.
 std::vector<std::string> profileNames();
 

@@ -1,6 +1,7 @@
 // Devices and buffers of gantry.h.
 #include "engine/capi/handles.h"
 #include "backends/vulkan/vulkan.h"
+#include "engine/base/device_profile.h"
 
 #include <algorithm>
 #include <cstring>
@@ -22,6 +23,7 @@ void fillInfo(const device::DeviceInfo &source, gantry_device_info_t *info) {
   copyText(info->driver, source.driver);
   copyText(info->backend, source.backend);
   copyText(info->api_version, source.apiVersion);
+  copyText(info->profile, profileNameFor(source.profile));
   copyText(info->missing, source.missing);
   info->kind = static_cast<gantry_device_kind_t>(source.kind);
   info->memory_bytes = source.memoryBytes;

@@ -114,6 +114,7 @@ typedef struct gantry_device_info {
   uint32_t subgroup_size;
   int32_t buffer_device_address;        /* 1 if kernels may address buffers by pointer */
   int32_t unified_memory;               /* 1 if device-local memory is host-visible */
+  char profile[64];  /* device profile to compile for, for a program that runs here: "vulkan:generic" */
   char missing[256]; /* what it lacks to be usable by Gantry ("timelineSemaphore"), or "" */
 } gantry_device_info_t;
 

@@ -125,5 +125,14 @@ TEST(LogDeathTest, LevelsAreFiltered) {
   EXPECT_EXIT(logAndExit("loud"), testing::ExitedWithCode(0), "GANTRY_LOG is \"loud\"");
 }
 
+TEST(DeviceProfile, ADeviceNamesTheProfileMadeForIt) {
+  DeviceProfile device;
+  device.backend = "vulkan";
+  device.name = "llvmpipe (LLVM 15.0.6, 256 bits)";
+  EXPECT_EQ(profileNameFor(device), "vulkan:lavapipe");
+  device.name = "NVIDIA GeForce RTX 3090";
+  EXPECT_EQ(profileNameFor(device), "vulkan:generic");
+}
+
 } // namespace
 } // namespace gantry
