@@ -57,21 +57,28 @@ public:
     StringRef name = pass->getArgument();
     if (name.empty() || (!only_.empty() && name != only_))
       return;
-    std::lock_guard<std::mutex> lock(mutex_);
     std::string where;
     if (auto module = dyn_cast<ModuleOp>(op); module && module.getName())
       where = "." + module.getName()->str();
-    char number[16];
-    std::snprintf(number, sizeof number, "%03u-", count_++);
-    std::error_code error;
-    llvm::raw_fd_ostream stream(folder_ + "/" + number + name.str() + where + ".mlir", error);
-    if (error)
-      return;
-    // Local scope: other kernels are being changed by other threads meanwhile.
-    op->print(
-        stream,
-        OpPrintingFlags().useLocalScope().elideLargeElementsAttrs(32).elideLargeResourceString(32));
+    // Local scope, and not verified again: other kernels are being changed by other threads
+    // meanwhile, and verification would use the same threads.
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    op->print(stream, OpPrintingFlags()
+                          .assumeVerified()
+                          .useLocalScope()
+                          .elideLargeElementsAttrs(32)
+                          .elideLargeResourceString(32));
     stream << '\n';
+    char number[16];
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      std::snprintf(number, sizeof number, "%03u-", count_++);
+    }
+    std::error_code error;
+    llvm::raw_fd_ostream file(folder_ + "/" + number + name.str() + where + ".mlir", error);
+    if (!error)
+      file << text;
   }
 
 private:
