@@ -70,6 +70,10 @@ class Tally:
             reason = re.search(r"^skipped: (.*)$", output, re.M)
             self.skipped.append(name + (f" ({reason.group(1)})" if reason else ""))
             return
+        if failure is None and VALIDATION.search(output):
+            line = next(l for l in output.splitlines() if VALIDATION.search(l))
+            self.failed.append(f"{name}: validation message: {line.strip()[:200]}")
+            return
         failed_before = len(self.failed)
         if "[==========]" in output:
             self.read_gtest(name, output)
@@ -81,9 +85,6 @@ class Tally:
             self.passed += 1
         if failure is not None and len(self.failed) == failed_before:
             self.failed.append(f"{name}: {failure.get('message') or 'failed'}")
-        elif failure is None and VALIDATION.search(output):
-            line = next(l for l in output.splitlines() if VALIDATION.search(l))
-            self.failed.append(f"{name}: validation message: {line.strip()[:200]}")
 
 
 def main():
