@@ -3,7 +3,6 @@
 #include "codegen/import/onnx/evaluate.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -198,60 +197,6 @@ Tensor ImportContext::result(DType type, llvm::ArrayRef<Dim> dims, mlir::Value v
   tensor.dims.assign(dims.begin(), dims.end());
   tensor.value = value;
   return tensor;
-}
-
-Dim ImportContext::addSymbol(mlir::Value argument, int64_t dim) {
-  mlir::OpBuilder::InsertionGuard guard(builder_);
-  if (lastHeader_)
-    builder_.setInsertionPointAfter(lastHeader_);
-  else
-    builder_.setInsertionPointToStart(entry_);
-  auto op = builder_.create<mlir::tensor::DimOp>(argument.getLoc(), argument, dim);
-  lastHeader_ = op;
-  Dim symbol = mlir::getAffineSymbolExpr(symbols_.size(), context_);
-  symbols_.push_back(op);
-  dimValues_[symbol] = op;
-  return symbol;
-}
-
-void ImportContext::boundDim(Dim dim, int64_t limit) {
-  if (auto symbol = mlir::dyn_cast<mlir::AffineSymbolExpr>(dim)) {
-    auto [it, added] = bounds_.try_emplace(symbol.getPosition(), limit);
-    if (!added)
-      it->second = std::min(it->second, limit);
-  }
-}
-
-mlir::Value ImportContext::dimValue(Dim dim) {
-  if (mlir::Value known = dimValues_.lookup(dim))
-    return known;
-  mlir::OpBuilder::InsertionGuard guard(builder_);
-  if (lastHeader_)
-    builder_.setInsertionPointAfter(lastHeader_);
-  else
-    builder_.setInsertionPointToStart(entry_);
-  mlir::Operation *op = nullptr;
-  if (auto value = staticDim(dim)) {
-    op = builder_.create<mlir::arith::ConstantIndexOp>(loc_, *value);
-  } else {
-    // The map's symbols are the ones that the expression uses, in their order.
-    llvm::SmallVector<mlir::AffineExpr> replacements(symbols_.size());
-    llvm::SmallVector<mlir::Value> operands;
-    dim.walk([&](mlir::AffineExpr inner) {
-      auto symbol = mlir::dyn_cast<mlir::AffineSymbolExpr>(inner);
-      if (!symbol || replacements[symbol.getPosition()])
-        return;
-      replacements[symbol.getPosition()] = mlir::getAffineSymbolExpr(operands.size(), context_);
-      operands.push_back(symbols_[symbol.getPosition()]);
-    });
-    for (auto &replacement : replacements)
-      if (!replacement)
-        replacement = number(0);
-    auto map = mlir::AffineMap::get(0, operands.size(), dim.replaceSymbols(replacements), context_);
-    op = builder_.create<mlir::affine::AffineApplyOp>(loc_, map, operands);
-  }
-  lastHeader_ = op;
-  return dimValues_[dim] = op->getResult(0);
 }
 
 mlir::OpFoldResult ImportContext::foldedDim(Dim dim) {
@@ -480,7 +425,7 @@ Tensor ImportContext::emit(const GenericSpec &spec,
 // ---- elementwise and reductions
 // ------------------------------------------------------------------
 
-Dims ImportContext::broadcastDims(llvm::ArrayRef<Tensor> operands) const {
+Dims ImportContext::broadcastDims(llvm::ArrayRef<Tensor> operands) {
   size_t rank = 0;
   for (const Tensor &tensor : operands)
     rank = std::max(rank, tensor.dims.size());
@@ -494,8 +439,7 @@ Dims ImportContext::broadcastDims(llvm::ArrayRef<Tensor> operands) const {
       if (!isStaticOne(known) && staticDim(known) && staticDim(dim))
         failBadInput("the shapes " + describeDims(operands[0].dims) + " and " +
                      describeDims(tensor.dims) + " do not broadcast");
-      if (isStaticOne(known) || !staticDim(known))
-        known = isStaticOne(known) || staticDim(dim) ? dim : known;
+      known = isStaticOne(known) ? dim : requireEqual(known, dim);
     }
   return dims;
 }

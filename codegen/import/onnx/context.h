@@ -91,9 +91,20 @@ public:
   mlir::OpFoldResult foldedDim(Dim dim);
   /// A new symbol, which stands for dimension `dim` of the argument `argument`.
   Dim addSymbol(mlir::Value argument, int64_t dim);
-  /// Records that a dynamic dimension may be at most `limit` (from a clamped slice).
-  void boundDim(Dim dim, int64_t limit);
-  const std::map<unsigned, int64_t> &dimBounds() const { return bounds_; }
+  /// Records what the model assumes of its dynamic dimensions: that an expression is at least 0.
+  /// Over one symbol it becomes a bound of it; over several a requirement to check at run time.
+  /// Fails (bad input) where no size meets it.
+  void requireNonNegative(Dim dim);
+  /// The same for two dimensions that must agree: the static one, else the first, is returned. Two
+  /// plain symbols become one by name.
+  Dim requireEqual(Dim a, Dim b);
+  struct Bounds {
+    int64_t least = 1, most = 0; // 0: none
+  };
+  const std::map<unsigned, Bounds> &dimBounds() const { return bounds_; }
+  const llvm::SmallVector<Dim> &requirements() const { return requirements_; }
+  /// The symbol whose name a symbol shares.
+  unsigned representative(unsigned symbol) const;
 
   // ---- builders --------------------------------------------------------------------------------
   Tensor generic(const GenericSpec &spec);
@@ -113,7 +124,7 @@ public:
                llvm::ArrayRef<int64_t> steps);
   Tensor concat(llvm::ArrayRef<Tensor> parts, int64_t axis);
   Tensor pad(const Tensor &in, llvm::ArrayRef<Dim> low, llvm::ArrayRef<Dim> high, Number value);
-  Dims broadcastDims(llvm::ArrayRef<Tensor> operands) const;
+  Dims broadcastDims(llvm::ArrayRef<Tensor> operands);
 
   mlir::AffineExpr loop(unsigned position) const {
     return mlir::getAffineDimExpr(position, context_);
@@ -144,7 +155,9 @@ private:
   std::map<const HostTensor *, std::pair<Constant, mlir::Value>> constants_;
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> dimValues_;
   llvm::SmallVector<mlir::Value> symbols_;
-  std::map<unsigned, int64_t> bounds_;
+  std::map<unsigned, Bounds> bounds_;
+  std::map<unsigned, unsigned> sameAs_;
+  llvm::SmallVector<Dim> requirements_;
 };
 
 /// A non-negative axis; fails (bad input) where it is outside of the rank.

@@ -234,8 +234,7 @@ Tensor ImportContext::concat(llvm::ArrayRef<Tensor> parts, int64_t axis) {
       if (staticDim(part.dims[i]) && staticDim(dims[i]))
         failBadInput("cannot concatenate " + describeDims(parts[0].dims) + " with " +
                      describeDims(part.dims) + " along axis " + llvm::Twine(axis));
-      if (staticDim(part.dims[i]))
-        dims[i] = part.dims[i];
+      dims[i] = requireEqual(dims[i], part.dims[i]);
     }
     dims[axis] = addDims(dims[axis], part.dims[axis]);
     constant &= part.constant != nullptr;

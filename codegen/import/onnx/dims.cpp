@@ -1,5 +1,6 @@
 #include "codegen/import/onnx/dims.h"
 
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -264,6 +265,64 @@ std::optional<int> compareDims(Dim a, Dim b) {
   if (negative && least < 0)
     return -1;
   return std::nullopt;
+}
+
+llvm::SmallVector<unsigned> symbolsOf(Dim dim) {
+  llvm::SmallVector<unsigned> symbols;
+  dim.walk([&](AffineExpr inner) {
+    if (auto symbol = mlir::dyn_cast<AffineSymbolExpr>(inner))
+      symbols.push_back(symbol.getPosition());
+  });
+  llvm::sort(symbols);
+  symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
+  return symbols;
+}
+
+int64_t evaluateAt(Dim dim, int64_t symbol) {
+  if (auto value = staticDim(dim))
+    return *value;
+  if (mlir::isa<AffineSymbolExpr>(dim))
+    return symbol;
+  auto binary = mlir::cast<AffineBinaryOpExpr>(dim);
+  const int64_t a = evaluateAt(binary.getLHS(), symbol), b = evaluateAt(binary.getRHS(), symbol);
+  switch (dim.getKind()) {
+  case AffineExprKind::Add:
+    return llvm::AddOverflow(a, b, symbol) ? (a < 0 ? INT64_MIN : INT64_MAX) : symbol;
+  case AffineExprKind::Mul:
+    return llvm::MulOverflow(a, b, symbol) ? ((a < 0) != (b < 0) ? INT64_MIN : INT64_MAX) : symbol;
+  case AffineExprKind::FloorDiv:
+    return b == 0 ? 0 : floorDiv(a, b);
+  case AffineExprKind::CeilDiv:
+    return b == 0 ? 0 : -floorDiv(-a, b);
+  default:
+    return b == 0 ? 0 : a - floorDiv(a, b) * b;
+  }
+}
+
+std::optional<int> directionOf(Dim dim) {
+  if (staticDim(dim))
+    return 0;
+  if (mlir::isa<AffineSymbolExpr>(dim))
+    return 1;
+  auto binary = mlir::cast<AffineBinaryOpExpr>(dim);
+  auto left = directionOf(binary.getLHS()), right = directionOf(binary.getRHS());
+  auto factor = staticDim(binary.getRHS());
+  if (!left || !right)
+    return std::nullopt;
+  switch (dim.getKind()) {
+  case AffineExprKind::Add:
+    return *left == 0 || *right == 0 || left == right ? std::optional<int>(*left ? *left : *right)
+                                                      : std::nullopt;
+  case AffineExprKind::Mul:
+    if (factor)
+      return *factor < 0 ? -*left : *left;
+    return left == 1 && right == 1 ? std::optional<int>(1) : std::nullopt;
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::CeilDiv:
+    return factor && *factor > 0 ? left : std::nullopt;
+  default:
+    return std::nullopt;
+  }
 }
 
 std::string describeDims(llvm::ArrayRef<Dim> dims) {

@@ -38,7 +38,15 @@ Dim productOf(mlir::MLIRContext *context, llvm::ArrayRef<Dim> dims);
 /// -1, 0, 1 for a<b, a==b, a>b where that holds for all values of the symbols (each at least 1).
 std::optional<int> compareDims(Dim a, Dim b);
 
-/// "2x?x(s0 * 4)" for messages.
+/// The symbols that occur, ascending.
+llvm::SmallVector<unsigned> symbolsOf(Dim dim);
+/// The value where every symbol has the value `symbol`; saturates at the ends of 64 bits.
+int64_t evaluateAt(Dim dim, int64_t symbol);
+
+/// How a size moves as its symbols grow: 1 never falls, -1 never rises, 0 constant; none: unknown.
+std::optional<int> directionOf(Dim dim);
+
+/// "[2, s0, s1 * 4]" for messages.
 std::string describeDims(llvm::ArrayRef<Dim> dims);
 
 } // namespace gantry::importer

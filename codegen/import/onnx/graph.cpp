@@ -358,18 +358,62 @@ private:
                  describeDims(tensor->dims));
   }
 
+  // What the model assumes of its dynamic dimensions, as attributes (import.h).
   void applyBounds() {
-    for (auto [symbol, limit] : import_->dimBounds()) {
-      auto [argument, dim] = symbolArguments_[symbol];
+    auto setList = [&](unsigned argument, unsigned dim, const char *key, int64_t otherwise,
+                       int64_t value) {
       auto old = argumentAttributes_[argument];
       auto type = mlir::cast<mlir::RankedTensorType>(function_.getArgument(argument).getType());
-      llvm::SmallVector<int64_t> limits(type.getRank(), 0);
-      if (auto known = old.getAs<mlir::DenseI64ArrayAttr>("gantry.dim_max"))
+      llvm::SmallVector<int64_t> limits(type.getRank(), otherwise);
+      if (auto known = old.getAs<mlir::DenseI64ArrayAttr>(key))
         limits.assign(known.asArrayRef().begin(), known.asArrayRef().end());
-      limits[dim] = limit;
+      limits[dim] = value;
       mlir::NamedAttrList list(old);
-      list.set("gantry.dim_max", mlir::DenseI64ArrayAttr::get(context_, limits));
+      list.set(key, mlir::DenseI64ArrayAttr::get(context_, limits));
       argumentAttributes_[argument] = list.getDictionary(context_);
+    };
+    for (auto [symbol, limits] : import_->dimBounds()) {
+      auto [argument, dim] = symbolArguments_[symbol];
+      if (limits.most > 0)
+        setList(argument, dim, "gantry.dim_max", 0, limits.most);
+      if (limits.least > 1)
+        setList(argument, dim, "gantry.dim_min", 1, limits.least);
+    }
+    renameEqualDims();
+    if (import_->requirements().empty())
+      return;
+    llvm::SmallVector<mlir::Attribute> maps, names;
+    for (Dim dim : import_->requirements())
+      maps.push_back(mlir::AffineMapAttr::get(
+          mlir::AffineMap::get(0, symbolArguments_.size(), dim, context_)));
+    for (auto [argument, dim] : symbolArguments_)
+      names.push_back(dimName(argument, dim));
+    function_->setAttr("gantry.require", mlir::ArrayAttr::get(context_, maps));
+    function_->setAttr("gantry.symbols", mlir::ArrayAttr::get(context_, names));
+  }
+
+  mlir::Attribute dimName(unsigned argument, unsigned dim) const {
+    return argumentAttributes_[argument].getAs<mlir::ArrayAttr>("gantry.dims")[dim];
+  }
+
+  // Dimensions that must be equal take one name, which makes them one symbol of the program.
+  void renameEqualDims() {
+    llvm::DenseMap<mlir::Attribute, mlir::Attribute> renamed;
+    for (unsigned symbol = 0; symbol < symbolArguments_.size(); ++symbol) {
+      auto [argument, dim] = symbolArguments_[import_->representative(symbol)];
+      auto [own, ownDim] = symbolArguments_[symbol];
+      if (import_->representative(symbol) != symbol)
+        renamed[dimName(own, ownDim)] = dimName(argument, dim);
+    }
+    if (renamed.empty())
+      return;
+    for (mlir::DictionaryAttr &attributes : argumentAttributes_) {
+      llvm::SmallVector<mlir::Attribute> names;
+      for (mlir::Attribute name : attributes.getAs<mlir::ArrayAttr>("gantry.dims"))
+        names.push_back(renamed.count(name) ? renamed[name] : name);
+      mlir::NamedAttrList list(attributes);
+      list.set("gantry.dims", mlir::ArrayAttr::get(context_, names));
+      attributes = list.getDictionary(context_);
     }
   }
 

@@ -402,6 +402,8 @@ Constant concatenated(llvm::ArrayRef<Constant> parts, int64_t axis) {
   for (int64_t o = 0; o < outer; ++o)
     for (const Constant &part : parts) {
       int64_t count = part->dims[axis] * inner;
+      if (count == 0)
+        continue;
       if (!part->splat) {
         std::memcpy(out, part->bytes.data() + o * count * size, count * size);
         out += count * size;

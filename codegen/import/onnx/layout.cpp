@@ -186,9 +186,9 @@ struct Range {
   Dim start, size;
 };
 
-// Python's rules for start:end:step over a dimension. What depends on dynamic dimensions is decided
-// where it holds for all of their values; an end beyond the dimension by name ("time" of at most 64
-// rows) becomes a bound of that dimension.
+// Python's rules for start:end:step over a dimension. Where it depends on dynamic dimensions
+// whether a start or end must be clamped, the model is taken to mean that it need not be: that
+// becomes a requirement ("time" of at most 64 rows).
 Range sliceRange(ImportContext &import, Dim dim, Dim start, Dim end, int64_t step) {
   Dim zero = import.number(0), one = import.number(1);
   auto wrap = [&](Dim value) {
@@ -207,23 +207,25 @@ Range sliceRange(ImportContext &import, Dim dim, Dim start, Dim end, int64_t ste
     if (far(value, false))
       return low;
     value = wrap(value);
-    if (auto order = compareDims(value, low); order && *order < 0)
+    auto order = compareDims(value, low);
+    if (order && *order < 0)
       return low;
-    auto order = compareDims(value, high);
+    if (!order)
+      import.requireNonNegative(subDims(value, low));
+    order = compareDims(value, high);
     if (order && *order > 0)
       return high;
-    if (!order && staticDim(high) && step > 0)
-      import.boundDim(value, *staticDim(high));
-    else if (!order && staticDim(value) && *staticDim(value) > 0)
-      failUnsupported("a slice to " + llvm::Twine(*staticDim(value)) +
-                      " of a dynamic dimension, which may be smaller");
+    if (!order)
+      import.requireNonNegative(subDims(high, value));
     return value;
   };
   Dim from = clamp(start), to = clamp(end);
   Dim span = step > 0 ? subDims(to, from) : subDims(from, to);
   Dim size = ceilDivDims(span, import.number(step > 0 ? step : -step));
-  if (auto known = staticDim(size); known && *known < 0)
+  if (auto order = compareDims(size, zero); order && *order < 0)
     size = zero;
+  else if (!order)
+    import.requireNonNegative(size);
   return {staticDim(size) == 0 ? zero : from, size};
 }
 

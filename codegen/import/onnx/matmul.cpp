@@ -19,13 +19,14 @@ Scalar multiplyAdd(BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar sum) {
   return b.add(sum, b.mul(x[0], x[1]));
 }
 
-void checkContraction(Dim a, Dim b, const Tensor &x, const Tensor &y) {
+void checkContraction(ImportContext &import, Dim a, Dim b, const Tensor &x, const Tensor &y) {
   if (a != b && staticDim(a) && staticDim(b))
     failBadInput("the shapes " + describeDims(x.dims) + " and " + describeDims(y.dims) +
                  " cannot be multiplied: " + llvm::Twine(*staticDim(a)) + " and " +
                  llvm::Twine(*staticDim(b)) + " differ");
   if (x.type != y.type)
     failBadInput("its operands are " + dtypeName(x.type) + " and " + dtypeName(y.type));
+  import.requireEqual(a, b);
 }
 
 void importMatMul(ImportContext &import, const Node &node) {
@@ -33,7 +34,7 @@ void importMatMul(ImportContext &import, const Node &node) {
   if (a.rank() == 0 || b.rank() == 0)
     failBadInput("MatMul of a scalar");
   const bool aVector = a.rank() == 1, bVector = b.rank() == 1;
-  checkContraction(a.dims.back(), bVector ? b.dims[0] : b.dims[b.rank() - 2], a, b);
+  checkContraction(import, a.dims.back(), bVector ? b.dims[0] : b.dims[b.rank() - 2], a, b);
   Tensor aBatch, bBatch;
   aBatch.dims.assign(a.dims.begin(), a.dims.end() - (aVector ? 1 : 2));
   bBatch.dims.assign(b.dims.begin(), b.dims.end() - (bVector ? 1 : 2));
@@ -86,7 +87,7 @@ void importGemm(ImportContext &import, const Node &node) {
   const bool transA = node.intAttribute("transA", 0) != 0;
   const bool transB = node.intAttribute("transB", 0) != 0;
   const double alpha = node.floatAttribute("alpha", 1), beta = node.floatAttribute("beta", 1);
-  checkContraction(a.dims[transA ? 0 : 1], b.dims[transB ? 1 : 0], a, b);
+  checkContraction(import, a.dims[transA ? 0 : 1], b.dims[transB ? 1 : 0], a, b);
   mlir::AffineExpr m = import.loop(0), n = import.loop(1), k = import.loop(2);
   using Exprs = llvm::SmallVector<mlir::AffineExpr>;
   GenericSpec spec;
@@ -143,10 +144,13 @@ void importEinsum(ImportContext &import, const Node &node) {
     for (auto [letter, dim] : llvm::zip(terms[i], operands[i].dims)) {
       auto [it, added] = sizes.try_emplace(letter, dim);
       ++uses[letter];
-      if (!added && it->second != dim && staticDim(it->second) && staticDim(dim))
+      if (added)
+        continue;
+      if (it->second != dim && staticDim(it->second) && staticDim(dim))
         failBadInput("the letter '" + llvm::Twine(letter) + "' stands for " +
                      llvm::Twine(*staticDim(it->second)) + " and for " +
                      llvm::Twine(*staticDim(dim)));
+      it->second = import.requireEqual(it->second, dim);
     }
   }
   std::string right;

@@ -20,8 +20,10 @@ struct Mode {
 };
 
 struct Axis {
-  int64_t axis = 0, in = 1, out = 1;
-  double scale = 1;
+  int64_t axis = 0, in = 1, out = 1; // sizes, where they are known
+  double scale = 1;                  // 0: the quotient of the dynamic sizes
+  bool dynamic = false;
+  Dim inDim, outDim;
   std::vector<std::vector<int64_t>> positions; // per tap, per output position
   std::vector<std::vector<double>> weights;
 };
@@ -98,7 +100,15 @@ void computeTaps(const Mode &mode, Axis &a) {
 }
 
 // output / factor for every position: the factor.
-std::optional<int64_t> wholeFactor(const Axis &a) {
+std::optional<int64_t> wholeFactor(const Mode &mode, const Axis &a) {
+  if (a.dynamic) {
+    const bool exact = (mode.coordinates == "asymmetric" && mode.nearest == "floor") ||
+                       (mode.coordinates == "half_pixel" && mode.nearest == "round_prefer_floor");
+    bool whole = a.scale >= 1 && a.scale == std::floor(a.scale);
+    if (mode.mode != "nearest" || !exact || !whole)
+      return std::nullopt;
+    return static_cast<int64_t>(a.scale);
+  }
   if (a.positions.size() != 1 || a.out % a.in != 0)
     return std::nullopt;
   const int64_t factor = a.out / a.in;
@@ -108,7 +118,55 @@ std::optional<int64_t> wholeFactor(const Axis &a) {
   return factor;
 }
 
-Tensor interpolate(ImportContext &import, const Tensor &x, llvm::ArrayRef<Axis> axes, Dims dims) {
+struct Tap {
+  Scalar position; // an Index inside of the operand
+  std::optional<Scalar> weight;
+};
+
+// computeTaps in the body, in f32, for sizes that are known only there.
+llvm::SmallVector<Tap> dynamicTaps(BodyBuilder &b, const Mode &mode, const Axis &a, DType type) {
+  auto number = [&](double value) { return b.constant(DType::F32, value); };
+  auto real = [&](Scalar index) { return b.cast(b.cast(index, DType::I32), DType::F32); };
+  Scalar at = real(b.loopIndex(a.axis)), in = real(b.dimension(a.inDim));
+  Scalar out = real(b.dimension(a.outDim)), one = number(1), half = number(0.5);
+  Scalar perStep = a.scale != 0 ? number(1 / a.scale) : b.div(in, out);
+  Scalar x;
+  if (mode.coordinates == "asymmetric") {
+    x = b.mul(at, perStep);
+  } else if (mode.coordinates == "align_corners") {
+    Scalar length = a.scale != 0 ? b.mul(in, number(a.scale)) : out;
+    x = b.div(b.mul(at, b.sub(in, one)), b.sub(length, one));
+    x = b.select(b.compare(Compare::Greater, length, one), x, number(0));
+  } else if (mode.coordinates == "half_pixel" || mode.coordinates == "pytorch_half_pixel") {
+    x = b.sub(b.mul(b.add(at, half), perStep), half);
+    if (mode.coordinates == "pytorch_half_pixel")
+      x = b.select(b.compare(Compare::Greater, out, one), x, number(0));
+  } else {
+    failUnsupported("the coordinate mode \"" + mode.coordinates + "\" over a dynamic dimension");
+  }
+  Scalar zero = b.constantInt(DType::Index, 0);
+  Scalar last = b.sub(b.dimension(a.inDim), b.constantInt(DType::Index, 1));
+  auto position = [&](Scalar rounded) {
+    return b.clamp(b.cast(b.cast(rounded, DType::I32), DType::Index), zero, last);
+  };
+  if (mode.mode == "linear") {
+    Scalar base = b.unary(Unary::Floor, x), t = b.sub(x, base);
+    return {{position(base), b.cast(b.sub(one, t), type)},
+            {position(b.add(base, one)), b.cast(t, type)}};
+  }
+  if (mode.nearest == "floor")
+    x = b.unary(Unary::Floor, x);
+  else if (mode.nearest == "ceil")
+    x = b.unary(Unary::Ceil, x);
+  else if (mode.nearest == "round_prefer_floor")
+    x = b.unary(Unary::Ceil, b.sub(x, half));
+  else
+    x = b.unary(Unary::Floor, b.add(x, half));
+  return {{position(x), std::nullopt}};
+}
+
+Tensor interpolate(ImportContext &import, const Tensor &x, const Mode &mode,
+                   llvm::ArrayRef<Axis> axes, Dims dims) {
   const unsigned rank = x.rank();
   GenericSpec spec;
   spec.reduction.assign(rank, false);
@@ -119,7 +177,7 @@ Tensor interpolate(ImportContext &import, const Tensor &x, llvm::ArrayRef<Axis> 
     exprs.push_back(import.loop(i));
   bool byMap = true;
   for (const Axis &a : axes) {
-    auto factor = wholeFactor(a);
+    auto factor = wholeFactor(mode, a);
     byMap &= factor.has_value();
     if (factor)
       exprs[a.axis] = import.loop(a.axis).floorDiv(*factor);
@@ -130,7 +188,8 @@ Tensor interpolate(ImportContext &import, const Tensor &x, llvm::ArrayRef<Axis> 
     return import.generic(spec);
   }
   spec.captured.push_back(x);
-  for (const Axis &a : axes)
+  for (const Axis &a : axes) {
+    spec.usesDims |= a.dynamic;
     for (size_t k = 0; k < a.positions.size(); ++k) {
       mlir::AffineMap map = import.map(rank, {import.loop(a.axis)});
       spec.inputs.push_back(
@@ -139,26 +198,37 @@ Tensor interpolate(ImportContext &import, const Tensor &x, llvm::ArrayRef<Axis> 
         spec.inputs.push_back(
             {import.fromConstant(makeFloats(x.type, {a.out}, a.weights[k])), map});
     }
+  }
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar) {
+    llvm::SmallVector<llvm::SmallVector<Tap>> taps;
+    size_t operand = 0;
+    for (const Axis &a : axes) {
+      taps.push_back(a.dynamic ? dynamicTaps(b, mode, a, x.type) : llvm::SmallVector<Tap>());
+      for (size_t k = 0; k < a.positions.size(); ++k) {
+        Tap tap{b.cast(in[operand++], DType::Index), std::nullopt};
+        if (a.positions.size() > 1)
+          tap.weight = in[operand++];
+        taps.back().push_back(tap);
+      }
+    }
     llvm::SmallVector<Scalar> at;
     for (unsigned i = 0; i < rank; ++i)
       at.push_back(b.loopIndex(i));
     // Axis by axis: the sum over its taps of weight times what the later axes give there.
-    std::function<Scalar(size_t, size_t)> gather = [&](size_t axis, size_t operand) -> Scalar {
+    std::function<Scalar(size_t)> gather = [&](size_t axis) -> Scalar {
       if (axis == axes.size())
         return b.extract(0, at);
-      const size_t taps = axes[axis].positions.size(), each = taps > 1 ? 2 : 1;
       std::optional<Scalar> sum;
-      for (size_t k = 0; k < taps; ++k) {
-        at[axes[axis].axis] = b.cast(in[operand + k * each], DType::Index);
-        Scalar value = gather(axis + 1, operand + taps * each);
-        if (taps > 1)
-          value = b.mul(value, in[operand + k * each + 1]);
+      for (const Tap &tap : taps[axis]) {
+        at[axes[axis].axis] = tap.position;
+        Scalar value = gather(axis + 1);
+        if (tap.weight)
+          value = b.mul(value, *tap.weight);
         sum = sum ? b.add(*sum, value) : value;
       }
       return *sum;
     };
-    return gather(0, 0);
+    return gather(0);
   };
   return import.generic(spec);
 }
@@ -169,10 +239,16 @@ struct Target {
   Dims dims;
 };
 
-void checkStatic(const Tensor &x, int64_t axis) {
-  if (!staticDim(x.dims[axis]))
-    failUnsupported("resizing the dynamic dimension " + llvm::Twine(axis) + " of " +
-                    describeDims(x.dims));
+// floor(dim * scale), for a scale that is a fraction with a small denominator.
+Dim scaledDim(ImportContext &import, Dim dim, double scale) {
+  for (int64_t denominator = 1; denominator <= 64; ++denominator) {
+    double numerator = scale * double(denominator);
+    if (std::fabs(numerator - std::round(numerator)) < 1e-6)
+      return floorDivDims(mulDims(dim, import.number(int64_t(std::round(numerator)))),
+                          import.number(denominator));
+  }
+  failUnsupported("scaling the dynamic dimension " + describeDims({dim}) + " by " +
+                  std::to_string(scale));
 }
 
 Target fromScales(ImportContext &import, const Tensor &x, llvm::ArrayRef<double> scales,
@@ -186,9 +262,10 @@ Target fromScales(ImportContext &import, const Tensor &x, llvm::ArrayRef<double>
     target.scales[axes[i]] = scales[i];
     if (scales[i] == 1)
       continue;
-    checkStatic(x, axes[i]);
-    double size = double(*staticDim(x.dims[axes[i]])) * scales[i];
-    target.dims[axes[i]] = import.number(static_cast<int64_t>(std::floor(size)));
+    auto known = staticDim(x.dims[axes[i]]);
+    target.dims[axes[i]] =
+        known ? import.number(static_cast<int64_t>(std::floor(double(*known) * scales[i])))
+              : scaledDim(import, x.dims[axes[i]], scales[i]);
   }
   return target;
 }
@@ -203,10 +280,14 @@ Target fromSizes(ImportContext &import, const Node &node, const Tensor &x,
   for (size_t i = 0; i < axes.size(); ++i) {
     if (sizes[i] == x.dims[axes[i]] && policy == "stretch")
       continue;
-    checkStatic(x, axes[i]);
     auto size = staticDim(sizes[i]), in = staticDim(x.dims[axes[i]]);
-    if (!size)
-      failUnsupported("resizing to a dynamic size");
+    if (!size || !in) {
+      if (policy != "stretch")
+        failUnsupported("keep_aspect_ratio_policy \"" + policy + "\" with dynamic sizes");
+      target.scales[axes[i]] = 0;
+      target.dims[axes[i]] = sizes[i];
+      continue;
+    }
     if (*size < 1 || *in < 1)
       failBadInput("impossible shape: resizing " + llvm::Twine(*in) + " to " + llvm::Twine(*size));
     double scale = double(*size) / double(*in);
@@ -237,9 +318,18 @@ void resizeTo(ImportContext &import, const Node &node, const Tensor &x, const Ta
       continue;
     Axis axis;
     axis.axis = i;
+    axis.scale = target.scales[i];
+    axis.inDim = x.dims[i];
+    axis.outDim = target.dims[i];
+    axis.dynamic = !staticDim(axis.inDim) || !staticDim(axis.outDim);
+    if (axis.dynamic) {
+      if (mode.mode == "cubic")
+        failUnsupported("cubic interpolation over the dynamic dimension " + llvm::Twine(i));
+      axes.push_back(std::move(axis));
+      continue;
+    }
     axis.in = *staticDim(x.dims[i]);
     axis.out = *staticDim(target.dims[i]);
-    axis.scale = target.scales[i];
     import.tensorType(x.type, target.dims); // checks the size before tables are made
     if (axis.out > (int64_t(1) << 28) || axis.in < 1)
       failBadInput("impossible shape: resizing to " + describeDims(target.dims));
@@ -248,7 +338,7 @@ void resizeTo(ImportContext &import, const Node &node, const Tensor &x, const Ta
   }
   if (axes.empty())
     return import.setOutput(node, 0, x);
-  import.setOutput(node, 0, interpolate(import, x, axes, target.dims));
+  import.setOutput(node, 0, interpolate(import, x, mode, axes, target.dims));
 }
 
 llvm::SmallVector<double> floatsOf(const Constant &constant) {

@@ -46,6 +46,18 @@ TEST(Dims, FoldAndCancel) {
   EXPECT_EQ(compareDims(s0, number(64)), std::nullopt);
 }
 
+TEST(Dims, KnowTheirDirection) {
+  mlir::MLIRContext context;
+  Dim s0 = mlir::getAffineSymbolExpr(0, &context);
+  auto number = [&](int64_t value) { return mlir::getAffineConstantExpr(value, &context); };
+  Dim half = floorDivDims(s0, number(2));
+  EXPECT_EQ(directionOf(number(3)), 0);
+  EXPECT_EQ(directionOf(addDims(half, s0)), 1);
+  EXPECT_EQ(directionOf(subDims(number(64), s0)), -1);
+  EXPECT_EQ(directionOf(subDims(s0, mulDims(half, number(2)))), std::nullopt);
+  EXPECT_EQ(evaluateAt(subDims(s0, mulDims(half, number(2))), 7), 1);
+}
+
 TEST(Dims, OverflowIsBadInput) {
   mlir::MLIRContext context;
   Dim big = mlir::getAffineConstantExpr(int64_t(1) << 40, &context);
@@ -100,6 +112,35 @@ TEST(Shapes, AClampedSliceBoundsItsDimension) {
   auto imported = import(scratch.write("m.onnx", m.bytes()));
   ASSERT_TRUE(imported) << imported.errors[0];
   EXPECT_NE(imported.text().find("gantry.dim_max = array<i64: 64>"), std::string::npos);
+}
+
+TEST(Shapes, AssumptionsBecomeRequirements) {
+  // rows = x[-3:] needs time >= 3; x + z needs equal dims; the concatenation ties h to 2 * (h / 2).
+  ModelBuilder m;
+  m.input("x", {"time"});
+  m.input("z", {"other"});
+  m.input("image", {"1", "1", "h"});
+  m.ints("start", {-3});
+  m.ints("end", {INT64_MAX});
+  m.ints("double", {1, 1, 2});
+  m.node("Slice", {"x", "start", "end"}, {"rows"});
+  m.node("Add", {"x", "z"}, {"sum"});
+  auto &pool = m.node("MaxPool", {"image"}, {"half"});
+  ModelBuilder::attribute(pool, "kernel_shape", std::vector<int64_t>{2});
+  ModelBuilder::attribute(pool, "strides", std::vector<int64_t>{2});
+  m.node("Tile", {"half", "double"}, {"whole"});
+  ModelBuilder::attribute(m.node("Concat", {"image", "whole"}, {"both"}), "axis", int64_t(1));
+  m.output("rows");
+  m.output("sum");
+  m.output("both");
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", m.bytes()));
+  ASSERT_TRUE(imported) << imported.errors[0];
+  std::string text = imported.text();
+  EXPECT_NE(text.find("gantry.dim_min = array<i64: 3>"), std::string::npos) << text;
+  EXPECT_EQ(text.find("\"other\""), std::string::npos) << text; // it is "time", too
+  EXPECT_NE(text.find("gantry.require = ["), std::string::npos) << text;
+  EXPECT_NE(text.find("gantry.symbols = [\"time\", \"time\", \"h\"]"), std::string::npos) << text;
 }
 
 ModelBuilder convAndNorm() {
