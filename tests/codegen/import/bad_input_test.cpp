@@ -1,5 +1,5 @@
 // Damaged and impossible models: one clear error each, never a crash.
-#include "model_builder.h"
+#include "tests/codegen/import/model_builder.h"
 
 #include <gtest/gtest.h>
 

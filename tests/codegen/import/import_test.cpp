@@ -1,5 +1,5 @@
 // What the importer makes of small models: shapes, folding, names.
-#include "model_builder.h"
+#include "tests/codegen/import/model_builder.h"
 
 #include "codegen/import/onnx/dims.h"
 #include "codegen/import/tensor_proto.h"
