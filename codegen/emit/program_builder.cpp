@@ -152,13 +152,33 @@ uint32_t ProgramBuilder::addValue(Value tensor, Storage storage, std::string nam
 
 void ProgramBuilder::addSymbol(const std::string &name, unsigned input, unsigned dim) {
   uint32_t expr = exprs_.symbol(name, input, dim);
-  auto bounds = function_.getArgAttrOfType<DenseI64ArrayAttr>(input, "gantry.dim_max");
-  if (!bounds)
-    return;
   artifact::SymbolT &symbol = *program_.symbols[program_.exprs[expr].value()];
-  int64_t bound = bounds[dim];
-  if (bound > 0 && (symbol.max == 0 || bound < symbol.max))
-    symbol.max = bound;
+  auto bound = [&](StringRef which) -> int64_t {
+    auto bounds = function_.getArgAttrOfType<DenseI64ArrayAttr>(input, which);
+    return bounds ? bounds[dim] : 0;
+  };
+  symbol.min = std::max(symbol.min, bound("gantry.dim_min"));
+  if (int64_t most = bound("gantry.dim_max"); most > 0 && (symbol.max == 0 || most < symbol.max))
+    symbol.max = most;
+}
+
+/// What the importer found the model to assume of its sizes.
+void ProgramBuilder::addRequirements() {
+  auto maps = function_->getAttrOfType<ArrayAttr>("gantry.require");
+  auto names = function_->getAttrOfType<ArrayAttr>("gantry.symbols");
+  if (!maps || !names)
+    return;
+  llvm::SmallVector<uint32_t> symbols;
+  for (auto name : names.getAsRange<StringAttr>())
+    for (auto [i, symbol] : llvm::enumerate(program_.symbols))
+      if (symbol->name == name.getValue()) {
+        symbols.push_back(exprs_.symbol(symbol->name, symbol->input, symbol->dim));
+        break;
+      }
+  if (symbols.size() != names.size())
+    return;
+  for (auto map : maps.getAsRange<AffineMapAttr>())
+    program_.requirements.push_back(exprs_.of(map.getValue().getResult(0), symbols));
 }
 
 Status ProgramBuilder::addInputs() {
@@ -434,6 +454,7 @@ Status ProgramBuilder::planStatic() {
 
 Status ProgramBuilder::build() {
   GANTRY_RETURN_IF_ERROR(addInputs());
+  addRequirements();
   func::ReturnOp end;
   llvm::SmallVector<DispatchOp> dispatches;
   for (Operation &op : function_.getBody().front()) {

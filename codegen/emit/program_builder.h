@@ -29,6 +29,7 @@ public:
 private:
   Status addInputs();
   void addSymbol(const std::string &name, unsigned input, unsigned dim);
+  void addRequirements();
   Status addOutputs(mlir::func::ReturnOp end);
   Status addDispatch(DispatchOp dispatch);
   Status addConstant(mlir::Value value, mlir::Attribute data);

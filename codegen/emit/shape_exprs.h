@@ -33,6 +33,10 @@ public:
   uint32_t of(mlir::Value value);
   uint32_t of(mlir::OpFoldResult value);
   bool ok() const { return ok_; }
+  /// An affine expression of symbols that are expressions themselves.
+  uint32_t of(mlir::AffineExpr expr, llvm::ArrayRef<uint32_t> symbols) {
+    return of(expr, {}, symbols);
+  }
 
   /// The symbol of a dynamic dimension of an input: equal names are one symbol.
   uint32_t symbol(const std::string &name, uint32_t input, uint32_t dim);

@@ -62,9 +62,6 @@ std::string genericTrouble(mlir::Operation *op) {
     return "";
   if (generic.getNumDpsInits() != 1)
     return "linalg.generic with " + std::to_string(generic.getNumDpsInits()) + " results";
-  mlir::Operation *init = generic.getDpsInits()[0].getDefiningOp();
-  if (generic.getNumReductionLoops() > 0 && !mlir::isa_and_nonnull<mlir::linalg::FillOp>(init))
-    return "linalg.generic whose reduction starts from a computed tensor";
   if (generic.getNumReductionLoops() == 0 && !generic.getBody()->getArguments().back().use_empty())
     return "linalg.generic that reads what it overwrites";
   return "";

@@ -105,7 +105,11 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
       emitLoops(op, levels, level + 1, inner, points, carried, init, blocked);
       return;
     }
-    Values block(init.begin(), init.end());
+    Value zero;
+    if (builder_ && !init.empty())
+      zero = builder_->create<arith::ConstantOp>(
+          loc(), init[0].getType(), builder_->getZeroAttr(init[0].getType()));
+    Values block(points.size(), zero);
     emitLoops(op, levels, level + 1, inner, points, block, init, blocked);
     counts_.arithmetic += weight_ * points.size();
     if (builder_)

@@ -190,6 +190,12 @@ Result<std::vector<int64_t>> evaluateExprs(const Program &program,
   std::vector<int64_t> values(partial.size());
   for (size_t i = 0; i < partial.size(); ++i)
     values[i] = partial[i].value_or(0); // all are known: each symbol has a value
+  for (const uint32_t requirement : *program.requirements())
+    if (values[requirement] < 0)
+      return statusf(StatusCode::kInvalidArgument,
+                     "the model does not take these sizes: %s is %lld and must not be negative",
+                     exprText(program, requirement).c_str(),
+                     static_cast<long long>(values[requirement]));
   GANTRY_RETURN_IF_ERROR(checkSizes(program, values));
   return values;
 }

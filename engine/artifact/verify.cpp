@@ -97,9 +97,9 @@ Status Verifier::checkPresence() const {
   if (!p.name() || !p.producer() || !p.source() || !p.profile())
     return missing(root, "name, producer, source or profile");
   if (!p.symbols() || !p.exprs() || !p.inputs() || !p.outputs() || !p.values() || !p.kernels() ||
-      !p.commands() || !p.chunks())
-    return missing(root,
-                   "list of symbols, exprs, inputs, outputs, values, kernels, commands or chunks");
+      !p.commands() || !p.chunks() || !p.requirements())
+    return missing(root, "list of symbols, exprs, inputs, outputs, values, kernels, commands, "
+                         "chunks or requirements");
   if (!isAligned(*p.exprs(), alignof(Expr)) || !isAligned(*p.chunks(), alignof(Chunk)))
     return damaged(root, "its exprs or chunks are misaligned");
   for (uint32_t i = 0; i < p.symbols()->size(); ++i)
@@ -425,6 +425,7 @@ Status Verifier::checkPlan() const {
   if (program_.peak_command() >= std::max(commandCount, 1u))
     return damaged("program", "its peak is at command %u of %u", program_.peak_command(),
                    commandCount);
+  GANTRY_RETURN_IF_ERROR(checkExprIndices("program", "requirements", *program_.requirements()));
   if (!program_.dynamic() && program_.lower_bound_bytes() > program_.arena_bytes())
     return damaged("program", "an arena of %llu bytes is below its lower bound of %llu",
                    static_cast<unsigned long long>(program_.arena_bytes()),

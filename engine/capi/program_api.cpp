@@ -91,6 +91,13 @@ gantry_status_t gantry_program_output(const gantry_program_t *program, size_t in
   return portAt(program->program->outputs(), "output", index, info);
 }
 
+gantry_status_t gantry_program_verify(const gantry_program_t *program) {
+  if (!program)
+    return capi::nullArgument("gantry_program_verify", "program");
+  return capi::report(program->program->artifact().readConstants(
+      [](uint64_t, std::span<const uint8_t>) { return Status::ok(); }));
+}
+
 gantry_status_t gantry_program_describe(const gantry_program_t *program, const int64_t *symbols,
                                         size_t symbol_count, char **json) {
   if (!program || !json)

@@ -131,6 +131,8 @@ ExitCode runInspect(const InspectOptions &options) {
   request.profile = options.profile;
   LoadedModel model = loadModel(options.model, request);
   std::string json;
+  if (!model.compiled) // a report on a damaged file would be worth nothing
+    check(gantry_program_verify(model.program.get()));
   Description plan = describe(model.program.get(), dims, &json);
   if (!options.plot.empty()) {
     if (!plan.planned())

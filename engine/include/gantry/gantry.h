@@ -166,6 +166,9 @@ GANTRY_API gantry_status_t gantry_program_load(const char *path, gantry_program_
 /* The same from memory, which must stay valid and unchanged until the program is released. */
 GANTRY_API gantry_status_t gantry_program_load_memory(const void *data, size_t size,
                                                       gantry_program_t **program);
+/* Reads all constants and compares their checksums, as gantry_session_create does while it uploads
+ * them: DATA_LOSS names the first damaged stretch. Threads: any. */
+GANTRY_API gantry_status_t gantry_program_verify(const gantry_program_t *program);
 GANTRY_API void gantry_program_release(gantry_program_t *program);
 GANTRY_API size_t gantry_program_input_count(const gantry_program_t *program);
 GANTRY_API size_t gantry_program_output_count(const gantry_program_t *program);

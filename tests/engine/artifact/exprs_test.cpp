@@ -12,7 +12,8 @@ namespace {
 class Exprs : public testing::Test {
 protected:
   /// Expressions 0 and 1 are the symbols; `more` follows.
-  const Program &make(std::vector<Expr> more, uint32_t size = 0) {
+  const Program &make(std::vector<Expr> more, uint32_t size = 0,
+                      std::vector<uint32_t> requirements = {}) {
     ProgramT p;
     p.dynamic = true;
     for (const char *name : {"a", "b"}) {
@@ -29,6 +30,7 @@ protected:
       value->size = size;
       p.values.push_back(std::move(value));
     }
+    p.requirements = std::move(requirements);
     builder_.Clear();
     builder_.Finish(Program::Pack(builder_, &p));
     return *GetProgram(builder_.GetBufferPointer());
@@ -90,6 +92,13 @@ TEST_F(Exprs, DivisionByZeroNamesTheExpression) {
               std::string::npos)
         << message;
   }
+}
+
+TEST_F(Exprs, RequirementsMustNotBeNegative) {
+  const Program &program = make({Expr(ExprOp::sub, 0, 1, 0)}, 0, {2});
+  EXPECT_TRUE(evaluateExprs(program, std::vector<int64_t>{5, 5}).isOk());
+  const std::string message = failure(program, {3, 5});
+  EXPECT_NE(message.find("(a - b) is -2"), std::string::npos) << message;
 }
 
 TEST_F(Exprs, OnlySizesMustNotBeNegative) {

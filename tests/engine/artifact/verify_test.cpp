@@ -192,6 +192,7 @@ const Case kCases[] = {
     {"CopyOfOtherSize", "copies a value of 256 bytes to one of 128",
      [](ProgramT &p) { p.commands[1]->bindings[0] = 1; }},
     // the plan
+    {"RequirementBeyondExprs", "requirements", [](ProgramT &p) { p.requirements = {100000}; }},
     {"PeakBeyondCommands", "command 2 of 2", [](ProgramT &p) { p.peak_command = 2; }},
     {"BoundAboveArena", "below its lower bound", [](ProgramT &p) { p.lower_bound_bytes = 513; }},
 };
@@ -251,13 +252,14 @@ Status verifyWithout(int absent, int &count) {
   const Expr one(ExprOp::symbol, 0, 0, 0);
   const auto exprs = next++ == absent ? 0 : builder.CreateVectorOfStructs(&one, 1);
   const auto chunks = next++ == absent ? 0 : builder.CreateVectorOfStructs(std::vector<Chunk>());
+  const auto requirements = numbers({});
   const auto name = text();
   const auto producer = text();
   const auto source = text();
   const auto profile = text();
   FinishProgramBuffer(builder, CreateProgram(builder, name, producer, source, profile, true,
                                              symbols, exprs, inputs, outputs, values, kernels,
-                                             commands, 0, 0, 0, 0, chunks));
+                                             commands, 0, 0, 0, 0, chunks, requirements));
   count = next;
   return verifyMetadata({builder.GetBufferPointer(), builder.GetSize()}, 0);
 }
