@@ -107,8 +107,8 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
     }
     Value zero;
     if (builder_ && !init.empty())
-      zero = builder_->create<arith::ConstantOp>(
-          loc(), init[0].getType(), builder_->getZeroAttr(init[0].getType()));
+      zero = builder_->create<arith::ConstantOp>(loc(), init[0].getType(),
+                                                 builder_->getZeroAttr(init[0].getType()));
     Values block(points.size(), zero);
     emitLoops(op, levels, level + 1, inner, points, block, init, blocked);
     counts_.arithmetic += weight_ * points.size();

@@ -1,5 +1,5 @@
-// Shape expressions over known and unknown symbols, for engine/artifact and engine/program. Where all
-// symbols are known, evaluateExprs in artifact.h is the entry.
+// Shape expressions over known and unknown symbols, for engine/artifact and engine/program. Where
+// all symbols are known, evaluateExprs in artifact.h is the entry.
 #pragma once
 
 #include "engine/artifact/artifact.h"

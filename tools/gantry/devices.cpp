@@ -82,8 +82,8 @@ void printTable(const std::vector<gantry_device_info_t> &infos, std::optional<ui
                                         : Colour::kNone);
   print(table.format(colourOnStdout(), terminalWidth()));
   if (chosen)
-    print(coloured("  * is taken where --device says nothing else\n",
-                   Colour::kDim, colourOnStdout()));
+    print(coloured("  * is taken where --device says nothing else\n", Colour::kDim,
+                   colourOnStdout()));
   else
     print("  none of them can be used: see what is missing\n");
 }

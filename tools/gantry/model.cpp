@@ -148,7 +148,6 @@ std::string profileForDevice(const std::string &asked, const std::string &model,
   return info.profile;
 }
 
-
 LoadedModel loadModel(const std::string &path, const CompileRequest &request) {
   std::error_code error;
   if (!fs::exists(path, error))

@@ -47,7 +47,8 @@ void addSessionOptions(CLI::App &command, SessionRequest &request) {
 
 void addProfileOption(CLI::App &command, std::string &profile) {
   command
-      .add_option("-p,--profile", profile, "Device profile to compile a model for (run and bench: the device's "
+      .add_option("-p,--profile", profile,
+                  "Device profile to compile a model for (run and bench: the device's "
                   "own; else vulkan:generic)")
       ->type_name("PROFILE");
 }

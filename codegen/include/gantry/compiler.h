@@ -37,13 +37,13 @@ typedef void (*gantry_diagnostic_fn)(void *user, int severity, const char *messa
 typedef void (*gantry_progress_fn)(void *user, const char *stage, size_t done, size_t total);
 
 typedef struct gantry_compile_options {
-  size_t struct_size;         /* sizeof(gantry_compile_options_t) */
-  const char *profile;        /* device profile: "vulkan:generic" (NULL), "vulkan:lavapipe" */
-  int32_t keep_all_outputs;   /* 1: every operator's result becomes an output under its ONNX name */
-  const char *dump_ir;        /* folder for the IR after each pass, or NULL */
-  const char *dump_ir_pass;   /* only after this pass ("form-dispatches"), or NULL for all */
-  const char *dump_spirv;     /* folder for each kernel's SPIR-V (.spv and .spvasm), or NULL */
-  const char *reproducer;     /* file for a reproducer when a pass fails, or NULL */
+  size_t struct_size;       /* sizeof(gantry_compile_options_t) */
+  const char *profile;      /* device profile: "vulkan:generic" (NULL), "vulkan:lavapipe" */
+  int32_t keep_all_outputs; /* 1: every operator's result becomes an output under its ONNX name */
+  const char *dump_ir;      /* folder for the IR after each pass, or NULL */
+  const char *dump_ir_pass; /* only after this pass ("form-dispatches"), or NULL for all */
+  const char *dump_spirv;   /* folder for each kernel's SPIR-V (.spv and .spvasm), or NULL */
+  const char *reproducer;   /* file for a reproducer when a pass fails, or NULL */
   gantry_diagnostic_fn diagnostic;
   gantry_progress_fn progress;
   void *user;
@@ -62,9 +62,9 @@ GANTRY_COMPILER_API const char *gantry_compile_operators(void);
 
 /* The contents of an ONNX TensorProto file (.pb). data is malloc'ed: free with free(). type is
  * gantry_type_t of gantry.h. dims has room for 8. Returns as gantry_compile. */
-GANTRY_COMPILER_API gantry_compile_result_t
-gantry_read_tensor_proto(const char *path, int32_t *type, uint32_t *rank, int64_t *dims,
-                         void **data, size_t *size_bytes, char **name, gantry_diagnostic_fn diagnostic, void *user);
+GANTRY_COMPILER_API gantry_compile_result_t gantry_read_tensor_proto(
+    const char *path, int32_t *type, uint32_t *rank, int64_t *dims, void **data, size_t *size_bytes,
+    char **name, gantry_diagnostic_fn diagnostic, void *user);
 
 #ifdef __cplusplus
 }

@@ -105,28 +105,30 @@ typedef struct gantry_device_info {
   char backend[16];     /* "vulkan" */
   char api_version[16]; /* "1.3.230" */
   gantry_device_kind_t kind;
-  uint64_t memory_bytes;                /* of the largest device-local heap */
-  uint64_t max_allocation_bytes;        /* of one driver allocation */
-  uint64_t max_storage_buffer_bytes;    /* of one storage-buffer binding */
-  uint32_t max_shared_memory_bytes;     /* per workgroup */
+  uint64_t memory_bytes;             /* of the largest device-local heap */
+  uint64_t max_allocation_bytes;     /* of one driver allocation */
+  uint64_t max_storage_buffer_bytes; /* of one storage-buffer binding */
+  uint32_t max_shared_memory_bytes;  /* per workgroup */
   uint32_t max_workgroup_invocations;
   uint32_t max_push_constant_bytes;
   uint32_t subgroup_size;
-  int32_t buffer_device_address;        /* 1 if kernels may address buffers by pointer */
-  int32_t unified_memory;               /* 1 if device-local memory is host-visible */
-  char profile[64];  /* device profile to compile for, for a program that runs here: "vulkan:generic" */
+  int32_t buffer_device_address; /* 1 if kernels may address buffers by pointer */
+  int32_t unified_memory;        /* 1 if device-local memory is host-visible */
+  char profile[64]; /* device profile to compile for, for a program that runs here: "vulkan:generic"
+                     */
   char missing[256]; /* what it lacks to be usable by Gantry ("timelineSemaphore"), or "" */
 } gantry_device_info_t;
 
-/* Lists the devices in the preferred order: discrete, integrated, virtual, software; *count takes the capacity
- * of infos and returns how many there are (infos may be NULL to ask). Without any Vulkan device it
- * fails with NOT_FOUND and says which package brings the software one. */
+/* Lists the devices in the preferred order: discrete, integrated, virtual, software; *count takes
+ * the capacity of infos and returns how many there are (infos may be NULL to ask). Without any
+ * Vulkan device it fails with NOT_FOUND and says which package brings the software one. */
 GANTRY_API gantry_status_t gantry_devices(gantry_device_info_t *infos, size_t *count);
 
 /* Opens a device. selector: an index ("0"), part of its name in any case ("llvmpipe"), or NULL or
  * "": then the environment variable GANTRY_DEVICE decides if set, else the first usable device.
  * The environment variable GANTRY_VALIDATION=1 switches the validation layers on (=sync: with
- * synchronization validation), and their messages are counted by gantry_device_validation_messages. */
+ * synchronization validation), and their messages are counted by gantry_device_validation_messages.
+ */
 GANTRY_API gantry_status_t gantry_device_create(const char *selector, gantry_device_t **device);
 GANTRY_API void gantry_device_release(gantry_device_t *device);
 GANTRY_API void gantry_device_get_info(const gantry_device_t *device, gantry_device_info_t *info);
@@ -200,14 +202,14 @@ typedef struct gantry_session_options {
   size_t struct_size; /* sizeof(gantry_session_options_t) */
   gantry_binding_t binding;
   int32_t timestamps;   /* 1: GPU time of each dispatch; see gantry_session_dispatch */
-  int32_t check_memory; /* 1: poison every range before its first and after its last use, fill gaps with
-                           canaries, check them after each run (a run then fails with INTERNAL and
-                           names the value that was overrun). For tests: slow. */
+  int32_t check_memory; /* 1: poison every range before its first and after its last use, fill gaps
+                           with canaries, check them after each run (a run then fails with INTERNAL
+                           and names the value that was overrun). For tests: slow. */
   const char *cache_path; /* pipeline cache file; NULL: the user's cache folder; "": none */
 } gantry_session_options_t;
 
-/* Compiles the pipelines in parallel, uploads the constants, plans and allocates the arena (static programs).
- * options may be NULL. */
+/* Compiles the pipelines in parallel, uploads the constants, plans and allocates the arena (static
+ * programs). options may be NULL. */
 GANTRY_API gantry_status_t gantry_session_create(gantry_program_t *program, gantry_device_t *device,
                                                  const gantry_session_options_t *options,
                                                  gantry_session_t **session);
@@ -230,7 +232,8 @@ typedef struct gantry_tensor {
  * dims, type and size_bytes of each output. */
 GANTRY_API gantry_status_t gantry_session_output_shapes(gantry_session_t *session,
                                                         const gantry_tensor_t *inputs,
-                                                        size_t input_count, gantry_tensor_t *outputs,
+                                                        size_t input_count,
+                                                        gantry_tensor_t *outputs,
                                                         size_t output_count);
 
 /* Runs and waits. INVALID_ARGUMENT names the port and the wrong shape, type, count or capacity. */
@@ -239,7 +242,8 @@ GANTRY_API gantry_status_t gantry_session_run(gantry_session_t *session,
                                               gantry_tensor_t *outputs, size_t output_count);
 
 /* The same without waiting: inputs are consumed when it returns (host memory) or when the run ends
- * (buffers); outputs are valid after gantry_run_wait returned OK and must stay in place until then. */
+ * (buffers); outputs are valid after gantry_run_wait returned OK and must stay in place until then.
+ */
 GANTRY_API gantry_status_t gantry_session_submit(gantry_session_t *session,
                                                  const gantry_tensor_t *inputs, size_t input_count,
                                                  gantry_tensor_t *outputs, size_t output_count,
@@ -256,22 +260,23 @@ typedef struct gantry_statistics {
   uint64_t io_bytes;          /* staging for inputs and outputs */
   uint64_t reserved_bytes;    /* all device memory of the session, as allocated from the driver */
   uint64_t runs;
-  uint64_t plans;             /* shapes planned; each is cached */
-  uint64_t recordings;        /* command buffers recorded */
+  uint64_t plans;      /* shapes planned; each is cached */
+  uint64_t recordings; /* command buffers recorded */
   uint64_t pipelines;
-  uint64_t load_ns;           /* time gantry_session_create took */
-  uint64_t last_run_ns;       /* host time from submission to completion of the last run */
-  uint64_t last_run_gpu_ns;   /* device time of the last run, if timestamps are on */
+  uint64_t load_ns;         /* time gantry_session_create took */
+  uint64_t last_run_ns;     /* host time from submission to completion of the last run */
+  uint64_t last_run_gpu_ns; /* device time of the last run, if timestamps are on */
 } gantry_statistics_t;
 GANTRY_API void gantry_session_statistics(const gantry_session_t *session,
                                           gantry_statistics_t *statistics);
 
-/* One dispatch of the last run (timestamps on). index < the program's command count, else NOT_FOUND. */
+/* One dispatch of the last run (timestamps on). index < the program's command count, else
+ * NOT_FOUND. */
 typedef struct gantry_dispatch_info {
-  const char *name;   /* operators and nodes: "Conv_0 + Relu_1" */
+  const char *name; /* operators and nodes: "Conv_0 + Relu_1" */
   uint64_t gpu_ns;
-  uint64_t flops;     /* the operator's own operations for this shape */
-  uint64_t bytes;     /* the operator's own bytes, read and written, for this shape */
+  uint64_t flops; /* the operator's own operations for this shape */
+  uint64_t bytes; /* the operator's own bytes, read and written, for this shape */
   uint32_t workgroups[3];
   uint32_t workgroup_size[3];
   uint32_t shared_bytes;

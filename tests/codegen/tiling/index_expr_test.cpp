@@ -35,8 +35,7 @@ TEST(IndexExpr, QuotientOfATileIsExact) {
   EXPECT_EQ(space.floorDiv(x, IndexExpr(8)), i);
   EXPECT_EQ(space.mod(x, IndexExpr(8)), IndexExpr(3));
   // (8·i + j) / 56 is the same quotient for all j < 8.
-  EXPECT_EQ(space.floorDiv(x, IndexExpr(56)),
-            space.floorDiv(space.scale(i, 8), IndexExpr(56)));
+  EXPECT_EQ(space.floorDiv(x, IndexExpr(56)), space.floorDiv(space.scale(i, 8), IndexExpr(56)));
 }
 
 TEST(IndexExpr, EqualQuotientsAreOneVariable) {
@@ -93,11 +92,11 @@ TEST(IndexExpr, RandomExpressionsKeepTheirValues) {
       bool small = true;
       for (int i = 0; i < kAssignments; ++i) {
         int64_t x = a.values[i], y = b.values[i];
-        int64_t value = op == 0   ? x + y
-                        : op == 1 ? x * (k - 6)
-                        : op == 2 ? floorDivide(x, k)
-                        : op == 3 ? x - floorDivide(x, k) * k
-                        : op == 4 ? x + k
+        int64_t value = op == 0    ? x + y
+                        : op == 1  ? x * (k - 6)
+                        : op == 2  ? floorDivide(x, k)
+                        : op == 3  ? x - floorDivide(x, k) * k
+                        : op == 4  ? x + k
                         : step < 6 ? x * y
                                    : x - y;
         small &= std::abs(value) < (int64_t(1) << 40);
