@@ -1,0 +1,179 @@
+// Host memory that may run out: allocation that reports failure instead of ending the process, and
+// two arrays built on it.
+//
+// The rooms that manage memory (engine/heap, engine/device) must survive a failing host allocation
+// and give an error. They take their bookkeeping from a HostAllocator: two functions and a pointer,
+// malloc and free by default. An embedder passes its own; a test passes one whose k-th call fails.
+//
+// What it is not: no replacement for std::vector where failure is not expected, no allocator for
+// device memory.
+//
+// Threads: the functions of a HostAllocator are called from any thread that uses its owner. The
+// arrays are for one thread at a time, except where SegmentedArray says otherwise.
+// Elements are trivially copyable and begin as zero bytes.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+
+namespace gantry {
+
+struct HostAllocator {
+  /// At least `bytes` bytes, aligned to 16, or nullptr. bytes > 0.
+  void *(*allocate)(void *user, size_t bytes) = [](void *, size_t bytes) {
+    return std::malloc(bytes);
+  };
+  /// What allocate returned, with the same size.
+  void (*free)(void *user, void *memory, size_t bytes) = [](void *, void *memory, size_t) {
+    std::free(memory);
+  };
+  void *user = nullptr;
+
+  /// Zeroed, and thereby already backed by the system's pages; nullptr where there is none.
+  void *allocateZeroed(size_t bytes) const {
+    void *memory = allocate(user, bytes);
+    if (memory != nullptr)
+      std::memset(memory, 0, bytes);
+    return memory;
+  }
+};
+
+/// A growing array in one piece. Growth copies: amortised O(1), and O(1) after reserve().
+template <typename T> class HostArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+  explicit HostArray(const HostAllocator &allocator) : allocator_(allocator) {}
+  HostArray(const HostArray &) = delete;
+  HostArray &operator=(const HostArray &) = delete;
+  ~HostArray() {
+    if (data_ != nullptr)
+      allocator_.free(allocator_.user, data_, size_t{capacity_} * sizeof(T));
+  }
+
+  uint32_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T &operator[](uint32_t index) { return data_[index]; }
+  const T &operator[](uint32_t index) const { return data_[index]; }
+  T *begin() { return data_; }
+  T *end() { return data_ + size_; }
+  const T *begin() const { return data_; }
+  const T *end() const { return data_ + size_; }
+  T &back() { return data_[size_ - 1]; }
+  void popBack() { --size_; }
+  void clear() { size_ = 0; }
+
+  /// Room for `capacity` elements in all; false where the host has no memory, with nothing changed.
+  [[nodiscard]] bool reserve(uint32_t capacity) {
+    if (capacity <= capacity_)
+      return true;
+    uint32_t larger = capacity_ < 16 ? 16 : capacity_;
+    while (larger < capacity) {
+      if (larger > UINT32_MAX / 2)
+        return false;
+      larger *= 2;
+    }
+    auto *data = static_cast<T *>(allocator_.allocateZeroed(size_t{larger} * sizeof(T)));
+    if (data == nullptr)
+      return false;
+    if (data_ != nullptr) {
+      std::memcpy(static_cast<void *>(data), data_, size_t{size_} * sizeof(T));
+      allocator_.free(allocator_.user, data_, size_t{capacity_} * sizeof(T));
+    }
+    data_ = data;
+    capacity_ = larger;
+    return true;
+  }
+
+  [[nodiscard]] bool pushBack(const T &value) {
+    const T copy = value; // may lie in this array
+    if (size_ == capacity_ && !reserve(size_ + 1))
+      return false;
+    data_[size_++] = copy;
+    return true;
+  }
+
+  /// For callers that have reserved.
+  void pushBackReserved(const T &value) { data_[size_++] = value; }
+
+  /// New elements are zero bytes.
+  [[nodiscard]] bool resize(uint32_t size) {
+    if (!reserve(size))
+      return false;
+    if (size > size_)
+      std::memset(static_cast<void *>(data_ + size_), 0, size_t{size - size_} * sizeof(T));
+    size_ = size;
+    return true;
+  }
+
+private:
+  HostAllocator allocator_;
+  T *data_ = nullptr;
+  uint32_t size_ = 0;
+  uint32_t capacity_ = 0;
+};
+
+/// A growing array whose elements never move: segment k holds 1024 * 2^k of them. Elements need not
+/// be copyable; they begin as zero bytes and are not destroyed.
+/// Threads: grow() by one thread at a time; find() by any thread at any time.
+template <typename T> class SegmentedArray {
+  static_assert(std::is_trivially_destructible_v<T>);
+  static constexpr uint32_t kFirstLog2 = 10;
+  static constexpr uint32_t kSegments = 21;
+
+public:
+  explicit SegmentedArray(const HostAllocator &allocator) : allocator_(allocator) {}
+  SegmentedArray(const SegmentedArray &) = delete;
+  SegmentedArray &operator=(const SegmentedArray &) = delete;
+  ~SegmentedArray() {
+    for (uint32_t k = 0; k < kSegments; ++k)
+      if (T *segment = segments_[k].load(std::memory_order_relaxed))
+        allocator_.free(allocator_.user, segment, segmentBytes(k));
+  }
+
+  /// The elements that exist: indices below it.
+  uint32_t capacity() const { return capacity_.load(std::memory_order_acquire); }
+
+  /// Adds one segment; false where the host has no memory, or at 2^31 elements.
+  [[nodiscard]] bool grow() {
+    const uint32_t old = capacity_.load(std::memory_order_relaxed);
+    const uint32_t k = std::bit_width(old + (1U << kFirstLog2)) - 1 - kFirstLog2;
+    if (k >= kSegments)
+      return false;
+    void *memory = allocator_.allocateZeroed(segmentBytes(k));
+    if (memory == nullptr)
+      return false;
+    segments_[k].store(static_cast<T *>(memory), std::memory_order_release);
+    capacity_.store(old + (1U << (k + kFirstLog2)), std::memory_order_release);
+    return true;
+  }
+
+  /// index < capacity().
+  T &operator[](uint32_t index) const {
+    const uint32_t biased = index + (1U << kFirstLog2);
+    const auto log2 = static_cast<uint32_t>(std::bit_width(biased)) - 1;
+    return segments_[log2 - kFirstLog2].load(std::memory_order_acquire)[biased - (1U << log2)];
+  }
+
+  /// nullptr where index is not below capacity().
+  T *find(uint32_t index) const {
+    if (index >= capacity())
+      return nullptr;
+    return &(*this)[index];
+  }
+
+private:
+  static size_t segmentBytes(uint32_t k) { return sizeof(T) << (k + kFirstLog2); }
+
+  HostAllocator allocator_;
+  std::array<std::atomic<T *>, kSegments> segments_{};
+  std::atomic<uint32_t> capacity_{0};
+};
+
+} // namespace gantry

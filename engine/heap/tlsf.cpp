@@ -1,0 +1,410 @@
+#include "engine/heap/tlsf.h"
+
+#include "engine/base/align.h"
+
+#include <bit>
+#include <cassert>
+
+namespace gantry::heap {
+namespace {
+
+constexpr uint32_t kMaxRegions = 1U << 24;
+
+} // namespace
+
+Tlsf::Tlsf(const Options &options)
+    : granuleLog2_(options.granuleLog2), granule_(uint64_t{1} << options.granuleLog2),
+      blocks_(options.host), regions_(options.host) {
+  assert(options.granuleLog2 <= 20);
+  for (auto &row : heads_)
+    row.fill(kNone);
+}
+
+// ---- lists
+// ---------------------------------------------------------------------------------------
+
+Tlsf::List Tlsf::listOf(uint64_t size) const {
+  const uint64_t granules = size >> granuleLog2_;
+  if (granules < kSecond)
+    return {0, static_cast<uint32_t>(granules)};
+  const auto log2 = static_cast<uint32_t>(std::bit_width(granules)) - 1;
+  return {log2 - kSecondLog2 + 1,
+          static_cast<uint32_t>(granules >> (log2 - kSecondLog2)) & (kSecond - 1)};
+}
+
+void Tlsf::link(uint32_t index) {
+  Block &block = blocks_[index];
+  const List list = listOf(block.size);
+  uint32_t &head = heads_[list.first][list.second];
+  block.state = kFree;
+  block.previousFree = kNone;
+  block.nextFree = head;
+  if (head != kNone)
+    blocks_[head].previousFree = index;
+  head = index;
+  firstBits_ |= uint64_t{1} << list.first;
+  secondBits_[list.first] |= 1U << list.second;
+  ++freeBlocks_;
+}
+
+void Tlsf::unlink(uint32_t index) {
+  const Block &block = blocks_[index];
+  if (block.nextFree != kNone)
+    blocks_[block.nextFree].previousFree = block.previousFree;
+  if (block.previousFree != kNone) {
+    blocks_[block.previousFree].nextFree = block.nextFree;
+  } else {
+    const List list = listOf(block.size);
+    heads_[list.first][list.second] = block.nextFree;
+    if (block.nextFree == kNone) {
+      secondBits_[list.first] &= ~(1U << list.second);
+      if (secondBits_[list.first] == 0)
+        firstBits_ &= ~(uint64_t{1} << list.first);
+    }
+  }
+  --freeBlocks_;
+}
+
+bool Tlsf::fits(const Block &block, uint64_t size, uint64_t alignment) const {
+  const uint64_t padding = (alignment - (block.offset & (alignment - 1))) & (alignment - 1);
+  return block.size >= size && block.size - size >= padding;
+}
+
+uint32_t Tlsf::scan(uint32_t first, uint64_t size, uint64_t alignment, uint32_t avoid,
+                    uint32_t tries) const {
+  for (uint32_t index = first; index != kNone && tries > 0; --tries) {
+    const Block &block = blocks_[index];
+    if (fits(block, size, alignment) && block.region != avoid)
+      return index;
+    index = block.nextFree;
+  }
+  return kNone;
+}
+
+// Own list, a few tries; then every longer list that has blocks, smallest first: its first block
+// fits unless it is misaligned or to be avoided, so the walk over lists is bounded by the tries.
+uint32_t Tlsf::findFree(uint64_t size, uint64_t alignment, uint32_t avoid) const {
+  const List own = listOf(size);
+  const uint32_t found = scan(heads_[own.first][own.second], size, alignment, avoid, kOwnListTries);
+  if (found != kNone)
+    return found;
+  const bool plain = alignment <= granule_ && avoid == kNone;
+  const uint32_t perList = plain ? 1 : kOwnListTries;
+  uint32_t first = own.first;
+  uint32_t bits = own.second + 1 < kSecond ? secondBits_[first] & (~0U << (own.second + 1)) : 0;
+  for (;;) {
+    while (bits != 0) {
+      const auto second = static_cast<uint32_t>(std::countr_zero(bits));
+      const uint32_t block = scan(heads_[first][second], size, alignment, avoid, perList);
+      if (block != kNone)
+        return block;
+      bits &= bits - 1;
+    }
+    const uint64_t above = firstBits_ & (~uint64_t{0} << first << 1);
+    if (above == 0)
+      return kNone;
+    first = static_cast<uint32_t>(std::countr_zero(above));
+    bits = secondBits_[first];
+  }
+}
+
+// ---- records
+// -------------------------------------------------------------------------------------
+
+bool Tlsf::reserveRecords(uint32_t count) {
+  if (unusedCount_ >= count)
+    return true;
+  return blocks_.reserve(blocks_.size() + count - unusedCount_);
+}
+
+uint32_t Tlsf::newRecord() {
+  if (unusedRecords_ != kNone) {
+    const uint32_t index = unusedRecords_;
+    unusedRecords_ = blocks_[index].nextFree;
+    --unusedCount_;
+    return index;
+  }
+  blocks_.pushBackReserved({});
+  return blocks_.size() - 1;
+}
+
+void Tlsf::dropRecord(uint32_t index) {
+  Block &block = blocks_[index];
+  block.state = kUnused;
+  block.nextFree = unusedRecords_;
+  unusedRecords_ = index;
+  ++unusedCount_;
+}
+
+// ---- regions
+// -------------------------------------------------------------------------------------
+
+uint32_t Tlsf::addRegion(uint64_t sizeBytes) {
+  const uint64_t size = sizeBytes & ~(granule_ - 1);
+  hostExhausted_ = false;
+  if (size == 0 || regionBytes_ > UINT64_MAX - size)
+    return kNone;
+  const bool fresh = unusedRegions_ == kNone;
+  if ((fresh && (regions_.size() == kMaxRegions || !regions_.reserve(regions_.size() + 1))) ||
+      !reserveRecords(1)) {
+    hostExhausted_ = true;
+    return kNone;
+  }
+  uint32_t region = unusedRegions_;
+  if (fresh) {
+    regions_.pushBackReserved({});
+    region = regions_.size() - 1;
+  } else {
+    unusedRegions_ = regions_[region].nextUnused;
+  }
+  const uint32_t block = newRecord();
+  blocks_[block] = {0, size, kNone, kNone, kNone, kNone, region, kFree, 0};
+  link(block);
+  regions_[region] = {size, 0, block, kNone};
+  regionBytes_ += size;
+  ++regionCount_;
+  return region;
+}
+
+bool Tlsf::removeRegion(uint32_t region) {
+  if (region >= regions_.size() || regions_[region].size == 0 || regions_[region].used != 0)
+    return false;
+  unlink(regions_[region].first);
+  dropRecord(regions_[region].first);
+  regionBytes_ -= regions_[region].size;
+  --regionCount_;
+  regions_[region] = {0, 0, kNone, unusedRegions_};
+  unusedRegions_ = region;
+  return true;
+}
+
+// ---- blocks
+// --------------------------------------------------------------------------------------
+
+uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignment, uint32_t user, uint32_t avoid) {
+  hostExhausted_ = false;
+  if (sizeBytes == 0 || !isPowerOfTwo(alignment) || sizeBytes > UINT64_MAX - (granule_ - 1))
+    return kNone;
+  const uint64_t size = roundUp(sizeBytes, granule_);
+  const uint32_t index = findFree(size, alignment, avoid);
+  if (index == kNone)
+    return kNone;
+  if (!reserveRecords(2)) {
+    hostExhausted_ = true;
+    return kNone;
+  }
+  unlink(index);
+  Block *block = &blocks_[index];
+  const uint64_t padding = (alignment - (block->offset & (alignment - 1))) & (alignment - 1);
+  if (padding != 0) { // the piece in front stays free, under a record of its own
+    const uint32_t front = newRecord();
+    block = &blocks_[index];
+    blocks_[front] = {block->offset, padding, block->previousPhysical,
+                      index,         kNone,   kNone,
+                      block->region, kFree,   0};
+    if (block->previousPhysical != kNone)
+      blocks_[block->previousPhysical].nextPhysical = front;
+    else
+      regions_[block->region].first = front;
+    block->previousPhysical = front;
+    block->offset += padding;
+    block->size -= padding;
+    link(front);
+  }
+  if (block->size != size) {
+    const uint32_t rest = newRecord();
+    block = &blocks_[index];
+    blocks_[rest] = {block->offset + size,
+                     block->size - size,
+                     index,
+                     block->nextPhysical,
+                     kNone,
+                     kNone,
+                     block->region,
+                     kFree,
+                     0};
+    if (block->nextPhysical != kNone)
+      blocks_[block->nextPhysical].previousPhysical = rest;
+    block->nextPhysical = rest;
+    block->size = size;
+    link(rest);
+  }
+  block->state = kUsed;
+  block->user = user;
+  usedBytes_ += size;
+  regions_[block->region].used += size;
+  ++usedBlocks_;
+  return index;
+}
+
+bool Tlsf::free(uint32_t index) {
+  if (index >= blocks_.size() || blocks_[index].state != kUsed)
+    return false;
+  Block *block = &blocks_[index];
+  usedBytes_ -= block->size;
+  regions_[block->region].used -= block->size;
+  --usedBlocks_;
+  const uint32_t next = block->nextPhysical;
+  if (next != kNone && blocks_[next].state == kFree) {
+    unlink(next);
+    block->size += blocks_[next].size;
+    block->nextPhysical = blocks_[next].nextPhysical;
+    if (block->nextPhysical != kNone)
+      blocks_[block->nextPhysical].previousPhysical = index;
+    dropRecord(next);
+  }
+  const uint32_t previous = block->previousPhysical;
+  if (previous != kNone && blocks_[previous].state == kFree) {
+    unlink(previous);
+    blocks_[previous].size += block->size;
+    blocks_[previous].nextPhysical = block->nextPhysical;
+    if (block->nextPhysical != kNone)
+      blocks_[block->nextPhysical].previousPhysical = previous;
+    dropRecord(index);
+    index = previous;
+  }
+  link(index);
+  return true;
+}
+
+uint32_t Tlsf::split(uint32_t index, uint64_t sizeBytes) {
+  hostExhausted_ = false;
+  if (index >= blocks_.size() || blocks_[index].state != kUsed || sizeBytes == 0 ||
+      sizeBytes > blocks_[index].size)
+    return kNone;
+  const uint64_t size = roundUp(sizeBytes, granule_);
+  if (size >= blocks_[index].size)
+    return kNone;
+  if (!reserveRecords(1)) {
+    hostExhausted_ = true;
+    return kNone;
+  }
+  const uint32_t rest = newRecord();
+  Block &block = blocks_[index];
+  blocks_[rest] = {block.offset + size,
+                   block.size - size,
+                   index,
+                   block.nextPhysical,
+                   kNone,
+                   kNone,
+                   block.region,
+                   kUsed,
+                   block.user};
+  if (block.nextPhysical != kNone)
+    blocks_[block.nextPhysical].previousPhysical = rest;
+  block.nextPhysical = rest;
+  block.size = size;
+  ++usedBlocks_;
+  return rest;
+}
+
+Tlsf::Range Tlsf::at(uint32_t index) const {
+  if (index >= blocks_.size() || blocks_[index].state == kUnused)
+    return {};
+  const Block &block = blocks_[index];
+  return {block.region, block.offset, block.size, block.user, block.state == kUsed};
+}
+
+// ---- statistics and judge
+// ------------------------------------------------------------------------
+
+uint64_t Tlsf::largestFreeBytes() const {
+  if (firstBits_ == 0)
+    return 0;
+  const auto first = static_cast<uint32_t>(std::bit_width(firstBits_)) - 1;
+  const auto second = static_cast<uint32_t>(std::bit_width(secondBits_[first])) - 1;
+  uint64_t largest = 0;
+  for (uint32_t i = heads_[first][second]; i != kNone; i = blocks_[i].nextFree)
+    largest = blocks_[i].size > largest ? blocks_[i].size : largest;
+  return largest;
+}
+
+Tlsf::Statistics Tlsf::statistics() const {
+  return {regionBytes_, usedBytes_, regionBytes_ - usedBytes_, largestFreeBytes(), regionCount_,
+          usedBlocks_,  freeBlocks_};
+}
+
+const char *Tlsf::validateRegions(uint64_t &used, uint64_t &total, uint32_t &free) const {
+  for (uint32_t r = 0; r < regions_.size(); ++r) {
+    const Region &region = regions_[r];
+    if (region.size == 0)
+      continue;
+    uint64_t offset = 0;
+    uint64_t usedHere = 0;
+    uint32_t previous = kNone;
+    for (uint32_t i = region.first; i != kNone; i = blocks_[i].nextPhysical) {
+      if (i >= blocks_.size())
+        return "a neighbour does not exist";
+      const Block &block = blocks_[i];
+      if (block.state == kUnused)
+        return "an unused record lies in a region";
+      if (block.region != r)
+        return "a block names another region";
+      if (block.offset != offset)
+        return "blocks leave a gap or overlap";
+      if (block.size == 0 || (block.size & (granule_ - 1)) != 0)
+        return "a size is no multiple of the granule";
+      if (block.previousPhysical != previous)
+        return "neighbours disagree";
+      if (block.state == kFree && previous != kNone && blocks_[previous].state == kFree)
+        return "two free neighbours are not merged";
+      if (block.state == kUsed)
+        usedHere += block.size;
+      else
+        ++free;
+      if (block.size > region.size - offset)
+        return "a block passes its region's end";
+      offset += block.size;
+      previous = i;
+    }
+    if (offset != region.size)
+      return "blocks do not fill their region";
+    if (usedHere != region.used)
+      return "a region's used bytes are wrong";
+    used += usedHere;
+    total += region.size;
+  }
+  return nullptr;
+}
+
+const char *Tlsf::validate() const {
+  uint64_t used = 0;
+  uint64_t total = 0;
+  uint32_t free = 0;
+  if (const char *broken = validateRegions(used, total, free))
+    return broken;
+  if (used != usedBytes_ || total != regionBytes_)
+    return "the sums of bytes are wrong";
+  uint32_t linked = 0;
+  for (uint32_t first = 0; first < kFirst; ++first) {
+    if (((firstBits_ >> first) & 1) != (secondBits_[first] != 0 ? 1U : 0U))
+      return "the first level's bitmap is wrong";
+    for (uint32_t second = 0; second < kSecond; ++second) {
+      const uint32_t head = heads_[first][second];
+      if (((secondBits_[first] >> second) & 1) != (head != kNone ? 1U : 0U))
+        return "the second level's bitmap is wrong";
+      uint32_t previous = kNone;
+      for (uint32_t i = head; i != kNone; i = blocks_[i].nextFree) {
+        const List list = listOf(blocks_[i].size);
+        if (blocks_[i].state != kFree || list.first != first || list.second != second)
+          return "a block lies in the wrong list";
+        if (blocks_[i].previousFree != previous)
+          return "a list's links disagree";
+        previous = i;
+        if (++linked > freeBlocks_)
+          return "a list has a cycle";
+      }
+    }
+  }
+  if (linked != freeBlocks_ || free != freeBlocks_)
+    return "free blocks and lists disagree";
+  uint32_t unused = 0;
+  for (uint32_t i = unusedRecords_; i != kNone; i = blocks_[i].nextFree)
+    if (blocks_[i].state != kUnused || ++unused > blocks_.size())
+      return "the list of unused records is wrong";
+  if (unused != unusedCount_ || unused + usedBlocks_ + freeBlocks_ != blocks_.size())
+    return "records are lost";
+  return nullptr;
+}
+
+} // namespace gantry::heap

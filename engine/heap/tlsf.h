@@ -1,0 +1,165 @@
+// The suballocator: which bytes of which region are taken. Arithmetic on 64-bit numbers alone; it
+// never touches the memory that it manages and knows no device.
+//
+// It manages any number of regions (slabs) with one set of free lists, so that the best free range
+// of all regions is found at once. Algorithm: two-level segregated fit (Masmano, Ripoll, Crespo,
+// Real 2004, "TLSF: a new dynamic memory allocator for real-time systems"), with bookkeeping in
+// flat arrays beside the memory: free ranges lie in lists by size, 32 lists per doubling, and two
+// levels of bitmaps find the first list whose ranges all fit. In front of that a few ranges of the
+// request's own list are tried (kOwnListTries), which packs tighter; ranges of one doubling above
+// never leave a list walk. Neighbouring free ranges are merged at once.
+//
+// Cost: allocate and free are O(1) in the worst case, except where the table of blocks grows; after
+// reserveBlocks(n) it does not for n blocks. 40 bytes per block, free or taken.
+// Units: bytes. Sizes are rounded up to the granule. Threads: one at a time; the heap holds its
+// pool's lock. Errors: kNone where nothing fits or the host has no memory (hostExhausted() tells
+// which); free() of what is not taken is refused and changes nothing.
+#pragma once
+
+#include "engine/base/host_memory.h"
+
+#include <array>
+#include <cstdint>
+
+namespace gantry::heap {
+
+class Tlsf {
+public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  struct Options {
+    uint32_t granuleLog2 = 8; // sizes and offsets are multiples of 2^granuleLog2 bytes; at most 20
+    HostAllocator host;
+  };
+
+  struct Statistics {
+    uint64_t regionBytes = 0;
+    uint64_t usedBytes = 0; // as rounded
+    uint64_t freeBytes = 0;
+    uint64_t largestFreeBytes = 0;
+    uint32_t regions = 0;
+    uint32_t usedBlocks = 0;
+    uint32_t freeBlocks = 0;
+  };
+
+  /// What a block is, as told by at().
+  struct Range {
+    uint32_t region = kNone;
+    uint64_t offset = 0;
+    uint64_t size = 0; // as rounded
+    uint32_t user = 0;
+    bool used = false;
+  };
+
+  explicit Tlsf(const Options &options);
+
+  /// Adds sizeBytes (rounded down to the granule) of free space; the region's number, or kNone
+  /// where the host has no memory or sizeBytes is less than a granule. Numbers of removed regions
+  /// return.
+  uint32_t addRegion(uint64_t sizeBytes);
+
+  /// False, with nothing changed, unless the region exists and none of it is taken.
+  bool removeRegion(uint32_t region);
+
+  /// Takes sizeBytes at a multiple of alignment (a power of two) from any region, except from
+  /// `avoid`. The block's number, or kNone. `user` is kept with the block.
+  uint32_t allocate(uint64_t sizeBytes, uint64_t alignment, uint32_t user = 0,
+                    uint32_t avoid = kNone);
+
+  /// Gives a block back. False, with nothing changed, where the number is of no taken block.
+  bool free(uint32_t block);
+
+  /// Cuts a taken block: it keeps sizeBytes (rounded up) and the rest becomes a taken block of its
+  /// own, whose number is returned; kNone where there is no rest or no host memory.
+  uint32_t split(uint32_t block, uint64_t sizeBytes);
+
+  Range at(uint32_t block) const;
+  uint64_t offsetOf(uint32_t block) const { return blocks_[block].offset; }
+  uint64_t sizeOf(uint32_t block) const { return blocks_[block].size; }
+  uint32_t regionOf(uint32_t block) const { return blocks_[block].region; }
+  void setUser(uint32_t block, uint32_t user) { blocks_[block].user = user; }
+
+  /// The block that starts a region and the one behind a block; kNone at the end. For walks.
+  uint32_t firstOf(uint32_t region) const { return regions_[region].first; }
+  uint32_t nextOf(uint32_t block) const { return blocks_[block].nextPhysical; }
+  uint64_t usedBytesOf(uint32_t region) const { return regions_[region].used; }
+  uint64_t sizeOfRegion(uint32_t region) const { return regions_[region].size; }
+
+  /// Makes room for that many blocks, free ones included. False: no host memory.
+  [[nodiscard]] bool reserveBlocks(uint32_t count) { return blocks_.reserve(count); }
+
+  /// Whether the last kNone was for want of host memory.
+  bool hostExhausted() const { return hostExhausted_; }
+
+  uint64_t usedBytes() const { return usedBytes_; }
+  uint64_t regionBytes() const { return regionBytes_; }
+  uint64_t largestFreeBytes() const;
+  Statistics statistics() const;
+
+  /// Rechecks every invariant (neighbours, merging, sums, lists, bitmaps). nullptr, or what is
+  /// broken. O(blocks); for tests and for suspicion.
+  const char *validate() const;
+
+private:
+  static constexpr uint32_t kSecondLog2 = 5;
+  static constexpr uint32_t kSecond = 1U << kSecondLog2;
+  static constexpr uint32_t kFirst = 60;
+  static constexpr uint32_t kOwnListTries = 4;
+
+  enum State : uint8_t { kUnused, kFree, kUsed };
+
+  struct Block {
+    uint64_t offset;
+    uint64_t size;
+    uint32_t previousPhysical;
+    uint32_t nextPhysical;
+    uint32_t previousFree; // of its list; kNone for the first
+    uint32_t nextFree;     // of its list, or of the unused records
+    uint32_t region : 24;
+    uint32_t state : 8;
+    uint32_t user;
+  };
+  static_assert(sizeof(Block) == 40);
+
+  struct Region {
+    uint64_t size; // 0: removed
+    uint64_t used;
+    uint32_t first;
+    uint32_t nextUnused;
+  };
+
+  struct List {
+    uint32_t first;
+    uint32_t second;
+  };
+  List listOf(uint64_t size) const;
+  uint32_t findFree(uint64_t size, uint64_t alignment, uint32_t avoid) const;
+  uint32_t scan(uint32_t first, uint64_t size, uint64_t alignment, uint32_t avoid,
+                uint32_t tries) const;
+  bool fits(const Block &block, uint64_t size, uint64_t alignment) const;
+  void link(uint32_t block);
+  void unlink(uint32_t block);
+  bool reserveRecords(uint32_t count);
+  uint32_t newRecord();
+  void dropRecord(uint32_t block);
+  const char *validateRegions(uint64_t &used, uint64_t &total, uint32_t &free) const;
+
+  uint32_t granuleLog2_;
+  uint64_t granule_;
+  uint64_t firstBits_ = 0;
+  std::array<uint32_t, kFirst> secondBits_{};
+  std::array<std::array<uint32_t, kSecond>, kFirst> heads_;
+  HostArray<Block> blocks_;
+  HostArray<Region> regions_;
+  uint32_t unusedRecords_ = kNone;
+  uint32_t unusedCount_ = 0;
+  uint32_t unusedRegions_ = kNone;
+  uint32_t regionCount_ = 0;
+  uint64_t usedBytes_ = 0;
+  uint64_t regionBytes_ = 0;
+  uint32_t usedBlocks_ = 0;
+  uint32_t freeBlocks_ = 0;
+  bool hostExhausted_ = false;
+};
+
+} // namespace gantry::heap

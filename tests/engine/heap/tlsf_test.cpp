@@ -1,0 +1,216 @@
+// The suballocator against a model that remembers every range.
+#include "engine/heap/tlsf.h"
+#include "tests/engine/heap/failing_host.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <vector>
+
+namespace gantry::heap {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+
+TEST(Tlsf, PlacesRoundsAndMerges) {
+  Tlsf tlsf({.granuleLog2 = 8, .host = {}});
+  const uint32_t region = tlsf.addRegion(kMiB + 100);
+  ASSERT_NE(region, Tlsf::kNone);
+  EXPECT_EQ(tlsf.regionBytes(), kMiB); // rounded down
+  const uint32_t a = tlsf.allocate(1, 1);
+  const uint32_t b = tlsf.allocate(257, 1);
+  ASSERT_NE(b, Tlsf::kNone);
+  EXPECT_EQ(tlsf.sizeOf(a), 256U);
+  EXPECT_EQ(tlsf.sizeOf(b), 512U);
+  EXPECT_EQ(tlsf.usedBytes(), 768U);
+  EXPECT_EQ(tlsf.validate(), nullptr);
+  EXPECT_FALSE(tlsf.removeRegion(region));
+  EXPECT_TRUE(tlsf.free(a));
+  EXPECT_FALSE(tlsf.free(a)) << "twice";
+  EXPECT_TRUE(tlsf.free(b));
+  EXPECT_EQ(tlsf.largestFreeBytes(), kMiB);
+  EXPECT_EQ(tlsf.statistics().freeBlocks, 1U);
+  EXPECT_TRUE(tlsf.removeRegion(region));
+  EXPECT_EQ(tlsf.allocate(1, 1), Tlsf::kNone);
+  EXPECT_EQ(tlsf.validate(), nullptr);
+}
+
+TEST(Tlsf, RefusesWhatCannotBe) {
+  Tlsf tlsf({});
+  ASSERT_NE(tlsf.addRegion(kMiB), Tlsf::kNone);
+  EXPECT_EQ(tlsf.addRegion(255), Tlsf::kNone);
+  EXPECT_EQ(tlsf.addRegion(UINT64_MAX), Tlsf::kNone) << "the sum of regions would overflow";
+  for (const uint64_t size : {uint64_t{0}, kMiB + 1, uint64_t{1} << 63, UINT64_MAX})
+    EXPECT_EQ(tlsf.allocate(size, 1), Tlsf::kNone) << size;
+  for (const uint64_t alignment : {uint64_t{0}, uint64_t{3}, UINT64_MAX})
+    EXPECT_EQ(tlsf.allocate(256, alignment), Tlsf::kNone) << alignment;
+  EXPECT_NE(tlsf.allocate(256, uint64_t{1} << 63), Tlsf::kNone)
+      << "offset 0 is aligned to anything";
+  EXPECT_EQ(tlsf.allocate(256, uint64_t{1} << 63), Tlsf::kNone);
+  EXPECT_FALSE(tlsf.free(Tlsf::kNone));
+  EXPECT_FALSE(tlsf.free(1000));
+  EXPECT_FALSE(tlsf.hostExhausted());
+  EXPECT_EQ(tlsf.validate(), nullptr);
+}
+
+TEST(Tlsf, SplitsTakenBlocks) {
+  Tlsf tlsf({});
+  ASSERT_NE(tlsf.addRegion(kMiB), Tlsf::kNone);
+  const uint32_t whole = tlsf.allocate(kMiB, 1, 7);
+  EXPECT_EQ(tlsf.split(whole, kMiB), Tlsf::kNone);
+  EXPECT_EQ(tlsf.split(whole, 0), Tlsf::kNone);
+  const uint32_t rest = tlsf.split(whole, 1000);
+  ASSERT_NE(rest, Tlsf::kNone);
+  EXPECT_EQ(tlsf.sizeOf(whole), 1024U);
+  EXPECT_EQ(tlsf.at(rest).offset, 1024U);
+  EXPECT_EQ(tlsf.at(rest).user, 7U);
+  EXPECT_EQ(tlsf.usedBytes(), kMiB);
+  EXPECT_EQ(tlsf.validate(), nullptr);
+  EXPECT_TRUE(tlsf.free(whole));
+  EXPECT_TRUE(tlsf.free(rest));
+  EXPECT_EQ(tlsf.largestFreeBytes(), kMiB);
+}
+
+TEST(Tlsf, AvoidsARegion) {
+  Tlsf tlsf({});
+  const uint32_t first = tlsf.addRegion(kMiB);
+  const uint32_t second = tlsf.addRegion(kMiB);
+  for (uint32_t avoid : {first, second}) {
+    const uint32_t block = tlsf.allocate(4096, 256, 0, avoid);
+    ASSERT_NE(block, Tlsf::kNone);
+    EXPECT_NE(tlsf.regionOf(block), avoid);
+  }
+  EXPECT_EQ(tlsf.validate(), nullptr);
+}
+
+// Ranges per region, by offset; what the suballocator says must agree with it at any time.
+class Model {
+public:
+  void add(const Tlsf::Range &range) {
+    auto &ranges = regions_[range.region];
+    const auto next = ranges.lower_bound(range.offset);
+    if (next != ranges.end()) {
+      EXPECT_LE(range.offset + range.size, next->first);
+    }
+    if (next != ranges.begin()) {
+      EXPECT_LE(std::prev(next)->first + std::prev(next)->second, range.offset);
+    }
+    ranges[range.offset] = range.size;
+    bytes_ += range.size;
+  }
+  void remove(const Tlsf::Range &range) {
+    EXPECT_EQ(regions_[range.region].erase(range.offset), 1U);
+    bytes_ -= range.size;
+  }
+  uint64_t bytes() const { return bytes_; }
+
+private:
+  std::map<uint32_t, std::map<uint64_t, uint64_t>> regions_;
+  uint64_t bytes_ = 0;
+};
+
+void runRandom(uint32_t seed, uint32_t granuleLog2, int steps) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed << ", granule 2^" << granuleLog2);
+  std::mt19937_64 random(seed);
+  Tlsf tlsf({.granuleLog2 = granuleLog2, .host = {}});
+  std::vector<uint64_t> regionSizes;
+  for (int i = 0; i < 3; ++i)
+    ASSERT_NE(tlsf.addRegion((random() % 64 + 1) << 16), Tlsf::kNone);
+  Model model;
+  struct Taken {
+    uint32_t block;
+    uint64_t alignment;
+  };
+  std::vector<Taken> live;
+  for (int step = 0; step < steps; ++step) {
+    const auto action = random() % 100;
+    if (action < 52 || live.empty()) {
+      const uint64_t size = (random() % 255 + 1) << (random() % 12);
+      const uint64_t alignment = uint64_t{1} << (random() % 14);
+      const auto user = static_cast<uint32_t>(random());
+      const uint32_t block = tlsf.allocate(size, alignment, user);
+      if (block == Tlsf::kNone)
+        continue;
+      const Tlsf::Range range = tlsf.at(block);
+      ASSERT_TRUE(range.used);
+      ASSERT_GE(range.size, size);
+      ASSERT_LT(range.size, size + (uint64_t{1} << granuleLog2));
+      ASSERT_EQ(range.offset % alignment, 0U);
+      ASSERT_LE(range.offset + range.size, tlsf.sizeOfRegion(range.region));
+      ASSERT_EQ(range.user, user);
+      model.add(range);
+      live.push_back({block, alignment});
+    } else if (action < 97) {
+      const size_t i = random() % live.size();
+      model.remove(tlsf.at(live[i].block));
+      ASSERT_TRUE(tlsf.free(live[i].block));
+      live[i] = live.back();
+      live.pop_back();
+    } else if (action < 99) {
+      const size_t i = random() % live.size();
+      const Tlsf::Range before = tlsf.at(live[i].block);
+      const uint32_t rest = tlsf.split(live[i].block, before.size / 2 + 1);
+      if (rest != Tlsf::kNone) {
+        model.remove(before);
+        model.add(tlsf.at(live[i].block));
+        model.add(tlsf.at(rest));
+        live.push_back({rest, 1});
+      }
+    } else {
+      const auto region = static_cast<uint32_t>(random() % 4);
+      tlsf.removeRegion(region);
+      if (tlsf.statistics().regions < 3)
+        tlsf.addRegion((random() % 64 + 1) << 16);
+    }
+    ASSERT_EQ(tlsf.usedBytes(), model.bytes());
+    if (step % 64 == 0) {
+      ASSERT_STREQ(tlsf.validate(), nullptr) << "step " << step;
+    }
+  }
+  for (const Taken &taken : live)
+    ASSERT_TRUE(tlsf.free(taken.block));
+  ASSERT_STREQ(tlsf.validate(), nullptr);
+  EXPECT_EQ(tlsf.usedBytes(), 0U);
+  EXPECT_EQ(tlsf.statistics().freeBlocks, tlsf.statistics().regions);
+}
+
+TEST(Tlsf, AgreesWithTheModel) {
+  for (uint32_t seed = 1; seed <= 8; ++seed)
+    runRandom(seed, seed % 3 * 4, 30000); // granules 1, 16 and 256
+}
+
+TEST(Tlsf, SurvivesEveryFailingHostAllocation) {
+  uint64_t allocations = 1;
+  for (uint64_t k = 0; k <= allocations; ++k) {
+    FailingHost host(k == 0 ? UINT64_MAX : k);
+    {
+      Tlsf tlsf({.granuleLog2 = 8, .host = host.allocator()});
+      std::vector<uint32_t> blocks;
+      for (int r = 0; r < 40; ++r)
+        tlsf.addRegion(kMiB / 8);
+      for (int i = 0; i < 300; ++i) {
+        const uint64_t used = tlsf.usedBytes();
+        const uint32_t block = tlsf.allocate(8192, 16384);
+        if (block != Tlsf::kNone)
+          blocks.push_back(block);
+        else
+          ASSERT_EQ(tlsf.usedBytes(), used);
+        ASSERT_STREQ(tlsf.validate(), nullptr);
+      }
+      for (const uint32_t block : blocks)
+        ASSERT_TRUE(tlsf.free(block));
+      ASSERT_STREQ(tlsf.validate(), nullptr);
+      if (k == 0) {
+        allocations = host.calls();
+        ASSERT_GT(allocations, 4U);
+      } else {
+        ASSERT_EQ(host.failures(), 1U);
+      }
+    }
+    ASSERT_EQ(host.liveBytes(), 0U);
+  }
+}
+
+} // namespace
+} // namespace gantry::heap
