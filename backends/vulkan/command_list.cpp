@@ -125,6 +125,13 @@ Status VulkanCommandList::doFill(const device::BufferRange &range, uint32_t word
   return {};
 }
 
+Status VulkanCommandList::doUpdate(const device::BufferRange &range,
+                                   std::span<const uint8_t> bytes) {
+  device_->table().vkCmdUpdateBuffer(commands_, bufferOf(*range.memory), range.offsetBytes,
+                                     bytes.size(), bytes.data());
+  return {};
+}
+
 Status VulkanCommandList::doBarrier() {
   auto barrier = zeroed<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
   barrier.srcAccessMask = kWrites;

@@ -10,7 +10,7 @@ namespace gantry::vulkan {
 class VulkanCommandList final : public device::CommandList {
 public:
   explicit VulkanCommandList(std::shared_ptr<VulkanDevice> device)
-      : CommandList(device->info()), device_(std::move(device)) {}
+      : CommandList(*device), device_(std::move(device)) {}
   ~VulkanCommandList() override;
   VkCommandBuffer handle() const { return commands_; }
 
@@ -20,6 +20,7 @@ private:
   Status doCopy(const device::BufferRange &source, device::Memory &target,
                 uint64_t targetOffset) override;
   Status doFill(const device::BufferRange &range, uint32_t word) override;
+  Status doUpdate(const device::BufferRange &range, std::span<const uint8_t> bytes) override;
   Status doBarrier() override;
   Status doTimestamp(uint32_t index) override;
   Status doEnd() override;

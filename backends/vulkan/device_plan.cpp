@@ -1,13 +1,15 @@
 #include "backends/vulkan/device_plan.h"
 
 #include <algorithm>
-#include <bit>
 #include <cctype>
 #include <charconv>
 
 namespace gantry::vulkan {
 
 namespace {
+
+/// What every known driver has; a larger one is read when the device is opened.
+constexpr uint64_t kSparseGranularity = 65536;
 
 device::DeviceKind kindOf(VkPhysicalDeviceType type) {
   switch (type) {
@@ -106,6 +108,69 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   return profile;
 }
 
+void readMemory(const VkPhysicalDeviceMemoryProperties &memory, device::DeviceInfo &info) {
+  constexpr VkMemoryPropertyFlags kKnown =
+      VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+      VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+  for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
+    info.memoryHeaps.push_back(
+        {memory.memoryHeaps[i].size,
+         (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0});
+  for (uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+    const VkMemoryPropertyFlags flags = memory.memoryTypes[i].propertyFlags;
+    info.memoryTypes.push_back(
+        {memory.memoryTypes[i].heapIndex, (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0,
+         (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0,
+         (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0,
+         (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0, (flags & ~kKnown) == 0});
+  }
+  info.memoryKinds = device::chooseMemoryTypes(info.memoryHeaps, info.memoryTypes);
+}
+
+/// The queue family that binds sparse memory: the compute queue's own where it can.
+std::optional<uint32_t> chooseSparseFamily(const std::vector<VkQueueFamilyProperties> &families,
+                                           uint32_t computeFamily) {
+  std::optional<uint32_t> found;
+  for (uint32_t i = 0; i < families.size(); ++i)
+    if ((families[i].queueFlags & VK_QUEUE_SPARSE_BINDING_BIT) && families[i].queueCount > 0 &&
+        (i == computeFamily || !found))
+      found = i;
+  return found;
+}
+
+/// Which optional abilities the device is opened with, and the extensions that they take.
+void planExtensions(const DeviceSnapshot &snapshot, DevicePlan &plan) {
+  device::DeviceInfo &info = plan.info;
+  auto take = [&](const char *name) {
+    if (std::find(snapshot.extensions.begin(), snapshot.extensions.end(), name) ==
+        snapshot.extensions.end())
+      return false;
+    plan.extensions.push_back(name);
+    return true;
+  };
+  take("VK_KHR_portability_subset"); // must be enabled where it exists
+  info.memoryBudgets = take(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  info.memoryPriorities = snapshot.memoryPriority && take(VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME);
+  constexpr VkExternalMemoryFeatureFlags kBothWays =
+      VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+  info.external.opaqueFds = (snapshot.opaqueFd & kBothWays) == kBothWays &&
+                            take(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+  if ((snapshot.hostPointer & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) &&
+      snapshot.hostPointerAlignment > 0 && take(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
+    info.external.hostPointerAlignmentBytes = snapshot.hostPointerAlignment;
+
+  // A range is used while parts of it have no storage: that is residency, not only binding.
+  const std::optional<uint32_t> family =
+      chooseSparseFamily(snapshot.queueFamilies, plan.queueFamily);
+  if (family && snapshot.features.sparseBinding && snapshot.features.sparseResidencyBuffer) {
+    plan.sparseQueueFamily = *family;
+    uint64_t largest = snapshot.properties.limits.sparseAddressSpaceSize;
+    if (snapshot.maxBufferSize != 0)
+      largest = std::min(largest, snapshot.maxBufferSize);
+    info.virtualMemory = {true, kSparseGranularity, largest};
+  }
+}
+
 std::string lower(std::string text) {
   for (char &c : text)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -139,6 +204,8 @@ DevicePlan planDevice(const DeviceSnapshot &snapshot) {
       std::max<uint64_t>(4, snapshot.properties.limits.minStorageBufferOffsetAlignment);
   info.profile = profileOf(snapshot, info.kind == device::DeviceKind::kSoftware);
 
+  readMemory(snapshot.memory, info);
+
   if (snapshot.properties.apiVersion < VK_API_VERSION_1_2) {
     addMissing(info.missing, "Vulkan 1.2 (it has " + info.apiVersion + ")");
   } else {
@@ -155,8 +222,7 @@ DevicePlan planDevice(const DeviceSnapshot &snapshot) {
   } else {
     addMissing(info.missing, "a compute queue");
   }
-  plan.portabilitySubset = std::find(snapshot.extensions.begin(), snapshot.extensions.end(),
-                                     "VK_KHR_portability_subset") != snapshot.extensions.end();
+  planExtensions(snapshot, plan);
   return plan;
 }
 
@@ -209,51 +275,6 @@ Status noDevices(const std::string &detail) {
                  "no Vulkan device (%s); install a GPU driver, or the package mesa-vulkan-drivers "
                  "for the software device",
                  detail.c_str());
-}
-
-std::optional<uint32_t> chooseMemoryType(const VkPhysicalDeviceMemoryProperties &memory,
-                                         device::MemoryKind kind, uint32_t typeBits) {
-  constexpr VkMemoryPropertyFlags kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
-  constexpr VkMemoryPropertyFlags kMapped =
-      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  constexpr VkMemoryPropertyFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-  constexpr VkMemoryPropertyFlags kNever =
-      VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT;
-  VkMemoryPropertyFlags required = 0, wanted = 0, unwanted = 0;
-  switch (kind) {
-  case device::MemoryKind::kDevice:
-    wanted = kLocal;
-    unwanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
-    break;
-  case device::MemoryKind::kUpload:
-    required = kMapped;
-    unwanted = kLocal | kCached;
-    break;
-  case device::MemoryKind::kReadback:
-    required = kMapped;
-    wanted = kCached;
-    unwanted = kLocal;
-    break;
-  case device::MemoryKind::kUnified:
-    required = kMapped;
-    wanted = kLocal | kCached;
-    break;
-  }
-  std::optional<uint32_t> best;
-  int bestScore = 0;
-  for (uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
-    const VkMemoryPropertyFlags flags = memory.memoryTypes[i].propertyFlags;
-    if (!(typeBits >> i & 1) || (flags & required) != required || (flags & kNever))
-      continue;
-    // Cached counts most: reading uncached memory is a hundred times slower for the host.
-    const int score = 4 * std::popcount(flags & wanted) + ((flags & wanted & kCached) ? 1 : 0) -
-                      std::popcount(flags & unwanted);
-    if (!best || score > bestScore) { // the first of equals: drivers list the better one first
-      best = i;
-      bestScore = score;
-    }
-  }
-  return best;
 }
 
 } // namespace gantry::vulkan

@@ -1,7 +1,8 @@
 // Decisions about Vulkan devices, as pure functions over snapshots: which devices are usable, in
-// what order they are preferred, which one a selector means, which features are switched on, which
-// memory type serves which kind of memory. No Vulkan call is made here, so all of it is tested with
-// snapshots of devices that nobody has at hand.
+// what order they are preferred, which one a selector means, which features and
+// extensions are switched on. (Which memory type serves what: engine/device/memory_types.) No
+// Vulkan call is made here, so all of it is tested with snapshots of devices that nobody has at
+// hand.
 //
 // Threads: pure functions.
 #pragma once
@@ -30,15 +31,21 @@ struct DeviceSnapshot {
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<VkQueueFamilyProperties> queueFamilies;
   std::vector<std::string> extensions;
+  // Structures of extensions; zero without them.
+  VkBool32 memoryPriority = VK_FALSE;
+  uint64_t hostPointerAlignment = 0;
+  VkExternalMemoryFeatureFlags opaqueFd = 0;    // of storage buffers, as opaque descriptors
+  VkExternalMemoryFeatureFlags hostPointer = 0; // of storage buffers over host memory
 };
 
 /// How a usable device is opened.
 struct DevicePlan {
   device::DeviceInfo info;
   uint32_t queueFamily = 0;
+  uint32_t sparseQueueFamily = 0; // where info.virtualMemory.supported; often the same
   double timestampPeriodNs = 0;
   uint32_t timestampBits = 0;
-  bool portabilitySubset = false; // its extension must be enabled where it exists
+  std::vector<const char *> extensions; // to enable
 };
 
 /// Never fails: what a device lacks is in info.missing.
@@ -57,9 +64,5 @@ Result<size_t> chooseDevice(const std::vector<DevicePlan> &plans, const std::str
 
 /// The text for a machine without any Vulkan device.
 Status noDevices(const std::string &detail);
-
-/// The best memory type among typeBits for a kind of memory, if there is one.
-std::optional<uint32_t> chooseMemoryType(const VkPhysicalDeviceMemoryProperties &memory,
-                                         device::MemoryKind kind, uint32_t typeBits);
 
 } // namespace gantry::vulkan

@@ -1,6 +1,7 @@
 #include "backends/vulkan/instance.h"
 #include "backends/vulkan/pin_modules.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -112,13 +113,16 @@ Status Instance::open(Validation validation) {
                      "vulkan-validationlayers brings it",
                      kValidationLayer);
     layers.push_back(kValidationLayer);
-    extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
     create.pNext = &messenger;
     if (validation == Validation::kSynchronization) {
       extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
       messenger.pNext = &validationFeatures;
     }
   }
+  const bool names =
+      validation != Validation::kOff || hasExtension(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+  if (names)
+    extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
   if (hasExtension(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
     extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
     create.flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
@@ -148,9 +152,13 @@ Status Instance::open(Validation validation) {
   LOAD(vkGetPhysicalDeviceProperties2);
   LOAD(vkGetPhysicalDeviceFeatures2);
   LOAD(vkGetPhysicalDeviceMemoryProperties);
+  LOAD(vkGetPhysicalDeviceMemoryProperties2);
+  LOAD(vkGetPhysicalDeviceExternalBufferProperties);
   LOAD(vkGetPhysicalDeviceQueueFamilyProperties);
   LOAD(vkEnumerateDeviceExtensionProperties);
   LOAD(vkCreateDevice);
+  if (names)
+    LOAD(vkSetDebugUtilsObjectNameEXT);
   if (validation != Validation::kOff) {
     LOAD(vkCreateDebugUtilsMessengerEXT);
     LOAD(vkDestroyDebugUtilsMessengerEXT);
@@ -208,13 +216,24 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
   for (const VkExtensionProperties &extension : extensions)
     s.extensions.push_back(extension.extensionName);
 
+  auto has = [&](const char *name) {
+    return std::find(s.extensions.begin(), s.extensions.end(), name) != s.extensions.end();
+  };
+
   const uint32_t version = s.properties.apiVersion;
   if (version < VK_API_VERSION_1_2)
     return s; // the structures below do not exist there
   auto maintenance4 = zeroed<VkPhysicalDeviceMaintenance4Properties>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES);
   s.driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
-  s.driver.pNext = version >= VK_API_VERSION_1_3 ? &maintenance4 : nullptr;
+  auto host = zeroed<VkPhysicalDeviceExternalMemoryHostPropertiesEXT>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT);
+  if (has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
+    s.driver.pNext = &host;
+  if (version >= VK_API_VERSION_1_3) {
+    maintenance4.pNext = s.driver.pNext;
+    s.driver.pNext = &maintenance4;
+  }
   s.properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
   s.properties11.pNext = &s.driver;
   auto properties =
@@ -222,15 +241,37 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
   properties.pNext = &s.properties11;
   functions_.vkGetPhysicalDeviceProperties2(physical, &properties);
   s.maxBufferSize = maintenance4.maxBufferSize;
+  s.hostPointerAlignment = host.minImportedHostPointerAlignment;
 
   s.features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
   s.features11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
   s.features11.pNext = &s.features12;
+  auto priority = zeroed<VkPhysicalDeviceMemoryPriorityFeaturesEXT>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT);
+  if (has(VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME))
+    s.features12.pNext = &priority;
   auto features = zeroed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
   features.pNext = &s.features11;
   functions_.vkGetPhysicalDeviceFeatures2(physical, &features);
   s.features = features.features;
-  s.driver.pNext = s.properties11.pNext = s.features11.pNext = nullptr;
+  s.memoryPriority = priority.memoryPriority;
+  s.driver.pNext = s.properties11.pNext = s.features11.pNext = s.features12.pNext = nullptr;
+
+  auto external = [&](VkExternalMemoryHandleTypeFlagBits type) {
+    auto buffer = zeroed<VkPhysicalDeviceExternalBufferInfo>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO);
+    buffer.usage = kBufferUsage;
+    if (s.features12.bufferDeviceAddress)
+      buffer.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    buffer.handleType = type;
+    auto found = zeroed<VkExternalBufferProperties>(VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
+    functions_.vkGetPhysicalDeviceExternalBufferProperties(physical, &buffer, &found);
+    return found.externalMemoryProperties.externalMemoryFeatures;
+  };
+  if (has(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME))
+    s.opaqueFd = external(VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT);
+  if (has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
+    s.hostPointer = external(VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT);
   return s;
 }
 

@@ -1,5 +1,9 @@
 // Device memory: one VkBuffer over one VkDeviceMemory of its own, mapped for its life where the
-// host may see it. All memory that is mapped is coherent.
+// host may see it (all memory that is mapped is coherent); or over memory that is imported; or a
+// sparse VkBuffer, to which storage is bound piece by piece (memory_range.cpp).
+//
+// All of it takes host memory without exceptions: new (std::nothrow), and no text on the way to
+// success. Threads: as device.h says.
 #pragma once
 
 #include "backends/vulkan/vulkan_device.h"
@@ -8,19 +12,37 @@ namespace gantry::vulkan {
 
 class VulkanMemory final : public device::Memory {
 public:
-  static Result<std::unique_ptr<VulkanMemory>> create(std::shared_ptr<VulkanDevice> device,
-                                                      device::MemoryKind kind, uint64_t sizeBytes);
+  using Made = Result<std::unique_ptr<device::Memory>>;
+  static Made allocate(std::shared_ptr<VulkanDevice> device, device::MemoryKind kind,
+                       uint64_t sizeBytes, const device::AllocateOptions &options);
+  static Made import(std::shared_ptr<VulkanDevice> device, const device::ImportSource &source);
+  static Made reserve(std::shared_ptr<VulkanDevice> device, uint64_t rangeBytes);
   ~VulkanMemory() override;
+
   VkBuffer buffer() const { return buffer_; }
+  Result<int> exportFd();
+  /// Of a range: one VkDeviceMemory, bound to [offset, +size); its handle is the token.
+  Result<uint64_t> commit(uint64_t offset, uint64_t size);
+  Status decommit(uint64_t offset, uint64_t size);
+  void release(uint64_t token);
 
 private:
   VulkanMemory(std::shared_ptr<VulkanDevice> device, device::MemoryKind kind, uint64_t sizeBytes)
       : Memory(kind, sizeBytes), device_(std::move(device)) {}
-  Status allocate();
+  static Result<std::unique_ptr<VulkanMemory>> make(std::shared_ptr<VulkanDevice> device,
+                                                    device::MemoryKind kind, uint64_t sizeBytes);
+  Status createBuffer(VkBufferCreateFlags flags, VkExternalMemoryHandleTypeFlags handleTypes,
+                      VkMemoryRequirements *requirements);
+  /// Tries the types in their order; a heap that is full is not asked again.
+  Status allocateFrom(std::span<const uint8_t> types, uint32_t typeBits, uint64_t sizeBytes,
+                      const void *chain, VkDeviceMemory *memory);
+  Status bindAndMap();
+  void readAddress();
 
   std::shared_ptr<VulkanDevice> device_;
   VkBuffer buffer_ = VK_NULL_HANDLE;
-  VkDeviceMemory memory_ = VK_NULL_HANDLE;
+  VkDeviceMemory memory_ = VK_NULL_HANDLE; // none of a range's own
+  uint64_t countedBytes_ = 0;              // in the device's count of what is allocated
 };
 
 } // namespace gantry::vulkan

@@ -1,8 +1,11 @@
 #include "backends/vulkan/vk.h"
 
+#include <cstdarg>
+#include <cstdio>
+
 namespace gantry::vulkan {
 
-std::string resultName(VkResult result) {
+const char *resultName(VkResult result) {
   switch (result) {
 #define NAME(r)                                                                                    \
   case r:                                                                                          \
@@ -29,11 +32,11 @@ std::string resultName(VkResult result) {
     NAME(VK_ERROR_INVALID_SHADER_NV);
 #undef NAME
   default:
-    return "VkResult(" + std::to_string(static_cast<int>(result)) + ")";
+    return nullptr;
   }
 }
 
-Status callFailed(const std::string &call, VkResult result) {
+Status callFailed(const char *call, VkResult result) {
   StatusCode code = StatusCode::kInternal;
   switch (result) {
   case VK_ERROR_OUT_OF_HOST_MEMORY:
@@ -55,7 +58,18 @@ Status callFailed(const std::string &call, VkResult result) {
   default:
     break;
   }
-  return Status(code, call + " returned " + resultName(result));
+  if (const char *name = resultName(result))
+    return statusf(code, "%s returned %s", call, name);
+  return statusf(code, "%s returned VkResult(%d)", call, static_cast<int>(result));
+}
+
+Status callFailedf(VkResult result, const char *format, ...) {
+  char call[256];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(call, sizeof(call), format, arguments);
+  va_end(arguments);
+  return callFailed(call, result);
 }
 
 } // namespace gantry::vulkan

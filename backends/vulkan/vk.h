@@ -13,12 +13,22 @@
 
 namespace gantry::vulkan {
 
-/// "VK_ERROR_DEVICE_LOST"; "VkResult(-42)" for numbers that these headers do not know.
-std::string resultName(VkResult result);
+/// "VK_ERROR_DEVICE_LOST"; nullptr for numbers that these headers do not know.
+const char *resultName(VkResult result);
 
 /// The status of a failed call: "vkAllocateMemory(67108864 bytes) returned VK_ERROR_...". Memory
 /// exhaustion, a lost device and an unsupported feature keep their meaning; the rest is internal.
-Status callFailed(const std::string &call, VkResult result);
+Status callFailed(const char *call, VkResult result);
+inline Status callFailed(const std::string &call, VkResult result) {
+  return callFailed(call.c_str(), result);
+}
+/// The same with a printf-style description of the call, of which 255 characters count.
+Status callFailedf(VkResult result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/// What every buffer is made for; with the device address where there are addresses.
+inline constexpr VkBufferUsageFlags kBufferUsage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                                   VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
 /// A Vulkan structure of this type, all else zero.
 template <typename T> T zeroed(VkStructureType type) {
@@ -27,6 +37,7 @@ template <typename T> T zeroed(VkStructureType type) {
   return structure;
 }
 
+/// Returns the failure of a call; text, its description, is made only then.
 #define GANTRY_VK(call, text)                                                                      \
   do {                                                                                             \
     VkResult gantryVk_ = (call);                                                                   \

@@ -5,8 +5,9 @@
 #include "backends/vulkan/pin_modules.h"
 #include "backends/vulkan/vulkan.h"
 
-#include <cinttypes>
+#include <algorithm>
 #include <cstdlib>
+#include <new>
 
 namespace gantry::vulkan {
 
@@ -72,13 +73,22 @@ Status VulkanDevice::create(size_t deviceIndex) {
   queue.queueFamilyIndex = plan().queueFamily;
   queue.queueCount = 1;
   queue.pQueuePriorities = &priority;
-  const char *portability = "VK_KHR_portability_subset";
+  VkDeviceQueueCreateInfo queues[] = {queue, queue};
+  queues[1].queueFamilyIndex = plan().sparseQueueFamily;
+  const bool sparse = info_.virtualMemory.supported;
+  features.features.sparseBinding = sparse;
+  features.features.sparseResidencyBuffer = sparse;
+  auto priorities = zeroed<VkPhysicalDeviceMemoryPriorityFeaturesEXT>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT);
+  priorities.memoryPriority = VK_TRUE;
+  if (info_.memoryPriorities)
+    features12.pNext = &priorities;
   auto create = zeroed<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
   create.pNext = &features;
-  create.queueCreateInfoCount = 1;
-  create.pQueueCreateInfos = &queue;
-  create.enabledExtensionCount = plan().portabilitySubset ? 1 : 0;
-  create.ppEnabledExtensionNames = &portability;
+  create.queueCreateInfoCount = sparse && plan().sparseQueueFamily != plan().queueFamily ? 2 : 1;
+  create.pQueueCreateInfos = queues;
+  create.enabledExtensionCount = static_cast<uint32_t>(plan().extensions.size());
+  create.ppEnabledExtensionNames = plan().extensions.data();
   GANTRY_VK(instance_->functions().vkCreateDevice(instance_->physicalDevices()[index_], &create,
                                                   nullptr, &device_),
             "vkCreateDevice on '" + info_.name + "'");
@@ -86,12 +96,35 @@ Status VulkanDevice::create(size_t deviceIndex) {
   volkLoadDeviceTable(&table_, device_);
   table_.vkGetDeviceQueue(device_, plan().queueFamily, 0, &queue_);
 
+  GANTRY_ASSIGN_OR_RETURN(timeline_, createTimeline());
+  return sparse ? openSparse() : Status::ok();
+}
+
+Result<VkSemaphore> VulkanDevice::createTimeline() {
   auto type = zeroed<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
   type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-  auto semaphore = zeroed<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
-  semaphore.pNext = &type;
-  GANTRY_VK(table_.vkCreateSemaphore(device_, &semaphore, nullptr, &timeline_),
-            "vkCreateSemaphore");
+  auto create = zeroed<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
+  create.pNext = &type;
+  VkSemaphore semaphore = VK_NULL_HANDLE;
+  GANTRY_VK(table_.vkCreateSemaphore(device_, &create, nullptr, &semaphore), "vkCreateSemaphore");
+  return semaphore;
+}
+
+// A driver may bind in larger steps than those that are common: a small buffer tells.
+Status VulkanDevice::openSparse() {
+  table_.vkGetDeviceQueue(device_, plan().sparseQueueFamily, 0, &sparseQueue_);
+  GANTRY_ASSIGN_OR_RETURN(bindings_, createTimeline());
+  auto create = zeroed<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+  create.flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
+  create.size = info_.virtualMemory.granularityBytes;
+  create.usage = kBufferUsage;
+  VkBuffer buffer = VK_NULL_HANDLE;
+  GANTRY_VK(table_.vkCreateBuffer(device_, &create, nullptr, &buffer), "vkCreateBuffer(sparse)");
+  VkMemoryRequirements requirements;
+  table_.vkGetBufferMemoryRequirements(device_, buffer, &requirements);
+  table_.vkDestroyBuffer(device_, buffer, nullptr);
+  info_.virtualMemory.granularityBytes =
+      std::max(info_.virtualMemory.granularityBytes, requirements.alignment);
   return {};
 }
 
@@ -104,12 +137,8 @@ VulkanDevice::~VulkanDevice() {
   for (auto &[key, layout] : setLayouts_)
     table_.vkDestroyDescriptorSetLayout(device_, layout, nullptr);
   table_.vkDestroySemaphore(device_, timeline_, nullptr);
+  table_.vkDestroySemaphore(device_, bindings_, nullptr);
   table_.vkDestroyDevice(device_, nullptr);
-}
-
-Status VulkanDevice::lost() const {
-  return statusf(StatusCode::kDeviceLost, "device '%s' was lost; open it again",
-                 info_.name.c_str());
 }
 
 Result<VulkanDevice::Layout> VulkanDevice::layout(uint32_t storageBuffers,
@@ -147,27 +176,70 @@ Result<VulkanDevice::Layout> VulkanDevice::layout(uint32_t storageBuffers,
   return result;
 }
 
-Result<std::unique_ptr<device::Memory>> VulkanDevice::doAllocate(device::MemoryKind kind,
-                                                                 uint64_t sizeBytes) {
-  if (lost_)
-    return lost();
-  GANTRY_ASSIGN_OR_RETURN(auto memory, VulkanMemory::create(self(), kind, sizeBytes));
-  return std::unique_ptr<device::Memory>(std::move(memory));
+Result<std::unique_ptr<device::Memory>>
+VulkanDevice::doAllocate(device::MemoryKind kind, uint64_t sizeBytes,
+                         const device::AllocateOptions &options) {
+  return VulkanMemory::allocate(self(), kind, sizeBytes, options);
+}
+
+Status VulkanDevice::doMemoryBudgets(std::span<device::MemoryBudget> perHeap) {
+  auto budget = zeroed<VkPhysicalDeviceMemoryBudgetPropertiesEXT>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
+  auto memory = zeroed<VkPhysicalDeviceMemoryProperties2>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2);
+  memory.pNext = &budget;
+  instance_->functions().vkGetPhysicalDeviceMemoryProperties2(instance_->physicalDevices()[index_],
+                                                              &memory);
+  for (size_t i = 0; i < perHeap.size(); ++i)
+    perHeap[i] = {budget.heapBudget[i], budget.heapUsage[i]};
+  return {};
+}
+
+Result<std::unique_ptr<device::Memory>> VulkanDevice::doReserve(uint64_t rangeBytes) {
+  return VulkanMemory::reserve(self(), rangeBytes);
+}
+
+Result<uint64_t> VulkanDevice::doCommit(device::Memory &range, uint64_t offset, uint64_t size) {
+  return static_cast<VulkanMemory &>(range).commit(offset, size);
+}
+
+Status VulkanDevice::doDecommit(device::Memory &range, uint64_t offset, uint64_t size) {
+  return static_cast<VulkanMemory &>(range).decommit(offset, size);
+}
+
+void VulkanDevice::doRelease(device::Memory &range, uint64_t token) {
+  static_cast<VulkanMemory &>(range).release(token);
+}
+
+Result<std::unique_ptr<device::Memory>> VulkanDevice::doImport(const device::ImportSource &source) {
+  return VulkanMemory::import(self(), source);
+}
+
+Result<int> VulkanDevice::doExport(device::Memory &memory) {
+  return static_cast<VulkanMemory &>(memory).exportFd();
+}
+
+void VulkanDevice::setName(VkObjectType type, uint64_t handle, const char *name) {
+  if (!instance_->functions().vkSetDebugUtilsObjectNameEXT)
+    return;
+  auto info =
+      zeroed<VkDebugUtilsObjectNameInfoEXT>(VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT);
+  info.objectType = type;
+  info.objectHandle = handle;
+  info.pObjectName = name;
+  // A name that is not taken is a loss to nobody but the tool.
+  static_cast<void>(instance_->functions().vkSetDebugUtilsObjectNameEXT(device_, &info));
 }
 
 Result<std::vector<std::unique_ptr<device::Kernel>>>
 VulkanDevice::doCreateKernels(std::span<const device::KernelSource> sources,
                               const std::optional<std::string> &cachePath) {
-  if (lost_)
-    return lost();
-  GANTRY_ASSIGN_OR_RETURN(auto kernels, compileKernels(self(), sources, cachePath));
-  GANTRY_RETURN_IF_ERROR(warmUp(kernels));
-  return kernels;
+  return compileKernels(self(), sources, cachePath);
 }
 
 // Software devices compile to machine code at a pipeline's first dispatch (20 to 330 ms a kernel in
 // Mesa 22.3): a dispatch of no workgroups makes them do it now.
-Status VulkanDevice::warmUp(std::span<const std::unique_ptr<device::Kernel>> kernels) {
+Status VulkanDevice::doWarmUp(std::span<const std::unique_ptr<device::Kernel>> kernels) {
   uint32_t mostBuffers = 0;
   device::CommandListCapacity capacity;
   for (const auto &kernel : kernels) {
@@ -198,14 +270,13 @@ Status VulkanDevice::warmUp(std::span<const std::unique_ptr<device::Kernel>> ker
 }
 
 Result<std::unique_ptr<device::CommandList>> VulkanDevice::doCreateCommandList() {
-  if (lost_)
-    return lost();
-  return std::unique_ptr<device::CommandList>(new VulkanCommandList(self()));
+  std::unique_ptr<device::CommandList> list(new (std::nothrow) VulkanCommandList(self()));
+  if (!list)
+    return noHostMemory();
+  return list;
 }
 
 Result<uint64_t> VulkanDevice::doSubmit(device::CommandList &list) {
-  if (lost_)
-    return lost();
   const VkCommandBuffer commands = static_cast<VulkanCommandList &>(list).handle();
   std::lock_guard lock(queueMutex_);
   const uint64_t ticket = lastTicket_ + 1;
@@ -219,28 +290,84 @@ Result<uint64_t> VulkanDevice::doSubmit(device::CommandList &list) {
   submit.pCommandBuffers = &commands;
   submit.signalSemaphoreCount = 1;
   submit.pSignalSemaphores = &timeline_;
-  const VkResult result = table_.vkQueueSubmit(queue_, 1, &submit, VK_NULL_HANDLE);
-  if (result < 0) {
-    lost_ = lost_ || result == VK_ERROR_DEVICE_LOST;
-    return callFailed("vkQueueSubmit", result);
+  constexpr VkPipelineStageFlags kStages =
+      VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  const uint64_t binding = lastBinding_;
+  if (binding > waitedBinding_) {
+    timeline.waitSemaphoreValueCount = 1;
+    timeline.pWaitSemaphoreValues = &binding;
+    submit.waitSemaphoreCount = 1;
+    submit.pWaitSemaphores = &bindings_;
+    submit.pWaitDstStageMask = &kStages;
   }
+  const VkResult result = table_.vkQueueSubmit(queue_, 1, &submit, VK_NULL_HANDLE);
+  if (result < 0)
+    return callFailed("vkQueueSubmit", result);
+  waitedBinding_ = binding;
   lastTicket_ = ticket;
   return ticket;
 }
 
-Result<bool> VulkanDevice::doWait(uint64_t ticket, uint64_t timeoutNs) {
-  if (lost_)
-    return lost();
+Status VulkanDevice::bindSparse(VkBuffer buffer, uint64_t offset, uint64_t size,
+                                VkDeviceMemory memory) {
+  uint64_t binding = 0;
+  {
+    std::lock_guard lock(queueMutex_);
+    binding = lastBinding_ + 1;
+    VkSparseMemoryBind bind{};
+    bind.resourceOffset = offset;
+    bind.size = size;
+    bind.memory = memory;
+    const VkSparseBufferMemoryBindInfo bufferBind{buffer, 1, &bind};
+    auto timeline =
+        zeroed<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    timeline.signalSemaphoreValueCount = 1;
+    timeline.pSignalSemaphoreValues = &binding;
+    auto info = zeroed<VkBindSparseInfo>(VK_STRUCTURE_TYPE_BIND_SPARSE_INFO);
+    info.pNext = &timeline;
+    info.bufferBindCount = 1;
+    info.pBufferBinds = &bufferBind;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &bindings_;
+    GANTRY_VK(table_.vkQueueBindSparse(sparseQueue_, 1, &info, VK_NULL_HANDLE),
+              "vkQueueBindSparse");
+    lastBinding_ = binding;
+  }
+  if (memory)
+    return {};
+  return waitFor(bindings_, binding, UINT64_MAX).status();
+}
+
+void VulkanDevice::finishBindings() {
+  uint64_t binding = 0;
+  {
+    std::lock_guard lock(queueMutex_);
+    binding = lastBinding_;
+  }
+  if (binding > 0 && !isLost() && !waitFor(bindings_, binding, UINT64_MAX).isOk())
+    markLost(); // nothing else fails a wait
+}
+
+Result<bool> VulkanDevice::waitFor(VkSemaphore timeline, uint64_t value, uint64_t timeoutNs) {
   auto wait = zeroed<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
   wait.semaphoreCount = 1;
-  wait.pSemaphores = &timeline_;
-  wait.pValues = &ticket;
+  wait.pSemaphores = &timeline;
+  wait.pValues = &value;
   const VkResult result = table_.vkWaitSemaphores(device_, &wait, timeoutNs);
-  if (result < 0) {
-    lost_ = lost_ || result == VK_ERROR_DEVICE_LOST;
+  if (result < 0)
     return callFailed("vkWaitSemaphores", result);
-  }
   return result == VK_SUCCESS;
+}
+
+Result<bool> VulkanDevice::doWait(uint64_t ticket, uint64_t timeoutNs) {
+  return waitFor(timeline_, ticket, timeoutNs);
+}
+
+Result<uint64_t> VulkanDevice::doCompleted() {
+  uint64_t value = 0;
+  GANTRY_VK(table_.vkGetSemaphoreCounterValue(device_, timeline_, &value),
+            "vkGetSemaphoreCounterValue");
+  return value;
 }
 
 } // namespace gantry::vulkan

@@ -1,5 +1,6 @@
 // The Vulkan device: one VkDevice with one compute queue and one timeline semaphore, on which every
-// submission signals the next number (its ticket).
+// submission signals the next number (its ticket). Where sparse memory is bound by another queue
+// family, a second queue for that.
 //
 // Memories, kernels and command lists hold a shared pointer to it. Threads: as device.h says; the
 // queue and the layout cache have a lock each.
@@ -8,7 +9,6 @@
 #include "backends/vulkan/instance.h"
 #include "engine/device/device.h"
 
-#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -34,6 +34,18 @@ public:
   /// long as the device.
   Result<Layout> layout(uint32_t storageBuffers, uint32_t pushConstantBytes);
 
+  using Device::countAllocated;
+  using Device::countFreed;
+  using Device::noHostMemory;
+  /// For the driver's debugging tools, where there are any.
+  void setName(VkObjectType type, uint64_t handle, const char *name);
+  /// Binds memory to a part of a sparse buffer for all later submissions, or takes what is bound
+  /// there away (VK_NULL_HANDLE), which is done on return.
+  Status bindSparse(VkBuffer buffer, uint64_t offset, uint64_t size, VkDeviceMemory memory);
+
+  /// Waits for the bindings so far; a lost device has none.
+  void finishBindings();
+
   std::shared_ptr<VulkanDevice> self() {
     return std::static_pointer_cast<VulkanDevice>(shared_from_this());
   }
@@ -41,16 +53,27 @@ public:
 private:
   VulkanDevice() = default;
   Status create(size_t deviceIndex);
-  Result<std::unique_ptr<device::Memory>> doAllocate(device::MemoryKind kind,
-                                                     uint64_t sizeBytes) override;
+  Result<std::unique_ptr<device::Memory>>
+  doAllocate(device::MemoryKind kind, uint64_t sizeBytes,
+             const device::AllocateOptions &options) override;
+  Status doMemoryBudgets(std::span<device::MemoryBudget> perHeap) override;
+  Result<std::unique_ptr<device::Memory>> doReserve(uint64_t rangeBytes) override;
+  Result<uint64_t> doCommit(device::Memory &range, uint64_t offset, uint64_t size) override;
+  Status doDecommit(device::Memory &range, uint64_t offset, uint64_t size) override;
+  void doRelease(device::Memory &range, uint64_t token) override;
+  Result<std::unique_ptr<device::Memory>> doImport(const device::ImportSource &source) override;
+  Result<int> doExport(device::Memory &memory) override;
   Result<std::vector<std::unique_ptr<device::Kernel>>>
   doCreateKernels(std::span<const device::KernelSource> sources,
                   const std::optional<std::string> &cachePath) override;
   Result<std::unique_ptr<device::CommandList>> doCreateCommandList() override;
   Result<uint64_t> doSubmit(device::CommandList &list) override;
   Result<bool> doWait(uint64_t ticket, uint64_t timeoutNs) override;
-  Status warmUp(std::span<const std::unique_ptr<device::Kernel>> kernels);
-  Status lost() const;
+  Result<uint64_t> doCompleted() override;
+  Status doWarmUp(std::span<const std::unique_ptr<device::Kernel>> kernels) override;
+  Status openSparse();
+  Result<VkSemaphore> createTimeline();
+  Result<bool> waitFor(VkSemaphore timeline, uint64_t value, uint64_t timeoutNs);
 
   std::unique_ptr<Instance> instance_;
   size_t index_ = 0;
@@ -59,8 +82,13 @@ private:
   VkQueue queue_ = VK_NULL_HANDLE;
   VkSemaphore timeline_ = VK_NULL_HANDLE;
   std::mutex queueMutex_;
-  uint64_t lastTicket_ = 0; // guarded by queueMutex_
-  std::atomic<bool> lost_ = false;
+  uint64_t lastTicket_ = 0; // guarded by queueMutex_, like the numbers below
+  // Only with virtualMemory: bindings of sparse memory signal their own timeline, and the next
+  // submission waits for it.
+  VkQueue sparseQueue_ = VK_NULL_HANDLE; // may be queue_
+  VkSemaphore bindings_ = VK_NULL_HANDLE;
+  uint64_t lastBinding_ = 0;
+  uint64_t waitedBinding_ = 0;
   std::mutex layoutMutex_;
   std::map<uint32_t, VkDescriptorSetLayout> setLayouts_;
   std::map<std::pair<uint32_t, uint32_t>, VkPipelineLayout> pipelineLayouts_;

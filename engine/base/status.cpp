@@ -2,6 +2,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <new>
 
 namespace gantry {
 
@@ -41,7 +42,14 @@ Status statusf(StatusCode code, const char *format, ...) {
   const int length = std::vsnprintf(nullptr, 0, format, arguments);
   va_end(arguments);
   std::string message;
-  if (length > 0) {
+  // Without exceptions a string cannot say that the host has no memory left. Where it has none,
+  // this finds it out first: the code is what counts, and the short text needs no memory of its
+  // own.
+  void *room = ::operator new(length > 0 ? static_cast<size_t>(length) + 1 : 1, std::nothrow);
+  ::operator delete(room);
+  if (room == nullptr) {
+    message = "no host memory";
+  } else if (length > 0) {
     message.resize(static_cast<size_t>(length));
     // The terminating zero overwrites the one that std::string keeps behind its last character.
     std::vsnprintf(message.data(), message.size() + 1, format, again);

@@ -1,39 +1,9 @@
 #include "engine/device/device.h"
+#include "engine/base/align.h"
 
-#include <algorithm>
 #include <cinttypes>
 
 namespace gantry::device {
-
-const char *memoryKindName(MemoryKind kind) {
-  switch (kind) {
-  case MemoryKind::kDevice:
-    return "device";
-  case MemoryKind::kUpload:
-    return "upload";
-  case MemoryKind::kReadback:
-    return "readback";
-  case MemoryKind::kUnified:
-    return "unified";
-  }
-  return "unknown";
-}
-
-namespace {
-
-Status checkRange(const char *what, const BufferRange &range) {
-  if (!range.memory)
-    return statusf(StatusCode::kInvalidArgument, "%s: no memory", what);
-  if (range.sizeBytes == 0 || range.offsetBytes > range.memory->sizeBytes() ||
-      range.sizeBytes > range.memory->sizeBytes() - range.offsetBytes)
-    return statusf(StatusCode::kInvalidArgument,
-                   "%s: bytes [%" PRIu64 ", +%" PRIu64 ") are not inside a memory of %" PRIu64
-                   " bytes",
-                   what, range.offsetBytes, range.sizeBytes, range.memory->sizeBytes());
-  return {};
-}
-
-} // namespace
 
 Status checkKernel(const KernelSource &source, const DeviceProfile &profile) {
   const int nameLength = static_cast<int>(source.name.size());
@@ -74,7 +44,25 @@ Status checkKernel(const KernelSource &source, const DeviceProfile &profile) {
 
 // ---- Device ------------------------------------------------------------------------------------
 
-Result<std::unique_ptr<Memory>> Device::allocate(MemoryKind kind, uint64_t sizeBytes) {
+Status Device::lostStatus() const {
+  return statusf(StatusCode::kDeviceLost, "device '%s' was lost; open it again",
+                 info_.name.c_str());
+}
+
+Status Device::lacks(const char *what) const {
+  return statusf(StatusCode::kUnsupported, "device '%s' has no %s", info_.name.c_str(), what);
+}
+
+Result<std::unique_ptr<Memory>> Device::own(Result<std::unique_ptr<Memory>> memory) const {
+  if (memory.isOk())
+    (*memory)->owner_ = this;
+  return memory;
+}
+
+Result<std::unique_ptr<Memory>> Device::allocate(MemoryKind kind, uint64_t sizeBytes,
+                                                 const AllocateOptions &options) {
+  if (isLost())
+    return lostStatus();
   if (sizeBytes == 0)
     return Status(StatusCode::kInvalidArgument, "allocation of 0 bytes");
   if (sizeBytes > profile().maxAllocationBytes)
@@ -83,12 +71,156 @@ Result<std::unique_ptr<Memory>> Device::allocate(MemoryKind kind, uint64_t sizeB
                    "%" PRIu64 " bytes",
                    sizeBytes, memoryKindName(kind), info_.name.c_str(),
                    profile().maxAllocationBytes);
-  return doAllocate(kind, sizeBytes);
+  if (!(options.priority >= 0.0f && options.priority <= 1.0f))
+    return statusf(StatusCode::kInvalidArgument,
+                   "allocation with a priority of %g; it lies from 0 to 1",
+                   static_cast<double>(options.priority));
+  if (options.exportable && !info_.external.opaqueFds)
+    return lacks("memory that can be exported");
+  return own(noted(doAllocate(kind, sizeBytes, options)));
+}
+
+Status Device::memoryBudgets(std::span<MemoryBudget> perHeap) {
+  if (isLost())
+    return lostStatus();
+  if (perHeap.size() != info_.memoryHeaps.size())
+    return statusf(StatusCode::kInvalidArgument,
+                   "room for the budgets of %zu heaps, the device has %zu", perHeap.size(),
+                   info_.memoryHeaps.size());
+  if (info_.memoryBudgets) {
+    return noted(doMemoryBudgets(perHeap));
+  }
+  for (size_t i = 0; i < perHeap.size(); ++i) {
+    const uint64_t size = info_.memoryHeaps[i].sizeBytes;
+    perHeap[i] = {size / 5 * 4 + size % 5 * 4 / 5,
+                  allocatedBytes_[i].load(std::memory_order_relaxed)};
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Memory>> Device::reserve(MemoryKind kind, uint64_t rangeBytes) {
+  if (isLost())
+    return lostStatus();
+  const VirtualMemoryInfo &vm = info_.virtualMemory;
+  if (!vm.supported)
+    return lacks("growing ranges (virtual memory)");
+  if (kind != MemoryKind::kDevice)
+    return statusf(StatusCode::kUnsupported,
+                   "a range of %s memory: ranges are of the kind 'device', because storage that "
+                   "comes piece by piece has no one mapping",
+                   memoryKindName(kind));
+  if (rangeBytes == 0 || rangeBytes > vm.maxRangeBytes)
+    return statusf(StatusCode::kInvalidArgument,
+                   "a range of %" PRIu64 " bytes; '%s' takes 1 to %" PRIu64, rangeBytes,
+                   info_.name.c_str(), vm.maxRangeBytes);
+  const std::optional<uint64_t> rounded = checkedRoundUp(rangeBytes, vm.granularityBytes);
+  if (!rounded)
+    return statusf(StatusCode::kInvalidArgument, "a range of %" PRIu64 " bytes", rangeBytes);
+  return own(noted(doReserve(*rounded)));
+}
+
+Status Device::checkPart(const char *what, const Memory &range, uint64_t offset,
+                         uint64_t size) const {
+  if (isLost())
+    return lostStatus();
+  if (range.owner_ != this)
+    return statusf(StatusCode::kInvalidArgument, "%s of memory of another device", what);
+  if (!range.isRange())
+    return statusf(StatusCode::kInvalidArgument,
+                   "%s of memory that is no range: reserve() makes ranges", what);
+  const uint64_t granularity = info_.virtualMemory.granularityBytes;
+  if (size == 0 || offset % granularity != 0 || size % granularity != 0)
+    return statusf(StatusCode::kInvalidArgument,
+                   "%s of [%" PRIu64 ", +%" PRIu64 "): offset and size must be multiples of "
+                   "%" PRIu64,
+                   what, offset, size, granularity);
+  if (offset > range.sizeBytes() || size > range.sizeBytes() - offset)
+    return statusf(StatusCode::kInvalidArgument,
+                   "%s of [%" PRIu64 ", +%" PRIu64 ") in a range of %" PRIu64 " bytes", what,
+                   offset, size, range.sizeBytes());
+  return {};
+}
+
+Status Device::commit(Memory &range, uint64_t offsetBytes, uint64_t sizeBytes) {
+  GANTRY_RETURN_IF_ERROR(checkPart("commit", range, offsetBytes, sizeBytes));
+  if (range.commits_.overlaps(offsetBytes, sizeBytes))
+    return statusf(StatusCode::kInvalidArgument,
+                   "commit of [%" PRIu64 ", +%" PRIu64 "): a part of it has storage already",
+                   offsetBytes, sizeBytes);
+  if (sizeBytes > profile().maxAllocationBytes)
+    return statusf(StatusCode::kOutOfMemory,
+                   "one commit of %" PRIu64 " bytes is above the limit of %s: %" PRIu64 " bytes",
+                   sizeBytes, info_.name.c_str(), profile().maxAllocationBytes);
+  if (!range.commits_.prepare())
+    return noHostMemory();
+  auto made = noted(doCommit(range, offsetBytes, sizeBytes));
+  if (!made.isOk())
+    return made.status();
+  range.commits_.add(offsetBytes, sizeBytes, *made);
+  return {};
+}
+
+Status Device::decommit(Memory &range, uint64_t offsetBytes, uint64_t sizeBytes) {
+  GANTRY_RETURN_IF_ERROR(checkPart("decommit", range, offsetBytes, sizeBytes));
+  if (!range.commits_.covers(offsetBytes, sizeBytes))
+    return statusf(StatusCode::kInvalidArgument,
+                   "decommit of [%" PRIu64 ", +%" PRIu64 "): a part of it has no storage",
+                   offsetBytes, sizeBytes);
+  if (!range.commits_.prepare())
+    return noHostMemory();
+  const Status made = noted(doDecommit(range, offsetBytes, sizeBytes));
+  if (!made.isOk())
+    return made;
+  range.commits_.remove(offsetBytes, sizeBytes, [&](uint64_t token) { doRelease(range, token); });
+  return {};
+}
+
+Result<std::unique_ptr<Memory>> Device::importMemory(const ImportSource &source) {
+  if (isLost())
+    return lostStatus();
+  const uint64_t alignment = info_.external.hostPointerAlignmentBytes;
+  if (source.type == ImportSource::Type::kHostPointer) {
+    if (alignment == 0)
+      return lacks("import of host memory");
+    if (!source.hostPointer || reinterpret_cast<uintptr_t>(source.hostPointer) % alignment != 0 ||
+        source.sizeBytes == 0 || source.sizeBytes % alignment != 0)
+      return statusf(StatusCode::kInvalidArgument,
+                     "import of host memory at %p of %" PRIu64 " bytes; '%s' takes multiples of "
+                     "%" PRIu64,
+                     source.hostPointer, source.sizeBytes, info_.name.c_str(), alignment);
+  } else {
+    if (!info_.external.opaqueFds)
+      return lacks("import of memory by descriptor");
+    if (source.fd < 0 || source.sizeBytes == 0)
+      return statusf(StatusCode::kInvalidArgument, "import of descriptor %d with %" PRIu64 " bytes",
+                     source.fd, source.sizeBytes);
+  }
+  if (source.sizeBytes > profile().maxAllocationBytes)
+    return statusf(StatusCode::kInvalidArgument,
+                   "import of %" PRIu64 " bytes; '%s' takes at most %" PRIu64, source.sizeBytes,
+                   info_.name.c_str(), profile().maxAllocationBytes);
+  if (source.memoryType && *source.memoryType >= info_.memoryTypes.size())
+    return statusf(StatusCode::kInvalidArgument, "import with memory type %u, the device has %zu",
+                   *source.memoryType, info_.memoryTypes.size());
+  return own(noted(doImport(source)));
+}
+
+Result<int> Device::exportMemory(Memory &memory) {
+  if (isLost())
+    return lostStatus();
+  if (memory.owner_ != this)
+    return Status(StatusCode::kInvalidArgument, "export of memory of another device");
+  if (!memory.exportable())
+    return Status(StatusCode::kInvalidArgument,
+                  "export of memory that was not allocated exportable (AllocateOptions)");
+  return noted(doExport(memory));
 }
 
 Result<std::vector<std::unique_ptr<Kernel>>>
 Device::createKernels(std::span<const KernelSource> sources,
                       const std::optional<std::string> &cachePath) {
+  if (isLost())
+    return lostStatus();
   for (const KernelSource &source : sources) {
     if (source.spirv.empty())
       return statusf(StatusCode::kInvalidArgument, "kernel '%.*s' has no code",
@@ -97,126 +229,53 @@ Device::createKernels(std::span<const KernelSource> sources,
   }
   if (sources.empty())
     return std::vector<std::unique_ptr<Kernel>>();
-  return doCreateKernels(sources, cachePath);
+  auto made = noted(doCreateKernels(sources, cachePath));
+  if (!made.isOk())
+    return made;
+  for (const std::unique_ptr<Kernel> &kernel : *made)
+    kernel->owner_ = this;
+  GANTRY_RETURN_IF_ERROR(noted(doWarmUp(*made)));
+  return made;
+}
+
+Result<std::unique_ptr<CommandList>> Device::createCommandList() {
+  if (isLost())
+    return lostStatus();
+  return noted(doCreateCommandList());
 }
 
 Result<uint64_t> Device::submit(CommandList &list) {
+  if (isLost())
+    return lostStatus();
+  if (&list.owner_ != this)
+    return Status(StatusCode::kInvalidArgument, "submit of a command list of another device");
   if (!list.ended())
     return Status(StatusCode::kFailedPrecondition, "submit of a command list before its end()");
-  return doSubmit(list);
-}
-
-// ---- CommandList -------------------------------------------------------------------------------
-
-Status CommandList::checkRecording(const char *what) const {
-  if (state_ != State::kRecording)
-    return statusf(StatusCode::kFailedPrecondition, "%s outside of begin() and end()", what);
-  return {};
-}
-
-Status CommandList::begin(const CommandListCapacity &capacity) {
-  if (state_ != State::kInitial)
-    return Status(StatusCode::kFailedPrecondition, "begin() of a command list a second time");
-  GANTRY_RETURN_IF_ERROR(doBegin(capacity));
-  capacity_ = capacity;
-  state_ = State::kRecording;
-  return {};
-}
-
-Status CommandList::dispatch(const Dispatch &dispatch) {
-  GANTRY_RETURN_IF_ERROR(checkRecording("dispatch"));
-  if (!dispatch.kernel)
-    return Status(StatusCode::kInvalidArgument, "dispatch without a kernel");
-  const Kernel &kernel = *dispatch.kernel;
-  if (dispatch.buffers.size() != kernel.bufferCount() || dispatch.dims.size() != kernel.dimCount())
-    return statusf(StatusCode::kInvalidArgument,
-                   "dispatch of '%s' with %zu buffers and %zu dims, it takes %u and %u",
-                   kernel.name().c_str(), dispatch.buffers.size(), dispatch.dims.size(),
-                   kernel.bufferCount(), kernel.dimCount());
-  for (int i = 0; i < 3; ++i)
-    if (dispatch.workgroups[i] > info_.profile.maxWorkgroupCount[i])
-      return statusf(StatusCode::kUnsupported,
-                     "dispatch of '%s': %u workgroups in dimension %d, the device allows %u",
-                     kernel.name().c_str(), dispatch.workgroups[i], i,
-                     info_.profile.maxWorkgroupCount[i]);
-  const bool storage = kernel.binding() == BindingMode::kStorageBuffer;
-  for (const BufferRange &range : dispatch.buffers) {
-    GANTRY_RETURN_IF_ERROR(checkRange(kernel.name().c_str(), range));
-    if (storage && range.offsetBytes % info_.minStorageBufferOffsetAlignment != 0)
-      return statusf(StatusCode::kInvalidArgument,
-                     "dispatch of '%s': offset %" PRIu64 " is not a multiple of %" PRIu64,
-                     kernel.name().c_str(), range.offsetBytes,
-                     info_.minStorageBufferOffsetAlignment);
-    if (storage && range.sizeBytes > info_.profile.maxStorageBufferRange)
-      return statusf(StatusCode::kUnsupported,
-                     "dispatch of '%s': a storage buffer of %" PRIu64
-                     " bytes, the device allows %" PRIu64,
-                     kernel.name().c_str(), range.sizeBytes, info_.profile.maxStorageBufferRange);
+  auto made = noted(doSubmit(list));
+  if (made.isOk()) {
+    uint64_t last = lastTicket_.load(std::memory_order_relaxed);
+    while (last < *made && !lastTicket_.compare_exchange_weak(last, *made)) {
+    }
   }
-  const uint32_t buffers = storage ? kernel.bufferCount() : 0;
-  if (used_.dispatches + 1 > capacity_.dispatches ||
-      used_.storageBuffers + buffers > capacity_.storageBuffers)
+  return made;
+}
+
+Result<bool> Device::wait(uint64_t ticket, uint64_t timeoutNs) {
+  if (isLost())
+    return lostStatus();
+  if (ticket == 0)
+    return true;
+  const uint64_t last = lastTicket_.load();
+  if (ticket > last)
     return statusf(StatusCode::kInvalidArgument,
-                   "the command list was begun for %u dispatches with %u storage buffers",
-                   capacity_.dispatches, capacity_.storageBuffers);
-  GANTRY_RETURN_IF_ERROR(doDispatch(dispatch));
-  used_.dispatches += 1;
-  used_.storageBuffers += buffers;
-  return {};
+                   "wait for ticket %" PRIu64 ", the last submission has %" PRIu64, ticket, last);
+  return noted(doWait(ticket, timeoutNs));
 }
 
-Status CommandList::copy(const BufferRange &source, Memory &target, uint64_t targetOffsetBytes) {
-  GANTRY_RETURN_IF_ERROR(checkRecording("copy"));
-  GANTRY_RETURN_IF_ERROR(checkRange("source of a copy", source));
-  GANTRY_RETURN_IF_ERROR(
-      checkRange("target of a copy", {&target, targetOffsetBytes, source.sizeBytes}));
-  const uint64_t low = std::max(source.offsetBytes, targetOffsetBytes);
-  const uint64_t high = std::min(source.offsetBytes, targetOffsetBytes) + source.sizeBytes;
-  if (source.memory == &target && low < high)
-    return Status(StatusCode::kInvalidArgument, "source and target of a copy overlap");
-  return doCopy(source, target, targetOffsetBytes);
-}
-
-Status CommandList::fill(const BufferRange &range, uint32_t word) {
-  GANTRY_RETURN_IF_ERROR(checkRecording("fill"));
-  GANTRY_RETURN_IF_ERROR(checkRange("fill", range));
-  if (range.offsetBytes % 4 != 0 || range.sizeBytes % 4 != 0)
-    return statusf(StatusCode::kInvalidArgument,
-                   "fill: offset %" PRIu64 " and size %" PRIu64 " must be multiples of 4",
-                   range.offsetBytes, range.sizeBytes);
-  return doFill(range, word);
-}
-
-Status CommandList::barrier() {
-  GANTRY_RETURN_IF_ERROR(checkRecording("barrier"));
-  return doBarrier();
-}
-
-Status CommandList::timestamp() {
-  GANTRY_RETURN_IF_ERROR(checkRecording("timestamp"));
-  if (!info_.timestamps)
-    return Status(StatusCode::kUnsupported, "the device has no timestamps");
-  if (used_.timestamps >= capacity_.timestamps)
-    return statusf(StatusCode::kInvalidArgument, "the command list was begun for %u timestamps",
-                   capacity_.timestamps);
-  GANTRY_RETURN_IF_ERROR(doTimestamp(used_.timestamps));
-  used_.timestamps += 1;
-  return {};
-}
-
-Status CommandList::end() {
-  GANTRY_RETURN_IF_ERROR(checkRecording("end()"));
-  GANTRY_RETURN_IF_ERROR(doEnd());
-  state_ = State::kEnded;
-  return {};
-}
-
-Result<std::vector<uint64_t>> CommandList::timestampsNs() {
-  if (state_ != State::kEnded)
-    return Status(StatusCode::kFailedPrecondition, "timestamps of a command list before its end()");
-  if (used_.timestamps == 0)
-    return std::vector<uint64_t>();
-  return doTimestampsNs(used_.timestamps);
+Result<uint64_t> Device::completed() {
+  if (isLost())
+    return lostStatus();
+  return noted(doCompleted());
 }
 
 } // namespace gantry::device

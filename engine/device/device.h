@@ -6,8 +6,16 @@
 // functions check their arguments and call the private do... functions, which a backend implements;
 // so a backend sees only calls that are valid by themselves.
 //
-// What it is not: no suballocation (engine/heap will do that; here one Memory is one driver
+// What it is not: no suballocation (engine/heap does that; here one Memory is one driver
 // allocation), no reference counting, no hazard tracking: the caller places barriers.
+//
+// Refusals of normal life are status codes, never aborts: kOutOfMemory where a driver or the host
+// has no memory left, kUnsupported where the device lacks something. Allocating, reserving,
+// committing and freeing take host memory without exceptions, so that a host without memory gives
+// an error and leaks nothing.
+//
+// A lost device: from the first call that meets it on, every call of the device and of its command
+// lists returns kDeviceLost at once, and everything can still be destroyed.
 //
 // Ownership: memories, kernels and command lists keep their device alive; the caller keeps them
 // alive until the submissions that use them are done.
@@ -17,18 +25,33 @@
 
 #include "engine/base/device_profile.h"
 #include "engine/base/status.h"
+#include "engine/device/command_list.h"
+#include "engine/device/memory.h"
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace gantry::device {
 
 enum class DeviceKind { kDiscrete = 0, kIntegrated = 1, kVirtual = 2, kSoftware = 3 };
+
+/// Ranges of addresses that get storage piece by piece (Device::reserve).
+struct VirtualMemoryInfo {
+  bool supported = false;
+  uint64_t granularityBytes = 0; // of commits: offset and size are multiples of it; a power of two
+  uint64_t maxRangeBytes = 0;
+};
+
+struct ExternalMemoryInfo {
+  uint64_t hostPointerAlignmentBytes = 0; // 0: host pointers cannot be imported
+  bool opaqueFds = false;                 // memory can be exported and imported as descriptors
+};
 
 struct DeviceInfo {
   uint32_t index = 0; // position in the preferred order
@@ -42,142 +65,14 @@ struct DeviceInfo {
   std::string missing;                            // what it lacks to be usable, "" if nothing
   uint64_t memoryBytes = 0;                       // of the largest device-local heap
   uint64_t minStorageBufferOffsetAlignment = 256; // of the start of a storage-buffer binding
+  std::vector<MemoryHeapInfo> memoryHeaps;        // at most kMaxMemoryHeaps
+  std::vector<MemoryTypeInfo> memoryTypes;        // at most kMaxMemoryTypes
+  MemoryKindTable memoryKinds;                    // chooseMemoryTypes(memoryHeaps, memoryTypes)
+  bool memoryPriorities = false;                  // AllocateOptions::priority has an effect
+  bool memoryBudgets = false;                     // memoryBudgets() is the driver's own word
+  VirtualMemoryInfo virtualMemory;
+  ExternalMemoryInfo external;
   DeviceProfile profile;
-};
-
-enum class MemoryKind {
-  kDevice,   // fastest for kernels; not mapped
-  kUpload,   // mapped, for writing by the host
-  kReadback, // mapped, for reading by the host (cached where the device has it)
-  kUnified,  // mapped, bound by kernels; device-local where the device has such memory
-};
-const char *memoryKindName(MemoryKind kind);
-
-/// One driver allocation, usable as storage and as source and target of copies.
-class Memory {
-public:
-  virtual ~Memory() = default;
-  Memory(const Memory &) = delete;
-  Memory &operator=(const Memory &) = delete;
-  MemoryKind kind() const { return kind_; }
-  uint64_t sizeBytes() const { return sizeBytes_; } // as requested
-  uint64_t address() const { return address_; }     // 0 where the device has no addresses
-  uint8_t *mapped() const { return mapped_; }       // nullptr for kDevice; coherent
-
-protected:
-  Memory(MemoryKind kind, uint64_t sizeBytes) : kind_(kind), sizeBytes_(sizeBytes) {}
-  MemoryKind kind_;
-  uint64_t sizeBytes_;
-  uint64_t address_ = 0;
-  uint8_t *mapped_ = nullptr;
-};
-
-/// How a kernel finds its buffers (artifact.fbs, Binding).
-enum class BindingMode {
-  kStorageBuffer, // set 0, binding i = buffer i; the push-constant block holds the dims
-  kAddress,       // the block holds the buffers' addresses, then the dims
-};
-
-struct KernelSource {
-  std::string_view name; // for messages
-  std::string_view entryPoint;
-  std::span<const uint32_t> spirv;
-  uint32_t workgroupSize[3] = {1, 1, 1}; // as in the SPIR-V; checked against the limits
-  uint32_t bufferCount = 0;
-  uint32_t dimCount = 0; // 8-byte words, of which kernels use the low 32 bits
-  BindingMode binding = BindingMode::kStorageBuffer;
-  uint32_t sharedBytes = 0;
-
-  /// Bytes of the push-constant block: 8 per dim, and 8 per buffer where it is bound by address.
-  uint32_t pushConstantBytes() const {
-    return 8 * (dimCount + (binding == BindingMode::kAddress ? bufferCount : 0));
-  }
-};
-
-class Kernel {
-public:
-  virtual ~Kernel() = default;
-  Kernel(const Kernel &) = delete;
-  Kernel &operator=(const Kernel &) = delete;
-  const std::string &name() const { return name_; }
-  uint32_t bufferCount() const { return bufferCount_; }
-  uint32_t dimCount() const { return dimCount_; }
-  BindingMode binding() const { return binding_; }
-
-protected:
-  explicit Kernel(const KernelSource &source)
-      : name_(source.name), bufferCount_(source.bufferCount), dimCount_(source.dimCount),
-        binding_(source.binding) {}
-  std::string name_;
-  uint32_t bufferCount_;
-  uint32_t dimCount_;
-  BindingMode binding_;
-};
-
-/// A stretch of memory.
-struct BufferRange {
-  Memory *memory = nullptr;
-  uint64_t offsetBytes = 0;
-  uint64_t sizeBytes = 0;
-};
-
-struct Dispatch {
-  Kernel *kernel = nullptr;
-  std::span<const BufferRange> buffers;
-  std::span<const uint64_t> dims;
-  uint32_t workgroups[3] = {1, 1, 1};
-};
-
-/// What a command list will hold at most; dispatches and timestamps beyond it are refused.
-struct CommandListCapacity {
-  uint32_t dispatches = 0;
-  uint32_t storageBuffers = 0; // bindings of all dispatches that bind storage buffers
-  uint32_t timestamps = 0;
-};
-
-/// Commands recorded once and submitted any number of times, one submission at a time. A list
-/// starts after all that was submitted before it has finished; inside, commands run in any order
-/// except across barrier(). When it is done, the host sees what it wrote.
-class CommandList {
-public:
-  virtual ~CommandList() = default;
-  CommandList(const CommandList &) = delete;
-  CommandList &operator=(const CommandList &) = delete;
-
-  Status begin(const CommandListCapacity &capacity); // once
-  Status dispatch(const Dispatch &dispatch);
-  Status copy(const BufferRange &source, Memory &target, uint64_t targetOffsetBytes);
-  /// Every 4 bytes of the range become word; offset and size are multiples of 4.
-  Status fill(const BufferRange &range, uint32_t word);
-  /// All earlier commands finish, and are visible, before later ones start.
-  Status barrier();
-  /// Records the device's time after all earlier commands.
-  Status timestamp();
-  Status end();
-  bool ended() const { return state_ == State::kEnded; }
-
-  /// The times of the last submission, in order, counted from the first; only after it is done.
-  Result<std::vector<uint64_t>> timestampsNs();
-
-protected:
-  explicit CommandList(const DeviceInfo &info) : info_(info) {} // info outlives the list
-
-private:
-  virtual Status doBegin(const CommandListCapacity &capacity) = 0;
-  virtual Status doDispatch(const Dispatch &dispatch) = 0;
-  virtual Status doCopy(const BufferRange &source, Memory &target, uint64_t targetOffset) = 0;
-  virtual Status doFill(const BufferRange &range, uint32_t word) = 0;
-  virtual Status doBarrier() = 0;
-  virtual Status doTimestamp(uint32_t index) = 0;
-  virtual Status doEnd() = 0;
-  virtual Result<std::vector<uint64_t>> doTimestampsNs(uint32_t count) = 0;
-
-  enum class State { kInitial, kRecording, kEnded };
-  Status checkRecording(const char *what) const;
-  const DeviceInfo &info_;
-  CommandListCapacity capacity_;
-  CommandListCapacity used_;
-  State state_ = State::kInitial;
 };
 
 class Device : public std::enable_shared_from_this<Device> {
@@ -190,7 +85,29 @@ public:
   const DeviceProfile &profile() const { return info_.profile; }
 
   /// One driver allocation of 1 to profile().maxAllocationBytes bytes.
-  Result<std::unique_ptr<Memory>> allocate(MemoryKind kind, uint64_t sizeBytes);
+  Result<std::unique_ptr<Memory>> allocate(MemoryKind kind, uint64_t sizeBytes,
+                                           const AllocateOptions &options = {});
+
+  /// Per heap of info().memoryHeaps (the span is as long). Where the driver does not know
+  /// (info().memoryBudgets is false), the budget is 0.8 of the heap's size and what is used is what
+  /// this device object has allocated.
+  Status memoryBudgets(std::span<MemoryBudget> perHeap);
+
+  /// A range of device addresses without storage: kind kDevice, 1 to
+  /// info().virtualMemory.maxRangeBytes bytes, rounded up to the granularity. kUnsupported where
+  /// the device has no such thing.
+  Result<std::unique_ptr<Memory>> reserve(MemoryKind kind, uint64_t rangeBytes);
+  /// Gives [offset, +size) of a range storage by one driver allocation; its contents are undefined.
+  /// Both are multiples of the granularity, and no byte of it has storage yet. Later submissions
+  /// find it there.
+  Status commit(Memory &range, uint64_t offsetBytes, uint64_t sizeBytes);
+  /// Takes the storage of [offset, +size) back, all of which has some; no submission uses it any
+  /// more. Driver allocations go back when none of their bytes is left in the range.
+  Status decommit(Memory &range, uint64_t offsetBytes, uint64_t sizeBytes);
+
+  Result<std::unique_ptr<Memory>> importMemory(const ImportSource &source);
+  /// A descriptor of memory that was allocated exportable; the caller closes it or hands it on.
+  Result<int> exportMemory(Memory &memory);
 
   /// Compiles kernels, in parallel, and warms them up so that their first dispatch is not slower
   /// than the others. cachePath: a file that keeps compiled kernels between processes: std::nullopt
@@ -199,29 +116,90 @@ public:
   Result<std::vector<std::unique_ptr<Kernel>>>
   createKernels(std::span<const KernelSource> sources, const std::optional<std::string> &cachePath);
 
-  Result<std::unique_ptr<CommandList>> createCommandList() { return doCreateCommandList(); }
+  Result<std::unique_ptr<CommandList>> createCommandList();
 
-  /// Starts an ended list, after all that was submitted earlier. Returns its ticket for wait().
+  /// Starts an ended list, after all that was submitted earlier. Returns its ticket for wait():
+  /// 1, 2, 3 ... in the order of submission.
   Result<uint64_t> submit(CommandList &list);
 
   /// True once the submission is done; false when timeoutNs passed first (UINT64_MAX: for ever).
-  Result<bool> wait(uint64_t ticket, uint64_t timeoutNs) { return doWait(ticket, timeoutNs); }
+  Result<bool> wait(uint64_t ticket, uint64_t timeoutNs);
+
+  /// The last ticket that is done, and with it all before it; 0 before the first. Never waits.
+  Result<uint64_t> completed();
+
+  /// True after a call has met a lost device.
+  bool isLost() const { return lost_.load(std::memory_order_acquire); }
 
   /// Warnings and errors from validation layers so far; 0 where there are none.
   virtual uint64_t validationMessages() const { return 0; }
 
 protected:
   Device() = default;
+  /// What every call says once the device is lost.
+  Status lostStatus() const;
+  void markLost() { lost_.store(true, std::memory_order_release); }
+  /// Without host memory a message has none either: this one fits into the string itself.
+  static Status noHostMemory() { return {StatusCode::kOutOfMemory, "no host memory"}; }
+  /// Keeps count of what memoryBudgets() falls back to.
+  void countAllocated(uint32_t heap, uint64_t sizeBytes) {
+    allocatedBytes_[heap].fetch_add(sizeBytes, std::memory_order_relaxed);
+  }
+  void countFreed(uint32_t heap, uint64_t sizeBytes) {
+    allocatedBytes_[heap].fetch_sub(sizeBytes, std::memory_order_relaxed);
+  }
   DeviceInfo info_;
 
 private:
-  virtual Result<std::unique_ptr<Memory>> doAllocate(MemoryKind kind, uint64_t sizeBytes) = 0;
+  friend class CommandList;
+  virtual Result<std::unique_ptr<Memory>> doAllocate(MemoryKind kind, uint64_t sizeBytes,
+                                                     const AllocateOptions &options) = 0;
   virtual Result<std::vector<std::unique_ptr<Kernel>>>
   doCreateKernels(std::span<const KernelSource> sources,
                   const std::optional<std::string> &cachePath) = 0;
   virtual Result<std::unique_ptr<CommandList>> doCreateCommandList() = 0;
   virtual Result<uint64_t> doSubmit(CommandList &list) = 0;
   virtual Result<bool> doWait(uint64_t ticket, uint64_t timeoutNs) = 0;
+  virtual Result<uint64_t> doCompleted() = 0;
+
+  /// Makes the first dispatch of kernels that were just made as fast as the others.
+  virtual Status doWarmUp(std::span<const std::unique_ptr<Kernel>>) { return {}; }
+
+  // What a backend may lack. These are called only where info() says that it has them. (Inline, so
+  // that no object file owns the class's type: tests derive from it with RTTI.)
+  virtual Status doMemoryBudgets(std::span<MemoryBudget>) { return lacks("memory budgets"); }
+  virtual Result<std::unique_ptr<Memory>> doReserve(uint64_t) { return lacks("ranges"); }
+  /// One driver allocation bound to the range; the token stands for it.
+  virtual Result<uint64_t> doCommit(Memory &, uint64_t /*offset*/, uint64_t /*size*/) {
+    return lacks("ranges");
+  }
+  virtual Status doDecommit(Memory &, uint64_t /*offset*/, uint64_t /*size*/) {
+    return lacks("ranges");
+  }
+  /// Frees an allocation of which nothing is bound any more.
+  virtual void doRelease(Memory &, uint64_t /*token*/) {}
+  virtual Result<std::unique_ptr<Memory>> doImport(const ImportSource &) {
+    return lacks("external memory");
+  }
+  virtual Result<int> doExport(Memory &) { return lacks("external memory"); }
+
+  Status lacks(const char *what) const;
+  static const Status &statusOf(const Status &status) { return status; }
+  template <typename T> static const Status &statusOf(const Result<T> &made) {
+    return made.status();
+  }
+  /// What a driver call returned; a loss is remembered.
+  template <typename T> T noted(T made) {
+    if (statusOf(made).code() == StatusCode::kDeviceLost)
+      markLost();
+    return made;
+  }
+  Status checkPart(const char *what, const Memory &range, uint64_t offset, uint64_t size) const;
+  Result<std::unique_ptr<Memory>> own(Result<std::unique_ptr<Memory>> memory) const;
+
+  std::atomic<bool> lost_ = false;
+  std::atomic<uint64_t> lastTicket_ = 0;
+  std::array<std::atomic<uint64_t>, kMaxMemoryHeaps> allocatedBytes_{};
 };
 
 /// Why the device cannot take this kernel, with the numbers; ok if it can.

@@ -135,11 +135,12 @@ TEST(DevicePlan, takesAComputeQueueThatKeepsTime) {
   EXPECT_FALSE(planDevice(s).info.timestamps);
 }
 
-TEST(DevicePlan, findsThePortabilitySubset) {
+TEST(DevicePlan, enablesThePortabilitySubsetWhereItExists) {
   DeviceSnapshot s = discrete();
-  EXPECT_FALSE(planDevice(s).portabilitySubset);
+  EXPECT_TRUE(planDevice(s).extensions.empty());
   s.extensions = {"VK_KHR_portability_subset"};
-  EXPECT_TRUE(planDevice(s).portabilitySubset);
+  ASSERT_EQ(planDevice(s).extensions.size(), 1u);
+  EXPECT_STREQ(planDevice(s).extensions[0], "VK_KHR_portability_subset");
 }
 
 TEST(ChooseDevice, prefersDiscreteIntegratedVirtualSoftware) {
@@ -196,29 +197,75 @@ TEST(ChooseDevice, namesThePackageWithoutAnyDevice) {
   EXPECT_NE(result.status().message().find("mesa-vulkan-drivers"), std::string::npos);
 }
 
-TEST(ChooseMemoryType, onADiscreteDevice) {
-  const DeviceSnapshot s = discrete();
-  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kDevice, ~0u), 1u);
-  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kUpload, ~0u), 2u);
-  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kReadback, ~0u), 3u);
-  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kUnified, ~0u), 3u);
-  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kDevice, 1u << 4), 4u) << "what the bits allow";
-  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kUpload, 0b11), std::nullopt);
+TEST(DevicePlan, readsMemory) {
+  const device::DeviceInfo info = planDevice(discrete()).info;
+  ASSERT_EQ(info.memoryHeaps.size(), 3u);
+  EXPECT_EQ(info.memoryHeaps[1].sizeBytes, uint64_t{64} << 30);
+  EXPECT_FALSE(info.memoryHeaps[1].deviceLocal);
+  EXPECT_TRUE(info.memoryHeaps[2].deviceLocal);
+  ASSERT_EQ(info.memoryTypes.size(), 5u);
+  EXPECT_EQ(info.memoryTypes[4].heap, 2u);
+  EXPECT_TRUE(info.memoryTypes[4].deviceLocal && info.memoryTypes[4].hostVisible);
+  EXPECT_EQ(info.memoryKinds.of(MemoryKind::kDevice).types[0], 1);
+  EXPECT_EQ(info.memoryKinds.of(MemoryKind::kReadback).types[0], 3);
 }
 
-TEST(ChooseMemoryType, onASoftwareDeviceThereIsOne) {
-  const DeviceSnapshot s = software();
-  for (MemoryKind kind :
-       {MemoryKind::kDevice, MemoryKind::kUpload, MemoryKind::kReadback, MemoryKind::kUnified})
-    EXPECT_EQ(chooseMemoryType(s.memory, kind, ~0u), 0u);
+TEST(DevicePlan, typesThatNeedAFeatureAreNotUsable) {
+  DeviceSnapshot s = discrete();
+  for (VkMemoryPropertyFlags flag :
+       {VkMemoryPropertyFlags(VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT),
+        VkMemoryPropertyFlags(VK_MEMORY_PROPERTY_PROTECTED_BIT),
+        VkMemoryPropertyFlags(VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD),
+        VkMemoryPropertyFlags(VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV)}) {
+    s.memory.memoryTypes[1].propertyFlags = kLocal | flag;
+    EXPECT_FALSE(planDevice(s).info.memoryTypes[1].usable) << flag;
+  }
 }
 
-TEST(ChooseMemoryType, neverTakesLazyOrProtectedMemory) {
-  DeviceSnapshot s;
-  addHeap(s, 1, true);
-  addType(s, kLocal | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT, 0);
-  addType(s, kLocal | VK_MEMORY_PROPERTY_PROTECTED_BIT, 0);
-  EXPECT_EQ(chooseMemoryType(s.memory, MemoryKind::kDevice, ~0u), std::nullopt);
+TEST(DevicePlan, takesTheExtensionsThatHaveAUse) {
+  DeviceSnapshot s = discrete();
+  EXPECT_FALSE(planDevice(s).info.memoryBudgets);
+  EXPECT_FALSE(planDevice(s).info.external.opaqueFds);
+  s.extensions = {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME,
+                  VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME,
+                  VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME};
+  DevicePlan plan = planDevice(s);
+  EXPECT_TRUE(plan.info.memoryBudgets);
+  EXPECT_FALSE(plan.info.memoryPriorities) << "an extension without its feature";
+  EXPECT_FALSE(plan.info.external.opaqueFds) << "an extension that cannot share buffers";
+  EXPECT_EQ(plan.extensions.size(), 1u);
+  s.memoryPriority = VK_TRUE;
+  s.opaqueFd =
+      VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+  s.hostPointer = VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+  s.hostPointerAlignment = 4096;
+  plan = planDevice(s);
+  EXPECT_TRUE(plan.info.memoryPriorities);
+  EXPECT_TRUE(plan.info.external.opaqueFds);
+  EXPECT_EQ(plan.info.external.hostPointerAlignmentBytes, 4096u);
+  EXPECT_EQ(plan.extensions.size(), 4u);
+}
+
+TEST(DevicePlan, rangesNeedResidencyAndAQueueThatBinds) {
+  DeviceSnapshot s = discrete();
+  s.properties.limits.sparseAddressSpaceSize = uint64_t{1} << 40;
+  s.features.sparseBinding = VK_TRUE;
+  s.queueFamilies[0].queueFlags |= VK_QUEUE_SPARSE_BINDING_BIT;
+  EXPECT_FALSE(planDevice(s).info.virtualMemory.supported);
+  s.features.sparseResidencyBuffer = VK_TRUE;
+  DevicePlan plan = planDevice(s);
+  EXPECT_TRUE(plan.info.virtualMemory.supported);
+  EXPECT_EQ(plan.info.virtualMemory.maxRangeBytes, uint64_t{1} << 40);
+  EXPECT_EQ(plan.sparseQueueFamily, 0u);
+  VkQueueFamilyProperties binder{};
+  binder.queueFlags = VK_QUEUE_SPARSE_BINDING_BIT;
+  binder.queueCount = 1;
+  s.queueFamilies.push_back(binder);
+  EXPECT_EQ(planDevice(s).sparseQueueFamily, 0u) << "the compute queue's own where it can";
+  s.queueFamilies[0].queueFlags &= ~VkQueueFlags(VK_QUEUE_SPARSE_BINDING_BIT);
+  EXPECT_EQ(planDevice(s).sparseQueueFamily, 1u);
+  s.queueFamilies.pop_back();
+  EXPECT_FALSE(planDevice(s).info.virtualMemory.supported);
 }
 
 TEST(ParseValidation, takesThreeWords) {

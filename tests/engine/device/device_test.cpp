@@ -18,7 +18,7 @@ public:
 
 class FakeList final : public CommandList {
 public:
-  explicit FakeList(const DeviceInfo &info) : CommandList(info) {}
+  explicit FakeList(const Device &device) : CommandList(device) {}
   int calls = 0;
 
 private:
@@ -30,6 +30,7 @@ private:
   Status doDispatch(const Dispatch &) override { return count(); }
   Status doCopy(const BufferRange &, Memory &, uint64_t) override { return count(); }
   Status doFill(const BufferRange &, uint32_t) override { return count(); }
+  Status doUpdate(const BufferRange &, std::span<const uint8_t>) override { return count(); }
   Status doBarrier() override { return count(); }
   Status doTimestamp(uint32_t) override { return count(); }
   Status doEnd() override { return count(); }
@@ -58,7 +59,8 @@ public:
   int submissions = 0;
 
 private:
-  Result<std::unique_ptr<Memory>> doAllocate(MemoryKind kind, uint64_t size) override {
+  Result<std::unique_ptr<Memory>> doAllocate(MemoryKind kind, uint64_t size,
+                                             const AllocateOptions &) override {
     return std::unique_ptr<Memory>(new FakeMemory(kind, size));
   }
   Result<std::vector<std::unique_ptr<Kernel>>>
@@ -70,10 +72,11 @@ private:
     return kernels;
   }
   Result<std::unique_ptr<CommandList>> doCreateCommandList() override {
-    return std::unique_ptr<CommandList>(new FakeList(info_));
+    return std::unique_ptr<CommandList>(new FakeList(*this));
   }
   Result<uint64_t> doSubmit(CommandList &) override { return static_cast<uint64_t>(++submissions); }
   Result<bool> doWait(uint64_t, uint64_t) override { return true; }
+  Result<uint64_t> doCompleted() override { return static_cast<uint64_t>(submissions); }
 };
 
 constexpr uint32_t kCode[] = {0x07230203};

@@ -26,13 +26,14 @@ public:
 
 class EmptyList final : public device::CommandList {
 public:
-  explicit EmptyList(const device::DeviceInfo &info) : CommandList(info) {}
+  explicit EmptyList(const device::Device &device) : CommandList(device) {}
 
 private:
   Status doBegin(const device::CommandListCapacity &) override { return {}; }
   Status doDispatch(const device::Dispatch &) override { return {}; }
   Status doCopy(const device::BufferRange &, device::Memory &, uint64_t) override { return {}; }
   Status doFill(const device::BufferRange &, uint32_t) override { return {}; }
+  Status doUpdate(const device::BufferRange &, std::span<const uint8_t>) override { return {}; }
   Status doBarrier() override { return {}; }
   Status doTimestamp(uint32_t) override { return {}; }
   Status doEnd() override { return {}; }
@@ -57,8 +58,8 @@ private:
     return callsUntilLost == 0 ? Status(StatusCode::kDeviceLost, "device 'failing' was lost")
                                : Status::ok();
   }
-  Result<std::unique_ptr<device::Memory>> doAllocate(device::MemoryKind kind,
-                                                     uint64_t size) override {
+  Result<std::unique_ptr<device::Memory>> doAllocate(device::MemoryKind kind, uint64_t size,
+                                                     const device::AllocateOptions &) override {
     GANTRY_RETURN_IF_ERROR(call());
     return std::unique_ptr<device::Memory>(new HostMemory(kind, size));
   }
@@ -73,7 +74,7 @@ private:
   }
   Result<std::unique_ptr<device::CommandList>> doCreateCommandList() override {
     GANTRY_RETURN_IF_ERROR(call());
-    return std::unique_ptr<device::CommandList>(new EmptyList(info_));
+    return std::unique_ptr<device::CommandList>(new EmptyList(*this));
   }
   Result<uint64_t> doSubmit(device::CommandList &) override {
     GANTRY_RETURN_IF_ERROR(call());
@@ -82,6 +83,10 @@ private:
   Result<bool> doWait(uint64_t, uint64_t) override {
     GANTRY_RETURN_IF_ERROR(call());
     return true;
+  }
+  Result<uint64_t> doCompleted() override {
+    GANTRY_RETURN_IF_ERROR(call());
+    return ticket_;
   }
   uint64_t ticket_ = 0;
 };

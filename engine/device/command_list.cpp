@@ -1,0 +1,159 @@
+#include "engine/device/command_list.h"
+#include "engine/device/device.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+namespace gantry::device {
+
+Status CommandList::checkRecording(const char *what) const {
+  if (owner_.isLost())
+    return owner_.lostStatus();
+  if (state_ != State::kRecording)
+    return statusf(StatusCode::kFailedPrecondition, "%s outside of begin() and end()", what);
+  return {};
+}
+
+Status CommandList::checkRange(const char *what, const BufferRange &range) const {
+  if (!range.memory)
+    return statusf(StatusCode::kInvalidArgument, "%s: no memory", what);
+  if (range.memory->owner_ != &owner_)
+    return statusf(StatusCode::kInvalidArgument, "%s: memory of another device", what);
+  if (range.sizeBytes == 0 || range.offsetBytes > range.memory->sizeBytes() ||
+      range.sizeBytes > range.memory->sizeBytes() - range.offsetBytes)
+    return statusf(StatusCode::kInvalidArgument,
+                   "%s: bytes [%" PRIu64 ", +%" PRIu64 ") are not inside a memory of %" PRIu64
+                   " bytes",
+                   what, range.offsetBytes, range.sizeBytes, range.memory->sizeBytes());
+  return {};
+}
+
+Status CommandList::checkWords(const char *what, const BufferRange &range) const {
+  GANTRY_RETURN_IF_ERROR(checkRange(what, range));
+  if (range.offsetBytes % 4 != 0 || range.sizeBytes % 4 != 0)
+    return statusf(StatusCode::kInvalidArgument,
+                   "%s: offset %" PRIu64 " and size %" PRIu64 " must be multiples of 4", what,
+                   range.offsetBytes, range.sizeBytes);
+  return {};
+}
+
+Status CommandList::begin(const CommandListCapacity &capacity) {
+  if (owner_.isLost())
+    return owner_.lostStatus();
+  if (state_ != State::kInitial)
+    return Status(StatusCode::kFailedPrecondition, "begin() of a command list a second time");
+  GANTRY_RETURN_IF_ERROR(doBegin(capacity));
+  capacity_ = capacity;
+  state_ = State::kRecording;
+  return {};
+}
+
+Status CommandList::dispatch(const Dispatch &dispatch) {
+  GANTRY_RETURN_IF_ERROR(checkRecording("dispatch"));
+  if (!dispatch.kernel)
+    return Status(StatusCode::kInvalidArgument, "dispatch without a kernel");
+  const Kernel &kernel = *dispatch.kernel;
+  if (kernel.owner_ != &owner_)
+    return statusf(StatusCode::kInvalidArgument, "dispatch of '%s', a kernel of another device",
+                   kernel.name().c_str());
+  if (dispatch.buffers.size() != kernel.bufferCount() || dispatch.dims.size() != kernel.dimCount())
+    return statusf(StatusCode::kInvalidArgument,
+                   "dispatch of '%s' with %zu buffers and %zu dims, it takes %u and %u",
+                   kernel.name().c_str(), dispatch.buffers.size(), dispatch.dims.size(),
+                   kernel.bufferCount(), kernel.dimCount());
+  for (int i = 0; i < 3; ++i)
+    if (dispatch.workgroups[i] > owner_.info().profile.maxWorkgroupCount[i])
+      return statusf(StatusCode::kUnsupported,
+                     "dispatch of '%s': %u workgroups in dimension %d, the device allows %u",
+                     kernel.name().c_str(), dispatch.workgroups[i], i,
+                     owner_.info().profile.maxWorkgroupCount[i]);
+  const bool storage = kernel.binding() == BindingMode::kStorageBuffer;
+  for (const BufferRange &range : dispatch.buffers) {
+    GANTRY_RETURN_IF_ERROR(checkRange(kernel.name().c_str(), range));
+    if (storage && range.offsetBytes % owner_.info().minStorageBufferOffsetAlignment != 0)
+      return statusf(StatusCode::kInvalidArgument,
+                     "dispatch of '%s': offset %" PRIu64 " is not a multiple of %" PRIu64,
+                     kernel.name().c_str(), range.offsetBytes,
+                     owner_.info().minStorageBufferOffsetAlignment);
+    if (storage && range.sizeBytes > owner_.info().profile.maxStorageBufferRange)
+      return statusf(
+          StatusCode::kUnsupported,
+          "dispatch of '%s': a storage buffer of %" PRIu64 " bytes, the device allows %" PRIu64,
+          kernel.name().c_str(), range.sizeBytes, owner_.info().profile.maxStorageBufferRange);
+  }
+  const uint32_t buffers = storage ? kernel.bufferCount() : 0;
+  if (used_.dispatches + 1 > capacity_.dispatches ||
+      used_.storageBuffers + buffers > capacity_.storageBuffers)
+    return statusf(StatusCode::kInvalidArgument,
+                   "the command list was begun for %u dispatches with %u storage buffers",
+                   capacity_.dispatches, capacity_.storageBuffers);
+  GANTRY_RETURN_IF_ERROR(doDispatch(dispatch));
+  used_.dispatches += 1;
+  used_.storageBuffers += buffers;
+  return {};
+}
+
+Status CommandList::copy(const BufferRange &source, Memory &target, uint64_t targetOffsetBytes) {
+  GANTRY_RETURN_IF_ERROR(checkRecording("copy"));
+  GANTRY_RETURN_IF_ERROR(checkRange("source of a copy", source));
+  GANTRY_RETURN_IF_ERROR(
+      checkRange("target of a copy", {&target, targetOffsetBytes, source.sizeBytes}));
+  const uint64_t low = std::max(source.offsetBytes, targetOffsetBytes);
+  const uint64_t high = std::min(source.offsetBytes, targetOffsetBytes) + source.sizeBytes;
+  if (source.memory == &target && low < high)
+    return Status(StatusCode::kInvalidArgument, "source and target of a copy overlap");
+  return doCopy(source, target, targetOffsetBytes);
+}
+
+Status CommandList::fill(const BufferRange &range, uint32_t word) {
+  GANTRY_RETURN_IF_ERROR(checkRecording("fill"));
+  GANTRY_RETURN_IF_ERROR(checkWords("fill", range));
+  return doFill(range, word);
+}
+
+Status CommandList::update(const BufferRange &range, std::span<const uint8_t> bytes) {
+  GANTRY_RETURN_IF_ERROR(checkRecording("update"));
+  GANTRY_RETURN_IF_ERROR(checkWords("update", range));
+  if (bytes.size() != range.sizeBytes || bytes.size() > kMaxUpdateBytes)
+    return statusf(StatusCode::kInvalidArgument,
+                   "update of %" PRIu64 " bytes with %zu bytes; it takes as many as the range has, "
+                   "at most %" PRIu64,
+                   range.sizeBytes, bytes.size(), kMaxUpdateBytes);
+  return doUpdate(range, bytes);
+}
+
+Status CommandList::barrier() {
+  GANTRY_RETURN_IF_ERROR(checkRecording("barrier"));
+  return doBarrier();
+}
+
+Status CommandList::timestamp() {
+  GANTRY_RETURN_IF_ERROR(checkRecording("timestamp"));
+  if (!owner_.info().timestamps)
+    return Status(StatusCode::kUnsupported, "the device has no timestamps");
+  if (used_.timestamps >= capacity_.timestamps)
+    return statusf(StatusCode::kInvalidArgument, "the command list was begun for %u timestamps",
+                   capacity_.timestamps);
+  GANTRY_RETURN_IF_ERROR(doTimestamp(used_.timestamps));
+  used_.timestamps += 1;
+  return {};
+}
+
+Status CommandList::end() {
+  GANTRY_RETURN_IF_ERROR(checkRecording("end()"));
+  GANTRY_RETURN_IF_ERROR(doEnd());
+  state_ = State::kEnded;
+  return {};
+}
+
+Result<std::vector<uint64_t>> CommandList::timestampsNs() {
+  if (owner_.isLost())
+    return owner_.lostStatus();
+  if (state_ != State::kEnded)
+    return Status(StatusCode::kFailedPrecondition, "timestamps of a command list before its end()");
+  if (used_.timestamps == 0)
+    return std::vector<uint64_t>();
+  return doTimestampsNs(used_.timestamps);
+}
+
+} // namespace gantry::device

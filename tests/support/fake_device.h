@@ -1,0 +1,163 @@
+// The fake driver: a device::Device of host memory, with kernels that are host functions, a
+// timeline that runs at once or when the test says so, and faults on demand. It judges as it goes:
+// what a real driver would answer with undefined behaviour (memory freed while a submission uses
+// it, bytes of a range that have no storage) is counted as a violation and named.
+//
+// What it is not: a model of speed or of caches; barriers are recorded and have no effect, since
+// commands run in the order of recording.
+//
+// Memory is mapped from the system and not touched, so a slab of many GiB costs nothing until it is
+// written. Allocating, recording copies, fills, updates and small dispatches, submitting and
+// freeing use host memory without exceptions, as a driver's own path would.
+//
+// Threads: as device.h says; the functions of the test's side may be called at any time from any
+// thread.
+#pragma once
+
+#include "engine/device/device.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+
+namespace gantry::test {
+
+/// What a kernel finds: its buffers, in order, its dims and the count of workgroups.
+struct HostKernelCall {
+  std::span<const std::span<uint8_t>> buffers;
+  std::span<const uint64_t> dims;
+  uint32_t workgroups[3];
+};
+using HostKernel = std::function<void(const HostKernelCall &)>;
+
+struct FakeConfig {
+  /// Defaults to a discrete GPU: 8 GiB of device memory, 16 GiB of the host's, a window of 256 MiB.
+  std::vector<device::MemoryHeapInfo> heaps = {
+      {uint64_t{8} << 30, true}, {uint64_t{16} << 30, false}, {uint64_t{256} << 20, true}};
+  std::vector<device::MemoryTypeInfo> types = {{0, true, false, false, false},
+                                               {1, false, true, true, false},
+                                               {1, false, true, true, true},
+                                               {2, true, true, true, false}};
+  bool memoryBudgets = true;   // false: memoryBudgets() falls back to what device.h says
+  bool virtualMemory = true;   // ranges
+  bool externalMemory = true;  // import and export
+  bool enforceHeapSize = true; // an allocation above what a heap has left is kOutOfMemory
+  uint64_t granularityBytes = 65536;
+  uint64_t maxAllocationBytes = uint64_t{4} << 30;
+  /// By the kernel's name; a kernel without an entry is refused by createKernels.
+  std::map<std::string, HostKernel, std::less<>> kernels;
+};
+
+/// Everything that a driver was asked for since the device was made.
+struct FakeCounts {
+  uint64_t driverCalls = 0;    // all of the below that reach a driver
+  uint64_t allocations = 0;    // successful ones, with commits and imports
+  uint64_t frees = 0;          // driver allocations given back
+  uint64_t submissions = 0;    // accepted
+  uint64_t waits = 0;          // calls of wait() that reached the driver
+  uint64_t copiedBytes = 0;    // by commands that have run
+  uint64_t liveMemories = 0;   // Memory objects
+  uint64_t liveKernels = 0;    // Kernel objects
+  uint64_t liveLists = 0;      // CommandList objects
+  uint64_t liveBytes = 0;      // of driver allocations
+  uint64_t peakBytes = 0;      // the most that liveBytes has been
+  uint64_t liveRangeBytes = 0; // addresses reserved
+};
+
+class FakeMemory;
+class FakeList;
+
+class FakeDevice final : public device::Device {
+public:
+  static std::shared_ptr<FakeDevice> create(FakeConfig config = {});
+  ~FakeDevice() override;
+
+  // ---- faults; k counts from 1, from now on; 0 takes the fault back -----------------------------
+  /// The k-th driver allocation (allocate, reserve, commit, import) fails with kOutOfMemory.
+  void failAllocation(uint64_t k) { allocationFault_ = k; }
+  /// The k-th driver call of any kind fails with this code, and a second time `again` calls later.
+  void failCall(uint64_t k, StatusCode code = StatusCode::kOutOfMemory, uint64_t again = 0);
+  /// The k-th submission finds the device lost.
+  void loseAtSubmission(uint64_t k) { submissionFault_ = k; }
+  /// The device is lost now; a thread inside wait() returns.
+  void lose();
+
+  // ---- delays -----------------------------------------------------------------------------------
+  /// Submissions stay pending until released.
+  void hold();
+  /// Runs the next `count` pending submissions; those above stay pending.
+  void release(uint64_t count);
+  /// Runs all pending submissions and those to come.
+  void release();
+
+  // ---- what the test sets and reads -------------------------------------------------------------
+  /// The driver's word on a heap's budget; its size until set.
+  void setBudget(uint32_t heap, uint64_t budgetBytes) { budgets_[heap] = budgetBytes; }
+  /// Bytes of another process in the heap: they count as used and shrink what is left.
+  void setForeignUse(uint32_t heap, uint64_t bytes) { foreign_[heap] = bytes; }
+  FakeCounts counts() const;
+  uint64_t liveBytes(uint32_t heap) const { return live_[heap].load(); }
+  /// Misuse that a real driver would not survive, so far, and the last one's description.
+  uint64_t violations() const { return violations_.load(); }
+  const char *lastViolation() const { return lastViolation_.load(); }
+  /// The bytes behind memory of any kind, also where it is not mapped.
+  static uint8_t *bytesOf(device::Memory &memory);
+
+private:
+  friend class FakeMemory;
+  friend class FakeKernel;
+  friend class FakeList;
+  explicit FakeDevice(FakeConfig config);
+  std::shared_ptr<FakeDevice> self() {
+    return std::static_pointer_cast<FakeDevice>(shared_from_this());
+  }
+  /// A driver call: counted, and failed where a fault says so.
+  Status call();
+  Status allocationCall();
+  Result<std::unique_ptr<FakeMemory>> make(device::MemoryKind kind, uint64_t sizeBytes);
+  bool take(uint32_t heap, uint64_t bytes);
+  void give(uint32_t heap, uint64_t bytes);
+  void violate(const char *what);
+  void runNext(); // under mutex_
+  void memoryDies(const FakeMemory &memory);
+
+  Result<std::unique_ptr<device::Memory>>
+  doAllocate(device::MemoryKind kind, uint64_t sizeBytes,
+             const device::AllocateOptions &options) override;
+  Result<std::vector<std::unique_ptr<device::Kernel>>>
+  doCreateKernels(std::span<const device::KernelSource> sources,
+                  const std::optional<std::string> &cachePath) override;
+  Result<std::unique_ptr<device::CommandList>> doCreateCommandList() override;
+  Result<uint64_t> doSubmit(device::CommandList &list) override;
+  Result<bool> doWait(uint64_t ticket, uint64_t timeoutNs) override;
+  Result<uint64_t> doCompleted() override;
+  Status doMemoryBudgets(std::span<device::MemoryBudget> perHeap) override;
+  Result<std::unique_ptr<device::Memory>> doReserve(uint64_t rangeBytes) override;
+  Result<uint64_t> doCommit(device::Memory &range, uint64_t offset, uint64_t size) override;
+  Status doDecommit(device::Memory &range, uint64_t offset, uint64_t size) override;
+  void doRelease(device::Memory &range, uint64_t token) override;
+  Result<std::unique_ptr<device::Memory>> doImport(const device::ImportSource &source) override;
+  Result<int> doExport(device::Memory &memory) override;
+
+  FakeConfig config_;
+  std::atomic<uint64_t> allocationFault_ = 0, callFault_ = 0, secondFault_ = 0,
+                        submissionFault_ = 0;
+  std::atomic<StatusCode> callCode_ = StatusCode::kOutOfMemory;
+  std::array<std::atomic<uint64_t>, device::kMaxMemoryHeaps> budgets_{}, foreign_{}, live_{};
+  std::atomic<uint64_t> driverCalls_ = 0, allocations_ = 0, frees_ = 0, waits_ = 0,
+                        copiedBytes_ = 0, liveMemories_ = 0, liveKernels_ = 0, liveLists_ = 0,
+                        liveBytes_ = 0, peakBytes_ = 0, rangeBytes_ = 0, violations_ = 0;
+  std::atomic<const char *> lastViolation_ = "";
+
+  mutable std::mutex mutex_; // guards the timeline
+  std::condition_variable moved_;
+  bool held_ = false;
+  FakeList *pending_ = nullptr; // the oldest; each list knows the next
+  FakeList *newest_ = nullptr;
+  uint64_t submitted_ = 0, completed_ = 0;
+  uint64_t clockNs_ = 0;
+};
+
+} // namespace gantry::test

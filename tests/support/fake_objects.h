@@ -1,0 +1,93 @@
+// The objects of the fake driver: memory, kernels and command lists (see fake_device.h).
+#pragma once
+
+#include "tests/support/fake_device.h"
+
+namespace gantry::test {
+
+inline constexpr uint32_t kMaxKernelArguments = 16; // buffers, and dims, of one kernel
+
+/// Memory of the system, or of the caller where it is imported.
+class FakeMemory final : public device::Memory {
+public:
+  FakeMemory(std::shared_ptr<FakeDevice> device, device::MemoryKind kind, uint64_t sizeBytes);
+  ~FakeMemory() override;
+  uint8_t *bytes() const { return bytes_; }
+  int descriptor() const { return fd_; }
+
+  void setType(uint32_t type, uint32_t heap);
+  /// sizeBytes() of this heap have been taken, and go back with the memory.
+  void place(uint32_t type, uint32_t heap);
+  /// Maps fd, or new memory, shared through a descriptor if that is asked for.
+  Status map(int fd, bool exportable);
+  Status reserve(uint32_t type, uint32_t heap);
+  void adopt(uint8_t *bytes, uint32_t type, uint32_t heap);
+
+private:
+  void publish();
+
+  std::shared_ptr<FakeDevice> device_;
+  uint8_t *bytes_ = nullptr;
+  int fd_ = -1;
+  bool mappedHere_ = false;
+  bool taken_ = false;
+};
+
+class FakeKernel final : public device::Kernel {
+public:
+  FakeKernel(std::shared_ptr<FakeDevice> device, const device::KernelSource &source,
+             HostKernel function);
+  ~FakeKernel() override;
+  const HostKernel &function() const { return function_; }
+
+private:
+  std::shared_ptr<FakeDevice> device_;
+  HostKernel function_;
+};
+
+/// Commands as plain records, in an array that grows without exceptions.
+class FakeList final : public device::CommandList {
+public:
+  explicit FakeList(std::shared_ptr<FakeDevice> device);
+  ~FakeList() override;
+  void run(uint64_t &clockNs);
+  bool uses(const FakeMemory &memory) const;
+  void enqueue(uint64_t ticket) { ticket_ = ticket; }
+  uint64_t ticket() const { return ticket_; }
+  FakeList *&nextPending() { return next_; }
+
+private:
+  struct Command {
+    enum class Type { kDispatch, kCopy, kFill, kUpdate, kTimestamp } type;
+    device::BufferRange source, target;
+    uint32_t word = 0;
+    uint8_t *bytes = nullptr; // of an update, owned by the list
+    const FakeKernel *kernel = nullptr;
+    uint32_t bufferCount = 0, dimCount = 0;
+    device::BufferRange buffers[kMaxKernelArguments];
+    uint64_t dims[kMaxKernelArguments];
+    uint32_t workgroups[3];
+  };
+  Status add(const Command &command);
+  void runOne(const Command &command, uint64_t &clockNs);
+  bool check(const device::BufferRange &range);
+  Status doBegin(const device::CommandListCapacity &capacity) override;
+  Status doDispatch(const device::Dispatch &dispatch) override;
+  Status doCopy(const device::BufferRange &source, device::Memory &target,
+                uint64_t targetOffset) override;
+  Status doFill(const device::BufferRange &range, uint32_t word) override;
+  Status doUpdate(const device::BufferRange &range, std::span<const uint8_t> bytes) override;
+  Status doBarrier() override { return {}; }
+  Status doTimestamp(uint32_t index) override;
+  Status doEnd() override { return {}; }
+  Result<std::vector<uint64_t>> doTimestampsNs(uint32_t count) override;
+
+  std::shared_ptr<FakeDevice> device_;
+  Command *commands_ = nullptr;
+  uint32_t count_ = 0, capacity_ = 0;
+  uint64_t ticket_ = 0; // of the last submission
+  FakeList *next_ = nullptr;
+  std::vector<uint64_t> times_;
+};
+
+} // namespace gantry::test
