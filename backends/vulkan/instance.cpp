@@ -32,28 +32,6 @@ void shareDeviceLoader(VkInstance instance) {
   });
 }
 
-bool hasExtension(const char *name) {
-  uint32_t count = 0;
-  vkEnumerateInstanceExtensionProperties(nullptr, &count, nullptr);
-  std::vector<VkExtensionProperties> extensions(count);
-  vkEnumerateInstanceExtensionProperties(nullptr, &count, extensions.data());
-  for (const VkExtensionProperties &extension : extensions)
-    if (std::strcmp(extension.extensionName, name) == 0)
-      return true;
-  return false;
-}
-
-bool hasLayer(const char *name) {
-  uint32_t count = 0;
-  vkEnumerateInstanceLayerProperties(&count, nullptr);
-  std::vector<VkLayerProperties> layers(count);
-  vkEnumerateInstanceLayerProperties(&count, layers.data());
-  for (const VkLayerProperties &layer : layers)
-    if (std::strcmp(layer.layerName, name) == 0)
-      return true;
-  return false;
-}
-
 } // namespace
 
 Result<Validation> parseValidation(const std::string &text) {
@@ -67,6 +45,28 @@ Result<Validation> parseValidation(const std::string &text) {
                  text.c_str());
 }
 
+bool Instance::hasExtension(const char *name) const {
+  uint32_t count = 0;
+  functions_.vkEnumerateInstanceExtensionProperties(nullptr, &count, nullptr);
+  std::vector<VkExtensionProperties> extensions(count);
+  functions_.vkEnumerateInstanceExtensionProperties(nullptr, &count, extensions.data());
+  for (const VkExtensionProperties &extension : extensions)
+    if (std::strcmp(extension.extensionName, name) == 0)
+      return true;
+  return false;
+}
+
+bool Instance::hasLayer(const char *name) const {
+  uint32_t count = 0;
+  functions_.vkEnumerateInstanceLayerProperties(&count, nullptr);
+  std::vector<VkLayerProperties> layers(count);
+  functions_.vkEnumerateInstanceLayerProperties(&count, layers.data());
+  for (const VkLayerProperties &layer : layers)
+    if (std::strcmp(layer.layerName, name) == 0)
+      return true;
+  return false;
+}
+
 VKAPI_ATTR VkBool32 VKAPI_CALL Instance::onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                                    VkDebugUtilsMessageTypeFlagsEXT,
                                                    const VkDebugUtilsMessengerCallbackDataEXT *data,
@@ -77,9 +77,17 @@ VKAPI_ATTR VkBool32 VKAPI_CALL Instance::onMessage(VkDebugUtilsMessageSeverityFl
   return VK_FALSE;
 }
 
-Result<std::unique_ptr<Instance>> Instance::create(Validation validation) {
+Result<std::unique_ptr<Instance>> Instance::create(Validation validation,
+                                                   const DriverHooks &hooks) {
   GANTRY_RETURN_IF_ERROR(loadLoader());
   std::unique_ptr<Instance> instance(new Instance);
+  instance->hooks_ = hooks;
+  InstanceFunctions &functions = instance->functions_;
+  functions.vkEnumerateInstanceExtensionProperties = vkEnumerateInstanceExtensionProperties;
+  functions.vkEnumerateInstanceLayerProperties = vkEnumerateInstanceLayerProperties;
+  functions.vkCreateInstance = vkCreateInstance;
+  if (hooks.instance)
+    hooks.instance(functions);
   GANTRY_RETURN_IF_ERROR(instance->open(validation));
   GANTRY_RETURN_IF_ERROR(instance->readDevices());
   return instance;
@@ -137,7 +145,7 @@ Status Instance::open(Validation validation) {
   create.ppEnabledLayerNames = layers.data();
   create.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
   create.ppEnabledExtensionNames = extensions.data();
-  const VkResult result = vkCreateInstance(&create, nullptr, &instance_);
+  const VkResult result = functions_.vkCreateInstance(&create, nullptr, &instance_);
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
     return noDevices("vkCreateInstance returned VK_ERROR_INCOMPATIBLE_DRIVER");
   if (result < 0)
@@ -162,6 +170,10 @@ Status Instance::open(Validation validation) {
   if (validation != Validation::kOff) {
     LOAD(vkCreateDebugUtilsMessengerEXT);
     LOAD(vkDestroyDebugUtilsMessengerEXT);
+  }
+  if (hooks_.instance)
+    hooks_.instance(functions_);
+  if (validation != Validation::kOff) {
     messenger.pNext = nullptr;
     GANTRY_VK(
         functions_.vkCreateDebugUtilsMessengerEXT(instance_, &messenger, nullptr, &messenger_),

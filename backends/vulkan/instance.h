@@ -15,7 +15,12 @@
 
 namespace gantry::vulkan {
 
+/// Every function of an instance that this folder calls; those of a device are in its
+/// VolkDeviceTable.
 struct InstanceFunctions {
+  PFN_vkEnumerateInstanceExtensionProperties vkEnumerateInstanceExtensionProperties = nullptr;
+  PFN_vkEnumerateInstanceLayerProperties vkEnumerateInstanceLayerProperties = nullptr;
+  PFN_vkCreateInstance vkCreateInstance = nullptr;
   PFN_vkDestroyInstance vkDestroyInstance = nullptr;
   PFN_vkEnumeratePhysicalDevices vkEnumeratePhysicalDevices = nullptr;
   PFN_vkGetPhysicalDeviceProperties vkGetPhysicalDeviceProperties = nullptr;
@@ -33,6 +38,13 @@ struct InstanceFunctions {
   PFN_vkSetDebugUtilsObjectNameEXT vkSetDebugUtilsObjectNameEXT = nullptr; // may stay so
 };
 
+/// Lets a test replace functions of the driver, entry by entry, before they are used. instance is
+/// called twice: when the functions that need no instance are there, and when all are.
+struct DriverHooks {
+  void (*instance)(InstanceFunctions &functions) = nullptr;
+  void (*device)(VolkDeviceTable &table) = nullptr;
+};
+
 enum class Validation { kOff, kOn, kSynchronization };
 
 /// From the text of GANTRY_VALIDATION: "", "0", "1" or "sync"; anything else is kInvalidArgument.
@@ -42,12 +54,14 @@ class Instance {
 public:
   /// kNotFound without a Vulkan loader or device, kUnsupported when the wanted layer is absent;
   /// both name the package that brings it.
-  static Result<std::unique_ptr<Instance>> create(Validation validation);
+  static Result<std::unique_ptr<Instance>> create(Validation validation,
+                                                  const DriverHooks &hooks = {});
   ~Instance();
   Instance(const Instance &) = delete;
   Instance &operator=(const Instance &) = delete;
 
   const InstanceFunctions &functions() const { return functions_; }
+  const DriverHooks &hooks() const { return hooks_; }
   /// Physical devices and what they are, in the preferred order; plans' info.index is their
   /// position.
   const std::vector<VkPhysicalDevice> &physicalDevices() const { return physicalDevices_; }
@@ -57,6 +71,8 @@ public:
 
 private:
   Instance() = default;
+  bool hasExtension(const char *name) const;
+  bool hasLayer(const char *name) const;
   Status open(Validation validation);
   Status readDevices();
   DeviceSnapshot snapshot(VkPhysicalDevice physical) const;
@@ -68,6 +84,7 @@ private:
   VkInstance instance_ = VK_NULL_HANDLE;
   VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
   InstanceFunctions functions_;
+  DriverHooks hooks_;
   std::vector<VkPhysicalDevice> physicalDevices_;
   std::vector<DeviceSnapshot> snapshots_;
   std::vector<DevicePlan> plans_;

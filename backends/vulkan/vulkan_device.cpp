@@ -29,8 +29,13 @@ Result<std::vector<device::DeviceInfo>> listDevices() {
 }
 
 Result<std::shared_ptr<device::Device>> openDevice(const std::string &selector) {
+  return openDevice(selector, DriverHooks());
+}
+
+Result<std::shared_ptr<device::Device>> openDevice(const std::string &selector,
+                                                   const DriverHooks &hooks) {
   GANTRY_ASSIGN_OR_RETURN(Validation validation, parseValidation(environment("GANTRY_VALIDATION")));
-  GANTRY_ASSIGN_OR_RETURN(auto instance, Instance::create(validation));
+  GANTRY_ASSIGN_OR_RETURN(auto instance, Instance::create(validation, hooks));
   GANTRY_ASSIGN_OR_RETURN(size_t index,
                           chooseDevice(instance->plans(), selector, environment("GANTRY_DEVICE")));
   GANTRY_ASSIGN_OR_RETURN(auto device, VulkanDevice::open(std::move(instance), index));
@@ -94,6 +99,8 @@ Status VulkanDevice::create(size_t deviceIndex) {
             "vkCreateDevice on '" + info_.name + "'");
   pinModules();
   volkLoadDeviceTable(&table_, device_);
+  if (instance_->hooks().device)
+    instance_->hooks().device(table_);
   table_.vkGetDeviceQueue(device_, plan().queueFamily, 0, &queue_);
 
   GANTRY_ASSIGN_OR_RETURN(timeline_, createTimeline());
@@ -265,8 +272,14 @@ Status VulkanDevice::doWarmUp(std::span<const std::unique_ptr<device::Kernel>> k
   }
   GANTRY_RETURN_IF_ERROR(list->end());
   GANTRY_ASSIGN_OR_RETURN(uint64_t ticket, submit(*list));
-  GANTRY_RETURN_IF_ERROR(wait(ticket, UINT64_MAX).status());
-  return {};
+  // What was submitted uses the list and the memory: neither goes before it is done, even where a
+  // wait fails for want of memory.
+  Result<bool> done = wait(ticket, UINT64_MAX);
+  constexpr int kAttempts = 64;
+  for (int i = 0; i < kAttempts && !done.isOk() && !isLost(); ++i)
+    if (wait(ticket, UINT64_MAX).isOk())
+      break;
+  return done.status();
 }
 
 Result<std::unique_ptr<device::CommandList>> VulkanDevice::doCreateCommandList() {

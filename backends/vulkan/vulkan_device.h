@@ -94,4 +94,8 @@ private:
   std::map<std::pair<uint32_t, uint32_t>, VkPipelineLayout> pipelineLayouts_;
 };
 
+/// openDevice of vulkan.h with functions of the driver replaced.
+Result<std::shared_ptr<device::Device>> openDevice(const std::string &selector,
+                                                   const DriverHooks &hooks);
+
 } // namespace gantry::vulkan

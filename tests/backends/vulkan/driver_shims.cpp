@@ -1,0 +1,205 @@
+#include "tests/backends/vulkan/driver_shims.h"
+#include "tests/backends/vulkan/stand_ins.h"
+
+#include <mutex>
+#include <tuple>
+#include <type_traits>
+
+namespace gantry::vulkan::test {
+
+namespace {
+
+Shims state;
+bool deviceLost = false;
+std::recursive_mutex mutex;
+
+/// "Buffer" of vkCreateBuffer, vkAllocateMemory, vkDestroyBuffer, vkFreeMemory; "" of others.
+std::string objectOf(const std::string &name, bool &creates) {
+  if (name == "vkCreateComputePipelines") {
+    creates = true;
+    return "Pipeline";
+  }
+  for (const char *prefix : {"vkCreate", "vkDestroy", "vkAllocateM", "vkFreeM"})
+    if (name.rfind(prefix, 0) == 0) {
+      const std::string text = prefix;
+      creates = text == "vkCreate" || text == "vkAllocateM";
+      return text.back() == 'M' ? "Memory" : name.substr(text.size());
+    }
+  return "";
+}
+
+void count(const char *name, bool handle) {
+  bool creates = false;
+  const std::string object = objectOf(name, creates);
+  std::lock_guard lock(mutex);
+  if (!object.empty() && (creates || handle))
+    state.live[object] += creates ? 1 : -1;
+}
+
+/// Whether this call is to fail.
+bool fails(const char *name, VkResult *result) {
+  std::lock_guard lock(mutex);
+  ++state.calls;
+  if (state.calls != state.failAt && state.calls != state.failAgainAt)
+    return false;
+  state.failed += std::string(name) + " ";
+  *result = state.failure;
+  if (*result == VK_ERROR_DEVICE_LOST)
+    finishWork(); // what is destroyed now, the driver does not use any more
+  return true;
+}
+
+// A loss is seen by the calls that talk to the queue; the driver below has finished its work.
+bool isQueueCall(const std::string &name) {
+  return name == "vkQueueSubmit" || name == "vkQueueBindSparse" || name == "vkWaitSemaphores" ||
+         name == "vkGetSemaphoreCounterValue" || name == "vkDeviceWaitIdle" ||
+         name == "vkGetQueryPoolResults";
+}
+
+bool isLost(const char *name) {
+  std::lock_guard lock(mutex);
+  if (!isQueueCall(name))
+    return false;
+  if (std::string(name) == "vkQueueSubmit" && ++state.submissions == state.loseAtSubmission) {
+    deviceLost = true;
+    finishWork();
+  }
+  return deviceLost;
+}
+
+template <typename Handle> bool isHandle(Handle handle) {
+  if constexpr (std::is_pointer_v<Handle>)
+    return handle != nullptr;
+  else
+    return false;
+}
+
+template <typename Table, typename Function> struct Name {
+  Function Table::*member;
+  const char *name;
+};
+
+/// One entry: the function that was there, and the one that stands in its place.
+template <auto Member> struct Shim;
+
+template <typename Table, typename R, typename... A, R (VKAPI_PTR *Table::*Member)(A...)>
+struct Shim<Member> {
+  static inline R(VKAPI_PTR *original)(A...) = nullptr;
+  static inline const char *name = "";
+
+  static VKAPI_ATTR R VKAPI_CALL call(A... arguments) {
+    if constexpr (std::is_same_v<R, VkResult>) {
+      VkResult result = VK_SUCCESS;
+      if (fails(name, &result))
+        return result;
+      if (isLost(name))
+        return VK_ERROR_DEVICE_LOST;
+      result = original(arguments...);
+      if (result >= 0)
+        count(name, true);
+      return result;
+    } else {
+      if constexpr (sizeof...(A) >= 2) {
+        // vkDestroyX(device, x, callbacks), but vkDestroyDevice(device, callbacks)
+        constexpr size_t kHandle = sizeof...(A) == 2 ? 0 : 1;
+        count(name, isHandle(std::get<kHandle>(std::tuple(arguments...))));
+      }
+      return original(arguments...);
+    }
+  }
+
+  static void install(Table &table, const char *entry) {
+    if (!(table.*Member) || table.*Member == &call)
+      return;
+    name = entry;
+    original = table.*Member;
+    table.*Member = &call;
+  }
+};
+
+void hookInstance(InstanceFunctions &functions) {
+  if (shims().standIns)
+    standInForInstance(functions);
+#define SHIM(entry) Shim<&InstanceFunctions::entry>::install(functions, #entry)
+  SHIM(vkEnumerateInstanceExtensionProperties);
+  SHIM(vkEnumerateInstanceLayerProperties);
+  SHIM(vkCreateInstance);
+  SHIM(vkDestroyInstance);
+  SHIM(vkEnumeratePhysicalDevices);
+  SHIM(vkEnumerateDeviceExtensionProperties);
+  SHIM(vkCreateDevice);
+  SHIM(vkCreateDebugUtilsMessengerEXT);
+  SHIM(vkDestroyDebugUtilsMessengerEXT);
+  SHIM(vkSetDebugUtilsObjectNameEXT);
+#undef SHIM
+}
+
+void hookDevice(VolkDeviceTable &table) {
+  rememberDriver(table);
+  if (shims().standIns)
+    standInForDevice(table);
+#define SHIM(entry) Shim<&VolkDeviceTable::entry>::install(table, #entry)
+  SHIM(vkAllocateCommandBuffers);
+  SHIM(vkAllocateDescriptorSets);
+  SHIM(vkAllocateMemory);
+  SHIM(vkBeginCommandBuffer);
+  SHIM(vkBindBufferMemory);
+  SHIM(vkCreateBuffer);
+  SHIM(vkCreateCommandPool);
+  SHIM(vkCreateComputePipelines);
+  SHIM(vkCreateDescriptorPool);
+  SHIM(vkCreateDescriptorSetLayout);
+  SHIM(vkCreatePipelineCache);
+  SHIM(vkCreatePipelineLayout);
+  SHIM(vkCreateQueryPool);
+  SHIM(vkCreateSemaphore);
+  SHIM(vkCreateShaderModule);
+  SHIM(vkDestroyBuffer);
+  SHIM(vkDestroyCommandPool);
+  SHIM(vkDestroyDescriptorPool);
+  SHIM(vkDestroyDescriptorSetLayout);
+  SHIM(vkDestroyDevice);
+  SHIM(vkDestroyPipeline);
+  SHIM(vkDestroyPipelineCache);
+  SHIM(vkDestroyPipelineLayout);
+  SHIM(vkDestroyQueryPool);
+  SHIM(vkDestroySemaphore);
+  SHIM(vkDestroyShaderModule);
+  SHIM(vkDeviceWaitIdle);
+  SHIM(vkEndCommandBuffer);
+  SHIM(vkFreeMemory);
+  SHIM(vkGetMemoryFdKHR);
+  SHIM(vkGetMemoryHostPointerPropertiesEXT);
+  SHIM(vkGetPipelineCacheData);
+  SHIM(vkGetQueryPoolResults);
+  SHIM(vkGetSemaphoreCounterValue);
+  SHIM(vkMapMemory);
+  SHIM(vkQueueBindSparse);
+  SHIM(vkQueueSubmit);
+  SHIM(vkWaitSemaphores);
+#undef SHIM
+}
+
+} // namespace
+
+Shims &shims() { return state; }
+
+void resetShims() {
+  std::lock_guard lock(mutex);
+  state = {};
+  deviceLost = false;
+  resetStandIns();
+}
+
+std::string liveObjects() {
+  std::lock_guard lock(mutex);
+  std::string text;
+  for (const auto &[object, number] : state.live)
+    if (number != 0)
+      text += (text.empty() ? "" : ", ") + object + " " + std::to_string(number);
+  return text;
+}
+
+DriverHooks shimHooks() { return {&hookInstance, &hookDevice}; }
+
+} // namespace gantry::vulkan::test

@@ -1,0 +1,285 @@
+#include "tests/backends/vulkan/stand_ins.h"
+
+#include <cstring>
+#include <mutex>
+
+namespace gantry::vulkan::test {
+
+namespace {
+
+constexpr uint64_t kGranularity = 65536;
+constexpr VkBufferCreateFlags kSparseFlags =
+    VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
+
+struct SparseBuffer {
+  VkDeviceMemory backing = VK_NULL_HANDLE; // of the whole buffer that is underneath
+  uint64_t sizeBytes = 0;
+  std::map<uint64_t, VkDeviceMemory> bound; // by granule
+};
+
+struct {
+  InstanceFunctions instance;
+  VolkDeviceTable driver; // as the loader gave it
+  VkDevice device = VK_NULL_HANDLE;
+  VkQueue queue = VK_NULL_HANDLE;
+  uint32_t queueFamilies = 0; // of the driver
+  std::map<VkBuffer, SparseBuffer> buffers;
+  std::map<VkDeviceMemory, uint64_t> memories;
+  std::mutex mutex;
+} own;
+int sparseQueueTag; // its address stands for the second queue
+
+void misuse(const char *what) {
+  ++shims().misuse;
+  shims().lastMisuse = what;
+}
+
+// ---- the instance's view -----------------------------------------------------------------------
+
+VKAPI_ATTR VkResult VKAPI_CALL enumerateExtensions(VkPhysicalDevice physical, const char *layer,
+                                                   uint32_t *count,
+                                                   VkExtensionProperties *properties) {
+  const uint32_t room = *count;
+  const VkResult result =
+      own.instance.vkEnumerateDeviceExtensionProperties(physical, layer, count, properties);
+  if (result < 0)
+    return result;
+  if (properties && *count < room)
+    std::strcpy(properties[*count].extensionName, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  ++*count;
+  return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL getFeatures(VkPhysicalDevice physical,
+                                       VkPhysicalDeviceFeatures2 *features) {
+  own.instance.vkGetPhysicalDeviceFeatures2(physical, features);
+  features->features.sparseBinding = VK_TRUE;
+  features->features.sparseResidencyBuffer = VK_TRUE;
+}
+
+VKAPI_ATTR void VKAPI_CALL getProperties(VkPhysicalDevice physical,
+                                         VkPhysicalDeviceProperties *properties) {
+  own.instance.vkGetPhysicalDeviceProperties(physical, properties);
+  properties->limits.sparseAddressSpaceSize = uint64_t{1} << 40;
+}
+
+VKAPI_ATTR void VKAPI_CALL getQueueFamilies(VkPhysicalDevice physical, uint32_t *count,
+                                            VkQueueFamilyProperties *families) {
+  own.instance.vkGetPhysicalDeviceQueueFamilyProperties(physical, count, families);
+  own.queueFamilies = *count;
+  if (families) {
+    families[*count] = {};
+    families[*count].queueFlags = VK_QUEUE_SPARSE_BINDING_BIT;
+    families[*count].queueCount = 1;
+  }
+  ++*count;
+}
+
+VKAPI_ATTR void VKAPI_CALL getMemory(VkPhysicalDevice physical,
+                                     VkPhysicalDeviceMemoryProperties2 *properties) {
+  auto *budget = static_cast<VkPhysicalDeviceMemoryBudgetPropertiesEXT *>(properties->pNext);
+  properties->pNext = nullptr;
+  own.instance.vkGetPhysicalDeviceMemoryProperties2(physical, properties);
+  properties->pNext = budget;
+  for (uint32_t i = 0; budget && i < properties->memoryProperties.memoryHeapCount; ++i) {
+    budget->heapBudget[i] = shims().budgetBytes
+                                ? shims().budgetBytes
+                                : properties->memoryProperties.memoryHeaps[i].size / 2;
+    budget->heapUsage[i] = shims().usedBytes;
+  }
+}
+
+/// Opens the device without what it does not really have.
+VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical,
+                                            const VkDeviceCreateInfo *info,
+                                            const VkAllocationCallbacks *callbacks,
+                                            VkDevice *device) {
+  VkDeviceCreateInfo create = *info;
+  auto features = *static_cast<const VkPhysicalDeviceFeatures2 *>(info->pNext);
+  if (!features.features.sparseBinding || !features.features.sparseResidencyBuffer)
+    misuse("sparse features are not switched on");
+  if (info->queueCreateInfoCount != 2 ||
+      info->pQueueCreateInfos[1].queueFamilyIndex != own.queueFamilies)
+    misuse("the second queue is not created");
+  features.features.sparseBinding = features.features.sparseResidencyBuffer = VK_FALSE;
+  create.pNext = &features;
+  create.queueCreateInfoCount = 1;
+  std::vector<const char *> extensions;
+  for (uint32_t i = 0; i < info->enabledExtensionCount; ++i)
+    if (std::strcmp(info->ppEnabledExtensionNames[i], VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) != 0)
+      extensions.push_back(info->ppEnabledExtensionNames[i]);
+  create.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+  create.ppEnabledExtensionNames = extensions.data();
+  return own.instance.vkCreateDevice(physical, &create, callbacks, device);
+}
+
+// ---- the device's view -------------------------------------------------------------------------
+
+VKAPI_ATTR void VKAPI_CALL getQueue(VkDevice device, uint32_t family, uint32_t index,
+                                    VkQueue *queue) {
+  own.device = device;
+  if (family == own.queueFamilies) {
+    *queue = reinterpret_cast<VkQueue>(&sparseQueueTag);
+    return;
+  }
+  own.driver.vkGetDeviceQueue(device, family, index, queue);
+  own.queue = *queue;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL createBuffer(VkDevice device, const VkBufferCreateInfo *info,
+                                            const VkAllocationCallbacks *callbacks,
+                                            VkBuffer *buffer) {
+  VkBufferCreateInfo create = *info;
+  create.flags &= ~kSparseFlags;
+  VkResult result = own.driver.vkCreateBuffer(device, &create, callbacks, buffer);
+  if (result < 0 || !(info->flags & kSparseFlags))
+    return result;
+  if (info->flags != kSparseFlags)
+    misuse("a sparse buffer without residency");
+  VkMemoryRequirements requirements;
+  own.driver.vkGetBufferMemoryRequirements(device, *buffer, &requirements);
+  auto flags = zeroed<VkMemoryAllocateFlagsInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
+  flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+  auto allocate = zeroed<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
+  if (info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT)
+    allocate.pNext = &flags;
+  allocate.allocationSize = requirements.size;
+  SparseBuffer sparse;
+  sparse.sizeBytes = info->size;
+  result = own.driver.vkAllocateMemory(device, &allocate, nullptr, &sparse.backing);
+  if (result >= 0)
+    result = own.driver.vkBindBufferMemory(device, *buffer, sparse.backing, 0);
+  if (result < 0) {
+    own.driver.vkDestroyBuffer(device, *buffer, callbacks);
+    own.driver.vkFreeMemory(device, sparse.backing, nullptr);
+    return result;
+  }
+  std::lock_guard lock(own.mutex);
+  own.buffers[*buffer] = std::move(sparse);
+  return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL destroyBuffer(VkDevice device, VkBuffer buffer,
+                                         const VkAllocationCallbacks *callbacks) {
+  own.driver.vkDestroyBuffer(device, buffer, callbacks);
+  std::lock_guard lock(own.mutex);
+  const auto found = own.buffers.find(buffer);
+  if (found == own.buffers.end())
+    return;
+  own.driver.vkFreeMemory(device, found->second.backing, nullptr);
+  own.buffers.erase(found);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL allocateMemory(VkDevice device, const VkMemoryAllocateInfo *info,
+                                              const VkAllocationCallbacks *callbacks,
+                                              VkDeviceMemory *memory) {
+  const VkResult result = own.driver.vkAllocateMemory(device, info, callbacks, memory);
+  std::lock_guard lock(own.mutex);
+  if (result >= 0)
+    own.memories[*memory] = info->allocationSize;
+  return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL freeMemory(VkDevice device, VkDeviceMemory memory,
+                                      const VkAllocationCallbacks *callbacks) {
+  {
+    std::lock_guard lock(own.mutex);
+    own.memories.erase(memory);
+    for (const auto &[buffer, sparse] : own.buffers)
+      for (const auto &[granule, bound] : sparse.bound)
+        if (memory && bound == memory)
+          misuse("memory was freed while it is bound");
+  }
+  own.driver.vkFreeMemory(device, memory, callbacks);
+}
+
+void bind(const VkSparseBufferMemoryBindInfo &info) {
+  const auto found = own.buffers.find(info.buffer);
+  if (found == own.buffers.end())
+    return misuse("bindings of a buffer that is not sparse");
+  for (uint32_t i = 0; i < info.bindCount; ++i) {
+    const VkSparseMemoryBind &part = info.pBinds[i];
+    if (part.resourceOffset % kGranularity != 0 || part.size % kGranularity != 0 ||
+        part.size == 0 || part.resourceOffset + part.size > found->second.sizeBytes)
+      return misuse("a binding that is misaligned or outside of its buffer");
+    if (part.memory && (!own.memories.count(part.memory) ||
+                        part.memoryOffset + part.size > own.memories[part.memory]))
+      return misuse("a binding of memory that does not exist or is too small");
+    for (uint64_t at = part.resourceOffset; at < part.resourceOffset + part.size;
+         at += kGranularity)
+      if (!part.memory)
+        found->second.bound.erase(at);
+      else if (!found->second.bound.emplace(at, part.memory).second)
+        misuse("a binding over another one");
+  }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL bindSparse(VkQueue queue, uint32_t count,
+                                          const VkBindSparseInfo *infos, VkFence) {
+  std::lock_guard lock(own.mutex);
+  if (queue != reinterpret_cast<VkQueue>(&sparseQueueTag))
+    misuse("bindings on a queue that cannot bind");
+  for (uint32_t i = 0; i < count; ++i) {
+    ++shims().bindings;
+    for (uint32_t b = 0; b < infos[i].bufferBindCount; ++b)
+      bind(infos[i].pBufferBinds[b]);
+    auto submit = zeroed<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
+    submit.pNext = infos[i].pNext; // the values of the timeline
+    submit.signalSemaphoreCount = infos[i].signalSemaphoreCount;
+    submit.pSignalSemaphores = infos[i].pSignalSemaphores;
+    const VkResult result = own.driver.vkQueueSubmit(own.queue, 1, &submit, VK_NULL_HANDLE);
+    if (result < 0)
+      return result;
+  }
+  return VK_SUCCESS;
+}
+
+} // namespace
+
+void standInForInstance(InstanceFunctions &functions) {
+  if (!functions.vkCreateDevice || functions.vkCreateDevice == &createDevice)
+    return;
+  own.instance = functions;
+  functions.vkEnumerateDeviceExtensionProperties = &enumerateExtensions;
+  functions.vkGetPhysicalDeviceFeatures2 = &getFeatures;
+  functions.vkGetPhysicalDeviceProperties = &getProperties;
+  functions.vkGetPhysicalDeviceQueueFamilyProperties = &getQueueFamilies;
+  functions.vkGetPhysicalDeviceMemoryProperties2 = &getMemory;
+  functions.vkCreateDevice = &createDevice;
+}
+
+void standInForDevice(VolkDeviceTable &table) {
+  table.vkGetDeviceQueue = &getQueue;
+  table.vkCreateBuffer = &createBuffer;
+  table.vkDestroyBuffer = &destroyBuffer;
+  table.vkAllocateMemory = &allocateMemory;
+  table.vkFreeMemory = &freeMemory;
+  table.vkQueueBindSparse = &bindSparse;
+}
+
+void resetStandIns() {
+  std::lock_guard lock(own.mutex);
+  own.buffers.clear();
+  own.memories.clear();
+  own.queue = VK_NULL_HANDLE;
+}
+
+namespace {
+VKAPI_ATTR void VKAPI_CALL rememberQueue(VkDevice device, uint32_t family, uint32_t index,
+                                         VkQueue *queue) {
+  own.driver.vkGetDeviceQueue(device, family, index, queue);
+  own.queue = *queue;
+}
+} // namespace
+
+void rememberDriver(VolkDeviceTable &table) {
+  own.driver = table;
+  table.vkGetDeviceQueue = &rememberQueue;
+}
+
+void finishWork() {
+  if (own.queue)
+    own.driver.vkQueueWaitIdle(own.queue);
+}
+
+} // namespace gantry::vulkan::test
