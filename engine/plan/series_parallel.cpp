@@ -1,0 +1,480 @@
+#include "engine/plan/series_parallel.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace gantry::plan {
+
+namespace {
+
+constexpr uint32_t kNone = PlanBox::kNone;
+
+/// How far a list of boxes that begin, or end, at one moment is searched.
+constexpr uint32_t kListDepth = 32;
+
+/// How many boxes of one moment are compared with each other.
+constexpr uint32_t kCompared = 16;
+
+/// Of how many parts a box may be taken apart into all possible halves.
+constexpr uint32_t kMaxParts = 8;
+
+class Builder {
+public:
+  Builder(const Problem &problem, double tolerance, const std::vector<uint32_t> &items,
+          std::vector<PlanBox> &nodes)
+      : problem_(problem), tolerance_(tolerance), items_(items), nodes_(nodes),
+        beginners_(problem.stepCount + 1, kNone), enders_(problem.stepCount + 1, kNone) {}
+
+  void run() {
+    const uint32_t count = problem_.count();
+    reserve(count);
+    for (const uint32_t item : items_)
+      addNode({problem_.begin[item], problem_.end[item], problem_.size[item], kNone, kNone},
+              problem_.alignmentOf(item));
+    for (uint32_t node = 0; node < count; ++node) {
+      alive_[node] = 1;
+      if (!problem_.isFixed(items_[node]))
+        settle(node);
+    }
+    moments_.clear();
+    for (uint32_t moment = 0; moment <= problem_.stepCount; ++moment) {
+      moments_.push_back(moment);
+      joinWhereUnique();
+    }
+
+    splitsLeft_ = 64 + count / 4;
+    std::vector<uint32_t> open;
+    for (uint32_t moment = 0; moment <= problem_.stepCount; ++moment)
+      open.push_back(moment);
+    while (pass(open, &Builder::joinWhereAllMatch) || pass(open, &Builder::joinEqualPair) ||
+           pass(open, &Builder::splitOffOnePart) || pass(open, &Builder::splitOffParts)) {
+    }
+  }
+
+  std::vector<uint32_t> roots() const {
+    std::vector<uint32_t> roots;
+    for (uint32_t node = 0; node < nodes_.size(); ++node)
+      if (alive_[node])
+        roots.push_back(node);
+    return roots;
+  }
+
+  uint64_t alignmentOf(uint32_t node) const {
+    return alignmentBits_.empty() ? 1 : uint64_t{1} << alignmentBits_[node];
+  }
+
+private:
+  using Moment = std::array<uint32_t, kCompared>;
+
+  void reserve(uint32_t count) {
+    const size_t nodes = size_t{count} * 2;
+    nodes_.reserve(nodes);
+    alive_.reserve(nodes);
+    nextBeginner_.reserve(nodes);
+    nextEnder_.reserve(nodes);
+    if (!problem_.alignment.empty())
+      alignmentBits_.reserve(nodes);
+  }
+
+  uint32_t addNode(const PlanBox &box, uint64_t alignment) {
+    nodes_.push_back(box);
+    alive_.push_back(0);
+    nextBeginner_.push_back(kNone);
+    nextEnder_.push_back(kNone);
+    if (!problem_.alignment.empty())
+      alignmentBits_.push_back(static_cast<uint8_t>(std::countr_zero(alignment)));
+    return static_cast<uint32_t>(nodes_.size() - 1);
+  }
+
+  // ---- the lists of what begins and what ends at each moment; the dead are dropped on the way
+  // ----
+
+  template <typename Visit>
+  void visit(std::vector<uint32_t> &heads, std::vector<uint32_t> &next, uint32_t moment,
+             uint32_t depth, Visit accept) {
+    uint32_t *link = &heads[moment];
+    while (*link != kNone && depth > 0) {
+      const uint32_t node = *link;
+      if (!alive_[node]) {
+        *link = next[node];
+        continue;
+      }
+      if (accept(node))
+        return;
+      --depth;
+      link = &next[node];
+    }
+  }
+  template <typename Visit> void visitBeginners(uint32_t moment, uint32_t depth, Visit accept) {
+    visit(beginners_, nextBeginner_, moment, depth, accept);
+  }
+  template <typename Visit> void visitEnders(uint32_t moment, uint32_t depth, Visit accept) {
+    visit(enders_, nextEnder_, moment, depth, accept);
+  }
+
+  /// The boxes that end and that begin at a moment, up to kCompared of each.
+  void collect(uint32_t moment, Moment &enders, uint32_t &enderCount, Moment &beginners,
+               uint32_t &beginnerCount) {
+    enderCount = beginnerCount = 0;
+    visitEnders(moment, kCompared, [&](uint32_t node) {
+      enders[enderCount++] = node;
+      return false;
+    });
+    visitBeginners(moment, kCompared, [&](uint32_t node) {
+      beginners[beginnerCount++] = node;
+      return false;
+    });
+  }
+
+  // ---- joins
+  // -------------------------------------------------------------------------------------
+
+  bool fits(uint64_t a, uint64_t b) const {
+    const uint64_t larger = std::max(a, b);
+    const uint64_t difference = larger - std::min(a, b);
+    return difference == 0 ||
+           static_cast<double>(difference) <= tolerance_ * static_cast<double>(larger);
+  }
+
+  uint32_t partnerOf(uint32_t node) {
+    const PlanBox &box = nodes_[node];
+    uint32_t partner = kNone;
+    const auto accept = [&](uint32_t other) {
+      if (other == node || nodes_[other].begin != box.begin || nodes_[other].end != box.end ||
+          alignmentOf(other) != alignmentOf(node))
+        return false;
+      partner = other;
+      return true;
+    };
+    visitBeginners(box.begin, kListDepth, accept);
+    if (partner == kNone)
+      visitEnders(box.end, kListDepth, accept);
+    return partner;
+  }
+
+  /// Puts a living box into the lists, joined with all of its lifetime.
+  void settle(uint32_t node) {
+    for (uint32_t partner = partnerOf(node); partner != kNone; partner = partnerOf(node)) {
+      alive_[partner] = alive_[node] = 0;
+      const PlanBox &box = nodes_[node];
+      node = addNode({box.begin, box.end, box.size + nodes_[partner].size, partner, node},
+                     alignmentOf(node));
+      alive_[node] = 1;
+    }
+    insert(node);
+  }
+
+  void insert(uint32_t node) {
+    const PlanBox &box = nodes_[node];
+    nextBeginner_[node] = beginners_[box.begin];
+    beginners_[box.begin] = node;
+    nextEnder_[node] = enders_[box.end];
+    enders_[box.end] = node;
+    moments_.push_back(box.begin);
+    moments_.push_back(box.end);
+  }
+
+  /// The second takes the place of the first, which ends where it begins. False where their sizes
+  /// or alignments forbid it.
+  bool joinSeries(uint32_t first, uint32_t second) {
+    const uint64_t size = std::max(nodes_[first].size, nodes_[second].size);
+    const uint64_t alignment = std::max(alignmentOf(first), alignmentOf(second));
+    if (!fits(nodes_[first].size, nodes_[second].size) || size % alignment != 0)
+      return false;
+    alive_[first] = alive_[second] = 0;
+    const uint32_t node =
+        addNode({nodes_[first].begin, nodes_[second].end, size, first, second}, alignment);
+    alive_[node] = 1;
+    settle(node);
+    return true;
+  }
+
+  /// Joins at all moments at which one box ends and one begins, until there are none.
+  void joinWhereUnique() {
+    while (!moments_.empty()) {
+      const uint32_t moment = moments_.back();
+      moments_.pop_back();
+      uint32_t ender = kNone;
+      uint32_t beginner = kNone;
+      uint32_t count = 0;
+      visitEnders(moment, 2, [&](uint32_t node) {
+        ender = node;
+        ++count;
+        return false;
+      });
+      if (count != 1)
+        continue;
+      visitBeginners(moment, 2, [&](uint32_t node) {
+        beginner = node;
+        ++count;
+        return false;
+      });
+      if (count == 2)
+        joinSeries(ender, beginner);
+    }
+  }
+
+  // ---- where there is a choice
+  // -------------------------------------------------------------------
+
+  /// Tries a step at all moments that are open, which it shortens to those that still are.
+  bool pass(std::vector<uint32_t> &open, bool (Builder::*step)(uint32_t)) {
+    bool any = false;
+    size_t kept = 0;
+    for (const uint32_t moment : open) {
+      while ((this->*step)(moment)) {
+        any = true;
+        joinWhereUnique();
+      }
+      bool ends = false;
+      bool begins = false;
+      visitEnders(moment, 1, [&](uint32_t) { return ends = true; });
+      visitBeginners(moment, 1, [&](uint32_t) { return begins = true; });
+      if (ends && begins)
+        open[kept++] = moment;
+    }
+    open.resize(kept);
+    return any;
+  }
+
+  /// As many end as begin, and their sizes are the same ones.
+  bool joinWhereAllMatch(uint32_t moment) {
+    Moment enders;
+    Moment beginners;
+    uint32_t enderCount = 0;
+    uint32_t beginnerCount = 0;
+    collect(moment, enders, enderCount, beginners, beginnerCount);
+    if (enderCount == 0 || enderCount != beginnerCount || enderCount == kCompared)
+      return false;
+    const auto bySize = [&](uint32_t a, uint32_t b) {
+      return nodes_[a].size != nodes_[b].size ? nodes_[a].size < nodes_[b].size : a < b;
+    };
+    std::sort(enders.begin(), enders.begin() + enderCount, bySize);
+    std::sort(beginners.begin(), beginners.begin() + enderCount, bySize);
+    for (uint32_t i = 0; i < enderCount; ++i)
+      if (!fits(nodes_[enders[i]].size, nodes_[beginners[i]].size))
+        return false;
+    bool any = false;
+    for (uint32_t i = 0; i < enderCount; ++i)
+      any |= joinSeries(enders[i], beginners[i]);
+    return any;
+  }
+
+  bool joinEqualPair(uint32_t moment) {
+    Moment enders;
+    Moment beginners;
+    uint32_t enderCount = 0;
+    uint32_t beginnerCount = 0;
+    collect(moment, enders, enderCount, beginners, beginnerCount);
+    for (uint32_t i = 0; i < enderCount; ++i)
+      for (uint32_t k = 0; k < beginnerCount; ++k)
+        if (joinSeries(enders[i], beginners[k]))
+          return true;
+    return false;
+  }
+
+  /// The parts of a box that lie side by side; none where there are more than kMaxParts.
+  uint32_t partsOf(uint32_t node, std::array<uint32_t, kMaxParts> &parts) const {
+    std::array<uint32_t, kMaxParts> stack;
+    uint32_t stacked = 0;
+    uint32_t count = 0;
+    for (stack[stacked++] = node; stacked > 0;) {
+      const PlanBox &box = nodes_[stack[--stacked]];
+      const bool alias = box.first != kNone && box.second == kNone;
+      const bool parallel =
+          box.second != kNone && nodes_[box.first].begin == nodes_[box.second].begin;
+      if (!alias && !parallel) {
+        if (count == kMaxParts)
+          return 0;
+        parts[count++] = stack[stacked];
+        continue;
+      }
+      if (stacked + 2 > kMaxParts)
+        return 0;
+      const uint32_t first = box.first;
+      const uint32_t second = box.second;
+      stack[stacked++] = first;
+      if (parallel)
+        stack[stacked++] = second;
+    }
+    return count;
+  }
+
+  /// A living box of those parts whose bits are set.
+  uint32_t gather(const std::array<uint32_t, kMaxParts> &parts, uint32_t count, uint32_t bits) {
+    uint32_t node = kNone;
+    for (uint32_t i = 0; i < count; ++i) {
+      if ((bits >> i & 1) == 0)
+        continue;
+      // A part is wrapped, since it may still stand in the lists under its own number.
+      PlanBox box = nodes_[parts[i]];
+      box.first = parts[i];
+      box.second = kNone;
+      const uint64_t alignment = alignmentOf(parts[i]);
+      if (node != kNone) {
+        box.size += nodes_[node].size;
+        box.second = node;
+      }
+      node = addNode(box, alignment);
+    }
+    alive_[node] = 1;
+    return node;
+  }
+
+  /// Takes a box apart where some of its parts are what fits the other.
+  bool split(uint32_t node, uint32_t other, bool single, bool nodeEnds) {
+    std::array<uint32_t, kMaxParts> parts;
+    const uint32_t count = partsOf(node, parts);
+    if (count < 2 || splitsLeft_ == 0)
+      return false;
+    const uint32_t all = (uint32_t{1} << count) - 1;
+    for (uint32_t bits = 1; bits < all; ++bits) {
+      if (single && !std::has_single_bit(bits) && !std::has_single_bit(all ^ bits))
+        continue;
+      uint64_t size = 0;
+      for (uint32_t i = 0; i < count; ++i)
+        if (bits >> i & 1)
+          size += nodes_[parts[i]].size;
+      if (!fits(size, nodes_[other].size) || alignmentOf(node) != alignmentOf(other))
+        continue;
+      --splitsLeft_;
+      alive_[node] = 0;
+      insert(gather(parts, count, all ^ bits));
+      const uint32_t fitting = gather(parts, count, bits);
+      if (nodeEnds ? joinSeries(fitting, other) : joinSeries(other, fitting))
+        return true;
+      settle(fitting);
+      return false;
+    }
+    return false;
+  }
+
+  bool splitAt(uint32_t moment, bool single) {
+    Moment enders;
+    Moment beginners;
+    uint32_t enderCount = 0;
+    uint32_t beginnerCount = 0;
+    collect(moment, enders, enderCount, beginners, beginnerCount);
+    for (uint32_t i = 0; i < enderCount; ++i)
+      for (uint32_t k = 0; k < beginnerCount; ++k) {
+        const bool enderLarger = nodes_[enders[i]].size > nodes_[beginners[k]].size;
+        if (enderLarger ? split(enders[i], beginners[k], single, true)
+                        : split(beginners[k], enders[i], single, false))
+          return true;
+      }
+    return false;
+  }
+  bool splitOffOnePart(uint32_t moment) { return splitAt(moment, true); }
+  bool splitOffParts(uint32_t moment) { return splitAt(moment, false); }
+
+  const Problem &problem_;
+  const double tolerance_;
+  const std::vector<uint32_t> &items_;
+  std::vector<PlanBox> &nodes_;
+  std::vector<uint8_t> alive_;
+  std::vector<uint8_t> alignmentBits_; // log2; empty where no item needs one
+  std::vector<uint32_t> beginners_;    // per moment, the head of a list
+  std::vector<uint32_t> enders_;
+  std::vector<uint32_t> nextBeginner_;
+  std::vector<uint32_t> nextEnder_;
+  std::vector<uint32_t> moments_; // where something changed
+  uint32_t splitsLeft_ = 0;       // so that boxes are not taken apart for ever
+};
+
+/// The items by ascending begin, so that what is near in time is near in memory.
+std::vector<uint32_t> byBegin(const Problem &problem) {
+  std::vector<uint32_t> place(problem.stepCount + 1, 0);
+  for (const uint32_t begin : problem.begin)
+    ++place[begin];
+  uint32_t sum = 0;
+  for (uint32_t &entry : place) {
+    const uint32_t here = entry;
+    entry = sum;
+    sum += here;
+  }
+  std::vector<uint32_t> items(problem.count());
+  for (uint32_t item = 0; item < problem.count(); ++item)
+    items[place[problem.begin[item]]++] = item;
+  return items;
+}
+
+/// Numbers the moments at which a box still begins or ends.
+void compressTime(Problem &problem) {
+  std::vector<uint32_t> stepOf;
+  for (uint32_t i = 0; i < problem.count(); ++i) {
+    stepOf.push_back(problem.begin[i]);
+    stepOf.push_back(problem.end[i]);
+  }
+  std::sort(stepOf.begin(), stepOf.end());
+  stepOf.erase(std::unique(stepOf.begin(), stepOf.end()), stepOf.end());
+  const auto step = [&](uint32_t moment) {
+    return static_cast<uint32_t>(std::lower_bound(stepOf.begin(), stepOf.end(), moment) -
+                                 stepOf.begin());
+  };
+  for (uint32_t i = 0; i < problem.count(); ++i) {
+    problem.begin[i] = step(problem.begin[i]);
+    problem.end[i] = step(problem.end[i]);
+  }
+  problem.stepCount = stepOf.empty() ? 0 : static_cast<uint32_t>(stepOf.size() - 1);
+}
+
+void findLowerBound(Problem &problem) {
+  std::vector<uint64_t> change(problem.stepCount + 1, 0); // modulo 2^64
+  for (uint32_t i = 0; i < problem.count(); ++i) {
+    change[problem.begin[i]] += problem.size[i];
+    change[problem.end[i]] -= problem.size[i];
+  }
+  uint64_t load = 0;
+  problem.lowerBound = 0;
+  for (uint32_t step = 0; step < problem.stepCount; ++step) {
+    load += change[step];
+    if (load > problem.lowerBound) {
+      problem.lowerBound = load;
+      problem.peakStep = step;
+    }
+  }
+}
+
+} // namespace
+
+SeriesParallel::SeriesParallel(const Problem &problem, double tolerance)
+    : items_(byBegin(problem)) {
+  Builder builder(problem, tolerance, items_, nodes_);
+  builder.run();
+  roots_ = builder.roots();
+  for (const uint32_t root : roots_) {
+    reduced_.begin.push_back(nodes_[root].begin);
+    reduced_.end.push_back(nodes_[root].end);
+    reduced_.size.push_back(nodes_[root].size);
+    if (!problem.alignment.empty())
+      reduced_.alignment.push_back(builder.alignmentOf(root));
+    if (!problem.fixedOffset.empty())
+      reduced_.fixedOffset.push_back(root < items_.size() ? problem.fixedOffset[items_[root]]
+                                                          : kFreeOffset);
+  }
+  compressTime(reduced_);
+  findLowerBound(reduced_);
+}
+
+Placement SeriesParallel::expand(const Placement &boxes) const {
+  std::vector<uint64_t> offset(nodes_.size(), kFreeOffset);
+  for (size_t i = 0; i < roots_.size(); ++i)
+    offset[roots_[i]] = boxes.offset[i];
+  for (size_t node = nodes_.size(); node-- > items_.size();) {
+    const PlanBox &box = nodes_[node];
+    if (offset[node] == kFreeOffset) // taken apart
+      continue;
+    offset[box.first] = offset[node];
+    if (box.second == kNone)
+      continue;
+    const bool parallel = nodes_[box.first].begin == nodes_[box.second].begin;
+    offset[box.second] = offset[node] + (parallel ? nodes_[box.first].size : 0);
+  }
+  Placement placement{std::vector<uint64_t>(items_.size()), boxes.height};
+  for (size_t leaf = 0; leaf < items_.size(); ++leaf)
+    placement.offset[items_[leaf]] = offset[leaf];
+  return placement;
+}
+
+} // namespace gantry::plan
