@@ -1,6 +1,6 @@
 #include "engine/plan/fast_tier.h"
 
-#include "engine/plan/first_fit.h"
+#include "engine/plan/constrained_fit.h"
 #include "engine/plan/series_parallel.h"
 #include "engine/plan/skyline.h"
 
@@ -63,24 +63,24 @@ public:
   bool done() { return best_ && (atBound() || meter_.exhausted()); }
   Placement take() { return std::move(*best_); }
 
-  void firstFit() {
+  void constrained() {
     if (!done())
-      keep(placeFirstFit(problem_, meter_));
+      keep(placeConstrained(problem_, meter_));
   }
 
   void skyline(size_t attempts) {
     std::optional<Skyline> skyline;
     std::vector<uint32_t> ranks;
-    OrderKey ranksOf = OrderKey::kBegin;
+    OrderKey ranksKey = OrderKey::kBegin;
     for (size_t i = 0; i < attempts; ++i) {
       const Attempt &attempt = kAttempts[i];
       if (done())
         return;
       if (!skyline)
         skyline.emplace(problem_);
-      if (ranks.empty() || ranksOf != attempt.key) {
-        ranks = ranksBy(problem_, attempt.key);
-        ranksOf = attempt.key;
+      if (ranks.empty() || ranksKey != attempt.key) {
+        ranks = ranksOf(problem_, weightsBy(problem_, attempt.key));
+        ranksKey = attempt.key;
       }
       run([&](uint64_t notAbove, WorkMeter &meter) {
         return skyline->place(ranks, attempt.prefer, notAbove, meter);
@@ -139,11 +139,15 @@ private:
 
 } // namespace
 
-std::vector<uint32_t> ranksBy(const Problem &problem, OrderKey key) {
-  const uint32_t count = problem.count();
-  std::vector<double> weight(count);
-  for (uint32_t item = 0; item < count; ++item)
+std::vector<double> weightsBy(const Problem &problem, OrderKey key) {
+  std::vector<double> weight(problem.count());
+  for (uint32_t item = 0; item < problem.count(); ++item)
     weight[item] = weightOf(problem, item, key);
+  return weight;
+}
+
+std::vector<uint32_t> ranksOf(const Problem &problem, const std::vector<double> &weight) {
+  const uint32_t count = problem.count();
   std::vector<uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -164,7 +168,7 @@ Placement placeFast(const Problem &problem, WorkMeter &meter) {
   const bool anyFixed = std::any_of(problem.fixedOffset.begin(), problem.fixedOffset.end(),
                                     [](uint64_t offset) { return offset != kFreeOffset; });
   if (anyFixed || !problem.segments.empty())
-    search.firstFit();
+    search.constrained();
   if (anyFixed)
     return search.take();
   const bool joins = problem.regionSize == 0; // a box might not fit between two borders

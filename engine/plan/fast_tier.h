@@ -8,7 +8,7 @@
 //      preference for what fits a valley's edges: models' graphs mostly reach the bound here;
 //   3. boxes that also join sizes which differ a little, by a thousandth up to a thirtieth.
 // Problems with fixed items or obstacles, which the skyline does not know, are placed by
-// first_fit.h instead; with segments, which it takes for boxes, by both.
+// constrained_fit.h instead; with segments, which it takes for boxes, by both.
 //
 // Its result is where the exact tier and the large-neighbourhood search begin.
 //
@@ -40,8 +40,11 @@ enum class OrderKey {
   kBegin,    // the earliest first, of equal ones the longest: as an allocator would see them
 };
 
-/// The items' ranks under a key: unique, from 1, the highest goes first. Ties go by size, then by
+/// The items' weights under a key.
+std::vector<double> weightsBy(const Problem &problem, OrderKey key);
+
+/// The items' ranks by weight: unique, from 1, the highest goes first. Ties go by size, then by
 /// number.
-std::vector<uint32_t> ranksBy(const Problem &problem, OrderKey key);
+std::vector<uint32_t> ranksOf(const Problem &problem, const std::vector<double> &weight);
 
 } // namespace gantry::plan

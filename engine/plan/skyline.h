@@ -12,7 +12,7 @@
 // each item, where a scan takes as many as items live at one time. Memory: about 100 bytes per
 // item, with the index in both directions of time.
 //
-// What it does not know: fixed items (first_fit.h places those), and segments (an item
+// What it does not know: fixed items (constrained_fit.h places those), and segments (an item
 // counts as its box). Alignments and regions are kept. Threads: one object serves one thread.
 // Deterministic: ranks are unique.
 #pragma once

@@ -1,0 +1,182 @@
+#include "engine/plan/large_neighbourhood.h"
+
+#include "engine/plan/fast_tier.h"
+#include "engine/plan/random.h"
+#include "engine/plan/series_parallel.h"
+#include "engine/plan/skyline.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace gantry::plan {
+
+namespace {
+
+constexpr OrderKey kKeys[] = {OrderKey::kDuration, OrderKey::kArea, OrderKey::kEdge};
+
+/// By how much a weight is multiplied or divided at most: some tries stay near the key, some do
+/// not.
+constexpr double kDisturbances[] = {1.4, 2.7};
+
+/// How many visits of the skyline's index take as long as sorting an item into an order.
+constexpr uint64_t kVisitsPerRank = 6;
+
+/// One problem, its best placement, and the weights that lead there.
+class Neighbourhoods {
+public:
+  Neighbourhoods(const Problem &problem, uint64_t seed, uint64_t notAbove)
+      : problem_(problem), skyline_(problem), random_(seed), height_(notAbove),
+        weight_(problem.count()) {}
+
+  /// Works until it has found a lower placement, which it returns, or has spent the work.
+  std::optional<Placement> lower(WorkMeter &meter, uint64_t work) {
+    const uint64_t until = meter.spent() + work;
+    while (meter.spent() < until && !meter.exhausted()) {
+      ++tries_;
+      // Restarts pay on small problems; on large ones a span at a time does.
+      const bool restart = !hasWeights_ || tries_ % 2 == 0;
+      std::optional<Placement> placement = restart ? tryRestart(meter) : tryNeighbourhood(meter);
+      if (placement)
+        return placement;
+    }
+    return std::nullopt;
+  }
+
+  uint64_t height() const { return height_; }
+  /// A lower placement is known from elsewhere.
+  void lowerTo(uint64_t height) { height_ = std::min(height_, height); }
+
+private:
+  std::optional<Placement> tryRestart(WorkMeter &meter) {
+    const uint64_t round = restarts_++;
+    const OrderKey key = kKeys[round / 2 % std::size(kKeys)];
+    const double disturbance = kDisturbances[round / 6 % std::size(kDisturbances)];
+    std::vector<double> weight = weightsBy(problem_, key);
+    for (double &entry : weight)
+      disturb(entry, disturbance);
+    return attempt(std::move(weight), round % 2 == 0 ? kTouching : kRank, meter);
+  }
+
+  std::optional<Placement> tryNeighbourhood(WorkMeter &meter) {
+    // A span around a step that is too high; now and then anywhere.
+    const uint32_t centre = random_.below(4) == 0 || highSteps_.empty()
+                                ? random_.below(problem_.stepCount)
+                                : highSteps_[random_.below(highSteps_.size())];
+    const uint32_t radius = std::max(1u, problem_.stepCount >> (1 + random_.below(7)));
+    const uint32_t begin = centre - std::min(centre, radius);
+    const uint32_t end = centre + std::min(radius, problem_.stepCount - centre);
+    std::vector<double> weight = weight_;
+    const double disturbance = kDisturbances[random_.below(std::size(kDisturbances))];
+    const uint64_t outOf = 1 + random_.below(4);
+    for (uint32_t item = 0; item < problem_.count(); ++item)
+      if (problem_.begin[item] < end && problem_.end[item] > begin && random_.below(outOf) == 0)
+        disturb(weight[item], disturbance);
+    return attempt(std::move(weight), prefer_, meter);
+  }
+
+  /// Keeps the weights where they lead to nothing worse. Returns what is lower than all before.
+  std::optional<Placement> attempt(std::vector<double> weight, Skyline::Prefer prefer,
+                                   WorkMeter &meter) {
+    meter.spend(problem_.count() * kVisitsPerRank);
+    // Equal heights are let through, so that the search can cross a plateau.
+    const uint64_t limit = hasWeights_ ? height_ + 1 : UINT64_MAX;
+    std::optional<Placement> placement =
+        skyline_.place(ranksOf(problem_, weight), prefer, limit, meter);
+    if (!placement)
+      return std::nullopt;
+    const bool lower = placement->height < height_;
+    const double excess = excessOf(*placement);
+    if (hasWeights_ && !lower && excess > excess_)
+      return std::nullopt;
+    hasWeights_ = true;
+    weight_ = std::move(weight);
+    prefer_ = prefer;
+    excess_ = excess;
+    height_ = std::min(height_, placement->height);
+    if (!lower)
+      return std::nullopt;
+    return placement;
+  }
+
+  void disturb(double &weight, double most) {
+    const double factor = 1 + (most - 1) * random_.unit();
+    if (random_.below(2) == 0)
+      weight *= factor;
+    else
+      weight /= factor;
+  }
+
+  /// How much lies above the bound: what tells two placements of one height apart. Notes where.
+  double excessOf(const Placement &placement) {
+    highSteps_.clear();
+    double excess = 0;
+    for (uint32_t item = 0; item < problem_.count(); ++item) {
+      const uint64_t top = placement.offset[item] + problem_.size[item];
+      if (top <= problem_.lowerBound)
+        continue;
+      excess += static_cast<double>(top - problem_.lowerBound) *
+                static_cast<double>(problem_.end[item] - problem_.begin[item]);
+      highSteps_.push_back(problem_.begin[item]);
+    }
+    return excess;
+  }
+
+  static constexpr Skyline::Prefer kTouching = Skyline::Prefer::kTouching;
+  static constexpr Skyline::Prefer kRank = Skyline::Prefer::kRank;
+
+  const Problem &problem_;
+  Skyline skyline_;
+  Random random_;
+  uint64_t height_;
+  std::vector<double> weight_;
+  bool hasWeights_ = false;
+  Skyline::Prefer prefer_ = kTouching;
+  double excess_ = 0;
+  std::vector<uint32_t> highSteps_;
+  uint64_t tries_ = 0;
+  uint64_t restarts_ = 0;
+};
+
+} // namespace
+
+Placement improvePlacement(const Problem &problem, Placement start, uint64_t target,
+                           WorkMeter &meter) {
+  target = std::max(target, problem.lowerBound);
+  const bool anyFixed = std::any_of(problem.fixedOffset.begin(), problem.fixedOffset.end(),
+                                    [](uint64_t offset) { return offset != kFreeOffset; });
+  if (anyFixed || start.height <= target)
+    return start;
+
+  std::optional<SeriesParallel> joined;
+  std::optional<Neighbourhoods> boxes;
+  if (problem.regionSize == 0) { // a box might not fit between two borders
+    joined.emplace(problem, 0);
+    if (joined->reduced().count() < problem.count())
+      boxes.emplace(joined->reduced(), 1, start.height);
+  }
+  std::optional<Neighbourhoods> items;
+
+  // Turns of equal work, which grow: the boxes may have joined what no optimal plan has together.
+  Placement best = std::move(start);
+  uint64_t turn = 20'000 + uint64_t{problem.count()} * 40;
+  while (best.height > target && !meter.exhausted()) {
+    if (boxes) {
+      boxes->lowerTo(best.height);
+      if (const std::optional<Placement> placement = boxes->lower(meter, turn)) {
+        best = joined->expand(*placement);
+        continue;
+      }
+    }
+    if (!items)
+      items.emplace(problem, 2, best.height);
+    items->lowerTo(best.height);
+    if (std::optional<Placement> placement = items->lower(meter, turn))
+      best = *std::move(placement);
+    turn += turn / 2;
+  }
+  return best;
+}
+
+} // namespace gantry::plan
