@@ -1,216 +1,93 @@
-#include "engine/base/align.h"
 #include "engine/plan/plan.h"
+#include "engine/plan/problem_builder.h"
+#include "engine/plan/sharing.h"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
+#include <cmath>
 
 namespace gantry::plan {
 
 namespace {
 
-/// A value with its place.
-struct Placed {
-  uint64_t offset;
-  uint64_t end;
-  uint32_t firstUse;
-  uint32_t lastUse;
-};
+using Printable = unsigned long long;
 
-/// The placed values by ascending offset, in chunks, so that walking them is sequential and
-/// inserting moves little. Chunks that are full are split in halves.
-class PlacedValues {
-public:
-  void insert(const Placed &placed) {
-    const auto byOffset = [](uint64_t offset, const Placed &other) {
-      return offset < other.offset;
-    };
-    auto chunk = std::upper_bound(chunks_.begin(), chunks_.end(), placed.offset,
-                                  [](uint64_t offset, const std::vector<Placed> &other) {
-                                    return offset < other.front().offset;
-                                  });
-    if (chunk != chunks_.begin())
-      --chunk;
-    else if (chunks_.empty())
-      chunk = chunks_.emplace(chunks_.begin());
-    chunk->insert(std::upper_bound(chunk->begin(), chunk->end(), placed.offset, byOffset), placed);
-    if (chunk->size() < kChunkValues)
-      return;
-    std::vector<Placed> upperHalf(chunk->begin() + kChunkValues / 2, chunk->end());
-    chunk->resize(kChunkValues / 2);
-    chunks_.insert(chunk + 1, std::move(upperHalf));
-  }
-
-  /// Visits by ascending offset until visit returns false.
-  template <typename Visit> void forEach(Visit visit) const {
-    for (const std::vector<Placed> &chunk : chunks_)
-      for (const Placed &placed : chunk)
-        if (!visit(placed))
-          return;
-  }
-
-private:
-  static constexpr size_t kChunkValues = 256;
-  std::vector<std::vector<Placed>> chunks_; // none is empty
-};
-
-enum class Fit { kFirst, kBest };
-
-struct Layout {
-  std::vector<uint64_t> offsets;
-  uint64_t heightBytes = 0;
-  uint64_t visits = 0; // the work it took
-};
-
-/// Where a value goes among those that are alive with it: the lowest gap that holds it, or the
-/// tightest. Above all of them where no gap does.
-uint64_t findOffset(const Value &value, uint64_t occupied, Fit fit, const PlacedValues &placed,
-                    uint64_t &visits) {
-  uint64_t cursor = 0; // everything below is taken, or was refused
-  uint64_t best = 0;
-  uint64_t bestSlack = UINT64_MAX;
-  bool found = false;
-  placed.forEach([&](const Placed &other) {
-    ++visits;
-    if (other.lastUse < value.firstUse || other.firstUse > value.lastUse)
-      return true;
-    const uint64_t offset = roundUp(cursor, value.alignment);
-    if (other.offset >= offset && other.offset - offset >= occupied) {
-      const uint64_t slack = other.offset - offset - occupied;
-      if (slack < bestSlack) {
-        best = offset;
-        bestSlack = slack;
-        found = true;
-      }
-      if (fit == Fit::kFirst || slack == 0)
-        return false;
-    }
-    cursor = std::max(cursor, other.end);
-    return true;
-  });
-  return found ? best : roundUp(cursor, value.alignment);
+Result<WorkMeter> meterOf(const PlanRequest &request) {
+  if (request.deadlineSeconds == 0)
+    return WorkMeter(request.workLimit);
+  if (!(request.deadlineSeconds > 0) || request.deadlineSeconds > 1e9)
+    return statusf(StatusCode::kInvalidArgument, "a deadline of %g s is no positive time",
+                   request.deadlineSeconds);
+  const auto wait = std::chrono::duration_cast<WorkMeter::Clock::duration>(
+      std::chrono::duration<double>(request.deadlineSeconds));
+  return WorkMeter(request.workLimit, WorkMeter::Clock::now() + wait);
 }
 
-Layout placeInOrder(const std::vector<Value> &values, const std::vector<uint64_t> &occupied,
-                    const std::vector<uint32_t> &order, Fit fit) {
-  Layout layout;
-  layout.offsets.assign(values.size(), 0);
-  PlacedValues placed;
-  for (const uint32_t index : order) {
-    if (occupied[index] == 0)
-      continue;
-    const Value &value = values[index];
-    const uint64_t offset = findOffset(value, occupied[index], fit, placed, layout.visits);
-    const uint64_t end = offset + occupied[index];
-    placed.insert({offset, end, value.firstUse, value.lastUse});
-    layout.offsets[index] = offset;
-    layout.heightBytes = std::max(layout.heightBytes, end);
-  }
-  return layout;
-}
-
-double duration(const Value &value) {
-  return static_cast<double>(value.lastUse) - static_cast<double>(value.firstUse) + 1;
-}
-
-/// What an order sorts by, the largest first.
-using Weight = double (*)(const Value &value, uint32_t peakCommand);
-
-constexpr Weight kWeights[] = {
-    // Size: Pisarchyk & Lee's greedy by size.
-    [](const Value &value, uint32_t) { return static_cast<double>(value.sizeBytes); },
-    // Area: what is large and long is hard to place late.
-    [](const Value &value, uint32_t) {
-      return static_cast<double>(value.sizeBytes) * duration(value);
-    },
-    // Duration: the long-lived form the floor.
-    [](const Value &value, uint32_t) { return duration(value); },
-    // The peak first, by size: what decides the lower bound is packed without gaps.
-    [](const Value &value, uint32_t peak) {
-      const bool atPeak = value.firstUse <= peak && peak <= value.lastUse;
-      return static_cast<double>(value.sizeBytes) + (atPeak ? 0x1p80 : 0.0);
-    },
-    // The peak first, by duration.
-    [](const Value &value, uint32_t peak) {
-      const bool atPeak = value.firstUse <= peak && peak <= value.lastUse;
-      return duration(value) + (atPeak ? 0x1p80 : 0.0);
-    },
-    // Time: as an allocator would see them.
-    [](const Value &value, uint32_t) { return -static_cast<double>(value.firstUse); },
-};
-
-std::vector<uint32_t> orderBy(const std::vector<Value> &values, Weight weight,
-                              uint32_t peakCommand) {
-  std::vector<double> weights(values.size());
-  for (size_t i = 0; i < values.size(); ++i)
-    weights[i] = weight(values[i], peakCommand);
-  std::vector<uint32_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    if (weights[a] != weights[b])
-      return weights[a] > weights[b];
-    if (values[a].sizeBytes != values[b].sizeBytes)
-      return values[a].sizeBytes > values[b].sizeBytes;
-    return a < b;
-  });
-  return order;
-}
-
-/// Once this many values have been looked at, no further order is tried: about a third of a second,
-/// and the same on every machine.
-constexpr uint64_t kVisitBudget = 150'000'000;
-
-/// Fills the bytes that each value occupies.
-Status checkValues(const std::vector<Value> &values, std::vector<uint64_t> &occupied) {
-  uint64_t total = 0; // of all values above each other, with what alignment may cost
+/// Offsets within arenas, and the height of each.
+void divideIntoArenas(const std::vector<Value> &values, const BuiltProblem &built, Plan &plan) {
+  const Problem &problem = built.problem;
+  const uint64_t region = problem.regionSize;
+  plan.arenas.assign(values.size(), 0);
+  plan.arenaHeights.assign(1, 0);
   for (size_t i = 0; i < values.size(); ++i) {
-    const Value &value = values[i];
-    if (!isPowerOfTwo(value.alignment))
-      return statusf(StatusCode::kInvalidArgument,
-                     "value %zu has alignment %llu; a power of two is needed", i,
-                     static_cast<unsigned long long>(value.alignment));
-    if (value.firstUse > value.lastUse)
-      return statusf(StatusCode::kInvalidArgument,
-                     "value %zu is used first by command %u and last by command %u", i,
-                     value.firstUse, value.lastUse);
-    const std::optional<uint64_t> rounded = checkedRoundUp(value.sizeBytes, value.alignment);
-    const std::optional<uint64_t> padded =
-        rounded ? checkedAdd(*rounded, value.alignment - 1) : std::nullopt;
-    const std::optional<uint64_t> sum = padded ? checkedAdd(total, *padded) : std::nullopt;
-    if (!sum)
-      return statusf(StatusCode::kInvalidArgument,
-                     "the sizes up to value %zu (%llu bytes, alignment %llu) exceed 64 bits", i,
-                     static_cast<unsigned long long>(value.sizeBytes),
-                     static_cast<unsigned long long>(value.alignment));
-    total = *sum;
-    occupied.push_back(*rounded);
+    if (built.itemOfValue[i] == kNoItem)
+      continue;
+    const auto arena = static_cast<uint32_t>(plan.offsets[i] / region);
+    plan.arenas[i] = arena;
+    plan.offsets[i] %= region;
+    if (arena >= plan.arenaHeights.size())
+      plan.arenaHeights.resize(arena + size_t{1});
+    plan.arenaHeights[arena] =
+        std::max(plan.arenaHeights[arena], plan.offsets[i] + problem.size[built.itemOfValue[i]]);
   }
-  return Status::ok();
+  plan.heightBytes = 0;
+  for (const uint64_t height : plan.arenaHeights)
+    plan.heightBytes += height;
 }
 
 } // namespace
 
-Result<Plan> planArena(const std::vector<Value> &values) {
-  std::vector<uint64_t> occupied;
-  GANTRY_RETURN_IF_ERROR(checkValues(values, occupied));
+Result<Plan> planArena(const std::vector<Value> &values) { return planArena(values, {}); }
+
+Result<Plan> planArena(const std::vector<Value> &values, const PlanRequest &request) {
+  const Constraints &constraints = request.constraints;
+  GANTRY_RETURN_IF_ERROR(checkRequest(values, constraints));
+  GANTRY_ASSIGN_OR_RETURN(WorkMeter meter, meterOf(request));
+  GANTRY_ASSIGN_OR_RETURN(SharedSolution solution,
+                          solveShared(values, constraints, request.enoughBytes, meter));
+  const BuiltProblem &built = solution.built;
   Plan plan;
-  plan.lowerBoundBytes = lowerBound(values, &plan.peakCommand);
-  uint64_t visits = 0;
-  bool any = false;
-  for (const Weight weight : kWeights) {
-    const std::vector<uint32_t> order = orderBy(values, weight, plan.peakCommand);
-    for (const Fit fit : {Fit::kFirst, Fit::kBest}) {
-      if (any && (plan.heightBytes == plan.lowerBoundBytes || visits > kVisitBudget))
-        return plan;
-      Layout layout = placeInOrder(values, occupied, order, fit);
-      visits += layout.visits;
-      if (!any || layout.heightBytes < plan.heightBytes) {
-        plan.offsets = std::move(layout.offsets);
-        plan.heightBytes = layout.heightBytes;
-      }
-      any = true;
-    }
-  }
+  plan.lowerBoundBytes = solution.lowerBound;
+  plan.peakCommand = static_cast<uint32_t>(solution.peakCommand);
+  plan.heightBytes = solution.optimum.best.height;
+  plan.offsets.assign(values.size(), 0);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (built.itemOfValue[i] != kNoItem)
+      plan.offsets[i] = solution.optimum.best.offset[built.itemOfValue[i]];
+  for (const Pin &pin : constraints.pins)
+    if (values[pin.value].sizeBytes == 0)
+      plan.offsets[pin.value] = pin.offset;
+  if (built.problem.regionSize > 0)
+    divideIntoArenas(values, built, plan);
+  // Of several arenas the tops of all but the last are not counted by the search.
+  plan.provenBoundBytes = built.problem.regionSize > 0
+                              ? plan.lowerBoundBytes
+                              : std::max(solution.optimum.bound, plan.lowerBoundBytes);
+
+  const uint64_t highest = plan.arenaHeights.empty() ? plan.heightBytes : 0;
+  if (highest > constraints.arenaCapBytes)
+    return statusf(StatusCode::kOutOfMemory,
+                   "the best plan needs %llu bytes, more than the %llu of one arena (no plan needs "
+                   "less than %llu); allow more arenas, or a larger one",
+                   static_cast<Printable>(highest),
+                   static_cast<Printable>(constraints.arenaCapBytes),
+                   static_cast<Printable>(plan.provenBoundBytes));
+  if (plan.arenaHeights.size() > constraints.mostArenas)
+    return statusf(
+        StatusCode::kOutOfMemory,
+        "the best plan needs %zu arenas of %llu bytes, more than the %u allowed (no plan "
+        "needs less than %llu bytes in all)",
+        plan.arenaHeights.size(), static_cast<Printable>(constraints.arenaCapBytes),
+        constraints.mostArenas, static_cast<Printable>(plan.provenBoundBytes));
   return plan;
 }
 

@@ -18,6 +18,7 @@
 // Ownership: plain values. Threads: immutable once built, so any number of them may read it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -46,6 +47,14 @@ struct Problem {
   std::vector<uint32_t> segmentBegin;
   std::vector<Segment> segments;
 
+  // Several arenas lie one above the other in one range of addresses: no item may lie across a
+  // multiple of regionSize, which is a multiple of every alignment. 0: there is one arena.
+  uint64_t regionSize = 0;
+
+  // The last `obstacleCount` items are ranges that nothing may use: fixed, and not part of the
+  // height.
+  uint32_t obstacleCount = 0;
+
   uint32_t stepCount = 0;
   uint64_t lowerBound = 0; // no placement is lower: the largest sum of sizes live in one step
   uint32_t peakStep = 0;   // a step that has it
@@ -60,10 +69,18 @@ struct Problem {
   }
 };
 
-/// An offset for each item, and max(offset + size) over all of them.
+/// An offset for each item, and max(offset + size) over all that are not obstacles.
 struct Placement {
   std::vector<uint64_t> offset;
   uint64_t height = 0;
 };
+
+/// max(offset + size) over all items that are not obstacles.
+inline uint64_t heightOf(const Problem &problem, const std::vector<uint64_t> &offset) {
+  uint64_t height = 0;
+  for (uint32_t i = 0; i + problem.obstacleCount < problem.count(); ++i)
+    height = std::max(height, offset[i] + problem.size[i]);
+  return height;
+}
 
 } // namespace gantry::plan

@@ -1,0 +1,72 @@
+#include "engine/plan/valley_search.h"
+#include "engine/plan/valley_engine.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace gantry::plan {
+
+namespace {
+
+/// Of the floors, loads and item lists that a search may hold at once.
+constexpr uint64_t kMostBytes = uint64_t{512} << 20;
+/// Sums of two heights must fit a signed number.
+constexpr uint64_t kMostUnits = uint64_t{1} << 61;
+
+uint64_t stackedHeight(const Problem &problem) {
+  uint64_t height = problem.regionSize;
+  for (uint32_t i = 0; i < problem.count(); ++i) {
+    height += problem.size[i] + problem.alignmentOf(i);
+    if (problem.isFixed(i))
+      height = std::max(height, problem.fixedOffset[i] + problem.size[i]);
+  }
+  return height;
+}
+
+} // namespace
+
+struct ValleySearch::Engines {
+  uint32_t count = 0;
+  uint64_t unit = 1;
+  uint64_t mostUnits = 0; // a capacity above is as good as this one
+  std::optional<ValleyEngine<int32_t>> narrow;
+  std::optional<ValleyEngine<int64_t>> wide;
+};
+
+bool ValleySearch::canSearch(const Problem &problem) {
+  const uint64_t depth = problem.count();
+  const uint64_t bytes = uint64_t{16} * (problem.count() + problem.stepCount);
+  return (bytes == 0 || depth <= kMostBytes / bytes) &&
+         stackedHeight(problem) / unitOf(problem) < kMostUnits;
+}
+
+ValleySearch::ValleySearch(const Problem &problem) : engines_(std::make_unique<Engines>()) {
+  engines_->count = problem.count();
+  engines_->unit = unitOf(problem);
+  engines_->mostUnits = stackedHeight(problem) / engines_->unit + 1;
+  // Sums of two heights must fit too.
+  if (engines_->mostUnits < (uint64_t{1} << 29))
+    engines_->narrow.emplace(problem, engines_->unit);
+  else
+    engines_->wide.emplace(problem, engines_->unit);
+}
+
+ValleySearch::~ValleySearch() = default;
+
+SearchResult ValleySearch::run(uint64_t capacity, const SearchStyle &style, uint64_t nodeLimit,
+                               WorkMeter &meter, std::vector<uint64_t> &offsets) {
+  const uint64_t units = std::min(capacity / engines_->unit, engines_->mostUnits);
+  const auto search = [&](auto &engine) {
+    using Unit = decltype(engine.offsetOf(0));
+    const SearchResult result = engine.run(static_cast<Unit>(units), style, nodeLimit, meter);
+    if (result != SearchResult::kFound)
+      return result;
+    offsets.resize(engines_->count);
+    for (uint32_t i = 0; i < engines_->count; ++i)
+      offsets[i] = static_cast<uint64_t>(engine.offsetOf(i)) * engines_->unit;
+    return result;
+  };
+  return engines_->narrow ? search(*engines_->narrow) : search(*engines_->wide);
+}
+
+} // namespace gantry::plan
