@@ -23,7 +23,8 @@ struct Shims {
   VkResult failure = VK_ERROR_OUT_OF_HOST_MEMORY;
   uint64_t loseAtSubmission = 0; // from 1; 0: never
   bool standIns = false;
-  uint64_t budgetBytes = 0, usedBytes = 0; // of every heap, with standIns
+  uint64_t budgetBytes = 0; // of every heap, with standIns; 0: half of it
+  uint64_t usedBytes = 0;   // beyond what is allocated here
 
   // Read by the test.
   uint64_t calls = 0; // of functions that can fail

@@ -81,11 +81,15 @@ VKAPI_ATTR void VKAPI_CALL getMemory(VkPhysicalDevice physical,
   properties->pNext = nullptr;
   own.instance.vkGetPhysicalDeviceMemoryProperties2(physical, properties);
   properties->pNext = budget;
+  uint64_t used = shims().usedBytes;
+  std::lock_guard lock(own.mutex);
+  for (const auto &[memory, bytes] : own.memories)
+    used += bytes; // as if all of it were of every heap
   for (uint32_t i = 0; budget && i < properties->memoryProperties.memoryHeapCount; ++i) {
     budget->heapBudget[i] = shims().budgetBytes
                                 ? shims().budgetBytes
                                 : properties->memoryProperties.memoryHeaps[i].size / 2;
-    budget->heapUsage[i] = shims().usedBytes;
+    budget->heapUsage[i] = used;
   }
 }
 

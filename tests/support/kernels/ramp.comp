@@ -1,0 +1,16 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#define ELEMENT uint
+#include "binding.glsl"
+BUFFER(0, writeonly, a)
+// Three dims: how many elements, the first one's value, the step between two.
+#ifdef BIND_ADDRESS
+layout(push_constant, scalar) uniform Block { Elements a; uvec2 n; uvec2 first; uvec2 difference; };
+#else
+layout(push_constant, scalar) uniform Block { uvec2 n; uvec2 first; uvec2 difference; };
+#endif
+void main() {
+  uint i = gl_GlobalInvocationID.x;
+  if (i < n.x)
+    a.v[i] = first.x + i * difference.x;
+}
