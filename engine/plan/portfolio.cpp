@@ -1,8 +1,10 @@
 #include "engine/plan/portfolio.h"
 #include "engine/plan/item_table.h"
+#include "engine/plan/large_neighbourhood.h"
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 namespace gantry::plan {
 
@@ -41,9 +43,8 @@ constexpr uint64_t kNodesPerItem = 3;
 
 } // namespace
 
-SearchResult Portfolio::fit(uint64_t capacity, uint32_t slices, WorkMeter &meter,
-                            std::vector<uint64_t> &offsets) {
-  for (uint32_t k = 0; k < slices && !meter.exhausted(); ++k, ++nextSlice_) {
+SearchResult Portfolio::fit(uint64_t capacity, WorkMeter &meter, std::vector<uint64_t> &offsets) {
+  for (; !meter.exhausted(); ++nextSlice_) {
     const uint64_t nodes = luby(nextSlice_ + 1) * kNodesPerItem * (problem_.count() + 8);
     const SearchResult result = search_.run(capacity, styleOf(nextSlice_), nodes, meter, offsets);
     if (result != SearchResult::kStopped)
@@ -52,42 +53,90 @@ SearchResult Portfolio::fit(uint64_t capacity, uint32_t slices, WorkMeter &meter
   return SearchResult::kStopped;
 }
 
-Optimum minimise(const Problem &problem, Placement start, uint64_t target, WorkMeter &meter) {
-  Optimum optimum;
-  optimum.best = std::move(start);
-  optimum.bound = problem.lowerBound;
-  if (optimum.best.height <= std::max(target, optimum.bound) || !ValleySearch::canSearch(problem))
-    return optimum;
-  const uint64_t unit = unitOf(problem);
-  Portfolio portfolio(problem);
-  std::vector<uint64_t> offsets;
-  const auto attempt = [&](uint64_t capacity, uint32_t slices) {
-    const SearchResult result = portfolio.fit(capacity, slices, meter, offsets);
-    if (result == SearchResult::kFound) {
-      optimum.best.offset = offsets;
-      optimum.best.height = heightOf(problem, offsets);
-    } else if (result == SearchResult::kInfeasible) {
-      // The heights of placements are whole units.
-      optimum.bound = std::max(optimum.bound, (capacity / unit + 1) * unit);
+namespace {
+
+/// One problem on its way to its optimum.
+class Descent {
+public:
+  Descent(const Problem &problem, Placement start, uint64_t target)
+      : problem_(problem), target_(target), unit_(unitOf(problem)),
+        boxesOnly_(problem.fixedOffset.empty() && problem.segments.empty()) {
+    optimum_.best = std::move(start);
+    optimum_.bound = problem.lowerBound;
+    if (!atGoal() && ValleySearch::canSearch(problem))
+      portfolio_.emplace(problem);
+  }
+
+  Optimum run(WorkMeter &meter) {
+    const uint64_t items = problem_.count();
+    const uint64_t least = std::max(kLeastRound, kRoundPerPair * items * items);
+    for (uint64_t units = least; !atGoal() && !meter.exhausted(); units *= 2) {
+      if (boxesOnly_)
+        improve(units, meter);
+      if (portfolio_ && !atGoal())
+        searchBelow(units, meter);
+      if (!portfolio_ && !boxesOnly_)
+        break;
     }
-    return result;
-  };
-  // Each round tries the bound, then halves the distance to it from the best, and spends twice as
-  // much as the one before.
-  for (uint32_t slices = 8; !meter.exhausted(); slices *= 2) {
-    const uint64_t goal = std::max(target, optimum.bound);
-    if (optimum.best.height <= goal)
-      break;
-    if (attempt(goal, slices) != SearchResult::kStopped)
-      continue;
-    uint64_t failed = goal;
-    while (!meter.exhausted() && optimum.best.height > failed + unit) {
-      const uint64_t middle = failed + (optimum.best.height - failed) / 2 / unit * unit;
-      if (attempt(middle, slices) != SearchResult::kFound)
-        failed = middle;
+    return std::move(optimum_);
+  }
+
+private:
+  uint64_t goal() const { return std::max(target_, optimum_.bound); }
+  bool atGoal() const { return optimum_.best.height <= goal(); }
+
+  void improve(uint64_t units, WorkMeter &meter) {
+    WorkMeter part = meter.part(units);
+    optimum_.best = improvePlacement(problem_, std::move(optimum_.best), goal(), part);
+    meter.settle(part);
+  }
+
+  /// The goal first, then halfway between what failed and the best, again and again.
+  void searchBelow(uint64_t units, WorkMeter &meter) {
+    uint64_t failed = goal();
+    if (attempt(failed, units, meter) == SearchResult::kFound)
+      return;
+    failed = std::max(failed, goal());
+    while (!meter.exhausted() && optimum_.best.height > failed + unit_) {
+      const uint64_t middle = failed + (optimum_.best.height - failed) / 2 / unit_ * unit_;
+      if (middle == failed)
+        return;
+      if (attempt(middle, units / 2, meter) != SearchResult::kFound)
+        failed = std::max(middle, goal());
     }
   }
-  return optimum;
+
+  SearchResult attempt(uint64_t capacity, uint64_t units, WorkMeter &meter) {
+    WorkMeter part = meter.part(units);
+    const SearchResult result = portfolio_->fit(capacity, part, offsets_);
+    meter.settle(part);
+    if (result == SearchResult::kFound) {
+      optimum_.best.height = heightOf(problem_, offsets_);
+      std::swap(optimum_.best.offset, offsets_);
+    } else if (result == SearchResult::kInfeasible) {
+      // The heights of placements are whole units.
+      optimum_.bound = std::max(optimum_.bound, (capacity / unit_ + 1) * unit_);
+    }
+    return result;
+  }
+
+  /// Of the first round: enough for some of the shortest slices.
+  static constexpr uint64_t kLeastRound = 50'000;
+  static constexpr uint64_t kRoundPerPair = 8;
+
+  const Problem &problem_;
+  uint64_t target_;
+  uint64_t unit_;
+  bool boxesOnly_;
+  Optimum optimum_;
+  std::optional<Portfolio> portfolio_;
+  std::vector<uint64_t> offsets_;
+};
+
+} // namespace
+
+Optimum minimise(const Problem &problem, Placement start, uint64_t target, WorkMeter &meter) {
+  return Descent(problem, std::move(start), target).run(meter);
 }
 
 } // namespace gantry::plan

@@ -19,8 +19,7 @@ public:
 
   /// Runs `slices` slices more at this capacity. kStopped: they ended without an answer, or the
   /// meter did.
-  SearchResult fit(uint64_t capacity, uint32_t slices, WorkMeter &meter,
-                   std::vector<uint64_t> &offsets);
+  SearchResult fit(uint64_t capacity, WorkMeter &meter, std::vector<uint64_t> &offsets);
 
 private:
   const Problem &problem_;
@@ -35,7 +34,8 @@ struct Optimum {
   bool proven() const { return best.height == bound; }
 };
 
-/// Lowers `start`, a valid placement, towards the problem's bound: first the bound itself, then
+/// Lowers `start`, a valid placement, towards the problem's bound, in rounds of twice the work: the
+/// large-neighbourhood search where all items are boxes, the portfolio at the bound itself, then at
 /// capacities between. Stops at `target` or lower, when the best is proven, or with the meter.
 Optimum minimise(const Problem &problem, Placement start, uint64_t target, WorkMeter &meter);
 
