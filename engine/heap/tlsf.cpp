@@ -8,28 +8,30 @@
 namespace gantry::heap {
 namespace {
 
-constexpr uint32_t kMaxRegions = 1U << 24;
+constexpr uint32_t kMaxRegions = (1U << 24) - 1;
+constexpr uint64_t kMaxGranules = (uint64_t{1} << 40) - 1;
+
+uint64_t paddingOf(uint64_t offset, uint64_t alignment) {
+  return (alignment - (offset & (alignment - 1))) & (alignment - 1);
+}
 
 } // namespace
 
 Tlsf::Tlsf(const Options &options)
-    : granuleLog2_(options.granuleLog2), granule_(uint64_t{1} << options.granuleLog2),
-      blocks_(options.host), regions_(options.host) {
+    : granuleLog2_(options.granuleLog2), blocks_(options.host), regions_(options.host) {
   assert(options.granuleLog2 <= 20);
   for (auto &row : heads_)
     row.fill(kNone);
 }
 
-// ---- lists
-// ---------------------------------------------------------------------------------------
+// ---- lists -------------------------------------------------------------------------------------
 
-Tlsf::List Tlsf::listOf(uint64_t size) const {
-  const uint64_t granules = size >> granuleLog2_;
-  if (granules < kSecond)
-    return {0, static_cast<uint32_t>(granules)};
-  const auto log2 = static_cast<uint32_t>(std::bit_width(granules)) - 1;
+Tlsf::List Tlsf::listOf(uint64_t size) {
+  if (size < kSecond)
+    return {0, static_cast<uint32_t>(size)};
+  const auto log2 = static_cast<uint32_t>(std::bit_width(size)) - 1;
   return {log2 - kSecondLog2 + 1,
-          static_cast<uint32_t>(granules >> (log2 - kSecondLog2)) & (kSecond - 1)};
+          static_cast<uint32_t>(size >> (log2 - kSecondLog2)) & (kSecond - 1)};
 }
 
 void Tlsf::link(uint32_t index) {
@@ -37,11 +39,24 @@ void Tlsf::link(uint32_t index) {
   const List list = listOf(block.size);
   uint32_t &head = heads_[list.first][list.second];
   block.state = kFree;
-  block.previousFree = kNone;
-  block.nextFree = head;
-  if (head != kNone)
-    blocks_[head].previousFree = index;
-  head = index;
+  // In front, unless the first one lies before it: what is taken next then comes from older
+  // regions, and younger ones run empty.
+  if (head != kNone &&
+      (blocks_[head].region < block.region ||
+       (blocks_[head].region == block.region && blocks_[head].offset < block.offset))) {
+    const uint32_t third = blocks_[head].nextFree;
+    block.link = head;
+    block.nextFree = third;
+    blocks_[head].nextFree = index;
+    if (third != kNone)
+      blocks_[third].link = index;
+  } else {
+    block.link = kNone;
+    block.nextFree = head;
+    if (head != kNone)
+      blocks_[head].link = index;
+    head = index;
+  }
   firstBits_ |= uint64_t{1} << list.first;
   secondBits_[list.first] |= 1U << list.second;
   ++freeBlocks_;
@@ -50,9 +65,9 @@ void Tlsf::link(uint32_t index) {
 void Tlsf::unlink(uint32_t index) {
   const Block &block = blocks_[index];
   if (block.nextFree != kNone)
-    blocks_[block.nextFree].previousFree = block.previousFree;
-  if (block.previousFree != kNone) {
-    blocks_[block.previousFree].nextFree = block.nextFree;
+    blocks_[block.nextFree].link = block.link;
+  if (block.link != kNone) {
+    blocks_[block.link].nextFree = block.nextFree;
   } else {
     const List list = listOf(block.size);
     heads_[list.first][list.second] = block.nextFree;
@@ -65,16 +80,12 @@ void Tlsf::unlink(uint32_t index) {
   --freeBlocks_;
 }
 
-bool Tlsf::fits(const Block &block, uint64_t size, uint64_t alignment) const {
-  const uint64_t padding = (alignment - (block.offset & (alignment - 1))) & (alignment - 1);
-  return block.size >= size && block.size - size >= padding;
-}
-
 uint32_t Tlsf::scan(uint32_t first, uint64_t size, uint64_t alignment, uint32_t avoid,
                     uint32_t tries) const {
   for (uint32_t index = first; index != kNone && tries > 0; --tries) {
     const Block &block = blocks_[index];
-    if (fits(block, size, alignment) && block.region != avoid)
+    if (block.size >= size && block.size - size >= paddingOf(block.offset, alignment) &&
+        block.region != avoid)
       return index;
     index = block.nextFree;
   }
@@ -88,7 +99,7 @@ uint32_t Tlsf::findFree(uint64_t size, uint64_t alignment, uint32_t avoid) const
   const uint32_t found = scan(heads_[own.first][own.second], size, alignment, avoid, kOwnListTries);
   if (found != kNone)
     return found;
-  const bool plain = alignment <= granule_ && avoid == kNone;
+  const bool plain = alignment == 1 && avoid == kNone;
   const uint32_t perList = plain ? 1 : kOwnListTries;
   uint32_t first = own.first;
   uint32_t bits = own.second + 1 < kSecond ? secondBits_[first] & (~0U << (own.second + 1)) : 0;
@@ -108,8 +119,7 @@ uint32_t Tlsf::findFree(uint64_t size, uint64_t alignment, uint32_t avoid) const
   }
 }
 
-// ---- records
-// -------------------------------------------------------------------------------------
+// ---- records -----------------------------------------------------------------------------------
 
 bool Tlsf::reserveRecords(uint32_t count) {
   if (unusedCount_ >= count)
@@ -136,13 +146,12 @@ void Tlsf::dropRecord(uint32_t index) {
   ++unusedCount_;
 }
 
-// ---- regions
-// -------------------------------------------------------------------------------------
+// ---- regions -----------------------------------------------------------------------------------
 
 uint32_t Tlsf::addRegion(uint64_t sizeBytes) {
-  const uint64_t size = sizeBytes & ~(granule_ - 1);
+  const uint64_t size = sizeBytes >> granuleLog2_;
   hostExhausted_ = false;
-  if (size == 0 || regionBytes_ > UINT64_MAX - size)
+  if (size == 0 || size > kMaxGranules - total_)
     return kNone;
   const bool fresh = unusedRegions_ == kNone;
   if ((fresh && (regions_.size() == kMaxRegions || !regions_.reserve(regions_.size() + 1))) ||
@@ -158,10 +167,10 @@ uint32_t Tlsf::addRegion(uint64_t sizeBytes) {
     unusedRegions_ = regions_[region].nextUnused;
   }
   const uint32_t block = newRecord();
-  blocks_[block] = {0, size, kNone, kNone, kNone, kNone, region, kFree, 0};
+  blocks_[block] = {0, region, size, kFree, kNone, kNone, kNone, kNone};
   link(block);
   regions_[region] = {size, 0, block, kNone};
-  regionBytes_ += size;
+  total_ += size;
   ++regionCount_;
   return region;
 }
@@ -171,21 +180,24 @@ bool Tlsf::removeRegion(uint32_t region) {
     return false;
   unlink(regions_[region].first);
   dropRecord(regions_[region].first);
-  regionBytes_ -= regions_[region].size;
+  total_ -= regions_[region].size;
   --regionCount_;
   regions_[region] = {0, 0, kNone, unusedRegions_};
   unusedRegions_ = region;
   return true;
 }
 
-// ---- blocks
-// --------------------------------------------------------------------------------------
+// ---- blocks ------------------------------------------------------------------------------------
 
-uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignment, uint32_t user, uint32_t avoid) {
+uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t user,
+                        uint32_t avoid) {
   hostExhausted_ = false;
-  if (sizeBytes == 0 || !isPowerOfTwo(alignment) || sizeBytes > UINT64_MAX - (granule_ - 1))
+  if (sizeBytes == 0 || !isPowerOfTwo(alignmentBytes))
     return kNone;
-  const uint64_t size = roundUp(sizeBytes, granule_);
+  const uint64_t size = ((sizeBytes - 1) >> granuleLog2_) + 1;
+  const uint64_t alignment = ((alignmentBytes - 1) >> granuleLog2_) + 1;
+  if (size > kMaxGranules)
+    return kNone;
   const uint32_t index = findFree(size, alignment, avoid);
   if (index == kNone)
     return kNone;
@@ -195,15 +207,14 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignment, uint32_t user, u
   }
   unlink(index);
   Block *block = &blocks_[index];
-  const uint64_t padding = (alignment - (block->offset & (alignment - 1))) & (alignment - 1);
+  const uint64_t padding = paddingOf(block->offset, alignment);
   if (padding != 0) { // the piece in front stays free, under a record of its own
     const uint32_t front = newRecord();
     block = &blocks_[index];
-    blocks_[front] = {block->offset, padding, block->previousPhysical,
-                      index,         kNone,   kNone,
-                      block->region, kFree,   0};
-    if (block->previousPhysical != kNone)
-      blocks_[block->previousPhysical].nextPhysical = front;
+    const uint32_t before = block->previousPhysical;
+    blocks_[front] = {block->offset, block->region, padding, kFree, before, index, kNone, kNone};
+    if (before != kNone)
+      blocks_[before].nextPhysical = front;
     else
       regions_[block->region].first = front;
     block->previousPhysical = front;
@@ -214,24 +225,24 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignment, uint32_t user, u
   if (block->size != size) {
     const uint32_t rest = newRecord();
     block = &blocks_[index];
+    const uint32_t behind = block->nextPhysical;
     blocks_[rest] = {block->offset + size,
-                     block->size - size,
-                     index,
-                     block->nextPhysical,
-                     kNone,
-                     kNone,
                      block->region,
+                     block->size - size,
                      kFree,
-                     0};
-    if (block->nextPhysical != kNone)
-      blocks_[block->nextPhysical].previousPhysical = rest;
+                     index,
+                     behind,
+                     kNone,
+                     kNone};
+    if (behind != kNone)
+      blocks_[behind].previousPhysical = rest;
     block->nextPhysical = rest;
     block->size = size;
     link(rest);
   }
   block->state = kUsed;
-  block->user = user;
-  usedBytes_ += size;
+  block->link = user;
+  used_ += size;
   regions_[block->region].used += size;
   ++usedBlocks_;
   return index;
@@ -241,7 +252,7 @@ bool Tlsf::free(uint32_t index) {
   if (index >= blocks_.size() || blocks_[index].state != kUsed)
     return false;
   Block *block = &blocks_[index];
-  usedBytes_ -= block->size;
+  used_ -= block->size;
   regions_[block->region].used -= block->size;
   --usedBlocks_;
   const uint32_t next = block->nextPhysical;
@@ -269,10 +280,9 @@ bool Tlsf::free(uint32_t index) {
 
 uint32_t Tlsf::split(uint32_t index, uint64_t sizeBytes) {
   hostExhausted_ = false;
-  if (index >= blocks_.size() || blocks_[index].state != kUsed || sizeBytes == 0 ||
-      sizeBytes > blocks_[index].size)
+  if (index >= blocks_.size() || blocks_[index].state != kUsed || sizeBytes == 0)
     return kNone;
-  const uint64_t size = roundUp(sizeBytes, granule_);
+  const uint64_t size = ((sizeBytes - 1) >> granuleLog2_) + 1;
   if (size >= blocks_[index].size)
     return kNone;
   if (!reserveRecords(1)) {
@@ -281,32 +291,42 @@ uint32_t Tlsf::split(uint32_t index, uint64_t sizeBytes) {
   }
   const uint32_t rest = newRecord();
   Block &block = blocks_[index];
-  blocks_[rest] = {block.offset + size,
-                   block.size - size,
-                   index,
-                   block.nextPhysical,
-                   kNone,
-                   kNone,
-                   block.region,
-                   kUsed,
-                   block.user};
-  if (block.nextPhysical != kNone)
-    blocks_[block.nextPhysical].previousPhysical = rest;
+  const uint32_t behind = block.nextPhysical;
+  blocks_[rest] = {
+      block.offset + size, block.region, block.size - size, kUsed, index, behind, kNone,
+      block.link};
+  if (behind != kNone)
+    blocks_[behind].previousPhysical = rest;
   block.nextPhysical = rest;
   block.size = size;
   ++usedBlocks_;
   return rest;
 }
 
+bool Tlsf::join(uint32_t index, uint32_t behind) {
+  if (index >= blocks_.size() || behind >= blocks_.size() || blocks_[index].state != kUsed ||
+      blocks_[behind].state != kUsed || blocks_[index].nextPhysical != behind)
+    return false;
+  const uint32_t next = blocks_[behind].nextPhysical;
+  blocks_[index].size += blocks_[behind].size;
+  blocks_[index].nextPhysical = next;
+  if (next != kNone)
+    blocks_[next].previousPhysical = index;
+  dropRecord(behind);
+  --usedBlocks_;
+  return true;
+}
+
 Tlsf::Range Tlsf::at(uint32_t index) const {
   if (index >= blocks_.size() || blocks_[index].state == kUnused)
     return {};
   const Block &block = blocks_[index];
-  return {block.region, block.offset, block.size, block.user, block.state == kUsed};
+  const bool used = block.state == kUsed;
+  return {static_cast<uint32_t>(block.region), bytes(block.offset), bytes(block.size),
+          used ? block.link : 0, used};
 }
 
-// ---- statistics and judge
-// ------------------------------------------------------------------------
+// ---- statistics and judge ----------------------------------------------------------------------
 
 uint64_t Tlsf::largestFreeBytes() const {
   if (firstBits_ == 0)
@@ -316,12 +336,12 @@ uint64_t Tlsf::largestFreeBytes() const {
   uint64_t largest = 0;
   for (uint32_t i = heads_[first][second]; i != kNone; i = blocks_[i].nextFree)
     largest = blocks_[i].size > largest ? blocks_[i].size : largest;
-  return largest;
+  return bytes(largest);
 }
 
 Tlsf::Statistics Tlsf::statistics() const {
-  return {regionBytes_, usedBytes_, regionBytes_ - usedBytes_, largestFreeBytes(), regionCount_,
-          usedBlocks_,  freeBlocks_};
+  return {bytes(total_), bytes(used_), bytes(total_ - used_), largestFreeBytes(), regionCount_,
+          usedBlocks_,   freeBlocks_};
 }
 
 const char *Tlsf::validateRegions(uint64_t &used, uint64_t &total, uint32_t &free) const {
@@ -342,8 +362,8 @@ const char *Tlsf::validateRegions(uint64_t &used, uint64_t &total, uint32_t &fre
         return "a block names another region";
       if (block.offset != offset)
         return "blocks leave a gap or overlap";
-      if (block.size == 0 || (block.size & (granule_ - 1)) != 0)
-        return "a size is no multiple of the granule";
+      if (block.size == 0)
+        return "a block is empty";
       if (block.previousPhysical != previous)
         return "neighbours disagree";
       if (block.state == kFree && previous != kNone && blocks_[previous].state == kFree)
@@ -373,7 +393,7 @@ const char *Tlsf::validate() const {
   uint32_t free = 0;
   if (const char *broken = validateRegions(used, total, free))
     return broken;
-  if (used != usedBytes_ || total != regionBytes_)
+  if (used != used_ || total != total_)
     return "the sums of bytes are wrong";
   uint32_t linked = 0;
   for (uint32_t first = 0; first < kFirst; ++first) {
@@ -388,7 +408,7 @@ const char *Tlsf::validate() const {
         const List list = listOf(blocks_[i].size);
         if (blocks_[i].state != kFree || list.first != first || list.second != second)
           return "a block lies in the wrong list";
-        if (blocks_[i].previousFree != previous)
+        if (blocks_[i].link != previous)
           return "a list's links disagree";
         previous = i;
         if (++linked > freeBlocks_)

@@ -10,7 +10,7 @@
 // never leave a list walk. Neighbouring free ranges are merged at once.
 //
 // Cost: allocate and free are O(1) in the worst case, except where the table of blocks grows; after
-// reserveBlocks(n) it does not for n blocks. 40 bytes per block, free or taken.
+// reserveBlocks(n) it does not for n blocks. 32 bytes per block, free or taken.
 // Units: bytes. Sizes are rounded up to the granule. Threads: one at a time; the heap holds its
 // pool's lock. Errors: kNone where nothing fits or the host has no memory (hostExhausted() tells
 // which); free() of what is not taken is refused and changes nothing.
@@ -73,17 +73,23 @@ public:
   /// own, whose number is returned; kNone where there is no rest or no host memory.
   uint32_t split(uint32_t block, uint64_t sizeBytes);
 
+  /// Joins a taken block with the taken block behind it, which ceases to be. False, with nothing
+  /// changed, where they are not neighbours or not both taken.
+  bool join(uint32_t block, uint32_t behind);
+
   Range at(uint32_t block) const;
-  uint64_t offsetOf(uint32_t block) const { return blocks_[block].offset; }
-  uint64_t sizeOf(uint32_t block) const { return blocks_[block].size; }
+  uint64_t offsetOf(uint32_t block) const { return bytes(blocks_[block].offset); }
+  uint64_t sizeOf(uint32_t block) const { return bytes(blocks_[block].size); }
   uint32_t regionOf(uint32_t block) const { return blocks_[block].region; }
-  void setUser(uint32_t block, uint32_t user) { blocks_[block].user = user; }
+  /// Of a taken block.
+  void setUser(uint32_t block, uint32_t user) { blocks_[block].link = user; }
 
   /// The block that starts a region and the one behind a block; kNone at the end. For walks.
   uint32_t firstOf(uint32_t region) const { return regions_[region].first; }
   uint32_t nextOf(uint32_t block) const { return blocks_[block].nextPhysical; }
-  uint64_t usedBytesOf(uint32_t region) const { return regions_[region].used; }
-  uint64_t sizeOfRegion(uint32_t region) const { return regions_[region].size; }
+  uint32_t previousOf(uint32_t block) const { return blocks_[block].previousPhysical; }
+  uint64_t usedBytesOf(uint32_t region) const { return bytes(regions_[region].used); }
+  uint64_t sizeOfRegion(uint32_t region) const { return bytes(regions_[region].size); }
 
   /// Makes room for that many blocks, free ones included. False: no host memory.
   [[nodiscard]] bool reserveBlocks(uint32_t count) { return blocks_.reserve(count); }
@@ -91,8 +97,8 @@ public:
   /// Whether the last kNone was for want of host memory.
   bool hostExhausted() const { return hostExhausted_; }
 
-  uint64_t usedBytes() const { return usedBytes_; }
-  uint64_t regionBytes() const { return regionBytes_; }
+  uint64_t usedBytes() const { return bytes(used_); }
+  uint64_t regionBytes() const { return bytes(total_); }
   uint64_t largestFreeBytes() const;
   Statistics statistics() const;
 
@@ -103,26 +109,26 @@ public:
 private:
   static constexpr uint32_t kSecondLog2 = 5;
   static constexpr uint32_t kSecond = 1U << kSecondLog2;
-  static constexpr uint32_t kFirst = 60;
+  static constexpr uint32_t kFirst = 36; // sizes up to 2^40 granules
   static constexpr uint32_t kOwnListTries = 4;
 
   enum State : uint8_t { kUnused, kFree, kUsed };
 
+  // Two to a cache line. Offset and size are in granules.
   struct Block {
-    uint64_t offset;
-    uint64_t size;
+    uint64_t offset : 40;
+    uint64_t region : 24;
+    uint64_t size : 40;
+    uint64_t state : 8;
     uint32_t previousPhysical;
     uint32_t nextPhysical;
-    uint32_t previousFree; // of its list; kNone for the first
-    uint32_t nextFree;     // of its list, or of the unused records
-    uint32_t region : 24;
-    uint32_t state : 8;
-    uint32_t user;
+    uint32_t nextFree; // of its list, or of the unused records
+    uint32_t link;     // free: the one before in its list, kNone for the first; taken: the user
   };
-  static_assert(sizeof(Block) == 40);
+  static_assert(sizeof(Block) == 32);
 
   struct Region {
-    uint64_t size; // 0: removed
+    uint64_t size; // granules; 0: removed
     uint64_t used;
     uint32_t first;
     uint32_t nextUnused;
@@ -132,11 +138,12 @@ private:
     uint32_t first;
     uint32_t second;
   };
-  List listOf(uint64_t size) const;
+  // Sizes, alignments and paddings in here are in granules.
+  uint64_t bytes(uint64_t granules) const { return granules << granuleLog2_; }
+  static List listOf(uint64_t size);
   uint32_t findFree(uint64_t size, uint64_t alignment, uint32_t avoid) const;
   uint32_t scan(uint32_t first, uint64_t size, uint64_t alignment, uint32_t avoid,
                 uint32_t tries) const;
-  bool fits(const Block &block, uint64_t size, uint64_t alignment) const;
   void link(uint32_t block);
   void unlink(uint32_t block);
   bool reserveRecords(uint32_t count);
@@ -145,7 +152,6 @@ private:
   const char *validateRegions(uint64_t &used, uint64_t &total, uint32_t &free) const;
 
   uint32_t granuleLog2_;
-  uint64_t granule_;
   uint64_t firstBits_ = 0;
   std::array<uint32_t, kFirst> secondBits_{};
   std::array<std::array<uint32_t, kSecond>, kFirst> heads_;
@@ -155,8 +161,8 @@ private:
   uint32_t unusedCount_ = 0;
   uint32_t unusedRegions_ = kNone;
   uint32_t regionCount_ = 0;
-  uint64_t usedBytes_ = 0;
-  uint64_t regionBytes_ = 0;
+  uint64_t used_ = 0; // granules
+  uint64_t total_ = 0;
   uint32_t usedBlocks_ = 0;
   uint32_t freeBlocks_ = 0;
   bool hostExhausted_ = false;

@@ -1,0 +1,519 @@
+// Making, allocating, releasing, resolving: the paths that every buffer takes.
+#include "engine/heap/heap.h"
+
+#include "engine/base/align.h"
+#include "engine/heap/impl.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <sched.h>
+
+namespace gantry::heap {
+namespace {
+
+std::atomic<uint64_t> nextHeapId{1};
+
+constexpr uint32_t kSpareBatch = 32;
+
+uint8_t flagsOf(const BufferRequest &request) {
+  return static_cast<uint8_t>((request.movable ? kMovable : 0) |
+                              (request.spillable ? kSpillable : 0));
+}
+
+bool isKind(MemoryKind kind) { return static_cast<uint32_t>(kind) < kMemoryKinds; }
+
+} // namespace
+
+void Lock::lockSlowly() {
+  while (state_.exchange(2, std::memory_order_acquire) != 0)
+    state_.wait(2, std::memory_order_relaxed);
+}
+
+void SpinLock::waitUntilFree() {
+  for (int i = 0; taken_.load(std::memory_order_relaxed); ++i) {
+    if (i < 64)
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    else
+      sched_yield();
+  }
+}
+
+const char *heapCodeName(HeapCode code) {
+  static constexpr const char *kNames[] = {
+      "ok",          "invalid argument", "foreign handle", "stale handle",
+      "exhausted",   "over budget",      "host exhausted", "too large",
+      "device lost", "unsupported",      "busy",           "driver error"};
+  const auto index = static_cast<size_t>(code);
+  return index < std::size(kNames) ? kNames[index] : "unknown code";
+}
+
+// ---- life --------------------------------------------------------------------------------------
+
+HeapImpl::HeapImpl(std::shared_ptr<device::Device> device, const HeapOptions &given)
+    : id(nextHeapId.fetch_add(1)), tag(static_cast<uint8_t>(id % 255 + 1)),
+      observed(given.observer.event != nullptr), slots(given.host), options(given),
+      gpu(std::move(device)), tails(given.host), slabs(given.host), moves(given.host),
+      names(given.host), nameTable(given.host) {
+  for (uint32_t i = 0; i < device::kMaxMemoryHeaps; ++i)
+    limits[i] = given.limitBytes[i] == 0 ? UINT64_MAX : given.limitBytes[i];
+}
+
+Result<HeapPtr> Heap::create(std::shared_ptr<device::Device> device, const HeapOptions &options) {
+  if (device == nullptr)
+    return Status(StatusCode::kInvalidArgument, "a heap needs a device, not nullptr");
+  if (!(options.growthSlack >= 1.0 && options.growthSlack <= 16.0))
+    return statusf(StatusCode::kInvalidArgument,
+                   "growthSlack is %g; it is a factor from 1 to 16 on the peak of live bytes",
+                   options.growthSlack);
+  if (options.retainLowBytes > options.retainHighBytes)
+    return statusf(StatusCode::kInvalidArgument,
+                   "retainLowBytes (%llu) is above retainHighBytes (%llu)",
+                   static_cast<unsigned long long>(options.retainLowBytes),
+                   static_cast<unsigned long long>(options.retainHighBytes));
+  const Status noMemory(StatusCode::kOutOfMemory, "no host memory"); // fits into the string itself
+  auto *impl = hostNew<HeapImpl>(options.host, std::move(device), options);
+  if (impl == nullptr)
+    return noMemory;
+  bool made = true;
+  for (uint32_t i = 0; i < kPools && made; ++i) {
+    impl->pools[i] = hostNew<Pool>(options.host, options.host, static_cast<uint16_t>(i),
+                                   static_cast<uint8_t>(i / kPoolsPerKind), i % kPoolsPerKind != 0);
+    made = impl->pools[i] != nullptr;
+  }
+  registerHeap(*impl);
+  HeapPtr heap(impl);
+  if (!made)
+    return noMemory;
+  return heap;
+}
+
+void HeapDeleter::operator()(Heap *heap) const {
+  if (heap != nullptr)
+    HeapImpl::of(*heap).destroy();
+}
+
+void HeapImpl::destroy() {
+  unregisterHeap(*this);
+  const HostAllocator host = options.host;
+  for (uint32_t i = 0; i < slotCount; ++i)
+    if (tails[i].hostCopy != nullptr)
+      host.free(host.user, tails[i].hostCopy, SlotInfo::of(slots[i].info.load()).sizeBytes);
+  for (const CopyInFlight &copy : copies)
+    delete copy.list;
+  for (uint32_t i = 0; i < slabCount; ++i)
+    delete slabs[i].memory.load(std::memory_order_relaxed);
+  for (uint32_t i = 1; i < nameCount; ++i)
+    host.free(host.user, names[i].text, names[i].length + 1);
+  for (Pool *pool : pools)
+    hostDelete(host, pool);
+  while (caches != nullptr) {
+    ThreadCache *next = caches->next;
+    hostDelete(host, caches);
+    caches = next;
+  }
+  hostDelete(host, this);
+}
+
+device::Device &Heap::device() const { return *HeapImpl::of(*this).gpu; }
+
+// ---- slots -------------------------------------------------------------------------------------
+
+bool HeapImpl::growSlots() {
+  if (slotCount == kMaxSlots)
+    return false;
+  if (slotCount >= tails.capacity() && !tails.grow())
+    return false;
+  return slotCount < slots.capacity() || slots.grow();
+}
+
+uint32_t HeapImpl::takeSlot(ThreadCache &cache) {
+  if (cache.spareHead == kNone) {
+    const Locked locked(slotLock);
+    for (uint32_t i = 0; i < kSpareBatch; ++i) {
+      uint32_t index = spareSlots;
+      if (index != kNone) {
+        spareSlots = slots[index].name;
+      } else {
+        if (!growSlots())
+          break;
+        index = slotCount++;
+      }
+      slots[index].name = cache.spareHead;
+      cache.spareHead = index;
+      ++cache.spareCount;
+    }
+    if (cache.spareHead == kNone)
+      return kNone;
+  }
+  const uint32_t index = cache.spareHead;
+  cache.spareHead = slots[index].name;
+  --cache.spareCount;
+  if (cache.spareHead != kNone)
+    __builtin_prefetch(&slots[cache.spareHead], 1);
+  return index;
+}
+
+void HeapImpl::giveSlotShared(uint32_t index) {
+  if (generationOf(slots[index].state.load(std::memory_order_relaxed)) == UINT32_MAX)
+    return; // its generations are used up: retired
+  const Locked locked(slotLock);
+  slots[index].name = spareSlots;
+  spareSlots = index;
+}
+
+void HeapImpl::giveSlot(ThreadCache &cache, uint32_t index) {
+  if (generationOf(slots[index].state.load(std::memory_order_relaxed)) == UINT32_MAX)
+    return;
+  slots[index].name = cache.spareHead;
+  cache.spareHead = index;
+  if (++cache.spareCount < 2 * kSpareBatch)
+    return;
+  const Locked locked(slotLock);
+  for (uint32_t i = 0; i < kSpareBatch; ++i) {
+    const uint32_t spare = cache.spareHead;
+    cache.spareHead = slots[spare].name;
+    slots[spare].name = spareSlots;
+    spareSlots = spare;
+  }
+  cache.spareCount -= kSpareBatch;
+}
+
+// ---- allocate ----------------------------------------------------------------------------------
+
+HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
+  HeapImpl &heap = HeapImpl::of(*this);
+  const uint64_t granules = ((request.sizeBytes - 1) >> kGranuleLog2) + 1; // 0 wraps to many
+  if (currentCache.heapId != heap.id || granules > kMagazineGranules || request.dedicated ||
+      request.alignment > 256 || !isPowerOfTwo(request.alignment) || !isKind(request.kind))
+      [[unlikely]]
+    return heap.allocateSlowly(request, buffer);
+  ThreadCache::KindCache &kind = currentCache.cache->kinds[static_cast<uint32_t>(request.kind)];
+  uint32_t &bin = kind.bins[granules];
+  const uint32_t index = bin;
+  if (index == kNone) [[unlikely]]
+    return heap.allocateSlowly(request, buffer);
+  Slot &slot = heap.slots[index];
+  bin = slot.name;
+  kind.counters.cache(-static_cast<int64_t>(granules << kGranuleLog2));
+  kind.counters.count(static_cast<int64_t>(request.sizeBytes), 1);
+  const uint8_t flags = flagsOf(request);
+  slot.info.store(SlotInfo::pack(request.sizeBytes, flags, static_cast<uint8_t>(request.kind),
+                                 kGranuleLog2, false),
+                  std::memory_order_relaxed);
+  slot.name = request.name.index;
+  const uint32_t generation = generationOf(slot.state.load(std::memory_order_relaxed));
+  const BufferHandle handle = handleOf(generation, heap.tag, index);
+  if ((request.name.index | flags) != 0 || heap.observed) [[unlikely]]
+    heap.noteAllocated(index, handle);
+  slot.state.store(stateOf(generation, 1), std::memory_order_release);
+  *buffer = handle;
+  return HeapCode::kOk;
+}
+
+// What only some buffers need when they come to be: a place for pins, a name's share, an event.
+void HeapImpl::noteAllocated(uint32_t index, BufferHandle handle) {
+  const Slot &slot = slots[index];
+  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
+  if (info.flags != 0)
+    tails[index].pins.store(stateOf(generationOf(handle), 0), std::memory_order_relaxed);
+  if (slot.name != 0)
+    countName(slot.name, info.sizeBytes);
+  if (observed)
+    notify(HeapEvent::Type::kAllocate, info.kind, slot.name, handle.bits,
+           slot.place.load(std::memory_order_relaxed), info.sizeBytes);
+}
+
+void HeapImpl::noteReleased(const Slot &slot, const SlotInfo &info, BufferHandle handle) {
+  if (slot.name != 0)
+    uncountName(slot.name, info.sizeBytes);
+  if (observed)
+    notify(HeapEvent::Type::kRelease, info.kind, slot.name, handle.bits,
+           slot.place.load(std::memory_order_relaxed), info.sizeBytes);
+}
+
+HeapCode HeapImpl::check(const BufferRequest &request) const {
+  if (request.sizeBytes == 0 || !isPowerOfTwo(request.alignment) ||
+      request.alignment > (uint64_t{1} << 30) || !isKind(request.kind) ||
+      !(request.priority >= 0 && request.priority <= 1) || request.name.index >= kMaxNames)
+    return HeapCode::kInvalidArgument;
+  for (const TimelinePoint &point : request.orderedAfter)
+    if (point.timeline >= timelines.load(std::memory_order_relaxed))
+      return HeapCode::kInvalidArgument;
+  if (request.name.index != 0 && names.find(request.name.index) == nullptr)
+    return HeapCode::kInvalidArgument;
+  const uint64_t most = gpu->profile().maxAllocationBytes;
+  if (request.sizeBytes > most || request.sizeBytes > (uint64_t{1} << 47))
+    return HeapCode::kTooLarge;
+  return HeapCode::kOk;
+}
+
+HeapCode HeapImpl::allocateSlowly(const BufferRequest &request, BufferHandle *buffer) {
+  *buffer = {};
+  if (currentCache.heapId != id && attachThreadCache(*this) != nullptr)
+    return allocate(request, buffer);
+  ThreadCache *cache = cacheOfThread();
+  if (const HeapCode code = check(request); code != HeapCode::kOk)
+    return code;
+  if (cache == nullptr)
+    return HeapCode::kHostExhausted;
+  if (cache->flushEpoch != flushEpoch.load(std::memory_order_relaxed))
+    flushAll(*cache);
+  uint32_t index = takeSlot(*cache);
+  if (index == kNone)
+    return HeapCode::kHostExhausted;
+  Found found;
+  Pool &pool = poolFor(request.kind, request.sizeBytes, *cache);
+  uint32_t reused = kNone;
+  if (!request.orderedAfter.empty() && !request.dedicated)
+    reused = takeOrdered(pool, request, *cache, &found);
+  if (reused != kNone) {
+    giveSlot(*cache, index);
+    index = reused;
+  } else if (request.dedicated ||
+             !tryPool(pool, request.sizeBytes, request.alignment, index, &found)) {
+    const HeapCode code = found.code == HeapCode::kHostExhausted
+                              ? found.code
+                              : findStorage(*cache, request, index, &found);
+    if (code != HeapCode::kOk) {
+      giveSlot(*cache, index);
+      return code;
+    }
+  }
+  fillSlot(*cache, index, request, found);
+  *buffer = handleOf(generationOf(slots[index].state.load(std::memory_order_relaxed)), tag, index);
+  return HeapCode::kOk;
+}
+
+void HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,
+                        const Found &found) {
+  Slot &slot = slots[index];
+  SlotInfo info;
+  info.sizeBytes = request.sizeBytes;
+  info.flags = flagsOf(request);
+  info.kind = static_cast<uint8_t>(request.kind);
+  info.alignmentLog2 = static_cast<uint8_t>(
+      std::countr_zero(std::max(request.alignment, uint64_t{1} << kGranuleLog2)));
+  info.dedicated = found.dedicated;
+  slot.place.store(found.place, std::memory_order_relaxed);
+  slot.info.store(info.packed(), std::memory_order_relaxed);
+  slot.block = found.block;
+  slot.name = request.name.index;
+  ThreadCounters &counters = cache.kinds[info.kind].counters;
+  counters.count(static_cast<int64_t>(request.sizeBytes), 1);
+  if (counters.highBytes.load(std::memory_order_relaxed) >= 65536)
+    publish(cache, info.kind);
+  const uint32_t generation = generationOf(slot.state.load(std::memory_order_relaxed));
+  noteAllocated(index, handleOf(generation, tag, index));
+  slot.state.store(stateOf(generation, 1), std::memory_order_release);
+}
+
+// ---- release -----------------------------------------------------------------------------------
+
+HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after) {
+  HeapImpl &heap = HeapImpl::of(*this);
+  const uint32_t index = slotOf(buffer);
+  if (tagOf(buffer) != heap.tag || index >= heap.slots.capacity()) [[unlikely]]
+    return HeapCode::kForeignHandle;
+  Slot &slot = heap.slots[index];
+  const uint32_t generation = generationOf(buffer);
+  if (!after.empty() || currentCache.heapId != heap.id) [[unlikely]]
+    return heap.releaseSlowly(buffer, after);
+  // Sequentially consistent: either this thread sees that compaction has the slot, or compaction
+  // sees that the last reference is gone.
+  uint64_t state = stateOf(generation, 1);
+  if (!slot.state.compare_exchange_strong(state, stateOf(generation + 1, 0))) [[unlikely]]
+    return heap.releaseSlowly(buffer, after);
+  const uint64_t word = slot.info.load(std::memory_order_relaxed);
+  if (!SlotInfo::isPlainAndSmall(word) || generation == UINT32_MAX - 1) [[unlikely]]
+    return heap.finishRelease(index, after);
+  const SlotInfo info = SlotInfo::of(word);
+  const uint64_t granules = ((info.sizeBytes - 1) >> kGranuleLog2) + 1;
+  ThreadCache &cache = *currentCache.cache;
+  ThreadCache::KindCache &kind = cache.kinds[info.kind];
+  const auto bytes = static_cast<int64_t>(granules << kGranuleLog2);
+  if (kind.counters.cached() + bytes > kind.limitBytes ||
+      cache.flushEpoch != heap.flushEpoch.load(std::memory_order_relaxed)) [[unlikely]]
+    return heap.finishRelease(index, after);
+  kind.counters.count(-static_cast<int64_t>(info.sizeBytes), -1);
+  kind.counters.cache(bytes);
+  if (slot.name != 0 || heap.observed) [[unlikely]]
+    heap.noteReleased(slot, info, buffer);
+  uint32_t &bin = kind.bins[granules];
+  slot.name = bin;
+  bin = index;
+  return HeapCode::kOk;
+}
+
+HeapCode HeapImpl::releaseSlowly(BufferHandle buffer, std::span<const TimelinePoint> after) {
+  for (const TimelinePoint &point : after)
+    if (point.timeline >= timelines.load(std::memory_order_relaxed))
+      return HeapCode::kInvalidArgument;
+  Slot &slot = slots[slotOf(buffer)];
+  const uint32_t generation = generationOf(buffer);
+  uint64_t state = stateOf(generation, 1);
+  while (!slot.state.compare_exchange_weak(
+      state, referencesOf(state) == 1 ? stateOf(generation + 1, 0) : state - 1)) {
+    if (generationOf(state) != generation || referencesOf(state) == 0)
+      return HeapCode::kStaleHandle;
+  }
+  return referencesOf(state) == 1 ? finishRelease(slotOf(buffer), after) : HeapCode::kOk;
+}
+
+void HeapImpl::freeRange(Pool &pool, const Slot &slot) {
+  if (SlotInfo::of(slot.info.load(std::memory_order_relaxed)).dedicated)
+    slabs[slabOf(slot.place.load(std::memory_order_relaxed))].state = SlabState::kDedicatedFree;
+  else
+    pool.tlsf.free(slot.block);
+}
+
+HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> after) {
+  Slot &slot = slots[index];
+  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
+  if (info.flags != 0) {
+    std::atomic<uint64_t> &pins = tails[index].pins;
+    for (uint64_t now = pins.load(); (now & kMovingPin) != 0; now = pins.load())
+      pins.wait(now);
+  }
+  const uint64_t place = slot.place.load(std::memory_order_relaxed);
+  ThreadCache *cache = cacheOfThread();
+  if (cache != nullptr) {
+    cache->kinds[info.kind].counters.count(-static_cast<int64_t>(info.sizeBytes), -1);
+  } else {
+    totals[info.kind].liveBytes.fetch_sub(static_cast<int64_t>(info.sizeBytes));
+    totals[info.kind].liveBuffers.fetch_sub(1);
+  }
+  if (slot.name != 0 || observed)
+    noteReleased(
+        slot, info,
+        handleOf(generationOf(slot.state.load(std::memory_order_relaxed)) - 1, tag, index));
+  if (place == kSpilledPlace) {
+    SlotTail &tail = tails[index];
+    options.host.free(options.host.user, tail.hostCopy, info.sizeBytes);
+    tail.hostCopy = nullptr;
+    spilledBytes.fetch_sub(info.sizeBytes, std::memory_order_relaxed);
+  } else {
+    Pool &pool = poolAt(place);
+    bool empty = true;
+    {
+      const Locked locked(pool.lock);
+      for (const TimelinePoint &point : after) {
+        if (point.value > completed[point.timeline].load(std::memory_order_acquire)) {
+          addPending(pool, index, after);
+          return HeapCode::kOk;
+        }
+      }
+      const uint32_t region = info.dedicated ? kNone : pool.tlsf.regionOf(slot.block);
+      freeRange(pool, slot);
+      empty = info.dedicated || pool.tlsf.usedBytesOf(region) == 0;
+    }
+    if (empty && options.retainHighBytes != UINT64_MAX && growth.tryLock()) {
+      if (emptyBytes(kNone) > options.retainHighBytes)
+        releaseEmpty(options.retainLowBytes, kNone, UINT64_MAX);
+      growth.unlock();
+    }
+  }
+  if (cache != nullptr)
+    giveSlot(*cache, index);
+  else
+    giveSlotShared(index);
+  return HeapCode::kOk;
+}
+
+HeapCode Heap::retain(BufferHandle buffer) {
+  HeapImpl &heap = HeapImpl::of(*this);
+  if (tagOf(buffer) != heap.tag || slotOf(buffer) >= heap.slots.capacity())
+    return HeapCode::kForeignHandle;
+  Slot &slot = heap.slots[slotOf(buffer)];
+  uint64_t state = slot.state.load(std::memory_order_relaxed);
+  do {
+    if (generationOf(state) != generationOf(buffer) || referencesOf(state) == 0)
+      return HeapCode::kStaleHandle;
+    if (referencesOf(state) == UINT32_MAX)
+      return HeapCode::kInvalidArgument;
+  } while (!slot.state.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel));
+  return HeapCode::kOk;
+}
+
+// ---- resolve and pins --------------------------------------------------------------------------
+
+HeapCode Heap::resolve(BufferHandle buffer, Placement *placement) const {
+  const HeapImpl &heap = HeapImpl::of(*this);
+  if (tagOf(buffer) != heap.tag || slotOf(buffer) >= heap.slots.capacity())
+    return HeapCode::kForeignHandle;
+  const Slot &slot = heap.slots[slotOf(buffer)];
+  const uint64_t state = slot.state.load(std::memory_order_acquire);
+  if (generationOf(state) != generationOf(buffer) || referencesOf(state) == 0)
+    return HeapCode::kStaleHandle;
+  const uint64_t place = slot.place.load(std::memory_order_acquire);
+  const uint64_t sizeBytes = SlotInfo::of(slot.info.load(std::memory_order_relaxed)).sizeBytes;
+  if (place == kSpilledPlace)
+    return HeapCode::kBusy;
+  const Slab &slab = heap.slabs[slabOf(place)];
+  const uint64_t offset = offsetOf(place);
+  const uint64_t address = slab.address.load(std::memory_order_relaxed);
+  uint8_t *mapped = slab.mapped.load(std::memory_order_relaxed);
+  *placement = {slab.memory.load(std::memory_order_relaxed), offset, sizeBytes,
+                address == 0 ? 0 : address + offset, mapped == nullptr ? nullptr : mapped + offset};
+  return HeapCode::kOk;
+}
+
+HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
+  HeapImpl &heap = HeapImpl::of(*this);
+  if (tagOf(buffer) != heap.tag || slotOf(buffer) >= heap.slots.capacity())
+    return HeapCode::kForeignHandle;
+  const Slot &slot = heap.slots[slotOf(buffer)];
+  std::atomic<uint64_t> &pins = heap.tails[slotOf(buffer)].pins;
+  for (;;) {
+    if (SlotInfo::of(slot.info.load()).flags == 0)
+      return resolve(buffer, placement); // it never moves
+    uint64_t now = pins.load();
+    do {
+      for (; (now & kMovingPin) != 0; now = pins.load())
+        pins.wait(now);
+      if (generationOf(now) != generationOf(buffer))
+        return HeapCode::kStaleHandle;
+    } while (!pins.compare_exchange_weak(now, now + 1));
+    const HeapCode code = resolve(buffer, placement);
+    if (code == HeapCode::kOk)
+      return code;
+    (void)unpin(buffer);
+    if (code != HeapCode::kBusy)
+      return code;
+    if (const HeapCode restored = restore(buffer); restored != HeapCode::kOk)
+      return restored;
+  }
+}
+
+HeapCode Heap::unpin(BufferHandle buffer) {
+  HeapImpl &heap = HeapImpl::of(*this);
+  if (tagOf(buffer) != heap.tag || slotOf(buffer) >= heap.slots.capacity())
+    return HeapCode::kForeignHandle;
+  const Slot &slot = heap.slots[slotOf(buffer)];
+  const uint8_t flags = SlotInfo::of(slot.info.load()).flags;
+  const uint64_t state = slot.state.load();
+  if (generationOf(state) != generationOf(buffer) || referencesOf(state) == 0)
+    return HeapCode::kStaleHandle;
+  if (flags == 0)
+    return HeapCode::kOk;
+  std::atomic<uint64_t> &pins = heap.tails[slotOf(buffer)].pins;
+  uint64_t now = pins.load();
+  do {
+    if (generationOf(now) != generationOf(buffer))
+      return HeapCode::kStaleHandle;
+    if (referencesOf(now) == 0 || (now & kMovingPin) != 0)
+      return HeapCode::kInvalidArgument;
+  } while (!pins.compare_exchange_weak(now, now - 1));
+  return HeapCode::kOk;
+}
+
+void HeapImpl::notify(HeapEvent::Type type, uint8_t kind, uint32_t name, uint64_t handle,
+                      uint64_t place, uint64_t sizeBytes) {
+  const Locked locked(observerLock);
+  const bool spilled = place == kSpilledPlace;
+  options.observer.event(options.observer.user,
+                         {type, static_cast<MemoryKind>(kind), spilled ? kNone : slabOf(place),
+                          name, ++eventSequence, handle, spilled ? 0 : offsetOf(place), sizeBytes});
+}
+
+} // namespace gantry::heap

@@ -1,0 +1,239 @@
+// The heap's insides, shared by the files of this folder; nobody else includes it.
+//
+// Locks, in the order in which they are taken: growth (slabs come and go, ladder, compaction),
+// cachesLock, a pool's lock, slotLock / nameLock / observerLock / messageLock. The hot path takes
+// none. Driver calls that may take long are made under growth alone, so threads that find a free
+// range never wait for one.
+#pragma once
+
+#include "engine/heap/heap.h"
+#include "engine/heap/lock.h"
+#include "engine/heap/pool.h"
+#include "engine/heap/slots.h"
+#include "engine/heap/thread_cache.h"
+
+#include <array>
+#include <new>
+
+namespace gantry::heap {
+
+inline constexpr uint32_t kShards = 4; // small pools per kind
+inline constexpr uint32_t kPoolsPerKind = 1 + kShards;
+inline constexpr uint32_t kPools = kMemoryKinds * kPoolsPerKind;
+inline constexpr uint64_t kSmallBytes =
+    64 << 10; // sizes up to it live in small pools, larger ones in the large pool
+inline constexpr uint32_t kMaxNames = 65536;
+
+struct NameEntry {
+  char *text;
+  uint32_t length;
+  std::atomic<uint64_t> liveBytes;
+  std::atomic<uint64_t> peakBytes;
+  std::atomic<uint64_t> liveBuffers;
+};
+
+struct KindTotals {
+  std::atomic<int64_t> liveBytes{0}; // as published by the threads
+  std::atomic<int64_t> peakLiveBytes{0};
+  std::atomic<int64_t> liveBuffers{0};
+  std::atomic<uint64_t> reservedBytes{0};
+  std::atomic<uint64_t> peakReservedBytes{0};
+};
+
+/// How an attempt to find storage ended.
+struct Found {
+  HeapCode code = HeapCode::kExhausted;
+  bool dedicated = false;
+  uint32_t block = kNone;
+  uint64_t place = 0;
+};
+
+/// A block on its way from one slab to another.
+struct Move {
+  uint32_t slot;
+  uint32_t from;  // blocks of the pool
+  uint32_t to;    //
+  uint32_t spare; // the slot under which the old range stays pending
+  uint64_t newPlace;
+  uint64_t sizeBytes;
+};
+
+struct CopyInFlight {
+  device::CommandList *list;
+  uint64_t ticket;
+};
+
+struct HeapImpl final : Heap {
+  HeapImpl(std::shared_ptr<device::Device> device, const HeapOptions &options);
+  ~HeapImpl() = default;
+  void destroy();
+
+  static HeapImpl &of(Heap &heap) { return static_cast<HeapImpl &>(heap); }
+  static const HeapImpl &of(const Heap &heap) { return static_cast<const HeapImpl &>(heap); }
+
+  // Read by the hot path, written seldom.
+  uint64_t id;
+  uint8_t tag;
+  bool observed;
+  std::atomic<uint64_t> flushEpoch{1};
+  SegmentedArray<Slot> slots;
+  HeapOptions options;
+
+  std::shared_ptr<device::Device> gpu;
+  SegmentedArray<SlotTail> tails;
+  SegmentedArray<Slab> slabs;
+  std::array<Pool *, kPools> pools{};
+  std::array<KindTotals, kMemoryKinds> totals;
+  std::array<std::atomic<uint64_t>, kMaxTimelines> completed{};
+  std::array<std::atomic<uint64_t>, device::kMaxMemoryHeaps> reservedPerHeap{};
+  std::array<std::atomic<uint64_t>, device::kMaxMemoryHeaps> limits{};
+  std::atomic<uint32_t> timelines{1};
+
+  mutable Lock growth;
+  HostArray<Move> moves;
+  std::array<CopyInFlight, 16> copies{};
+  uint64_t compactions = 1;
+  bool sliceEnded = false; // planMoves stopped because the slice was used up
+  uint32_t slabCount = 0;  // slabs that were ever used
+  uint32_t unusedSlabs = kNone;
+
+  mutable Lock cachesLock;
+  ThreadCache *caches = nullptr;
+  std::atomic<uint32_t> cacheCount{0};
+
+  Lock slotLock;
+  uint32_t slotCount = 0;
+  uint32_t spareSlots = kNone;
+
+  mutable Lock nameLock;
+  SegmentedArray<NameEntry> names;
+  HostArray<uint32_t> nameTable; // open addressing, kNone: empty
+  uint32_t nameCount = 1;        // entry 0 is "no name"
+
+  Lock observerLock;
+  uint64_t eventSequence = 0;
+
+  mutable Lock messageLock;
+  char message[256] = "";
+
+  std::atomic<uint64_t> driverAllocations{0};
+  std::atomic<uint64_t> driverFrees{0};
+  std::atomic<uint64_t> hostWaits{0};
+  std::atomic<uint64_t> orderedReuses{0};
+  std::atomic<uint64_t> movedBytes{0};
+  std::atomic<uint64_t> spilledBytes{0};
+  HeapImpl *nextHeap = nullptr; // thread_cache.cpp
+
+  // heap.cpp
+  HeapCode allocateSlowly(const BufferRequest &request, BufferHandle *buffer);
+  HeapCode releaseSlowly(BufferHandle buffer, std::span<const TimelinePoint> after);
+  HeapCode finishRelease(uint32_t index, std::span<const TimelinePoint> after);
+  void noteAllocated(uint32_t index, BufferHandle handle);
+  void noteReleased(const Slot &slot, const SlotInfo &info, BufferHandle handle);
+  HeapCode check(const BufferRequest &request) const;
+  void fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,
+                const Found &found);
+  uint32_t takeSlot(ThreadCache &cache);
+  void giveSlot(ThreadCache &cache, uint32_t index);
+  void giveSlotShared(uint32_t index);
+  bool growSlots();
+  uint32_t slotCountNow() {
+    const Locked locked(slotLock);
+    return slotCount;
+  }
+  Pool &poolFor(MemoryKind kind, uint64_t sizeBytes, const ThreadCache &cache) const {
+    const uint32_t first = static_cast<uint32_t>(kind) * kPoolsPerKind;
+    return *pools[sizeBytes <= kSmallBytes ? first + 1 + cache.index % kShards : first];
+  }
+  /// The pool that guards what lies there; a dedicated slab belongs to the large pool of its kind.
+  Pool &poolAt(uint64_t place) const { return *pools[slabs[slabOf(place)].pool]; }
+  void freeRange(Pool &pool, const Slot &slot); // under the pool's lock
+  ThreadCache *cacheOfThread() {
+    if (currentCache.heapId == id) [[likely]]
+      return currentCache.cache;
+    return attachThreadCache(*this);
+  }
+  void countName(uint32_t name, uint64_t bytes);
+  void uncountName(uint32_t name, uint64_t bytes);
+  void notify(HeapEvent::Type type, uint8_t kind, uint32_t name, uint64_t handle, uint64_t place,
+              uint64_t sizeBytes);
+
+  // thread_cache.cpp
+  void publish(ThreadCache &cache, uint32_t kind);
+  void flush(ThreadCache &cache, uint32_t kind);
+  void flushAll(ThreadCache &cache);
+
+  // pending.cpp
+  bool passed(const uint64_t *points) const;
+  void addPending(Pool &pool, uint32_t index, std::span<const TimelinePoint> after);
+  void joinPending(Pool &pool, uint32_t index);
+  void removePending(Pool &pool, uint32_t index);
+  uint32_t takeOrdered(Pool &pool, const BufferRequest &request, ThreadCache &cache, Found *found);
+  void reclaim(Pool &pool);
+  void reclaimAll();
+  HeapCode refreshCompleted();
+  HeapCode waitForPending();
+
+  // growth.cpp
+  HeapCode findStorage(ThreadCache &cache, const BufferRequest &request, uint32_t index,
+                       Found *found);
+  HeapCode findStorageLocked(ThreadCache &cache, const BufferRequest &request, uint32_t index,
+                             Found *found);
+  bool tryPool(Pool &pool, uint64_t sizeBytes, uint64_t alignment, uint32_t index, Found *found);
+  bool tryKind(const BufferRequest &request, Pool &preferred, uint32_t index, Found *found);
+  HeapCode grow(Pool &pool, const BufferRequest &request, uint32_t index, bool tight, Found *found);
+  HeapCode growDedicated(const BufferRequest &request, Found *found);
+  bool reuseDedicated(const BufferRequest &request, Found *found);
+  HeapCode newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, const char *name,
+                   bool dedicated, uint32_t *slab);
+  HeapCode checkBudget(MemoryKind kind, uint64_t sizeBytes);
+  void freeSlab(uint32_t index);
+  uint64_t releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes);
+  uint64_t emptyBytes(uint32_t kind) const;
+  HeapCode climb(ThreadCache &cache, const BufferRequest &request, Pool &pool, uint32_t index,
+                 HeapCode refusal, Found *found);
+  void remember(const Status &status);
+  HeapCode codeOf(const Status &status);
+
+  // compaction.cpp, under growth
+  HeapCode compactLocked(uint64_t maxBytes, CompactResult *result);
+  uint32_t chooseVictim(Pool &pool);
+  HeapCode movePart(Pool &pool, uint32_t victim, ThreadCache &cache, uint64_t maxBytes,
+                    CompactResult *result);
+  uint32_t planMoves(Pool &pool, uint32_t victim, ThreadCache &cache, uint64_t maxBytes);
+  HeapCode submitMoves(uint32_t count, uint64_t *ticket);
+  void finishMoves(Pool &pool, uint32_t count, uint64_t ticket, bool moved, ThreadCache &cache);
+  bool lockSlot(uint32_t index, uint8_t flag);
+  void unlockSlot(uint32_t index);
+
+  // spill.cpp
+  HeapCode spillSlot(uint32_t index);
+  HeapCode spillLargest(uint32_t kind, uint64_t wantBytes);
+  HeapCode restoreSlot(uint32_t index);
+  HeapCode copyThroughStaging(device::Memory &memory, uint64_t offset, uint8_t *host,
+                              uint64_t sizeBytes, bool toHost);
+  HeapCode submitAndWait(device::CommandList &list);
+};
+
+/// Memory of type T from the allocator, constructed; nullptr where there is none. Freed by
+/// hostDelete.
+template <typename T, typename... Arguments>
+T *hostNew(const HostAllocator &host, Arguments &&...arguments) {
+  const size_t bytes = sizeof(T) + alignof(T) + sizeof(void *);
+  void *raw = host.allocateZeroed(bytes);
+  if (raw == nullptr)
+    return nullptr;
+  auto at = reinterpret_cast<uintptr_t>(raw) + sizeof(void *);
+  at = (at + alignof(T) - 1) & ~(uintptr_t{alignof(T)} - 1);
+  reinterpret_cast<void **>(at)[-1] = raw;
+  return new (reinterpret_cast<void *>(at)) T(std::forward<Arguments>(arguments)...);
+}
+template <typename T> void hostDelete(const HostAllocator &host, T *object) {
+  if (object == nullptr)
+    return;
+  void *raw = reinterpret_cast<void **>(object)[-1];
+  object->~T();
+  host.free(host.user, raw, sizeof(T) + alignof(T) + sizeof(void *));
+}
+
+} // namespace gantry::heap

@@ -1,0 +1,59 @@
+// The heap's locks. Neither is recursive or fair.
+//
+// Lock: a mutex of four bytes (U. Drepper, "Futexes Are Tricky", 2011, the second mutex), for what
+// may be held long.
+// SpinLock: for a few dozen instructions at most. Leaving it is a plain store: an exchange there
+// would wait for every store before it, and the suballocator's stores often miss the cache.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace gantry::heap {
+
+class Lock {
+public:
+  void lock() {
+    uint32_t free = 0;
+    if (!state_.compare_exchange_strong(free, 1, std::memory_order_acquire))
+      lockSlowly();
+  }
+  bool tryLock() {
+    uint32_t free = 0;
+    return state_.compare_exchange_strong(free, 1, std::memory_order_acquire);
+  }
+  void unlock() {
+    if (state_.exchange(0, std::memory_order_release) == 2)
+      state_.notify_one();
+  }
+
+private:
+  void lockSlowly();               // heap.cpp
+  std::atomic<uint32_t> state_{0}; // 0 free, 1 taken, 2 taken and somebody may wait
+};
+
+class SpinLock {
+public:
+  void lock() {
+    while (taken_.exchange(true, std::memory_order_acquire))
+      waitUntilFree();
+  }
+  void unlock() { taken_.store(false, std::memory_order_release); }
+
+private:
+  void waitUntilFree(); // heap.cpp
+  std::atomic<bool> taken_{false};
+};
+
+template <typename L> class Locked {
+public:
+  explicit Locked(L &lock) : lock_(lock) { lock_.lock(); }
+  ~Locked() { lock_.unlock(); }
+  Locked(const Locked &) = delete;
+  Locked &operator=(const Locked &) = delete;
+
+private:
+  L &lock_;
+};
+
+} // namespace gantry::heap

@@ -1,0 +1,44 @@
+// A pool: slabs of one memory kind under one suballocator and one lock, and the ranges that were
+// released but may still be in use (pending).
+//
+// Pending ranges hang in two lists through their slots' tails: by age, for freeing them when their
+// points have passed, and by size, for handing them to an allocation that is ordered after the
+// points. Searches look at a bounded number of ranges.
+// Threads: all members but `lock` under `lock`.
+#pragma once
+
+#include "engine/heap/lock.h"
+#include "engine/heap/slots.h"
+#include "engine/heap/tlsf.h"
+
+#include <array>
+
+namespace gantry::heap {
+
+struct alignas(64) Pool {
+  static constexpr uint32_t kBins = 48;
+
+  Pool(const HostAllocator &host, uint16_t index, uint8_t kind, bool small)
+      : tlsf({kGranuleLog2, host}), slabOfRegion(host), index(index), kind(kind), small(small) {
+    bins.fill(kNone);
+  }
+
+  SpinLock lock;
+  Tlsf tlsf;
+  HostArray<uint32_t> slabOfRegion;
+  uint16_t index;
+  uint8_t kind;
+  bool small;
+  uint32_t draining = kNone; // a region that compaction empties; nothing new goes there
+  uint32_t oldestPending = kNone;
+  uint32_t newestPending = kNone;
+  uint32_t pendingCount = 0;
+  uint64_t pendingBytes = 0;
+  std::array<uint32_t, kBins> bins;
+
+  uint64_t placeOfBlock(uint32_t block) const {
+    return placeOf(slabOfRegion[tlsf.regionOf(block)], tlsf.offsetOf(block));
+  }
+};
+
+} // namespace gantry::heap

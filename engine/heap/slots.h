@@ -1,0 +1,123 @@
+// Slots: one record per buffer, found by handle, and the record of a slab.
+//
+// A handle is slot index (24 bits), the heap's tag (8) and the slot's generation (32). A slot's
+// state word holds generation and references; releasing the last reference raises the generation in
+// the same exchange, so of two threads that release the same handle one gets an error. A slot whose
+// generation would wrap is retired for good.
+//
+// Slots and slabs never move in memory, so they are read without a lock. `place` is one word, so a
+// reader never sees the slab of one place and the offset of another.
+#pragma once
+
+#include "engine/base/host_memory.h"
+#include "engine/heap/types.h"
+
+#include <atomic>
+
+namespace gantry::heap {
+
+inline constexpr uint32_t kNone = UINT32_MAX;
+inline constexpr uint32_t kGranuleLog2 = 8;
+inline constexpr uint32_t kIndexBits = 24;
+inline constexpr uint32_t kMaxSlots = 1U << kIndexBits;
+inline constexpr uint32_t kPlaceOffsetBits = 40;
+inline constexpr uint64_t kSpilledPlace = UINT64_MAX;
+inline constexpr uint64_t kMovingPin = 1U << 31; // in SlotTail::pins: compaction or spilling has it
+
+enum SlotFlag : uint8_t { kMovable = 1, kSpillable = 2 };
+
+/// Two to a cache line: this is what allocating and releasing touch.
+struct alignas(32) Slot {
+  std::atomic<uint64_t> state; // generation << 32 | references
+  std::atomic<uint64_t> place; // slab << 40 | offset in granules, or kSpilledPlace
+  std::atomic<uint64_t> info;  // see SlotInfo
+  uint32_t block;              // of its pool's Tlsf; kNone for a dedicated slab
+  uint32_t name;               // while alive; else the next in a magazine or a list of spare slots
+};
+static_assert(sizeof(Slot) == 32);
+
+/// What a slot says of its buffer, in one word.
+struct SlotInfo {
+  uint64_t sizeBytes = 0; // below 2^48; as requested, and while pending that of the range
+  uint8_t flags = 0;
+  uint8_t kind = 0;
+  uint8_t alignmentLog2 = kGranuleLog2; // 8 to 30
+  bool dedicated = false;
+  bool pending = false; // released, and in its pool's lists of pending ranges
+
+  uint64_t packed() const {
+    return pack(sizeBytes, flags, kind, alignmentLog2, dedicated) | (uint64_t{pending} << 58);
+  }
+  static uint64_t pack(uint64_t sizeBytes, uint8_t flags, uint8_t kind, uint8_t alignmentLog2,
+                       bool dedicated) {
+    return sizeBytes | (uint64_t{kind} << 48) | (uint64_t{alignmentLog2} << 50) |
+           (uint64_t{flags} << 55) | (uint64_t{dedicated} << 57);
+  }
+  /// At most 64 KiB, no flags, in a shared slab.
+  static bool isPlainAndSmall(uint64_t word) { return (word & ~(uint64_t{127} << 48)) <= 65536; }
+  static SlotInfo of(uint64_t word) {
+    return {word & ((uint64_t{1} << 48) - 1),
+            static_cast<uint8_t>(word >> 55 & 3),
+            static_cast<uint8_t>(word >> 48 & 3),
+            static_cast<uint8_t>(word >> 50 & 31),
+            (word >> 57 & 1) != 0,
+            (word >> 58 & 1) != 0};
+  }
+};
+
+/// What a slot needs while its range is pending or spilled, or may be moved.
+struct SlotTail {
+  uint64_t points[kMaxTimelines];
+  uint32_t olderPending; // in the order of release
+  uint32_t newerPending;
+  uint32_t previousInBin; // by size
+  uint32_t nextInBin;
+  uint8_t *hostCopy;
+  std::atomic<uint64_t> pins; // generation << 32 | kMovingPin | how many
+};
+static_assert(sizeof(SlotTail) == 64);
+
+enum class SlabState : uint8_t { kUnused, kPool, kDedicated, kDedicatedFree };
+
+struct Slab {
+  std::atomic<device::Memory *> memory;
+  std::atomic<uint64_t> address;
+  std::atomic<uint8_t *> mapped;
+  uint64_t sizeBytes;
+  uint32_t region; // of its pool's Tlsf
+  uint32_t nextUnused;
+  uint32_t deviceHeap;
+  uint16_t pool;
+  uint8_t kind;
+  std::atomic<SlabState> state;
+  uint64_t passedOver; // the compaction that could not empty it
+};
+
+inline uint64_t placeOf(uint32_t slab, uint64_t offsetBytes) {
+  return (uint64_t{slab} << kPlaceOffsetBits) | (offsetBytes >> kGranuleLog2);
+}
+inline uint32_t slabOf(uint64_t place) { return static_cast<uint32_t>(place >> kPlaceOffsetBits); }
+inline uint64_t offsetOf(uint64_t place) {
+  return (place & ((uint64_t{1} << kPlaceOffsetBits) - 1)) << kGranuleLog2;
+}
+
+inline uint32_t generationOf(uint64_t state) { return static_cast<uint32_t>(state >> 32); }
+inline uint32_t referencesOf(uint64_t state) { return static_cast<uint32_t>(state); }
+inline uint64_t stateOf(uint32_t generation, uint32_t references) {
+  return (uint64_t{generation} << 32) | references;
+}
+
+inline BufferHandle handleOf(uint32_t generation, uint8_t tag, uint32_t slot) {
+  return {(uint64_t{generation} << 32) | (uint64_t{tag} << kIndexBits) | slot};
+}
+inline uint32_t slotOf(BufferHandle handle) {
+  return static_cast<uint32_t>(handle.bits) & (kMaxSlots - 1);
+}
+inline uint8_t tagOf(BufferHandle handle) {
+  return static_cast<uint8_t>(handle.bits >> kIndexBits);
+}
+inline uint32_t generationOf(BufferHandle handle) {
+  return static_cast<uint32_t>(handle.bits >> 32);
+}
+
+} // namespace gantry::heap

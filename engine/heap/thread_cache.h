@@ -1,0 +1,76 @@
+// What a thread keeps of a heap: magazines of freed ranges by exact size, spare slots, and its
+// share of the counters. Only its thread touches it, so the hot path takes no lock and shares no
+// cache line; statistics read the counters from outside.
+//
+// A cache belongs to its heap. When a thread ends, its caches are emptied and left for the next
+// thread that comes. A heap that dies takes its caches along; a thread that still points to one
+// finds out by the heap's identity, which is never used twice.
+#pragma once
+
+#include "engine/heap/slots.h"
+
+#include <array>
+#include <atomic>
+
+namespace gantry::heap {
+
+struct HeapImpl;
+
+inline constexpr uint32_t kMagazineGranules = 256; // sizes up to 64 KiB
+
+/// Changes since the last publication; written by the thread, read by statistics.
+struct ThreadCounters {
+  std::atomic<int64_t> liveBytes;
+  std::atomic<int64_t> highBytes; // largest value of liveBytes since then
+  std::atomic<int64_t> liveBuffers;
+  std::atomic<int64_t> cachedBytes; // in magazines; not a change but the sum
+
+  static void set(std::atomic<int64_t> &value, int64_t to) {
+    value.store(to, std::memory_order_relaxed);
+  }
+  void count(int64_t bytes, int64_t buffers) {
+    const int64_t live = liveBytes.load(std::memory_order_relaxed) + bytes;
+    set(liveBytes, live);
+    if (live > highBytes.load(std::memory_order_relaxed))
+      set(highBytes, live);
+    set(liveBuffers, liveBuffers.load(std::memory_order_relaxed) + buffers);
+  }
+  int64_t cached() const { return cachedBytes.load(std::memory_order_relaxed); }
+  void cache(int64_t bytes) { set(cachedBytes, cached() + bytes); }
+};
+
+struct alignas(64) ThreadCache {
+  struct KindCache {
+    ThreadCounters counters;
+    int64_t limitBytes; // of cachedBytes
+    /// By size in granules: the first of a list of slots, each with its range.
+    std::array<uint32_t, kMagazineGranules + 1> bins;
+  };
+  uint64_t flushEpoch;
+  uint32_t spareHead;
+  uint32_t spareCount;
+  uint32_t index; // in the heap, from 0
+  bool owned;
+  ThreadCache *next;
+  std::array<KindCache, kMemoryKinds> kinds;
+};
+
+/// What the current thread used last; the hot path looks here alone.
+struct CurrentCache {
+  uint64_t heapId = 0;
+  ThreadCache *cache = nullptr;
+};
+#if defined(__GNUC__)
+__attribute__((tls_model("initial-exec")))
+#endif
+extern constinit thread_local CurrentCache currentCache;
+
+/// The calling thread's cache of the heap; attaches one when there is none. nullptr where the host
+/// has no memory.
+ThreadCache *attachThreadCache(HeapImpl &heap);
+
+/// Heaps announce themselves, so that ending threads know which are still there.
+void registerHeap(HeapImpl &heap);
+void unregisterHeap(HeapImpl &heap);
+
+} // namespace gantry::heap

@@ -1,0 +1,192 @@
+// Compaction: what moves, what stays, and that bytes arrive.
+#include "tests/engine/heap/heap_fixture.h"
+
+#include <cstring>
+#include <map>
+#include <random>
+
+namespace gantry::heap {
+namespace {
+
+class CompactionTest : public HeapTest {
+protected:
+  BufferHandle movable(uint64_t sizeBytes, uint8_t fill) {
+    BufferRequest request;
+    request.sizeBytes = sizeBytes;
+    request.movable = true;
+    const BufferHandle buffer = take(request);
+    std::memset(bytes(buffer), fill, sizeBytes);
+    return buffer;
+  }
+  // Many buffers of which a tenth survives, spread over all slabs.
+  void fragment(uint32_t seed, int count, uint64_t largest) {
+    std::mt19937_64 random(seed);
+    std::vector<BufferHandle> made;
+    for (int i = 0; i < count; ++i) {
+      const auto fill = static_cast<uint8_t>(random());
+      made.push_back(movable(random() % largest + 1, fill));
+      contents[made.back().bits] = fill;
+    }
+    for (const BufferHandle buffer : made) {
+      if (random() % 10 != 0) {
+        contents.erase(buffer.bits);
+        drop(buffer);
+      } else {
+        live.push_back(buffer);
+      }
+    }
+  }
+  void compactFully(uint64_t slice) {
+    CompactResult moved;
+    int calls = 0;
+    do {
+      ASSERT_EQ(heap->compact(slice, &moved), HeapCode::kOk);
+      ASSERT_LE(moved.movedBytes, slice);
+      ASSERT_EQ(heap->validate(), nullptr) << heap->validate();
+      ASSERT_LT(++calls, 10000);
+    } while (moved.more);
+  }
+  void checkContents() {
+    for (const BufferHandle buffer : live) {
+      const Placement at = placed(buffer);
+      const uint8_t *data = bytes(buffer);
+      for (const uint64_t i : {uint64_t{0}, at.sizeBytes / 2, at.sizeBytes - 1})
+        ASSERT_EQ(data[i], contents[buffer.bits]);
+    }
+  }
+  std::map<uint64_t, uint8_t> contents;
+  std::vector<BufferHandle> live;
+};
+
+TEST_F(CompactionTest, GivesAlmostAllBackAndKeepsTheBytes) {
+  for (const uint64_t slice : {64 * kMiB, 300 * kKiB}) {
+    fragment(1, 2000, 200 * kKiB);
+    const uint64_t before = stats().reservedBytes;
+    compactFully(slice);
+    checkContents();
+    EXPECT_LT(static_cast<double>(stats().reservedBytes),
+              1.08 * static_cast<double>(stats().liveBytes));
+    EXPECT_LT(stats().reservedBytes, before / 4);
+    EXPECT_EQ(gpu->counts().liveBytes, stats().reservedBytes);
+    for (const BufferHandle buffer : live)
+      drop(buffer);
+    live.clear();
+    contents.clear();
+  }
+}
+
+TEST_F(CompactionTest, OldPlacesStayWhileCopiesAreInFlight) {
+  fragment(2, 500, 200 * kKiB);
+  const uint64_t before = stats().reservedBytes;
+  gpu->hold();
+  CompactResult moved;
+  ASSERT_EQ(heap->compact(4 * kMiB, &moved), HeapCode::kOk);
+  EXPECT_GT(moved.movedBytes, 0U);
+  EXPECT_GE(stats().reservedBytes + moved.freedBytes, before) << "nothing that copies read is gone";
+  EXPECT_GT(stats().pendingBytes, 0U);
+  gpu->release();
+  compactFully(64 * kMiB);
+  checkContents();
+  for (const BufferHandle buffer : live)
+    drop(buffer);
+}
+
+TEST_F(CompactionTest, PinnedAndFixedBuffersStay) {
+  fragment(3, 300, 100 * kKiB);
+  std::vector<Placement> places;
+  std::vector<BufferHandle> pinned;
+  for (size_t i = 0; i < live.size(); i += 3) {
+    Placement at;
+    ASSERT_EQ(heap->pin(live[i], &at), HeapCode::kOk);
+    pinned.push_back(live[i]);
+    places.push_back(at);
+  }
+  const BufferHandle fixed = take(5000);
+  const Placement fixedAt = placed(fixed);
+  compactFully(64 * kMiB);
+  checkContents();
+  for (size_t i = 0; i < pinned.size(); ++i) {
+    EXPECT_EQ(placed(pinned[i]).offsetBytes, places[i].offsetBytes);
+    EXPECT_EQ(placed(pinned[i]).memory, places[i].memory);
+    EXPECT_EQ(heap->unpin(pinned[i]), HeapCode::kOk);
+  }
+  EXPECT_EQ(heap->unpin(pinned[0]), HeapCode::kInvalidArgument) << "once too often";
+  EXPECT_EQ(placed(fixed).offsetBytes, fixedAt.offsetBytes);
+  EXPECT_EQ(placed(fixed).memory, fixedAt.memory);
+  drop(fixed);
+  for (const BufferHandle buffer : live)
+    drop(buffer);
+}
+
+TEST_F(CompactionTest, KeepsAlignment) {
+  std::vector<BufferHandle> made;
+  for (int i = 0; i < 400; ++i) {
+    BufferRequest request;
+    request.sizeBytes = 30000;
+    request.alignment = 65536;
+    request.movable = true;
+    made.push_back(take(request));
+  }
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (i % 8 != 0)
+      drop(made[i]);
+    else
+      live.push_back(made[i]);
+  }
+  compactFully(64 * kMiB);
+  for (const BufferHandle buffer : live) {
+    EXPECT_EQ(placed(buffer).offsetBytes % 65536, 0U);
+    drop(buffer);
+  }
+}
+
+TEST_F(CompactionTest, PressureCompacts) {
+  make({}, smallDevice(32 * kMiB));
+  std::vector<BufferHandle> made;
+  BufferRequest request;
+  request.sizeBytes = 400 * kKiB;
+  request.movable = true;
+  BufferHandle buffer;
+  while (heap->allocate(request, &buffer) == HeapCode::kOk)
+    made.push_back(buffer);
+  ASSERT_GT(made.size(), 70U);
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (i % 4 != 0) {
+      drop(made[i]);
+    } else {
+      std::memset(bytes(made[i]), static_cast<int>(i), request.sizeBytes);
+      contents[made[i].bits] = static_cast<uint8_t>(i);
+      live.push_back(made[i]);
+    }
+  }
+  const BufferHandle big = take(16 * kMiB);
+  checkContents();
+  heap->statistics(&all);
+  EXPECT_GT(all.movedBytes, 0U);
+  drop(big);
+  for (const BufferHandle one : live)
+    drop(one);
+}
+
+TEST_F(CompactionTest, AFailedSubmissionChangesNothing) {
+  fragment(4, 300, 100 * kKiB);
+  std::map<uint64_t, uint64_t> offsets;
+  for (const BufferHandle buffer : live)
+    offsets[buffer.bits] = placed(buffer).offsetBytes;
+  for (uint64_t k = 1; k <= 4; ++k) {
+    gpu->failCall(k);
+    const HeapCode code = heap->compact(64 * kMiB);
+    gpu->failCall(0);
+    EXPECT_EQ(heap->validate(), nullptr) << k << ": " << heap->validate();
+    if (code == HeapCode::kOk)
+      break; // the copies were made before the k-th call
+    checkContents();
+  }
+  compactFully(64 * kMiB);
+  checkContents();
+  for (const BufferHandle buffer : live)
+    drop(buffer);
+}
+
+} // namespace
+} // namespace gantry::heap

@@ -1,0 +1,89 @@
+// A heap over the fake driver, for tests.
+#pragma once
+
+#include "engine/heap/heap.h"
+#include "tests/support/fake_device.h"
+
+#include <gtest/gtest.h>
+
+namespace gantry::heap {
+
+constexpr uint64_t kKiB = 1 << 10;
+constexpr uint64_t kMiB = 1 << 20;
+
+class HeapTest : public testing::Test {
+protected:
+  void make(const HeapOptions &options = {}, test::FakeConfig config = {}) {
+    heap.reset();
+    gpu = test::FakeDevice::create(std::move(config));
+    auto made = Heap::create(gpu, options);
+    ASSERT_TRUE(made.isOk()) << made.status().message();
+    heap = made.take();
+  }
+  /// One heap of this size, for running out of memory.
+  static test::FakeConfig smallDevice(uint64_t sizeBytes) {
+    test::FakeConfig config;
+    config.heaps = {{sizeBytes, true}, {uint64_t{1} << 30, false}};
+    config.types = {{0, true, false, false, false}, {1, false, true, true, true}};
+    config.memoryBudgets = false;
+    return config;
+  }
+  void SetUp() override { make(); }
+  void TearDown() override {
+    if (heap) {
+      EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    }
+    heap.reset();
+    if (gpu) {
+      gpu->release();
+      lists.clear();
+      EXPECT_EQ(gpu->counts().liveBytes, 0U) << "slabs were not given back";
+      EXPECT_EQ(gpu->counts().liveLists, 0U);
+      EXPECT_EQ(gpu->violations(), 0U) << gpu->lastViolation();
+    }
+  }
+
+  BufferHandle take(uint64_t sizeBytes, MemoryKind kind = MemoryKind::kDevice) {
+    BufferRequest request;
+    request.sizeBytes = sizeBytes;
+    request.kind = kind;
+    return take(request);
+  }
+  BufferHandle take(const BufferRequest &request) {
+    BufferHandle buffer;
+    const HeapCode code = heap->allocate(request, &buffer);
+    EXPECT_EQ(code, HeapCode::kOk) << heap->explain(code, request).message();
+    return buffer;
+  }
+  void drop(BufferHandle buffer, std::span<const TimelinePoint> after = {}) {
+    EXPECT_EQ(heap->release(buffer, after), HeapCode::kOk);
+  }
+  Placement placed(BufferHandle buffer) {
+    Placement placement;
+    EXPECT_EQ(heap->resolve(buffer, &placement), HeapCode::kOk);
+    return placement;
+  }
+  KindStatistics stats(MemoryKind kind = MemoryKind::kDevice) {
+    heap->statistics(&all);
+    return all.kinds[static_cast<size_t>(kind)];
+  }
+  /// Submits an empty list: a ticket that passes when the fake driver lets it.
+  uint64_t submit() {
+    lists.push_back(gpu->createCommandList().take());
+    EXPECT_TRUE(lists.back()->begin({}).isOk());
+    EXPECT_TRUE(lists.back()->end().isOk());
+    return *gpu->submit(*lists.back());
+  }
+  /// The bytes of a buffer behind the driver's back, also where they are not mapped.
+  uint8_t *bytes(BufferHandle buffer) {
+    const Placement at = placed(buffer);
+    return test::FakeDevice::bytesOf(*at.memory) + at.offsetBytes;
+  }
+
+  std::shared_ptr<test::FakeDevice> gpu;
+  HeapPtr heap;
+  HeapStatistics all;
+  std::vector<std::unique_ptr<device::CommandList>> lists;
+};
+
+} // namespace gantry::heap

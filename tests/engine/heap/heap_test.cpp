@@ -1,0 +1,380 @@
+// Buffers, handles, statistics, retention, limits and the ladder.
+#include "tests/engine/heap/heap_fixture.h"
+
+#include <cstring>
+#include <string>
+
+namespace gantry::heap {
+namespace {
+
+TEST_F(HeapTest, GivesAlignedRangesOfEveryKind) {
+  for (const MemoryKind kind :
+       {MemoryKind::kDevice, MemoryKind::kUpload, MemoryKind::kReadback, MemoryKind::kUnified}) {
+    for (const uint64_t alignment : {uint64_t{1}, uint64_t{256}, uint64_t{4096}, uint64_t{65536}}) {
+      BufferRequest request;
+      request.sizeBytes = 1000;
+      request.alignment = alignment;
+      request.kind = kind;
+      const BufferHandle buffer = take(request);
+      const Placement at = placed(buffer);
+      EXPECT_EQ(at.offsetBytes % alignment, 0U);
+      EXPECT_EQ(at.sizeBytes, 1000U);
+      ASSERT_NE(at.memory, nullptr);
+      EXPECT_EQ(at.memory->kind(), kind);
+      EXPECT_EQ(at.mapped != nullptr, kind != MemoryKind::kDevice);
+      if (at.mapped != nullptr)
+        std::memset(at.mapped, 7, at.sizeBytes);
+      EXPECT_EQ(heap->validate(), nullptr);
+      drop(buffer);
+    }
+    EXPECT_EQ(stats(kind).liveBytes, 0U);
+    EXPECT_EQ(stats(kind).liveBuffers, 0U);
+  }
+}
+
+TEST_F(HeapTest, RefusesWhatCannotBe) {
+  const auto code = [&](auto change) {
+    BufferRequest request;
+    request.sizeBytes = 256;
+    change(request);
+    BufferHandle buffer{1};
+    const HeapCode result = heap->allocate(request, &buffer);
+    EXPECT_EQ(buffer.bits, 0U);
+    EXPECT_FALSE(heap->explain(result, request).message().empty());
+    return result;
+  };
+  const auto invalid = HeapCode::kInvalidArgument;
+  EXPECT_EQ(code([](auto &r) { r.sizeBytes = 0; }), invalid);
+  EXPECT_EQ(code([](auto &r) { r.alignment = 0; }), invalid);
+  EXPECT_EQ(code([](auto &r) { r.alignment = 3; }), invalid);
+  EXPECT_EQ(code([](auto &r) { r.alignment = uint64_t{1} << 40; }), invalid);
+  EXPECT_EQ(code([](auto &r) { r.kind = static_cast<MemoryKind>(9); }), invalid);
+  EXPECT_EQ(code([](auto &r) { r.priority = 2; }), invalid);
+  EXPECT_EQ(code([](auto &r) { r.priority = std::stof("nan"); }), invalid);
+  EXPECT_EQ(code([](auto &r) { r.name = {70000}; }), invalid);
+  const TimelinePoint unknown{3, 1};
+  EXPECT_EQ(code([&](auto &r) { r.orderedAfter = {&unknown, 1}; }), invalid);
+  for (const uint64_t size : {uint64_t{1} << 47, uint64_t{1} << 63, UINT64_MAX})
+    EXPECT_EQ(code([&](auto &r) { r.sizeBytes = size; }), HeapCode::kTooLarge) << size;
+  EXPECT_EQ(gpu->counts().driverCalls, 0U) << "nothing of it reaches the driver";
+}
+
+TEST_F(HeapTest, TellsStaleAndForeignHandles) {
+  const BufferHandle buffer = take(1000);
+  auto other = Heap::create(gpu, {}).take();
+  Placement placement;
+  for (Heap *wrong : {other.get()}) {
+    EXPECT_EQ(wrong->release(buffer), HeapCode::kForeignHandle);
+    EXPECT_EQ(wrong->resolve(buffer, &placement), HeapCode::kForeignHandle);
+    EXPECT_EQ(wrong->retain(buffer), HeapCode::kForeignHandle);
+    EXPECT_EQ(wrong->pin(buffer, &placement), HeapCode::kForeignHandle);
+  }
+  EXPECT_EQ(heap->release({}), HeapCode::kForeignHandle);
+  EXPECT_EQ(heap->release({buffer.bits ^ 0xffff00}), HeapCode::kForeignHandle);
+  EXPECT_EQ(heap->retain(buffer), HeapCode::kOk);
+  drop(buffer);
+  drop(buffer);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(heap->release(buffer), HeapCode::kStaleHandle);
+    EXPECT_EQ(heap->retain(buffer), HeapCode::kStaleHandle);
+    EXPECT_EQ(heap->resolve(buffer, &placement), HeapCode::kStaleHandle);
+    EXPECT_EQ(heap->unpin(buffer), HeapCode::kStaleHandle);
+    drop(take(1000)); // the slot lives again, under other generations
+  }
+  EXPECT_EQ(stats().liveBuffers, 0U);
+}
+
+TEST_F(HeapTest, SurvivesRandomHandles) {
+  std::vector<BufferHandle> live;
+  for (int i = 0; i < 100; ++i)
+    live.push_back(take(512));
+  uint64_t random = 88172645463325252U;
+  Placement placement;
+  uint64_t hits = 0;
+  for (int i = 0; i < 200000; ++i) {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    // Near misses: one bit of a live handle is wrong.
+    const BufferHandle guess{live[random % 100].bits ^ (uint64_t{1} << (random >> 32) % 64)};
+    const bool known = std::find(live.begin(), live.end(), guess) != live.end();
+    hits += heap->resolve(guess, &placement) == HeapCode::kOk ? 1 : 0;
+    if (!known) {
+      EXPECT_NE(heap->release(guess), HeapCode::kOk);
+      EXPECT_NE(heap->pin(guess, &placement), HeapCode::kOk);
+    }
+  }
+  EXPECT_EQ(stats().liveBuffers, 100U);
+  EXPECT_GT(hits, 0U) << "some neighbours are alive";
+  for (const BufferHandle buffer : live)
+    drop(buffer);
+}
+
+TEST_F(HeapTest, CountsExactlyPerKindAndName) {
+  const NameId weights = heap->intern("weights");
+  const NameId acts = heap->intern("activations");
+  EXPECT_EQ(heap->intern("weights").index, weights.index);
+  EXPECT_NE(acts.index, weights.index);
+  BufferRequest request;
+  request.sizeBytes = 3000;
+  request.name = weights;
+  const BufferHandle a = take(request);
+  request.sizeBytes = 5 * kMiB;
+  request.name = acts;
+  const BufferHandle b = take(request);
+  EXPECT_EQ(stats().liveBytes, 3000 + 5 * kMiB);
+  EXPECT_EQ(stats().peakLiveBytes, 3000 + 5 * kMiB);
+  EXPECT_EQ(stats().reservedBytes, gpu->counts().liveBytes);
+  NameStatistics names[4];
+  ASSERT_EQ(heap->names(names), 2U);
+  EXPECT_STREQ(names[0].name, "activations");
+  EXPECT_EQ(names[0].liveBytes, 5 * kMiB);
+  EXPECT_STREQ(names[1].name, "weights");
+  drop(b);
+  ASSERT_EQ(heap->names(names), 2U);
+  EXPECT_STREQ(names[0].name, "weights");
+  EXPECT_EQ(names[0].liveBytes, 3000U);
+  EXPECT_EQ(names[1].liveBytes, 0U);
+  EXPECT_EQ(names[1].peakBytes, 5 * kMiB);
+  char report[2048];
+  EXPECT_LT(heap->writeReport(report), sizeof report);
+  EXPECT_NE(std::string(report).find("weights"), std::string::npos) << report;
+  char tiny[8];
+  EXPECT_GT(heap->writeReport(tiny), sizeof tiny);
+  EXPECT_EQ(tiny[7], 0);
+  drop(a);
+}
+
+TEST_F(HeapTest, NamesGrowAndStayThemselves) {
+  for (int i = 0; i < 3000; ++i)
+    ASSERT_EQ(heap->intern("name" + std::to_string(i)).index, static_cast<uint32_t>(i + 1));
+  for (int i = 0; i < 3000; ++i)
+    ASSERT_EQ(heap->intern("name" + std::to_string(i)).index, static_cast<uint32_t>(i + 1));
+  EXPECT_EQ(heap->intern("").index, 0U);
+}
+
+TEST_F(HeapTest, SteadyLoopsReachTheDriverNoMore) {
+  const auto step = [&] {
+    std::vector<BufferHandle> live;
+    for (uint64_t i = 0; i < 60; ++i)
+      live.push_back(take((i * 7919 % 40 + 1) * 100 * kKiB));
+    for (const BufferHandle buffer : live)
+      drop(buffer);
+  };
+  step();
+  step();
+  const uint64_t before = gpu->counts().driverCalls;
+  for (int i = 0; i < 20; ++i)
+    step();
+  EXPECT_EQ(gpu->counts().driverCalls, before);
+}
+
+TEST_F(HeapTest, TrimReturnsMemory) {
+  for (int i = 0; i < 10; ++i)
+    drop(take(30 * kMiB));
+  const BufferHandle kept = take(1000);
+  EXPECT_GT(stats().reservedBytes, 30 * kMiB);
+  EXPECT_GT(heap->trim(), 30 * kMiB - 1);
+  EXPECT_EQ(gpu->counts().liveBytes, stats().reservedBytes);
+  EXPECT_LT(stats().reservedBytes, kMiB);
+  EXPECT_EQ(stats().emptySlabs, 0U);
+  drop(kept);
+  heap->trim();
+  EXPECT_EQ(gpu->counts().liveBytes, 0U);
+}
+
+TEST_F(HeapTest, WatermarksBoundWhatIsKept) {
+  HeapOptions options;
+  options.retainHighBytes = 64 * kMiB;
+  options.retainLowBytes = 32 * kMiB;
+  make(options);
+  std::vector<BufferHandle> live;
+  for (int i = 0; i < 20; ++i)
+    live.push_back(take(8 * kMiB));
+  for (const BufferHandle buffer : live)
+    drop(buffer);
+  EXPECT_LE(stats().reservedBytes, 64 * kMiB);
+  EXPECT_GE(stats().reservedBytes, 24 * kMiB) << "but something is kept";
+}
+
+TEST_F(HeapTest, RefusesBadOptions) {
+  HeapOptions options;
+  options.growthSlack = 0.5;
+  EXPECT_EQ(Heap::create(gpu, options).status().code(), StatusCode::kInvalidArgument);
+  options = {};
+  options.retainLowBytes = 2;
+  options.retainHighBytes = 1;
+  EXPECT_EQ(Heap::create(gpu, options).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Heap::create(nullptr, {}).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(HeapTest, DedicatedBuffersAreAlone) {
+  BufferRequest request;
+  request.sizeBytes = 100000;
+  request.dedicated = true;
+  const BufferHandle buffer = take(request);
+  EXPECT_EQ(placed(buffer).offsetBytes, 0U);
+  EXPECT_NE(placed(buffer).memory, placed(take(100000)).memory);
+  const auto *memory = placed(buffer).memory;
+  drop(buffer);
+  const BufferHandle again = take(request);
+  EXPECT_EQ(placed(again).memory, memory) << "kept for the next one";
+}
+
+TEST_F(HeapTest, KeepsTheUsersLimitAndSaysSo) {
+  HeapOptions options;
+  options.limitBytes[0] = 64 * kMiB;
+  make(options);
+  BufferRequest request;
+  request.sizeBytes = 24 * kMiB;
+  const BufferHandle a = take(request);
+  const BufferHandle b = take(request);
+  BufferHandle c;
+  EXPECT_EQ(heap->allocate(request, &c), HeapCode::kOverBudget);
+  EXPECT_NE(heap->explain(HeapCode::kOverBudget, request).message().find("25165824"),
+            std::string::npos);
+  EXPECT_LE(gpu->counts().peakBytes, 64 * kMiB);
+  EXPECT_EQ(heap->setLimit(0, 128 * kMiB), HeapCode::kOk);
+  EXPECT_EQ(heap->setLimit(99, 1), HeapCode::kInvalidArgument);
+  EXPECT_EQ(heap->allocate(request, &c), HeapCode::kOk);
+  for (const BufferHandle buffer : {a, b, c})
+    drop(buffer);
+}
+
+TEST_F(HeapTest, KeepsTheDriversBudget) {
+  gpu->setBudget(0, 40 * kMiB);
+  const BufferHandle a = take(24 * kMiB);
+  BufferRequest request;
+  request.sizeBytes = 24 * kMiB;
+  BufferHandle b;
+  EXPECT_EQ(heap->allocate(request, &b), HeapCode::kOverBudget);
+  drop(a);
+  EXPECT_EQ(heap->allocate(request, &b), HeapCode::kOk) << "the empty slab serves it";
+  drop(b);
+}
+
+TEST_F(HeapTest, TrimsCachesOfOtherKindsUnderPressure) {
+  test::FakeConfig config;
+  config.heaps = {{64 * kMiB, true}};
+  config.types = {{0, true, true, true, true}};
+  config.memoryBudgets = false;
+  make({}, config);
+  drop(take(30 * kMiB, MemoryKind::kUpload));
+  drop(take(30 * kMiB, MemoryKind::kReadback));
+  const BufferHandle big = take(60 * kMiB);
+  drop(big);
+}
+
+TEST_F(HeapTest, WaitsForWorkInFlightBeforeItRefuses) {
+  make({}, smallDevice(64 * kMiB));
+  const BufferHandle a = take(48 * kMiB);
+  gpu->hold();
+  const TimelinePoint point{0, submit()};
+  drop(a, {&point, 1});
+  EXPECT_EQ(stats().pendingBytes, 48 * kMiB);
+  gpu->release();
+  const BufferHandle b = take(48 * kMiB);
+  EXPECT_EQ(stats().pendingBytes, 0U);
+  drop(b);
+}
+
+TEST_F(HeapTest, RefusesWithAReportAndLosesNothing) {
+  make({}, smallDevice(64 * kMiB));
+  BufferRequest request;
+  request.sizeBytes = 40 * kMiB;
+  request.name = heap->intern("the large one");
+  const BufferHandle a = take(request);
+  std::memset(bytes(a), 0x5a, 40 * kMiB);
+  BufferHandle b;
+  const uint64_t before = gpu->counts().liveBytes;
+  EXPECT_EQ(heap->allocate(request, &b), HeapCode::kExhausted);
+  EXPECT_EQ(gpu->counts().liveBytes, before);
+  EXPECT_EQ(bytes(a)[40 * kMiB - 1], 0x5a);
+  char report[2048];
+  heap->writeReport(report);
+  EXPECT_NE(std::string(report).find("the large one"), std::string::npos) << report;
+  drop(a);
+}
+
+TEST_F(HeapTest, SpillsOnlyWhereAllowedAndBringsBackTheSameBytes) {
+  for (const bool allowed : {false, true}) {
+    HeapOptions options;
+    options.allowSpill = allowed;
+    make(options, smallDevice(64 * kMiB));
+    BufferRequest request;
+    request.sizeBytes = 40 * kMiB + 3;
+    request.spillable = true;
+    const BufferHandle a = take(request);
+    std::memset(bytes(a), 0x5a, request.sizeBytes);
+    bytes(a)[request.sizeBytes - 1] = 0x77;
+    Placement pinned;
+    ASSERT_EQ(heap->pin(a, &pinned), HeapCode::kOk);
+    BufferHandle b;
+    EXPECT_EQ(heap->allocate(request, &b), HeapCode::kExhausted) << "a is pinned";
+    ASSERT_EQ(heap->unpin(a), HeapCode::kOk);
+    ASSERT_EQ(heap->allocate(request, &b), allowed ? HeapCode::kOk : HeapCode::kExhausted);
+    if (allowed) {
+      Placement placement;
+      EXPECT_EQ(heap->resolve(a, &placement), HeapCode::kBusy);
+      heap->statistics(&all);
+      EXPECT_EQ(all.spilledBytes, request.sizeBytes);
+      std::memset(bytes(b), 0x11, request.sizeBytes);
+      ASSERT_EQ(heap->pin(a, &placement), HeapCode::kOk) << "b makes room";
+      EXPECT_EQ(bytes(a)[0], 0x5a);
+      EXPECT_EQ(bytes(a)[request.sizeBytes - 1], 0x77);
+      EXPECT_EQ(heap->restore(b), HeapCode::kExhausted) << "a is pinned now";
+      ASSERT_EQ(heap->unpin(a), HeapCode::kOk);
+      ASSERT_EQ(heap->restore(b), HeapCode::kOk);
+      EXPECT_EQ(bytes(b)[5], 0x11);
+      drop(b);
+      ASSERT_EQ(heap->spill(a), HeapCode::kOk);
+    }
+    drop(a); // spilled or not
+  }
+}
+
+TEST_F(HeapTest, EventsFollowEachOtherWithoutGaps) {
+  struct Log {
+    std::vector<HeapEvent> events;
+  } log;
+  HeapOptions options;
+  options.observer = {
+      [](void *user, const HeapEvent &event) { static_cast<Log *>(user)->events.push_back(event); },
+      &log};
+  make(options);
+  for (int i = 0; i < 50; ++i) {
+    const BufferHandle a = take(1000 + 100 * i);
+    const BufferHandle b = take(100000);
+    drop(a);
+    drop(b);
+  }
+  heap->trim();
+  uint64_t live = 0;
+  uint64_t reserved = 0;
+  for (size_t i = 0; i < log.events.size(); ++i) {
+    const HeapEvent &event = log.events[i];
+    EXPECT_EQ(event.sequence, i + 1);
+    live += event.type == HeapEvent::Type::kAllocate ? event.sizeBytes : 0;
+    live -= event.type == HeapEvent::Type::kRelease ? event.sizeBytes : 0;
+    reserved += event.type == HeapEvent::Type::kSlabAllocate ? event.sizeBytes : 0;
+    reserved -= event.type == HeapEvent::Type::kSlabFree ? event.sizeBytes : 0;
+  }
+  EXPECT_GE(log.events.size(), 200U);
+  EXPECT_EQ(live, 0U);
+  EXPECT_EQ(reserved, 0U);
+}
+
+TEST_F(HeapTest, BufferObjectsHoldReferences) {
+  {
+    Buffer a(*heap, take(1000));
+    const Buffer b = a;
+    Buffer c = std::move(a);
+    EXPECT_FALSE(static_cast<bool>(a)); // NOLINT(bugprone-use-after-move): moved-from is empty
+    c.reset();
+    EXPECT_EQ(stats().liveBuffers, 1U);
+  }
+  EXPECT_EQ(stats().liveBuffers, 0U);
+}
+
+} // namespace
+} // namespace gantry::heap

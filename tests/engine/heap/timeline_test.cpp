@@ -1,0 +1,119 @@
+// Freeing in the order of the GPU's timeline.
+#include "tests/engine/heap/heap_fixture.h"
+
+namespace gantry::heap {
+namespace {
+
+class TimelineTest : public HeapTest {
+protected:
+  BufferHandle takeAfter(uint64_t sizeBytes, std::span<const TimelinePoint> after) {
+    BufferRequest request;
+    request.sizeBytes = sizeBytes;
+    request.orderedAfter = after;
+    return take(request);
+  }
+};
+
+TEST_F(TimelineTest, RangesWaitForTheirPointsAndNobodyElse) {
+  gpu->hold();
+  const BufferHandle a = take(100000);
+  const Placement old = placed(a);
+  const TimelinePoint point{0, submit()};
+  drop(a, {&point, 1});
+  EXPECT_GE(stats().pendingBytes, 100000U);
+  EXPECT_EQ(stats().liveBytes, 0U);
+  const BufferHandle b = take(100000);
+  EXPECT_NE(placed(b).offsetBytes, old.offsetBytes) << "b is not ordered after a's work";
+  EXPECT_EQ(heap->poll(), HeapCode::kOk);
+  EXPECT_GE(stats().pendingBytes, 100000U) << "still in flight";
+  gpu->release();
+  EXPECT_EQ(heap->poll(), HeapCode::kOk);
+  EXPECT_EQ(stats().pendingBytes, 0U);
+  drop(b);
+  EXPECT_EQ(all.hostWaits, 0U);
+}
+
+TEST_F(TimelineTest, OrderedAllocationsGetTheRangeAtOnce) {
+  gpu->hold();
+  for (const uint64_t size : {uint64_t{5000}, uint64_t{300000}, 30 * kMiB}) {
+    const BufferHandle a = take(size);
+    const Placement old = placed(a);
+    const TimelinePoint point{0, submit()};
+    drop(a, {&point, 1});
+    const TimelinePoint earlier{0, point.value - 1};
+    if (earlier.value > 0) {
+      const BufferHandle c = takeAfter(size, {&earlier, 1});
+      EXPECT_FALSE(placed(c).memory == old.memory && placed(c).offsetBytes == old.offsetBytes);
+      drop(c);
+    }
+    const BufferHandle b = takeAfter(size, {&point, 1});
+    EXPECT_EQ(placed(b).memory, old.memory);
+    EXPECT_EQ(placed(b).offsetBytes, old.offsetBytes);
+    EXPECT_EQ(heap->release(a), HeapCode::kStaleHandle);
+    drop(b, {&point, 1});
+  }
+  heap->statistics(&all);
+  EXPECT_EQ(all.hostWaits, 0U);
+  EXPECT_EQ(all.orderedReuses, 3U);
+  EXPECT_EQ(gpu->counts().waits, 0U);
+  gpu->release();
+}
+
+TEST_F(TimelineTest, ALargerPendingRangeIsCut) {
+  gpu->hold();
+  const BufferHandle a = take(kMiB);
+  const TimelinePoint point{0, submit()};
+  drop(a, {&point, 1});
+  std::vector<BufferHandle> parts;
+  for (int i = 0; i < 4; ++i)
+    parts.push_back(takeAfter(kMiB / 4, {&point, 1}));
+  EXPECT_EQ(stats().pendingBytes, 0U);
+  EXPECT_EQ(all.orderedReuses, 4U);
+  EXPECT_EQ(heap->validate(), nullptr);
+  for (const BufferHandle part : parts)
+    drop(part);
+  gpu->release();
+}
+
+TEST_F(TimelineTest, CallersTimelinesCountToo) {
+  const uint32_t mine = heap->addTimeline();
+  ASSERT_EQ(mine, 1U);
+  const TimelinePoint points[] = {{mine, 7}, {0, submit()}};
+  const BufferHandle a = take(100000);
+  drop(a, points);
+  EXPECT_EQ(heap->poll(), HeapCode::kOk);
+  EXPECT_GE(stats().pendingBytes, 100000U);
+  EXPECT_EQ(heap->advance(mine, 6), HeapCode::kOk);
+  EXPECT_GE(stats().pendingBytes, 100000U);
+  EXPECT_EQ(heap->advance(mine, 7), HeapCode::kOk);
+  EXPECT_EQ(stats().pendingBytes, 0U);
+  EXPECT_EQ(heap->advance(0, 7), HeapCode::kInvalidArgument);
+  EXPECT_EQ(heap->advance(2, 7), HeapCode::kInvalidArgument);
+  EXPECT_EQ(heap->addTimeline(), 2U);
+  EXPECT_EQ(heap->addTimeline(), 3U);
+  EXPECT_EQ(heap->addTimeline(), 0U);
+}
+
+TEST_F(TimelineTest, AFrameLoopNeitherWaitsNorGrows) {
+  gpu->hold();
+  uint64_t reserved = 0;
+  for (uint64_t frame = 1; frame <= 40; ++frame) {
+    std::vector<BufferHandle> live;
+    const TimelinePoint before{0, frame - 1};
+    for (uint64_t i = 1; i <= 10; ++i)
+      live.push_back(takeAfter(i * 70000, {&before, 1}));
+    const TimelinePoint point{0, submit()};
+    for (const BufferHandle buffer : live)
+      drop(buffer, {&point, 1});
+    if (frame == 8)
+      reserved = stats().reservedBytes;
+    if (frame > 3)
+      gpu->release(1); // the GPU is three frames behind
+  }
+  EXPECT_EQ(stats().reservedBytes, reserved);
+  EXPECT_EQ(all.hostWaits, 0U);
+  gpu->release();
+}
+
+} // namespace
+} // namespace gantry::heap
