@@ -42,6 +42,31 @@ static_assert(GANTRY_DEVICE_INTEGRATED == static_cast<int>(device::DeviceKind::k
 static_assert(GANTRY_DEVICE_VIRTUAL == static_cast<int>(device::DeviceKind::kVirtual));
 static_assert(GANTRY_DEVICE_SOFTWARE == static_cast<int>(device::DeviceKind::kSoftware));
 
+static_assert(GANTRY_MEMORY_DEVICE == static_cast<int>(device::MemoryKind::kDevice));
+static_assert(GANTRY_MEMORY_UPLOAD == static_cast<int>(device::MemoryKind::kUpload));
+static_assert(GANTRY_MEMORY_READBACK == static_cast<int>(device::MemoryKind::kReadback));
+static_assert(GANTRY_MEMORY_UNIFIED == static_cast<int>(device::MemoryKind::kUnified));
+static_assert(GANTRY_MEMORY_KIND_COUNT == device::kMemoryKindCount);
+static_assert(sizeof(gantry_memory_heap_t) == sizeof(size_t) + 40, "the ABI of its first version");
+
+gantry_memory_heap_t describeHeap(const device::DeviceInfo &info, uint32_t index,
+                                  const device::MemoryBudget &budget) {
+  gantry_memory_heap_t heap = {};
+  heap.size_bytes = info.memoryHeaps[index].sizeBytes;
+  heap.device_local = info.memoryHeaps[index].deviceLocal;
+  heap.budget_bytes = budget.budgetBytes;
+  heap.used_bytes = budget.usedBytes;
+  heap.budget_known = info.memoryBudgets;
+  for (uint32_t kind = 0; kind < device::kMemoryKindCount; ++kind) {
+    const std::span<const uint8_t> types = info.memoryKinds.kinds[kind].span();
+    for (uint8_t type : types)
+      if (info.memoryTypes[type].heap == index)
+        (type == types[0] ? heap.first_kinds : heap.other_kinds) |= 1u << kind;
+  }
+  heap.other_kinds &= ~heap.first_kinds;
+  return heap;
+}
+
 } // namespace
 
 extern "C" {
@@ -77,6 +102,41 @@ void gantry_device_get_info(const gantry_device_t *device, gantry_device_info_t 
 
 uint64_t gantry_device_validation_messages(const gantry_device_t *device) {
   return device->device->validationMessages();
+}
+
+const char *gantry_memory_kind_name(gantry_memory_kind_t kind) {
+  return device::memoryKindName(static_cast<device::MemoryKind>(capi::rawValue(kind)));
+}
+
+uint32_t gantry_device_memory_heap_count(const gantry_device_t *device) {
+  return static_cast<uint32_t>(device->device->info().memoryHeaps.size());
+}
+
+gantry_status_t gantry_device_memory_heap(gantry_device_t *device, uint32_t index,
+                                          gantry_memory_heap_t *heap) {
+  if (!device || !heap)
+    return capi::nullArgument("gantry_device_memory_heap", device ? "heap" : "device");
+  if (heap->struct_size < sizeof(*heap) || heap->struct_size > 4096)
+    return capi::report(statusf(StatusCode::kInvalidArgument,
+                                "memory heap: struct_size is %zu; set it to "
+                                "sizeof(gantry_memory_heap_t), which is %zu",
+                                heap->struct_size, sizeof(*heap)));
+  const device::DeviceInfo &info = device->device->info();
+  if (index >= info.memoryHeaps.size())
+    return capi::report(statusf(StatusCode::kNotFound,
+                                "memory heap %u of '%s', which has %zu of them", index,
+                                info.name.c_str(), info.memoryHeaps.size()));
+  device::MemoryBudget budgets[device::kMaxMemoryHeaps];
+  const Status status =
+      device->device->memoryBudgets(std::span(budgets).first(info.memoryHeaps.size()));
+  if (!status.isOk())
+    return capi::report(status);
+  // A newer caller's struct is longer: what this version does not know is zero.
+  const size_t size = heap->struct_size;
+  std::memset(static_cast<void *>(heap), 0, size);
+  *heap = describeHeap(info, index, budgets[index]);
+  heap->struct_size = size;
+  return GANTRY_STATUS_OK;
 }
 
 gantry_status_t gantry_buffer_create(gantry_device_t *device, uint64_t size_bytes,

@@ -471,7 +471,19 @@ class Show(Tool):
         order = ["discrete", "integrated", "virtual", "software"]
         kinds = [order.index(d["kind"]) for d in devices if d["usable"]]
         self.assertEqual(kinds, sorted(kinds))
-        self.assertIn(devices[0]["name"][:12], self.works("devices"))
+        text = self.works("devices")
+        self.assertIn(devices[0]["name"][:12], text)
+        for device in devices:
+            if not device["usable"]:
+                self.assertEqual(device["memory_heaps"], [])
+                continue
+            served = [kind for heap in device["memory_heaps"] for kind in heap["kinds"]]
+            self.assertEqual(sorted(served), ["device", "readback", "unified", "upload"])
+            for heap in device["memory_heaps"]:
+                self.assertLess(0, heap["budget_bytes"])
+                self.assertLessEqual(heap["budget_bytes"], heap["size_bytes"])
+                self.assertEqual(set(heap["kinds"]) & set(heap["fallback_kinds"]), set())
+            self.assertIn("serves", text)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include "tools/gantry/model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -30,6 +31,42 @@ std::optional<uint32_t> defaultDevice() {
   return info.index;
 }
 
+/// The heaps of a device that can be opened; else none, and the list says why.
+std::vector<gantry_memory_heap_t> heapsOf(const gantry_device_info_t &info) {
+  gantry_device_t *device = nullptr;
+  if (info.missing[0] ||
+      gantry_device_create(std::to_string(info.index).c_str(), &device) != GANTRY_STATUS_OK)
+    return {};
+  DeviceHandle handle(device);
+  std::vector<gantry_memory_heap_t> heaps(gantry_device_memory_heap_count(device));
+  for (uint32_t i = 0; i < heaps.size(); ++i) {
+    heaps[i].struct_size = sizeof(heaps[i]);
+    check(gantry_device_memory_heap(device, i, &heaps[i]));
+  }
+  return heaps;
+}
+
+std::vector<std::string> kindNames(uint32_t kinds) {
+  std::vector<std::string> names;
+  for (int kind = 0; kind < GANTRY_MEMORY_KIND_COUNT; ++kind)
+    if (kinds >> kind & 1)
+      names.emplace_back(gantry_memory_kind_name(static_cast<gantry_memory_kind_t>(kind)));
+  return names;
+}
+
+nlohmann::json heapsJson(const gantry_device_info_t &info) {
+  nlohmann::json heaps = nlohmann::json::array();
+  for (const gantry_memory_heap_t &heap : heapsOf(info))
+    heaps.push_back({{"size_bytes", heap.size_bytes},
+                     {"budget_bytes", heap.budget_bytes},
+                     {"used_bytes", heap.used_bytes},
+                     {"budget_known", heap.budget_known != 0},
+                     {"device_local", heap.device_local != 0},
+                     {"kinds", kindNames(heap.first_kinds)},
+                     {"fallback_kinds", kindNames(heap.other_kinds)}});
+  return heaps;
+}
+
 void printJson(const std::vector<gantry_device_info_t> &infos, std::optional<uint32_t> chosen) {
   nlohmann::json devices = nlohmann::json::array();
   for (const gantry_device_info_t &info : infos)
@@ -50,11 +87,46 @@ void printJson(const std::vector<gantry_device_info_t> &infos, std::optional<uin
                        {"buffer_device_address", info.buffer_device_address != 0},
                        {"unified_memory", info.unified_memory != 0},
                        {"profile", info.profile},
+                       {"memory_heaps", heapsJson(info)},
                        {"usable", info.missing[0] == 0},
                        {"missing", info.missing}});
   print(nlohmann::json({{"devices", devices}})
             .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
         "\n");
+}
+
+void printHeaps(const std::vector<gantry_device_info_t> &infos) {
+  using Align = Table::Align;
+  Table table({{"#", Align::kRight},
+               {"heap", Align::kRight},
+               {"memory"},
+               {"size", Align::kRight},
+               {"budget", Align::kRight},
+               {"in use", Align::kRight},
+               {"serves"},
+               {"serves when others are full"}});
+  bool estimated = false;
+  for (const gantry_device_info_t &info : infos) {
+    const std::vector<gantry_memory_heap_t> heaps = heapsOf(info);
+    for (size_t i = 0; i < heaps.size(); ++i) {
+      const gantry_memory_heap_t &heap = heaps[i];
+      auto listed = [](uint32_t kinds) {
+        return kinds ? fmt::format("{}", fmt::join(kindNames(kinds), ", ")) : std::string("-");
+      };
+      estimated |= !heap.budget_known;
+      table.addRow(
+          {std::to_string(info.index), std::to_string(i), heap.device_local ? "device" : "host",
+           humanBytes(heap.size_bytes),
+           fmt::format("{}{}", heap.budget_known ? "" : "~", humanBytes(heap.budget_bytes)),
+           humanBytes(heap.used_bytes), listed(heap.first_kinds), listed(heap.other_kinds)});
+    }
+  }
+  if (table.empty())
+    return;
+  print("\n" + table.format(colourOnStdout(), terminalWidth()));
+  if (estimated)
+    print(coloured("  ~ the driver names no budget: 0.8 of the heap's size\n", Colour::kDim,
+                   colourOnStdout()));
 }
 
 void printTable(const std::vector<gantry_device_info_t> &infos, std::optional<uint32_t> chosen) {
@@ -86,12 +158,14 @@ void printTable(const std::vector<gantry_device_info_t> &infos, std::optional<ui
                    colourOnStdout()));
   else
     print("  none of them can be used: see what is missing\n");
+  printHeaps(infos);
 }
 
 } // namespace
 
 void addDevices(CLI::App &app, Action &action) {
-  CLI::App *command = app.add_subcommand("devices", "List the devices in the preferred order");
+  CLI::App *command =
+      app.add_subcommand("devices", "List the devices in the preferred order, and their memory");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print JSON");
   command->footer(examples({"gantry devices", "gantry devices --json"}));

@@ -135,6 +135,36 @@ GANTRY_API void gantry_device_get_info(const gantry_device_t *device, gantry_dev
 /* Messages of severity warning or error from the validation layers since the device was opened. */
 GANTRY_API uint64_t gantry_device_validation_messages(const gantry_device_t *device);
 
+/* What Gantry takes memory for. */
+typedef enum gantry_memory_kind {
+  GANTRY_MEMORY_DEVICE = 0,   /* fastest for kernels; the host does not see it */
+  GANTRY_MEMORY_UPLOAD = 1,   /* written by the host */
+  GANTRY_MEMORY_READBACK = 2, /* read by the host */
+  GANTRY_MEMORY_UNIFIED = 3   /* seen by the host and bound by kernels */
+} gantry_memory_kind_t;
+#define GANTRY_MEMORY_KIND_COUNT 4
+
+GANTRY_API const char *gantry_memory_kind_name(gantry_memory_kind_t kind); /* never NULL */
+
+/* A memory heap of a device: a stretch of physical memory, such as that of the GPU or the host's. */
+typedef struct gantry_memory_heap {
+  size_t struct_size; /* sizeof(gantry_memory_heap_t); set by the caller, kept */
+  uint64_t size_bytes;
+  uint64_t budget_bytes; /* how much may be in use before the driver refuses or pages */
+  uint64_t used_bytes;   /* now, by this process */
+  int32_t device_local;  /* 1 if the memory is near to the device */
+  int32_t budget_known;  /* 1 if budget and use are the driver's own figures; 0: the budget is 0.8 of
+                            the size, the use is what this device object has allocated */
+  uint32_t first_kinds;  /* bit 1 << gantry_memory_kind_t: kinds that are taken from here first */
+  uint32_t other_kinds;  /* kinds that are taken from here when another heap is full */
+} gantry_memory_heap_t;
+
+/* The heaps of a device are those with an index below the count. */
+GANTRY_API uint32_t gantry_device_memory_heap_count(const gantry_device_t *device);
+/* Fills *heap with the figures of this moment. NOT_FOUND where there is no such heap. */
+GANTRY_API gantry_status_t gantry_device_memory_heap(gantry_device_t *device, uint32_t index,
+                                                     gantry_memory_heap_t *heap);
+
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 typedef struct gantry_buffer gantry_buffer_t;

@@ -70,6 +70,16 @@ public:
     gantry_device_get_info(get(), &info);
     return info;
   }
+  /// The memory heaps with the figures of this moment.
+  Expected<std::vector<gantry_memory_heap_t>> memoryHeaps() const {
+    std::vector<gantry_memory_heap_t> heaps(gantry_device_memory_heap_count(get()));
+    for (uint32_t i = 0; i < heaps.size(); ++i) {
+      heaps[i].struct_size = sizeof(heaps[i]);
+      if (Error error{gantry_device_memory_heap(get(), i, &heaps[i])}; !error.ok())
+        return error;
+    }
+    return heaps;
+  }
   gantry_device_t *get() const { return handle_.get(); }
 
 private:

@@ -69,6 +69,61 @@ protected:
   gantry_session_options_t options_ = {};
 };
 
+TEST_P(CApi, describesMemoryHeaps) {
+  const uint32_t count = gantry_device_memory_heap_count(device_);
+  ASSERT_GT(count, 0u);
+  uint32_t first = 0;
+  gantry_memory_heap_t heap = {};
+  for (uint32_t i = 0; i < count; ++i) {
+    heap.struct_size = sizeof(heap);
+    ASSERT_EQ(gantry_device_memory_heap(device_, i, &heap), GANTRY_STATUS_OK)
+        << gantry_last_error();
+    EXPECT_EQ(heap.struct_size, sizeof(heap));
+    EXPECT_GT(heap.size_bytes, 0u);
+    EXPECT_GT(heap.budget_bytes, 0u);
+    EXPECT_LE(heap.budget_bytes, heap.size_bytes);
+    EXPECT_EQ(heap.first_kinds & heap.other_kinds, 0u);
+    EXPECT_EQ(first & heap.first_kinds, 0u) << "a kind is taken first from one heap";
+    first |= heap.first_kinds;
+  }
+  EXPECT_EQ(first, (1u << GANTRY_MEMORY_KIND_COUNT) - 1) << "every kind has a heap";
+  EXPECT_EQ(gantry_device_memory_heap(device_, count, &heap), GANTRY_STATUS_NOT_FOUND);
+  EXPECT_NE(strstr(gantry_last_error(), "memory heap"), nullptr);
+  EXPECT_EQ(gantry_device_memory_heap(device_, 0, nullptr), GANTRY_STATUS_INVALID_ARGUMENT);
+  heap.struct_size = 0;
+  EXPECT_EQ(gantry_device_memory_heap(device_, 0, &heap), GANTRY_STATUS_INVALID_ARGUMENT);
+  EXPECT_NE(strstr(gantry_last_error(), "struct_size is 0"), nullptr);
+  struct {
+    gantry_memory_heap_t known;
+    uint64_t later[2];
+  } longer = {};
+  longer.known.struct_size = sizeof(longer);
+  longer.later[1] = 7;
+  EXPECT_EQ(gantry_device_memory_heap(device_, 0, &longer.known), GANTRY_STATUS_OK);
+  EXPECT_EQ(longer.later[1], 0u) << "what this version does not know is zero";
+  EXPECT_STREQ(gantry_memory_kind_name(GANTRY_MEMORY_READBACK), "readback");
+  EXPECT_STREQ(gantry_memory_kind_name(static_cast<gantry_memory_kind_t>(99)), "unknown");
+}
+
+TEST_P(CApi, countsWhatBuffersUse) {
+  gantry_memory_heap_t heap = {};
+  auto used = [&] {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < gantry_device_memory_heap_count(device_); ++i) {
+      heap.struct_size = sizeof(heap);
+      EXPECT_EQ(gantry_device_memory_heap(device_, i, &heap), GANTRY_STATUS_OK);
+      sum += heap.used_bytes;
+    }
+    return sum;
+  };
+  const uint64_t before = used();
+  gantry_buffer_t *buffer = nullptr;
+  ASSERT_EQ(gantry_buffer_create(device_, 8 << 20, &buffer), GANTRY_STATUS_OK);
+  EXPECT_GE(used(), before + (8 << 20));
+  gantry_buffer_release(buffer);
+  EXPECT_LE(used(), before);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, CApi,
                          testing::Values(Mode{"plain", "0", GANTRY_BINDING_AUTO},
                                          Mode{"validated", "1", GANTRY_BINDING_ADDRESS},

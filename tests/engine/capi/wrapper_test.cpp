@@ -27,6 +27,10 @@ TEST(Wrapper, runsAModel) {
   auto device = gantry::Device::open();
   ASSERT_TRUE(device) << device.error().message();
   EXPECT_STREQ(device->info().backend, "vulkan");
+  auto heaps = device->memoryHeaps();
+  ASSERT_TRUE(heaps) << heaps.error().message();
+  ASSERT_FALSE(heaps->empty());
+  EXPECT_GT((*heaps)[0].size_bytes, 0u);
   gantry_session_options_t options = {};
   options.struct_size = sizeof(options);
   options.cache_path = "";
