@@ -52,6 +52,17 @@ ItemTable<Unit>::ItemTable(const Problem &problem, uint64_t unit)
   }
   addForbidden(problem);
   findTwins();
+  hideOverlappingObstacles();
+}
+
+template <typename Unit> void ItemTable<Unit>::hideOverlappingObstacles() {
+  const size_t first = items.size() - obstacleCount;
+  for (size_t a = first; a < items.size(); ++a)
+    for (size_t b = first; b < a && !items[a].isHidden; ++b)
+      items[a].isHidden = !items[b].isHidden && items[a].begin < items[b].end &&
+                          items[b].begin < items[a].end &&
+                          items[a].fixedOffset < items[b].fixedOffset + items[b].size &&
+                          items[b].fixedOffset < items[a].fixedOffset + items[a].size;
 }
 
 template <typename Unit> void ItemTable<Unit>::addForbidden(const Problem &problem) {

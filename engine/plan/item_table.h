@@ -36,6 +36,7 @@ template <typename Unit> struct Item {
   Unit alignment = 1;
   Unit fixedOffset = -1; // −1: free
   int32_t twin = -1;     // an equal item of a lower number, which is placed first
+  bool isHidden = false; // an obstacle that overlaps another: it forbids, but adds no load
 
   bool isFixed() const { return fixedOffset >= 0; }
   bool isPlain() const { return coverEnd - coverBegin == 1; }
@@ -66,6 +67,7 @@ private:
   Unit constrainedFrom(const Item<Unit> &item, Unit offset) const;
   void addForbidden(const Problem &problem);
   void findTwins();
+  void hideOverlappingObstacles();
 };
 
 /// The greatest unit in which every size, alignment, fixed offset and border is whole.

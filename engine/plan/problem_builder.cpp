@@ -155,7 +155,9 @@ private:
     };
     for (const Sharing &sharing : constraints_.sharings) {
       pairs_.insert(std::minmax(sharing.first, sharing.second));
-      if (sharing.required)
+      // Two that are pinned to one place share it already.
+      const uint64_t pin = pinOf(sharing.first);
+      if (sharing.required || (pin != kFreeOffset && pin == pinOf(sharing.second)))
         join(sharing);
     }
     for (const uint32_t index : chosen)

@@ -110,12 +110,13 @@ template <typename Unit> auto ValleyEngine<Unit>::enterRoot() -> Outcome {
   floors_.assign(table_.stepCount, 0);
   loads_.assign(table_.stepCount, 0);
   for (uint32_t i = 0; i < table_.items.size(); ++i) {
-    const Unit low = table_.allowedFrom(table_.items[i], 0);
-    if (low > capacity_ - table_.items[i].size) {
-      if (i + table_.obstacleCount < table_.items.size())
-        return Outcome::kFailed;
-      continue; // an obstacle that ends above the capacity still forbids its offsets
-    }
+    const Item<Unit> &item = table_.items[i];
+    const Unit low = table_.allowedFrom(item, 0);
+    const bool isObstacle = i + table_.obstacleCount >= table_.items.size();
+    if (isObstacle && (item.isHidden || low > capacity_ - item.size))
+      continue; // its offsets stay forbidden
+    if (low > capacity_ - item.size)
+      return Outcome::kFailed;
     waiting_.push_back({i, low});
   }
   std::stable_sort(waiting_.begin(), waiting_.end(),
