@@ -168,7 +168,7 @@ Status Device::decommit(Memory &range, uint64_t offsetBytes, uint64_t sizeBytes)
                    offsetBytes, sizeBytes);
   if (!range.commits_.prepare())
     return noHostMemory();
-  const Status made = noted(doDecommit(range, offsetBytes, sizeBytes));
+  Status made = noted(doDecommit(range, offsetBytes, sizeBytes));
   if (!made.isOk())
     return made;
   range.commits_.remove(offsetBytes, sizeBytes, [&](uint64_t token) { doRelease(range, token); });

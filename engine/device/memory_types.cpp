@@ -20,15 +20,11 @@ const char *memoryKindName(MemoryKind kind) {
 
 namespace {
 
-/// Smaller is better; fields count from the first on.
-struct Rank {
-  uint32_t window = 0, first = 0, second = 0;
-  uint64_t heap = 0;
-  auto operator<=>(const Rank &) const = default;
-};
+/// Smaller is better; the first number that differs decides.
+using Rank = std::array<uint64_t, 4>;
 
 Rank rankOf(MemoryKind kind, const MemoryTypeInfo &type, bool window, uint64_t heapBytes) {
-  const uint32_t local = type.deviceLocal, cached = type.hostCached;
+  const uint64_t local = type.deviceLocal, cached = type.hostCached;
   switch (kind) {
   case MemoryKind::kDevice:
     return {window, type.hostVisible, 0, UINT64_MAX - heapBytes};
