@@ -50,6 +50,7 @@ ROOMS = {
     "python": [RUNTIME_API, COMPILER_API],
     "examples": [RUNTIME_API, COMPILER_API],
     "benchmarks": [RUNTIME_API, COMPILER_API],
+    "benchmarks/planner": ["engine/base", "engine/plan", "tests"],
     "benchmarks/heap": ["engine/base", "engine/device", "engine/heap", "engine/plan", "tests"],
     "tools": [RUNTIME_API, COMPILER_API],
     "tools/tune": [RUNTIME_API, COMPILER_API, "codegen"],

@@ -1,6 +1,7 @@
 #include "engine/plan/fast_tier.h"
 
 #include "engine/plan/constrained_fit.h"
+#include "engine/plan/large_neighbourhood.h"
 #include "engine/plan/series_parallel.h"
 #include "engine/plan/skyline.h"
 
@@ -49,8 +50,6 @@ constexpr Attempt kAttempts[] = {
     {OrderKey::kSize, Skyline::Prefer::kRank},
 };
 
-constexpr double kTolerances[] = {0.001, 0.01, 0.03};
-
 /// Where a heuristic must run to its end, since there is no plan yet.
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
@@ -88,30 +87,27 @@ public:
     }
   }
 
-  void boxes(double tolerance) {
-    if (done())
-      return;
+  /// Places the boxes where they are few. True where nothing else is worth its time.
+  bool boxes() {
     meter_.spend(uint64_t{problem_.count()} * kVisitsPerJoin);
-    const SeriesParallel joined(problem_, tolerance);
-    const Problem &reduced = joined.reduced();
-    const bool useful = uint64_t{reduced.count()} * 10 <= uint64_t{problem_.count()} * 9;
-    if (!useful || (best_ && reduced.lowerBound >= best_->height))
-      return;
+    const std::optional<SeriesParallel> joined = joinToFew(problem_);
+    if (!joined)
+      return false;
+    const Problem &reduced = joined->reduced();
     Search inner(reduced, meter_);
-    // The joins stand for most of the choice, so that a small rest is worth all attempts; of a
-    // large one the attempts on the items themselves will do better.
-    inner.skyline(uint64_t{reduced.count()} * 4 <= problem_.count() ? std::size(kAttempts) : 1);
-    const Placement placement = inner.take();
-    if (!best_ || placement.height < best_->height)
-      best_ = joined.expand(placement);
-    settled_ = settled_ || uint64_t{reduced.count()} * kSettledFactor <= problem_.count();
+    inner.skyline(std::size(kAttempts));
+    Placement placement = inner.take();
+    // Tries on a few boxes cost next to nothing beside the joining.
+    WorkMeter tries = meter_.part(kTriesWork + problem_.count() * kVisitsPerJoin);
+    placement = improvePlacement(reduced, std::move(placement), 0, tries);
+    meter_.settle(tries);
+    best_ = joined->expand(placement);
+    return uint64_t{reduced.count()} * kSettledFactor <= problem_.count();
   }
-
-  /// Whether the joins left so little that other attempts on the items are not worth their time.
-  bool settled() const { return settled_; }
 
 private:
   static constexpr uint64_t kVisitsPerJoin = 10;
+  static constexpr uint64_t kTriesWork = 20'000;
   static constexpr uint64_t kSettledFactor = 64;
 
   void keep(Placement placement) {
@@ -134,7 +130,6 @@ private:
   const Problem &problem_;
   WorkMeter &meter_;
   std::optional<Placement> best_;
-  bool settled_ = false;
 };
 
 } // namespace
@@ -171,15 +166,8 @@ Placement placeFast(const Problem &problem, WorkMeter &meter) {
     search.constrained();
   if (anyFixed)
     return search.take();
-  const bool joins = problem.regionSize == 0; // a box might not fit between two borders
-  if (joins)
-    search.boxes(0);
-  if (search.settled())
-    return search.take();
-  search.skyline(std::size(kAttempts));
-  if (joins)
-    for (const double tolerance : kTolerances)
-      search.boxes(tolerance);
+  if (!search.boxes())
+    search.skyline(std::size(kAttempts));
   return search.take();
 }
 

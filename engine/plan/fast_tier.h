@@ -3,10 +3,11 @@
 // Several heuristics, each O(n log n) with indexed structures, the lowest result kept; it stops at
 // the lower bound. In this order:
 //   1. boxes (series_parallel.h), then the skyline over the boxes that are left: what was cut from
-//      one block is put together again, a million items in a fraction of a second;
+//      one block is put together again, a million items in a fraction of a second. First of equal
+//      sizes, then of sizes that differ by a thousandth and by a hundredth; where that leaves next
+//      to nothing, nothing else is tried;
 //   2. the skyline (skyline.h) over the items by duration, area and size, with and without a
-//      preference for what fits a valley's edges: models' graphs mostly reach the bound here;
-//   3. boxes that also join sizes which differ a little, by a thousandth up to a thirtieth.
+//      preference for what fits a valley's edges: models' graphs mostly reach the bound here.
 // Problems with fixed items or obstacles, which the skyline does not know, are placed by
 // constrained_fit.h instead; with segments, which it takes for boxes, by both.
 //

@@ -149,13 +149,10 @@ Placement improvePlacement(const Problem &problem, Placement start, uint64_t tar
   if (anyFixed || start.height <= target)
     return start;
 
-  std::optional<SeriesParallel> joined;
+  const std::optional<SeriesParallel> joined = joinToFew(problem);
   std::optional<Neighbourhoods> boxes;
-  if (problem.regionSize == 0) { // a box might not fit between two borders
-    joined.emplace(problem, 0);
-    if (joined->reduced().count() < problem.count())
-      boxes.emplace(joined->reduced(), 1, start.height);
-  }
+  if (joined && joined->reduced().lowerBound < start.height)
+    boxes.emplace(joined->reduced(), 1, start.height);
   std::optional<Neighbourhoods> items;
 
   // Turns of equal work, which grow: the boxes may have joined what no optimal plan has together.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 namespace gantry::plan {
 
@@ -18,6 +19,10 @@ constexpr uint32_t kCompared = 16;
 
 /// Of how many parts a box may be taken apart into all possible halves.
 constexpr uint32_t kMaxParts = 8;
+
+constexpr double kTolerances[] = {0, 0.001, 0.01};
+constexpr uint64_t kNextToNothing = 64;
+constexpr uint64_t kFew = 2;
 
 class Builder {
 public:
@@ -475,6 +480,21 @@ Placement SeriesParallel::expand(const Placement &boxes) const {
   for (size_t leaf = 0; leaf < items_.size(); ++leaf)
     placement.offset[items_[leaf]] = offset[leaf];
   return placement;
+}
+
+std::optional<SeriesParallel> joinToFew(const Problem &problem) {
+  if (problem.regionSize != 0) // a box might not fit between two borders
+    return std::nullopt;
+  const uint64_t count = problem.count();
+  for (const double tolerance : kTolerances) {
+    SeriesParallel joined(problem, tolerance);
+    if (uint64_t{joined.reduced().count()} * kNextToNothing <= count)
+      return joined;
+    if (tolerance == 0 && uint64_t{joined.reduced().count()} * kFew > count)
+      return std::nullopt;
+  }
+  // Made again rather than kept meanwhile: two at a time would be most of the memory.
+  return SeriesParallel(problem, 0);
 }
 
 } // namespace gantry::plan

@@ -74,6 +74,13 @@ void Skyline::pushSegment(uint32_t segment) {
   ++entry.version;
   heap_.push_back({entry.height, entry.begin, segment, entry.version});
   std::push_heap(heap_.begin(), heap_.end(), isHigher);
+  // Entries of segments that have changed since are dropped before they outnumber the others.
+  if (heap_.size() <= 64 + 2 * (segments_.size() - freeSegments_.size()))
+    return;
+  std::erase_if(heap_, [&](const HeapEntry &entry) {
+    return segments_[entry.segment].version != entry.version;
+  });
+  std::make_heap(heap_.begin(), heap_.end(), isHigher);
 }
 
 uint32_t Skyline::popLowest() {
