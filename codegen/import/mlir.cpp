@@ -67,12 +67,13 @@ std::string genericTrouble(mlir::Operation *op) {
   return "";
 }
 
-void reject(mlir::func::FuncOp function) {
+// Fails with one diagnostic that counts, by what troubleOf says, all operations for which it is
+// not empty.
+void reject(mlir::Operation *root, llvm::function_ref<std::string(mlir::Operation *)> troubleOf) {
   std::map<std::string, int> rest;
   mlir::Operation *first = nullptr;
-  function.walk([&](mlir::Operation *op) {
-    std::string name = op->getName().getStringRef().str();
-    std::string why = op == function || isAccepted(op) ? genericTrouble(op) : name;
+  root->walk([&](mlir::Operation *op) {
+    std::string why = op == root ? "" : troubleOf(op);
     if (why.empty())
       return;
     ++rest[why];
@@ -151,10 +152,15 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy((*buffer)->getBuffer(), path),
                              llvm::SMLoc());
+  context.allowUnregisteredDialects(true); // refused below, by name
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
+  context.allowUnregisteredDialects(false);
   if (!module)
     throw ImportError{ImportKind::badInput, ""}; // the parser has reported it
+  reject(*module, [](mlir::Operation *op) {
+    return op->isRegistered() ? std::string() : op->getName().getStringRef().str();
+  });
 
   mlir::func::FuncOp entry = findEntry(*module);
   checkPorts(entry);
@@ -180,7 +186,9 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
   if (mlir::failed(conversion.run(*module)))
     throw ImportError{ImportKind::unsupported, ""};
   normalizeFunction(entry);
-  reject(entry);
+  reject(entry, [](mlir::Operation *op) {
+    return isAccepted(op) ? genericTrouble(op) : op->getName().getStringRef().str();
+  });
   entry.setName("main");
   namePorts(entry);
   return module;

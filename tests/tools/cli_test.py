@@ -156,13 +156,14 @@ class Usage(Tool):
 
     def test_wrong_usage(self):
         self.fails(1, "--help")
-        self.fails(1, "--help", "nonsense")
+        self.fails(1, 'no command "nonsense"; the commands are compile, ', "nonsense")
+        self.fails(1, "--device", "run", self.model, "--device", "")
+        self.fails(1, "-1 is no number", "run", self.model, "--rtol", "-1")
         self.fails(1, "gantry run --help", "run")
         self.fails(1, "--nonsense", "run", self.model, "--nonsense")
         self.fails(1, "--random", "run", self.model, "--random", "x")
         self.fails(1, "--binding", "run", self.model, "--binding", "x")
         self.fails(1, "--runs", "bench", self.model, "--runs", "0")
-        self.fails(1, "--rtol", "run", self.model, "--rtol", "-1")
 
     def test_colour_only_on_a_terminal(self):
         def on_terminal(env):

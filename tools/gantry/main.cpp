@@ -54,6 +54,18 @@ int runTool(int argc, char **argv) {
   addDevices(app, action);
   addDiff(app, action);
 
+  // Said here, since CLI11 names the word nowhere and takes "nonsense --help" for a wish for help.
+  std::string commands;
+  bool known = argc < 2 || argv[1][0] == '-';
+  for (const CLI::App *sub : app.get_subcommands([](const CLI::App *) { return true; })) {
+    commands += (commands.empty() ? "" : ", ") + sub->get_name();
+    known = known || sub->get_name() == argv[1];
+  }
+  if (!known) {
+    throw ToolError(
+        ExitCode::kBadInput,
+        fmt::format("there is no command \"{}\"; the commands are {}", argv[1], commands));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {

@@ -1,5 +1,7 @@
 #include "tools/gantry/commands.h"
 
+#include <fmt/format.h>
+
 namespace gantry::tool {
 
 CLI::Option *addRepeated(CLI::App &command, const std::string &name,
@@ -40,7 +42,12 @@ void addSessionOptions(CLI::App &command, SessionRequest &request) {
       .add_option("-d,--device", request.device,
                   "The device: its index in `gantry devices` or part of its name "
                   "(else GANTRY_DEVICE, else the first)")
-      ->type_name("DEVICE");
+      ->type_name("DEVICE")
+      ->check(CLI::Validator(
+          [](const std::string &text) {
+            return text.empty() ? std::string("an empty name is no device") : std::string();
+          },
+          ""));
   command.add_option("--binding", request.binding, "How kernels reach their buffers (auto)")
       ->check(CLI::IsMember({"auto", "storage-buffer", "address"}));
 }
@@ -59,7 +66,13 @@ void addToleranceOptions(CLI::App &command, Tolerance &tolerance) {
         .add_option_function<double>(
             name, [&value](const double &given) { value = given; }, help)
         ->type_name("X")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Validator(
+            [](const std::string &text) {
+              double number = 0;
+              const bool valid = CLI::detail::lexical_cast(text, number) && number >= 0;
+              return valid ? std::string() : fmt::format("{} is no number of 0 or more", text);
+            },
+            ""));
   };
   add("--rtol", tolerance.rtol, "Relative tolerance of an element (1e-3; exact for integers)");
   add("--atol", tolerance.atol, "Absolute tolerance of an element (1e-5; exact for integers)");

@@ -103,6 +103,9 @@ llvm::SmallVector<Dim> ImportContext::dimsInput(const Node &node, size_t index,
   if (!tensor.content)
     failUnsupported(what + " (input \"" + node.inputName(index) +
                     "\") depends on the values of tensors, not only on their shapes");
+  if (tensor.rank() > 1)
+    failBadInput(what + " must be a list of integers, not a tensor of rank " +
+                 llvm::Twine(tensor.rank()));
   return *tensor.content;
 }
 
@@ -132,7 +135,7 @@ Tensor ImportContext::fromConstant(Constant constant) const {
   tensor.type = constant->type;
   tensor.dims = constantDims(context_, constant->dims);
   tensor.constant = constant;
-  if (constant->dims.size() <= 1 && constant->elementCount() <= 64 && !constant->window) {
+  if (constant->elementCount() <= 64 && !constant->window) {
     llvm::SmallVector<Dim> content;
     for (int64_t i = 0; i < constant->elementCount(); ++i) {
       double value = constant->floatAt(i);
@@ -146,9 +149,14 @@ Tensor ImportContext::fromConstant(Constant constant) const {
 }
 
 Tensor ImportContext::fromContent(DType type, llvm::ArrayRef<Dim> content, bool scalar) const {
-  llvm::SmallVector<int64_t, 1> dims;
-  if (!scalar)
-    dims.push_back(static_cast<int64_t>(content.size()));
+  if (scalar)
+    return fromContent(type, content, llvm::ArrayRef<int64_t>());
+  const int64_t count = content.size();
+  return fromContent(type, content, llvm::ArrayRef<int64_t>(count));
+}
+
+Tensor ImportContext::fromContent(DType type, llvm::ArrayRef<Dim> content,
+                                  llvm::ArrayRef<int64_t> dims) const {
   if (allStatic(content)) {
     llvm::SmallVector<int64_t> values = staticDims(content, "a shape");
     return fromConstant(makeInts(type, dims, values));
@@ -283,8 +291,12 @@ mlir::Value ImportContext::valueOf(const Tensor &tensor) {
   spec.reduction.assign(tensor.rank(), false);
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar>, Scalar) {
     Scalar value = b.cast(b.dimension(content[0]), tensor.type);
+    llvm::SmallVector<int64_t> strides = rowMajorStrides(staticDims(tensor.dims, "a shape"));
+    Scalar position = b.constantInt(DType::Index, 0);
+    for (int64_t k = 0; k < tensor.rank(); ++k)
+      position = b.add(position, b.mul(b.loopIndex(k), b.constantInt(DType::Index, strides[k])));
     for (size_t i = 1; i < content.size(); ++i) {
-      Scalar here = b.compare(Compare::Equal, b.loopIndex(0), b.constantInt(DType::Index, i));
+      Scalar here = b.compare(Compare::Equal, position, b.constantInt(DType::Index, i));
       value = b.select(here, b.cast(b.dimension(content[i]), tensor.type), value);
     }
     return value;

@@ -2,8 +2,8 @@
 //
 // A Tensor is an ONNX value while importing: its element type and dims, and one of
 //   - a constant (known contents; becomes arith.constant only where an operation needs it),
-//   - content (integers, or floats holding integers, of rank 0 or 1, known as expressions over the
-//     dynamic dimensions: what Shape gives, and what shape arithmetic makes of it),
+//   - content (at most 64 integers, or floats holding integers, known as expressions over the
+//     dynamic dimensions, row-major: what Shape gives, and what shape arithmetic makes of it),
 //   - an SSA value.
 // Every builder folds: where all operands are constants it returns a constant (codegen/import/onnx/
 // evaluate.h does the arithmetic), so an operator's importer is written once for both cases.
@@ -80,7 +80,8 @@ public:
 
   // ---- tensors ---------------------------------------------------------------------------------
   Tensor fromConstant(Constant constant) const;
-  Tensor fromContent(DType type, llvm::ArrayRef<Dim> content, bool scalar) const;
+  Tensor fromContent(DType type, llvm::ArrayRef<Dim> content, llvm::ArrayRef<int64_t> dims) const;
+  Tensor fromContent(DType type, llvm::ArrayRef<Dim> content, bool scalar) const; // or a list
   Tensor scalar(DType type, double value) const;
   Tensor window(llvm::ArrayRef<int64_t> dims, DType type) const;
   /// The SSA value; a constant is made at the function's start, once.

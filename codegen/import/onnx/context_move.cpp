@@ -10,6 +10,22 @@ namespace gantry::importer {
 
 namespace tensor = mlir::tensor;
 
+namespace {
+
+// The elements base + sum(i_k * strides_k) for all indices below sizes, row-major.
+llvm::SmallVector<Dim> gatherContent(llvm::ArrayRef<Dim> content, llvm::ArrayRef<int64_t> sizes,
+                                     int64_t base, llvm::ArrayRef<int64_t> strides) {
+  llvm::SmallVector<Dim> out;
+  if (sizes.empty())
+    return {content[base]};
+  for (int64_t i = 0; i < sizes[0]; ++i)
+    out.append(
+        gatherContent(content, sizes.drop_front(), base + i * strides[0], strides.drop_front()));
+  return out;
+}
+
+} // namespace
+
 Tensor ImportContext::transpose(const Tensor &in, llvm::ArrayRef<int64_t> permutation) {
   const unsigned rank = in.rank();
   Dims dims;
@@ -24,6 +40,13 @@ Tensor ImportContext::transpose(const Tensor &in, llvm::ArrayRef<int64_t> permut
       moved.push_back(strides[from]);
     }
     return fromConstant(gathered(in.constant, sizes, 0, moved));
+  }
+  if (in.content) {
+    llvm::SmallVector<int64_t> sizes = staticDims(dims, "a shape"), moved;
+    llvm::SmallVector<int64_t> strides = rowMajorStrides(staticDims(in.dims, "a shape"));
+    for (int64_t from : permutation)
+      moved.push_back(strides[from]);
+    return fromContent(in.type, gatherContent(*in.content, sizes, 0, moved), sizes);
   }
   GenericSpec spec;
   spec.reduction.assign(rank, false);
@@ -102,8 +125,8 @@ Tensor ImportContext::reshape(const Tensor &in, llvm::ArrayRef<Dim> dims) {
     Tensor out = fromConstant(reshaped(in.constant, staticDims(dims, "the shape of a constant")));
     return out;
   }
-  if (in.content && dims.size() <= 1)
-    return fromContent(in.type, *in.content, dims.empty());
+  if (in.content)
+    return fromContent(in.type, *in.content, staticDims(dims, "a shape"));
   mlir::Value value = valueOf(in);
   auto finish = [&](mlir::Value v) { return result(in.type, dims, v); };
   if (dims.empty() || in.dims.empty()) {
@@ -163,23 +186,19 @@ Tensor ImportContext::slice(const Tensor &in, llvm::ArrayRef<Dim> starts, llvm::
                             llvm::ArrayRef<int64_t> steps) {
   const unsigned rank = in.rank();
   Dims dims(sizes.begin(), sizes.end());
-  if (in.content && rank == 1 && staticDim(starts[0]) && staticDim(sizes[0])) {
-    llvm::SmallVector<Dim> content;
-    for (int64_t i = 0; i < *staticDim(sizes[0]); ++i)
-      content.push_back((*in.content)[*staticDim(starts[0]) + i * steps[0]]);
-    return fromContent(in.type, content, false);
-  }
   if (dims == in.dims && llvm::all_of(steps, [](int64_t s) { return s == 1; }))
     return in;
-  if (in.constant && allStatic(starts) && allStatic(sizes)) {
-    llvm::SmallVector<int64_t> strides = rowMajorStrides(in.constant->dims), count;
+  if ((in.constant || in.content) && allStatic(starts) && allStatic(sizes)) {
+    llvm::SmallVector<int64_t> strides = rowMajorStrides(staticDims(in.dims, "a shape")), count;
     int64_t base = 0;
     for (unsigned i = 0; i < rank; ++i) {
       base += *staticDim(starts[i]) * strides[i];
       strides[i] *= steps[i];
       count.push_back(*staticDim(sizes[i]));
     }
-    return fromConstant(gathered(in.constant, count, base, strides));
+    if (in.constant)
+      return fromConstant(gathered(in.constant, count, base, strides));
+    return fromContent(in.type, gatherContent(*in.content, count, base, strides), count);
   }
   mlir::RankedTensorType type = tensorType(in.type, dims);
   if (llvm::all_of(steps, [](int64_t s) { return s > 0; })) {
@@ -238,7 +257,7 @@ Tensor ImportContext::concat(llvm::ArrayRef<Tensor> parts, int64_t axis) {
     }
     dims[axis] = addDims(dims[axis], part.dims[axis]);
     constant &= part.constant != nullptr;
-    content &= part.content.has_value() && part.rank() == 1;
+    content &= part.content.has_value();
   }
   mlir::RankedTensorType type = tensorType(parts[0].type, dims);
   if (constant) {
@@ -247,11 +266,11 @@ Tensor ImportContext::concat(llvm::ArrayRef<Tensor> parts, int64_t axis) {
       constants.push_back(part.constant);
     return fromConstant(concatenated(constants, axis));
   }
-  if (content && staticDim(dims[0]) <= 64) {
+  if (content && axis == 0 && staticDim(productOf(context_, dims)) <= 64) {
     llvm::SmallVector<Dim> all;
     for (const Tensor &part : parts)
       all.append(part.content->begin(), part.content->end());
-    return fromContent(parts[0].type, all, false);
+    return fromContent(parts[0].type, all, staticDims(dims, "a shape"));
   }
   llvm::SmallVector<mlir::Value> values;
   for (const Tensor &part : parts)

@@ -22,13 +22,15 @@ Tensor alignLegacy(ImportContext &import, const Node &node, const Tensor &a, Ten
   return import.reshape(b, dims);
 }
 
-// Integers of rank 0 or 1 whose values are expressions: shape arithmetic stays symbolic.
+// Integers whose values are expressions (lists, or tensors of one shape): shape arithmetic stays
+// symbolic.
 std::optional<Tensor> foldSymbolic(ImportContext &import, const Tensor &a, const Tensor &b,
                                    Symbolic symbolic) {
   if (!symbolic || !a.content || !b.content || (a.constant && b.constant))
     return std::nullopt;
   const auto &x = *a.content, &y = *b.content;
-  if (x.size() != y.size() && x.size() != 1 && y.size() != 1)
+  const bool lists = a.rank() <= 1 && b.rank() <= 1;
+  if (lists ? x.size() != y.size() && x.size() != 1 && y.size() != 1 : a.dims != b.dims)
     return std::nullopt;
   llvm::SmallVector<Dim> out;
   for (size_t i = 0; i < std::max(x.size(), y.size()); ++i) {
@@ -37,6 +39,8 @@ std::optional<Tensor> foldSymbolic(ImportContext &import, const Tensor &a, const
       return std::nullopt;
     out.push_back(value);
   }
+  if (!lists)
+    return import.fromContent(a.type, out, staticDims(a.dims, "a shape"));
   return import.fromContent(a.type, out, a.rank() == 0 && b.rank() == 0);
 }
 
@@ -191,7 +195,8 @@ void importNeg(ImportContext &import, const Node &node) {
     llvm::SmallVector<Dim> out;
     for (Dim dim : *x.content)
       out.push_back(subDims(import.number(0), dim));
-    return import.setOutput(node, 0, import.fromContent(x.type, out, x.rank() == 0));
+    return import.setOutput(node, 0,
+                            import.fromContent(x.type, out, staticDims(x.dims, "a shape")));
   }
   importUnary<apply<Unary::Neg>>(import, node);
 }
@@ -297,7 +302,7 @@ void importWhere(ImportContext &import, const Node &node) {
     failBadInput("its operands are " + dtypeName(condition.type) + ", " + dtypeName(a.type) +
                  " and " + dtypeName(b.type));
   if (condition.constant && a.content && b.content && !(a.constant && b.constant) &&
-      condition.rank() <= 1) {
+      condition.rank() <= 1 && a.rank() <= 1 && b.rank() <= 1) {
     size_t count = std::max(
         {size_t(condition.constant->elementCount()), a.content->size(), b.content->size()});
     llvm::SmallVector<Dim> out;

@@ -55,7 +55,7 @@ public:
     model_ = loadModel(path_);
     readOpset();
     checkStructure();
-    checkSupported();
+    checkSupported(graph(), [&](int i) { return needed_[i]; });
     module_ = mlir::ModuleOp::create(fileLocation(0));
     mlir::OpBuilder builder(module_->getBodyRegion());
     function_ = builder.create<mlir::func::FuncOp>(fileLocation(0), "main",
@@ -63,7 +63,7 @@ public:
     mlir::Block *entry = function_.addEntryBlock();
     bool foldEverything = bindings_ && bindings_->foldEverything;
     import_ = std::make_unique<ImportContext>(context_, entry, foldEverything);
-    defineInitializers();
+    defineInitializers(graph());
     defineInputs(entry);
     importNodes();
     finish(entry);
@@ -80,8 +80,9 @@ private:
 
   const onnx::GraphProto &graph() const { return model_->graph(); }
 
-  Node node(int index) {
-    const onnx::NodeProto &proto = graph().node(index);
+  Node node(int index) { return node(graph().node(index), index); }
+
+  Node node(const onnx::NodeProto &proto, int index) {
     std::string name =
         proto.name().empty() ? proto.op_type() + "_" + std::to_string(index) : proto.name();
     auto loc = mlir::NameLoc::get(mlir::StringAttr::get(context_, name), fileLocation(index));
@@ -115,15 +116,7 @@ private:
     for (int i = 0; i < graph().node_size(); ++i) {
       Node current = node(i);
       setPlace(current);
-      for (const std::string &name : graph().node(i).input()) {
-        if (name.empty() || defined.contains(name))
-          continue;
-        if (producer.contains(name))
-          failBadInput("the input \"" + name + "\" comes from a later node (" +
-                       node(producer.lookup(name)).name() +
-                       "): the graph has a cycle or is not in topological order");
-        failBadInput("the input \"" + name + "\" is defined nowhere");
-      }
+      checkInputs(graph().node(i), defined, producer);
       for (const std::string &name : graph().node(i).output())
         defined.insert(name);
     }
@@ -133,6 +126,9 @@ private:
     for (const auto &info : graph().output()) {
       if (!defined.contains(info.name()))
         failBadInput("the output \"" + info.name() + "\" is defined nowhere");
+      if (info.has_type() && !info.type().has_tensor_type())
+        failUnsupported("the output \"" + info.name() +
+                        "\" is no tensor; sequences, maps and optionals are not supported");
       wanted.insert(info.name());
       ++uses_[info.name()];
     }
@@ -146,19 +142,75 @@ private:
         ++uses_[name];
         consumer_[name] = i;
       }
+      countInBranches(graph().node(i), wanted);
     }
   }
 
-  void checkSupported() {
-    std::map<std::string, std::vector<std::string>> missing;
-    for (int i = 0; i < graph().node_size(); ++i) {
-      if (!needed_[i])
+  // A node's inputs, and those of the nodes in its branches, are defined before it.
+  void checkInputs(const onnx::NodeProto &proto, const llvm::StringSet<> &defined,
+                   const llvm::StringMap<int> &producer) {
+    for (const std::string &name : proto.input()) {
+      if (name.empty() || defined.contains(name))
         continue;
-      const onnx::NodeProto &proto = graph().node(i);
-      bool known = isDefaultDomain(proto.domain()) && operatorTable().contains(proto.op_type());
+      if (producer.contains(name))
+        failBadInput("the input \"" + name + "\" comes from a later node (" +
+                     node(producer.lookup(name)).name() +
+                     "): the graph has a cycle or is not in topological order");
+      failBadInput("the input \"" + name + "\" is defined nowhere");
+    }
+    for (const onnx::GraphProto *branch : branchesOf(proto)) {
+      llvm::StringSet<> inside(defined);
+      for (const auto &tensor : branch->initializer())
+        inside.insert(tensor.name());
+      for (const auto &inner : branch->node()) {
+        checkInputs(inner, inside, producer);
+        for (const std::string &name : inner.output())
+          inside.insert(name);
+      }
+      for (const auto &info : branch->output())
+        if (!inside.contains(info.name()))
+          failBadInput("the output \"" + info.name() + "\" of a branch is defined nowhere");
+    }
+  }
+
+  static llvm::SmallVector<const onnx::GraphProto *> branchesOf(const onnx::NodeProto &proto) {
+    llvm::SmallVector<const onnx::GraphProto *> branches;
+    if (isDefaultDomain(proto.domain()) && proto.op_type() == "If")
+      for (const auto &attribute : proto.attribute())
+        if (attribute.has_g())
+          branches.push_back(&attribute.g());
+    return branches;
+  }
+
+  // What a branch reads is wanted of the nodes before it, and never folded into its consumer.
+  void countInBranches(const onnx::NodeProto &proto, llvm::StringSet<> &wanted) {
+    auto read = [&](const std::string &name) {
+      wanted.insert(name);
+      uses_[name] += 2;
+    };
+    for (const onnx::GraphProto *branch : branchesOf(proto)) {
+      for (const auto &inner : branch->node()) {
+        for (const std::string &name : inner.input())
+          read(name);
+        countInBranches(inner, wanted);
+      }
+      for (const auto &info : branch->output())
+        read(info.name());
+    }
+  }
+
+  // Of an If only the branch that is taken has to be supported (importIf checks it).
+  void checkSupported(const onnx::GraphProto &graph, llvm::function_ref<bool(int)> isNeeded) {
+    std::map<std::string, std::vector<std::string>> missing;
+    for (int i = 0; i < graph.node_size(); ++i) {
+      if (!isNeeded(i))
+        continue;
+      const onnx::NodeProto &proto = graph.node(i);
+      bool known = isDefaultDomain(proto.domain()) &&
+                   (operatorTable().contains(proto.op_type()) || proto.op_type() == "If");
       if (!known)
         missing[(isDefaultDomain(proto.domain()) ? "" : proto.domain() + ".") + proto.op_type()]
-            .push_back(node(i).name());
+            .push_back(node(proto, i).name());
     }
     if (missing.empty())
       return;
@@ -174,8 +226,8 @@ private:
     failUnsupported(text);
   }
 
-  void defineInitializers() {
-    for (const auto &tensor : graph().initializer()) {
+  void defineInitializers(const onnx::GraphProto &graph) {
+    for (const auto &tensor : graph.initializer()) {
       placeName_ = "initializer " + tensor.name();
       if (tensor.name().empty())
         failBadInput("an initializer has no name");
@@ -275,12 +327,44 @@ private:
             done[index] = true;
           continue; // the last one's output is defined, the others are read by nobody
         }
+        checkOutputs(current);
       } else {
-        operatorTable().lookup(current.opType())(*import_, current);
+        importNode(current);
       }
-      checkOutputs(current);
     }
     clearPlace();
+  }
+
+  void importNode(const Node &current) {
+    if (current.opType() == "If")
+      importIf(current);
+    else
+      operatorTable().lookup(current.opType())(*import_, current);
+    checkOutputs(current);
+  }
+
+  // The condition must be known by now; the branch that it takes stands in the node's place.
+  void importIf(const Node &current) {
+    Constant condition = import_->constantInput(current, 0, "the condition");
+    if (condition->type != DType::Bool || condition->elementCount() != 1)
+      failBadInput("the condition must be one boolean, not " +
+                   llvm::Twine(condition->elementCount()) + " of " + dtypeName(condition->type));
+    const bool taken = condition->at(0).i != 0;
+    const onnx::GraphProto *branch = current.graphAttribute(taken ? "then_branch" : "else_branch");
+    if (!branch || branch->output_size() != int(current.outputCount()))
+      failBadInput(llvm::Twine(taken ? "then_branch" : "else_branch") +
+                   " is missing or has another number of outputs than the node");
+    checkSupported(*branch, [](int) { return true; });
+    defineInitializers(*branch);
+    for (int i = 0; i < branch->node_size(); ++i) {
+      Node inner = node(branch->node(i), current.index());
+      setPlace(inner);
+      import_->setLocation(inner.loc());
+      importNode(inner);
+    }
+    setPlace(current);
+    for (size_t k = 0; k < current.outputCount(); ++k)
+      import_->define(current.outputName(k), *import_->lookup(branch->output(k).name()));
   }
 
   // A needed output that the importer did not define is a form that it does not know.

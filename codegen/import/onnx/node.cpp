@@ -82,4 +82,9 @@ Constant Node::tensorAttribute(llvm::StringRef name) const {
   return a ? hostTensorFromProto(a->t(), owner_, external_) : nullptr;
 }
 
+const onnx::GraphProto *Node::graphAttribute(llvm::StringRef name) const {
+  const AttributeProto *a = find(name, AttributeProto::GRAPH);
+  return a ? &a->g() : nullptr;
+}
+
 } // namespace gantry::importer

@@ -10,6 +10,7 @@
 
 namespace onnx {
 class AttributeProto;
+class GraphProto;
 class NodeProto;
 } // namespace onnx
 
@@ -44,7 +45,8 @@ public:
   std::string stringAttribute(llvm::StringRef name, llvm::StringRef otherwise) const;
   std::optional<llvm::SmallVector<int64_t>> intsAttribute(llvm::StringRef name) const;
   std::optional<llvm::SmallVector<double>> floatsAttribute(llvm::StringRef name) const;
-  Constant tensorAttribute(llvm::StringRef name) const; // null where absent
+  Constant tensorAttribute(llvm::StringRef name) const;               // null where absent
+  const onnx::GraphProto *graphAttribute(llvm::StringRef name) const; // null where absent
 
 private:
   const onnx::AttributeProto *find(llvm::StringRef name, int type) const;

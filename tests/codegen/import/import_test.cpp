@@ -99,6 +99,102 @@ TEST(Shapes, DynamicShapeArithmeticFoldsAway) {
   EXPECT_NE(imported.text().find("gantry.dims = [\"batch\", \"time\", \"\"]"), std::string::npos);
 }
 
+TEST(Shapes, MatricesOfSizesFoldAway) {
+  // What exporters make of a list of pads: [0, 0, 1, rows % 2] -> 2x2 -> reversed -> transposed.
+  ModelBuilder m;
+  m.input("x", {"rows", "8"});
+  m.ints("i0", {0});
+  m.ints("two", {2});
+  m.ints("fixed", {0, 0, 1});
+  m.ints("square", {2, 2});
+  m.ints("flat", {4});
+  m.ints("last", {-1});
+  m.ints("first", {INT64_MIN});
+  m.ints("back", {-1});
+  m.node("Shape", {"x"}, {"shape"});
+  m.node("Gather", {"shape", "i0"}, {"r"});
+  m.node("Mod", {"r", "two"}, {"odd"});
+  ModelBuilder::attribute(m.node("Concat", {"fixed", "odd"}, {"list"}), "axis", int64_t(0));
+  m.node("Reshape", {"list", "square"}, {"matrix"});
+  m.node("Slice", {"matrix", "last", "first", "i0", "back"}, {"reversed"});
+  ModelBuilder::attribute(m.node("Transpose", {"reversed"}, {"columns"}), "perm",
+                          std::vector<int64_t>{1, 0});
+  m.node("Reshape", {"columns", "flat"}, {"pads"}); // 1, 0, rows % 2, 0
+  m.node("Pad", {"x", "pads"}, {"y"});
+  m.output("y");
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", m.bytes()));
+  ASSERT_TRUE(imported) << imported.errors[0];
+  EXPECT_EQ(imported.count("linalg.generic"), 0u);
+  EXPECT_EQ(imported.count("tensor.pad"), 1u);
+  EXPECT_NE(imported.text().find("low[1, 0]"), std::string::npos) << imported.text();
+}
+
+// If over whether x has `columns` columns: doubles x, or gives its negative.
+ModelBuilder branchy(const std::string &columns) {
+  ModelBuilder m;
+  m.input("x", {"rows", "8"});
+  m.ints("i1", {1});
+  m.ints("columns", {std::stoll(columns)});
+  m.node("Shape", {"x"}, {"shape"});
+  m.node("Gather", {"shape", "i1"}, {"c"});
+  m.node("Equal", {"c", "columns"}, {"same"});
+  m.node("Neg", {"x"}, {"negative"});
+  auto &branch = m.node("If", {"same"}, {"y"}, "choose");
+  auto add = [&](const std::string &name, onnx::NodeProto node) {
+    onnx::AttributeProto &attribute = *branch.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    node.add_output("inner");
+    *attribute.mutable_g()->add_node() = node;
+    attribute.mutable_g()->add_output()->set_name("inner");
+  };
+  onnx::NodeProto add2, keep;
+  add2.set_op_type("Add");
+  add2.add_input("x");
+  add2.add_input("x");
+  keep.set_op_type("Identity");
+  keep.add_input("negative");
+  add("then_branch", add2);
+  add("else_branch", keep);
+  m.output("y", {"rows", "8"});
+  return m;
+}
+
+TEST(If, TakesTheBranchThatTheShapesDecide) {
+  Scratch scratch;
+  auto doubled = import(scratch.write("then.onnx", branchy("8").bytes()));
+  ASSERT_TRUE(doubled) << doubled.errors[0];
+  EXPECT_EQ(doubled.count("arith.addf"), 1u);
+  auto negated = import(scratch.write("else.onnx", branchy("7").bytes()));
+  ASSERT_TRUE(negated) << negated.errors[0];
+  EXPECT_EQ(negated.count("arith.negf"), 1u);
+  EXPECT_EQ(negated.count("arith.addf"), 0u);
+}
+
+TEST(If, ChecksItsBranches) {
+  Scratch scratch;
+  ModelBuilder wrong = branchy("8");
+  wrong.graph().mutable_node(4)->mutable_attribute(0)->mutable_g()->mutable_node(0)->set_input(
+      0, "nowhere");
+  auto undefined = import(scratch.write("undefined.onnx", wrong.bytes()));
+  ASSERT_FALSE(undefined);
+  EXPECT_NE(undefined.errors[0].find("\"nowhere\" is defined nowhere"), std::string::npos)
+      << undefined.errors[0];
+  ModelBuilder unknown = branchy("8");
+  unknown.graph().mutable_node(4)->mutable_attribute(0)->mutable_g()->mutable_node(0)->set_op_type(
+      "Frobnicate");
+  auto unsupported = import(scratch.write("unsupported.onnx", unknown.bytes()));
+  ASSERT_FALSE(unsupported);
+  EXPECT_NE(unsupported.errors[0].find("Frobnicate"), std::string::npos) << unsupported.errors[0];
+  ModelBuilder open = branchy("8");
+  open.input("same2", {}, 9);
+  open.graph().mutable_node(4)->set_input(0, "same2");
+  auto undecided = import(scratch.write("open.onnx", open.bytes()));
+  ASSERT_FALSE(undecided);
+  EXPECT_NE(undecided.errors[0].find("the condition"), std::string::npos) << undecided.errors[0];
+}
+
 TEST(Shapes, AClampedSliceBoundsItsDimension) {
   ModelBuilder m;
   m.input("x", {"time"});
