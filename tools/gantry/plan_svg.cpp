@@ -142,19 +142,26 @@ struct Label {
   bool cut = false;
 };
 
-/// The whole name if it fits, else the longest ending of its scope, in a smaller font if need be;
-/// else the start of the scope's last part or, where little of it would be left, the operator; else
-/// nothing.
+/// The whole name if it fits, else its longest ending of two parts or more, else the longest ending
+/// of its scope (the operator where that is short: "b.0" would stand everywhere), in a smaller font
+/// if need be; else the start of the scope's last part or, where little of it would be left, the
+/// operator; else nothing.
 Label fitName(const NameParts &parts, const std::string &op, double widthPx) {
   constexpr double kSizes[] = {11, 9.5};
+  constexpr size_t kTelling = 8; // "expand1x…" says something, "featu…" and "b.0" do not
   for (double size : kSizes) {
     if (std::string whole = joined(parts.all, 0); textWidth(whole, size) <= widthPx)
       return {whole, size, false};
+    for (size_t first = 1; first + 1 < parts.all.size(); ++first)
+      if (std::string text = joined(parts.all, first); textWidth(text, size) <= widthPx)
+        return {text, size, false};
+    if (parts.scope.size() < parts.all.size() && displayWidth(parts.scope.back()) < kTelling &&
+        textWidth(parts.all.back(), size) <= widthPx)
+      return {parts.all.back(), size, false};
     for (size_t first = 0; first < parts.scope.size(); ++first)
       if (std::string text = joined(parts.scope, first); textWidth(text, size) <= widthPx)
         return {text, size, false};
   }
-  constexpr size_t kTelling = 8; // "expand1x…" says something, "featu…" does not
   std::string start =
       parts.scope.empty() ? "" : fitStart(parts.scope.back(), widthPx, kSizes[1], 5);
   if (displayWidth(start) < kTelling && textWidth(op, kSizes[1]) <= widthPx)
@@ -420,7 +427,9 @@ private:
 
   void drawAlive() {
     std::vector<uint64_t> alive = aliveBytes(blocks_, commands_);
-    uint64_t most = std::max<uint64_t>(*std::max_element(alive.begin(), alive.end()), 1);
+    // The bound counts the padding behind a tensor too: it is the top, the tensors may end below.
+    uint64_t most = std::max({*std::max_element(alive.begin(), alive.end()),
+                              plan_.lowerBoundBytes.value_or(0), uint64_t{1}});
     auto level = [&](uint64_t bytes) {
       return kAliveBottom -
              (kAliveBottom - kAliveTop) * static_cast<double>(bytes) / static_cast<double>(most);
