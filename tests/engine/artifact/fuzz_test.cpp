@@ -44,7 +44,7 @@ uint64_t readWhole(const Artifact &artifact) {
   std::vector<uint32_t> slots(p.values()->size());
   std::vector<uint32_t> uses(p.commands()->size() + 1);
   for (const Value *value : *p.values()) {
-    sum += value->op()->size() + std::strlen(value->name()->c_str());
+    sum += value->op()->size() + value->name()->c_str()[value->name()->size()];
     ++uses[value->first_use()];
     ++uses[value->last_use()];
     const auto size = static_cast<uint64_t>(exprs[value->size()]);
