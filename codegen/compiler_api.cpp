@@ -6,6 +6,7 @@
 #include "codegen/pipeline.h"
 #include "engine/base/device_profile.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -20,24 +21,28 @@ static std::string joined(const std::vector<std::string> &lines) {
 }
 
 gantry_compile_result_t gantry_compile(const char *model, const char *output,
-                                       const gantry_compile_options_t *options) {
+                                       const gantry_compile_options_t *given) {
   codegen::CompileOptions native;
-  if (options) {
+  gantry_compile_options_t known{}; // a caller of an older version has a shorter one
+  if (given)
+    std::memcpy(&known, given, std::min(given->struct_size, sizeof known));
+  if (const gantry_compile_options_t *options = given ? &known : nullptr) {
     auto text = [](const char *value) { return std::string(value ? value : ""); };
     if (options->profile)
       native.profile = options->profile;
     native.keepAllOutputs = options->keep_all_outputs != 0;
+    native.keepOrder = options->keep_order != 0;
     native.dumpIr = text(options->dump_ir);
     native.dumpIrPass = text(options->dump_ir_pass);
     native.dumpSpirv = text(options->dump_spirv);
     native.reproducer = text(options->reproducer);
     if (options->diagnostic)
-      native.diagnostic = [options](int severity, const std::string &message) {
-        options->diagnostic(options->user, severity, message.c_str());
+      native.diagnostic = [options = known](int severity, const std::string &message) {
+        options.diagnostic(options.user, severity, message.c_str());
       };
     if (options->progress)
-      native.progress = [options](const char *stage, size_t done, size_t total) {
-        options->progress(options->user, stage, done, total);
+      native.progress = [options = known](const char *stage, size_t done, size_t total) {
+        options.progress(options.user, stage, done, total);
       };
   }
   return static_cast<gantry_compile_result_t>(codegen::compileModel(model, output, native));

@@ -29,16 +29,18 @@ using namespace mlir;
 namespace {
 
 /// From the importer's form to SPIR-V modules, one step a line.
-void buildPipeline(PassManager &manager, const std::string &profile, unsigned maxBuffers) {
+void buildPipeline(PassManager &manager, const CompileOptions &options, unsigned maxBuffers) {
   OpPassManager &program = manager.nest<func::FuncOp>();
   program.addPass(createCSEPass());
   program.addPass(createPackConstants());
   program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers}));
+  if (!options.keepOrder)
+    program.addPass(createOrderDispatches());
   program.addPass(createPlaceInPlace());
   manager.addPass(createOutlineKernels());
 
   OpPassManager &kernel = manager.nest<ModuleOp>();
-  kernel.addPass(createEmitKernels(EmitKernelsOptions{profile}));
+  kernel.addPass(createEmitKernels(EmitKernelsOptions{options.profile}));
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
   kernel.addPass(createCSEPass());
@@ -201,7 +203,7 @@ CompileResult compileModel(const std::string &model, const std::string &output,
     manager.enableCrashReproducerGeneration(options.reproducer);
   // One storage-buffer binding stays free for what a backend may add.
   unsigned maxBuffers = std::max(3u, std::min(8u, profile->maxStorageBuffersPerStage));
-  buildPipeline(manager, options.profile, maxBuffers);
+  buildPipeline(manager, options, maxBuffers);
   if (failed(manager.run(*module)))
     return diagnostics.sawError()
                ? CompileResult::internal

@@ -11,6 +11,7 @@ namespace gantry::codegen {
 struct CompileOptions {
   std::string profile = "vulkan:generic";
   bool keepAllOutputs = false;
+  bool keepOrder = false; // run the dispatches in the model's own order
   std::string dumpIr;     // folder, or empty
   std::string dumpIrPass; // only after this pass, or empty for all
   std::string dumpSpirv;  // folder, or empty

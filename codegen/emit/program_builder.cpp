@@ -428,6 +428,13 @@ Status ProgramBuilder::planStatic() {
   program_.arena_bytes = plan.heightBytes;
   program_.lower_bound_bytes = plan.lowerBoundBytes;
   program_.peak_command = plan.peakCommand;
+  auto ordered = [&](StringRef name) {
+    auto attribute = function_->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 0;
+  };
+  program_.model_order_bytes = ordered("gantry.given_peak");
+  program_.model_order_stages = ordered("gantry.given_stages");
+  program_.order_stages = ordered("gantry.stages");
   for (auto &value : program_.values)
     if (value->storage == Storage::transient)
       value->byte_offset = plan.offsets[value->slot];

@@ -83,6 +83,26 @@ def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def OrderDispatches : Pass<"order-dispatches", "::mlir::func::FuncOp"> {
+  let summary = "choose the order of the dispatches in which the fewest bytes are alive at once";
+  let description = [{
+    Sorts the dispatches (with the views between them) so that the largest sum of transients alive
+    at one moment falls, counting results that may take an operand's storage once; nothing is
+    computed twice (engine/plan/order.h is the search). Where no order is better the model's own
+    stays. The order needs at most `max-stage-growth` per cent more stages (dispatches between two
+    barriers) than the model's own. Dynamic dimensions count as 64.
+
+    Leaves on the function what the model's own order would need: `gantry.given_peak` bytes in
+    `gantry.given_stages` stages, and the stages of the new order, `gantry.stages`.
+
+    Before: `%a = big(%x); %b = big(%x); %c = small(%a); %d = small(%b)`.
+    After: `%a = big(%x); %c = small(%a); %b = big(%x); %d = small(%b)`.
+  }];
+  let options = [Option<"maxStageGrowth", "max-stage-growth", "unsigned", "400",
+                        "how many per cent more stages the order may have">];
+  let dependentDialects = ["::gantry::codegen::GantryDialect"];
+}
+
 def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
   let summary = "move each dispatch's region into a module of its own; equal regions share one";
   let description = [{

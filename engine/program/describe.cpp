@@ -36,6 +36,12 @@ public:
       json_.key("peak_command").null();
     }
     json_.field("constant_bytes", metadata_.constant_bytes());
+    if (metadata_.model_order_bytes() > 0)
+      json_.field("model_order_bytes", metadata_.model_order_bytes());
+    else
+      json_.key("model_order_bytes").null();
+    json_.field("model_order_stages", uint64_t{metadata_.model_order_stages()});
+    json_.field("order_stages", uint64_t{metadata_.order_stages()});
     json_.endObject();
     return json_.text();
   }

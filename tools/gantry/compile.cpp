@@ -62,6 +62,7 @@ void printSummary(const CompileOptions &options, const Description &plan, double
       json["arena_bytes"] = *plan.arenaBytes;
       json["lower_bound_bytes"] = *plan.lowerBoundBytes;
       json["ratio"] = planRatio(plan);
+      json["model_order_bytes"] = plan.modelOrderBytes.value_or(*plan.lowerBoundBytes);
     }
     return print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
@@ -69,12 +70,12 @@ void printSummary(const CompileOptions &options, const Description &plan, double
                     options.output, humanBytes(fileBytes), humanTime(seconds * 1e9)));
   print(fmt::format("  kernels    {} in {} commands\n", plan.kernelCount, plan.commands.size()));
   print(fmt::format("  constants  {}\n", humanBytes(plan.constantBytes.value_or(0))));
-  if (plan.planned() && !plan.dynamic)
-    print(fmt::format("  arena      {}, lower bound {}, ratio {:.3f}\n",
-                      humanBytes(*plan.arenaBytes), humanBytes(*plan.lowerBoundBytes),
-                      planRatio(plan)));
-  else
-    print("  arena      planned at run time, for the sizes of the inputs\n");
+  if (!plan.planned() || plan.dynamic)
+    return print("  arena      planned at run time, for the sizes of the inputs\n");
+  print(fmt::format("  arena      {}, lower bound {}, ratio {:.3f}\n", humanBytes(*plan.arenaBytes),
+                    humanBytes(*plan.lowerBoundBytes), planRatio(plan)));
+  if (std::string order = orderText(plan); !order.empty())
+    print(fmt::format("  order      {}\n", order));
 }
 
 ExitCode runCompile(CompileOptions options) {
@@ -124,6 +125,8 @@ void addCompile(CLI::App &app, Action &action) {
   addProfileOption(*command, options->request.profile);
   command->add_flag("--trace-layers", options->request.keepAllOutputs,
                     "Make every operator's result an output, for `gantry run --trace-layers`");
+  command->add_flag("--keep-order", options->request.keepOrder,
+                    "Run the operators in the model's own order, not in that of least memory");
   command->add_flag("--dump-ir{*}", options->dumpIr,
                     "Write the IR after each pass, or only after --dump-ir=PASS");
   command->add_flag("--dump-spirv", options->dumpSpirv, "Write each kernel's SPIR-V");

@@ -1,6 +1,7 @@
 #include "tools/gantry/description.h"
 
 #include "tools/gantry/error.h"
+#include "tools/gantry/terminal.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -96,11 +97,24 @@ Description parseDescription(std::string_view source) {
     result.arenaBytes = number(json, "arena_bytes");
     result.lowerBoundBytes = number(json, "lower_bound_bytes");
     result.peakCommand = index(json, "peak_command");
+    result.modelOrderBytes = number(json, "model_order_bytes");
+    result.modelOrderStages = index(json, "model_order_stages");
+    result.orderStages = index(json, "order_stages");
   } catch (const Json::exception &error) {
     throw ToolError(ExitCode::kInternal,
                     fmt::format("the program's description cannot be read: {}", error.what()));
   }
   return result;
+}
+
+std::string orderText(const Description &description) {
+  const uint64_t own = description.modelOrderBytes.value_or(0),
+                 now = description.lowerBoundBytes.value_or(0);
+  if (own <= now)
+    return "";
+  return fmt::format("saves {} ({:.0f} %) over the model's own, in {} stages instead of {}",
+                     humanBytes(own - now), 100.0 * double(own - now) / double(own),
+                     description.orderStages, description.modelOrderStages);
 }
 
 double planRatio(const Description &description) {

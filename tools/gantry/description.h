@@ -50,12 +50,18 @@ struct Description {
   size_t kernelCount = 0;
   std::optional<uint64_t> arenaBytes, lowerBoundBytes, constantBytes;
   uint32_t peakCommand = 0;
+  std::optional<uint64_t> modelOrderBytes; // the bound in the model's own order of dispatches
+  uint32_t modelOrderStages = 0, orderStages = 0;
 
   bool planned() const { return arenaBytes.has_value() && lowerBoundBytes.has_value(); }
 };
 
 /// Throws ToolError(kInternal) where the text is not what the schema says.
 Description parseDescription(std::string_view json);
+
+/// What the order of the dispatches saves: "saves 1.2 MiB (23 %) over the model's own, in 60 stages
+/// instead of 48". Empty where it is the model's own or nothing is known.
+std::string orderText(const Description &description);
 
 /// Arena height ÷ lower bound: 1 for an empty arena.
 double planRatio(const Description &description);

@@ -61,6 +61,8 @@ void printMemory(const Description &plan) {
   line("arena height", exact(*plan.arenaBytes));
   line("lower bound", exact(*plan.lowerBoundBytes));
   line("ratio", fmt::format("{:>10.3f}", planRatio(plan)));
+  if (std::string order = orderText(plan); !order.empty())
+    line("order", order);
 }
 
 void printPeak(const Description &plan) {

@@ -116,6 +116,7 @@ void compileModel(const std::string &model, const std::string &output,
   options.struct_size = sizeof(options);
   options.profile = orNull(request.profile);
   options.keep_all_outputs = request.keepAllOutputs;
+  options.keep_order = request.keepOrder;
   options.dump_ir = orNull(request.dumpIr);
   options.dump_ir_pass = orNull(request.dumpIrPass);
   options.dump_spirv = orNull(request.dumpSpirv);

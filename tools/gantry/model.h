@@ -35,6 +35,7 @@ DeviceHandle openDevice(const std::string &selector);
 struct CompileRequest {
   std::string profile;
   bool keepAllOutputs = false;
+  bool keepOrder = false;
   std::string dumpIr, dumpIrPass, dumpSpirv, reproducer; // "" for none
 };
 

@@ -47,6 +47,7 @@ typedef struct gantry_compile_options {
   gantry_diagnostic_fn diagnostic;
   gantry_progress_fn progress;
   void *user;
+  int32_t keep_order; /* 1: dispatches run in the model's own order, not in that of least memory */
 } gantry_compile_options_t;
 
 /* Compiles the file at `model` and writes the artifact to `output` (to a temporary name first, then

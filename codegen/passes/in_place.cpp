@@ -1,0 +1,72 @@
+#include "codegen/passes/in_place.h"
+
+#include "codegen/passes/tensor_dims.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+/// Whether every path from `value` to the dispatch's result reads, for an element of the result,
+/// only the same element of `value`.
+bool readsOnlyOwnElement(Value value) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<YieldOp>(user))
+      continue;
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    if (!generic || generic.getNumResults() != 1)
+      return false;
+    AffineMap map = generic.getMatchingIndexingMap(&use);
+    AffineMap output = generic.getIndexingMapsArray().back();
+    if (map != output || !output.isProjectedPermutation())
+      return false;
+    if (generic.getNumReductionLoops() > 0 && !generic.isDpsInit(&use))
+      return false;
+    if (!readsOnlyOwnElement(generic.getResult(0)))
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+bool isUsedAfter(Value storage, Operation *dispatch) {
+  for (Operation *user : storage.getUsers()) {
+    if (isa<func::ReturnOp>(user))
+      return true;
+    const bool isView =
+        user->getNumResults() == 1 && storageOf(user->getResult(0)) == storageOf(storage);
+    if (isView ? isUsedAfter(user->getResult(0), dispatch) : dispatch->isBeforeInBlock(user))
+      return true;
+  }
+  return false;
+}
+
+bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
+  if (dispatch.getBody().empty())
+    return false;
+  Value operand = dispatch.getInputs()[i];
+  Value storage = storageOf(operand);
+  auto producer = storage.getDefiningOp<DispatchOp>();
+  if (!producer || operand.getType() != dispatch.getResult().getType())
+    return false;
+  for (auto [j, other] : llvm::enumerate(dispatch.getInputs()))
+    if (j != i && storageOf(other) == storage)
+      return false;
+  // Equal types with dynamic extents: the extents themselves must be equal.
+  auto operandDims = dispatch.getOperandDims(), resultDims = dispatch.getResultDims();
+  unsigned before = 0;
+  for (unsigned j = 0; j < i; ++j)
+    before += cast<RankedTensorType>(dispatch.getInputs()[j].getType()).getNumDynamicDims();
+  for (size_t d = 0; d < resultDims.size(); ++d)
+    if (operandDims[before + d] != resultDims[d])
+      return false;
+  return readsOnlyOwnElement(dispatch.getBody().front().getArgument(i));
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,69 @@
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cse,form-dispatches,order-dispatches))' | FileCheck %s
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(cse,form-dispatches,order-dispatches{max-stage-growth=0}))' | FileCheck %s --check-prefix=STAGES
+
+#row = affine_map<(d0, d1) -> (d0)>
+#one = affine_map<(d0) -> (d0)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Two branches that first grow and then shrink, written side by side: run one after the other,
+// only one large result is alive at a time. A view moves with what reads it.
+// CHECK-LABEL: func @branches
+// CHECK-SAME: gantry.given_peak = 66048 : i64, gantry.given_stages = 3 : i64, gantry.stages = 4 : i64
+// CHECK: gantry.dispatch(%arg0){{.*}} -> tensor<64x128xf32>
+// CHECK: gantry.dispatch({{.*}} -> tensor<64xf32>
+// CHECK: gantry.dispatch({{.*}} -> tensor<64xf32>
+// CHECK: gantry.dispatch(%arg0){{.*}} -> tensor<64x128xf32>
+// CHECK: tensor.collapse_shape
+// CHECK: gantry.dispatch({{.*}} -> tensor<64xf32>
+// CHECK: gantry.dispatch({{.*}} -> tensor<64xf32>
+// Within as many stages as it came in nothing is won.
+// STAGES-LABEL: func @branches
+// STAGES: gantry.dispatch(%arg0){{.*}} -> tensor<64x128xf32>
+// STAGES: gantry.dispatch(%arg0){{.*}} -> tensor<64x128xf32>
+func.func @branches(%x: tensor<64x128xf32>) -> tensor<64xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x128xf32>
+  %er = tensor.empty() : tensor<64xf32>
+  %f = linalg.fill ins(%z : f32) outs(%er : tensor<64xf32>) -> tensor<64xf32>
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x128xf32>) outs(%e : tensor<64x128xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.exp %p : f32
+    linalg.yield %v : f32
+  } -> tensor<64x128xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x128xf32>) outs(%e : tensor<64x128xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.sqrt %p : f32
+    linalg.yield %v : f32
+  } -> tensor<64x128xf32>
+  %flat = tensor.collapse_shape %b [[0, 1]] : tensor<64x128xf32> into tensor<8192xf32>
+  %again = tensor.expand_shape %flat [[0, 1]] output_shape [64, 128] : tensor<8192xf32> into tensor<64x128xf32>
+  %c = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<64x128xf32>) outs(%f : tensor<64xf32>) {
+  ^bb0(%p: f32, %acc: f32):
+    %v = arith.addf %acc, %p : f32
+    linalg.yield %v : f32
+  } -> tensor<64xf32>
+  %c2 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<64x128xf32>) outs(%f : tensor<64xf32>) {
+  ^bb0(%p: f32, %acc: f32):
+    %v = arith.maximumf %acc, %p : f32
+    linalg.yield %v : f32
+  } -> tensor<64xf32>
+  %d = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%again : tensor<64x128xf32>) outs(%f : tensor<64xf32>) {
+  ^bb0(%p: f32, %acc: f32):
+    %v = arith.addf %acc, %p : f32
+    linalg.yield %v : f32
+  } -> tensor<64xf32>
+  %d2 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%again : tensor<64x128xf32>) outs(%f : tensor<64xf32>) {
+  ^bb0(%p: f32, %acc: f32):
+    %v = arith.maximumf %acc, %p : f32
+    linalg.yield %v : f32
+  } -> tensor<64xf32>
+  %es = tensor.empty() : tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#one, #one, #one, #one, #one], iterator_types = ["parallel"]} ins(%c, %c2, %d, %d2 : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) outs(%es : tensor<64xf32>) {
+  ^bb0(%p: f32, %q: f32, %r: f32, %t: f32, %o: f32):
+    %v = arith.addf %p, %q : f32
+    %w = arith.addf %r, %t : f32
+    %u = arith.mulf %v, %w : f32
+    linalg.yield %u : f32
+  } -> tensor<64xf32>
+  return %s : tensor<64xf32>
+}
