@@ -67,6 +67,13 @@ gantry_memory_heap_t describeHeap(const device::DeviceInfo &info, uint32_t index
   return heap;
 }
 
+Status checkKind(const gantry_memory_kind_t &kind) {
+  const int raw = capi::rawValue(kind);
+  return raw >= GANTRY_MEMORY_DEVICE && raw <= GANTRY_MEMORY_UNIFIED
+             ? Status::ok()
+             : statusf(StatusCode::kInvalidArgument, "memory kind %d does not exist", raw);
+}
+
 } // namespace
 
 extern "C" {
@@ -90,7 +97,11 @@ gantry_status_t gantry_device_create(const char *selector, gantry_device_t **dev
   auto opened = vulkan::openDevice(selector ? selector : "");
   if (!opened.isOk())
     return capi::report(opened.status());
-  *device = new gantry_device{opened.take()};
+  std::shared_ptr<device::Device> native = opened.take();
+  auto heap = heap::Heap::create(native, {});
+  if (!heap.isOk())
+    return capi::report(heap.status());
+  *device = new gantry_device{std::move(native), heap.take()};
   return GANTRY_STATUS_OK;
 }
 
@@ -139,25 +150,86 @@ gantry_status_t gantry_device_memory_heap(gantry_device_t *device, uint32_t inde
   return GANTRY_STATUS_OK;
 }
 
+gantry_status_t gantry_device_memory_statistics(gantry_device_t *device, gantry_memory_kind_t kind,
+                                                gantry_memory_statistics_t *statistics) {
+  if (!device || !statistics)
+    return capi::nullArgument("gantry_device_memory_statistics", device ? "statistics" : "device");
+  if (statistics->struct_size < sizeof(*statistics) || statistics->struct_size > 4096)
+    return capi::report(statusf(StatusCode::kInvalidArgument,
+                                "memory statistics: struct_size is %zu; set it to "
+                                "sizeof(gantry_memory_statistics_t), which is %zu",
+                                statistics->struct_size, sizeof(*statistics)));
+  if (const Status valid = checkKind(kind); !valid.isOk())
+    return capi::report(valid);
+  heap::HeapStatistics all;
+  device->heap->statistics(&all);
+  const heap::KindStatistics &source = all.kinds[capi::rawValue(kind)];
+  const size_t size = statistics->struct_size;
+  std::memset(static_cast<void *>(statistics), 0, size);
+  statistics->struct_size = size;
+  statistics->live_bytes = source.liveBytes;
+  statistics->live_buffers = source.liveBuffers;
+  statistics->peak_live_bytes = source.peakLiveBytes;
+  statistics->reserved_bytes = source.reservedBytes;
+  statistics->peak_reserved_bytes = source.peakReservedBytes;
+  statistics->largest_free_bytes = source.largestFreeBytes;
+  statistics->driver_allocations = all.driverAllocations;
+  statistics->slabs = source.slabs;
+  statistics->empty_slabs = source.emptySlabs;
+  statistics->fragmentation = source.fragmentation;
+  return GANTRY_STATUS_OK;
+}
+
+uint64_t gantry_device_trim(gantry_device_t *device, uint64_t keep_bytes) {
+  return device->heap->trim(keep_bytes);
+}
+
+gantry_status_t gantry_device_set_memory_limit(gantry_device_t *device, uint32_t heap,
+                                               uint64_t bytes) {
+  if (!device)
+    return capi::nullArgument("gantry_device_set_memory_limit", "device");
+  const size_t count = device->device->info().memoryHeaps.size();
+  if (heap >= count)
+    return capi::report(statusf(StatusCode::kNotFound, "memory heap %u of '%s', which has %zu",
+                                heap, device->device->info().name.c_str(), count));
+  (void)device->heap->setLimit(heap, bytes); // refuses a wrong heap alone
+  return GANTRY_STATUS_OK;
+}
+
+size_t gantry_device_memory_report(gantry_device_t *device, char *text, size_t size) {
+  return device->heap->writeReport({text, text ? size : 0});
+}
+
+gantry_status_t gantry_buffer_create_kind(gantry_device_t *device, gantry_memory_kind_t kind,
+                                          uint64_t size_bytes, const char *name,
+                                          gantry_buffer_t **buffer) {
+  if (!device || !buffer)
+    return capi::nullArgument("gantry_buffer_create_kind", device ? "buffer" : "device");
+  if (const Status valid = checkKind(kind); !valid.isOk())
+    return capi::report(valid);
+  // Descriptors cover whole words: the storage goes on to the next multiple of 256.
+  if (size_bytes == 0 || size_bytes > UINT64_MAX - 256)
+    return capi::report(statusf(StatusCode::kInvalidArgument, "a buffer of %llu bytes",
+                                static_cast<unsigned long long>(size_bytes)));
+  auto storage = program::Storage::allocate(device->heap,
+                                            static_cast<device::MemoryKind>(capi::rawValue(kind)),
+                                            size_bytes, name ? name : "buffers");
+  if (!storage.isOk())
+    return capi::report(storage.status());
+  *buffer = new gantry_buffer{storage.take(), size_bytes};
+  return GANTRY_STATUS_OK;
+}
+
 gantry_status_t gantry_buffer_create(gantry_device_t *device, uint64_t size_bytes,
                                      gantry_buffer_t **buffer) {
   if (!device || !buffer)
     return capi::nullArgument("gantry_buffer_create", device ? "buffer" : "device");
-  // Descriptors cover whole words: the memory goes on to the next multiple of 256.
-  if (size_bytes == 0 || size_bytes > UINT64_MAX - 256)
-    return capi::report(statusf(StatusCode::kInvalidArgument, "a buffer of %llu bytes",
-                                static_cast<unsigned long long>(size_bytes)));
-  auto memory =
-      device->device->allocate(device::MemoryKind::kUnified, (size_bytes + 255) / 256 * 256);
-  if (!memory.isOk())
-    return capi::report(memory.status());
-  *buffer = new gantry_buffer{device->device, memory.take(), size_bytes};
-  return GANTRY_STATUS_OK;
+  return gantry_buffer_create_kind(device, GANTRY_MEMORY_UNIFIED, size_bytes, nullptr, buffer);
 }
 
 void gantry_buffer_release(gantry_buffer_t *buffer) { delete buffer; }
 
-void *gantry_buffer_data(gantry_buffer_t *buffer) { return buffer->memory->mapped(); }
+void *gantry_buffer_data(gantry_buffer_t *buffer) { return buffer->storage->mapped(); }
 
 uint64_t gantry_buffer_size(const gantry_buffer_t *buffer) { return buffer->sizeBytes; }
 

@@ -10,12 +10,12 @@
 
 struct gantry_device {
   std::shared_ptr<gantry::device::Device> device;
+  std::shared_ptr<gantry::heap::Heap> heap; // all memory of the device
 };
 
 struct gantry_buffer {
-  std::shared_ptr<gantry::device::Device> device;
-  std::shared_ptr<gantry::device::Memory> memory;
-  uint64_t sizeBytes = 0; // as asked for; the memory may be larger
+  std::shared_ptr<gantry::program::Storage> storage;
+  uint64_t sizeBytes = 0; // as asked for; the storage may be larger
 };
 
 struct gantry_program {

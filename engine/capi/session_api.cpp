@@ -59,7 +59,7 @@ Status readMemory(const gantry_tensor_t &tensor, const program::Session &session
   argument.sizeBytes = tensor.size_bytes;
   if (!tensor.buffer)
     return {};
-  if (tensor.buffer->device != session.device())
+  if (tensor.buffer->storage->heap() != session.heap())
     return statusf(StatusCode::kInvalidArgument, "%s %zu: its buffer belongs to another device",
                    kind, index);
   if (tensor.offset > tensor.buffer->sizeBytes ||
@@ -68,7 +68,7 @@ Status readMemory(const gantry_tensor_t &tensor, const program::Session &session
                    "%s %zu: %" PRIu64 " bytes from offset %" PRIu64
                    " on are not inside its buffer of %" PRIu64 " bytes",
                    kind, index, tensor.size_bytes, tensor.offset, tensor.buffer->sizeBytes);
-  argument.buffer = tensor.buffer->memory;
+  argument.buffer = tensor.buffer->storage;
   return {};
 }
 
@@ -142,7 +142,7 @@ gantry_status_t gantry_session_create(gantry_program_t *program, gantry_device_t
   auto read = readOptions(options);
   if (!read.isOk())
     return capi::report(read.status());
-  auto created = program::Session::create(program->program, device->device, *read);
+  auto created = program::Session::create(program->program, device->heap, *read);
   if (!created.isOk())
     return capi::report(created.status());
   *session = new gantry_session{created.take()};

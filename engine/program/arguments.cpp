@@ -29,7 +29,7 @@ Status checkMemory(const char *kind, const Port &port, const TensorArgument &arg
 }
 
 struct Stretch {
-  const device::Memory *buffer;
+  const Storage *buffer;
   uint64_t begin;
   uint64_t end;
   std::string name;

@@ -25,12 +25,12 @@ Status finish(device::Device &device, device::CommandList &list) {
   return device.wait(ticket, UINT64_MAX).status();
 }
 
-/// Collects bytes in the staging memory and copies them when it is full.
+/// Collects bytes in the staging buffer and copies them when it is full.
 class Uploader {
 public:
-  Uploader(device::Device &device, device::Memory &staging) : device_(device), staging_(staging) {}
+  Uploader(device::Device &device, const Storage &staging) : device_(device), staging_(staging) {}
 
-  Status add(std::span<const uint8_t> bytes, device::Memory &target, uint64_t offset) {
+  Status add(std::span<const uint8_t> bytes, const Storage &target, uint64_t offset) {
     while (!bytes.empty()) {
       if (used_ == staging_.sizeBytes())
         GANTRY_RETURN_IF_ERROR(flush());
@@ -49,9 +49,11 @@ public:
       return {};
     GANTRY_ASSIGN_OR_RETURN(auto list, device_.createCommandList());
     GANTRY_RETURN_IF_ERROR(list->begin({}));
-    for (const Copy &copy : copies_)
-      GANTRY_RETURN_IF_ERROR(
-          list->copy({&staging_, copy.stagingOffset, copy.size}, *copy.target, copy.targetOffset));
+    for (const Copy &copy : copies_) {
+      const device::BufferRange target = copy.target->range(copy.targetOffset, copy.size);
+      GANTRY_RETURN_IF_ERROR(list->copy(staging_.range(copy.stagingOffset, copy.size),
+                                        *target.memory, target.offsetBytes));
+    }
     copies_.clear();
     used_ = 0;
     return finish(device_, *list);
@@ -59,13 +61,13 @@ public:
 
 private:
   struct Copy {
-    device::Memory *target;
+    const Storage *target;
     uint64_t targetOffset;
     uint64_t stagingOffset;
     uint64_t size;
   };
   device::Device &device_;
-  device::Memory &staging_;
+  const Storage &staging_;
   uint64_t used_ = 0;
   std::vector<Copy> copies_;
 };
@@ -121,22 +123,24 @@ Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes
   return layout;
 }
 
-Result<Constants> Constants::upload(const Program &program, device::Device &device) {
+Result<Constants> Constants::upload(const Program &program,
+                                    const std::shared_ptr<heap::Heap> &heap) {
+  device::Device &device = heap->device();
   Constants constants;
   GANTRY_ASSIGN_OR_RETURN(constants.layout_,
                           layoutConstants(program, device.profile().maxAllocationBytes));
   const ConstantLayout &layout = constants.layout_;
   for (const ConstantLayout::Block &block : layout.blocks) {
-    GANTRY_ASSIGN_OR_RETURN(auto memory,
-                            device.allocate(device::MemoryKind::kDevice, block.sizeBytes));
-    constants.memories_.push_back(std::move(memory));
+    GANTRY_ASSIGN_OR_RETURN(auto storage, Storage::allocate(heap, device::MemoryKind::kDevice,
+                                                            block.sizeBytes, "constants"));
+    constants.blocks_.push_back(std::move(storage));
   }
 
   const uint64_t sectionBytes = program.artifact().constants().size();
   if (sectionBytes > 0) {
     GANTRY_ASSIGN_OR_RETURN(auto staging,
-                            device.allocate(device::MemoryKind::kUpload,
-                                            std::min(kStagingBytes, roundUp(sectionBytes, 256))));
+                            Storage::allocate(heap, device::MemoryKind::kUpload,
+                                              std::min(kStagingBytes, sectionBytes), "staging"));
     Uploader uploader(device, *staging);
     auto addChunk = [&](uint64_t chunkOffset, std::span<const uint8_t> bytes) -> Status {
       for (size_t i = 0; i < layout.blocks.size(); ++i) {
@@ -144,7 +148,7 @@ Result<Constants> Constants::upload(const Program &program, device::Device &devi
         const uint64_t end = std::min(chunkOffset + bytes.size(), layout.blocks[i].sectionEnd);
         if (begin < end)
           GANTRY_RETURN_IF_ERROR(uploader.add(bytes.subspan(begin - chunkOffset, end - begin),
-                                              *constants.memories_[i],
+                                              *constants.blocks_[i],
                                               begin - layout.blocks[i].sectionBegin));
       }
       return {};
@@ -171,8 +175,8 @@ Result<Constants> Constants::upload(const Program &program, device::Device &devi
 
 uint64_t Constants::reservedBytes() const {
   uint64_t bytes = 0;
-  for (const auto &memory : memories_)
-    bytes += memory->sizeBytes();
+  for (const auto &block : blocks_)
+    bytes += block->sizeBytes();
   return bytes;
 }
 

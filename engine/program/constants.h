@@ -1,6 +1,6 @@
 // A session's constants on the device.
 //
-// The artifact's constants section is mirrored in as few memories as the device's largest
+// The artifact's constants section is mirrored in as few buffers as the device's largest
 // allocation allows, cut between constants; constants that are fills follow and are never
 // transferred. Bytes travel through one staging memory, chunk by chunk, each verified before it is
 // copied.
@@ -8,8 +8,8 @@
 // Threads: immutable after upload().
 #pragma once
 
-#include "engine/device/device.h"
 #include "engine/program/program.h"
+#include "engine/program/storage.h"
 
 namespace gantry::program {
 
@@ -35,18 +35,18 @@ class Constants {
 public:
   /// Allocates, uploads and fills; returns when all of it is on the device. kDataLoss where the
   /// artifact's bytes do not have their checksum.
-  static Result<Constants> upload(const Program &program, device::Device &device);
+  static Result<Constants> upload(const Program &program, const std::shared_ptr<heap::Heap> &heap);
 
   /// The value must be a constant.
   device::BufferRange find(uint32_t value, uint64_t sizeBytes) const {
     const ConstantLayout::Place &place = layout_.places[value];
-    return {memories_[place.block].get(), place.offset, sizeBytes};
+    return blocks_[place.block]->range(place.offset, sizeBytes);
   }
   uint64_t reservedBytes() const;
 
 private:
   ConstantLayout layout_;
-  std::vector<std::unique_ptr<device::Memory>> memories_; // per block
+  std::vector<std::shared_ptr<Storage>> blocks_;
 };
 
 } // namespace gantry::program

@@ -32,9 +32,9 @@ inline constexpr uint64_t kGuardCopyBytes = kGuardBytes + 4;
 /// goes on for kGuardBytes after its size rounded up to 4.
 Status recordPoison(Recorder &recorder, const device::BufferRange &range);
 
-/// Copies the guard of the range to `offset` of `aside` (kGuardCopyBytes).
-Status recordGuardCopy(Recorder &recorder, const device::BufferRange &range, device::Memory &aside,
-                       uint64_t offset);
+/// Copies the guard of the range to `aside`, of kGuardCopyBytes.
+Status recordGuardCopy(Recorder &recorder, const device::BufferRange &range,
+                       const device::BufferRange &aside);
 
 /// Looks at a guard that was copied aside: kInternal names the value and the first byte that was
 /// overwritten.

@@ -19,7 +19,7 @@ bool hostWritesDirectly(const device::Device &device, const SessionOptions &opti
 }
 
 /// What is bound for a value: descriptors cover whole words and at least one, as far as the memory
-/// goes (memories are allocated in multiples of 256 bytes).
+/// goes (storage comes in multiples of 256 bytes).
 device::BufferRange bindable(const device::BufferRange &range) {
   const uint64_t size = std::max<uint64_t>(4, roundUp(range.sizeBytes, 4));
   return {range.memory, range.offsetBytes,
@@ -29,11 +29,11 @@ device::BufferRange bindable(const device::BufferRange &range) {
 } // namespace
 
 Status Recording::allocate(const Context &context, device::MemoryKind kind, uint64_t sizeBytes,
-                           std::unique_ptr<device::Memory> &memory) {
+                           const char *name, std::shared_ptr<Storage> &storage) {
   if (sizeBytes == 0)
     return {};
-  GANTRY_ASSIGN_OR_RETURN(memory, context.device.allocate(kind, roundUp(sizeBytes, kIoAlignment)));
-  reservedBytes_ += memory->sizeBytes();
+  GANTRY_ASSIGN_OR_RETURN(storage, Storage::allocate(context.heap, kind, sizeBytes, name));
+  reservedBytes_ += storage->sizeBytes();
   return {};
 }
 
@@ -74,36 +74,37 @@ Status Recording::bindPorts(const Context &context, std::span<const PortBinding>
     ports.push_back(std::move(port));
   }
 
-  std::unique_ptr<device::Memory> io, staged;
-  GANTRY_RETURN_IF_ERROR(allocate(
-      context, unified ? device::MemoryKind::kUnified : device::MemoryKind::kDevice, ioBytes, io));
+  std::shared_ptr<Storage> io, staged;
+  GANTRY_RETURN_IF_ERROR(
+      allocate(context, unified ? device::MemoryKind::kUnified : device::MemoryKind::kDevice,
+               ioBytes, isInput ? "inputs" : "outputs", io));
   GANTRY_RETURN_IF_ERROR(
       allocate(context, isInput ? device::MemoryKind::kUpload : device::MemoryKind::kReadback,
-               stagedBytes, staged));
+               stagedBytes, "staging", staged));
   ioBytes_ += ioBytes + stagedBytes;
 
   for (uint32_t i = 0; i < ports.size(); ++i) {
     Port &port = ports[i];
-    device::Memory *buffer = bindings[i].buffer.get();
+    const Storage *buffer = bindings[i].buffer.get();
     if (port.direct)
-      port.bound = {buffer, port.offset, port.sizeBytes};
+      port.bound = buffer->range(port.offset, port.sizeBytes);
     else if (ioOffsets[i] != kNoOffset)
-      port.bound = {io.get(), ioOffsets[i], port.sizeBytes};
+      port.bound = io->range(ioOffsets[i], port.sizeBytes);
     else
       port.bound = ports[~portOfValue_[sources->Get(i)->value()]].bound;
     if (buffer && !port.direct)
-      port.staged = {buffer, port.offset, port.sizeBytes};
+      port.staged = buffer->range(port.offset, port.sizeBytes);
     if (stagedOffsets[i] != kNoOffset) {
-      port.staged = {staged.get(), stagedOffsets[i], port.sizeBytes};
+      port.staged = staged->range(stagedOffsets[i], port.sizeBytes);
       port.host = staged->mapped() + stagedOffsets[i];
     } else if (!buffer) {
       port.host = io->mapped() + ioOffsets[i];
     }
   }
   if (io)
-    memories_.push_back(std::move(io));
+    storages_.push_back(std::move(io));
   if (staged)
-    memories_.push_back(std::move(staged));
+    storages_.push_back(std::move(staged));
   return {};
 }
 
@@ -124,7 +125,7 @@ Recording::record(const Context &context, std::shared_ptr<const ShapePlan> plan,
 device::BufferRange Recording::rangeOf(const Context &context, uint32_t value) const {
   const uint64_t size = plan_->sizeBytes[value];
   if (plan_->offsets[value] != kNoOffset)
-    return {context.arena, plan_->offsets[value], size};
+    return context.arena->range(plan_->offsets[value], size);
   if (portOfValue_[value] == kNoPort)
     return context.constants.find(value, size);
   const int32_t port = portOfValue_[value];
@@ -146,7 +147,7 @@ Status Recording::recordAll(const Context &context) {
   if (options.checkMemory)
     GANTRY_RETURN_IF_ERROR(allocate(context, device::MemoryKind::kReadback,
                                     (plan_->slots.size() + outputs_.size()) * kAsideStride,
-                                    aside_));
+                                    "memory check", aside_));
 
   GANTRY_ASSIGN_OR_RETURN(list_, context.device.createCommandList());
   GANTRY_RETURN_IF_ERROR(list_->begin(capacity));
@@ -267,7 +268,7 @@ Status Recording::recordOutputPoison(const Context &context, Recorder &recorder)
 Status Recording::recordGuard(Recorder &recorder, const device::BufferRange &range,
                               const std::string &name) {
   const uint64_t offset = guards_.size() * kAsideStride;
-  GANTRY_RETURN_IF_ERROR(recordGuardCopy(recorder, range, *aside_, offset));
+  GANTRY_RETURN_IF_ERROR(recordGuardCopy(recorder, range, aside_->range(offset, kGuardCopyBytes)));
   guards_.push_back({offset, range.sizeBytes, name});
   return {};
 }
@@ -276,7 +277,8 @@ Status Recording::recordBefore(const Context &context, Recorder &recorder, uint3
   GANTRY_RETURN_IF_ERROR(recorder.barrier());
   for (const Slot &slot : plan_->slots)
     if (slot.firstUse == index)
-      GANTRY_RETURN_IF_ERROR(recordPoison(recorder, {context.arena, slot.offset, slot.sizeBytes}));
+      GANTRY_RETURN_IF_ERROR(
+          recordPoison(recorder, context.arena->range(slot.offset, slot.sizeBytes)));
   return recorder.barrier();
 }
 
@@ -285,12 +287,14 @@ Status Recording::recordAfter(const Context &context, Recorder &recorder, uint32
   GANTRY_RETURN_IF_ERROR(recorder.barrier());
   for (const Slot &slot : plan_->slots)
     if (slot.lastUse == index)
-      GANTRY_RETURN_IF_ERROR(recordGuard(recorder, {context.arena, slot.offset, slot.sizeBytes},
+      GANTRY_RETURN_IF_ERROR(recordGuard(recorder,
+                                         context.arena->range(slot.offset, slot.sizeBytes),
                                          values.Get(slot.value)->name()->str()));
   GANTRY_RETURN_IF_ERROR(recorder.barrier());
   for (const Slot &slot : plan_->slots)
     if (slot.lastUse == index)
-      GANTRY_RETURN_IF_ERROR(recordPoison(recorder, {context.arena, slot.offset, slot.sizeBytes}));
+      GANTRY_RETURN_IF_ERROR(
+          recordPoison(recorder, context.arena->range(slot.offset, slot.sizeBytes)));
   return {};
 }
 

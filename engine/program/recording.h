@@ -17,7 +17,7 @@ namespace gantry::program {
 
 /// Where the caller wants one input or output: no memory means host memory.
 struct PortBinding {
-  std::shared_ptr<device::Memory> buffer;
+  std::shared_ptr<Storage> buffer;
   uint64_t offset = 0;
 };
 
@@ -25,11 +25,12 @@ class Recording {
 public:
   struct Context {
     const Program &program;
+    const std::shared_ptr<heap::Heap> &heap;
     device::Device &device;
     const SessionOptions &options;
     const Constants &constants;
     const KernelSet &kernels;
-    device::Memory *arena; // of at least plan->arenaBytes; nullptr where that is 0
+    const Storage *arena; // of at least plan->arenaBytes; nullptr where that is 0
   };
 
   /// variants: per command, of its kernel; nullptr for copies.
@@ -60,8 +61,8 @@ public:
 
 private:
   struct Port {
-    std::weak_ptr<device::Memory> buffer; // the caller's
-    const device::Memory *bufferKey = nullptr;
+    std::weak_ptr<Storage> buffer; // the caller's
+    const Storage *bufferKey = nullptr;
     uint64_t offset = 0;
     uint64_t sizeBytes = 0;
     bool direct = false;        // kernels work on the caller's buffer
@@ -79,7 +80,7 @@ private:
   Status bindPorts(const Context &context, std::span<const PortBinding> bindings, bool isInput,
                    std::vector<Port> &ports);
   Status allocate(const Context &context, device::MemoryKind kind, uint64_t sizeBytes,
-                  std::unique_ptr<device::Memory> &memory);
+                  const char *name, std::shared_ptr<Storage> &storage);
   device::BufferRange rangeOf(const Context &context, uint32_t value) const;
   Status recordAll(const Context &context);
   Status recordCopiesIn(Recorder &recorder);
@@ -96,8 +97,8 @@ private:
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
   std::vector<int32_t> portOfValue_; // ~i: output i, i: input i, INT32_MIN: neither
-  std::vector<std::unique_ptr<device::Memory>> memories_;
-  std::unique_ptr<device::Memory> aside_; // copies of guards
+  std::vector<std::shared_ptr<Storage>> storages_;
+  std::shared_ptr<Storage> aside_; // copies of guards
   std::vector<Guard> guards_;
   std::unique_ptr<device::CommandList> list_;
   uint64_t ioBytes_ = 0;

@@ -43,17 +43,18 @@ uint64_t nowNs() {
 // ---- loading -----------------------------------------------------------------------------------
 
 Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<const Program> program,
-                                                 std::shared_ptr<device::Device> device,
+                                                 std::shared_ptr<heap::Heap> heap,
                                                  const SessionOptions &options) {
   const uint64_t start = nowNs();
-  if (options.timestamps && !device->info().timestamps)
+  const device::Device &device = heap->device();
+  if (options.timestamps && !device.info().timestamps)
     return statusf(StatusCode::kUnsupported, "device '%s' has no timestamps",
-                   device->info().name.c_str());
-  if (options.binding == BindingChoice::kAddress && !device->profile().features.bufferDeviceAddress)
+                   device.info().name.c_str());
+  if (options.binding == BindingChoice::kAddress && !device.profile().features.bufferDeviceAddress)
     return statusf(StatusCode::kUnsupported,
                    "device '%s' has no bufferDeviceAddress; bind storage buffers",
-                   device->info().name.c_str());
-  std::shared_ptr<Session> session(new Session(std::move(program), std::move(device), options));
+                   device.info().name.c_str());
+  std::shared_ptr<Session> session(new Session(std::move(program), std::move(heap), options));
   GANTRY_RETURN_IF_ERROR(session->load());
   session->statistics_.loadNs = nowNs() - start;
   return session;
@@ -76,7 +77,7 @@ Status Session::load() {
     }
     GANTRY_RETURN_IF_ERROR(kernels_.require(wanted));
   }
-  GANTRY_ASSIGN_OR_RETURN(constants_, Constants::upload(*program_, *device_));
+  GANTRY_ASSIGN_OR_RETURN(constants_, Constants::upload(*program_, heap_));
   return {};
 }
 
@@ -116,7 +117,8 @@ Status Session::growArena(const ShapePlan &plan) {
   GANTRY_RETURN_IF_ERROR(waitForAll());
   recordings_.clear(); // they refer to the arena
   arena_.reset();
-  GANTRY_ASSIGN_OR_RETURN(arena_, device_->allocate(device::MemoryKind::kDevice, needed));
+  GANTRY_ASSIGN_OR_RETURN(arena_,
+                          Storage::allocate(heap_, device::MemoryKind::kDevice, needed, "arena"));
   return {};
 }
 
@@ -196,7 +198,7 @@ Result<std::shared_ptr<Recording>> Session::findRecording(const CachedPlan &entr
       at = recordings_.erase(at);
   }
   GANTRY_RETURN_IF_ERROR(requireKernels(entry));
-  const Recording::Context context{*program_,  *device_, options_,
+  const Recording::Context context{*program_,  heap_,    *device_,    options_,
                                    constants_, kernels_, arena_.get()};
   GANTRY_ASSIGN_OR_RETURN(auto recording,
                           Recording::record(context, entry.plan, entry.variants, inputs, outputs));

@@ -5,7 +5,8 @@
 // order of submission. Several may be in flight; each then has a recording of its own, because a
 // recording's inputs and outputs are in use until its run is done.
 //
-// The arena is shared by all runs. It grows with the shapes; growing waits for the runs in flight.
+// All memory is of the device's heap. The arena is shared by all runs. It grows with the shapes;
+// growing waits for the runs in flight.
 //
 // Threads: a session and its runs are used by one thread at a time.
 #pragma once
@@ -22,7 +23,7 @@ namespace gantry::program {
 struct TensorArgument {
   TensorShape shape; // of inputs
   void *data = nullptr;
-  std::shared_ptr<device::Memory> buffer;
+  std::shared_ptr<Storage> buffer; // of the session's heap
   uint64_t offset = 0;
   uint64_t sizeBytes = 0; // of data, or of the stretch of buffer
 };
@@ -77,7 +78,7 @@ private:
   };
   std::shared_ptr<Session> session_;
   std::shared_ptr<Recording> recording_;
-  std::vector<std::shared_ptr<device::Memory>> buffers_; // the caller's, kept until the end
+  std::vector<std::shared_ptr<Storage>> buffers_; // the caller's, kept until the end
   std::vector<HostOutput> hostOutputs_;
   uint64_t ticket_ = 0;
   uint64_t startNs_ = 0;
@@ -88,7 +89,7 @@ private:
 class Session : public std::enable_shared_from_this<Session> {
 public:
   static Result<std::shared_ptr<Session>> create(std::shared_ptr<const Program> program,
-                                                 std::shared_ptr<device::Device> device,
+                                                 std::shared_ptr<heap::Heap> heap,
                                                  const SessionOptions &options);
 
   Result<std::vector<OutputShape>> outputShapes(std::span<const TensorShape> inputs);
@@ -104,7 +105,7 @@ public:
   Result<DispatchInfo> dispatch(size_t index) const;
 
   const Program &program() const { return *program_; }
-  const std::shared_ptr<device::Device> &device() const { return device_; }
+  const std::shared_ptr<heap::Heap> &heap() const { return heap_; }
 
 private:
   friend class Run;
@@ -114,9 +115,10 @@ private:
     std::vector<const artifact::KernelVariant *> variants; // per command
   };
 
-  Session(std::shared_ptr<const Program> program, std::shared_ptr<device::Device> device,
+  Session(std::shared_ptr<const Program> program, std::shared_ptr<heap::Heap> heap,
           const SessionOptions &options)
-      : program_(std::move(program)), device_(std::move(device)), options_(options),
+      : program_(std::move(program)), heap_(std::move(heap)),
+        device_(heap_->device().shared_from_this()), options_(options),
         kernels_(program_, device_, options.cachePath) {}
 
   Status load();
@@ -135,11 +137,12 @@ private:
   Status collect(Run &run);
 
   std::shared_ptr<const Program> program_;
+  std::shared_ptr<heap::Heap> heap_;
   std::shared_ptr<device::Device> device_;
   SessionOptions options_;
   KernelSet kernels_;
   Constants constants_;
-  std::unique_ptr<device::Memory> arena_;
+  std::shared_ptr<Storage> arena_;
   std::list<CachedPlan> plans_;                      // most recently used first
   std::list<std::shared_ptr<Recording>> recordings_; // most recently used first
   std::deque<std::shared_ptr<Run>> inFlight_;        // oldest first

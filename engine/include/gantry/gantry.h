@@ -146,17 +146,18 @@ typedef enum gantry_memory_kind {
 
 GANTRY_API const char *gantry_memory_kind_name(gantry_memory_kind_t kind); /* never NULL */
 
-/* A memory heap of a device: a stretch of physical memory, such as that of the GPU or the host's. */
+/* A memory heap of a device: a stretch of physical memory, such as that of the GPU or the host's.
+ */
 typedef struct gantry_memory_heap {
   size_t struct_size; /* sizeof(gantry_memory_heap_t); set by the caller, kept */
   uint64_t size_bytes;
   uint64_t budget_bytes; /* how much may be in use before the driver refuses or pages */
   uint64_t used_bytes;   /* now, by this process */
   int32_t device_local;  /* 1 if the memory is near to the device */
-  int32_t budget_known;  /* 1 if budget and use are the driver's own figures; 0: the budget is 0.8 of
-                            the size, the use is what this device object has allocated */
-  uint32_t first_kinds;  /* bit 1 << gantry_memory_kind_t: kinds that are taken from here first */
-  uint32_t other_kinds;  /* kinds that are taken from here when another heap is full */
+  int32_t budget_known; /* 1 if budget and use are the driver's own figures; 0: the budget is 0.8 of
+                           the size, the use is what this device object has allocated */
+  uint32_t first_kinds; /* bit 1 << gantry_memory_kind_t: kinds that are taken from here first */
+  uint32_t other_kinds; /* kinds that are taken from here when another heap is full */
 } gantry_memory_heap_t;
 
 /* The heaps of a device are those with an index below the count. */
@@ -165,15 +166,57 @@ GANTRY_API uint32_t gantry_device_memory_heap_count(const gantry_device_t *devic
 GANTRY_API gantry_status_t gantry_device_memory_heap(gantry_device_t *device, uint32_t index,
                                                      gantry_memory_heap_t *heap);
 
+/* All memory of a device (buffers, and the constants, arenas, inputs and outputs of its sessions)
+ * goes through one manager, which takes it from the driver in slabs and keeps empty ones for reuse.
+ * Figures of one kind of it: */
+typedef struct gantry_memory_statistics {
+  size_t struct_size;  /* sizeof(gantry_memory_statistics_t); set by the caller, kept */
+  uint64_t live_bytes; /* of what is in use, as asked for */
+  uint64_t live_buffers;
+  uint64_t peak_live_bytes;
+  uint64_t reserved_bytes; /* of slabs */
+  uint64_t peak_reserved_bytes;
+  uint64_t largest_free_bytes; /* the largest free stretch in a slab */
+  uint64_t driver_allocations; /* of all kinds, so far */
+  uint32_t slabs;
+  uint32_t empty_slabs;
+  double fragmentation; /* 1 - largest free stretch / all that is free; 0: nothing is free */
+} gantry_memory_statistics_t;
+
+GANTRY_API gantry_status_t gantry_device_memory_statistics(gantry_device_t *device,
+                                                           gantry_memory_kind_t kind,
+                                                           gantry_memory_statistics_t *statistics);
+
+/* Gives empty slabs back to the driver until keep_bytes of them are left; returns how many bytes
+ * went back. */
+GANTRY_API uint64_t gantry_device_trim(gantry_device_t *device, uint64_t keep_bytes);
+
+/* The most that may be taken from a memory heap (gantry_device_memory_heap); UINT64_MAX: no limit
+ * but the driver's. What is above it stays. Beyond it allocations fail with OUT_OF_MEMORY. */
+GANTRY_API gantry_status_t gantry_device_set_memory_limit(gantry_device_t *device, uint32_t heap,
+                                                          uint64_t bytes);
+
+/* Writes a report for people into text (size bytes, always terminated): what is in use and free per
+ * kind, the budgets, the largest holders by name. Returns its whole length; text may be NULL. */
+GANTRY_API size_t gantry_device_memory_report(gantry_device_t *device, char *text, size_t size);
+
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 typedef struct gantry_buffer gantry_buffer_t;
 
-/* Device memory that the host sees mapped; bound as input or output without a copy. */
+/* Memory of a kind, of size_bytes (at least 1), aligned to 256 bytes. name: who holds it, for
+ * statistics and reports; may be NULL. A buffer of any kind may be an input or output; those that
+ * are not mapped are filled and read by other runs. */
+GANTRY_API gantry_status_t gantry_buffer_create_kind(gantry_device_t *device,
+                                                     gantry_memory_kind_t kind, uint64_t size_bytes,
+                                                     const char *name, gantry_buffer_t **buffer);
+/* The same in memory that host and device both see (GANTRY_MEMORY_UNIFIED): bound as input or
+ * output without a copy. */
 GANTRY_API gantry_status_t gantry_buffer_create(gantry_device_t *device, uint64_t size_bytes,
                                                 gantry_buffer_t **buffer);
 GANTRY_API void gantry_buffer_release(gantry_buffer_t *buffer);
-GANTRY_API void *gantry_buffer_data(gantry_buffer_t *buffer); /* mapped for the buffer's life */
+/* Mapped for the buffer's life; NULL for memory that the host does not see. */
+GANTRY_API void *gantry_buffer_data(gantry_buffer_t *buffer);
 GANTRY_API uint64_t gantry_buffer_size(const gantry_buffer_t *buffer);
 
 /* ---- programs -------------------------------------------------------------------------------- */

@@ -121,7 +121,50 @@ TEST_P(CApi, countsWhatBuffersUse) {
   ASSERT_EQ(gantry_buffer_create(device_, 8 << 20, &buffer), GANTRY_STATUS_OK);
   EXPECT_GE(used(), before + (8 << 20));
   gantry_buffer_release(buffer);
+  EXPECT_GE(gantry_device_trim(device_, 0), uint64_t{8} << 20) << "kept for reuse until now";
   EXPECT_LE(used(), before);
+}
+
+TEST_P(CApi, countsMemoryPerKindAndName) {
+  gantry_memory_statistics_t before = {}, now = {};
+  before.struct_size = now.struct_size = sizeof(now);
+  ASSERT_EQ(gantry_device_memory_statistics(device_, GANTRY_MEMORY_READBACK, &before),
+            GANTRY_STATUS_OK);
+  gantry_buffer_t *buffer = nullptr;
+  ASSERT_EQ(
+      gantry_buffer_create_kind(device_, GANTRY_MEMORY_READBACK, 1000, "frame results", &buffer),
+      GANTRY_STATUS_OK);
+  EXPECT_NE(gantry_buffer_data(buffer), nullptr);
+  EXPECT_EQ(gantry_buffer_size(buffer), 1000u);
+  ASSERT_EQ(gantry_device_memory_statistics(device_, GANTRY_MEMORY_READBACK, &now),
+            GANTRY_STATUS_OK);
+  EXPECT_EQ(now.live_bytes, before.live_bytes + 1024);
+  EXPECT_EQ(now.live_buffers, before.live_buffers + 1);
+  EXPECT_GE(now.reserved_bytes, now.live_bytes);
+  std::string report(gantry_device_memory_report(device_, nullptr, 0) + 1, '\0');
+  gantry_device_memory_report(device_, report.data(), report.size());
+  EXPECT_NE(report.find("frame results"), std::string::npos) << report;
+  gantry_buffer_release(buffer);
+  now.struct_size = 3;
+  EXPECT_EQ(gantry_device_memory_statistics(device_, GANTRY_MEMORY_READBACK, &now),
+            GANTRY_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(gantry_buffer_create_kind(device_, static_cast<gantry_memory_kind_t>(9), 16, nullptr,
+                                      &buffer),
+            GANTRY_STATUS_INVALID_ARGUMENT);
+}
+
+TEST_P(CApi, keepsToTheLimit) {
+  for (uint32_t i = 0; i < gantry_device_memory_heap_count(device_); ++i)
+    ASSERT_EQ(gantry_device_set_memory_limit(device_, i, 4 << 20), GANTRY_STATUS_OK);
+  gantry_buffer_t *buffer = nullptr;
+  EXPECT_EQ(gantry_buffer_create(device_, 64 << 20, &buffer), GANTRY_STATUS_OUT_OF_MEMORY);
+  EXPECT_NE(std::string(gantry_last_error()).find("over the budget"), std::string::npos)
+      << gantry_last_error();
+  for (uint32_t i = 0; i < gantry_device_memory_heap_count(device_); ++i)
+    ASSERT_EQ(gantry_device_set_memory_limit(device_, i, UINT64_MAX), GANTRY_STATUS_OK);
+  ASSERT_EQ(gantry_buffer_create(device_, 64 << 20, &buffer), GANTRY_STATUS_OK);
+  gantry_buffer_release(buffer);
+  EXPECT_EQ(gantry_device_set_memory_limit(device_, 99, 1), GANTRY_STATUS_NOT_FOUND);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CApi,

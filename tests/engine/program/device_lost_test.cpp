@@ -97,7 +97,8 @@ Status exercise(const std::shared_ptr<const Program> &program,
                 const std::shared_ptr<FailingDevice> &device) {
   SessionOptions options;
   options.checkMemory = false;
-  GANTRY_ASSIGN_OR_RETURN(auto session, Session::create(program, device, options));
+  GANTRY_ASSIGN_OR_RETURN(heap::HeapPtr heap, heap::Heap::create(device, {}));
+  GANTRY_ASSIGN_OR_RETURN(auto session, Session::create(program, std::move(heap), options));
   std::vector<float> in(200), out(200);
   std::vector<std::shared_ptr<Run>> runs;
   Status first;

@@ -18,10 +18,16 @@ protected:
     auto opened = vulkan::openDevice("");
     ASSERT_TRUE(opened.isOk()) << opened.status().message();
     device_ = opened.take();
+    auto heap = heap::Heap::create(device_, {});
+    ASSERT_TRUE(heap.isOk()) << heap.status().message();
+    heap_ = heap.take();
     options_.cachePath = "";
   }
   void TearDown() override {
     session_.reset();
+    if (heap_) {
+      EXPECT_EQ(heap_->validate(), nullptr);
+    }
     if (device_) {
       EXPECT_EQ(device_->validationMessages(), expectedMessages_);
     }
@@ -32,7 +38,7 @@ protected:
     const Status written = model.write(path);
     ASSERT_TRUE(written.isOk()) << written.message();
     program_ = Program::load(path).take();
-    auto session = Session::create(program_, device_, options_);
+    auto session = Session::create(program_, heap_, options_);
     ASSERT_TRUE(session.isOk()) << session.status().message();
     session_ = session.take();
   }
@@ -80,7 +86,13 @@ protected:
   }
 
   test::ScratchFolder scratch_;
+  /// Storage in unified memory, of 256 bytes or a multiple.
+  std::shared_ptr<Storage> makeBuffer(uint64_t sizeBytes) {
+    return Storage::allocate(heap_, device::MemoryKind::kUnified, sizeBytes, "test").take();
+  }
+
   std::shared_ptr<device::Device> device_;
+  std::shared_ptr<heap::Heap> heap_;
   std::shared_ptr<const Program> program_;
   std::shared_ptr<Session> session_;
   SessionOptions options_;

@@ -90,9 +90,7 @@ TEST_P(SessionModes, severalRunsInFlight) {
 
 TEST_P(SessionModes, buffersAtAnyOffset) {
   openChain(false, 100);
-  auto memory = device_->allocate(device::MemoryKind::kUnified, 4096);
-  ASSERT_TRUE(memory.isOk());
-  std::shared_ptr<device::Memory> buffer(memory.take());
+  const std::shared_ptr<Storage> buffer = makeBuffer(4096);
   for (auto [inAt, outAt] : {std::pair{0, 1024}, std::pair{4, 2000}, std::pair{512, 4092 - 400}}) {
     const std::vector<float> in = ramp(100, static_cast<float>(inAt));
     std::memset(buffer->mapped(), 0x55, 4096);
@@ -201,8 +199,7 @@ TEST_F(SessionTest, badArguments) {
   bad = goodOut;
   bad.sizeBytes = 0;
   EXPECT_EQ(refusal(good, bad), "output 'out': 0 bytes given, f32 [100] needs 400");
-  std::shared_ptr<device::Memory> buffer(
-      device_->allocate(device::MemoryKind::kUnified, 512).take());
+  const std::shared_ptr<Storage> buffer = makeBuffer(512);
   bad = good;
   bad.buffer = buffer;
   EXPECT_EQ(refusal(bad, goodOut), "input 'in': both data and buffer are set");
@@ -254,7 +251,7 @@ TEST_F(SessionTest, damagedConstantsAreFoundWhileUploading) {
   bytes[bytes.size() - 20000] ^= 1;
   auto program = Program::loadMemory(bytes);
   ASSERT_TRUE(program.isOk()) << program.status().message();
-  auto session = Session::create(program.take(), device_, options_);
+  auto session = Session::create(program.take(), heap_, options_);
   ASSERT_FALSE(session.isOk());
   EXPECT_EQ(session.status().code(), StatusCode::kDataLoss);
 }
@@ -293,10 +290,9 @@ TEST_F(SessionTest, tooManyWorkgroupsAndTooLargeArenas) {
 
 TEST_F(SessionTest, recordingsAreBoundedAndLetBuffersGo) {
   openChain(false, 100);
-  std::weak_ptr<device::Memory> watched;
+  std::weak_ptr<Storage> watched;
   for (int i = 0; i < 40; ++i) {
-    std::shared_ptr<device::Memory> buffer(
-        device_->allocate(device::MemoryKind::kUnified, 1024).take());
+    std::shared_ptr<Storage> buffer = makeBuffer(1024);
     watched = buffer;
     std::vector<float> in = ramp(100, static_cast<float>(i));
     TensorArgument input = tensor(in), output;
