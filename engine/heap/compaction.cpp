@@ -168,6 +168,7 @@ void HeapImpl::finishMoves(Pool &pool, uint32_t count, uint64_t ticket, bool mov
       const TimelinePoint point{0, ticket};
       addPending(pool, move.spare, {&point, 1});
       slot.block = move.to;
+      tails[move.slot].points[0] = ticket;
       slot.place.store(move.newPlace, std::memory_order_release);
       movedBytes.fetch_add(move.sizeBytes, std::memory_order_relaxed);
       if (observed)

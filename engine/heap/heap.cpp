@@ -99,8 +99,11 @@ void HeapImpl::destroy() {
   for (uint32_t i = 0; i < slotCount; ++i)
     if (tails[i].hostCopy != nullptr)
       host.free(host.user, tails[i].hostCopy, SlotInfo::of(slots[i].info.load()).sizeBytes);
-  for (const CopyInFlight &copy : copies)
+  for (const CopyInFlight &copy : copies) {
+    if (copy.list != nullptr)
+      (void)gpu->wait(copy.ticket, UINT64_MAX); // compaction's own; a lost device answers at once
     delete copy.list;
+  }
   for (uint32_t i = 0; i < slabCount; ++i)
     delete slabs[i].memory.load(std::memory_order_relaxed);
   for (uint32_t i = 1; i < nameCount; ++i)
@@ -215,8 +218,10 @@ HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
 void HeapImpl::noteAllocated(uint32_t index, BufferHandle handle) {
   const Slot &slot = slots[index];
   const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
-  if (info.flags != 0)
+  if (info.flags != 0) {
     tails[index].pins.store(stateOf(generationOf(handle), 0), std::memory_order_relaxed);
+    tails[index].points[0] = 0;
+  }
   if (slot.name != 0)
     countName(slot.name, info.sizeBytes);
   if (observed)
@@ -370,10 +375,19 @@ void HeapImpl::freeRange(Pool &pool, const Slot &slot) {
 HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> after) {
   Slot &slot = slots[index];
   const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
+  TimelinePoint all[kMaxTimelines + 1];
   if (info.flags != 0) {
     std::atomic<uint64_t> &pins = tails[index].pins;
     for (uint64_t now = pins.load(); (now & kMovingPin) != 0; now = pins.load())
       pins.wait(now);
+    // A move that is still in flight writes to the range: it counts among the points.
+    if (tails[index].points[0] > completed[0].load(std::memory_order_acquire)) {
+      all[0] = {0, tails[index].points[0]};
+      for (const TimelinePoint &point : after)
+        all[1 + point.timeline] = {point.timeline,
+                                   std::max(all[1 + point.timeline].value, point.value)};
+      after = all;
+    }
   }
   const uint64_t place = slot.place.load(std::memory_order_relaxed);
   ThreadCache *cache = cacheOfThread();
@@ -474,7 +488,9 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
       if (generationOf(now) != generationOf(buffer))
         return HeapCode::kStaleHandle;
     } while (!pins.compare_exchange_weak(now, now + 1));
-    const HeapCode code = resolve(buffer, placement);
+    HeapCode code = resolve(buffer, placement);
+    if (code == HeapCode::kOk && placement->mapped != nullptr)
+      code = heap.waitForMove(slotOf(buffer)); // the host may look at once
     if (code == HeapCode::kOk)
       return code;
     (void)unpin(buffer);
@@ -483,6 +499,14 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
     if (const HeapCode restored = restore(buffer); restored != HeapCode::kOk)
       return restored;
   }
+}
+
+HeapCode HeapImpl::waitForMove(uint32_t index) {
+  const uint64_t ticket = tails[index].points[0];
+  if (ticket <= completed[0].load(std::memory_order_acquire))
+    return HeapCode::kOk;
+  const Result<bool> waited = gpu->wait(ticket, UINT64_MAX);
+  return waited.isOk() ? refreshCompleted() : codeOf(waited.status());
 }
 
 HeapCode Heap::unpin(BufferHandle buffer) {

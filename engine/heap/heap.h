@@ -22,10 +22,11 @@
 // Under pressure an allocation climbs a ladder: reuse -> wait for what is in flight -> trim ->
 // compact -> spill (where allowed) -> refusal, with a report (writeReport). Nobody's data is lost.
 //
-// Ownership: the heap keeps its device alive. All buffers die with the heap; it waits for nothing,
-// so the caller sees to it that the device is done. Threads: any, for every function, unless said
-// otherwise. Callers keep a movable or spillable buffer pinned from the moment they take its
-// placement until the work that uses it is submitted. Costs: see benchmarks/heap. Units: bytes.
+// Ownership: the heap keeps its device alive. All buffers die with the heap, which waits for
+// its own copies alone: the caller sees to it that the device is done with them. Threads: any, for
+// every function, unless said otherwise. Callers keep a movable or spillable buffer pinned from the
+// moment they take its placement until the work that uses it is submitted. Costs: see
+// benchmarks/heap. Units: bytes.
 #pragma once
 
 #include "engine/base/status.h"

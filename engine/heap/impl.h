@@ -128,6 +128,7 @@ struct HeapImpl final : Heap {
   HeapCode allocateSlowly(const BufferRequest &request, BufferHandle *buffer);
   HeapCode releaseSlowly(BufferHandle buffer, std::span<const TimelinePoint> after);
   HeapCode finishRelease(uint32_t index, std::span<const TimelinePoint> after);
+  HeapCode waitForMove(uint32_t index);
   void noteAllocated(uint32_t index, BufferHandle handle);
   void noteReleased(const Slot &slot, const SlotInfo &info, BufferHandle handle);
   HeapCode check(const BufferRequest &request) const;

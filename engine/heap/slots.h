@@ -67,8 +67,8 @@ struct SlotInfo {
 
 /// What a slot needs while its range is pending or spilled, or may be moved.
 struct SlotTail {
-  uint64_t points[kMaxTimelines];
-  uint32_t olderPending; // in the order of release
+  uint64_t points[kMaxTimelines]; // pending: what must pass; alive: [0] is the ticket of its move
+  uint32_t olderPending;          // in the order of release
   uint32_t newerPending;
   uint32_t previousInBin; // by size
   uint32_t nextInBin;

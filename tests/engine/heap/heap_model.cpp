@@ -1,0 +1,333 @@
+#include "tests/engine/heap/heap_model.h"
+
+#include <cstring>
+
+namespace gantry::heap {
+namespace {
+
+constexpr size_t kMostLive = 400;
+
+std::string failed(const char *what, HeapCode code) {
+  return std::string(what) + ": " + heapCodeName(code);
+}
+
+} // namespace
+
+HeapModel::HeapModel(uint64_t seed) : random_(seed) {
+  test::FakeConfig config;
+  config.heaps = {{uint64_t{96} << 20, true}, {uint64_t{96} << 20, false}};
+  config.types = {{0, true, false, false, false}, {1, false, true, true, true}};
+  config.memoryBudgets = false;
+  gpu_ = test::FakeDevice::create(config);
+  HeapOptions options;
+  options.allowSpill = true;
+  options.dedicatedBytes = uint64_t{4} << 20;
+  if (below(2) == 0) {
+    options.retainHighBytes = uint64_t{16} << 20;
+    options.retainLowBytes = uint64_t{4} << 20;
+  }
+  heap_ = Heap::create(gpu_, options).take();
+}
+
+HeapModel::~HeapModel() {
+  letGo();
+  heap_.reset();
+}
+
+uint64_t HeapModel::submit() {
+  auto list = gpu_->createCommandList().take();
+  if (!list->begin({}).isOk() || !list->end().isOk())
+    return 0;
+  lastTicket_ = *gpu_->submit(*list);
+  lists_.push_back(std::move(list));
+  return lastTicket_;
+}
+
+std::string HeapModel::step() {
+  const uint64_t choice = below(1000);
+  if (choice < 430)
+    return allocate();
+  if (choice < 830)
+    return release();
+  if (choice < 960)
+    return touch();
+  if (choice < 985)
+    return misuse();
+  return maintain();
+}
+
+std::string HeapModel::claim(const Placement &at, uint64_t orderedAfter) {
+  if (at.memory == nullptr || at.offsetBytes + at.sizeBytes > at.memory->sizeBytes())
+    return "a buffer passes its memory's end";
+  const uint64_t begin = at.offsetBytes;
+  const uint64_t end = begin + at.sizeBytes;
+  auto next = ranges_.lower_bound({at.memory, begin});
+  if (next != ranges_.begin() && std::prev(next)->first.first == at.memory &&
+      std::prev(next)->second.end > begin)
+    --next;
+  const uint64_t done = *gpu_->completed();
+  while (next != ranges_.end() && next->first.first == at.memory && next->first.second < end) {
+    if (next->second.ticket == 0)
+      return "two live buffers overlap";
+    if (next->second.ticket > done && next->second.ticket > orderedAfter)
+      return "a range was handed out while work may use it";
+    next = ranges_.erase(next);
+  }
+  ranges_[{at.memory, begin}] = {end, 0};
+  return "";
+}
+
+void HeapModel::writePattern(const Buffer &buffer, const Placement &at) {
+  uint8_t *bytes = test::FakeDevice::bytesOf(*at.memory) + at.offsetBytes;
+  const uint64_t size = std::min<uint64_t>(at.sizeBytes, 8);
+  std::memcpy(bytes, &buffer.pattern, size);
+  std::memcpy(bytes + at.sizeBytes - size, &buffer.pattern, size);
+}
+
+std::string HeapModel::checkPattern(const Buffer &buffer) {
+  Placement at;
+  const HeapCode code = heap_->resolve(buffer.handle, &at);
+  if (code == HeapCode::kBusy && buffer.request.spillable)
+    return "";
+  if (code != HeapCode::kOk)
+    return failed("a live buffer does not resolve", code);
+  if (at.sizeBytes != buffer.request.sizeBytes)
+    return "a buffer has another size";
+  if (at.offsetBytes % buffer.request.alignment != 0)
+    return "a buffer is misaligned";
+  if (!buffer.written || held_) // copies may be in flight
+    return "";
+  const uint8_t *bytes = test::FakeDevice::bytesOf(*at.memory) + at.offsetBytes;
+  const uint64_t size = std::min<uint64_t>(at.sizeBytes, 8);
+  if (std::memcmp(bytes + at.sizeBytes - size, &buffer.pattern, size) != 0)
+    return "a buffer's bytes are not what was written";
+  return "";
+}
+
+// Buffers may have moved: live ranges anew, pending ones as they are.
+void HeapModel::rebuildRanges() {
+  for (auto i = ranges_.begin(); i != ranges_.end();)
+    i = i->second.ticket == 0 ? ranges_.erase(i) : std::next(i);
+  for (const Buffer &buffer : live_) {
+    Placement at;
+    if (heap_->resolve(buffer.handle, &at) == HeapCode::kOk)
+      ranges_[{at.memory, at.offsetBytes}] = {at.offsetBytes + at.sizeBytes, 0};
+  }
+  forgetPassed();
+}
+
+void HeapModel::forgetPassed() {
+  const uint64_t done = *gpu_->completed();
+  for (auto i = ranges_.begin(); i != ranges_.end();)
+    i = i->second.ticket != 0 && i->second.ticket <= done ? ranges_.erase(i) : std::next(i);
+}
+
+// A held device never passes anything, so nothing may have to wait for it.
+void HeapModel::letGo() {
+  gpu_->release();
+  lists_.clear();
+  held_ = false;
+}
+
+std::string HeapModel::allocate() {
+  if (live_.size() >= kMostLive)
+    return release();
+  if (held_ && gpu_->counts().liveBytes > (uint64_t{48} << 20))
+    letGo();
+  Buffer buffer;
+  BufferRequest &request = buffer.request;
+  const uint64_t law = below(100);
+  request.sizeBytes = law < 70   ? 1 + below(20000)
+                      : law < 95 ? 1 + below(300000)
+                                 : 1 + below(uint64_t{6} << 20);
+  request.alignment = below(8) == 0 ? uint64_t{1} << below(17) : 256;
+  request.kind = below(5) == 0 ? MemoryKind::kUpload : MemoryKind::kDevice;
+  request.movable = below(3) == 0;
+  request.spillable = below(6) == 0;
+  request.dedicated = below(300) == 0;
+  TimelinePoint point{0, lastTicket_};
+  if (below(4) == 0)
+    request.orderedAfter = {&point, 1};
+  const HeapCode code = heap_->allocate(request, &buffer.handle);
+  if (code == HeapCode::kExhausted || code == HeapCode::kOverBudget) {
+    rebuildRanges(); // the ladder may have moved or spilled
+    return "";
+  }
+  if (code != HeapCode::kOk)
+    return failed("allocate", code);
+  Placement at;
+  if (const HeapCode resolved = heap_->resolve(buffer.handle, &at); resolved != HeapCode::kOk)
+    return failed("resolve", resolved);
+  if (const test::FakeCounts counts = gpu_->counts(); counts.copiedBytes + counts.frees != moved_) {
+    moved_ = counts.copiedBytes + counts.frees;
+    rebuildRanges();
+  }
+  const bool ordered = !request.orderedAfter.empty();
+  request.orderedAfter = {};
+  buffer.pattern = random_();
+  if (std::string wrong = claim(at, ordered ? point.value : 0); !wrong.empty())
+    return wrong;
+  // What is ordered after work that still runs is that work's, until it has run.
+  buffer.written = !(ordered && held_);
+  if (buffer.written)
+    writePattern(buffer, at);
+  liveBytes_ += request.sizeBytes;
+  live_.push_back(buffer);
+  return "";
+}
+
+std::string HeapModel::release() {
+  if (live_.empty())
+    return allocate();
+  const size_t i = below(live_.size());
+  Buffer &buffer = live_[i];
+  if (std::string wrong = checkPattern(buffer); !wrong.empty())
+    return wrong;
+  for (; buffer.pins > 0; --buffer.pins)
+    if (const HeapCode code = heap_->unpin(buffer.handle); code != HeapCode::kOk)
+      return failed("unpin", code);
+  Placement at;
+  const bool resident = heap_->resolve(buffer.handle, &at) == HeapCode::kOk;
+  TimelinePoint point{0, 0};
+  std::span<const TimelinePoint> after;
+  if (buffer.references == 1 && below(3) == 0) {
+    point.value = below(2) == 0 ? submit() : lastTicket_;
+    after = {&point, 1};
+  }
+  if (const HeapCode code = heap_->release(buffer.handle, after); code != HeapCode::kOk)
+    return failed("release", code);
+  if (--buffer.references != 0)
+    return "";
+  if (heap_->release(buffer.handle) != HeapCode::kStaleHandle)
+    return "a second release was accepted";
+  if (resident) {
+    ranges_.erase({at.memory, at.offsetBytes});
+    if (point.value > *gpu_->completed())
+      ranges_[{at.memory, at.offsetBytes}] = {at.offsetBytes + at.sizeBytes, point.value};
+  }
+  liveBytes_ -= buffer.request.sizeBytes;
+  if (dead_.size() < 1000)
+    dead_.push_back(buffer.handle);
+  else
+    dead_[below(dead_.size())] = buffer.handle;
+  live_[i] = live_.back();
+  live_.pop_back();
+  return "";
+}
+
+std::string HeapModel::touch() {
+  if (live_.empty())
+    return "";
+  Buffer &buffer = live_[below(live_.size())];
+  switch (below(4)) {
+  case 0:
+    if (const HeapCode code = heap_->retain(buffer.handle); code != HeapCode::kOk)
+      return failed("retain", code);
+    ++buffer.references;
+    return "";
+  case 1: {
+    Placement at;
+    if (held_ && (heap_->resolve(buffer.handle, &at) == HeapCode::kBusy || at.mapped != nullptr))
+      letGo(); // restoring waits, and so does pinning what is on its way
+    const HeapCode code = heap_->pin(buffer.handle, &at);
+    if (code == HeapCode::kExhausted || code == HeapCode::kOverBudget)
+      return "";
+    if (code != HeapCode::kOk)
+      return failed("pin", code);
+    ++buffer.pins;
+    rebuildRanges();
+    return checkPattern(buffer);
+  }
+  case 2:
+    if (buffer.pins == 0)
+      return "";
+    --buffer.pins;
+    if (const HeapCode code = heap_->unpin(buffer.handle); code != HeapCode::kOk)
+      return failed("unpin", code);
+    return "";
+  default:
+    return checkPattern(buffer);
+  }
+}
+
+std::string HeapModel::misuse() {
+  Placement at;
+  if (!dead_.empty()) {
+    const BufferHandle handle = dead_[below(dead_.size())];
+    if (heap_->release(handle) == HeapCode::kOk || heap_->retain(handle) == HeapCode::kOk ||
+        heap_->resolve(handle, &at) == HeapCode::kOk || heap_->unpin(handle) == HeapCode::kOk)
+      return "a dead handle was accepted";
+  }
+  BufferHandle handle;
+  BufferRequest request;
+  request.sizeBytes = below(2) == 0 ? 0 : UINT64_MAX - below(1000);
+  if (heap_->allocate(request, &handle) == HeapCode::kOk)
+    return "an impossible size was accepted";
+  return "";
+}
+
+std::string HeapModel::maintain() {
+  HeapCode code = HeapCode::kOk;
+  switch (below(6)) {
+  case 0:
+    code = heap_->compact(below(uint64_t{4} << 20));
+    break;
+  case 1:
+    if (below(20) == 0)
+      (void)heap_->trim(below(uint64_t{8} << 20));
+    break;
+  case 2:
+    letGo();
+    break;
+  case 3:
+    gpu_->hold();
+    held_ = true;
+    break;
+  case 4:
+    code = heap_->poll();
+    break;
+  default:
+    if (!live_.empty()) {
+      letGo();
+      const Buffer &buffer = live_[below(live_.size())];
+      const HeapCode spilled = heap_->spill(buffer.handle);
+      if (spilled != HeapCode::kOk && spilled != HeapCode::kBusy &&
+          spilled != HeapCode::kInvalidArgument && spilled != HeapCode::kExhausted)
+        return failed("spill", spilled);
+    }
+    break;
+  }
+  if (code != HeapCode::kOk)
+    return failed("maintain", code);
+  rebuildRanges();
+  if (below(10) != 0)
+    return "";
+  HeapStatistics all;
+  heap_->statistics(&all);
+  uint64_t live = 0;
+  for (const KindStatistics &kind : all.kinds)
+    live += kind.liveBytes;
+  if (live != liveBytes_)
+    return "live bytes are not what the model counts";
+  if (gpu_->violations() != 0)
+    return gpu_->lastViolation();
+  const char *broken = heap_->validate();
+  return broken == nullptr ? "" : broken;
+}
+
+std::string HeapModel::finish() {
+  while (!live_.empty())
+    if (std::string wrong = release(); !wrong.empty())
+      return wrong;
+  letGo();
+  (void)heap_->poll();
+  (void)heap_->trim();
+  if (const char *broken = heap_->validate())
+    return broken;
+  if (gpu_->counts().liveBytes != 0)
+    return "memory was not given back";
+  heap_.reset();
+  return gpu_->violations() == 0 ? "" : gpu_->lastViolation();
+}
+
+} // namespace gantry::heap

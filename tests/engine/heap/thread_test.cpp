@@ -1,0 +1,119 @@
+// Many threads on one heap: allocate, share, release each other's buffers, while others compact,
+// trim and read statistics.
+#include "tests/engine/heap/heap_fixture.h"
+
+#include <array>
+#include <atomic>
+#include <random>
+#include <thread>
+
+namespace gantry::heap {
+namespace {
+
+class ThreadTest : public HeapTest {
+protected:
+  static constexpr int kThreads = 16;
+  static constexpr size_t kShared = 64;
+  std::array<std::atomic<uint64_t>, kShared> shared{};
+
+  void work(uint32_t seed, int steps) {
+    std::mt19937 random(seed);
+    std::vector<BufferHandle> mine;
+    for (int i = 0; i < steps; ++i) {
+      const uint32_t choice = random() % 100;
+      if (choice < 45 && mine.size() < 40) {
+        BufferRequest request;
+        request.sizeBytes = 1 + random() % (random() % 8 == 0 ? 400000 : 20000);
+        request.movable = random() % 2 == 0;
+        BufferHandle buffer;
+        ASSERT_EQ(heap->allocate(request, &buffer), HeapCode::kOk);
+        mine.push_back(buffer);
+      } else if (choice < 80 && !mine.empty()) {
+        // Hands one to the others and releases whatever lay there, from whichever thread.
+        const BufferHandle given = mine.back();
+        mine.pop_back();
+        const BufferHandle old{shared[random() % kShared].exchange(given.bits)};
+        if (old) {
+          ASSERT_EQ(heap->release(old), HeapCode::kOk);
+        }
+      } else if (choice < 95 && !mine.empty()) {
+        Placement at;
+        const BufferHandle buffer = mine[random() % mine.size()];
+        ASSERT_EQ(heap->pin(buffer, &at), HeapCode::kOk);
+        ASSERT_NE(at.memory, nullptr);
+        ASSERT_EQ(heap->retain(buffer), HeapCode::kOk);
+        ASSERT_EQ(heap->release(buffer), HeapCode::kOk);
+        ASSERT_EQ(heap->unpin(buffer), HeapCode::kOk);
+      } else {
+        // Others' handles, alive or not: an answer, never a crash.
+        const BufferHandle other{shared[random() % kShared].load()};
+        Placement at;
+        (void)heap->resolve(other, &at);
+        if (heap->retain(other) == HeapCode::kOk) {
+          ASSERT_EQ(heap->release(other), HeapCode::kOk);
+        }
+      }
+    }
+    for (const BufferHandle buffer : mine)
+      ASSERT_EQ(heap->release(buffer), HeapCode::kOk);
+  }
+};
+
+TEST_F(ThreadTest, SixteenShareOneHeap) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < kThreads; ++t)
+    threads.emplace_back([this, t] { work(t + 1, 4000); });
+  std::thread keeper([&] {
+    for (int i = 0; !stop; ++i) {
+      HeapStatistics seen;
+      heap->statistics(&seen);
+      EXPECT_EQ(heap->compact(kMiB), HeapCode::kOk);
+      EXPECT_EQ(heap->poll(), HeapCode::kOk);
+      if (i % 10 == 0)
+        (void)heap->trim(kMiB);
+      std::this_thread::yield();
+    }
+  });
+  for (std::thread &thread : threads)
+    thread.join();
+  stop = true;
+  keeper.join();
+  for (auto &slot : shared)
+    if (const BufferHandle left{slot.load()}; left)
+      drop(left);
+  EXPECT_EQ(stats().liveBytes, 0U);
+  EXPECT_EQ(stats().liveBuffers, 0U);
+  heap->trim();
+  EXPECT_EQ(stats().usedBytes, 0U) << "threads that ended left something in their magazines";
+  EXPECT_EQ(gpu->counts().liveBytes, 0U);
+}
+
+TEST_F(ThreadTest, OfRacingReleasesOneWins) {
+  for (int round = 0; round < 300; ++round) {
+    const BufferHandle buffer = take(1000 + round);
+    std::atomic<int> wins{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] { wins += heap->release(buffer) == HeapCode::kOk ? 1 : 0; });
+    for (std::thread &thread : threads)
+      thread.join();
+    ASSERT_EQ(wins, 1);
+  }
+  EXPECT_EQ(stats().liveBuffers, 0U);
+}
+
+TEST_F(ThreadTest, ThreadsOutliveHeapsAndHeapsThreads) {
+  for (int i = 0; i < 20; ++i) {
+    auto other = Heap::create(gpu, {}).take();
+    BufferRequest request;
+    request.sizeBytes = 1000;
+    BufferHandle buffer;
+    std::thread([&] { ASSERT_EQ(other->allocate(request, &buffer), HeapCode::kOk); }).join();
+    ASSERT_EQ(other->release(buffer), HeapCode::kOk);
+    drop(take(1000)); // this thread has caches of many heaps, most of which are gone
+  }
+}
+
+} // namespace
+} // namespace gantry::heap
