@@ -73,10 +73,10 @@ struct Zone {
 };
 
 struct Constraints {
-  std::vector<Pin> pins; // at most one for a value
-  std::vector<Gap> gaps;
-  std::vector<Sharing> sharings;
-  std::vector<Zone> zones;
+  std::vector<Pin> pins = {}; // at most one for a value
+  std::vector<Gap> gaps = {};
+  std::vector<Sharing> sharings = {};
+  std::vector<Zone> zones = {};
   uint64_t arenaCapBytes = UINT64_MAX; // no arena is larger
   uint32_t mostArenas = 1;
 };
@@ -85,7 +85,7 @@ struct Constraints {
 inline constexpr uint64_t kDefaultWork = 20'000'000;
 
 struct PlanRequest {
-  Constraints constraints;
+  Constraints constraints = {};
   uint64_t enoughBytes = 0;          // a plan this low ends the search; 0: as low as possible
   uint64_t workLimit = kDefaultWork; // items looked at by the search, ten to thirty ns each
   double deadlineSeconds = 0;        // 0: none, and the result is the same on every machine

@@ -59,8 +59,7 @@ namespace {
 class Descent {
 public:
   Descent(const Problem &problem, Placement start, uint64_t target)
-      : problem_(problem), target_(target), unit_(unitOf(problem)),
-        boxesOnly_(problem.fixedOffset.empty() && problem.segments.empty()) {
+      : problem_(problem), target_(target), unit_(unitOf(problem)), boxesOnly_(isPlain(problem)) {
     optimum_.best = std::move(start);
     optimum_.bound = problem.lowerBound;
     if (!atGoal() && ValleySearch::canSearch(problem))

@@ -11,9 +11,9 @@
 // that does not know segments may place boxes: every such placement is valid.
 //
 // Invariants (problem.cpp makes them hold, validatePlacement checks the result):
-//   begin < end ≤ stepCount; size > 0 and a multiple of the item's alignment; alignment a power of
-//   two; the sum of all (size + alignment) fits 63 bits; fixed offsets are multiples of the
-//   alignment, and fixed items do not overlap each other.
+//   begin < end ≤ stepCount; size > 0 and, except of values that share storage, a multiple of the
+//   item's alignment; alignment a power of two; the sum of all (size + alignment) fits 63 bits;
+//   fixed offsets are multiples of the alignment, and fixed items do not overlap each other.
 //
 // Ownership: plain values. Threads: immutable once built, so any number of them may read it.
 #pragma once
@@ -74,6 +74,17 @@ struct Placement {
   std::vector<uint64_t> offset;
   uint64_t height = 0;
 };
+
+/// Whether all items are free boxes whose sizes are multiples of their alignments: what the fast
+/// tier and the large-neighbourhood search are for.
+inline bool isPlain(const Problem &problem) {
+  if (!problem.fixedOffset.empty() || !problem.segments.empty())
+    return false;
+  for (uint32_t i = 0; i < problem.alignment.size(); ++i)
+    if (problem.size[i] % problem.alignment[i] != 0)
+      return false;
+  return true;
+}
 
 /// max(offset + size) over all items that are not obstacles.
 inline uint64_t heightOf(const Problem &problem, const std::vector<uint64_t> &offset) {

@@ -7,7 +7,7 @@ namespace gantry::plan {
 Placement placeGreedily(const Problem &problem, WorkMeter &meter) {
   if (problem.count() == 0)
     return {};
-  if (problem.fixedOffset.empty() && problem.segments.empty())
+  if (isPlain(problem))
     return placeFast(problem, meter);
   return placeConstrained(problem, meter);
 }

@@ -19,13 +19,19 @@ Plan planOf(const std::vector<Value> &values) {
   return plan.isOk() ? plan.take() : Plan{};
 }
 
-/// Plans, and checks what must hold for every plan.
-Plan checkedPlan(const std::vector<Value> &values) {
-  Plan plan = planOf(values);
+/// What must hold for every plan.
+void checkPlan(const std::vector<Value> &values, const Plan &plan) {
   const Status valid = validatePlan(values, plan);
   EXPECT_TRUE(valid.isOk()) << valid.message();
   EXPECT_GE(plan.heightBytes, plan.lowerBoundBytes);
+  EXPECT_GE(plan.heightBytes, plan.provenBoundBytes);
+  EXPECT_GE(plan.provenBoundBytes, plan.lowerBoundBytes);
   EXPECT_EQ(plan.lowerBoundBytes, lowerBound(values));
+}
+
+Plan checkedPlan(const std::vector<Value> &values) {
+  Plan plan = planOf(values);
+  checkPlan(values, plan);
   return plan;
 }
 
@@ -131,59 +137,16 @@ TEST(Planner, RandomProblemsAreValid) {
     const auto count = static_cast<size_t>(random() % 120);
     const auto commands = static_cast<uint32_t>(1 + random() % 80);
     const auto duration = static_cast<uint32_t>(1 + random() % commands);
-    checkedPlan(randomValues(random, count, commands, 1 + random() % 3000, duration, true));
+    const std::vector<Value> values =
+        randomValues(random, count, commands, 1 + random() % 3000, duration, true);
+    PlanRequest request;
+    request.workLimit = 200'000;
+    const Result<Plan> plan = planArena(values, request);
+    ASSERT_TRUE(plan.isOk()) << plan.status().message();
+    checkPlan(values, *plan);
     if (HasFailure())
       FAIL() << "round " << round << " of seed " << seed;
   }
-}
-
-/// The least height, by placing the values in every order, each at its lowest place. Some order
-/// gives an optimal plan: that of the offsets of one, pushed down.
-uint64_t optimum(const std::vector<Value> &values) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  uint64_t best = UINT64_MAX;
-  do {
-    std::vector<uint64_t> offsets(values.size(), 0);
-    uint64_t height = 0;
-    for (size_t i = 0; i < order.size(); ++i) {
-      const Value &value = values[order[i]];
-      uint64_t offset = 0;
-      for (bool moved = true; moved;) {
-        moved = false;
-        for (size_t j = 0; j < i; ++j) {
-          const Value &other = values[order[j]];
-          const uint64_t begin = offsets[order[j]];
-          if (other.lastUse >= value.firstUse && other.firstUse <= value.lastUse &&
-              begin < offset + value.sizeBytes && offset < begin + other.sizeBytes) {
-            offset = begin + other.sizeBytes;
-            moved = true;
-          }
-        }
-      }
-      offsets[order[i]] = offset;
-      height = std::max(height, offset + value.sizeBytes);
-    }
-    best = std::min(best, height);
-  } while (std::next_permutation(order.begin(), order.end()));
-  return best;
-}
-
-TEST(Planner, TinyProblemsAreNearTheOptimum) {
-  const uint64_t seed = std::random_device{}();
-  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
-  std::mt19937_64 random(seed);
-  int optimal = 0;
-  constexpr int kRounds = 200;
-  for (int round = 0; round < kRounds; ++round) {
-    const std::vector<Value> values = randomValues(random, 6, 6, 9, 4, false);
-    const uint64_t least = optimum(values);
-    const Plan plan = checkedPlan(values);
-    ASSERT_GE(plan.heightBytes, least) << "round " << round << " of seed " << seed;
-    ASSERT_LE(plan.lowerBoundBytes, least) << "round " << round << " of seed " << seed;
-    optimal += plan.heightBytes == least;
-  }
-  EXPECT_GE(optimal, kRounds * 95 / 100);
 }
 
 std::vector<Value> readCsv(const std::filesystem::path &path) {
@@ -208,40 +171,130 @@ std::vector<Value> readCsv(const std::filesystem::path &path) {
   return values;
 }
 
-/// Files of shared problems, with the height that may be at most this many times the bound. The
-/// challenging ones were made to defeat greedy orders (their optimum is at the bound); their limit
-/// guards what these orders reach.
-class SharedProblems : public testing::TestWithParam<std::pair<const char *, double>> {};
-
-TEST_P(SharedProblems, AreValidAndNearTheBound) {
-  const auto [folder, limit] = GetParam();
+/// The files of a folder of shared problems; empty where it is absent.
+std::vector<std::filesystem::path> sharedProblems(const char *folder) {
   const std::filesystem::path path = std::filesystem::path(GANTRY_SHARED) / "planner" / folder;
-  if (!std::filesystem::is_directory(path))
-    GTEST_SKIP() << path << " is absent";
-  size_t files = 0;
-  for (const auto &entry : std::filesystem::directory_iterator(path)) {
-    if (entry.path().extension() != ".csv")
-      continue;
-    ++files;
-    SCOPED_TRACE(entry.path());
-    const std::vector<Value> values = readCsv(entry.path());
-    ASSERT_FALSE(values.empty());
-    const Plan plan = checkedPlan(values);
-    const double ratio =
-        static_cast<double>(plan.heightBytes) / static_cast<double>(plan.lowerBoundBytes);
-    std::printf("%-20s %5zu values  height %12llu  bound %12llu  ratio %.4f\n",
-                entry.path().filename().c_str(), values.size(),
-                static_cast<unsigned long long>(plan.heightBytes),
-                static_cast<unsigned long long>(plan.lowerBoundBytes), ratio);
-    EXPECT_LE(ratio, limit);
-  }
-  EXPECT_GT(files, 0u);
+  std::vector<std::filesystem::path> files;
+  if (std::filesystem::is_directory(path))
+    for (const auto &entry : std::filesystem::directory_iterator(path))
+      if (entry.path().extension() == ".csv")
+        files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
-INSTANTIATE_TEST_SUITE_P(Planner, SharedProblems,
-                         testing::Values(std::pair("challenging", 1.42), std::pair("real", 1.10),
-                                         std::pair("examples", 1.01)),
-                         [](const auto &info) { return std::string(info.param.first); });
+/// The capacity at which a challenging problem was published.
+constexpr uint64_t kChallenge = 1048576;
+
+/// As published; shuffled; mirrored in time; every size times a number; every time times one.
+std::vector<Value> variant(std::vector<Value> values, int which) {
+  if (which == 1)
+    std::shuffle(values.begin(), values.end(), std::mt19937_64(3));
+  uint32_t last = 0;
+  for (const Value &value : values)
+    last = std::max(last, value.lastUse);
+  for (Value &value : values) {
+    if (which == 2) {
+      const uint32_t first = last - value.lastUse;
+      value.lastUse = last - value.firstUse;
+      value.firstUse = first;
+    } else if (which == 3) {
+      value.sizeBytes *= 777;
+    } else if (which == 4) {
+      value.firstUse *= 5;
+      value.lastUse = value.lastUse * 5 + 4;
+    }
+  }
+  return values;
+}
+
+class ChallengingProblems : public testing::TestWithParam<int> {};
+
+TEST_P(ChallengingProblems, FitTheirCapacity) {
+  const std::vector<std::filesystem::path> files = sharedProblems("challenging");
+  if (files.empty())
+    GTEST_SKIP() << "the shared challenging problems are absent";
+  for (const auto &file : files) {
+    SCOPED_TRACE(file);
+    const std::vector<Value> values = variant(readCsv(file), GetParam());
+    PlanRequest request;
+    request.enoughBytes = kChallenge * (GetParam() == 3 ? 777 : 1);
+    request.workLimit = 1'000'000'000;
+    const Result<Plan> plan = planArena(values, request);
+    ASSERT_TRUE(plan.isOk()) << plan.status().message();
+    checkPlan(values, *plan);
+    EXPECT_LE(plan->heightBytes, request.enoughBytes);
+  }
+}
+
+constexpr const char *kVariants[] = {"published", "shuffled", "mirrored", "sizes", "times"};
+
+INSTANTIATE_TEST_SUITE_P(Planner, ChallengingProblems, testing::Range(0, 5),
+                         [](const auto &info) { return std::string(kVariants[info.param]); });
+
+TEST(Planner, ChallengingProblemsFitWithAlignments) {
+  const std::vector<std::filesystem::path> files = sharedProblems("challenging");
+  if (files.empty())
+    GTEST_SKIP() << "the shared challenging problems are absent";
+  // The sizes are multiples of 1024, so that 256 changes nothing; there the limit is what is
+  // reached on all of them, as far below the published capacity as that is.
+  for (const uint64_t alignment : {256, 4096, 16384})
+    for (const auto &file : files) {
+      SCOPED_TRACE(testing::Message() << file << ", alignment " << alignment);
+      std::vector<Value> values = readCsv(file);
+      for (Value &value : values)
+        value.alignment = alignment;
+      PlanRequest request;
+      request.enoughBytes = lowerBound(values) / 100 * (alignment == 256 ? 104 : 102);
+      request.workLimit = 200'000'000;
+      const Result<Plan> plan = planArena(values, request);
+      ASSERT_TRUE(plan.isOk()) << plan.status().message();
+      checkPlan(values, *plan);
+      EXPECT_LE(plan->heightBytes, request.enoughBytes);
+    }
+}
+
+TEST(Planner, ChallengingProblemsAreSolvedAgainWithPins) {
+  const std::vector<std::filesystem::path> files = sharedProblems("challenging");
+  if (files.empty())
+    GTEST_SKIP() << "the shared challenging problems are absent";
+  for (const auto &file : files) {
+    const std::vector<Value> values = readCsv(file);
+    PlanRequest request;
+    request.enoughBytes = kChallenge;
+    const Result<Plan> known = planArena(values, request);
+    ASSERT_TRUE(known.isOk()) << known.status().message();
+    request.enoughBytes = known->heightBytes;
+    request.workLimit = 2'000'000;
+    for (const uint64_t percent : {10, 50, 90}) {
+      SCOPED_TRACE(testing::Message() << file << ", pinned " << percent << " %");
+      std::mt19937_64 random(percent);
+      request.constraints.pins.clear();
+      for (uint32_t i = 0; i < values.size(); ++i)
+        if (random() % 100 < percent)
+          request.constraints.pins.push_back({i, known->offsets[i], 0});
+      const Result<Plan> plan = planArena(values, request);
+      ASSERT_TRUE(plan.isOk()) << plan.status().message();
+      const Status valid = validatePlan(values, *plan, request.constraints);
+      ASSERT_TRUE(valid.isOk()) << valid.message();
+      if (percent == 90) // few pins make a tight problem harder than none
+        EXPECT_EQ(plan->heightBytes, known->heightBytes);
+    }
+  }
+}
+
+TEST(Planner, RealProblemsReachTheirBound) {
+  std::vector<std::filesystem::path> files = sharedProblems("real");
+  const std::vector<std::filesystem::path> examples = sharedProblems("examples");
+  files.insert(files.end(), examples.begin(), examples.end());
+  if (files.empty())
+    GTEST_SKIP() << "the shared real problems are absent";
+  for (const auto &file : files) {
+    SCOPED_TRACE(file);
+    const Plan plan = checkedPlan(readCsv(file));
+    EXPECT_EQ(plan.heightBytes, plan.lowerBoundBytes);
+  }
+}
 
 /// Of this thread, so that other work on the machine does not count.
 double processorSeconds() {
