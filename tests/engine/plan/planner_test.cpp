@@ -277,8 +277,9 @@ TEST(Planner, ChallengingProblemsAreSolvedAgainWithPins) {
       ASSERT_TRUE(plan.isOk()) << plan.status().message();
       const Status valid = validatePlan(values, *plan, request.constraints);
       ASSERT_TRUE(valid.isOk()) << valid.message();
-      if (percent == 90) // few pins make a tight problem harder than none
+      if (percent == 90) { // few pins make a tight problem harder than none
         EXPECT_EQ(plan->heightBytes, known->heightBytes);
+      }
     }
   }
 }
