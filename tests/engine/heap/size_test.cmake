@@ -1,0 +1,20 @@
+# The heap's code at -Os: compiles the room's sources and adds up their .text. At most 60 KiB.
+#   cmake -DCOMPILER=c++ -DROOT=... -DSCRATCH=... -P size_test.cmake
+file(GLOB sources ${ROOT}/engine/heap/*.cpp)
+file(MAKE_DIRECTORY ${SCRATCH})
+set(total 0)
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  set(object ${SCRATCH}/${name}.o)
+  execute_process(COMMAND ${COMPILER} -std=c++20 -Os -DNDEBUG -fPIC -fno-exceptions -fno-rtti
+                          -fvisibility=hidden -I${ROOT} -c ${source} -o ${object}
+                  COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND size -B ${object} OUTPUT_VARIABLE sizes COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCH "\n *([0-9]+)" ignored "${sizes}")
+  math(EXPR total "${total} + ${CMAKE_MATCH_1}")
+  message(STATUS "${name}: ${CMAKE_MATCH_1}")
+endforeach()
+message(STATUS "heap at -Os: ${total} bytes of text and read-only data")
+if(total GREATER 61440)
+  message(FATAL_ERROR "the heap is ${total} bytes at -Os; 61440 are what it may have")
+endif()
