@@ -53,6 +53,7 @@ ROOMS = {
     "benchmarks/planner": ["engine/base", "engine/plan", "tests"],
     "benchmarks/heap": ["engine/base", "engine/device", "engine/heap", "engine/plan", "tests"],
     "tools": [RUNTIME_API, COMPILER_API],
+    "tools/gantry/planning": ["engine/base", "engine/plan", "tools"],
     "tools/tune": [RUNTIME_API, COMPILER_API, "codegen"],
     "tests": [ANYTHING],
 }

@@ -24,6 +24,7 @@ void addInspect(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);
 void addDiff(CLI::App &app, Action &action);
+void addPlan(CLI::App &app, Action &action); // planning/plan.cpp
 
 // Options that several commands share (options.cpp).
 

@@ -53,6 +53,7 @@ int runTool(int argc, char **argv) {
   addBench(app, action);
   addDevices(app, action);
   addDiff(app, action);
+  addPlan(app, action);
 
   // Said here, since CLI11 names the word nowhere and takes "nonsense --help" for a wish for help.
   std::string commands;

@@ -1,0 +1,140 @@
+// gantry plan: places a list of buffers and says how far from the optimum it is at most.
+#include "tools/gantry/commands.h"
+#include "tools/gantry/file.h"
+#include "tools/gantry/plan_svg.h"
+#include "tools/gantry/planning/buffer_csv.h"
+#include "tools/gantry/terminal.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+
+namespace gantry::tool {
+
+namespace {
+
+struct PlanOptions {
+  std::string file;
+  uint64_t capacity = 0;
+  double deadline = 0;
+  std::string plot;
+  std::string output;
+};
+
+/// Some ten seconds, where no deadline is given: the result is the same on every machine.
+constexpr uint64_t kToolWork = 500'000'000;
+
+Description describe(const BufferList &buffers, const plan::Plan &plan) {
+  Description description;
+  for (size_t step = 0; step + 1 < buffers.moments.size(); ++step) {
+    CommandInfo command;
+    command.name =
+        fmt::format("time {} to {}", buffers.moments[step], buffers.moments[step + 1] - 1);
+    command.kind = "dispatch";
+    description.commands.push_back(command);
+  }
+  for (size_t i = 0; i < buffers.values.size(); ++i) {
+    ValueInfo value;
+    value.name = buffers.ids[i];
+    value.storage = "transient";
+    value.sizeBytes = buffers.values[i].sizeBytes;
+    value.offset = plan.offsets[i];
+    value.firstUse = buffers.values[i].firstUse;
+    value.lastUse = buffers.values[i].lastUse;
+    value.slot = static_cast<int64_t>(i);
+    description.values.push_back(value);
+  }
+  description.arenaBytes = plan.heightBytes;
+  description.lowerBoundBytes = plan.lowerBoundBytes;
+  description.peakCommand = plan.peakCommand;
+  return description;
+}
+
+void printPlan(const PlanOptions &options, const BufferList &buffers, const plan::Plan &plan) {
+  print(fmt::format("{}  {} buffers, {} moments\n",
+                    coloured(printable(options.file), Colour::kBold, colourOnStdout()),
+                    buffers.values.size(), buffers.moments.size()));
+  print(fmt::format("  height       {} ({})\n", plan.heightBytes, humanBytes(plan.heightBytes)));
+  print(fmt::format("  lower bound  {} ({})", plan.lowerBoundBytes,
+                    humanBytes(plan.lowerBoundBytes)));
+  if (!buffers.values.empty())
+    print(fmt::format(", alive at time {}", buffers.moments[plan.peakCommand]));
+  print("\n");
+  if (plan.heightBytes == plan.provenBoundBytes)
+    print("  gap          none: no plan is lower\n");
+  else
+    print(fmt::format("  gap          {:.2f} % at most: no plan is lower than {}\n",
+                      100.0 * (static_cast<double>(plan.heightBytes) /
+                                   static_cast<double>(plan.provenBoundBytes) -
+                               1),
+                      plan.provenBoundBytes));
+}
+
+ExitCode runPlan(const PlanOptions &options) {
+  const std::vector<uint8_t> bytes = readFile(options.file);
+  const BufferList buffers =
+      parseBuffers({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, options.file);
+  plan::PlanRequest request;
+  request.constraints.pins = buffers.pins;
+  request.enoughBytes = options.capacity;
+  request.deadlineSeconds = options.deadline;
+  request.workLimit = options.deadline > 0 ? UINT64_MAX : kToolWork;
+  const Result<plan::Plan> plan = plan::planArena(buffers.values, request);
+  if (!plan.isOk())
+    throw ToolError(plan.status().code() == StatusCode::kInvalidArgument ? ExitCode::kBadInput
+                                                                         : ExitCode::kInternal,
+                    fmt::format("{}: {}", printable(options.file), plan.status().message()));
+  if (const Status valid = plan::validatePlan(buffers.values, *plan, request.constraints);
+      !valid.isOk())
+    throw ToolError(ExitCode::kInternal,
+                    fmt::format("{}: {}", printable(options.file), valid.message()));
+  FileSet files;
+  if (!options.plot.empty())
+    files.add(options.plot,
+              std::string_view(drawPlan(describe(buffers, *plan),
+                                        std::filesystem::path(options.file).stem().string())));
+  if (!options.output.empty())
+    files.add(options.output, std::string_view(formatPlan(buffers, *plan)));
+  files.commit();
+  printPlan(options, buffers, *plan);
+  for (const std::string &file : {options.plot, options.output})
+    if (!file.empty())
+      print(fmt::format("  wrote        {}\n", printable(file)));
+  if (options.capacity == 0 || plan->heightBytes <= options.capacity)
+    return ExitCode::kOk;
+  print(fmt::format("  capacity     {}: {}\n", options.capacity,
+                    plan->provenBoundBytes > options.capacity
+                        ? "no plan fits"
+                        : "no plan that fits was found; give a longer --deadline"));
+  return ExitCode::kDiffers;
+}
+
+} // namespace
+
+void addPlan(CLI::App &app, Action &action) {
+  CLI::App *command = app.add_subcommand(
+      "plan", "Place a list of buffers in one arena, as low as can be, and prove it");
+  auto options = std::make_shared<PlanOptions>();
+  command
+      ->add_option("FILE.csv", options->file,
+                   "id,lower,upper,size[,alignment,offset]; upper is exclusive")
+      ->required();
+  command->add_option("--capacity", options->capacity, "Stop as soon as a plan fits N bytes")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--deadline", options->deadline,
+                   "Stop after S seconds (otherwise after a fixed amount of work)")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--plot", options->plot, "Draw the arena: time across, addresses up")
+      ->type_name("FILE.svg");
+  command->add_option("--output", options->output, "Write the buffers with their offsets")
+      ->type_name("FILE.csv");
+  command->footer(examples({"gantry plan buffers.csv",
+                            "gantry plan buffers.csv --capacity 1048576 --deadline 10",
+                            "gantry plan buffers.csv --plot plan.svg --output placed.csv"}));
+  command->callback([options, &action] { action = [options] { return runPlan(*options); }; });
+}
+
+} // namespace gantry::tool
