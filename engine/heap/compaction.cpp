@@ -42,6 +42,15 @@ void HeapImpl::unlockSlot(uint32_t index) {
   tails[index].pins.notify_all();
 }
 
+// Whether a living buffer may not be moved now.
+bool HeapImpl::holdsStill(uint32_t index) const {
+  const Slot &slot = slots[index];
+  const uint64_t state = slot.state.load();
+  const bool movable = (SlotInfo::of(slot.info.load()).flags & kMovable) != 0;
+  return referencesOf(state) != 0 &&
+         (!movable || tails[index].pins.load() != stateOf(generationOf(state), 0));
+}
+
 // The pool's slab that is used least in proportion and can be emptied; the one that an earlier call
 // has begun comes first. Under the pool's lock.
 uint32_t HeapImpl::chooseVictim(Pool &pool) {
@@ -77,6 +86,14 @@ uint32_t HeapImpl::planMoves(Pool &pool, uint32_t victim, ThreadCache &cache, ui
   moves.clear();
   sliceEnded = false;
   const uint32_t region = slabs[victim].region;
+  for (uint32_t block = pool.tlsf.firstOf(region); block != kNone;
+       block = pool.tlsf.nextOf(block)) {
+    const Tlsf::Range range = pool.tlsf.at(block);
+    if (range.used && holdsStill(range.user)) {
+      slabs[victim].passedOver = compactions; // moving the others would gain nothing
+      return 0;
+    }
+  }
   uint64_t bytes = 0;
   uint32_t next = kNone;
   for (uint32_t block = pool.tlsf.firstOf(region); block != kNone; block = next) {
@@ -165,9 +182,12 @@ void HeapImpl::finishMoves(Pool &pool, uint32_t count, uint64_t ticket, bool mov
       spare.info.store(info.packed(), std::memory_order_relaxed);
       spare.place.store(old, std::memory_order_relaxed);
       pool.tlsf.setUser(move.from, move.spare);
-      const TimelinePoint point{0, ticket};
-      addPending(pool, move.spare, {&point, 1});
+      TimelinePoint after[kMaxTimelines];
+      for (uint32_t t = 0; t < kMaxTimelines; ++t)
+        after[t] = {t, t == 0 ? ticket : tails[move.slot].points[t]};
+      addPending(pool, move.spare, after);
       slot.block = move.to;
+      std::fill(std::begin(tails[move.slot].points), std::end(tails[move.slot].points), 0);
       tails[move.slot].points[0] = ticket;
       slot.place.store(move.newPlace, std::memory_order_release);
       movedBytes.fetch_add(move.sizeBytes, std::memory_order_relaxed);
@@ -268,8 +288,12 @@ HeapCode HeapImpl::compactLocked(uint64_t maxBytes, CompactResult *result) {
       }
     }
   }
-  if (!result->more)
-    ++compactions; // what was passed over may be tried again when something has changed
+  freedSincePass = freedSincePass || result->freedBytes != 0;
+  if (!result->more) {
+    ++compactions;                 // what was passed over may be tried again
+    result->more = freedSincePass; // what is left lies otherwise now
+    freedSincePass = false;
+  }
   return HeapCode::kOk;
 }
 

@@ -187,7 +187,7 @@ bool HeapImpl::tryPool(Pool &pool, uint64_t sizeBytes, uint64_t alignment, uint3
       found->code = HeapCode::kHostExhausted;
     return false;
   }
-  *found = {HeapCode::kOk, false, block, pool.placeOfBlock(block)};
+  *found = {HeapCode::kOk, false, false, block, pool.placeOfBlock(block)};
   return true;
 }
 
@@ -219,7 +219,7 @@ bool HeapImpl::reuseDedicated(const BufferRequest &request, Found *found) {
   if (best == kNone)
     return false;
   slabs[best].state = SlabState::kDedicated;
-  *found = {HeapCode::kOk, true, kNone, placeOf(best, 0)};
+  *found = {HeapCode::kOk, true, false, kNone, placeOf(best, 0)};
   return true;
 }
 
@@ -230,7 +230,7 @@ HeapCode HeapImpl::growDedicated(const BufferRequest &request, Found *found) {
   const HeapCode code =
       newSlab(request.kind, size, request.priority, kDedicatedNames[kind], true, &slab);
   if (code == HeapCode::kOk)
-    *found = {HeapCode::kOk, true, kNone, placeOf(slab, 0)};
+    *found = {HeapCode::kOk, true, false, kNone, placeOf(slab, 0)};
   return code;
 }
 

@@ -15,6 +15,7 @@ namespace {
 std::atomic<uint64_t> nextHeapId{1};
 
 constexpr uint32_t kSpareBatch = 32;
+constexpr int64_t kPublishBytes = 1 << 20; // what a thread may be ahead of the shared counters
 
 uint8_t flagsOf(const BufferRequest &request) {
   return static_cast<uint8_t>((request.movable ? kMovable : 0) |
@@ -218,10 +219,11 @@ HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
 void HeapImpl::noteAllocated(uint32_t index, BufferHandle handle) {
   const Slot &slot = slots[index];
   const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
-  if (info.flags != 0) {
-    tails[index].pins.store(stateOf(generationOf(handle), 0), std::memory_order_relaxed);
-    tails[index].points[0] = 0;
-  }
+  SlotTail &tail = tails[index];
+  if (info.flags != 0)
+    tail.pins.store(stateOf(generationOf(handle), 0), std::memory_order_relaxed);
+  if (info.flags != 0 && !info.ordered)
+    std::fill(std::begin(tail.points), std::end(tail.points), 0);
   if (slot.name != 0)
     countName(slot.name, info.sizeBytes);
   if (observed)
@@ -300,13 +302,14 @@ void HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest 
   info.alignmentLog2 = static_cast<uint8_t>(
       std::countr_zero(std::max(request.alignment, uint64_t{1} << kGranuleLog2)));
   info.dedicated = found.dedicated;
+  info.ordered = found.ordered;
   slot.place.store(found.place, std::memory_order_relaxed);
   slot.info.store(info.packed(), std::memory_order_relaxed);
   slot.block = found.block;
   slot.name = request.name.index;
   ThreadCounters &counters = cache.kinds[info.kind].counters;
   counters.count(static_cast<int64_t>(request.sizeBytes), 1);
-  if (counters.highBytes.load(std::memory_order_relaxed) >= 65536)
+  if (counters.highBytes.load(std::memory_order_relaxed) >= kPublishBytes)
     publish(cache, info.kind);
   const uint32_t generation = generationOf(slot.state.load(std::memory_order_relaxed));
   noteAllocated(index, handleOf(generation, tag, index));
@@ -375,19 +378,19 @@ void HeapImpl::freeRange(Pool &pool, const Slot &slot) {
 HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> after) {
   Slot &slot = slots[index];
   const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
-  TimelinePoint all[kMaxTimelines + 1];
+  TimelinePoint all[kMaxTimelines];
   if (info.flags != 0) {
     std::atomic<uint64_t> &pins = tails[index].pins;
     for (uint64_t now = pins.load(); (now & kMovingPin) != 0; now = pins.load())
       pins.wait(now);
-    // A move that is still in flight writes to the range: it counts among the points.
-    if (tails[index].points[0] > completed[0].load(std::memory_order_acquire)) {
-      all[0] = {0, tails[index].points[0]};
-      for (const TimelinePoint &point : after)
-        all[1 + point.timeline] = {point.timeline,
-                                   std::max(all[1 + point.timeline].value, point.value)};
-      after = all;
-    }
+  }
+  // Former users of the range and a move that is still in flight count among the points.
+  if ((info.flags != 0 || info.ordered) && !passed(tails[index].points)) {
+    for (uint32_t t = 0; t < kMaxTimelines; ++t)
+      all[t] = {t, tails[index].points[t]};
+    for (const TimelinePoint &point : after)
+      all[point.timeline].value = std::max(all[point.timeline].value, point.value);
+    after = all;
   }
   const uint64_t place = slot.place.load(std::memory_order_relaxed);
   ThreadCache *cache = cacheOfThread();

@@ -32,7 +32,7 @@ struct NameEntry {
   std::atomic<uint64_t> liveBuffers;
 };
 
-struct KindTotals {
+struct alignas(64) KindTotals {
   std::atomic<int64_t> liveBytes{0}; // as published by the threads
   std::atomic<int64_t> peakLiveBytes{0};
   std::atomic<int64_t> liveBuffers{0};
@@ -44,6 +44,7 @@ struct KindTotals {
 struct Found {
   HeapCode code = HeapCode::kExhausted;
   bool dedicated = false;
+  bool ordered = false;
   uint32_t block = kNone;
   uint64_t place = 0;
 };
@@ -93,6 +94,7 @@ struct HeapImpl final : Heap {
   HostArray<Move> moves;
   std::array<CopyInFlight, 16> copies{};
   uint64_t compactions = 1;
+  bool freedSincePass = false;
   bool sliceEnded = false; // planMoves stopped because the slice was used up
   uint32_t slabCount = 0;  // slabs that were ever used
   uint32_t unusedSlabs = kNone;
@@ -206,6 +208,7 @@ struct HeapImpl final : Heap {
   void finishMoves(Pool &pool, uint32_t count, uint64_t ticket, bool moved, ThreadCache &cache);
   bool lockSlot(uint32_t index, uint8_t flag);
   void unlockSlot(uint32_t index);
+  bool holdsStill(uint32_t index) const;
 
   // spill.cpp
   HeapCode spillSlot(uint32_t index);

@@ -162,7 +162,8 @@ uint32_t HeapImpl::takeOrdered(Pool &pool, const BufferRequest &request, ThreadC
     giveSlot(cache, spare);
   }
   orderedReuses.fetch_add(1, std::memory_order_relaxed);
-  *found = {HeapCode::kOk, info.dedicated, slot.block, slot.place.load(std::memory_order_relaxed)};
+  *found = {HeapCode::kOk, info.dedicated, true, slot.block,
+            slot.place.load(std::memory_order_relaxed)};
   return index;
 }
 

@@ -43,10 +43,12 @@ struct SlotInfo {
   uint8_t kind = 0;
   uint8_t alignmentLog2 = kGranuleLog2; // 8 to 30
   bool dedicated = false;
+  bool ordered = false; // its range was handed out before all former work had passed
   bool pending = false; // released, and in its pool's lists of pending ranges
 
   uint64_t packed() const {
-    return pack(sizeBytes, flags, kind, alignmentLog2, dedicated) | (uint64_t{pending} << 58);
+    return pack(sizeBytes, flags, kind, alignmentLog2, dedicated) | (uint64_t{pending} << 58) |
+           (uint64_t{ordered} << 59);
   }
   static uint64_t pack(uint64_t sizeBytes, uint8_t flags, uint8_t kind, uint8_t alignmentLog2,
                        bool dedicated) {
@@ -61,13 +63,14 @@ struct SlotInfo {
             static_cast<uint8_t>(word >> 48 & 3),
             static_cast<uint8_t>(word >> 50 & 31),
             (word >> 57 & 1) != 0,
+            (word >> 59 & 1) != 0,
             (word >> 58 & 1) != 0};
   }
 };
 
 /// What a slot needs while its range is pending or spilled, or may be moved.
 struct SlotTail {
-  uint64_t points[kMaxTimelines]; // pending: what must pass; alive: [0] is the ticket of its move
+  uint64_t points[kMaxTimelines]; // of work that may touch the range: former users', a move's
   uint32_t olderPending;          // in the order of release
   uint32_t newerPending;
   uint32_t previousInBin; // by size

@@ -59,6 +59,22 @@ TEST_F(TimelineTest, OrderedAllocationsGetTheRangeAtOnce) {
   gpu->release();
 }
 
+TEST_F(TimelineTest, FormerWorkIsNotForgottenWhenAnOrderedBufferIsReleased) {
+  gpu->hold();
+  const BufferHandle a = take(5000);
+  const Placement old = placed(a);
+  const TimelinePoint point{0, submit()};
+  drop(a, {&point, 1});
+  drop(takeAfter(5000, {&point, 1})); // it had no work of its own, but a's still runs
+  const BufferHandle c = take(5000);
+  EXPECT_FALSE(placed(c).memory == old.memory && placed(c).offsetBytes == old.offsetBytes);
+  EXPECT_GT(stats().pendingBytes, 0U);
+  gpu->release();
+  EXPECT_EQ(heap->poll(), HeapCode::kOk);
+  EXPECT_EQ(stats().pendingBytes, 0U);
+  drop(c);
+}
+
 TEST_F(TimelineTest, ALargerPendingRangeIsCut) {
   gpu->hold();
   const BufferHandle a = take(kMiB);

@@ -1,0 +1,80 @@
+// heap_soak [--ops N]: N operations (10^9 by default) on one heap, and how far the process's
+// resident memory drifts from a tenth of the way on. Exit 1 where it drifts by 1 MiB or more.
+#include "engine/heap/heap.h"
+#include "tests/support/fake_device.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+// Pages in memory, as the system counts them.
+long residentBytes() {
+  long pages = 0;
+  if (std::FILE *file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%*s %ld", &pages) != 1)
+      pages = 0;
+    std::fclose(file);
+  }
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  using namespace gantry;
+  uint64_t ops = 1000000000;
+  if (argc == 3 && std::strcmp(argv[1], "--ops") == 0) {
+    ops = std::strtoull(argv[2], nullptr, 10);
+  } else if (argc != 1) {
+    std::fprintf(stderr, "heap_soak: --ops N is what there is\n");
+    return 2;
+  }
+  test::FakeConfig config;
+  config.heaps[0].sizeBytes = uint64_t{1} << 40;
+  auto made = heap::Heap::create(test::FakeDevice::create(config), {});
+  if (!made.isOk()) {
+    std::fprintf(stderr, "heap_soak: %s\n", made.status().message().c_str());
+    return 1;
+  }
+  const heap::HeapPtr heap = made.take();
+  std::vector<heap::BufferHandle> live(4096);
+  uint64_t random = 88172645463325252U;
+  long start = 0;
+  long least = 0;
+  long most = 0;
+  for (uint64_t done = 0; done < ops; ++done) {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    heap::BufferHandle &buffer = live[random % live.size()];
+    if (buffer) {
+      if (heap->release(buffer) != heap::HeapCode::kOk)
+        return 1;
+      buffer = {};
+    } else {
+      heap::BufferRequest request;
+      request.sizeBytes = 1 + (random >> 20) % (uint64_t{1} << (8 + (random >> 50) % 13));
+      if (heap->allocate(request, &buffer) != heap::HeapCode::kOk)
+        return 1;
+    }
+    if (done % (ops / 20 + 1) == 0 && done >= ops / 10) {
+      const long now = residentBytes();
+      start = start == 0 ? now : start;
+      least = least == 0 || now < least ? now : least;
+      most = now > most ? now : most;
+    }
+  }
+  const char *broken = heap->validate();
+  heap::HeapStatistics all;
+  heap->statistics(&all);
+  std::printf("%llu operations, %llu driver allocations, resident %.2f MiB, drift %.2f MiB%s%s\n",
+              static_cast<unsigned long long>(ops),
+              static_cast<unsigned long long>(all.driverAllocations),
+              static_cast<double>(start) / 1048576, static_cast<double>(most - least) / 1048576,
+              broken == nullptr ? "" : ", ", broken == nullptr ? "" : broken);
+  return broken == nullptr && most - least < 1048576 ? 0 : 1;
+}
