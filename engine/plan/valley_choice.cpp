@@ -133,10 +133,14 @@ template <typename Unit>
 double ValleyEngine<Unit>::weightIn(const Part &part, uint32_t index, Unit offset,
                                     uint32_t valleyBegin, uint32_t valleyEnd) const {
   double weight = weight_[index];
-  if (!prefersFlush(style_.item))
-    return weight;
   const Item<Unit> &item = table_.items[index];
   const Unit *const floor = floors_.data() + part.steps - part.begin;
+  // A floor that is a multiple of a large alignment is scarce: it is for those that need it. What
+  // would leave a gap beneath comes last.
+  if (item.alignment > 1)
+    weight *= offset > floor[valleyBegin] ? 0x1p-40 : static_cast<double>(item.alignment);
+  if (!prefersFlush(style_.item))
+    return weight;
   const Unit left = valleyBegin > part.begin ? floor[valleyBegin - 1] : kWall;
   const Unit right = valleyEnd < part.end ? floor[valleyEnd] : kWall;
   const Unit top = offset + item.size;
