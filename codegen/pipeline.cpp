@@ -36,6 +36,7 @@ void buildPipeline(PassManager &manager, const CompileOptions &options, unsigned
   program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers}));
   if (!options.keepOrder)
     program.addPass(createOrderDispatches());
+  program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
   program.addPass(createPlaceInPlace());
   manager.addPass(createOutlineKernels());
 
@@ -206,7 +207,8 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   buildPipeline(manager, options, maxBuffers);
   if (failed(manager.run(*module)))
     return diagnostics.sawError()
-               ? CompileResult::internal
+               // The only pass that refuses is the one that has something to keep to.
+               ? options.memoryBudget > 0 ? CompileResult::badInput : CompileResult::internal
                : report(options, CompileResult::internal, model + ": a pass failed");
 
   EmitOptions emit;

@@ -11,11 +11,12 @@ namespace gantry::codegen {
 struct CompileOptions {
   std::string profile = "vulkan:generic";
   bool keepAllOutputs = false;
-  bool keepOrder = false; // run the dispatches in the model's own order
-  std::string dumpIr;     // folder, or empty
-  std::string dumpIrPass; // only after this pass, or empty for all
-  std::string dumpSpirv;  // folder, or empty
-  std::string reproducer; // file, or empty
+  bool keepOrder = false;    // run the dispatches in the model's own order
+  uint64_t memoryBudget = 0; // bytes that the arena may have; 0: no budget
+  std::string dumpIr;        // folder, or empty
+  std::string dumpIrPass;    // only after this pass, or empty for all
+  std::string dumpSpirv;     // folder, or empty
+  std::string reproducer;    // file, or empty
   std::function<void(int severity, const std::string &message)> diagnostic;
   std::function<void(const char *stage, size_t done, size_t total)> progress;
 };

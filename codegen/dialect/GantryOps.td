@@ -48,6 +48,22 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
   let hasVerifier = 1;
 }
 
+def Gantry_MoveOp : Gantry_Op<"move", [Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "a tensor's bytes to the host, or back to the device";
+  let description = [{
+    The result holds the operand's bytes in the host's memory (`to_host`) or in the device's. Made by
+    fit-budget for tensors that are alive but not used for a while; becomes a copy command.
+
+    ```mlir
+    %h = gantry.move %x to_host : tensor<64x128xf32>
+    %y = gantry.move %h : tensor<64x128xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$source, UnitAttr:$to_host);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$source (`to_host` $to_host^)? attr-dict `:` type($source)";
+}
+
 def Gantry_YieldOp : Gantry_Op<"yield", [Pure, Terminator, HasParent<"DispatchOp">]> {
   let summary = "ends a dispatch's region with its result";
   let arguments = (ins AnyRankedTensor:$value);

@@ -330,10 +330,22 @@ Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
   return Status::ok();
 }
 
-void ProgramBuilder::addCopy(uint32_t from, uint32_t to) {
+Status ProgramBuilder::addMove(MoveOp move) {
+  uint32_t source;
+  GANTRY_RETURN_IF_ERROR(valueOf(move.getSource(), source));
+  const uint32_t index = addValue(
+      move.getResult(), move.getToHost() ? Storage::host : Storage::transient, modelName(move));
+  values_[move.getResult()] = index;
+  addCopy(source, index,
+          "move " + program_.values[index]->name + (move.getToHost() ? " to the host" : " back"));
+  program_.commands.back()->location = locationSource(move.getLoc());
+  return Status::ok();
+}
+
+void ProgramBuilder::addCopy(uint32_t from, uint32_t to, std::string name) {
   auto command = std::make_unique<artifact::CommandT>();
   command->kind = artifact::CommandKind::copy;
-  command->name = "copy to " + program_.values[to]->name;
+  command->name = std::move(name);
   command->bindings = {from, to};
   command->writes = {false, true};
   command->workgroups = {exprs_.constant(0), exprs_.constant(0), exprs_.constant(0)};
@@ -359,7 +371,7 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
       program_.values[source]->name = name;
     } else {
       index = addValue(operand, Storage::output, name);
-      addCopy(source, index);
+      addCopy(source, index, "copy to " + name);
     }
     program_.values[index]->type = unsignedType(
         program_.values[index]->type, function_.getResultAttrOfType<StringAttr>(i, "gantry.type"));
@@ -435,6 +447,20 @@ Status ProgramBuilder::planStatic() {
   program_.model_order_bytes = ordered("gantry.given_peak");
   program_.model_order_stages = ordered("gantry.given_stages");
   program_.order_stages = ordered("gantry.stages");
+  if (const int64_t budget = ordered("gantry.budget")) {
+    program_.budget = std::make_unique<artifact::MemoryBudgetT>();
+    program_.budget->bytes = budget;
+    program_.budget->before_bytes = ordered("gantry.unfitted_peak");
+    program_.budget->recomputed = ordered("gantry.recomputed");
+    program_.budget->recomputed_bytes = ordered("gantry.recomputed_peak");
+    program_.budget->moved = ordered("gantry.moved");
+    if (program_.arena_bytes > program_.budget->bytes)
+      return statusf(StatusCode::kInvalidArgument,
+                     "a memory budget of %lld bytes is met at every moment, but packed the "
+                     "transients take %llu bytes; the smallest budget that can be met is near that",
+                     static_cast<long long>(budget),
+                     static_cast<unsigned long long>(program_.arena_bytes));
+  }
   for (auto &value : program_.values)
     if (value->storage == Storage::transient)
       value->byte_offset = plan.offsets[value->slot];
@@ -463,15 +489,17 @@ Status ProgramBuilder::build() {
   GANTRY_RETURN_IF_ERROR(addInputs());
   addRequirements();
   func::ReturnOp end;
-  llvm::SmallVector<DispatchOp> dispatches;
+  llvm::SmallVector<Operation *> steps; // sizes that are asked for add operations meanwhile
   for (Operation &op : function_.getBody().front()) {
-    if (auto dispatch = dyn_cast<DispatchOp>(op))
-      dispatches.push_back(dispatch);
+    if (isa<DispatchOp, MoveOp>(op))
+      steps.push_back(&op);
     else if (auto candidate = dyn_cast<func::ReturnOp>(op))
       end = candidate;
   }
-  for (DispatchOp dispatch : dispatches)
-    GANTRY_RETURN_IF_ERROR(addDispatch(dispatch));
+  for (Operation *op : steps) {
+    auto move = dyn_cast<MoveOp>(op);
+    GANTRY_RETURN_IF_ERROR(move ? addMove(move) : addDispatch(cast<DispatchOp>(op)));
+  }
   GANTRY_RETURN_IF_ERROR(addOutputs(end));
   if (!exprs_.ok())
     return Status(StatusCode::kInternal, "a size is no expression of the inputs' dimensions");

@@ -33,7 +33,8 @@ private:
   Status addOutputs(mlir::func::ReturnOp end);
   Status addDispatch(DispatchOp dispatch);
   Status addConstant(mlir::Value value, mlir::Attribute data);
-  void addCopy(uint32_t from, uint32_t to);
+  Status addMove(MoveOp move);
+  void addCopy(uint32_t from, uint32_t to, std::string name);
   void assignLifetimes();
   Status assignSlots();
   Status planStatic();

@@ -61,6 +61,26 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
                            "::mlir::spirv::SPIRVDialect"];
 }
 
+def FitBudget : Pass<"fit-budget", "::mlir::func::FuncOp"> {
+  let summary = "bring the peak of the arena down to a budget";
+  let description = [{
+    Runs after order-dispatches on static programs. A transient that is alive but not used across
+    the peak is computed again before its next use (its dispatch is cloned), or moved to the host
+    and back (`gantry.move`), whichever costs less (engine/plan/budget.h chooses). A byte moved
+    over the bus counts as much as 16 bytes of device memory or 512 floating-point operations.
+
+    Fails, naming the smallest budget that can be met, where a single dispatch needs more. Leaves on
+    the function `gantry.budget`, and of what it did `gantry.recomputed` (dispatches),
+    `gantry.recomputed_peak` (bytes, with these alone) and `gantry.moved` (tensors).
+
+    Before: `%a = f(%x); %b = g(…); %c = h(%b); %d = k(%a, %c)`.
+    After: `%a = f(%x); %b = g(…); %c = h(%b); %a2 = f(%x); %d = k(%a2, %c)`.
+  }];
+  let options = [Option<"budgetBytes", "budget-bytes", "uint64_t", "0",
+                        "the most bytes that the arena may have; 0: no budget">];
+  let dependentDialects = ["::gantry::codegen::GantryDialect"];
+}
+
 def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "group the operators into dispatches";
   let description = [{

@@ -52,8 +52,9 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
     return false;
   Value operand = dispatch.getInputs()[i];
   Value storage = storageOf(operand);
-  auto producer = storage.getDefiningOp<DispatchOp>();
-  if (!producer || operand.getType() != dispatch.getResult().getType())
+  auto move = storage.getDefiningOp<MoveOp>();
+  const bool ours = storage.getDefiningOp<DispatchOp>() || (move && !move.getToHost());
+  if (!ours || operand.getType() != dispatch.getResult().getType())
     return false;
   for (auto [j, other] : llvm::enumerate(dispatch.getInputs()))
     if (j != i && storageOf(other) == storage)

@@ -5,8 +5,8 @@
 
 namespace gantry::codegen {
 
-/// Whether the result may take operand i's storage, if nobody reads that afterwards: it is another
-/// dispatch's result of the same type, the only operand in its storage, and every element of it is
+/// Whether the result may take operand i's storage, if nobody reads that afterwards: it is a
+/// transient of the same type, the only operand in its storage, and every element of it is
 /// read only by the invocation that writes the same element of the result.
 bool mayTakeStorage(DispatchOp dispatch, unsigned i);
 

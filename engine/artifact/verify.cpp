@@ -306,6 +306,8 @@ Status Verifier::checkValues() const {
     if (value.storage() == Storage::transient)
       GANTRY_RETURN_IF_ERROR(checkTransient(owner, value, slots));
     uint64_t size = 0;
+    if (value.storage() == Storage::host && !folded_[value.size()])
+      return damaged(owner, "lies on the host, but its size is not known");
     if (folded_[value.size()])
       GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));
   }

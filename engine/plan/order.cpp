@@ -14,7 +14,9 @@ constexpr uint64_t kExactStates = uint64_t{1} << 18;
 constexpr uint64_t kWindowStates = uint64_t{1} << 14;
 constexpr unsigned kBeamWidths[] = {4, 32};
 
-Status checkProblem(const OrderProblem &problem) {
+} // namespace
+
+Status checkOrderProblem(const OrderProblem &problem) {
   enum class Is : uint8_t { kUnwritten, kWritten, kReadUnwritten };
   std::vector<Is> state(problem.values.size(), Is::kUnwritten);
   for (size_t i = 0; i < problem.operators.size(); ++i) {
@@ -48,6 +50,8 @@ Status checkProblem(const OrderProblem &problem) {
       return Status(StatusCode::kInvalidArgument, "the values' sizes overflow 64 bits");
   return Status::ok();
 }
+
+namespace {
 
 /// Consecutive operators that share a stage have no dependency among them.
 uint32_t countStages(const OrderGraph &graph, const std::vector<uint32_t> &order) {
@@ -236,7 +240,7 @@ private:
 } // namespace
 
 Result<Order> searchOrder(const OrderProblem &problem, const OrderOptions &options) {
-  GANTRY_RETURN_IF_ERROR(checkProblem(problem));
+  GANTRY_RETURN_IF_ERROR(checkOrderProblem(problem));
   return OrderSearch(problem, options).run();
 }
 

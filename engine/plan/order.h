@@ -57,8 +57,11 @@ struct Order {
   bool optimal = false; // no order has a lower peak
 };
 
-/// Fails with kInvalidArgument where an index is outside of the values, a value is written twice,
-/// or read before it is written.
+/// kInvalidArgument where an index is outside of the values, a value is written twice, or read
+/// before it is written, or where sizes overflow 64 bits.
+Status checkOrderProblem(const OrderProblem &problem);
+
+/// Fails as checkOrderProblem does.
 Result<Order> searchOrder(const OrderProblem &problem, const OrderOptions &options = {});
 
 /// The most bytes alive at one moment when the operators run in this order (all of them, once).

@@ -42,6 +42,17 @@ public:
       json_.key("model_order_bytes").null();
     json_.field("model_order_stages", uint64_t{metadata_.model_order_stages()});
     json_.field("order_stages", uint64_t{metadata_.order_stages()});
+    if (const artifact::MemoryBudget *budget = metadata_.budget()) {
+      json_.key("budget").beginObject();
+      json_.field("bytes", budget->bytes());
+      json_.field("before_bytes", budget->before_bytes());
+      json_.field("recomputed", uint64_t{budget->recomputed()});
+      json_.field("recomputed_bytes", budget->recomputed_bytes());
+      json_.field("moved", uint64_t{budget->moved()});
+      json_.endObject();
+    } else {
+      json_.key("budget").null();
+    }
     json_.endObject();
     return json_.text();
   }

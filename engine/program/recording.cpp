@@ -126,6 +126,8 @@ device::BufferRange Recording::rangeOf(const Context &context, uint32_t value) c
   const uint64_t size = plan_->sizeBytes[value];
   if (plan_->offsets[value] != kNoOffset)
     return context.arena->range(plan_->offsets[value], size);
+  if (plan_->hostOffsets[value] != kNoOffset)
+    return context.away->range(plan_->hostOffsets[value], size);
   if (portOfValue_[value] == kNoPort)
     return context.constants.find(value, size);
   const int32_t port = portOfValue_[value];

@@ -31,6 +31,7 @@ public:
     const Constants &constants;
     const KernelSet &kernels;
     const Storage *arena; // of at least plan->arenaBytes; nullptr where that is 0
+    const Storage *away;  // of at least plan->hostBytes; nullptr where that is 0
   };
 
   /// variants: per command, of its kernel; nullptr for copies.

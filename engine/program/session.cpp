@@ -112,6 +112,10 @@ Status Session::growArena(const ShapePlan &plan) {
   if (needed < plan.arenaBytes)
     return statusf(StatusCode::kOutOfMemory, "an arena of %llu bytes overflows 64 bits",
                    static_cast<unsigned long long>(plan.arenaBytes));
+  if (plan.hostBytes > 0 && !away_) { // of static programs alone: one size
+    GANTRY_ASSIGN_OR_RETURN(away_, Storage::allocate(heap_, device::MemoryKind::kReadback,
+                                                     plan.hostBytes, "away on the host"));
+  }
   if (needed == 0 || (arena_ && arena_->sizeBytes() >= needed))
     return {};
   GANTRY_RETURN_IF_ERROR(waitForAll());
@@ -198,8 +202,8 @@ Result<std::shared_ptr<Recording>> Session::findRecording(const CachedPlan &entr
       at = recordings_.erase(at);
   }
   GANTRY_RETURN_IF_ERROR(requireKernels(entry));
-  const Recording::Context context{*program_,  heap_,    *device_,    options_,
-                                   constants_, kernels_, arena_.get()};
+  const Recording::Context context{*program_,  heap_,    *device_,     options_,
+                                   constants_, kernels_, arena_.get(), away_.get()};
   GANTRY_ASSIGN_OR_RETURN(auto recording,
                           Recording::record(context, entry.plan, entry.variants, inputs, outputs));
   statistics_.recordings += 1;
@@ -316,7 +320,8 @@ Statistics Session::statistics() const {
     result.arenaBytes = lastPlan_->arenaBytes;
     result.lowerBoundBytes = lastPlan_->lowerBoundBytes;
   }
-  result.reservedBytes = constants_.reservedBytes() + (arena_ ? arena_->sizeBytes() : 0);
+  result.reservedBytes = constants_.reservedBytes() + (arena_ ? arena_->sizeBytes() : 0) +
+                         (away_ ? away_->sizeBytes() : 0);
   for (const auto &recording : recordings_) {
     result.ioBytes += recording->ioBytes();
     result.reservedBytes += recording->reservedBytes();

@@ -143,6 +143,7 @@ private:
   KernelSet kernels_;
   Constants constants_;
   std::shared_ptr<Storage> arena_;
+  std::shared_ptr<Storage> away_;                    // transients that are on the host for a while
   std::list<CachedPlan> plans_;                      // most recently used first
   std::list<std::shared_ptr<Recording>> recordings_; // most recently used first
   std::deque<std::shared_ptr<Run>> inFlight_;        // oldest first

@@ -116,6 +116,14 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
   for (uint32_t slot : slotOfValue)
     plan.offsets.push_back(slot == UINT32_MAX ? kNoOffset : plan.slots[slot].offset);
 
+  for (uint32_t i = 0; i < program.values()->size(); ++i) {
+    const bool away = program.values()->Get(i)->storage() == Storage::host;
+    plan.hostOffsets.push_back(away ? plan.hostBytes : kNoOffset);
+    if (away && __builtin_add_overflow(plan.hostBytes, roundUp(plan.sizeBytes[i], 256) + 256,
+                                       &plan.hostBytes))
+      return Status(StatusCode::kInvalidArgument, "the tensors on the host overflow 64 bits");
+  }
+
   std::vector<plan::Command> commands = commandsOf(program, plan);
   if (replan)
     plan::placeBarriers(commands);

@@ -26,12 +26,14 @@ struct Slot {
 };
 
 struct ShapePlan {
-  std::vector<int64_t> exprs;      // per expression of the program
-  std::vector<uint64_t> sizeBytes; // per value
-  std::vector<uint64_t> offsets;   // per value: in the arena, kNoOffset for what is not transient
+  std::vector<int64_t> exprs;        // per expression of the program
+  std::vector<uint64_t> sizeBytes;   // per value
+  std::vector<uint64_t> offsets;     // per value: in the arena, kNoOffset for what is not transient
+  std::vector<uint64_t> hostOffsets; // per value: in the host's memory, kNoOffset for all others
   std::vector<Slot> slots;
   std::vector<bool> barrierBefore; // per command
   uint64_t arenaBytes = 0;
+  uint64_t hostBytes = 0; // of transients that are away for a while
   uint64_t lowerBoundBytes = 0;
   uint32_t peakCommand = 0;
 };

@@ -45,6 +45,8 @@ void addProfileOption(CLI::App &command, std::string &profile);
 CLI::Option *addRepeated(CLI::App &command, const std::string &name,
                          std::vector<std::string> &values, const std::string &help);
 /// --rtol, --atol, --l2.
+/// "256MiB", "1.5 GiB", "4096": bytes, at least 1. Throws ToolError(kBadInput).
+uint64_t parseBytes(const std::string &text, const std::string &option);
 void addToleranceOptions(CLI::App &command, Tolerance &tolerance);
 /// "Examples:" with one indented line for each, and the pointer to the exit codes.
 std::string examples(std::initializer_list<const char *> lines);

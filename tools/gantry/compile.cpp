@@ -76,6 +76,11 @@ void printSummary(const CompileOptions &options, const Description &plan, double
                     humanBytes(*plan.lowerBoundBytes), planRatio(plan)));
   if (std::string order = orderText(plan); !order.empty())
     print(fmt::format("  order      {}\n", order));
+  const char *label = "budget";
+  for (const std::string &step : budgetText(plan)) {
+    print(fmt::format("  {:<9}  {}\n", label, step));
+    label = "";
+  }
 }
 
 ExitCode runCompile(CompileOptions options) {
@@ -125,6 +130,15 @@ void addCompile(CLI::App &app, Action &action) {
   addProfileOption(*command, options->request.profile);
   command->add_flag("--trace-layers", options->request.keepAllOutputs,
                     "Make every operator's result an output, for `gantry run --trace-layers`");
+  command
+      ->add_option_function<std::string>(
+          "--memory-budget",
+          [options](const std::string &text) {
+            options->request.memoryBudget = parseBytes(text, "--memory-budget");
+          },
+          "The most that the arena may have: 256MiB, 1.5GiB, or bytes. Tensors are computed again "
+          "or wait on the host; constants, inputs and outputs come on top")
+      ->type_name("SIZE");
   command->add_flag("--keep-order", options->request.keepOrder,
                     "Run the operators in the model's own order, not in that of least memory");
   command->add_flag("--dump-ir{*}", options->dumpIr,
@@ -138,6 +152,7 @@ void addCompile(CLI::App &app, Action &action) {
       ->type_name("FILE");
   command->add_flag("--json", options->json, "Print the summary as JSON");
   command->footer(examples({"gantry compile model.onnx", "gantry compile model.onnx -o m.gantry",
+                            "gantry compile model.onnx --memory-budget 64MiB",
                             "gantry compile model.onnx --dump-ir=form-dispatches --dump-dir ir/"}));
   command->callback([options, &action] { action = [options] { return runCompile(*options); }; });
 }

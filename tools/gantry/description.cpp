@@ -100,6 +100,11 @@ Description parseDescription(std::string_view source) {
     result.modelOrderBytes = number(json, "model_order_bytes");
     result.modelOrderStages = index(json, "model_order_stages");
     result.orderStages = index(json, "order_stages");
+    if (const Json budget = json.value("budget", Json()); budget.is_object())
+      result.budget = {number(budget, "bytes").value_or(0),
+                       number(budget, "before_bytes").value_or(0),
+                       number(budget, "recomputed_bytes").value_or(0), index(budget, "recomputed"),
+                       index(budget, "moved")};
   } catch (const Json::exception &error) {
     throw ToolError(ExitCode::kInternal,
                     fmt::format("the program's description cannot be read: {}", error.what()));
@@ -109,12 +114,39 @@ Description parseDescription(std::string_view source) {
 
 std::string orderText(const Description &description) {
   const uint64_t own = description.modelOrderBytes.value_or(0),
-                 now = description.lowerBoundBytes.value_or(0);
+                 now = description.budget ? description.budget->beforeBytes
+                                          : description.lowerBoundBytes.value_or(0);
   if (own <= now)
     return "";
   return fmt::format("saves {} ({:.0f} %) over the model's own, in {} stages instead of {}",
                      humanBytes(own - now), 100.0 * double(own - now) / double(own),
                      description.orderStages, description.modelOrderStages);
+}
+
+std::vector<std::string> budgetText(const Description &description) {
+  if (!description.budget)
+    return {};
+  const Description::Budget &budget = *description.budget;
+  uint64_t movedBytes = 0;
+  for (const CommandInfo &command : description.commands)
+    if (command.name.starts_with("move "))
+      movedBytes += command.bytes.value_or(0) / 2;
+  std::vector<std::string> lines = {fmt::format("{} at the most; without one it would be {}",
+                                                humanBytes(budget.bytes),
+                                                humanBytes(budget.beforeBytes))};
+  auto line = [&](uint32_t count, const char *one, const char *many, uint64_t from, uint64_t to) {
+    const std::string saved = from > to ? ": saves " + humanBytes(from - to) : "";
+    lines.push_back(fmt::format("{} {}{}", count, count == 1 ? one : many, saved));
+  };
+  if (budget.recomputed > 0)
+    line(budget.recomputed, "dispatch runs again", "dispatches run again", budget.beforeBytes,
+         budget.recomputedBytes);
+  if (budget.moved > 0) {
+    line(budget.moved, "tensor waits on the host once", "times a tensor waits on the host",
+         budget.recomputedBytes, description.lowerBoundBytes.value_or(0));
+    lines.back() += fmt::format(", moves {} a run", humanBytes(movedBytes));
+  }
+  return lines;
 }
 
 double planRatio(const Description &description) {

@@ -18,7 +18,7 @@ namespace gantry::tool {
 struct ValueInfo {
   std::string name;    // the model's name of the tensor
   std::string op;      // the operator that makes it: "Conv_12 + Relu_13"
-  std::string storage; // "input", "output", "constant", "transient"
+  std::string storage; // "input", "output", "constant", "transient", "host"
   std::string type;    // "f32"
   std::vector<std::string> dims;
   std::optional<uint64_t> sizeBytes;
@@ -52,6 +52,11 @@ struct Description {
   uint32_t peakCommand = 0;
   std::optional<uint64_t> modelOrderBytes; // the bound in the model's own order of dispatches
   uint32_t modelOrderStages = 0, orderStages = 0;
+  struct Budget {
+    uint64_t bytes = 0, beforeBytes = 0, recomputedBytes = 0;
+    uint32_t recomputed = 0, moved = 0;
+  };
+  std::optional<Budget> budget;
 
   bool planned() const { return arenaBytes.has_value() && lowerBoundBytes.has_value(); }
 };
@@ -62,6 +67,10 @@ Description parseDescription(std::string_view json);
 /// What the order of the dispatches saves: "saves 1.2 MiB (23 %) over the model's own, in 60 stages
 /// instead of 48". Empty where it is the model's own or nothing is known.
 std::string orderText(const Description &description);
+
+/// What was done to keep to a memory budget, one step a line with what it saved; empty where there
+/// was none.
+std::vector<std::string> budgetText(const Description &description);
 
 /// Arena height ÷ lower bound: 1 for an empty arena.
 double planRatio(const Description &description);

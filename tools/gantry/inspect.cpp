@@ -63,6 +63,11 @@ void printMemory(const Description &plan) {
   line("ratio", fmt::format("{:>10.3f}", planRatio(plan)));
   if (std::string order = orderText(plan); !order.empty())
     line("order", order);
+  const char *label = "budget";
+  for (const std::string &step : budgetText(plan)) {
+    line(label, step);
+    label = "";
+  }
 }
 
 void printPeak(const Description &plan) {

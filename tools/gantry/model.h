@@ -36,6 +36,7 @@ struct CompileRequest {
   std::string profile;
   bool keepAllOutputs = false;
   bool keepOrder = false;
+  uint64_t memoryBudget = 0;                             // bytes; 0: none
   std::string dumpIr, dumpIrPass, dumpSpirv, reproducer; // "" for none
 };
 

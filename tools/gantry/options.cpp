@@ -1,5 +1,8 @@
 #include "tools/gantry/commands.h"
 
+#include "tools/gantry/error.h"
+
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace gantry::tool {
@@ -78,6 +81,22 @@ void addToleranceOptions(CLI::App &command, Tolerance &tolerance) {
   add("--atol", tolerance.atol, "Absolute tolerance of an element (1e-5; exact for integers)");
   add("--l2", tolerance.l2,
       "Bound on the relative L2 norm ||out - ref|| / ||ref||; alone, it replaces the other two");
+}
+
+uint64_t parseBytes(const std::string &text, const std::string &option) {
+  static constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"", 1},         {"B", 1},    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
+      {"TiB", 0x1p40}, {"kB", 1e3}, {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
+  char *end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  while (*end == ' ')
+    ++end;
+  for (const auto &[unit, factor] : kUnits)
+    if (end != text.c_str() && unit == end && number > 0 && number * factor < 0x1p63 &&
+        number * factor >= 1)
+      return static_cast<uint64_t>(number * factor);
+  throw ToolError(ExitCode::kBadInput,
+                  fmt::format("{}: '{}' is no size; write 256MiB, 1.5GiB, or bytes", option, text));
 }
 
 std::string examples(std::initializer_list<const char *> lines) {

@@ -48,6 +48,9 @@ typedef struct gantry_compile_options {
   gantry_progress_fn progress;
   void *user;
   int32_t keep_order; /* 1: dispatches run in the model's own order, not in that of least memory */
+  uint64_t memory_budget_bytes; /* the most that the arena (all transients) may have: tensors are
+                                   computed again or moved to the host; 0: no budget. BAD_INPUT,
+                                   with the smallest budget, where it cannot be met. */
 } gantry_compile_options_t;
 
 /* Compiles the file at `model` and writes the artifact to `output` (to a temporary name first, then

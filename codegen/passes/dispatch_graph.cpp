@@ -1,0 +1,85 @@
+#include "codegen/passes/dispatch_graph.h"
+
+#include "codegen/passes/in_place.h"
+#include "codegen/passes/tensor_dims.h"
+#include "engine/base/align.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+// What the arena rounds sizes to, and how large a dynamic dimension is taken to be.
+constexpr uint64_t kAlignment = 256;
+constexpr int64_t kTypicalDim = 64;
+
+/// A size with every dynamic dimension of the inputs at a typical extent.
+int64_t typicalExtent(Value index) {
+  if (auto constant = getConstantIntValue(index))
+    return *constant;
+  auto apply = index.getDefiningOp<affine::AffineApplyOp>();
+  if (!apply)
+    return kTypicalDim;
+  SmallVector<Attribute> operands, results;
+  for (Value operand : apply.getMapOperands())
+    operands.push_back(IntegerAttr::get(index.getType(), typicalExtent(operand)));
+  if (failed(apply.getAffineMap().constantFold(operands, results)))
+    return kTypicalDim;
+  return cast<IntegerAttr>(results[0]).getInt();
+}
+
+uint64_t typicalBytes(DispatchOp dispatch) {
+  auto type = cast<RankedTensorType>(dispatch.getResult().getType());
+  uint64_t bytes = std::max(1u, type.getElementTypeBitWidth() / 8);
+  unsigned dynamic = 0;
+  for (int64_t size : type.getShape()) {
+    if (ShapedType::isDynamic(size))
+      size = typicalExtent(dispatch.getDims()[dispatch.getResultDims()[dynamic++]]);
+    if (__builtin_mul_overflow(bytes, uint64_t(std::max<int64_t>(size, 0)), &bytes))
+      return uint64_t{1} << 40; // refused later, with its name
+  }
+  return roundUp(bytes, kAlignment);
+}
+
+bool isReturned(Value storage) {
+  for (Operation *user : storage.getUsers()) {
+    if (isa<func::ReturnOp>(user))
+      return true;
+    if (user->getNumResults() == 1 && storageOf(user->getResult(0)) == storage &&
+        llvm::any_of(user->getResult(0).getUsers(), llvm::IsaPred<func::ReturnOp>))
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+DispatchGraph dispatchGraphOf(func::FuncOp function) {
+  DispatchGraph graph;
+  graph.dispatches = llvm::to_vector(function.getBody().front().getOps<DispatchOp>());
+  llvm::DenseMap<Value, uint32_t> values;
+  for (DispatchOp dispatch : graph.dispatches) {
+    plan::OrderProblem::Operator op;
+    for (auto [i, operand] : llvm::enumerate(dispatch.getInputs())) {
+      auto known = values.find(storageOf(operand));
+      if (known == values.end())
+        continue; // an input or a constant: not in the arena
+      op.reads.push_back(known->second);
+      if (mayTakeStorage(dispatch, i))
+        op.mayTake.push_back(known->second);
+    }
+    const auto value = static_cast<uint32_t>(graph.problem.values.size());
+    const bool returned = isReturned(dispatch.getResult());
+    graph.problem.values.push_back({returned ? 0 : typicalBytes(dispatch), returned});
+    values[dispatch.getResult()] = value;
+    op.writes = {value};
+    graph.problem.operators.push_back(op);
+  }
+  return graph;
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,167 @@
+// fit-budget: see Passes.td.
+#include "codegen/passes/dispatch_graph.h"
+#include "codegen/passes/passes.h"
+#include "codegen/passes/tensor_dims.h"
+#include "engine/plan/budget.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_FITBUDGET
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+// Costs in bytes of device memory: a bus has about a sixteenth of the memory's bandwidth, and
+// devices do some 32 operations in the time of a byte.
+constexpr double kHostByteCost = 16;
+constexpr double kFlopsPerByte = 32;
+
+double tensorBytes(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return double(type.getNumElements()) * std::max(1u, type.getElementTypeBitWidth() / 8);
+}
+
+double recomputeCost(DispatchOp dispatch) {
+  double bytes = tensorBytes(dispatch.getResult());
+  for (Value operand : dispatch.getInputs())
+    bytes += tensorBytes(operand);
+  std::optional<int64_t> flops =
+      dispatch.getFlops() ? getConstantIntValue(dispatch.getFlops()) : std::nullopt;
+  return bytes + double(flops.value_or(0)) / kFlopsPerByte;
+}
+
+std::string nameOf(Operation *op) {
+  std::string name;
+  op->getLoc()->walk([&](Location inner) {
+    if (auto named = dyn_cast<NameLoc>(inner); named && name.empty())
+      name = named.getName().str();
+    return WalkResult::advance();
+  });
+  return name.empty() ? "one dispatch" : "'" + name + "'";
+}
+
+std::string bytesText(uint64_t bytes) {
+  char text[64];
+  const bool large = bytes >= 1 << 20;
+  std::snprintf(text, sizeof text, "%.2f %s (%llu bytes)",
+                double(bytes) / (large ? 1 << 20 : 1 << 10), large ? "MiB" : "KiB",
+                static_cast<unsigned long long>(bytes));
+  return text;
+}
+
+struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
+  using FitBudgetBase::FitBudgetBase;
+
+  void runOnOperation() override {
+    if (budgetBytes == 0)
+      return;
+    func::FuncOp function = getOperation();
+    for (Type type : function.getArgumentTypes())
+      if (!cast<RankedTensorType>(type).hasStaticShape()) {
+        function.emitError("a memory budget needs a model whose input shapes are fixed");
+        return signalPassFailure();
+      }
+    DispatchGraph graph = dispatchGraphOf(function);
+    plan::BudgetProblem problem;
+    problem.graph = graph.problem;
+    problem.hostByteCost = kHostByteCost;
+    for (DispatchOp dispatch : graph.dispatches)
+      problem.recomputeCost.push_back(recomputeCost(dispatch));
+    Result<plan::BudgetPlan> plan = plan::fitBudget(problem, budgetBytes);
+    if (!plan.isOk() || !plan->fits) {
+      function.emitError() << (plan.isOk()
+                                   ? "it cannot fit into a budget of " + bytesText(budgetBytes) +
+                                         ": the smallest that can is " +
+                                         bytesText(plan->leastPeakBytes) + ", which " +
+                                         nameOf(graph.dispatches[plan->leastAt]) +
+                                         " needs by itself"
+                                   : plan.status().message());
+      return signalPassFailure();
+    }
+    int64_t recomputed = 0, moved = 0;
+    for (const plan::BudgetAction &action : plan->actions) {
+      const bool move = action.kind == plan::BudgetAction::Kind::kMove;
+      (move ? moved : recomputed) += 1;
+      bringBack(graph.dispatches, action);
+    }
+    OpBuilder builder(&getContext());
+    function->setAttr("gantry.budget", builder.getI64IntegerAttr(int64_t(budgetBytes)));
+    function->setAttr("gantry.unfitted_peak", builder.getI64IntegerAttr(plan->givenPeakBytes));
+    function->setAttr("gantry.recomputed", builder.getI64IntegerAttr(recomputed));
+    function->setAttr("gantry.recomputed_peak",
+                      builder.getI64IntegerAttr(plan->recomputedPeakBytes));
+    function->setAttr("gantry.moved", builder.getI64IntegerAttr(moved));
+  }
+
+  /// Gives the readers from action.before on a version of the value that is made right before.
+  void bringBack(ArrayRef<DispatchOp> dispatches, const plan::BudgetAction &action) {
+    DispatchOp writer = dispatches[action.value], before = dispatches[action.before];
+    OpBuilder builder(before);
+    Value fresh;
+    if (action.kind == plan::BudgetAction::Kind::kRecompute) {
+      auto clone = cast<DispatchOp>(builder.clone(*writer));
+      for (OpOperand &operand : clone->getOpOperands()) // its operands' latest versions
+        if (isa<RankedTensorType>(operand.get().getType()))
+          operand.set(viewOf(builder, operand.get(), latest(storageOf(operand.get()))));
+      fresh = clone.getResult();
+    } else {
+      Value &stored = stored_[writer.getResult()];
+      if (!stored) {
+        OpBuilder after(dispatches[action.after]->getContext());
+        after.setInsertionPointAfter(dispatches[action.after]);
+        auto store = after.create<MoveOp>(writer.getLoc(), writer.getResult().getType(),
+                                          latest(writer.getResult()), after.getUnitAttr());
+        copyName(writer, store);
+        stored = store.getResult();
+      }
+      auto load = builder.create<MoveOp>(writer.getLoc(), stored.getType(), stored, UnitAttr());
+      copyName(writer, load);
+      fresh = load.getResult();
+    }
+    const Value old = latest(writer.getResult());
+    for (DispatchOp reader : dispatches.drop_front(action.before)) {
+      OpBuilder here(reader);
+      for (OpOperand &operand : reader->getOpOperands())
+        if (isa<RankedTensorType>(operand.get().getType()) && storageOf(operand.get()) == old)
+          operand.set(viewOf(here, operand.get(), fresh));
+    }
+    latest_[writer.getResult()] = fresh;
+    origin_[fresh] = writer.getResult();
+  }
+
+  static void copyName(Operation *from, Operation *to) {
+    if (Attribute name = from->getAttr("gantry.tensor"))
+      to->setAttr("gantry.tensor", name);
+  }
+
+  /// The version of a dispatch's result that is in memory now; itself for anything else.
+  Value latest(Value storage) const {
+    if (Value own = origin_.lookup(storage))
+      storage = own;
+    Value version = latest_.lookup(storage);
+    return version ? version : storage;
+  }
+
+  /// The same view of another version of a tensor's storage.
+  static Value viewOf(OpBuilder &builder, Value view, Value storage) {
+    if (storageOf(view) == view)
+      return storage;
+    Operation *op = view.getDefiningOp();
+    Value source = viewOf(builder, op->getOperand(0), storage);
+    if (source == op->getOperand(0))
+      return view;
+    Operation *clone = builder.clone(*op);
+    clone->setOperand(0, source);
+    return clone->getResult(0);
+  }
+
+  llvm::DenseMap<Value, Value> latest_, stored_; // by the dispatch's own result
+  llvm::DenseMap<Value, Value> origin_;          // the dispatch's own result, by its versions
+};
+
+} // namespace
+} // namespace gantry::codegen
