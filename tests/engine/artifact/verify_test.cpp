@@ -71,8 +71,10 @@ const Case kCases[] = {
     {"PortDimOutOfRange", "expression 1000 of 9", [](ProgramT &p) { p.inputs[0]->dims[1] = kFar; }},
     {"PortRank", "rank 9", [](ProgramT &p) { p.inputs[0]->dims.assign(9, 0); }},
     // values
-    {"ValueUnknownStorage", "storage 4",
-     [](ProgramT &p) { p.values[3]->storage = static_cast<Storage>(4); }},
+    {"ValueUnknownStorage", "storage 5",
+     [](ProgramT &p) { p.values[3]->storage = static_cast<Storage>(5); }},
+    {"ValueOnTheHostOfUnknownSize", "its size is not known",
+     [](ProgramT &p) { p.values[3]->storage = Storage::host; }, true},
     {"ValueUnknownType", "element type 200",
      [](ProgramT &p) { p.values[3]->type = static_cast<ElementType>(200); }},
     {"ValueRank", "rank 9", [](ProgramT &p) { p.values[1]->dims.assign(9, 0); }},
