@@ -21,6 +21,8 @@ bool hostWritesDirectly(const device::Device &device, const SessionOptions &opti
 /// What is bound for a value: descriptors cover whole words and at least one, as far as the memory
 /// goes (storage comes in multiples of 256 bytes).
 device::BufferRange bindable(const device::BufferRange &range) {
+  if (range.sizeBytes == 0) // an empty tensor: any word stands in for it
+    return {range.memory, 0, 4};
   const uint64_t size = std::max<uint64_t>(4, roundUp(range.sizeBytes, 4));
   return {range.memory, range.offsetBytes,
           std::min(size, range.memory->sizeBytes() - range.offsetBytes)};
@@ -293,10 +295,12 @@ Status Recording::recordAfter(const Context &context, Recorder &recorder, uint32
                                          context.arena->range(slot.offset, slot.sizeBytes),
                                          values.Get(slot.value)->name()->str()));
   GANTRY_RETURN_IF_ERROR(recorder.barrier());
-  for (const Slot &slot : plan_->slots)
-    if (slot.lastUse == index)
+  for (uint32_t i = 0; i < plan_->slots.size(); ++i) {
+    const Slot &slot = plan_->slots[i];
+    if (slot.lastUse == index + (context.options.hooks.shortenLifeOfSlot == i ? 1 : 0))
       GANTRY_RETURN_IF_ERROR(
           recordPoison(recorder, context.arena->range(slot.offset, slot.sizeBytes)));
+  }
   return {};
 }
 

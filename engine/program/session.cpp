@@ -107,8 +107,9 @@ Status Session::requireKernels(const CachedPlan &entry) {
 }
 
 Status Session::growArena(const ShapePlan &plan) {
-  // Descriptors cover at least one word, and the last slot may be rounded up to one.
-  const uint64_t needed = plan.slots.empty() ? 0 : (plan.arenaBytes + 4 + 255) / 256 * 256;
+  // Also where all transients are empty: they are bound to something.
+  const uint64_t needed =
+      plan.slots.empty() ? 0 : std::max<uint64_t>(256, (plan.arenaBytes + 255) / 256 * 256);
   if (needed < plan.arenaBytes)
     return statusf(StatusCode::kOutOfMemory, "an arena of %llu bytes overflows 64 bits",
                    static_cast<unsigned long long>(plan.arenaBytes));
@@ -175,6 +176,13 @@ Result<std::vector<OutputShape>> Session::outputShapesOf(const ShapePlan &plan) 
 Result<std::vector<OutputShape>> Session::outputShapes(std::span<const TensorShape> inputs) {
   GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planForInputs(inputs));
   return outputShapesOf(*entry->plan);
+}
+
+Status Session::replaceHooks(const TestHooks &hooks) {
+  GANTRY_RETURN_IF_ERROR(waitForAll());
+  recordings_.clear();
+  options_.hooks = hooks;
+  return {};
 }
 
 bool Session::isFree(const std::shared_ptr<Recording> &recording) const {

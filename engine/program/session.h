@@ -104,6 +104,12 @@ public:
   /// A command of the last run; needs timestamps.
   Result<DispatchInfo> dispatch(size_t index) const;
 
+  /// For tests: other faults from the next run on.
+  Status replaceHooks(const TestHooks &hooks);
+  std::vector<Slot> slotsOfLastRun() const {
+    return lastPlan_ ? lastPlan_->slots : std::vector<Slot>();
+  }
+
   const Program &program() const { return *program_; }
   const std::shared_ptr<heap::Heap> &heap() const { return heap_; }
 

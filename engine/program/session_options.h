@@ -9,6 +9,8 @@ namespace gantry::program {
 struct TestHooks {
   /// Binds the outputs of this command one element further than planned (kernels bound by address).
   std::optional<uint32_t> shiftOutputOfCommand;
+  /// Poisons this slot of the plan (with checkMemory) one command before its last use.
+  std::optional<uint32_t> shortenLifeOfSlot;
   /// Leaves the barrier before this command out.
   std::optional<uint32_t> dropBarrierBefore;
   /// Stages inputs and outputs through upload and readback memory even where memory is unified.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One model against its expected outputs, through the tool, from one artifact in every variant.
 
-    model_test.py --gantry TOOL FOLDER [--references FOLDER]
+    model_test.py --gantry TOOL --memory-faults PROGRAM FOLDER [--references FOLDER]
 
 FOLDER holds model.onnx or model.mlir, and cases: test_data_set_<n>/ (.pb) or case_<n>/ (.npy), each
 with input_<i> and output_<i>. --references names a folder of further cases for the same model. A
@@ -24,6 +24,7 @@ def files(case, kind):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gantry", required=True)
+    parser.add_argument("--memory-faults", required=True, help="the program of memory_faults.cpp")
     parser.add_argument("--references", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     options = parser.parse_args()
@@ -48,6 +49,7 @@ def main():
         places = [f / "dims.txt" for f in (options.folder, options.references) if f and (f / "dims.txt").exists()]
         dims = places[0].read_text().split() if places else []
         test.check("arena", test.arena, artifact, dims)
+        test.check("memory faults", test.program, options.memory_faults, artifact, *dims, "--most", 8)
     test.finish()
 
 

@@ -77,6 +77,13 @@ class Test:
                           f"{(done.stderr.strip() or done.stdout.strip())[-1500:]}")
         return done.stdout
 
+    def program(self, *command):
+        """Runs another program; returns what it printed. Raises where it does not end with 0."""
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failure((done.stderr + done.stdout).strip()[-1500:])
+        return done.stdout.strip()
+
     def compile(self, model, *arguments):
         artifact = self.folder / "model.gantry"
         self.call("compile", model, "-o", artifact, *arguments)
