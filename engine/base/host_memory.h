@@ -158,7 +158,8 @@ public:
   T &operator[](uint32_t index) const {
     const uint32_t biased = index + (1U << kFirstLog2);
     const auto log2 = static_cast<uint32_t>(std::bit_width(biased)) - 1;
-    return segments_[log2 - kFirstLog2].load(std::memory_order_acquire)[biased - std::bit_floor(biased)];
+    return segments_[log2 - kFirstLog2].load(
+        std::memory_order_acquire)[biased - std::bit_floor(biased)];
   }
 
   /// nullptr where index is not below capacity().
