@@ -15,7 +15,18 @@ uint64_t unitOf(const Problem &problem) {
   for (const uint64_t offset : problem.fixedOffset)
     if (offset != kFreeOffset)
       unit = std::gcd(unit, offset);
-  return std::max<uint64_t>(unit, 1);
+  unit = std::max<uint64_t>(unit, 1);
+  // Rounding up must lead from whole units to whole units: an alignment divides the unit and rounds
+  // nothing, or the unit divides the alignment.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = 0; i < problem.alignment.size(); ++i)
+      if (unit % problem.alignment[i] != 0 && problem.alignment[i] % unit != 0) {
+        unit = std::gcd(unit, problem.alignment[i]);
+        changed = true;
+      }
+  }
+  return unit;
 }
 
 template <typename Unit>

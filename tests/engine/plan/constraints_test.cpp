@@ -84,6 +84,13 @@ TEST(Constraints, ZonesStayFree) {
   EXPECT_EQ(planned({{10, 1, 0, 4}}, {.zones = {{10, UINT64_MAX}}}).heightBytes, 10u);
 }
 
+TEST(Constraints, AlignmentsNeedNotShareAFactorWithSizes) {
+  // The sizes and the zone are multiples of 3, the only offsets above the zone are not.
+  const Plan plan = planned({{91, 32, 0, 0}}, {.zones = {{18, 3, 0, 0, 0}}});
+  EXPECT_EQ(plan.offsets[0], 32u);
+  EXPECT_EQ(plan.provenBoundBytes, 128u);
+}
+
 TEST(Constraints, SeveralArenasKeepTheirCap) {
   std::vector<Value> values;
   for (int i = 0; i < 9; ++i)
