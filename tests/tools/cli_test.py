@@ -14,6 +14,7 @@ import os
 import pathlib
 import pty
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -436,6 +437,23 @@ class Show(Tool):
             self.assertIn(word, text)
         names = {v["name"] for v in json.loads(self.works("inspect", self.artifact, "--json"))["values"]}
         self.assertLessEqual({"x", "y"}, names)
+
+    def test_compare(self):
+        model = pathlib.Path(OPTIONS.data) / "models" / "transformer" / "model.onnx"
+        self.works("compile", model, "-o", "whole.gantry")
+        refusal = self.fails(1, "the smallest that can is", "compile", model, "-o", "x.gantry", "--memory-budget", "1")
+        least = re.search(r"the smallest that can is [^(]*\((\d+) bytes\)", refusal).group(1)
+        self.assertFalse((self.folder / "x.gantry").exists())
+        self.assertIn("budget", self.works("compile", model, "-o", "fit.gantry", "--memory-budget", least))
+        self.assertIn("the same tensors and commands", self.works("inspect", "whole.gantry", "--compare", "whole.gantry"))
+        smaller = self.works("inspect", "fit.gantry", "--compare", "whole.gantry")
+        self.assertRegex(smaller, r"arena +\S+ \S+ +\S+ \S+ +-")
+        grown = self.call("inspect", "whole.gantry", "--compare", "fit.gantry", "--json", cwd=self.folder)
+        self.assertEqual(grown.returncode, 5)
+        self.assertTrue(json.loads(grown.stdout)["grew"])
+        for size in ("0", "-3MiB", "lots", "5 parsecs"):
+            self.fails(1, "is no size", "compile", model, "-o", "x.gantry", f"--memory-budget={size}")
+        self.fails(1, "nosuch.gantry", "inspect", "whole.gantry", "--compare", "nosuch.gantry")
 
     def test_plot(self):
         self.works("inspect", self.model, "--plot", "plan.svg")

@@ -2,12 +2,14 @@
 #include "tools/gantry/description.h"
 #include "tools/gantry/file.h"
 #include "tools/gantry/model.h"
+#include "tools/gantry/plan_compare.h"
 #include "tools/gantry/plan_svg.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace gantry::tool {
 namespace {
@@ -15,7 +17,7 @@ namespace {
 using Align = Table::Align;
 
 struct InspectOptions {
-  std::string model, profile, plot, title;
+  std::string model, profile, plot, title, compare;
   std::vector<std::string> dims;
   bool json = false, dispatches = false;
 };
@@ -121,6 +123,58 @@ void printDispatches(const Description &plan) {
   print(table.format(colourOnStdout(), terminalWidth()));
 }
 
+std::string growthText(int64_t bytes) {
+  if (bytes == 0)
+    return "";
+  return (bytes > 0 ? "+" : "-") + humanBytes(static_cast<uint64_t>(std::abs(bytes)));
+}
+
+ExitCode compareWith(const InspectOptions &options, const Description &now,
+                     const std::map<std::string, int64_t> &dims, const CompileRequest &request) {
+  LoadedModel other = loadModel(options.compare, request);
+  if (!other.compiled)
+    check(gantry_program_verify(other.program.get()));
+  const PlanComparison comparison = comparePlans(describe(other.program.get(), dims), now);
+  if (options.json) {
+    auto list = [](const std::vector<PlanChange> &changes) {
+      nlohmann::json rows = nlohmann::json::array();
+      for (const PlanChange &change : changes)
+        rows.push_back({{"what", change.what},
+                        {"before", change.before},
+                        {"now", change.now},
+                        {"growth_bytes", change.growth}});
+      return rows;
+    };
+    const nlohmann::json json = {{"figures", list(comparison.figures)},
+                                 {"tensors", list(comparison.tensors)},
+                                 {"commands", list(comparison.commands)},
+                                 {"grew", comparison.grew}};
+    print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else {
+    auto table = [&](const char *title, const std::vector<PlanChange> &changes) {
+      if (changes.empty())
+        return;
+      print(coloured(fmt::format("\n{}\n", title), Colour::kBold, colourOnStdout()));
+      Table rows({{"", Align::kLeft, true},
+                  {"before", Align::kRight},
+                  {"now", Align::kRight},
+                  {"change", Align::kRight}});
+      for (const PlanChange &change : changes)
+        rows.addRow({change.what, change.before, change.now, growthText(change.growth)});
+      print(rows.format(colourOnStdout(), terminalWidth()));
+    };
+    print(fmt::format("{}  compared with {}\n",
+                      coloured(printable(options.model), Colour::kBold, colourOnStdout()),
+                      printable(options.compare)));
+    table("memory", comparison.figures);
+    table("tensors of the arena that changed", comparison.tensors);
+    table("commands that changed", comparison.commands);
+    if (comparison.tensors.empty() && comparison.commands.empty())
+      print("\nthe same tensors and commands\n");
+  }
+  return comparison.grew ? ExitCode::kDiffers : ExitCode::kOk;
+}
+
 /// --title, else the file's name without its ending; of a file that is only called "model", as in
 /// collections of models, the folder's.
 std::string titleOf(const InspectOptions &options) {
@@ -150,6 +204,8 @@ ExitCode runInspect(const InspectOptions &options) {
     files.add(options.plot, std::string_view(drawPlan(plan, titleOf(options))));
     files.commit();
   }
+  if (!options.compare.empty())
+    return compareWith(options, plan, dims, request);
   if (options.json) {
     print(json + (json.ends_with('\n') ? "" : "\n"));
     return ExitCode::kOk;
@@ -190,13 +246,19 @@ void addInspect(CLI::App &app, Action &action) {
                     "List the commands with their workgroups and shared memory");
   command->add_option("--plot", options->plot, "Draw the arena: time across, addresses up")
       ->type_name("FILE.svg");
+  command
+      ->add_option("--compare", options->compare,
+                   "Show what changed since another compilation; ends with 5 where the arena or "
+                   "the constants grew")
+      ->type_name("OLD");
   command->add_option("--title", options->title, "The picture's title (the model's name)")
       ->type_name("TEXT");
   addProfileOption(*command, options->profile);
   command->add_flag("--json", options->json, "Print everything as JSON (docs/artifact-json.md)");
   command->footer(examples({"gantry inspect model.onnx", "gantry inspect model.gantry --dispatches",
                             "gantry inspect model.gantry --plot plan.svg",
-                            "gantry inspect gpt.gantry --dim batch=2 --dim time=16"}));
+                            "gantry inspect gpt.gantry --dim batch=2 --dim time=16",
+                            "gantry inspect new.gantry --compare old.gantry"}));
   command->callback([options, &action] { action = [options] { return runInspect(*options); }; });
 }
 
