@@ -117,4 +117,20 @@ gantry_status_t gantry_program_describe(const gantry_program_t *program, const i
   return GANTRY_STATUS_OK;
 }
 
+gantry_status_t gantry_program_arena_bytes(const gantry_program_t *program, const int64_t *symbols,
+                                           size_t symbol_count, uint64_t *bytes) {
+  if (!program || !bytes)
+    return capi::nullArgument("gantry_program_arena_bytes", program ? "bytes" : "program");
+  const artifact::Program &metadata = program->program->metadata();
+  const size_t wanted = metadata.symbols()->size();
+  if (symbol_count != wanted || (wanted > 0 && !symbols))
+    return capi::report(statusf(StatusCode::kInvalidArgument,
+                                "%zu values for the program's %zu symbols", symbol_count, wanted));
+  auto plan = program::makeShapePlan(metadata, {symbols, symbol_count}, {});
+  if (!plan.isOk())
+    return capi::report(plan.status());
+  *bytes = program::arenaBytesOf(*plan);
+  return GANTRY_STATUS_OK;
+}
+
 } // extern "C"

@@ -14,7 +14,8 @@ static_assert(GANTRY_BINDING_STORAGE_BUFFER ==
               static_cast<int>(program::BindingChoice::kStorageBuffer));
 static_assert(GANTRY_BINDING_ADDRESS == static_cast<int>(program::BindingChoice::kAddress));
 
-Result<program::SessionOptions> readOptions(const gantry_session_options_t *source) {
+Result<program::SessionOptions> readOptions(const gantry_session_options_t *source,
+                                            const gantry_device_t &device) {
   program::SessionOptions options;
   if (!source)
     return options;
@@ -34,6 +35,13 @@ Result<program::SessionOptions> readOptions(const gantry_session_options_t *sour
   options.checkMemory = source->check_memory != 0;
   if (source->cache_path)
     options.cachePath = source->cache_path;
+  constexpr size_t kArena = offsetof(gantry_session_options_t, arena) + sizeof(void *);
+  if (source->struct_size >= kArena && source->arena) {
+    if (source->arena->storage->heap() != device.heap)
+      return Status(StatusCode::kInvalidArgument,
+                    "session options: the arena is a buffer of another device");
+    options.arena = source->arena->storage;
+  }
   return options;
 }
 
@@ -139,7 +147,7 @@ gantry_status_t gantry_session_create(gantry_program_t *program, gantry_device_t
     return capi::nullArgument("gantry_session_create", !program  ? "program"
                                                        : !device ? "device"
                                                                  : "session");
-  auto read = readOptions(options);
+  auto read = readOptions(options, *device);
   if (!read.isOk())
     return capi::report(read.status());
   auto created = program::Session::create(program->program, device->heap, *read);

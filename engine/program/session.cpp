@@ -107,9 +107,7 @@ Status Session::requireKernels(const CachedPlan &entry) {
 }
 
 Status Session::growArena(const ShapePlan &plan) {
-  // Also where all transients are empty: they are bound to something.
-  const uint64_t needed =
-      plan.slots.empty() ? 0 : std::max<uint64_t>(256, (plan.arenaBytes + 255) / 256 * 256);
+  const uint64_t needed = arenaBytesOf(plan);
   if (needed < plan.arenaBytes)
     return statusf(StatusCode::kOutOfMemory, "an arena of %llu bytes overflows 64 bits",
                    static_cast<unsigned long long>(plan.arenaBytes));
@@ -119,6 +117,15 @@ Status Session::growArena(const ShapePlan &plan) {
   }
   if (needed == 0 || (arena_ && arena_->sizeBytes() >= needed))
     return {};
+  if (options_.arena) {
+    if (options_.arena->sizeBytes() < needed)
+      return statusf(StatusCode::kOutOfMemory,
+                     "the arena given has %llu bytes, the plan needs %llu; give a larger buffer",
+                     static_cast<unsigned long long>(options_.arena->sizeBytes()),
+                     static_cast<unsigned long long>(needed));
+    arena_ = options_.arena;
+    return {};
+  }
   GANTRY_RETURN_IF_ERROR(waitForAll());
   recordings_.clear(); // they refer to the arena
   arena_.reset();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/program/kernel_set.h"
+#include "engine/program/storage.h"
 
 namespace gantry::program {
 
@@ -21,6 +22,7 @@ struct SessionOptions {
   BindingChoice binding = BindingChoice::kAuto;
   bool timestamps = false;
   bool checkMemory = false;             // poison and canaries: see memory_check.h
+  std::shared_ptr<Storage> arena;       // of the caller's; none: the session's own
   std::optional<std::string> cachePath; // as device::Device::createKernels
   TestHooks hooks;
 };

@@ -135,4 +135,8 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
   return plan;
 }
 
+uint64_t arenaBytesOf(const ShapePlan &plan) {
+  return plan.slots.empty() ? 0 : std::max<uint64_t>(256, roundUp(plan.arenaBytes, 256));
+}
+
 } // namespace gantry::program

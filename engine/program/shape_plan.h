@@ -46,4 +46,8 @@ struct ShapePlanOptions {
 Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<const int64_t> symbols,
                                 const ShapePlanOptions &options);
 
+/// The storage that the arena takes: its height as memory is given, and something to bind where all
+/// transients are empty. 0 where there are none.
+uint64_t arenaBytesOf(const ShapePlan &plan);
+
 } // namespace gantry::program

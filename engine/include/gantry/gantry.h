@@ -260,6 +260,12 @@ GANTRY_API gantry_status_t gantry_program_describe(const gantry_program_t *progr
                                                    const int64_t *symbols, size_t symbol_count,
                                                    char **json);
 
+/* How large an arena a session's runs need: the plan's height. symbols as for
+ * gantry_program_describe; a dynamic program needs them. With check_memory a session needs more. */
+GANTRY_API gantry_status_t gantry_program_arena_bytes(const gantry_program_t *program,
+                                                      const int64_t *symbols, size_t symbol_count,
+                                                      uint64_t *bytes);
+
 /* ---- sessions and runs ----------------------------------------------------------------------- */
 
 typedef struct gantry_session gantry_session_t;
@@ -279,6 +285,10 @@ typedef struct gantry_session_options {
                            with canaries, check them after each run (a run then fails with INTERNAL
                            and names the value that was overrun). For tests: slow. */
   const char *cache_path; /* pipeline cache file; NULL: the user's cache folder; "": none */
+  gantry_buffer_t *arena; /* memory for the transients, of gantry_program_arena_bytes or more, which
+                             the session keeps until its end; NULL: memory of its own. Sessions of
+                             one device may share it, since their runs take turns: it then has what
+                             the largest needs. A shape that needs more fails with OUT_OF_MEMORY. */
 } gantry_session_options_t;
 
 /* Compiles the pipelines in parallel, uploads the constants, plans and allocates the arena (static

@@ -174,6 +174,42 @@ INSTANTIATE_TEST_SUITE_P(All, CApi,
                                               GANTRY_BINDING_STORAGE_BUFFER}),
                          [](const auto &info) { return info.param.name; });
 
+TEST_P(CApi, twoSessionsShareAnArenaOfTheCallers) {
+  const int64_t n = 1000;
+  uint64_t bytes = 0;
+  EXPECT_EQ(gantry_program_arena_bytes(program_, nullptr, 0, &bytes),
+            GANTRY_STATUS_INVALID_ARGUMENT);
+  ASSERT_EQ(gantry_program_arena_bytes(program_, &n, 1, &bytes), GANTRY_STATUS_OK);
+  ASSERT_GT(bytes, 0u);
+  gantry_buffer_t *arena = nullptr;
+  ASSERT_EQ(gantry_buffer_create_kind(device_, GANTRY_MEMORY_DEVICE, bytes, "shared arena", &arena),
+            GANTRY_STATUS_OK);
+  options_.arena = arena;
+  open();
+  gantry_session_t *other = nullptr;
+  ASSERT_EQ(gantry_session_create(program_, device_, &options_, &other), GANTRY_STATUS_OK);
+  for (int i = 0; i < 4; ++i) {
+    std::vector<float> in(n, static_cast<float>(i)), out(n), otherOut(n);
+    gantry_tensor_t input = tensor(in), output = tensor(out), second = tensor(otherOut);
+    gantry_run_t *run = nullptr, *otherRun = nullptr;
+    ASSERT_EQ(gantry_session_submit(session_, &input, 1, &output, 1, &run), GANTRY_STATUS_OK)
+        << gantry_last_error();
+    ASSERT_EQ(gantry_session_submit(other, &input, 1, &second, 1, &otherRun), GANTRY_STATUS_OK);
+    ASSERT_EQ(gantry_run_wait(run, UINT64_MAX, nullptr), GANTRY_STATUS_OK);
+    ASSERT_EQ(gantry_run_wait(otherRun, UINT64_MAX, nullptr), GANTRY_STATUS_OK);
+    gantry_run_release(run);
+    gantry_run_release(otherRun);
+    expectChain(in, out);
+    expectChain(in, otherOut);
+  }
+  std::vector<float> in(3 * n), out(3 * n);
+  gantry_tensor_t input = tensor(in), output = tensor(out);
+  EXPECT_EQ(gantry_session_run(other, &input, 1, &output, 1), GANTRY_STATUS_OUT_OF_MEMORY);
+  EXPECT_NE(std::string(gantry_last_error()).find("the plan needs"), std::string::npos);
+  gantry_session_release(other);
+  gantry_buffer_release(arena); // the session keeps it
+}
+
 TEST_P(CApi, runsAtSeveralSizes) {
   open();
   for (size_t n : {1u, 100u, 5000u, 100u}) {
