@@ -70,6 +70,8 @@ HeapCode HeapImpl::copyThroughStaging(device::Memory &memory, uint64_t offset, u
 
 // Under growth; the slot is locked by lockSlot and stays so.
 HeapCode HeapImpl::spillSlot(uint32_t index) {
+  if (gpu->isLost())
+    return HeapCode::kDeviceLost;
   Slot &slot = slots[index];
   const uint64_t place = slot.place.load(std::memory_order_relaxed);
   const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));

@@ -10,6 +10,12 @@
 namespace gantry::heap {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kAtOnceMs = 20;
+#else
+constexpr double kAtOnceMs = 1;
+#endif
+
 double cpuMs() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -221,7 +227,7 @@ TEST(HeapFaults, ALostDeviceAnswersAtOnceAndCanBeTornDown) {
     scenario.run();
     EXPECT_TRUE(gpu->isLost());
     EXPECT_GT(scenario.refused, 0U);
-    EXPECT_LT(scenario.slowestMs, 1.0);
+    EXPECT_LT(scenario.slowestMs, kAtOnceMs);
     checkEmpty(*gpu, host);
   }
 }
