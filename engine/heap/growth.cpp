@@ -10,6 +10,7 @@ namespace gantry::heap {
 namespace {
 
 constexpr uint64_t kSlabGranule = 64 << 10;
+constexpr uint64_t kMostOverEnough = 4; // a large slab does not go for the sake of a small one
 constexpr const char *kPoolNames[] = {"gantry device slab", "gantry upload slab",
                                       "gantry readback slab", "gantry unified slab"};
 constexpr const char *kDedicatedNames[] = {"gantry device buffer", "gantry upload buffer",
@@ -147,19 +148,22 @@ uint64_t HeapImpl::emptyBytes(uint32_t kind) const {
 }
 
 // Gives empty slabs of the kind (kNone: of all) back until keepBytes of them are left or
-// enoughBytes have gone; dedicated ones first. Returns what has gone.
+// enoughBytes have gone: dedicated ones first, then large
+// pools', then small ones', which are wanted again soonest. Returns what has gone.
 uint64_t HeapImpl::releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes) {
   uint64_t empty = keepBytes == 0 ? UINT64_MAX : emptyBytes(kind);
   uint64_t gone = 0;
-  for (const bool dedicated : {true, false}) {
+  for (uint32_t pass = 0; pass < 3; ++pass) {
     for (uint32_t i = 0; i < slabCount && gone < enoughBytes && empty > keepBytes; ++i) {
       Slab &slab = slabs[i];
       const bool isPool = slab.state == SlabState::kPool;
-      if (slab.state == SlabState::kUnused || isPool == dedicated ||
-          (kind != kNone && slab.kind != kind))
+      if (slab.state == SlabState::kUnused || (kind != kNone && slab.kind != kind) ||
+          slab.sizeBytes / kMostOverEnough > enoughBytes - gone)
+        continue;
+      Pool &pool = *pools[slab.pool];
+      if (pass != (!isPool ? 0U : pool.small ? 2U : 1U))
         continue;
       {
-        Pool &pool = *pools[isPool ? slab.pool : uint32_t{slab.kind} * kPoolsPerKind];
         const Locked locked(pool.lock);
         if (isPool ? !pool.tlsf.removeRegion(slab.region) : slab.state != SlabState::kDedicatedFree)
           continue;
