@@ -66,7 +66,10 @@ Result<plan::Plan> placeSlots(const std::vector<Slot> &slots, const ShapePlanOpt
     values.push_back({options.guardBytes ? *size : slot.sizeBytes,
                       std::max(slot.alignment, options.minAlignment), slot.firstUse, slot.lastUse});
   }
-  GANTRY_ASSIGN_OR_RETURN(plan::Plan placed, plan::planArena(values));
+  // Some milliseconds at the most: a run waits for it.
+  plan::PlanRequest request;
+  request.workLimit = 300'000;
+  GANTRY_ASSIGN_OR_RETURN(plan::Plan placed, plan::planArena(values, request));
   GANTRY_RETURN_IF_ERROR(plan::validatePlan(values, placed));
   return placed;
 }
