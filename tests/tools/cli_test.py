@@ -438,6 +438,19 @@ class Show(Tool):
         names = {v["name"] for v in json.loads(self.works("inspect", self.artifact, "--json"))["values"]}
         self.assertLessEqual({"x", "y"}, names)
 
+    def test_plan(self):
+        rows = ["id,lower,upper,size", "a,0,3,4096", "b,2,5,8192", "c,3,6,4096"]
+        (self.folder / "b.csv").write_text("\n".join(rows) + "\n")
+        text = self.works("plan", "b.csv", "--plot", "b.svg")
+        self.assertIn("12.0 KiB", text)
+        self.assertTrue(xml.parse(self.folder / "b.svg").getroot().tag.endswith("svg"))
+        self.works("plan", "b.csv", "--capacity", "12288")
+        self.assertEqual(self.call("plan", "b.csv", "--capacity", "8192", cwd=self.folder).returncode, 5)
+        for row, word in (("d,5,5,1", "line 5"), ("d,1,2", "line 5"), ("d,1,2,-3", "line 5"), ("d,x,2,3", "line 5")):
+            (self.folder / "bad.csv").write_text("\n".join([*rows, row]) + "\n")
+            self.fails(1, word, "plan", "bad.csv")
+        self.fails(1, "nosuch.csv", "plan", "nosuch.csv")
+
     def test_compare(self):
         model = pathlib.Path(OPTIONS.data) / "models" / "transformer" / "model.onnx"
         self.works("compile", model, "-o", "whole.gantry")
