@@ -205,11 +205,12 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   // One storage-buffer binding stays free for what a backend may add.
   unsigned maxBuffers = std::max(3u, std::min(8u, profile->maxStorageBuffersPerStage));
   buildPipeline(manager, options, maxBuffers);
-  if (failed(manager.run(*module)))
-    return diagnostics.sawError()
-               // The only pass that refuses is the one that has something to keep to.
-               ? options.memoryBudget > 0 ? CompileResult::badInput : CompileResult::internal
-               : report(options, CompileResult::internal, model + ": a pass failed");
+  if (failed(manager.run(*module))) {
+    bool refused = false; // a pass that has something to keep to says so: fit-budget
+    module->walk([&](func::FuncOp function) { refused |= function->hasAttr("gantry.refused"); });
+    const CompileResult result = refused ? CompileResult::badInput : CompileResult::internal;
+    return diagnostics.sawError() ? result : report(options, result, model + ": a pass failed");
+  }
 
   EmitOptions emit;
   emit.name = llvm::sys::path::stem(model).str();

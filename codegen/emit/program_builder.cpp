@@ -18,7 +18,6 @@ using artifact::Storage;
 
 namespace {
 
-constexpr uint32_t kAlignment = 256;
 constexpr int64_t kWorkgroupsAlongX = 32768; // as emit-kernels numbers them
 constexpr uint32_t kNever = ~0u;
 
@@ -141,7 +140,7 @@ uint32_t ProgramBuilder::addValue(Value tensor, Storage storage, std::string nam
   value->type = elementTypeOf(type.getElementType(), known);
   value->dims.assign(dims.begin(), dims.end());
   value->size = sizeOf(type, dims);
-  value->alignment = kAlignment;
+  value->alignment = kArenaAlignment;
   value->first_use = kNever;
   value->last_use = 0;
   value->slot = kNever;
@@ -429,7 +428,7 @@ Status ProgramBuilder::planStatic() {
     if (value->storage != Storage::transient)
       continue;
     if (value->slot >= slots.size())
-      slots.resize(value->slot + 1, plan::Value{0, kAlignment, kNever, 0});
+      slots.resize(value->slot + 1, plan::Value{0, kArenaAlignment, kNever, 0});
     plan::Value &slot = slots[value->slot];
     slot.sizeBytes = std::max<uint64_t>(slot.sizeBytes, *exprs_.constantValue(value->size));
     slot.firstUse = std::min(slot.firstUse, value->first_use);

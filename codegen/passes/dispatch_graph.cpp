@@ -13,8 +13,7 @@ using namespace mlir;
 
 namespace {
 
-// What the arena rounds sizes to, and how large a dynamic dimension is taken to be.
-constexpr uint64_t kAlignment = 256;
+// How large a dynamic dimension is taken to be.
 constexpr int64_t kTypicalDim = 64;
 
 /// A size with every dynamic dimension of the inputs at a typical extent.
@@ -42,7 +41,7 @@ uint64_t typicalBytes(DispatchOp dispatch) {
     if (__builtin_mul_overflow(bytes, uint64_t(std::max<int64_t>(size, 0)), &bytes))
       return uint64_t{1} << 40; // refused later, with its name
   }
-  return roundUp(bytes, kAlignment);
+  return roundUp(bytes, kArenaAlignment);
 }
 
 bool isReturned(Value storage) {

@@ -63,7 +63,7 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
     for (Type type : function.getArgumentTypes())
       if (!cast<RankedTensorType>(type).hasStaticShape()) {
         function.emitError("a memory budget needs a model whose input shapes are fixed");
-        return signalPassFailure();
+        return refuse();
       }
     DispatchGraph graph = dispatchGraphOf(function);
     plan::BudgetProblem problem;
@@ -80,7 +80,7 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
                                          nameOf(graph.dispatches[plan->leastAt]) +
                                          " needs by itself"
                                    : plan.status().message());
-      return signalPassFailure();
+      return refuse();
     }
     int64_t recomputed = 0, moved = 0;
     for (const plan::BudgetAction &action : plan->actions) {
@@ -95,6 +95,12 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
     function->setAttr("gantry.recomputed_peak",
                       builder.getI64IntegerAttr(plan->recomputedPeakBytes));
     function->setAttr("gantry.moved", builder.getI64IntegerAttr(moved));
+  }
+
+  /// The model or the budget is at fault, not the compiler: pipeline.cpp looks for this.
+  void refuse() {
+    getOperation()->setAttr("gantry.refused", UnitAttr::get(&getContext()));
+    signalPassFailure();
   }
 
   /// Gives the readers from action.before on a version of the value that is made right before.

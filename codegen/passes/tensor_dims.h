@@ -6,6 +6,9 @@
 
 namespace gantry::codegen {
 
+/// Every transient begins at a multiple of these bytes and takes one of them.
+inline constexpr uint32_t kArenaAlignment = 256;
+
 /// The extents of a tensor as constants or index values, derived from the op that makes it. Index
 /// arithmetic that this needs is created at the builder's position.
 llvm::SmallVector<mlir::OpFoldResult> tensorDims(mlir::OpBuilder &builder, mlir::Value tensor);

@@ -9,23 +9,6 @@ namespace {
 
 constexpr uint64_t kLargestPiece = 64 << 20;
 
-HeapCode codeOf(const Status &status) {
-  switch (status.code()) {
-  case StatusCode::kOk:
-    return HeapCode::kOk;
-  case StatusCode::kOutOfMemory:
-    return HeapCode::kExhausted;
-  case StatusCode::kDeviceLost:
-    return HeapCode::kDeviceLost;
-  case StatusCode::kUnsupported:
-    return HeapCode::kUnsupported;
-  case StatusCode::kInvalidArgument:
-    return HeapCode::kInvalidArgument;
-  default:
-    return HeapCode::kDriver;
-  }
-}
-
 } // namespace
 
 HeapCode GrowingArray::reserve(uint64_t rangeBytes) {
@@ -38,7 +21,7 @@ HeapCode GrowingArray::reserve(uint64_t rangeBytes) {
     return HeapCode::kTooLarge;
   Result<std::unique_ptr<device::Memory>> made = device_->reserve(MemoryKind::kDevice, rangeBytes);
   if (!made.isOk())
-    return codeOf(made.status());
+    return heapCodeOf(made.status());
   range_ = made.take();
   return HeapCode::kOk;
 }
@@ -63,7 +46,7 @@ HeapCode GrowingArray::grow(uint64_t sizeBytes) {
     status = device_->commit(*range_, committed_, need);
     committed_ += status.isOk() ? need : 0;
   }
-  return codeOf(status);
+  return heapCodeOf(status);
 }
 
 HeapCode GrowingArray::shrink(uint64_t sizeBytes) {
@@ -77,7 +60,7 @@ HeapCode GrowingArray::shrink(uint64_t sizeBytes) {
   const Status status = device_->decommit(*range_, keep, committed_ - keep);
   if (status.isOk())
     committed_ = keep;
-  return codeOf(status);
+  return heapCodeOf(status);
 }
 
 } // namespace gantry::heap

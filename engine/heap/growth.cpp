@@ -42,18 +42,7 @@ void HeapImpl::remember(const Status &status) {
 
 HeapCode HeapImpl::codeOf(const Status &status) {
   remember(status);
-  switch (status.code()) {
-  case StatusCode::kOk:
-    return HeapCode::kOk;
-  case StatusCode::kOutOfMemory:
-    return HeapCode::kExhausted;
-  case StatusCode::kDeviceLost:
-    return HeapCode::kDeviceLost;
-  case StatusCode::kUnsupported:
-    return HeapCode::kUnsupported;
-  default:
-    return HeapCode::kDriver;
-  }
+  return heapCodeOf(status);
 }
 
 // ---- slabs -------------------------------------------------------------------------------------

@@ -40,6 +40,23 @@ void SpinLock::waitUntilFree() {
   }
 }
 
+HeapCode heapCodeOf(const Status &status) {
+  switch (status.code()) {
+  case StatusCode::kOk:
+    return HeapCode::kOk;
+  case StatusCode::kOutOfMemory:
+    return HeapCode::kExhausted;
+  case StatusCode::kDeviceLost:
+    return HeapCode::kDeviceLost;
+  case StatusCode::kUnsupported:
+    return HeapCode::kUnsupported;
+  case StatusCode::kInvalidArgument:
+    return HeapCode::kInvalidArgument;
+  default:
+    return HeapCode::kDriver;
+  }
+}
+
 const char *heapCodeName(HeapCode code) {
   static constexpr const char *kNames[] = {
       "ok",          "invalid argument", "foreign handle", "stale handle",

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/base/host_memory.h"
+#include "engine/base/status.h"
 #include "engine/device/command_list.h"
 #include "engine/device/memory.h"
 
@@ -34,6 +35,10 @@ enum class HeapCode : uint8_t {
 
 /// Lower-case words for a code: "stale handle".
 const char *heapCodeName(HeapCode code);
+
+/// What a driver's answer means here: its refusals of normal life keep their code, all else is
+/// kDriver.
+HeapCode heapCodeOf(const Status &status);
 
 /// Names a buffer; a value that may be copied, kept and compared. 0 names none. It holds the slot's
 /// generation, so one that was released is told from the slot's next owner.

@@ -10,7 +10,8 @@ namespace gantry::plan {
 namespace {
 
 struct Gap {
-  uint32_t value, after, before; // positions of the two uses
+  uint32_t value, writer; // of the problem
+  uint32_t after, before; // positions of the two uses
   uint64_t sizeBytes;
   bool canRecompute;
   double recomputeCost;
@@ -64,7 +65,7 @@ private:
       uint32_t last = value.writer;
       for (uint32_t reader : value.readers) { // ascending
         if (reader > last + 1 && value.sizeBytes > 0)
-          gaps_.push_back({numbers[v], last, reader, value.sizeBytes,
+          gaps_.push_back({numbers[v], value.writer, last, reader, value.sizeBytes,
                            canRecompute(value.writer, reader),
                            problem_.recomputeCost[value.writer]});
         last = reader;
@@ -85,26 +86,18 @@ private:
 
   /// A value that is computed again needs its operands in memory: they may not be away then.
   bool operandsStay(const Gap &gap) const {
-    const uint32_t writer = writerOf(gap.value);
     for (size_t g = 0; g < gaps_.size(); ++g)
       if (chosen_[g] != 0 && gaps_[g].after < gap.before && gap.before <= gaps_[g].before &&
-          reads(writer, gaps_[g].value))
+          reads(gap.writer, gaps_[g].value))
         return false;
     return true;
   }
   bool neededByRecomputation(const Gap &gap) const {
     for (size_t g = 0; g < gaps_.size(); ++g)
       if (chosen_[g] == 1 && gap.after < gaps_[g].before && gaps_[g].before <= gap.before &&
-          reads(writerOf(gaps_[g].value), gap.value))
+          reads(gaps_[g].writer, gap.value))
         return true;
     return false;
-  }
-  uint32_t writerOf(uint32_t value) const {
-    for (uint32_t i = 0; i < problem_.graph.operators.size(); ++i)
-      for (uint32_t written : problem_.graph.operators[i].writes)
-        if (written == value)
-          return i;
-    return 0;
   }
   bool reads(uint32_t op, uint32_t value) const {
     const auto &list = problem_.graph.operators[op].reads;
