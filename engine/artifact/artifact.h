@@ -20,7 +20,8 @@
 
 namespace gantry::artifact {
 
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2; // 2: kernels that read texel buffers
+inline constexpr uint32_t kOldestFormatVersion = 1;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kConstantAlignment = 256;
 inline constexpr uint64_t kChunkBytes = 1 << 20;
@@ -28,6 +29,8 @@ inline constexpr uint64_t kChunkBytes = 1 << 20;
 /// Bytes per element.
 uint64_t elementSize(ElementType type);
 const char *elementName(ElementType type); // "f32"
+/// Bytes per texel: four elements.
+uint64_t texelSize(TexelFormat format);
 
 /// One constant to be written: where it will lie in the constants section, and its bytes.
 struct ConstantData {

@@ -47,7 +47,7 @@ Result<FileHeader> checkHeader(std::span<const uint8_t> bytes) {
                    hashMatches ? "" : " (or its header is damaged: the checksum differs)");
   if (!hashMatches)
     return statusf(StatusCode::kDataLoss, "the checksum of the header differs; %s", kRemedy);
-  if (header.formatVersion != kFormatVersion || header.headerBytes != sizeof(header))
+  if (header.formatVersion < kOldestFormatVersion || header.headerBytes != sizeof(header))
     return statusf(StatusCode::kDataLoss,
                    "format version %u with a header of %u bytes is unknown; %s",
                    header.formatVersion, header.headerBytes, kRemedy);

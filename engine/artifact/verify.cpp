@@ -75,6 +75,8 @@ private:
   Status checkKernels() const;
   Status checkVariant(const std::string &owner, const Kernel &kernel,
                       const KernelVariant &variant) const;
+  Status checkTexels(const std::string &owner, const Kernel &kernel,
+                     const KernelVariant &variant) const;
   Status checkCommands() const;
   Status checkDispatch(const std::string &owner, const Command &command) const;
   Status checkCopy(const std::string &owner, const Command &command) const;
@@ -331,6 +333,26 @@ Status Verifier::checkVariant(const std::string &owner, const Kernel &kernel,
   for (const flatbuffers::String *capability : *variant.capabilities())
     if (capability->size() == 0)
       return damaged(owner, "an empty capability");
+  return checkTexels(owner, kernel, variant);
+}
+
+Status Verifier::checkTexels(const std::string &owner, const Kernel &kernel,
+                             const KernelVariant &variant) const {
+  const uint32_t count = variant.texels() ? variant.texels()->size() : 0; // absent in old files
+  if ((variant.binding() == Binding::texel) != (count > 0))
+    return damaged(owner, "binding %s with %u buffers read as texels",
+                   EnumNameBinding(variant.binding()), count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const TexelRead &read = *variant.texels()->Get(i);
+    if (read.buffer() >= kernel.buffer_count())
+      return damaged(owner, "reads buffer %u of %u as texels", read.buffer(),
+                     kernel.buffer_count());
+    if (i > 0 && read.buffer() <= variant.texels()->Get(i - 1)->buffer())
+      return damaged(owner, "its texel buffer %u does not come after %u", read.buffer(),
+                     variant.texels()->Get(i - 1)->buffer());
+    if (read.format() > TexelFormat::MAX)
+      return damaged(owner, "texel format %u does not exist", static_cast<unsigned>(read.format()));
+  }
   return Status::ok();
 }
 
@@ -374,6 +396,11 @@ Status Verifier::checkDispatch(const std::string &owner, const Command &command)
     return damaged(owner, "%u dims; its kernel has %u", command.dims()->size(), kernel.dim_count());
   if (command.workgroups()->size() != 3)
     return damaged(owner, "%u workgroup counts instead of 3", command.workgroups()->size());
+  for (const KernelVariant *variant : *kernel.variants())
+    for (uint32_t i = 0; variant->texels() && i < variant->texels()->size(); ++i)
+      if (const uint32_t buffer = variant->texels()->Get(i)->buffer();
+          command.writes()->Get(buffer) != 0)
+        return damaged(owner, "writes buffer %u, which its kernel reads as texels", buffer);
   for (const uint32_t count : *command.workgroups())
     if (folded_[count] && (*folded_[count] < 0 || *folded_[count] > UINT32_MAX))
       return damaged(owner, "a workgroup count of %lld", static_cast<long long>(*folded_[count]));

@@ -208,9 +208,23 @@ private:
         for (const flatbuffers::String *capability : *variant->capabilities())
           json_.value(capability->string_view());
         json_.endList();
+        texels(*variant);
         json_.endObject();
       }
       json_.endList();
+      json_.endObject();
+    }
+    json_.endList();
+  }
+
+  void texels(const artifact::KernelVariant &variant) {
+    json_.key("texels").beginList();
+    for (uint32_t i = 0; variant.texels() && i < variant.texels()->size(); ++i) {
+      const artifact::TexelRead &read = *variant.texels()->Get(i);
+      json_.beginObject();
+      json_.field("buffer", read.buffer());
+      json_.field("format", artifact::EnumNameTexelFormat(read.format()));
+      json_.field("alone", read.alone());
       json_.endObject();
     }
     json_.endList();

@@ -72,6 +72,8 @@ Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &ke
   const artifact::KernelVariant *best = nullptr;
   for (const artifact::KernelVariant *variant : *kernel.variants()) {
     const bool address = variant->binding() == Binding::address;
+    if (variant->binding() == Binding::texel) // sessions do not bind texel buffers yet
+      continue;
     if (choice == BindingChoice::kAddress && !address)
       continue;
     if (choice == BindingChoice::kStorageBuffer && address && !tooLarge)

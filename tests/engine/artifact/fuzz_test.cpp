@@ -65,6 +65,10 @@ uint64_t readWhole(const Artifact &artifact) {
         sum += word;
       for (const flatbuffers::String *capability : *variant->capabilities())
         sum += std::strlen(capability->c_str());
+      std::vector<uint8_t> buffers(kernel->buffer_count());
+      if (variant->texels())
+        for (const TexelRead *read : *variant->texels())
+          buffers[read->buffer()] += static_cast<uint8_t>(texelSize(read->format()));
       std::vector<uint64_t> block(kernel->buffer_count() + kernel->dim_count());
       std::vector<uint8_t> pushed(variant->push_constant_bytes());
       if (!pushed.empty())

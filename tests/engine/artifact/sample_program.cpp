@@ -93,6 +93,10 @@ ProgramT program(const Expr &batch, bool dynamic) {
   kernel.tile = "64 elements";
   append(kernel.variants, variant(Binding::storage_buffer, 8));
   append(kernel.variants, variant(Binding::address, 40));
+  KernelVariantT texel = variant(Binding::texel, 8);
+  texel.texels = {TexelRead(0, TexelFormat::rgba32f, true),
+                  TexelRead(2, TexelFormat::rgba32i, false)};
+  append(kernel.variants, std::move(texel));
   append(p.kernels, std::move(kernel));
 
   CommandT dispatch;

@@ -135,8 +135,8 @@ const Case kCases[] = {
     {"KernelBuffers", "4294967295 buffers",
      [](ProgramT &p) { p.kernels[0]->buffer_count = UINT32_MAX; }},
     {"KernelDims", "4097 dims", [](ProgramT &p) { p.kernels[0]->dim_count = 4097; }},
-    {"VariantBinding", "binding 2",
-     [](ProgramT &p) { p.kernels[0]->variants[0]->binding = static_cast<Binding>(2); }},
+    {"VariantBinding", "binding 3",
+     [](ProgramT &p) { p.kernels[0]->variants[0]->binding = static_cast<Binding>(3); }},
     {"VariantSpirvTooShort", "SPIR-V of 4 words",
      [](ProgramT &p) { p.kernels[0]->variants[1]->spirv.resize(4); }},
     {"VariantSpirvMagic", "no SPIR-V header",
@@ -145,6 +145,28 @@ const Case kCases[] = {
      [](ProgramT &p) { p.kernels[0]->variants[1]->push_constant_bytes = 8; }},
     {"VariantEmptyCapability", "empty capability",
      [](ProgramT &p) { p.kernels[0]->variants[1]->capabilities.push_back(""); }},
+    {"TexelsOfStorageBuffers", "binding storage_buffer with 1 buffers read as texels",
+     [](ProgramT &p) {
+       p.kernels[0]->variants[0]->texels = {TexelRead(0, TexelFormat::rgba32f, true)};
+     }},
+    {"TexelsOfNone", "binding texel with 0 buffers",
+     [](ProgramT &p) { p.kernels[0]->variants[2]->texels.clear(); }},
+    {"TexelBufferOutOfRange", "reads buffer 4 of 4 as texels",
+     [](ProgramT &p) {
+       p.kernels[0]->variants[2]->texels[1] = TexelRead(4, TexelFormat::rgba32f, true);
+     }},
+    {"TexelBufferTwice", "texel buffer 0 does not come after 0",
+     [](ProgramT &p) {
+       p.kernels[0]->variants[2]->texels[1] = TexelRead(0, TexelFormat::rgba32i, false);
+     }},
+    {"TexelFormat", "texel format 3",
+     [](ProgramT &p) {
+       p.kernels[0]->variants[2]->texels[0] = TexelRead(0, static_cast<TexelFormat>(3), true);
+     }},
+    {"TexelBufferWritten", "writes buffer 3, which its kernel reads as texels",
+     [](ProgramT &p) {
+       p.kernels[0]->variants[2]->texels[1] = TexelRead(3, TexelFormat::rgba32f, true);
+     }},
     // commands
     {"CommandKind", "kind 2",
      [](ProgramT &p) { p.commands[0]->kind = static_cast<CommandKind>(2); }},
