@@ -1,0 +1,82 @@
+#include "profiler_gui/model/block_table.h"
+
+#include <utility>
+
+namespace gantry::profiler {
+
+const char *blockKindName(BlockKind kind) {
+  switch (kind) {
+  case BlockKind::kConstant:
+    return "constant";
+  case BlockKind::kInput:
+    return "input";
+  case BlockKind::kOutput:
+    return "output";
+  case BlockKind::kTransient:
+    return "transient";
+  case BlockKind::kArena:
+    return "arena";
+  case BlockKind::kCache:
+    return "cache";
+  case BlockKind::kOther:
+    return "other";
+  }
+  return "other";
+}
+
+uint32_t BlockTable::append(const Block &block) {
+  const uint32_t row = size();
+  begin_.push_back(block.beginNs);
+  end_.push_back(block.endNs);
+  offset_.push_back(block.offset);
+  size_.push_back(block.sizeBytes);
+  name_.push_back(block.name);
+  op_.push_back(block.op);
+  kind_.push_back(block.kind);
+  return row;
+}
+
+void BlockTable::reserve(size_t rows) {
+  begin_.reserve(rows);
+  end_.reserve(rows);
+  offset_.reserve(rows);
+  size_.reserve(rows);
+  name_.reserve(rows);
+  op_.reserve(rows);
+  kind_.reserve(rows);
+}
+
+Block BlockTable::at(uint32_t row) const {
+  return {begin_[row], end_[row], offset_[row], size_[row], name_[row], op_[row], kind_[row]};
+}
+
+namespace {
+template <typename T> void reorder(std::vector<T> &column, std::span<const uint32_t> order) {
+  std::vector<T> sorted;
+  sorted.reserve(order.size());
+  for (const uint32_t row : order)
+    sorted.push_back(column[row]);
+  column = std::move(sorted);
+}
+
+template <typename T> uint64_t heldBytes(const std::vector<T> &column) {
+  return column.capacity() * sizeof(T);
+}
+} // namespace
+
+void BlockTable::permute(std::span<const uint32_t> order) {
+  reorder(begin_, order);
+  reorder(end_, order);
+  reorder(offset_, order);
+  reorder(size_, order);
+  reorder(name_, order);
+  reorder(op_, order);
+  reorder(kind_, order);
+}
+
+uint64_t BlockTable::memoryBytes() const {
+  return heldBytes(begin_) + heldBytes(end_) + heldBytes(offset_) + heldBytes(size_) +
+         heldBytes(name_) + heldBytes(op_) + heldBytes(kind_);
+}
+
+} // namespace gantry::profiler

@@ -1,0 +1,276 @@
+#include "profiler_gui/model/level_of_detail.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gantry::profiler {
+namespace {
+
+constexpr uint64_t kCellsPerBlock = 16; // what finishing a cell costs, in blocks looked at
+
+/// The power of two for cells between one and two pixels.
+uint32_t shiftFor(double unitsPerPixel) {
+  int exponent = 0;
+  std::frexp(unitsPerPixel, &exponent); // in [2^(e-1), 2^e)
+  return static_cast<uint32_t>(std::clamp(exponent, 0, 62));
+}
+
+uint64_t floorUnits(double value) { return value <= 0 ? 0 : static_cast<uint64_t>(value); }
+
+Raster clippedRaster(const SpaceView &view, uint32_t timeShift, uint32_t addressShift,
+                     uint32_t margin) {
+  Raster raster;
+  raster.timeShift = timeShift;
+  raster.addressShift = addressShift;
+  const uint64_t firstColumn = floorUnits(view.beginNs) >> timeShift;
+  const uint64_t lastColumn = floorUnits(std::ceil(view.endNs)) >> timeShift;
+  const uint64_t firstRow = floorUnits(view.lowAddress) >> addressShift;
+  const uint64_t lastRow = floorUnits(std::ceil(view.highAddress)) >> addressShift;
+  raster.firstColumn = firstColumn - std::min<uint64_t>(firstColumn, margin);
+  raster.firstRow = firstRow - std::min<uint64_t>(firstRow, margin);
+  raster.columns = static_cast<uint32_t>(lastColumn + 1 + margin - raster.firstColumn);
+  raster.rows = static_cast<uint32_t>(lastRow + 1 + margin - raster.firstRow);
+  return raster;
+}
+
+bool contains(const Raster &outer, const Raster &inner) {
+  return outer.timeShift == inner.timeShift && outer.addressShift == inner.addressShift &&
+         outer.firstColumn <= inner.firstColumn && outer.firstRow <= inner.firstRow &&
+         outer.firstColumn + outer.columns >= inner.firstColumn + inner.columns &&
+         outer.firstRow + outer.rows >= inner.firstRow + inner.rows;
+}
+
+bool isExact(uint64_t lifeNs, uint64_t sizeBytes, const Raster &raster) {
+  return (lifeNs >> raster.timeShift) >= LevelOfDetail::kExactCells &&
+         (sizeBytes >> raster.addressShift) >= LevelOfDetail::kExactCells;
+}
+
+uint64_t lifeOf(const BlockTable &table, uint32_t row, uint64_t nowNs) {
+  const uint64_t end = std::min(table.endNs(row), nowNs);
+  return end > table.beginNs(row) ? end - table.beginNs(row) : 0;
+}
+
+Window windowOf(const SpaceView &view) {
+  return {floorUnits(view.beginNs), floorUnits(std::ceil(view.endNs)), floorUnits(view.lowAddress),
+          floorUnits(std::ceil(view.highAddress))};
+}
+
+Window windowOf(const Raster &raster) {
+  return {raster.beginNs(), raster.endNs(), raster.lowAddress(), raster.highAddress()};
+}
+
+double boxOf(const BlockIndex::Node &node, uint64_t endNs) {
+  return static_cast<double>(endNs - node.beginNs) *
+         static_cast<double>(node.highAddress - node.lowAddress);
+}
+
+/// Whether a node with all its blocks lies inside one cell of the raster, and nothing of it is
+/// still held.
+bool isOneCell(const BlockIndex::Node &node, const Raster &raster, const Window &window,
+               uint64_t nowNs) {
+  return node.endNs > node.beginNs && node.endNs <= nowNs && node.beginNs >= window.beginNs &&
+         node.endNs <= window.endNs && node.lowAddress >= window.lowAddress &&
+         node.highAddress <= window.highAddress &&
+         (node.beginNs >> raster.timeShift) == ((node.endNs - 1) >> raster.timeShift) &&
+         (node.lowAddress >> raster.addressShift) ==
+             ((node.highAddress - 1) >> raster.addressShift);
+}
+
+struct ExactVisitor {
+  const BlockTable &table;
+  const Raster &raster;
+  uint64_t nowNs;
+  std::vector<uint32_t> &rows;
+  bool enter(const BlockIndex::Node &node) const {
+    return isExact(node.longestNs, node.largestBytes, raster);
+  }
+  void block(uint32_t row) {
+    if (isExact(lifeOf(table, row, nowNs), table.sizeBytes(row), raster))
+      rows.push_back(row);
+  }
+};
+
+} // namespace
+
+Raster LevelOfDetail::rasterFor(const SpaceView &view) {
+  if (view.endNs <= view.beginNs || view.highAddress <= view.lowAddress || view.widthPixels < 1 ||
+      view.heightPixels < 1)
+    return {};
+  return clippedRaster(view, shiftFor((view.endNs - view.beginNs) / view.widthPixels),
+                       shiftFor((view.highAddress - view.lowAddress) / view.heightPixels), 0);
+}
+
+void LevelOfDetail::chooseExact(const BlockTable &table, const BlockIndex &index,
+                                const SpaceView &view, uint64_t nowNs) {
+  exact_.clear();
+  const Raster raster = rasterFor(view);
+  ExactVisitor visitor{table, raster, nowNs, exact_};
+  index.visit(table, windowOf(view), visitor);
+}
+
+void LevelOfDetail::addRow(const BlockTable &table, uint32_t row) {
+  const uint64_t end = std::min(table.endNs(row), nowNs_);
+  if (end <= table.beginNs(row) || isExact(end - table.beginNs(row), table.sizeBytes(row), raster_))
+    return;
+  working_.add(table.kind(row), table.beginNs(row), end, table.offset(row),
+               table.offset(row) + table.sizeBytes(row));
+}
+
+void LevelOfDetail::start(const BlockTable &table, const BlockIndex &index, const Raster &raster,
+                          uint64_t nowNs) {
+  raster_ = raster;
+  working_ = DensityGrid(raster);
+  pending_.clear();
+  finishedKinds_ = 0;
+  nowNs_ = nowNs;
+  runsAtStart_ = index.runs().size();
+  indexedAtStart_ = index.indexedRows();
+  rowsAtStart_ = table.size();
+  const Window window = windowOf(raster);
+  for (size_t run = 0; run < index.runs().size(); ++run) {
+    const size_t levels = index.runs()[run].levels.size();
+    if (levels > 0)
+      sift(table, index, {static_cast<uint32_t>(run), static_cast<uint32_t>(levels - 1), 0},
+           window);
+  }
+  for (uint32_t row = index.indexedRows(); row < table.size(); ++row) {
+    if (BlockIndex::meets(table, row, window))
+      addRow(table, row);
+  }
+  valid_ = true;
+  complete_ = false;
+}
+
+/// Leaves nodes whose blocks all belong into the raster for later, and looks into the others, so
+/// that an estimate never counts a rectangle.
+void LevelOfDetail::sift(const BlockTable &table, const BlockIndex &index, const Pending &at,
+                         const Window &window) {
+  const BlockIndex::Run &run = index.runs()[at.run];
+  const BlockIndex::Node &node = run.levels[at.level][at.index];
+  if (!BlockIndex::meets(node, window))
+    return;
+  if (!isExact(node.longestNs, node.largestBytes, raster_)) {
+    pending_.push_back(at);
+    return;
+  }
+  if (at.level == 0) {
+    lookInto(table, index, at, window);
+    return;
+  }
+  const uint32_t first = at.index * BlockIndex::kFanout;
+  const uint32_t last = std::min<uint32_t>(first + BlockIndex::kFanout,
+                                           static_cast<uint32_t>(run.levels[at.level - 1].size()));
+  for (uint32_t child = first; child < last; ++child)
+    sift(table, index, {at.run, at.level - 1, child}, window);
+}
+
+/// Takes a node off the stack: adds it whole, adds its blocks, or puts its children on the stack.
+/// Returns how many nodes and blocks were looked at.
+uint64_t LevelOfDetail::lookInto(const BlockTable &table, const BlockIndex &index,
+                                 const Pending &at, const Window &window) {
+  const BlockIndex::Run &run = index.runs()[at.run];
+  const BlockIndex::Node &node = run.levels[at.level][at.index];
+  if (!BlockIndex::meets(node, window))
+    return 1;
+  if (isOneCell(node, raster_, window, nowNs_)) {
+    // Neighbours in the tree are of one kind as a rule; the first stands for all.
+    working_.add(table.kind(run.row(node.firstRow)), node.beginNs, node.endNs, node.lowAddress,
+                 node.highAddress, node.byteNs / boxOf(node, node.endNs));
+    return 1;
+  }
+  if (at.level == 0) {
+    for (uint32_t i = 0; i < node.rowCount; ++i) {
+      const uint32_t row = run.row(node.firstRow + i);
+      if (BlockIndex::meets(table, row, window))
+        addRow(table, row);
+    }
+    return 1 + node.rowCount;
+  }
+  const uint32_t first = at.index * BlockIndex::kFanout;
+  const uint32_t last = std::min<uint32_t>(first + BlockIndex::kFanout,
+                                           static_cast<uint32_t>(run.levels[at.level - 1].size()));
+  for (uint32_t child = last; child-- > first;)
+    pending_.push_back({at.run, at.level - 1, child});
+  return 1;
+}
+
+void LevelOfDetail::estimate(const BlockTable &table, const BlockIndex &index) {
+  shown_ = working_;
+  for (const Pending &at : pending_) {
+    const BlockIndex::Run &run = index.runs()[at.run];
+    const BlockIndex::Node &node = run.levels[at.level][at.index];
+    const uint64_t end = std::min(node.endNs, nowNs_);
+    if (end <= node.beginNs || node.endNs == kStillHeld)
+      continue;
+    shown_.add(table.kind(run.row(node.firstRow)), node.beginNs, end, node.lowAddress,
+               node.highAddress, std::min(1.0, node.byteNs / boxOf(node, end)));
+  }
+  for (uint32_t kind = finishedKinds_; kind < kBlockKinds; ++kind)
+    shown_.finish(static_cast<BlockKind>(kind));
+  ++revision_;
+}
+
+void LevelOfDetail::refine(const BlockTable &table, const BlockIndex &index, const SpaceView &view,
+                           uint64_t nowNs, uint64_t budgetBlocks) {
+  chooseExact(table, index, view, nowNs);
+  const Raster needed = rasterFor(view);
+  if (needed.columns == 0) {
+    valid_ = false;
+    complete_ = true;
+    shown_ = DensityGrid();
+    return;
+  }
+  const bool treesChanged =
+      runsAtStart_ != index.runs().size() || indexedAtStart_ != index.indexedRows();
+  const bool grown = rowsAtStart_ != table.size() || (nowNs_ != nowNs && raster_.endNs() > nowNs_);
+  bool started = false;
+  if (!valid_ || treesChanged || (complete_ && grown) || !contains(raster_, needed)) {
+    const uint32_t margin = std::max(needed.columns, needed.rows) / 8;
+    start(table, index, clippedRaster(view, needed.timeShift, needed.addressShift, margin), nowNs);
+    started = true;
+  }
+  if (complete_)
+    return;
+  const Window window = windowOf(raster_);
+  uint64_t work = 0;
+  while (!pending_.empty() && (budgetBlocks == 0 || work < budgetBlocks)) {
+    const Pending at = pending_.back();
+    pending_.pop_back();
+    work += lookInto(table, index, at, window);
+  }
+  const uint64_t kindCost = uint64_t{raster_.columns} * raster_.rows / kCellsPerBlock;
+  while (pending_.empty() && finishedKinds_ < kBlockKinds &&
+         (budgetBlocks == 0 || work < budgetBlocks)) {
+    const BlockKind kind = static_cast<BlockKind>(finishedKinds_++);
+    work += working_.has(kind) ? kindCost : 0;
+    working_.finish(kind);
+  }
+  complete_ = pending_.empty() && finishedKinds_ == kBlockKinds;
+  if (complete_) {
+    shown_ = std::move(working_);
+    working_ = DensityGrid();
+    ++revision_;
+  } else if (started) {
+    estimate(table, index);
+  }
+}
+
+double LevelOfDetail::shownByteNs(const BlockTable &table, const SpaceView &view,
+                                  uint64_t nowNs) const {
+  double sum = 0;
+  for (const uint32_t row : exact_) {
+    const double begin = std::max(static_cast<double>(table.beginNs(row)), view.beginNs);
+    const double end = std::min(static_cast<double>(std::min(table.endNs(row), nowNs)), view.endNs);
+    const double low = std::max(static_cast<double>(table.offset(row)), view.lowAddress);
+    const double high =
+        std::min(static_cast<double>(table.offset(row) + table.sizeBytes(row)), view.highAddress);
+    if (end > begin && high > low)
+      sum += (end - begin) * (high - low);
+  }
+  for (uint32_t kind = 0; kind < kBlockKinds; ++kind)
+    sum += shown_.byteNs(static_cast<BlockKind>(kind), view.beginNs, view.endNs, view.lowAddress,
+                         view.highAddress);
+  return sum;
+}
+
+} // namespace gantry::profiler
