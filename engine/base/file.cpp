@@ -214,6 +214,58 @@ Status writeFileAtomically(const std::string &path, const std::string &text) {
       path, std::span<const uint8_t>(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 }
 
+Result<AppendFile> AppendFile::create(const std::string &path) {
+  AppendFile file;
+  file.path_ = path;
+  file.descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file.descriptor_ >= 0)
+    return file;
+  const int error = errno;
+  if (error == ENOENT)
+    return statusf(StatusCode::kNotFound, "cannot write %s: the folder %s does not exist",
+                   path.c_str(), parentOf(path).c_str());
+  if (error == EISDIR)
+    return statusf(StatusCode::kInvalidArgument, "cannot write %s: it is a folder; name a file",
+                   path.c_str());
+  return systemError(path, "write", error);
+}
+
+AppendFile::AppendFile(AppendFile &&other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+AppendFile::~AppendFile() {
+  if (descriptor_ >= 0)
+    ::close(descriptor_);
+}
+
+Status AppendFile::write(std::span<const uint8_t> bytes) {
+  if (descriptor_ < 0)
+    return statusf(StatusCode::kFailedPrecondition, "cannot write %s: an earlier write failed",
+                   path_.c_str());
+  const FileSizeSignalBlock block;
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0) {
+      const int error = errno;
+      ::close(std::exchange(descriptor_, -1));
+      return systemError(path_, "write", error);
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return Status::ok();
+}
+
+Status AppendFile::close() {
+  if (descriptor_ < 0)
+    return statusf(StatusCode::kFailedPrecondition, "cannot write %s: an earlier write failed",
+                   path_.c_str());
+  if (::close(std::exchange(descriptor_, -1)) != 0)
+    return systemError(path_, "write", errno);
+  return Status::ok();
+}
+
 Result<std::string> userCacheDirectory() {
   std::string base;
   const char *cacheHome = std::getenv("XDG_CACHE_HOME");

@@ -1,6 +1,6 @@
-// Files: mapping one to read it, writing one so that it is either complete or absent, and where the
-// user's cache lies. The only place of the engine that asks the operating system for files; another
-// platform fills in file.cpp.
+// Files: mapping one to read it, writing one so that it is either complete or absent, appending to
+// one so that what was written stays, and where the user's cache lies. The only place of the engine
+// that asks the operating system for files; another platform fills in file.cpp.
 //
 // Errors: kNotFound where a file to read does not exist, kIo for what the system refused (with its
 // words: "No space left on device"), kInvalidArgument for a path that cannot be meant (a folder).
@@ -61,6 +61,26 @@ private:
 /// AtomicFile for contents that are at hand.
 Status writeFileAtomically(const std::string &path, std::span<const uint8_t> bytes);
 Status writeFileAtomically(const std::string &path, const std::string &text);
+
+/// A file that is there from the start and grows by whole writes, so that a reader, or what is left
+/// after a crash, sees a prefix of it. A file that had the name is emptied first. Movable.
+class AppendFile {
+public:
+  static Result<AppendFile> create(const std::string &path);
+  AppendFile(AppendFile &&other) noexcept;
+  AppendFile &operator=(AppendFile &&) = delete;
+  ~AppendFile();
+
+  /// After a write that failed all others fail too.
+  Status write(std::span<const uint8_t> bytes);
+  /// The last call on the object. Does not wait for the disk.
+  Status close();
+
+private:
+  AppendFile() = default;
+  std::string path_;
+  int descriptor_ = -1;
+};
 
 /// $XDG_CACHE_HOME/gantry, or ~/.cache/gantry; created if absent. kNotFound where neither variable
 /// is set to an absolute path: callers go on without a cache.

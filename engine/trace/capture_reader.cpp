@@ -1,0 +1,190 @@
+// Reading captures: of files here, of live processes through stream_client.h.
+#include "engine/trace/capture.h"
+
+#include "engine/base/file.h"
+#include "engine/trace/codec.h"
+#include "engine/trace/frame.h"
+#include "engine/trace/varint.h"
+
+#include <optional>
+
+namespace gantry::trace {
+
+struct CaptureReader::Impl {
+  Status open(std::span<const uint8_t> contents, const char *what);
+  Status readIndex(bool *found);
+  Status walkFrames();
+  Status addNames(uint64_t offset);
+  Result<FrameHeader> frameAt(uint64_t offset) const;
+  std::span<const uint8_t> contentsOf(const FrameHeader &header, uint64_t offset) const {
+    return file.subspan(offset + sizeof(FrameHeader), header.storedBytes);
+  }
+
+  std::optional<MappedFile> mapped;
+  std::span<const uint8_t> file;
+  NameTable names;
+  std::vector<ChunkInfo> chunks;
+  size_t next = 0;
+  Tail tail = Tail::kComplete;
+  uint64_t bytesRead = 0;
+  ChunkDecoder decoder;
+  std::vector<uint8_t> raw;
+  std::vector<Event> events;
+};
+
+/// A frame that lies wholly in the file.
+Result<FrameHeader> CaptureReader::Impl::frameAt(uint64_t offset) const {
+  if (offset > file.size())
+    return statusf(StatusCode::kDataLoss, "a frame at byte %llu of a file of %zu bytes",
+                   static_cast<unsigned long long>(offset), file.size());
+  GANTRY_ASSIGN_OR_RETURN(const FrameHeader header, parseFrameHeader(file.subspan(offset), offset));
+  if (header.storedBytes > file.size() - offset - sizeof(FrameHeader))
+    return statusf(StatusCode::kDataLoss, "the frame at byte %llu is cut off",
+                   static_cast<unsigned long long>(offset));
+  return header;
+}
+
+Status CaptureReader::Impl::addNames(uint64_t offset) {
+  GANTRY_ASSIGN_OR_RETURN(const FrameHeader header, frameAt(offset));
+  if (header.type != FrameType::kNames)
+    return statusf(StatusCode::kDataLoss, "the index names byte %llu as names, which it is not",
+                   static_cast<unsigned long long>(offset));
+  GANTRY_RETURN_IF_ERROR(unpackFrame(header, contentsOf(header, offset), offset, raw));
+  bytesRead += sizeof(header) + header.storedBytes;
+  return readNames(raw, header.events, names);
+}
+
+Status CaptureReader::Impl::readIndex(bool *found) {
+  *found = false;
+  FileTrailer trailer;
+  if (file.size() < sizeof(FileHeader) + sizeof(FrameHeader) + sizeof(trailer))
+    return {};
+  std::memcpy(&trailer, file.data() + file.size() - sizeof(trailer), sizeof(trailer));
+  if (std::memcmp(trailer.magic, kTrailerMagic, sizeof(kTrailerMagic)) != 0)
+    return {};
+  GANTRY_ASSIGN_OR_RETURN(const FrameHeader header, frameAt(trailer.indexOffset));
+  if (header.type != FrameType::kIndex)
+    return statusf(StatusCode::kDataLoss,
+                   "the file's end names byte %llu as index, which it is not",
+                   static_cast<unsigned long long>(trailer.indexOffset));
+  GANTRY_RETURN_IF_ERROR(
+      unpackFrame(header, contentsOf(header, trailer.indexOffset), trailer.indexOffset, raw));
+  const std::vector<uint8_t> index = raw; // addNames() uses raw
+  const uint8_t *at = index.data();
+  const uint8_t *const end = at + index.size();
+  auto get = [&] {
+    uint64_t value = 0;
+    if (at != nullptr)
+      at = getVarint(at, end, &value);
+    return value;
+  };
+  const uint64_t count = get();
+  uint64_t events = 0;
+  for (uint64_t i = 0; i < count && at != nullptr; ++i) {
+    ChunkInfo chunk;
+    chunk.fileOffset = get();
+    chunk.firstTimeNs = get();
+    chunk.lastTimeNs = chunk.firstTimeNs + get();
+    chunk.firstEvent = events;
+    const uint64_t chunkEvents = get();
+    const uint64_t stored = get();
+    if (chunkEvents > kMaxChunkEvents || stored > file.size() || chunk.fileOffset > file.size())
+      return statusf(StatusCode::kDataLoss, "chunk %llu of the index cannot be",
+                     static_cast<unsigned long long>(i));
+    chunk.events = static_cast<uint32_t>(chunkEvents);
+    chunk.storedBytes = static_cast<uint32_t>(stored);
+    events += chunkEvents;
+    chunks.push_back(chunk);
+  }
+  const uint64_t nameFrames = get();
+  for (uint64_t i = 0; i < nameFrames && at != nullptr; ++i) {
+    const uint64_t offset = get();
+    if (at != nullptr)
+      GANTRY_RETURN_IF_ERROR(addNames(offset));
+  }
+  if (at != end)
+    return Status(StatusCode::kDataLoss, "the file's index is damaged");
+  *found = true;
+  return {};
+}
+
+/// Without an index: frame by frame up to the last whole one.
+Status CaptureReader::Impl::walkFrames() {
+  tail = Tail::kCutOff;
+  uint64_t events = 0;
+  for (uint64_t offset = sizeof(FileHeader); offset < file.size();) {
+    const Result<FrameHeader> header = frameAt(offset);
+    if (!header.isOk())
+      break;
+    const uint64_t bytes = sizeof(FrameHeader) + header->storedBytes;
+    if (header->type == FrameType::kNames) {
+      GANTRY_RETURN_IF_ERROR(addNames(offset));
+    } else if (header->type == FrameType::kEvents) {
+      chunks.push_back({offset, header->firstTimeNs, header->lastTimeNs, events, header->events,
+                        static_cast<uint32_t>(bytes)});
+      events += header->events;
+    }
+    offset += bytes;
+  }
+  return {};
+}
+
+Status CaptureReader::Impl::open(std::span<const uint8_t> contents, const char *what) {
+  file = contents;
+  GANTRY_RETURN_IF_ERROR(checkFileHeader(file, what));
+  bytesRead = sizeof(FileHeader);
+  bool found = false;
+  GANTRY_RETURN_IF_ERROR(readIndex(&found));
+  return found ? Status::ok() : walkFrames();
+}
+
+CaptureReader::CaptureReader() : impl_(std::make_unique<Impl>()) {}
+CaptureReader::~CaptureReader() = default;
+
+Result<std::unique_ptr<CaptureReader>> CaptureReader::openFile(const std::string &path) {
+  GANTRY_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::open(path));
+  std::unique_ptr<CaptureReader> reader(new CaptureReader);
+  reader->impl_->mapped.emplace(std::move(mapped));
+  GANTRY_RETURN_IF_ERROR(reader->impl_->open(reader->impl_->mapped->bytes(), path.c_str()));
+  return reader;
+}
+
+Result<std::unique_ptr<CaptureReader>> CaptureReader::fromMemory(std::span<const uint8_t> bytes) {
+  std::unique_ptr<CaptureReader> reader(new CaptureReader);
+  GANTRY_RETURN_IF_ERROR(reader->impl_->open(bytes, "the memory"));
+  return reader;
+}
+
+Result<Batch> CaptureReader::read(uint64_t /*timeoutNs*/) {
+  Impl &impl = *impl_;
+  impl.events.clear();
+  if (impl.next == impl.chunks.size())
+    return Batch{{}, true};
+  const ChunkInfo &chunk = impl.chunks[impl.next];
+  GANTRY_ASSIGN_OR_RETURN(const FrameHeader header, impl.frameAt(chunk.fileOffset));
+  if (header.type != FrameType::kEvents || header.events != chunk.events)
+    return statusf(StatusCode::kDataLoss, "byte %llu holds no chunk of %u events",
+                   static_cast<unsigned long long>(chunk.fileOffset), chunk.events);
+  GANTRY_RETURN_IF_ERROR(
+      unpackFrame(header, impl.contentsOf(header, chunk.fileOffset), chunk.fileOffset, impl.raw));
+  GANTRY_RETURN_IF_ERROR(impl.decoder.decode(impl.raw, header.events, impl.events));
+  impl.bytesRead += sizeof(header) + header.storedBytes;
+  impl.next += 1;
+  return Batch{impl.events, impl.next == impl.chunks.size()};
+}
+
+const NameTable &CaptureReader::names() const { return impl_->names; }
+Tail CaptureReader::tail() const { return impl_->tail; }
+bool CaptureReader::isLive() const { return impl_->tail == Tail::kLive; }
+std::span<const ChunkInfo> CaptureReader::chunks() const { return impl_->chunks; }
+uint64_t CaptureReader::bytesRead() const { return impl_->bytesRead; }
+
+Status CaptureReader::seek(size_t chunk) {
+  if (chunk > impl_->chunks.size())
+    return statusf(StatusCode::kInvalidArgument, "chunk %zu; the file has %zu", chunk,
+                   impl_->chunks.size());
+  impl_->next = chunk;
+  return {};
+}
+
+} // namespace gantry::trace
