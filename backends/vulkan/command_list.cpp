@@ -1,6 +1,7 @@
 #include "backends/vulkan/command_list.h"
 #include "backends/vulkan/kernel.h"
 #include "backends/vulkan/memory.h"
+#include "engine/base/align.h"
 
 namespace gantry::vulkan {
 
@@ -13,12 +14,15 @@ VkBuffer bufferOf(const device::Memory &memory) {
 constexpr VkPipelineStageFlags kWorkStages =
     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
 constexpr VkAccessFlags kWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+// SHADER_READ: of storage buffers and of texel buffers.
 constexpr VkAccessFlags kReads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
 
 } // namespace
 
 VulkanCommandList::~VulkanCommandList() {
   const VolkDeviceTable &vk = device_->table();
+  for (const auto &[key, view] : views_)
+    vk.vkDestroyBufferView(device_->handle(), view, nullptr);
   vk.vkDestroyQueryPool(device_->handle(), queries_, nullptr);
   vk.vkDestroyDescriptorPool(device_->handle(), descriptors_, nullptr);
   vk.vkDestroyCommandPool(device_->handle(), pool_, nullptr);
@@ -36,12 +40,16 @@ Status VulkanCommandList::doBegin(const device::CommandListCapacity &capacity) {
   allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   allocate.commandBufferCount = 1;
   GANTRY_VK(vk.vkAllocateCommandBuffers(device, &allocate, &commands_), "vkAllocateCommandBuffers");
-  if (capacity.storageBuffers > 0) {
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, capacity.storageBuffers};
+  if (capacity.storageBuffers > 0 || capacity.texelBuffers > 0) {
+    std::vector<VkDescriptorPoolSize> sizes;
+    if (capacity.storageBuffers > 0)
+      sizes.push_back({VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, capacity.storageBuffers});
+    if (capacity.texelBuffers > 0)
+      sizes.push_back({VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, capacity.texelBuffers});
     auto create = zeroed<VkDescriptorPoolCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
     create.maxSets = capacity.dispatches;
-    create.poolSizeCount = 1;
-    create.pPoolSizes = &size;
+    create.poolSizeCount = static_cast<uint32_t>(sizes.size());
+    create.pPoolSizes = sizes.data();
     GANTRY_VK(vk.vkCreateDescriptorPool(device, &create, nullptr, &descriptors_),
               "vkCreateDescriptorPool");
   }
@@ -57,9 +65,34 @@ Status VulkanCommandList::doBegin(const device::CommandListCapacity &capacity) {
   return doBarrier(); // after all that earlier submissions did
 }
 
-Status VulkanCommandList::bindStorageBuffers(const device::Dispatch &dispatch) {
+Result<VkBufferView> VulkanCommandList::viewOf(const device::BufferRange &range,
+                                               device::TexelFormat format) {
+  const uint64_t texel = device::texelBytes(format);
+  const uint64_t count = roundUp(range.sizeBytes, texel) / texel;
+  const View key{bufferOf(*range.memory), range.offsetBytes, count, format};
+  if (const auto known = views_.find(key); known != views_.end())
+    return known->second;
+  auto create = zeroed<VkBufferViewCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO);
+  create.buffer = key.buffer;
+  create.format = kTexelFormats[static_cast<size_t>(format)];
+  create.offset = range.offsetBytes;
+  create.range = count * texel;
+  VkBufferView view = VK_NULL_HANDLE;
+  GANTRY_VK(device_->table().vkCreateBufferView(device_->handle(), &create, nullptr, &view),
+            "vkCreateBufferView(" + std::to_string(create.range) + " bytes)");
+  views_.emplace(key, view);
+  return view;
+}
+
+Status VulkanCommandList::bindDescriptors(const device::Dispatch &dispatch) {
   const VolkDeviceTable &vk = device_->table();
   const auto &kernel = static_cast<const VulkanKernel &>(*dispatch.kernel);
+  std::vector<VkBufferView> views;
+  for (const device::TexelRead &read : kernel.texels()) {
+    GANTRY_ASSIGN_OR_RETURN(const VkBufferView view,
+                            viewOf(dispatch.buffers[read.buffer], read.format));
+    views.push_back(view);
+  }
   auto allocate =
       zeroed<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
   allocate.descriptorPool = descriptors_;
@@ -71,14 +104,20 @@ Status VulkanCommandList::bindStorageBuffers(const device::Dispatch &dispatch) {
   std::vector<VkDescriptorBufferInfo> infos;
   std::vector<VkWriteDescriptorSet> writes;
   infos.reserve(dispatch.buffers.size());
-  for (const device::BufferRange &range : dispatch.buffers) {
-    infos.push_back({bufferOf(*range.memory), range.offsetBytes, range.sizeBytes});
+  const VkBufferView *view = views.data();
+  for (const VulkanDevice::Descriptor &descriptor : kernel.descriptors()) {
     auto write = zeroed<VkWriteDescriptorSet>(VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
     write.dstSet = set;
-    write.dstBinding = static_cast<uint32_t>(writes.size());
+    write.dstBinding = descriptor.binding;
     write.descriptorCount = 1;
-    write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-    write.pBufferInfo = &infos.back();
+    write.descriptorType = descriptor.type;
+    if (descriptor.type == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER) {
+      const device::BufferRange &range = dispatch.buffers[descriptor.binding];
+      infos.push_back({bufferOf(*range.memory), range.offsetBytes, range.sizeBytes});
+      write.pBufferInfo = &infos.back();
+    } else {
+      write.pTexelBufferView = view++;
+    }
     writes.push_back(write);
   }
   vk.vkUpdateDescriptorSets(device_->handle(), static_cast<uint32_t>(writes.size()), writes.data(),
@@ -99,8 +138,8 @@ Status VulkanCommandList::doDispatch(const device::Dispatch &dispatch) {
   if (kernel.binding() == device::BindingMode::kAddress) {
     for (const device::BufferRange &range : dispatch.buffers)
       block.push_back(range.memory->address() + range.offsetBytes);
-  } else if (!dispatch.buffers.empty()) {
-    GANTRY_RETURN_IF_ERROR(bindStorageBuffers(dispatch));
+  } else if (!kernel.descriptors().empty()) {
+    GANTRY_RETURN_IF_ERROR(bindDescriptors(dispatch));
   }
   block.insert(block.end(), dispatch.dims.begin(), dispatch.dims.end());
   if (!block.empty())

@@ -1,6 +1,7 @@
 // Command lists: one primary command buffer with its own command pool, descriptor pool and query
 // pool, all sized by the capacity given to begin(). Descriptor sets are written once, while
-// recording.
+// recording; the views of texel buffers are made then, one for each distinct range and format, and
+// live as long as the list.
 #pragma once
 
 #include "backends/vulkan/vulkan_device.h"
@@ -25,7 +26,8 @@ private:
   Status doTimestamp(uint32_t index) override;
   Status doEnd() override;
   Result<std::vector<uint64_t>> doTimestampsNs(uint32_t count) override;
-  Status bindStorageBuffers(const device::Dispatch &dispatch);
+  Status bindDescriptors(const device::Dispatch &dispatch);
+  Result<VkBufferView> viewOf(const device::BufferRange &range, device::TexelFormat format);
 
   std::shared_ptr<VulkanDevice> device_;
   VkCommandPool pool_ = VK_NULL_HANDLE;
@@ -33,6 +35,14 @@ private:
   VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
   VkQueryPool queries_ = VK_NULL_HANDLE;
   VkPipeline bound_ = VK_NULL_HANDLE;
+  struct View {
+    VkBuffer buffer;
+    uint64_t offsetBytes;
+    uint64_t texels;
+    device::TexelFormat format;
+    auto operator<=>(const View &) const = default;
+  };
+  std::map<View, VkBufferView> views_;
 };
 
 } // namespace gantry::vulkan

@@ -89,6 +89,15 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   profile.maxStorageBuffersPerStage =
       std::min({limits.maxPerStageDescriptorStorageBuffers, limits.maxDescriptorSetStorageBuffers,
                 limits.maxPerStageResources});
+  if (snapshot.texelFormats) {
+    profile.maxTexelBufferElements = limits.maxTexelBufferElements;
+    profile.texelBufferAlignment = std::max<uint64_t>(1, limits.minTexelBufferOffsetAlignment);
+    profile.maxTexelBuffersPerStage = // they count as sampled images
+        std::min(limits.maxPerStageDescriptorSampledImages, limits.maxDescriptorSetSampledImages);
+    profile.maxResourcesPerStage = limits.maxPerStageResources;
+    // Its loads from storage buffers run lane by lane, fetches of texels do not.
+    profile.preferTexelLoads = snapshot.driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+  }
   profile.subgroupSize = std::max(1u, snapshot.properties11.subgroupSize);
 
   DeviceFeatures &features = profile.features;

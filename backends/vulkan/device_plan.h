@@ -31,6 +31,7 @@ struct DeviceSnapshot {
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<VkQueueFamilyProperties> queueFamilies;
   std::vector<std::string> extensions;
+  bool texelFormats = false; // all of kTexelFormats may be read from uniform texel buffers
   // Structures of extensions; zero without them.
   VkBool32 memoryPriority = VK_FALSE;
   uint64_t hostPointerAlignment = 0;

@@ -162,6 +162,7 @@ Status Instance::open(Validation validation) {
   LOAD(vkGetPhysicalDeviceMemoryProperties);
   LOAD(vkGetPhysicalDeviceMemoryProperties2);
   LOAD(vkGetPhysicalDeviceExternalBufferProperties);
+  LOAD(vkGetPhysicalDeviceFormatProperties);
   LOAD(vkGetPhysicalDeviceQueueFamilyProperties);
   LOAD(vkEnumerateDeviceExtensionProperties);
   LOAD(vkCreateDevice);
@@ -225,6 +226,13 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
   functions_.vkEnumerateDeviceExtensionProperties(physical, nullptr, &count, nullptr);
   std::vector<VkExtensionProperties> extensions(count);
   functions_.vkEnumerateDeviceExtensionProperties(physical, nullptr, &count, extensions.data());
+  s.texelFormats = true;
+  for (const VkFormat format : kTexelFormats) {
+    VkFormatProperties properties;
+    functions_.vkGetPhysicalDeviceFormatProperties(physical, format, &properties);
+    if (!(properties.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT))
+      s.texelFormats = false;
+  }
   for (const VkExtensionProperties &extension : extensions)
     s.extensions.push_back(extension.extensionName);
 
@@ -272,9 +280,7 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
   auto external = [&](VkExternalMemoryHandleTypeFlagBits type) {
     auto buffer = zeroed<VkPhysicalDeviceExternalBufferInfo>(
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO);
-    buffer.usage = kBufferUsage;
-    if (s.features12.bufferDeviceAddress)
-      buffer.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    buffer.usage = bufferUsage(s.features12.bufferDeviceAddress, s.texelFormats);
     buffer.handleType = type;
     auto found = zeroed<VkExternalBufferProperties>(VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES);
     functions_.vkGetPhysicalDeviceExternalBufferProperties(physical, &buffer, &found);

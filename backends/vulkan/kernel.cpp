@@ -10,12 +10,29 @@ VulkanKernel::~VulkanKernel() {
   device_->table().vkDestroyPipeline(device_->handle(), pipeline_, nullptr);
 }
 
+std::vector<VulkanDevice::Descriptor>
+VulkanKernel::descriptorsOf(const device::KernelSource &source) {
+  std::vector<VulkanDevice::Descriptor> descriptors;
+  if (source.binding == device::BindingMode::kAddress)
+    return descriptors;
+  auto read = source.texels.begin();
+  for (uint32_t i = 0; i < source.bufferCount; ++i) {
+    const bool texel = read != source.texels.end() && read->buffer == i;
+    if (!texel || !read->alone)
+      descriptors.push_back({i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER});
+    if (texel)
+      ++read;
+  }
+  for (const device::TexelRead &texel : source.texels)
+    descriptors.push_back(
+        {source.bufferCount + texel.buffer, VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER});
+  return descriptors;
+}
+
 Status VulkanKernel::compile(const device::KernelSource &source, VkPipelineCache cache) {
   const VolkDeviceTable &vk = device_->table();
   const VkDevice device = device_->handle();
-  GANTRY_ASSIGN_OR_RETURN(
-      layout_, device_->layout(binding_ == device::BindingMode::kStorageBuffer ? bufferCount_ : 0,
-                               source.pushConstantBytes()));
+  GANTRY_ASSIGN_OR_RETURN(layout_, device_->layout(descriptors_, source.pushConstantBytes()));
   auto module = zeroed<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
   module.codeSize = source.spirv.size_bytes();
   module.pCode = source.spirv.data();

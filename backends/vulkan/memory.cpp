@@ -25,9 +25,7 @@ Status VulkanMemory::createBuffer(VkBufferCreateFlags flags,
   create.pNext = handleTypes ? &external : nullptr;
   create.flags = flags;
   create.size = sizeBytes_;
-  create.usage = kBufferUsage;
-  if (device_->profile().features.bufferDeviceAddress)
-    create.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+  create.usage = device_->bufferUsage();
   create.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
   const VolkDeviceTable &vk = device_->table();
   const VkResult result = vk.vkCreateBuffer(device_->handle(), &create, nullptr, &buffer_);

@@ -25,10 +25,20 @@ inline Status callFailed(const std::string &call, VkResult result) {
 /// The same with a printf-style description of the call, of which 255 characters count.
 Status callFailedf(VkResult result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/// What every buffer is made for; with the device address where there are addresses.
-inline constexpr VkBufferUsageFlags kBufferUsage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                                   VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+/// What every buffer is made for.
+inline VkBufferUsageFlags bufferUsage(bool addresses, bool texels) {
+  VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                             VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  if (addresses)
+    usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+  if (texels)
+    usage |= VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT;
+  return usage;
+}
+
+/// By device::TexelFormat.
+inline constexpr VkFormat kTexelFormats[] = {
+    VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R32G32B32A32_SINT, VK_FORMAT_R16G16B16A16_SFLOAT};
 
 /// A Vulkan structure of this type, all else zero.
 template <typename T> T zeroed(VkStructureType type) {

@@ -124,7 +124,7 @@ Status VulkanDevice::openSparse() {
   auto create = zeroed<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
   create.flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
   create.size = info_.virtualMemory.granularityBytes;
-  create.usage = kBufferUsage;
+  create.usage = bufferUsage();
   VkBuffer buffer = VK_NULL_HANDLE;
   GANTRY_VK(table_.vkCreateBuffer(device_, &create, nullptr, &buffer), "vkCreateBuffer(sparse)");
   VkMemoryRequirements requirements;
@@ -148,27 +148,27 @@ VulkanDevice::~VulkanDevice() {
   table_.vkDestroyDevice(device_, nullptr);
 }
 
-Result<VulkanDevice::Layout> VulkanDevice::layout(uint32_t storageBuffers,
+Result<VulkanDevice::Layout> VulkanDevice::layout(const std::vector<Descriptor> &descriptors,
                                                   uint32_t pushConstantBytes) {
   std::lock_guard lock(layoutMutex_);
   Layout result;
-  if (storageBuffers > 0) {
-    VkDescriptorSetLayout &set = setLayouts_[storageBuffers];
+  if (!descriptors.empty()) {
+    VkDescriptorSetLayout &set = setLayouts_[descriptors];
     if (!set) {
-      std::vector<VkDescriptorSetLayoutBinding> bindings(storageBuffers);
-      for (uint32_t i = 0; i < storageBuffers; ++i)
-        bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT,
-                       nullptr};
+      std::vector<VkDescriptorSetLayoutBinding> bindings;
+      for (const Descriptor &descriptor : descriptors)
+        bindings.push_back(
+            {descriptor.binding, descriptor.type, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
       auto create = zeroed<VkDescriptorSetLayoutCreateInfo>(
           VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
-      create.bindingCount = storageBuffers;
+      create.bindingCount = static_cast<uint32_t>(bindings.size());
       create.pBindings = bindings.data();
       GANTRY_VK(table_.vkCreateDescriptorSetLayout(device_, &create, nullptr, &set),
-                "vkCreateDescriptorSetLayout(" + std::to_string(storageBuffers) + " buffers)");
+                "vkCreateDescriptorSetLayout(" + std::to_string(bindings.size()) + " buffers)");
     }
     result.set = set;
   }
-  VkPipelineLayout &pipeline = pipelineLayouts_[{storageBuffers, pushConstantBytes}];
+  VkPipelineLayout &pipeline = pipelineLayouts_[{descriptors, pushConstantBytes}];
   if (!pipeline) {
     const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, pushConstantBytes};
     auto create = zeroed<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
@@ -252,8 +252,8 @@ Status VulkanDevice::doWarmUp(std::span<const std::unique_ptr<device::Kernel>> k
   for (const auto &kernel : kernels) {
     mostBuffers = std::max(mostBuffers, kernel->bufferCount());
     capacity.dispatches += 1;
-    if (kernel->binding() == device::BindingMode::kStorageBuffer)
-      capacity.storageBuffers += kernel->bufferCount();
+    capacity.storageBuffers += kernel->storageBufferCount();
+    capacity.texelBuffers += static_cast<uint32_t>(kernel->texels().size());
   }
   GANTRY_ASSIGN_OR_RETURN(auto nothing, allocate(device::MemoryKind::kDevice, 256));
   const std::vector<device::BufferRange> buffers(mostBuffers, {nothing.get(), 0, 256});

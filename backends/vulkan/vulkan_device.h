@@ -9,6 +9,7 @@
 #include "backends/vulkan/instance.h"
 #include "engine/device/device.h"
 
+#include <compare>
 #include <map>
 #include <mutex>
 
@@ -26,13 +27,24 @@ public:
   const DeviceSnapshot &snapshot() const { return instance_->snapshots()[index_]; }
   uint64_t validationMessages() const override { return instance_->messages(); }
 
+  struct Descriptor {
+    uint32_t binding; // of set 0
+    VkDescriptorType type;
+    auto operator<=>(const Descriptor &) const = default;
+  };
   struct Layout {
-    VkDescriptorSetLayout set = VK_NULL_HANDLE; // none where no storage buffers are bound
+    VkDescriptorSetLayout set = VK_NULL_HANDLE; // none where there are no descriptors
     VkPipelineLayout pipeline = VK_NULL_HANDLE;
   };
-  /// The layout of kernels with so many storage-buffer bindings and push-constant bytes; lives as
+  /// The layout of kernels with these descriptors (ascending) and push-constant bytes; lives as
   /// long as the device.
-  Result<Layout> layout(uint32_t storageBuffers, uint32_t pushConstantBytes);
+  Result<Layout> layout(const std::vector<Descriptor> &descriptors, uint32_t pushConstantBytes);
+
+  /// What its buffers are made for.
+  VkBufferUsageFlags bufferUsage() const {
+    return vulkan::bufferUsage(profile().features.bufferDeviceAddress,
+                               profile().maxTexelBufferElements > 0);
+  }
 
   using Device::countAllocated;
   using Device::countFreed;
@@ -90,8 +102,8 @@ private:
   uint64_t lastBinding_ = 0;
   uint64_t waitedBinding_ = 0;
   std::mutex layoutMutex_;
-  std::map<uint32_t, VkDescriptorSetLayout> setLayouts_;
-  std::map<std::pair<uint32_t, uint32_t>, VkPipelineLayout> pipelineLayouts_;
+  std::map<std::vector<Descriptor>, VkDescriptorSetLayout> setLayouts_;
+  std::map<std::pair<std::vector<Descriptor>, uint32_t>, VkPipelineLayout> pipelineLayouts_;
 };
 
 /// openDevice of vulkan.h with functions of the driver replaced.

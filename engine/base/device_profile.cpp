@@ -22,6 +22,10 @@ DeviceProfile vulkanGeneric() {
   profile.maxStorageBufferRange = uint64_t{1} << 27;
   profile.maxAllocationBytes = uint64_t{1} << 30;
   profile.maxStorageBuffersPerStage = 8;
+  profile.maxTexelBufferElements = 65536;
+  profile.texelBufferAlignment = 256;
+  profile.maxTexelBuffersPerStage = 16;
+  profile.maxResourcesPerStage = 128;
   profile.subgroupSize = 1;
   profile.preferAddressBinding = false;
   profile.preferredWorkgroupSize = 64;
@@ -33,8 +37,8 @@ DeviceProfile vulkanGeneric() {
 }
 
 /// Mesa's software device (limits as version 22.3 reports them). Its time goes into loads and
-/// stores, which run lane by lane: large register tiles, storage buffers, no shared memory where
-/// avoidable.
+/// stores, which run lane by lane (fetches of texels do not): large register tiles, texel buffers
+/// to read and storage buffers to write, no shared memory where avoidable.
 DeviceProfile vulkanLavapipe() {
   DeviceProfile profile;
   profile.name = "vulkan:lavapipe";
@@ -47,6 +51,11 @@ DeviceProfile vulkanLavapipe() {
   profile.maxStorageBufferRange = uint64_t{1} << 27;
   profile.maxAllocationBytes = uint64_t{1} << 31;
   profile.maxStorageBuffersPerStage = 32;
+  profile.maxTexelBufferElements = uint64_t{1} << 27;
+  profile.texelBufferAlignment = 16;
+  profile.maxTexelBuffersPerStage = 128;
+  profile.maxResourcesPerStage = 128;
+  profile.preferTexelLoads = true;
   profile.subgroupSize = 8;
   profile.preferAddressBinding = false;
   profile.preferredWorkgroupSize = 64;

@@ -40,10 +40,16 @@ struct DeviceProfile {
   uint64_t maxStorageBufferRange = 0;     // bytes of one storage-buffer binding
   uint64_t maxAllocationBytes = 0;        // of one driver allocation
   uint32_t maxStorageBuffersPerStage = 0; // storage-buffer bindings of one kernel
-  uint32_t subgroupSize = 1;              // 1: not known; kernels use no subgroup operation
-  bool preferAddressBinding = false;      // whether addresses are the faster way to bind buffers
-  uint32_t preferredWorkgroupSize = 0;    // invocations
-  uint32_t registerTileElements = 0;      // 32-bit accumulators that a thread should hold at most
+  // Read-only buffers may be bound as texel buffers: four elements a fetch (artifact.fbs, Binding).
+  uint64_t maxTexelBufferElements = 0;  // texels of one view; 0: it binds no texel buffers
+  uint64_t texelBufferAlignment = 256;  // bytes, of the start of a view
+  uint32_t maxTexelBuffersPerStage = 0; // texel-buffer bindings of one kernel
+  uint32_t maxResourcesPerStage = 0;    // storage and texel buffers of one kernel together
+  bool preferTexelLoads = false;        // whether they are the fastest way to read
+  uint32_t subgroupSize = 1;            // 1: not known; kernels use no subgroup operation
+  bool preferAddressBinding = false;    // whether addresses are the faster way to bind buffers
+  uint32_t preferredWorkgroupSize = 0;  // invocations
+  uint32_t registerTileElements = 0;    // 32-bit accumulators that a thread should hold at most
   DeviceFeatures features;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cinttypes>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 
 using namespace gantry;
@@ -13,12 +14,26 @@ static_assert(GANTRY_BINDING_AUTO == static_cast<int>(program::BindingChoice::kA
 static_assert(GANTRY_BINDING_STORAGE_BUFFER ==
               static_cast<int>(program::BindingChoice::kStorageBuffer));
 static_assert(GANTRY_BINDING_ADDRESS == static_cast<int>(program::BindingChoice::kAddress));
+static_assert(GANTRY_BINDING_TEXEL == static_cast<int>(program::BindingChoice::kTexel));
+
+/// What the environment wishes where the caller has no wish.
+Result<program::BindingChoice> bindingOfEnvironment() {
+  const char *name = std::getenv("GANTRY_BINDING");
+  if (!name || !*name)
+    return program::BindingChoice::kAuto;
+  auto choice = program::parseBinding(name);
+  if (!choice.isOk())
+    return Status(choice.status().code(), "GANTRY_BINDING: " + choice.status().message());
+  return choice;
+}
 
 Result<program::SessionOptions> readOptions(const gantry_session_options_t *source,
                                             const gantry_device_t &device) {
   program::SessionOptions options;
-  if (!source)
+  if (!source) {
+    GANTRY_ASSIGN_OR_RETURN(options.binding, bindingOfEnvironment());
     return options;
+  }
   // The struct may grow: an older caller's is shorter, and what it lacks is zero.
   constexpr size_t kFirst = offsetof(gantry_session_options_t, cache_path) + sizeof(void *);
   if (source->struct_size < kFirst || source->struct_size > 4096)
@@ -27,10 +42,13 @@ Result<program::SessionOptions> readOptions(const gantry_session_options_t *sour
                    "sizeof(gantry_session_options_t), which is %zu",
                    source->struct_size, sizeof(*source));
   const int binding = capi::rawValue(source->binding);
-  if (binding < GANTRY_BINDING_AUTO || binding > GANTRY_BINDING_ADDRESS)
+  if (binding < GANTRY_BINDING_AUTO || binding > GANTRY_BINDING_TEXEL)
     return statusf(StatusCode::kInvalidArgument, "session options: binding %d does not exist",
                    binding);
   options.binding = static_cast<program::BindingChoice>(binding);
+  if (options.binding == program::BindingChoice::kAuto) {
+    GANTRY_ASSIGN_OR_RETURN(options.binding, bindingOfEnvironment());
+  }
   options.timestamps = source->timestamps != 0;
   options.checkMemory = source->check_memory != 0;
   if (source->cache_path)

@@ -6,6 +6,14 @@
 
 namespace gantry::device {
 
+uint32_t KernelSource::storageBufferCount() const {
+  if (binding == BindingMode::kAddress)
+    return 0;
+  const auto alone =
+      std::count_if(texels.begin(), texels.end(), [](const TexelRead &read) { return read.alone; });
+  return bufferCount - static_cast<uint32_t>(alone);
+}
+
 Status CommandList::checkRecording(const char *what) const {
   if (owner_.isLost())
     return owner_.lostStatus();
@@ -67,29 +75,60 @@ Status CommandList::dispatch(const Dispatch &dispatch) {
                      "dispatch of '%s': %u workgroups in dimension %d, the device allows %u",
                      kernel.name().c_str(), dispatch.workgroups[i], i,
                      owner_.info().profile.maxWorkgroupCount[i]);
-  const bool storage = kernel.binding() == BindingMode::kStorageBuffer;
-  for (const BufferRange &range : dispatch.buffers) {
-    GANTRY_RETURN_IF_ERROR(checkRange(kernel.name().c_str(), range));
-    if (storage && range.offsetBytes % owner_.info().minStorageBufferOffsetAlignment != 0)
-      return statusf(StatusCode::kInvalidArgument,
-                     "dispatch of '%s': offset %" PRIu64 " is not a multiple of %" PRIu64,
-                     kernel.name().c_str(), range.offsetBytes,
-                     owner_.info().minStorageBufferOffsetAlignment);
-    if (storage && range.sizeBytes > owner_.info().profile.maxStorageBufferRange)
-      return statusf(
-          StatusCode::kUnsupported,
-          "dispatch of '%s': a storage buffer of %" PRIu64 " bytes, the device allows %" PRIu64,
-          kernel.name().c_str(), range.sizeBytes, owner_.info().profile.maxStorageBufferRange);
-  }
-  const uint32_t buffers = storage ? kernel.bufferCount() : 0;
+  GANTRY_RETURN_IF_ERROR(checkBindings(dispatch));
+  const uint32_t storage = kernel.storageBufferCount();
+  const auto texels = static_cast<uint32_t>(kernel.texels().size());
   if (used_.dispatches + 1 > capacity_.dispatches ||
-      used_.storageBuffers + buffers > capacity_.storageBuffers)
+      used_.storageBuffers + storage > capacity_.storageBuffers ||
+      used_.texelBuffers + texels > capacity_.texelBuffers)
     return statusf(StatusCode::kInvalidArgument,
-                   "the command list was begun for %u dispatches with %u storage buffers",
-                   capacity_.dispatches, capacity_.storageBuffers);
+                   "the command list was begun for %u dispatches with %u storage and %u texel "
+                   "buffers",
+                   capacity_.dispatches, capacity_.storageBuffers, capacity_.texelBuffers);
   GANTRY_RETURN_IF_ERROR(doDispatch(dispatch));
   used_.dispatches += 1;
-  used_.storageBuffers += buffers;
+  used_.storageBuffers += storage;
+  used_.texelBuffers += texels;
+  return {};
+}
+
+Status CommandList::checkBindings(const Dispatch &dispatch) const {
+  const Kernel &kernel = *dispatch.kernel;
+  const DeviceInfo &info = owner_.info();
+  const char *name = kernel.name().c_str();
+  auto nextTexel = kernel.texels().begin();
+  for (uint32_t i = 0; i < dispatch.buffers.size(); ++i) {
+    const BufferRange &range = dispatch.buffers[i];
+    GANTRY_RETURN_IF_ERROR(checkRange(name, range));
+    bool storage = kernel.binding() != BindingMode::kAddress;
+    uint64_t alignment = storage ? info.minStorageBufferOffsetAlignment : 1;
+    if (nextTexel != kernel.texels().end() && nextTexel->buffer == i) {
+      const TexelRead &read = *nextTexel++;
+      storage = !read.alone;
+      alignment = std::max(storage ? alignment : 1, info.profile.texelBufferAlignment);
+      const uint64_t texel = texelBytes(read.format);
+      const uint64_t count = range.sizeBytes / texel + (range.sizeBytes % texel != 0 ? 1 : 0);
+      if (count > info.profile.maxTexelBufferElements)
+        return statusf(StatusCode::kUnsupported,
+                       "dispatch of '%s': a texel buffer of %" PRIu64
+                       " texels, the device allows %" PRIu64,
+                       name, count, info.profile.maxTexelBufferElements);
+      if (count * texel > range.memory->sizeBytes() - range.offsetBytes)
+        return statusf(StatusCode::kInvalidArgument,
+                       "dispatch of '%s': the last texel of buffer %u, of %" PRIu64
+                       " bytes at %" PRIu64 ", ends beyond its memory of %" PRIu64 " bytes",
+                       name, i, range.sizeBytes, range.offsetBytes, range.memory->sizeBytes());
+    }
+    if (range.offsetBytes % alignment != 0)
+      return statusf(StatusCode::kInvalidArgument,
+                     "dispatch of '%s': offset %" PRIu64 " is not a multiple of %" PRIu64, name,
+                     range.offsetBytes, alignment);
+    if (storage && range.sizeBytes > info.profile.maxStorageBufferRange)
+      return statusf(StatusCode::kUnsupported,
+                     "dispatch of '%s': a storage buffer of %" PRIu64
+                     " bytes, the device allows %" PRIu64,
+                     name, range.sizeBytes, info.profile.maxStorageBufferRange);
+  }
   return {};
 }
 

@@ -20,6 +20,21 @@ namespace gantry::device {
 enum class BindingMode {
   kStorageBuffer, // set 0, binding i = buffer i; the push-constant block holds the dims
   kAddress,       // the block holds the buffers' addresses, then the dims
+  kTexel, // as storage buffers; those of KernelSource::texels are uniform texel buffers, too
+};
+
+enum class TexelFormat { kRgba32f, kRgba32i, kRgba16f };
+
+/// Bytes of a texel: four elements.
+inline uint64_t texelBytes(TexelFormat format) { return format == TexelFormat::kRgba16f ? 8 : 16; }
+
+/// A buffer that a kernel reads as a texel buffer, at set 0, binding bufferCount + buffer. The view
+/// begins with the bound range and holds all its bytes: its last texel may end beyond the range,
+/// but within the memory.
+struct TexelRead {
+  uint32_t buffer = 0;
+  TexelFormat format = TexelFormat::kRgba32f;
+  bool alone = true; // not bound as a storage buffer besides
 };
 
 struct KernelSource {
@@ -30,12 +45,15 @@ struct KernelSource {
   uint32_t bufferCount = 0;
   uint32_t dimCount = 0; // 8-byte words, of which kernels use the low 32 bits
   BindingMode binding = BindingMode::kStorageBuffer;
+  std::span<const TexelRead> texels; // kTexel: in ascending order of buffers; others: none
   uint32_t sharedBytes = 0;
 
   /// Bytes of the push-constant block: 8 per dim, and 8 per buffer where it is bound by address.
   uint32_t pushConstantBytes() const {
     return 8 * (dimCount + (binding == BindingMode::kAddress ? bufferCount : 0));
   }
+  /// Storage-buffer bindings.
+  uint32_t storageBufferCount() const;
 };
 
 class Kernel {
@@ -47,15 +65,20 @@ public:
   uint32_t bufferCount() const { return bufferCount_; }
   uint32_t dimCount() const { return dimCount_; }
   BindingMode binding() const { return binding_; }
+  std::span<const TexelRead> texels() const { return texels_; }
+  uint32_t storageBufferCount() const { return storageBufferCount_; }
 
 protected:
   explicit Kernel(const KernelSource &source)
       : name_(source.name), bufferCount_(source.bufferCount), dimCount_(source.dimCount),
-        binding_(source.binding) {}
+        binding_(source.binding), texels_(source.texels.begin(), source.texels.end()),
+        storageBufferCount_(source.storageBufferCount()) {}
   std::string name_;
   uint32_t bufferCount_;
   uint32_t dimCount_;
   BindingMode binding_;
+  std::vector<TexelRead> texels_;
+  uint32_t storageBufferCount_;
 
 private:
   friend class Device;
@@ -80,8 +103,9 @@ struct Dispatch {
 /// What a command list will hold at most; dispatches and timestamps beyond it are refused.
 struct CommandListCapacity {
   uint32_t dispatches = 0;
-  uint32_t storageBuffers = 0; // bindings of all dispatches that bind storage buffers
+  uint32_t storageBuffers = 0; // bindings of all dispatches, Kernel::storageBufferCount each
   uint32_t timestamps = 0;
+  uint32_t texelBuffers = 0; // bindings of all dispatches, Kernel::texels().size() each
 };
 
 inline constexpr uint64_t kMaxUpdateBytes = 65536; // of one CommandList::update
@@ -133,6 +157,7 @@ private:
   enum class State { kInitial, kRecording, kEnded };
   Status checkRecording(const char *what) const;
   Status checkRange(const char *what, const BufferRange &range) const;
+  Status checkBindings(const Dispatch &dispatch) const;
   Status checkWords(const char *what, const BufferRange &range) const;
   const Device &owner_;
   CommandListCapacity capacity_;

@@ -5,6 +5,38 @@
 
 namespace gantry::device {
 
+namespace {
+
+Status checkTexels(const KernelSource &source, const DeviceProfile &profile) {
+  const int nameLength = static_cast<int>(source.name.size());
+  const char *name = source.name.data();
+  const size_t count = source.texels.size();
+  if ((source.binding == BindingMode::kTexel) != (count > 0))
+    return statusf(StatusCode::kInvalidArgument,
+                   "kernel '%.*s': its binding reads %s buffer as texels, it lists %zu", nameLength,
+                   name, count > 0 ? "no" : "at least one", count);
+  for (size_t i = 0; i < count; ++i)
+    if (source.texels[i].buffer >= source.bufferCount ||
+        (i > 0 && source.texels[i].buffer <= source.texels[i - 1].buffer))
+      return statusf(StatusCode::kInvalidArgument,
+                     "kernel '%.*s': texel buffer %u of %u buffers; each is listed once, in "
+                     "ascending order",
+                     nameLength, name, source.texels[i].buffer, source.bufferCount);
+  if (count > 0 && profile.maxTexelBufferElements == 0)
+    return statusf(StatusCode::kUnsupported,
+                   "kernel '%.*s': reads texel buffers, which the device lacks", nameLength, name);
+  if (count > profile.maxTexelBuffersPerStage ||
+      (count > 0 && count + source.storageBufferCount() > profile.maxResourcesPerStage))
+    return statusf(StatusCode::kUnsupported,
+                   "kernel '%.*s': binds %zu texel and %u storage buffers, the device allows %u "
+                   "and %u together",
+                   nameLength, name, count, source.storageBufferCount(),
+                   profile.maxTexelBuffersPerStage, profile.maxResourcesPerStage);
+  return {};
+}
+
+} // namespace
+
 Status checkKernel(const KernelSource &source, const DeviceProfile &profile) {
   const int nameLength = static_cast<int>(source.name.size());
   const char *name = source.name.data();
@@ -34,12 +66,12 @@ Status checkKernel(const KernelSource &source, const DeviceProfile &profile) {
     return statusf(StatusCode::kUnsupported,
                    "kernel '%.*s': binds by address, the device has no bufferDeviceAddress",
                    nameLength, name);
-  if (source.binding == BindingMode::kStorageBuffer &&
-      source.bufferCount > profile.maxStorageBuffersPerStage)
+  const uint32_t storageBuffers = source.storageBufferCount();
+  if (storageBuffers > profile.maxStorageBuffersPerStage)
     return statusf(StatusCode::kUnsupported,
                    "kernel '%.*s': binds %u storage buffers, the device allows %u", nameLength,
-                   name, source.bufferCount, profile.maxStorageBuffersPerStage);
-  return {};
+                   name, storageBuffers, profile.maxStorageBuffersPerStage);
+  return checkTexels(source, profile);
 }
 
 // ---- Device ------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@
 #include "engine/device/command_list.h"
 #include "engine/device/memory.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -73,6 +74,12 @@ struct DeviceInfo {
   VirtualMemoryInfo virtualMemory;
   ExternalMemoryInfo external;
   DeviceProfile profile;
+
+  /// Bytes; what a buffer begins at a multiple of may be bound in any way.
+  uint64_t bindingAlignment() const {
+    const uint64_t texels = profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1;
+    return std::max(minStorageBufferOffsetAlignment, texels);
+  }
 };
 
 class Device : public std::enable_shared_from_this<Device> {

@@ -1,6 +1,9 @@
 #include "engine/program/kernel_set.h"
 
+#include <algorithm>
 #include <cinttypes>
+#include <climits>
+#include <deque>
 
 namespace gantry::program {
 
@@ -9,12 +12,42 @@ namespace {
 using artifact::Binding;
 
 device::BindingMode modeOf(const artifact::KernelVariant &variant) {
-  return variant.binding() == Binding::address ? device::BindingMode::kAddress
-                                               : device::BindingMode::kStorageBuffer;
+  switch (variant.binding()) {
+  case Binding::address:
+    return device::BindingMode::kAddress;
+  case Binding::texel:
+    return device::BindingMode::kTexel;
+  case Binding::storage_buffer:
+    break;
+  }
+  return device::BindingMode::kStorageBuffer;
 }
 
+device::TexelFormat formatOf(artifact::TexelFormat format) {
+  switch (format) {
+  case artifact::TexelFormat::rgba32i:
+    return device::TexelFormat::kRgba32i;
+  case artifact::TexelFormat::rgba16f:
+    return device::TexelFormat::kRgba16f;
+  case artifact::TexelFormat::rgba32f:
+    break;
+  }
+  return device::TexelFormat::kRgba32f;
+}
+
+std::vector<device::TexelRead> texelsOf(const artifact::KernelVariant &variant) {
+  std::vector<device::TexelRead> texels;
+  for (uint32_t i = 0; variant.texels() && i < variant.texels()->size(); ++i) {
+    const artifact::TexelRead &read = *variant.texels()->Get(i);
+    texels.push_back({read.buffer(), formatOf(read.format()), read.alone()});
+  }
+  return texels;
+}
+
+/// texels: texelsOf(variant), which the source refers to.
 device::KernelSource sourceOf(const artifact::Kernel &kernel,
-                              const artifact::KernelVariant &variant) {
+                              const artifact::KernelVariant &variant,
+                              std::span<const device::TexelRead> texels) {
   device::KernelSource source;
   source.name = kernel.name()->string_view();
   source.entryPoint = kernel.entry_point()->string_view();
@@ -24,6 +57,7 @@ device::KernelSource sourceOf(const artifact::Kernel &kernel,
   source.bufferCount = kernel.buffer_count();
   source.dimCount = kernel.dim_count();
   source.binding = modeOf(variant);
+  source.texels = texels;
   source.sharedBytes = variant.shared_bytes();
   return source;
 }
@@ -52,70 +86,151 @@ Status checkVariant(const artifact::Kernel &kernel, const artifact::KernelVarian
     if (!hasCapability(profile.features, capability->string_view()))
       return statusf(StatusCode::kUnsupported, "kernel '%s' needs %s, which the device lacks",
                      kernel.name()->c_str(), capability->c_str());
-  return device::checkKernel(sourceOf(kernel, variant), profile);
+  return device::checkKernel(sourceOf(kernel, variant, texelsOf(variant)), profile);
+}
+
+/// Whether the device's limits allow to bind these buffers so.
+Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVariant &variant,
+                    const DeviceProfile &profile, std::span<const BoundBuffer> buffers) {
+  if (variant.binding() == Binding::address)
+    return {};
+  const std::vector<device::TexelRead> texels = texelsOf(variant);
+  auto read = texels.begin();
+  for (uint32_t i = 0; i < buffers.size(); ++i) {
+    const BoundBuffer &buffer = buffers[i];
+    bool storage = true;
+    if (read != texels.end() && read->buffer == i) {
+      storage = !read->alone;
+      const uint64_t texel = device::texelBytes(read->format);
+      ++read;
+      if (buffer.sizeBytes / texel + (buffer.sizeBytes % texel != 0) >
+              profile.maxTexelBufferElements ||
+          buffer.offsetBytes % profile.texelBufferAlignment != 0)
+        return statusf(StatusCode::kUnsupported,
+                       "kernel '%s' reads a tensor of %" PRIu64 " bytes at %" PRIu64
+                       " as texels; the device's texel buffers hold %" PRIu64
+                       " and begin at multiples of %" PRIu64 " bytes",
+                       kernel.name()->c_str(), buffer.sizeBytes, buffer.offsetBytes,
+                       profile.maxTexelBufferElements, profile.texelBufferAlignment);
+    }
+    if (storage && buffer.sizeBytes > profile.maxStorageBufferRange)
+      return statusf(StatusCode::kUnsupported,
+                     "kernel '%s' binds a tensor of %" PRIu64
+                     " bytes, the device's storage buffers hold %" PRIu64
+                     " and it has no addresses to use instead",
+                     kernel.name()->c_str(), buffer.sizeBytes, profile.maxStorageBufferRange);
+  }
+  return {};
+}
+
+constexpr int kNever = INT_MAX;
+
+/// The lowest is tried first.
+int rankOf(Binding binding, BindingChoice choice, const DeviceProfile &profile, bool large) {
+  const bool texel = binding == Binding::texel, address = binding == Binding::address;
+  switch (choice) {
+  case BindingChoice::kStorageBuffer:
+    return texel ? kNever : !address ? 0 : large ? 1 : kNever;
+  case BindingChoice::kAddress:
+    return address ? 0 : kNever;
+  case BindingChoice::kTexel:
+    return texel ? 0 : address ? 2 : 1;
+  case BindingChoice::kAuto:
+    break;
+  }
+  if (texel)
+    return profile.preferTexelLoads ? 0 : 3;
+  return address == profile.preferAddressBinding ? 1 : 2;
+}
+
+const char *choiceText(BindingChoice choice) {
+  return choice == BindingChoice::kAddress ? "by address" : "storage buffers";
 }
 
 } // namespace
 
 const char *bindingName(device::BindingMode mode) {
-  return mode == device::BindingMode::kAddress ? "address" : "storage_buffer";
+  switch (mode) {
+  case device::BindingMode::kAddress:
+    return "address";
+  case device::BindingMode::kTexel:
+    return "texel";
+  case device::BindingMode::kStorageBuffer:
+    break;
+  }
+  return "storage_buffer";
+}
+
+Result<BindingChoice> parseBinding(const std::string &name) {
+  std::string text = name;
+  std::replace(text.begin(), text.end(), '_', '-');
+  const std::pair<const char *, BindingChoice> known[] = {
+      {"auto", BindingChoice::kAuto},
+      {"storage-buffer", BindingChoice::kStorageBuffer},
+      {"address", BindingChoice::kAddress},
+      {"texel", BindingChoice::kTexel}};
+  for (const auto &[knownName, choice] : known)
+    if (text == knownName)
+      return choice;
+  return statusf(StatusCode::kInvalidArgument,
+                 "no binding \"%s\"; there are: auto, storage-buffer, address, texel",
+                 name.c_str());
 }
 
 Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &kernel,
                                                       BindingChoice choice,
                                                       const DeviceProfile &profile,
-                                                      uint64_t largestBytes) {
-  const bool tooLarge = largestBytes > profile.maxStorageBufferRange;
-  const bool addressFirst = choice == BindingChoice::kAddress ||
-                            (choice == BindingChoice::kAuto && profile.preferAddressBinding);
+                                                      std::span<const BoundBuffer> buffers) {
+  const bool large = std::any_of(buffers.begin(), buffers.end(), [&](const BoundBuffer &buffer) {
+    return buffer.sizeBytes > profile.maxStorageBufferRange;
+  });
   Status reason;
   const artifact::KernelVariant *best = nullptr;
+  int bestRank = kNever;
   for (const artifact::KernelVariant *variant : *kernel.variants()) {
-    const bool address = variant->binding() == Binding::address;
-    if (variant->binding() == Binding::texel) // sessions do not bind texel buffers yet
-      continue;
-    if (choice == BindingChoice::kAddress && !address)
-      continue;
-    if (choice == BindingChoice::kStorageBuffer && address && !tooLarge)
+    const int rank = rankOf(variant->binding(), choice, profile, large);
+    if (rank >= bestRank)
       continue;
     Status status = checkVariant(kernel, *variant, profile);
-    if (status.isOk() && tooLarge && !address)
-      status = statusf(StatusCode::kUnsupported,
-                       "kernel '%s' binds a tensor of %" PRIu64
-                       " bytes, the device's storage buffers hold %" PRIu64
-                       " and it has no addresses to use instead",
-                       kernel.name()->c_str(), largestBytes, profile.maxStorageBufferRange);
-    if (!status.isOk()) {
-      if (reason.isOk())
-        reason = std::move(status);
-      continue;
-    }
-    const bool preferred = address == addressFirst;
-    if (!best || (preferred && (best->binding() == Binding::address) != addressFirst))
+    if (status.isOk())
+      status = checkBuffers(kernel, *variant, profile, buffers);
+    if (status.isOk()) {
       best = variant;
+      bestRank = rank;
+    } else if (reason.isOk()) {
+      reason = std::move(status);
+    }
   }
   if (best)
     return best;
   if (!reason.isOk())
     return reason;
   return statusf(StatusCode::kUnsupported, "kernel '%s' has no variant that binds %s",
-                 kernel.name()->c_str(),
-                 choice == BindingChoice::kAddress ? "by address" : "storage buffers");
+                 kernel.name()->c_str(), choiceText(choice));
 }
 
 Status
 KernelSet::require(std::span<const std::pair<uint32_t, const artifact::KernelVariant *>> wanted) {
   std::vector<device::KernelSource> sources;
+  std::deque<std::vector<device::TexelRead>> texels;        // what the sources refer to
   std::map<const artifact::KernelVariant *, size_t> places; // indices in kernels_, once made
   std::map<std::string, size_t> contents;
   for (const auto &[index, variant] : wanted) {
     if (byVariant_.contains(variant) || places.contains(variant))
       continue;
+    texels.push_back(texelsOf(*variant));
     const device::KernelSource source =
-        sourceOf(*program_->metadata().kernels()->Get(index), *variant);
+        sourceOf(*program_->metadata().kernels()->Get(index), *variant, texels.back());
     std::string key(reinterpret_cast<const char *>(source.spirv.data()), source.spirv.size_bytes());
     key += std::string(source.entryPoint) + " " + std::to_string(source.bufferCount) + " " +
            std::to_string(source.dimCount) + bindingName(source.binding);
+    for (const device::TexelRead &read : source.texels) {
+      key += read.alone ? " alone " : " also ";
+      key += std::to_string(read.buffer);
+      key += read.format == device::TexelFormat::kRgba32f   ? "f"
+             : read.format == device::TexelFormat::kRgba32i ? "i"
+                                                            : "h";
+    }
     if (auto known = byContent_.find(key); known != byContent_.end()) {
       places[variant] = known->second;
       continue;

@@ -11,17 +11,31 @@
 
 namespace gantry::program {
 
-enum class BindingChoice { kAuto, kStorageBuffer, kAddress };
+/// kTexel: texel buffers where a kernel reads some and what is bound allows it, else storage
+/// buffers.
+enum class BindingChoice { kAuto, kStorageBuffer, kAddress, kTexel };
 
-const char *bindingName(device::BindingMode mode); // "storage_buffer", "address"
+const char *bindingName(device::BindingMode mode); // "storage_buffer", "address", "texel"
 
-/// The variant of a kernel for bindings of at most largestBytes: the binding that is asked for, or
-/// that the device prefers; addresses where a binding is larger than a storage buffer may be.
-/// kUnsupported says why none of the kernel's variants can run.
+/// "auto", "storage-buffer", "address", "texel" ("_" for "-" is taken, too); any other name is
+/// kInvalidArgument.
+Result<BindingChoice> parseBinding(const std::string &name);
+
+/// What a dispatch will find in one of its buffers.
+struct BoundBuffer {
+  uint64_t sizeBytes = 0;
+  uint64_t offsetBytes = 0; // from a multiple of 256 in device memory
+};
+
+/// The variant of a kernel for these buffers (as many as the kernel has; or none, where they are
+/// not known yet and count as small): the binding that is asked for, or that the device prefers.
+/// Others take its place where the buffers go beyond the device's limits: storage buffers for texel
+/// buffers, addresses for storage buffers. kUnsupported says why none of the kernel's variants can
+/// run.
 Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &kernel,
                                                       BindingChoice choice,
                                                       const DeviceProfile &profile,
-                                                      uint64_t largestBytes);
+                                                      std::span<const BoundBuffer> buffers);
 
 class KernelSet {
 public:

@@ -45,8 +45,7 @@ Status Recording::bindPorts(const Context &context, std::span<const PortBinding>
   const auto *sources = isInput ? program.inputs() : program.outputs();
   const bool unified = hostWritesDirectly(context.device, context.options);
   const bool guarded = context.options.checkMemory && !isInput;
-  const uint64_t alignment =
-      std::max<uint64_t>(16, context.device.info().minStorageBufferOffsetAlignment);
+  const uint64_t alignment = std::max<uint64_t>(16, context.device.info().bindingAlignment());
 
   // What needs a place of the recording's own, and where in it.
   uint64_t ioBytes = 0, stagedBytes = 0;
@@ -143,9 +142,10 @@ Status Recording::recordAll(const Context &context) {
   for (uint32_t i = 0; i < variants_.size(); ++i) {
     if (!variants_[i])
       continue;
+    const device::Kernel &kernel = context.kernels.get(variants_[i]);
     capacity.dispatches += 1;
-    if (variants_[i]->binding() == artifact::Binding::storage_buffer)
-      capacity.storageBuffers += program.commands()->Get(i)->bindings()->size();
+    capacity.storageBuffers += kernel.storageBufferCount();
+    capacity.texelBuffers += static_cast<uint32_t>(kernel.texels().size());
   }
   capacity.timestamps = options.timestamps ? program.commands()->size() + 1 : 0;
   if (options.checkMemory)

@@ -32,6 +32,25 @@ Status checkPortSizes(const artifact::Program &program, const ShapePlan &plan) {
   return {};
 }
 
+BindingChoice choiceOf(artifact::Binding binding) {
+  switch (binding) {
+  case artifact::Binding::address:
+    return BindingChoice::kAddress;
+  case artifact::Binding::texel:
+    return BindingChoice::kTexel;
+  case artifact::Binding::storage_buffer:
+    break;
+  }
+  return BindingChoice::kStorageBuffer;
+}
+
+/// From the start of the storage that a value lies in; inputs, outputs and constants begin theirs.
+uint64_t offsetOf(const ShapePlan &plan, uint32_t value) {
+  if (plan.offsets[value] != kNoOffset)
+    return plan.offsets[value];
+  return plan.hostOffsets[value] != kNoOffset ? plan.hostOffsets[value] : 0;
+}
+
 uint64_t nowNs() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                    std::chrono::steady_clock::now().time_since_epoch())
@@ -72,7 +91,7 @@ Status Session::load() {
     for (uint32_t i = 0; i < metadata.kernels()->size(); ++i) {
       GANTRY_ASSIGN_OR_RETURN(
           const artifact::KernelVariant *variant,
-          chooseVariant(*metadata.kernels()->Get(i), options_.binding, device_->profile(), 0));
+          chooseVariant(*metadata.kernels()->Get(i), options_.binding, device_->profile(), {}));
       wanted.push_back({i, variant});
     }
     GANTRY_RETURN_IF_ERROR(kernels_.require(wanted));
@@ -86,12 +105,12 @@ Status Session::chooseVariants(CachedPlan &entry) const {
   for (const artifact::Command *command : *metadata.commands()) {
     const artifact::KernelVariant *variant = nullptr;
     if (command->kind() == artifact::CommandKind::dispatch) {
-      uint64_t largest = 0;
+      std::vector<BoundBuffer> buffers;
       for (uint32_t value : *command->bindings())
-        largest = std::max(largest, entry.plan->sizeBytes[value]);
+        buffers.push_back({entry.plan->sizeBytes[value], offsetOf(*entry.plan, value)});
       GANTRY_ASSIGN_OR_RETURN(variant,
                               chooseVariant(*metadata.kernels()->Get(command->kernel()),
-                                            options_.binding, device_->profile(), largest));
+                                            options_.binding, device_->profile(), buffers));
     }
     entry.variants.push_back(variant);
   }
@@ -145,7 +164,7 @@ Result<const Session::CachedPlan *> Session::planFor(std::vector<int64_t> symbol
   }
   ShapePlanOptions planOptions;
   planOptions.guardBytes = options_.checkMemory ? kGuardBytes : 0;
-  planOptions.minAlignment = device_->info().minStorageBufferOffsetAlignment;
+  planOptions.minAlignment = device_->info().bindingAlignment();
   GANTRY_ASSIGN_OR_RETURN(ShapePlan plan,
                           makeShapePlan(program_->metadata(), symbols, planOptions));
   GANTRY_RETURN_IF_ERROR(checkPortSizes(program_->metadata(), plan));
@@ -368,8 +387,7 @@ Result<DispatchInfo> Session::dispatch(size_t index) const {
       info.workgroupSize[i] = kernel.workgroup_size()->Get(i);
     }
     info.sharedBytes = variant->shared_bytes();
-    info.binding = variant->binding() == artifact::Binding::address ? BindingChoice::kAddress
-                                                                    : BindingChoice::kStorageBuffer;
+    info.binding = choiceOf(variant->binding());
   }
   return info;
 }

@@ -3,9 +3,13 @@
 #include "tests/backends/vulkan/driver_shims.h"
 #include "tests/support/add_address.h"
 #include "tests/support/add_storage.h"
+#include "tests/support/add_texel.h"
 #include "tests/support/fake_device.h"
+#include "tests/support/gather_texel.h"
 #include "tests/support/ramp_address.h"
 #include "tests/support/ramp_storage.h"
+
+#include <cmath>
 
 namespace gantry::test {
 
@@ -13,6 +17,10 @@ namespace {
 
 std::span<const uint32_t> spirv(const std::string &kernel, device::BindingMode binding) {
   const bool address = binding == device::BindingMode::kAddress;
+  if (kernel == "gather")
+    return kGatherTexel;
+  if (kernel == "add" && binding == device::BindingMode::kTexel)
+    return kAddTexel;
   if (kernel == "add")
     return address ? std::span<const uint32_t>(kAddAddress) : kAddStorage;
   return address ? std::span<const uint32_t>(kRampAddress) : kRampStorage;
@@ -25,12 +33,15 @@ uint64_t reached(const HostKernelCall &call) {
   return std::min<uint64_t>(call.dims[0], uint64_t{64} * call.workgroups[0]);
 }
 
+float loadFloat(std::span<const uint8_t> bytes, uint64_t index) {
+  float value;
+  std::memcpy(&value, bytes.data() + 4 * index, 4);
+  return value;
+}
+
 void addOnHost(const HostKernelCall &call) {
   for (uint64_t i = 0; i < reached(call); ++i) {
-    float a, b;
-    std::memcpy(&a, call.buffers[0].data() + 4 * i, 4);
-    std::memcpy(&b, call.buffers[1].data() + 4 * i, 4);
-    const float sum = a + b;
+    const float sum = loadFloat(call.buffers[0], i) + loadFloat(call.buffers[1], i);
     std::memcpy(call.buffers[2].data() + 4 * i, &sum, 4);
   }
 }
@@ -42,9 +53,29 @@ void rampOnHost(const HostKernelCall &call) {
   }
 }
 
+/// A normal half, or zero.
+float loadHalf(std::span<const uint8_t> bytes, uint64_t index) {
+  uint16_t bits;
+  std::memcpy(&bits, bytes.data() + 2 * index, 2);
+  const int exponent = bits >> 10 & 31;
+  const float magnitude =
+      exponent == 0 ? 0.0f : std::ldexp(static_cast<float>(1024 + (bits & 1023)), exponent - 25);
+  return bits >> 15 ? -magnitude : magnitude;
+}
+
+void gatherOnHost(const HostKernelCall &call) {
+  for (uint64_t i = 0; i < reached(call); ++i) {
+    int32_t number;
+    std::memcpy(&number, call.buffers[1].data() + 4 * i, 4);
+    const float sum = loadFloat(call.buffers[0], static_cast<uint64_t>(number)) +
+                      loadFloat(call.buffers[0], i) + loadHalf(call.buffers[2], i);
+    std::memcpy(call.buffers[3].data() + 4 * i, &sum, 4);
+  }
+}
+
 Result<std::shared_ptr<device::Device>> openFakeLosing(uint64_t k) {
   FakeConfig config;
-  config.kernels = {{"add", addOnHost}, {"ramp", rampOnHost}};
+  config.kernels = {{"add", addOnHost}, {"gather", gatherOnHost}, {"ramp", rampOnHost}};
   std::shared_ptr<FakeDevice> device = FakeDevice::create(std::move(config));
   device->loseAtSubmission(k);
   return std::shared_ptr<device::Device>(std::move(device));

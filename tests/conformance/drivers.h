@@ -74,9 +74,12 @@ protected:
     finish(*list);
     return {readback->mapped(), readback->mapped() + size};
   }
-  /// "add": 3 buffers of float, 1 dim. "ramp": 1 buffer of uint, 3 dims.
+  /// "add": 3 buffers of float, 1 dim; texel buffers: the first two. "ramp": 1 buffer of uint, 3
+  /// dims; no texel buffers. "gather": buffers of float, int, half, float, 1 dim; texel buffers:
+  /// the first three, the first one a storage buffer besides.
   std::unique_ptr<device::Kernel> kernel(const std::string &name, uint32_t buffers, uint32_t dims,
-                                         device::BindingMode binding) {
+                                         device::BindingMode binding,
+                                         std::span<const device::TexelRead> texels = {}) {
     device::KernelSource source;
     source.name = name;
     source.entryPoint = "main";
@@ -85,6 +88,7 @@ protected:
     source.bufferCount = buffers;
     source.dimCount = dims;
     source.binding = binding;
+    source.texels = texels;
     auto made = device_->createKernels({&source, 1}, "");
     EXPECT_TRUE(made.isOk()) << made.status().message();
     return made.isOk() ? std::move(made->front()) : nullptr;

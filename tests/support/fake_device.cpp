@@ -46,6 +46,11 @@ FakeDevice::FakeDevice(FakeConfig config) : config_(std::move(config)) {
   info_.profile.maxPushConstantBytes = 128;
   info_.profile.maxStorageBufferRange = uint64_t{1} << 32;
   info_.profile.maxStorageBuffersPerStage = kMaxKernelArguments;
+  info_.profile.preferTexelLoads = config_.preferTexelLoads;
+  info_.profile.maxTexelBufferElements = config_.maxTexelBufferElements;
+  info_.profile.texelBufferAlignment = 64;
+  info_.profile.maxTexelBuffersPerStage = kMaxKernelArguments;
+  info_.profile.maxResourcesPerStage = 2 * kMaxKernelArguments;
   info_.profile.features.bufferDeviceAddress = true;
 }
 

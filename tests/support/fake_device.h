@@ -46,6 +46,8 @@ struct FakeConfig {
   bool enforceHeapSize = true; // an allocation above what a heap has left is kOutOfMemory
   uint64_t granularityBytes = 65536;
   uint64_t maxAllocationBytes = uint64_t{4} << 30;
+  bool preferTexelLoads = false;
+  uint64_t maxTexelBufferElements = 65536;
   /// By the kernel's name; a kernel without an entry is refused by createKernels.
   std::map<std::string, HostKernel, std::less<>> kernels;
 };

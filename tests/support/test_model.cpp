@@ -2,10 +2,12 @@
 #include "engine/plan/plan.h"
 #include "tests/support/add_address.h"
 #include "tests/support/add_storage.h"
+#include "tests/support/add_texel.h"
 #include "tests/support/invert_address.h"
 #include "tests/support/invert_storage.h"
 #include "tests/support/twice_address.h"
 #include "tests/support/twice_storage.h"
+#include "tests/support/twice_texel.h"
 
 #include <algorithm>
 #include <cstring>
@@ -27,6 +29,7 @@ struct KernelCode {
   uint32_t buffers;
   std::vector<uint32_t> storage;
   std::vector<uint32_t> address;
+  std::vector<uint32_t> texel; // reads all buffers but the last one so; empty: there is none
   std::vector<std::string> capabilities;
 };
 
@@ -37,13 +40,14 @@ template <size_t N> std::vector<uint32_t> words(const uint32_t (&code)[N]) {
 KernelCode codeOf(TestKernel kernel) {
   switch (kernel) {
   case TestKernel::kAdd:
-    return {"add", 3, words(kAddStorage), words(kAddAddress), {}};
+    return {"add", 3, words(kAddStorage), words(kAddAddress), words(kAddTexel), {}};
   case TestKernel::kTwice:
-    return {"twice", 2, words(kTwiceStorage), words(kTwiceAddress), {}};
+    return {"twice", 2, words(kTwiceStorage), words(kTwiceAddress), words(kTwiceTexel), {}};
   case TestKernel::kInvert:
     break;
   }
-  return {"invert", 2, words(kInvertStorage), words(kInvertAddress), {"storageBuffer8BitAccess"}};
+  return {
+      "invert", 2, words(kInvertStorage), words(kInvertAddress), {}, {"storageBuffer8BitAccess"}};
 }
 
 } // namespace
@@ -144,12 +148,16 @@ uint32_t TestModel::kernelIndex(TestKernel kernel) {
   entry->buffer_count = code.buffers;
   entry->dim_count = 1;
   entry->tile = "one element per invocation";
-  for (Binding binding : {Binding::storage_buffer, Binding::address}) {
-    const bool address = binding == Binding::address;
+  for (Binding binding : {Binding::storage_buffer, Binding::address, Binding::texel}) {
+    const bool address = binding == Binding::address, texel = binding == Binding::texel;
+    if (texel && code.texel.empty())
+      continue;
     auto variant = std::make_unique<artifact::KernelVariantT>();
     variant->binding = binding;
-    variant->spirv = address ? code.address : code.storage;
+    variant->spirv = address ? code.address : texel ? code.texel : code.storage;
     variant->push_constant_bytes = 8 * (1 + (address ? code.buffers : 0));
+    for (uint32_t i = 0; texel && i + 1 < code.buffers; ++i)
+      variant->texels.push_back(artifact::TexelRead(i, artifact::TexelFormat::rgba32f, true));
     variant->capabilities = code.capabilities;
     entry->variants.push_back(std::move(variant));
   }

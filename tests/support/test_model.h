@@ -48,7 +48,7 @@ public:
   /// Makes a transient an output of the program.
   void output(const std::string &name, uint32_t value);
 
-  /// Kernels have only this binding; both where it is not called.
+  /// Kernels have only this binding; all of them where it is not called.
   void onlyBinding(artifact::Binding binding);
 
   /// Lifetimes, plan and barriers; then the program may still be changed by hand.

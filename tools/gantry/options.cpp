@@ -52,7 +52,7 @@ void addSessionOptions(CLI::App &command, SessionRequest &request) {
           },
           ""));
   command.add_option("--binding", request.binding, "How kernels reach their buffers (auto)")
-      ->check(CLI::IsMember({"auto", "storage-buffer", "address"}));
+      ->check(CLI::IsMember({"auto", "storage-buffer", "address", "texel"}));
 }
 
 void addProfileOption(CLI::App &command, std::string &profile) {

@@ -9,6 +9,7 @@ namespace {
 gantry_binding_t bindingOf(const std::string &name) {
   return name == "storage-buffer" ? GANTRY_BINDING_STORAGE_BUFFER
          : name == "address"      ? GANTRY_BINDING_ADDRESS
+         : name == "texel"        ? GANTRY_BINDING_TEXEL
                                   : GANTRY_BINDING_AUTO;
 }
 
@@ -110,6 +111,8 @@ const char *bindingName(gantry_binding_t binding) {
     return "storage-buffer";
   case GANTRY_BINDING_ADDRESS:
     return "address";
+  case GANTRY_BINDING_TEXEL:
+    return "texel";
   }
   return "unknown";
 }

@@ -13,7 +13,7 @@ namespace gantry::tool {
 
 struct SessionRequest {
   std::string device;           // --device
-  std::string binding = "auto"; // "auto", "storage-buffer", "address"
+  std::string binding = "auto"; // "auto", "storage-buffer", "address", "texel"
   bool timestamps = false, checkMemory = false;
 };
 

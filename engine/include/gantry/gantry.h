@@ -272,9 +272,11 @@ typedef struct gantry_session gantry_session_t;
 typedef struct gantry_run gantry_run_t;
 
 typedef enum gantry_binding {
-  GANTRY_BINDING_AUTO = 0,           /* what the device prefers */
+  GANTRY_BINDING_AUTO = 0,           /* what GANTRY_BINDING says, else what the device prefers */
   GANTRY_BINDING_STORAGE_BUFFER = 1, /* descriptors; synchronization validation sees these */
-  GANTRY_BINDING_ADDRESS = 2         /* buffer device addresses */
+  GANTRY_BINDING_ADDRESS = 2,        /* buffer device addresses */
+  GANTRY_BINDING_TEXEL = 3           /* descriptors, with texel buffers where a kernel reads some
+                                        and the tensor is within the device's limits */
 } gantry_binding_t;
 
 typedef struct gantry_session_options {

@@ -26,6 +26,11 @@ DeviceSnapshot usable(const char *name, VkPhysicalDeviceType type) {
   s.properties.limits.maxDescriptorSetStorageBuffers = 256;
   s.properties.limits.maxPerStageResources = 128;
   s.properties.limits.minStorageBufferOffsetAlignment = 64;
+  s.properties.limits.maxTexelBufferElements = 1 << 27;
+  s.properties.limits.minTexelBufferOffsetAlignment = 16;
+  s.properties.limits.maxPerStageDescriptorSampledImages = 100;
+  s.properties.limits.maxDescriptorSetSampledImages = 200;
+  s.texelFormats = true;
   s.properties.limits.timestampPeriod = 2.0f;
   s.properties11.maxMemoryAllocationSize = uint64_t{4} << 30;
   s.properties11.subgroupSize = 32;
@@ -65,6 +70,7 @@ DeviceSnapshot discrete() {
 
 DeviceSnapshot software() {
   DeviceSnapshot s = usable("llvmpipe (LLVM 15.0.6, 256 bits)", VK_PHYSICAL_DEVICE_TYPE_CPU);
+  s.driver.driverID = VK_DRIVER_ID_MESA_LLVMPIPE;
   addHeap(s, 16, true);
   addType(s, kLocal | kMapped | kCached, 0);
   return s;
@@ -96,6 +102,36 @@ TEST(DevicePlan, softwareDevicesPreferStorageBuffers) {
   EXPECT_TRUE(plan.info.unifiedMemory);
   EXPECT_TRUE(plan.info.profile.features.bufferDeviceAddress);
   EXPECT_FALSE(plan.info.profile.preferAddressBinding);
+}
+
+TEST(DevicePlan, texelBuffersArePreferredByLavapipeAlone) {
+  const DeviceProfile lavapipe = planDevice(software()).info.profile;
+  EXPECT_TRUE(lavapipe.preferTexelLoads);
+  EXPECT_EQ(lavapipe.maxTexelBufferElements, 1u << 27);
+  EXPECT_EQ(lavapipe.texelBufferAlignment, 16u);
+  EXPECT_EQ(lavapipe.maxTexelBuffersPerStage, 100u);
+  EXPECT_EQ(lavapipe.maxResourcesPerStage, 128u);
+  DeviceSnapshot s = software();
+  s.driver.driverID = VK_DRIVER_ID_GOOGLE_SWIFTSHADER;
+  EXPECT_FALSE(planDevice(s).info.profile.preferTexelLoads);
+  EXPECT_FALSE(planDevice(discrete()).info.profile.preferTexelLoads);
+  EXPECT_GT(planDevice(discrete()).info.profile.maxTexelBufferElements, 0u)
+      << "it may be asked for";
+}
+
+TEST(DevicePlan, usesNoTexelBuffersWithoutTheirFormats) {
+  DeviceSnapshot s = software();
+  s.texelFormats = false;
+  const device::DeviceInfo info = planDevice(s).info;
+  EXPECT_FALSE(info.profile.preferTexelLoads);
+  EXPECT_EQ(info.profile.maxTexelBufferElements, 0u);
+  EXPECT_EQ(info.bindingAlignment(), 64u) << "of storage buffers alone";
+}
+
+TEST(DevicePlan, buffersAreAlignedForEveryBinding) {
+  DeviceSnapshot s = discrete();
+  s.properties.limits.minTexelBufferOffsetAlignment = 256;
+  EXPECT_EQ(planDevice(s).info.bindingAlignment(), 256u);
 }
 
 TEST(DevicePlan, doesNotPreferAddressesThatAreNotThere) {

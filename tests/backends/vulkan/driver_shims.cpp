@@ -145,6 +145,7 @@ void hookDevice(VolkDeviceTable &table) {
   SHIM(vkBeginCommandBuffer);
   SHIM(vkBindBufferMemory);
   SHIM(vkCreateBuffer);
+  SHIM(vkCreateBufferView);
   SHIM(vkCreateCommandPool);
   SHIM(vkCreateComputePipelines);
   SHIM(vkCreateDescriptorPool);
@@ -155,6 +156,7 @@ void hookDevice(VolkDeviceTable &table) {
   SHIM(vkCreateSemaphore);
   SHIM(vkCreateShaderModule);
   SHIM(vkDestroyBuffer);
+  SHIM(vkDestroyBufferView);
   SHIM(vkDestroyCommandPool);
   SHIM(vkDestroyDescriptorPool);
   SHIM(vkDestroyDescriptorSetLayout);

@@ -1,6 +1,6 @@
 // Every call of the driver failing in turn, and in pairs: an error and no leak.
 #include "tests/backends/vulkan/driver_shims.h"
-#include "tests/support/add_storage.h"
+#include "tests/support/add_texel.h"
 
 #include <gtest/gtest.h>
 
@@ -21,13 +21,17 @@ Status finish(device::Device &device, uint64_t ticket) {
 }
 
 Status dispatchOnce(device::Device &device) {
-  device::KernelSource source;
+  constexpr device::TexelRead kReads[] = {{0, device::TexelFormat::kRgba32f, true},
+                                          {1, device::TexelFormat::kRgba32f, true}};
+  device::KernelSource source; // binds texel and storage buffers
   source.name = "add";
   source.entryPoint = "main";
-  source.spirv = kAddStorage;
+  source.spirv = kAddTexel;
   source.workgroupSize[0] = 64;
   source.bufferCount = 3;
   source.dimCount = 1;
+  source.binding = device::BindingMode::kTexel;
+  source.texels = kReads;
   GANTRY_ASSIGN_OR_RETURN(auto kernels, device.createKernels({&source, 1}, ""));
   device::AllocateOptions options;
   options.name = "fault test";
@@ -36,7 +40,7 @@ Status dispatchOnce(device::Device &device) {
   GANTRY_ASSIGN_OR_RETURN(auto local, device.allocate(MemoryKind::kDevice, 4096, options));
   GANTRY_ASSIGN_OR_RETURN(auto readback, device.allocate(MemoryKind::kReadback, 4096));
   GANTRY_ASSIGN_OR_RETURN(auto list, device.createCommandList());
-  GANTRY_RETURN_IF_ERROR(list->begin({1, 3, 2}));
+  GANTRY_RETURN_IF_ERROR(list->begin({1, 1, 2, 2}));
   GANTRY_RETURN_IF_ERROR(list->timestamp());
   GANTRY_RETURN_IF_ERROR(list->copy({upload.get(), 0, 4096}, *local, 0));
   GANTRY_RETURN_IF_ERROR(list->barrier());

@@ -169,6 +169,7 @@ TEST_P(CApi, keepsToTheLimit) {
 
 INSTANTIATE_TEST_SUITE_P(All, CApi,
                          testing::Values(Mode{"plain", "0", GANTRY_BINDING_AUTO},
+                                         Mode{"texel", "sync", GANTRY_BINDING_TEXEL},
                                          Mode{"validated", "1", GANTRY_BINDING_ADDRESS},
                                          Mode{"synchronization", "sync",
                                               GANTRY_BINDING_STORAGE_BUFFER}),
@@ -331,6 +332,34 @@ TEST_P(CApi, timesPerDispatchWithMemoryChecked) {
     EXPECT_EQ(info.binding, GetParam().binding);
   }
   EXPECT_EQ(gantry_session_dispatch(session_, 5, &info), GANTRY_STATUS_NOT_FOUND);
+}
+
+// The environment decides where the caller has no wish.
+TEST_P(CApi, theEnvironmentChoosesABinding) {
+  options_.timestamps = 1;
+  for (const auto &[name, binding] : {std::pair{"storage-buffer", GANTRY_BINDING_STORAGE_BUFFER},
+                                      std::pair{"texel", GANTRY_BINDING_TEXEL}}) {
+    setenv("GANTRY_BINDING", name, 1);
+    gantry_session_t *session = nullptr;
+    const gantry_status_t opened = gantry_session_create(program_, device_, &options_, &session);
+    unsetenv("GANTRY_BINDING");
+    ASSERT_EQ(opened, GANTRY_STATUS_OK) << gantry_last_error();
+    std::vector<float> in(64, 1.0f), out(64);
+    gantry_tensor_t input = tensor(in), output = tensor(out);
+    ASSERT_EQ(gantry_session_run(session, &input, 1, &output, 1), GANTRY_STATUS_OK)
+        << gantry_last_error();
+    gantry_dispatch_info_t info;
+    ASSERT_EQ(gantry_session_dispatch(session, 0, &info), GANTRY_STATUS_OK) << gantry_last_error();
+    EXPECT_EQ(info.binding, options_.binding == GANTRY_BINDING_AUTO ? binding : options_.binding);
+    gantry_session_release(session);
+  }
+  setenv("GANTRY_BINDING", "pointers", 1);
+  gantry_session_t *session = nullptr;
+  EXPECT_EQ(gantry_session_create(program_, device_, nullptr, &session),
+            GANTRY_STATUS_INVALID_ARGUMENT);
+  unsetenv("GANTRY_BINDING");
+  EXPECT_STREQ(gantry_last_error(), "GANTRY_BINDING: no binding \"pointers\"; there are: auto, "
+                                    "storage-buffer, address, texel");
 }
 
 TEST_P(CApi, sessionsOfOneDeviceRunInThreads) {

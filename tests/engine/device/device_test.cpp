@@ -142,6 +142,78 @@ TEST_F(DeviceTest, kernelsHaveLimits) {
             "kernel 'k': binds by address, the device has no bufferDeviceAddress");
 }
 
+TEST_F(DeviceTest, texelBuffersHaveLimits) {
+  KernelSource s = source(BindingMode::kTexel, 3, 0);
+  EXPECT_EQ(refusal(s), "kernel 'k': its binding reads at least one buffer as texels, it lists 0");
+  TexelRead reads[] = {{0, TexelFormat::kRgba32f, true},
+                       {1, TexelFormat::kRgba32i, false},
+                       {2, TexelFormat::kRgba16f, true}};
+  s.texels = reads;
+  EXPECT_EQ(s.storageBufferCount(), 1u);
+  EXPECT_EQ(refusal(s), "kernel 'k': reads texel buffers, which the device lacks");
+  DeviceProfile &profile = device_->mutableInfo().profile;
+  profile.maxTexelBufferElements = 100;
+  profile.maxTexelBuffersPerStage = 3;
+  profile.maxResourcesPerStage = 4;
+  EXPECT_EQ(refusal(s), "");
+  profile.maxResourcesPerStage = 3;
+  EXPECT_EQ(refusal(s), "kernel 'k': binds 3 texel and 1 storage buffers, the device allows 3 and "
+                        "3 together");
+  profile.maxResourcesPerStage = 4;
+  profile.maxTexelBuffersPerStage = 2;
+  EXPECT_EQ(refusal(s), "kernel 'k': binds 3 texel and 1 storage buffers, the device allows 2 and "
+                        "4 together");
+  profile.maxTexelBuffersPerStage = 3;
+  reads[1].buffer = 0;
+  EXPECT_EQ(refusal(s),
+            "kernel 'k': texel buffer 0 of 3 buffers; each is listed once, in ascending "
+            "order");
+  reads[1].buffer = 1;
+  reads[2].buffer = 3;
+  EXPECT_EQ(refusal(s),
+            "kernel 'k': texel buffer 3 of 3 buffers; each is listed once, in ascending "
+            "order");
+  reads[2].buffer = 2;
+  s.binding = BindingMode::kStorageBuffer;
+  EXPECT_EQ(refusal(s), "kernel 'k': its binding reads no buffer as texels, it lists 3");
+}
+
+TEST_F(DeviceTest, texelRangesAreChecked) {
+  DeviceProfile &profile = device_->mutableInfo().profile;
+  profile.maxTexelBufferElements = 600; // beyond what a storage buffer may have
+  profile.texelBufferAlignment = 128;
+  profile.maxTexelBuffersPerStage = profile.maxResourcesPerStage = 4;
+  const TexelRead reads[] = {{0, TexelFormat::kRgba32f, true}, {1, TexelFormat::kRgba16f, false}};
+  KernelSource s = source(BindingMode::kTexel, 2, 0);
+  s.texels = reads;
+  const std::unique_ptr<Kernel> kernel = std::move(device_->createKernels({&s, 1}, "").take()[0]);
+  auto memory = device_->allocate(MemoryKind::kDevice, 16388).take();
+  auto list = device_->createCommandList().take();
+  ASSERT_TRUE(list->begin({2, 2, 0, 3}).isOk());
+  std::vector<BufferRange> buffers = {{memory.get(), 0, 9600}, {memory.get(), 10240, 100}};
+  Dispatch dispatch;
+  dispatch.kernel = kernel.get();
+  dispatch.buffers = buffers;
+  EXPECT_TRUE(list->dispatch(dispatch).isOk());
+  buffers[0].sizeBytes = 9601;
+  EXPECT_EQ(list->dispatch(dispatch).message(),
+            "dispatch of 'k': a texel buffer of 601 texels, the device allows 600");
+  buffers[0] = {memory.get(), 64, 16};
+  EXPECT_EQ(list->dispatch(dispatch).message(),
+            "dispatch of 'k': offset 64 is not a multiple of 128");
+  buffers[0] = {memory.get(), 16384, 4};
+  EXPECT_EQ(list->dispatch(dispatch).message(),
+            "dispatch of 'k': the last texel of buffer 0, of 4 bytes at 16384, ends beyond its "
+            "memory of 16388 bytes");
+  buffers[0] = {memory.get(), 0, 16};
+  buffers[1].sizeBytes = 4100;
+  EXPECT_EQ(list->dispatch(dispatch).message(),
+            "dispatch of 'k': a storage buffer of 4100 bytes, the device allows 4096");
+  buffers[1].sizeBytes = 100;
+  EXPECT_EQ(list->dispatch(dispatch).message(), "the command list was begun for 2 dispatches with "
+                                                "2 storage and 3 texel buffers");
+}
+
 TEST_F(DeviceTest, commandsGoBetweenBeginAndEnd) {
   auto list = device_->createCommandList().take();
   auto memory = device_->allocate(MemoryKind::kDevice, 1024).take();

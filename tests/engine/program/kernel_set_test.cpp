@@ -1,4 +1,5 @@
-// The choice of variants for devices with and without addresses, large and small storage buffers.
+// The choice of variants for devices with and without addresses and texel buffers, large and small
+// tensors.
 #include "engine/program/kernel_set.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
@@ -19,17 +20,28 @@ protected:
     TestModel model;
     const uint32_t x = model.input("x", artifact::ElementType::u8, {model.number(64)});
     model.output("y", model.apply(TestKernel::kInvert, {x}, "Invert_0"));
+    const uint32_t f = model.input("f", artifact::ElementType::f32, {model.number(64)});
+    model.output("g", model.apply(TestKernel::kTwice, {f}, "Twice_0")); // has a texel variant
     if (GetParamOnly())
       model.onlyBinding(*GetParamOnly());
+    keep(model);
     const std::string path = scratch_.path("m.gantry");
     ASSERT_TRUE(model.write(path).isOk());
     program_ = Program::load(path).take();
   }
   virtual std::optional<Binding> GetParamOnly() { return std::nullopt; }
+  virtual void keep(TestModel &) {}
 
   std::string choose(BindingChoice choice, uint64_t largest = 64) {
+    return choose(0, choice, {{64, 0}, {largest, 0}});
+  }
+  /// Of the kernel that may read its first buffer as texels and writes its second one.
+  std::string chooseTwice(BindingChoice choice, BoundBuffer from = {}, BoundBuffer to = {}) {
+    return choose(1, choice, {from, to});
+  }
+  std::string choose(uint32_t kernel, BindingChoice choice, std::vector<BoundBuffer> buffers) {
     auto variant =
-        chooseVariant(*program_->metadata().kernels()->Get(0), choice, profile_, largest);
+        chooseVariant(*program_->metadata().kernels()->Get(kernel), choice, profile_, buffers);
     if (!variant.isOk()) {
       EXPECT_EQ(variant.status().code(), StatusCode::kUnsupported);
       return variant.status().message();
@@ -43,6 +55,13 @@ protected:
 
 class OnlyStorageTest : public ChooseVariantTest {
   std::optional<Binding> GetParamOnly() override { return Binding::storage_buffer; }
+};
+
+class OnlyTexelTest : public ChooseVariantTest {
+  void keep(TestModel &model) override {
+    auto &variants = model.program().kernels[1]->variants;
+    std::erase_if(variants, [](const auto &v) { return v->binding != Binding::texel; });
+  }
 };
 
 class OnlyAddressTest : public ChooseVariantTest {
@@ -76,6 +95,56 @@ TEST_F(ChooseVariantTest, fallsToStorageBuffersWithoutRoomForAddresses) {
   EXPECT_EQ(choose(BindingChoice::kAddress),
             "kernel 'invert': its block of 2 buffers and 1 dims needs 24 bytes of push constants, "
             "the device has 16; compile it with storage-buffer bindings");
+}
+
+TEST_F(ChooseVariantTest, readsTexelsWhereTheDevicePrefersItOrIsTold) {
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "texel");
+  EXPECT_EQ(chooseTwice(BindingChoice::kStorageBuffer), "storage_buffer");
+  EXPECT_EQ(chooseTwice(BindingChoice::kAddress), "address");
+  profile_.preferTexelLoads = false;
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "storage_buffer");
+  EXPECT_EQ(chooseTwice(BindingChoice::kTexel), "texel");
+  EXPECT_EQ(choose(BindingChoice::kTexel), "storage_buffer") << "a kernel that reads none";
+}
+
+TEST_F(ChooseVariantTest, readsTexelsWithinTheLimitsAlone) {
+  const uint64_t most = 16 * profile_.maxTexelBufferElements,
+                 storage = profile_.maxStorageBufferRange;
+  ASSERT_GT(most, storage);
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {storage + 1, 0}), "texel")
+      << "what is read as texels alone is no storage buffer";
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {most, 0}), "texel");
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {most + 1, 0}), "address");
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {64, 0}, {storage + 1, 0}), "address")
+      << "what is written is one";
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {64, 4096 + 16}), "texel");
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {64, 4096 + 8}), "storage_buffer");
+  EXPECT_EQ(chooseTwice(BindingChoice::kTexel, {64, 4096 + 8}), "storage_buffer");
+  profile_.maxTexelBufferElements = 100;
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {1600, 0}), "texel");
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {1604, 0}), "storage_buffer");
+  profile_.maxTexelBufferElements = 0;
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "storage_buffer");
+}
+
+TEST_F(OnlyTexelTest, isTheLastResort) {
+  profile_.preferTexelLoads = false;
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "texel");
+  EXPECT_EQ(chooseTwice(BindingChoice::kStorageBuffer),
+            "kernel 'twice' has no variant that binds storage buffers");
+  EXPECT_EQ(chooseTwice(BindingChoice::kTexel, {64, 8}),
+            "kernel 'twice' reads a tensor of 64 bytes at 8 as texels; the device's texel buffers "
+            "hold 134217728 and begin at multiples of 16 bytes");
+}
+
+TEST(ParseBinding, knowsItsNames) {
+  EXPECT_EQ(parseBinding("auto").take(), BindingChoice::kAuto);
+  EXPECT_EQ(parseBinding("storage-buffer").take(), BindingChoice::kStorageBuffer);
+  EXPECT_EQ(parseBinding("storage_buffer").take(), BindingChoice::kStorageBuffer);
+  EXPECT_EQ(parseBinding("address").take(), BindingChoice::kAddress);
+  EXPECT_EQ(parseBinding("texel").take(), BindingChoice::kTexel);
+  EXPECT_EQ(parseBinding("texels").status().message(),
+            "no binding \"texels\"; there are: auto, storage-buffer, address, texel");
 }
 
 TEST_F(ChooseVariantTest, namesTheMissingCapability) {

@@ -37,6 +37,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Mode{"addressStaged", BindingChoice::kAddress, true, false, true},
                     Mode{"storageChecked", BindingChoice::kStorageBuffer, true, true, false},
                     Mode{"addressChecked", BindingChoice::kAddress, false, true, true},
+                    Mode{"texel", BindingChoice::kTexel, false, false, false},
+                    Mode{"texelStaged", BindingChoice::kTexel, true, false, true},
+                    Mode{"texelChecked", BindingChoice::kTexel, false, true, false},
                     Mode{"timestamps", BindingChoice::kAuto, true, false, false}),
     [](const auto &info) { return info.param.name; });
 

@@ -1,5 +1,7 @@
-// The kernel ABI of engine/artifact/artifact.fbs in both bindings. BUFFER(i, name, Type) declares buffer
-// i; the push-constant block holds the addresses (BIND_ADDRESS), then DIMS.
+// The kernel ABI of engine/artifact/artifact.fbs in its bindings. BUFFER(i, access, name) declares buffer
+// i, READ(i, name) one that is only read, which LOAD(name, element) does: of floats a texel buffer with
+// BIND_TEXEL, at binding BUFFERS + i. The push-constant block holds the addresses (BIND_ADDRESS), then
+// the dims.
 #extension GL_EXT_scalar_block_layout : require
 #ifdef BIND_ADDRESS
 #extension GL_EXT_buffer_reference : require
@@ -10,6 +12,15 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Elements { E
 #else
 #define BLOCK_OF_2 layout(push_constant, scalar) uniform Block { uvec2 n; };
 #define BLOCK_OF_3 layout(push_constant, scalar) uniform Block { uvec2 n; };
+#define BLOCK_OF_4 BLOCK_OF_2
 #define BUFFER(i, access, name) layout(set = 0, binding = i, scalar) access buffer B##name { ELEMENT v[]; } name;
+#endif
+#ifdef BIND_TEXEL
+#extension GL_EXT_samplerless_texture_functions : require
+#define READ(i, name) layout(set = 0, binding = BUFFERS + i) uniform textureBuffer name;
+#define LOAD(name, element) texelFetch(name, int((element) / 4u))[(element) % 4u]
+#else
+#define READ(i, name) BUFFER(i, readonly, name)
+#define LOAD(name, element) name.v[element]
 #endif
 layout(local_size_x = 64) in;
