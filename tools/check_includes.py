@@ -52,6 +52,8 @@ ROOMS = {
     "benchmarks": [RUNTIME_API, COMPILER_API],
     "benchmarks/planner": ["engine/base", "engine/plan", "tests"],
     "benchmarks/heap": ["engine/base", "engine/device", "engine/heap", "engine/plan", "tests"],
+    "benchmarks/trace": ["engine/base", "engine/device", "engine/heap", "engine/trace", "benchmarks/heap",
+                         "tests"],
     "tools": [RUNTIME_API, COMPILER_API],
     "tools/gantry/planning": ["engine/base", "engine/plan", "tools"],
     "tools/tune": [RUNTIME_API, COMPILER_API, "codegen"],

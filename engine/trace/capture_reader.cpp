@@ -4,6 +4,7 @@
 #include "engine/base/file.h"
 #include "engine/trace/codec.h"
 #include "engine/trace/frame.h"
+#include "engine/trace/stream_client.h"
 #include "engine/trace/varint.h"
 
 #include <optional>
@@ -20,6 +21,10 @@ struct CaptureReader::Impl {
     return file.subspan(offset + sizeof(FrameHeader), header.storedBytes);
   }
 
+  Result<Batch> readFile();
+  Result<Batch> readStream(uint64_t timeoutNs);
+
+  std::unique_ptr<StreamClient> stream;
   std::optional<MappedFile> mapped;
   std::span<const uint8_t> file;
   NameTable names;
@@ -155,29 +160,73 @@ Result<std::unique_ptr<CaptureReader>> CaptureReader::fromMemory(std::span<const
   return reader;
 }
 
-Result<Batch> CaptureReader::read(uint64_t /*timeoutNs*/) {
-  Impl &impl = *impl_;
-  impl.events.clear();
-  if (impl.next == impl.chunks.size())
+Result<std::unique_ptr<CaptureReader>> CaptureReader::connect(const std::string &address,
+                                                              const std::string &token) {
+  std::unique_ptr<CaptureReader> reader(new CaptureReader);
+  GANTRY_ASSIGN_OR_RETURN(reader->impl_->stream, StreamClient::connect(address, token));
+  reader->impl_->tail = Tail::kLive;
+  return reader;
+}
+
+Result<Batch> CaptureReader::Impl::readFile() {
+  if (next == chunks.size())
     return Batch{{}, true};
-  const ChunkInfo &chunk = impl.chunks[impl.next];
-  GANTRY_ASSIGN_OR_RETURN(const FrameHeader header, impl.frameAt(chunk.fileOffset));
+  const ChunkInfo &chunk = chunks[next];
+  GANTRY_ASSIGN_OR_RETURN(const FrameHeader header, frameAt(chunk.fileOffset));
   if (header.type != FrameType::kEvents || header.events != chunk.events)
     return statusf(StatusCode::kDataLoss, "byte %llu holds no chunk of %u events",
                    static_cast<unsigned long long>(chunk.fileOffset), chunk.events);
   GANTRY_RETURN_IF_ERROR(
-      unpackFrame(header, impl.contentsOf(header, chunk.fileOffset), chunk.fileOffset, impl.raw));
-  GANTRY_RETURN_IF_ERROR(impl.decoder.decode(impl.raw, header.events, impl.events));
-  impl.bytesRead += sizeof(header) + header.storedBytes;
-  impl.next += 1;
-  return Batch{impl.events, impl.next == impl.chunks.size()};
+      unpackFrame(header, contentsOf(header, chunk.fileOffset), chunk.fileOffset, raw));
+  GANTRY_RETURN_IF_ERROR(decoder.decode(raw, header.events, events));
+  bytesRead += sizeof(header) + header.storedBytes;
+  next += 1;
+  return Batch{events, next == chunks.size()};
+}
+
+Result<Batch> CaptureReader::Impl::readStream(uint64_t timeoutNs) {
+  FrameHeader header;
+  for (;;) {
+    if (tail != Tail::kLive)
+      return Batch{{}, true};
+    const Result<bool> there = stream->next(timeoutNs, header, raw);
+    if (!there.isOk()) {
+      tail = Tail::kCutOff;
+      if (there.status().code() == StatusCode::kNotFound)
+        return Batch{{}, true}; // the process is gone
+      return there.status();
+    }
+    if (!*there)
+      return Batch{};
+    switch (header.type) {
+    case FrameType::kNames:
+      GANTRY_RETURN_IF_ERROR(readNames(raw, header.events, names));
+      break;
+    case FrameType::kEvents:
+      GANTRY_RETURN_IF_ERROR(decoder.decode(raw, header.events, events));
+      return Batch{events, false};
+    case FrameType::kEnd:
+      tail = Tail::kComplete;
+      break;
+    case FrameType::kIndex:
+      tail = Tail::kCutOff;
+      return Status(StatusCode::kDataLoss, "a stream has no index, but one came");
+    }
+  }
+}
+
+Result<Batch> CaptureReader::read(uint64_t timeoutNs) {
+  impl_->events.clear();
+  return impl_->stream != nullptr ? impl_->readStream(timeoutNs) : impl_->readFile();
 }
 
 const NameTable &CaptureReader::names() const { return impl_->names; }
 Tail CaptureReader::tail() const { return impl_->tail; }
 bool CaptureReader::isLive() const { return impl_->tail == Tail::kLive; }
 std::span<const ChunkInfo> CaptureReader::chunks() const { return impl_->chunks; }
-uint64_t CaptureReader::bytesRead() const { return impl_->bytesRead; }
+uint64_t CaptureReader::bytesRead() const {
+  return impl_->stream != nullptr ? impl_->stream->bytesReceived() : impl_->bytesRead;
+}
 
 Status CaptureReader::seek(size_t chunk) {
   if (chunk > impl_->chunks.size())

@@ -1,0 +1,283 @@
+#include "engine/trace/collector.h"
+
+#include "engine/trace/process.h"
+#include "engine/trace/source.h"
+
+#include <algorithm>
+#include <csignal>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace gantry::trace {
+namespace {
+
+constexpr std::chrono::microseconds kBusyPause{200};
+constexpr std::chrono::microseconds kIdlePause{4000};
+constexpr uint64_t kReleaseEvery = 2048;           // events of a run
+constexpr uint64_t kSnapshotPauseNs = 200'000'000; // between two because of drops
+constexpr uint64_t kBusyEvents = 1000;             // of a pass
+
+/// Every thread's later loads see what was stored before. Pairs with a fence of the compiler's
+/// alone on their side.
+void barrierInAllThreads() {
+  static const bool registered =
+      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  if (!registered || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
+    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+} // namespace
+
+Collector &Collector::instance() {
+  static auto *const collector = new Collector;
+  return *collector;
+}
+
+// ---- from other threads ------------------------------------------------------------------------
+
+void Collector::attach(AttachedSink &sink) {
+  std::unique_lock<std::mutex> locked(mutex_);
+  joining_.push_back(&sink);
+  if (!running_) {
+    if (thread_.joinable())
+      thread_.join(); // the last one has ended
+    running_ = true;
+    thread_ = std::thread([this] { run(); });
+  }
+  wake_.notify_one();
+  done_.wait(locked,
+             [&] { return std::find(joining_.begin(), joining_.end(), &sink) == joining_.end(); });
+}
+
+void Collector::detach(AttachedSink &sink) {
+  std::unique_lock<std::mutex> locked(mutex_);
+  if (!running_)
+    return;
+  leaving_.push_back(&sink);
+  wake_.notify_one();
+  done_.wait(locked,
+             [&] { return std::find(leaving_.begin(), leaving_.end(), &sink) == leaving_.end(); });
+}
+
+void Collector::flush() {
+  std::unique_lock<std::mutex> locked(mutex_);
+  if (!running_)
+    return;
+  flushWanted_ = true;
+  wake_.notify_one();
+  done_.wait(locked, [&] { return !flushWanted_ || !running_; });
+}
+
+// ---- the collector's thread --------------------------------------------------------------------
+
+void Collector::run() {
+  sigset_t all; // signals are for the program's own threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  start();
+  std::unique_lock<std::mutex> locked(mutex_);
+  for (;;) {
+    std::vector<AttachedSink *> joining = joining_;
+    const std::vector<AttachedSink *> leaving = leaving_;
+    const bool flushing = flushWanted_;
+    locked.unlock();
+    for (AttachedSink *sink : joining)
+      sinks_.push_back(sink);
+    if (!joining.empty())
+      describe();
+    pass();
+    flushSinks(flushing || !joining.empty());
+    for (AttachedSink *sink : leaving) {
+      sink->sink.flush();
+      std::erase(sinks_, sink);
+    }
+    removeFailed();
+    locked.lock();
+    for (AttachedSink *sink : joining)
+      std::erase(joining_, sink);
+    for (AttachedSink *sink : leaving)
+      std::erase(leaving_, sink);
+    flushWanted_ = flushWanted_ && !flushing;
+    done_.notify_all();
+    if (sinks_.empty() && joining_.empty())
+      break;
+    if (joining_.empty() && leaving_.empty() && !flushWanted_)
+      wake_.wait_for(locked, wasBusy_ ? kBusyPause : kIdlePause);
+  }
+  stop();
+  leaving_.clear(); // sinks that had failed already
+  flushWanted_ = false;
+  running_ = false;
+  done_.notify_all();
+}
+
+void Collector::start() {
+  // What threads published after the end of an earlier capture is none of this one.
+  detail::listRings(rings_);
+  for (detail::ThreadRing *ring : rings_) {
+    ring->position = ring->ring.head();
+    ring->ring.release(ring->position);
+    ring->reported = ring->ring.drops();
+    ring->known = false;
+  }
+  reportedLate_ = detail::lateEventCount();
+  clock_.start();
+  wallClockNs_ = wallClockNs();
+  memoryDropped_ = false;
+  detail::setOn(true);
+  barrierInAllThreads();
+}
+
+void Collector::stop() { detail::setOn(false); }
+
+void Collector::describe() {
+  // All that was told of threads is told again, for the sinks that are new.
+  detail::listRings(rings_);
+  for (detail::ThreadRing *ring : rings_)
+    ring->known = false;
+  Describer describer(*this);
+  describer.cut(readTicks());
+  ProcessEvent process = makeEvent<ProcessEvent>(EventType::kProcess);
+  process.processId = static_cast<uint32_t>(getpid());
+  process.name = intern(executableName());
+  process.commandLine = intern(commandLine());
+  process.producer = intern(producerName());
+  process.wallClockNs = wallClockNs_;
+  process.clockResolution = clock_.ticksPerSecond();
+  describer.add(process);
+  detail::describeSources(describer);
+  lastSnapshotNs_ = monotonicNs();
+}
+
+void Describer::cut(uint64_t ticks) {
+  ticks_ = ticks;
+  collector_.mergeUpTo(ticks);
+}
+
+void Describer::add(Event &event) {
+  event.header.timeNs = collector_.clock_.toNs(ticks_);
+  event.header.thread = 0;
+  collector_.emit(&event.header);
+}
+
+void Collector::pass() {
+  passes_.fetch_add(1, std::memory_order_relaxed);
+  mergeUpTo(readTicks());
+  for (detail::ThreadRing *ring : rings_) {
+    reportDrops(*ring);
+    // `ended` is read before the head: nothing comes behind it.
+    if (ring->ended.load(std::memory_order_acquire) && ring->ring.head() == ring->position)
+      detail::retireRing(ring);
+  }
+  const uint64_t late = detail::lateEventCount();
+  if (late != reportedLate_) {
+    DropsEvent drops = makeEvent<DropsEvent>(EventType::kDrops);
+    drops.header.timeNs = clock_.toNs(readTicks());
+    drops.events = late - reportedLate_;
+    reportedLate_ = late;
+    emit(&drops.header);
+  }
+  if (memoryDropped_ && monotonicNs() - lastSnapshotNs_ > kSnapshotPauseNs) {
+    memoryDropped_ = false;
+    describe();
+  }
+}
+
+void Collector::mergeUpTo(uint64_t ticks) {
+  clock_.advance();
+  detail::listRings(rings_);
+  for (detail::ThreadRing *ring : rings_)
+    ring->head = ring->ring.head();
+  wasBusy_ = false;
+  for (;;) {
+    detail::ThreadRing *earliest = nullptr;
+    uint64_t first = UINT64_MAX;
+    uint64_t second = UINT64_MAX;
+    for (detail::ThreadRing *ring : rings_) {
+      const EventHeader *event = ring->ring.peek(&ring->position, ring->head);
+      if (event == nullptr)
+        continue;
+      if (event->timeNs < first) {
+        second = first;
+        first = event->timeNs;
+        earliest = ring;
+      } else {
+        second = std::min(second, event->timeNs);
+      }
+    }
+    if (earliest == nullptr || first > ticks)
+      break;
+    emitRun(*earliest, std::min(ticks, second));
+  }
+  for (detail::ThreadRing *ring : rings_)
+    ring->ring.release(ring->position);
+}
+
+/// Events of one thread, up to the time at which another's are next.
+void Collector::emitRun(detail::ThreadRing &thread, uint64_t untilTicks) {
+  uint64_t count = 0;
+  for (;;) {
+    EventHeader *event = thread.ring.peek(&thread.position, thread.head);
+    if (event == nullptr || event->timeNs > untilTicks)
+      break;
+    event->timeNs = clock_.toNs(event->timeNs);
+    event->thread = thread.thread;
+    if (!thread.known || thread.announced != thread.name.load(std::memory_order_relaxed))
+      announce(thread, event->timeNs);
+    emit(event);
+    thread.position += event->words;
+    if (++count % kReleaseEvery == 0)
+      thread.ring.release(thread.position);
+  }
+  wasBusy_ = wasBusy_ || count > kBusyEvents;
+}
+
+void Collector::announce(detail::ThreadRing &thread, uint64_t timeNs) {
+  thread.known = true;
+  thread.announced = thread.name.load(std::memory_order_relaxed);
+  ThreadEvent event = makeEvent<ThreadEvent>(EventType::kThread);
+  event.header.timeNs = timeNs;
+  event.header.thread = thread.thread;
+  event.systemId = thread.systemId;
+  event.name = thread.announced;
+  emit(&event.header);
+}
+
+void Collector::reportDrops(detail::ThreadRing &thread) {
+  const Ring::Drops drops = thread.ring.drops();
+  if (drops.events == thread.reported.events)
+    return;
+  DropsEvent event = makeEvent<DropsEvent>(EventType::kDrops);
+  event.header.timeNs = clock_.toNs(readTicks());
+  event.header.thread = thread.thread;
+  event.events = drops.events - thread.reported.events;
+  event.memory = drops.memory - thread.reported.memory;
+  memoryDropped_ = memoryDropped_ || event.memory != 0;
+  thread.reported = drops;
+  emit(&event.header);
+}
+
+void Collector::flushSinks(bool all) {
+  const uint64_t now = monotonicNs();
+  for (AttachedSink *sink : sinks_)
+    if (!sink->sink.isEmpty() && (all || now - sink->lastFlushNs >= sink->flushNs)) {
+      sink->sink.flush();
+      sink->lastFlushNs = now;
+    }
+}
+
+bool Collector::removeFailed() {
+  std::vector<AttachedSink *> failed;
+  for (AttachedSink *sink : sinks_)
+    if (!sink->sink.status().isOk())
+      failed.push_back(sink);
+  for (AttachedSink *sink : failed) {
+    std::erase(sinks_, sink);
+    if (sink->failed != nullptr)
+      sink->failed(sink->user);
+  }
+  return !failed.empty();
+}
+
+} // namespace gantry::trace

@@ -1,0 +1,99 @@
+// The thread that empties the rings: it puts the events of all threads in order, gives them their
+// times and hands them to every sink.
+//
+// Order: the collector notes the ticks W, then reads how far each ring is filled, and merges by
+// time what lies up to W. Events of one heap are recorded under its lock, so of two of them the
+// earlier is in its ring before the later takes its time; hence either both are found, or the
+// earlier alone, or the later has a time beyond W and waits for the next pass. So the order of
+// their times, which is that of their sequence numbers, is exact. An event of another kind whose
+// thread was interrupted between taking the time and publishing may come one pass late.
+//
+// Overload: a sink that cannot keep up stops the collector; the rings fill, and each thread drops
+// and counts. So memory is bounded by the rings' size times the threads, and the count is exact.
+// Where events of a heap were dropped, a new snapshot follows, so that viewers are exact again.
+//
+// Threads: the functions may be called from any thread; sinks are called on the collector's.
+#pragma once
+
+#include "engine/trace/clock.h"
+#include "engine/trace/frame_sink.h"
+#include "engine/trace/rings.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace gantry::trace {
+
+/// A sink of the collector's, for as long as it is there. Its owner outlives it.
+struct AttachedSink {
+  FrameSink sink;
+  /// Frames go out after this time at the latest, full or not.
+  uint64_t flushNs = 0;
+  /// Called on the collector's thread when the sink has failed; it is not used any more then.
+  void (*failed)(void *user) = nullptr;
+  void *user = nullptr;
+  uint64_t lastFlushNs = 0;
+
+  AttachedSink(const FrameSinkOptions &options, FrameSink::Write write, void *user)
+      : sink(options, write, user), user(user) {}
+};
+
+class Collector {
+public:
+  /// The process's own; made at the first call, lives to the end.
+  static Collector &instance();
+
+  /// Everything that is there already goes to all sinks, then what happens. Returns when the first
+  /// of it is on its way.
+  void attach(AttachedSink &sink);
+  /// Takes what was recorded so far, then lets go of the sink. The last one to go switches
+  /// recording off.
+  void detach(AttachedSink &sink);
+  /// Takes what was recorded so far; the sinks are flushed.
+  void flush();
+
+  uint64_t passes() const { return passes_.load(std::memory_order_relaxed); }
+
+private:
+  friend class Describer;
+  Collector() = default;
+  void run();
+  void start();
+  void stop();
+  void describe();
+  void pass();
+  void mergeUpTo(uint64_t ticks);
+  void emitRun(detail::ThreadRing &thread, uint64_t untilTicks);
+  void announce(detail::ThreadRing &thread, uint64_t timeNs);
+  void emit(const EventHeader *event) {
+    for (AttachedSink *sink : sinks_)
+      sink->sink.add(event);
+  }
+  void reportDrops(detail::ThreadRing &thread);
+  void flushSinks(bool all);
+  bool removeFailed();
+
+  std::mutex mutex_; // of all below but where a comment says otherwise
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::thread thread_;
+  std::vector<AttachedSink *> joining_;
+  std::vector<AttachedSink *> leaving_;
+  bool flushWanted_ = false;
+  bool running_ = false;
+
+  // The collector's thread alone:
+  std::vector<AttachedSink *> sinks_;
+  std::vector<detail::ThreadRing *> rings_;
+  TickClock clock_;
+  uint64_t wallClockNs_ = 0;
+  bool memoryDropped_ = false;
+  uint64_t lastSnapshotNs_ = 0;
+  uint64_t reportedLate_ = 0;
+  bool wasBusy_ = false;
+  std::atomic<uint64_t> passes_{0};
+};
+
+} // namespace gantry::trace

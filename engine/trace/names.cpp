@@ -1,0 +1,61 @@
+#include "engine/trace/names.h"
+
+#include <deque>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace gantry::trace {
+namespace {
+
+struct Table {
+  std::mutex mutex;
+  std::deque<std::string> texts; // never moved: the map's keys look into them
+  std::unordered_map<std::string_view, uint32_t> ids;
+};
+
+/// Lives to the end of the process: threads that end late still intern.
+Table &table() {
+  static auto *const instance = new Table;
+  return *instance;
+}
+
+uint32_t copyLocked(uint32_t first, NamesBuilder &builder) {
+  const Table &names = table();
+  for (; first <= names.texts.size(); ++first)
+    builder.add(first, names.texts[first - 1]);
+  return first;
+}
+
+} // namespace
+
+uint32_t intern(std::string_view text) {
+  text = text.substr(0, kMaxNameBytes);
+  if (text.empty())
+    return 0;
+  Table &names = table();
+  const std::lock_guard<std::mutex> locked(names.mutex);
+  if (const auto found = names.ids.find(text); found != names.ids.end())
+    return found->second;
+  if (names.texts.size() >= kMaxNameId)
+    return 0;
+  names.texts.emplace_back(text);
+  const auto id = static_cast<uint32_t>(names.texts.size());
+  names.ids.emplace(names.texts.back(), id);
+  return id;
+}
+
+uint32_t copyNames(uint32_t first, NamesBuilder &builder) {
+  const std::lock_guard<std::mutex> locked(table().mutex);
+  return copyLocked(first == 0 ? 1 : first, builder);
+}
+
+bool tryCopyNames(uint32_t *first, NamesBuilder &builder) {
+  const std::unique_lock<std::mutex> locked(table().mutex, std::try_to_lock);
+  if (!locked.owns_lock())
+    return false;
+  *first = copyLocked(*first == 0 ? 1 : *first, builder);
+  return true;
+}
+
+} // namespace gantry::trace

@@ -1,0 +1,187 @@
+#include "engine/trace/server.h"
+
+#include "engine/base/log.h"
+#include "engine/trace/collector.h"
+#include "engine/trace/handshake.h"
+
+#include <algorithm>
+#include <list>
+#include <random>
+#include <unistd.h>
+
+namespace gantry::trace {
+namespace {
+
+constexpr int kGreetingMs = 2000;
+constexpr int kPatienceMs = 1000;
+constexpr int kLookMs = 200; // between looks whether a viewer has closed
+constexpr size_t kMostViewers = 16;
+
+std::string randomToken() {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::random_device random; // the system's own source
+  std::string token;
+  for (int i = 0; i < 32; ++i)
+    token += kDigits[random() % 16];
+  return token;
+}
+
+} // namespace
+
+struct Server::Impl {
+  explicit Impl(Listener opened) : listener(std::move(opened)) {}
+
+  struct Viewer {
+    explicit Viewer(Socket given) : socket(std::move(given)), attached(options(), write, this) {
+      attached.failed = [](void *user) { static_cast<Viewer *>(user)->gone = true; };
+    }
+    static FrameSinkOptions options() {
+      FrameSinkOptions chosen;
+      chosen.codec = FrameCodec::kLz4;
+      return chosen;
+    }
+    static Status write(void *user, std::span<const uint8_t> frame) {
+      return static_cast<Viewer *>(user)->socket.send(frame, kPatienceMs);
+    }
+    Socket socket;
+    AttachedSink attached;
+    std::atomic<bool> gone{false};
+  };
+
+  void run();
+  void greet(Socket socket);
+  void letGo(Viewer &viewer);
+  void removeGone();
+
+  Listener listener;
+  std::string address;
+  std::string token;
+  bool unixDomain = false;
+  std::atomic<bool> quit{false};
+  mutable std::mutex mutex; // of viewers
+  std::list<std::unique_ptr<Viewer>> viewers;
+  std::thread thread;
+};
+
+void Server::Impl::run() {
+  while (!quit.load()) {
+    Result<std::optional<Socket>> came = listener.accept(viewers.empty() ? -1 : kLookMs);
+    if (!came.isOk()) {
+      logf(LogLevel::kWarn, "viewers cannot attach any more: %s", came.status().message().c_str());
+      return;
+    }
+    removeGone();
+    if (came->has_value() && !quit.load())
+      greet(std::move(**came));
+  }
+}
+
+void Server::Impl::greet(Socket socket) {
+  ClientHello hello;
+  auto *bytes = reinterpret_cast<uint8_t *>(&hello);
+  Status status;
+  if (unixDomain) {
+    const Result<uint32_t> user = socket.peerUser();
+    if (!user.isOk())
+      status = user.status();
+    else if (*user != currentUser() && *user != 0)
+      status = statusf(StatusCode::kInvalidArgument, "this process belongs to user %u, you are %u",
+                       currentUser(), *user);
+  }
+  if (status.isOk() && viewers.size() >= kMostViewers)
+    status = statusf(StatusCode::kFailedPrecondition, "%zu viewers are attached already",
+                     viewers.size());
+  if (status.isOk()) {
+    if (!receiveAll(socket, {bytes, sizeof(hello)}, kGreetingMs).isOk())
+      return;
+    status = checkClientHello(hello, token);
+  }
+  const ServerHello answer = makeServerHello(status);
+  const Status sent =
+      socket.send({reinterpret_cast<const uint8_t *>(&answer), sizeof(answer)}, kPatienceMs);
+  if (!status.isOk() || !sent.isOk())
+    return;
+  auto viewer = std::make_unique<Viewer>(std::move(socket));
+  Collector::instance().attach(viewer->attached);
+  const std::lock_guard<std::mutex> locked(mutex);
+  viewers.push_back(std::move(viewer));
+}
+
+void Server::Impl::letGo(Viewer &viewer) {
+  Collector::instance().detach(viewer.attached);
+  if (viewer.gone.load())
+    return;
+  FrameHeader header;
+  header.type = FrameType::kEnd;
+  FramePacker packer(FrameCodec::kRaw);
+  if (const auto frame = packer.pack(header, {}); frame.isOk())
+    (void)viewer.socket.send(*frame, kPatienceMs); // it may have closed
+}
+
+/// A viewer sends nothing after its greeting, so whatever comes from it is its end.
+void Server::Impl::removeGone() {
+  std::list<std::unique_ptr<Viewer>> gone;
+  {
+    const std::lock_guard<std::mutex> locked(mutex);
+    for (auto at = viewers.begin(); at != viewers.end();) {
+      const auto next = std::next(at);
+      uint8_t byte = 0;
+      const Result<size_t> received = (*at)->socket.receive({&byte, 1}, 0);
+      if ((*at)->gone.load() || !received.isOk() || *received != 0)
+        gone.splice(gone.end(), viewers, at);
+      at = next;
+    }
+  }
+  for (const auto &viewer : gone)
+    Collector::instance().detach(viewer->attached);
+}
+
+Server::Server() = default;
+
+Result<std::unique_ptr<Server>> Server::start(const ServerOptions &options) {
+  std::unique_ptr<Server> server(new Server);
+  if (options.token.size() > kTokenBytes)
+    return statusf(StatusCode::kInvalidArgument, "a token of %zu bytes; 1 to %u are possible",
+                   options.token.size(), kTokenBytes);
+  if (!options.tcpHost.empty()) {
+    GANTRY_ASSIGN_OR_RETURN(Listener listener,
+                            Listener::listenTcp(options.tcpHost, options.tcpPort));
+    server->impl_ = std::make_unique<Impl>(std::move(listener));
+    server->impl_->address = options.tcpHost + ":" + std::to_string(server->impl_->listener.port());
+    server->impl_->token = options.token.empty() ? randomToken() : options.token;
+  } else {
+    std::string path = options.path;
+    if (path.empty()) {
+      GANTRY_ASSIGN_OR_RETURN(const std::string folder, userSocketDirectory(true));
+      path = folder + "/" + std::to_string(getpid()) + ".sock";
+    }
+    GANTRY_ASSIGN_OR_RETURN(Listener listener, Listener::listenUnix(path));
+    server->impl_ = std::make_unique<Impl>(std::move(listener));
+    server->impl_->address = path;
+    server->impl_->unixDomain = true;
+  }
+  Impl *impl = server->impl_.get();
+  impl->thread = std::thread([impl] { impl->run(); });
+  return server;
+}
+
+Server::~Server() {
+  if (impl_ == nullptr)
+    return;
+  impl_->quit = true;
+  impl_->listener.wake();
+  impl_->thread.join();
+  for (const auto &viewer : impl_->viewers)
+    impl_->letGo(*viewer);
+}
+
+const std::string &Server::address() const { return impl_->address; }
+const std::string &Server::token() const { return impl_->token; }
+uint32_t Server::viewers() const {
+  const std::lock_guard<std::mutex> locked(impl_->mutex);
+  return static_cast<uint32_t>(
+      std::count_if(impl_->viewers.begin(), impl_->viewers.end(),
+                    [](const auto &viewer) { return !viewer->gone.load(); }));
+}
+
+} // namespace gantry::trace

@@ -1,0 +1,229 @@
+#include "engine/trace/record.h"
+
+#include "engine/trace/source.h"
+#include "tests/engine/trace/memory_sink.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <mutex>
+
+namespace {
+
+using namespace gantry;
+using namespace gantry::trace;
+using namespace gantry::test;
+
+TEST(RecordTest, NothingIsTakenWhileNobodyListens) {
+  EXPECT_FALSE(isOn());
+  mark(intern("before"), 1);
+  MemorySink sink;
+  EXPECT_TRUE(isOn());
+  mark(intern("during"), 2);
+  const std::vector<Event> marks = ofType(sink.events(), EventType::kMark);
+  EXPECT_FALSE(isOn());
+  ASSERT_EQ(marks.size(), 1u);
+  EXPECT_EQ(sink.names()[marks[0].host.name], "during");
+  EXPECT_EQ(marks[0].host.value, 2);
+}
+
+TEST(RecordTest, ACaptureBeginsWithTheProcess) {
+  MemorySink sink;
+  const std::vector<Event> events = sink.events();
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(events[0].type(), EventType::kProcess);
+  EXPECT_EQ(events[0].process.processId, static_cast<uint32_t>(getpid()));
+  EXPECT_EQ(sink.names()[events[0].process.name], "trace_test");
+}
+
+TEST(RecordTest, ThreadsAreMergedByTime) {
+  MemorySink sink;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      nameThread("worker " + std::to_string(t));
+      for (int i = 0; i < 20000; ++i) {
+        mark(intern("m"), i);
+        if (i % 512 == 0)
+          std::this_thread::sleep_for(std::chrono::microseconds(300));
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  const std::vector<Event> events = sink.events();
+  std::map<uint32_t, int64_t> next;
+  std::map<uint32_t, uint64_t> lastTime;
+  std::map<uint32_t, std::string> names;
+  for (const Event &event : events) {
+    if (event.type() == EventType::kThread)
+      names[event.header.thread] = sink.names()[event.thread.name];
+    if (event.type() != EventType::kMark)
+      continue;
+    EXPECT_EQ(event.host.value, next[event.header.thread]++);
+    EXPECT_GE(event.header.timeNs, lastTime[event.header.thread]);
+    lastTime[event.header.thread] = event.header.timeNs;
+    EXPECT_EQ(names[event.header.thread].substr(0, 7), "worker ");
+  }
+  ASSERT_EQ(next.size(), 4u);
+  for (const auto &[thread, count] : next)
+    EXPECT_EQ(count, 20000);
+}
+
+// What the heap does: numbers given under a lock, events recorded under it.
+TEST(RecordTest, EventsUnderALockKeepTheOrderOfTheirSequence) {
+  MemorySink sink;
+  std::mutex lock;
+  uint64_t sequence = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 10000; ++i) {
+        {
+          const std::lock_guard<std::mutex> locked(lock);
+          recordAlways<ReleaseEvent>(EventType::kRelease, 7, true, [&](ReleaseEvent &event) {
+            event.sequence = ++sequence;
+            event.block = sequence * 3;
+          });
+        }
+        if (i % 512 == 0)
+          std::this_thread::sleep_for(std::chrono::microseconds(300));
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  const std::vector<Event> releases = ofType(sink.events(), EventType::kRelease);
+  ASSERT_EQ(releases.size(), 40000u);
+  for (uint64_t i = 0; i < releases.size(); ++i) {
+    ASSERT_EQ(releases[i].release.sequence, i + 1);
+    ASSERT_EQ(releases[i].release.block, (i + 1) * 3);
+    ASSERT_EQ(releases[i].header.heap, 7);
+  }
+}
+
+TEST(RecordTest, SpansNestAndNameWhatHappensInside) {
+  MemorySink sink;
+  const uint32_t outer = intern("outer");
+  const uint32_t inner = intern("inner");
+  EXPECT_EQ(currentSpan(), 0u);
+  {
+    const Span a(outer);
+    EXPECT_EQ(currentSpan(), outer);
+    {
+      const Span b(inner);
+      EXPECT_EQ(currentSpan(), inner);
+    }
+    EXPECT_EQ(currentSpan(), outer);
+  }
+  EXPECT_EQ(currentSpan(), 0u);
+  endSpan(); // without a beginning
+  const std::vector<Event> events = sink.events();
+  EXPECT_EQ(ofType(events, EventType::kSpanBegin).size(), 2u);
+  const std::vector<Event> ends = ofType(events, EventType::kSpanEnd);
+  ASSERT_EQ(ends.size(), 2u);
+  EXPECT_EQ(ends[0].host.name, inner);
+  EXPECT_EQ(ends[1].host.name, outer);
+}
+
+TEST(RecordTest, DeepSpansComeBackToTheRightOnes) {
+  MemorySink sink;
+  for (uint32_t i = 1; i <= 30; ++i)
+    beginSpan(i);
+  for (uint32_t i = 30; i >= 1; --i)
+    endSpan();
+  EXPECT_EQ(currentSpan(), 0u);
+  EXPECT_EQ(ofType(sink.events(), EventType::kSpanEnd).size(), 30u);
+}
+
+TEST(RecordTest, OverloadDropsAndCountsExactly) {
+  MemorySink sink;
+  sink.hangs = true;
+  constexpr uint64_t kEvents = 1000000;
+  std::thread([&] {
+    for (uint64_t i = 0; i < kEvents; ++i)
+      mark(1, static_cast<int64_t>(i));
+  }).join();
+  sink.hangs = false;
+  const std::vector<Event> events = sink.events();
+  uint64_t dropped = 0;
+  for (const Event &event : ofType(events, EventType::kDrops))
+    dropped += event.drops.events;
+  EXPECT_GT(dropped, 0u);
+  EXPECT_EQ(dropped + ofType(events, EventType::kMark).size(), kEvents);
+}
+
+TEST(RecordTest, SourcesAreToldAndAsked) {
+  struct State {
+    bool listening = false;
+    int described = 0;
+  } state;
+  Source source;
+  source.user = &state;
+  source.listen = [](void *user, bool wanted) { static_cast<State *>(user)->listening = wanted; };
+  source.describe = [](void *user, Describer &describer) {
+    auto *told = static_cast<State *>(user);
+    EXPECT_TRUE(told->listening);
+    told->described += 1;
+    HeapEvent event = makeEvent<HeapEvent>(EventType::kHeap);
+    event.header.heap = 9;
+    describer.add(event);
+  };
+  addSource(source);
+  EXPECT_FALSE(state.listening);
+  {
+    MemorySink first;
+    EXPECT_EQ(state.described, 1);
+    MemorySink second;
+    EXPECT_EQ(state.described, 2);
+    EXPECT_EQ(ofType(second.events(), EventType::kHeap).size(), 1u);
+    EXPECT_EQ(ofType(first.events(), EventType::kHeap).size(), 2u);
+  }
+  EXPECT_FALSE(state.listening);
+  removeSource(source);
+  MemorySink third;
+  EXPECT_EQ(state.described, 2);
+}
+
+TEST(RecordTest, EventsThatComeBeforeACutAreSentBeforeIt) {
+  Source source;
+  source.describe = [](void *, Describer &describer) {
+    mark(intern("before"), 0);
+    describer.cut(readTicks());
+    HeapEvent event = makeEvent<HeapEvent>(EventType::kHeap);
+    event.header.heap = 9;
+    mark(intern("after"), 0);
+    describer.add(event);
+  };
+  addSource(source);
+  MemorySink sink;
+  removeSource(source);
+  std::vector<std::string> order;
+  for (const Event &event : sink.events()) {
+    if (event.type() == EventType::kMark)
+      order.emplace_back(sink.names()[event.host.name]);
+    if (event.type() == EventType::kHeap)
+      order.emplace_back("heap");
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"before", "heap", "after"}));
+}
+
+TEST(RecordTest, TimesAgreeWithTheMonotonicClock) {
+  MemorySink sink;
+  const uint64_t start = monotonicNs();
+  mark(1, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  mark(1, 0);
+  const uint64_t elapsed = monotonicNs() - start;
+  const std::vector<Event> marks = ofType(sink.events(), EventType::kMark);
+  ASSERT_EQ(marks.size(), 2u);
+  const uint64_t told = marks[1].header.timeNs - marks[0].header.timeNs;
+  EXPECT_GE(told, 29'900'000u);
+  EXPECT_LE(told, elapsed + 100'000);
+}
+
+TEST(NamesTest, OneIdPerText) {
+  EXPECT_EQ(intern(""), 0u);
+  const uint32_t a = intern("one text");
+  EXPECT_EQ(intern("one text"), a);
+  EXPECT_NE(intern("other text"), a);
+}
+
+} // namespace

@@ -1,0 +1,108 @@
+#include "engine/trace/ring.h"
+
+#include <gtest/gtest.h>
+#include <random>
+#include <thread>
+
+namespace {
+
+using namespace gantry::trace;
+
+bool push(Ring &ring, uint32_t words, uint64_t value) {
+  uint64_t *at = ring.reserve(words, false);
+  if (at == nullptr)
+    return false;
+  EventHeader header;
+  header.timeNs = value;
+  header.type = EventType::kMark;
+  header.words = static_cast<uint8_t>(words);
+  std::memcpy(at, &header, sizeof(header));
+  for (uint32_t i = 2; i < words; ++i)
+    at[i] = value + i;
+  ring.publish(words);
+  return true;
+}
+
+/// Reads one event and checks its contents; false where there is none.
+bool pop(Ring &ring, uint64_t *value) {
+  uint64_t position = ring.tail();
+  const EventHeader *header = ring.peek(&position, ring.head());
+  if (header == nullptr)
+    return false;
+  *value = header->timeNs;
+  for (uint32_t i = 2; i < header->words; ++i)
+    EXPECT_EQ(reinterpret_cast<const uint64_t *>(header)[i], *value + i);
+  ring.release(position + header->words);
+  return true;
+}
+
+TEST(RingTest, KeepsOrderOverManyLapsWithEventsOfAllSizes) {
+  const uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  Ring ring;
+  ASSERT_TRUE(ring.create(4096));
+  uint64_t written = 0;
+  uint64_t read = 0;
+  for (int round = 0; round < 20000; ++round) {
+    for (uint64_t i = random() % 80; i > 0; --i)
+      written += push(ring, static_cast<uint32_t>(2 + random() % 7), written) ? 1 : 0;
+    for (uint64_t i = random() % 80; i > 0; --i) {
+      uint64_t value = 0;
+      if (!pop(ring, &value))
+        break;
+      ASSERT_EQ(value, read++);
+    }
+  }
+  uint64_t value = 0;
+  while (pop(ring, &value))
+    ASSERT_EQ(value, read++);
+  EXPECT_EQ(read, written);
+  EXPECT_GT(written, 100000u);
+}
+
+TEST(RingTest, AFullRingDropsAndCounts) {
+  Ring ring;
+  ASSERT_TRUE(ring.create(4096));
+  uint64_t taken = 0;
+  for (int i = 0; i < 1000; ++i)
+    taken += push(ring, 4, taken) ? 1 : 0;
+  EXPECT_EQ(taken, 4096u / 32);
+  EXPECT_EQ(ring.drops().events, 1000 - taken);
+  EXPECT_EQ(ring.drops().memory, 0u);
+  EXPECT_EQ(ring.reserve(8, true), nullptr);
+  EXPECT_EQ(ring.drops().memory, 1u);
+  uint64_t value = 0;
+  ASSERT_TRUE(pop(ring, &value));
+  EXPECT_TRUE(push(ring, 4, taken));
+  EXPECT_FALSE(push(ring, 4, taken));
+}
+
+TEST(RingTest, TwoThreadsLoseNothingUncounted) {
+  Ring ring;
+  ASSERT_TRUE(ring.create(8192));
+  constexpr uint64_t kEvents = 500000;
+  std::atomic<bool> done{false};
+  std::thread producer([&] {
+    for (uint64_t i = 0; i < kEvents; ++i)
+      push(ring, 2 + i % 7, i);
+    done = true;
+  });
+  uint64_t read = 0;
+  uint64_t last = 0;
+  for (;;) {
+    const bool wasDone = done;
+    uint64_t value = 0;
+    if (pop(ring, &value)) {
+      ASSERT_TRUE(read == 0 || value > last);
+      last = value;
+      ++read;
+    } else if (wasDone) {
+      break;
+    }
+  }
+  producer.join();
+  EXPECT_EQ(read + ring.drops().events, kEvents);
+}
+
+} // namespace
