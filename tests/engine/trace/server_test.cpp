@@ -162,7 +162,7 @@ TEST_F(ServerTest, ASocketThatNobodyServesIsTakenOverAndNotListed) {
   EXPECT_TRUE(findEndpoints()->empty());
   const auto server = startOrFail({});
   ASSERT_NE(server, nullptr);
-  EXPECT_TRUE(std::filesystem::equivalent(server->address(), path));
+  EXPECT_EQ(std::filesystem::path(server->address()).lexically_normal(), path);
   EXPECT_FALSE(Server::start({}).isOk()) << "two on one socket";
 }
 
