@@ -14,7 +14,6 @@ namespace {
 
 std::atomic<uint64_t> nextHeapId{1};
 
-constexpr uint32_t kSpareBatch = 32;
 constexpr int64_t kPublishBytes = 1 << 20; // what a thread may be ahead of the shared counters
 
 uint8_t flagsOf(const BufferRequest &request) {
@@ -72,7 +71,7 @@ HeapImpl::HeapImpl(std::shared_ptr<device::Device> device, const HeapOptions &gi
     : id(nextHeapId.fetch_add(1)), tag(static_cast<uint8_t>(id % 255 + 1)),
       observed(given.observer.event != nullptr), slots(given.host), options(given),
       gpu(std::move(device)), tails(given.host), slabs(given.host), moves(given.host),
-      names(given.host), nameTable(given.host) {
+      spareSlots(given.host), names(given.host), nameTable(given.host) {
   for (uint32_t i = 0; i < device::kMaxMemoryHeaps; ++i)
     limits[i] = given.limitBytes[i] == 0 ? UINT64_MAX : given.limitBytes[i];
 }
@@ -137,68 +136,6 @@ void HeapImpl::destroy() {
 }
 
 device::Device &Heap::device() const { return *HeapImpl::of(*this).gpu; }
-
-// ---- slots -------------------------------------------------------------------------------------
-
-bool HeapImpl::growSlots() {
-  if (slotCount == kMaxSlots)
-    return false;
-  if (slotCount >= tails.capacity() && !tails.grow())
-    return false;
-  return slotCount < slots.capacity() || slots.grow();
-}
-
-uint32_t HeapImpl::takeSlot(ThreadCache &cache) {
-  if (cache.spareHead == kNone) {
-    const Locked locked(slotLock);
-    for (uint32_t i = 0; i < kSpareBatch; ++i) {
-      uint32_t index = spareSlots;
-      if (index != kNone) {
-        spareSlots = slots[index].name;
-      } else {
-        if (!growSlots())
-          break;
-        index = slotCount++;
-      }
-      slots[index].name = cache.spareHead;
-      cache.spareHead = index;
-      ++cache.spareCount;
-    }
-    if (cache.spareHead == kNone)
-      return kNone;
-  }
-  const uint32_t index = cache.spareHead;
-  cache.spareHead = slots[index].name;
-  --cache.spareCount;
-  if (cache.spareHead != kNone)
-    __builtin_prefetch(&slots[cache.spareHead], 1);
-  return index;
-}
-
-void HeapImpl::giveSlotShared(uint32_t index) {
-  if (generationOf(slots[index].state.load(std::memory_order_relaxed)) == UINT32_MAX)
-    return; // its generations are used up: retired
-  const Locked locked(slotLock);
-  slots[index].name = spareSlots;
-  spareSlots = index;
-}
-
-void HeapImpl::giveSlot(ThreadCache &cache, uint32_t index) {
-  if (generationOf(slots[index].state.load(std::memory_order_relaxed)) == UINT32_MAX)
-    return;
-  slots[index].name = cache.spareHead;
-  cache.spareHead = index;
-  if (++cache.spareCount < 2 * kSpareBatch)
-    return;
-  const Locked locked(slotLock);
-  for (uint32_t i = 0; i < kSpareBatch; ++i) {
-    const uint32_t spare = cache.spareHead;
-    cache.spareHead = slots[spare].name;
-    slots[spare].name = spareSlots;
-    spareSlots = spare;
-  }
-  cache.spareCount -= kSpareBatch;
-}
 
 // ---- allocate ----------------------------------------------------------------------------------
 
@@ -385,11 +322,15 @@ HeapCode HeapImpl::releaseSlowly(BufferHandle buffer, std::span<const TimelinePo
   return referencesOf(state) == 1 ? finishRelease(slotOf(buffer), after) : HeapCode::kOk;
 }
 
-void HeapImpl::freeRange(Pool &pool, const Slot &slot) {
-  if (SlotInfo::of(slot.info.load(std::memory_order_relaxed)).dedicated)
-    slabs[slabOf(slot.place.load(std::memory_order_relaxed))].state = SlabState::kDedicatedFree;
-  else
-    pool.tlsf.free(slot.block);
+// A block of the pool, or, where there is none, the dedicated slab at the place.
+void HeapImpl::freeRange(Pool &pool, uint32_t block, uint64_t place) {
+  if (block != kNone) {
+    pool.tlsf.free(block);
+    return;
+  }
+  Slab &slab = slabs[slabOf(place)];
+  slab.state = SlabState::kDedicatedFree;
+  pool.dedicatedFreeBytes += slab.sizeBytes;
 }
 
 HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> after) {
@@ -438,12 +379,12 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
         }
       }
       const uint32_t region = info.dedicated ? kNone : pool.tlsf.regionOf(slot.block);
-      freeRange(pool, slot);
+      freeRange(pool, slot.block, place);
       empty = info.dedicated || pool.tlsf.usedBytesOf(region) == 0;
     }
     if (empty && options.retainHighBytes != UINT64_MAX && growth.tryLock()) {
       if (emptyBytes(kNone) > options.retainHighBytes)
-        releaseEmpty(options.retainLowBytes, kNone, UINT64_MAX);
+        releaseEmpty(options.retainLowBytes, kNone);
       growth.unlock();
     }
   }

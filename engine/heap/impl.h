@@ -9,6 +9,8 @@
 #include "engine/heap/heap.h"
 #include "engine/heap/lock.h"
 #include "engine/heap/pool.h"
+#include "engine/heap/retention.h"
+#include "engine/heap/index_set.h"
 #include "engine/heap/slots.h"
 #include "engine/heap/thread_cache.h"
 
@@ -38,6 +40,7 @@ struct alignas(64) KindTotals {
   std::atomic<int64_t> liveBuffers{0};
   std::atomic<uint64_t> reservedBytes{0};
   std::atomic<uint64_t> peakReservedBytes{0};
+  Retention retention; // under growth
 };
 
 /// How an attempt to find storage ended.
@@ -105,7 +108,7 @@ struct HeapImpl final : Heap {
 
   Lock slotLock;
   uint32_t slotCount = 0;
-  uint32_t spareSlots = kNone;
+  IndexSet spareSlots;
 
   mutable Lock nameLock;
   SegmentedArray<NameEntry> names;
@@ -139,7 +142,7 @@ struct HeapImpl final : Heap {
   uint32_t takeSlot(ThreadCache &cache);
   void giveSlot(ThreadCache &cache, uint32_t index);
   void giveSlotShared(uint32_t index);
-  bool growSlots();
+  uint32_t newSlot();
   uint32_t slotCountNow() {
     const Locked locked(slotLock);
     return slotCount;
@@ -150,7 +153,7 @@ struct HeapImpl final : Heap {
   }
   /// The pool that guards what lies there; a dedicated slab belongs to the large pool of its kind.
   Pool &poolAt(uint64_t place) const { return *pools[slabs[slabOf(place)].pool]; }
-  void freeRange(Pool &pool, const Slot &slot); // under the pool's lock
+  void freeRange(Pool &pool, uint32_t block, uint64_t place); // under the pool's lock
   ThreadCache *cacheOfThread() {
     if (currentCache.heapId == id) [[likely]]
       return currentCache.cache;
@@ -177,6 +180,18 @@ struct HeapImpl final : Heap {
   HeapCode refreshCompleted();
   HeapCode waitForPending();
 
+  // slabs.cpp
+  HeapCode newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, const char *name,
+                   bool dedicated, uint32_t *slab);
+  HeapCode checkBudget(MemoryKind kind, uint64_t sizeBytes);
+  void freeSlab(uint32_t index);
+  bool takeOut(Slab &slab);
+  uint64_t releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes = UINT64_MAX);
+  uint64_t emptyBytesOf(Pool &pool) const;
+  uint64_t emptyBytes(uint32_t kind) const;
+  void remember(const Status &status);
+  HeapCode codeOf(const Status &status);
+
   // growth.cpp
   HeapCode findStorage(ThreadCache &cache, const BufferRequest &request, uint32_t index,
                        Found *found);
@@ -187,16 +202,8 @@ struct HeapImpl final : Heap {
   HeapCode grow(Pool &pool, const BufferRequest &request, uint32_t index, bool tight, Found *found);
   HeapCode growDedicated(const BufferRequest &request, Found *found);
   bool reuseDedicated(const BufferRequest &request, Found *found);
-  HeapCode newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, const char *name,
-                   bool dedicated, uint32_t *slab);
-  HeapCode checkBudget(MemoryKind kind, uint64_t sizeBytes);
-  void freeSlab(uint32_t index);
-  uint64_t releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes);
-  uint64_t emptyBytes(uint32_t kind) const;
   HeapCode climb(ThreadCache &cache, const BufferRequest &request, Pool &pool, uint32_t index,
                  HeapCode refusal, Found *found);
-  void remember(const Status &status);
-  HeapCode codeOf(const Status &status);
 
   // compaction.cpp, under growth
   HeapCode compactLocked(uint64_t maxBytes, CompactResult *result);

@@ -174,7 +174,7 @@ void HeapImpl::reclaim(Pool &pool) {
     const uint32_t newer = tails[index].newerPending;
     if (passed(tails[index].points)) {
       removePending(pool, index);
-      freeRange(pool, slots[index]);
+      freeRange(pool, slots[index].block, slots[index].place.load(std::memory_order_relaxed));
       giveSlotShared(index);
     } else {
       ++past;

@@ -29,7 +29,8 @@ struct alignas(64) Pool {
   uint16_t index;
   uint8_t kind;
   bool small;
-  uint32_t draining = kNone; // a region that compaction empties; nothing new goes there
+  uint32_t draining = kNone;       // a region that compaction empties; nothing new goes there
+  uint64_t dedicatedFreeBytes = 0; // of a large pool: dedicated slabs that are kept for reuse
   uint32_t oldestPending = kNone;
   uint32_t newestPending = kNone;
   uint32_t pendingCount = 0;

@@ -92,7 +92,7 @@ HeapCode HeapImpl::spillSlot(uint32_t index) {
   spilledBytes.fetch_add(sizeBytes, std::memory_order_relaxed);
   Pool &pool = poolAt(place);
   const Locked locked(pool.lock);
-  freeRange(pool, slot);
+  freeRange(pool, slot.block, place);
   slot.place.store(kSpilledPlace, std::memory_order_release);
   return HeapCode::kOk;
 }
@@ -150,10 +150,7 @@ HeapCode HeapImpl::restoreSlot(uint32_t index) {
   if (code != HeapCode::kOk) {
     Pool &pool = poolAt(found.place);
     const Locked locked(pool.lock);
-    if (found.dedicated)
-      slabs[slabOf(found.place)].state = SlabState::kDedicatedFree;
-    else
-      pool.tlsf.free(found.block);
+    freeRange(pool, found.block, found.place);
     return code;
   }
   options.host.free(options.host.user, tail.hostCopy, request.sizeBytes);

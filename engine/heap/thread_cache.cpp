@@ -10,6 +10,7 @@ constinit thread_local CurrentCache currentCache;
 
 namespace {
 
+constexpr uint64_t kMostCached = 4096;
 constexpr uint32_t kHeapsPerThread = 8; // caches that a thread keeps; the oldest gives way
 
 Lock liveHeapsLock;
@@ -61,7 +62,6 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
     kind.limitBytes = static_cast<int64_t>(heap.options.magazineBytes);
   }
   cache->flushEpoch = heap.flushEpoch.load(std::memory_order_relaxed);
-  cache->spareHead = kNone;
   cache->index = heap.cacheCount++;
   cache->owned = true;
   cache->next = heap.caches;
@@ -122,9 +122,16 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
   all.liveBuffers.fetch_add(mine.liveBuffers.load(std::memory_order_relaxed),
                             std::memory_order_relaxed);
   ThreadCounters::set(mine.liveBuffers, 0);
-  // Half of what is reserved, shared among the threads.
-  const uint64_t share = all.reservedBytes.load(std::memory_order_relaxed) / 2 /
-                         std::max<uint64_t>(1, cacheCount.load(std::memory_order_relaxed));
+  // Half of what is reserved, shared among the threads; but no more ranges than a core's cache
+  // holds the records of, since what comes back from farther is no quicker than the pool.
+  const auto buffers =
+      static_cast<uint64_t>(std::max<int64_t>(1, all.liveBuffers.load(std::memory_order_relaxed)));
+  const auto usual = static_cast<uint64_t>(
+      std::max<int64_t>(0, all.liveBytes.load(std::memory_order_relaxed)) / buffers);
+  const uint64_t share =
+      std::min(all.reservedBytes.load(std::memory_order_relaxed) / 2 /
+                   std::max<uint64_t>(1, cacheCount.load(std::memory_order_relaxed)),
+               kMostCached * usual);
   cache.kinds[kind].limitBytes =
       static_cast<int64_t>(options.magazineBytes == 0 ? 0 : std::max(options.magazineBytes, share));
 }

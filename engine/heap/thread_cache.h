@@ -17,6 +17,7 @@ namespace gantry::heap {
 struct HeapImpl;
 
 inline constexpr uint32_t kMagazineGranules = 256; // sizes up to 64 KiB
+inline constexpr uint32_t kSparesPerThread = 64;
 
 /// Changes since the last publication; written by the thread, read by statistics.
 struct ThreadCounters {
@@ -47,7 +48,7 @@ struct alignas(64) ThreadCache {
     std::array<uint32_t, kMagazineGranules + 1> bins;
   };
   uint64_t flushEpoch;
-  uint32_t spareHead;
+  std::array<uint32_t, kSparesPerThread> spares; // slots
   uint32_t spareCount;
   uint32_t index; // in the heap, from 0
   bool owned;

@@ -18,7 +18,8 @@ uint64_t paddingOf(uint64_t offset, uint64_t alignment) {
 } // namespace
 
 Tlsf::Tlsf(const Options &options)
-    : granuleLog2_(options.granuleLog2), blocks_(options.host), regions_(options.host) {
+    : granuleLog2_(options.granuleLog2), blocks_(options.host), regions_(options.host),
+      unused_(options.host) {
   assert(options.granuleLog2 <= 20);
   for (auto &row : heads_)
     row.fill(kNone);
@@ -122,28 +123,23 @@ uint32_t Tlsf::findFree(uint64_t size, uint64_t alignment, uint32_t avoid) const
 // ---- records -----------------------------------------------------------------------------------
 
 bool Tlsf::reserveRecords(uint32_t count) {
-  if (unusedCount_ >= count)
+  if (unused_.size() >= count)
     return true;
-  return blocks_.reserve(blocks_.size() + count - unusedCount_);
+  return reserveBlocks(blocks_.size() + count - unused_.size());
 }
 
-uint32_t Tlsf::newRecord() {
-  if (unusedRecords_ != kNone) {
-    const uint32_t index = unusedRecords_;
-    unusedRecords_ = blocks_[index].nextFree;
-    --unusedCount_;
+// One behind `near` if possible, so that neighbours in a region have neighbouring records.
+uint32_t Tlsf::newRecord(uint32_t near) {
+  const uint32_t index = unused_.take(near);
+  if (index != kNone)
     return index;
-  }
   blocks_.pushBackReserved({});
   return blocks_.size() - 1;
 }
 
 void Tlsf::dropRecord(uint32_t index) {
-  Block &block = blocks_[index];
-  block.state = kUnused;
-  block.nextFree = unusedRecords_;
-  unusedRecords_ = index;
-  ++unusedCount_;
+  blocks_[index].state = kUnused;
+  unused_.add(index);
 }
 
 // ---- regions -----------------------------------------------------------------------------------
@@ -166,11 +162,12 @@ uint32_t Tlsf::addRegion(uint64_t sizeBytes) {
   } else {
     unusedRegions_ = regions_[region].nextUnused;
   }
-  const uint32_t block = newRecord();
+  const uint32_t block = newRecord(0);
   blocks_[block] = {0, region, size, kFree, kNone, kNone, kNone, kNone};
   link(block);
   regions_[region] = {size, 0, block, kNone};
   total_ += size;
+  empty_ += size;
   ++regionCount_;
   return region;
 }
@@ -181,6 +178,7 @@ bool Tlsf::removeRegion(uint32_t region) {
   unlink(regions_[region].first);
   dropRecord(regions_[region].first);
   total_ -= regions_[region].size;
+  empty_ -= regions_[region].size;
   --regionCount_;
   regions_[region] = {0, 0, kNone, unusedRegions_};
   unusedRegions_ = region;
@@ -209,7 +207,7 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
   Block *block = &blocks_[index];
   const uint64_t padding = paddingOf(block->offset, alignment);
   if (padding != 0) { // the piece in front stays free, under a record of its own
-    const uint32_t front = newRecord();
+    const uint32_t front = newRecord(index);
     block = &blocks_[index];
     const uint32_t before = block->previousPhysical;
     blocks_[front] = {block->offset, block->region, padding, kFree, before, index, kNone, kNone};
@@ -223,7 +221,7 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
     link(front);
   }
   if (block->size != size) {
-    const uint32_t rest = newRecord();
+    const uint32_t rest = newRecord(index);
     block = &blocks_[index];
     const uint32_t behind = block->nextPhysical;
     blocks_[rest] = {block->offset + size,
@@ -243,7 +241,10 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
   block->state = kUsed;
   block->link = user;
   used_ += size;
-  regions_[block->region].used += size;
+  Region &region = regions_[block->region];
+  if (region.used == 0)
+    empty_ -= region.size;
+  region.used += size;
   ++usedBlocks_;
   return index;
 }
@@ -253,7 +254,10 @@ bool Tlsf::free(uint32_t index) {
     return false;
   Block *block = &blocks_[index];
   used_ -= block->size;
-  regions_[block->region].used -= block->size;
+  Region &region = regions_[block->region];
+  region.used -= block->size;
+  if (region.used == 0)
+    empty_ += region.size;
   --usedBlocks_;
   const uint32_t next = block->nextPhysical;
   if (next != kNone && blocks_[next].state == kFree) {
@@ -289,7 +293,7 @@ uint32_t Tlsf::split(uint32_t index, uint64_t sizeBytes) {
     hostExhausted_ = true;
     return kNone;
   }
-  const uint32_t rest = newRecord();
+  const uint32_t rest = newRecord(index);
   Block &block = blocks_[index];
   const uint32_t behind = block.nextPhysical;
   blocks_[rest] = {
@@ -344,7 +348,8 @@ Tlsf::Statistics Tlsf::statistics() const {
           usedBlocks_,   freeBlocks_};
 }
 
-const char *Tlsf::validateRegions(uint64_t &used, uint64_t &total, uint32_t &free) const {
+const char *Tlsf::validateRegions(uint64_t &used, uint64_t &total, uint64_t &empty,
+                                  uint32_t &free) const {
   for (uint32_t r = 0; r < regions_.size(); ++r) {
     const Region &region = regions_[r];
     if (region.size == 0)
@@ -383,6 +388,7 @@ const char *Tlsf::validateRegions(uint64_t &used, uint64_t &total, uint32_t &fre
       return "a region's used bytes are wrong";
     used += usedHere;
     total += region.size;
+    empty += usedHere == 0 ? region.size : 0;
   }
   return nullptr;
 }
@@ -390,10 +396,11 @@ const char *Tlsf::validateRegions(uint64_t &used, uint64_t &total, uint32_t &fre
 const char *Tlsf::validate() const {
   uint64_t used = 0;
   uint64_t total = 0;
+  uint64_t empty = 0;
   uint32_t free = 0;
-  if (const char *broken = validateRegions(used, total, free))
+  if (const char *broken = validateRegions(used, total, empty, free))
     return broken;
-  if (used != used_ || total != total_)
+  if (used != used_ || total != total_ || empty != empty_)
     return "the sums of bytes are wrong";
   uint32_t linked = 0;
   for (uint32_t first = 0; first < kFirst; ++first) {
@@ -419,10 +426,12 @@ const char *Tlsf::validate() const {
   if (linked != freeBlocks_ || free != freeBlocks_)
     return "free blocks and lists disagree";
   uint32_t unused = 0;
-  for (uint32_t i = unusedRecords_; i != kNone; i = blocks_[i].nextFree)
-    if (blocks_[i].state != kUnused || ++unused > blocks_.size())
-      return "the list of unused records is wrong";
-  if (unused != unusedCount_ || unused + usedBlocks_ + freeBlocks_ != blocks_.size())
+  for (uint32_t i = 0; i < blocks_.size(); ++i) {
+    if (unused_.has(i) != (blocks_[i].state == kUnused))
+      return "the set of unused records is wrong";
+    unused += blocks_[i].state == kUnused ? 1 : 0;
+  }
+  if (unused != unused_.size() || unused + usedBlocks_ + freeBlocks_ != blocks_.size())
     return "records are lost";
   return nullptr;
 }

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "engine/base/host_memory.h"
+#include "engine/heap/index_set.h"
 
 #include <array>
 #include <cstdint>
@@ -92,13 +93,17 @@ public:
   uint64_t sizeOfRegion(uint32_t region) const { return bytes(regions_[region].size); }
 
   /// Makes room for that many blocks, free ones included. False: no host memory.
-  [[nodiscard]] bool reserveBlocks(uint32_t count) { return blocks_.reserve(count); }
+  [[nodiscard]] bool reserveBlocks(uint32_t count) {
+    return unused_.reserve(count) && blocks_.reserve(count);
+  }
 
   /// Whether the last kNone was for want of host memory.
   bool hostExhausted() const { return hostExhausted_; }
 
   uint64_t usedBytes() const { return bytes(used_); }
   uint64_t regionBytes() const { return bytes(total_); }
+  /// Of regions none of which is taken.
+  uint64_t emptyBytes() const { return bytes(empty_); }
   uint64_t largestFreeBytes() const;
   Statistics statistics() const;
 
@@ -122,7 +127,7 @@ private:
     uint64_t state : 8;
     uint32_t previousPhysical;
     uint32_t nextPhysical;
-    uint32_t nextFree; // of its list, or of the unused records
+    uint32_t nextFree; // of its list
     uint32_t link;     // free: the one before in its list, kNone for the first; taken: the user
   };
   static_assert(sizeof(Block) == 32);
@@ -147,9 +152,10 @@ private:
   void link(uint32_t block);
   void unlink(uint32_t block);
   bool reserveRecords(uint32_t count);
-  uint32_t newRecord();
+  uint32_t newRecord(uint32_t near);
   void dropRecord(uint32_t block);
-  const char *validateRegions(uint64_t &used, uint64_t &total, uint32_t &free) const;
+  const char *validateRegions(uint64_t &used, uint64_t &total, uint64_t &empty,
+                              uint32_t &free) const;
 
   uint32_t granuleLog2_;
   uint64_t firstBits_ = 0;
@@ -157,12 +163,12 @@ private:
   std::array<std::array<uint32_t, kSecond>, kFirst> heads_;
   HostArray<Block> blocks_;
   HostArray<Region> regions_;
-  uint32_t unusedRecords_ = kNone;
-  uint32_t unusedCount_ = 0;
+  IndexSet unused_; // records
   uint32_t unusedRegions_ = kNone;
   uint32_t regionCount_ = 0;
   uint64_t used_ = 0; // granules
   uint64_t total_ = 0;
+  uint64_t empty_ = 0; // of total_, in regions that are all free
   uint32_t usedBlocks_ = 0;
   uint32_t freeBlocks_ = 0;
   bool hostExhausted_ = false;

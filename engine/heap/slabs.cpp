@@ -1,0 +1,158 @@
+// Slabs: taking them from the driver within the budgets, and giving empty ones back.
+#include "engine/heap/impl.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace gantry::heap {
+namespace {
+
+constexpr uint64_t kMostOverEnough = 4; // a large slab does not go for the sake of a small one
+
+} // namespace
+
+void HeapImpl::remember(const Status &status) {
+  const Locked locked(messageLock);
+  std::snprintf(message, sizeof message, "%s", status.message().c_str());
+}
+
+HeapCode HeapImpl::codeOf(const Status &status) {
+  remember(status);
+  return heapCodeOf(status);
+}
+
+// ---- slabs -------------------------------------------------------------------------------------
+
+HeapCode HeapImpl::checkBudget(MemoryKind kind, uint64_t sizeBytes) {
+  const device::DeviceInfo &info = gpu->info();
+  const auto &types = info.memoryKinds.of(kind);
+  if (types.count == 0)
+    return info.memoryTypes.empty() ? HeapCode::kOk : HeapCode::kUnsupported;
+  const uint32_t heap = info.memoryTypes[types.types[0]].heap;
+  const uint64_t reserved = reservedPerHeap[heap].load(std::memory_order_relaxed);
+  const uint64_t limit = limits[heap].load(std::memory_order_relaxed);
+  if (reserved > limit || limit - reserved < sizeBytes)
+    return HeapCode::kOverBudget;
+  if (!info.memoryBudgets)
+    return HeapCode::kOk;
+  device::MemoryBudget budgets[device::kMaxMemoryHeaps];
+  const Status status = gpu->memoryBudgets({budgets, info.memoryHeaps.size()});
+  if (!status.isOk())
+    return codeOf(status);
+  const device::MemoryBudget &budget = budgets[heap];
+  return budget.usedBytes > budget.budgetBytes || budget.budgetBytes - budget.usedBytes < sizeBytes
+             ? HeapCode::kOverBudget
+             : HeapCode::kOk;
+}
+
+HeapCode HeapImpl::newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, const char *name,
+                           bool dedicated, uint32_t *slab) {
+  if (const HeapCode code = checkBudget(kind, sizeBytes); code != HeapCode::kOk)
+    return code;
+  const bool fresh = unusedSlabs == kNone;
+  if (fresh && (slabCount == kMaxSlots - 1 || (slabCount >= slabs.capacity() && !slabs.grow())))
+    return HeapCode::kHostExhausted;
+  Result<std::unique_ptr<device::Memory>> made =
+      gpu->allocate(kind, sizeBytes, {priority, name, dedicated, false});
+  if (!made.isOk())
+    return codeOf(made.status());
+  driverAllocations.fetch_add(1, std::memory_order_relaxed);
+  const uint32_t index = fresh ? slabCount++ : unusedSlabs;
+  Slab &entry = slabs[index];
+  if (!fresh)
+    unusedSlabs = entry.nextUnused;
+  device::Memory *memory = made->release();
+  entry.memory.store(memory, std::memory_order_relaxed);
+  entry.address.store(memory->address(), std::memory_order_relaxed);
+  entry.mapped.store(memory->mapped(), std::memory_order_relaxed);
+  entry.sizeBytes = sizeBytes;
+  entry.deviceHeap = memory->heap();
+  entry.kind = static_cast<uint8_t>(kind);
+  entry.pool = static_cast<uint16_t>(entry.kind * kPoolsPerKind);
+  entry.state = dedicated ? SlabState::kDedicated : SlabState::kPool;
+  reservedPerHeap[entry.deviceHeap].fetch_add(sizeBytes, std::memory_order_relaxed);
+  KindTotals &all = totals[entry.kind];
+  const uint64_t reserved =
+      all.reservedBytes.fetch_add(sizeBytes, std::memory_order_relaxed) + sizeBytes;
+  const uint64_t peak = all.peakReservedBytes.load(std::memory_order_relaxed);
+  all.retention.noteTaken(reserved, peak);
+  if (reserved > peak)
+    all.peakReservedBytes.store(reserved, std::memory_order_relaxed);
+  if (observed)
+    notify(HeapEvent::Type::kSlabAllocate, entry.kind, 0, 0, placeOf(index, 0), sizeBytes);
+  *slab = index;
+  return HeapCode::kOk;
+}
+
+// Gives a slab back that no pool knows any more.
+void HeapImpl::freeSlab(uint32_t index) {
+  Slab &slab = slabs[index];
+  if (observed)
+    notify(HeapEvent::Type::kSlabFree, slab.kind, 0, 0, placeOf(index, 0), slab.sizeBytes);
+  delete slab.memory.exchange(nullptr, std::memory_order_relaxed);
+  driverFrees.fetch_add(1, std::memory_order_relaxed);
+  reservedPerHeap[slab.deviceHeap].fetch_sub(slab.sizeBytes, std::memory_order_relaxed);
+  totals[slab.kind].reservedBytes.fetch_sub(slab.sizeBytes, std::memory_order_relaxed);
+  slab.state = SlabState::kUnused;
+  slab.nextUnused = unusedSlabs;
+  unusedSlabs = index;
+}
+
+// Bytes of the pool's slabs that are empty; a large pool answers for dedicated ones too.
+uint64_t HeapImpl::emptyBytesOf(Pool &pool) const {
+  const Locked locked(pool.lock);
+  return pool.tlsf.emptyBytes() + pool.dedicatedFreeBytes;
+}
+
+uint64_t HeapImpl::emptyBytes(uint32_t kind) const {
+  uint64_t bytes = 0;
+  for (Pool *pool : pools)
+    if (kind == kNone || pool->kind == kind)
+      bytes += emptyBytesOf(*pool);
+  return bytes;
+}
+
+// Takes an empty slab out of its pool, for freeSlab; false where it is in use. From then on only
+// this thread knows it.
+bool HeapImpl::takeOut(Slab &slab) {
+  Pool &pool = *pools[slab.pool];
+  const Locked locked(pool.lock);
+  if (slab.state == SlabState::kDedicatedFree) {
+    pool.dedicatedFreeBytes -= slab.sizeBytes;
+    return true;
+  }
+  if (slab.state != SlabState::kPool || !pool.tlsf.removeRegion(slab.region))
+    return false;
+  if (pool.draining == slab.region)
+    pool.draining = kNone;
+  return true;
+}
+
+// Gives empty slabs of the kind (kNone: of all) back until keepBytes of them are left or
+// enoughBytes have gone: large pools' and dedicated ones first, then small ones', which are wanted
+// again soonest. Returns what has gone.
+uint64_t HeapImpl::releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes) {
+  uint64_t empty = keepBytes == 0 ? UINT64_MAX : emptyBytes(kind);
+  uint64_t gone = 0;
+  for (const bool small : {false, true}) {
+    uint64_t here = 0; // at most, in the pools of this pass
+    for (Pool *pool : pools)
+      if (pool->small == small && (kind == kNone || pool->kind == kind))
+        here += emptyBytesOf(*pool);
+    for (uint32_t i = 0; i < slabCount && here != 0 && gone < enoughBytes && empty > keepBytes;
+         ++i) {
+      Slab &slab = slabs[i];
+      if (slab.state == SlabState::kUnused || slab.state == SlabState::kDedicated ||
+          (kind != kNone && slab.kind != kind) || pools[slab.pool]->small != small ||
+          slab.sizeBytes / kMostOverEnough > enoughBytes - gone || !takeOut(slab))
+        continue;
+      gone += slab.sizeBytes;
+      empty -= std::min(empty, slab.sizeBytes);
+      here -= std::min(here, slab.sizeBytes);
+      freeSlab(i);
+    }
+  }
+  return gone;
+}
+
+} // namespace gantry::heap

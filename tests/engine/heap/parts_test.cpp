@@ -1,0 +1,95 @@
+// The heap's small parts alone: the set of unused records, and what decides how much is kept.
+#include "engine/heap/index_set.h"
+#include "engine/heap/retention.h"
+#include "tests/engine/heap/heap_fixture.h"
+
+#include <random>
+#include <set>
+
+namespace gantry::heap {
+namespace {
+
+TEST(IndexSet, AgreesWithASortedSet) {
+  IndexSet set(HostAllocator{});
+  std::set<uint32_t> model;
+  std::mt19937 random(1);
+  constexpr uint32_t kLimit = 700000; // words of every level
+  ASSERT_TRUE(set.reserve(kLimit));
+  EXPECT_EQ(set.take(0), IndexSet::kNone);
+  for (int i = 0; i < 200000; ++i) {
+    const uint32_t index = i % 3 == 0 ? random() % kLimit : random() % 300;
+    if (random() % 2 == 0) {
+      if (model.insert(index).second)
+        set.add(index);
+    } else {
+      const auto found = model.lower_bound(index);
+      const uint32_t expected =
+          model.empty() ? IndexSet::kNone : (found == model.end() ? *model.begin() : *found);
+      ASSERT_EQ(set.take(index), expected);
+      model.erase(expected);
+    }
+    ASSERT_EQ(set.has(index), model.count(index) != 0);
+    ASSERT_EQ(set.size(), model.size());
+  }
+}
+
+TEST(Retention, GoesFromTightToQuickWithRetakes) {
+  Retention retention;
+  const uint64_t live = 1000 * kMiB;
+  const uint64_t tight = retention.targetBytes(live, 1200 * kMiB, 1.05);
+  EXPECT_EQ(tight, static_cast<uint64_t>(1.05 * static_cast<double>(live)));
+  const uint64_t slab = retention.slabBytes(false, live);
+  const uint64_t spare = retention.spareBytes(64 * kMiB);
+  for (uint32_t i = 0; i < 1000; ++i)
+    retention.noteTaken(1201 * kMiB, 1200 * kMiB); // growth is no retake
+  EXPECT_EQ(retention.targetBytes(live, 1200 * kMiB, 1.05), tight);
+  for (uint32_t i = 0; i < 30; ++i)
+    retention.noteTaken(1200 * kMiB, 1200 * kMiB);
+  EXPECT_LT(retention.targetBytes(live, 1200 * kMiB, 1.05), tight + tight / 100)
+      << "a few are noise";
+  for (uint32_t i = 0; i < 2 * Retention::kManyRetakes; ++i)
+    retention.noteTaken(1200 * kMiB, 1200 * kMiB);
+  EXPECT_GT(retention.targetBytes(live, 1200 * kMiB, 1.05), 1300 * kMiB);
+  EXPECT_EQ(retention.targetBytes(live, 5000 * kMiB, 1.05), 5000 * kMiB);
+  EXPECT_GT(retention.slabBytes(false, live), slab);
+  EXPECT_EQ(retention.slabBytes(false, live) % Retention::kSlabGranule, 0U);
+  EXPECT_GT(retention.spareBytes(64 * kMiB), spare);
+  EXPECT_LE(retention.spareBytes(64 * kMiB), 64 * kMiB);
+  retention.forget();
+  EXPECT_EQ(retention.targetBytes(live, 1200 * kMiB, 1.05), tight);
+}
+
+// Sizes without a pattern, over a wide range, at a bounded sum: the heap learns to keep memory.
+TEST_F(HeapTest, LearnsToKeepWhatIsTakenAgain) {
+  test::FakeConfig config;
+  config.heaps[0].sizeBytes = uint64_t{1} << 40;
+  make({}, config);
+  std::mt19937 random(7);
+  const auto phase = [&] {
+    std::vector<std::pair<BufferHandle, uint64_t>> live;
+    uint64_t sum = 0;
+    const uint64_t before = gpu->counts().allocations;
+    for (int i = 0; i < 20000; ++i) {
+      const uint64_t size = (uint64_t{1} << (10 + random() % 16)) + random() % 1000;
+      while (sum + size > 300 * kMiB) {
+        std::swap(live[random() % live.size()], live.back());
+        drop(live.back().first);
+        sum -= live.back().second;
+        live.pop_back();
+      }
+      live.emplace_back(take(size), size);
+      sum += size;
+    }
+    for (const auto &[buffer, size] : live)
+      drop(buffer);
+    return gpu->counts().allocations - before;
+  };
+  const uint64_t first = phase();
+  phase();
+  EXPECT_LT(phase(), 1 + first / 10) << "of " << first << " at first";
+  EXPECT_GT(heap->trim(), 0U);
+  EXPECT_EQ(gpu->counts().liveBytes, 0U);
+}
+
+} // namespace
+} // namespace gantry::heap
