@@ -1,0 +1,206 @@
+// kernel_bench: generated kernels beside hand-written ones and the device's ceilings, in one run.
+//
+//   kernel_bench [--artifacts FOLDER] [--device D] [--rounds N] [--only NAME …] [--json FILE]
+//   [--check]
+//
+// Needs neither the compiler nor a network: FOLDER holds artifacts of the models that
+// make_models.py writes (matmul.gantry …); without it, or where one is absent, that column is
+// empty. --check runs the kernels in small sizes and judges results alone. Exit code 1 with one
+// line on stderr where something failed or a result was wrong.
+//
+// On a software device the unit is CPU seconds, the driver has one thread (LP_NUM_THREADS=1) and
+// vectors of 256 bits (LP_NATIVE_VECTOR_WIDTH=256), unless the environment says otherwise: rates
+// are per core. On a GPU it is the device's own time.
+#include "benchmarks/kernels/measure.h"
+#include "benchmarks/kernels/overhead.h"
+#include "benchmarks/kernels/workloads.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace gantry::bench {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kCeilingElements = uint64_t{1} << 25; // 128 MiB per tensor: over any cache
+
+struct Options {
+  std::string artifacts, device, json;
+  std::vector<std::string> only;
+  uint32_t rounds = 5;
+  bool check = false, overhead = true;
+};
+
+struct Entry {
+  const char *name;
+  std::function<Workload(Sizes)> make;
+};
+
+const std::vector<Entry> &entries() {
+  static const std::vector<Entry> all = {
+      {"matmul", matmulWorkload},
+      {"conv3x3", [](Sizes sizes) { return convWorkload(sizes, 1); }},
+      {"conv3x3_chain", [](Sizes sizes) { return convWorkload(sizes, 4); }},
+      {"add", addWorkload},
+      {"softmax", softmaxWorkload},
+      {"matvec", matvecWorkload},
+  };
+  return all;
+}
+
+std::string rate(double value, Unit unit) {
+  return fmt::format("{:.2f} {}", value, unit == Unit::kFlops ? "GFLOP/s" : "GB/s");
+}
+
+std::string ratio(std::optional<double> value) {
+  return value ? fmt::format("{:.2f}", *value) : "-";
+}
+
+void printHead() {
+  fmt::print("{:14} {:24} {:>14} {:>14} {:>8}  {:>27} {:>8} {:>8}\n", "kernel", "size", "generated",
+             "hand-written", "gen/hand", "ceiling", "gen/ceil", "hand/cl");
+}
+
+void printRow(const Comparison &c) {
+  fmt::print("{:14} {:24} {:>14} {:>14} {:>8}  {:>27} {:>8} {:>8}\n", c.name, c.shape,
+             c.generatedRate ? rate(*c.generatedRate, c.unit) : "-", rate(c.handRate, c.unit),
+             ratio(c.generatedToHand), rate(c.ceilingRate, c.unit) + " " + nameOf(c.ceiling),
+             ratio(c.generatedToCeiling), ratio(c.handToCeiling));
+  std::fflush(stdout);
+}
+
+Json jsonOf(const Comparison &c) {
+  auto optional = [](std::optional<double> value) { return value ? Json(*value) : Json(); };
+  return {{"name", c.name},
+          {"size", c.shape},
+          {"unit", c.unit == Unit::kFlops ? "GFLOP/s" : "GB/s"},
+          {"hand", c.handRate},
+          {"hand_error", c.handError},
+          {"ceiling", nameOf(c.ceiling)},
+          {"ceiling_rate", c.ceilingRate},
+          {"hand_to_ceiling", c.handToCeiling},
+          {"generated", optional(c.generatedRate)},
+          {"generated_error", optional(c.generatedError)},
+          {"generated_to_hand", optional(c.generatedToHand)},
+          {"generated_to_ceiling", optional(c.generatedToCeiling)}};
+}
+
+/// The artifact of a workload, "" where there is none.
+std::string artifactOf(const Options &options, const std::string &name) {
+  if (options.artifacts.empty())
+    return "";
+  const std::filesystem::path path = std::filesystem::path(options.artifacts) / (name + ".gantry");
+  return std::filesystem::exists(path) ? path.string() : "";
+}
+
+bool wanted(const Options &options, const std::string &name) {
+  return options.only.empty() ||
+         std::find(options.only.begin(), options.only.end(), name) != options.only.end();
+}
+
+/// Refuses names and folders that do not exist before anything is measured.
+void validate(const Options &options) {
+  std::string names;
+  for (const Entry &entry : entries())
+    names += std::string(names.empty() ? "" : ", ") + entry.name;
+  for (const std::string &name : options.only)
+    if (std::none_of(entries().begin(), entries().end(),
+                     [&](const Entry &entry) { return name == entry.name; }))
+      throw GpuError("no kernel \"" + name + "\"; there are: " + names);
+  if (!options.artifacts.empty() && !std::filesystem::is_directory(options.artifacts))
+    throw GpuError(options.artifacts + " is no folder");
+}
+
+std::string environment() {
+  return fmt::format("LP_NUM_THREADS={} LP_NATIVE_VECTOR_WIDTH={}", std::getenv("LP_NUM_THREADS"),
+                     std::getenv("LP_NATIVE_VECTOR_WIDTH"));
+}
+
+Json measureAll(const Options &options, Gpu &gpu) {
+  std::unique_ptr<Runtime> runtime;
+  auto theRuntime = [&]() -> Runtime & {
+    if (!runtime)
+      runtime = std::make_unique<Runtime>(gpu.info().name);
+    return *runtime;
+  };
+  Json rows = Json::array();
+  for (const Entry &entry : entries()) {
+    if (!wanted(options, entry.name))
+      continue;
+    const std::string artifact = options.check ? "" : artifactOf(options, entry.name);
+    const Workload workload = entry.make(options.check ? Sizes::kSmall : Sizes::kFull);
+    const Comparison comparison =
+        compare(gpu, artifact.empty() ? nullptr : &theRuntime(), workload, artifact,
+                options.check ? 0 : options.rounds, kCeilingElements);
+    if (options.check)
+      fmt::print("{}: off by {:.1e} of its norm\n", entry.name, comparison.handError);
+    else
+      printRow(comparison);
+    rows.push_back(jsonOf(comparison));
+  }
+  Json json = {{"device", gpu.info().name},
+               {"time", gpu.info().software ? "CPU seconds" : "GPU timestamps"},
+               {"environment", gpu.info().software ? environment() : ""},
+               {"rounds", options.rounds},
+               {"kernels", rows}};
+  if (!options.check && options.overhead) {
+    const Overhead overhead = measureOverhead(gpu, theRuntime(), options.rounds);
+    fmt::print("\na dispatch: {:.0f} ns by the runtime, {:.0f} ns recorded by hand, ratio {:.2f}\n",
+               overhead.runtimeNs, overhead.rawNs, overhead.ratio);
+    json["dispatch"] = {
+        {"runtime_ns", overhead.runtimeNs}, {"raw_ns", overhead.rawNs}, {"ratio", overhead.ratio}};
+  }
+  return json;
+}
+
+void run(const Options &options) {
+  validate(options);
+  Gpu gpu(options.device);
+  fmt::print("{}, {}, medians of {} rounds\n\n", gpu.info().name,
+             gpu.info().software ? "CPU seconds, " + environment() : "GPU timestamps",
+             options.rounds);
+  if (!options.check)
+    printHead();
+  const Json json = measureAll(options, gpu);
+  if (!options.json.empty()) {
+    std::ofstream file(options.json);
+    file << json.dump(2) << "\n";
+    if (!file.flush())
+      throw GpuError(options.json + " could not be written");
+  }
+  if (gpu.validationMessages())
+    throw GpuError(std::to_string(gpu.validationMessages()) + " validation messages");
+}
+
+int main(int argc, char **argv) {
+  // Before the driver is loaded; what the user set stays.
+  setenv("LP_NUM_THREADS", "1", 0);
+  setenv("LP_NATIVE_VECTOR_WIDTH", "256", 0);
+  Options options;
+  CLI::App app("Generated kernels beside hand-written ones and the device's ceilings");
+  app.add_option("--artifacts", options.artifacts, "folder of compiled models");
+  app.add_option("--device", options.device, "index, or part of a name");
+  app.add_option("--rounds", options.rounds, "interleaved rounds")->check(CLI::Range(1, 1000));
+  app.add_option("--only", options.only, "these kernels alone");
+  app.add_option("--json", options.json, "file to write");
+  app.add_flag("--check", options.check, "judge results in small sizes, measure nothing");
+  app.add_flag("!--no-overhead", options.overhead, "leave out the cost of a dispatch");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(options);
+  } catch (const std::exception &error) {
+    fmt::print(stderr, "kernel_bench: error: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
+
+} // namespace
+} // namespace gantry::bench
+
+int main(int argc, char **argv) { return gantry::bench::main(argc, argv); }

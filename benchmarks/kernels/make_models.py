@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Writes the models of kernel_bench, and compiles them.
+
+    make_models.py FOLDER [--gantry TOOL] [--profile PROFILE] [--only NAME ...] [-- COMPILER OPTION ...]
+
+FOLDER/NAME.onnx for each row of the table and, with --gantry, FOLDER/NAME.gantry. Sizes and weights are
+those of kernel_bench's workloads: the weights come from the same formula, pattern(). Debian: python3-onnx.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+CHANNELS, SIDE, CHAIN = 64, 56, 4
+
+
+def pattern(shape, seed, scale=1.0):
+    """As in contestant.cpp: float32 in [-0.5, 0.5) times a power of two."""
+    bits = np.arange(np.prod(shape), dtype=np.uint32) * np.uint32(2654435761)
+    bits += np.uint32(seed * 974593)
+    bits ^= bits >> np.uint32(15)
+    bits *= np.uint32(2246822519)
+    bits ^= bits >> np.uint32(13)
+    values = (bits >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24) - np.float32(0.5)
+    return (values * np.float32(scale)).reshape(shape)
+
+
+def model(name, inputs, result, nodes, weights=()):
+    """inputs: name to shape; nodes: (operator, operands, result, attributes)."""
+    graph = helper.make_graph(
+        [helper.make_node(op, operands, [out], name=f"{op}_{i}", **attributes)
+         for i, (op, operands, out, attributes) in enumerate(nodes)], name,
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, shape in inputs.items()],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, result)],
+        [numpy_helper.from_array(array, n) for n, array in weights])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
+
+
+def matmul():
+    size = [1024, 1024]
+    return model("matmul", {"a": size}, size, [("MatMul", ["a", "b"], "y", {})], [("b", pattern(size, 2))])
+
+
+def matvec():
+    return model("matvec", {"x": [1, 4096]}, [1, 4096], [("Gemm", ["x", "w"], "y", {"transB": 1})],
+                 [("w", pattern([4096, 4096], 2))])
+
+
+def convolutions(name, layers):
+    shape = [1, CHANNELS, SIDE, SIDE]
+    weights = [(f"w{i}", pattern([CHANNELS, CHANNELS, 3, 3], 2 + i, 0.25)) for i in range(layers)]
+    names = ["x"] + [f"t{i}" for i in range(layers - 1)] + ["y"]
+    nodes = [("Conv", [names[i], f"w{i}"], names[i + 1], {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]})
+             for i in range(layers)]
+    return model(name, {"x": shape}, shape, nodes, weights)
+
+
+def add():
+    shape = [(1 << 26) // 4096, 4096]
+    return model("add", {"a": shape, "b": shape}, shape, [("Add", ["a", "b"], "y", {})])
+
+
+def softmax():
+    shape = [4096, 1024]
+    return model("softmax", {"x": shape}, shape, [("Softmax", ["x"], "y", {"axis": -1})])
+
+
+MODELS = {"matmul": matmul, "conv3x3": lambda: convolutions("conv3x3", 1),
+          "conv3x3_chain": lambda: convolutions("conv3x3_chain", CHAIN), "add": add, "softmax": softmax,
+          "matvec": matvec}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--gantry", type=pathlib.Path, help="the tool; without it nothing is compiled")
+    parser.add_argument("--profile", default="vulkan:lavapipe", help="device profile to compile for")
+    parser.add_argument("--only", nargs="+", default=list(MODELS), choices=list(MODELS), metavar="NAME")
+    parser.add_argument("options", nargs="*", help="further options of gantry compile, after --")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for name in options.only:
+        source = options.folder / f"{name}.onnx"
+        onnx.save(MODELS[name](), source)
+        if options.gantry:
+            artifact = source.with_suffix(".gantry")
+            command = [options.gantry, "compile", source, "-o", artifact, "--profile", options.profile,
+                       *options.options]
+            done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+            if done.returncode:
+                failed += 1
+                artifact.unlink(missing_ok=True)
+                print(f"{name}: {done.stderr.strip() or done.stdout.strip()}", file=sys.stderr)
+            else:
+                print(f"{artifact}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

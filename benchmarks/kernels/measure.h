@@ -1,0 +1,33 @@
+// One comparison: who takes part runs in turn, round after round, and the medians are what counts.
+//
+// Ratios are taken within a round and only then is their median, so that a machine that becomes
+// slower in the middle changes the rates and not the ratios.
+//
+// Threads: used by one thread.
+#pragma once
+
+#include "benchmarks/kernels/contestant.h"
+#include "benchmarks/kernels/generated.h"
+
+#include <optional>
+
+namespace gantry::bench {
+
+/// Medians; rates are in 1e9 operations or bytes per second.
+struct Comparison {
+  std::string name, shape;
+  Unit unit = Unit::kFlops;
+  Ceiling ceiling = Ceiling::kMultiplyAdd;
+  double handRate = 0, ceilingRate = 0, handToCeiling = 0, handError = 0;
+  /// Absent without an artifact.
+  std::optional<double> generatedRate, generatedToHand, generatedToCeiling, generatedError;
+};
+
+double medianOf(std::vector<double> values);
+
+/// artifact: path, or "" for none. Results are judged before anything is timed: GpuError with the
+/// error and the bound where one is wrong. rounds 0: results alone.
+Comparison compare(Gpu &gpu, Runtime *runtime, const Workload &workload,
+                   const std::string &artifact, uint32_t rounds, uint64_t ceilingElements);
+
+} // namespace gantry::bench

@@ -1,0 +1,96 @@
+#include "benchmarks/kernels/overhead.h"
+
+#include "benchmarks/kernels/measure.h"
+#include "tests/support/test_model.h"
+#include "tests/support/twice_storage.h"
+
+#include <filesystem>
+#include <unistd.h>
+
+namespace gantry::bench {
+
+namespace {
+
+constexpr uint32_t kElements = 64;
+constexpr uint32_t kShort = 500, kLong = 1000; // dispatches
+
+/// A file name of this process alone, removed at the end.
+class ScratchFile {
+public:
+  explicit ScratchFile(const std::string &name)
+      : path_(std::filesystem::temp_directory_path() /
+              ("kernel_bench_" + std::to_string(getpid()) + "_" + name)) {}
+  ~ScratchFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  ScratchFile(const ScratchFile &) = delete;
+  ScratchFile &operator=(const ScratchFile &) = delete;
+  std::string path() const { return path_.string(); }
+
+private:
+  std::filesystem::path path_;
+};
+
+std::unique_ptr<Contestant> runtimeChain(Runtime &runtime, uint32_t length) {
+  test::TestModel model("chain");
+  uint32_t value = model.input("x", test::ElementType::f32, {model.number(kElements)});
+  for (uint32_t i = 0; i < length; ++i)
+    value = model.apply(test::TestKernel::kTwice, {value}, "Twice_" + std::to_string(i));
+  model.output("y", value);
+  model.onlyBinding(artifact::Binding::storage_buffer);
+  const ScratchFile file(std::to_string(length) + ".gantry");
+  const Status written = model.write(file.path());
+  if (!written.isOk())
+    throw GpuError(written.message());
+  const std::vector<Tensor> inputs = {{{kElements}, std::vector<float>(kElements)}};
+  return std::make_unique<Generated>(runtime, file.path(), inputs);
+}
+
+/// The same by hand, between two buffers.
+class RawChain : public Contestant {
+public:
+  RawChain(Gpu &gpu, uint32_t length)
+      : a_(gpu, std::vector<float>(kElements)), b_(gpu, std::vector<float>(kElements)),
+        kernel_(gpu, kTwiceStorage, {Access::kStorage, Access::kStorage}, {}, 2 * sizeof(uint32_t)),
+        commands_(gpu, chain(length), 1, true) {
+    commands_.run();
+  }
+  double seconds() override {
+    constexpr uint32_t kRuns = 20;
+    double total = 0;
+    for (uint32_t i = 0; i < kRuns; ++i)
+      total += commands_.run();
+    return total / kRuns;
+  }
+  std::vector<float> result() override { return b_.download(); }
+
+private:
+  std::vector<Dispatch> chain(uint32_t length) const {
+    std::vector<Dispatch> dispatches;
+    for (uint32_t i = 0; i < length; ++i)
+      dispatches.push_back(
+          {&kernel_, {{i % 2 ? &b_ : &a_}, {i % 2 ? &a_ : &b_}}, {1, 1, 1}, {kElements, 0}});
+    return dispatches;
+  }
+
+  GpuBuffer a_, b_;
+  GpuKernel kernel_;
+  Commands commands_;
+};
+
+} // namespace
+
+Overhead measureOverhead(Gpu &gpu, Runtime &runtime, uint32_t rounds) {
+  RawChain rawShort(gpu, kShort), rawLong(gpu, kLong);
+  const auto ourShort = runtimeChain(runtime, kShort), ourLong = runtimeChain(runtime, kLong);
+  std::vector<double> raw, ours, ratios;
+  for (uint32_t round = 0; round < rounds; ++round) {
+    raw.push_back((rawLong.seconds() - rawShort.seconds()) / (kLong - kShort));
+    ours.push_back((ourLong->seconds() - ourShort->seconds()) / (kLong - kShort));
+    ratios.push_back(ours.back() / raw.back());
+  }
+  return {medianOf(ours) * 1e9, medianOf(raw) * 1e9, medianOf(ratios)};
+}
+
+} // namespace gantry::bench

@@ -1,0 +1,20 @@
+// What every file of the raw side needs of Vulkan: structures with their type set, checked results.
+#pragma once
+
+#include "benchmarks/kernels/gpu.h"
+
+namespace gantry::bench {
+
+/// A Vulkan structure with its type set and all else zero.
+template <typename T> T zeroed(VkStructureType type) {
+  T value{};
+  value.sType = type;
+  return value;
+}
+
+inline void check(VkResult result, const char *call) {
+  if (result != VK_SUCCESS)
+    throw GpuError(std::string(call) + " failed with VkResult " + std::to_string(result));
+}
+
+} // namespace gantry::bench

@@ -1,0 +1,8 @@
+// The sum of two tensors.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "access.glsl"
+INPUT(1, a)
+INPUT(2, b)
+#define VALUE(i) (LOAD(a, i) + LOAD(b, i))
+#include "stream.glsl"

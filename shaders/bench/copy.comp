@@ -1,0 +1,7 @@
+// The ceiling of copying by a kernel.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "access.glsl"
+INPUT(1, a)
+#define VALUE(i) LOAD(a, i)
+#include "stream.glsl"

@@ -1,0 +1,70 @@
+// C = A · B in f32: an outer product by subgroup shuffles.
+//
+// One subgroup of kLanes invocations per workgroup computes kRowBlocks * kLanes rows by
+// kColumnVectors * kLanes * 4 columns of C and holds them in registers. In each step of four k, a lane
+// loads four k of one row of A and, for each of the four k, four columns of B; A's rows are broadcast
+// to all lanes by shuffles with constant indices. Nothing is staged in shared memory.
+//
+// Both operands are packed so that the lanes of a load are adjacent (in vec4):
+//   a [M / kLanes][K / 4][kLanes]                      four k of a row
+//   b [N / columns][K][kColumnVectors][kLanes]         four columns of a k
+//   c [M][N / 4]
+// Workgroup x counts row tiles, so that neighbours share B's panel in the cache; y counts column tiles.
+// M, N, K are multiples of the tile.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#include "access.glsl"
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint kLanes = 8;
+layout(constant_id = 1) const uint kN = 1024;
+layout(constant_id = 2) const uint kK = 1024;
+layout(constant_id = 3) const uint kRowBlocks = 2;
+layout(constant_id = 4) const uint kColumnVectors = 2;
+layout(constant_id = 5) const uint kUnroll = 2; // steps of four k in the loop's body
+
+INPUT(0, a)
+INPUT(1, b)
+OUTPUT(2, c)
+
+void main() {
+  const uint lane = gl_LocalInvocationID.x;
+  const uint rowTile = gl_WorkGroupID.x, columnTile = gl_WorkGroupID.y;
+  const uint steps = kK / 4, rows = kRowBlocks * kLanes, width = kColumnVectors * kLanes;
+  vec4 sum[rows][kColumnVectors];
+  [[unroll]] for (uint r = 0; r < rows; ++r)
+    [[unroll]] for (uint v = 0; v < kColumnVectors; ++v)
+      sum[r][v] = vec4(0);
+
+  const uint aBase = rowTile * kRowBlocks * steps * kLanes + lane;
+  const uint bBase = columnTile * kK * width + lane;
+  for (uint step = 0; step < steps; step += kUnroll) {
+    vec4 left[kRowBlocks][kUnroll];
+    [[unroll]] for (uint block = 0; block < kRowBlocks; ++block)
+      [[unroll]] for (uint u = 0; u < kUnroll; ++u)
+        left[block][u] = LOAD(a, aBase + (block * steps + step + u) * kLanes);
+    vec4 right[kUnroll][4][kColumnVectors];
+    [[unroll]] for (uint u = 0; u < kUnroll; ++u)
+      [[unroll]] for (uint k = 0; k < 4; ++k)
+        [[unroll]] for (uint v = 0; v < kColumnVectors; ++v)
+          right[u][k][v] = LOAD(b, bBase + ((step + u) * 4 + k) * width + v * kLanes);
+    [[unroll]] for (uint block = 0; block < kRowBlocks; ++block) {
+      // Two rows at a time, and for them all k of the body: their sums stay in registers, and each
+      // vector of B that is read from the stack is used twice.
+      [[unroll]] for (uint r = 0; r < kLanes; r += 2)
+        [[unroll]] for (uint v = 0; v < kColumnVectors; ++v) {
+          const uint row = block * kLanes + r;
+          [[unroll]] for (uint u = 0; u < kUnroll; ++u)
+            [[unroll]] for (uint k = 0; k < 4; ++k) {
+              sum[row][v] += subgroupShuffle(left[block][u][k], r) * right[u][k][v];
+              sum[row + 1][v] += subgroupShuffle(left[block][u][k], r + 1) * right[u][k][v];
+            }
+        }
+    }
+  }
+
+  [[unroll]] for (uint r = 0; r < rows; ++r)
+    [[unroll]] for (uint v = 0; v < kColumnVectors; ++v)
+      STORE(c, (rowTile * rows + r) * (kN / 4) + columnTile * width + v * kLanes + lane, sum[r][v]);
+}

@@ -1,0 +1,19 @@
+// The frame of kernels that run through memory once: out[i] = VALUE(i), i counting vectors.
+//
+// A workgroup of kLanes invocations computes kVectors * kLanes adjacent vectors; neighbours in a load are
+// adjacent. Workgroups are numbered along x, then y. Their number times that tile is the number of vectors.
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint kLanes = 64;
+layout(constant_id = 1) const uint kVectors = 4; // per invocation
+
+OUTPUT(0, result)
+
+void main() {
+  const uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+  const uint first = group * kVectors * kLanes + gl_LocalInvocationID.x;
+  vec4 values[kVectors];
+  [[unroll]] for (uint v = 0; v < kVectors; ++v)
+    values[v] = VALUE(first + v * kLanes);
+  [[unroll]] for (uint v = 0; v < kVectors; ++v)
+    STORE(result, first + v * kLanes, values[v]);
+}
