@@ -29,11 +29,16 @@ using namespace mlir;
 namespace {
 
 /// From the importer's form to SPIR-V modules, one step a line.
-void buildPipeline(PassManager &manager, const CompileOptions &options, unsigned maxBuffers) {
+void buildPipeline(PassManager &manager, const CompileOptions &options,
+                   const DeviceProfile &profile) {
+  // One storage-buffer binding stays free for what a backend may add.
+  const unsigned maxBuffers = std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
   OpPassManager &program = manager.nest<func::FuncOp>();
   program.addPass(createCSEPass());
-  program.addPass(createPackConstants());
+  program.addPass(createPackConstants(PackConstantsOptions{profile.preferTexelLoads}));
   program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers}));
+  if (profile.preferTexelLoads)
+    program.addPass(createChooseLayouts());
   if (!options.keepOrder)
     program.addPass(createOrderDispatches());
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
@@ -202,9 +207,7 @@ CompileResult compileModel(const std::string &model, const std::string &output,
     manager.addInstrumentation(std::make_unique<IrDumper>(options.dumpIr, options.dumpIrPass));
   if (!options.reproducer.empty())
     manager.enableCrashReproducerGeneration(options.reproducer);
-  // One storage-buffer binding stays free for what a backend may add.
-  unsigned maxBuffers = std::max(3u, std::min(8u, profile->maxStorageBuffersPerStage));
-  buildPipeline(manager, options, maxBuffers);
+  buildPipeline(manager, options, *profile);
   if (failed(manager.run(*module))) {
     bool refused = false; // a pass that has something to keep to says so: fit-budget
     module->walk([&](func::FuncOp function) { refused |= function->hasAttr("gantry.refused"); });

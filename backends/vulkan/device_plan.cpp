@@ -109,6 +109,12 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   features.storageBuffer8BitAccess = snapshot.features12.storageBuffer8BitAccess;
   features.storageBuffer16BitAccess = snapshot.features11.storageBuffer16BitAccess;
   features.bufferDeviceAddress = snapshot.features12.bufferDeviceAddress;
+  // Where their size may vary from kernel to kernel, kernels made for one size are not for it.
+  features.subgroupShuffle =
+      (snapshot.properties11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0 &&
+      (snapshot.properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+      snapshot.subgroups.minSubgroupSize == profile.subgroupSize &&
+      snapshot.subgroups.maxSubgroupSize == profile.subgroupSize;
 
   // Software devices check every access through an address lane by lane; GPUs do not.
   profile.preferAddressBinding = features.bufferDeviceAddress && !software;

@@ -23,6 +23,7 @@ namespace gantry::vulkan {
 struct DeviceSnapshot {
   VkPhysicalDeviceProperties properties{};
   VkPhysicalDeviceVulkan11Properties properties11{};
+  VkPhysicalDeviceSubgroupSizeControlProperties subgroups{};
   VkPhysicalDeviceDriverProperties driver{};
   uint64_t maxBufferSize = 0; // 0: not known (before Vulkan 1.3)
   VkPhysicalDeviceFeatures features{};

@@ -254,6 +254,11 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
     maintenance4.pNext = s.driver.pNext;
     s.driver.pNext = &maintenance4;
   }
+  s.subgroups.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
+  if (version >= VK_API_VERSION_1_3 || has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
+    s.subgroups.pNext = s.driver.pNext;
+    s.driver.pNext = &s.subgroups;
+  }
   s.properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
   s.properties11.pNext = &s.driver;
   auto properties =
@@ -275,6 +280,7 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
   functions_.vkGetPhysicalDeviceFeatures2(physical, &features);
   s.features = features.features;
   s.memoryPriority = priority.memoryPriority;
+  s.subgroups.pNext = nullptr;
   s.driver.pNext = s.properties11.pNext = s.features11.pNext = s.features12.pNext = nullptr;
 
   auto external = [&](VkExternalMemoryHandleTypeFlagBits type) {

@@ -35,28 +35,44 @@ Status dumpSpirv(const std::string &folder, const std::string &name,
 }
 
 Status buildKernel(KernelJob &job, const EmitOptions &options) {
-  auto integer = [&](StringRef name) {
-    return static_cast<uint32_t>(job.module->getAttrOfType<IntegerAttr>(name).getInt());
-  };
   job.kernel = std::make_unique<artifact::KernelT>();
   artifact::KernelT &kernel = *job.kernel;
   kernel.name = job.module.getName()->str();
-  kernel.entry_point = kernel.name;
-  kernel.workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
-  kernel.buffer_count = integer("gantry.buffers");
-  kernel.dim_count = integer("gantry.dims");
-  kernel.tile = job.module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
   for (auto module : job.module.getOps<spirv::ModuleOp>()) {
-    bool address = module->getAttrOfType<StringAttr>("gantry.binding_mode").getValue() == "address";
+    auto integer = [&](StringRef name) {
+      return static_cast<uint32_t>(module->getAttrOfType<IntegerAttr>(name).getInt());
+    };
+    StringRef mode = module->getAttrOfType<StringAttr>("gantry.binding_mode").getValue();
+    const bool address = mode == "address", texel = mode == "texel";
+    if (texel && module->getAttrOfType<ArrayAttr>("gantry.texels").empty())
+      continue; // it reads nothing in vectors
     GANTRY_ASSIGN_OR_RETURN(SpirvBinary binary, serializeKernel(module));
     auto variant = std::make_unique<artifact::KernelVariantT>();
-    variant->binding = address ? artifact::Binding::address : artifact::Binding::storage_buffer;
+    if (!texel) {
+      kernel.entry_point = kernel.name;
+      kernel.workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
+      kernel.buffer_count = integer("gantry.buffers");
+      kernel.dim_count = integer("gantry.dims");
+      kernel.tile = module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
+    }
+    variant->binding = address ? artifact::Binding::address
+                       : texel ? artifact::Binding::texel
+                               : artifact::Binding::storage_buffer;
     variant->push_constant_bytes = 8 * (kernel.dim_count + (address ? kernel.buffer_count : 0));
     variant->capabilities = binary.features;
+    if (texel) {
+      for (auto read :
+           module->getAttrOfType<ArrayAttr>("gantry.texels").getAsRange<DictionaryAttr>())
+        variant->texels.emplace_back(
+            static_cast<uint32_t>(read.getAs<IntegerAttr>("buffer").getInt()),
+            artifact::TexelFormat::rgba32f, read.getAs<BoolAttr>("alone").getValue());
+      variant->workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
+      variant->subgroup_size = integer("gantry.lanes") > 1 ? integer("gantry.lanes") : 0;
+      variant->tile = module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
+    }
     if (!options.dumpSpirv.empty())
-      GANTRY_RETURN_IF_ERROR(dumpSpirv(options.dumpSpirv,
-                                       kernel.name + (address ? ".address" : ".storage_buffer"),
-                                       binary.words));
+      GANTRY_RETURN_IF_ERROR(
+          dumpSpirv(options.dumpSpirv, kernel.name + "." + mode.str(), binary.words));
     variant->spirv = std::move(binary.words);
     kernel.variants.push_back(std::move(variant));
   }
@@ -79,9 +95,19 @@ Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions
   for (auto kernel : module.getOps<ModuleOp>()) {
     kernels[*kernel.getName()] = jobs.size();
     ProgramBuilder::KernelGeometry entry;
-    llvm::append_range(entry.tile,
-                       kernel->getAttrOfType<DenseI64ArrayAttr>("gantry.tile").asArrayRef());
-    entry.workgroupSize = kernel->getAttrOfType<IntegerAttr>("gantry.workgroup_size").getInt();
+    for (auto variant : kernel.getOps<spirv::ModuleOp>()) {
+      auto integer = [&](StringRef name) {
+        return variant->getAttrOfType<IntegerAttr>(name).getInt();
+      };
+      ProgramBuilder::Grid &grid =
+          variant->getAttrOfType<StringAttr>("gantry.binding_mode").getValue() == "texel"
+              ? entry.texel.emplace()
+              : entry.baseline;
+      llvm::append_range(grid.tile,
+                         variant->getAttrOfType<DenseI64ArrayAttr>("gantry.tile").asArrayRef());
+      grid.merged = integer("gantry.merged");
+      grid.tilesPerWorkgroup = integer("gantry.lanes") > 1 ? 1 : integer("gantry.workgroup_size");
+    }
     geometry.push_back(std::move(entry));
     jobs.push_back({kernel, nullptr, Status::ok()});
   }

@@ -319,14 +319,27 @@ Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
   command->flops = dispatch.getFlops() ? exprs_.of(dispatch.getFlops()) : exprs_.constant(0);
 
   const KernelGeometry &geometry = geometry_[kernel];
-  uint32_t invocations = exprs_.constant(1);
-  for (auto [dim, tile] : llvm::zip(program_.values[index]->dims, geometry.tile))
-    invocations = exprs_.mul(invocations, exprs_.ceilDiv(dim, tile));
-  uint32_t workgroups = exprs_.ceilDiv(invocations, geometry.workgroupSize);
-  command->workgroups = {exprs_.min(workgroups, kWorkgroupsAlongX),
-                         exprs_.ceilDiv(workgroups, kWorkgroupsAlongX), exprs_.constant(1)};
+  command->workgroups = workgroupsOf(geometry.baseline, program_.values[index]->dims);
+  if (geometry.texel)
+    command->texel_workgroups = workgroupsOf(*geometry.texel, program_.values[index]->dims);
   program_.commands.push_back(std::move(command));
   return Status::ok();
+}
+
+std::vector<uint32_t> ProgramBuilder::workgroupsOf(const Grid &grid,
+                                                   llvm::ArrayRef<uint32_t> dims) {
+  uint32_t tiles = exprs_.constant(1), merged = exprs_.constant(1);
+  for (auto [d, dim] : llvm::enumerate(dims)) {
+    if (d < grid.merged)
+      tiles = exprs_.mul(tiles, exprs_.ceilDiv(dim, grid.tile[d]));
+    else
+      merged = exprs_.mul(merged, dim);
+  }
+  if (grid.merged < dims.size())
+    tiles = exprs_.mul(tiles, exprs_.ceilDiv(merged, grid.tile[grid.merged]));
+  uint32_t workgroups = exprs_.ceilDiv(tiles, grid.tilesPerWorkgroup);
+  return {exprs_.min(workgroups, kWorkgroupsAlongX), exprs_.ceilDiv(workgroups, kWorkgroupsAlongX),
+          exprs_.constant(1)};
 }
 
 Status ProgramBuilder::addMove(MoveOp move) {

@@ -8,16 +8,24 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <optional>
+
 namespace gantry::codegen {
 
 class ProgramBuilder {
 public:
-  /// kernels: index in Program.kernels by the kernel module's name; tiles: points per invocation
-  /// and result dimension, and the workgroup's size, by the same index.
-  struct KernelGeometry {
+  /// How a kernel covers its result: the extents of a tile (result dimensions from `merged` on are
+  /// one), and how many tiles a workgroup takes.
+  struct Grid {
     llvm::SmallVector<int64_t> tile;
-    int64_t workgroupSize = 1;
+    size_t merged = 0;
+    int64_t tilesPerWorkgroup = 1;
   };
+  struct KernelGeometry {
+    Grid baseline;
+    std::optional<Grid> texel;
+  };
+  /// kernels: index in Program.kernels, and in `geometry`, by the kernel module's name.
   ProgramBuilder(Emission &emission, mlir::func::FuncOp function,
                  const llvm::StringMap<uint32_t> &kernels,
                  const std::vector<KernelGeometry> &geometry)
@@ -34,6 +42,7 @@ private:
   Status addDispatch(DispatchOp dispatch);
   Status addConstant(mlir::Value value, mlir::Attribute data);
   Status addMove(MoveOp move);
+  std::vector<uint32_t> workgroupsOf(const Grid &grid, llvm::ArrayRef<uint32_t> dims);
   void addCopy(uint32_t from, uint32_t to, std::string name);
   void assignLifetimes();
   Status assignSlots();

@@ -19,6 +19,18 @@ def BindBuffers : Pass<"bind-buffers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::spirv::SPIRVDialect"];
 }
 
+def ChooseLayouts : Pass<"choose-layouts", "::mlir::func::FuncOp"> {
+  let summary = "keep the images between convolutions in blocks of four channels";
+  let description = [{
+    Runs after form-dispatches. A tensor `[n, c, …]` that one dispatch makes and only dispatches read
+    is laid out as `[n, c / 4, …, c mod 4]` where one of them reads it as a convolution or a pool
+    does (over windows, or reducing over the channels), or where it comes from such a tensor: then
+    a vector load brings four channels of one pixel, for whatever window. `c` must be a multiple of
+    four, so a layout never changes a size. Each dispatch says how its operands and its result lie
+    (`gantry.layouts`, see codegen/tiling/layout.h); the arithmetic is not touched.
+  }];
+}
+
 def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp"> {
   let summary = "convert a kernel's function to the SPIR-V dialect";
   let description = [{
@@ -142,7 +154,12 @@ def PackConstants : Pass<"pack-constants", "::mlir::func::FuncOp"> {
 
     Before: filter `[oc, ic, kh, kw]`. After: filter `[ic, kh, kw, oc]`, with the indexing map
     changed alike.
+
+    With `blocks`, for devices whose kernels read vectors of four along the reduction and pass them
+    from lane to lane: filter `[oc / 8, kh, kw, ic / 4, oc mod 8, ic mod 4]`.
   }];
+  let options = [Option<"blocks", "blocks", "bool", "false",
+                        "vectors of four along the reduction, eight neighbours of them together">];
 }
 
 def PlaceInPlace : Pass<"place-in-place", "::mlir::func::FuncOp"> {

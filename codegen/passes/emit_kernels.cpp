@@ -34,23 +34,32 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       module.emitError(found.status().message());
       return signalPassFailure();
     }
-    auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
-    for (func::FuncOp function : functions)
-      if (failed(emit(function, *found)))
+    for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>())) {
+      if (failed(emit(function, *found, /*baseline=*/true)) ||
+          (found->preferTexelLoads && failed(emit(function, *found, /*baseline=*/false))))
         return signalPassFailure();
+      function.erase();
+    }
   }
 
-  LogicalResult emit(func::FuncOp source, const DeviceProfile &device) {
-    TileChoice choice = chooseTile(source, device);
+  /// One way to compute `source`, beside it: the baseline, which any device can do, or what the
+  /// device does best.
+  LogicalResult emit(func::FuncOp source, const DeviceProfile &device, bool baseline) {
+    TileChoice choice = chooseTile(source, device, baseline);
+    const TileShape &tile = choice.tile;
     OpBuilder builder(source);
     Location loc = source.getLoc();
     auto result = cast<RankedTensorType>(source.getResultTypes().front());
     int64_t workgroupSize = std::min(device.preferredWorkgroupSize, device.maxWorkgroupInvocations);
     int64_t invocations = 1;
-    for (auto [extent, tile] : llvm::zip(result.getShape(), choice.tile.result))
-      invocations = ShapedType::isDynamic(extent) || invocations < 0
-                        ? -1
-                        : invocations * ((extent + tile - 1) / tile);
+    for (auto [d, extent] : llvm::enumerate(result.getShape())) {
+      if (ShapedType::isDynamic(extent) || invocations < 0)
+        invocations = -1;
+      else if (tile.lanes == 1)
+        invocations *= (extent + tile.result[d] - 1) / tile.result[d];
+    }
+    if (tile.lanes > 1) // a workgroup is a subgroup and has a tile of its own
+      workgroupSize = tile.lanes;
     while (invocations > 0 && workgroupSize > device.subgroupSize && workgroupSize > 8 &&
            workgroupSize / 2 >= invocations)
       workgroupSize /= 2;
@@ -84,7 +93,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       types.push_back(builder.getIndexType());
       roles.push_back({"gantry.dim", dims++});
     }
-    for (int64_t i = 0; i < 3; ++i) { // workgroup x and y, invocation
+    for (int64_t i = 0; i < 4; ++i) { // workgroup x and y, invocation, lane
       types.push_back(builder.getIndexType());
       roles.push_back({"gantry.builtin", i});
     }
@@ -97,9 +106,17 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     kernel->setAttr("gantry.buffers", builder.getI64IntegerAttr(buffers));
     kernel->setAttr("gantry.dims", builder.getI64IntegerAttr(dims));
     kernel->setAttr("gantry.workgroup_size", builder.getI64IntegerAttr(workgroupSize));
-    kernel->setAttr("gantry.tile", builder.getDenseI64ArrayAttr(choice.tile.result));
+    llvm::SmallVector<int64_t> extents;
+    for (size_t d = 0; d < tile.result.size(); ++d)
+      extents.push_back(tile.extent(d));
+    kernel->setAttr("gantry.tile", builder.getDenseI64ArrayAttr(extents));
+    kernel->setAttr("gantry.merged",
+                    builder.getI64IntegerAttr(std::min<int64_t>(tile.merged, result.getRank())));
+    kernel->setAttr("gantry.lanes", builder.getI64IntegerAttr(tile.lanes));
+    if (!baseline)
+      kernel->setAttr("gantry.texels", builder.getUnitAttr());
     kernel->setAttr("gantry.tile_text",
-                    builder.getStringAttr(describeTile(choice.tile) + " per invocation"));
+                    builder.getStringAttr(describeTile(tile) + " per invocation"));
     builder.setInsertionPointToStart(entry);
     auto end = builder.create<func::ReturnOp>(loc);
     builder.setInsertionPoint(end);
@@ -108,7 +125,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     for (int64_t i = 0; i < buffers; ++i)
       views.push_back({entry->getArgument(2 * i), entry->getArgument(2 * i + 1)});
     ValueRange dimArguments = entry->getArguments().slice(2 * buffers, dims);
-    KernelEvaluator evaluator(source, choice.tile, &builder, views, dimArguments);
+    KernelEvaluator evaluator(source, tile, &builder, views, dimArguments);
 
     // The linear id of the invocation, taken apart into tile coordinates, innermost first.
     IndexSpace &space = evaluator.space();
@@ -121,18 +138,22 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
         builder.create<arith::MulIOp>(loc, entry->getArgument(first + 1),
                                       constant(kWorkgroupsAlongX)),
         entry->getArgument(first));
-    Value id = builder.create<arith::AddIOp>(
-        loc, builder.create<arith::MulIOp>(loc, group, constant(workgroupSize)),
-        entry->getArgument(first + 2));
-    llvm::SmallVector<IndexExpr> shape = evaluator.resultShape();
+    Value id = group; // of the tile
+    if (tile.lanes == 1)
+      id = builder.create<arith::AddIOp>(
+          loc, builder.create<arith::MulIOp>(loc, group, constant(workgroupSize)),
+          entry->getArgument(first + 2));
+    llvm::SmallVector<IndexExpr> shape = evaluator.tileSpace();
     llvm::SmallVector<Value> counts;
     IndexExpr total(1);
-    for (auto [extent, tile] : llvm::zip(shape, choice.tile.result)) {
-      IndexExpr count = space.ceilDiv(extent, tile);
+    for (auto [d, extent] : llvm::enumerate(shape)) {
+      IndexExpr count = space.ceilDiv(extent, tile.extent(d));
       total = space.mul(total, count);
       counts.push_back(space.materialize(count, builder, loc));
     }
-    if (invocations < 0 || invocations % workgroupSize != 0) {
+    const int64_t idsPerWorkgroup = tile.lanes > 1 ? 1 : workgroupSize;
+    if (!total.isConstant() || total.constant % idsPerWorkgroup != 0 ||
+        total.constant / idsPerWorkgroup > kWorkgroupsAlongX) {
       Value inside = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, id,
                                                    space.materialize(total, builder, loc));
       auto guard = builder.create<scf::IfOp>(loc, inside);
@@ -148,11 +169,10 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       coordinates[d] = builder.create<arith::RemUIOp>(loc, rest, counts[d]);
       rest = builder.create<arith::DivUIOp>(loc, rest, counts[d]);
     }
-    evaluator.run(coordinates);
+    evaluator.run(coordinates, entry->getArgument(first + 3));
     if (Operation *op = evaluator.unsupported())
       return op->emitError("cannot be lowered to a kernel");
-    source.erase();
-    kernel.setName(name);
+    kernel.setName(name + (baseline ? "" : "_texel"));
 
     llvm::BitVector unused(entry->getNumArguments());
     for (BlockArgument argument : entry->getArguments())

@@ -56,6 +56,9 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
   const bool ours = storage.getDefiningOp<DispatchOp>() || (move && !move.getToHost());
   if (!ours || operand.getType() != dispatch.getResult().getType())
     return false;
+  if (auto layouts = dispatch->getAttrOfType<ArrayAttr>("gantry.layouts"))
+    if (layouts[i] != layouts.getValue().back())
+      return false;
   for (auto [j, other] : llvm::enumerate(dispatch.getInputs()))
     if (j != i && storageOf(other) == storage)
       return false;

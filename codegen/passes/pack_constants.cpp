@@ -16,11 +16,20 @@ using namespace mlir;
 
 namespace {
 
-/// The dimensions of the operand in the order in which a kernel wants them: reduction dimensions in
-/// loop order, then the innermost parallel one; other parallel ones stay in front. Empty if the
-/// order is right already or the operand cannot be permuted.
-llvm::SmallVector<unsigned> packedOrder(linalg::GenericOp op, AffineMap map,
-                                        llvm::ArrayRef<int64_t> shape) {
+/// A dimension of a packed constant: index / block of one of its dimensions, `size` values of it.
+struct Part {
+  unsigned position;
+  int64_t block, size;
+};
+
+/// The operand's dimensions in the order in which a kernel wants them. Empty if the order is right
+/// already or the operand cannot be permuted.
+///
+/// In rows: reduction dimensions in loop order, then the innermost parallel one; other parallel
+/// ones stay in front. In blocks, where a reduction dimension can be read in vectors of four: such
+/// vectors of eight neighbours along the parallel dimension lie together.
+llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
+                                    llvm::ArrayRef<int64_t> shape, bool inBlocks) {
   if (!map.isProjectedPermutation() || map.getNumResults() < 2)
     return {};
   auto iterators = op.getIteratorTypesArray();
@@ -33,35 +42,54 @@ llvm::SmallVector<unsigned> packedOrder(linalg::GenericOp op, AffineMap map,
     return {};
   llvm::sort(reduction,
              [&](unsigned a, unsigned b) { return map.getDimPosition(a) < map.getDimPosition(b); });
-  llvm::SmallVector<unsigned> order(parallel.begin(), parallel.end() - 1);
-  order.append(reduction);
-  order.push_back(parallel.back());
-  return llvm::is_sorted(order) ? llvm::SmallVector<unsigned>{} : order;
+  const unsigned inner = parallel.pop_back_val();
+  llvm::SmallVector<Part> order;
+  for (unsigned i : parallel)
+    order.push_back({i, 1, shape[i]});
+  const unsigned *deep = nullptr;
+  for (const unsigned &i : reduction)
+    if (inBlocks && shape[i] % 4 == 0 && (!deep || shape[i] > shape[*deep]))
+      deep = &i;
+  const int64_t block = deep ? (shape[inner] % 8 == 0 ? 8 : 4) : 1;
+  if (deep)
+    order.push_back({inner, block, shape[inner] / block});
+  for (const unsigned &i : reduction)
+    if (&i != deep)
+      order.push_back({i, 1, shape[i]});
+  if (deep)
+    order.append({{*deep, 4, shape[*deep] / 4}, {inner, 1, block}, {*deep, 1, 4}});
+  else
+    order.push_back({inner, 1, shape[inner]});
+  if (!deep &&
+      llvm::is_sorted(order, [](const Part &a, const Part &b) { return a.position < b.position; }))
+    return {};
+  return order;
 }
 
-/// result[i_order[0], i_order[1], …] = source[i_0, i_1, …], elements of `size` bytes.
-void permute(llvm::ArrayRef<char> source, llvm::ArrayRef<int64_t> shape,
-             llvm::ArrayRef<unsigned> order, size_t size, char *target) {
-  size_t rank = shape.size();
-  llvm::SmallVector<int64_t> strides(rank, 1);
-  for (size_t d = rank; d-- > 1;)
+/// Writes the elements of `size` bytes in the order of the parts.
+void permute(llvm::ArrayRef<char> source, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Part> order,
+             size_t size, char *target) {
+  llvm::SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;)
     strides[d - 1] = strides[d] * shape[d];
-  llvm::SmallVector<int64_t> index(rank, 0);
+  llvm::SmallVector<int64_t> index(order.size(), 0);
   int64_t count = source.size() / size, from = 0;
   for (int64_t to = 0; to < count; ++to) {
     std::memcpy(target + to * size, source.data() + from * size, size);
-    for (size_t d = rank; d-- > 0;) {
-      unsigned dim = order[d];
-      from += strides[dim];
-      if (++index[d] < shape[dim])
+    for (size_t d = order.size(); d-- > 0;) {
+      const int64_t step = strides[order[d].position] * order[d].block;
+      from += step;
+      if (++index[d] < order[d].size)
         break;
-      from -= strides[dim] * shape[dim];
+      from -= step * order[d].size;
       index[d] = 0;
     }
   }
 }
 
 struct PackConstantsPass : impl::PackConstantsBase<PackConstantsPass> {
+  using PackConstantsBase::PackConstantsBase;
+
   void runOnOperation() override {
     getOperation().walk([&](linalg::GenericOp op) {
       if (op.getNumReductionLoops() == 0)
@@ -77,14 +105,29 @@ struct PackConstantsPass : impl::PackConstantsBase<PackConstantsPass> {
     if (!type)
       return;
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    auto order = packedOrder(op, map, type.getShape());
+    // A loop's extent is read from an operand that has it as a dimension; blocks do not.
+    auto inOther = [&](AffineExpr dim) {
+      return llvm::any_of(op->getOpOperands(), [&](OpOperand &other) {
+        return &other != &operand && isa<RankedTensorType>(other.get().getType()) &&
+               llvm::is_contained(op.getMatchingIndexingMap(&other).getResults(), dim);
+      });
+    };
+    auto order = packedOrder(op, map, type.getShape(), blocks && type.getElementType().isF32());
+    if (llvm::any_of(order, [&](const Part &part) {
+          return part.block > 1 && !inOther(map.getResult(part.position));
+        }))
+      order = packedOrder(op, map, type.getShape(), /*inBlocks=*/false);
     if (order.empty())
       return;
     llvm::SmallVector<int64_t> shape;
     llvm::SmallVector<AffineExpr> exprs;
-    for (unsigned dim : order) {
-      shape.push_back(type.getDimSize(dim));
-      exprs.push_back(map.getResult(dim));
+    for (const Part &part : order) {
+      shape.push_back(part.size);
+      AffineExpr expr = map.getResult(part.position);
+      const bool whole = part.block * part.size == type.getDimSize(part.position);
+      if (part.block > 1)
+        expr = expr.floorDiv(part.block);
+      exprs.push_back(whole ? expr : expr % part.size);
     }
     auto packedType = RankedTensorType::get(shape, type.getElementType());
     Attribute packed;

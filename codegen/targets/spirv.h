@@ -32,6 +32,9 @@ struct SpirvBinary {
 /// validator's message.
 Result<SpirvBinary> serializeKernel(mlir::spirv::ModuleOp module);
 
+/// The words with calls of functions `texel_fetch…` (image, coordinate) as OpImageFetch.
+std::vector<uint32_t> fetchTexels(const std::vector<uint32_t> &words);
+
 /// Assembly text of a module, for --dump-spirv.
 std::string disassemble(const std::vector<uint32_t> &words);
 

@@ -27,6 +27,8 @@ static const char *featureOf(spirv::Capability capability) {
     return "storageBuffer16BitAccess";
   case spirv::Capability::PhysicalStorageBufferAddresses:
     return "bufferDeviceAddress";
+  case spirv::Capability::GroupNonUniformShuffle:
+    return "subgroupShuffle";
   default:
     return nullptr;
   }
@@ -82,7 +84,7 @@ Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
   tools.SetMessageConsumer(collect);
   spvtools::ValidatorOptions validator;
   validator.SetScalarBlockLayout(true);
-  std::vector<uint32_t> words(serialized.begin(), serialized.end());
+  std::vector<uint32_t> words = fetchTexels({serialized.begin(), serialized.end()});
   if (!tools.Validate(words.data(), words.size(), validator))
     return Status(StatusCode::kInternal, "generated SPIR-V is not valid: " + messages);
 

@@ -22,12 +22,27 @@ namespace {
 
 constexpr uint32_t kWordBytes = 8;
 
+enum class Mode { storageBuffer, address, texel };
+
+StringRef nameOf(Mode mode) {
+  return mode == Mode::address ? "address" : mode == Mode::texel ? "texel" : "storage_buffer";
+}
+
+/// The attributes that emit-kernels leaves on the function and that the module keeps.
+constexpr StringRef kKernelAttributes[] = {
+    "gantry.buffers", "gantry.dims",      "gantry.workgroup_size", "gantry.tile",
+    "gantry.merged",  "gantry.tile_text", "gantry.lanes",
+};
+
 struct Binder {
   spirv::ModuleOp module;
   spirv::FuncOp function;
-  bool byAddress;
+  Mode mode;
   OpBuilder builder;
-  llvm::SmallVector<Attribute> interface;
+  llvm::SmallVector<Attribute> interface {};
+  llvm::SmallVector<int64_t> texels{}; // buffers read as texels
+  llvm::DenseSet<int64_t> stored{};    // buffers bound as storage buffers
+  bool byAddress = mode == Mode::address;
 
   std::optional<int64_t> role(unsigned argument, StringRef name) {
     if (auto attribute = function.getArgAttrOfType<IntegerAttr>(argument, name))
@@ -88,8 +103,17 @@ struct Binder {
       return builder.create<spirv::LoadOp>(loc, pointer);
     };
 
-    Value ids[2];
+    Value ids[2], lane;
     auto builtin = [&](int64_t which) -> Value {
+      if (which == 3) {
+        if (!lane) {
+          auto global = addGlobal(spirv::PointerType::get(i32, spirv::StorageClass::Input), "lane");
+          global->setAttr("built_in", builder.getStringAttr("SubgroupLocalInvocationId"));
+          Value pointer = builder.create<spirv::AddressOfOp>(loc, global);
+          lane = builder.create<spirv::LoadOp>(loc, pointer);
+        }
+        return lane;
+      }
       bool local = which == 2;
       if (!ids[local]) {
         auto type = spirv::PointerType::get(VectorType::get({3}, i32), spirv::StorageClass::Input);
@@ -116,7 +140,14 @@ struct Binder {
           rewriteAccesses(argument, replacement);
           continue;
         }
-        bool isVector = isa<VectorType>(elementOf(argument.getType()));
+        auto vector = dyn_cast<VectorType>(elementOf(argument.getType()));
+        const bool isVector = vector != nullptr;
+        if (mode == Mode::texel && vector && vector.getElementType().isF32() &&
+            *buffer != buffers - 1 && isOnlyRead(argument)) {
+          fetchTexels(argument, *buffer, buffers + *buffer);
+          continue;
+        }
+        stored.insert(*buffer);
         auto global =
             addGlobal(argument.getType(), "buffer" + Twine(*buffer) + (isVector ? "_vec4" : ""));
         global->setAttr("descriptor_set", builder.getI32IntegerAttr(0));
@@ -135,9 +166,18 @@ struct Binder {
     function.removeArgAttrsAttr();
 
     int64_t size = function->getAttrOfType<IntegerAttr>("gantry.workgroup_size").getInt();
-    for (StringRef name : {"gantry.buffers", "gantry.dims", "gantry.workgroup_size", "gantry.tile",
-                           "gantry.tile_text"})
+    for (StringRef name : kKernelAttributes) {
+      module->setAttr(name, function->getAttr(name));
       function->removeAttr(name);
+    }
+    function->removeAttr("gantry.texels");
+    llvm::SmallVector<Attribute> reads;
+    for (int64_t buffer : texels)
+      reads.push_back(builder.getDictionaryAttr(
+          {builder.getNamedAttr("alone", builder.getBoolAttr(!stored.contains(buffer))),
+           builder.getNamedAttr("buffer", builder.getI64IntegerAttr(buffer))}));
+    if (mode == Mode::texel)
+      module->setAttr("gantry.texels", builder.getArrayAttr(reads));
     builder.setInsertionPointToEnd(module.getBody());
     builder.create<spirv::EntryPointOp>(
         loc, spirv::ExecutionModelAttr::get(builder.getContext(), spirv::ExecutionModel::GLCompute),
@@ -151,6 +191,54 @@ struct Binder {
   static Type elementOf(Type pointer) {
     auto structure = cast<spirv::StructType>(pointee(pointer));
     return cast<spirv::RuntimeArrayType>(structure.getElementType(0)).getElementType();
+  }
+
+  static bool isOnlyRead(Value view) {
+    return llvm::all_of(view.getUsers(), [](Operation *chain) {
+      return isa<spirv::AccessChainOp>(chain) &&
+             llvm::all_of(chain->getUsers(), llvm::IsaPred<spirv::LoadOp>);
+    });
+  }
+
+  /// Loads of vectors from a buffer as fetches of texels. The dialect has no OpImageFetch, so each
+  /// is a call of a function `texel_fetch…`, which the serialised module has none of: see
+  /// spirv_texels.cpp.
+  void fetchTexels(BlockArgument view, int64_t buffer, int64_t binding) {
+    Location loc = function.getLoc();
+    auto vector = cast<VectorType>(elementOf(view.getType()));
+    auto image = spirv::ImageType::get(
+        vector.getElementType(), spirv::Dim::Buffer, spirv::ImageDepthInfo::DepthUnknown,
+        spirv::ImageArrayedInfo::NonArrayed, spirv::ImageSamplingInfo::SingleSampled,
+        spirv::ImageSamplerUseInfo::NeedSampler, spirv::ImageFormat::Unknown);
+    auto pointerType = spirv::PointerType::get(image, spirv::StorageClass::UniformConstant);
+    auto global = addGlobal(pointerType, "texels" + Twine(buffer));
+    global->setAttr("descriptor_set", builder.getI32IntegerAttr(0));
+    global->setAttr("binding", builder.getI32IntegerAttr(binding));
+    texels.push_back(buffer);
+
+    const char *callee = "texel_fetch";
+    if (!module.lookupSymbol(callee)) {
+      OpBuilder::InsertionGuard restore(builder);
+      builder.setInsertionPoint(function);
+      auto fetch = builder.create<spirv::FuncOp>(
+          loc, callee, builder.getFunctionType({pointerType, builder.getI32Type()}, {vector}));
+      builder.setInsertionPointToStart(fetch.addEntryBlock());
+      Value nothing = builder.create<spirv::UndefOp>(loc, vector);
+      builder.create<spirv::ReturnValueOp>(loc, nothing);
+    }
+    Value pointer = builder.create<spirv::AddressOfOp>(loc, global);
+    for (Operation *user : llvm::make_early_inc_range(view.getUsers())) {
+      auto chain = cast<spirv::AccessChainOp>(user);
+      for (Operation *load : llvm::make_early_inc_range(chain->getUsers())) {
+        OpBuilder at(load);
+        auto fetched = at.create<spirv::FunctionCallOp>(
+            load->getLoc(), TypeRange(vector), FlatSymbolRefAttr::get(at.getContext(), callee),
+            ValueRange{pointer, chain.getIndices().back()});
+        load->getResult(0).replaceAllUsesWith(fetched.getResult(0));
+        load->erase();
+      }
+      chain.erase();
+    }
   }
 
   /// Access chains into a buffer, and the loads and stores through them, in physical storage.
@@ -185,26 +273,27 @@ struct BindBuffersPass : impl::BindBuffersBase<BindBuffersPass> {
     ModuleOp kernel = getOperation();
     if (!kernel->hasAttr("gantry.kernel"))
       return;
-    auto function = *kernel.getOps<spirv::FuncOp>().begin();
-    for (StringRef name : {"gantry.buffers", "gantry.dims", "gantry.workgroup_size", "gantry.tile",
-                           "gantry.tile_text"})
-      kernel->setAttr(name, function->getAttr(name));
     OpBuilder builder(&getContext());
-    for (bool byAddress : {false, true}) {
-      builder.setInsertionPointToEnd(kernel.getBody());
-      auto module = builder.create<spirv::ModuleOp>(
-          kernel.getLoc(),
-          byAddress ? spirv::AddressingModel::PhysicalStorageBuffer64
-                    : spirv::AddressingModel::Logical,
-          spirv::MemoryModel::GLSL450);
-      module->setAttr("gantry.binding_mode",
-                      builder.getStringAttr(byAddress ? "address" : "storage_buffer"));
-      module->setAttr(spirv::getTargetEnvAttrName(), spirvTargetEnv(&getContext()));
-      builder.setInsertionPointToEnd(module.getBody());
-      auto copy = cast<spirv::FuncOp>(builder.clone(*function));
-      Binder{module, copy, byAddress, builder, {}}.run();
+    for (auto function : llvm::to_vector(kernel.getOps<spirv::FuncOp>())) {
+      llvm::SmallVector<Mode> modes{Mode::storageBuffer, Mode::address};
+      if (function->hasAttr("gantry.texels"))
+        modes = {Mode::texel};
+      for (Mode mode : modes) {
+        builder.setInsertionPointToEnd(kernel.getBody());
+        auto module = builder.create<spirv::ModuleOp>(
+            kernel.getLoc(),
+            mode == Mode::address ? spirv::AddressingModel::PhysicalStorageBuffer64
+                                  : spirv::AddressingModel::Logical,
+            spirv::MemoryModel::GLSL450);
+        module->setAttr("gantry.binding_mode", builder.getStringAttr(nameOf(mode)));
+        module->setAttr(spirv::getTargetEnvAttrName(), spirvTargetEnv(&getContext()));
+        builder.setInsertionPointToEnd(module.getBody());
+        auto copy = cast<spirv::FuncOp>(builder.clone(*function));
+        copy.setName(*kernel.getName());
+        Binder{module, copy, mode, builder}.run();
+      }
+      function.erase();
     }
-    function.erase();
   }
 };
 

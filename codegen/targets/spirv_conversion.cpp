@@ -40,6 +40,9 @@ spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
       spirv::Capability::StorageBuffer8BitAccess,
       spirv::Capability::StorageBuffer16BitAccess,
       spirv::Capability::PhysicalStorageBufferAddresses,
+      spirv::Capability::SampledBuffer,
+      spirv::Capability::GroupNonUniform,
+      spirv::Capability::GroupNonUniformShuffle,
   };
   spirv::Extension extensions[] = {
       spirv::Extension::SPV_KHR_storage_buffer_storage_class,

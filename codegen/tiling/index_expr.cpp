@@ -24,13 +24,15 @@ int64_t floorDivInt(int64_t a, int64_t b) {
 
 } // namespace
 
-IndexExpr IndexSpace::addVariable(mlir::Value value, int64_t low, int64_t high) {
+IndexExpr IndexSpace::addVariable(mlir::Value value, int64_t low, int64_t high, bool perLane) {
   if (low == high)
     return IndexExpr(low);
   Variable variable;
   variable.value = value;
   variable.low = low;
   variable.high = high;
+  variable.perLane = perLane;
+  variable.weight = weight_;
   variables_.push_back(std::move(variable));
   IndexExpr result;
   result.terms.push_back({static_cast<int32_t>(variables_.size() - 1), 1});
@@ -53,6 +55,17 @@ IndexExpr IndexSpace::add(const IndexExpr &a, const IndexExpr &b) const {
     }
   }
   return result;
+}
+
+double IndexSpace::weight(const IndexExpr &expr) const {
+  double result = 1;
+  for (auto term : expr.terms)
+    result = std::max(result, variables_[term.first].weight);
+  return result;
+}
+
+bool IndexSpace::isUniform(const IndexExpr &expr) const {
+  return llvm::none_of(expr.terms, [&](auto term) { return variables_[term.first].perLane; });
 }
 
 IndexExpr IndexSpace::scale(const IndexExpr &a, int64_t factor) const {
@@ -167,6 +180,8 @@ IndexExpr IndexSpace::opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &r
     variable.rhs = rhs;
     variable.low = bounds.low;
     variable.high = bounds.high;
+    variable.perLane = !isUniform(lhs) || !isUniform(rhs);
+    variable.weight = std::max(weight(lhs), weight(rhs));
     variables_.push_back(std::move(variable));
   }
   IndexExpr result;

@@ -57,7 +57,15 @@ public:
   static constexpr int64_t kUnbounded = int64_t(1) << 60;
 
   /// A variable whose value is `value` (index type; null where only counting) within [low, high].
-  IndexExpr addVariable(mlir::Value value, int64_t low, int64_t high);
+  /// perLane: invocations of one subgroup may see different values.
+  IndexExpr addVariable(mlir::Value value, int64_t low, int64_t high, bool perLane = false);
+  /// How often what follows runs: variables made from now on belong to a loop of that many steps.
+  void setWeight(double weight) { weight_ = weight; }
+  /// How often an expression has to be computed when it is moved out of the loops that it does not
+  /// depend on.
+  double weight(const IndexExpr &expr) const;
+  /// Whether all invocations of a subgroup see the same value.
+  bool isUniform(const IndexExpr &expr) const;
 
   IndexExpr add(const IndexExpr &a, const IndexExpr &b) const;
   IndexExpr sub(const IndexExpr &a, const IndexExpr &b) const { return add(a, scale(b, -1)); }
@@ -90,6 +98,8 @@ private:
     mlir::Value value;
     IndexExpr lhs, rhs; // kDiv, kMod, kMul
     int64_t low = 0, high = 0;
+    bool perLane = false;
+    double weight = 1;
   };
   IndexExpr opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &rhs, IndexRange range);
   /// Splits a = b·quotient + remainder with the remainder free of multiples of b.
@@ -98,6 +108,7 @@ private:
                                   mlir::Location loc) const;
 
   std::vector<Variable> variables_;
+  double weight_ = 1;
   std::map<std::pair<Kind, std::pair<IndexExpr, IndexExpr>>, int32_t> opaque_;
 };
 

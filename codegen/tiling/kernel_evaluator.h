@@ -15,7 +15,7 @@
 // Threads: one evaluator per kernel and thread.
 #pragma once
 
-#include "codegen/tiling/index_expr.h"
+#include "codegen/tiling/layout.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -25,11 +25,25 @@
 
 namespace gantry::codegen {
 
-/// How many points an invocation computes: per result dimension, and per reduction dimension how
-/// many steps are unrolled (dividing its extent).
+/// How many points an invocation computes: per tile dimension, and per reduction dimension how many
+/// steps are unrolled (dividing its extent).
+///
+/// Tile dimensions are the result's, of which those from `merged` on may be taken as one, in
+/// row-major order of their elements. Where `lanes` > 1, a subgroup of that many invocations is a
+/// workgroup and shares a larger tile: along `laneDim` each holds runs of `run` neighbours, in
+/// turn; what all of them need is loaded by them in turn, too, and shuffled to the others.
 struct TileShape {
   llvm::SmallVector<int64_t> result;
   llvm::SmallVector<int64_t> reduction;
+  unsigned merged = ~0u;
+  unsigned laneDim = 0;
+  int64_t lanes = 1;
+  int64_t run = 1;
+
+  /// How many points a workgroup's subgroup (lanes > 1) or an invocation has along a dimension.
+  int64_t extent(unsigned dim) const {
+    return lanes > 1 && dim == laneDim ? result[dim] * lanes : result[dim];
+  }
 };
 
 /// A point of a tensor. guard: index of a set of conditions under which it lies inside; loads at
@@ -41,7 +55,7 @@ struct Point {
 
 /// What an invocation does, for the cost model.
 struct OperationCounts {
-  double scalarLoads = 0, vectorLoads = 0, stores = 0, arithmetic = 0, loopSteps = 0;
+  double scalarLoads = 0, vectorLoads = 0, shuffles = 0, stores = 0, arithmetic = 0, loopSteps = 0;
 };
 
 using Values = llvm::SmallVector<mlir::Value>;
@@ -53,20 +67,21 @@ public:
     mlir::Value scalar, vector;
   };
 
-  /// `kernel` is the outlined function (tensors, then dims → one tensor) and stays unchanged.
-  /// builder null: count only. buffers: one per tensor argument, then the result. dims: the values
-  /// of the dynamic dimensions.
+  /// `kernel` is the outlined function (tensors, then dims → one tensor) and stays unchanged; its
+  /// attribute `gantry.layouts` tells how its tensors and its result lie in memory. builder null:
+  /// count only. buffers: one per tensor argument, then the result. dims: the values of the dynamic
+  /// dimensions.
   KernelEvaluator(mlir::func::FuncOp kernel, const TileShape &tile, mlir::OpBuilder *builder,
                   llvm::ArrayRef<Buffer> buffers, mlir::ValueRange dims);
 
-  /// Evaluates the result's tile and stores it. tileCoordinates: one per result dimension (null
-  /// when counting).
-  void run(mlir::ValueRange tileCoordinates);
+  /// Evaluates the result's tile and stores it. tileCoordinates: one per tile dimension; lane: the
+  /// invocation's place in the subgroup, of tiles with lanes (all null when counting).
+  void run(mlir::ValueRange tileCoordinates, mlir::Value lane);
 
   const OperationCounts &counts() const { return counts_; }
   IndexSpace &space() { return space_; }
-  /// The extents of the result.
-  llvm::SmallVector<IndexExpr> resultShape() { return shapeOf(result_); }
+  /// The extents of the result along the tile's dimensions.
+  llvm::SmallVector<IndexExpr> tileSpace();
   /// Which construct could not be handled, or null.
   mlir::Operation *unsupported() const { return unsupported_; }
 
@@ -80,6 +95,12 @@ private:
   Values evaluateConcat(mlir::Operation *op, llvm::ArrayRef<Point> points);
   Values evaluateView(mlir::Operation *op, llvm::ArrayRef<Point> points);
   Values load(unsigned buffer, mlir::Value tensor, llvm::ArrayRef<Point> points);
+  /// The vectors at these addresses (in vectors), of which all lanes need all: each lane loads one.
+  llvm::SmallVector<mlir::Value> loadShared(unsigned buffer, const IndexExpr &first, int64_t stride,
+                                            int64_t count, int32_t guard);
+  bool isUniform(int32_t guard) const;
+  IndexExpr runStart(const IndexExpr &tileCoordinate, int64_t index, const IndexExpr &extent,
+                     IndexExpr &unclamped);
   void store(mlir::Value tensor, llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);
 
   /// Clones the op's body once per point, op by op, so that loads of all points are seen together.
@@ -119,6 +140,8 @@ private:
   mlir::func::FuncOp kernel_;
   const TileShape &tile_;
   mlir::OpBuilder *builder_;
+  IndexExpr lane_{0};
+  llvm::SmallVector<llvm::SmallVector<int64_t>> layouts_; // of the tensors, then of the result
   llvm::SmallVector<Buffer> buffers_;
   llvm::SmallVector<mlir::Value> dimValues_;
   mlir::Value result_;
@@ -134,6 +157,7 @@ private:
   std::map<mlir::Operation *, std::map<std::vector<IndexExpr>, mlir::Value>> reduced_;
 
   OperationCounts counts_;
+  std::set<int32_t> counted_; // guards whose tests are in the counts
   double weight_ = 1;
   mlir::Operation *unsupported_ = nullptr;
 };

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace gantry::codegen {
@@ -16,9 +17,11 @@ namespace {
 constexpr int64_t kLanes = 4;
 
 /// Whether every aligned group of four elements lies wholly inside or outside of the tensor.
-bool hasVectorView(RankedTensorType type) {
+bool hasVectorView(RankedTensorType type, Layout layout) {
   if (!type.getElementType().isIntOrFloat() || type.getElementTypeBitWidth() != 32)
     return false;
+  if (!layout.empty())
+    return true; // blocks divide the extents
   if (type.hasStaticShape())
     return type.getNumElements() % kLanes == 0;
   for (int64_t dim : type.getShape())
@@ -75,38 +78,138 @@ Value KernelEvaluator::linearAddress(const IndexExpr &address, int32_t guard) {
   return builder_->create<arith::SelectOp>(loc(), test, value, zero);
 }
 
-static llvm::SmallVector<IndexExpr> addressesOf(IndexSpace &space, llvm::ArrayRef<IndexExpr> shape,
+static llvm::SmallVector<IndexExpr> addressesOf(IndexSpace &space, Layout layout,
+                                                llvm::ArrayRef<IndexExpr> shape,
                                                 llvm::ArrayRef<Point> points) {
-  llvm::SmallVector<IndexExpr> strides(shape.size(), IndexExpr(1));
-  for (size_t d = shape.size(); d-- > 1;)
-    strides[d - 1] = space.mul(strides[d], shape[d]);
   llvm::SmallVector<IndexExpr> addresses;
-  for (const Point &point : points) {
-    IndexExpr address(0);
-    for (size_t d = 0; d < shape.size(); ++d)
-      address = space.add(address, space.mul(point.index[d], strides[d]));
-    addresses.push_back(address);
-  }
+  for (const Point &point : points)
+    addresses.push_back(linearAddress(space, layout, shape, point.index));
   return addresses;
 }
 
+/// The address of an aligned group, counted in groups.
+static IndexExpr inVectors(IndexExpr address) {
+  address.constant /= kLanes;
+  for (auto &term : address.terms)
+    term.second /= kLanes;
+  return address;
+}
+
+bool KernelEvaluator::isUniform(int32_t guard) const {
+  return llvm::all_of(guards_[guard],
+                      [&](const IndexExpr &condition) { return space_.isUniform(condition); });
+}
+
+llvm::SmallVector<Value> KernelEvaluator::loadShared(unsigned buffer, const IndexExpr &first,
+                                                     int64_t stride, int64_t count, int32_t guard) {
+  counts_.vectorLoads += weight_;
+  counts_.shuffles += weight_ * count;
+  IndexExpr lane = lane_;
+  if (count < tile_.lanes) {
+    counts_.arithmetic += weight_;
+    Value clamped;
+    if (builder_)
+      clamped = builder_->create<arith::MinUIOp>(
+          loc(), space_.materialize(lane_, *builder_, loc()),
+          builder_->create<arith::ConstantIndexOp>(loc(), count - 1));
+    lane = space_.addVariable(clamped, 0, count - 1, true);
+  }
+  Value address = linearAddress(space_.add(first, space_.scale(lane, stride)), guard);
+  llvm::SmallVector<Value> vectors(count);
+  if (!builder_)
+    return vectors;
+  Value mine = builder_->create<memref::LoadOp>(loc(), buffers_[buffer].vector, address);
+  auto scope = spirv::ScopeAttr::get(builder_->getContext(), spirv::Scope::Subgroup);
+  for (int64_t i = 0; i < count; ++i) {
+    Value id = builder_->create<spirv::ConstantOp>(loc(), builder_->getI32Type(),
+                                                   builder_->getI32IntegerAttr(i));
+    vectors[i] =
+        builder_->create<spirv::GroupNonUniformShuffleOp>(loc(), mine.getType(), scope, mine, id);
+  }
+  return vectors;
+}
+
+namespace {
+
+/// Addresses (in vectors) first, first + stride, … of one guard.
+struct Progression {
+  int32_t guard;
+  IndexExpr first;
+  int64_t stride, count;
+};
+
+/// Takes vectors apart into progressions of at most `lanes`, longest first where there is a choice.
+/// What is left alone is a progression of one.
+std::vector<Progression> progressions(llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors,
+                                      int64_t lanes) {
+  std::map<std::pair<int32_t, IndexExpr>, std::set<int64_t>> byBase;
+  for (const auto &[guard, address] : vectors)
+    byBase[{guard, address.base()}].insert(address.constant);
+  std::vector<Progression> result;
+  for (auto &[key, constants] : byBase) {
+    while (!constants.empty()) {
+      const int64_t first = *constants.begin();
+      int64_t bestStride = 0, bestCount = 1;
+      for (int64_t second : constants) {
+        const int64_t stride = second - first;
+        int64_t count = 1;
+        while (stride > 0 && count < lanes && constants.count(first + count * stride))
+          ++count;
+        if (count > bestCount) {
+          bestStride = stride;
+          bestCount = count;
+        }
+        if (bestCount == lanes)
+          break;
+      }
+      IndexExpr start = key.second;
+      start.constant = first;
+      result.push_back({key.first, start, bestStride, bestCount});
+      for (int64_t i = 0; i < bestCount; ++i)
+        constants.erase(first + i * bestStride);
+    }
+  }
+  return result;
+}
+
+} // namespace
+
 Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point> points) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  auto addresses = addressesOf(space_, shapeOf(tensor), points);
+  auto addresses = addressesOf(space_, layouts_[buffer], shapeOf(tensor), points);
   Values result(points.size());
   llvm::SmallVector<bool> done(points.size(), false);
 
-  if (hasVectorView(type)) {
-    for (auto &[group, members] : groupByFour(space_, addresses, points, 2)) {
-      counts_.vectorLoads += weight_;
-      IndexExpr index = group.start;
-      index.constant /= kLanes;
-      for (auto &term : index.terms)
-        term.second /= kLanes;
-      Value address = linearAddress(index, group.guard);
+  if (hasVectorView(type, layouts_[buffer])) {
+    auto groups = groupByFour(space_, addresses, points, 2);
+    std::map<std::pair<int32_t, IndexExpr>, Value> vectors;
+    if (tile_.lanes > 1) {
+      llvm::SmallVector<std::pair<int32_t, IndexExpr>> shared;
+      for (auto &[group, members] : groups)
+        if (space_.isUniform(group.start) && isUniform(group.guard))
+          shared.push_back({group.guard, inVectors(group.start)});
+      for (const Progression &run : progressions(shared, tile_.lanes)) {
+        if (run.count == 1)
+          continue;
+        auto loaded = loadShared(buffer, run.first, run.stride, run.count, run.guard);
+        IndexExpr at = run.first;
+        for (Value vector : loaded) {
+          vectors[{run.guard, at}] = vector;
+          at.constant += run.stride;
+        }
+      }
+    }
+    for (auto &[group, members] : groups) {
+      const IndexExpr index = inVectors(group.start);
       Value vector;
-      if (builder_)
-        vector = builder_->create<memref::LoadOp>(loc(), buffers_[buffer].vector, address);
+      if (auto found = vectors.find({group.guard, index}); found != vectors.end()) {
+        vector = found->second;
+      } else {
+        counts_.vectorLoads += weight_;
+        Value address = linearAddress(index, group.guard);
+        if (builder_)
+          vector = builder_->create<memref::LoadOp>(loc(), buffers_[buffer].vector, address);
+      }
       for (auto [i, lane] : members) {
         done[i] = true;
         if (builder_)
@@ -141,7 +244,9 @@ Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point
 void KernelEvaluator::store(Value tensor, llvm::ArrayRef<Point> points,
                             llvm::ArrayRef<Value> values) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  auto addresses = addressesOf(space_, shapeOf(tensor), points);
+  size_t tensors = llvm::count_if(kernel_.getArgumentTypes(),
+                                  [](Type type) { return isa<RankedTensorType>(type); });
+  auto addresses = addressesOf(space_, layouts_[tensors], shapeOf(tensor), points);
   const Buffer &buffer = buffers_.empty() ? Buffer{} : buffers_.back();
   llvm::SmallVector<bool> done(points.size(), false);
 
@@ -165,13 +270,10 @@ void KernelEvaluator::store(Value tensor, llvm::ArrayRef<Point> points,
     emit();
   };
 
-  if (hasVectorView(type)) {
+  if (hasVectorView(type, layouts_[tensors])) {
     for (auto &[group, members] : groupByFour(space_, addresses, points, kLanes)) {
       counts_.stores += weight_;
-      IndexExpr index = group.start;
-      index.constant /= kLanes;
-      for (auto &term : index.terms)
-        term.second /= kLanes;
+      IndexExpr index = inVectors(group.start);
       llvm::SmallVector<Value, 4> lanes(kLanes);
       for (auto [i, lane] : members) {
         done[i] = true;
@@ -204,36 +306,114 @@ void KernelEvaluator::store(Value tensor, llvm::ArrayRef<Point> points,
   }
 }
 
-void KernelEvaluator::run(ValueRange tileCoordinates) {
+llvm::SmallVector<IndexExpr> KernelEvaluator::tileSpace() {
   auto shape = shapeOf(result_);
+  llvm::SmallVector<IndexExpr> space(shape.begin(),
+                                     shape.begin() + std::min<size_t>(tile_.merged, shape.size()));
+  if (tile_.merged < shape.size()) {
+    IndexExpr product(1);
+    for (const IndexExpr &extent : llvm::drop_begin(shape, tile_.merged))
+      product = space_.mul(product, extent);
+    space.push_back(product);
+  }
+  return space;
+}
+
+/// Where the run of a tile with lanes starts: the tile's runs lie lane by lane, and those beyond
+/// the extent (whole runs: it is a multiple of their length) are moved to the last one, so that
+/// what is loaded for them exists. They are not stored.
+IndexExpr KernelEvaluator::runStart(const IndexExpr &tileCoordinate, int64_t index,
+                                    const IndexExpr &extent, IndexExpr &unclamped) {
+  const int64_t runs = tile_.result[tile_.laneDim] / tile_.run;
+  IndexExpr position = space_.add(space_.scale(tileCoordinate, runs * tile_.lanes),
+                                  space_.add(IndexExpr(index * tile_.lanes), lane_));
+  unclamped = position;
+  IndexExpr last = space_.sub(space_.floorDiv(extent, IndexExpr(tile_.run)), IndexExpr(1));
+  if (space_.range(space_.sub(last, position)).low >= 0)
+    return space_.scale(position, tile_.run);
+  counts_.arithmetic += 1;
+  Value clamped;
+  if (builder_)
+    clamped =
+        builder_->create<arith::MinUIOp>(loc(), space_.materialize(position, *builder_, loc()),
+                                         space_.materialize(last, *builder_, loc()));
+  return space_.scale(space_.addVariable(clamped, 0, space_.range(last).high, true), tile_.run);
+}
+
+void KernelEvaluator::run(ValueRange tileCoordinates, Value lane) {
+  auto shape = shapeOf(result_);
+  auto space = tileSpace();
+  lane_ = space_.addVariable(lane, 0, tile_.lanes - 1, true);
+  // A point, and under which guard it is stored: loads for points that lie outside are harmless
+  // along the lanes' dimension, and redirected along others.
   std::vector<Point> points(1);
-  for (size_t d = 0; d < shape.size(); ++d) {
-    int64_t tile = tile_.result[d];
+  std::vector<int32_t> stores(1, 0);
+  for (size_t d = 0; d < space.size(); ++d) {
+    const int64_t tile = tile_.extent(d);
     int64_t last = IndexSpace::kUnbounded;
-    if (shape[d].isConstant())
-      last = (shape[d].constant + tile - 1) / tile - 1;
-    IndexExpr coordinate = space_.addVariable(builder_ ? tileCoordinates[d] : Value(), 0, last);
-    bool ragged = !shape[d].isConstant() || shape[d].constant % tile != 0;
-    std::vector<Point> next;
-    for (const Point &point : points) {
-      for (int64_t j = 0; j < tile; ++j) {
-        Point moved = point;
-        moved.index.push_back(space_.add(space_.scale(coordinate, tile), IndexExpr(j)));
+    if (space[d].isConstant())
+      last = (space[d].constant + tile - 1) / tile - 1;
+    const bool byLanes = tile_.lanes > 1 && d == tile_.laneDim;
+    IndexExpr coordinate =
+        space_.addVariable(builder_ ? tileCoordinates[d] : Value(), 0, last, tile_.lanes == 1);
+    bool ragged = !space[d].isConstant() || space[d].constant % tile != 0;
+    llvm::SmallVector<IndexExpr> indices, conditions;
+    for (int64_t j = 0; j < tile_.result[d]; ++j) {
+      if (byLanes) {
+        IndexExpr unclamped;
+        if (j % tile_.run == 0)
+          indices.push_back(runStart(coordinate, j / tile_.run, space[d], unclamped));
+        else
+          indices.push_back(space_.add(indices[j - j % tile_.run], IndexExpr(j % tile_.run)));
+        IndexExpr runs = space_.floorDiv(space[d], IndexExpr(tile_.run));
+        conditions.push_back(j % tile_.run == 0
+                                 ? space_.sub(space_.sub(runs, IndexExpr(1)), unclamped)
+                                 : conditions[j - j % tile_.run]);
+      } else {
+        indices.push_back(space_.add(space_.scale(coordinate, tile), IndexExpr(j)));
         // The first point of a tile always lies inside: there is no tile without one.
-        if (ragged && j > 0) {
+        conditions.push_back(j > 0 ? space_.sub(space_.sub(space[d], IndexExpr(1)), indices.back())
+                                   : IndexExpr(0));
+      }
+    }
+    std::vector<Point> next;
+    std::vector<int32_t> nextStores;
+    for (size_t i = 0; i < points.size(); ++i) {
+      for (int64_t j = 0; j < tile_.result[d]; ++j) {
+        Point moved = points[i];
+        int32_t store = stores[i];
+        moved.index.push_back(indices[j]);
+        if (ragged) {
           bool never = false;
-          moved.guard =
-              guardAnd(point.guard,
-                       space_.sub(space_.sub(shape[d], IndexExpr(1)), moved.index.back()), never);
+          store = guardAnd(store, conditions[j], never);
+          if (!byLanes)
+            moved.guard = guardAnd(moved.guard, conditions[j], never);
         }
         next.push_back(std::move(moved));
+        nextStores.push_back(store);
       }
     }
     points = std::move(next);
+    stores = std::move(nextStores);
+  }
+  if (tile_.merged < shape.size()) {
+    for (Point &point : points) {
+      IndexExpr rest = point.index.pop_back_val();
+      llvm::SmallVector<IndexExpr, 4> parts;
+      for (size_t d = shape.size(); d-- > tile_.merged;) {
+        parts.push_back(d == tile_.merged ? rest : space_.mod(rest, shape[d]));
+        if (d > tile_.merged)
+          rest = space_.floorDiv(rest, shape[d]);
+      }
+      point.index.append(parts.rbegin(), parts.rend());
+    }
   }
   Values values = evaluate(result_, points);
-  if (!unsupported_)
-    store(result_, points, values);
+  if (unsupported_)
+    return;
+  for (size_t i = 0; i < points.size(); ++i)
+    points[i].guard = stores[i];
+  store(result_, points, values);
 }
 
 } // namespace gantry::codegen

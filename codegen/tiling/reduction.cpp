@@ -67,6 +67,12 @@ Values KernelEvaluator::evaluateReduction(linalg::GenericOp op, llvm::ArrayRef<P
     if (trips != 1)
       levels.push_back({dim, IndexExpr(trips), unroll});
   }
+  // Long loops inside: what only depends on short ones (windows, and whether they lie within the
+  // padding) is computed outside of them.
+  if (llvm::all_of(levels, [](const LoopLevel &level) { return level.trips.isConstant(); }))
+    std::stable_sort(levels.begin(), levels.end(), [](const LoopLevel &a, const LoopLevel &b) {
+      return a.trips.constant < b.trips.constant;
+    });
   bool blocked = isSum(op) && total >= kBlockedSumLength;
   if (blocked && levels.size() == 1 && levels[0].trips.isConstant()) {
     int64_t trips = levels[0].trips.constant, inner = divisorUpTo(trips, kBlock);
@@ -120,6 +126,7 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
   double outer = weight_;
   weight_ *= current.trips.isConstant() ? current.trips.constant : 64;
   counts_.loopSteps += weight_ * points.size();
+  space_.setWeight(weight_);
   if (!builder_) {
     inLoop(Value(), accumulators);
   } else {
@@ -137,6 +144,7 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
     accumulators.assign(loop.getResults().begin(), loop.getResults().end());
   }
   weight_ = outer;
+  space_.setWeight(weight_);
 }
 
 void KernelEvaluator::emitReductionStep(linalg::GenericOp op, llvm::ArrayRef<IndexExpr> offsets,

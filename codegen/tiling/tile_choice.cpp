@@ -11,11 +11,18 @@ using namespace mlir;
 
 namespace {
 
-// Relative to one multiplication or addition of a whole subgroup. A load through a storage buffer
-// costs the software device a loop over its lanes; GPUs hide most of it, but the ratio between
-// tiles is the same. Carried accumulators cost the software device one blend per step.
-constexpr double kScalarLoad = 24, kVectorLoad = 30, kStore = 24, kLoopStep = 1, kInvocation = 30;
-constexpr int64_t kMaxUnrolledPoints = 512;
+// Relative to one multiplication or addition of a whole subgroup.
+struct Weights {
+  double scalarLoad, vectorLoad, shuffle, store, loopStep, invocation;
+};
+// A load through a storage buffer costs the software device a loop over its lanes; GPUs hide most
+// of it, but the ratio between tiles is the same. Carried accumulators cost the software device one
+// blend per step.
+constexpr Weights kStorageBuffers{24, 30, 8, 24, 1, 30};
+// Texel fetches are straight-line code: eight loads of four elements and their transposition.
+constexpr Weights kTexels{48, 45, 5, 60, 1, 60};
+constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 1024;
+constexpr int64_t kSharedAccumulators = 128; // of a tile with lanes, per lane
 constexpr double kTypicalDynamicExtent = 64;
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
 
@@ -29,6 +36,7 @@ struct Candidate {
 struct Search {
   func::FuncOp kernel;
   const DeviceProfile &profile;
+  const Weights &weights;
   llvm::SmallVector<int64_t> resultShape, reductionShape; // kDynamic where the inputs decide
   int32_t candidates = 0;
 
@@ -38,27 +46,42 @@ struct Search {
 
   bool allowed(const TileShape &tile) const {
     int64_t points = product(tile.result);
+    if (tile.lanes > 1)
+      return points <= kSharedAccumulators &&
+             points * product(tile.reduction) <= kMaxUnrolledShared;
     return points <= std::max<int64_t>(profile.registerTileElements, 4) &&
            points * product(tile.reduction) <= kMaxUnrolledPoints;
   }
 
+  /// The result's extents as the tile sees them.
+  llvm::SmallVector<int64_t> spaceOf(const TileShape &tile) const {
+    size_t kept = std::min<size_t>(tile.merged, resultShape.size());
+    llvm::SmallVector<int64_t> space(resultShape.begin(), resultShape.begin() + kept);
+    if (kept < resultShape.size())
+      space.push_back(product(llvm::ArrayRef(resultShape).drop_front(kept)));
+    return space;
+  }
+
   /// Changes one size at a time, the one that lowers the cost most, until none does.
   void descend(Candidate &from);
+  /// Tiles that a subgroup shares, one for each pair of dimensions that may make an outer product.
+  void addShared(std::vector<Candidate> &starts);
 
   double cost(const TileShape &tile) {
     ++candidates;
     KernelEvaluator evaluator(kernel, tile, nullptr, {}, {});
     llvm::SmallVector<Value> none(resultShape.size());
-    evaluator.run(none);
+    evaluator.run(none, {});
     const OperationCounts &counts = evaluator.counts();
-    double each = counts.scalarLoads * kScalarLoad + counts.vectorLoads * kVectorLoad +
-                  counts.stores * kStore + counts.arithmetic + counts.loopSteps * kLoopStep +
-                  kInvocation;
-    double invocations = 1;
-    for (auto [extent, points] : llvm::zip(resultShape, tile.result))
+    double each = counts.scalarLoads * weights.scalarLoad +
+                  counts.vectorLoads * weights.vectorLoad + counts.shuffles * weights.shuffle +
+                  counts.stores * weights.store + counts.arithmetic +
+                  counts.loopSteps * weights.loopStep + weights.invocation;
+    double invocations = tile.lanes;
+    for (auto [d, extent] : llvm::enumerate(spaceOf(tile)))
       invocations *= ShapedType::isDynamic(extent)
-                         ? std::ceil(kTypicalDynamicExtent / points)
-                         : static_cast<double>((extent + points - 1) / points);
+                         ? std::ceil(kTypicalDynamicExtent / tile.extent(d))
+                         : static_cast<double>((extent + tile.extent(d) - 1) / tile.extent(d));
     // Fewer invocations than fill the device leave the rest of it idle.
     double filling = profile.subgroupSize > 1 ? kSubgroupsToFill * profile.subgroupSize
                                               : kInvocationsToFillUnknown;
@@ -100,6 +123,7 @@ int64_t blockFor(int64_t extent, int64_t limit) {
 }
 
 void Search::descend(Candidate &from) {
+  auto space = spaceOf(from.tile);
   for (bool improved = true; improved;) {
     improved = false;
     TileShape current = from.tile;
@@ -119,17 +143,82 @@ void Search::descend(Candidate &from) {
         }
       }
     };
-    for (size_t d = 0; d < resultShape.size(); ++d)
-      tryDimension(&TileShape::result, d, sizesFor(resultShape[d]));
+    for (size_t d = 0; d < space.size(); ++d)
+      tryDimension(&TileShape::result, d, sizesFor(space[d]));
     for (size_t q = 0; q < reductionShape.size(); ++q)
       tryDimension(&TileShape::reduction, q, unrollsFor(reductionShape[q]));
   }
 }
 
+/// The size up to `limit` that wastes least of the extent, the larger one where two are equal.
+int64_t evenSize(int64_t extent, int64_t lanes, int64_t limit) {
+  int64_t best = 1;
+  double bestWaste = 1e30;
+  for (int64_t size = 1; size <= limit; ++size) {
+    const int64_t tile = size * lanes;
+    double waste = static_cast<double>((extent + tile - 1) / tile * tile) / extent + 0.5 / size;
+    if (waste <= bestWaste) {
+      bestWaste = waste;
+      best = size;
+    }
+  }
+  return best;
+}
+
+void Search::addShared(std::vector<Candidate> &starts) {
+  if (reductionShape.empty() || profile.subgroupSize < 2)
+    return;
+  const size_t rank = resultShape.size();
+  // All steps of the last reduction dimension whose extent is a multiple of four, by eight or four.
+  TileShape shared;
+  shared.lanes = profile.subgroupSize;
+  shared.reduction.assign(reductionShape.size(), 1);
+  int64_t longest = 0;
+  size_t deep = 0;
+  for (auto [q, extent] : llvm::enumerate(reductionShape))
+    if (!ShapedType::isDynamic(extent) && extent % 4 == 0 && extent > longest) {
+      longest = extent;
+      deep = q;
+    }
+  if (longest == 0)
+    return;
+  shared.reduction[deep] = longest % 8 == 0 ? 8 : 4;
+  for (size_t merged = rank; merged + 3 > rank && merged > 0; --merged) {
+    shared.merged = merged < rank - 1 ? merged : ~0u;
+    if (merged == rank - 1)
+      continue; // the same as merging nothing
+    auto space = spaceOf(shared);
+    if (llvm::any_of(space, ShapedType::isDynamic))
+      return;
+    for (size_t lane = 0; lane < space.size(); ++lane) {
+      if (space[lane] * 2 < shared.lanes)
+        continue;
+      for (size_t block = 0; block < space.size(); ++block) {
+        if (block == lane)
+          continue;
+        TileShape tile = shared;
+        tile.laneDim = lane;
+        tile.result.assign(space.size(), 1);
+        tile.result[block] = std::min<int64_t>(16, blockFor(space[block], 16));
+        const int64_t room = kSharedAccumulators / tile.result[block];
+        tile.result[lane] = evenSize(space[lane], shared.lanes, std::min<int64_t>(room, 8));
+        if (allowed(tile))
+          starts.push_back({tile, cost(tile)});
+        if (space[lane] % (4 * shared.lanes) == 0 && merged == rank && lane == rank - 1) {
+          tile.run = 4; // neighbours in one vector
+          tile.result[lane] = space[lane] % (8 * shared.lanes) == 0 && room >= 8 ? 8 : 4;
+          if (allowed(tile))
+            starts.push_back({tile, cost(tile)});
+        }
+      }
+    }
+  }
+}
+
 } // namespace
 
-TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile) {
-  Search search{kernel, profile, {}, {}};
+TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, bool baseline) {
+  Search search{kernel, profile, baseline ? kStorageBuffers : kTexels, {}, {}};
   Value result = kernel.getBody().front().getTerminator()->getOperand(0);
   auto type = cast<RankedTensorType>(result.getType());
   search.resultShape.assign(type.getShape().begin(), type.getShape().end());
@@ -167,17 +256,28 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile) {
     if (start.cost < best.cost)
       best = start;
   }
+  if (!baseline) {
+    std::vector<Candidate> shared;
+    search.addShared(shared);
+    for (const Candidate &candidate : shared)
+      if (candidate.cost < best.cost)
+        best = candidate;
+  }
   return {best.tile, best.cost, search.candidates};
 }
 
 std::string describeTile(const TileShape &tile) {
   std::string text = tile.result.empty() ? "1" : "";
+  if (tile.lanes > 1)
+    text = std::to_string(tile.lanes) + " lanes of ";
   for (size_t d = 0; d < tile.result.size(); ++d) {
     if (d)
       text += "x";
     text += std::to_string(tile.result[d]);
   }
   text += text == "1" ? " point" : " points";
+  if (tile.lanes > 1)
+    text += ", lanes along dimension " + std::to_string(tile.laneDim);
   int64_t unrolled = 1;
   for (int64_t size : tile.reduction)
     unrolled *= size;

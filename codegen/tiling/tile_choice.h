@@ -6,6 +6,11 @@
 // coordinate descent from one point and from the best blocks in two dimensions: the size that
 // lowers the cost most is taken until none does.
 //
+// Where the profile has subgroup shuffles and there is a reduction, tiles that a subgroup shares
+// are compared too: an outer product of what the lanes hold along one dimension and what they load
+// in turn along another. (Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra",
+// 2008: operands in registers instead of in shared memory.)
+//
 // Threads: pure.
 #pragma once
 
@@ -22,8 +27,9 @@ struct TileChoice {
   int32_t candidates = 0;   // how many tiles were compared
 };
 
-/// `kernel`: the outlined function, tensors then dims → one tensor.
-TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile);
+/// `kernel`: the outlined function, tensors then dims → one tensor. baseline: for any device, so
+/// without subgroup operations and texel buffers.
+TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, bool baseline);
 
 /// "2x8 points, k unrolled 4": what inspect shows.
 std::string describeTile(const TileShape &tile);

@@ -52,4 +52,16 @@ const char *elementName(ElementType type) {
   return type == ElementType::bool8 ? "bool" : EnumNameElementType(type);
 }
 
+uint32_t workgroupSizeOf(const Kernel &kernel, const KernelVariant &variant, uint32_t dimension) {
+  const bool own = variant.workgroup_size() && variant.workgroup_size()->size() != 0;
+  return (own ? variant.workgroup_size() : kernel.workgroup_size())->Get(dimension);
+}
+
+const flatbuffers::Vector<uint32_t> &workgroupsOf(const Command &command,
+                                                  const KernelVariant &variant) {
+  const bool own = command.texel_workgroups() && command.texel_workgroups()->size() != 0;
+  return variant.binding() == Binding::texel && own ? *command.texel_workgroups()
+                                                    : *command.workgroups();
+}
+
 } // namespace gantry::artifact

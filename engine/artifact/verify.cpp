@@ -72,6 +72,8 @@ private:
   Status checkConstant(const std::string &owner, const Value &value) const;
   Status checkTransient(const std::string &owner, const Value &value,
                         std::vector<const Value *> &slots) const;
+  Status checkWorkgroupSize(const std::string &owner,
+                            const flatbuffers::Vector<uint32_t> &sizes) const;
   Status checkKernels() const;
   Status checkVariant(const std::string &owner, const Kernel &kernel,
                       const KernelVariant &variant) const;
@@ -356,30 +358,39 @@ Status Verifier::checkTexels(const std::string &owner, const Kernel &kernel,
   return Status::ok();
 }
 
+Status Verifier::checkWorkgroupSize(const std::string &owner,
+                                    const flatbuffers::Vector<uint32_t> &sizes) const {
+  if (sizes.size() != 3)
+    return damaged(owner, "%u workgroup sizes instead of 3", sizes.size());
+  uint64_t invocations = 1;
+  for (const uint32_t size : sizes) {
+    if (size == 0 || size > UINT16_MAX)
+      return damaged(owner, "a workgroup size of %u", size);
+    invocations *= size;
+  }
+  if (invocations > UINT16_MAX)
+    return damaged(owner, "%llu invocations per workgroup",
+                   static_cast<unsigned long long>(invocations));
+  return Status::ok();
+}
+
 Status Verifier::checkKernels() const {
   for (uint32_t i = 0; i < program_.kernels()->size(); ++i) {
     const Kernel &kernel = *program_.kernels()->Get(i);
     const std::string owner = label("kernels", i, kernel.name());
     if (kernel.entry_point()->size() == 0)
       return damaged(owner, "its entry point has no name");
-    if (kernel.workgroup_size()->size() != 3)
-      return damaged(owner, "%u workgroup sizes instead of 3", kernel.workgroup_size()->size());
-    uint64_t invocations = 1;
-    for (const uint32_t size : *kernel.workgroup_size()) {
-      if (size == 0 || size > UINT16_MAX)
-        return damaged(owner, "a workgroup size of %u", size);
-      invocations *= size;
-    }
-    if (invocations > UINT16_MAX)
-      return damaged(owner, "%llu invocations per workgroup",
-                     static_cast<unsigned long long>(invocations));
+    GANTRY_RETURN_IF_ERROR(checkWorkgroupSize(owner, *kernel.workgroup_size()));
     if (kernel.buffer_count() > kMaxKernelArguments || kernel.dim_count() > kMaxKernelArguments)
       return damaged(owner, "%u buffers and %u dims; at most %u", kernel.buffer_count(),
                      kernel.dim_count(), kMaxKernelArguments);
     if (kernel.variants()->size() == 0)
       return damaged(owner, "no variant");
-    for (const KernelVariant *variant : *kernel.variants())
+    for (const KernelVariant *variant : *kernel.variants()) {
+      if (variant->workgroup_size() && variant->workgroup_size()->size() != 0)
+        GANTRY_RETURN_IF_ERROR(checkWorkgroupSize(owner, *variant->workgroup_size()));
       GANTRY_RETURN_IF_ERROR(checkVariant(owner, kernel, *variant));
+    }
   }
   return Status::ok();
 }
@@ -394,16 +405,20 @@ Status Verifier::checkDispatch(const std::string &owner, const Command &command)
                    kernel.buffer_count());
   if (command.dims()->size() != kernel.dim_count())
     return damaged(owner, "%u dims; its kernel has %u", command.dims()->size(), kernel.dim_count());
-  if (command.workgroups()->size() != 3)
-    return damaged(owner, "%u workgroup counts instead of 3", command.workgroups()->size());
+  for (const auto *counts : {command.workgroups(), command.texel_workgroups()}) {
+    if (!counts || (counts == command.texel_workgroups() && counts->size() == 0))
+      continue;
+    if (counts->size() != 3)
+      return damaged(owner, "%u workgroup counts instead of 3", counts->size());
+    for (const uint32_t count : *counts)
+      if (folded_[count] && (*folded_[count] < 0 || *folded_[count] > UINT32_MAX))
+        return damaged(owner, "a workgroup count of %lld", static_cast<long long>(*folded_[count]));
+  }
   for (const KernelVariant *variant : *kernel.variants())
     for (uint32_t i = 0; variant->texels() && i < variant->texels()->size(); ++i)
       if (const uint32_t buffer = variant->texels()->Get(i)->buffer();
           command.writes()->Get(buffer) != 0)
         return damaged(owner, "writes buffer %u, which its kernel reads as texels", buffer);
-  for (const uint32_t count : *command.workgroups())
-    if (folded_[count] && (*folded_[count] < 0 || *folded_[count] > UINT32_MAX))
-      return damaged(owner, "a workgroup count of %lld", static_cast<long long>(*folded_[count]));
   return Status::ok();
 }
 
@@ -441,6 +456,9 @@ Status Verifier::checkCommands() const {
     }
     GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "dims", *command.dims()));
     GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "workgroups", *command.workgroups()));
+    if (command.texel_workgroups())
+      GANTRY_RETURN_IF_ERROR(
+          checkExprIndices(owner, "texel_workgroups", *command.texel_workgroups()));
     GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "flops", command.flops()));
     GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "bytes_moved", command.bytes_moved()));
     GANTRY_RETURN_IF_ERROR(command.kind() == CommandKind::dispatch ? checkDispatch(owner, command)

@@ -68,6 +68,7 @@ DeviceProfile vulkanLavapipe() {
   profile.features.storageBuffer8BitAccess = true;
   profile.features.storageBuffer16BitAccess = true;
   profile.features.bufferDeviceAddress = true;
+  profile.features.subgroupShuffle = true;
   return profile;
 }
 

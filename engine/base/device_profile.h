@@ -27,6 +27,7 @@ struct DeviceFeatures {
   bool storageBuffer8BitAccess = false;
   bool storageBuffer16BitAccess = false;
   bool bufferDeviceAddress = false;
+  bool subgroupShuffle = false; // in compute shaders, and all subgroups are of subgroupSize
 };
 
 struct DeviceProfile {

@@ -42,6 +42,7 @@ struct KernelSource {
   std::string_view entryPoint;
   std::span<const uint32_t> spirv;
   uint32_t workgroupSize[3] = {1, 1, 1}; // as in the SPIR-V; checked against the limits
+  uint32_t subgroupSize = 0;             // that all subgroups must have; 0: any
   uint32_t bufferCount = 0;
   uint32_t dimCount = 0; // 8-byte words, of which kernels use the low 32 bits
   BindingMode binding = BindingMode::kStorageBuffer;

@@ -52,6 +52,12 @@ Status checkKernel(const KernelSource &source, const DeviceProfile &profile) {
     return statusf(StatusCode::kUnsupported,
                    "kernel '%.*s': %" PRIu64 " invocations per workgroup, the device allows %u",
                    nameLength, name, invocations, profile.maxWorkgroupInvocations);
+  if (source.subgroupSize != 0 &&
+      (source.subgroupSize != profile.subgroupSize || !profile.features.subgroupShuffle))
+    return statusf(StatusCode::kUnsupported,
+                   "kernel '%.*s': made for subgroups of %u that shuffle; the device's have %u%s",
+                   nameLength, name, source.subgroupSize, profile.subgroupSize,
+                   profile.features.subgroupShuffle ? "" : " and do not, or vary in size");
   if (source.sharedBytes > profile.maxSharedMemoryBytes)
     return statusf(StatusCode::kUnsupported,
                    "kernel '%.*s': %u bytes of shared memory, the device has %u", nameLength, name,

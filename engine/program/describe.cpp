@@ -204,6 +204,10 @@ private:
         json_.field("binding", artifact::EnumNameBinding(variant->binding()));
         json_.field("spirv_bytes", uint64_t{4} * variant->spirv()->size());
         json_.field("shared_bytes", variant->shared_bytes());
+        json_.field("subgroup_size", variant->subgroup_size());
+        json_.field("tile", (variant->tile() && variant->tile()->size() != 0 ? variant->tile()
+                                                                             : kernel->tile())
+                                ->string_view());
         json_.key("capabilities").beginList();
         for (const flatbuffers::String *capability : *variant->capabilities())
           json_.value(capability->string_view());

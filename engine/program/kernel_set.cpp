@@ -53,7 +53,8 @@ device::KernelSource sourceOf(const artifact::Kernel &kernel,
   source.entryPoint = kernel.entry_point()->string_view();
   source.spirv = {variant.spirv()->data(), variant.spirv()->size()};
   for (uint32_t i = 0; i < 3; ++i)
-    source.workgroupSize[i] = kernel.workgroup_size()->Get(i);
+    source.workgroupSize[i] = artifact::workgroupSizeOf(kernel, variant, i);
+  source.subgroupSize = variant.subgroup_size();
   source.bufferCount = kernel.buffer_count();
   source.dimCount = kernel.dim_count();
   source.binding = modeOf(variant);
@@ -73,6 +74,7 @@ bool hasCapability(const DeviceFeatures &features, std::string_view name) {
       {"storageBuffer8BitAccess", features.storageBuffer8BitAccess},
       {"storageBuffer16BitAccess", features.storageBuffer16BitAccess},
       {"bufferDeviceAddress", features.bufferDeviceAddress},
+      {"subgroupShuffle", features.subgroupShuffle},
   };
   for (const auto &[known_name, present] : known)
     if (known_name == name)

@@ -27,7 +27,7 @@ def main():
     model = next(options.folder / name for name in ("model.onnx", "model.mlir") if (options.folder / name).exists())
     case = (sorted(options.folder.glob("test_data_set_*")) + sorted(options.folder.glob("case_*")))[0]
     test = Test(options.gantry)
-    artifact = test.folder / "model.gantry"
+    artifact = test.artifact()
 
     def arena():
         return json.loads(test.call("inspect", artifact, "--json"))["arena_bytes"]
@@ -60,7 +60,7 @@ def main():
 
     if test.check("fits", fit):
         for variant in VARIANTS:
-            test.check(variant, test.compare, artifact, files(case, "input"), files(case, "output"), variant)
+            test.check(variant, test.compare, files(case, "input"), files(case, "output"), variant)
     test.finish()
 
 

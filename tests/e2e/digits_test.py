@@ -64,7 +64,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     options = parser.parse_args()
     test = Test(options.gantry)
-    artifact = test.folder / "model.gantry"
+    artifact = test.artifact()
     if test.check("compile", lambda: test.compile(options.folder / "digits.onnx") and None):
         test.check("classify", classify, options.classify, artifact, options.folder / "data")
         test.check("arena", test.arena, artifact)

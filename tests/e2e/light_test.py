@@ -14,7 +14,7 @@ import math
 import pathlib
 import sys
 
-from support import TOLERANCE, VARIANTS, Failure, Test, read_npy, skip
+from support import PROFILES, TOLERANCE, VARIANTS, Failure, Test, read_npy, skip
 
 
 def norm(values):
@@ -65,12 +65,12 @@ def main():
     layers = json.loads((options.references / "layers.json").read_text())
 
     test = Test(options.gantry)
-    artifact = test.folder / "model.gantry"
     if test.check("compile", lambda: test.compile(options.model) and None):
         for variant in VARIANTS:
-            test.check(variant, lambda: test.compare(artifact, [], [expected], variant, arguments=["--arange"]))
-        test.check("arena", test.arena, artifact)
-        artifact.unlink()
+            test.check(variant, lambda: test.compare([], [expected], variant, arguments=["--arange"]))
+        test.check("arena", test.arena, test.artifact())
+        for profile in PROFILES:
+            test.artifact(profile).unlink()
     folder = test.folder / "layers"
     if test.check("trace", lambda: test.call("run", options.model, "--arange", "--trace-layers", folder) and None):
         index = json.loads((folder / "index.json").read_text())

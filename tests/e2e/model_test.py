@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-from support import VARIANTS, Test, skip
+from support import PROFILES, VARIANTS, Test, skip
 
 
 def files(case, kind):
@@ -40,16 +40,15 @@ def main():
         return 1
 
     test = Test(options.gantry)
-    artifact = test.folder / "model.gantry"
     if test.check("compile", lambda: test.compile(model) and None):
         for case in cases:
             inputs, outputs = files(case, "input"), files(case, "output")
             for variant in VARIANTS:
-                test.check(f"{case.name}, {variant}", test.compare, artifact, inputs, outputs, variant)
+                test.check(f"{case.name}, {variant}", test.compare, inputs, outputs, variant)
         places = [f / "dims.txt" for f in (options.folder, options.references) if f and (f / "dims.txt").exists()]
         dims = places[0].read_text().split() if places else []
-        test.check("arena", test.arena, artifact, dims)
-        test.check("memory faults", test.program, options.memory_faults, artifact, *dims, "--most", 8)
+        test.check("arena", test.arena, test.artifact(), dims)
+        test.check("memory faults", test.program, options.memory_faults, test.artifact(PROFILES[-1]), *dims, "--most", 8)
     test.finish()
 
 

@@ -18,12 +18,17 @@ TOLERANCE = 1e-4  # on ||out - ref|| / ||ref||
 ARENA_RATIO = 1.10
 VALIDATION = re.compile(r"VUID-|SYNC-HAZARD|UNASSIGNED-|Validation (Error|Warning)", re.I)
 
-# Each way in which a model must give the same answer: environment and arguments.
+PROFILES = ("vulkan:generic", "vulkan:lavapipe")  # each model is compiled for both
+
+# Each way in which a model must give the same answer: profile, environment and arguments. An artifact
+# for lavapipe holds kernels that read texels and shuffle, and their baseline beside them.
 VARIANTS = {
     "storage-buffer, synchronization validation": (
-        {"GANTRY_VALIDATION": "sync"}, ["--binding", "storage-buffer"]),
-    "address, validation": ({"GANTRY_VALIDATION": "1"}, ["--binding", "address"]),
-    "memory checked": ({"GANTRY_VALIDATION": "1"}, ["--check-memory"]),
+        "vulkan:generic", {"GANTRY_VALIDATION": "sync"}, ["--binding", "storage-buffer"]),
+    "address, validation": ("vulkan:generic", {"GANTRY_VALIDATION": "1"}, ["--binding", "address"]),
+    "lavapipe: texel, validation": ("vulkan:lavapipe", {"GANTRY_VALIDATION": "1"}, ["--binding", "texel"]),
+    "lavapipe: storage-buffer": ("vulkan:lavapipe", {}, ["--binding", "storage-buffer"]),
+    "lavapipe: memory checked": ("vulkan:lavapipe", {"GANTRY_VALIDATION": "1"}, ["--check-memory"]),
 }
 
 
@@ -85,16 +90,20 @@ class Test:
         return done.stdout.strip()
 
     def compile(self, model, *arguments):
-        artifact = self.folder / "model.gantry"
-        self.call("compile", model, "-o", artifact, *arguments)
-        return artifact
+        """Compiles for each profile; returns the artifact for the first."""
+        for profile in PROFILES:
+            self.call("compile", model, "-p", profile, "-o", self.artifact(profile), *arguments)
+        return self.artifact()
 
-    def compare(self, artifact, inputs, outputs, variant, tolerance=TOLERANCE, arguments=()):
+    def artifact(self, profile=PROFILES[0]):
+        return self.folder / f"model.{profile.split(':')[1]}.gantry"
+
+    def compare(self, inputs, outputs, variant, tolerance=TOLERANCE, arguments=()):
         """Runs on the input files and judges every output against its file, itself and by the tool."""
-        environment, extra = VARIANTS[variant]
+        profile, environment, extra = VARIANTS[variant]
         words = [w for path in inputs for w in ("--input", path)]
         words += [w for path in outputs for w in ("--expect", path)]
-        report = json.loads(self.call("run", artifact, *words, "--l2", tolerance, "--json", *extra, *arguments,
+        report = json.loads(self.call("run", self.artifact(profile), *words, "--l2", tolerance, "--json", *extra, *arguments,
                                       environment=environment, codes=(0, 5)))
         if report["validation_messages"] != 0:
             raise Failure(f"{report['validation_messages']} validation messages")

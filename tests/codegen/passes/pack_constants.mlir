@@ -1,4 +1,5 @@
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pack-constants))' | FileCheck %s
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pack-constants{blocks=true}))' | FileCheck %s --check-prefix=BLOCKS
 
 #x = affine_map<(oc, ow, ic, kw) -> (ic, ow + kw)>
 #w = affine_map<(oc, ow, ic, kw) -> (oc, ic, kw)>
@@ -26,6 +27,11 @@ func.func @filter(%x: tensor<2x8xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (n, k)>
 #c = affine_map<(m, n, k) -> (m, n)>
+
+// In blocks: eight columns' vectors of four steps together.
+// BLOCKS: affine_map<(d0, d1, d2) -> (d1 floordiv 8, d2 floordiv 4, d1, d2 mod 4)>
+// BLOCKS-LABEL: func @splat
+// BLOCKS: arith.constant dense<5.000000e-01> : tensor<1x4x8x4xf32>
 
 // A splat has no bytes to move.
 // CHECK-LABEL: func @splat

@@ -1,0 +1,119 @@
+// choose-layouts: see Passes.td.
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/passes.h"
+#include "codegen/tiling/layout.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_CHOOSELAYOUTS
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kBlock = 4;
+
+/// Whether a tensor may be in blocks: four channels, several pixels, seen by dispatches alone.
+bool mayBlock(Value tensor) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (!type || type.getRank() < 3 || type.isDynamicDim(1) || type.getDimSize(1) % kBlock != 0 ||
+      !type.getElementType().isF32())
+    return false;
+  bool pixels = false;
+  for (int64_t extent : type.getShape().drop_front(2))
+    pixels |= extent != 1;
+  return pixels && llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp>);
+}
+
+/// Whether any use of `value` (through pads, slices and elementwise ops) reads it as an image:
+/// reducing over dimension 1, or over windows of the dimensions after it.
+bool readsAsImage(Value value) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<tensor::PadOp>(user)) {
+      if (readsAsImage(user->getResult(0)))
+        return true;
+      continue;
+    }
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    if (!generic)
+      continue;
+    AffineMap map = generic.getMatchingIndexingMap(&use);
+    if (map.getNumResults() < 3)
+      continue;
+    if (generic.getNumReductionLoops() == 0) {
+      if (map.isIdentity() && readsAsImage(generic.getResult(0)))
+        return true;
+      continue;
+    }
+    auto iterators = generic.getIteratorTypesArray();
+    auto reduces = [&](AffineExpr expr) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      return dim && iterators[dim.getPosition()] == utils::IteratorType::reduction;
+    };
+    bool windows = false, lastReduced = true;
+    for (AffineExpr expr : map.getResults().drop_front(2)) {
+      windows |= !isa<AffineDimExpr, AffineConstantExpr>(expr);
+      lastReduced &= reduces(expr);
+    }
+    // A mean over all pixels is read as an image, too; a product over the last dimension is none.
+    if (windows || lastReduced || (reduces(map.getResult(1)) && !reduces(map.getResults().back())))
+      return true;
+  }
+  return false;
+}
+
+struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    llvm::DenseSet<Value> blocked;
+    auto dispatches = llvm::to_vector(function.getOps<DispatchOp>());
+    auto seed = [&](Value tensor) {
+      for (OpOperand &use : tensor.getUses()) {
+        auto dispatch = dyn_cast<DispatchOp>(use.getOwner());
+        if (dispatch &&
+            readsAsImage(dispatch.getBody().front().getArgument(use.getOperandNumber())))
+          return true;
+      }
+      return false;
+    };
+    for (DispatchOp dispatch : dispatches) {
+      Value result = dispatch.getResult();
+      if (!mayBlock(result))
+        continue;
+      // What comes from blocks of the same rank stays in blocks, so that copies are vectors.
+      bool fromBlocks = llvm::any_of(dispatch.getInputs(), [&](Value operand) {
+        return blocked.contains(operand) && cast<RankedTensorType>(operand.getType()).getRank() ==
+                                                cast<RankedTensorType>(result.getType()).getRank();
+      });
+      if (fromBlocks || seed(result))
+        blocked.insert(result);
+    }
+    if (blocked.empty())
+      return;
+    Builder builder(&getContext());
+    auto layoutOf = [&](Value tensor) -> Attribute {
+      if (!blocked.contains(tensor))
+        return builder.getDenseI64ArrayAttr({});
+      return builder.getDenseI64ArrayAttr(
+          channelsBlocked(cast<RankedTensorType>(tensor.getType()).getRank(), kBlock));
+    };
+    for (DispatchOp dispatch : dispatches) {
+      llvm::SmallVector<Attribute> layouts;
+      for (Value operand : dispatch.getInputs())
+        layouts.push_back(layoutOf(operand));
+      layouts.push_back(layoutOf(dispatch.getResult()));
+      dispatch->setDiscardableAttr("gantry.layouts", builder.getArrayAttr(layouts));
+    }
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

@@ -1,0 +1,50 @@
+// Texel fetches in serialised modules: the SPIR-V dialect neither loads images nor has
+// OpImageFetch, so bind-buffers calls a function `texel_fetch…` (pointer to the image, coordinate)
+// instead, and each such call is rewritten here. The function itself is dead afterwards; the
+// optimiser drops it.
+#include "codegen/targets/spirv.h"
+
+#include <map>
+#include <set>
+#include <string_view>
+
+namespace gantry::codegen {
+
+namespace {
+
+constexpr uint32_t kHeaderWords = 5, kBound = 3;
+constexpr uint32_t kOpName = 5, kOpTypePointer = 32, kOpFunctionCall = 57, kOpVariable = 59,
+                   kOpLoad = 61, kOpImageFetch = 95;
+constexpr std::string_view kPrefix = "texel_fetch";
+
+} // namespace
+
+std::vector<uint32_t> fetchTexels(const std::vector<uint32_t> &words) {
+  std::vector<uint32_t> result(words.begin(), words.begin() + kHeaderWords);
+  std::set<uint32_t> fetches;                   // ids of the functions
+  std::map<uint32_t, uint32_t> pointee, typeOf; // of pointer types; of variables
+  for (size_t at = kHeaderWords; at < words.size(); at += words[at] >> 16) {
+    const uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
+    if (opcode == kOpName) {
+      const auto *name = reinterpret_cast<const char *>(&words[at + 2]);
+      if (std::string_view(name).substr(0, kPrefix.size()) == kPrefix)
+        fetches.insert(words[at + 1]);
+    } else if (opcode == kOpTypePointer) {
+      pointee[words[at + 1]] = words[at + 3];
+    } else if (opcode == kOpVariable) {
+      typeOf[words[at + 2]] = words[at + 1];
+    }
+    // OpFunctionCall: result type, result, function, pointer, coordinate.
+    if (opcode == kOpFunctionCall && fetches.count(words[at + 3])) {
+      const uint32_t image = result[kBound]++, pointer = words[at + 4];
+      result.insert(result.end(), {4u << 16 | kOpLoad, pointee[typeOf[pointer]], image, pointer});
+      result.insert(result.end(),
+                    {5u << 16 | kOpImageFetch, words[at + 1], words[at + 2], image, words[at + 5]});
+    } else {
+      result.insert(result.end(), words.begin() + at, words.begin() + at + length);
+    }
+  }
+  return result;
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,40 @@
+#include "codegen/tiling/layout.h"
+
+namespace gantry::codegen {
+
+llvm::SmallVector<int64_t> channelsBlocked(int64_t rank, int64_t block) {
+  llvm::SmallVector<int64_t> layout{0, 1, 1, block};
+  for (int64_t d = 2; d < rank; ++d)
+    layout.append({d, 1});
+  layout.append({1, 1});
+  return layout;
+}
+
+IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexExpr> shape,
+                        llvm::ArrayRef<IndexExpr> index) {
+  IndexExpr address(0), stride(1);
+  if (layout.empty()) {
+    for (size_t d = shape.size(); d-- > 0;) {
+      address = space.add(address, space.mul(index[d], stride));
+      if (d > 0)
+        stride = space.mul(stride, shape[d]);
+    }
+    return address;
+  }
+  for (size_t i = layout.size(); i > 0; i -= 2) {
+    const int64_t dim = layout[i - 2], block = layout[i - 1];
+    int64_t outer = 0; // the next larger block of the same dimension
+    for (size_t j = 0; j < layout.size(); j += 2)
+      if (layout[j] == dim && layout[j + 1] > block && (outer == 0 || layout[j + 1] < outer))
+        outer = layout[j + 1];
+    IndexExpr part = space.floorDiv(index[dim], IndexExpr(block));
+    if (outer)
+      part = space.mod(part, IndexExpr(outer / block));
+    address = space.add(address, space.mul(part, stride));
+    stride = space.mul(stride, outer ? IndexExpr(outer / block)
+                                     : space.floorDiv(shape[dim], IndexExpr(block)));
+  }
+  return address;
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,77 @@
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(choose-layouts))' | FileCheck %s
+
+#in = affine_map<(n, o, h, w, c, r, s) -> (n, c, h + r, w + s)>
+#filter = affine_map<(n, o, h, w, c, r, s) -> (o, c, r, s)>
+#out = affine_map<(n, o, h, w, c, r, s) -> (n, o, h, w)>
+#id = affine_map<(n, o, h, w) -> (n, o, h, w)>
+
+// What a convolution reads is in blocks of four channels, and what comes from it; the program's
+// input and output are not.
+// CHECK-LABEL: func @convolution
+// CHECK: gantry.dispatch(%arg0)
+// CHECK-SAME: gantry.layouts = [array<i64>, array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>]
+// CHECK: gantry.dispatch
+// CHECK-SAME: gantry.layouts = [array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>, array<i64>, array<i64>]
+func.func @convolution(%x: tensor<1x8x10x10xf32>, %f: tensor<16x8x3x3xf32>) -> tensor<1x16x8x8xf32> {
+  %a = gantry.dispatch (%x) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<1x8x10x10xf32>) -> tensor<1x8x10x10xf32> do {
+  ^bb0(%p: tensor<1x8x10x10xf32>):
+    %e = tensor.empty() : tensor<1x8x10x10xf32>
+    %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%p : tensor<1x8x10x10xf32>) outs(%e : tensor<1x8x10x10xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %n = arith.negf %v : f32
+      linalg.yield %n : f32
+    } -> tensor<1x8x10x10xf32>
+    gantry.yield %0 : tensor<1x8x10x10xf32>
+  }
+  %b = gantry.dispatch (%a, %f) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<1x8x10x10xf32>, tensor<16x8x3x3xf32>) -> tensor<1x16x8x8xf32> do {
+  ^bb0(%p: tensor<1x8x10x10xf32>, %q: tensor<16x8x3x3xf32>):
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<1x16x8x8xf32>
+    %i = linalg.fill ins(%z : f32) outs(%e : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+    %0 = linalg.generic {indexing_maps = [#in, #filter, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%p, %q : tensor<1x8x10x10xf32>, tensor<16x8x3x3xf32>) outs(%i : tensor<1x16x8x8xf32>) {
+    ^bb0(%v: f32, %w: f32, %o: f32):
+      %m = arith.mulf %v, %w : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x16x8x8xf32>
+    gantry.yield %0 : tensor<1x16x8x8xf32>
+  }
+  return %b : tensor<1x16x8x8xf32>
+}
+
+// -----
+
+#lhs = affine_map<(b, h, m, n, k) -> (b, h, m, k)>
+#rhs = affine_map<(b, h, m, n, k) -> (b, h, n, k)>
+#res = affine_map<(b, h, m, n, k) -> (b, h, m, n)>
+#id = affine_map<(n, o, h, w) -> (n, o, h, w)>
+
+// Heads of an attention are no channels: a product over the last dimension stays in rows.
+// CHECK-LABEL: func @attention
+// CHECK-NOT: gantry.layouts
+func.func @attention(%x: tensor<1x8x16x32xf32>, %f: tensor<1x8x16x32xf32>) -> tensor<1x8x16x16xf32> {
+  %a = gantry.dispatch (%x) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<1x8x16x32xf32>) -> tensor<1x8x16x32xf32> do {
+  ^bb0(%p: tensor<1x8x16x32xf32>):
+    %e = tensor.empty() : tensor<1x8x16x32xf32>
+    %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%p : tensor<1x8x16x32xf32>) outs(%e : tensor<1x8x16x32xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %n = arith.negf %v : f32
+      linalg.yield %n : f32
+    } -> tensor<1x8x16x32xf32>
+    gantry.yield %0 : tensor<1x8x16x32xf32>
+  }
+  %b = gantry.dispatch (%a, %f) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<1x8x16x32xf32>, tensor<1x8x16x32xf32>) -> tensor<1x8x16x16xf32> do {
+  ^bb0(%p: tensor<1x8x16x32xf32>, %q: tensor<1x8x16x32xf32>):
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<1x8x16x16xf32>
+    %i = linalg.fill ins(%z : f32) outs(%e : tensor<1x8x16x16xf32>) -> tensor<1x8x16x16xf32>
+    %0 = linalg.generic {indexing_maps = [#lhs, #rhs, #res], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%p, %q : tensor<1x8x16x32xf32>, tensor<1x8x16x32xf32>) outs(%i : tensor<1x8x16x16xf32>) {
+    ^bb0(%v: f32, %w: f32, %o: f32):
+      %m = arith.mulf %v, %w : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x8x16x16xf32>
+    gantry.yield %0 : tensor<1x8x16x16xf32>
+  }
+  return %b : tensor<1x8x16x16xf32>
+}

@@ -1,0 +1,44 @@
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:lavapipe},cse,loop-invariant-code-motion,cse))' | FileCheck %s
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:lavapipe},cse,loop-invariant-code-motion,cse,convert-kernels-to-spirv,bind-buffers,spirv.module(spirv-update-vce)))' | FileCheck %s --check-prefix=BIND
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Two ways to compute one product. The baseline loads what each invocation needs; where a subgroup
+// shares a tile, each of its eight lanes loads a vector of what all of them need, and passes it on.
+// CHECK-LABEL: func.func @kernel_0(
+// CHECK-NOT: GroupNonUniformShuffle
+// CHECK-LABEL: func.func @kernel_0_texel(
+// CHECK-SAME: gantry.lanes = 8
+// CHECK: scf.for
+// CHECK: spirv.GroupNonUniformShuffle <Subgroup> %[[MINE:[0-9]+]], %
+// CHECK-COUNT-7: spirv.GroupNonUniformShuffle <Subgroup> %[[MINE]], %
+// CHECK: scf.yield
+
+// BIND: gantry.binding_mode = "storage_buffer"
+// BIND: gantry.binding_mode = "address"
+// BIND: spirv.module Logical GLSL450 requires {{.*}}GroupNonUniformShuffle{{.*}}gantry.binding_mode = "texel"
+// BIND-SAME: gantry.texels = [{alone = true, buffer = 0 : i64}, {alone = true, buffer = 1 : i64}]
+// BIND-DAG: spirv.GlobalVariable @lane built_in("SubgroupLocalInvocationId")
+// BIND-DAG: spirv.GlobalVariable @texels0 bind(0, 3)
+// BIND-DAG: spirv.GlobalVariable @texels1 bind(0, 4)
+// BIND-DAG: spirv.GlobalVariable @buffer2_vec4 bind(0, 2)
+// BIND: spirv.FunctionCall @texel_fetch(%texels
+// BIND: spirv.ExecutionMode @kernel_0 "LocalSize", 8, 1, 1
+module {
+  module @kernel_0 attributes {gantry.kernel} {
+    func.func @kernel_0(%x: tensor<512x64xf32>, %w: tensor<64x512xf32>) -> tensor<512x512xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+      %z = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<512x512xf32>
+      %i = linalg.fill ins(%z : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
+      %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<512x64xf32>, tensor<64x512xf32>) outs(%i : tensor<512x512xf32>) {
+      ^bb0(%p: f32, %q: f32, %o: f32):
+        %m = arith.mulf %p, %q : f32
+        %s = arith.addf %o, %m : f32
+        linalg.yield %s : f32
+      } -> tensor<512x512xf32>
+      return %0 : tensor<512x512xf32>
+    }
+  }
+}
