@@ -158,6 +158,16 @@ Instance mirrored(Instance instance) {
   return instance;
 }
 
+/// The bound of the sizes each rounded up to its own alignment, which a plan of values of different
+/// alignments may even go below.
+uint64_t roundedBound(std::vector<Value> values) {
+  for (Value &value : values) {
+    value.sizeBytes = (value.sizeBytes + value.alignment - 1) / value.alignment * value.alignment;
+    value.alignment = 1;
+  }
+  return plan::lowerBound(values);
+}
+
 void measureAlignments(Table &table, const Instance &instance) {
   constexpr uint64_t kAlignments[] = {256, 4096, 16384};
   for (size_t which = 0; which <= std::size(kAlignments); ++which) {
@@ -166,7 +176,7 @@ void measureAlignments(Table &table, const Instance &instance) {
     for (size_t i = 0; i < aligned.values.size(); ++i)
       aligned.values[i].alignment = kAlignments[mixed ? i % std::size(kAlignments) : which];
     PlanRequest request;
-    request.enoughBytes = plan::lowerBound(aligned.values) / 100 * 102;
+    request.enoughBytes = roundedBound(aligned.values) / 100 * 102;
     table.measure(mixed ? "aligned mixed" : "aligned " + std::to_string(kAlignments[which]),
                   aligned, request);
   }

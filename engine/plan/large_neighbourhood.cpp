@@ -26,27 +26,23 @@ constexpr uint64_t kVisitsPerRank = 6;
 /// One problem, its best placement, and the weights that lead there.
 class Neighbourhoods {
 public:
-  Neighbourhoods(const Problem &problem, uint64_t seed, uint64_t notAbove)
-      : problem_(problem), skyline_(problem), random_(seed), height_(notAbove),
-        weight_(problem.count()) {}
+  Neighbourhoods(const Problem &problem, uint64_t seed)
+      : problem_(problem), skyline_(problem), random_(seed), weight_(problem.count()) {}
 
-  /// Works until it has found a lower placement, which it returns, or has spent the work.
-  std::optional<Placement> lower(WorkMeter &meter, uint64_t work) {
+  /// Works until it has found a placement below `height`, which it returns, or has spent the work.
+  /// It goes on from its own best, which may be higher.
+  std::optional<Placement> lower(uint64_t height, WorkMeter &meter, uint64_t work) {
     const uint64_t until = meter.spent() + work;
     while (meter.spent() < until && !meter.exhausted()) {
       ++tries_;
       // Restarts pay on small problems; on large ones a span at a time does.
       const bool restart = !hasWeights_ || tries_ % 2 == 0;
       std::optional<Placement> placement = restart ? tryRestart(meter) : tryNeighbourhood(meter);
-      if (placement)
+      if (placement && placement->height < height)
         return placement;
     }
     return std::nullopt;
   }
-
-  uint64_t height() const { return height_; }
-  /// A lower placement is known from elsewhere.
-  void lowerTo(uint64_t height) { height_ = std::min(height_, height); }
 
 private:
   std::optional<Placement> tryRestart(WorkMeter &meter) {
@@ -94,7 +90,7 @@ private:
     weight_ = std::move(weight);
     prefer_ = prefer;
     excess_ = excess;
-    height_ = std::min(height_, placement->height);
+    height_ = placement->height;
     if (!lower)
       return std::nullopt;
     return placement;
@@ -129,7 +125,7 @@ private:
   const Problem &problem_;
   Skyline skyline_;
   Random random_;
-  uint64_t height_;
+  uint64_t height_ = UINT64_MAX;
   std::vector<double> weight_;
   bool hasWeights_ = false;
   Skyline::Prefer prefer_ = kTouching;
@@ -141,39 +137,54 @@ private:
 
 } // namespace
 
-Placement improvePlacement(const Problem &problem, Placement start, uint64_t target,
-                           WorkMeter &meter) {
-  target = std::max(target, problem.lowerBound);
-  const bool anyFixed = std::any_of(problem.fixedOffset.begin(), problem.fixedOffset.end(),
+struct LargeNeighbourhoodSearch::State {
+  std::optional<SeriesParallel> joined;
+  std::optional<Neighbourhoods> boxes;
+  std::optional<Neighbourhoods> items;
+  uint64_t turn = 0;
+};
+
+LargeNeighbourhoodSearch::LargeNeighbourhoodSearch(const Problem &problem) : problem_(problem) {}
+
+LargeNeighbourhoodSearch::~LargeNeighbourhoodSearch() = default;
+
+Placement LargeNeighbourhoodSearch::improve(Placement start, uint64_t target, WorkMeter &meter) {
+  target = std::max(target, problem_.lowerBound);
+  const bool anyFixed = std::any_of(problem_.fixedOffset.begin(), problem_.fixedOffset.end(),
                                     [](uint64_t offset) { return offset != kFreeOffset; });
   if (anyFixed || start.height <= target)
     return start;
-
-  const std::optional<SeriesParallel> joined = joinToFew(problem);
-  std::optional<Neighbourhoods> boxes;
-  if (joined && joined->reduced().lowerBound < start.height)
-    boxes.emplace(joined->reduced(), 1, start.height);
-  std::optional<Neighbourhoods> items;
+  if (!state_) {
+    state_ = std::make_unique<State>();
+    state_->joined = joinToFew(problem_);
+    if (state_->joined && state_->joined->reduced().lowerBound < start.height)
+      state_->boxes.emplace(state_->joined->reduced(), 1);
+    state_->turn = 20'000 + uint64_t{problem_.count()} * 40;
+  }
 
   // Turns of equal work, which grow: the boxes may have joined what no optimal plan has together.
   Placement best = std::move(start);
-  uint64_t turn = 20'000 + uint64_t{problem.count()} * 40;
   while (best.height > target && !meter.exhausted()) {
-    if (boxes) {
-      boxes->lowerTo(best.height);
-      if (const std::optional<Placement> placement = boxes->lower(meter, turn)) {
-        best = joined->expand(*placement);
+    if (std::optional<Neighbourhoods> &boxes = state_->boxes) {
+      if (const std::optional<Placement> placement =
+              boxes->lower(best.height, meter, state_->turn)) {
+        best = state_->joined->expand(*placement);
         continue;
       }
     }
+    std::optional<Neighbourhoods> &items = state_->items;
     if (!items)
-      items.emplace(problem, 2, best.height);
-    items->lowerTo(best.height);
-    if (std::optional<Placement> placement = items->lower(meter, turn))
+      items.emplace(problem_, 2);
+    if (std::optional<Placement> placement = items->lower(best.height, meter, state_->turn))
       best = *std::move(placement);
-    turn += turn / 2;
+    state_->turn += state_->turn / 2;
   }
   return best;
+}
+
+Placement improvePlacement(const Problem &problem, Placement start, uint64_t target,
+                           WorkMeter &meter) {
+  return LargeNeighbourhoodSearch(problem).improve(std::move(start), target, meter);
 }
 
 } // namespace gantry::plan

@@ -21,14 +21,33 @@
 #include "engine/plan/work_meter.h"
 
 #include <cstdint>
+#include <memory>
 
 namespace gantry::plan {
 
-/// The lowest placement found, start (a valid placement) among them. Stops once a height of target
-/// or the problem's lower bound is reached, or with the meter.
-///
-/// Problems with fixed items get start back, since the skyline does not know them; segments are not
-/// looked at.
+/// A search that can be gone on with: what was tried is not tried again. One thread at a time.
+class LargeNeighbourhoodSearch {
+public:
+  /// The problem must outlive the search.
+  explicit LargeNeighbourhoodSearch(const Problem &problem);
+  ~LargeNeighbourhoodSearch();
+  LargeNeighbourhoodSearch(const LargeNeighbourhoodSearch &) = delete;
+  LargeNeighbourhoodSearch &operator=(const LargeNeighbourhoodSearch &) = delete;
+
+  /// The lowest placement found, start (a valid placement) among them. Stops once a height of
+  /// target or the problem's lower bound is reached, or with the meter.
+  ///
+  /// Problems with fixed items get start back, since the skyline does not know them; segments are
+  /// not looked at.
+  Placement improve(Placement start, uint64_t target, WorkMeter &meter);
+
+private:
+  struct State;
+  const Problem &problem_;
+  std::unique_ptr<State> state_; // made when it is needed first
+};
+
+/// One search by itself.
 Placement improvePlacement(const Problem &problem, Placement start, uint64_t target,
                            WorkMeter &meter);
 

@@ -1,4 +1,5 @@
 #include "engine/base/align.h"
+#include "engine/plan/occupancy.h"
 #include "engine/plan/plan.h"
 
 #include <algorithm>
@@ -18,8 +19,9 @@ struct Event {
 uint64_t lowerBound(const std::vector<Value> &values, uint32_t *peakCommand) {
   std::vector<Event> begins;
   std::vector<Event> ends;
+  const uint64_t alignment = smallestAlignment(values);
   for (const Value &value : values) {
-    const uint64_t occupied = checkedRoundUp(value.sizeBytes, value.alignment).value_or(UINT64_MAX);
+    const uint64_t occupied = checkedRoundUp(value.sizeBytes, alignment).value_or(UINT64_MAX);
     begins.push_back({value.firstUse, occupied});
     ends.push_back({value.lastUse, occupied});
   }

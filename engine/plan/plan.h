@@ -1,9 +1,11 @@
 // The static memory planner: where each transient value of a program lies in the arena.
 //
 // A problem is a list of values, each with a size, an alignment and the first and last of the
-// commands during which it must keep its bytes. A value occupies its size rounded up to its
-// alignment. A plan gives each value an offset such that values alive at the same time do not
-// overlap; its height is the arena's size. The lower bound is the largest sum of what is occupied
+// commands during which it must keep its bytes. A plan gives each value an offset, a multiple of
+// its alignment, such that values alive at the same time do not overlap; its height is the arena's
+// size. A value occupies its size rounded up to the smallest alignment of all values: every offset
+// is a multiple of that, so nothing is lost. What lies between a value's end and the next multiple
+// of its own alignment is free for others. The lower bound is the largest sum of what is occupied
 // at one moment: no plan can be lower.
 //
 // Constraints may be added: values at fixed offsets, gaps inside a lifetime, values that must or
@@ -93,7 +95,7 @@ struct PlanRequest {
 
 struct Plan {
   std::vector<uint64_t> offsets; // per value, bytes from its arena's start
-  uint64_t heightBytes = 0; // max(offset + size rounded up to its alignment), summed over arenas
+  uint64_t heightBytes = 0;      // max(offset + what it occupies), summed over arenas
   uint64_t lowerBoundBytes = 0;  // the largest sum of sizes alive at one command
   uint32_t peakCommand = 0;      // a command at which the lower bound is reached
   uint64_t provenBoundBytes = 0; // ≥ lowerBoundBytes; equal to the height of a plan proven optimal
@@ -108,7 +110,7 @@ struct Plan {
 Result<Plan> planArena(const std::vector<Value> &values);
 Result<Plan> planArena(const std::vector<Value> &values, const PlanRequest &request);
 
-/// The largest sum of sizes (each rounded up to its alignment) alive at one command.
+/// The largest sum of what the values alive at one command occupy.
 uint64_t lowerBound(const std::vector<Value> &values, uint32_t *peakCommand = nullptr);
 
 /// The independent judge: shares no code with the solver; O(n log n). kOk, or an internal error

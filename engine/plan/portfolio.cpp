@@ -1,6 +1,7 @@
 #include "engine/plan/portfolio.h"
 #include "engine/plan/item_table.h"
 #include "engine/plan/large_neighbourhood.h"
+#include "engine/plan/size_rounding.h"
 
 #include <algorithm>
 #include <bit>
@@ -55,15 +56,29 @@ SearchResult Portfolio::fit(uint64_t capacity, WorkMeter &meter, std::vector<uin
 
 namespace {
 
+/// Each differs much from those before it.
+constexpr RoundingStyle kRoundings[] = {
+    {},
+    {.toSecond = true, .byArea = true},
+    {.toLargest = true},
+    {.toSecond = true, .toLargest = true, .byArea = true},
+    {.toSecond = true, .toLargest = true, .byArea = true, .eighths = 2},
+    {.toSecond = true, .byArea = true, .eighths = 2},
+    {.toLargest = true, .byArea = true, .eighths = 2},
+};
+
 /// One problem on its way to its optimum.
 class Descent {
 public:
   Descent(const Problem &problem, Placement start, uint64_t target)
-      : problem_(problem), target_(target), unit_(unitOf(problem)), boxesOnly_(isPlain(problem)) {
+      : problem_(problem), target_(target), unit_(unitOf(problem)), boxesOnly_(isPlain(problem)),
+        neighbourhoods_(problem) {
     optimum_.best = std::move(start);
     optimum_.bound = problem.lowerBound;
-    if (!atGoal() && ValleySearch::canSearch(problem))
+    if (!atGoal() && ValleySearch::canSearch(problem)) {
       portfolio_.emplace(problem);
+      mixed_ = hasMixedAlignments(problem);
+    }
   }
 
   Optimum run(WorkMeter &meter) {
@@ -71,7 +86,7 @@ public:
     const uint64_t least = std::max(kLeastRound, kRoundPerPair * items * items);
     for (uint64_t units = least; !atGoal() && !meter.exhausted(); units *= 2) {
       if (boxesOnly_)
-        improve(units, meter);
+        improve(mixed_ ? 2 * units : units, meter);
       if (portfolio_ && !atGoal())
         searchBelow(units, meter);
       if (!portfolio_ && !boxesOnly_)
@@ -86,7 +101,7 @@ private:
 
   void improve(uint64_t units, WorkMeter &meter) {
     WorkMeter part = meter.part(units);
-    optimum_.best = improvePlacement(problem_, std::move(optimum_.best), goal(), part);
+    optimum_.best = neighbourhoods_.improve(std::move(optimum_.best), goal(), part);
     meter.settle(part);
   }
 
@@ -106,17 +121,42 @@ private:
   }
 
   SearchResult attempt(uint64_t capacity, uint64_t units, WorkMeter &meter) {
-    WorkMeter part = meter.part(units);
+    if (mixed_ && attemptRounded(capacity, units, meter))
+      return SearchResult::kFound;
+    WorkMeter part = meter.part(mixed_ ? units / 8 : units);
     const SearchResult result = portfolio_->fit(capacity, part, offsets_);
     meter.settle(part);
     if (result == SearchResult::kFound) {
-      optimum_.best.height = heightOf(problem_, offsets_);
-      std::swap(optimum_.best.offset, offsets_);
+      keepFound();
     } else if (result == SearchResult::kInfeasible) {
       // The heights of placements are whole units.
       optimum_.bound = std::max(optimum_.bound, (capacity / unit_ + 1) * unit_);
     }
     return result;
+  }
+
+  /// As much work in all. That none is found proves nothing.
+  bool attemptRounded(uint64_t capacity, uint64_t units, WorkMeter &meter) {
+    for (size_t k = 0; k < std::size(kRoundings); ++k) {
+      const std::optional<Problem> rounded = roundedFreely(problem_, kRoundings[k], capacity);
+      if (!rounded)
+        return false;
+      Portfolio portfolio(*rounded, roundedSlices_[k]);
+      WorkMeter part = meter.part(units / std::size(kRoundings));
+      const SearchResult result = portfolio.fit(capacity, part, offsets_);
+      meter.settle(part);
+      roundedSlices_[k] = portfolio.nextSlice();
+      if (result != SearchResult::kFound)
+        continue;
+      keepFound();
+      return true;
+    }
+    return false;
+  }
+
+  void keepFound() {
+    optimum_.best.height = heightOf(problem_, offsets_);
+    std::swap(optimum_.best.offset, offsets_);
   }
 
   /// Of the first round: enough for some of the shortest slices.
@@ -127,8 +167,11 @@ private:
   uint64_t target_;
   uint64_t unit_;
   bool boxesOnly_;
+  LargeNeighbourhoodSearch neighbourhoods_;
   Optimum optimum_;
   std::optional<Portfolio> portfolio_;
+  bool mixed_ = false;
+  uint32_t roundedSlices_[std::size(kRoundings)] = {};
   std::vector<uint64_t> offsets_;
 };
 

@@ -11,9 +11,9 @@
 // that does not know segments may place boxes: every such placement is valid.
 //
 // Invariants (problem.cpp makes them hold, validatePlacement checks the result):
-//   begin < end ≤ stepCount; size > 0 and, except of values that share storage, a multiple of the
-//   item's alignment; alignment a power of two; the sum of all (size + alignment) fits 63 bits;
-//   fixed offsets are multiples of the alignment, and fixed items do not overlap each other.
+//   begin < end ≤ stepCount; size > 0; alignment a power of two; the sum of all (size + alignment)
+//   fits 63 bits; fixed offsets are multiples of the alignment, and fixed items do not overlap each
+//   other.
 //
 // Ownership: plain values. Threads: immutable once built, so any number of them may read it.
 #pragma once
@@ -75,11 +75,14 @@ struct Placement {
   uint64_t height = 0;
 };
 
-/// Whether all items are free boxes whose sizes are multiples of their alignments: what the fast
-/// tier and the large-neighbourhood search are for.
+/// Whether all items are free boxes: what the fast tier and the large-neighbourhood search are for.
 inline bool isPlain(const Problem &problem) {
-  if (!problem.fixedOffset.empty() || !problem.segments.empty())
-    return false;
+  return problem.fixedOffset.empty() && problem.segments.empty();
+}
+
+/// Whether all sizes are multiples of their items' alignments, so that one item may lie on another
+/// of its alignment without a gap.
+inline bool hasWholeSizes(const Problem &problem) {
   for (uint32_t i = 0; i < problem.alignment.size(); ++i)
     if (problem.size[i] % problem.alignment[i] != 0)
       return false;

@@ -1,5 +1,6 @@
 #include "engine/plan/problem_builder.h"
 #include "engine/base/align.h"
+#include "engine/plan/occupancy.h"
 
 #include <algorithm>
 #include <map>
@@ -18,8 +19,6 @@ struct Life {
   uint64_t end;
   uint64_t size;
 };
-
-uint64_t occupiedBytes(const Value &value) { return roundUp(value.sizeBytes, value.alignment); }
 
 class Groups {
 public:
@@ -44,7 +43,7 @@ using Pairs = std::set<std::pair<uint32_t, uint32_t>>;
 class Builder {
 public:
   Builder(const std::vector<Value> &values, const Constraints &constraints)
-      : values_(values), constraints_(constraints) {
+      : values_(values), constraints_(constraints), alignment_(smallestAlignment(values)) {
     built_.itemOfValue.assign(values.size(), kNoItem);
     for (const Gap &gap : constraints.gaps)
       gaps_[gap.value].push_back(gap);
@@ -82,6 +81,8 @@ private:
     if (constraints_.mostArenas > 1 && (several || constraints_.arenaCapBytes < total))
       built_.problem.regionSize = constraints_.arenaCapBytes / alignment * alignment;
   }
+
+  uint64_t occupiedBytes(const Value &value) const { return roundUp(value.sizeBytes, alignment_); }
 
   std::vector<Life> livesOf(uint32_t index) const {
     const Value &value = values_[index];
@@ -381,6 +382,7 @@ private:
 
   const std::vector<Value> &values_;
   const Constraints &constraints_;
+  uint64_t alignment_; // what all sizes are rounded up to
   std::map<uint32_t, std::vector<Gap>> gaps_;
   std::map<uint32_t, const Pin *> pins_;
   Pairs pairs_;

@@ -483,7 +483,8 @@ Placement SeriesParallel::expand(const Placement &boxes) const {
 }
 
 std::optional<SeriesParallel> joinToFew(const Problem &problem) {
-  if (problem.regionSize != 0) // a box might not fit between two borders
+  // A box might not fit between two borders; its parts must lie on each other without gaps.
+  if (problem.regionSize != 0 || !hasWholeSizes(problem))
     return std::nullopt;
   const uint64_t count = problem.count();
   for (const double tolerance : kTolerances) {

@@ -65,9 +65,9 @@ private:
 
 /// Boxes where they are worth it: nothing where more than half as many as items are left, since
 /// then it is the items that are worth the work, or where there are regions, whose borders a box
-/// might not keep. Else those of the smallest tolerance (none, a thousandth, a hundredth) that
-/// leaves next to nothing to choose, at most a 64th of the items; where none does, those without
-/// tolerance.
+/// might not keep, or sizes that are no multiples of their alignments. Else those of the smallest
+/// tolerance (none, a thousandth, a hundredth) that leaves next to nothing to choose, at most a
+/// 64th of the items; where none does, those without tolerance.
 std::optional<SeriesParallel> joinToFew(const Problem &problem);
 
 } // namespace gantry::plan

@@ -1,5 +1,6 @@
 #include "engine/plan/sharing.h"
 #include "engine/base/align.h"
+#include "engine/plan/occupancy.h"
 #include "engine/plan/solve.h"
 
 #include <algorithm>
@@ -128,12 +129,13 @@ private:
       partners[sharing.first].push_back(sharing.second);
       partners[sharing.second].push_back(sharing.first);
     }
+    const uint64_t alignment = smallestAlignment(values_);
     std::vector<uint64_t> sizes;
     std::map<uint32_t, std::vector<Gap>> gaps;
     for (const Gap &gap : constraints_.gaps)
       gaps[gap.value].push_back(gap);
     for (uint32_t i = 0; i < values_.size(); ++i) {
-      sizes.push_back(roundUp(values_[i].sizeBytes, values_[i].alignment));
+      sizes.push_back(roundUp(values_[i].sizeBytes, alignment));
       uint64_t begin = values_[i].firstUse;
       auto &own = gaps[i];
       std::sort(own.begin(), own.end(),

@@ -1,14 +1,22 @@
 #include "engine/plan/solve.h"
 #include "engine/plan/constrained_fit.h"
 #include "engine/plan/fast_tier.h"
+#include "engine/plan/size_rounding.h"
 
 namespace gantry::plan {
 
 Placement placeGreedily(const Problem &problem, WorkMeter &meter) {
   if (problem.count() == 0)
     return {};
-  if (isPlain(problem))
+  if (isPlain(problem) && hasWholeSizes(problem))
     return placeFast(problem, meter);
+  if (isPlain(problem)) {
+    // Boxes are joined of whole sizes alone.
+    Placement rounded = placeFast(roundedToOwnAlignment(problem), meter);
+    Placement placement = placeFast(problem, meter);
+    rounded.height = heightOf(problem, rounded.offset);
+    return placement.height <= rounded.height ? placement : rounded;
+  }
   return placeConstrained(problem, meter);
 }
 

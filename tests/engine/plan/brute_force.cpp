@@ -16,7 +16,10 @@ public:
       : values_(values), constraints_(constraints), below_(below), best_(below),
         offsets_(values.size(), kNowhere) {
     for (const Value &value : values)
-      alignments_.insert(value.alignment);
+      if (value.sizeBytes != 0)
+        alignments_.insert(value.alignment);
+    if (!alignments_.empty())
+      smallest_ = *alignments_.begin();
   }
 
   /// Places the values of `part` alone.
@@ -47,8 +50,7 @@ private:
 
 private:
   uint64_t occupied(size_t i) const {
-    const uint64_t alignment = values_[i].alignment;
-    return (values_[i].sizeBytes + alignment - 1) / alignment * alignment;
+    return (values_[i].sizeBytes + smallest_ - 1) / smallest_ * smallest_;
   }
 
   bool aliveAt(size_t i, uint64_t command) const {
@@ -180,6 +182,7 @@ private:
   std::vector<bool> part_;
   std::vector<uint64_t> offsets_;
   std::set<uint64_t> alignments_;
+  uint64_t smallest_ = 1; // what all sizes are rounded up to
   size_t left_ = 0;
 };
 
