@@ -91,7 +91,8 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
                 limits.maxPerStageResources});
   if (snapshot.texelFormats) {
     profile.maxTexelBufferElements = limits.maxTexelBufferElements;
-    profile.texelBufferAlignment = std::max<uint64_t>(1, limits.minTexelBufferOffsetAlignment);
+    // A texel's bytes at least: then no view's last texel reaches into what begins behind it.
+    profile.texelBufferAlignment = std::max<uint64_t>(16, limits.minTexelBufferOffsetAlignment);
     profile.maxTexelBuffersPerStage = // they count as sampled images
         std::min(limits.maxPerStageDescriptorSampledImages, limits.maxDescriptorSetSampledImages);
     profile.maxResourcesPerStage = limits.maxPerStageResources;

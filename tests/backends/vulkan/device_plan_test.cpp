@@ -112,6 +112,8 @@ TEST(DevicePlan, texelBuffersArePreferredByLavapipeAlone) {
   EXPECT_EQ(lavapipe.maxTexelBuffersPerStage, 100u);
   EXPECT_EQ(lavapipe.maxResourcesPerStage, 128u);
   DeviceSnapshot s = software();
+  s.properties.limits.minTexelBufferOffsetAlignment = 4;
+  EXPECT_EQ(planDevice(s).info.profile.texelBufferAlignment, 16u) << "whole texels";
   s.driver.driverID = VK_DRIVER_ID_GOOGLE_SWIFTSHADER;
   EXPECT_FALSE(planDevice(s).info.profile.preferTexelLoads);
   EXPECT_FALSE(planDevice(discrete()).info.profile.preferTexelLoads);
