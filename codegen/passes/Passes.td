@@ -97,11 +97,15 @@ def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "group the operators into dispatches";
   let description = [{
     Decides which tensors live in memory; everything between two of them becomes one dispatch.
-    A dispatch holds at most one reduction. Inlined into it are: pads, slices and permutations that
+    A dispatch holds at most one reduction, or several over the rows of its result. Inlined into it are: pads, slices and permutations that
     feed it, elementwise producers whose elements it needs once, and after a reduction the chain of
     elementwise consumers over the same elements (bias, activation, residual). Reshapes are views
     and stay between dispatches. A value with several consumers is inlined only if it is pure data
     movement; otherwise it is computed once and kept.
+
+    Reductions over the last dimension that are broadcast back over it (softmax, normalisations) join
+    the kernel of what they are broadcast to, with everything read at the same place in between; such
+    a dispatch is marked `gantry.rows`.
 
     Before: `%c = linalg.generic {reduction} …; %r = linalg.generic {relu} (%c)`.
     After: `%r = gantry.dispatch (…) { %c = …; %r = …; gantry.yield %r }`.

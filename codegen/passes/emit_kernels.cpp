@@ -56,7 +56,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       if (ShapedType::isDynamic(extent) || invocations < 0)
         invocations = -1;
       else if (tile.lanes == 1)
-        invocations *= (extent + tile.result[d] - 1) / tile.result[d];
+        invocations *= (extent + tile.extent(d) - 1) / tile.extent(d);
     }
     if (tile.lanes > 1) // a workgroup is a subgroup and has a tile of its own
       workgroupSize = tile.lanes;

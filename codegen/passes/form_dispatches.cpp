@@ -6,6 +6,7 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/tensor_dims.h"
+#include "codegen/tiling/kernel_evaluator.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,6 +18,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <optional>
 
 namespace gantry::codegen {
 
@@ -93,10 +96,15 @@ bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 /// context (broadcast); many times inside of a reduction.
 enum Reuse { kOnce, kBroadcast, kMany };
 
+/// Where an operator's elements lie relative to a root whose rows are its last dimension: at the
+/// same place; one per row; or anywhere.
+enum Place { kAnywhere, kSamePlace, kPerRow };
+
 struct Group {
   Operation *root;
   llvm::SetVector<Value> leaves; // tensors read from memory
   bool hasReduction = false;
+  bool rows = false; // its reductions are over the rows of the root
 };
 
 struct Decision {
@@ -104,7 +112,33 @@ struct Decision {
   llvm::SmallVector<Group *, 2> groups;
   bool direct = false; // its points are the root's points, one to one
   Reuse reuse = kOnce;
+  Place place = kAnywhere;
 };
+
+/// The map (d0, …, dn-1, 0): one element per row.
+bool isRowMap(AffineMap map) {
+  if (map.getNumResults() == 0 || map.getNumDims() != map.getNumResults())
+    return false;
+  auto last = dyn_cast<AffineConstantExpr>(map.getResults().back());
+  if (!last || last.getValue() != 0)
+    return false;
+  for (unsigned d = 0; d + 1 < map.getNumResults(); ++d)
+    if (map.getResult(d) != getAffineDimExpr(d, map.getContext()))
+      return false;
+  return true;
+}
+
+/// A reduction over the last dimension whose partial results can be combined.
+bool isRowReduction(linalg::GenericOp op) {
+  auto iterators = op.getIteratorTypesArray();
+  return op.getNumReductionLoops() == 1 && iterators.back() == utils::IteratorType::reduction &&
+         combinerOf(op) && isRowMap(op.getIndexingMapsArray().back());
+}
+
+bool isElementwise(linalg::GenericOp op) {
+  return op.getNumReductionLoops() == 0 && op.getNumResults() == 1 &&
+         op.getIndexingMapsArray().back().isIdentity();
+}
 
 struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
   using FormDispatchesBase::FormDispatchesBase;
@@ -155,6 +189,41 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
     reuse = std::max(reuse, level);
   }
 
+  /// Where `user` reads `value`; kAnywhere where it reads it at several places.
+  Place placeOf(Operation *user, Value value, const Decision &context) {
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    if (!generic || context.place == kAnywhere)
+      return kAnywhere;
+    std::optional<Place> place;
+    for (OpOperand &operand : generic->getOpOperands()) {
+      if (operand.get() != value)
+        continue;
+      AffineMap map = generic.getMatchingIndexingMap(&operand);
+      Place here = kAnywhere;
+      if (isRowReduction(generic))
+        here = map.isIdentity() && !generic.isDpsInit(&operand) ? kSamePlace : kAnywhere;
+      else if (isElementwise(generic) && map.isIdentity())
+        here = context.place;
+      else if (isElementwise(generic) && isRowMap(map) && context.place == kSamePlace)
+        here = kPerRow;
+      if (place.value_or(here) != here)
+        return kAnywhere;
+      place = here;
+    }
+    return place.value_or(kAnywhere);
+  }
+
+  /// Softmax and the like: a reduction over the rows of the root joins its kernel, and so does what
+  /// is read by such reductions and by the root's chain at the same place.
+  bool joinsRows(Operation *op, const Group &group, Place place) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic || place == kAnywhere || (group.hasReduction && !group.rows))
+      return false;
+    if (isRowReduction(generic))
+      return place == kPerRow;
+    return group.rows && isElementwise(generic);
+  }
+
   bool tryInline(Operation *op) {
     if (op->getNumResults() != 1 || isa<tensor::ConcatOp>(op))
       return false;
@@ -166,17 +235,23 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
     llvm::SetVector<Group *> into;
     bool direct = true;
     Reuse reuse = kOnce;
+    std::optional<Place> place;
     for (Operation *user : users) {
       if (!isCompute(user))
         return false;
       const Decision &context = decisions[user];
       into.insert(context.groups.begin(), context.groups.end());
       readBy(user, value, context, direct, reuse);
+      Place here = placeOf(user, value, context);
+      place = place.value_or(here) == here ? here : kAnywhere;
     }
+    const bool rows = into.size() == 1 && joinsRows(op, *into.front(), place.value_or(kAnywhere));
     bool movement = isMovement(op);
-    if (!movement && (users.size() > 1 || into.size() > 1))
+    if (!movement && !rows && (users.size() > 1 || into.size() > 1))
       return false;
-    if (isReduction(op)) {
+    if (rows) {
+      // its place is all that it needs
+    } else if (isReduction(op)) {
       if (!direct || into.front()->hasReduction)
         return false;
     } else if (!movement && !(reuse == kOnce || (reuse == kBroadcast && isCheap(op)))) {
@@ -196,7 +271,9 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
     Decision &decision = decisions[op];
     decision.direct = direct;
     decision.reuse = reuse;
+    decision.place = into.size() == 1 ? place.value_or(kAnywhere) : kAnywhere;
     for (Group *group : into) {
+      group->rows |= rows && isReduction(op);
       decision.groups.push_back(group);
       group->leaves.remove(value);
       group->leaves.insert(added.begin(), added.end());
@@ -216,6 +293,13 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
     Decision &decision = decisions[op];
     decision.root = true;
     decision.direct = true;
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (generic && isElementwise(generic)) {
+      auto type = cast<RankedTensorType>(generic.getResult(0).getType());
+      if (type.getRank() > 0 && !type.isDynamicDim(type.getRank() - 1) &&
+          type.getShape().back() > 1)
+        decision.place = kSamePlace;
+    }
     decision.groups.push_back(&group);
   }
 
@@ -333,6 +417,8 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
     builder.setInsertionPointToStart(block);
     for (Operation *member : parts.members)
       builder.clone(*member, mapping)->removeDiscardableAttr("gantry.tensor");
+    if (group.rows)
+      dispatch->setDiscardableAttr("gantry.rows", builder.getUnitAttr());
     if (Attribute name = root->getDiscardableAttr("gantry.tensor"))
       dispatch->setDiscardableAttr("gantry.tensor", name);
     builder.create<YieldOp>(loc, mapping.lookup(result));

@@ -29,7 +29,8 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
       stream << ' ' << dim;
     for (int64_t dim : dispatch.getResultDims())
       stream << '|' << dim;
-    stream << dispatch->getDiscardableAttr("gantry.layouts");
+    stream << dispatch->getDiscardableAttr("gantry.layouts")
+           << dispatch->getDiscardableAttr("gantry.rows");
     AsmState state(dispatch, OpPrintingFlags().useLocalScope());
     for (Operation &op : dispatch.getBody().front()) {
       stream << '\n';
@@ -68,8 +69,9 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     auto function = builder.create<func::FuncOp>(loc, name, type);
     function->setAttr("gantry.operand_dims", dispatch.getOperandDimsAttr());
     function->setAttr("gantry.result_dims", dispatch.getResultDimsAttr());
-    if (Attribute layouts = dispatch->getDiscardableAttr("gantry.layouts"))
-      function->setAttr("gantry.layouts", layouts);
+    for (StringRef name : {"gantry.layouts", "gantry.rows"})
+      if (Attribute attribute = dispatch->getDiscardableAttr(name))
+        function->setAttr(name, attribute);
     function.getBody().takeBody(dispatch.getBody());
     auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
     builder.setInsertionPoint(yield);

@@ -103,16 +103,28 @@ Values KernelEvaluator::evaluate(Value tensor, llvm::ArrayRef<Point> points) {
   std::map<std::pair<int32_t, std::vector<IndexExpr>>, unsigned> seen;
   std::vector<Point> unique;
   llvm::SmallVector<unsigned> position;
+  auto keyOf = [](const Point &point) {
+    return std::make_pair(point.guard,
+                          std::vector<IndexExpr>(point.index.begin(), point.index.end()));
+  };
   for (const Point &point : points) {
-    auto key =
-        std::make_pair(point.guard, std::vector<IndexExpr>(point.index.begin(), point.index.end()));
-    auto [found, inserted] = seen.try_emplace(std::move(key), unique.size());
+    auto [found, inserted] = seen.try_emplace(keyOf(point), unique.size());
     if (inserted)
       unique.push_back(point);
     position.push_back(found->second);
   }
-  Values values = evaluateUnique(tensor, unique);
-  Values result;
+  Values values, result;
+  if (memo_) {
+    auto &known = evaluated_[{tensor.getAsOpaquePointer(), builder_->getInsertionBlock()}];
+    const bool all = llvm::all_of(unique, [&](const Point &p) { return known.count(keyOf(p)); });
+    if (!all)
+      for (auto [point, value] : llvm::zip(unique, evaluateUnique(tensor, unique)))
+        known[keyOf(point)] = value;
+    for (const Point &point : unique)
+      values.push_back(known[keyOf(point)]);
+  } else {
+    values = evaluateUnique(tensor, unique);
+  }
   for (unsigned i : position)
     result.push_back(values[i]);
   return result;

@@ -39,9 +39,12 @@ struct TileShape {
   unsigned laneDim = 0;
   int64_t lanes = 1;
   int64_t run = 1;
+  int64_t rowLength = 0; // of kernels over rows: the last dimension, all of it in one tile
 
   /// How many points a workgroup's subgroup (lanes > 1) or an invocation has along a dimension.
   int64_t extent(unsigned dim) const {
+    if (rowLength && dim + 1 == result.size())
+      return rowLength;
     return lanes > 1 && dim == laneDim ? result[dim] * lanes : result[dim];
   }
 };
@@ -59,6 +62,10 @@ struct OperationCounts {
 };
 
 using Values = llvm::SmallVector<mlir::Value>;
+
+/// The op of a reduction's body that combines the accumulator with an element, if two accumulators
+/// can be combined by it too (sums, products, maxima, …); else null.
+mlir::Operation *combinerOf(mlir::linalg::GenericOp op);
 
 class KernelEvaluator {
 public:
@@ -102,6 +109,15 @@ private:
   IndexExpr runStart(const IndexExpr &tileCoordinate, int64_t index, const IndexExpr &extent,
                      IndexExpr &unclamped);
   void store(mlir::Value tensor, llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);
+
+  // Kernels over rows: rows.cpp.
+  struct Columns {
+    llvm::SmallVector<IndexExpr> index, inside;
+  };
+  void runRows(mlir::ValueRange tileCoordinates, mlir::Value lane);
+  mlir::Value reduceRow(mlir::linalg::GenericOp op, const Point &row);
+  Columns columnsOf(const IndexExpr &chunk);
+  Values forChunks(Values carried, llvm::function_ref<void(const Columns &, Values &)> body);
 
   /// Clones the op's body once per point, op by op, so that loads of all points are seen together.
   /// Returns the yielded values: one list per yield operand.
@@ -155,6 +171,11 @@ private:
   using CloneKey = std::pair<std::pair<void *, const void *>, std::vector<const void *>>;
   std::map<CloneKey, llvm::SmallVector<mlir::Value, 1>> clones_;
   std::map<mlir::Operation *, std::map<std::vector<IndexExpr>, mlir::Value>> reduced_;
+  // What has been evaluated already, by tensor and block; kept by kernels over rows alone.
+  std::map<std::pair<void *, mlir::Block *>,
+           std::map<std::pair<int32_t, std::vector<IndexExpr>>, mlir::Value>>
+      evaluated_;
+  bool memo_ = false;
 
   OperationCounts counts_;
   std::set<int32_t> counted_; // guards whose tests are in the counts

@@ -341,6 +341,8 @@ IndexExpr KernelEvaluator::runStart(const IndexExpr &tileCoordinate, int64_t ind
 }
 
 void KernelEvaluator::run(ValueRange tileCoordinates, Value lane) {
+  if (tile_.rowLength)
+    return runRows(tileCoordinates, lane);
   auto shape = shapeOf(result_);
   auto space = tileSpace();
   lane_ = space_.addVariable(lane, 0, tile_.lanes - 1, true);

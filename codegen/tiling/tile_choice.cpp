@@ -22,7 +22,8 @@ constexpr Weights kStorageBuffers{24, 30, 8, 24, 1, 30};
 // Texel fetches are straight-line code: eight loads of four elements and their transposition.
 constexpr Weights kTexels{48, 45, 5, 60, 1, 60};
 constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 1024;
-constexpr int64_t kSharedAccumulators = 128; // of a tile with lanes, per lane
+constexpr int64_t kSharedAccumulators = 128;               // of a tile with lanes, per lane
+constexpr int64_t kRowPoints = 16, kSharedRowPoints = 128; // of a row, that an invocation holds
 constexpr double kTypicalDynamicExtent = 64;
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
 
@@ -217,7 +218,27 @@ void Search::addShared(std::vector<Candidate> &starts) {
 
 } // namespace
 
+/// A row is shared by a subgroup, or by no one: nothing to search.
+TileChoice chooseRows(RankedTensorType type, const DeviceProfile &profile, bool baseline) {
+  TileShape tile;
+  tile.result.assign(type.getRank(), 1);
+  tile.laneDim = type.getRank() - 1;
+  tile.rowLength = type.getShape().back();
+  tile.run = tile.rowLength % 4 == 0 ? 4 : 1;
+  const int64_t lanes = baseline ? 1 : profile.subgroupSize;
+  tile.lanes = tile.rowLength >= 2 * lanes ? lanes : 1;
+  const int64_t perLane = (tile.rowLength / tile.run + tile.lanes - 1) / tile.lanes * tile.run;
+  const int64_t most = baseline ? kRowPoints : kSharedRowPoints;
+  // A longer row in equal chunks, whole runs each.
+  const int64_t chunks = (perLane + most - 1) / most;
+  const int64_t runs = (perLane / tile.run + chunks - 1) / chunks;
+  tile.result.back() = runs * tile.run;
+  return {tile, 0, 1};
+}
+
 TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, bool baseline) {
+  if (kernel->hasAttr("gantry.rows"))
+    return chooseRows(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline);
   Search search{kernel, profile, baseline ? kStorageBuffers : kTexels, {}, {}};
   Value result = kernel.getBody().front().getTerminator()->getOperand(0);
   auto type = cast<RankedTensorType>(result.getType());
@@ -267,6 +288,10 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, bool ba
 }
 
 std::string describeTile(const TileShape &tile) {
+  if (tile.rowLength)
+    return "a row of " + std::to_string(tile.rowLength) + " by " + std::to_string(tile.lanes) +
+           (tile.lanes > 1 ? " lanes" : " lane") + ", " + std::to_string(tile.result.back()) +
+           " points at a time";
   std::string text = tile.result.empty() ? "1" : "";
   if (tile.lanes > 1)
     text = std::to_string(tile.lanes) + " lanes of ";

@@ -1,0 +1,55 @@
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(func.func(form-dispatches))' | FileCheck %s --check-prefix=FORM
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(func.func(form-dispatches),outline-kernels,builtin.module(emit-kernels{profile=vulkan:lavapipe},cse))' | FileCheck %s --check-prefix=EMIT
+
+#id = affine_map<(r, c) -> (r, c)>
+#row = affine_map<(r, c) -> (r, 0)>
+
+// A softmax is one kernel: its maximum and its sum are reductions over the rows of its result.
+// FORM-LABEL: func @softmax
+// FORM-COUNT-1: gantry.dispatch(%arg0) dims() flops(%{{.*}}) {gantry.rows,
+// FORM-NOT: gantry.dispatch
+
+// The baseline walks the row three times; a subgroup holds it in registers: it loads each vector
+// once and has no loop, and the lanes exchange their parts in three steps per reduction.
+// EMIT-LABEL: func.func @kernel_0(
+// EMIT-COUNT-3: scf.for
+// EMIT-LABEL: func.func @kernel_0_texel(
+// EMIT-SAME: gantry.lanes = 8
+// EMIT-COUNT-8: memref.load
+// EMIT-NOT: memref.load
+// EMIT: arith.maximumf
+// EMIT-COUNT-3: spirv.GroupNonUniformShuffleXor
+// EMIT: math.exp
+// EMIT-COUNT-3: spirv.GroupNonUniformShuffleXor
+// EMIT-NOT: scf.for
+// EMIT: memref.store
+func.func @softmax(%x: tensor<64x256xf32>) -> tensor<64x256xf32> {
+  %ninf = arith.constant 0xFF800000 : f32
+  %z = arith.constant 0.0 : f32
+  %er = tensor.empty() : tensor<64x1xf32>
+  %e = tensor.empty() : tensor<64x256xf32>
+  %i0 = linalg.fill ins(%ninf : f32) outs(%er : tensor<64x1xf32>) -> tensor<64x1xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x256xf32>) outs(%i0 : tensor<64x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = arith.maximumf %o, %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<64x1xf32>
+  %ex = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %m : tensor<64x256xf32>, tensor<64x1xf32>) outs(%e : tensor<64x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %1 = arith.subf %a, %b : f32
+    %2 = math.exp %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<64x256xf32>
+  %i1 = linalg.fill ins(%z : f32) outs(%er : tensor<64x1xf32>) -> tensor<64x1xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%ex : tensor<64x256xf32>) outs(%i1 : tensor<64x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = arith.addf %o, %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<64x1xf32>
+  %y = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%ex, %s : tensor<64x256xf32>, tensor<64x1xf32>) outs(%e : tensor<64x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %1 = arith.divf %a, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<64x256xf32>
+  return %y : tensor<64x256xf32>
+}
