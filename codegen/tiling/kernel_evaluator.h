@@ -1,7 +1,7 @@
 // Evaluates a dispatch at points: the heart of kernel generation.
 //
-// A dispatch is a small graph of linalg on tensors with at most one reduction. A kernel invocation
-// computes a register tile of the result: a handful of points. The evaluator pulls each tensor's
+// A dispatch is a small graph of linalg on tensors with at most one reduction (or several over the
+// rows of the result: rows.cpp). A kernel invocation computes a register tile of the result: a handful of points. The evaluator pulls each tensor's
 // elements at those points from the ops that produce them, inlining everything (pads become
 // predicates, slices and views become index arithmetic, elementwise ops are cloned per point) down
 // to loads; a reduction becomes a loop nest around the same, with one accumulator per point.
