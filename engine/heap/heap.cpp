@@ -146,6 +146,7 @@ HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
       request.alignment > 256 || !isPowerOfTwo(request.alignment) || !isKind(request.kind))
       [[unlikely]]
     return heap.allocateSlowly(request, buffer);
+  const ThreadCache &cache = *currentCache.cache;
   ThreadCache::KindCache &kind = currentCache.cache->kinds[static_cast<uint32_t>(request.kind)];
   uint32_t &bin = kind.bins[granules];
   const uint32_t index = bin;
@@ -164,7 +165,7 @@ HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
   const BufferHandle handle = handleOf(generation, heap.tag, index);
   if ((request.name.index | flags) != 0 || heap.observed) [[unlikely]]
     heap.noteAllocated(index, handle);
-  slot.state.store(stateOf(generation, 1), std::memory_order_release);
+  slot.state.store(stateOf(generation, 1, cache.number), std::memory_order_release);
   *buffer = handle;
   return HeapCode::kOk;
 }
@@ -267,7 +268,7 @@ void HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest 
     publish(cache, info.kind);
   const uint32_t generation = generationOf(slot.state.load(std::memory_order_relaxed));
   noteAllocated(index, handleOf(generation, tag, index));
-  slot.state.store(stateOf(generation, 1), std::memory_order_release);
+  slot.state.store(stateOf(generation, 1, cache.number), std::memory_order_release);
 }
 
 // ---- release -----------------------------------------------------------------------------------
@@ -281,17 +282,21 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
   const uint32_t generation = generationOf(buffer);
   if (!after.empty() || currentCache.heapId != heap.id) [[unlikely]]
     return heap.releaseSlowly(buffer, after);
-  // Sequentially consistent: either this thread sees that compaction has the slot, or compaction
-  // sees that the last reference is gone.
-  uint64_t state = stateOf(generation, 1);
-  if (!slot.state.compare_exchange_strong(state, stateOf(generation + 1, 0))) [[unlikely]]
-    return heap.releaseSlowly(buffer, after);
+  ThreadCache &cache = *currentCache.cache;
   const uint64_t word = slot.info.load(std::memory_order_relaxed);
+  bool last = false;
+  if (SlotInfo::isPlain(word) && cache.bias.enter()) [[likely]] {
+    last = slot.state.load(std::memory_order_relaxed) == stateOf(generation, 1, cache.number);
+    if (last)
+      slot.state.store(stateOf(generation + 1, 0), std::memory_order_release);
+    cache.bias.leave();
+  }
+  if (!last)
+    return heap.releaseSlowly(buffer, after);
   if (!SlotInfo::isPlainAndSmall(word) || generation == UINT32_MAX - 1) [[unlikely]]
     return heap.finishRelease(index, after);
   const SlotInfo info = SlotInfo::of(word);
   const uint64_t granules = ((info.sizeBytes - 1) >> kGranuleLog2) + 1;
-  ThreadCache &cache = *currentCache.cache;
   ThreadCache::KindCache &kind = cache.kinds[info.kind];
   const auto bytes = static_cast<int64_t>(granules << kGranuleLog2);
   if (kind.counters.cached() + bytes > kind.limitBytes ||
@@ -313,13 +318,23 @@ HeapCode HeapImpl::releaseSlowly(BufferHandle buffer, std::span<const TimelinePo
       return HeapCode::kInvalidArgument;
   Slot &slot = slots[slotOf(buffer)];
   const uint32_t generation = generationOf(buffer);
-  uint64_t state = stateOf(generation, 1);
-  while (!slot.state.compare_exchange_weak(
-      state, referencesOf(state) == 1 ? stateOf(generation + 1, 0) : state - 1)) {
+  uint64_t state = slot.state.load(std::memory_order_relaxed);
+  // Sequentially consistent: either this thread sees that compaction has the slot, or compaction
+  // sees that the last reference is gone.
+  do {
     if (generationOf(state) != generation || referencesOf(state) == 0)
       return HeapCode::kStaleHandle;
-  }
+    unbias(state);
+  } while (!slot.state.compare_exchange_weak(
+      state, referencesOf(state) == 1 ? stateOf(generation + 1, 0) : state - 1));
   return referencesOf(state) == 1 ? finishRelease(slotOf(buffer), after) : HeapCode::kOk;
+}
+
+// To be called before a state is exchanged: its owner then does so too, if that is another thread.
+void HeapImpl::unbias(uint64_t state) {
+  ThreadCache *owner = owners[ownerOf(state)].load(std::memory_order_acquire);
+  if (owner != nullptr && (owner != currentCache.cache || currentCache.heapId != id))
+    owner->bias.revoke();
 }
 
 // A block of the pool, or, where there is none, the dedicated slab at the place.
@@ -404,8 +419,9 @@ HeapCode Heap::retain(BufferHandle buffer) {
   do {
     if (generationOf(state) != generationOf(buffer) || referencesOf(state) == 0)
       return HeapCode::kStaleHandle;
-    if (referencesOf(state) == UINT32_MAX)
+    if (referencesOf(state) == kMaxReferences)
       return HeapCode::kInvalidArgument;
+    heap.unbias(state);
   } while (!slot.state.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel));
   return HeapCode::kOk;
 }

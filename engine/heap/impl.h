@@ -2,15 +2,16 @@
 //
 // Locks, in the order in which they are taken: growth (slabs come and go, ladder, compaction),
 // cachesLock, a pool's lock, slotLock / nameLock / observerLock / messageLock. The hot path takes
-// none. Driver calls that may take long are made under growth alone, so threads that find a free
-// range never wait for one.
+// none; its thread is excluded from others by its cache's bias, which may be revoked under any of
+// them, since nobody waits for anything while he has entered it. Driver calls that may take long
+// are made under growth alone, so threads that find a free range never wait for one.
 #pragma once
 
 #include "engine/heap/heap.h"
+#include "engine/heap/index_set.h"
 #include "engine/heap/lock.h"
 #include "engine/heap/pool.h"
 #include "engine/heap/retention.h"
-#include "engine/heap/index_set.h"
 #include "engine/heap/slots.h"
 #include "engine/heap/thread_cache.h"
 
@@ -105,6 +106,7 @@ struct HeapImpl final : Heap {
   mutable Lock cachesLock;
   ThreadCache *caches = nullptr;
   std::atomic<uint32_t> cacheCount{0};
+  std::array<std::atomic<ThreadCache *>, kMaxOwners + 1> owners{}; // by number
 
   Lock slotLock;
   uint32_t slotCount = 0;
@@ -132,6 +134,7 @@ struct HeapImpl final : Heap {
   // heap.cpp
   HeapCode allocateSlowly(const BufferRequest &request, BufferHandle *buffer);
   HeapCode releaseSlowly(BufferHandle buffer, std::span<const TimelinePoint> after);
+  void unbias(uint64_t state);
   HeapCode finishRelease(uint32_t index, std::span<const TimelinePoint> after);
   HeapCode waitForMove(uint32_t index);
   void noteAllocated(uint32_t index, BufferHandle handle);

@@ -7,7 +7,7 @@
 // Threads: all members but `lock` under `lock`.
 #pragma once
 
-#include "engine/heap/lock.h"
+#include "engine/heap/bias.h"
 #include "engine/heap/slots.h"
 #include "engine/heap/tlsf.h"
 
@@ -23,7 +23,7 @@ struct alignas(64) Pool {
     bins.fill(kNone);
   }
 
-  SpinLock lock;
+  BiasedLock lock;
   Tlsf tlsf;
   HostArray<uint32_t> slabOfRegion;
   uint16_t index;

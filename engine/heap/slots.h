@@ -1,9 +1,12 @@
 // Slots: one record per buffer, found by handle, and the record of a slab.
 //
 // A handle is slot index (24 bits), the heap's tag (8) and the slot's generation (32). A slot's
-// state word holds generation and references; releasing the last reference raises the generation in
-// the same exchange, so of two threads that release the same handle one gets an error. A slot whose
-// generation would wrap is retired for good.
+// state word holds generation, owner and references; releasing the last reference raises the
+// generation in the same exchange, so of two threads that release the same handle one gets an
+// error. A slot whose generation would wrap is retired for good.
+//
+// The owner is the cache of the thread that allocated: while its bias is on (bias.h), that thread
+// alone changes the state, without an exchange; others turn the bias off first.
 //
 // Slots and slabs never move in memory, so they are read without a lock. `place` is one word, so a
 // reader never sees the slab of one place and the offset of another.
@@ -20,6 +23,9 @@ inline constexpr uint32_t kNone = UINT32_MAX;
 inline constexpr uint32_t kGranuleLog2 = 8;
 inline constexpr uint32_t kIndexBits = 24;
 inline constexpr uint32_t kMaxSlots = 1U << kIndexBits;
+inline constexpr uint32_t kReferenceBits = 24;
+inline constexpr uint32_t kMaxReferences = (1U << kReferenceBits) - 1;
+inline constexpr uint32_t kMaxOwners = 255; // caches that may own buffers
 inline constexpr uint32_t kPlaceOffsetBits = 40;
 inline constexpr uint64_t kSpilledPlace = UINT64_MAX;
 inline constexpr uint64_t kMovingPin = 1U << 31; // in SlotTail::pins: compaction or spilling has it
@@ -28,7 +34,7 @@ enum SlotFlag : uint8_t { kMovable = 1, kSpillable = 2 };
 
 /// Two to a cache line: this is what allocating and releasing touch.
 struct alignas(32) Slot {
-  std::atomic<uint64_t> state; // generation << 32 | references
+  std::atomic<uint64_t> state; // generation << 32 | owner << 24 | references
   std::atomic<uint64_t> place; // slab << 40 | offset in granules, or kSpilledPlace
   std::atomic<uint64_t> info;  // see SlotInfo
   uint32_t block;              // of its pool's Tlsf; kNone for a dedicated slab
@@ -55,6 +61,8 @@ struct SlotInfo {
     return sizeBytes | (uint64_t{kind} << 48) | (uint64_t{alignmentLog2} << 50) |
            (uint64_t{flags} << 55) | (uint64_t{dedicated} << 57);
   }
+  /// Neither movable nor spillable: compaction does not look at it.
+  static bool isPlain(uint64_t word) { return (word >> 55 & 3) == 0; }
   /// At most 64 KiB, no flags, in a shared slab.
   static bool isPlainAndSmall(uint64_t word) { return (word & ~(uint64_t{127} << 48)) <= 65536; }
   static SlotInfo of(uint64_t word) {
@@ -105,9 +113,12 @@ inline uint64_t offsetOf(uint64_t place) {
 }
 
 inline uint32_t generationOf(uint64_t state) { return static_cast<uint32_t>(state >> 32); }
-inline uint32_t referencesOf(uint64_t state) { return static_cast<uint32_t>(state); }
-inline uint64_t stateOf(uint32_t generation, uint32_t references) {
-  return (uint64_t{generation} << 32) | references;
+inline uint8_t ownerOf(uint64_t state) { return static_cast<uint8_t>(state >> kReferenceBits); }
+inline uint32_t referencesOf(uint64_t state) {
+  return static_cast<uint32_t>(state) & kMaxReferences;
+}
+inline uint64_t stateOf(uint32_t generation, uint32_t references, uint8_t owner = 0) {
+  return (uint64_t{generation} << 32) | (uint32_t{owner} << kReferenceBits) | references;
 }
 
 inline BufferHandle handleOf(uint32_t generation, uint8_t tag, uint32_t slot) {

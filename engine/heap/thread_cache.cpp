@@ -63,6 +63,11 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
   }
   cache->flushEpoch = heap.flushEpoch.load(std::memory_order_relaxed);
   cache->index = heap.cacheCount++;
+  if (cache->index < kMaxOwners) {
+    cache->number = static_cast<uint8_t>(cache->index + 1);
+    cache->bias.turnOn();
+    heap.owners[cache->number].store(cache, std::memory_order_release);
+  }
   cache->owned = true;
   cache->next = heap.caches;
   heap.caches = cache;
@@ -100,7 +105,7 @@ ThreadCache *attachThreadCache(HeapImpl &heap) {
   mine.next = (mine.next + 1) % kHeapsPerThread;
   if (entry.cache != nullptr)
     detach(entry);
-  entry = {heap.id, cache};
+  entry = {heap.id, cache, heap.id << 24 | (cache->index + 1)};
   currentCache = entry;
   return cache;
 }

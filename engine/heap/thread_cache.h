@@ -7,6 +7,7 @@
 // finds out by the heap's identity, which is never used twice.
 #pragma once
 
+#include "engine/heap/bias.h"
 #include "engine/heap/slots.h"
 
 #include <array>
@@ -47,6 +48,8 @@ struct alignas(64) ThreadCache {
     /// By size in granules: the first of a list of slots, each with its range.
     std::array<uint32_t, kMagazineGranules + 1> bins;
   };
+  Bias bias;      // of the buffers that it owns
+  uint8_t number; // under which it owns buffers; 0: none
   uint64_t flushEpoch;
   std::array<uint32_t, kSparesPerThread> spares; // slots
   uint32_t spareCount;
@@ -55,16 +58,6 @@ struct alignas(64) ThreadCache {
   ThreadCache *next;
   std::array<KindCache, kMemoryKinds> kinds;
 };
-
-/// What the current thread used last; the hot path looks here alone.
-struct CurrentCache {
-  uint64_t heapId = 0;
-  ThreadCache *cache = nullptr;
-};
-#if defined(__GNUC__)
-__attribute__((tls_model("initial-exec")))
-#endif
-extern constinit thread_local CurrentCache currentCache;
 
 /// The calling thread's cache of the heap; attaches one when there is none. nullptr where the host
 /// has no memory.

@@ -103,6 +103,38 @@ TEST_F(ThreadTest, OfRacingReleasesOneWins) {
   EXPECT_EQ(stats().liveBuffers, 0U);
 }
 
+// The owner releases without an exchange until another thread comes. That one aims at what the
+// owner is about to release: whoever is first, one of them wins.
+TEST_F(ThreadTest, OfTheOwnerAndAnotherOneWins) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 3000; ++round) {
+    auto own = Heap::create(gpu, {}).take(); // in a new heap the owner is alone again
+    std::vector<BufferHandle> buffers(400);
+    BufferRequest request;
+    request.sizeBytes = 1000;
+    for (BufferHandle &buffer : buffers)
+      ASSERT_EQ(own->allocate(request, &buffer), HeapCode::kOk);
+    std::atomic<size_t> at{0};
+    std::atomic<int> wins{0};
+    const size_t start = 50 + random() % 200;
+    const size_t ahead = random() % 30;
+    std::thread other([&] {
+      while (at.load(std::memory_order_relaxed) < start) {
+      }
+      wins += own->release(buffers[at + ahead]) == HeapCode::kOk ? 1 : 0;
+    });
+    for (size_t i = 0; i < 300; ++i) {
+      at.store(i, std::memory_order_relaxed);
+      wins += own->release(buffers[i]) == HeapCode::kOk ? 1 : 0;
+    }
+    other.join();
+    for (size_t i = 300; i < buffers.size(); ++i)
+      wins += own->release(buffers[i]) == HeapCode::kOk ? 1 : 0;
+    ASSERT_EQ(wins, static_cast<int>(buffers.size())) << "round " << round;
+    ASSERT_EQ(own->validate(), nullptr) << own->validate();
+  }
+}
+
 TEST_F(ThreadTest, ThreadsOutliveHeapsAndHeapsThreads) {
   for (int i = 0; i < 20; ++i) {
     auto other = Heap::create(gpu, {}).take();

@@ -1,0 +1,45 @@
+#include "engine/heap/bias.h"
+
+#include "engine/base/process_barrier.h"
+
+#include <algorithm>
+
+#include <sched.h>
+
+namespace gantry::heap {
+namespace {
+
+constexpr uint32_t kMostInARow = 1 << 20;
+
+} // namespace
+
+void Bias::turnOn() {
+  if (hasProcessBarrier())
+    state_.store(kOn, std::memory_order_release);
+}
+
+void Bias::revokeSlowly() {
+  state_.store(kRevoking, std::memory_order_relaxed);
+  processBarrier();
+  while (busy_.load(std::memory_order_acquire))
+    sched_yield();
+  state_.store(kOff, std::memory_order_release);
+}
+
+void BiasedLock::lockShared(uint64_t key) {
+  spin_.lock();
+  if (owner_.load(std::memory_order_relaxed) != 0) {
+    bias_.revoke();
+    owner_.store(0, std::memory_order_relaxed);
+    enough_ = std::min(4 * enough_, kMostInARow);
+  }
+  inARow_ = key == last_ ? inARow_ + 1 : 0;
+  last_ = key;
+  if (key != 0 && inARow_ >= enough_ && hasProcessBarrier()) {
+    inARow_ = 0;
+    bias_.turnOn();
+    owner_.store(key, std::memory_order_relaxed);
+  }
+}
+
+} // namespace gantry::heap
