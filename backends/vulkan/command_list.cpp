@@ -77,6 +77,11 @@ Result<VkBufferView> VulkanCommandList::viewOf(const device::BufferRange &range,
   create.format = kTexelFormats[static_cast<size_t>(format)];
   create.offset = range.offsetBytes;
   create.range = count * texel;
+  constexpr uint64_t kMipBits = 0xff00; // see VulkanMemory::createBuffer
+  if (device_->profile().preferTexelLoads && (create.range & kMipBits) == 0 &&
+      create.offset + create.range + kViewSlackBytes <=
+          static_cast<const VulkanMemory &>(*range.memory).bufferBytes())
+    create.range += kViewSlackBytes;
   VkBufferView view = VK_NULL_HANDLE;
   GANTRY_VK(device_->table().vkCreateBufferView(device_->handle(), &create, nullptr, &view),
             "vkCreateBufferView(" + std::to_string(create.range) + " bytes)");

@@ -1,5 +1,6 @@
 #include "backends/vulkan/memory.h"
 
+#include <bit>
 #include <cinttypes>
 #include <new>
 
@@ -25,6 +26,15 @@ Status VulkanMemory::createBuffer(VkBufferCreateFlags flags,
   create.pNext = handleTypes ? &external : nullptr;
   create.flags = flags;
   create.size = sizeBytes_;
+  // The software device (Mesa 22.3) compiles a kernel that reads texels anew for buffers whose size
+  // is a power of two, and for views whose size has zeros in bits 8 to 15, which it takes for a mip
+  // level. So no buffer has such a size, and there is room to avoid such views (command_list.cpp).
+  if (device_->profile().preferTexelLoads && handleTypes == 0 && flags == 0) {
+    create.size += kViewSlackBytes;
+    if (std::has_single_bit(create.size))
+      create.size += kViewSlackBytes;
+  }
+  bufferBytes_ = create.size;
   create.usage = device_->bufferUsage();
   create.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
   const VolkDeviceTable &vk = device_->table();

@@ -10,6 +10,9 @@
 
 namespace gantry::vulkan {
 
+/// By how much a view of texels may go beyond its buffer on the software device.
+inline constexpr uint64_t kViewSlackBytes = 256;
+
 class VulkanMemory final : public device::Memory {
 public:
   using Made = Result<std::unique_ptr<device::Memory>>;
@@ -20,6 +23,8 @@ public:
   ~VulkanMemory() override;
 
   VkBuffer buffer() const { return buffer_; }
+  /// Of the Vulkan buffer: a little more than sizeBytes() on the software device.
+  uint64_t bufferBytes() const { return bufferBytes_; }
   Result<int> exportFd();
   /// Of a range: one VkDeviceMemory, bound to [offset, +size); its handle is the token.
   Result<uint64_t> commit(uint64_t offset, uint64_t size);
@@ -41,6 +46,7 @@ private:
 
   std::shared_ptr<VulkanDevice> device_;
   VkBuffer buffer_ = VK_NULL_HANDLE;
+  uint64_t bufferBytes_ = 0;
   VkDeviceMemory memory_ = VK_NULL_HANDLE; // none of a range's own
   uint64_t countedBytes_ = 0;              // in the device's count of what is allocated
 };

@@ -74,6 +74,8 @@ private:
                         std::vector<const Value *> &slots) const;
   Status checkWorkgroupSize(const std::string &owner,
                             const flatbuffers::Vector<uint32_t> &sizes) const;
+  Status checkWorkgroups(const std::string &owner,
+                         const flatbuffers::Vector<uint32_t> &counts) const;
   Status checkKernels() const;
   Status checkVariant(const std::string &owner, const Kernel &kernel,
                       const KernelVariant &variant) const;
@@ -395,6 +397,16 @@ Status Verifier::checkKernels() const {
   return Status::ok();
 }
 
+Status Verifier::checkWorkgroups(const std::string &owner,
+                                 const flatbuffers::Vector<uint32_t> &counts) const {
+  if (counts.size() != 3)
+    return damaged(owner, "%u workgroup counts instead of 3", counts.size());
+  for (const uint32_t count : counts)
+    if (folded_[count] && (*folded_[count] < 0 || *folded_[count] > UINT32_MAX))
+      return damaged(owner, "a workgroup count of %lld", static_cast<long long>(*folded_[count]));
+  return Status::ok();
+}
+
 Status Verifier::checkDispatch(const std::string &owner, const Command &command) const {
   if (command.kernel() >= program_.kernels()->size())
     return damaged(owner, "refers to kernel %u of %u", command.kernel(),
@@ -405,15 +417,9 @@ Status Verifier::checkDispatch(const std::string &owner, const Command &command)
                    kernel.buffer_count());
   if (command.dims()->size() != kernel.dim_count())
     return damaged(owner, "%u dims; its kernel has %u", command.dims()->size(), kernel.dim_count());
-  for (const auto *counts : {command.workgroups(), command.texel_workgroups()}) {
-    if (!counts || (counts == command.texel_workgroups() && counts->size() == 0))
-      continue;
-    if (counts->size() != 3)
-      return damaged(owner, "%u workgroup counts instead of 3", counts->size());
-    for (const uint32_t count : *counts)
-      if (folded_[count] && (*folded_[count] < 0 || *folded_[count] > UINT32_MAX))
-        return damaged(owner, "a workgroup count of %lld", static_cast<long long>(*folded_[count]));
-  }
+  GANTRY_RETURN_IF_ERROR(checkWorkgroups(owner, *command.workgroups()));
+  if (command.texel_workgroups() && command.texel_workgroups()->size() != 0)
+    GANTRY_RETURN_IF_ERROR(checkWorkgroups(owner, *command.texel_workgroups()));
   for (const KernelVariant *variant : *kernel.variants())
     for (uint32_t i = 0; variant->texels() && i < variant->texels()->size(); ++i)
       if (const uint32_t buffer = variant->texels()->Get(i)->buffer();

@@ -87,8 +87,10 @@ uint64_t readWhole(const Artifact &artifact) {
     const Kernel &kernel = *p.kernels()->Get(command->kernel());
     for (uint32_t i = 0; i < kernel.dim_count(); ++i)
       sum += static_cast<uint64_t>(exprs[command->dims()->Get(i)]);
-    for (uint32_t i = 0; i < 3; ++i)
-      sum += static_cast<uint64_t>(exprs[command->workgroups()->Get(i)]);
+    for (const KernelVariant *variant : *kernel.variants())
+      for (uint32_t i = 0; i < 3; ++i)
+        sum += static_cast<uint64_t>(exprs[workgroupsOf(*command, *variant).Get(i)]) +
+               workgroupSizeOf(kernel, *variant, i);
   }
   const Status status = artifact.readConstants([&](uint64_t, std::span<const uint8_t> bytes) {
     for (const uint8_t byte : bytes)

@@ -96,6 +96,9 @@ ProgramT program(const Expr &batch, bool dynamic) {
   KernelVariantT texel = variant(Binding::texel, 8);
   texel.texels = {TexelRead(0, TexelFormat::rgba32f, true),
                   TexelRead(2, TexelFormat::rgba32i, false)};
+  texel.workgroup_size = {8, 1, 1};
+  texel.subgroup_size = 8;
+  texel.tile = "8 lanes of 2 points per invocation";
   append(kernel.variants, std::move(texel));
   append(p.kernels, std::move(kernel));
 
@@ -107,6 +110,7 @@ ProgramT program(const Expr &batch, bool dynamic) {
   dispatch.writes = {false, false, false, true};
   dispatch.dims = {0};
   dispatch.workgroups = {6, 7, 7};
+  dispatch.texel_workgroups = {7, 7, 7};
   dispatch.flops = 2;
   dispatch.bytes_moved = 4;
   append(p.commands, std::move(dispatch));

@@ -167,6 +167,10 @@ const Case kCases[] = {
      [](ProgramT &p) {
        p.kernels[0]->variants[2]->texels[1] = TexelRead(3, TexelFormat::rgba32f, true);
      }},
+    {"VariantWorkgroupSizes", "2 workgroup sizes instead of 3",
+     [](ProgramT &p) { p.kernels[0]->variants[2]->workgroup_size.pop_back(); }},
+    {"VariantWorkgroupSize", "a workgroup size of 0",
+     [](ProgramT &p) { p.kernels[0]->variants[2]->workgroup_size[1] = 0; }},
     // commands
     {"CommandKind", "kind 2",
      [](ProgramT &p) { p.commands[0]->kind = static_cast<CommandKind>(2); }},
@@ -187,6 +191,12 @@ const Case kCases[] = {
      [](ProgramT &p) { p.commands[0]->dims = {9}; }},
     {"CommandWorkgroups", "2 workgroup counts",
      [](ProgramT &p) { p.commands[0]->workgroups.pop_back(); }},
+    {"CommandNoWorkgroups", "0 workgroup counts",
+     [](ProgramT &p) { p.commands[0]->workgroups.clear(); }},
+    {"CommandTexelWorkgroups", "1 workgroup counts",
+     [](ProgramT &p) { p.commands[0]->texel_workgroups.resize(1); }},
+    {"CommandTexelWorkgroupIndex", "texel_workgroups refers to expression",
+     [](ProgramT &p) { p.commands[0]->texel_workgroups[0] = 9; }},
     {"CommandWorkgroupIndex", "workgroups refers to expression",
      [](ProgramT &p) { p.commands[0]->workgroups[2] = 9; }},
     {"CommandWorkgroupCount", "workgroup count of -1",
