@@ -99,7 +99,13 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
     // Its loads from storage buffers run lane by lane, fetches of texels do not.
     profile.preferTexelLoads = snapshot.driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
   }
-  profile.subgroupSize = std::max(1u, snapshot.properties11.subgroupSize);
+  const VkPhysicalDeviceVulkan11Properties &subgroups = snapshot.properties11;
+  profile.subgroupSize = std::max(1u, subgroups.subgroupSize);
+  profile.minSubgroupSize = profile.maxSubgroupSize = profile.subgroupSize;
+  if (snapshot.subgroups.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) {
+    profile.minSubgroupSize = snapshot.subgroups.minSubgroupSize;
+    profile.maxSubgroupSize = snapshot.subgroups.maxSubgroupSize;
+  }
 
   DeviceFeatures &features = profile.features;
   features.shaderInt64 = snapshot.features.shaderInt64;
@@ -111,11 +117,16 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   features.storageBuffer16BitAccess = snapshot.features11.storageBuffer16BitAccess;
   features.bufferDeviceAddress = snapshot.features12.bufferDeviceAddress;
   // Where their size may vary from kernel to kernel, kernels made for one size are not for it.
-  features.subgroupShuffle =
-      (snapshot.properties11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0 &&
-      (snapshot.properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
-      snapshot.subgroups.minSubgroupSize == profile.subgroupSize &&
-      snapshot.subgroups.maxSubgroupSize == profile.subgroupSize;
+  const bool oneSize = snapshot.subgroups.minSubgroupSize == profile.subgroupSize &&
+                       snapshot.subgroups.maxSubgroupSize == profile.subgroupSize;
+  auto inKernels = [&](VkSubgroupFeatureFlagBits operations) {
+    return oneSize && (subgroups.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
+           (subgroups.subgroupSupportedOperations & operations);
+  };
+  features.subgroupShuffle = inKernels(VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
+  features.subgroupArithmetic = inKernels(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT);
+  features.subgroupVote = inKernels(VK_SUBGROUP_FEATURE_VOTE_BIT);
+  features.integerDotProduct = snapshot.integerDotProduct && snapshot.integerDotProductAccelerated;
 
   // Software devices check every access through an address lane by lane; GPUs do not.
   profile.preferAddressBinding = features.bufferDeviceAddress && !software;
@@ -165,6 +176,8 @@ void planExtensions(const DeviceSnapshot &snapshot, DevicePlan &plan) {
     return true;
   };
   take("VK_KHR_portability_subset"); // must be enabled where it exists
+  if (plan.info.profile.features.integerDotProduct)
+    take(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME); // part of Vulkan 1.3
   info.memoryBudgets = take(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   info.memoryPriorities = snapshot.memoryPriority && take(VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME);
   constexpr VkExternalMemoryFeatureFlags kBothWays =

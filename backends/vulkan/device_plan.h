@@ -33,7 +33,9 @@ struct DeviceSnapshot {
   std::vector<VkQueueFamilyProperties> queueFamilies;
   std::vector<std::string> extensions;
   bool texelFormats = false; // all of kTexelFormats may be read from uniform texel buffers
-  // Structures of extensions; zero without them.
+  // Structures of extensions, or of Vulkan 1.3; zero without them.
+  VkBool32 integerDotProduct = VK_FALSE;            // of packed bytes in kernels
+  VkBool32 integerDotProductAccelerated = VK_FALSE; // signed ones, faster than multiply-adds
   VkBool32 memoryPriority = VK_FALSE;
   uint64_t hostPointerAlignment = 0;
   VkExternalMemoryFeatureFlags opaqueFd = 0;    // of storage buffers, as opaque descriptors

@@ -259,6 +259,16 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
     s.subgroups.pNext = s.driver.pNext;
     s.driver.pNext = &s.subgroups;
   }
+  auto dotProduct = zeroed<VkPhysicalDeviceShaderIntegerDotProductProperties>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES);
+  auto dotProductFeatures = zeroed<VkPhysicalDeviceShaderIntegerDotProductFeatures>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES);
+  const bool asksDotProduct =
+      version >= VK_API_VERSION_1_3 || has(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+  if (asksDotProduct) {
+    dotProduct.pNext = s.driver.pNext;
+    s.driver.pNext = &dotProduct;
+  }
   s.properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
   s.properties11.pNext = &s.driver;
   auto properties =
@@ -267,6 +277,7 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
   functions_.vkGetPhysicalDeviceProperties2(physical, &properties);
   s.maxBufferSize = maintenance4.maxBufferSize;
   s.hostPointerAlignment = host.minImportedHostPointerAlignment;
+  s.integerDotProductAccelerated = dotProduct.integerDotProduct4x8BitPackedSignedAccelerated;
 
   s.features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
   s.features11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
@@ -275,11 +286,16 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT);
   if (has(VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME))
     s.features12.pNext = &priority;
+  if (asksDotProduct) {
+    dotProductFeatures.pNext = s.features12.pNext;
+    s.features12.pNext = &dotProductFeatures;
+  }
   auto features = zeroed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
   features.pNext = &s.features11;
   functions_.vkGetPhysicalDeviceFeatures2(physical, &features);
   s.features = features.features;
   s.memoryPriority = priority.memoryPriority;
+  s.integerDotProduct = dotProductFeatures.shaderIntegerDotProduct;
   s.subgroups.pNext = nullptr;
   s.driver.pNext = s.properties11.pNext = s.features11.pNext = s.features12.pNext = nullptr;
 

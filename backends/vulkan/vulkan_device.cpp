@@ -88,6 +88,13 @@ Status VulkanDevice::create(size_t deviceIndex) {
   priorities.memoryPriority = VK_TRUE;
   if (info_.memoryPriorities)
     features12.pNext = &priorities;
+  auto dotProduct = zeroed<VkPhysicalDeviceShaderIntegerDotProductFeatures>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES);
+  dotProduct.shaderIntegerDotProduct = VK_TRUE;
+  if (wanted.integerDotProduct) {
+    dotProduct.pNext = features12.pNext;
+    features12.pNext = &dotProduct;
+  }
   auto create = zeroed<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
   create.pNext = &features;
   create.queueCreateInfoCount = sparse && plan().sparseQueueFamily != plan().queueFamily ? 2 : 1;

@@ -121,6 +121,46 @@ TEST(DevicePlan, texelBuffersArePreferredByLavapipeAlone) {
       << "it may be asked for";
 }
 
+TEST(DevicePlan, readsWhatSubgroupsCanDo) {
+  DeviceSnapshot s = discrete();
+  s.properties11.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+  s.properties11.subgroupSupportedOperations =
+      VK_SUBGROUP_FEATURE_SHUFFLE_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT;
+  s.subgroups.minSubgroupSize = s.subgroups.maxSubgroupSize = 32;
+  DeviceProfile profile = planDevice(s).info.profile;
+  EXPECT_TRUE(profile.features.subgroupShuffle && profile.features.subgroupVote);
+  EXPECT_FALSE(profile.features.subgroupArithmetic);
+  s.properties11.subgroupSupportedStages = VK_SHADER_STAGE_FRAGMENT_BIT;
+  EXPECT_FALSE(planDevice(s).info.profile.features.subgroupVote) << "not in kernels";
+}
+
+TEST(DevicePlan, usesNoSubgroupOperationsWhereTheSizeVaries) {
+  DeviceSnapshot s = discrete();
+  s.properties11.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+  s.properties11.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_VOTE_BIT;
+  s.subgroups.minSubgroupSize = 8;
+  s.subgroups.maxSubgroupSize = 32;
+  DeviceProfile profile = planDevice(s).info.profile;
+  EXPECT_FALSE(profile.features.subgroupVote);
+  EXPECT_EQ(profile.minSubgroupSize, 32u) << "kernels cannot ask for a size";
+  s.subgroups.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
+  profile = planDevice(s).info.profile;
+  EXPECT_EQ(profile.minSubgroupSize, 8u);
+  EXPECT_EQ(profile.maxSubgroupSize, 32u);
+}
+
+TEST(DevicePlan, wantsIntegerDotProductsThatAreFasterThanMultiplyAdds) {
+  DeviceSnapshot s = discrete();
+  s.extensions = {VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME};
+  s.integerDotProduct = VK_TRUE;
+  EXPECT_FALSE(planDevice(s).info.profile.features.integerDotProduct);
+  EXPECT_TRUE(planDevice(s).extensions.empty());
+  s.integerDotProductAccelerated = VK_TRUE;
+  EXPECT_TRUE(planDevice(s).info.profile.features.integerDotProduct);
+  ASSERT_EQ(planDevice(s).extensions.size(), 1u);
+  EXPECT_STREQ(planDevice(s).extensions[0], VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+}
+
 TEST(DevicePlan, usesNoTexelBuffersWithoutTheirFormats) {
   DeviceSnapshot s = software();
   s.texelFormats = false;

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <set>
 
@@ -80,7 +82,11 @@ TEST(DeviceProfile, NamedOnesAreConsistent) {
     EXPECT_GE(profile->maxSharedMemoryBytes, 16384u);
     EXPECT_GE(profile->maxPushConstantBytes, 128u);
     EXPECT_GT(profile->registerTileElements, 0u);
-    EXPECT_GE(profile->subgroupSize, 1u);
+    EXPECT_GE(profile->minSubgroupSize, 1u);
+    EXPECT_LE(profile->minSubgroupSize, profile->subgroupSize);
+    EXPECT_LE(profile->subgroupSize, profile->maxSubgroupSize);
+    for (const MatrixShape &shape : profile->matrixShapes)
+      EXPECT_TRUE(isPowerOfTwo(shape.m) && isPowerOfTwo(shape.n) && isPowerOfTwo(shape.k)) << name;
     EXPECT_LE(profile->maxStorageBufferRange, profile->maxAllocationBytes);
     EXPECT_TRUE(!profile->preferAddressBinding || profile->features.bufferDeviceAddress);
   }
@@ -126,12 +132,67 @@ TEST(LogDeathTest, LevelsAreFiltered) {
 }
 
 TEST(DeviceProfile, ADeviceNamesTheProfileMadeForIt) {
-  DeviceProfile device;
-  device.backend = "vulkan";
+  DeviceProfile device = namedProfile("vulkan:lavapipe").take();
   device.name = "llvmpipe (LLVM 15.0.6, 256 bits)";
   EXPECT_EQ(profileNameFor(device), "vulkan:lavapipe");
+  device = namedProfile("vulkan:nvidia-ampere").take();
   device.name = "NVIDIA GeForce RTX 3090";
+  EXPECT_EQ(profileNameFor(device), "vulkan:nvidia-ampere");
+  device.name = "NVIDIA GeForce RTX 4070";
+  EXPECT_EQ(profileNameFor(device), "vulkan:nvidia-ada");
+  device.name = "AMD Radeon RX 7900 XTX (RADV NAVI31)";
+  EXPECT_EQ(profileNameFor(device), "vulkan:generic") << "its subgroups would be of 64";
+  device.name = "Something else";
   EXPECT_EQ(profileNameFor(device), "vulkan:generic");
+}
+
+TEST(DeviceProfile, ADeviceThatBreaksAPromiseGetsTheGenericOne) {
+  const DeviceProfile whole = namedProfile("vulkan:mali-g7xx").take();
+  EXPECT_TRUE(meets(whole, whole));
+  EXPECT_TRUE(meets(whole, namedProfile("vulkan:generic").take()));
+  const std::vector<std::function<void(DeviceProfile &)>> breaks = {
+      [](DeviceProfile &p) { p.backend = "cuda"; },
+      [](DeviceProfile &p) { --p.maxSharedMemoryBytes; },
+      [](DeviceProfile &p) { --p.maxWorkgroupInvocations; },
+      [](DeviceProfile &p) { --p.maxWorkgroupSize[2]; },
+      [](DeviceProfile &p) { --p.maxWorkgroupCount[0]; },
+      [](DeviceProfile &p) { --p.maxPushConstantBytes; },
+      [](DeviceProfile &p) { --p.maxStorageBufferRange; },
+      [](DeviceProfile &p) { --p.maxAllocationBytes; },
+      [](DeviceProfile &p) { --p.maxStorageBuffersPerStage; },
+      [](DeviceProfile &p) { --p.maxTexelBufferElements; },
+      [](DeviceProfile &p) { p.texelBufferAlignment *= 2; },
+      [](DeviceProfile &p) { --p.maxTexelBuffersPerStage; },
+      [](DeviceProfile &p) { --p.maxResourcesPerStage; },
+      [](DeviceProfile &p) { p.subgroupSize = 8; },
+      [](DeviceProfile &p) { p.features.shaderFloat16 = false; },
+      [](DeviceProfile &p) { p.features.integerDotProduct = false; },
+  };
+  for (size_t i = 0; i < breaks.size(); ++i) {
+    DeviceProfile device = whole;
+    device.name = "Mali-G710";
+    EXPECT_EQ(profileNameFor(device), whole.name);
+    breaks[i](device);
+    EXPECT_FALSE(meets(device, whole)) << "break " << i;
+    EXPECT_EQ(profileNameFor(device), "vulkan:generic") << "break " << i;
+  }
+}
+
+TEST(DeviceProfile, EveryVendorIsThere) {
+  for (const char *name :
+       {"vulkan:nvidia-turing", "vulkan:nvidia-ampere", "vulkan:nvidia-ada", "vulkan:nvidia-hopper",
+        "vulkan:amd-rdna2", "vulkan:amd-rdna3", "vulkan:amd-cdna3", "vulkan:intel-xe-lp",
+        "vulkan:intel-arc", "vulkan:adreno-7xx", "vulkan:mali-g7xx"}) {
+    const Result<DeviceProfile> found = namedProfile(name);
+    ASSERT_TRUE(found.isOk()) << name;
+    EXPECT_TRUE(meets(*found, namedProfile("vulkan:generic").take()))
+        << name << " must run what every device runs";
+    EXPECT_GT(found->computeUnits, 0u) << name;
+    EXPECT_TRUE(found->features.shaderFloat16) << name;
+    EXPECT_EQ(found->features.subgroupShuffle, found->minSubgroupSize == found->maxSubgroupSize)
+        << name;
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(profileNames()));
 }
 
 } // namespace

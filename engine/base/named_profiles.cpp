@@ -1,0 +1,295 @@
+#include "engine/base/named_profiles.h"
+
+namespace gantry {
+
+namespace {
+
+constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
+constexpr uint32_t kNoLimit = UINT32_MAX;
+
+/// What every Vulkan 1.2 device has: the "Required Limits" of the specification, with these
+/// exceptions. Eight storage buffers per stage (the specification promises four, devices that can
+/// compute report eight and more). 64-bit integers and 8-bit storage, without which models with
+/// int64 tokens or booleans cannot be compiled; the variants that use them say so, and the session
+/// refuses them by name on a device that lacks them. Addresses are allowed but not preferred: their
+/// variants stand beside those with storage buffers.
+DeviceProfile generic() {
+  DeviceProfile profile;
+  profile.name = "vulkan:generic";
+  profile.backend = "vulkan";
+  profile.maxSharedMemoryBytes = 16 * kKiB;
+  profile.maxWorkgroupInvocations = 128;
+  profile.maxWorkgroupSize = {128, 128, 64};
+  profile.maxWorkgroupCount = {65535, 65535, 65535};
+  profile.maxPushConstantBytes = 128;
+  profile.maxStorageBufferRange = 128 * kMiB;
+  profile.maxAllocationBytes = 1024 * kMiB;
+  profile.maxStorageBuffersPerStage = 8;
+  profile.maxTexelBufferElements = 65536;
+  profile.texelBufferAlignment = 256;
+  profile.maxTexelBuffersPerStage = 16;
+  profile.maxResourcesPerStage = 128;
+  profile.preferredWorkgroupSize = 64;
+  profile.registerTileElements = 32;
+  profile.features.shaderInt64 = true;
+  profile.features.storageBuffer8BitAccess = true;
+  profile.features.bufferDeviceAddress = true;
+  return profile;
+}
+
+/// Mesa's software device (limits as version 22.3 reports them). Its time goes into loads and
+/// stores, which run lane by lane (fetches of texels do not): large register tiles, texel buffers
+/// to read and storage buffers to write, no shared memory where avoidable. Its subgroups are as
+/// wide as the processor's vectors; eight lanes are 256 bits.
+DeviceProfile lavapipe() {
+  DeviceProfile profile = generic();
+  profile.name = "vulkan:lavapipe";
+  profile.maxSharedMemoryBytes = 32 * kKiB;
+  profile.maxWorkgroupInvocations = 1024;
+  profile.maxWorkgroupSize = {1024, 1024, 1024};
+  profile.maxAllocationBytes = 2048 * kMiB;
+  profile.maxStorageBuffersPerStage = 32;
+  profile.maxTexelBufferElements = uint64_t{1} << 27;
+  profile.texelBufferAlignment = 16;
+  profile.maxTexelBuffersPerStage = 128;
+  profile.preferTexelLoads = true;
+  profile.subgroupSize = profile.minSubgroupSize = profile.maxSubgroupSize = 8;
+  profile.registerTileElements = 64;
+  DeviceFeatures &features = profile.features;
+  features.shaderInt8 = features.shaderInt16 = true;
+  features.shaderFloat16 = features.shaderFloat64 = true;
+  features.storageBuffer16BitAccess = true;
+  features.subgroupShuffle = features.subgroupArithmetic = features.subgroupVote = true;
+  return profile;
+}
+
+/// What all GPUs below have in common: kernels in f16 and int8, addresses, subgroup operations.
+DeviceProfile gpu(const char *name, uint32_t subgroupSize) {
+  DeviceProfile profile = generic();
+  profile.name = name;
+  profile.maxSharedMemoryBytes = 32 * kKiB;
+  profile.maxWorkgroupInvocations = 1024;
+  profile.maxWorkgroupSize = {1024, 1024, 64};
+  profile.preferAddressBinding = true;
+  profile.subgroupSize = profile.minSubgroupSize = profile.maxSubgroupSize = subgroupSize;
+  profile.preferredWorkgroupSize = 256;
+  profile.registerTileElements = 64;
+  DeviceFeatures &features = profile.features;
+  features.shaderInt8 = features.shaderInt16 = features.shaderFloat16 = true;
+  features.storageBuffer16BitAccess = true;
+  features.subgroupShuffle = features.subgroupArithmetic = features.subgroupVote = true;
+  features.integerDotProduct = true;
+  return profile;
+}
+
+/// The size of a device's subgroups is the driver's choice, kernel by kernel.
+void letSubgroupsVary(DeviceProfile &profile, uint32_t least, uint32_t most) {
+  profile.minSubgroupSize = least;
+  profile.maxSubgroupSize = most;
+  DeviceFeatures &features = profile.features;
+  features.subgroupShuffle = features.subgroupArithmetic = features.subgroupVote = false;
+}
+
+/// Limits: reports of NVIDIA's driver, the same since Turing [nvidia-limits]: 48 KiB of shared
+/// memory whatever the chip has, for Vulkan has no way to ask for more. Matrices [nvidia-matrix].
+DeviceProfile nvidia(const char *name) {
+  DeviceProfile profile = gpu(name, 32);
+  profile.maxSharedMemoryBytes = 48 * kKiB;
+  profile.maxWorkgroupCount = {2147483647, 65535, 65535};
+  profile.maxPushConstantBytes = 256;
+  profile.maxAllocationBytes = 0xFFE00000;
+  profile.maxStorageBufferRange = profile.maxAllocationBytes;
+  profile.maxStorageBuffersPerStage = 1048576;
+  profile.maxTexelBufferElements = uint64_t{1} << 27;
+  profile.texelBufferAlignment = 16;
+  profile.maxTexelBuffersPerStage = 1048576;
+  profile.maxResourcesPerStage = kNoLimit;
+  profile.features.shaderFloat64 = true;
+  using enum MatrixElement;
+  profile.matrixShapes = {{16, 16, 16, kF16, kF32}, {16, 16, 16, kF16, kF16},
+                          {16, 8, 16, kF16, kF32},  {16, 8, 16, kF16, kF16},
+                          {16, 16, 32, kI8, kI32},  {16, 8, 32, kI8, kI32}};
+  return profile;
+}
+
+/// TU102 as in the GeForce RTX 2080 Ti [turing]: 68 multiprocessors, 96 KiB each of L1 cache and
+/// shared memory together, 5.5 MiB of L2 cache. Of int8 it has the same matrix instructions.
+DeviceProfile nvidiaTuring() {
+  DeviceProfile profile = nvidia("vulkan:nvidia-turing");
+  profile.computeUnits = 68;
+  profile.l1CacheBytes = 96 * kKiB;
+  profile.lastCacheBytes = 5632 * kKiB;
+  return profile;
+}
+
+/// GA102 as in the GeForce RTX 3090 [ampere]: 82 multiprocessors, 128 KiB, 6 MiB.
+DeviceProfile nvidiaAmpere() {
+  DeviceProfile profile = nvidia("vulkan:nvidia-ampere");
+  profile.computeUnits = 82;
+  profile.l1CacheBytes = 128 * kKiB;
+  profile.lastCacheBytes = 6 * kMiB;
+  return profile;
+}
+
+/// AD102 as in the GeForce RTX 4090 [ada]: 128 multiprocessors, 128 KiB, 72 MiB.
+DeviceProfile nvidiaAda() {
+  DeviceProfile profile = nvidia("vulkan:nvidia-ada");
+  profile.computeUnits = 128;
+  profile.l1CacheBytes = 128 * kKiB;
+  profile.lastCacheBytes = 72 * kMiB;
+  return profile;
+}
+
+/// GH100 as in the H100 SXM5 [hopper]: 132 multiprocessors, 256 KiB, 50 MiB.
+DeviceProfile nvidiaHopper() {
+  DeviceProfile profile = nvidia("vulkan:nvidia-hopper");
+  profile.computeUnits = 132;
+  profile.l1CacheBytes = 256 * kKiB;
+  profile.lastCacheBytes = 50 * kMiB;
+  return profile;
+}
+
+/// Limits: the least of Mesa's RADV and AMD's own driver [radv, amd-windows]. A workgroup of the
+/// hardware can have 64 KiB of local memory and RADV offers that; AMD's own driver offers 32 KiB.
+DeviceProfile amd(const char *name) {
+  DeviceProfile profile = gpu(name, 64);
+  profile.maxWorkgroupSize = {1024, 1024, 1024};
+  profile.maxAllocationBytes = 2048 * kMiB;
+  profile.maxStorageBufferRange = profile.maxAllocationBytes;
+  profile.maxStorageBuffersPerStage = 1 << 20;
+  profile.maxTexelBufferElements = uint64_t{1} << 27;
+  profile.texelBufferAlignment = 16;
+  profile.maxTexelBuffersPerStage = 1 << 20;
+  profile.maxResourcesPerStage = 1 << 20;
+  profile.features.shaderFloat64 = true;
+  return profile;
+}
+
+/// Navi 21 as in the Radeon RX 6900 XT [rdna2]: 80 compute units, 16 KiB of vector cache each, 128
+/// MiB of Infinity Cache behind 4 MiB of L2. Kernels run with 32 or 64 lanes.
+DeviceProfile amdRdna2() {
+  DeviceProfile profile = amd("vulkan:amd-rdna2");
+  letSubgroupsVary(profile, 32, 64);
+  profile.computeUnits = 80;
+  profile.l1CacheBytes = 16 * kKiB;
+  profile.lastCacheBytes = 128 * kMiB;
+  return profile;
+}
+
+/// Navi 31 as in the Radeon RX 7900 XTX [rdna3]: 96 compute units, 32 KiB, 96 MiB of Infinity Cache
+/// behind 6 MiB of L2. Matrices as RADV and AMD's driver list them [rdna3-matrix].
+DeviceProfile amdRdna3() {
+  DeviceProfile profile = amd("vulkan:amd-rdna3");
+  letSubgroupsVary(profile, 32, 64);
+  profile.computeUnits = 96;
+  profile.l1CacheBytes = 32 * kKiB;
+  profile.lastCacheBytes = 96 * kMiB;
+  using enum MatrixElement;
+  profile.matrixShapes = {
+      {16, 16, 16, kF16, kF32}, {16, 16, 16, kF16, kF16}, {16, 16, 16, kI8, kI32}};
+  return profile;
+}
+
+/// Instinct MI300X [cdna3]: 304 compute units, 32 KiB of vector cache and 64 KiB of local memory
+/// each, 256 MiB of Infinity Cache. Lanes are 64, always. RADV is its Vulkan driver, so local
+/// memory is the hardware's; its matrix instructions are not offered through Vulkan.
+DeviceProfile amdCdna3() {
+  DeviceProfile profile = amd("vulkan:amd-cdna3");
+  profile.maxSharedMemoryBytes = 64 * kKiB;
+  profile.computeUnits = 304;
+  profile.l1CacheBytes = 32 * kKiB;
+  profile.lastCacheBytes = 256 * kMiB;
+  return profile;
+}
+
+/// Limits: the least of Mesa's ANV and Intel's own driver [anv, intel-windows]: 64 KiB of local
+/// memory in the one, 32 KiB in the other; bindings of 1 GiB. Kernels run with 8, 16 or 32 lanes.
+DeviceProfile intel(const char *name) {
+  DeviceProfile profile = gpu(name, 32);
+  letSubgroupsVary(profile, 8, 32);
+  profile.maxStorageBufferRange = 1024 * kMiB;
+  profile.maxAllocationBytes = 2048 * kMiB;
+  profile.maxStorageBuffersPerStage = 64;
+  profile.maxTexelBufferElements = uint64_t{1} << 27;
+  profile.texelBufferAlignment = 16;
+  profile.maxTexelBuffersPerStage = 128;
+  profile.maxResourcesPerStage = 256;
+  return profile;
+}
+
+/// Iris Xe with 96 execution units [xe-lp]: six subslices of sixteen, 64 KiB of L1 cache each, 3840
+/// KiB of L3 cache.
+DeviceProfile intelXeLp() {
+  DeviceProfile profile = intel("vulkan:intel-xe-lp");
+  profile.computeUnits = 6;
+  profile.l1CacheBytes = 64 * kKiB;
+  profile.lastCacheBytes = 3840 * kKiB;
+  return profile;
+}
+
+/// Arc A770 [xe-hpg]: 32 Xe-cores, 192 KiB each of L1 cache and local memory together, 16 MiB of L2
+/// cache. Matrices as ANV lists them [anv-matrix], for kernels of eight lanes.
+DeviceProfile intelArc() {
+  DeviceProfile profile = intel("vulkan:intel-arc");
+  profile.computeUnits = 32;
+  profile.l1CacheBytes = 192 * kKiB;
+  profile.lastCacheBytes = 16 * kMiB;
+  using enum MatrixElement;
+  profile.matrixShapes = {{8, 8, 16, kF16, kF32}, {8, 8, 32, kI8, kI32}};
+  return profile;
+}
+
+/// Adreno 740 [turnip]: six shader processors. Limits: the least of Qualcomm's driver and Mesa's
+/// Turnip; a binding reaches 128 MiB, "a hardware limit on later generations". Qualcomm publishes
+/// no sizes of caches.
+DeviceProfile adreno7xx() {
+  DeviceProfile profile = gpu("vulkan:adreno-7xx", 64);
+  letSubgroupsVary(profile, 64, 128);
+  profile.maxStorageBuffersPerStage = 24;
+  profile.texelBufferAlignment = 64;
+  profile.features.shaderInt64 = true;
+  profile.preferredWorkgroupSize = 128;
+  profile.registerTileElements = 32;
+  profile.computeUnits = 6;
+  return profile;
+}
+
+/// Mali of the Valhall generations, G710 with ten cores [mali]: 16 KiB of load/store cache a core,
+/// up to 2 MiB of L2. Limits: Arm's driver [mali-limits]; up to 512 invocations with few registers,
+/// of which 64 fit with any kernel. Lanes are 16.
+DeviceProfile maliG7xx() {
+  DeviceProfile profile = gpu("vulkan:mali-g7xx", 16);
+  profile.maxWorkgroupInvocations = 512;
+  profile.maxWorkgroupSize = {512, 512, 512};
+  profile.maxStorageBuffersPerStage = 35;
+  profile.texelBufferAlignment = 64;
+  profile.preferredWorkgroupSize = 64;
+  profile.registerTileElements = 32;
+  profile.computeUnits = 10;
+  profile.l1CacheBytes = 16 * kKiB;
+  profile.lastCacheBytes = 2 * kMiB;
+  return profile;
+}
+
+} // namespace
+
+const std::vector<NamedProfile> &namedProfiles() {
+  static const std::vector<NamedProfile> all = {
+      {generic(), {}},
+      {lavapipe(), {"llvmpipe"}},
+      {nvidiaHopper(), {"H100", "H200", "H800"}},
+      {nvidiaAda(), {"RTX 40", "Ada Generation", "NVIDIA L4"}},
+      {nvidiaAmpere(), {"RTX 30", "RTX A", "NVIDIA A10", "NVIDIA A40"}},
+      {nvidiaTuring(), {"RTX 20", "TITAN RTX", "Quadro RTX", "Tesla T4"}},
+      {amdCdna3(), {"MI300"}},
+      {amdRdna3(), {"RX 7"}},
+      {amdRdna2(), {"RX 6"}},
+      {intelArc(), {"Arc(TM) A"}},
+      {intelXeLp(), {"Iris(R) Xe"}},
+      {adreno7xx(), {"Adreno (TM) 7"}},
+      {maliG7xx(), {"Mali-G710", "Mali-G715", "Mali-G720", "Immortalis-G7"}},
+  };
+  return all;
+}
+
+} // namespace gantry
