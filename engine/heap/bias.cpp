@@ -26,6 +26,14 @@ void Bias::revokeSlowly() {
   state_.store(kOff, std::memory_order_release);
 }
 
+void BiasedLock::lock() {
+  const uint64_t key = currentCache.key;
+  if (key != 0 && owner_.load(std::memory_order_relaxed) == key && bias_.enter()) [[likely]]
+    plain_ = true;
+  else
+    lockShared(key);
+}
+
 void BiasedLock::lockShared(uint64_t key) {
   spin_.lock();
   if (owner_.load(std::memory_order_relaxed) != 0) {

@@ -61,13 +61,7 @@ extern constinit thread_local CurrentCache currentCache; // thread_cache.cpp
 /// A spin lock that becomes biased to the thread that takes it many times in a row.
 class BiasedLock {
 public:
-  void lock() {
-    const uint64_t key = currentCache.key;
-    if (key != 0 && owner_.load(std::memory_order_relaxed) == key && bias_.enter()) [[likely]]
-      plain_ = true;
-    else
-      lockShared(key);
-  }
+  void lock();
   void unlock() {
     if (plain_) {
       plain_ = false;

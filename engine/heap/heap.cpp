@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <bit>
 
-#include <sched.h>
-
 namespace gantry::heap {
 namespace {
 
@@ -24,20 +22,6 @@ uint8_t flagsOf(const BufferRequest &request) {
 bool isKind(MemoryKind kind) { return static_cast<uint32_t>(kind) < kMemoryKinds; }
 
 } // namespace
-
-void Lock::lockSlowly() {
-  while (state_.exchange(2, std::memory_order_acquire) != 0)
-    state_.wait(2, std::memory_order_relaxed);
-}
-
-void SpinLock::waitUntilFree() {
-  for (int i = 0; taken_.load(std::memory_order_relaxed); ++i) {
-    if (i < 64)
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-    else
-      sched_yield();
-  }
-}
 
 HeapCode heapCodeOf(const Status &status) {
   switch (status.code()) {

@@ -24,11 +24,12 @@ public:
   }
   void unlock() {
     if (state_.exchange(0, std::memory_order_release) == 2)
-      state_.notify_one();
+      wakeOne();
   }
 
 private:
-  void lockSlowly();               // heap.cpp
+  void lockSlowly(); // lock.cpp
+  void wakeOne();
   std::atomic<uint32_t> state_{0}; // 0 free, 1 taken, 2 taken and somebody may wait
 };
 
@@ -41,7 +42,7 @@ public:
   void unlock() { taken_.store(false, std::memory_order_release); }
 
 private:
-  void waitUntilFree(); // heap.cpp
+  void waitUntilFree(); // lock.cpp
   std::atomic<bool> taken_{false};
 };
 
