@@ -32,6 +32,7 @@ uint32_t BlockTable::append(const Block &block) {
   size_.push_back(block.sizeBytes);
   name_.push_back(block.name);
   op_.push_back(block.op);
+  entry_.push_back(block.entry);
   kind_.push_back(block.kind);
   return row;
 }
@@ -43,11 +44,21 @@ void BlockTable::reserve(size_t rows) {
   size_.reserve(rows);
   name_.reserve(rows);
   op_.reserve(rows);
+  entry_.reserve(rows);
   kind_.reserve(rows);
 }
 
+void BlockTable::identify(uint32_t row, BlockKind kind, uint32_t name, uint32_t op,
+                          uint32_t entry) {
+  kind_[row] = kind;
+  name_[row] = name;
+  op_[row] = op;
+  entry_[row] = entry;
+}
+
 Block BlockTable::at(uint32_t row) const {
-  return {begin_[row], end_[row], offset_[row], size_[row], name_[row], op_[row], kind_[row]};
+  return {begin_[row], end_[row], offset_[row], size_[row],
+          name_[row],  op_[row],  entry_[row],  kind_[row]};
 }
 
 namespace {
@@ -71,12 +82,13 @@ void BlockTable::permute(std::span<const uint32_t> order) {
   reorder(size_, order);
   reorder(name_, order);
   reorder(op_, order);
+  reorder(entry_, order);
   reorder(kind_, order);
 }
 
 uint64_t BlockTable::memoryBytes() const {
   return heldBytes(begin_) + heldBytes(end_) + heldBytes(offset_) + heldBytes(size_) +
-         heldBytes(name_) + heldBytes(op_) + heldBytes(kind_);
+         heldBytes(name_) + heldBytes(op_) + heldBytes(entry_) + heldBytes(kind_);
 }
 
 } // namespace gantry::profiler

@@ -4,7 +4,7 @@
 // a slab, a value of an arena. An address space is a slab or an arena; its addresses start at 0.
 // Times are nanoseconds from the capture's start.
 //
-// A block costs 41 bytes here and about 2 in the index (block_index.h), which is under the 64 bytes
+// A block costs 45 bytes here and about 2 in the index (block_index.h), which is under the 64 bytes
 // per event that a capture may take, since a block has two events.
 //
 // Rows are named by their number. Rows keep their number while blocks are added; permute()
@@ -41,7 +41,8 @@ struct Block {
   uint64_t offset = 0;
   uint64_t sizeBytes = 0; // not 0
   uint32_t name = 0;      // index in the capture's names; 0: none
-  uint32_t op = 0;        // the operator that asked for it, in the same names; 0: none
+  uint32_t op = 0;        // the operator or span that asked for it, in the same names; 0: none
+  uint32_t entry = 0;     // 1 + the plan entry that it is (capture_model.h); 0: none
   BlockKind kind = BlockKind::kOther;
 
   uint64_t endOffset() const { return offset + sizeBytes; }
@@ -54,7 +55,8 @@ public:
   void reserve(size_t rows);
   /// The block's last moment, when it becomes known.
   void close(uint32_t row, uint64_t endNs) { end_[row] = endNs; }
-  void rename(uint32_t row, uint32_t name) { name_[row] = name; }
+  /// What it is for, when that becomes known.
+  void identify(uint32_t row, BlockKind kind, uint32_t name, uint32_t op, uint32_t entry);
 
   uint32_t size() const { return static_cast<uint32_t>(begin_.size()); }
   Block at(uint32_t row) const;
@@ -64,6 +66,7 @@ public:
   uint64_t sizeBytes(uint32_t row) const { return size_[row]; }
   uint32_t name(uint32_t row) const { return name_[row]; }
   uint32_t op(uint32_t row) const { return op_[row]; }
+  uint32_t entry(uint32_t row) const { return entry_[row]; }
   BlockKind kind(uint32_t row) const { return kind_[row]; }
 
   /// Row i becomes what row order[i] was; order is a permutation of all rows.
@@ -73,7 +76,7 @@ public:
 
 private:
   std::vector<uint64_t> begin_, end_, offset_, size_;
-  std::vector<uint32_t> name_, op_;
+  std::vector<uint32_t> name_, op_, entry_;
   std::vector<BlockKind> kind_;
 };
 

@@ -105,8 +105,8 @@ TEST(BlockIndex, LiveBlocksAreFoundWhileTheyAreAddedAndEnd) {
 
 TEST(BlockIndex, OverlappingBlocksAreAllFoundLatestFirst) {
   BlockTable table;
-  table.append({0, 100, 0, 100, 1, 0, BlockKind::kTransient});
-  table.append({40, 60, 50, 100, 2, 0, BlockKind::kTransient});
+  table.append({0, 100, 0, 100, 1, 0, 0, BlockKind::kTransient});
+  table.append({40, 60, 50, 100, 2, 0, 0, BlockKind::kTransient});
   BlockIndex index;
   index.rebuild(table);
   const std::vector<uint32_t> rows = index.at(table, 50, 60);

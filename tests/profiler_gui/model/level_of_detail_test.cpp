@@ -113,11 +113,11 @@ TEST(LevelOfDetail, FollowsBlocksThatAreAddedAndEnd) {
   BlockIndex index;
   LevelOfDetail detail;
   const SpaceView view{0, 1000, 0, 1000, 100, 100};
-  table.append({100, kStillHeld, 0, 500, 0, 0, BlockKind::kTransient});
+  table.append({100, kStillHeld, 0, 500, 0, 0, 0, BlockKind::kTransient});
   index.update(table);
   detail.refine(table, index, view, 400, 0);
   EXPECT_NEAR(detail.shownByteNs(table, view, 400), 300 * 500.0, 1);
-  table.append({400, kStillHeld, 500, 3, 0, 0, BlockKind::kInput}); // too flat for a rectangle
+  table.append({400, kStillHeld, 500, 3, 0, 0, 0, BlockKind::kInput}); // too flat for a rectangle
   index.update(table);
   detail.refine(table, index, view, 800, 0);
   EXPECT_NEAR(detail.shownByteNs(table, view, 800), 700 * 500.0 + 400 * 3.0, 1);

@@ -1,0 +1,150 @@
+#include "profiler_gui/model/capture_model.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gantry::profiler {
+
+using trace::Event;
+using trace::EventType;
+
+void CaptureModel::ingest(std::span<const Event> events, const trace::NameTable &names) {
+  names_ = &names;
+  for (const Event &event : events) {
+    nowNs_ = std::max(nowNs_, event.header.timeNs);
+    firstNs_ = std::min(firstNs_, event.header.timeNs);
+    ingestOne(event);
+  }
+  events_ += events.size();
+}
+
+void CaptureModel::ingestOne(const Event &event) {
+  const auto number = static_cast<uint8_t>(event.type());
+  if (number >= static_cast<uint8_t>(EventType::kHeap) &&
+      number < static_cast<uint8_t>(EventType::kSession))
+    onMemory(event);
+  else if (number < static_cast<uint8_t>(EventType::kHeap))
+    onProcessOrDevice(event);
+  else if (number < static_cast<uint8_t>(EventType::kSpanBegin))
+    onProgram(event);
+  else
+    onHost(event);
+}
+
+void CaptureModel::finish() {
+  for (AddressSpace &space : spaces_)
+    space.index.rebuild(space.table);
+  openBlocks_ = FlatMap();
+  openSlabs_ = FlatMap();
+}
+
+void CaptureModel::update() {
+  for (AddressSpace &space : spaces_)
+    space.index.update(space.table);
+}
+
+void CaptureModel::onProcessOrDevice(const Event &event) {
+  switch (event.type()) {
+  case EventType::kProcess:
+    process_ = event.process;
+    break;
+  case EventType::kDrops:
+    dropped_ += event.drops.events;
+    break;
+  case EventType::kDevice: {
+    Device device;
+    device.id = event.device.device;
+    device.name = event.device.name;
+    device.driver = event.device.driver;
+    device.backend = event.device.backend;
+    device.sharedBytesLimit = event.device.sharedBytesLimit;
+    device.maxInvocations = event.device.maxInvocations;
+    const auto known = std::find_if(devices_.begin(), devices_.end(),
+                                    [&](const Device &d) { return d.id == device.id; });
+    if (known == devices_.end())
+      devices_.push_back(device);
+    break;
+  }
+  case EventType::kDeviceHeap: {
+    DeviceHeap heap;
+    heap.device = event.deviceHeap.device;
+    heap.index = event.deviceHeap.index;
+    heap.sizeBytes = event.deviceHeap.sizeBytes;
+    heap.deviceLocal = event.deviceHeap.deviceLocal != 0;
+    const bool known =
+        std::any_of(deviceHeaps_.begin(), deviceHeaps_.end(), [&](const DeviceHeap &h) {
+          return h.device == heap.device && h.index == heap.index;
+        });
+    if (!known)
+      deviceHeaps_.push_back(std::move(heap));
+    break;
+  }
+  case EventType::kClock:
+    for (Device &device : devices_) {
+      if (device.id != event.clock.device)
+        continue;
+      device.hostMinusDeviceNs = event.clock.hostNs - event.clock.deviceNs;
+      device.clockErrorNs = event.clock.errorNs;
+      device.hasClock = true;
+    }
+    break;
+  default: // threads' names are not shown
+    break;
+  }
+}
+
+void CaptureModel::onHost(const Event &event) {
+  const uint64_t now = event.header.timeNs;
+  switch (event.type()) {
+  case EventType::kSpanBegin: {
+    std::vector<uint32_t> &open = openSpans_[event.header.thread];
+    open.push_back(static_cast<uint32_t>(spans_.size()));
+    spans_.push_back({now, kStillHeld, event.host.name, event.header.thread,
+                      static_cast<uint32_t>(open.size() - 1)});
+    break;
+  }
+  case EventType::kSpanEnd: {
+    std::vector<uint32_t> &open = openSpans_[event.header.thread];
+    if (open.empty()) {
+      ++unmatched_;
+      break;
+    }
+    spans_[open.back()].endNs = now;
+    open.pop_back();
+    break;
+  }
+  case EventType::kMark:
+    marks_.push_back({now, event.host.name, event.host.value});
+    if (runs_.empty())
+      growth_.stepEnded(now);
+    break;
+  default: // counters are not shown
+    break;
+  }
+}
+
+const Session *CaptureModel::session(uint32_t id) const {
+  const auto found = std::find_if(sessions_.begin(), sessions_.end(),
+                                  [&](const Session &session) { return session.id == id; });
+  return found == sessions_.end() ? nullptr : &*found;
+}
+
+const Device *CaptureModel::device(uint32_t id) const {
+  const auto found = std::find_if(devices_.begin(), devices_.end(),
+                                  [&](const Device &device) { return device.id == id; });
+  return found == devices_.end() ? nullptr : &*found;
+}
+
+uint64_t CaptureModel::memoryBytes() const {
+  uint64_t bytes = dispatches_.memoryBytes();
+  for (const AddressSpace &space : spaces_)
+    bytes += space.table.memoryBytes() + space.index.memoryBytes();
+  for (const Heap &heap : heaps_)
+    bytes += heap.live.memoryBytes() + heap.reserved.memoryBytes();
+  bytes += runs_.capacity() * sizeof(Run) + entries_.capacity() * sizeof(PlanEntry) +
+           bindings_.capacity() * sizeof(Binding) + spans_.capacity() * sizeof(HostSpan) +
+           marks_.capacity() * sizeof(Mark);
+  return bytes;
+}
+
+} // namespace gantry::profiler

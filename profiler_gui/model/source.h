@@ -1,0 +1,70 @@
+// Where a model's events come from: a .gtrace file, read whole, or a process that is being watched.
+//
+// A live source reads the stream on a thread of its own, so that no frame waits for the socket; the
+// user interface takes what has come with pump(). While paused, the stream is still read and kept,
+// up to kMostWaiting events; what is beyond that is counted as dropped, and the model goes on from
+// the process's next snapshot.
+//
+// Threads: the methods belong to the user interface's thread.
+#pragma once
+
+#include "engine/base/status.h"
+#include "engine/trace/capture.h"
+#include "profiler_gui/model/capture_model.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace gantry::profiler {
+
+/// A capture that is complete.
+struct LoadedCapture {
+  std::unique_ptr<trace::CaptureReader> reader; // owns the names
+  CaptureModel model;
+  bool cutOff = false; // its writer was killed; the model has all whole chunks
+};
+
+/// kNotFound, kDataLoss and kVersionMismatch as CaptureReader::openFile says.
+Result<std::unique_ptr<LoadedCapture>> loadCapture(const std::string &path);
+
+class LiveCapture {
+public:
+  static constexpr size_t kMostWaiting = 8u << 20; // events
+
+  static Result<std::unique_ptr<LiveCapture>> connect(const std::string &address,
+                                                      const std::string &token);
+  ~LiveCapture();
+  LiveCapture(const LiveCapture &) = delete;
+  LiveCapture &operator=(const LiveCapture &) = delete;
+
+  /// Hands at most about `mostEvents` of what has come to the model. True if there was anything.
+  bool pump(size_t mostEvents);
+  CaptureModel &model() { return model_; }
+  bool ended() const { return ended_; }
+  /// Why the stream ended; ok where the process ended it.
+  Status status();
+
+private:
+  LiveCapture() = default;
+  void readOn();
+
+  std::unique_ptr<trace::CaptureReader> reader_; // of the thread, but for its start and end
+  trace::NameTable names_;                       // the interface's copy
+  CaptureModel model_;
+  std::thread thread_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> ended_{false};
+  std::mutex mutex_;
+  // under mutex_:
+  std::vector<std::vector<trace::Event>> waiting_;
+  std::vector<std::pair<uint32_t, std::string>> newNames_;
+  size_t waitingEvents_ = 0;
+  uint64_t lost_ = 0;
+  Status status_;
+};
+
+} // namespace gantry::profiler

@@ -1,0 +1,27 @@
+// The command line of gantry-profiler.
+#pragma once
+
+#include "profiler_gui/panels/layout.h"
+#include "profiler_gui/panels/theme.h"
+
+#include <cstdint>
+#include <string>
+
+namespace gantry::profiler {
+
+struct Options {
+  std::string file;      // .gtrace
+  std::string render;    // a picture instead of a window
+  std::string semantics; // where to write what is on the screen
+  Focus focus = Focus::kLifetimes;
+  ThemeName theme = ThemeName::kDark;
+  uint32_t width = 1600, height = 900;
+  float scale = 1;
+  double beginNs = -1, endNs = -1; // the stretch of time to show; below 0: all
+  std::string query;
+};
+
+/// Fills options; returns -1 to go on, or the exit status after a message (0 after --help).
+int parseOptions(int argc, char **argv, Options *options);
+
+} // namespace gantry::profiler

@@ -1,0 +1,41 @@
+#include "profiler_gui/panels/dispatch_columns.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gantry::profiler {
+
+void collectColumns(const Ui &ui, const Lane &lane, std::vector<DispatchColumn> *columns) {
+  columns->clear();
+  const DispatchTable &dispatches = ui.model->dispatches();
+  const DispatchTable::Range seen = dispatches.inWindow(lane, ui.time.beginNs(), ui.time.endNs());
+  for (uint32_t at = seen.first; at < seen.last;) {
+    const Dispatch &dispatch = dispatches[lane.dispatches[at]];
+    const float left = ui.xOf(static_cast<double>(dispatch.beginNs));
+    const float right = ui.xOf(static_cast<double>(dispatch.endNs));
+    if (right - left >= 2) {
+      columns->push_back({left, right, at, at + 1});
+      ++at;
+      continue;
+    }
+    // All that begin within this pixel and are narrow; at least this one.
+    const float edge = std::floor(left) + 1;
+    const auto begin = lane.dispatches.begin() + at;
+    const auto end = lane.dispatches.begin() + seen.last;
+    const double edgeNs = ui.timeAt(edge);
+    const auto next = std::partition_point(begin, end, [&](uint32_t index) {
+      return static_cast<double>(dispatches[index].beginNs) < edgeNs;
+    });
+    uint32_t last = std::max(at + 1, static_cast<uint32_t>(next - lane.dispatches.begin()));
+    // The last of them may be a wide one.
+    const Dispatch &tail = dispatches[lane.dispatches[last - 1]];
+    if (last > at + 1 &&
+        ui.xOf(static_cast<double>(tail.endNs)) - ui.xOf(static_cast<double>(tail.beginNs)) >= 2)
+      --last;
+    const float until = ui.xOf(static_cast<double>(dispatches[lane.dispatches[last - 1]].endNs));
+    columns->push_back({left, std::max(until, left + 1), at, last});
+    at = last;
+  }
+}
+
+} // namespace gantry::profiler

@@ -1,0 +1,129 @@
+// Live bytes of each heap over time, over the slabs that hold them, under the budget.
+#include "profiler_gui/panels/panels.h"
+
+#include "profiler_gui/model/text.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gantry::profiler {
+namespace {
+
+/// The budget of the device heap that a heap's memory counts against: the first local one.
+const DeviceHeap *budgetOf(const CaptureModel &model, const Heap &heap) {
+  const DeviceHeap *best = nullptr;
+  for (const DeviceHeap &candidate : model.deviceHeaps()) {
+    if (candidate.device == heap.device && !candidate.budget.empty() &&
+        (best == nullptr || (candidate.deviceLocal && !best->deviceLocal)))
+      best = &candidate;
+  }
+  return best;
+}
+
+struct Scale {
+  float bottom, height;
+  double top; // bytes
+  float y(uint64_t bytes) const {
+    return bottom - static_cast<float>(static_cast<double>(bytes) / top) * height;
+  }
+};
+
+/// One column of pixels per step: filled up to the least value, lighter between least and greatest.
+void drawCurve(Ui &ui, const StepCurve &curve, const ScreenRect &plot, const Scale &scale,
+               uint32_t colour) {
+  if (curve.empty())
+    return;
+  static thread_local std::vector<RectInstance> rects;
+  rects.clear();
+  for (float x = std::floor(plot.left); x < plot.right; x += 1) {
+    const double begin = ui.timeAt(x);
+    const double end = ui.timeAt(x + 1);
+    if (end <= 0 || begin > static_cast<double>(ui.model->nowNs()))
+      continue;
+    const ValueRange range = curve.range(static_cast<uint64_t>(std::max(0.0, begin)),
+                                         static_cast<uint64_t>(std::max(1.0, end)));
+    if (range.high == 0)
+      continue;
+    const float low = scale.y(range.low);
+    const float high = std::min(scale.y(range.high), low - 1);
+    rects.push_back({x, low, x + 1, scale.bottom, colour, kRectPlain});
+    rects.push_back(
+        {x, high, x + 1, low, faded(colour, range.high > range.low ? 0.65f : 1.0f), kRectPlain});
+  }
+  ui.canvas->addRects(*ui.list, rects);
+}
+
+void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number) {
+  const Theme &theme = *ui.theme;
+  const float unit = ui.unit();
+  const ScreenRect plot = ui.plot(strip);
+  const std::string id = "heap/" + std::to_string(heap.id);
+  const DeviceHeap *budget = budgetOf(*ui.model, heap);
+  const uint64_t limit = budget != nullptr ? budget->budget.last() : 0;
+  const uint64_t most = std::max({heap.live.peak(), heap.reserved.peak(), uint64_t{1}});
+  // A budget far above what is used would press the curve flat; its line is drawn where it fits.
+  const bool budgetFits = limit > 0 && limit <= most * 4;
+  Scale scale{plot.bottom - 1, plot.height() - 1.5f * unit,
+              static_cast<double>(budgetFits ? std::max(most, limit) : most)};
+  ui.semantics->add(id, "panel", strip, ui.nameOf(heap.name, "heap"), theme.panel);
+
+  ui.pushClip(plot);
+  drawCurve(ui, heap.reserved, plot, scale, theme.reserved);
+  drawCurve(ui, heap.live, plot, scale, theme.curve);
+  ui.popClip();
+  if (budgetFits) {
+    const float y = scale.y(limit);
+    const bool over = heap.reserved.peak() > limit;
+    const uint32_t colour = over ? theme.over : theme.warning;
+    ui.lineY(y, plot.left, plot.right, colour);
+    ui.semantics->add(id + "/budget", "line", {plot.left, y, plot.right, y + 1}, bytesText(limit),
+                      colour);
+    ui.write(ui.fonts.small, plot.right + unit, y - ui.fonts.small->FontSize / 2, colour,
+             "budget " + bytesText(limit), strip.right - plot.right - unit,
+             (id + "/budget_label").c_str(), "label");
+  }
+  const uint64_t atView = heap.live.at(static_cast<uint64_t>(
+      std::clamp(ui.time.endNs(), 0.0, static_cast<double>(ui.model->nowNs()))));
+  const float left = strip.left + 2 * unit;
+  const float widest = plot.left - left - unit;
+  float y = strip.top + unit / 2;
+  ui.write(ui.fonts.text, left, y, theme.text,
+           ui.nameOf(heap.name, ("heap " + std::to_string(number)).c_str()), widest,
+           (id + "/name").c_str(), "label");
+  y += ui.fonts.text->FontSize + unit / 4;
+  ui.write(ui.fonts.numbers, left, y, theme.dim, "live " + bytesText(atView), widest,
+           (id + "/live").c_str());
+  y += ui.fonts.numbers->FontSize + unit / 4;
+  if (y + ui.fonts.numbers->FontSize <= strip.bottom)
+    ui.write(ui.fonts.numbers, left, y, theme.dim, "peak " + bytesText(heap.live.peak()), widest,
+             (id + "/peak").c_str());
+  const float top = scale.y(most);
+  if (!budgetFits || std::abs(top - scale.y(limit)) > ui.fonts.small->FontSize + 2)
+    ui.write(ui.fonts.small, plot.right + unit, top - ui.fonts.small->FontSize / 2, theme.dim,
+             bytesText(most), strip.right - plot.right - unit, (id + "/top").c_str(), "label");
+}
+
+} // namespace
+
+void drawHeapStrips(Ui &ui) {
+  const ScreenRect &panel = ui.layout.heap;
+  ui.fill(panel, ui.theme->background);
+  const auto &heaps = ui.model->heaps();
+  ui.semantics->add("heap_strips", "panel", panel, std::to_string(heaps.size()) + " heaps",
+                    ui.theme->background);
+  if (heaps.empty()) {
+    ui.write(ui.fonts.text, panel.left + 2 * ui.unit(), panel.top + ui.unit(), ui.theme->dim,
+             "no heap in this capture", 1e9f, "heap_strips/none");
+    return;
+  }
+  const size_t shown = std::min<size_t>(heaps.size(), 3);
+  const float height = panel.height() / static_cast<float>(shown);
+  for (size_t i = 0; i < shown; ++i) {
+    const float top = std::round(panel.top + height * static_cast<float>(i));
+    const float bottom = std::round(panel.top + height * static_cast<float>(i + 1));
+    drawHeap(ui, heaps[i], {panel.left, top, panel.right, bottom}, static_cast<uint32_t>(i + 1));
+    ui.lineY(bottom - 1, panel.left, panel.right, ui.theme->line);
+  }
+}
+
+} // namespace gantry::profiler

@@ -1,0 +1,76 @@
+// Nothing selected: the capture as a whole, what was found in it, and what the colours mean.
+#include "profiler_gui/panels/inspector.h"
+
+#include "profiler_gui/model/text.h"
+
+#include <algorithm>
+
+namespace gantry::profiler {
+namespace {
+
+constexpr size_t kMostFindings = 8;
+
+void listFindings(InspectorPage &page) {
+  Ui &ui = page.ui();
+  const std::string title = ui.findings.empty()
+                                ? "differences from the plan"
+                                : std::to_string(ui.findings.size()) + " differences";
+  page.section(title);
+  if (ui.findings.empty()) {
+    page.line("none: all as planned", ui.theme->dim, "findings/none");
+    return;
+  }
+  for (size_t i = 0; i < std::min(ui.findings.size(), kMostFindings) && page.hasRoom(); ++i) {
+    const Finding &finding = ui.findings[i];
+    const float top = page.y();
+    page.line(std::string(findingKindName(finding.kind)) + " · " + finding.op, ui.theme->over);
+    page.paragraph(finding.text, ui.theme->dim, ("finding_text/" + std::to_string(i)).c_str());
+    page.space(0.5f);
+    ui.semantics->add(
+        "finding/" + std::to_string(i), "finding", {page.left(), top, page.right(), page.y()},
+        std::string(findingKindName(finding.kind)) + ": " + finding.op, ui.theme->over);
+  }
+  if (ui.findings.size() > kMostFindings)
+    page.line("and " + std::to_string(ui.findings.size() - kMostFindings) + " more", ui.theme->dim);
+}
+
+} // namespace
+
+void inspectCapture(InspectorPage &page) {
+  Ui &ui = page.ui();
+  const CaptureModel &model = *ui.model;
+  page.heading(ui.nameOf(model.process().name, "capture"), "inspector/name");
+  page.pair("events", countText(model.eventCount()), "inspector/events");
+  page.pair("length",
+            timeText(static_cast<double>(model.nowNs() - std::min(model.firstNs(), model.nowNs()))),
+            "inspector/length");
+  page.pair("runs", countText(model.runs().size()), "inspector/runs");
+  page.pair("dispatches", countText(model.dispatches().size()), "inspector/dispatches");
+  for (const Heap &heap : model.heaps()) {
+    page.section(ui.nameOf(heap.name, "heap"));
+    page.pair("live", bytesText(heap.live.last()), "inspector/live");
+    page.pair("peak", bytesText(heap.live.peak()), "inspector/peak");
+    page.pair("in slabs", bytesText(heap.reserved.last()), "inspector/reserved");
+    page.pair("blocks", countText(heap.liveBlocks), "inspector/blocks");
+  }
+  for (const Plan &plan : model.plans()) {
+    if (&plan - model.plans().data() >= 2)
+      break;
+    page.section("plan " + std::to_string(plan.id) + " · " + ui.nameOf(plan.shapes, "any shape"));
+    page.pair("arena", bytesText(plan.arenaBytes), "inspector/arena");
+    page.pair("lower bound", bytesText(plan.lowerBoundBytes), "inspector/bound");
+  }
+  listFindings(page);
+  page.section("colours");
+  std::vector<bool> seen(kBlockKinds);
+  for (const AddressSpace &space : model.spaces()) {
+    for (uint32_t row = 0; row < std::min(space.table.size(), 4096u); ++row)
+      seen[static_cast<size_t>(space.table.kind(row))] = true;
+  }
+  for (uint32_t kind = 0; kind < kBlockKinds; ++kind) {
+    if (seen[kind])
+      page.chip(blockKindName(static_cast<BlockKind>(kind)), ui.theme->kinds[kind]);
+  }
+}
+
+} // namespace gantry::profiler

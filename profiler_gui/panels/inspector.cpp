@@ -1,0 +1,109 @@
+#include "profiler_gui/panels/inspector.h"
+
+#include "profiler_gui/panels/panels.h"
+
+#include <algorithm>
+
+namespace gantry::profiler {
+
+InspectorPage::InspectorPage(Ui &ui, const ScreenRect &panel)
+    : ui_(ui), left_(panel.left + 2 * ui.unit()), right_(panel.right - 2 * ui.unit()),
+      y_(panel.top + 1.5f * ui.unit()), bottom_(panel.bottom - ui.unit()) {}
+
+void InspectorPage::heading(std::string_view text, const char *id) {
+  if (hasRoom())
+    ui_.write(ui_.fonts.strong, left_, y_, ui_.theme->text, text, right_ - left_, id, "heading");
+  y_ += ui_.fonts.strong->FontSize + ui_.unit();
+}
+
+void InspectorPage::section(std::string_view text) {
+  y_ += ui_.unit();
+  if (hasRoom()) {
+    ui_.lineY(y_, left_, right_, ui_.theme->line);
+    ui_.write(ui_.fonts.small, left_, y_ + ui_.unit(), ui_.theme->dim, text, right_ - left_);
+  }
+  y_ += ui_.fonts.small->FontSize + 1.75f * ui_.unit();
+}
+
+void InspectorPage::pair(std::string_view name, std::string_view value, const char *id) {
+  if (hasRoom()) {
+    const float used =
+        ui_.write(ui_.fonts.text, left_, y_, ui_.theme->dim, name, (right_ - left_) * 0.55f);
+    const float room = right_ - left_ - used - ui_.unit();
+    const float width = std::min(room, Ui::widthOf(ui_.fonts.numbers, value));
+    ui_.write(ui_.fonts.numbers, right_ - width, y_ + 1, ui_.theme->text, value, room + 1, id);
+  }
+  y_ += ui_.fonts.text->FontSize + 0.75f * ui_.unit();
+}
+
+void InspectorPage::line(std::string_view text, uint32_t colour, const char *id, const char *role) {
+  if (hasRoom())
+    ui_.write(ui_.fonts.text, left_, y_, colour, text, right_ - left_, id, role);
+  y_ += ui_.fonts.text->FontSize + 0.5f * ui_.unit();
+}
+
+void InspectorPage::paragraph(std::string_view text, uint32_t colour, const char *id,
+                              const char *role) {
+  const float top = y_;
+  while (!text.empty() && hasRoom()) {
+    size_t length = text.size();
+    while (length > 0 && Ui::widthOf(ui_.fonts.text, text.substr(0, length)) > right_ - left_) {
+      const size_t space = text.rfind(' ', length - 1);
+      if (space == std::string_view::npos || space == 0)
+        break; // one word that is too long: it is cut
+      length = space;
+    }
+    ui_.write(ui_.fonts.text, left_, y_, colour, text.substr(0, length), right_ - left_);
+    y_ += ui_.fonts.text->FontSize + 0.4f * ui_.unit();
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
+  ui_.semantics->add(id, role, {left_, top, right_, y_}, std::string(id), colour);
+  y_ += 0.25f * ui_.unit();
+}
+
+void InspectorPage::chip(std::string_view text, uint32_t colour) {
+  if (hasRoom()) {
+    const float size = ui_.unit() * 1.25f;
+    ui_.list->AddRectFilled({left_, y_ + 3}, {left_ + size, y_ + 3 + size}, colour, 2);
+    ui_.write(ui_.fonts.text, left_ + size + ui_.unit(), y_, ui_.theme->text, text,
+              right_ - left_ - size - ui_.unit());
+  }
+  y_ += ui_.fonts.text->FontSize + 0.5f * ui_.unit();
+}
+
+void InspectorPage::bar(double share, uint32_t colour, const char *id) {
+  const ScreenRect whole{left_, y_, right_, y_ + ui_.unit()};
+  if (hasRoom()) {
+    ui_.fill(whole, ui_.theme->raised);
+    const float width = static_cast<float>(std::clamp(share, 0.0, 1.0)) * whole.width();
+    ui_.fill({whole.left, whole.top, whole.left + width, whole.bottom}, colour);
+    ui_.semantics->add(id, "bar", {whole.left, whole.top, whole.left + width, whole.bottom}, "",
+                       colour);
+  }
+  y_ += 2 * ui_.unit();
+}
+
+void drawInspector(Ui &ui) {
+  const ScreenRect &panel = ui.layout.inspector;
+  if (panel.width() <= 0)
+    return;
+  ui.fill(panel, ui.theme->panel);
+  ui.lineX(panel.left, panel.top, panel.bottom, ui.theme->line);
+  ui.semantics->add("inspector", "panel", panel, "", ui.theme->panel);
+  ui.pushClip(panel);
+  InspectorPage page(ui, panel);
+  switch (ui.selected.kind) {
+  case Pick::Kind::kBlock:
+    inspectBlock(page, ui.selected);
+    break;
+  case Pick::Kind::kDispatch:
+    inspectDispatch(page, ui.selected);
+    break;
+  case Pick::Kind::kNone:
+    inspectCapture(page);
+    break;
+  }
+  ui.popClip();
+}
+
+} // namespace gantry::profiler

@@ -1,0 +1,42 @@
+// Where the panels are: a pure function of the window's size and of what there is to show.
+//
+// Top bar, then plots that share one time axis (heap strips, minimap, lifetimes, shared memory,
+// lanes) between a gutter for names and one for limits, the inspector at the right, a status bar.
+//
+// Units: pixels; multiples of 8 at scale 1. Threads: pure.
+#pragma once
+
+#include "profiler_gui/panels/semantics.h"
+
+#include <cstdint>
+#include <string>
+
+namespace gantry::profiler {
+
+/// What gets the most room.
+enum class Focus : uint8_t { kLifetimes, kHeap, kDispatches };
+bool parseFocus(const std::string &text, Focus *focus);
+
+struct Layout {
+  ScreenRect window;
+  ScreenRect topBar;
+  ScreenRect heap; // all strips
+  ScreenRect axis; // the time axis under the strips
+  ScreenRect minimap;
+  ScreenRect lifetimes;
+  ScreenRect shared; // shared memory of each dispatch
+  ScreenRect lanes;
+  ScreenRect inspector;
+  ScreenRect statusBar;
+  float plotLeft = 0; // of all plots; names are to the left, limits to the right
+  float plotRight = 0;
+
+  ScreenRect plotOf(const ScreenRect &panel) const {
+    return {plotLeft, panel.top, plotRight, panel.bottom};
+  }
+};
+
+Layout makeLayout(float width, float height, float scale, Focus focus, uint32_t heaps,
+                  uint32_t lanes);
+
+} // namespace gantry::profiler

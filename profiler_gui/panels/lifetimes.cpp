@@ -1,0 +1,428 @@
+// Every buffer a rectangle in time × address. Arenas first, then slabs; each as high as its size
+// asks.
+#include "profiler_gui/panels/panels.h"
+
+#include "profiler_gui/model/text.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gantry::profiler {
+namespace {
+
+constexpr size_t kMostLabels = 300;
+constexpr size_t kMostOutlines = 4000;
+constexpr double kArenaWeight = 2.5; // arenas hold more than slabs do, byte by byte
+constexpr float kFadedShare = 0.35f;
+
+/// The order on the screen.
+std::vector<uint32_t> spaceOrder(const CaptureModel &model) {
+  std::vector<uint32_t> order(model.spaces().size());
+  for (uint32_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    const auto key = [&](uint32_t i) {
+      const AddressSpace &space = model.spaces()[i];
+      return std::tuple(space.kind != SpaceKind::kArena, space.heap, space.slab);
+    };
+    return key(a) < key(b);
+  });
+  return order;
+}
+
+double weightOf(const AddressSpace &space) {
+  return static_cast<double>(space.sizeBytes) *
+         (space.kind == SpaceKind::kArena ? kArenaWeight : 1.0);
+}
+
+/// Gives each strip its place; returns the height of all together.
+float placeStrips(Ui &ui, const std::vector<uint32_t> &order) {
+  const ScreenRect &panel = ui.layout.lifetimes;
+  const float unit = ui.unit();
+  const float folded = 2.5f * unit;
+  const float gap = std::round(0.5f * unit);
+  double bytes = 0;
+  float fixed = 0;
+  for (const uint32_t i : order) {
+    const AddressSpace &space = ui.model->spaces()[i];
+    fixed += gap + (ui.strips[i].collapsed ? folded : 0);
+    bytes += ui.strips[i].collapsed ? 0 : weightOf(space);
+  }
+  const float room = std::max(unit, panel.height() - fixed) * ui.stretch;
+  float y = panel.top - ui.scroll;
+  for (const uint32_t i : order) {
+    SpaceStrip &strip = ui.strips[i];
+    const double share = bytes > 0 ? weightOf(ui.model->spaces()[i]) / bytes : 0;
+    const float height =
+        strip.collapsed ? folded : std::max(folded, static_cast<float>(share) * room);
+    strip.top = std::round(y);
+    strip.bottom = std::round(y + height);
+    y += height + gap;
+  }
+  return y + ui.scroll - panel.top;
+}
+
+struct Mapping {
+  double sizeBytes;
+  float top, bottom;
+  float y(double address) const {
+    return bottom - static_cast<float>(address / sizeBytes) * (bottom - top);
+  }
+  double address(float at) const {
+    return static_cast<double>(bottom - at) / static_cast<double>(bottom - top) * sizeBytes;
+  }
+};
+
+/// The raster's cells as colours: each kind's share in its colour, premultiplied.
+void colourCells(const Ui &ui, SpaceStrip &strip) {
+  const DensityGrid &grid = strip.detail.density();
+  const Raster &raster = grid.raster();
+  strip.cells.assign(size_t{raster.columns} * raster.rows, 0);
+  std::vector<float> sums(size_t{raster.columns} * 4);
+  for (uint32_t row = 0; row < raster.rows; ++row) {
+    std::fill(sums.begin(), sums.end(), 0.0f);
+    bool any = false;
+    for (uint32_t kind = 0; kind < kBlockKinds; ++kind) {
+      const std::span<const float> line = grid.coverageRow(static_cast<BlockKind>(kind), row);
+      if (line.empty())
+        continue;
+      any = true;
+      const uint32_t colour = ui.theme->kinds[kind];
+      const float red = static_cast<float>(colour & 255);
+      const float green = static_cast<float>((colour >> 8) & 255);
+      const float blue = static_cast<float>((colour >> 16) & 255);
+      for (uint32_t column = 0; column < raster.columns; ++column) {
+        const float share = line[column];
+        sums[column * 4] += red * share;
+        sums[column * 4 + 1] += green * share;
+        sums[column * 4 + 2] += blue * share;
+        sums[column * 4 + 3] += share;
+      }
+    }
+    for (uint32_t column = 0; any && column < raster.columns; ++column) {
+      const float *sum = &sums[size_t{column} * 4];
+      if (sum[3] <= 0)
+        continue;
+      const float most = std::max(sum[3], 1.0f); // blocks that overlap share the cell
+      const auto byte = [&](float value) {
+        return static_cast<uint32_t>(std::min(value / most + 0.5f, 255.0f));
+      };
+      strip.cells[size_t{row} * raster.columns + column] =
+          byte(sum[0]) | (byte(sum[1]) << 8) | (byte(sum[2]) << 16) |
+          (byte(std::min(sum[3], 1.0f) * 255.0f * most) << 24);
+    }
+  }
+  strip.coloured = strip.detail.revision();
+  strip.colouredTheme = static_cast<uint32_t>(ui.themeName);
+}
+
+void drawRaster(Ui &ui, SpaceStrip &strip, const Mapping &map, float opacity) {
+  const Raster &raster = strip.detail.density().raster();
+  if (raster.columns == 0)
+    return;
+  if (strip.coloured != strip.detail.revision() ||
+      strip.colouredTheme != static_cast<uint32_t>(ui.themeName))
+    colourCells(ui, strip);
+  const RasterImage image = ui.canvas->addCells(strip.cells, raster.columns, raster.rows);
+  const ScreenRect plot = ui.plot(ui.layout.lifetimes);
+  const float top = std::max(map.top, ui.layout.lifetimes.top);
+  const float bottom = std::min(map.bottom, ui.layout.lifetimes.bottom);
+  const auto column = [&](float x) {
+    return static_cast<float>((ui.timeAt(x) - static_cast<double>(raster.beginNs())) /
+                              raster.cellNs());
+  };
+  const auto row = [&](float y) {
+    return static_cast<float>((map.address(y) - static_cast<double>(raster.lowAddress())) /
+                              raster.cellBytes());
+  };
+  const float cells[4] = {column(plot.left), row(top), column(plot.right), row(bottom)};
+  ui.canvas->addRaster(*ui.list, image, {plot.left, top}, {plot.right, bottom}, cells, opacity);
+}
+
+/// A little lighter or darker by name, so that neighbours of a kind can be told apart.
+uint32_t blockColour(const Theme &theme, BlockKind kind, uint32_t name) {
+  const uint32_t base = theme.kind(kind);
+  const float shade = static_cast<float>((name * 2654435761u) >> 29) / 7.0f; // 0 to 1
+  return shade < 0.5f ? mixed(base, 0xff000000u, 0.16f * (0.5f - shade))
+                      : mixed(base, 0xffffffffu, 0.24f * (shade - 0.5f));
+}
+
+struct BlockLabel {
+  ScreenRect rect;
+  uint32_t row;
+};
+
+/// How brightly a block is shown: others step back while something is pointed at or searched for.
+float shareOf(const Ui &ui, uint32_t space, uint32_t row) {
+  const BlockTable &table = ui.model->spaces()[space].table;
+  if (ui.found.active())
+    return ui.found.has(table.at(row)) ? 1.0f : kFadedShare * 0.6f;
+  const Pick &focus = ui.hovered.kind != Pick::Kind::kNone ? ui.hovered : ui.selected;
+  if (focus.kind == Pick::Kind::kNone)
+    return 1.0f;
+  if (focus.kind == Pick::Kind::kBlock && focus.space == space && focus.row == row)
+    return 1.0f;
+  const uint32_t entry = table.entry(row);
+  return entry != 0 && ui.related.contains(entry - 1) ? 1.0f : kFadedShare;
+}
+
+void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
+  const BlockTable &table = ui.model->spaces()[space].table;
+  const Theme &theme = *ui.theme;
+  static thread_local std::vector<RectInstance> rects;
+  static thread_local std::vector<BlockLabel> labels;
+  rects.clear();
+  labels.clear();
+  const ScreenRect plot = ui.plot(ui.layout.lifetimes);
+  const double now = static_cast<double>(ui.model->nowNs());
+  const float textHeight = ui.fonts.small->FontSize;
+  for (const uint32_t row : strip.detail.exact()) {
+    const double end = std::min(static_cast<double>(table.endNs(row)), now);
+    const double low = static_cast<double>(table.offset(row));
+    const double high = low + static_cast<double>(table.sizeBytes(row));
+    const RectInstance rect{ui.xOf(static_cast<double>(table.beginNs(row))),
+                            map.y(high),
+                            ui.xOf(end),
+                            map.y(low),
+                            0,
+                            kRectEdge};
+    const float share = shareOf(ui, space, row);
+    rects.push_back(rect);
+    rects.back().fill = faded(blockColour(theme, table.kind(row), table.name(row)), share);
+    const ScreenRect seen{std::max(rect.left, plot.left), std::max(rect.top, plot.top),
+                          std::min(rect.right, plot.right), std::min(rect.bottom, plot.bottom)};
+    if (seen.width() >= 5 * ui.unit() && seen.height() >= textHeight + 2 &&
+        labels.size() < kMostLabels && share == 1.0f)
+      labels.push_back({seen, row});
+    if (ui.semantics->wanted() && seen.width() > 0 && seen.height() > 0)
+      ui.semantics->add("block/" + std::to_string(space) + "/" + std::to_string(row), "block", seen,
+                        ui.nameOf(table.name(row), "unnamed"), rects.back().fill);
+  }
+  ui.canvas->addRects(*ui.list, rects);
+  const float inset = ui.unit() / 2;
+  for (const BlockLabel &label : labels) {
+    const std::string name = ui.nameOf(table.name(label.row), "");
+    const float y = label.rect.height() > 2 * textHeight
+                        ? label.rect.top + 2
+                        : (label.rect.top + label.rect.bottom - textHeight) / 2;
+    ui.write(ui.fonts.small, label.rect.left + inset, y, theme.onKind, name,
+             label.rect.width() - 2 * inset, "block_label", "label");
+  }
+}
+
+/// Where the plan of each run in view wanted its values.
+void drawPlan(Ui &ui, const AddressSpace &space, const Mapping &map) {
+  static thread_local std::vector<RectInstance> rects;
+  rects.clear();
+  const uint32_t colour = faded(ui.theme->light ? 0xff000000u : ui.theme->selection, 0.38f);
+  const CaptureModel &model = *ui.model;
+  const auto &runs = model.runs();
+  const auto first = std::partition_point(runs.begin(), runs.end(), [&](const Run &run) {
+    return run.endNs != kStillHeld && static_cast<double>(run.endNs) < ui.time.beginNs();
+  });
+  for (auto run = first; run != runs.end(); ++run) {
+    if (static_cast<double>(run->beginNs) > ui.time.endNs() || rects.size() > kMostOutlines)
+      break;
+    if (run->session != space.session || run->plan >= model.plans().size() ||
+        run->endNs == kStillHeld)
+      continue;
+    const float width =
+        ui.xOf(static_cast<double>(run->endNs)) - ui.xOf(static_cast<double>(run->beginNs));
+    if (width < 12 * ui.unit())
+      continue; // outlines would hide what they surround
+    for (const uint32_t index : model.plans()[run->plan].entries) {
+      const PlanEntry &entry = model.planEntries()[index];
+      if (entry.storage != Storage::kTransient)
+        continue;
+      const double low = static_cast<double>(entry.offset);
+      const RectInstance rect{
+          ui.xOf(static_cast<double>(model.commandTimes(*run, entry.firstUse).beginNs)),
+          map.y(low + static_cast<double>(entry.sizeBytes)),
+          ui.xOf(static_cast<double>(model.commandTimes(*run, entry.lastUse).endNs)),
+          map.y(low),
+          colour,
+          kRectOutline | kRectDashed};
+      if (rect.right - rect.left >= 6 && rect.bottom - rect.top >= 6)
+        rects.push_back(rect);
+    }
+  }
+  ui.canvas->addRects(*ui.list, rects);
+}
+
+/// Hatches over what differs from the plan.
+void drawFindings(Ui &ui, uint32_t space, const Mapping &map) {
+  static thread_local std::vector<RectInstance> rects;
+  rects.clear();
+  for (size_t i = 0; i < ui.findings.size(); ++i) {
+    const Finding &finding = ui.findings[i];
+    if (finding.space != space || finding.highAddress <= finding.lowAddress)
+      continue;
+    RectInstance rect{ui.xOf(static_cast<double>(finding.beginNs)),
+                      map.y(static_cast<double>(finding.highAddress)),
+                      ui.xOf(static_cast<double>(finding.endNs)),
+                      map.y(static_cast<double>(finding.lowAddress)),
+                      ui.theme->over,
+                      kRectHatch};
+    rect.right = std::max(rect.right, rect.left + 3);
+    rect.top = std::min(rect.top, rect.bottom - 3);
+    rects.push_back(rect);
+    rect.style = kRectOutline | kRectBold;
+    rects.push_back(rect);
+    ui.semantics->add("difference/" + std::to_string(i), "finding",
+                      {rect.left, rect.top, rect.right, rect.bottom}, finding.text, ui.theme->over);
+  }
+  ui.canvas->addRects(*ui.list, rects);
+}
+
+void drawSelection(Ui &ui, uint32_t space, const Pick &pick, const Mapping &map, float share) {
+  if (pick.kind != Pick::Kind::kBlock || pick.space != space)
+    return;
+  const BlockTable &table = ui.model->spaces()[space].table;
+  if (pick.row >= table.size())
+    return;
+  const Block block = table.at(pick.row);
+  const double end =
+      std::min(static_cast<double>(block.endNs), static_cast<double>(ui.model->nowNs()));
+  RectInstance rect{ui.xOf(static_cast<double>(block.beginNs)) - 1,
+                    map.y(static_cast<double>(block.endOffset())) - 1,
+                    ui.xOf(end) + 1,
+                    map.y(static_cast<double>(block.offset)) + 1,
+                    faded(ui.theme->selection, share),
+                    kRectOutline | kRectBold};
+  ui.canvas->addRects(*ui.list, {&rect, 1});
+  if (share == 1.0f)
+    ui.semantics->add("selection", "selection", {rect.left, rect.top, rect.right, rect.bottom},
+                      ui.nameOf(block.name, "unnamed"), ui.theme->selection);
+}
+
+void pickBlock(Ui &ui, uint32_t space, const Mapping &map, const ScreenRect &seen) {
+  if (!ui.mouseInPlots || !seen.contains(ui.mouseX, ui.mouseY))
+    return;
+  const double time = ui.timeAt(ui.mouseX + 0.5f);
+  const double address = map.address(ui.mouseY + 0.5f);
+  if (time < 0 || address < 0)
+    return;
+  const AddressSpace &at = ui.model->spaces()[space];
+  const std::vector<uint32_t> rows =
+      at.index.at(at.table, static_cast<uint64_t>(time), static_cast<uint64_t>(address));
+  if (!rows.empty() && time <= static_cast<double>(ui.model->nowNs()))
+    ui.hovered = {Pick::Kind::kBlock, space, rows[0], 0, static_cast<uint64_t>(address)};
+}
+
+void drawStrip(Ui &ui, uint32_t index) {
+  const AddressSpace &space = ui.model->spaces()[index];
+  SpaceStrip &strip = ui.strips[index];
+  const ScreenRect &panel = ui.layout.lifetimes;
+  if (strip.bottom <= panel.top || strip.top >= panel.bottom)
+    return;
+  const Theme &theme = *ui.theme;
+  const float unit = ui.unit();
+  const ScreenRect plot = ui.plot(panel);
+  const ScreenRect seen{plot.left, std::max(strip.top, panel.top), plot.right,
+                        std::min(strip.bottom, panel.bottom)};
+  const std::string id = "space/" + std::to_string(index);
+  ui.fill(seen, theme.panel);
+  ui.semantics->add(id, "space", seen, space.label, theme.panel);
+
+  const float left = panel.left + 2 * unit;
+  float y = std::max(strip.top, panel.top) + 1;
+  ui.pushClip({panel.left, std::max(strip.top, panel.top), panel.right,
+               std::min(strip.bottom, panel.bottom)});
+  const float arrow = unit;
+  const ImVec2 middle{left + arrow / 2, y + ui.fonts.small->FontSize / 2 + 1};
+  if (strip.collapsed)
+    ui.list->AddTriangleFilled({middle.x - 2, middle.y - 4}, {middle.x - 2, middle.y + 4},
+                               {middle.x + 4, middle.y}, theme.dim);
+  else
+    ui.list->AddTriangleFilled({middle.x - 4, middle.y - 2}, {middle.x + 4, middle.y - 2},
+                               {middle.x, middle.y + 4}, theme.dim);
+  ui.semantics->add(id + "/fold", "button",
+                    {panel.left, std::max(strip.top, panel.top), plot.left, y + 2 * unit},
+                    strip.collapsed ? "unfold" : "fold", theme.dim);
+  ui.write(ui.fonts.small, left + 1.5f * unit, y, theme.text, space.label,
+           plot.left - left - 2 * unit, (id + "/name").c_str(), "label");
+  y += ui.fonts.small->FontSize + 3;
+  if (y + ui.fonts.small->FontSize < strip.bottom && !strip.collapsed)
+    ui.write(ui.fonts.small, left + 1.5f * unit, y, theme.dim, bytesText(space.sizeBytes),
+             plot.left - left - 2 * unit, (id + "/size").c_str());
+  ui.popClip();
+  if (strip.collapsed || space.sizeBytes == 0)
+    return;
+
+  const Mapping map{static_cast<double>(space.sizeBytes), strip.top, strip.bottom};
+  SpaceView view;
+  view.beginNs = std::max(0.0, ui.time.beginNs());
+  view.endNs = std::max(view.beginNs, ui.time.endNs());
+  view.lowAddress = std::max(0.0, map.address(seen.bottom));
+  view.highAddress = std::min(map.sizeBytes, map.address(seen.top));
+  view.widthPixels =
+      static_cast<double>(plot.width()) * (view.endNs - view.beginNs) / ui.time.spanNs();
+  view.heightPixels = static_cast<double>(seen.height());
+  strip.detail.refine(space.table, space.index, view, ui.model->nowNs(), ui.detailBudget);
+
+  ui.pushClip(seen);
+  const bool stepBack = ui.found.active() || ui.hovered.kind != Pick::Kind::kNone ||
+                        ui.selected.kind != Pick::Kind::kNone;
+  drawRaster(ui, strip, map, stepBack ? kFadedShare + 0.2f : 1.0f);
+  drawBlocks(ui, index, strip, map);
+  if (space.kind == SpaceKind::kArena)
+    drawPlan(ui, space, map);
+  drawFindings(ui, index, map);
+  drawSelection(ui, index, ui.hovered, map, 0.6f);
+  drawSelection(ui, index, ui.selected, map, 1.0f);
+  ui.popClip();
+}
+
+/// What the pointer is over must be known before anything is drawn, since others step back for it.
+void findHovered(Ui &ui, const std::vector<uint32_t> &order) {
+  const ScreenRect &panel = ui.layout.lifetimes;
+  const ScreenRect plot = ui.plot(panel);
+  for (const uint32_t index : order) {
+    const SpaceStrip &strip = ui.strips[index];
+    const AddressSpace &space = ui.model->spaces()[index];
+    if (strip.collapsed || space.sizeBytes == 0)
+      continue;
+    pickBlock(ui, index, {static_cast<double>(space.sizeBytes), strip.top, strip.bottom},
+              {plot.left, std::max(strip.top, panel.top), plot.right,
+               std::min(strip.bottom, panel.bottom)});
+  }
+}
+
+} // namespace
+
+void drawLifetimes(Ui &ui) {
+  const ScreenRect &panel = ui.layout.lifetimes;
+  const Theme &theme = *ui.theme;
+  ui.fill(panel, theme.background);
+  ui.semantics->add("lifetimes", "panel", panel,
+                    std::to_string(ui.model->spaces().size()) + " address spaces",
+                    theme.background);
+  ui.strips.resize(ui.model->spaces().size());
+  const std::vector<uint32_t> order = spaceOrder(*ui.model);
+  float height = placeStrips(ui, order);
+  const float most = std::max(0.0f, height - panel.height());
+  if (ui.scroll > most) {
+    ui.scroll = most;
+    height = placeStrips(ui, order);
+  }
+  findHovered(ui, order);
+  const Pick &focus = ui.hovered.kind != Pick::Kind::kNone ? ui.hovered : ui.selected;
+  ui.related = relatedEntries(*ui.model, focus);
+  ui.pushClip(panel);
+  const ScreenRect plot = ui.plot(panel);
+  for (const double tick : timeTicks(ui.time.beginNs(), ui.time.endNs(),
+                                     static_cast<int>(plot.width() / (11 * ui.unit()))))
+    ui.lineX(ui.xOf(tick), panel.top, panel.bottom, faded(theme.line, 0.6f));
+  for (const uint32_t index : order)
+    drawStrip(ui, index);
+  if (height > panel.height() + 1) { // a bar that shows where in the whole this is
+    const float shown = panel.height() / height;
+    const float top = panel.top + ui.scroll / height * panel.height();
+    ui.fill({panel.right - ui.unit() / 2, top, panel.right, top + shown * panel.height()},
+            theme.line);
+  }
+  ui.popClip();
+  ui.lineY(panel.bottom - 1, panel.left, panel.right, theme.line);
+}
+
+} // namespace gantry::profiler

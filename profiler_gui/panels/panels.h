@@ -1,0 +1,30 @@
+// The panels, one per file. Each draws itself into its rectangle of the layout and notes in Ui what
+// the pointer is over. Drawing changes nothing of the model.
+#pragma once
+
+#include "profiler_gui/panels/ui.h"
+
+namespace gantry::profiler {
+
+void drawTopBar(Ui &ui);
+void drawHeapStrips(Ui &ui); // live bytes, slabs and budget of each heap
+void drawTimeAxis(Ui &ui);
+void drawMinimap(Ui &ui); // the whole capture, and the view in it
+/// Places the address spaces, then draws them: blocks, plan outlines, what differs.
+void drawLifetimes(Ui &ui);
+void drawSharedBars(Ui &ui); // shared memory of each dispatch, and the device's limit
+void drawLanes(Ui &ui);      // dispatches by device, and the host's spans
+void drawInspector(Ui &ui);
+void drawStatusBar(Ui &ui);
+void drawTooltip(Ui &ui);
+/// Markers, the selected range, and the line under the pointer, over all plots.
+void drawTimeMarks(Ui &ui);
+
+/// Ticks of a time axis over [beginNs, endNs): 1, 2 or 5 times a power of ten, at most about
+/// `most`.
+std::vector<double> timeTicks(double beginNs, double endNs, int most);
+
+/// The plan entries that are linked to a pick: what its operators read and write.
+std::unordered_set<uint32_t> relatedEntries(const CaptureModel &model, const Pick &pick);
+
+} // namespace gantry::profiler

@@ -1,0 +1,77 @@
+// The whole user interface of one capture: turns input into changes of the view, draws all panels.
+//
+// Mouse: the wheel zooms time at the pointer, with shift the heights; right or middle drag pans;
+// left drag selects a range of time; a click selects what is under it, or folds an address space.
+// Keys: W S zoom, A D pan, F fits (the selection, or all), / searches, [ ] go to the tenant of the
+// same bytes before and after, M sets a marker, T changes the theme, space pauses, backspace goes
+// back to the view before, Escape lets go, Ctrl+K lists all commands.
+//
+// Threads: that of ImGui.
+#pragma once
+
+#include "profiler_gui/panels/palette.h"
+#include "profiler_gui/panels/ui.h"
+
+#include <functional>
+#include <string>
+
+namespace gantry::profiler {
+
+class ProfilerWindow {
+public:
+  explicit ProfilerWindow(const Fonts &fonts);
+
+  /// The model is read until another one is set; `title` names it.
+  void show(const CaptureModel &model, std::string title);
+  /// After the model has grown: looks for differences again, and follows its end unless paused.
+  void modelGrew();
+
+  /// Between ImGui::NewFrame() and ImGui::Render().
+  void frame();
+
+  Ui &ui() { return ui_; }
+  Canvas &canvas() { return canvas_; }
+  Semantics &semantics() { return semantics_; }
+  void setTheme(ThemeName name);
+  void setSemantics(bool wanted) { wantSemantics_ = wanted; }
+  /// How many more frames change something by themselves (rasters in the making).
+  bool settling() const;
+  bool quitWanted() const { return quit_; }
+
+  void fit();
+  void fitAll();
+  /// Shows a finding's place.
+  void goTo(const Finding &finding);
+  /// Selects the tenant of the selected bytes before (-1) or after (1).
+  void tenant(int direction);
+  void startSearch() { focusSearch_ = true; }
+  void setQuery(const std::string &query);
+  void nextHit(int direction);
+
+private:
+  void applyStyle();
+  void handleMouse();
+  void handleKeys();
+  void handleWheel();
+  void endDrag();
+  void click();
+  void drawSearch();
+  std::vector<PaletteCommand> commands();
+  bool inPlots(float x, float y) const;
+
+  Ui ui_;
+  Canvas canvas_;
+  Semantics semantics_;
+  Palette palette_;
+  bool wantSemantics_ = false;
+  bool focusSearch_ = false;
+  bool searchActive_ = false;
+  bool quit_ = false;
+  enum class Drag : uint8_t { kNone, kRange, kPan, kMinimap } drag_ = Drag::kNone;
+  float dragX_ = 0, dragY_ = 0;
+  bool dragMoved_ = false;
+  size_t hit_ = 0;
+  uint64_t checkedEvents_ = 0;
+};
+
+} // namespace gantry::profiler

@@ -1,0 +1,87 @@
+// The shared memory of each dispatch, under the line of what a workgroup of the device may have.
+#include "profiler_gui/panels/panels.h"
+
+#include "profiler_gui/model/text.h"
+#include "profiler_gui/panels/dispatch_columns.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gantry::profiler {
+
+void drawSharedBars(Ui &ui) {
+  const ScreenRect &panel = ui.layout.shared;
+  const Theme &theme = *ui.theme;
+  const float unit = ui.unit();
+  const ScreenRect plot = ui.plot(panel);
+  ui.fill(panel, theme.panel);
+  ui.semantics->add("shared", "panel", panel, "shared memory", theme.panel);
+  const float left = panel.left + 2 * unit;
+  ui.write(ui.fonts.text, left, panel.top + unit / 2, theme.text, "shared memory",
+           plot.left - left - unit, "shared/name", "label");
+  ui.write(ui.fonts.small, left, panel.top + unit / 2 + ui.fonts.text->FontSize + 2, theme.dim,
+           "per workgroup", plot.left - left - unit, "shared/unit");
+
+  const CaptureModel &model = *ui.model;
+  const DispatchTable &dispatches = model.dispatches();
+  uint32_t limit = 0;
+  for (const Device &device : model.devices())
+    limit = std::max(limit, device.sharedBytesLimit);
+  uint32_t most = 1;
+  for (const Lane &lane : dispatches.lanes())
+    most = std::max(
+        most, dispatches.mostShared(lane, {0, static_cast<uint32_t>(lane.dispatches.size())}));
+  const double top = static_cast<double>(std::max(most, limit)) * 1.08;
+  const float base = panel.bottom - unit / 2;
+  const auto y = [&](double bytes) {
+    return base - static_cast<float>(bytes / top) * (base - panel.top - unit / 2);
+  };
+
+  static thread_local std::vector<RectInstance> rects;
+  static thread_local std::vector<DispatchColumn> columns;
+  rects.clear();
+  for (const Lane &lane : dispatches.lanes()) {
+    collectColumns(ui, lane, &columns);
+    for (const DispatchColumn &column : columns) {
+      const uint32_t bytes = dispatches.mostShared(lane, {column.first, column.last});
+      const uint32_t index = lane.dispatches[column.first];
+      const bool single = column.last == column.first + 1;
+      const ScreenRect bar{column.left, bytes == 0 ? base - 1 : y(bytes), column.right, base};
+      const bool over = limit > 0 && bytes > limit;
+      uint32_t colour = over                   ? theme.over
+                        : lane.number % 2 == 0 ? theme.dispatch
+                                               : theme.secondDispatch;
+      const bool chosen =
+          single && ui.selected.kind == Pick::Kind::kDispatch && ui.selected.dispatch == index;
+      if (ui.selected.kind == Pick::Kind::kDispatch && !chosen)
+        colour = faded(colour, 0.5f);
+      rects.push_back({bar.left, bar.top, bar.right, bar.bottom, colour, kRectEdge});
+      if (single)
+        ui.semantics->add("shared/" + std::to_string(index), "bar", bar, bytesText(bytes), colour);
+      if (ui.mouseInPlots && ui.mouseX >= column.left && ui.mouseX < column.right &&
+          ui.mouseY >= panel.top && ui.mouseY < panel.bottom)
+        ui.hovered = {Pick::Kind::kDispatch, 0, 0, index, 0};
+    }
+  }
+  // Bars of dispatches that overlap in time: the lower ones in front.
+  std::stable_sort(rects.begin(), rects.end(),
+                   [](const RectInstance &a, const RectInstance &b) { return a.top < b.top; });
+  ui.pushClip(plot);
+  ui.canvas->addRects(*ui.list, rects);
+  ui.popClip();
+  if (limit > 0) {
+    const float at = y(limit);
+    ui.lineY(at, plot.left, plot.right, theme.over);
+    ui.semantics->add("shared/limit", "line", {plot.left, at, plot.right, at + 1}, bytesText(limit),
+                      theme.over);
+    ui.write(ui.fonts.small, plot.right + unit, at - ui.fonts.small->FontSize / 2, theme.over,
+             "limit " + bytesText(limit), panel.right - plot.right - unit, "shared/limit_label",
+             "label");
+  }
+  if (most > 1 && std::abs(y(most) - y(limit)) > ui.fonts.small->FontSize)
+    ui.write(ui.fonts.small, plot.right + unit, y(most) - ui.fonts.small->FontSize / 2, theme.dim,
+             "most " + bytesText(most), panel.right - plot.right - unit, "shared/most", "label");
+  ui.lineY(panel.bottom - 1, panel.left, panel.right, theme.line);
+}
+
+} // namespace gantry::profiler

@@ -1,0 +1,57 @@
+// Colours of the user interface. Hue says what kind of buffer it is; red is for what is over a
+// limit, amber for warnings, and neither is used for anything else; selection is white (black on
+// light).
+//
+// The kinds' hues have near-equal lightness and moderate chroma. The colour-blind theme takes the
+// hues of Okabe & Ito (2008), which people with any of the common deficiencies can tell apart.
+//
+// Threads: values.
+#pragma once
+
+#include "profiler_gui/model/block_table.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace gantry::profiler {
+
+struct Theme {
+  std::string name;
+  bool light = false;
+  // red in the low byte, alpha in the high
+  uint32_t background = 0;
+  uint32_t panel = 0;
+  uint32_t raised = 0; // buttons, chips, tooltips
+  uint32_t line = 0;   // between panels, grids
+  uint32_t text = 0;
+  uint32_t dim = 0;
+  uint32_t onKind = 0; // text on a kind's colour
+  uint32_t selection = 0;
+  uint32_t accent = 0;
+  uint32_t warning = 0;
+  uint32_t over = 0;
+  uint32_t curve = 0;    // live bytes
+  uint32_t reserved = 0; // slabs
+  uint32_t dispatch = 0;
+  uint32_t secondDispatch = 0;
+  std::array<uint32_t, kBlockKinds> kinds{};
+
+  uint32_t kind(BlockKind kind) const { return kinds[static_cast<size_t>(kind)]; }
+};
+
+enum class ThemeName : uint8_t { kDark, kLight, kColourBlind };
+inline constexpr uint32_t kThemes = 3;
+
+const Theme &themeOf(ThemeName name);
+/// "dark", "light", "colour-blind"; false for any other name.
+bool parseTheme(const std::string &text, ThemeName *name);
+
+/// The colour with this share of its opacity.
+uint32_t faded(uint32_t colour, float share);
+/// A mix: 0 is the first, 1 the second.
+uint32_t mixed(uint32_t first, uint32_t second, float share);
+/// The contrast ratio of two opaque colours (WCAG 2.1): 1 to 21.
+double contrast(uint32_t first, uint32_t second);
+
+} // namespace gantry::profiler

@@ -1,0 +1,108 @@
+// What the panels share while they draw one frame: the model, the view, what is under the pointer
+// and what is selected, colours, fonts, and helpers to write and draw with.
+//
+// Panels are functions: they read the model and this, draw, and note what the pointer is over. The
+// window (profiler_window.h) turns input into changes of this.
+//
+// Threads: that of the user interface.
+#pragma once
+
+#include "profiler_gui/model/capture_model.h"
+#include "profiler_gui/model/level_of_detail.h"
+#include "profiler_gui/model/plan_check.h"
+#include "profiler_gui/model/search.h"
+#include "profiler_gui/model/time_view.h"
+#include "profiler_gui/panels/canvas.h"
+#include "profiler_gui/panels/fonts.h"
+#include "profiler_gui/panels/layout.h"
+#include "profiler_gui/panels/semantics.h"
+#include "profiler_gui/panels/theme.h"
+
+#include <imgui.h>
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace gantry::profiler {
+
+/// A thing in the capture.
+struct Pick {
+  enum class Kind : uint8_t { kNone, kBlock, kDispatch };
+  Kind kind = Kind::kNone;
+  uint32_t space = 0; // of kBlock: index in spaces()
+  uint32_t row = 0;   // of kBlock
+  uint32_t dispatch = 0;
+  uint64_t address = 0; // of kBlock: the byte that was pointed at
+  bool operator==(const Pick &) const = default;
+};
+
+/// How one address space lies in the lifetimes view.
+struct SpaceStrip {
+  bool collapsed = false;
+  float top = 0, bottom = 0; // pixels, both possibly outside of the panel
+  LevelOfDetail detail;
+  uint64_t coloured = 0; // the revision that `cells` shows
+  uint32_t colouredTheme = UINT32_MAX;
+  std::vector<uint32_t> cells;
+};
+
+struct Ui {
+  // ---- set by the window ----
+  const CaptureModel *model = nullptr;
+  Canvas *canvas = nullptr;
+  Semantics *semantics = nullptr;
+  const Theme *theme = nullptr;
+  ThemeName themeName = ThemeName::kDark;
+  Fonts fonts;
+  Layout layout;
+  Focus focus = Focus::kLifetimes;
+  std::string title; // the file's or the process's name
+  std::string note;  // a line of the status bar: what failed, what was done
+  bool live = false;
+  bool paused = false;
+  uint64_t detailBudget = 0; // blocks and nodes per frame for rasters; 0: all
+
+  TimeView time;
+  float scroll = 0;  // of the lifetimes, pixels
+  float stretch = 1; // of the lifetimes' heights
+  std::vector<SpaceStrip> strips;
+  Pick hovered, selected;
+  std::unordered_set<uint32_t> related; // plan entries linked to the hovered or selected thing
+  bool hasRange = false;
+  double rangeBeginNs = 0, rangeEndNs = 0;
+  std::vector<double> markers;
+  float mouseX = -1, mouseY = -1;
+  bool mouseInPlots = false;
+
+  char query[128] = "";
+  SearchResult found;
+  std::vector<Finding> findings;
+  int inspectorScroll = 0;
+
+  // ---- helpers ----
+  ImDrawList *list = nullptr; // of the frame
+
+  float unit() const { return 8 * fonts.scale; }
+  float xOf(double timeNs) const;
+  double timeAt(float x) const;
+  ScreenRect plot(const ScreenRect &panel) const { return layout.plotOf(panel); }
+
+  void fill(const ScreenRect &rect, uint32_t colour) const;
+  void lineX(float x, float top, float bottom, uint32_t colour, float width = 1) const;
+  void lineY(float y, float left, float right, uint32_t colour, float width = 1) const;
+  /// Writes a line, cut with "…" where it does not fit; returns its width. With an id it is told to
+  /// the semantics.
+  float write(ImFont *font, float x, float y, uint32_t colour, std::string_view text,
+              float widest = 1e9f, const char *id = nullptr, const char *role = "text");
+  /// The same, ending at `right`.
+  void writeRight(ImFont *font, float right, float y, uint32_t colour, std::string_view text,
+                  const char *id = nullptr, const char *role = "text");
+  static float widthOf(ImFont *font, std::string_view text);
+  void pushClip(const ScreenRect &rect) const;
+  void popClip() const;
+  std::string nameOf(uint32_t name, const char *otherwise) const;
+};
+
+} // namespace gantry::profiler

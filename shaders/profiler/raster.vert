@@ -1,0 +1,21 @@
+#version 450
+// One quad for a raster of cells (model/density_grid.h).
+layout(push_constant) uniform Quad {
+  vec2 scale;
+  vec2 translate;
+  vec4 rect;  // left, top, right, bottom in pixels
+  vec4 cells; // the same corners in cells of the raster: left, top, right, bottom
+  uint firstCell;
+  uint columns;
+  uint rows;
+  float opacity;
+} quad;
+
+layout(location = 0) out vec2 outCell;
+
+void main() {
+  vec2 corner = vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1);
+  vec2 pixel = mix(quad.rect.xy, quad.rect.zw, corner);
+  gl_Position = vec4(pixel * quad.scale + quad.translate, 0.0, 1.0);
+  outCell = mix(quad.cells.xy, quad.cells.zw, corner);
+}
