@@ -82,6 +82,11 @@ Status checkKernel(const KernelSource &source, const DeviceProfile &profile) {
 
 // ---- Device ------------------------------------------------------------------------------------
 
+uint32_t Device::nextNumber() {
+  static std::atomic<uint32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 Status Device::lostStatus() const {
   return statusf(StatusCode::kDeviceLost, "device '%s' was lost; open it again",
                  info_.name.c_str());

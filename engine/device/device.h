@@ -90,6 +90,8 @@ public:
 
   const DeviceInfo &info() const { return info_; }
   const DeviceProfile &profile() const { return info_.profile; }
+  /// 1, 2, 3 … in the order in which the process made its devices: its name in traces.
+  uint32_t number() const { return number_; }
 
   /// One driver allocation of 1 to profile().maxAllocationBytes bytes.
   Result<std::unique_ptr<Memory>> allocate(MemoryKind kind, uint64_t sizeBytes,
@@ -204,6 +206,8 @@ private:
   Status checkPart(const char *what, const Memory &range, uint64_t offset, uint64_t size) const;
   Result<std::unique_ptr<Memory>> own(Result<std::unique_ptr<Memory>> memory) const;
 
+  static uint32_t nextNumber();
+  const uint32_t number_ = nextNumber();
   std::atomic<bool> lost_ = false;
   std::atomic<uint64_t> lastTicket_ = 0;
   std::array<std::atomic<uint64_t>, kMaxMemoryHeaps> allocatedBytes_{};

@@ -83,6 +83,7 @@ Result<HeapPtr> Heap::create(std::shared_ptr<device::Device> device, const HeapO
     made = impl->pools[i] != nullptr;
   }
   registerHeap(*impl);
+  impl->trace.begin();
   HeapPtr heap(impl);
   if (!made)
     return noMemory;
@@ -95,6 +96,7 @@ void HeapDeleter::operator()(Heap *heap) const {
 }
 
 void HeapImpl::destroy() {
+  trace.end();
   unregisterHeap(*this);
   const HostAllocator host = options.host;
   for (uint32_t i = 0; i < slotCount; ++i)
@@ -120,6 +122,7 @@ void HeapImpl::destroy() {
 }
 
 device::Device &Heap::device() const { return *HeapImpl::of(*this).gpu; }
+uint16_t Heap::traceId() const { return HeapImpl::of(*this).trace.id(); }
 
 // ---- allocate ----------------------------------------------------------------------------------
 
@@ -147,15 +150,19 @@ HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
   slot.name = request.name.index;
   const uint32_t generation = generationOf(slot.state.load(std::memory_order_relaxed));
   const BufferHandle handle = handleOf(generation, heap.tag, index);
-  if ((request.name.index | flags) != 0 || heap.observed) [[unlikely]]
-    heap.noteAllocated(index, handle);
+  const bool observed = heap.observed.load(std::memory_order_relaxed);
+  if ((request.name.index | flags) != 0 || observed) [[unlikely]]
+    heap.noteAllocated(index, handle, observed);
   slot.state.store(stateOf(generation, 1, cache.number), std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
+  if (heap.observed.load(std::memory_order_relaxed) != observed) [[unlikely]]
+    heap.tellLate(index, handle);
   *buffer = handle;
   return HeapCode::kOk;
 }
 
 // What only some buffers need when they come to be: a place for pins, a name's share, an event.
-void HeapImpl::noteAllocated(uint32_t index, BufferHandle handle) {
+void HeapImpl::noteAllocated(uint32_t index, BufferHandle handle, bool tell) {
   const Slot &slot = slots[index];
   const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
   SlotTail &tail = tails[index];
@@ -165,6 +172,15 @@ void HeapImpl::noteAllocated(uint32_t index, BufferHandle handle) {
     std::fill(std::begin(tail.points), std::end(tail.points), 0);
   if (slot.name != 0)
     countName(slot.name, info.sizeBytes);
+  if (tell)
+    notify(HeapEvent::Type::kAllocate, info.kind, slot.name, handle.bits,
+           slot.place.load(std::memory_order_relaxed), info.sizeBytes);
+}
+
+// The observer came between the look whether there is one and the slot's coming alive.
+void HeapImpl::tellLate(uint32_t index, BufferHandle handle) {
+  const Slot &slot = slots[index];
+  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
   if (observed)
     notify(HeapEvent::Type::kAllocate, info.kind, slot.name, handle.bits,
            slot.place.load(std::memory_order_relaxed), info.sizeBytes);
@@ -251,8 +267,13 @@ void HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest 
   if (counters.highBytes.load(std::memory_order_relaxed) >= kPublishBytes)
     publish(cache, info.kind);
   const uint32_t generation = generationOf(slot.state.load(std::memory_order_relaxed));
-  noteAllocated(index, handleOf(generation, tag, index));
+  const BufferHandle handle = handleOf(generation, tag, index);
+  const bool tell = observed.load(std::memory_order_relaxed);
+  noteAllocated(index, handle, tell);
   slot.state.store(stateOf(generation, 1, cache.number), std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
+  if (observed.load(std::memory_order_relaxed) != tell)
+    tellLate(index, handle);
 }
 
 // ---- release -----------------------------------------------------------------------------------
@@ -288,7 +309,8 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
     return heap.finishRelease(index, after);
   kind.counters.count(-static_cast<int64_t>(info.sizeBytes), -1);
   kind.counters.cache(bytes);
-  if (slot.name != 0 || heap.observed) [[unlikely]]
+  std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
+  if (slot.name != 0 || heap.observed.load(std::memory_order_relaxed)) [[unlikely]]
     heap.noteReleased(slot, info, buffer);
   uint32_t &bin = kind.bins[granules];
   slot.name = bin;
@@ -496,9 +518,17 @@ void HeapImpl::notify(HeapEvent::Type type, uint8_t kind, uint32_t name, uint64_
                       uint64_t place, uint64_t sizeBytes) {
   const Locked locked(observerLock);
   const bool spilled = place == kSpilledPlace;
-  options.observer.event(options.observer.user,
-                         {type, static_cast<MemoryKind>(kind), spilled ? kNone : slabOf(place),
-                          name, ++eventSequence, handle, spilled ? 0 : offsetOf(place), sizeBytes});
+  const HeapEvent event = {type,
+                           static_cast<MemoryKind>(kind),
+                           spilled ? kNone : slabOf(place),
+                           name,
+                           ++eventSequence,
+                           handle,
+                           spilled ? 0 : offsetOf(place),
+                           sizeBytes};
+  if (options.observer.event != nullptr)
+    options.observer.event(options.observer.user, event);
+  trace.record(event);
 }
 
 } // namespace gantry::heap

@@ -52,6 +52,8 @@ public:
   Heap &operator=(const Heap &) = delete;
 
   device::Device &device() const;
+  /// Which heap it is in traces.
+  uint16_t traceId() const;
 
   // ---- buffers ---------------------------------------------------------------------------------
 

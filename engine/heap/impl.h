@@ -14,6 +14,7 @@
 #include "engine/heap/retention.h"
 #include "engine/heap/slots.h"
 #include "engine/heap/thread_cache.h"
+#include "engine/heap/trace.h"
 
 #include <array>
 #include <new>
@@ -33,6 +34,7 @@ struct NameEntry {
   std::atomic<uint64_t> liveBytes;
   std::atomic<uint64_t> peakBytes;
   std::atomic<uint64_t> liveBuffers;
+  std::atomic<uint32_t> traceName; // of engine/trace
 };
 
 struct alignas(64) KindTotals {
@@ -79,7 +81,7 @@ struct HeapImpl final : Heap {
   // Read by the hot path, written seldom.
   uint64_t id;
   uint8_t tag;
-  bool observed;
+  std::atomic<bool> observed; // by the options' observer or by a trace
   std::atomic<uint64_t> flushEpoch{1};
   SegmentedArray<Slot> slots;
   HeapOptions options;
@@ -119,6 +121,7 @@ struct HeapImpl final : Heap {
 
   Lock observerLock;
   uint64_t eventSequence = 0;
+  HeapTrace trace{*this};
 
   mutable Lock messageLock;
   char message[256] = "";
@@ -137,7 +140,8 @@ struct HeapImpl final : Heap {
   void unbias(uint64_t state);
   HeapCode finishRelease(uint32_t index, std::span<const TimelinePoint> after);
   HeapCode waitForMove(uint32_t index);
-  void noteAllocated(uint32_t index, BufferHandle handle);
+  void noteAllocated(uint32_t index, BufferHandle handle, bool tell);
+  void tellLate(uint32_t index, BufferHandle handle);
   void noteReleased(const Slot &slot, const SlotInfo &info, BufferHandle handle);
   HeapCode check(const BufferRequest &request) const;
   void fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,

@@ -80,6 +80,7 @@ HeapCode HeapImpl::newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, 
     all.peakReservedBytes.store(reserved, std::memory_order_relaxed);
   if (observed)
     notify(HeapEvent::Type::kSlabAllocate, entry.kind, 0, 0, placeOf(index, 0), sizeBytes);
+  trace.recordBudgets();
   *slab = index;
   return HeapCode::kOk;
 }

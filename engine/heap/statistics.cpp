@@ -96,6 +96,7 @@ NameId Heap::intern(std::string_view name) {
   NameEntry &entry = heap.names[heap.nameCount];
   entry.text = text;
   entry.length = static_cast<uint32_t>(name.size());
+  entry.traceName.store(trace::intern(name), std::memory_order_relaxed);
   heap.nameTable[at] = heap.nameCount;
   return {heap.nameCount++};
 }

@@ -1,31 +1,22 @@
 #include "engine/trace/collector.h"
 
+#include "engine/base/process_barrier.h"
 #include "engine/trace/process.h"
 #include "engine/trace/source.h"
 
 #include <algorithm>
 #include <csignal>
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace gantry::trace {
 namespace {
 
+constexpr uint64_t kMarginTicks = 1 << 15; // about 10 us; see collector.h
 constexpr std::chrono::microseconds kBusyPause{200};
 constexpr std::chrono::microseconds kIdlePause{4000};
 constexpr uint64_t kReleaseEvery = 2048;           // events of a run
 constexpr uint64_t kSnapshotPauseNs = 200'000'000; // between two because of drops
 constexpr uint64_t kBusyEvents = 1000;             // of a pass
-
-/// Every thread's later loads see what was stored before. Pairs with a fence of the compiler's
-/// alone on their side.
-void barrierInAllThreads() {
-  static const bool registered =
-      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-  if (!registered || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-}
 
 } // namespace
 
@@ -86,7 +77,7 @@ void Collector::run() {
       sinks_.push_back(sink);
     if (!joining.empty())
       describe();
-    pass();
+    pass(flushing || !leaving.empty());
     flushSinks(flushing || !joining.empty());
     for (AttachedSink *sink : leaving) {
       sink->sink.flush();
@@ -126,7 +117,12 @@ void Collector::start() {
   wallClockNs_ = wallClockNs();
   memoryDropped_ = false;
   detail::setOn(true);
-  barrierInAllThreads();
+  // Every thread's later loads see it. Where there is no such barrier, stores become visible by
+  // themselves, in much less than a millisecond.
+  if (hasProcessBarrier())
+    processBarrier();
+  else
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void Collector::stop() { detail::setOn(false); }
@@ -161,9 +157,13 @@ void Describer::add(Event &event) {
   collector_.emit(&event.header);
 }
 
-void Collector::pass() {
+/// whole: everything that was recorded before the call is in it.
+void Collector::pass(bool whole) {
   passes_.fetch_add(1, std::memory_order_relaxed);
-  mergeUpTo(readTicks());
+  const uint64_t now = readTicks();
+  while (whole && readTicks() - now <= kMarginTicks)
+    std::this_thread::yield();
+  mergeUpTo(whole ? now : now - kMarginTicks);
   for (detail::ThreadRing *ring : rings_) {
     reportDrops(*ring);
     // `ended` is read before the head: nothing comes behind it.

@@ -2,11 +2,13 @@
 // times and hands them to every sink.
 //
 // Order: the collector notes the ticks W, then reads how far each ring is filled, and merges by
-// time what lies up to W. Events of one heap are recorded under its lock, so of two of them the
-// earlier is in its ring before the later takes its time; hence either both are found, or the
-// earlier alone, or the later has a time beyond W and waits for the next pass. So the order of
-// their times, which is that of their sequence numbers, is exact. An event of another kind whose
-// thread was interrupted between taking the time and publishing may come one pass late.
+// time what lies up to W, less a margin. Events of one heap are recorded under its lock, so of two
+// of them the earlier is in its ring before the later takes its time, or at most as long after that
+// as a processor runs ahead of itself, which is much less than the margin. Hence either both are
+// found, or the earlier alone, or the later has a time beyond W and waits for the next pass. So the
+// order of their times, which is that of their sequence numbers (TicksInOrder), is exact. An event
+// of another kind whose thread was interrupted between taking the time and publishing may come one
+// pass late.
 //
 // Overload: a sink that cannot keep up stops the collector; the rings fill, and each thread drops
 // and counts. So memory is bounded by the rings' size times the threads, and the count is exact.
@@ -63,7 +65,7 @@ private:
   void start();
   void stop();
   void describe();
-  void pass();
+  void pass(bool whole);
   void mergeUpTo(uint64_t ticks);
   void emitRun(detail::ThreadRing &thread, uint64_t untilTicks);
   void announce(detail::ThreadRing &thread, uint64_t timeNs);

@@ -6,8 +6,8 @@
 // to the ring of the calling thread: no lock, no allocation, no system call, except for the
 // thread's first event, which makes its ring. A full ring drops the event and counts it.
 //
-// Events of a heap are recorded under that heap's own lock, which makes their times ascend with
-// their sequence numbers (collector.h relies on it).
+// Events of a heap are recorded under that heap's own lock, with times that ascend with their
+// sequence numbers (TicksInOrder).
 //
 // Threads: any. Everything here is process-wide, since a viewer attaches to a process.
 #pragma once
@@ -90,6 +90,19 @@ template <typename T> inline void record(const T &given) {
     event.header = header;
   });
 }
+
+/// Makes the times of events that are recorded under one lock ascend. Reading the counter is not
+/// ordered with the lock: a processor may do it some nanoseconds before it has the lock.
+class TicksInOrder {
+public:
+  uint64_t next(uint64_t ticks) {
+    last_ = ticks > last_ ? ticks : last_ + 1;
+    return last_;
+  }
+
+private:
+  uint64_t last_ = 0;
+};
 
 /// The name of the calling thread's innermost span; 0 for none.
 inline uint32_t currentSpan() {

@@ -73,6 +73,7 @@ TEST(RecordTest, EventsUnderALockKeepTheOrderOfTheirSequence) {
   MemorySink sink;
   std::mutex lock;
   uint64_t sequence = 0;
+  TicksInOrder order;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
@@ -80,6 +81,7 @@ TEST(RecordTest, EventsUnderALockKeepTheOrderOfTheirSequence) {
         {
           const std::lock_guard<std::mutex> locked(lock);
           recordAlways<ReleaseEvent>(EventType::kRelease, 7, true, [&](ReleaseEvent &event) {
+            event.header.timeNs = order.next(event.header.timeNs);
             event.sequence = ++sequence;
             event.block = sequence * 3;
           });

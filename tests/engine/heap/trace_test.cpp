@@ -1,0 +1,298 @@
+// What a viewer knows of a heap, whenever it attaches: to the byte what the heap itself counts.
+#include "engine/heap/heap.h"
+#include "engine/trace/record.h"
+#include "tests/engine/trace/memory_sink.h"
+#include "tests/support/fake_device.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+
+namespace gantry::heap {
+namespace {
+
+using namespace test;
+using trace::Event;
+using trace::EventType;
+
+/// What a viewer would keep of one heap. Checks what events.h promises.
+struct Mirror {
+  explicit Mirror(uint16_t heap) : heap(heap) {}
+
+  void take(const Event &event) {
+    if (event.header.heap != heap)
+      return;
+    switch (event.type()) {
+    case EventType::kSnapshotBegin:
+      blocks.clear();
+      slabs.clear();
+      lastSequence = event.snapshot.sequence;
+      exact = false;
+      break;
+    case EventType::kSnapshotEnd:
+      exact = true;
+      EXPECT_EQ(blocks.size(), event.snapshot.blocks);
+      break;
+    case EventType::kLiveSlab:
+      slabs[event.slab.slab] = event.slab;
+      break;
+    case EventType::kLiveBlock:
+      EXPECT_TRUE(blocks.emplace(event.block.block, event.block).second);
+      break;
+    case EventType::kSlab:
+      count(event.slab.sequence);
+      EXPECT_TRUE(slabs.emplace(event.slab.slab, event.slab).second);
+      break;
+    case EventType::kSlabEnd:
+      count(event.slab.sequence);
+      EXPECT_EQ(slabs.erase(event.slab.slab), 1u);
+      break;
+    case EventType::kAllocate: // may be told twice
+    case EventType::kMove:
+    case EventType::kSpill:
+    case EventType::kRestore:
+      count(event.block.sequence);
+      blocks[event.block.block] = event.block;
+      break;
+    case EventType::kRelease: // of a block that was gone when the snapshot was taken: nothing
+      count(event.release.sequence);
+      blocks.erase(event.release.block);
+      break;
+    case EventType::kHeapTotals:
+      totals[event.heapTotals.kind] = event.heapTotals;
+      break;
+    default:
+      break;
+    }
+  }
+  /// Numbers ascend without gaps once there was a snapshot.
+  void count(uint64_t sequence) {
+    if (exact && !gapsAllowed) {
+      EXPECT_EQ(sequence, lastSequence + 1);
+    }
+    lastSequence = sequence;
+  }
+  uint64_t liveBytes(MemoryKind kind) const {
+    uint64_t bytes = 0;
+    for (const auto &[id, block] : blocks)
+      bytes += block.kind == static_cast<uint8_t>(kind) ? block.sizeBytes : 0;
+    return bytes;
+  }
+  uint64_t reservedBytes(MemoryKind kind) const {
+    uint64_t bytes = 0;
+    for (const auto &[index, slab] : slabs)
+      bytes += slab.kind == static_cast<uint8_t>(kind) ? slab.sizeBytes : 0;
+    return bytes;
+  }
+  /// No two blocks share a byte, and each lies in its slab.
+  void checkPlaces() const {
+    std::map<std::pair<uint32_t, uint64_t>, uint64_t> byPlace;
+    for (const auto &[id, block] : blocks) {
+      if (block.slab == trace::kNoSlab)
+        continue;
+      ASSERT_TRUE(
+          byPlace.emplace(std::pair(block.slab, block.offsetBytes), block.sizeBytes).second);
+      const auto slab = slabs.find(block.slab);
+      ASSERT_NE(slab, slabs.end());
+      ASSERT_LE(block.offsetBytes + block.sizeBytes, slab->second.sizeBytes);
+    }
+    for (auto at = byPlace.begin(); at != byPlace.end(); ++at) {
+      const auto next = std::next(at);
+      if (next != byPlace.end() && next->first.first == at->first.first) {
+        ASSERT_LE(at->first.second + at->second, next->first.second);
+      }
+    }
+  }
+
+  uint16_t heap;
+  bool exact = false;
+  bool gapsAllowed = false; // events were dropped
+  uint64_t lastSequence = 0;
+  std::map<uint64_t, trace::BlockEvent> blocks;
+  std::map<uint32_t, trace::SlabEvent> slabs;
+  std::map<uint32_t, trace::HeapTotalsEvent> totals;
+};
+
+class HeapTraceTest : public testing::Test {
+protected:
+  void SetUp() override {
+    device_ = FakeDevice::create();
+    auto made = Heap::create(device_, {});
+    ASSERT_TRUE(made.isOk()) << made.status().message();
+    heap_ = made.take();
+  }
+  void expectSame(const Mirror &mirror) {
+    HeapStatistics statistics;
+    heap_->statistics(&statistics);
+    for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
+      EXPECT_EQ(mirror.liveBytes(static_cast<MemoryKind>(kind)), statistics.kinds[kind].liveBytes);
+      EXPECT_EQ(mirror.reservedBytes(static_cast<MemoryKind>(kind)),
+                statistics.kinds[kind].reservedBytes);
+    }
+    mirror.checkPlaces();
+  }
+  Mirror mirrorOf(MemorySink &sink) {
+    Mirror mirror(heap_->traceId());
+    for (const Event &event : sink.events())
+      mirror.take(event);
+    return mirror;
+  }
+  BufferHandle take(uint64_t sizeBytes, NameId name = {}) {
+    BufferRequest request;
+    request.sizeBytes = sizeBytes;
+    request.name = name;
+    BufferHandle handle;
+    EXPECT_EQ(heap_->allocate(request, &handle), HeapCode::kOk);
+    return handle;
+  }
+
+  std::shared_ptr<FakeDevice> device_;
+  HeapPtr heap_;
+};
+
+TEST_F(HeapTraceTest, AViewerFromTheStartKnowsEverything) {
+  MemorySink sink;
+  std::vector<BufferHandle> handles;
+  for (uint64_t i = 1; i < 200; ++i)
+    handles.push_back(take(i * 1000, heap_->intern("layer")));
+  for (size_t i = 0; i < handles.size(); i += 2)
+    EXPECT_EQ(heap_->release(handles[i]), HeapCode::kOk);
+  const Mirror mirror = mirrorOf(sink);
+  expectSame(mirror);
+  ASSERT_FALSE(mirror.blocks.empty());
+  EXPECT_EQ(sink.names()[mirror.blocks.begin()->second.name], "layer");
+}
+
+TEST_F(HeapTraceTest, ALateViewerKnowsWhatIsAliveAndWhere) {
+  std::vector<BufferHandle> handles;
+  for (uint64_t i = 1; i < 1000; ++i)
+    handles.push_back(take(i * 100));
+  for (size_t i = 0; i < handles.size(); i += 3)
+    EXPECT_EQ(heap_->release(handles[i]), HeapCode::kOk);
+  MemorySink sink;
+  const Mirror atOnce = mirrorOf(sink);
+  expectSame(atOnce);
+  MemorySink second;
+  for (size_t i = 1; i < handles.size(); i += 3)
+    EXPECT_EQ(heap_->release(handles[i]), HeapCode::kOk);
+  take(5 << 20);
+  const Mirror later = mirrorOf(second);
+  expectSame(later);
+  for (const auto &[kind, totals] : later.totals)
+    EXPECT_EQ(totals.liveBytes, atOnce.liveBytes(static_cast<MemoryKind>(kind)));
+}
+
+TEST_F(HeapTraceTest, SpilledAndMovedBuffersAreFollowed) {
+  HeapOptions options;
+  options.allowSpill = true;
+  auto made = Heap::create(device_, options);
+  ASSERT_TRUE(made.isOk());
+  heap_ = made.take();
+  BufferRequest request;
+  request.sizeBytes = 1 << 20;
+  request.spillable = true;
+  BufferHandle handle;
+  ASSERT_EQ(heap_->allocate(request, &handle), HeapCode::kOk);
+  MemorySink sink;
+  ASSERT_EQ(heap_->spill(handle), HeapCode::kOk);
+  const Mirror away = mirrorOf(sink);
+  ASSERT_EQ(away.blocks.size(), 1u);
+  EXPECT_EQ(away.blocks.begin()->second.slab, trace::kNoSlab);
+  MemorySink late;
+  EXPECT_EQ(mirrorOf(late).blocks.begin()->second.slab, trace::kNoSlab);
+  MemorySink third;
+  ASSERT_EQ(heap_->restore(handle), HeapCode::kOk);
+  const Mirror back = mirrorOf(third);
+  EXPECT_NE(back.blocks.begin()->second.slab, trace::kNoSlab);
+  expectSame(back);
+}
+
+TEST_F(HeapTraceTest, AttachingWhileThreadsAllocateIsExact) {
+  const uint64_t seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  for (int round = 0; round < 10; ++round) {
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (uint64_t t = 0; t < 3; ++t)
+      threads.emplace_back([&, t] {
+        std::mt19937_64 random(seed + t + 100 * static_cast<uint64_t>(round));
+        std::vector<BufferHandle> mine;
+        while (!stop) {
+          if (mine.size() < 300 && random() % 2 == 0) {
+            mine.push_back(take(1 + random() % (random() % 16 == 0 ? 300000 : 5000)));
+          } else if (!mine.empty()) {
+            const size_t which = random() % mine.size();
+            EXPECT_EQ(heap_->release(mine[which]), HeapCode::kOk);
+            mine[which] = mine.back();
+            mine.pop_back();
+          }
+          if (random() % 64 == 0)
+            std::this_thread::yield();
+        }
+      });
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    MemorySink sink;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    stop = true;
+    for (std::thread &thread : threads)
+      thread.join();
+    const std::vector<Event> events = sink.events();
+    ASSERT_TRUE(ofType(events, EventType::kDrops).empty());
+    Mirror mirror(heap_->traceId());
+    for (const Event &event : events)
+      mirror.take(event);
+    EXPECT_TRUE(mirror.exact);
+    expectSame(mirror);
+    if (HasFailure())
+      return;
+  }
+}
+
+TEST_F(HeapTraceTest, AfterDropsANewSnapshotMakesTheViewerExactAgain) {
+  MemorySink sink;
+  sink.hangs = true;
+  std::vector<BufferHandle> handles;
+  for (int i = 0; i < 200000; ++i)
+    EXPECT_EQ(heap_->release(take(1000)), HeapCode::kOk);
+  for (int i = 0; i < 100; ++i)
+    handles.push_back(take(1000));
+  sink.hangs = false;
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const std::vector<Event> events = sink.events();
+  uint64_t dropped = 0;
+  for (const Event &event : ofType(events, EventType::kDrops))
+    dropped += event.drops.memory;
+  EXPECT_GT(dropped, 0u);
+  EXPECT_EQ(ofType(events, EventType::kSnapshotEnd).size(), 2u);
+  Mirror mirror(heap_->traceId());
+  mirror.gapsAllowed = true;
+  for (const Event &event : events)
+    mirror.take(event);
+  expectSame(mirror);
+}
+
+TEST_F(HeapTraceTest, HeapsComeAndGo) {
+  MemorySink sink;
+  const uint16_t first = heap_->traceId();
+  auto made = Heap::create(device_, {});
+  ASSERT_TRUE(made.isOk());
+  const uint16_t second = (*made)->traceId();
+  EXPECT_NE(first, second);
+  *made = nullptr;
+  const std::vector<Event> events = sink.events();
+  const std::vector<Event> begins = ofType(events, EventType::kHeap);
+  const std::vector<Event> ends = ofType(events, EventType::kHeapEnd);
+  ASSERT_EQ(begins.size(), 1u);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(begins[0].header.heap, second);
+  EXPECT_EQ(ends[0].header.heap, second);
+  const std::vector<Event> devices = ofType(events, EventType::kDevice);
+  ASSERT_FALSE(devices.empty());
+  EXPECT_EQ(sink.names()[devices[0].device.name], device_->info().name);
+  EXPECT_FALSE(ofType(events, EventType::kBudget).empty());
+}
+
+} // namespace
+} // namespace gantry::heap
