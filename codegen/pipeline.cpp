@@ -46,7 +46,7 @@ void buildPipeline(PassManager &manager, const CompileOptions &options,
   manager.addPass(createOutlineKernels());
 
   OpPassManager &kernel = manager.nest<ModuleOp>();
-  kernel.addPass(createEmitKernels(EmitKernelsOptions{options.profile}));
+  kernel.addPass(createEmitKernels(EmitKernelsOptions{options.profile, options.sharedMemory}));
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
   kernel.addPass(createCSEPass());

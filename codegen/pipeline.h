@@ -12,6 +12,7 @@ struct CompileOptions {
   std::string profile = "vulkan:generic";
   bool keepAllOutputs = false;
   bool keepOrder = false;    // run the dispatches in the model's own order
+  uint32_t sharedMemory = 0; // bytes that a workgroup may have; 0: the profile's
   uint64_t memoryBudget = 0; // bytes that the arena may have; 0: no budget
   std::string dumpIr;        // folder, or empty
   std::string dumpIrPass;    // only after this pass, or empty for all

@@ -22,6 +22,12 @@ struct KernelJob {
   Status status;
 };
 
+/// Whether a module is beside the baseline: made for some devices, with a grid of its own.
+bool isOther(spirv::ModuleOp module) {
+  return module->getAttrOfType<StringAttr>("gantry.binding_mode").getValue() == "texel" ||
+         module->hasAttr("gantry.shared_bytes");
+}
+
 Status dumpSpirv(const std::string &folder, const std::string &name,
                  const std::vector<uint32_t> &words) {
   std::string path = folder + "/" + name;
@@ -48,13 +54,31 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
       continue; // it reads nothing in vectors
     GANTRY_ASSIGN_OR_RETURN(SpirvBinary binary, serializeKernel(module));
     auto variant = std::make_unique<artifact::KernelVariantT>();
-    if (!texel) {
+    const bool baseline = !isOther(module);
+    if (baseline) {
       kernel.entry_point = kernel.name;
       kernel.workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
       kernel.buffer_count = integer("gantry.buffers");
       kernel.dim_count = integer("gantry.dims");
       kernel.tile = module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
+    } else {
+      variant->grid = 1;
+      variant->workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
+      variant->subgroup_size = integer("gantry.lanes") > 1 ? integer("gantry.lanes") : 0;
+      variant->tile = module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
+      if (auto ladder = module->getAttrOfType<ArrayAttr>("gantry.ladder"))
+        for (auto rung : ladder.getAsRange<StringAttr>())
+          variant->ladder.push_back(rung.getValue().str());
     }
+    variant->shared_bytes = binary.sharedBytes;
+    const uint32_t planned =
+        module->hasAttr("gantry.shared_bytes") ? integer("gantry.shared_bytes") : 0;
+    if (module->hasAttr("gantry.boxes_bytes"))
+      variant->boxes_bytes = integer("gantry.boxes_bytes");
+    if (binary.sharedBytes != planned)
+      return statusf(StatusCode::kInternal,
+                     "its SPIR-V takes %u bytes of shared memory, the tile's plan %u",
+                     binary.sharedBytes, planned);
     variant->binding = address ? artifact::Binding::address
                        : texel ? artifact::Binding::texel
                                : artifact::Binding::storage_buffer;
@@ -66,13 +90,11 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
         variant->texels.emplace_back(
             static_cast<uint32_t>(read.getAs<IntegerAttr>("buffer").getInt()),
             artifact::TexelFormat::rgba32f, read.getAs<BoolAttr>("alone").getValue());
-      variant->workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
-      variant->subgroup_size = integer("gantry.lanes") > 1 ? integer("gantry.lanes") : 0;
-      variant->tile = module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
     }
     if (!options.dumpSpirv.empty())
-      GANTRY_RETURN_IF_ERROR(
-          dumpSpirv(options.dumpSpirv, kernel.name + "." + mode.str(), binary.words));
+      GANTRY_RETURN_IF_ERROR(dumpSpirv(
+          options.dumpSpirv, kernel.name + "." + mode.str() + (baseline || texel ? "" : ".staged"),
+          binary.words));
     variant->spirv = std::move(binary.words);
     kernel.variants.push_back(std::move(variant));
   }
@@ -99,14 +121,12 @@ Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions
       auto integer = [&](StringRef name) {
         return variant->getAttrOfType<IntegerAttr>(name).getInt();
       };
-      ProgramBuilder::Grid &grid =
-          variant->getAttrOfType<StringAttr>("gantry.binding_mode").getValue() == "texel"
-              ? entry.texel.emplace()
-              : entry.baseline;
+      ProgramBuilder::Grid &grid = isOther(variant) ? entry.other.emplace() : entry.baseline;
+      grid.tile.clear();
       llvm::append_range(grid.tile,
                          variant->getAttrOfType<DenseI64ArrayAttr>("gantry.tile").asArrayRef());
       grid.merged = integer("gantry.merged");
-      grid.tilesPerWorkgroup = integer("gantry.lanes") > 1 ? 1 : integer("gantry.workgroup_size");
+      grid.tilesPerWorkgroup = integer("gantry.tiles_per_workgroup");
     }
     geometry.push_back(std::move(entry));
     jobs.push_back({kernel, nullptr, Status::ok()});

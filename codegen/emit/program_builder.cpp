@@ -320,8 +320,8 @@ Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
 
   const KernelGeometry &geometry = geometry_[kernel];
   command->workgroups = workgroupsOf(geometry.baseline, program_.values[index]->dims);
-  if (geometry.texel)
-    command->texel_workgroups = workgroupsOf(*geometry.texel, program_.values[index]->dims);
+  if (geometry.other)
+    command->other_workgroups = workgroupsOf(*geometry.other, program_.values[index]->dims);
   program_.commands.push_back(std::move(command));
   return Status::ok();
 }

@@ -23,7 +23,7 @@ public:
   };
   struct KernelGeometry {
     Grid baseline;
-    std::optional<Grid> texel;
+    std::optional<Grid> other; // of variants beside the baseline
   };
   /// kernels: index in Program.kernels, and in `geometry`, by the kernel module's name.
   ProgramBuilder(Emission &emission, mlir::func::FuncOp function,

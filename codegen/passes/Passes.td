@@ -67,7 +67,9 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"profile", "profile", "std::string", "\"vulkan:generic\"",
-                        "the device profile to tile for">];
+                        "the device profile to tile for">,
+                 Option<"sharedMemory", "shared-memory", "uint32_t", "0",
+                        "bytes of shared memory that a workgroup may have; 0: the profile's">];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
                            "::mlir::spirv::SPIRVDialect"];

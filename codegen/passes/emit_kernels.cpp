@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include <numeric>
+
 namespace gantry::codegen {
 
 #define GEN_PASS_DEF_EMITKERNELS
@@ -34,19 +36,27 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       module.emitError(found.status().message());
       return signalPassFailure();
     }
+    if (sharedMemory != 0)
+      found->maxSharedMemoryBytes = sharedMemory;
     for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>())) {
-      if (failed(emit(function, *found, /*baseline=*/true)) ||
-          (found->preferTexelLoads && failed(emit(function, *found, /*baseline=*/false))))
+      if (failed(emit(function, *found, TileKind::baseline)))
+        return signalPassFailure();
+      if (found->preferTexelLoads && failed(emit(function, *found, TileKind::texel)))
+        return signalPassFailure();
+      if (found->stageOperands && failed(emit(function, *found, TileKind::staged)))
         return signalPassFailure();
       function.erase();
     }
   }
 
   /// One way to compute `source`, beside it: the baseline, which any device can do, or what the
-  /// device does best.
-  LogicalResult emit(func::FuncOp source, const DeviceProfile &device, bool baseline) {
-    TileChoice choice = chooseTile(source, device, baseline);
+  /// device does best. Nothing where staging brings nothing.
+  LogicalResult emit(func::FuncOp source, const DeviceProfile &device, TileKind kind) {
+    TileChoice choice = chooseTile(source, device, kind);
     const TileShape &tile = choice.tile;
+    const bool staged = !tile.threads.empty();
+    if (kind == TileKind::staged && !staged)
+      return success();
     OpBuilder builder(source);
     Location loc = source.getLoc();
     auto result = cast<RankedTensorType>(source.getResultTypes().front());
@@ -60,7 +70,10 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     }
     if (tile.lanes > 1) // a workgroup is a subgroup and has a tile of its own
       workgroupSize = tile.lanes;
-    while (invocations > 0 && workgroupSize > device.subgroupSize && workgroupSize > 8 &&
+    if (staged)
+      workgroupSize = std::accumulate(tile.threads.begin(), tile.threads.end(), int64_t(1),
+                                      std::multiplies<>());
+    while (!staged && invocations > 0 && workgroupSize > device.subgroupSize && workgroupSize > 8 &&
            workgroupSize / 2 >= invocations)
       workgroupSize /= 2;
 
@@ -113,8 +126,16 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     kernel->setAttr("gantry.merged",
                     builder.getI64IntegerAttr(std::min<int64_t>(tile.merged, result.getRank())));
     kernel->setAttr("gantry.lanes", builder.getI64IntegerAttr(tile.lanes));
-    if (!baseline)
+    if (kind == TileKind::texel)
       kernel->setAttr("gantry.texels", builder.getUnitAttr());
+    if (staged) {
+      kernel->setAttr("gantry.boxes_bytes", builder.getI64IntegerAttr(choice.boxesBytes));
+      kernel->setAttr("gantry.shared_bytes", builder.getI64IntegerAttr(choice.sharedBytes));
+      llvm::SmallVector<StringRef> ladder(choice.ladder.begin(), choice.ladder.end());
+      kernel->setAttr("gantry.ladder", builder.getStrArrayAttr(ladder));
+    }
+    kernel->setAttr("gantry.tiles_per_workgroup",
+                    builder.getI64IntegerAttr(tile.lanes > 1 || staged ? 1 : workgroupSize));
     kernel->setAttr("gantry.tile_text",
                     builder.getStringAttr(describeTile(tile) + " per invocation"));
     builder.setInsertionPointToStart(entry);
@@ -139,7 +160,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
                                       constant(kWorkgroupsAlongX)),
         entry->getArgument(first));
     Value id = group; // of the tile
-    if (tile.lanes == 1)
+    if (tile.lanes == 1 && !staged)
       id = builder.create<arith::AddIOp>(
           loc, builder.create<arith::MulIOp>(loc, group, constant(workgroupSize)),
           entry->getArgument(first + 2));
@@ -151,7 +172,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       total = space.mul(total, count);
       counts.push_back(space.materialize(count, builder, loc));
     }
-    const int64_t idsPerWorkgroup = tile.lanes > 1 ? 1 : workgroupSize;
+    const int64_t idsPerWorkgroup = tile.lanes > 1 || staged ? 1 : workgroupSize;
     if (!total.isConstant() || total.constant % idsPerWorkgroup != 0 ||
         total.constant / idsPerWorkgroup > kWorkgroupsAlongX) {
       Value inside = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, id,
@@ -169,10 +190,18 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       coordinates[d] = builder.create<arith::RemUIOp>(loc, rest, counts[d]);
       rest = builder.create<arith::DivUIOp>(loc, rest, counts[d]);
     }
-    evaluator.run(coordinates, entry->getArgument(first + 3));
+    if (staged) {
+      MemRefLayoutAttrInterface layout;
+      auto shared = spirv::StorageClassAttr::get(&getContext(), spirv::StorageClass::Workgroup);
+      evaluator.setPool(builder.create<memref::AllocOp>(
+          loc, MemRefType::get({choice.sharedBytes / 4}, builder.getF32Type(), layout, shared)));
+    }
+    evaluator.run(coordinates, entry->getArgument(staged ? first + 2 : first + 3));
     if (Operation *op = evaluator.unsupported())
       return op->emitError("cannot be lowered to a kernel");
-    kernel.setName(name + (baseline ? "" : "_texel"));
+    kernel.setName(name + (kind == TileKind::baseline ? ""
+                           : kind == TileKind::texel  ? "_texel"
+                                                      : "_staged"));
 
     llvm::BitVector unused(entry->getNumArguments());
     for (BlockArgument argument : entry->getArguments())

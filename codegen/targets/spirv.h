@@ -26,6 +26,7 @@ mlir::spirv::TargetEnvAttr spirvTargetEnv(mlir::MLIRContext *context);
 struct SpirvBinary {
   std::vector<uint32_t> words;
   std::vector<std::string> features; // device features it needs, by their Vulkan names
+  uint32_t sharedBytes = 0;          // of its variables in workgroup memory
 };
 
 /// Serialises, validates (SPIRV-Tools), optimises and validates again. An error carries the
@@ -34,6 +35,9 @@ Result<SpirvBinary> serializeKernel(mlir::spirv::ModuleOp module);
 
 /// The words with calls of functions `texel_fetch…` (image, coordinate) as OpImageFetch.
 std::vector<uint32_t> fetchTexels(const std::vector<uint32_t> &words);
+
+/// Bytes of a module's variables in workgroup memory, counted from the words alone.
+uint32_t sharedBytesOf(const std::vector<uint32_t> &words);
 
 /// Assembly text of a module, for --dump-spirv.
 std::string disassemble(const std::vector<uint32_t> &words);

@@ -103,6 +103,7 @@ Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
     return Status(StatusCode::kInternal, "SPIR-V could not be optimised: " + messages);
   if (!tools.Validate(binary.words.data(), binary.words.size(), validator))
     return Status(StatusCode::kInternal, "optimised SPIR-V is not valid: " + messages);
+  binary.sharedBytes = sharedBytesOf(binary.words);
   return binary;
 }
 

@@ -30,8 +30,9 @@ StringRef nameOf(Mode mode) {
 
 /// The attributes that emit-kernels leaves on the function and that the module keeps.
 constexpr StringRef kKernelAttributes[] = {
-    "gantry.buffers", "gantry.dims",      "gantry.workgroup_size", "gantry.tile",
-    "gantry.merged",  "gantry.tile_text", "gantry.lanes",
+    "gantry.buffers", "gantry.dims",         "gantry.workgroup_size", "gantry.tile",
+    "gantry.merged",  "gantry.tile_text",    "gantry.lanes",          "gantry.tiles_per_workgroup",
+    "gantry.ladder",  "gantry.shared_bytes", "gantry.boxes_bytes",
 };
 
 struct Binder {
@@ -167,9 +168,11 @@ struct Binder {
 
     int64_t size = function->getAttrOfType<IntegerAttr>("gantry.workgroup_size").getInt();
     for (StringRef name : kKernelAttributes) {
-      module->setAttr(name, function->getAttr(name));
+      if (Attribute attribute = function->getAttr(name))
+        module->setAttr(name, attribute);
       function->removeAttr(name);
     }
+    adoptSharedMemory();
     function->removeAttr("gantry.texels");
     llvm::SmallVector<Attribute> reads;
     for (int64_t buffer : texels)
@@ -191,6 +194,22 @@ struct Binder {
   static Type elementOf(Type pointer) {
     auto structure = cast<spirv::StructType>(pointee(pointer));
     return cast<spirv::RuntimeArrayType>(structure.getElementType(0)).getElementType();
+  }
+
+  /// The kernel's shared memory, which the conversion left in the module around.
+  void adoptSharedMemory() {
+    llvm::DenseSet<StringRef> adopted;
+    function.walk([&](spirv::AddressOfOp address) {
+      auto outside = SymbolTable::lookupNearestSymbolFrom<spirv::GlobalVariableOp>(
+          module->getParentOp(), address.getVariableAttr());
+      if (!outside || outside->getParentOp() == module ||
+          !adopted.insert(outside.getSymName()).second)
+        return;
+      OpBuilder::InsertionGuard restore(builder);
+      builder.setInsertionPointToStart(module.getBody());
+      interface.push_back(
+          SymbolRefAttr::get(cast<spirv::GlobalVariableOp>(builder.clone(*outside))));
+    });
   }
 
   static bool isOnlyRead(Value view) {
@@ -294,6 +313,8 @@ struct BindBuffersPass : impl::BindBuffersBase<BindBuffersPass> {
       }
       function.erase();
     }
+    for (auto global : llvm::make_early_inc_range(kernel.getOps<spirv::GlobalVariableOp>()))
+      global.erase();
   }
 };
 

@@ -64,6 +64,13 @@ double IndexSpace::weight(const IndexExpr &expr) const {
   return result;
 }
 
+std::pair<IndexExpr, IndexExpr> IndexSpace::splitUniform(const IndexExpr &expr) const {
+  IndexExpr uniform(expr.constant), varying(0);
+  for (auto term : expr.terms)
+    (variables_[term.first].perLane ? varying : uniform).terms.push_back(term);
+  return {uniform, varying};
+}
+
 bool IndexSpace::isUniform(const IndexExpr &expr) const {
   return llvm::none_of(expr.terms, [&](auto term) { return variables_[term.first].perLane; });
 }

@@ -64,6 +64,8 @@ public:
   /// How often an expression has to be computed when it is moved out of the loops that it does not
   /// depend on.
   double weight(const IndexExpr &expr) const;
+  /// The terms that all invocations share (with the constant), and the others.
+  std::pair<IndexExpr, IndexExpr> splitUniform(const IndexExpr &expr) const;
   /// Whether all invocations of a subgroup see the same value.
   bool isUniform(const IndexExpr &expr) const;
 

@@ -1,10 +1,11 @@
 // Evaluates a dispatch at points: the heart of kernel generation.
 //
 // A dispatch is a small graph of linalg on tensors with at most one reduction (or several over the
-// rows of the result: rows.cpp). A kernel invocation computes a register tile of the result: a handful of points. The evaluator pulls each tensor's
-// elements at those points from the ops that produce them, inlining everything (pads become
-// predicates, slices and views become index arithmetic, elementwise ops are cloned per point) down
-// to loads; a reduction becomes a loop nest around the same, with one accumulator per point.
+// rows of the result: rows.cpp). A kernel invocation computes a register tile of the result: a
+// handful of points. The evaluator pulls each tensor's elements at those points from the ops that
+// produce them, inlining everything (pads become predicates, slices and views become index
+// arithmetic, elementwise ops are cloned per point) down to loads; a reduction becomes a loop nest
+// around the same, with one accumulator per point.
 //
 // Addresses are IndexExprs, so elements that several points share are loaded once, and four
 // neighbours that are aligned are loaded as one vector.
@@ -39,12 +40,19 @@ struct TileShape {
   unsigned laneDim = 0;
   int64_t lanes = 1;
   int64_t run = 1;
+  // Where operands are staged in shared memory: a workgroup's invocations along each tile dimension
+  // (none: not staged), how many steps of each reduction dimension are staged at once, whether the
+  // result goes through shared memory too, and where in the pool each box begins (in words).
+  llvm::SmallVector<int64_t> threads{}, stageSteps{}, poolOffsets{};
+  bool stageResult = false;
   int64_t rowLength = 0; // of kernels over rows: the last dimension, all of it in one tile
 
   /// How many points a workgroup's subgroup (lanes > 1) or an invocation has along a dimension.
   int64_t extent(unsigned dim) const {
     if (rowLength && dim + 1 == result.size())
       return rowLength;
+    if (!threads.empty())
+      return result[dim] * threads[dim];
     return lanes > 1 && dim == laneDim ? result[dim] * lanes : result[dim];
   }
 };
@@ -59,6 +67,7 @@ struct Point {
 /// What an invocation does, for the cost model.
 struct OperationCounts {
   double scalarLoads = 0, vectorLoads = 0, shuffles = 0, stores = 0, arithmetic = 0, loopSteps = 0;
+  double shared = 0, barriers = 0; // loads and stores of shared memory
 };
 
 using Values = llvm::SmallVector<mlir::Value>;
@@ -82,8 +91,15 @@ public:
                   llvm::ArrayRef<Buffer> buffers, mlir::ValueRange dims);
 
   /// Evaluates the result's tile and stores it. tileCoordinates: one per tile dimension; lane: the
-  /// invocation's place in the subgroup, of tiles with lanes (all null when counting).
+  /// invocation's place in the subgroup, of tiles with lanes, or in the workgroup, of staged ones
+  /// (all null when counting).
   void run(mlir::ValueRange tileCoordinates, mlir::Value lane);
+
+  /// Staged tiles: the words of each box in shared memory, in the order of TileShape::poolOffsets,
+  /// operands first; and, before run(), the pool that they lie in.
+  llvm::ArrayRef<int64_t> poolWords() const { return poolWords_; }
+  bool resultInPool() const { return resultInPool_; }
+  void setPool(mlir::Value pool) { pool_ = pool; }
 
   const OperationCounts &counts() const { return counts_; }
   IndexSpace &space() { return space_; }
@@ -109,6 +125,8 @@ private:
   IndexExpr runStart(const IndexExpr &tileCoordinate, int64_t index, const IndexExpr &extent,
                      IndexExpr &unclamped);
   void store(mlir::Value tensor, llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);
+  void storeDirect(mlir::Value tensor, llvm::ArrayRef<Point> points,
+                   llvm::ArrayRef<mlir::Value> values);
 
   // Kernels over rows: rows.cpp.
   struct Columns {
@@ -136,6 +154,28 @@ private:
   void emitReductionStep(mlir::linalg::GenericOp op, llvm::ArrayRef<IndexExpr> offsets,
                          llvm::ArrayRef<Point> points, Values &accumulators);
 
+  // Shared memory: staging.cpp. A box of a tensor's elements, from `start` on, row-major in the
+  // pool.
+  struct Box {
+    llvm::SmallVector<IndexExpr> start;
+    llvm::SmallVector<int64_t> size;
+    int64_t offset = 0;
+  };
+  bool boxOf(llvm::ArrayRef<llvm::SmallVector<IndexExpr>> indices, Box &box) const;
+  IndexExpr inBox(const Box &box, llvm::ArrayRef<IndexExpr> index);
+  llvm::SmallVector<IndexExpr> takeApart(const IndexExpr &linear, llvm::ArrayRef<int64_t> sizes);
+  void barrier();
+  void forElements(const Box &box, int64_t width,
+                   llvm::function_ref<void(llvm::ArrayRef<IndexExpr>)> body);
+  void storeShared(const IndexExpr &address, mlir::Value value);
+  mlir::Value loadFromPool(const IndexExpr &address, mlir::Type type);
+  int64_t takePool(int64_t words);
+  void stageOperands(mlir::linalg::GenericOp op, llvm::ArrayRef<IndexExpr> offsets,
+                     llvm::ArrayRef<Point> points, llvm::ArrayRef<LoopLevel> inside);
+  Values readStaged(mlir::OpOperand *operand, llvm::ArrayRef<Point> points);
+  bool storeThroughPool(mlir::Value tensor, llvm::ArrayRef<Point> points,
+                        llvm::ArrayRef<mlir::Value> values);
+
   llvm::SmallVector<IndexExpr, 6> loopCoordinates(mlir::linalg::GenericOp op,
                                                   mlir::AffineMap outputMap, const Point &point);
   llvm::SmallVector<IndexExpr> shapeOf(mlir::Value tensor);
@@ -156,7 +196,12 @@ private:
   mlir::func::FuncOp kernel_;
   const TileShape &tile_;
   mlir::OpBuilder *builder_;
-  IndexExpr lane_{0};
+  IndexExpr lane_{0}, invocation_{0}; // in the subgroup; in the workgroup
+  mlir::Value pool_;
+  llvm::SmallVector<int64_t> poolWords_;
+  std::map<mlir::OpOperand *, Box> staged_;
+  size_t stageLevel_ = ~size_t(0); // of the reduction's loops: operands are staged outside of it
+  bool resultInPool_ = false;
   llvm::SmallVector<llvm::SmallVector<int64_t>> layouts_; // of the tensors, then of the result
   llvm::SmallVector<Buffer> buffers_;
   llvm::SmallVector<mlir::Value> dimValues_;

@@ -243,6 +243,13 @@ Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point
 
 void KernelEvaluator::store(Value tensor, llvm::ArrayRef<Point> points,
                             llvm::ArrayRef<Value> values) {
+  resultInPool_ = storeThroughPool(tensor, points, values);
+  if (!resultInPool_)
+    storeDirect(tensor, points, values);
+}
+
+void KernelEvaluator::storeDirect(Value tensor, llvm::ArrayRef<Point> points,
+                                  llvm::ArrayRef<Value> values) {
   auto type = cast<RankedTensorType>(tensor.getType());
   size_t tensors = llvm::count_if(kernel_.getArgumentTypes(),
                                   [](Type type) { return isa<RankedTensorType>(type); });
@@ -345,7 +352,17 @@ void KernelEvaluator::run(ValueRange tileCoordinates, Value lane) {
     return runRows(tileCoordinates, lane);
   auto shape = shapeOf(result_);
   auto space = tileSpace();
-  lane_ = space_.addVariable(lane, 0, tile_.lanes - 1, true);
+  // Staged tiles: the invocation's place along each dimension, innermost first.
+  llvm::SmallVector<IndexExpr> places(space.size(), IndexExpr(0));
+  if (!tile_.threads.empty()) {
+    int64_t size = 1;
+    for (int64_t threads : tile_.threads)
+      size *= threads;
+    invocation_ = space_.addVariable(lane, 0, size - 1, true);
+    places = takeApart(invocation_, tile_.threads);
+  } else {
+    lane_ = space_.addVariable(lane, 0, tile_.lanes - 1, true);
+  }
   // A point, and under which guard it is stored: loads for points that lie outside are harmless
   // along the lanes' dimension, and redirected along others.
   std::vector<Point> points(1);
@@ -356,8 +373,9 @@ void KernelEvaluator::run(ValueRange tileCoordinates, Value lane) {
     if (space[d].isConstant())
       last = (space[d].constant + tile - 1) / tile - 1;
     const bool byLanes = tile_.lanes > 1 && d == tile_.laneDim;
-    IndexExpr coordinate =
-        space_.addVariable(builder_ ? tileCoordinates[d] : Value(), 0, last, tile_.lanes == 1);
+    const bool byThreads = !tile_.threads.empty();
+    IndexExpr coordinate = space_.addVariable(builder_ ? tileCoordinates[d] : Value(), 0, last,
+                                              tile_.lanes == 1 && !byThreads);
     bool ragged = !space[d].isConstant() || space[d].constant % tile != 0;
     llvm::SmallVector<IndexExpr> indices, conditions;
     for (int64_t j = 0; j < tile_.result[d]; ++j) {
@@ -372,10 +390,14 @@ void KernelEvaluator::run(ValueRange tileCoordinates, Value lane) {
                                  ? space_.sub(space_.sub(runs, IndexExpr(1)), unclamped)
                                  : conditions[j - j % tile_.run]);
       } else {
-        indices.push_back(space_.add(space_.scale(coordinate, tile), IndexExpr(j)));
+        // Neighbouring invocations have neighbouring points.
+        IndexExpr within =
+            byThreads ? space_.add(IndexExpr(j * tile_.threads[d]), places[d]) : IndexExpr(j);
+        indices.push_back(space_.add(space_.scale(coordinate, tile), within));
         // The first point of a tile always lies inside: there is no tile without one.
-        conditions.push_back(j > 0 ? space_.sub(space_.sub(space[d], IndexExpr(1)), indices.back())
-                                   : IndexExpr(0));
+        conditions.push_back(j > 0 || byThreads
+                                 ? space_.sub(space_.sub(space[d], IndexExpr(1)), indices.back())
+                                 : IndexExpr(0));
       }
     }
     std::vector<Point> next;

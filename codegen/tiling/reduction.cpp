@@ -53,7 +53,7 @@ Values KernelEvaluator::evaluateReduction(linalg::GenericOp op, llvm::ArrayRef<P
   llvm::SmallVector<unsigned> reductionDims;
   op.getReductionDims(reductionDims);
   auto extents = loopExtents(op);
-  llvm::SmallVector<LoopLevel> levels;
+  llvm::SmallVector<LoopLevel> levels, outer; // outer: from one stage to the next
   int64_t total = 1;
   for (auto [q, dim] : llvm::enumerate(reductionDims)) {
     int64_t unroll = q < tile_.reduction.size() ? tile_.reduction[q] : 1;
@@ -62,10 +62,12 @@ Values KernelEvaluator::evaluateReduction(linalg::GenericOp op, llvm::ArrayRef<P
       total = kBlockedSumLength; // unknown: assume the worst
       continue;
     }
-    int64_t trips = extents[dim].constant / unroll;
     total *= extents[dim].constant;
-    if (trips != 1)
+    int64_t staged = q < tile_.stageSteps.size() ? tile_.stageSteps[q] : extents[dim].constant;
+    if (int64_t trips = staged / unroll; trips != 1)
       levels.push_back({dim, IndexExpr(trips), unroll});
+    if (int64_t trips = extents[dim].constant / staged; trips != 1)
+      outer.push_back({dim, IndexExpr(trips), staged});
   }
   // Long loops inside: what only depends on short ones (windows, and whether they lie within the
   // padding) is computed outside of them.
@@ -73,14 +75,18 @@ Values KernelEvaluator::evaluateReduction(linalg::GenericOp op, llvm::ArrayRef<P
     std::stable_sort(levels.begin(), levels.end(), [](const LoopLevel &a, const LoopLevel &b) {
       return a.trips.constant < b.trips.constant;
     });
+  if (!tile_.stageSteps.empty()) {
+    stageLevel_ = outer.size();
+    levels.insert(levels.begin(), outer.begin(), outer.end());
+  }
   bool blocked = isSum(op) && total >= kBlockedSumLength;
-  if (blocked && levels.size() == 1 && levels[0].trips.isConstant()) {
+  if (blocked && levels.size() == 1 && tile_.stageSteps.empty() && levels[0].trips.isConstant()) {
     int64_t trips = levels[0].trips.constant, inner = divisorUpTo(trips, kBlock);
     if (inner > 1 && inner < trips)
       levels = {{levels[0].dim, IndexExpr(trips / inner), levels[0].multiplier * inner},
                 {levels[0].dim, IndexExpr(inner), levels[0].multiplier}};
   }
-  blocked = blocked && levels.size() > 1;
+  blocked = blocked && levels.size() > 1 && stageLevel_ != 0;
 
   Values init = evaluate(op.getDpsInits().front(), points);
   Values accumulators = init;
@@ -95,6 +101,13 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
                                 size_t level, llvm::SmallVector<IndexExpr, 6> offsets,
                                 llvm::ArrayRef<Point> points, Values &accumulators,
                                 llvm::ArrayRef<Value> init, bool blocked) {
+  if (level == stageLevel_) {
+    stageLevel_ = ~size_t(0);
+    stageOperands(op, offsets, points, levels.drop_front(level));
+    emitLoops(op, levels, level, offsets, points, accumulators, init, blocked);
+    stageLevel_ = level;
+    return;
+  }
   if (level == levels.size()) {
     emitReductionStep(op, offsets, points, accumulators);
     return;
@@ -200,7 +213,8 @@ void KernelEvaluator::emitReductionStep(linalg::GenericOp op, llvm::ArrayRef<Ind
         source.index.push_back(space_.evaluate(expr, loops[i], {}));
       inner.push_back(std::move(source));
     }
-    inputs.push_back(evaluate(operand->get(), inner));
+    inputs.push_back(staged_.count(operand) ? readStaged(operand, inner)
+                                            : evaluate(operand->get(), inner));
   }
 
   size_t count = points.size();

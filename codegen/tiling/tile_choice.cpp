@@ -1,7 +1,10 @@
 #include "codegen/tiling/tile_choice.h"
 
+#include "engine/plan/plan.h"
+
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <numeric>
 
@@ -13,7 +16,7 @@ namespace {
 
 // Relative to one multiplication or addition of a whole subgroup.
 struct Weights {
-  double scalarLoad, vectorLoad, shuffle, store, loopStep, invocation;
+  double scalarLoad, vectorLoad, shuffle, store, loopStep, invocation, shared = 0, barrier = 0;
 };
 // A load through a storage buffer costs the software device a loop over its lanes; GPUs hide most
 // of it, but the ratio between tiles is the same. Carried accumulators cost the software device one
@@ -21,6 +24,8 @@ struct Weights {
 constexpr Weights kStorageBuffers{24, 30, 8, 24, 1, 30};
 // Texel fetches are straight-line code: eight loads of four elements and their transposition.
 constexpr Weights kTexels{48, 45, 5, 60, 1, 60};
+// Neighbouring invocations load neighbouring elements, so a scalar load is part of a wide one.
+constexpr Weights kStaged{16, 20, 8, 16, 1, 30, 3, 40};
 constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 1024;
 constexpr int64_t kSharedAccumulators = 128;               // of a tile with lanes, per lane
 constexpr int64_t kRowPoints = 16, kSharedRowPoints = 128; // of a row, that an invocation holds
@@ -40,6 +45,8 @@ struct Search {
   const Weights &weights;
   llvm::SmallVector<int64_t> resultShape, reductionShape; // kDynamic where the inputs decide
   int32_t candidates = 0;
+  std::vector<int64_t> poolWords{}; // of the tile whose cost was asked for last
+  bool resultInPool = false;
 
   static int64_t product(llvm::ArrayRef<int64_t> sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
@@ -67,18 +74,24 @@ struct Search {
   void descend(Candidate &from);
   /// Tiles that a subgroup shares, one for each pair of dimensions that may make an outer product.
   void addShared(std::vector<Candidate> &starts);
+  /// Staged tiles, cheapest first; takes the first that fits into shared memory.
+  TileChoice ladder();
+  std::vector<TileShape> stagedTiles() const;
 
   double cost(const TileShape &tile) {
     ++candidates;
     KernelEvaluator evaluator(kernel, tile, nullptr, {}, {});
     llvm::SmallVector<Value> none(resultShape.size());
     evaluator.run(none, {});
+    poolWords.assign(evaluator.poolWords().begin(), evaluator.poolWords().end());
+    resultInPool = evaluator.resultInPool();
     const OperationCounts &counts = evaluator.counts();
     double each = counts.scalarLoads * weights.scalarLoad +
                   counts.vectorLoads * weights.vectorLoad + counts.shuffles * weights.shuffle +
                   counts.stores * weights.store + counts.arithmetic +
-                  counts.loopSteps * weights.loopStep + weights.invocation;
-    double invocations = tile.lanes;
+                  counts.loopSteps * weights.loopStep + counts.shared * weights.shared +
+                  counts.barriers * weights.barrier + weights.invocation;
+    double invocations = static_cast<double>(tile.lanes * product(tile.threads));
     for (auto [d, extent] : llvm::enumerate(spaceOf(tile)))
       invocations *= ShapedType::isDynamic(extent)
                          ? std::ceil(kTypicalDynamicExtent / tile.extent(d))
@@ -216,10 +229,108 @@ void Search::addShared(std::vector<Candidate> &starts) {
   }
 }
 
+std::vector<TileShape> Search::stagedTiles() const {
+  const size_t rank = resultShape.size();
+  std::vector<TileShape> tiles;
+  if (rank < 2 || reductionShape.empty() ||
+      llvm::any_of(reductionShape, [](int64_t e) { return ShapedType::isDynamic(e) || e == 0; }))
+    return tiles;
+  // The last dimension, and the longest of the others (the last of them where sizes are not known).
+  const size_t columns = rank - 1;
+  size_t rows = rank - 2;
+  for (size_t d = 0; d < columns; ++d)
+    if (!ShapedType::isDynamic(resultShape[d]) && !ShapedType::isDynamic(resultShape[rows]) &&
+        resultShape[d] > resultShape[rows])
+      rows = d;
+  size_t deep = 0;
+  for (size_t q = 0; q < reductionShape.size(); ++q)
+    if (reductionShape[q] > reductionShape[deep])
+      deep = q;
+  const auto limit = static_cast<int64_t>(profile.maxWorkgroupInvocations);
+  for (auto [down, across] : {std::pair<int64_t, int64_t>{16, 16}, {8, 16}, {8, 8}}) {
+    if (down * across > limit)
+      continue;
+    for (auto [tall, wide] : {std::pair<int64_t, int64_t>{8, 4}, {4, 4}, {4, 2}, {2, 2}}) {
+      for (int64_t steps : {32, 16, 8, 4, 2, 1}) {
+        if (reductionShape[deep] % steps != 0)
+          continue;
+        TileShape tile;
+        tile.result.assign(rank, 1);
+        tile.threads.assign(rank, 1);
+        tile.result[rows] = tall;
+        tile.result[columns] = wide;
+        tile.threads[rows] = down;
+        tile.threads[columns] = across;
+        tile.stageSteps.assign(reductionShape.begin(), reductionShape.end());
+        tile.stageSteps[deep] = steps;
+        tile.reduction.assign(reductionShape.size(), 1);
+        tile.reduction[deep] = std::min<int64_t>(steps, 4);
+        tile.stageResult = true;
+        if (tall * wide <= static_cast<int64_t>(profile.registerTileElements))
+          tiles.push_back(std::move(tile));
+      }
+    }
+  }
+  return tiles;
+}
+
+TileChoice Search::ladder() {
+  struct Rung {
+    TileShape tile;
+    double cost;
+    uint64_t bytes, boxes;
+  };
+  std::vector<Rung> rungs;
+  for (TileShape &tile : stagedTiles()) {
+    const double predicted = cost(tile);
+    if (poolWords.empty())
+      continue; // nothing that several invocations read
+    // Operands are alive during the reduction, the result's box after it.
+    std::vector<plan::Value> boxes;
+    for (size_t i = 0; i < poolWords.size(); ++i) {
+      const uint32_t when = resultInPool && i + 1 == poolWords.size();
+      boxes.push_back({static_cast<uint64_t>(poolWords[i]) * 4, 16, when, when});
+    }
+    Result<plan::Plan> placed = plan::planArena(boxes);
+    if (!placed.isOk() || !plan::validatePlan(boxes, *placed).isOk())
+      continue;
+    for (uint64_t offset : placed->offsets)
+      tile.poolOffsets.push_back(static_cast<int64_t>(offset / 4));
+    uint64_t all = 0;
+    for (const plan::Value &box : boxes)
+      all += box.sizeBytes;
+    rungs.push_back({std::move(tile), predicted, (placed->heightBytes + 3) / 4 * 4, all});
+  }
+  std::stable_sort(rungs.begin(), rungs.end(),
+                   [](const Rung &a, const Rung &b) { return a.cost < b.cost; });
+  TileChoice choice;
+  choice.candidates = candidates;
+  for (const Rung &rung : rungs) {
+    const bool taken = !choice.tile.threads.empty();
+    const bool fits = rung.bytes <= profile.maxSharedMemoryBytes;
+    char text[64];
+    std::snprintf(text, sizeof text,
+                  ": %llu bytes shared, cost %.3g: ", static_cast<unsigned long long>(rung.bytes),
+                  rung.cost);
+    choice.ladder.push_back(
+        describeTile(rung.tile) + text +
+        (!fits   ? "more than the limit of " + std::to_string(profile.maxSharedMemoryBytes)
+         : taken ? "costlier"
+                 : "taken"));
+    if (taken || !fits)
+      continue;
+    choice.tile = rung.tile;
+    choice.predictedCost = rung.cost;
+    choice.boxesBytes = static_cast<uint32_t>(rung.boxes);
+    choice.sharedBytes = static_cast<uint32_t>(rung.bytes);
+  }
+  return choice;
+}
+
 } // namespace
 
 /// A row is shared by a subgroup, or by no one: nothing to search.
-TileChoice chooseRows(RankedTensorType type, const DeviceProfile &profile, bool baseline) {
+static TileChoice chooseRows(RankedTensorType type, const DeviceProfile &profile, bool baseline) {
   TileShape tile;
   tile.result.assign(type.getRank(), 1);
   tile.laneDim = type.getRank() - 1;
@@ -236,10 +347,17 @@ TileChoice chooseRows(RankedTensorType type, const DeviceProfile &profile, bool 
   return {tile, 0, 1};
 }
 
-TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, bool baseline) {
+TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKind kind) {
+  const bool baseline = kind == TileKind::baseline;
   if (kernel->hasAttr("gantry.rows"))
-    return chooseRows(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline);
-  Search search{kernel, profile, baseline ? kStorageBuffers : kTexels, {}, {}};
+    return kind == TileKind::staged
+               ? TileChoice{}
+               : chooseRows(cast<RankedTensorType>(kernel.getResultTypes().front()), profile,
+                            baseline);
+  const Weights &weights = baseline                   ? kStorageBuffers
+                           : kind == TileKind::staged ? kStaged
+                                                      : kTexels;
+  Search search{kernel, profile, weights, {}, {}};
   Value result = kernel.getBody().front().getTerminator()->getOperand(0);
   auto type = cast<RankedTensorType>(result.getType());
   search.resultShape.assign(type.getShape().begin(), type.getShape().end());
@@ -252,6 +370,9 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, bool ba
     for (unsigned dim : dims)
       search.reductionShape.push_back(ranges[dim]);
   });
+
+  if (kind == TileKind::staged)
+    return search.ladder();
 
   TileShape one{llvm::SmallVector<int64_t>(search.resultShape.size(), 1),
                 llvm::SmallVector<int64_t>(search.reductionShape.size(), 1)};
@@ -295,6 +416,11 @@ std::string describeTile(const TileShape &tile) {
   std::string text = tile.result.empty() ? "1" : "";
   if (tile.lanes > 1)
     text = std::to_string(tile.lanes) + " lanes of ";
+  if (!tile.threads.empty()) {
+    for (size_t d = 0; d < tile.threads.size(); ++d)
+      text += (d ? "x" : "") + std::to_string(tile.threads[d]);
+    text += " invocations of ";
+  }
   for (size_t d = 0; d < tile.result.size(); ++d) {
     if (d)
       text += "x";
@@ -308,6 +434,12 @@ std::string describeTile(const TileShape &tile) {
     unrolled *= size;
   if (unrolled > 1)
     text += ", reduction unrolled " + std::to_string(unrolled);
+  if (!tile.stageSteps.empty()) {
+    int64_t steps = 1;
+    for (int64_t size : tile.stageSteps)
+      steps *= size;
+    text += ", " + std::to_string(steps) + " steps staged at once";
+  }
   return text;
 }
 

@@ -18,18 +18,30 @@
 #include "engine/base/device_profile.h"
 
 #include <string>
+#include <vector>
 
 namespace gantry::codegen {
+
+enum class TileKind {
+  baseline, // for any device: no subgroup operations, no texel buffers, no shared memory
+  texel,    // for devices that read texels fastest: a subgroup may share a tile
+  staged,   // operands go through shared memory
+};
 
 struct TileChoice {
   TileShape tile;
   double predictedCost = 0; // weighted operations, all invocations
   int32_t candidates = 0;   // how many tiles were compared
+  uint32_t boxesBytes = 0;  // of all boxes in shared memory, some in the same place
+  uint32_t sharedBytes = 0; // of a workgroup
+  std::vector<std::string>
+      ladder{}; // staged tiles: each candidate, cheapest first, and what came of it
 };
 
-/// `kernel`: the outlined function, tensors then dims → one tensor. baseline: for any device, so
-/// without subgroup operations and texel buffers.
-TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, bool baseline);
+/// `kernel`: the outlined function, tensors then dims → one tensor. A staged tile is the cheapest
+/// of a ladder that fits into the profile's shared memory; where none does, or staging brings
+/// nothing, the choice has no threads and the kernel's baseline serves.
+TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, TileKind kind);
 
 /// "2x8 points, k unrolled 4": what inspect shows.
 std::string describeTile(const TileShape &tile);

@@ -146,7 +146,7 @@ Status checkSizes(const Program &program, const std::vector<int64_t> &values) {
       for (const uint32_t dim : *port->dims())
         GANTRY_RETURN_IF_ERROR(checkSize(program, values, dim, "a dimension", *port->name()));
   for (const Command *command : *program.commands()) {
-    for (const auto *counts : {command->workgroups(), command->texel_workgroups()})
+    for (const auto *counts : {command->workgroups(), command->other_workgroups()})
       for (uint32_t i = 0; counts && i < counts->size(); ++i)
         GANTRY_RETURN_IF_ERROR(
             checkSize(program, values, counts->Get(i), "a workgroup count", *command->name()));

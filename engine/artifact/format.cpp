@@ -59,9 +59,7 @@ uint32_t workgroupSizeOf(const Kernel &kernel, const KernelVariant &variant, uin
 
 const flatbuffers::Vector<uint32_t> &workgroupsOf(const Command &command,
                                                   const KernelVariant &variant) {
-  const bool own = command.texel_workgroups() && command.texel_workgroups()->size() != 0;
-  return variant.binding() == Binding::texel && own ? *command.texel_workgroups()
-                                                    : *command.workgroups();
+  return variant.grid() == 1 ? *command.other_workgroups() : *command.workgroups();
 }
 
 } // namespace gantry::artifact

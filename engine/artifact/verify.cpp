@@ -418,8 +418,16 @@ Status Verifier::checkDispatch(const std::string &owner, const Command &command)
   if (command.dims()->size() != kernel.dim_count())
     return damaged(owner, "%u dims; its kernel has %u", command.dims()->size(), kernel.dim_count());
   GANTRY_RETURN_IF_ERROR(checkWorkgroups(owner, *command.workgroups()));
-  if (command.texel_workgroups() && command.texel_workgroups()->size() != 0)
-    GANTRY_RETURN_IF_ERROR(checkWorkgroups(owner, *command.texel_workgroups()));
+  if (command.other_workgroups() && command.other_workgroups()->size() != 0)
+    GANTRY_RETURN_IF_ERROR(checkWorkgroups(owner, *command.other_workgroups()));
+  for (const KernelVariant *variant : *kernel.variants()) {
+    if (variant->grid() > 1)
+      return damaged(owner, "a variant of its kernel has grid %u; there are 0 and 1",
+                     variant->grid());
+    if (variant->grid() == 1 &&
+        (!command.other_workgroups() || !command.other_workgroups()->size()))
+      return damaged(owner, "no workgroup counts for its kernel's variant of grid 1");
+  }
   for (const KernelVariant *variant : *kernel.variants())
     for (uint32_t i = 0; variant->texels() && i < variant->texels()->size(); ++i)
       if (const uint32_t buffer = variant->texels()->Get(i)->buffer();
@@ -462,9 +470,9 @@ Status Verifier::checkCommands() const {
     }
     GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "dims", *command.dims()));
     GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "workgroups", *command.workgroups()));
-    if (command.texel_workgroups())
+    if (command.other_workgroups())
       GANTRY_RETURN_IF_ERROR(
-          checkExprIndices(owner, "texel_workgroups", *command.texel_workgroups()));
+          checkExprIndices(owner, "other_workgroups", *command.other_workgroups()));
     GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "flops", command.flops()));
     GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "bytes_moved", command.bytes_moved()));
     GANTRY_RETURN_IF_ERROR(command.kind() == CommandKind::dispatch ? checkDispatch(owner, command)

@@ -65,6 +65,7 @@ struct DeviceProfile {
   uint32_t subgroupSize = 1;            // 1: not known; kernels use no subgroup operation
   uint32_t minSubgroupSize = 1;         // those that a kernel can ask for, with
   uint32_t maxSubgroupSize = 1;         // subgroupSizeControl; else both are subgroupSize
+  bool stageOperands = false;           // whether kernels gain by going through shared memory
   bool preferAddressBinding = false;    // whether addresses are the faster way to bind buffers
   uint32_t preferredWorkgroupSize = 0;  // invocations
   uint32_t registerTileElements = 0;    // 32-bit accumulators that a thread should hold at most

@@ -63,6 +63,15 @@ DeviceProfile lavapipe() {
   return profile;
 }
 
+/// The generic device, with kernels that stage their operands in shared memory: what GPUs gain by,
+/// for those that have no profile of their own, and for tests on devices that do not gain.
+DeviceProfile staging() {
+  DeviceProfile profile = generic();
+  profile.name = "vulkan:staging";
+  profile.stageOperands = true;
+  return profile;
+}
+
 /// What all GPUs below have in common: kernels in f16 and int8, addresses, subgroup operations.
 DeviceProfile gpu(const char *name, uint32_t subgroupSize) {
   DeviceProfile profile = generic();
@@ -71,6 +80,7 @@ DeviceProfile gpu(const char *name, uint32_t subgroupSize) {
   profile.maxWorkgroupInvocations = 1024;
   profile.maxWorkgroupSize = {1024, 1024, 64};
   profile.preferAddressBinding = true;
+  profile.stageOperands = true;
   profile.subgroupSize = profile.minSubgroupSize = profile.maxSubgroupSize = subgroupSize;
   profile.preferredWorkgroupSize = 256;
   profile.registerTileElements = 64;
@@ -277,6 +287,7 @@ const std::vector<NamedProfile> &namedProfiles() {
   static const std::vector<NamedProfile> all = {
       {generic(), {}},
       {lavapipe(), {"llvmpipe"}},
+      {staging(), {}},
       {nvidiaHopper(), {"H100", "H200", "H800"}},
       {nvidiaAda(), {"RTX 40", "Ada Generation", "NVIDIA L4"}},
       {nvidiaAmpere(), {"RTX 30", "RTX A", "NVIDIA A10", "NVIDIA A40"}},

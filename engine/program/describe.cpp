@@ -204,6 +204,12 @@ private:
         json_.field("binding", artifact::EnumNameBinding(variant->binding()));
         json_.field("spirv_bytes", uint64_t{4} * variant->spirv()->size());
         json_.field("shared_bytes", variant->shared_bytes());
+        json_.field("boxes_bytes", variant->boxes_bytes());
+        json_.field("grid", variant->grid());
+        json_.key("ladder").beginList();
+        for (uint32_t i = 0; variant->ladder() && i < variant->ladder()->size(); ++i)
+          json_.value(variant->ladder()->Get(i)->string_view());
+        json_.endList();
         json_.field("subgroup_size", variant->subgroup_size());
         json_.field("tile", (variant->tile() && variant->tile()->size() != 0 ? variant->tile()
                                                                              : kernel->tile())

@@ -190,7 +190,9 @@ Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &ke
   const artifact::KernelVariant *best = nullptr;
   int bestRank = kNever;
   for (const artifact::KernelVariant *variant : *kernel.variants()) {
-    const int rank = rankOf(variant->binding(), choice, profile, large);
+    int rank = rankOf(variant->binding(), choice, profile, large);
+    if (rank != kNever) // of the same binding, what was made for such a device
+      rank = 2 * rank + (variant->grid() == 0 ? 1 : 0);
     if (rank >= bestRank)
       continue;
     Status status = checkVariant(kernel, *variant, profile);

@@ -18,7 +18,7 @@ TOLERANCE = 1e-4  # on ||out - ref|| / ||ref||
 ARENA_RATIO = 1.10
 VALIDATION = re.compile(r"VUID-|SYNC-HAZARD|UNASSIGNED-|Validation (Error|Warning)", re.I)
 
-PROFILES = ("vulkan:generic", "vulkan:lavapipe")  # each model is compiled for both
+PROFILES = ("vulkan:generic", "vulkan:staging", "vulkan:lavapipe")  # each model is compiled for all
 
 # Each way in which a model must give the same answer: profile, environment and arguments. An artifact
 # for lavapipe holds kernels that read texels and shuffle, and their baseline beside them.
@@ -26,6 +26,8 @@ VARIANTS = {
     "storage-buffer, synchronization validation": (
         "vulkan:generic", {"GANTRY_VALIDATION": "sync"}, ["--binding", "storage-buffer"]),
     "address, validation": ("vulkan:generic", {"GANTRY_VALIDATION": "1"}, ["--binding", "address"]),
+    "staging: shared memory, validation": (
+        "vulkan:staging", {"GANTRY_VALIDATION": "1"}, ["--binding", "storage-buffer"]),
     "lavapipe: texel, validation": ("vulkan:lavapipe", {"GANTRY_VALIDATION": "1"}, ["--binding", "texel"]),
     "lavapipe: storage-buffer": ("vulkan:lavapipe", {}, ["--binding", "storage-buffer"]),
     "lavapipe: memory checked": ("vulkan:lavapipe", {"GANTRY_VALIDATION": "1"}, ["--check-memory"]),

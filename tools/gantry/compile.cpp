@@ -139,6 +139,16 @@ void addCompile(CLI::App &app, Action &action) {
           "The most that the arena may have: 256MiB, 1.5GiB, or bytes. Tensors are computed again "
           "or wait on the host; constants, inputs and outputs come on top")
       ->type_name("SIZE");
+  command
+      ->add_option_function<std::string>(
+          "--shared-memory",
+          [options](const std::string &text) {
+            options->request.sharedMemory = static_cast<uint32_t>(
+                std::min<uint64_t>(parseBytes(text, "--shared-memory"), UINT32_MAX));
+          },
+          "The most shared memory that a workgroup may have (else the profile's): kernels take the "
+          "best tile within it, in the last resort one without")
+      ->type_name("SIZE");
   command->add_flag("--keep-order", options->request.keepOrder,
                     "Run the operators in the model's own order, not in that of least memory");
   command->add_flag("--dump-ir{*}", options->dumpIr,

@@ -36,6 +36,7 @@ struct CompileRequest {
   std::string profile;
   bool keepAllOutputs = false;
   bool keepOrder = false;
+  uint32_t sharedMemory = 0;                             // bytes of a workgroup; 0: the profile's
   uint64_t memoryBudget = 0;                             // bytes; 0: none
   std::string dumpIr, dumpIrPass, dumpSpirv, reproducer; // "" for none
 };

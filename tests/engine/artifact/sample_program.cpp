@@ -98,6 +98,8 @@ ProgramT program(const Expr &batch, bool dynamic) {
                   TexelRead(2, TexelFormat::rgba32i, false)};
   texel.workgroup_size = {8, 1, 1};
   texel.subgroup_size = 8;
+  texel.grid = 1;
+  texel.ladder = {"8 lanes of 2 points: taken"};
   texel.tile = "8 lanes of 2 points per invocation";
   append(kernel.variants, std::move(texel));
   append(p.kernels, std::move(kernel));
@@ -110,7 +112,7 @@ ProgramT program(const Expr &batch, bool dynamic) {
   dispatch.writes = {false, false, false, true};
   dispatch.dims = {0};
   dispatch.workgroups = {6, 7, 7};
-  dispatch.texel_workgroups = {7, 7, 7};
+  dispatch.other_workgroups = {7, 7, 7};
   dispatch.flops = 2;
   dispatch.bytes_moved = 4;
   append(p.commands, std::move(dispatch));

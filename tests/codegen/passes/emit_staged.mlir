@@ -1,0 +1,54 @@
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:staging},cse))' | FileCheck %s
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:staging shared-memory=2048},cse))' | FileCheck %s --check-prefix=SMALL
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:staging shared-memory=16},cse))' | FileCheck %s --check-prefix=NONE
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:staging},cse,convert-kernels-to-spirv,bind-buffers))' | FileCheck %s --check-prefix=BIND
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Both operands are staged inside of the loop over stages, between two barriers; the result goes
+// through the same storage after it, and is stored in vectors.
+// CHECK-LABEL: func.func @kernel_0_staged(
+// CHECK-SAME: gantry.shared_bytes = 16384
+// CHECK: %[[POOL:.*]] = memref.alloc() : memref<4096xf32, #spirv.storage_class<Workgroup>>
+// CHECK: scf.for
+// CHECK: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory>
+// CHECK: memref.store %{{.*}}, %[[POOL]]
+// CHECK: spirv.ControlBarrier
+// CHECK: memref.load %[[POOL]]
+// CHECK: arith.mulf
+// CHECK: spirv.ControlBarrier
+// CHECK: memref.store %{{.*}}, %[[POOL]]
+// CHECK: spirv.ControlBarrier
+// CHECK: memref.load %[[POOL]]
+// CHECK: memref.store %{{.*}} : memref<?xvector<4xf32>
+
+// A lower limit: a lower rung of the ladder. Every rung says what came of it.
+// SMALL: gantry.ladder = [{{.*}}more than the limit of 2048{{.*}}taken"{{.*}}costlier
+// SMALL-SAME: gantry.shared_bytes = {{[0-9]+}} : i64
+
+// The last rung: no shared memory at all.
+// NONE: func.func @kernel_0(
+// NONE-NOT: @kernel_0_staged
+// NONE-NOT: memref.alloc
+
+// BIND-COUNT-4: spirv.module
+// BIND-SAME: gantry.shared_bytes = 16384
+// BIND: spirv.GlobalVariable @{{.*}} : !spirv.ptr<!spirv.struct<(!spirv.array<4096 x f32>)>, Workgroup>
+module {
+  module @kernel_0 attributes {gantry.kernel} {
+    func.func @kernel_0(%x: tensor<512x64xf32>, %w: tensor<64x512xf32>) -> tensor<512x512xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+      %z = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<512x512xf32>
+      %i = linalg.fill ins(%z : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
+      %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<512x64xf32>, tensor<64x512xf32>) outs(%i : tensor<512x512xf32>) {
+      ^bb0(%p: f32, %q: f32, %o: f32):
+        %m = arith.mulf %p, %q : f32
+        %s = arith.addf %o, %m : f32
+        linalg.yield %s : f32
+      } -> tensor<512x512xf32>
+      return %0 : tensor<512x512xf32>
+    }
+  }
+}
