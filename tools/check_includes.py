@@ -51,6 +51,7 @@ ROOMS = {
     "examples": [RUNTIME_API, COMPILER_API],
     "benchmarks": [RUNTIME_API, COMPILER_API],
     "benchmarks/kernels": [RUNTIME_API, "tests"],
+    "benchmarks/models": [RUNTIME_API, "benchmarks/kernels"],
     "benchmarks/planner": ["engine/base", "engine/plan", "tests"],
     "benchmarks/heap": ["engine/base", "engine/device", "engine/heap", "engine/plan", "tests"],
     "benchmarks/trace": ["engine/base", "engine/device", "engine/heap", "engine/trace", "benchmarks/heap",

@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
 """Compiles and measures models; prints one line each, or JSON.
 
-    benchmarks/models.py [--gantry TOOL] [--json] [--seconds S] [--device D] [MODEL or FOLDER ...]
+    benchmarks/models/models.py [--gantry TOOL] [--json] [--seconds S] [--device D] [--profile P]
+                                [--peers] [MODEL or FOLDER ...]
 
 Without arguments: examples/digits, tests/data/models and, where they exist, ../shared/models and
 ../shared/onnx/light. Columns: time to compile; median time of a run and of its dispatches on the
 device; GFLOP/s from the operators' own counts over the device time; arena height, its lower bound,
 and their ratio. Inputs are random (seed 1). Dynamic dimensions take --dim (batch=2 time=48 without).
 The exit code is 1 if a model could not be compiled or run. Standard library only.
+
+A second table follows where model_bench is built (GANTRY_BUILD_BENCHMARKS=ON) beside the tool: seconds of
+a run (CPU seconds of one core on a software device), operations per second, and their share of the
+hand-written convolution's rate in the same run. --peers adds the CPU seconds of other runtimes for image
+models: peers.py says which.
 """
 import argparse
 import json
@@ -17,7 +23,9 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+import peers
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEFAULTS = ["examples/digits", "tests/data/models", "../shared/models", "../shared/onnx/light"]
 
 
@@ -45,21 +53,46 @@ def call(command):
     return done.stdout
 
 
+def share(artifact, options, plan):
+    """model_bench's row; None where it is not built."""
+    tool = options.gantry.parent / "model_bench"
+    if not tool.exists():
+        return None
+    out = artifact.with_suffix(".json")
+    dims = [w for symbol in plan.get("symbols", [])
+            for w in ("--dim", f"{symbol['name']}={options.dims.get(symbol['name'], 1)}")]
+    device = ["--device", options.device] if options.device else []
+    call([tool, "--json", out, *device, *dims, artifact])
+    return json.loads(out.read_text())["models"][0]
+
+
+def peers_of(model, options, plan):
+    """The peers' seconds for a model of one image, where asked for."""
+    shapes = [port["dims"] for port in plan["inputs"]]
+    image = len(shapes) == 1 and len(shapes[0]) == 4 and all(isinstance(d, int) for d in shapes[0])
+    if not options.peers or not image or model.suffix != ".onnx":
+        return {}
+    seconds, reasons = peers.measure(model, label(model), tuple(shapes[0]))
+    return {"peers": seconds, "peers_without": reasons}
+
+
 def measure(model, options, folder):
-    artifact = folder / "model.gantry"
+    artifact = folder / f"{label(model)}.gantry"
     start = time.monotonic()
-    call([options.gantry, "compile", model, "-o", artifact])
+    profile = ["--profile", options.profile] if options.profile else []
+    call([options.gantry, "compile", model, "-o", artifact, *profile])
     compile_seconds = time.monotonic() - start
     plan = json.loads(call([options.gantry, "inspect", artifact, "--json"]))
     dims = [w for symbol in plan.get("symbols", [])
             for w in ("--dim", f"{symbol['name']}={options.dims.get(symbol['name'], 1)}")]
     device = ["--device", options.device] if options.device else []
+    result = {"core": share(artifact, options, plan), **peers_of(model, options, plan)}
     bench = json.loads(call([options.gantry, "bench", artifact, "--random", "1", "--seconds", options.seconds,
                              "--json", *device, *dims]))
     gpu = bench.get("gpu", {}).get("median_ns")
     flops = sum(d["flops"] for d in bench["dispatches"])
     return {
-        "model": label(model), "device": bench["device"], "compile_s": compile_seconds,
+        **result, "model": label(model), "device": bench["device"], "compile_s": compile_seconds,
         "load_ms": bench["load_ns"] / 1e6, "run_ms": bench["run"]["median_ns"] / 1e6,
         "run_p90_ms": bench["run"]["p90_ns"] / 1e6, "gpu_ms": gpu / 1e6 if gpu else None,
         "gflop": flops / 1e9, "gflops": flops / gpu if gpu else None, "dispatches": len(bench["dispatches"]),
@@ -82,12 +115,28 @@ def row(r):
             f"{size(r['lower_bound_bytes']):>11} {r['ratio']:6.3f}")
 
 
+def print_shares(results):
+    rows = [r for r in results if r["core"]]
+    if not rows:
+        return
+    print(f"\n{'model':24} {'seconds':>9} {'GFLOP':>8} {'GFLOP/s':>9} {'conv GFLOP/s':>12} {'share':>6}  "
+          "peers, seconds")
+    for r in rows:
+        core = r["core"]
+        others = [f"{peer} {seconds:.4f}" for peer, seconds in r.get("peers", {}).items()]
+        others += [f"{peer}: {why}" for peer, why in r.get("peers_without", {}).items()]
+        print(f"{r['model'][:24]:24} {core['seconds']:9.4f} {core['gflop']:8.3f} {core['gflops']:9.2f} "
+              f"{core['conv_gflops']:12.2f} {core['ratio']:6.3f}  {'; '.join(others)}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gantry", type=pathlib.Path, default=ROOT / "build/release/bin/gantry")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--device", default="")
+    parser.add_argument("--profile", default="", help="device profile; without: the compiler's own")
+    parser.add_argument("--peers", action="store_true", help="measure other runtimes on the CPU as well")
     parser.add_argument("--dim", action="append", default=[])
     parser.add_argument("places", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
@@ -110,6 +159,7 @@ def main():
         print(json.dumps(results, indent=2))
     elif results:
         print(f"on {results[0]['device']}")
+        print_shares(results)
     return 1 if failed or not results else 0
 
 
