@@ -29,6 +29,7 @@ constexpr Weights kStaged{16, 20, 8, 16, 1, 30, 3, 40};
 constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 1024;
 constexpr int64_t kSharedAccumulators = 128;               // of a tile with lanes, per lane
 constexpr int64_t kRowPoints = 16, kSharedRowPoints = 128; // of a row, that an invocation holds
+constexpr int64_t kLeastRows = 4; // of a dimension that staged tiles extend over
 constexpr double kTypicalDynamicExtent = 64;
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
 
@@ -235,39 +236,40 @@ std::vector<TileShape> Search::stagedTiles() const {
   if (rank < 2 || reductionShape.empty() ||
       llvm::any_of(reductionShape, [](int64_t e) { return ShapedType::isDynamic(e) || e == 0; }))
     return tiles;
-  // The last dimension, and the longest of the others (the last of them where sizes are not known).
+  // The last dimension, and one of the others of which there is something to share.
   const size_t columns = rank - 1;
-  size_t rows = rank - 2;
+  llvm::SmallVector<size_t> others;
   for (size_t d = 0; d < columns; ++d)
-    if (!ShapedType::isDynamic(resultShape[d]) && !ShapedType::isDynamic(resultShape[rows]) &&
-        resultShape[d] > resultShape[rows])
-      rows = d;
+    if (ShapedType::isDynamic(resultShape[d]) || resultShape[d] >= kLeastRows)
+      others.push_back(d);
   size_t deep = 0;
   for (size_t q = 0; q < reductionShape.size(); ++q)
     if (reductionShape[q] > reductionShape[deep])
       deep = q;
   const auto limit = static_cast<int64_t>(profile.maxWorkgroupInvocations);
-  for (auto [down, across] : {std::pair<int64_t, int64_t>{16, 16}, {8, 16}, {8, 8}}) {
-    if (down * across > limit)
-      continue;
-    for (auto [tall, wide] : {std::pair<int64_t, int64_t>{8, 4}, {4, 4}, {4, 2}, {2, 2}}) {
-      for (int64_t steps : {32, 16, 8, 4, 2, 1}) {
-        if (reductionShape[deep] % steps != 0)
-          continue;
-        TileShape tile;
-        tile.result.assign(rank, 1);
-        tile.threads.assign(rank, 1);
-        tile.result[rows] = tall;
-        tile.result[columns] = wide;
-        tile.threads[rows] = down;
-        tile.threads[columns] = across;
-        tile.stageSteps.assign(reductionShape.begin(), reductionShape.end());
-        tile.stageSteps[deep] = steps;
-        tile.reduction.assign(reductionShape.size(), 1);
-        tile.reduction[deep] = std::min<int64_t>(steps, 4);
-        tile.stageResult = true;
-        if (tall * wide <= static_cast<int64_t>(profile.registerTileElements))
-          tiles.push_back(std::move(tile));
+  for (size_t rows : others) {
+    for (auto [down, across] : {std::pair<int64_t, int64_t>{16, 16}, {8, 16}, {8, 8}}) {
+      if (down * across > limit)
+        continue;
+      for (auto [tall, wide] : {std::pair<int64_t, int64_t>{8, 4}, {4, 4}, {4, 2}, {2, 2}}) {
+        for (int64_t steps : {32, 16, 8, 4, 2, 1}) {
+          if (reductionShape[deep] % steps != 0)
+            continue;
+          TileShape tile;
+          tile.result.assign(rank, 1);
+          tile.threads.assign(rank, 1);
+          tile.result[rows] = tall;
+          tile.result[columns] = wide;
+          tile.threads[rows] = down;
+          tile.threads[columns] = across;
+          tile.stageSteps.assign(reductionShape.begin(), reductionShape.end());
+          tile.stageSteps[deep] = steps;
+          tile.reduction.assign(reductionShape.size(), 1);
+          tile.reduction[deep] = std::min<int64_t>(steps, 4);
+          tile.stageResult = true;
+          if (tall * wide <= static_cast<int64_t>(profile.registerTileElements))
+            tiles.push_back(std::move(tile));
+        }
       }
     }
   }

@@ -75,6 +75,23 @@ CommandInfo parseCommand(const Json &json) {
   return command;
 }
 
+KernelInfo parseKernel(const Json &json) {
+  json.get_ref<const Json::object_t &>();
+  KernelInfo kernel;
+  kernel.name = text(json, "name");
+  for (const Json &variant : list(json, "variants")) {
+    VariantInfo &info = kernel.variants.emplace_back();
+    info.binding = text(variant, "binding");
+    info.tile = text(variant, "tile");
+    info.sharedBytes = number(variant, "shared_bytes").value_or(0);
+    info.boxesBytes = number(variant, "boxes_bytes").value_or(0);
+    info.subgroupSize = number(variant, "subgroup_size").value_or(0);
+    for (const Json &rung : list(variant, "ladder"))
+      info.ladder.push_back(textOf(rung));
+  }
+  return kernel;
+}
+
 } // namespace
 
 Description parseDescription(std::string_view source) {
@@ -92,7 +109,9 @@ Description parseDescription(std::string_view source) {
       result.values.push_back(parseValue(value));
     for (const Json &command : list(json, "commands"))
       result.commands.push_back(parseCommand(command));
-    result.kernelCount = list(json, "kernels").size();
+    for (const Json &kernel : list(json, "kernels"))
+      result.kernels.push_back(parseKernel(kernel));
+    result.kernelCount = result.kernels.size();
     result.constantBytes = number(json, "constant_bytes");
     result.arenaBytes = number(json, "arena_bytes");
     result.lowerBoundBytes = number(json, "lower_bound_bytes");

@@ -37,6 +37,18 @@ struct CommandInfo {
   bool barrierBefore = false;
 };
 
+/// One way in which a kernel was generated.
+struct VariantInfo {
+  std::string binding, tile;
+  uint64_t sharedBytes = 0, boxesBytes = 0, subgroupSize = 0;
+  std::vector<std::string> ladder; // tiles that were compared, and what came of each
+};
+
+struct KernelInfo {
+  std::string name;
+  std::vector<VariantInfo> variants;
+};
+
 struct SymbolInfo {
   std::string name;
 };
@@ -47,6 +59,7 @@ struct Description {
   std::vector<SymbolInfo> symbols;
   std::vector<ValueInfo> values;
   std::vector<CommandInfo> commands;
+  std::vector<KernelInfo> kernels;
   size_t kernelCount = 0;
   std::optional<uint64_t> arenaBytes, lowerBoundBytes, constantBytes;
   uint32_t peakCommand = 0;

@@ -17,7 +17,7 @@ namespace {
 using Align = Table::Align;
 
 struct InspectOptions {
-  std::string model, profile, plot, title, compare;
+  std::string model, profile, plot, title, compare, why;
   std::vector<std::string> dims;
   bool json = false, dispatches = false;
 };
@@ -186,6 +186,46 @@ std::string titleOf(const InspectOptions &options) {
   return stem == "model" && path.has_parent_path() ? path.parent_path().filename().string() : stem;
 }
 
+/// The variants of one command's kernel, and the tiles that were compared for each. `which`: its
+/// index, or a part of its name that no other command's has.
+void printWhy(const Description &plan, const std::string &which) {
+  const CommandInfo *found = nullptr;
+  size_t matches = 0;
+  for (size_t i = 0; i < plan.commands.size(); ++i)
+    if (plan.commands[i].kind == "dispatch" &&
+        (which == std::to_string(i) || plan.commands[i].name.find(which) != std::string::npos)) {
+      found = &plan.commands[i];
+      ++matches;
+      if (which == std::to_string(i) || found->name == which) {
+        matches = 1;
+        break;
+      }
+    }
+  if (matches != 1)
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("{} dispatches are called '{}'; give the index or the name of one: "
+                                "`gantry inspect --dispatches` lists them",
+                                matches == 0 ? "no" : std::to_string(matches), which));
+  const bool colour = colourOnStdout();
+  print(fmt::format("{}\n", coloured(printable(found->name), Colour::kBold, colour)));
+  for (const KernelInfo &kernel : plan.kernels) {
+    if (kernel.name != found->kernel)
+      continue;
+    for (const VariantInfo &variant : kernel.variants) {
+      print(fmt::format(
+          "\n  {}: {}\n    {} of shared memory{}{}\n",
+          coloured(variant.binding, Colour::kBold, colour), printable(variant.tile),
+          humanBytes(variant.sharedBytes),
+          variant.boxesBytes > variant.sharedBytes
+              ? fmt::format(" for boxes of {}, which share storage", humanBytes(variant.boxesBytes))
+              : "",
+          variant.subgroupSize ? fmt::format("; subgroups of {}", variant.subgroupSize) : ""));
+      for (const std::string &rung : variant.ladder)
+        print(fmt::format("    {}\n", printable(rung)));
+    }
+  }
+}
+
 ExitCode runInspect(const InspectOptions &options) {
   std::map<std::string, int64_t> dims = parseDims(options.dims);
   CompileRequest request;
@@ -206,6 +246,10 @@ ExitCode runInspect(const InspectOptions &options) {
   }
   if (!options.compare.empty())
     return compareWith(options, plan, dims, request);
+  if (!options.why.empty()) {
+    printWhy(plan, options.why);
+    return ExitCode::kOk;
+  }
   if (options.json) {
     print(json + (json.ends_with('\n') ? "" : "\n"));
     return ExitCode::kOk;
@@ -244,6 +288,12 @@ void addInspect(CLI::App &app, Action &action) {
       ->type_name("NAME=N");
   command->add_flag("--dispatches", options->dispatches,
                     "List the commands with their workgroups and shared memory");
+  command
+      ->add_option(
+          "--why", options->why,
+          "How a dispatch's kernel is made: its variants, and for those that stage operands "
+          "in shared memory the tiles that were compared and what came of each")
+      ->type_name("DISPATCH");
   command->add_option("--plot", options->plot, "Draw the arena: time across, addresses up")
       ->type_name("FILE.svg");
   command
@@ -257,6 +307,7 @@ void addInspect(CLI::App &app, Action &action) {
   command->add_flag("--json", options->json, "Print everything as JSON (docs/artifact-json.md)");
   command->footer(examples({"gantry inspect model.onnx", "gantry inspect model.gantry --dispatches",
                             "gantry inspect model.gantry --plot plan.svg",
+                            "gantry inspect model.gantry --why conv1",
                             "gantry inspect gpt.gantry --dim batch=2 --dim time=16",
                             "gantry inspect new.gantry --compare old.gantry"}));
   command->callback([options, &action] { action = [options] { return runInspect(*options); }; });
