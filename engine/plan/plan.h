@@ -16,9 +16,10 @@
 // question: the compiler (static shapes), the session (a dynamic shape not seen before) and the
 // profiler (what if).
 //
-// Algorithm: greedy placements first, the best kept (fast_tier.h); where they miss the bound, an
-// exact search (valley_search.h) in slices of many styles (portfolio.h), at the bound first and
-// then between it and the best plan. Most real graphs end at their bound, which proves them
+// Algorithm: greedy placements first, the best kept (fast_tier.h); where they miss the bound,
+// local searches (large_neighbourhood.h, ejection_search.h) and an exact one (valley_search.h) in
+// slices of many styles (portfolio.h) in turns (descent.h), at the bound first and then between it
+// and the best plan. Most real graphs end at their bound, which proves them
 // optimal. Deterministic: equal requests give equal plans, since the work is bounded by a count and
 // not by a clock, unless a deadline is asked for.
 //

@@ -9,7 +9,7 @@
 // Threads: pure functions.
 #pragma once
 
-#include "engine/plan/portfolio.h"
+#include "engine/plan/descent.h"
 #include "engine/plan/problem_builder.h"
 
 namespace gantry::plan {

@@ -1,9 +1,20 @@
 #include "engine/plan/solve.h"
+#include "engine/base/align.h"
 #include "engine/plan/constrained_fit.h"
 #include "engine/plan/fast_tier.h"
-#include "engine/plan/size_rounding.h"
 
 namespace gantry::plan {
+
+namespace {
+
+/// Any placement of it is one of the problem.
+Problem roundedToOwnAlignment(Problem problem) {
+  for (uint32_t i = 0; i < problem.alignment.size(); ++i)
+    problem.size[i] = roundUp(problem.size[i], problem.alignment[i]);
+  return problem;
+}
+
+} // namespace
 
 Placement placeGreedily(const Problem &problem, WorkMeter &meter) {
   if (problem.count() == 0)

@@ -4,7 +4,7 @@
 // Threads: pure functions.
 #pragma once
 
-#include "engine/plan/portfolio.h"
+#include "engine/plan/descent.h"
 
 namespace gantry::plan {
 

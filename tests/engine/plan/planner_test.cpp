@@ -259,8 +259,7 @@ TEST(Planner, ChallengingProblemsFitWithAlignments) {
         rounded[i].sizeBytes = roundUp(values[i].sizeBytes, values[i].alignment);
       }
       PlanRequest request;
-      request.enoughBytes =
-          lowerBound(rounded) / 100 * (alignment == 256 || alignment == 0 ? 104 : 102);
+      request.enoughBytes = lowerBound(rounded) / 100 * (alignment == 256 ? 104 : 102);
       request.workLimit = 200'000'000;
       const Result<Plan> plan = planArena(values, request);
       ASSERT_TRUE(plan.isOk()) << plan.status().message();

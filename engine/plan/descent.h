@@ -1,0 +1,26 @@
+// Lowers a placement towards its bound: the searches in turns.
+//
+// In rounds of twice the work: the large-neighbourhood search where all items are boxes; then, at
+// the goal itself and at capacities between it and the best, the ejection search and the portfolio
+// of exact searches, which alone can prove that a capacity is out of reach.
+//
+// Threads: pure functions. Deterministic where the meter has no deadline.
+#pragma once
+
+#include "engine/plan/problem.h"
+#include "engine/plan/work_meter.h"
+
+namespace gantry::plan {
+
+/// The best of what was found, and what is proven.
+struct Optimum {
+  Placement best;
+  uint64_t bound = 0; // no placement is lower
+  bool proven() const { return best.height == bound; }
+};
+
+/// Lowers `start`, a valid placement. Stops at `target` or lower, when the best is proven, or with
+/// the meter.
+Optimum minimise(const Problem &problem, Placement start, uint64_t target, WorkMeter &meter);
+
+} // namespace gantry::plan

@@ -1,0 +1,89 @@
+// The local search by itself: what it returns is valid under every constraint, and it finds what is
+// known to exist.
+#include "engine/plan/ejection_search.h"
+#include "engine/plan/problem_builder.h"
+#include "tests/engine/plan/random_requests.h"
+#include "tests/support/plan_instances.h"
+
+#include <gtest/gtest.h>
+
+namespace gantry::plan {
+namespace {
+
+constexpr uint64_t kNoLimit = uint64_t{1} << 62;
+
+/// A problem with room for everything side by side, and a plan of it made by the search.
+TEST(EjectionSearch, KeepsEveryConstraint) {
+  uint32_t found = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    RandomShape shape;
+    shape.count = 3 + static_cast<uint32_t>(seed % 9);
+    shape.mostAlignment = static_cast<uint32_t>(seed % 5);
+    const std::vector<Value> values = randomValues(random, shape);
+    RandomConstraints which;
+    which.gaps = seed % 2 == 0;
+    which.pins = seed % 3 == 0;
+    which.zones = seed % 5 == 0;
+    const Constraints constraints = randomConstraints(random, values, which);
+    Result<BuiltProblem> built = buildProblem(values, constraints, {});
+    if (!built.isOk())
+      continue; // pins may lie across zones
+    const Problem &problem = built->problem;
+    ASSERT_TRUE(EjectionSearch::canSearch(problem));
+    uint64_t capacity = 4096;
+    for (uint32_t i = 0; i < problem.count(); ++i)
+      capacity += problem.size[i] + problem.alignmentOf(i);
+    WorkMeter meter(1'000'000);
+    std::vector<uint64_t> offsets;
+    if (!EjectionSearch(problem).fit(capacity, meter, offsets))
+      continue;
+    ++found;
+    Plan plan;
+    plan.heightBytes = heightOf(problem, offsets);
+    for (size_t i = 0; i < values.size(); ++i)
+      plan.offsets.push_back(built->itemOfValue[i] == kNoItem ? 0 : offsets[built->itemOfValue[i]]);
+    for (const Pin &pin : constraints.pins)
+      plan.offsets[pin.value] = pin.offset;
+    const Status valid = validatePlan(values, plan, constraints);
+    EXPECT_TRUE(valid.isOk()) << valid.message();
+  }
+  EXPECT_GT(found, 200u);
+}
+
+TEST(EjectionSearch, FindsAPackingWithLittleRoom) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Problem problem = test::problemOf(test::guillotinePacking(60, seed));
+    const uint64_t capacity = problem.lowerBound / 100 * 106;
+    WorkMeter meter(100'000'000);
+    Placement placement;
+    ASSERT_TRUE(EjectionSearch(problem).fit(capacity, meter, placement.offset));
+    placement.height = heightOf(problem, placement.offset);
+    EXPECT_LE(placement.height, capacity);
+    EXPECT_EQ(test::faultOf(problem, placement), "");
+  }
+}
+
+TEST(EjectionSearch, StopsWithTheMeterAndGoesOn) {
+  const Problem problem = test::problemOf(test::guillotinePacking(60, 5));
+  const uint64_t capacity = problem.lowerBound / 100 * 106;
+  std::vector<uint64_t> whole;
+  WorkMeter free(kNoLimit);
+  ASSERT_TRUE(EjectionSearch(problem).fit(capacity, free, whole));
+  EjectionSearch search(problem);
+  std::vector<uint64_t> parts;
+  uint32_t calls = 0;
+  for (bool found = false; !found; ++calls) {
+    ASSERT_LT(calls, 100'000u);
+    WorkMeter little(2'000);
+    found = search.fit(capacity, little, parts);
+  }
+  EXPECT_GT(calls, 1u);
+  WorkMeter none(kNoLimit);
+  EXPECT_FALSE(EjectionSearch(problem).fit(0, none, parts));
+}
+
+} // namespace
+} // namespace gantry::plan
