@@ -27,6 +27,8 @@ Scalar binary(mlir::OpBuilder &b, mlir::Location loc, Scalar x, Scalar y) {
 Scalar BodyBuilder::constant(DType type, double value) {
   if (!isFloat(type))
     return constantInt(type, static_cast<int64_t>(value));
+  if (isHalf(type))
+    type = DType::F32;
   mlir::Type t = mlirType(builder_.getContext(), type);
   return {builder_.create<arith::ConstantOp>(loc_, builder_.getFloatAttr(t, value)), type};
 }
@@ -46,23 +48,23 @@ Scalar BodyBuilder::constantInt(DType type, int64_t value) {
 }
 
 Scalar BodyBuilder::add(Scalar a, Scalar b) {
-  return binary<arith::AddFOp, arith::AddIOp, arith::AddIOp>(builder_, loc_, a, b);
+  return binary<arith::AddFOp, arith::AddIOp, arith::AddIOp>(builder_, loc_, widen(a), widen(b));
 }
 
 Scalar BodyBuilder::sub(Scalar a, Scalar b) {
-  return binary<arith::SubFOp, arith::SubIOp, arith::SubIOp>(builder_, loc_, a, b);
+  return binary<arith::SubFOp, arith::SubIOp, arith::SubIOp>(builder_, loc_, widen(a), widen(b));
 }
 
 Scalar BodyBuilder::mul(Scalar a, Scalar b) {
-  return binary<arith::MulFOp, arith::MulIOp, arith::MulIOp>(builder_, loc_, a, b);
+  return binary<arith::MulFOp, arith::MulIOp, arith::MulIOp>(builder_, loc_, widen(a), widen(b));
 }
 
 Scalar BodyBuilder::div(Scalar a, Scalar b) {
-  return binary<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(builder_, loc_, a, b);
+  return binary<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(builder_, loc_, widen(a), widen(b));
 }
 
 Scalar BodyBuilder::rem(Scalar a, Scalar b) {
-  return binary<arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(builder_, loc_, a, b);
+  return binary<arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(builder_, loc_, widen(a), widen(b));
 }
 
 Scalar BodyBuilder::floorDiv(Scalar a, Scalar b) {
@@ -88,14 +90,17 @@ Scalar BodyBuilder::floorMod(Scalar a, Scalar b) {
 }
 
 Scalar BodyBuilder::min(Scalar a, Scalar b) {
-  return binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(builder_, loc_, a, b);
+  return binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(builder_, loc_, widen(a),
+                                                                   widen(b));
 }
 
 Scalar BodyBuilder::max(Scalar a, Scalar b) {
-  return binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(builder_, loc_, a, b);
+  return binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(builder_, loc_, widen(a),
+                                                                   widen(b));
 }
 
 Scalar BodyBuilder::power(Scalar a, Scalar b) {
+  a = widen(a), b = widen(b);
   return {builder_.create<math::PowFOp>(loc_, a.value, b.value), a.type};
 }
 
@@ -136,6 +141,7 @@ Scalar BodyBuilder::notBool(Scalar a) { return xorBits(a, constantInt(DType::Boo
 
 Scalar BodyBuilder::unary(Unary op, Scalar a) {
   auto &b = builder_;
+  a = widen(a);
   if (!isFloat(a.type)) {
     Scalar negated = sub(constantInt(a.type, 0), a);
     if (op == Unary::Neg || isUnsigned(a.type))
@@ -232,6 +238,7 @@ Scalar BodyBuilder::trigonometric(Unary op, Scalar x) {
 Scalar BodyBuilder::compare(Compare op, Scalar a, Scalar b) {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
+  a = widen(a), b = widen(b);
   if (isFloat(a.type)) {
     static constexpr F kPredicates[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE};
     return {builder_.create<arith::CmpFOp>(loc_, kPredicates[int(op)], a.value, b.value),
@@ -244,6 +251,7 @@ Scalar BodyBuilder::compare(Compare op, Scalar a, Scalar b) {
 }
 
 Scalar BodyBuilder::select(Scalar condition, Scalar a, Scalar b) {
+  a = widen(a), b = widen(b);
   return {builder_.create<arith::SelectOp>(loc_, condition.value, a.value, b.value), a.type};
 }
 
@@ -283,7 +291,10 @@ Scalar BodyBuilder::cast(Scalar a, DType to) {
                             : Scalar{b.create<arith::ExtSIOp>(loc_, t, a.value), to};
 }
 
+Scalar BodyBuilder::widen(Scalar a) { return isHalf(a.type) ? cast(a, DType::F32) : a; }
+
 Scalar BodyBuilder::isNaN(Scalar a) {
+  a = widen(a);
   return {builder_.create<arith::CmpFOp>(loc_, arith::CmpFPredicate::UNO, a.value, a.value),
           DType::Bool};
 }
@@ -308,7 +319,7 @@ Scalar BodyBuilder::extract(size_t captured, llvm::ArrayRef<Scalar> indices) {
   for (Scalar index : indices)
     values.push_back(index.value);
   auto [tensor, type] = captured_[captured];
-  return {builder_.create<mlir::tensor::ExtractOp>(loc_, tensor, values), type};
+  return widen({builder_.create<mlir::tensor::ExtractOp>(loc_, tensor, values), type});
 }
 
 Scalar BodyBuilder::clamp(Scalar a, Scalar low, Scalar high) { return min(max(a, low), high); }

@@ -2,6 +2,8 @@
 //
 // A Scalar is an SSA value with its element type, which knows what MLIR's signless types forget;
 // each operation picks the arith or math op for it. Nothing here touches tensors but extract().
+// There is no arithmetic in 16-bit floats: operands, constants and elements are widened to f32, and
+// who needs 16 bits casts.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"
@@ -75,6 +77,7 @@ public:
   Scalar compare(Compare op, Scalar a, Scalar b);
   Scalar select(Scalar condition, Scalar a, Scalar b);
   Scalar cast(Scalar a, DType to);
+  Scalar widen(Scalar a); // 16-bit floats to f32, others as they are
   Scalar isNaN(Scalar a);
   Scalar sigmoid(Scalar a);
 

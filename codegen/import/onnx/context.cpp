@@ -321,6 +321,8 @@ bool ImportContext::mayFold(const GenericSpec &spec) const {
     return false;
   if (foldEverything_)
     return true;
+  if (spec.keepsConstants)
+    return false;
   // A reduction of splats, or a body that asks for its position, would materialise: both are
   // bounded.
   bool parallel = llvm::none_of(spec.reduction, [](bool r) { return r; });
@@ -336,6 +338,11 @@ Tensor ImportContext::generic(const GenericSpec &given) {
   if (!spec.resultMap)
     spec.resultMap = mlir::AffineMap::getMultiDimIdentityMap(spec.reduction.size(), context_);
   tensorType(spec.resultType, spec.resultDims); // checks the size
+  if (spec.init && isHalf(spec.resultType)) {   // sums in f32, rounds once
+    const DType type = spec.resultType;
+    spec.resultType = DType::F32;
+    return cast(generic(spec), type);
+  }
   if (mayFold(spec))
     return fold(spec);
   return emit(
@@ -429,8 +436,19 @@ Tensor ImportContext::emit(const GenericSpec &spec,
   }
   Scalar accumulator = {body->addArgument(mlirType(context_, spec.resultType), loc_),
                         spec.resultType};
+  // 16-bit floats are computed with as f32; what is only moved stays as it is.
+  for (Scalar &element : elements)
+    element = bodyBuilder.widen(element);
   Scalar yielded = spec.body(bodyBuilder, elements, accumulator);
+  auto extended = yielded.value.getDefiningOp<mlir::arith::ExtFOp>();
+  if (extended && extended.getIn().getType() == mlirType(context_, spec.resultType))
+    yielded = {extended.getIn(), spec.resultType};
+  if (isHalf(spec.resultType))
+    yielded = bodyBuilder.cast(yielded, spec.resultType);
   inner.create<mlir::linalg::YieldOp>(loc_, yielded.value);
+  for (auto widened : llvm::make_early_inc_range(body->getOps<mlir::arith::ExtFOp>()))
+    if (widened->use_empty())
+      widened->erase();
   return result(spec.resultType, spec.resultDims, op.getResult(0));
 }
 

@@ -52,7 +52,12 @@ struct GenericSpec {
   mlir::AffineMap resultMap;  // null: the identity
   std::optional<Number> init; // reductions: the result's value before the first iteration
   bool usesDims = false;      // the body asks for a dynamic dimension: nothing to fold
-  /// Builds the body: the inputs' elements, and the result so far (reductions alone).
+  /// Constant operands stay constants: folding would only make them larger (weights that are
+  /// dequantised). No effect where everything folds.
+  bool keepsConstants = false;
+  /// Builds the body: the inputs' elements, and the result so far (reductions alone). 16-bit floats
+  /// are how tensors are stored, never what is computed with: the body gets them as f32, sums in
+  /// f32, and what it yields is rounded once.
   std::function<Scalar(BodyBuilder &, llvm::ArrayRef<Scalar>, Scalar)> body;
 };
 

@@ -245,17 +245,11 @@ void importConvTranspose(ImportContext &import, const Node &node) {
 
 } // namespace
 
-void importConvolution(ImportContext &import, const Node &node, std::optional<Tensor> givenFilter,
-                       std::optional<Tensor> givenBias, const Node &output) {
-  Tensor x = import.input(node, 0);
-  Tensor filter = givenFilter ? *givenFilter : import.input(node, 1);
-  std::optional<Tensor> bias = givenFilter ? givenBias : import.optionalInput(node, 2);
+Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const Tensor &filter,
+                const ConvolutionSum &sum) {
   if (x.rank() < 3 || filter.rank() != x.rank())
     failBadInput("the input " + describeDims(x.dims) + " and the filter " +
                  describeDims(filter.dims) + " must have the same rank of at least 3");
-  if (x.type != filter.type)
-    failBadInput("the input is " + dtypeName(x.type) + ", but the filter " +
-                 dtypeName(filter.type));
   const unsigned spatial = x.rank() - 2;
   llvm::SmallVector<int64_t> filterDims = staticDims(filter.dims, "the filter");
   Windows w = readWindows(node, x.dims, llvm::ArrayRef<int64_t>(filterDims).drop_front(2));
@@ -274,7 +268,7 @@ void importConvolution(ImportContext &import, const Node &node, std::optional<Te
   llvm::SmallVector<Dim> low(2, import.number(0)), high(2, import.number(0));
   low.append(w.padLow);
   high.append(w.padHigh);
-  Tensor input = import.pad(x, low, high, zeroOf(x.type));
+  Tensor input = import.pad(x, low, high, sum.padding);
 
   // Loops: n, oc, output positions; then ic where a group has several, and kernel taps.
   const bool dropChannel = inPerGroup == 1;
@@ -302,15 +296,29 @@ void importConvolution(ImportContext &import, const Node &node, std::optional<Te
   spec.reduction.assign(loops, false);
   for (unsigned i = 2 + spatial; i < loops; ++i)
     spec.reduction[i] = true;
-  spec.resultType = x.type;
+  spec.resultType = sum.resultType;
   spec.resultMap = import.map(loops, results);
-  spec.init = zeroOf(x.type);
+  spec.init = zeroOf(sum.resultType);
   spec.inputs.push_back({input, import.map(loops, inputExprs)});
   spec.inputs.push_back({filter, import.map(loops, filterExprs)});
-  spec.body = [](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar sum) {
-    return b.add(sum, b.mul(in[0], in[1]));
+  for (const Tensor &parameter : sum.perChannel)
+    spec.inputs.push_back({parameter, parameter.rank() == 0 ? import.map(loops, {})
+                                                            : import.map(loops, {outChannel})});
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar total) {
+    return b.add(total, sum.term ? sum.term(b, in) : b.mul(in[0], in[1]));
   };
-  Tensor y = import.generic(spec);
+  return import.generic(spec);
+}
+
+void importConvolution(ImportContext &import, const Node &node, std::optional<Tensor> givenFilter,
+                       std::optional<Tensor> givenBias, const Node &output) {
+  Tensor x = import.input(node, 0);
+  Tensor filter = givenFilter ? *givenFilter : import.input(node, 1);
+  std::optional<Tensor> bias = givenFilter ? givenBias : import.optionalInput(node, 2);
+  if (x.type != filter.type)
+    failBadInput("the input is " + dtypeName(x.type) + ", but the filter " +
+                 dtypeName(filter.type));
+  Tensor y = convolve(import, node, x, filter, {x.type, zeroOf(x.type)});
   if (bias)
     y = addChannelBias(import, y, *bias);
   import.setOutput(output, 0, y);

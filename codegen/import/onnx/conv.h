@@ -28,6 +28,20 @@ void readKernelAttributes(const Node &node, size_t spatialRank, llvm::ArrayRef<i
 void importConvolution(ImportContext &import, const Node &node, std::optional<Tensor> filter,
                        std::optional<Tensor> bias, const Node &output);
 
+/// What a convolution sums. Without `term` it multiplies elements of x and of the filter and sums
+/// them in resultType; 16-bit floats are summed in f32 (GenericSpec::body).
+struct ConvolutionSum {
+  DType resultType = DType::F32;
+  Number padding = {};                       // what x has outside of its bounds
+  llvm::SmallVector<Tensor> perChannel = {}; // of rank 0 or 1: further operands of `term`
+  /// The term of (x, filter, perChannel...), in resultType.
+  std::function<Scalar(BodyBuilder &, llvm::ArrayRef<Scalar>)> term = nullptr;
+};
+
+/// The convolution of x and filter with the window attributes of `node` (no bias).
+Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const Tensor &filter,
+                const ConvolutionSum &sum);
+
 /// x + bias over dimension 1.
 Tensor addChannelBias(ImportContext &import, const Tensor &in, const Tensor &bias);
 

@@ -42,6 +42,8 @@ bool isFloat(DType type) {
   return type == DType::F32 || type == DType::F16 || type == DType::F64 || type == DType::BF16;
 }
 
+bool isHalf(DType type) { return type == DType::F16 || type == DType::BF16; }
+
 bool isUnsigned(DType type) {
   return type == DType::U8 || type == DType::U16 || type == DType::U32 || type == DType::U64 ||
          type == DType::Bool;

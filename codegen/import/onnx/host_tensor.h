@@ -47,6 +47,7 @@ enum class DType : uint8_t {
 uint64_t dtypeSize(DType type);        // bytes; Index is 8
 llvm::StringRef dtypeName(DType type); // "f32"
 bool isFloat(DType type);
+bool isHalf(DType type);     // f16, bf16
 bool isUnsigned(DType type); // Bool included
 /// The signless MLIR type.
 mlir::Type mlirType(mlir::MLIRContext *context, DType type);

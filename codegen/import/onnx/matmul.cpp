@@ -1,5 +1,6 @@
 // MatMul, Gemm, Einsum: contractions as one linalg.generic over (batch..., m, n, k).
-#include "codegen/import/onnx/context.h"
+#include "codegen/import/onnx/matmul.h"
+
 #include "codegen/import/onnx/registry.h"
 
 #include <map>
@@ -19,18 +20,23 @@ Scalar multiplyAdd(BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar sum) {
   return b.add(sum, b.mul(x[0], x[1]));
 }
 
+void checkTypes(const Tensor &x, const Tensor &y) {
+  if (x.type != y.type)
+    failBadInput("its operands are " + dtypeName(x.type) + " and " + dtypeName(y.type));
+}
+
 void checkContraction(ImportContext &import, Dim a, Dim b, const Tensor &x, const Tensor &y) {
   if (a != b && staticDim(a) && staticDim(b))
     failBadInput("the shapes " + describeDims(x.dims) + " and " + describeDims(y.dims) +
                  " cannot be multiplied: " + llvm::Twine(*staticDim(a)) + " and " +
                  llvm::Twine(*staticDim(b)) + " differ");
-  if (x.type != y.type)
-    failBadInput("its operands are " + dtypeName(x.type) + " and " + dtypeName(y.type));
   import.requireEqual(a, b);
 }
 
-void importMatMul(ImportContext &import, const Node &node) {
-  Tensor a = import.input(node, 0), b = import.input(node, 1);
+} // namespace
+
+Tensor multiplyMatrices(ImportContext &import, const Tensor &a, const Tensor &b,
+                        const MatrixSum &sum) {
   if (a.rank() == 0 || b.rank() == 0)
     failBadInput("MatMul of a scalar");
   const bool aVector = a.rank() == 1, bVector = b.rank() == 1;
@@ -69,13 +75,46 @@ void importMatMul(ImportContext &import, const Node &node) {
   llvm::SmallVector<mlir::AffineExpr> results;
   for (unsigned i = 0; i < inner; ++i)
     results.push_back(import.loop(i));
-  spec.resultType = a.type;
+  spec.resultType = sum.resultType;
   spec.resultMap = import.map(loops, results);
-  spec.init = zeroOf(a.type);
+  spec.init = zeroOf(sum.resultType);
   spec.inputs.push_back({a, import.map(loops, aExprs)});
   spec.inputs.push_back({b, import.map(loops, bExprs)});
-  spec.body = multiplyAdd;
-  import.setOutput(node, 0, import.generic(spec));
+  // Parameters of a lie along its rows, of b along its columns; the batch's come before.
+  auto addParameter = [&](const std::optional<Tensor> &parameter, bool ofA) {
+    if (!parameter)
+      return;
+    const unsigned own = ofA ? !aVector : !bVector;
+    const unsigned at = ofA ? rows : columns;
+    Tensor laid = *parameter;
+    const unsigned batched = laid.rank() > 1 ? laid.rank() - 2 : 0;
+    if (laid.rank() > 1) // a: [..., M, 1]; b: [..., 1, N]
+      laid.dims.erase(laid.dims.end() - (ofA ? 1 : 2));
+    laid = import.reshape(*parameter, laid.dims);
+    if (batched > batch.size() || laid.rank() > batched + own)
+      failBadInput("a parameter has the shape " + describeDims(parameter->dims) +
+                   ", which does not fit " + describeDims(spec.resultDims));
+    llvm::SmallVector<mlir::AffineExpr> exprs;
+    for (unsigned i = 0; i < laid.rank(); ++i) {
+      const unsigned loop = i < batched ? batch.size() - batched + i : at;
+      exprs.push_back(isStaticOne(laid.dims[i]) ? import.number(0) : import.loop(loop));
+    }
+    spec.inputs.push_back({laid, import.map(loops, exprs)});
+  };
+  addParameter(sum.ofA, true);
+  addParameter(sum.ofB, false);
+  spec.body = [&](BodyBuilder &builder, llvm::ArrayRef<Scalar> x, Scalar total) {
+    return builder.add(total, sum.term ? sum.term(builder, x) : builder.mul(x[0], x[1]));
+  };
+  return import.generic(spec);
+}
+
+namespace {
+
+void importMatMul(ImportContext &import, const Node &node) {
+  Tensor a = import.input(node, 0), b = import.input(node, 1);
+  checkTypes(a, b);
+  import.setOutput(node, 0, multiplyMatrices(import, a, b, {a.type}));
 }
 
 void importGemm(ImportContext &import, const Node &node) {
@@ -87,6 +126,7 @@ void importGemm(ImportContext &import, const Node &node) {
   const bool transA = node.intAttribute("transA", 0) != 0;
   const bool transB = node.intAttribute("transB", 0) != 0;
   const double alpha = node.floatAttribute("alpha", 1), beta = node.floatAttribute("beta", 1);
+  checkTypes(a, b);
   checkContraction(import, a.dims[transA ? 0 : 1], b.dims[transB ? 1 : 0], a, b);
   mlir::AffineExpr m = import.loop(0), n = import.loop(1), k = import.loop(2);
   using Exprs = llvm::SmallVector<mlir::AffineExpr>;

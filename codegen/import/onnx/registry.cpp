@@ -14,6 +14,7 @@ const OperatorTable &operatorTable() {
     addConvOperators(t);
     addPoolOperators(t);
     addMatMulOperators(t);
+    addQuantizeOperators(t);
     addReduceOperators(t);
     addNormOperators(t);
     addShapeOperators(t);

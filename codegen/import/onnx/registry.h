@@ -23,6 +23,7 @@ void addActivationOperators(OperatorTable &table);
 void addConvOperators(OperatorTable &table);
 void addPoolOperators(OperatorTable &table);
 void addMatMulOperators(OperatorTable &table);
+void addQuantizeOperators(OperatorTable &table);
 void addReduceOperators(OperatorTable &table);
 void addNormOperators(OperatorTable &table);
 void addShapeOperators(OperatorTable &table);

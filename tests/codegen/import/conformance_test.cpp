@@ -88,6 +88,11 @@ void runCase(const fs::path &folder, Tally &tally) {
     tally.skipped.push_back(name + ": its data are not of the model's type");
     return;
   }
+  // ONNX 1.16 to 1.17: these were made by wrapping around where the specification says saturate.
+  if (name.rfind("test_qlinearmatmul_", 0) == 0 && name.find("_int8_") != std::string::npos) {
+    tally.skipped.push_back(name + ": its data wrap around instead of saturating");
+    return;
+  }
   if (std::string why = unsupported(folder / "model.onnx"); !why.empty()) {
     tally.skipped.push_back(name + ": " + why);
     return;
@@ -153,11 +158,11 @@ TEST_P(Conformance, matchesTheExpectedOutputs) {
 
 #define GANTRY_TESTDATA "/usr/share/libonnx-testdata/data/"
 INSTANTIATE_TEST_SUITE_P(Onnx, Conformance,
-                         testing::Values(Suite{"node", GANTRY_TESTDATA "node", 650},
+                         testing::Values(Suite{"node", GANTRY_TESTDATA "node", 689},
                                          Suite{"pytorch", GANTRY_TESTDATA "pytorch-converted", 82},
                                          Suite{"operator", GANTRY_TESTDATA "pytorch-operator", 35},
                                          Suite{"simple", GANTRY_TESTDATA "simple", 7},
-                                         Suite{"newer", GANTRY_SHARED "/onnx/node", 205}),
+                                         Suite{"newer", GANTRY_SHARED "/onnx/node", 223}),
                          [](const auto &info) { return info.param.name; });
 
 } // namespace
