@@ -1,6 +1,7 @@
 // Devices and buffers of gantry.h.
 #include "engine/capi/handles.h"
 #include "backends/vulkan/vulkan.h"
+#include "engine/capi/trace_api.h"
 #include "engine/base/device_profile.h"
 
 #include <algorithm>
@@ -94,6 +95,7 @@ gantry_status_t gantry_devices(gantry_device_info_t *infos, size_t *count) {
 gantry_status_t gantry_device_create(const char *selector, gantry_device_t **device) {
   if (!device)
     return capi::nullArgument("gantry_device_create", "device");
+  capi::startTracesFromEnvironment();
   auto opened = vulkan::openDevice(selector ? selector : "");
   if (!opened.isOk())
     return capi::report(opened.status());

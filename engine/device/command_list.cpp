@@ -186,6 +186,14 @@ Status CommandList::end() {
 }
 
 Result<std::vector<uint64_t>> CommandList::timestampsNs() {
+  GANTRY_ASSIGN_OR_RETURN(std::vector<uint64_t> times, deviceTimesNs());
+  const uint64_t first = times.empty() ? 0 : times.front();
+  for (uint64_t &time : times)
+    time -= first;
+  return times;
+}
+
+Result<std::vector<uint64_t>> CommandList::deviceTimesNs() {
   if (owner_.isLost())
     return owner_.lostStatus();
   if (state_ != State::kEnded)

@@ -139,6 +139,9 @@ public:
 
   /// The times of the last submission, in order, counted from the first; only after it is done.
   Result<std::vector<uint64_t>> timestampsNs();
+  /// The same as the device's clock counts, from a moment of its own: to relate lists to each
+  /// other.
+  Result<std::vector<uint64_t>> deviceTimesNs();
 
 protected:
   explicit CommandList(const Device &device) : owner_(device) {} // which outlives the list
@@ -152,6 +155,7 @@ private:
   virtual Status doBarrier() = 0;
   virtual Status doTimestamp(uint32_t index) = 0;
   virtual Status doEnd() = 0;
+  /// On the device's clock.
   virtual Result<std::vector<uint64_t>> doTimestampsNs(uint32_t count) = 0;
 
   friend class Device;

@@ -43,6 +43,8 @@ public:
     return blocks_[place.block]->range(place.offset, sizeBytes);
   }
   uint64_t reservedBytes() const;
+  /// The only block, where there is one.
+  const Storage *block() const { return blocks_.size() == 1 ? blocks_[0].get() : nullptr; }
 
 private:
   ConstantLayout layout_;

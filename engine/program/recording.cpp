@@ -115,6 +115,7 @@ Recording::record(const Context &context, std::shared_ptr<const ShapePlan> plan,
                   std::span<const PortBinding> inputs, std::span<const PortBinding> outputs) {
   std::shared_ptr<Recording> recording(new Recording);
   recording->plan_ = std::move(plan);
+  recording->timed_ = context.timed;
   recording->variants_ = std::move(variants);
   recording->portOfValue_.assign(recording->plan_->sizeBytes.size(), kNoPort);
   GANTRY_RETURN_IF_ERROR(recording->bindPorts(context, inputs, true, recording->inputs_));
@@ -147,7 +148,7 @@ Status Recording::recordAll(const Context &context) {
     capacity.storageBuffers += kernel.storageBufferCount();
     capacity.texelBuffers += static_cast<uint32_t>(kernel.texels().size());
   }
-  capacity.timestamps = options.timestamps ? program.commands()->size() + 1 : 0;
+  capacity.timestamps = context.timed ? program.commands()->size() + 1 : 0;
   if (options.checkMemory)
     GANTRY_RETURN_IF_ERROR(allocate(context, device::MemoryKind::kReadback,
                                     (plan_->slots.size() + outputs_.size()) * kAsideStride,
@@ -159,7 +160,7 @@ Status Recording::recordAll(const Context &context) {
   if (options.checkMemory)
     GANTRY_RETURN_IF_ERROR(recordOutputPoison(context, recorder));
   GANTRY_RETURN_IF_ERROR(recordCopiesIn(recorder));
-  if (options.timestamps)
+  if (context.timed)
     GANTRY_RETURN_IF_ERROR(recorder.timestamp());
   for (uint32_t i = 0; i < program.commands()->size(); ++i) {
     if (options.checkMemory)
@@ -167,7 +168,7 @@ Status Recording::recordAll(const Context &context) {
     GANTRY_RETURN_IF_ERROR(recordCommand(context, recorder, i));
     if (options.checkMemory)
       GANTRY_RETURN_IF_ERROR(recordAfter(context, recorder, i));
-    if (options.timestamps)
+    if (context.timed)
       GANTRY_RETURN_IF_ERROR(recorder.timestamp());
   }
   GANTRY_RETURN_IF_ERROR(recordCopiesOut(context, recorder));

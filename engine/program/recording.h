@@ -32,6 +32,7 @@ public:
     const KernelSet &kernels;
     const Storage *arena; // of at least plan->arenaBytes; nullptr where that is 0
     const Storage *away;  // of at least plan->hostBytes; nullptr where that is 0
+    bool timed;
   };
 
   /// variants: per command, of its kernel; nullptr for copies.
@@ -53,6 +54,8 @@ public:
   bool matches(const ShapePlan *plan, std::span<const PortBinding> inputs,
                std::span<const PortBinding> outputs) const;
   bool expired() const;
+  /// Whether it takes the device's time around each command.
+  bool isTimed() const { return timed_; }
 
   /// After a run with checkMemory: ok, or what the canaries tell.
   Status checkCanaries() const;
@@ -102,6 +105,7 @@ private:
   std::shared_ptr<Storage> aside_; // copies of guards
   std::vector<Guard> guards_;
   std::unique_ptr<device::CommandList> list_;
+  bool timed_ = false;
   uint64_t ioBytes_ = 0;
   uint64_t reservedBytes_ = 0;
 };

@@ -97,6 +97,7 @@ Status Session::load() {
     GANTRY_RETURN_IF_ERROR(kernels_.require(wanted));
   }
   GANTRY_ASSIGN_OR_RETURN(constants_, Constants::upload(*program_, heap_));
+  trace_.setConstants(constants_.block());
   return {};
 }
 
@@ -133,6 +134,7 @@ Status Session::growArena(const ShapePlan &plan) {
   if (plan.hostBytes > 0 && !away_) { // of static programs alone: one size
     GANTRY_ASSIGN_OR_RETURN(away_, Storage::allocate(heap_, device::MemoryKind::kReadback,
                                                      plan.hostBytes, "away on the host"));
+    trace_.setAway(away_.get());
   }
   if (needed == 0 || (arena_ && arena_->sizeBytes() >= needed))
     return {};
@@ -143,13 +145,16 @@ Status Session::growArena(const ShapePlan &plan) {
                      static_cast<unsigned long long>(options_.arena->sizeBytes()),
                      static_cast<unsigned long long>(needed));
     arena_ = options_.arena;
+    trace_.setArena(arena_.get());
     return {};
   }
   GANTRY_RETURN_IF_ERROR(waitForAll());
   recordings_.clear(); // they refer to the arena
+  trace_.setArena(nullptr);
   arena_.reset();
   GANTRY_ASSIGN_OR_RETURN(arena_,
                           Storage::allocate(heap_, device::MemoryKind::kDevice, needed, "arena"));
+  trace_.setArena(arena_.get());
   return {};
 }
 
@@ -172,9 +177,12 @@ Result<const Session::CachedPlan *> Session::planFor(std::vector<int64_t> symbol
   entry.symbols = std::move(symbols);
   entry.plan = std::make_shared<const ShapePlan>(std::move(plan));
   GANTRY_RETURN_IF_ERROR(chooseVariants(entry));
+  trace_.addPlan(entry.plan, entry.variants);
   plans_.push_front(std::move(entry));
-  if (plans_.size() > kMaxPlans)
+  if (plans_.size() > kMaxPlans) {
+    trace_.removePlan(plans_.back().plan.get());
     plans_.pop_back();
+  }
   statistics_.plans += 1;
   return &plans_.front();
 }
@@ -222,8 +230,10 @@ Result<std::shared_ptr<Recording>> Session::findRecording(const CachedPlan &entr
                                                           std::span<const PortBinding> inputs,
                                                           std::span<const PortBinding> outputs) {
   recordings_.remove_if([&](const auto &r) { return r->expired() && isFree(r); });
+  const bool timed = options_.timestamps || trace_.wantsTimes();
   for (auto at = recordings_.begin(); at != recordings_.end(); ++at) {
-    if (!isFree(*at) || !(*at)->matches(entry.plan.get(), inputs, outputs))
+    if (!isFree(*at) || (*at)->isTimed() != timed ||
+        !(*at)->matches(entry.plan.get(), inputs, outputs))
       continue;
     recordings_.splice(recordings_.begin(), recordings_, at);
     return recordings_.front();
@@ -236,8 +246,8 @@ Result<std::shared_ptr<Recording>> Session::findRecording(const CachedPlan &entr
       at = recordings_.erase(at);
   }
   GANTRY_RETURN_IF_ERROR(requireKernels(entry));
-  const Recording::Context context{*program_,  heap_,    *device_,     options_,
-                                   constants_, kernels_, arena_.get(), away_.get()};
+  const Recording::Context context{*program_, heap_,        *device_,    options_, constants_,
+                                   kernels_,  arena_.get(), away_.get(), timed};
   GANTRY_ASSIGN_OR_RETURN(auto recording,
                           Recording::record(context, entry.plan, entry.variants, inputs, outputs));
   statistics_.recordings += 1;
@@ -285,6 +295,8 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
       run->hostOutputs_.push_back({i, outputs[i].data, outputShapes[i].sizeBytes});
   run->startNs_ = nowNs();
   GANTRY_ASSIGN_OR_RETURN(run->ticket_, device_->submit(run->recording_->list()));
+  if (trace::isOn())
+    traceRun(*run, inputBindings, outputBindings);
   run->session_ = shared_from_this();
   inFlight_.push_back(run);
   lastPlan_ = entry->plan;
@@ -298,6 +310,8 @@ Result<bool> Run::wait(uint64_t timeoutNs) {
     Result<bool> done = session->device_->wait(ticket_, timeoutNs);
     if (done.isOk() && !*done)
       return false;
+    if (!done.isOk())
+      session->trace_.endRun(traceId_, recording_->plan().get(), ticket_, done.status().code(), {});
     session->endRun(*this, done.isOk() ? session->collect(*this) : done.status());
   }
   if (!status_.isOk())
@@ -305,12 +319,29 @@ Result<bool> Run::wait(uint64_t timeoutNs) {
   return true;
 }
 
+void Session::traceRun(Run &run, std::span<const PortBinding> inputs,
+                       std::span<const PortBinding> outputs) {
+  run.traceId_ = trace_.beginRun(run.recording_->plan().get(), run.ticket_);
+  const artifact::Program &metadata = program_->metadata();
+  for (uint32_t i = 0; i < inputs.size() && run.traceId_ != 0; ++i)
+    if (inputs[i].buffer)
+      trace_.bind(run.traceId_, metadata.inputs()->Get(i)->value(), *inputs[i].buffer,
+                  inputs[i].offset);
+  for (uint32_t i = 0; i < outputs.size() && run.traceId_ != 0; ++i)
+    if (outputs[i].buffer)
+      trace_.bind(run.traceId_, metadata.outputs()->Get(i)->value(), *outputs[i].buffer,
+                  outputs[i].offset);
+}
+
 Status Session::collect(Run &run) {
   statistics_.runs += 1;
   statistics_.lastRunNs = nowNs() - run.startNs_;
+  std::vector<uint64_t> times;
+  if (run.recording_->isTimed()) {
+    GANTRY_ASSIGN_OR_RETURN(times, run.recording_->list().deviceTimesNs());
+  }
+  trace_.endRun(run.traceId_, run.recording_->plan().get(), run.ticket_, StatusCode::kOk, times);
   if (options_.timestamps) {
-    GANTRY_ASSIGN_OR_RETURN(const std::vector<uint64_t> times,
-                            run.recording_->list().timestampsNs());
     timedPlan_ = run.recording_->plan();
     timedVariants_ = run.recording_->variants();
     lastTimesNs_.clear();

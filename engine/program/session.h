@@ -12,6 +12,7 @@
 #pragma once
 
 #include "engine/program/recording.h"
+#include "engine/program/session_trace.h"
 #include "engine/program/shapes.h"
 
 #include <deque>
@@ -81,6 +82,7 @@ private:
   std::vector<std::shared_ptr<Storage>> buffers_; // the caller's, kept until the end
   std::vector<HostOutput> hostOutputs_;
   uint64_t ticket_ = 0;
+  uint32_t traceId_ = 0;
   uint64_t startNs_ = 0;
   bool ended_ = false;
   Status status_;
@@ -125,7 +127,7 @@ private:
           const SessionOptions &options)
       : program_(std::move(program)), heap_(std::move(heap)),
         device_(heap_->device().shared_from_this()), options_(options),
-        kernels_(program_, device_, options.cachePath) {}
+        kernels_(program_, device_, options.cachePath), trace_(program_, heap_) {}
 
   Status load();
   Result<const CachedPlan *> planFor(std::vector<int64_t> symbols);
@@ -141,12 +143,15 @@ private:
   Status waitForAll();
   void endRun(Run &run, Status status);
   Status collect(Run &run);
+  void traceRun(Run &run, std::span<const PortBinding> inputs,
+                std::span<const PortBinding> outputs);
 
   std::shared_ptr<const Program> program_;
   std::shared_ptr<heap::Heap> heap_;
   std::shared_ptr<device::Device> device_;
   SessionOptions options_;
   KernelSet kernels_;
+  SessionTrace trace_;
   Constants constants_;
   std::shared_ptr<Storage> arena_;
   std::shared_ptr<Storage> away_;                    // transients that are on the host for a while

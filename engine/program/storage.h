@@ -26,6 +26,8 @@ public:
 
   const std::shared_ptr<heap::Heap> &heap() const { return heap_; }
   uint64_t sizeBytes() const { return place_.sizeBytes; }
+  /// Which block of the heap it is in traces.
+  uint64_t block() const { return buffer_.handle().bits; }
   uint8_t *mapped() const { return place_.mapped; } // nullptr for MemoryKind::kDevice
   device::BufferRange range(uint64_t offset, uint64_t sizeBytes) const {
     return {place_.memory, place_.offsetBytes + offset, sizeBytes};

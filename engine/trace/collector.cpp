@@ -223,6 +223,8 @@ void Collector::emitRun(detail::ThreadRing &thread, uint64_t untilTicks) {
       break;
     event->timeNs = clock_.toNs(event->timeNs);
     event->thread = thread.thread;
+    if (event->type == EventType::kClock) // recorded by the monotonic clock
+      reinterpret_cast<ClockEvent *>(event)->hostNs -= clock_.originNs();
     if (!thread.known || thread.announced != thread.name.load(std::memory_order_relaxed))
       announce(thread, event->timeNs);
     emit(event);

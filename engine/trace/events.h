@@ -145,7 +145,7 @@ struct ClockEvent {
   EventHeader header;
   uint32_t device = 0;
   uint32_t source = 0; // 1: the driver calibrated both clocks, 2: a submission that does nothing
-  uint64_t hostNs = 0;
+  uint64_t hostNs = 0; // in a ring: of the monotonic clock
   uint64_t deviceNs = 0;
   uint64_t errorNs = 0;
 };

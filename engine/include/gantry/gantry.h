@@ -370,6 +370,41 @@ typedef struct gantry_dispatch_info {
 GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *session, size_t index,
                                                    gantry_dispatch_info_t *info);
 
+/* ---- traces -----------------------------------------------------------------------------------
+ */
+
+/* What happens to memory, and when what runs, can be recorded to a .gtrace file or watched live
+ * with gantry-profiler. While nobody listens it costs nothing to speak of. The environment decides
+ * without a line of code: GANTRY_TRACE=FILE records the process from its first device on;
+ * GANTRY_ATTACH=0 keeps viewers out, who otherwise find the process through a socket that only its
+ * user can enter ($XDG_RUNTIME_DIR/gantry, or /tmp/gantry-UID). All functions: threads: any. */
+
+/* Records to a file until gantry_trace_stop_file or the end of the process. One at a time. */
+GANTRY_API gantry_status_t gantry_trace_start_file(const char *path);
+/* Everything so far is in the file, with its index, when it returns; what could not be written is
+ * its status. */
+GANTRY_API gantry_status_t gantry_trace_stop_file(void);
+/* Lets viewers attach: host NULL: through the user's socket (what happens by itself, unless
+ * GANTRY_ATTACH=0). Else over TCP on that address ("127.0.0.1"; port 0: one that is free), for
+ * those who bring the token (1 to 64 bytes). */
+GANTRY_API gantry_status_t gantry_trace_listen(const char *host, uint16_t port, const char *token);
+GANTRY_API void gantry_trace_stop_listening(void);
+/* 1 while somebody listens. */
+GANTRY_API int32_t gantry_trace_is_on(void);
+
+/* The id of a text, the same one for the same text; 0 for "" and NULL. Ask once, keep it. */
+GANTRY_API uint32_t gantry_trace_name(const char *text);
+/* A moment, with a number of yours. */
+GANTRY_API void gantry_trace_mark(uint32_t name, int64_t value);
+/* The value of a quantity from now on. */
+GANTRY_API void gantry_trace_counter(uint32_t name, int64_t value);
+/* A stretch of this thread's work; spans nest. Buffers made inside carry the innermost one's name.
+ */
+GANTRY_API void gantry_trace_begin_span(uint32_t name);
+GANTRY_API void gantry_trace_end_span(void);
+/* What viewers call this thread. */
+GANTRY_API void gantry_trace_name_thread(const char *name);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,59 @@
+#include "engine/trace/file_recording.h"
+
+#include "engine/trace/capture_file.h"
+#include "engine/trace/collector.h"
+
+namespace gantry::trace {
+namespace {
+
+constexpr uint64_t kFlushNs = 1'000'000'000;
+
+FrameSinkOptions fileOptions() {
+  FrameSinkOptions options;
+  options.codec = FrameCodec::kZstd;
+  options.chunkEvents = 65536;
+  return options;
+}
+
+} // namespace
+
+struct FileRecording::Impl {
+  explicit Impl(std::unique_ptr<CaptureFile> opened)
+      : file(std::move(opened)), attached(
+                                     fileOptions(),
+                                     [](void *user, std::span<const uint8_t> frame) {
+                                       return static_cast<Impl *>(user)->file->write(frame);
+                                     },
+                                     this) {
+    attached.flushNs = kFlushNs;
+  }
+  std::unique_ptr<CaptureFile> file;
+  AttachedSink attached;
+  bool stopped = false;
+};
+
+FileRecording::FileRecording() = default;
+
+Result<std::unique_ptr<FileRecording>> FileRecording::start(const std::string &path) {
+  GANTRY_ASSIGN_OR_RETURN(auto file, CaptureFile::create(path));
+  std::unique_ptr<FileRecording> recording(new FileRecording);
+  recording->impl_ = std::make_unique<Impl>(std::move(file));
+  Collector::instance().attach(recording->impl_->attached);
+  return recording;
+}
+
+FileRecording::~FileRecording() {
+  if (impl_ != nullptr)
+    (void)stop();
+}
+
+Status FileRecording::stop() {
+  if (impl_->stopped)
+    return {};
+  impl_->stopped = true;
+  Collector::instance().detach(impl_->attached);
+  GANTRY_RETURN_IF_ERROR(impl_->attached.sink.status());
+  return impl_->file->finish();
+}
+
+} // namespace gantry::trace

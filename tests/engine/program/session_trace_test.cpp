@@ -1,0 +1,134 @@
+// What a viewer hears of a session: from the start and late, its plans, runs and dispatches.
+#include "engine/trace/clock.h"
+#include "tests/engine/program/session_fixture.h"
+#include "tests/engine/trace/memory_sink.h"
+
+#include <set>
+
+namespace gantry::program {
+namespace {
+
+using test::MemorySink;
+using test::ofType;
+using trace::Event;
+using trace::EventType;
+
+class SessionTraceTest : public SessionFixture {
+protected:
+  /// The plan of the run, with as many values, commands and dispatches as the program has.
+  void expectRuns(const std::vector<Event> &events, size_t runs) {
+    const artifact::Program &metadata = program_->metadata();
+    const std::vector<Event> begins = ofType(events, EventType::kRun);
+    const std::vector<Event> ends = ofType(events, EventType::kRunEnd);
+    ASSERT_EQ(begins.size(), runs);
+    ASSERT_EQ(ends.size(), runs);
+    std::set<uint32_t> plans;
+    for (const Event &event : ofType(events, EventType::kPlan)) {
+      plans.insert(event.plan.plan);
+      EXPECT_EQ(event.plan.commands, metadata.commands()->size());
+    }
+    for (size_t i = 0; i < runs; ++i) {
+      EXPECT_EQ(begins[i].run.run, ends[i].run.run);
+      EXPECT_EQ(ends[i].run.status, 0u);
+      EXPECT_TRUE(plans.contains(begins[i].run.plan));
+    }
+    if (!device_->info().timestamps)
+      return;
+    const std::vector<Event> dispatches = ofType(events, EventType::kDispatch);
+    EXPECT_EQ(dispatches.size() + ofType(events, EventType::kCopy).size(),
+              runs * metadata.commands()->size());
+    uint64_t last = 0;
+    for (const Event &event : dispatches) {
+      EXPECT_LE(event.dispatch.gpu.beginNs, event.dispatch.gpu.endNs);
+      EXPECT_GE(event.dispatch.gpu.beginNs, last) << "of one queue";
+      last = event.dispatch.gpu.beginNs;
+      EXPECT_GE(event.dispatch.workgroups[0], 1u);
+    }
+  }
+};
+
+TEST_F(SessionTraceTest, AViewerFromTheStartSeesPlansRunsAndDispatches) {
+  MemorySink sink;
+  openChain(true);
+  ASSERT_TRUE(runChain(100).isOk());
+  ASSERT_TRUE(runChain(1000).isOk());
+  ASSERT_TRUE(runChain(100).isOk());
+  session_.reset();
+  const std::vector<Event> events = sink.events();
+  expectRuns(events, 3);
+  EXPECT_EQ(ofType(events, EventType::kPlan).size(), 2u);
+  EXPECT_EQ(sink.names()[ofType(events, EventType::kPlan)[0].plan.shapes], "n=100");
+  EXPECT_EQ(ofType(events, EventType::kPlanEntry).size(),
+            2 * program_->metadata().values()->size());
+  EXPECT_EQ(ofType(events, EventType::kSession).size(), 1u);
+  EXPECT_EQ(ofType(events, EventType::kSessionEnd).size(), 1u);
+}
+
+TEST_F(SessionTraceTest, ALateViewerSeesWhatIsThere) {
+  openChain(false, 1000);
+  ASSERT_TRUE(runChain(1000).isOk());
+  EXPECT_EQ(session_->statistics().recordings, 1u);
+  MemorySink sink;
+  ASSERT_TRUE(runChain(1000).isOk());
+  ASSERT_TRUE(runChain(1000).isOk());
+  const std::vector<Event> events = sink.events();
+  expectRuns(events, 2);
+  // The arena is one of the live blocks, and the transients of the plan lie in it.
+  uint64_t arena = 0;
+  uint64_t arenaBytes = 0;
+  for (const Event &event : ofType(events, EventType::kArena))
+    if (sink.names()[event.arena.name] == "arena") {
+      arena = event.arena.block;
+      arenaBytes = event.arena.sizeBytes;
+    }
+  uint64_t found = 0;
+  for (const Event &event : ofType(events, EventType::kLiveBlock))
+    if (event.block.block == arena) {
+      found = event.block.sizeBytes;
+      EXPECT_EQ(sink.names()[event.block.name], "arena");
+    }
+  EXPECT_EQ(found, arenaBytes);
+  EXPECT_GT(found, 0u);
+  for (const Event &event : ofType(events, EventType::kPlanEntry)) {
+    EXPECT_FALSE(sink.names()[event.planEntry.name].empty());
+    if (event.planEntry.storage == static_cast<uint8_t>(trace::EntryStorage::kTransient)) {
+      EXPECT_LE(event.planEntry.offsetBytes + event.planEntry.sizeBytes, arenaBytes);
+    }
+  }
+  for (const Event &event : ofType(events, EventType::kCommand))
+    EXPECT_FALSE(sink.names()[event.command.name].empty());
+  EXPECT_FALSE(ofType(events, EventType::kAccess).empty());
+  // Nobody listens any more: recordings without times again.
+  ASSERT_TRUE(runChain(1000).isOk());
+}
+
+TEST_F(SessionTraceTest, TheDevicesClockIsRelatedToTheHosts) {
+  if (!device_->info().timestamps)
+    GTEST_SKIP() << "the device has no timestamps";
+  openChain(false, 1000);
+  MemorySink sink;
+  ASSERT_TRUE(runChain(1000).isOk());
+  ASSERT_TRUE(runChain(1000).isOk());
+  const std::vector<Event> events = sink.events();
+  const std::vector<Event> clocks = ofType(events, EventType::kClock);
+  ASSERT_FALSE(clocks.empty());
+  trace::DeviceClock clock;
+  for (const Event &event : clocks)
+    clock.add(event.clock);
+  const std::vector<Event> begins = ofType(events, EventType::kRun);
+  const std::vector<Event> ends = ofType(events, EventType::kRunEnd);
+  const std::vector<Event> dispatches = ofType(events, EventType::kDispatch);
+  ASSERT_FALSE(dispatches.empty());
+  for (const Event &event : dispatches) { // within their run, as the host saw it
+    uint64_t error = 0;
+    const uint64_t begin = clock.toHostNs(event.dispatch.gpu.beginNs, &error);
+    const uint64_t end = clock.toHostNs(event.dispatch.gpu.endNs);
+    const size_t run = event.dispatch.run - begins[0].run.run;
+    ASSERT_LT(run, ends.size());
+    EXPECT_GE(begin + error + 5'000'000, begins[run].header.timeNs);
+    EXPECT_LE(end, ends[run].header.timeNs + error + 5'000'000);
+  }
+}
+
+} // namespace
+} // namespace gantry::program
