@@ -13,6 +13,7 @@ namespace {
 
 using Unit = int64_t;
 
+constexpr uint32_t kMostItems = 100'000; // more are for what is near linear
 constexpr uint64_t kMostPairs = 2'000'000;
 constexpr uint64_t kMostUnits = uint64_t{1} << 60;
 /// By how much the weight of an item grows when it is ejected.
@@ -244,6 +245,8 @@ struct EjectionSearch::State {
 };
 
 bool EjectionSearch::canSearch(const Problem &problem) {
+  if (problem.count() > kMostItems)
+    return false;
   uint64_t height = problem.regionSize;
   for (uint32_t i = 0; i < problem.count(); ++i) {
     height += problem.size[i] + problem.alignmentOf(i);

@@ -56,15 +56,26 @@ public:
 
   Result<BuiltProblem> build(const std::vector<uint32_t> &chosen) {
     chooseRegions();
+    reserve();
     GANTRY_RETURN_IF_ERROR(addValues(chosen));
     GANTRY_RETURN_IF_ERROR(addZones());
     compressTime();
     findBound();
+    if (!times_.empty())
+      built_.peakCommand = times_[built_.problem.peakStep];
     GANTRY_RETURN_IF_ERROR(checkFixed());
     return std::move(built_);
   }
 
 private:
+  /// Growing by doubling would be most of the memory of a large request.
+  void reserve() {
+    const size_t count = values_.size() + constraints_.zones.size();
+    built_.problem.size.reserve(count);
+    begins_.reserve(count);
+    ends_.reserve(count);
+  }
+
   /// Several arenas are stacked; where everything fits one in any order, there is no border.
   void chooseRegions() {
     uint64_t total = 0;
@@ -263,7 +274,7 @@ private:
 
   void compressTime() {
     Problem &problem = built_.problem;
-    std::vector<uint64_t> &times = built_.commandOfStep;
+    std::vector<uint64_t> &times = times_;
     times.reserve(2 * begins_.size());
     times.insert(times.end(), begins_.begin(), begins_.end());
     times.insert(times.end(), ends_.begin(), ends_.end());
@@ -387,6 +398,7 @@ private:
   std::map<uint32_t, const Pin *> pins_;
   Pairs pairs_;
   BuiltProblem built_;
+  std::vector<uint64_t> times_;  // the first command of each step
   std::vector<uint64_t> begins_; // per item, in commands
   std::vector<uint64_t> ends_;
   std::map<uint32_t, std::vector<Life>> lives_; // of the items that need segments

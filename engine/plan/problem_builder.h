@@ -16,8 +16,8 @@ inline constexpr uint32_t kNoItem = UINT32_MAX;
 
 struct BuiltProblem {
   Problem problem;
-  std::vector<uint32_t> itemOfValue;   // kNoItem: it has no bytes
-  std::vector<uint64_t> commandOfStep; // the first command of each
+  std::vector<uint32_t> itemOfValue; // kNoItem: it has no bytes
+  uint64_t peakCommand = 0;          // the first command of the problem's peak step
 };
 
 /// kInvalidArgument with the value and the remedy where something is wrong.

@@ -91,7 +91,7 @@ public:
   Result<SharedSolution> choose() {
     GANTRY_ASSIGN_OR_RETURN(BuiltProblem none, buildProblem(values_, constraints_, {}));
     best_.lowerBound = none.problem.lowerBound;
-    best_.peakCommand = none.commandOfStep.empty() ? 0 : none.commandOfStep[none.problem.peakStep];
+    best_.peakCommand = none.peakCommand;
     if (optional_.empty()) {
       best_.optimum = solve(none.problem, enough_, meter_);
       best_.built = std::move(none);

@@ -164,39 +164,42 @@ private:
   /// offset and share it, so a newcomer need only be held against its neighbours.
   Status judgeOverlaps() const {
     std::vector<Stretch> byBegin = stretches();
-    std::vector<Stretch> byEnd = byBegin;
-    std::stable_sort(byBegin.begin(), byBegin.end(),
-                     [](const Stretch &a, const Stretch &b) { return a.begin < b.begin; });
-    std::stable_sort(byEnd.begin(), byEnd.end(),
-                     [](const Stretch &a, const Stretch &b) { return a.end < b.end; });
-    std::map<Place, std::vector<uint32_t>> alive;
+    std::vector<std::pair<uint64_t, uint32_t>> byEnd;
+    byEnd.reserve(byBegin.size());
+    for (const Stretch &stretch : byBegin)
+      byEnd.emplace_back(stretch.end, stretch.value);
+    std::sort(byBegin.begin(), byBegin.end(), [](const Stretch &a, const Stretch &b) {
+      return std::pair(a.begin, a.value) < std::pair(b.begin, b.value);
+    });
+    std::sort(byEnd.begin(), byEnd.end());
+    std::multimap<Place, uint32_t> alive;
     size_t ended = 0;
     for (const Stretch &stretch : byBegin) {
-      for (; ended < byEnd.size() && byEnd[ended].end <= stretch.begin; ++ended) {
-        const auto at = alive.find(placeOf(byEnd[ended].value));
-        std::erase(at->second, byEnd[ended].value);
-        if (at->second.empty())
-          alive.erase(at);
+      for (; ended < byEnd.size() && byEnd[ended].first <= stretch.begin; ++ended) {
+        auto at = alive.lower_bound(placeOf(byEnd[ended].second));
+        while (at->second != byEnd[ended].second)
+          ++at;
+        alive.erase(at);
       }
       const uint32_t value = stretch.value;
       const Place place = placeOf(value);
       auto above = alive.lower_bound(place);
-      if (above != alive.begin()) {
-        const auto below = std::prev(above);
-        for (const uint32_t other : below->second)
-          if (below->first.first == place.first && endOf(other) > place.second)
-            return overlap(values_, plan_, other, value);
+      // Of those that share the place below, any may be the one that reaches up to here.
+      for (auto below = above; below != alive.begin();) {
+        --below;
+        if (below->first.first != place.first ||
+            below->first.second != std::prev(above)->first.second)
+          break;
+        if (endOf(below->second) > place.second)
+          return overlap(values_, plan_, below->second, value);
       }
-      if (above != alive.end() && above->first == place) {
-        for (const uint32_t other : above->second)
-          if (!mayShare_.contains(std::minmax(other, value)))
-            return overlap(values_, plan_, other, value);
-        ++above;
-      }
+      for (; above != alive.end() && above->first == place; ++above)
+        if (!mayShare_.contains(std::minmax(above->second, value)))
+          return overlap(values_, plan_, above->second, value);
       if (above != alive.end() && above->first.first == place.first &&
           above->first.second < endOf(value))
-        return overlap(values_, plan_, above->second.front(), value);
-      alive[place].push_back(value);
+        return overlap(values_, plan_, above->second, value);
+      alive.emplace_hint(above, place, value);
     }
     return Status::ok();
   }
