@@ -64,7 +64,7 @@ Gpu::~Gpu() {
 
 void Gpu::openInstance() {
   auto application = zeroed<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
-  application.apiVersion = VK_API_VERSION_1_2;
+  application.apiVersion = VK_API_VERSION_1_3;
   auto messenger = zeroed<VkDebugUtilsMessengerCreateInfoEXT>(
       VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT);
   messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
@@ -119,7 +119,29 @@ void Gpu::choose(const std::string &selector) {
                    (names.empty() ? "none (mesa-vulkan-drivers brings a software one)" : names));
 }
 
+/// Part of Vulkan 1.3; older devices keep their own choice.
+void Gpu::readSubgroupControl() {
+  VkPhysicalDeviceProperties basic{};
+  vkGetPhysicalDeviceProperties(physical_, &basic);
+  if (basic.apiVersion < VK_API_VERSION_1_3)
+    return;
+  auto control = zeroed<VkPhysicalDeviceSubgroupSizeControlFeatures>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES);
+  auto features = zeroed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
+  features.pNext = &control;
+  vkGetPhysicalDeviceFeatures2(physical_, &features);
+  auto sizes = zeroed<VkPhysicalDeviceSubgroupSizeControlProperties>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES);
+  auto properties =
+      zeroed<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
+  properties.pNext = &sizes;
+  vkGetPhysicalDeviceProperties2(physical_, &properties);
+  info_.fixesSubgroupSize = control.subgroupSizeControl &&
+                            (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
+}
+
 void Gpu::openDevice() {
+  readSubgroupControl();
   uint32_t count = 0;
   vkGetPhysicalDeviceQueueFamilyProperties(physical_, &count, nullptr);
   std::vector<VkQueueFamilyProperties> families(count);
@@ -137,6 +159,11 @@ void Gpu::openDevice() {
   auto create = zeroed<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
   create.queueCreateInfoCount = 1;
   create.pQueueCreateInfos = &queue;
+  auto control = zeroed<VkPhysicalDeviceSubgroupSizeControlFeatures>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES);
+  control.subgroupSizeControl = VK_TRUE;
+  if (info_.fixesSubgroupSize)
+    create.pNext = &control;
   check(vkCreateDevice(physical_, &create, nullptr, &device_), "vkCreateDevice");
   volkLoadDevice(device_);
   vkGetDeviceQueue(device_, family_, 0, &queue_);

@@ -30,6 +30,7 @@ struct GpuInfo {
   std::string name;
   bool software = false;
   uint32_t subgroupSize = 1;
+  bool fixesSubgroupSize = false;     // kernels are made for it; else the driver may choose another
   uint64_t maxStorageBufferRange = 0; // bytes
   uint64_t maxTexelElements = 0;      // of one texel buffer
   double timestampNs = 1;             // of one tick
@@ -59,6 +60,7 @@ public:
 private:
   void openInstance();
   void choose(const std::string &selector);
+  void readSubgroupControl();
   void openDevice();
   static VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT,
                                                   VkDebugUtilsMessageTypeFlagsEXT,
@@ -105,7 +107,8 @@ private:
 /// How a kernel sees a buffer: as texels of four floats (read only), or as a storage buffer.
 enum class Access { kTexel, kStorage };
 
-/// A pipeline. Its specialization constants have the ids 0, 1, … in the order given; its bindings
+/// A pipeline, for subgroups of the device's usual size where the driver takes orders. Its
+/// specialization constants have the ids 0, 1, … in the order given; its bindings
 /// are 0, 1, … of set 0; its push constants begin at byte 0.
 class GpuKernel {
 public:

@@ -52,6 +52,11 @@ GpuKernel::GpuKernel(Gpu &gpu, std::span<const uint32_t> spirv, std::vector<Acce
   create.stage.module = module;
   create.stage.pName = "main";
   create.stage.pSpecializationInfo = &specialization;
+  auto size = zeroed<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
+      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
+  size.requiredSubgroupSize = gpu.info().subgroupSize;
+  if (gpu.info().fixesSubgroupSize)
+    create.stage.pNext = &size;
   const VkResult made =
       vkCreateComputePipelines(gpu.device(), VK_NULL_HANDLE, 1, &create, nullptr, &pipeline_);
   vkDestroyShaderModule(gpu.device(), module, nullptr);
@@ -161,13 +166,14 @@ void Commands::record(const std::vector<Dispatch> &dispatches,
   for (uint32_t r = 0; r < repeats_; ++r)
     for (size_t i = 0; i < dispatches.size(); ++i) {
       const Dispatch &dispatch = dispatches[i];
-      if (dispatch.kernel != bound)
-        vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch.kernel->pipeline());
-      bound = dispatch.kernel;
-      vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch.kernel->layout(),
-                              0, 1, &sets[i], 0, nullptr);
+      const GpuKernel &kernel = *dispatch.kernel;
+      if (&kernel != bound)
+        vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline());
+      bound = &kernel;
+      vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout(), 0, 1,
+                              &sets[i], 0, nullptr);
       if (!dispatch.push.empty())
-        vkCmdPushConstants(commands_, dispatch.kernel->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+        vkCmdPushConstants(commands_, kernel.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                            static_cast<uint32_t>(dispatch.push.size() * sizeof(uint32_t)),
                            dispatch.push.data());
       vkCmdDispatch(commands_, dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]);
