@@ -49,7 +49,13 @@ int parseOptions(int argc, char **argv, Options *options) {
   app.name("gantry-profiler");
   std::string view = "lifetimes";
   std::string theme = "dark";
-  app.add_option("FILE", options->file, "a capture (.gtrace)");
+  app.add_option("FILE", options->file,
+                 "a capture (.gtrace), or an artifact to look at unrun (.gantry)");
+  app.add_option("--attach", options->attach,
+                 "watch a running process: its number or its socket; without FILE and this, all "
+                 "processes that can be watched are listed")
+      ->type_name("PROCESS");
+  app.add_option("--token", options->token, "with --attach HOST:PORT: what the process printed");
   app.add_option("--render", options->render, "write a picture (PNG) instead of opening a window")
       ->type_name("FILE");
   app.add_option("--view", view, "what gets the most room: lifetimes, heap, dispatches")
@@ -69,8 +75,8 @@ int parseOptions(int argc, char **argv, Options *options) {
   app.add_option("--size", "size of the picture, in pixels (1600x900)")
       ->type_name("WxH")
       ->check([&](const std::string &text) { return parseSize(text, options); });
-  app.add_option("--scale", options->scale, "how large text is, 1 to 4")
-      ->check(CLI::Range(1.0, 4.0));
+  auto *scale = app.add_option("--scale", options->scale, "how large text is, 1 to 4")
+                    ->check(CLI::Range(1.0, 4.0));
   app.add_option("--time", "the stretch of time to show, 1.5ms:4ms")
       ->type_name("FROM:TO")
       ->check([&](const std::string &text) { return parseRange(text, options); });
@@ -83,6 +89,7 @@ int parseOptions(int argc, char **argv, Options *options) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error);
   }
+  options->scaleGiven = scale->count() > 0;
   return -1;
 }
 

@@ -11,12 +11,15 @@ namespace gantry::profiler {
 
 struct Options {
   std::string file;      // .gtrace
+  std::string attach;    // a process's id or a socket
+  std::string token;     // of a process that listens on TCP
   std::string render;    // a picture instead of a window
   std::string semantics; // where to write what is on the screen
   Focus focus = Focus::kLifetimes;
   ThemeName theme = ThemeName::kDark;
   uint32_t width = 1600, height = 900;
   float scale = 1;
+  bool scaleGiven = false;         // else a window asks its screen
   double beginNs = -1, endNs = -1; // the stretch of time to show; below 0: all
   std::string query;
 };

@@ -6,6 +6,12 @@ namespace gantry::profiler {
 
 Result<std::unique_ptr<LoadedCapture>> loadCapture(const std::string &path) {
   auto loaded = std::make_unique<LoadedCapture>();
+  if (path.ends_with(".gantry")) {
+    GANTRY_ASSIGN_OR_RETURN(loaded->unrun, openUnrun(path));
+    loaded->model.ingest(loaded->unrun.events, loaded->unrun.names);
+    loaded->model.finish();
+    return loaded;
+  }
   GANTRY_ASSIGN_OR_RETURN(loaded->reader, trace::CaptureReader::openFile(path));
   for (;;) {
     GANTRY_ASSIGN_OR_RETURN(const trace::Batch batch, loaded->reader->read());

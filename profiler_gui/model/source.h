@@ -11,6 +11,7 @@
 #include "engine/base/status.h"
 #include "engine/trace/capture.h"
 #include "profiler_gui/model/capture_model.h"
+#include "profiler_gui/model/unrun.h"
 
 #include <atomic>
 #include <memory>
@@ -23,12 +24,14 @@ namespace gantry::profiler {
 
 /// A capture that is complete.
 struct LoadedCapture {
-  std::unique_ptr<trace::CaptureReader> reader; // owns the names
+  std::unique_ptr<trace::CaptureReader> reader; // owns the names of a .gtrace file
+  UnrunCapture unrun;                           // of an artifact
   CaptureModel model;
   bool cutOff = false; // its writer was killed; the model has all whole chunks
 };
 
-/// kNotFound, kDataLoss and kVersionMismatch as CaptureReader::openFile says.
+/// A .gtrace file, or an artifact (.gantry) as unrun.h shows it. kNotFound, kDataLoss and
+/// kVersionMismatch as CaptureReader::openFile says.
 Result<std::unique_ptr<LoadedCapture>> loadCapture(const std::string &path);
 
 class LiveCapture {

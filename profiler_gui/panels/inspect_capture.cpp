@@ -26,6 +26,7 @@ void listFindings(InspectorPage &page) {
     page.line(std::string(findingKindName(finding.kind)) + " · " + finding.op, ui.theme->over);
     page.paragraph(finding.text, ui.theme->dim, ("finding_text/" + std::to_string(i)).c_str());
     page.space(0.5f);
+    ui.findingRects.push_back({page.left(), top, page.right(), page.y()});
     ui.semantics->add(
         "finding/" + std::to_string(i), "finding", {page.left(), top, page.right(), page.y()},
         std::string(findingKindName(finding.kind)) + ": " + finding.op, ui.theme->over);

@@ -134,16 +134,15 @@ void ProfilerWindow::click() {
       return;
     }
   }
-  for (size_t i = 0; i < ui_.findings.size() && ui_.selected.kind == Pick::Kind::kNone; ++i) {
-    const SemanticItem *item = semantics_.find("finding/" + std::to_string(i));
-    if (item != nullptr && item->rect.contains(ui_.mouseX, ui_.mouseY)) {
+  for (size_t i = 0; i < ui_.findingRects.size(); ++i) {
+    if (ui_.findingRects[i].contains(ui_.mouseX, ui_.mouseY)) {
       goTo(ui_.findings[i]);
       return;
     }
   }
   if (!inPlots(ui_.mouseX, ui_.mouseY))
     return;
-  ui_.selected = ui_.hovered;
+  ui_.selected = picked_;
   ui_.hasRange = false;
 }
 
@@ -437,8 +436,8 @@ void ProfilerWindow::frame() {
   handleMouse();
   handleKeys();
   canvas_.begin();
-  // A click on a finding needs to know where it was drawn.
-  semantics_.begin(wantSemantics_ || !ui_.findings.empty());
+  semantics_.begin(wantSemantics_);
+  ui_.findingRects.clear();
   ui_.list = ImGui::GetBackgroundDrawList();
   ui_.hovered = Pick();
   drawHeapStrips(ui_);
@@ -452,6 +451,7 @@ void ProfilerWindow::frame() {
   drawTopBar(ui_);
   drawStatusBar(ui_);
   drawTooltip(ui_);
+  picked_ = ui_.hovered; // what a click in the next frame means
   drawSearch();
   palette_.draw(ui_, commands());
 }

@@ -70,6 +70,7 @@ private:
   enum class Drag : uint8_t { kNone, kRange, kPan, kMinimap } drag_ = Drag::kNone;
   float dragX_ = 0, dragY_ = 0;
   bool dragMoved_ = false;
+  Pick picked_; // what was under the pointer in the last frame
   size_t hit_ = 0;
   uint64_t checkedEvents_ = 0;
 };

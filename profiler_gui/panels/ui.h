@@ -79,7 +79,7 @@ struct Ui {
   char query[128] = "";
   SearchResult found;
   std::vector<Finding> findings;
-  int inspectorScroll = 0;
+  std::vector<ScreenRect> findingRects; // where the inspector lists them
 
   // ---- helpers ----
   ImDrawList *list = nullptr; // of the frame

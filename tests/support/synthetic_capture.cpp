@@ -461,14 +461,19 @@ private:
   void runDispatches(uint32_t run, uint64_t batch) {
     const uint64_t begin = now_;
     uint64_t main = begin;
-    uint64_t second = begin;
     uint64_t batchDone = 0;
+    GpuTimes before{begin, begin};
     std::vector<DispatchEvent> told;
     for (uint32_t i = 0; i < steps_.size(); ++i) {
       const uint64_t length = steps_[i].lengthNs * (95 + random_.below(10)) / 100;
-      uint64_t &clock = steps_[i].secondStream ? second : main;
+      // The second stream works beside the dispatch before, and is done when that one is: what the
+      // plan, which knows one order, lets share bytes never meets.
+      GpuTimes times{main, main + length};
       if (steps_[i].secondStream)
-        second = std::max(second, main - std::min(main - begin, length / 2));
+        times = {before.beginNs, std::min(before.beginNs + length, before.endNs)};
+      else
+        main = times.endNs + 900;
+      before = times;
       DispatchEvent dispatch = event<DispatchEvent>(EventType::kDispatch, 0);
       dispatch.run = run;
       dispatch.command = i;
@@ -476,13 +481,12 @@ private:
       dispatch.workgroups[1] = 4;
       dispatch.workgroups[2] = 1;
       dispatch.device = 1;
-      dispatch.gpu = {clock + kDeviceClockAhead, clock + length + kDeviceClockAhead};
-      clock += length + 900;
+      dispatch.gpu = {times.beginNs + kDeviceClockAhead, times.endNs + kDeviceClockAhead};
       if (i == tensors_[0].lastUse)
-        batchDone = clock;
+        batchDone = times.endNs;
       told.push_back(dispatch);
     }
-    now_ = std::max(main, second) + 2000;
+    now_ = main + 2000;
     const bool kept = faultyStep() && (options_.fault == Fault::kLateFree ||
                                        options_.fault == Fault::kDonationKept);
     if (!kept) {

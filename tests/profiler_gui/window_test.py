@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""The real window, on a screen that is none: Xvfb, the software device, xdotool for a hand.
+
+    window_test.py GANTRY_PROFILER MAKE_CAPTURE
+
+Opens a capture, compares the screenshot with the picture that --render makes of the same (the whole
+window, pixel by pixel), then points at a block, clicks, and looks for its outline and its tooltip where
+they must be; closes the window through the palette. Skips (exit 77) by name where Xvfb, xdotool or xwd
+is missing. No message of the validation layer is allowed.
+"""
+
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+WIDTH, HEIGHT = 1280, 720
+PATIENCE = 90  # seconds: machines that test are busy ones
+
+
+def read_png(path):
+    """(width, height, rows of RGBA bytes) of a picture that --render wrote."""
+    data = pathlib.Path(path).read_bytes()
+    width, height = struct.unpack(">II", data[16:24])
+    length = struct.unpack(">I", data[33:37])[0]
+    raw = zlib.decompress(data[41:41 + length])
+    stride = width * 4 + 1
+    return width, height, [raw[y * stride + 1:(y + 1) * stride] for y in range(height)]
+
+
+def read_xwd(data):
+    """Rows of BGRX bytes of a window dump with 32 bits a pixel."""
+    header = struct.unpack(">25I", data[:100])
+    size, width, height, bits, line, colours = (header[0], header[4], header[5], header[11],
+                                                header[12], header[19])
+    assert bits == 32, f"{bits} bits a pixel"
+    begin = size + colours * 12
+    return width, height, [data[begin + y * line:begin + y * line + width * 4]
+                           for y in range(height)]
+
+
+def pixel_png(rows, x, y):
+    return tuple(rows[y][4 * x:4 * x + 3])
+
+
+def pixel_xwd(rows, x, y):
+    blue, green, red = rows[y][4 * x:4 * x + 3]
+    return red, green, blue
+
+
+class Screen:
+    """An X server of our own, and what a person does in front of it."""
+
+    def __init__(self):
+        reading, writing = os.pipe()
+        self.server = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24"],
+            pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(writing)
+        with os.fdopen(reading) as stream:
+            number = stream.readline().strip()
+        assert number, "Xvfb did not start"
+        self.environment = dict(os.environ, DISPLAY=f":{number}", GANTRY_VALIDATION="1")
+
+    def xdotool(self, *words):
+        return subprocess.run(["xdotool", *map(str, words)], env=self.environment, text=True,
+                              capture_output=True).stdout.strip()
+
+    def shot(self):
+        return read_xwd(subprocess.run(["xwd", "-silent", "-root"], env=self.environment,
+                                       capture_output=True, check=True).stdout)
+
+    def close(self):
+        self.server.terminate()
+        self.server.wait()
+
+
+def wait_for(what, test):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if test():
+            return
+        time.sleep(0.3)
+    raise AssertionError(f"not seen within {PATIENCE} s: {what}")
+
+
+def semantics(path):
+    items = {}
+    for line in pathlib.Path(path).read_text().splitlines():
+        name, role, left, top, right, bottom, _, text = line.split("\t")
+        items.setdefault(name, (role, [float(v) for v in (left, top, right, bottom)], text))
+    return items
+
+
+def differing(shot, picture):
+    """The share of pixels that differ by more than rounding."""
+    count = 0
+    for y in range(HEIGHT):
+        a, b = shot[2][y], picture[2][y]
+        for x in range(0, WIDTH, 2):
+            count += any(abs(a[4 * x + 2 - c] - b[4 * x + c]) > 8 for c in range(3))
+    return count / (WIDTH * HEIGHT / 2)
+
+
+def run(profiler, make_capture, folder, screen):
+    capture = f"{folder}/steps.gtrace"
+    subprocess.run([make_capture, capture, "5", "3"], check=True)
+    subprocess.run([profiler, "--render", f"{folder}/expected.png", "--size", f"{WIDTH}x{HEIGHT}",
+                    "--semantics", f"{folder}/expected.txt", capture], check=True)
+    expected = read_png(f"{folder}/expected.png")
+    items = semantics(f"{folder}/expected.txt")
+    window = subprocess.Popen([profiler, "--size", f"{WIDTH}x{HEIGHT}", "--scale", "1", capture],
+                              env=screen.environment, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_for("a window", lambda: screen.xdotool("search", "--name", "gantry"))
+        number = screen.xdotool("search", "--name", "gantry").split()[0]
+        screen.xdotool("windowmove", number, 0, 0)
+        time.sleep(2)
+        for step in range(3):  # away from the plots; each is an event for the window
+            screen.xdotool("mousemove", WIDTH - 20 - step, HEIGHT - 2)
+            time.sleep(0.3)
+        wait_for("the picture that --render makes",
+                 lambda: differing(screen.shot(), expected) < 0.002)
+
+        # The largest value of the arena: point, click, and look for the white outline.
+        blocks = [(name, rect) for name, (role, rect, text) in items.items()
+                  if role == "block" and text.startswith("relu")]
+        name, rect = max(blocks, key=lambda b: (b[1][2] - b[1][0]) * (b[1][3] - b[1][1]))
+        x, y = int((rect[0] + rect[2]) / 2), int((rect[1] + rect[3]) / 2)
+        screen.xdotool("mousemove", x, y)
+        time.sleep(0.5)
+        screen.xdotool("mousedown", 1)
+        time.sleep(0.5)
+        screen.xdotool("mouseup", 1)
+
+        def outlined():
+            shot = screen.shot()
+            column = int((3 * rect[0] + rect[2]) / 4)
+            return any(min(pixel_xwd(shot[2], column, int(rect[1]) + dy)) > 225
+                       for dy in (-2, -1, 0, 1))
+        wait_for(f"the outline of {name}", outlined)
+
+        screen.xdotool("windowfocus", number)
+        screen.xdotool("key", "ctrl+k")
+        time.sleep(1)
+        screen.xdotool("type", "--delay", "200", "quit")
+        time.sleep(1)
+        screen.xdotool("key", "Return")
+        _, errors = window.communicate(timeout=PATIENCE)
+        assert window.returncode == 0, f"exit status {window.returncode}: {errors}"
+        assert "validation" not in errors, errors
+    finally:
+        if window.poll() is None:
+            window.kill()
+            window.wait()
+
+
+def main():
+    for tool in ("Xvfb", "xdotool", "xwd"):
+        if shutil.which(tool) is None:
+            print(f"skipped: {tool} is not installed")
+            return 77
+    screen = Screen()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            run(sys.argv[1], sys.argv[2], folder, screen)
+    finally:
+        screen.close()
+    print("the window shows what --render draws, selects what is clicked, and closes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
