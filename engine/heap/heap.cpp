@@ -104,7 +104,7 @@ void HeapImpl::destroy() {
       host.free(host.user, tails[i].hostCopy, SlotInfo::of(slots[i].info.load()).sizeBytes);
   for (const CopyInFlight &copy : copies) {
     if (copy.list != nullptr)
-      (void)gpu->wait(copy.ticket, UINT64_MAX); // compaction's own; a lost device answers at once
+      (void)settle(copy.ticket); // compaction's own; a lost device answers at once
     delete copy.list;
   }
   for (uint32_t i = 0; i < slabCount; ++i)
@@ -304,14 +304,19 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
   const uint64_t granules = ((info.sizeBytes - 1) >> kGranuleLog2) + 1;
   ThreadCache::KindCache &kind = cache.kinds[info.kind];
   const auto bytes = static_cast<int64_t>(granules << kGranuleLog2);
-  if (kind.counters.cached() + bytes > kind.limitBytes ||
-      cache.flushEpoch != heap.flushEpoch.load(std::memory_order_relaxed)) [[unlikely]]
+  const bool full = kind.counters.cached() + bytes > kind.limitBytes;
+  if (cache.flushEpoch != heap.flushEpoch.load(std::memory_order_relaxed) ||
+      (full && heap.keepsNothing())) [[unlikely]]
     return heap.finishRelease(index, after);
   kind.counters.count(-static_cast<int64_t>(info.sizeBytes), -1);
-  kind.counters.cache(bytes);
   std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
   if (slot.name != 0 || heap.observed.load(std::memory_order_relaxed)) [[unlikely]]
     heap.noteReleased(slot, info, buffer);
+  if (full) [[unlikely]] {
+    heap.leave(cache, index);
+    return HeapCode::kOk;
+  }
+  kind.counters.cache(bytes);
   uint32_t &bin = kind.bins[granules];
   slot.name = bin;
   bin = index;
@@ -352,6 +357,15 @@ void HeapImpl::freeRange(Pool &pool, uint32_t block, uint64_t place) {
   Slab &slab = slabs[slabOf(place)];
   slab.state = SlabState::kDedicatedFree;
   pool.dedicatedFreeBytes += slab.sizeBytes;
+}
+
+// After a slab has become empty.
+void HeapImpl::keepWatermarks() {
+  if (options.retainHighBytes == UINT64_MAX || !growth.tryLock())
+    return;
+  if (emptyBytes(kNone) > options.retainHighBytes)
+    releaseEmpty(options.retainLowBytes, kNone);
+  growth.unlock();
 }
 
 HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> after) {
@@ -403,11 +417,8 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
       freeRange(pool, slot.block, place);
       empty = info.dedicated || pool.tlsf.usedBytesOf(region) == 0;
     }
-    if (empty && options.retainHighBytes != UINT64_MAX && growth.tryLock()) {
-      if (emptyBytes(kNone) > options.retainHighBytes)
-        releaseEmpty(options.retainLowBytes, kNone);
-      growth.unlock();
-    }
+    if (empty)
+      keepWatermarks();
   }
   if (cache != nullptr)
     giveSlot(*cache, index);

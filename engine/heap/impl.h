@@ -139,6 +139,11 @@ struct HeapImpl final : Heap {
   HeapCode releaseSlowly(BufferHandle buffer, std::span<const TimelinePoint> after);
   void unbias(uint64_t state);
   HeapCode finishRelease(uint32_t index, std::span<const TimelinePoint> after);
+  void keepWatermarks();
+  /// Whether what no magazine takes goes back to its pool at once.
+  bool keepsNothing() const {
+    return options.magazineBytes == 0 || options.retainHighBytes != UINT64_MAX;
+  }
   HeapCode waitForMove(uint32_t index);
   void noteAllocated(uint32_t index, BufferHandle handle, bool tell);
   void tellLate(uint32_t index, BufferHandle handle);
@@ -175,6 +180,9 @@ struct HeapImpl final : Heap {
   void publish(ThreadCache &cache, uint32_t kind);
   void flush(ThreadCache &cache, uint32_t kind);
   void flushAll(ThreadCache &cache);
+  void leave(ThreadCache &cache, uint32_t index);
+  void leaveAll(ThreadCache &cache);
+  void freeLeaving(ThreadCache &cache, const Leaving &one);
 
   // pending.cpp
   bool passed(const uint64_t *points) const;
@@ -231,6 +239,7 @@ struct HeapImpl final : Heap {
   HeapCode copyThroughStaging(device::Memory &memory, uint64_t offset, uint8_t *host,
                               uint64_t sizeBytes, bool toHost);
   HeapCode submitAndWait(device::CommandList &list);
+  HeapCode settle(uint64_t ticket);
 };
 
 /// Memory of type T from the allocator, constructed; nullptr where there is none. Freed by

@@ -10,6 +10,7 @@ namespace gantry::heap {
 namespace {
 
 constexpr uint64_t kStagingBytes = 16 << 20;
+constexpr uint32_t kTriesToSettle = 1000;
 
 } // namespace
 
@@ -17,8 +18,22 @@ HeapCode HeapImpl::submitAndWait(device::CommandList &list) {
   const Result<uint64_t> ticket = gpu->submit(list);
   if (!ticket.isOk())
     return codeOf(ticket.status());
-  const Result<bool> waited = gpu->wait(*ticket, UINT64_MAX);
-  return waited.isOk() ? HeapCode::kOk : codeOf(waited.status());
+  return settle(*ticket);
+}
+
+// Waits for a submission whose list and memory go next. A wait that fails says nothing about the
+// work, so it is tried again: what the device still uses must not be destroyed.
+HeapCode HeapImpl::settle(uint64_t ticket) {
+  HeapCode code = HeapCode::kOk;
+  for (uint32_t i = 0; i < kTriesToSettle; ++i) {
+    const Result<bool> waited = gpu->wait(ticket, UINT64_MAX);
+    if (waited.isOk())
+      return HeapCode::kOk;
+    code = codeOf(waited.status());
+    if (gpu->isLost())
+      return code;
+  }
+  return code;
 }
 
 HeapCode HeapImpl::copyThroughStaging(device::Memory &memory, uint64_t offset, uint8_t *host,

@@ -352,6 +352,10 @@ const char *Heap::validate() const {
       for (const uint32_t bin : cache->kinds[kind].bins)
         for (uint32_t i = bin; i != kNone; i = heap.slots[i].name)
           cached[kind] += heap.poolAt(heap.slots[i].place.load()).tlsf.sizeOf(heap.slots[i].block);
+  for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
+    for (const Leaving &one : cache->leaving)
+      if (one.slot != kNone)
+        cached[one.pool->kind] += one.pool->tlsf.sizeOf(one.block);
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
     int64_t counted = 0;
     for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)

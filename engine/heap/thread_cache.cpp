@@ -61,6 +61,7 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
     kind.bins.fill(kNone);
     kind.limitBytes = static_cast<int64_t>(heap.options.magazineBytes);
   }
+  cache->leaving.fill({kNone, kNone, nullptr});
   cache->flushEpoch = heap.flushEpoch.load(std::memory_order_relaxed);
   cache->index = heap.cacheCount++;
   if (cache->index < kMaxOwners) {
@@ -110,6 +111,54 @@ ThreadCache *attachThreadCache(HeapImpl &heap) {
   return cache;
 }
 
+// ---- leaving -----------------------------------------------------------------------------------
+
+// A range whose magazine is full goes back to its pool a few releases later. Freeing it looks at
+// its record, then at its neighbours', which are seldom in the processor's caches: on the way they
+// are fetched, so that nobody waits for them.
+void HeapImpl::leave(ThreadCache &cache, uint32_t index) {
+  const Slot &slot = slots[index];
+  Pool &pool = poolAt(slot.place.load(std::memory_order_relaxed));
+  Leaving &place = cache.leaving[cache.leavingAt % kLeaving];
+  const Leaving &half = cache.leaving[(cache.leavingAt + kLeaving / 2) % kLeaving];
+  const Leaving oldest = place;
+  place = {index, slot.block, &pool};
+  ++cache.leavingAt;
+  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
+  cache.kinds[info.kind].counters.cache(
+      static_cast<int64_t>(((info.sizeBytes - 1) >> kGranuleLog2) + 1) << kGranuleLog2);
+  {
+    const Locked locked(pool.lock);
+    pool.tlsf.prefetch(slot.block);
+    if (half.slot != kNone && half.pool == &pool)
+      pool.tlsf.prefetchNeighbours(half.block);
+    if (oldest.slot != kNone && oldest.pool == &pool)
+      pool.tlsf.free(oldest.block);
+  }
+  if (oldest.slot != kNone)
+    freeLeaving(cache, oldest.pool == &pool ? Leaving{oldest.slot, kNone, nullptr} : oldest);
+}
+
+// With a pool: frees the block there too.
+void HeapImpl::freeLeaving(ThreadCache &cache, const Leaving &one) {
+  if (one.pool != nullptr) {
+    const Locked locked(one.pool->lock);
+    one.pool->tlsf.free(one.block);
+  }
+  const SlotInfo info = SlotInfo::of(slots[one.slot].info.load(std::memory_order_relaxed));
+  cache.kinds[info.kind].counters.cache(
+      -(static_cast<int64_t>(((info.sizeBytes - 1) >> kGranuleLog2) + 1) << kGranuleLog2));
+  giveSlot(cache, one.slot);
+}
+
+void HeapImpl::leaveAll(ThreadCache &cache) {
+  for (Leaving &one : cache.leaving) {
+    if (one.slot != kNone)
+      freeLeaving(cache, one);
+    one.slot = kNone;
+  }
+}
+
 // ---- emptying ----------------------------------------------------------------------------------
 
 void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
@@ -144,6 +193,7 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
 void HeapImpl::flush(ThreadCache &cache, uint32_t kind) {
   ThreadCache::KindCache &mine = cache.kinds[kind];
   publish(cache, kind);
+  leaveAll(cache);
   if (mine.counters.cached() == 0)
     return;
   for (uint32_t &bin : mine.bins) {
@@ -160,6 +210,7 @@ void HeapImpl::flush(ThreadCache &cache, uint32_t kind) {
     }
   }
   mine.counters.cachedBytes.store(0, std::memory_order_relaxed);
+  keepWatermarks();
 }
 
 void HeapImpl::flushAll(ThreadCache &cache) {

@@ -16,16 +16,18 @@
 namespace gantry::heap {
 
 struct HeapImpl;
+struct Pool;
 
 inline constexpr uint32_t kMagazineGranules = 256; // sizes up to 64 KiB
 inline constexpr uint32_t kSparesPerThread = 64;
+inline constexpr uint32_t kLeaving = 8; // a power of two
 
 /// Changes since the last publication; written by the thread, read by statistics.
 struct ThreadCounters {
   std::atomic<int64_t> liveBytes;
   std::atomic<int64_t> highBytes; // largest value of liveBytes since then
   std::atomic<int64_t> liveBuffers;
-  std::atomic<int64_t> cachedBytes; // in magazines; not a change but the sum
+  std::atomic<int64_t> cachedBytes; // in magazines and leaving them; not a change but the sum
 
   static void set(std::atomic<int64_t> &value, int64_t to) {
     value.store(to, std::memory_order_relaxed);
@@ -41,6 +43,13 @@ struct ThreadCounters {
   void cache(int64_t bytes) { set(cachedBytes, cached() + bytes); }
 };
 
+/// A released range on its way from a full magazine back to its pool.
+struct Leaving {
+  uint32_t slot; // kNone: nothing
+  uint32_t block;
+  Pool *pool;
+};
+
 struct alignas(64) ThreadCache {
   struct KindCache {
     ThreadCounters counters;
@@ -53,6 +62,8 @@ struct alignas(64) ThreadCache {
   uint64_t flushEpoch;
   std::array<uint32_t, kSparesPerThread> spares; // slots
   uint32_t spareCount;
+  std::array<Leaving, kLeaving> leaving; // a ring: in each place what came kLeaving releases before
+  uint32_t leavingAt;
   uint32_t index; // in the heap, from 0
   bool owned;
   ThreadCache *next;

@@ -1,0 +1,157 @@
+// A life of a heap with a little of everything, for faults to strike: it counts what was refused,
+// and after a refusal nothing may have changed.
+#pragma once
+
+#include "engine/heap/heap.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <ctime>
+#include <functional>
+
+namespace gantry::heap {
+
+inline double cpuMs() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+class FaultScenario {
+public:
+  FaultScenario(std::shared_ptr<device::Device> gpu, const HostAllocator &host, bool lossy,
+                uint64_t limitBytes = 0)
+      : gpu_(std::move(gpu)), lossy_(lossy) {
+    options_.host = host;
+    std::fill(std::begin(options_.limitBytes), std::end(options_.limitBytes), limitBytes);
+    options_.allowSpill = true;
+    options_.dedicatedBytes = (uint64_t{1} << 20);
+  }
+
+  void run() {
+    Result<HeapPtr> made = Heap::create(gpu_, options_);
+    if (!made.isOk()) {
+      EXPECT_EQ(made.status().code(), StatusCode::kOutOfMemory);
+      ++refused;
+      return;
+    }
+    heap_ = made.take();
+    const NameId name = heap_->intern("a name");
+    for (int i = 0; i < 40; ++i) {
+      BufferRequest request;
+      request.sizeBytes =
+          i % 10 == 0 ? 2 * (uint64_t{1} << 20) : 1000 + 5000 * static_cast<uint64_t>(i);
+      request.name = name;
+      request.movable = i % 2 == 0;
+      request.spillable = i % 5 == 0;
+      request.kind = i % 7 == 0 ? MemoryKind::kUpload : MemoryKind::kDevice;
+      allocate(request);
+    }
+    for (size_t i = 0; i < live_.size(); i += 3) {
+      const TimelinePoint point{0, submit()};
+      released(heap_->release(live_[i], {&point, 1}));
+      live_[i] = {};
+    }
+    judge([&] { return heap_->poll(); });
+    for (int i = 0; i < 4; ++i)
+      judge([&] { return heap_->compact((uint64_t{1} << 20)); });
+    for (const BufferHandle buffer : live_) {
+      Placement at;
+      if (!buffer)
+        continue;
+      judge([&] {
+        const HeapCode code = heap_->spill(buffer);
+        return code == HeapCode::kInvalidArgument ? HeapCode::kOk : code;
+      });
+      judge([&] {
+        const HeapCode code = heap_->pin(buffer, &at);
+        return code == HeapCode::kOk ? heap_->unpin(buffer) : code;
+      });
+    }
+    BufferRequest large;
+    large.sizeBytes = 12 * (uint64_t{1} << 20);
+    allocate(large);
+    (void)heap_->trim();
+    EXPECT_EQ(heap_->validate(), nullptr) << heap_->validate();
+    for (const BufferHandle buffer : live_)
+      if (buffer)
+        released(heap_->release(buffer));
+    HeapStatistics all;
+    heap_->statistics(&all);
+    for (const KindStatistics &kind : all.kinds)
+      EXPECT_EQ(kind.liveBytes, 0U);
+    EXPECT_EQ(heap_->validate(), nullptr) << heap_->validate();
+    char report[512];
+    heap_->writeReport(report);
+    heap_.reset();
+    finish();
+  }
+
+  uint64_t refused = 0;
+  double slowestMs = 0; // of calls after the device was lost
+
+private:
+  // Refusals are answers; what they may not do is change what is alive.
+  void judge(const std::function<HeapCode()> &call) {
+    HeapStatistics before;
+    heap_->statistics(&before);
+    const bool lost = gpu_->isLost();
+    const double start = cpuMs();
+    const HeapCode code = call();
+    if (lost)
+      slowestMs = std::max(slowestMs, cpuMs() - start);
+    if (code == HeapCode::kOk)
+      return;
+    ++refused;
+    EXPECT_TRUE(code == HeapCode::kExhausted || code == HeapCode::kHostExhausted ||
+                code == HeapCode::kOverBudget || code == HeapCode::kBusy ||
+                (lossy_ && code == HeapCode::kDeviceLost))
+        << heapCodeName(code);
+    HeapStatistics after;
+    heap_->statistics(&after);
+    for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
+      EXPECT_EQ(before.kinds[kind].liveBytes, after.kinds[kind].liveBytes);
+      EXPECT_EQ(before.kinds[kind].liveBuffers, after.kinds[kind].liveBuffers);
+    }
+    EXPECT_EQ(heap_->validate(), nullptr) << heap_->validate();
+  }
+  void allocate(const BufferRequest &request) {
+    judge([&] {
+      BufferHandle buffer;
+      const HeapCode code = heap_->allocate(request, &buffer);
+      EXPECT_EQ(code == HeapCode::kOk, static_cast<bool>(buffer));
+      if (code == HeapCode::kOk)
+        live_.push_back(buffer);
+      return code;
+    });
+  }
+  void released(HeapCode code) { EXPECT_EQ(code, HeapCode::kOk) << heapCodeName(code); }
+  uint64_t submit() {
+    auto list = gpu_->createCommandList();
+    if (!list.isOk() || !(*list)->begin({}).isOk() || !(*list)->end().isOk())
+      return 0;
+    const Result<uint64_t> ticket = gpu_->submit(**list);
+    if (!ticket.isOk())
+      return 0;
+    lists_.push_back(list.take());
+    last_ = *ticket;
+    return last_;
+  }
+  /// Lists go when they are done; a wait that fails is none.
+  void finish() {
+    while (!gpu_->isLost() && !gpu_->wait(last_, UINT64_MAX).isOk()) {
+    }
+    lists_.clear();
+  }
+
+  std::shared_ptr<device::Device> gpu_;
+  bool lossy_;
+  HeapOptions options_;
+  HeapPtr heap_;
+  std::vector<BufferHandle> live_;
+  std::vector<std::unique_ptr<device::CommandList>> lists_;
+  uint64_t last_ = 0;
+};
+
+} // namespace gantry::heap
