@@ -1,0 +1,240 @@
+#include "engine/trace/export.h"
+
+#include "engine/trace/clock.h"
+#include "engine/trace/export_parts.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <unordered_map>
+
+namespace gantry::trace {
+
+Result<ExportFormat> exportFormatOf(const std::string &name) {
+  if (name == "perfetto")
+    return ExportFormat::kPerfetto;
+  if (name == "chrome")
+    return ExportFormat::kChrome;
+  if (name == "pytorch")
+    return ExportFormat::kPytorch;
+  if (name == "csv")
+    return ExportFormat::kCsv;
+  return statusf(StatusCode::kInvalidArgument,
+                 "no export is called '%s'; there are perfetto, chrome, pytorch and csv",
+                 name.c_str());
+}
+
+Status exportCapture(CaptureReader &reader, ExportFormat format, const std::string &path) {
+  GANTRY_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
+  Status status;
+  switch (format) {
+  case ExportFormat::kPerfetto:
+    status = exportPerfetto(reader, file);
+    break;
+  case ExportFormat::kChrome:
+    status = exportChrome(reader, file);
+    break;
+  case ExportFormat::kPytorch:
+    status = exportPytorch(reader, file);
+    break;
+  case ExportFormat::kCsv:
+    status = exportCsv(reader, file);
+    break;
+  }
+  GANTRY_RETURN_IF_ERROR(status);
+  return file.commit();
+}
+
+Status forEachEvent(CaptureReader &reader, const std::function<void(const Event &)> &visit) {
+  GANTRY_RETURN_IF_ERROR(reader.seek(0));
+  for (bool end = false; !end;) {
+    GANTRY_ASSIGN_OR_RETURN(const Batch batch, reader.read());
+    for (const Event &event : batch.events)
+      visit(event);
+    end = batch.end;
+  }
+  return {};
+}
+
+void ExportText::addQuoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned>(c));
+      quoted += code;
+    } else {
+      quoted += c;
+    }
+  }
+  add(quoted + '"');
+}
+
+namespace {
+
+/// Turns events into a timeline.
+class TimelineMaker {
+public:
+  TimelineMaker(ExportTimeline &timeline, const NameTable &names,
+                const std::map<uint32_t, DeviceClock> &clocks)
+      : out_(timeline), names_(names), clocks_(clocks) {}
+
+  void take(const Event &event) {
+    switch (event.type()) {
+    case EventType::kProcess:
+      out_.processId = event.process.processId;
+      out_.processName = names_[event.process.name];
+      break;
+    case EventType::kThread: {
+      ExportTrack &track = out_.tracks[trackOf(event.header.thread)];
+      track.thread = event.thread.systemId;
+      if (event.thread.name != 0)
+        track.name = names_[event.thread.name];
+      break;
+    }
+    case EventType::kSpanBegin:
+      open_[event.header.thread].push_back(
+          {trackOf(event.header.thread), event.host.name, event.header.timeNs, 0});
+      break;
+    case EventType::kSpanEnd:
+      if (std::vector<ExportSlice> &open = open_[event.header.thread]; !open.empty()) {
+        open.back().endNs = event.header.timeNs;
+        out_.slices.push_back(open.back());
+        open.pop_back();
+      }
+      break;
+    case EventType::kMark:
+      out_.instants.push_back({trackOf(event.header.thread), event.host.name, event.header.timeNs});
+      break;
+    case EventType::kCounter:
+      count(std::string(names_[event.host.name]), event.header.timeNs, event.host.value);
+      break;
+    case EventType::kCommand:
+      commands_[key(event.command.plan, event.command.command)] = event.command.name;
+      break;
+    case EventType::kRun:
+      runs_[event.run.run] = {event.run.plan, event.header.timeNs};
+      break;
+    case EventType::kDispatch:
+      work(event.dispatch.run, event.dispatch.command, event.dispatch.device, event.dispatch.gpu);
+      break;
+    case EventType::kCopy:
+      work(event.copy.run, event.copy.command, event.copy.device, event.copy.gpu);
+      break;
+    default:
+      takeMemory(event);
+    }
+  }
+
+private:
+  struct Run {
+    uint32_t plan = 0;
+    uint64_t beginNs = 0;
+  };
+  static uint64_t key(uint32_t a, uint32_t b) { return (uint64_t{a} << 32) | b; }
+
+  uint32_t trackOf(uint32_t thread) {
+    const auto made = threads_.try_emplace(thread, static_cast<uint32_t>(out_.tracks.size()));
+    if (made.second)
+      out_.tracks.push_back({"thread " + std::to_string(thread), 0});
+    return made.first->second;
+  }
+
+  void count(const std::string &name, uint64_t timeNs, int64_t value) {
+    const auto made = series_.try_emplace(name, static_cast<uint32_t>(out_.series.size()));
+    if (made.second)
+      out_.series.push_back(name);
+    out_.counters.push_back({made.first->second, timeNs, value});
+  }
+
+  void takeMemory(const Event &event) {
+    auto &blocks = live_[event.header.heap];
+    uint64_t &bytes = liveBytes_[event.header.heap];
+    switch (event.type()) {
+    case EventType::kSnapshotBegin:
+      blocks.clear();
+      bytes = 0;
+      return;
+    case EventType::kAllocate:
+    case EventType::kLiveBlock:
+      if (blocks.emplace(event.block.block, event.block.sizeBytes).second)
+        bytes += event.block.sizeBytes;
+      if (event.type() == EventType::kLiveBlock)
+        return; // the snapshot's end tells the sum
+      break;
+    case EventType::kRelease:
+      if (const auto found = blocks.find(event.release.block); found != blocks.end()) {
+        bytes -= found->second;
+        blocks.erase(found);
+      }
+      break;
+    case EventType::kSnapshotEnd:
+      break;
+    default:
+      return;
+    }
+    count("live bytes of heap " + std::to_string(event.header.heap), event.header.timeNs,
+          static_cast<int64_t>(bytes));
+  }
+
+  /// The first lane in which it begins behind the last one's end.
+  void work(uint32_t run, uint32_t command, uint32_t device, const GpuTimes &gpu) {
+    if (gpu.endNs == 0)
+      return;
+    uint64_t begin = gpu.beginNs;
+    uint64_t end = gpu.endNs;
+    const Run &its = runs_[run];
+    if (const auto clock = clocks_.find(device); clock != clocks_.end()) {
+      begin = clock->second.toHostNs(gpu.beginNs);
+      end = clock->second.toHostNs(gpu.endNs);
+    } else {
+      const auto first = guesses_.try_emplace(device, its.beginNs - gpu.beginNs);
+      begin += first.first->second;
+      end += first.first->second;
+    }
+    std::vector<std::pair<uint32_t, uint64_t>> &lanes = lanes_[device];
+    size_t lane = 0;
+    while (lane < lanes.size() && lanes[lane].second > begin)
+      ++lane;
+    if (lane == lanes.size()) {
+      lanes.push_back({static_cast<uint32_t>(out_.tracks.size()), 0});
+      out_.tracks.push_back(
+          {"device " + std::to_string(device) + ", lane " + std::to_string(lane + 1), 0});
+    }
+    lanes[lane].second = end;
+    const auto name = commands_.find(key(its.plan, command));
+    out_.slices.push_back(
+        {lanes[lane].first, name == commands_.end() ? 0 : name->second, begin, end});
+  }
+
+  ExportTimeline &out_;
+  const NameTable &names_;
+  const std::map<uint32_t, DeviceClock> &clocks_;
+  std::unordered_map<uint32_t, uint32_t> threads_;
+  std::unordered_map<uint32_t, std::vector<ExportSlice>> open_;
+  std::unordered_map<std::string, uint32_t> series_;
+  std::unordered_map<uint64_t, uint32_t> commands_;
+  std::unordered_map<uint32_t, Run> runs_;
+  std::map<uint16_t, std::unordered_map<uint64_t, uint64_t>> live_;
+  std::map<uint16_t, uint64_t> liveBytes_;
+  std::map<uint32_t, uint64_t> guesses_;                                 // host minus device
+  std::map<uint32_t, std::vector<std::pair<uint32_t, uint64_t>>> lanes_; // track, busy until
+};
+
+} // namespace
+
+Result<ExportTimeline> makeTimeline(CaptureReader &reader) {
+  std::map<uint32_t, DeviceClock> clocks;
+  GANTRY_RETURN_IF_ERROR(forEachEvent(reader, [&](const Event &event) {
+    if (event.type() == EventType::kClock)
+      clocks[event.clock.device].add(event.clock);
+  }));
+  ExportTimeline timeline;
+  TimelineMaker maker(timeline, reader.names(), clocks);
+  GANTRY_RETURN_IF_ERROR(forEachEvent(reader, [&](const Event &event) { maker.take(event); }));
+  return timeline;
+}
+
+} // namespace gantry::trace
