@@ -25,7 +25,8 @@ def ChooseLayouts : Pass<"choose-layouts", "::mlir::func::FuncOp"> {
     Runs after form-dispatches. A tensor `[n, c, …]` that one dispatch makes and only dispatches read
     is laid out as `[n, c / 4, …, c mod 4]` where one of them reads it as a convolution or a pool
     does (over windows, or reducing over the channels), or where it comes from such a tensor: then
-    a vector load brings four channels of one pixel, for whatever window. `c` must be a multiple of
+    a vector load brings four channels of one pixel, for whatever window. An input of the program that
+    is read so is copied first. `c` must be a multiple of
     four, so a layout never changes a size. Each dispatch says how its operands and its result lie
     (`gantry.layouts`, see codegen/tiling/layout.h); the arithmetic is not touched.
   }];

@@ -68,6 +68,30 @@ bool readsAsImage(Value value) {
   return false;
 }
 
+/// A dispatch at the block's start that copies a tensor.
+DispatchOp copyOf(Value tensor, Operation *user) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  OpBuilder builder = OpBuilder::atBlockBegin(user->getBlock());
+  Location loc = user->getLoc();
+  auto dispatch = builder.create<DispatchOp>(
+      loc, type, ValueRange(tensor), ValueRange(), Value(), builder.getDenseI64ArrayAttr({}),
+      builder.getDenseI64ArrayAttr({}), SymbolRefAttr(), IntegerAttr());
+  Block *block = new Block();
+  dispatch.getBody().push_back(block);
+  Value source = block->addArgument(type, loc);
+  builder.setInsertionPointToStart(block);
+  Value empty = builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType());
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  llvm::SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+  auto moved = builder.create<linalg::GenericOp>(
+      loc, type, source, empty, llvm::ArrayRef<AffineMap>{identity, identity}, loops,
+      [](OpBuilder &at, Location inner, ValueRange values) {
+        at.create<linalg::YieldOp>(inner, values.front());
+      });
+  builder.create<YieldOp>(loc, moved.getResult(0));
+  return dispatch;
+}
+
 struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
@@ -84,6 +108,16 @@ struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {
       }
       return false;
     };
+    // Inputs of the program are in rows: what reads one as an image reads a copy.
+    for (BlockArgument input : function.getArguments()) {
+      if (!mayBlock(input) || !cast<RankedTensorType>(input.getType()).hasStaticShape() ||
+          !seed(input))
+        continue;
+      DispatchOp copy = copyOf(input, *input.getUsers().begin());
+      input.replaceAllUsesExcept(copy.getResult(), copy);
+      blocked.insert(copy.getResult());
+      dispatches.insert(dispatches.begin(), copy);
+    }
     for (DispatchOp dispatch : dispatches) {
       Value result = dispatch.getResult();
       if (!mayBlock(result))

@@ -55,10 +55,15 @@ Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
   if (auto triple = module.getVceTriple()) {
     SmallVector<spirv::Extension> extensions = llvm::to_vector(triple->getExtensions());
     llvm::erase_if(extensions, isPartOfSpirv15);
-    module->setAttr("vce_triple",
-                    spirv::VerCapExtAttr::get(spirv::Version::V_1_5,
-                                              llvm::to_vector(triple->getCapabilities()),
-                                              extensions, module.getContext()));
+    // MLIR counts what operations need, not what variables that are built in do.
+    SmallVector<spirv::Capability> capabilities = llvm::to_vector(triple->getCapabilities());
+    for (auto global : module.getOps<spirv::GlobalVariableOp>())
+      if (auto builtin = global->getAttrOfType<StringAttr>("built_in");
+          builtin && builtin.getValue() == "SubgroupLocalInvocationId" &&
+          !llvm::is_contained(capabilities, spirv::Capability::GroupNonUniform))
+        capabilities.push_back(spirv::Capability::GroupNonUniform);
+    module->setAttr("vce_triple", spirv::VerCapExtAttr::get(spirv::Version::V_1_5, capabilities,
+                                                            extensions, module.getContext()));
   }
   llvm::SmallVector<uint32_t, 0> serialized;
   spirv::SerializationOptions options;

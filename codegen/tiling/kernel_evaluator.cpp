@@ -199,7 +199,18 @@ Values KernelEvaluator::evaluatePad(Operation *op, llvm::ArrayRef<Point> points)
     if (!never)
       inner.push_back(std::move(source));
   }
+  // Zeros around a tensor in memory: the loads give them, before what they loaded is passed on.
+  Attribute constant;
+  Value outside = pad.getConstantPaddingValue();
+  auto number = outside && matchPattern(outside, m_Constant(&constant))
+                    ? dyn_cast<FloatAttr>(constant)
+                    : FloatAttr();
+  const bool byLoads = isa<BlockArgument>(pad.getSource()) && number &&
+                       number.getValue().isZero() &&
+                       llvm::all_of(points, [](const Point &p) { return p.guard == 0; });
+  zeroOutside_ = byLoads;
   Values values = evaluate(pad.getSource(), inner), result;
+  zeroOutside_ = false;
   std::map<int32_t, Value> tests;
   for (size_t i = 0; i < points.size(); ++i) {
     if (inside[i] == -1) {
@@ -207,7 +218,7 @@ Values KernelEvaluator::evaluatePad(Operation *op, llvm::ArrayRef<Point> points)
       continue;
     }
     Value value = values[position[i]];
-    if (inside[i] != 0) {
+    if (inside[i] != 0 && !byLoads) {
       auto [test, inserted] = tests.try_emplace(inside[i]);
       if (inserted)
         test->second = guardValue(inside[i]);

@@ -118,9 +118,10 @@ private:
   Values evaluateConcat(mlir::Operation *op, llvm::ArrayRef<Point> points);
   Values evaluateView(mlir::Operation *op, llvm::ArrayRef<Point> points);
   Values load(unsigned buffer, mlir::Value tensor, llvm::ArrayRef<Point> points);
-  /// The vectors at these addresses (in vectors), of which all lanes need all: each lane loads one.
-  llvm::SmallVector<mlir::Value> loadShared(unsigned buffer, const IndexExpr &first, int64_t stride,
-                                            int64_t count, int32_t guard);
+  /// Of `count` vectors (at addresses in vectors), of which all lanes need all: lane i loads one.
+  mlir::Value loadShared(unsigned buffer, const IndexExpr &first, int64_t stride, int64_t count,
+                         int32_t guard);
+  mlir::Value loadVector(unsigned buffer, const IndexExpr &index, int32_t guard);
   bool isUniform(int32_t guard) const;
   IndexExpr runStart(const IndexExpr &tileCoordinate, int64_t index, const IndexExpr &extent,
                      IndexExpr &unclamped);
@@ -176,6 +177,9 @@ private:
   bool storeThroughPool(mlir::Value tensor, llvm::ArrayRef<Point> points,
                         llvm::ArrayRef<mlir::Value> values);
 
+  std::vector<llvm::SmallVector<unsigned>> accumulationGroups(size_t count) const;
+  void sinkShuffles();
+
   llvm::SmallVector<IndexExpr, 6> loopCoordinates(mlir::linalg::GenericOp op,
                                                   mlir::AffineMap outputMap, const Point &point);
   llvm::SmallVector<IndexExpr> shapeOf(mlir::Value tensor);
@@ -196,12 +200,14 @@ private:
   mlir::func::FuncOp kernel_;
   const TileShape &tile_;
   mlir::OpBuilder *builder_;
-  IndexExpr lane_{0}, invocation_{0}; // in the subgroup; in the workgroup
+  IndexExpr lane_{0}, invocation_{0};             // in the subgroup; in the workgroup
+  llvm::SmallVector<mlir::Operation *> shuffles_; // of the current step of a reduction
   mlir::Value pool_;
   llvm::SmallVector<int64_t> poolWords_;
   std::map<mlir::OpOperand *, Box> staged_;
   size_t stageLevel_ = ~size_t(0); // of the reduction's loops: operands are staged outside of it
   bool resultInPool_ = false;
+  bool zeroOutside_ = false; // loads give zero where their guard does not hold
   llvm::SmallVector<llvm::SmallVector<int64_t>> layouts_; // of the tensors, then of the result
   llvm::SmallVector<Buffer> buffers_;
   llvm::SmallVector<mlir::Value> dimValues_;

@@ -15,6 +15,7 @@ using namespace mlir;
 namespace {
 
 constexpr int64_t kLanes = 4;
+constexpr double kApart = 2; // what a load whose lanes are not neighbours costs, of one whose are
 
 /// Whether every aligned group of four elements lies wholly inside or outside of the tensor.
 bool hasVectorView(RankedTensorType type, Layout layout) {
@@ -100,9 +101,9 @@ bool KernelEvaluator::isUniform(int32_t guard) const {
                       [&](const IndexExpr &condition) { return space_.isUniform(condition); });
 }
 
-llvm::SmallVector<Value> KernelEvaluator::loadShared(unsigned buffer, const IndexExpr &first,
-                                                     int64_t stride, int64_t count, int32_t guard) {
-  counts_.vectorLoads += weight_;
+Value KernelEvaluator::loadShared(unsigned buffer, const IndexExpr &first, int64_t stride,
+                                  int64_t count, int32_t guard) {
+  counts_.vectorLoads += stride == 1 ? weight_ : kApart * weight_;
   counts_.shuffles += weight_ * count;
   IndexExpr lane = lane_;
   if (count < tile_.lanes) {
@@ -114,19 +115,24 @@ llvm::SmallVector<Value> KernelEvaluator::loadShared(unsigned buffer, const Inde
           builder_->create<arith::ConstantIndexOp>(loc(), count - 1));
     lane = space_.addVariable(clamped, 0, count - 1, true);
   }
-  Value address = linearAddress(space_.add(first, space_.scale(lane, stride)), guard);
-  llvm::SmallVector<Value> vectors(count);
+  return loadVector(buffer, space_.add(first, space_.scale(lane, stride)), guard);
+}
+
+/// A vector of four; where its guard does not hold, zero if zeroOutside_, else anything.
+Value KernelEvaluator::loadVector(unsigned buffer, const IndexExpr &index, int32_t guard) {
+  Value address = linearAddress(index, guard);
+  const bool zeroed = zeroOutside_ && guard != 0;
+  if (zeroed)
+    counts_.arithmetic += 4 * weight_;
   if (!builder_)
-    return vectors;
-  Value mine = builder_->create<memref::LoadOp>(loc(), buffers_[buffer].vector, address);
-  auto scope = spirv::ScopeAttr::get(builder_->getContext(), spirv::Scope::Subgroup);
-  for (int64_t i = 0; i < count; ++i) {
-    Value id = builder_->create<spirv::ConstantOp>(loc(), builder_->getI32Type(),
-                                                   builder_->getI32IntegerAttr(i));
-    vectors[i] =
-        builder_->create<spirv::GroupNonUniformShuffleOp>(loc(), mine.getType(), scope, mine, id);
+    return {};
+  Value vector = builder_->create<memref::LoadOp>(loc(), buffers_[buffer].vector, address);
+  if (zeroed) {
+    Value zero = builder_->create<arith::ConstantOp>(loc(), vector.getType(),
+                                                     builder_->getZeroAttr(vector.getType()));
+    vector = builder_->create<arith::SelectOp>(loc(), guardValue(guard), vector, zero);
   }
-  return vectors;
+  return vector;
 }
 
 namespace {
@@ -182,7 +188,8 @@ Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point
 
   if (hasVectorView(type, layouts_[buffer])) {
     auto groups = groupByFour(space_, addresses, points, 2);
-    std::map<std::pair<int32_t, IndexExpr>, Value> vectors;
+    // Loaded by one lane for all: its vector, and which lane.
+    std::map<std::pair<int32_t, IndexExpr>, std::pair<Value, int32_t>> passed;
     if (tile_.lanes > 1) {
       llvm::SmallVector<std::pair<int32_t, IndexExpr>> shared;
       for (auto &[group, members] : groups)
@@ -191,29 +198,38 @@ Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point
       for (const Progression &run : progressions(shared, tile_.lanes)) {
         if (run.count == 1)
           continue;
-        auto loaded = loadShared(buffer, run.first, run.stride, run.count, run.guard);
+        Value mine = loadShared(buffer, run.first, run.stride, run.count, run.guard);
         IndexExpr at = run.first;
-        for (Value vector : loaded) {
-          vectors[{run.guard, at}] = vector;
-          at.constant += run.stride;
-        }
+        for (int64_t i = 0; i < run.count; ++i, at.constant += run.stride)
+          passed[{run.guard, at}] = {mine, static_cast<int32_t>(i)};
       }
     }
     for (auto &[group, members] : groups) {
       const IndexExpr index = inVectors(group.start);
+      auto shared = passed.find({group.guard, index});
       Value vector;
-      if (auto found = vectors.find({group.guard, index}); found != vectors.end()) {
-        vector = found->second;
+      if (shared != passed.end()) {
+        vector = shared->second.first;
       } else {
-        counts_.vectorLoads += weight_;
-        Value address = linearAddress(index, group.guard);
-        if (builder_)
-          vector = builder_->create<memref::LoadOp>(loc(), buffers_[buffer].vector, address);
+        // Lanes that read far apart touch a cache line each.
+        const bool apart = tile_.lanes > 1 && !space_.isUniform(index) &&
+                           !(space_.splitUniform(index).second == lane_);
+        counts_.vectorLoads += apart ? kApart * weight_ : weight_;
+        vector = loadVector(buffer, index, group.guard);
       }
       for (auto [i, lane] : members) {
         done[i] = true;
-        if (builder_)
-          result[i] = builder_->create<vector::ExtractOp>(loc(), vector, lane);
+        if (!builder_)
+          continue;
+        result[i] = builder_->create<vector::ExtractOp>(loc(), vector, lane);
+        if (shared == passed.end())
+          continue;
+        auto scope = spirv::ScopeAttr::get(builder_->getContext(), spirv::Scope::Subgroup);
+        Value id = builder_->create<spirv::ConstantOp>(
+            loc(), builder_->getI32Type(), builder_->getI32IntegerAttr(shared->second.second));
+        result[i] = builder_->create<spirv::GroupNonUniformShuffleOp>(loc(), result[i].getType(),
+                                                                      scope, result[i], id);
+        shuffles_.push_back(result[i].getDefiningOp());
       }
     }
   }
@@ -226,12 +242,19 @@ Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point
     auto [found, inserted] = loaded.try_emplace({points[i].guard, addresses[i]});
     if (inserted) {
       counts_.scalarLoads += weight_;
+      if (zeroOutside_ && points[i].guard != 0)
+        counts_.arithmetic += weight_;
       Value address = linearAddress(addresses[i], points[i].guard);
       if (builder_) {
         Value value = builder_->create<memref::LoadOp>(loc(), buffers_[buffer].scalar, address);
         if (isBool) { // one byte in memory, 0 or not 0
           Value zero = builder_->create<arith::ConstantIntOp>(loc(), 0, 8);
           value = builder_->create<arith::CmpIOp>(loc(), arith::CmpIPredicate::ne, value, zero);
+        }
+        if (zeroOutside_ && points[i].guard != 0) {
+          Value zero = constantLike(builder_->getZeroAttr(value.getType()), value.getType());
+          value =
+              builder_->create<arith::SelectOp>(loc(), guardValue(points[i].guard), value, zero);
         }
         found->second = value;
       }

@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kBlockedSumLength = 1024;
 constexpr int64_t kBlock = 128;
 
+constexpr int64_t kGroupRows = 4, kGroupColumns = 2;
+
 bool isSum(linalg::GenericOp op) {
   auto yield = cast<linalg::YieldOp>(op.getRegion().front().getTerminator());
   auto add = yield.getOperand(0).getDefiningOp<arith::AddFOp>();
@@ -217,16 +219,70 @@ void KernelEvaluator::emitReductionStep(linalg::GenericOp op, llvm::ArrayRef<Ind
                                             : evaluate(operand->get(), inner));
   }
 
-  size_t count = points.size();
-  for (size_t step = 0; step < steps.size(); ++step) {
-    llvm::SmallVector<Values> arguments;
-    for (const Values &values : inputs)
-      arguments.push_back(
-          Values(values.begin() + step * count, values.begin() + (step + 1) * count));
-    arguments.push_back(accumulators);
-    accumulators = cloneBody(op, llvm::ArrayRef(loops).slice(step * count, count),
-                             llvm::ArrayRef(guards).slice(step * count, count), arguments)[0];
+  // A few points take all steps before the next ones begin, so that their accumulators stay in
+  // registers.
+  const size_t count = points.size();
+  for (const auto &group : accumulationGroups(count)) {
+    for (size_t step = 0; step < steps.size(); ++step) {
+      llvm::SmallVector<Values> arguments(inputs.size() + 1);
+      std::vector<llvm::SmallVector<IndexExpr, 6>> at;
+      llvm::SmallVector<int32_t> under;
+      for (unsigned point : group) {
+        for (auto [list, values] : llvm::zip(arguments, inputs))
+          list.push_back(values[step * count + point]);
+        arguments.back().push_back(accumulators[point]);
+        at.push_back(loops[step * count + point]);
+        under.push_back(guards[step * count + point]);
+      }
+      Values next = cloneBody(op, at, under, arguments)[0];
+      for (auto [point, value] : llvm::zip(group, next))
+        accumulators[point] = value;
+    }
   }
+  sinkShuffles();
+}
+
+/// The points of a tile in groups of a few accumulators: four along its longest dimension that the
+/// lanes do not share, by two of the others.
+std::vector<llvm::SmallVector<unsigned>> KernelEvaluator::accumulationGroups(size_t count) const {
+  std::vector<llvm::SmallVector<unsigned>> groups;
+  int64_t product = 1, inner = 1;
+  size_t block = tile_.result.size();
+  for (size_t d = 0; d < tile_.result.size(); ++d) {
+    product *= tile_.result[d];
+    const bool byLanes = tile_.lanes > 1 && d == tile_.laneDim;
+    if (!byLanes && (block == tile_.result.size() || tile_.result[d] > tile_.result[block]))
+      block = d;
+  }
+  if (product != static_cast<int64_t>(count) || block == tile_.result.size()) {
+    for (unsigned i = 0; i < count; ++i)
+      groups.push_back({i});
+    return groups;
+  }
+  for (size_t d = block + 1; d < tile_.result.size(); ++d)
+    inner *= tile_.result[d];
+  const int64_t extent = tile_.result[block], others = product / extent;
+  for (int64_t i = 0; i < extent; i += kGroupRows)
+    for (int64_t n = 0; n < others; n += kGroupColumns) {
+      auto &group = groups.emplace_back();
+      for (int64_t m = n; m < std::min(n + kGroupColumns, others); ++m)
+        for (int64_t j = i; j < std::min(i + kGroupRows, extent); ++j)
+          group.push_back(static_cast<unsigned>((m / inner * extent + j) * inner + m % inner));
+    }
+  return groups;
+}
+
+/// Moves shuffles to their first use: what is passed on need not wait in registers.
+void KernelEvaluator::sinkShuffles() {
+  for (Operation *shuffle : shuffles_) {
+    Operation *first = nullptr;
+    for (Operation *user : shuffle->getUsers())
+      if (user->getBlock() == shuffle->getBlock() && (!first || user->isBeforeInBlock(first)))
+        first = user;
+    if (first)
+      shuffle->moveBefore(first);
+  }
+  shuffles_.clear();
 }
 
 } // namespace gantry::codegen

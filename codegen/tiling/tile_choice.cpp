@@ -26,9 +26,10 @@ constexpr Weights kStorageBuffers{24, 30, 8, 24, 1, 30};
 constexpr Weights kTexels{48, 45, 5, 60, 1, 60};
 // Neighbouring invocations load neighbouring elements, so a scalar load is part of a wide one.
 constexpr Weights kStaged{16, 20, 8, 16, 1, 30, 3, 40};
-constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 1024;
+constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 1536;
 constexpr int64_t kSharedAccumulators = 128;               // of a tile with lanes, per lane
 constexpr int64_t kRowPoints = 16, kSharedRowPoints = 128; // of a row, that an invocation holds
+constexpr int64_t kLongestWindow = 5;
 constexpr int64_t kLeastRows = 4; // of a dimension that staged tiles extend over
 constexpr double kTypicalDynamicExtent = 64;
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
@@ -75,6 +76,7 @@ struct Search {
   void descend(Candidate &from);
   /// Tiles that a subgroup shares, one for each pair of dimensions that may make an outer product.
   void addShared(std::vector<Candidate> &starts);
+  TileShape windowTile(TileShape tile, size_t lane, size_t block) const;
   /// Staged tiles, cheapest first; takes the first that fits into shared memory.
   TileChoice ladder();
   std::vector<TileShape> stagedTiles() const;
@@ -180,6 +182,28 @@ int64_t evenSize(int64_t extent, int64_t lanes, int64_t limit) {
   return best;
 }
 
+/// A tile whose steps are whole windows, so that what neighbouring windows share is loaded once: as
+/// many neighbours along `block` as there is room for. Empty where there is no such window.
+TileShape Search::windowTile(TileShape tile, size_t lane, size_t block) const {
+  const auto space = spaceOf(tile);
+  size_t window = reductionShape.size();
+  for (auto [q, extent] : llvm::enumerate(reductionShape))
+    if (extent > 1 && extent <= kLongestWindow && tile.reduction[q] == 1)
+      window = q;
+  if (window == reductionShape.size())
+    return {};
+  tile.reduction[window] = reductionShape[window];
+  for (int64_t &steps : tile.reduction)
+    steps = &steps == &tile.reduction[window] ? steps : std::min<int64_t>(steps, 4);
+  tile.result[lane] = std::min<int64_t>(2, (space[lane] + tile.lanes - 1) / tile.lanes);
+  const int64_t most = kSharedAccumulators / tile.result[lane];
+  tile.result[block] = 1;
+  for (int64_t size = 2; size <= std::min(most, space[block]); ++size)
+    if (space[block] % size == 0)
+      tile.result[block] = size;
+  return allowed(tile) ? tile : TileShape{};
+}
+
 void Search::addShared(std::vector<Candidate> &starts) {
   if (reductionShape.empty() || profile.subgroupSize < 2)
     return;
@@ -219,6 +243,8 @@ void Search::addShared(std::vector<Candidate> &starts) {
         tile.result[lane] = evenSize(space[lane], shared.lanes, std::min<int64_t>(room, 8));
         if (allowed(tile))
           starts.push_back({tile, cost(tile)});
+        if (TileShape window = windowTile(tile, lane, block); !window.result.empty())
+          starts.push_back({window, cost(window)});
         if (space[lane] % (4 * shared.lanes) == 0 && merged == rank && lane == rank - 1) {
           tile.run = 4; // neighbours in one vector
           tile.result[lane] = space[lane] % (8 * shared.lanes) == 0 && room >= 8 ? 8 : 4;

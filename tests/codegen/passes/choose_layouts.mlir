@@ -8,10 +8,13 @@
 // What a convolution reads is in blocks of four channels, and what comes from it; the program's
 // input and output are not.
 // CHECK-LABEL: func @convolution
+// Inputs of the program are in rows: they are copied.
+// CHECK: gantry.dispatch(%arg1)
+// CHECK-SAME: gantry.layouts = [array<i64>, array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>]
 // CHECK: gantry.dispatch(%arg0)
 // CHECK-SAME: gantry.layouts = [array<i64>, array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>]
 // CHECK: gantry.dispatch
-// CHECK-SAME: gantry.layouts = [array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>, array<i64>, array<i64>]
+// CHECK-SAME: gantry.layouts = [array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>, array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>, array<i64>]
 func.func @convolution(%x: tensor<1x8x10x10xf32>, %f: tensor<16x8x3x3xf32>) -> tensor<1x16x8x8xf32> {
   %a = gantry.dispatch (%x) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<1x8x10x10xf32>) -> tensor<1x8x10x10xf32> do {
   ^bb0(%p: tensor<1x8x10x10xf32>):
