@@ -41,6 +41,8 @@ public:
     if (ValleySearch::canSearch(problem))
       portfolio_.emplace(problem);
     ejects_ = EjectionSearch::canSearch(problem);
+    if (ejects_)
+      workToEject_ = EjectionSearch::workToBegin(problem);
   }
 
   Optimum run(WorkMeter &meter) {
@@ -95,12 +97,13 @@ private:
     if (result == SearchResult::kInfeasible)
       optimum_.bound = std::max(optimum_.bound, (capacity / unit_ + 1) * unit_);
     if (result == SearchResult::kStopped && ejects_) {
-      if (!ejection)
-        ejection.emplace(problem_);
       WorkMeter part = meter.part(constrained_ ? kConstrainedShare * units : units);
-      if (ejection->fit(capacity, part, offsets_))
+      if (!ejection && workToEject_ <= part.limit())
+        ejection.emplace(problem_);
+      if (ejection && ejection->fit(capacity, part, offsets_))
         result = SearchResult::kFound;
-      meter.settle(part);
+      if (ejection)
+        meter.settle(part);
     }
     if (result == SearchResult::kFound) {
       optimum_.best.height = heightOf(problem_, offsets_);
@@ -115,6 +118,7 @@ private:
   bool boxesOnly_;
   bool constrained_;
   bool ejects_ = false;
+  uint64_t workToEject_ = 0; // before the first try
   LargeNeighbourhoodSearch neighbourhoods_;
   Optimum optimum_;
   std::optional<Portfolio> portfolio_;

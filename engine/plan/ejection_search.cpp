@@ -23,6 +23,9 @@ constexpr uint64_t kPutsPerItem = 64;
 /// Sorting two edges of a neighbour and looking at two places beside it.
 constexpr uint64_t kUnitsPerNeighbour = 3;
 
+/// Of finding out who meets whom.
+constexpr uint64_t kUnitsPerPair = 4;
+
 /// Two free items that meet: the second lies in the first's way at offsets strictly between its
 /// own minus `under` and its own plus `over`.
 struct Neighbour {
@@ -254,6 +257,10 @@ bool EjectionSearch::canSearch(const Problem &problem) {
       height = std::max(height, problem.fixedOffset[i] + problem.size[i]);
   }
   return height / unitOf(problem) < kMostUnits && pairsOf(problem) <= kMostPairs;
+}
+
+uint64_t EjectionSearch::workToBegin(const Problem &problem) {
+  return kUnitsPerPair * pairsOf(problem);
 }
 
 EjectionSearch::EjectionSearch(const Problem &problem) : state_(std::make_unique<State>(problem)) {}

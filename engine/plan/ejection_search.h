@@ -32,6 +32,10 @@ public:
   /// Whether the pairs of items that meet are few enough and the numbers small enough.
   static bool canSearch(const Problem &problem);
 
+  /// What the constructor costs, in units of a meter: no meter counts it, so it is for searches
+  /// that may spend as much.
+  static uint64_t workToBegin(const Problem &problem);
+
   /// The problem must outlive the search. canSearch(problem) must hold.
   explicit EjectionSearch(const Problem &problem);
   ~EjectionSearch();
