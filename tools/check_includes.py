@@ -58,6 +58,7 @@ ROOMS = {
                          "tests"],
     "tools": [RUNTIME_API, COMPILER_API],
     "tools/gantry/planning": ["engine/base", "engine/plan", "tools"],
+    "tools/gantry/trace": ["engine/base", "engine/trace", "tools"],
     "tools/tune": [RUNTIME_API, COMPILER_API, "codegen"],
     "tests": [ANYTHING],
 }

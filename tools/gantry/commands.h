@@ -24,7 +24,9 @@ void addInspect(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);
 void addDiff(CLI::App &app, Action &action);
-void addPlan(CLI::App &app, Action &action); // planning/plan.cpp
+void addPlan(CLI::App &app, Action &action);   // planning/plan.cpp
+void addRecord(CLI::App &app, Action &action); // trace/record.cpp
+void addExport(CLI::App &app, Action &action); // trace/export.cpp
 
 // Options that several commands share (options.cpp).
 

@@ -29,7 +29,9 @@ Exit codes:
   5  a comparison was made and the values differ
 
 Environment:
+  GANTRY_ATTACH      0: no viewer may attach to the process
   GANTRY_DEVICE      the device, as --device takes it
+  GANTRY_TRACE       record the process to this .gtrace file
   GANTRY_VALIDATION  1 or sync: run under the Vulkan validation layers
   NO_COLOR           print without colour)";
 
@@ -54,6 +56,8 @@ int runTool(int argc, char **argv) {
   addDevices(app, action);
   addDiff(app, action);
   addPlan(app, action);
+  addRecord(app, action);
+  addExport(app, action);
 
   // Said here, since CLI11 names the word nowhere and takes "nonsense --help" for a wish for help.
   std::string commands;
