@@ -32,6 +32,7 @@ gantry_compile_result_t gantry_compile(const char *model, const char *output,
       native.profile = options->profile;
     native.keepAllOutputs = options->keep_all_outputs != 0;
     native.keepOrder = options->keep_order != 0;
+    native.halfPrecision = options->half_precision != 0;
     native.memoryBudget = options->memory_budget_bytes;
     native.sharedMemory = options->shared_memory_bytes;
     native.dumpIr = text(options->dump_ir);

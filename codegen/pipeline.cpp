@@ -35,8 +35,11 @@ void buildPipeline(PassManager &manager, const CompileOptions &options,
   const unsigned maxBuffers = std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
   OpPassManager &program = manager.nest<func::FuncOp>();
   program.addPass(createCSEPass());
+  program.addPass(createSumIntegers());
   program.addPass(createPackConstants(PackConstantsOptions{profile.preferTexelLoads}));
   program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers}));
+  if (options.halfPrecision)
+    program.addPass(createNarrowFloats());
   if (profile.preferTexelLoads)
     program.addPass(createChooseLayouts());
   if (!options.keepOrder)

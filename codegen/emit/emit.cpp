@@ -89,7 +89,10 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
            module->getAttrOfType<ArrayAttr>("gantry.texels").getAsRange<DictionaryAttr>())
         variant->texels.emplace_back(
             static_cast<uint32_t>(read.getAs<IntegerAttr>("buffer").getInt()),
-            artifact::TexelFormat::rgba32f, read.getAs<BoolAttr>("alone").getValue());
+            read.getAs<StringAttr>("format").getValue() == "rgba16f"
+                ? artifact::TexelFormat::rgba16f
+                : artifact::TexelFormat::rgba32f,
+            read.getAs<BoolAttr>("alone").getValue());
     }
     if (!options.dumpSpirv.empty())
       GANTRY_RETURN_IF_ERROR(dumpSpirv(

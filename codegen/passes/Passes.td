@@ -102,7 +102,7 @@ def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
     Decides which tensors live in memory; everything between two of them becomes one dispatch.
     A dispatch holds at most one reduction, or several over the rows of its result. Inlined into it
     are: pads, slices and permutations that
-    feed it, elementwise producers whose elements it needs once, and after a reduction the chain of
+    feed it, constants that are dequantised, elementwise producers whose elements it needs once, and after a reduction the chain of
     elementwise consumers over the same elements (bias, activation, residual). Reshapes are views
     and stay between dispatches. A value with several consumers is inlined only if it is pure data
     movement; otherwise it is computed once and kept.
@@ -121,6 +121,21 @@ def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
                         "buffers a dispatch may bind, its result included">];
   let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::affine::AffineDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def NarrowFloats : Pass<"narrow-floats", "::mlir::func::FuncOp"> {
+  let summary = "keep the program's own f32 tensors in memory as f16";
+  let description = [{
+    Runs after form-dispatches. Constants and the tensors between dispatches become f16: a dispatch
+    converts each such operand as it reads it and its result as it writes it, and computes in f32 in
+    between. The program's inputs and outputs keep their types, and with them whatever is seen by
+    anything but dispatches. Finite constants that f16 cannot hold become the largest that it can.
+
+    Before: `%y = gantry.dispatch (%x) … { %r = f(%x : f32); gantry.yield %r }`.
+    After: `%y = gantry.dispatch (%x) … { %e = extf(%x : f16); %r = f(%e);
+    %t = truncf(%r); gantry.yield %t }`.
+  }];
+  let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def OrderDispatches : Pass<"order-dispatches", "::mlir::func::FuncOp"> {
@@ -178,6 +193,22 @@ def PlaceInPlace : Pass<"place-in-place", "::mlir::func::FuncOp"> {
     that writes the same element of the result: it is read through identity maps alone.
   }];
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
+}
+
+def SumIntegers : Pass<"sum-integers", "::mlir::func::FuncOp"> {
+  let summary = "sum products of dequantised tensors as integers";
+  let description = [{
+    Runs on the importer's form. A sum of products whose two operands are dequantised from 8 bits,
+    `(q - zero point) * scale`, with scales per tensor or per slice of the result, becomes a sum of
+    integer products and one multiplication by both scales:
+    sum (a - za) sa (b - zb) sb = (sum (a - za) (b - zb)) sa sb. The sum is exact. Recognised by
+    what the bodies compute, whatever operators they came from. A pad with 0 in between becomes one
+    with the zero point. Left alone: sums that could leave 32 bits, scales along a reduced dimension.
+
+    Before: `%x = dequantise(%q); %w = dequantise(%p); %y = sum of %x * %w : f32`.
+    After: `%s = sum of (ext %q - zx) * (ext %p - zw) : i32; %y = float(%s) * (sx * sw)`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 #endif

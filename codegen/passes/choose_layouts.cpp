@@ -22,7 +22,8 @@ constexpr int64_t kBlock = 4;
 bool mayBlock(Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || type.getRank() < 3 || type.isDynamicDim(1) || type.getDimSize(1) % kBlock != 0 ||
-      !type.getElementType().isF32())
+      !(type.getElementType().isF32() || type.getElementType().isF16() ||
+        type.getElementType().isInteger(8)))
     return false;
   bool pixels = false;
   for (int64_t extent : type.getShape().drop_front(2))

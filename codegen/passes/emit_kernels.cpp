@@ -81,19 +81,26 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     llvm::SmallVector<Type> types;
     llvm::SmallVector<NamedAttribute> none;
     llvm::SmallVector<std::pair<StringRef, int64_t>> roles;
+    llvm::SmallVector<unsigned> halves; // f16 read as texels, which are f32
     auto storage = spirv::StorageClassAttr::get(&getContext(), spirv::StorageClass::StorageBuffer);
+    const int64_t tensors =
+        llvm::count_if(source.getArgumentTypes(), llvm::IsaPred<RankedTensorType>);
     auto addBuffer = [&](RankedTensorType type, int64_t binding) {
       Type element = type.getElementType();
       if (element.isInteger(1))
         element = builder.getI8Type();
       MemRefLayoutAttrInterface layout;
       types.push_back(MemRefType::get({ShapedType::kDynamic}, element, layout, storage));
-      Type vector = element.isIntOrFloat() && element.getIntOrFloatBitWidth() == 32
-                        ? VectorType::get({4}, element)
-                        : element;
+      // Operands of the kernel for texel loads; its result is stored as it is.
+      const bool asTexels = kind == TileKind::texel && binding < tensors;
+      Type vector = groupTypeOf(element, asTexels);
+      if (!vector)
+        vector = element;
       types.push_back(MemRefType::get({ShapedType::kDynamic}, vector, layout, storage));
       roles.push_back({"gantry.binding", binding});
       roles.push_back({"gantry.binding", binding});
+      if (element.isF16() && asTexels)
+        halves.push_back(types.size() - 1);
     };
     int64_t buffers = 0, dims = 0;
     for (Type type : source.getArgumentTypes())
@@ -116,6 +123,8 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     Block *entry = kernel.addEntryBlock();
     for (auto [i, role] : llvm::enumerate(roles))
       kernel.setArgAttr(i, role.first, builder.getI64IntegerAttr(role.second));
+    for (unsigned argument : halves)
+      kernel.setArgAttr(argument, "gantry.texels_of", TypeAttr::get(builder.getF16Type()));
     kernel->setAttr("gantry.buffers", builder.getI64IntegerAttr(buffers));
     kernel->setAttr("gantry.dims", builder.getI64IntegerAttr(dims));
     kernel->setAttr("gantry.workgroup_size", builder.getI64IntegerAttr(workgroupSize));

@@ -77,6 +77,28 @@ bool isCheap(Operation *op) {
   return count <= kCheapOps + 1; // and its yield
 }
 
+/// Makes more bytes out of a constant's: weights that are dequantised. Doing so at every load costs
+/// less than keeping the result would.
+bool isWidening(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumReductionLoops() > 0 || generic.getNumResults() != 1)
+    return false;
+  auto bits = [](Value value) -> unsigned {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 0;
+  };
+  bool narrow = false;
+  for (OpOperand *operand : generic.getDpsInputOperands()) {
+    if (!operand->get().getDefiningOp<arith::ConstantOp>())
+      return false;
+    narrow |= generic.getMatchingIndexingMap(operand).isIdentity() && bits(operand->get()) > 0 &&
+              bits(operand->get()) < bits(generic.getResult(0));
+  }
+  return narrow && llvm::all_of(generic.getRegion().front(), [](Operation &inner) {
+           return isa<arith::ArithDialect>(inner.getDialect()) || isa<linalg::YieldOp>(inner);
+         });
+}
+
 /// All values from outside that the op uses, in its operands and in its regions.
 llvm::SetVector<Value> usedValues(Operation *op) {
   llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
@@ -254,7 +276,8 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
     } else if (isReduction(op)) {
       if (!direct || into.front()->hasReduction)
         return false;
-    } else if (!movement && !(reuse == kOnce || (reuse == kBroadcast && isCheap(op)))) {
+    } else if (!movement && !isWidening(op) &&
+               !(reuse == kOnce || (reuse == kBroadcast && isCheap(op)))) {
       return false;
     }
     llvm::SetVector<Value> added;

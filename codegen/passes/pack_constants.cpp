@@ -112,7 +112,10 @@ struct PackConstantsPass : impl::PackConstantsBase<PackConstantsPass> {
                llvm::is_contained(op.getMatchingIndexingMap(&other).getResults(), dim);
       });
     };
-    auto order = packedOrder(op, map, type.getShape(), blocks && type.getElementType().isF32());
+    const Type element = type.getElementType();
+    auto order =
+        packedOrder(op, map, type.getShape(),
+                    blocks && (element.isF32() || element.isF16() || element.isInteger(8)));
     if (llvm::any_of(order, [&](const Part &part) {
           return part.block > 1 && !inOther(map.getResult(part.position));
         }))

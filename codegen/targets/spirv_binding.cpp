@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SPIRV/Utils/LayoutUtils.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <optional>
 
@@ -41,8 +42,8 @@ struct Binder {
   Mode mode;
   OpBuilder builder;
   llvm::SmallVector<Attribute> interface {};
-  llvm::SmallVector<int64_t> texels{}; // buffers read as texels
-  llvm::DenseSet<int64_t> stored{};    // buffers bound as storage buffers
+  llvm::SmallVector<std::pair<int64_t, StringRef>> texels{}; // buffers read as texels, format
+  llvm::DenseSet<int64_t> stored{};                          // buffers bound as storage buffers
   bool byAddress = mode == Mode::address;
 
   std::optional<int64_t> role(unsigned argument, StringRef name) {
@@ -143,14 +144,20 @@ struct Binder {
         }
         auto vector = dyn_cast<VectorType>(elementOf(argument.getType()));
         const bool isVector = vector != nullptr;
+        // Four bytes a word, beside the view of bytes.
+        const bool isWords = module.lookupSymbol(("buffer" + Twine(*buffer)).str()) != nullptr;
         if (mode == Mode::texel && vector && vector.getElementType().isF32() &&
             *buffer != buffers - 1 && isOnlyRead(argument)) {
+          const bool halves = function.getArgAttr(position, "gantry.texels_of") != nullptr;
+          texels.push_back({*buffer, halves ? "rgba16f" : "rgba32f"});
           fetchTexels(argument, *buffer, buffers + *buffer);
           continue;
         }
         stored.insert(*buffer);
-        auto global =
-            addGlobal(argument.getType(), "buffer" + Twine(*buffer) + (isVector ? "_vec4" : ""));
+        auto global = addGlobal(argument.getType(), "buffer" + Twine(*buffer) +
+                                                        (isVector  ? "_vec4"
+                                                         : isWords ? "_words"
+                                                                   : ""));
         global->setAttr("descriptor_set", builder.getI32IntegerAttr(0));
         global->setAttr("binding", builder.getI32IntegerAttr(*buffer));
         global->setAttr("aliased", builder.getUnitAttr()); // two views, and results in place
@@ -175,10 +182,11 @@ struct Binder {
     adoptSharedMemory();
     function->removeAttr("gantry.texels");
     llvm::SmallVector<Attribute> reads;
-    for (int64_t buffer : texels)
+    for (auto [buffer, format] : texels)
       reads.push_back(builder.getDictionaryAttr(
           {builder.getNamedAttr("alone", builder.getBoolAttr(!stored.contains(buffer))),
-           builder.getNamedAttr("buffer", builder.getI64IntegerAttr(buffer))}));
+           builder.getNamedAttr("buffer", builder.getI64IntegerAttr(buffer)),
+           builder.getNamedAttr("format", builder.getStringAttr(format))}));
     if (mode == Mode::texel)
       module->setAttr("gantry.texels", builder.getArrayAttr(reads));
     builder.setInsertionPointToEnd(module.getBody());
@@ -233,7 +241,6 @@ struct Binder {
     auto global = addGlobal(pointerType, "texels" + Twine(buffer));
     global->setAttr("descriptor_set", builder.getI32IntegerAttr(0));
     global->setAttr("binding", builder.getI32IntegerAttr(binding));
-    texels.push_back(buffer);
 
     const char *callee = "texel_fetch";
     if (!module.lookupSymbol(callee)) {
@@ -268,7 +275,9 @@ struct Binder {
       Value moved = at.create<spirv::AccessChainOp>(chain.getLoc(), to, chain.getIndices());
       Type element = pointee(moved.getType());
       auto aligned = spirv::MemoryAccessAttr::get(at.getContext(), spirv::MemoryAccess::Aligned);
-      unsigned bytes = isa<VectorType>(element) ? 16 : element.getIntOrFloatBitWidth() / 8;
+      unsigned bytes = getElementTypeOrSelf(element).getIntOrFloatBitWidth() / 8;
+      if (auto vector = dyn_cast<VectorType>(element))
+        bytes *= vector.getNumElements();
       auto alignment = at.getI32IntegerAttr(bytes);
       for (Operation *user : llvm::make_early_inc_range(chain->getUsers())) {
         OpBuilder access(user);

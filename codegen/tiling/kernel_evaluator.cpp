@@ -359,6 +359,31 @@ Values KernelEvaluator::evaluateGeneric(linalg::GenericOp op, unsigned resultNum
   return cloneBody(op, loops, guards, arguments)[resultNumber];
 }
 
+/// What an extension of `narrow` gives, where that was truncated from as many bits within this
+/// kernel: 16-bit floats are how tensors are stored, so between two operations in one kernel
+/// nothing is rounded; bytes are taken out of words without 8-bit arithmetic. Null: nothing to
+/// save.
+Value KernelEvaluator::widened(Operation &extension, Value narrow) {
+  if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(extension) || !narrow)
+    return {};
+  Operation *truncation = narrow.getDefiningOp();
+  if (!isa_and_nonnull<arith::TruncFOp, arith::TruncIOp>(truncation) ||
+      truncation->getOperand(0).getType() != extension.getResult(0).getType())
+    return {};
+  Value wide = truncation->getOperand(0);
+  if (isa<arith::ExtFOp>(extension))
+    return wide;
+  const int64_t bits = wide.getType().getIntOrFloatBitWidth();
+  const int64_t kept = narrow.getType().getIntOrFloatBitWidth();
+  auto constant = [&](int64_t value) -> Value {
+    return builder_->create<arith::ConstantIntOp>(loc(), value, static_cast<unsigned>(bits));
+  };
+  if (isa<arith::ExtUIOp>(extension))
+    return builder_->create<arith::AndIOp>(loc(), wide, constant((int64_t(1) << kept) - 1));
+  Value high = builder_->create<arith::ShLIOp>(loc(), wide, constant(bits - kept));
+  return builder_->create<arith::ShRSIOp>(loc(), high, constant(bits - kept));
+}
+
 static double arithmeticWeight(Operation &op) {
   if (isa<arith::ConstantOp, linalg::IndexOp, linalg::YieldOp>(op))
     return 0;
@@ -479,9 +504,16 @@ KernelEvaluator::cloneBody(linalg::GenericOp op,
       // Keyed by the op itself: its name, attributes and types are the same for every point.
       CloneKey key{{&inner, builder_->getInsertionBlock()}, std::move(operands)};
       auto [found, inserted] = clones_.try_emplace(std::move(key));
-      if (inserted)
-        for (Value result : builder_->clone(inner, mapping)->getResults())
-          found->second.push_back(result);
+      if (inserted) {
+        Value wide;
+        if (inner.getNumOperands() == 1)
+          wide = widened(inner, mapping.lookup(inner.getOperand(0)));
+        if (wide)
+          found->second.push_back(wide);
+        else
+          for (Value result : builder_->clone(inner, mapping)->getResults())
+            found->second.push_back(result);
+      }
       for (auto [result, clone] : llvm::zip(inner.getResults(), found->second))
         scalars[result][i] = clone;
     }

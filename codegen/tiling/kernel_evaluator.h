@@ -70,6 +70,11 @@ struct OperationCounts {
   double shared = 0, barriers = 0; // loads and stores of shared memory
 };
 
+/// What an aligned group of four elements is accessed as, or null where each is accessed alone:
+/// vectors of 16 and 32 bits an element, one word for four bytes. `asTexels`: as texel fetches give
+/// f16, in f32.
+mlir::Type groupTypeOf(mlir::Type element, bool asTexels);
+
 using Values = llvm::SmallVector<mlir::Value>;
 
 /// The op of a reduction's body that combines the accumulator with an element, if two accumulators
@@ -78,7 +83,8 @@ mlir::Operation *combinerOf(mlir::linalg::GenericOp op);
 
 class KernelEvaluator {
 public:
-  /// One buffer of the kernel in both of its views; vector is null if its type has none.
+  /// One buffer of the kernel in both of its views: elements, and groups of four (groupTypeOf; null
+  /// if its type has none).
   struct Buffer {
     mlir::Value scalar, vector;
   };
@@ -122,6 +128,8 @@ private:
   mlir::Value loadShared(unsigned buffer, const IndexExpr &first, int64_t stride, int64_t count,
                          int32_t guard);
   mlir::Value loadVector(unsigned buffer, const IndexExpr &index, int32_t guard);
+  mlir::Value elementOf(mlir::Value part, int64_t lane, mlir::Type element);
+  mlir::Value groupOf(llvm::ArrayRef<mlir::Value> lanes, mlir::Type type);
   bool isUniform(int32_t guard) const;
   IndexExpr runStart(const IndexExpr &tileCoordinate, int64_t index, const IndexExpr &extent,
                      IndexExpr &unclamped);
@@ -144,6 +152,7 @@ private:
                                       llvm::ArrayRef<llvm::SmallVector<IndexExpr, 6>> loops,
                                       llvm::ArrayRef<int32_t> guards,
                                       llvm::ArrayRef<Values> arguments);
+  mlir::Value widened(mlir::Operation &extension, mlir::Value narrow);
   struct LoopLevel {
     unsigned dim; // loop of the generic op
     IndexExpr trips;

@@ -1,5 +1,6 @@
 // Loads and stores of the kernel evaluator: addresses are compared symbolically, elements that
-// coincide are loaded once, and aligned groups of four 32-bit neighbours become one vector access.
+// coincide are loaded once, and aligned groups of four neighbours become one vector (or word of
+// bytes) access.
 #include "codegen/tiling/kernel_evaluator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,14 +13,25 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
+Type groupTypeOf(Type element, bool asTexels) {
+  if (element.isF32() || element.isInteger(32))
+    return VectorType::get({4}, element);
+  if (element.isF16())
+    return VectorType::get({4}, asTexels ? Float32Type::get(element.getContext()) : element);
+  if (element.isInteger(8))
+    return IntegerType::get(element.getContext(), 32);
+  return {};
+}
+
 namespace {
 
 constexpr int64_t kLanes = 4;
 constexpr double kApart = 2; // what a load whose lanes are not neighbours costs, of one whose are
 
-/// Whether every aligned group of four elements lies wholly inside or outside of the tensor.
+/// Whether elements are accessed by aligned groups of four, each of which lies wholly inside or
+/// outside of the tensor.
 bool hasVectorView(RankedTensorType type, Layout layout) {
-  if (!type.getElementType().isIntOrFloat() || type.getElementTypeBitWidth() != 32)
+  if (!groupTypeOf(type.getElementType(), false))
     return false;
   if (!layout.empty())
     return true; // blocks divide the extents
@@ -94,6 +106,38 @@ static IndexExpr inVectors(IndexExpr address) {
   for (auto &term : address.terms)
     term.second /= kLanes;
   return address;
+}
+
+/// One of the four elements of a group, of its component or, for bytes, of the whole word.
+Value KernelEvaluator::elementOf(Value part, int64_t lane, Type element) {
+  if (element.isInteger(8)) { // the first one lowest
+    if (lane > 0)
+      part = builder_->create<arith::ShRUIOp>(
+          loc(), part, builder_->create<arith::ConstantIntOp>(loc(), 8 * lane, 32));
+    return builder_->create<arith::TruncIOp>(loc(), element, part);
+  }
+  return part.getType() == element ? part : builder_->create<arith::TruncFOp>(loc(), element, part);
+}
+
+/// Four elements as they are stored.
+Value KernelEvaluator::groupOf(llvm::ArrayRef<Value> lanes, Type type) {
+  if (type.isInteger(32)) {
+    Value word;
+    for (auto [lane, value] : llvm::enumerate(lanes)) {
+      Value byte = builder_->create<arith::ExtUIOp>(loc(), type, value);
+      if (lane > 0)
+        byte = builder_->create<arith::ShLIOp>(
+            loc(), byte, builder_->create<arith::ConstantIntOp>(loc(), 8 * lane, 32));
+      word = word ? builder_->create<arith::OrIOp>(loc(), word, byte).getResult() : byte;
+    }
+    return word;
+  }
+  auto vectorType = cast<VectorType>(type);
+  Value vector =
+      builder_->create<arith::ConstantOp>(loc(), vectorType, builder_->getZeroAttr(vectorType));
+  for (auto [lane, value] : llvm::enumerate(lanes))
+    vector = builder_->create<vector::InsertOp>(loc(), value, vector, static_cast<int64_t>(lane));
+  return vector;
 }
 
 bool KernelEvaluator::isUniform(int32_t guard) const {
@@ -217,19 +261,28 @@ Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point
         counts_.vectorLoads += apart ? kApart * weight_ : weight_;
         vector = loadVector(buffer, index, group.guard);
       }
+      Value word; // passed from another lane
       for (auto [i, lane] : members) {
         done[i] = true;
         if (!builder_)
           continue;
-        result[i] = builder_->create<vector::ExtractOp>(loc(), vector, lane);
-        if (shared == passed.end())
-          continue;
-        auto scope = spirv::ScopeAttr::get(builder_->getContext(), spirv::Scope::Subgroup);
-        Value id = builder_->create<spirv::ConstantOp>(
-            loc(), builder_->getI32Type(), builder_->getI32IntegerAttr(shared->second.second));
-        result[i] = builder_->create<spirv::GroupNonUniformShuffleOp>(loc(), result[i].getType(),
-                                                                      scope, result[i], id);
-        shuffles_.push_back(result[i].getDefiningOp());
+        // A component of a vector, or the word that holds four bytes.
+        const bool isWord = vector.getType().isInteger(32);
+        Value part = vector;
+        if (!isWord)
+          part = builder_->create<vector::ExtractOp>(loc(), vector, lane);
+        if (shared != passed.end()) {
+          auto scope = spirv::ScopeAttr::get(builder_->getContext(), spirv::Scope::Subgroup);
+          Value id = builder_->create<spirv::ConstantOp>(
+              loc(), builder_->getI32Type(), builder_->getI32IntegerAttr(shared->second.second));
+          if (!isWord || !word) {
+            word = builder_->create<spirv::GroupNonUniformShuffleOp>(loc(), part.getType(), scope,
+                                                                     part, id);
+            shuffles_.push_back(word.getDefiningOp());
+          }
+          part = word;
+        }
+        result[i] = elementOf(part, lane, type.getElementType());
       }
     }
   }
@@ -310,12 +363,7 @@ void KernelEvaluator::storeDirect(Value tensor, llvm::ArrayRef<Point> points,
         lanes[lane] = values[i];
       }
       at(group.guard, [&, &group = group] {
-        auto vectorType = VectorType::get({kLanes}, type.getElementType());
-        Value vector = builder_->create<arith::ConstantOp>(loc(), vectorType,
-                                                           builder_->getZeroAttr(vectorType));
-        for (auto [lane, value] : llvm::enumerate(lanes))
-          vector =
-              builder_->create<vector::InsertOp>(loc(), value, vector, static_cast<int64_t>(lane));
+        Value vector = groupOf(lanes, groupTypeOf(type.getElementType(), false));
         Value address = space_.materialize(index, *builder_, loc());
         builder_->create<memref::StoreOp>(loc(), vector, buffer.vector, address);
       });

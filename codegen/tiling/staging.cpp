@@ -152,6 +152,11 @@ void KernelEvaluator::storeShared(const IndexExpr &address, Value value) {
   counts_.shared += weight_;
   if (!builder_)
     return;
+  // 16-bit floats and bytes take a word each, as what they are computed with.
+  if (value.getType().isF16())
+    value = builder_->create<arith::ExtFOp>(loc(), builder_->getF32Type(), value);
+  if (value.getType().isInteger(8))
+    value = builder_->create<arith::ExtUIOp>(loc(), builder_->getI32Type(), value);
   if (!value.getType().isF32())
     value = builder_->create<arith::BitcastOp>(loc(), builder_->getF32Type(), value);
   builder_->create<memref::StoreOp>(loc(), value, pool_,
@@ -164,8 +169,13 @@ Value KernelEvaluator::loadFromPool(const IndexExpr &address, Type type) {
     return {};
   Value value =
       builder_->create<memref::LoadOp>(loc(), pool_, space_.materialize(address, *builder_, loc()));
-  if (!type.isF32())
-    value = builder_->create<arith::BitcastOp>(loc(), type, value);
+  if (type.isF32())
+    return value;
+  if (type.isF16())
+    return builder_->create<arith::TruncFOp>(loc(), type, value);
+  value = builder_->create<arith::BitcastOp>(loc(), builder_->getI32Type(), value);
+  if (type.isInteger(8))
+    value = builder_->create<arith::TruncIOp>(loc(), type, value);
   return value;
 }
 
@@ -197,7 +207,7 @@ void KernelEvaluator::stageOperands(linalg::GenericOp op, llvm::ArrayRef<IndexEx
   for (OpOperand *operand : op.getDpsInputOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand->get().getType());
     if (!type || op.getMatchingBlockArgument(operand).use_empty() || type.getRank() == 0 ||
-        !(type.getElementType().isF32() || type.getElementType().isInteger(32)))
+        !groupTypeOf(type.getElementType(), false))
       continue;
     AffineMap map = op.getMatchingIndexingMap(operand);
     llvm::SmallVector<llvm::SmallVector<IndexExpr>> indices;
@@ -260,8 +270,8 @@ bool KernelEvaluator::storeThroughPool(Value tensor, llvm::ArrayRef<Point> point
   constexpr int64_t kWidth = 4;
   auto type = cast<RankedTensorType>(tensor.getType());
   auto shape = shapeOf(tensor);
-  if (!tile_.stageResult || staged_.empty() || !type.getElementType().isF32() || shape.empty() ||
-      !shape.back().isConstant() || shape.back().constant % kWidth != 0)
+  if (!tile_.stageResult || staged_.empty() || !groupTypeOf(type.getElementType(), false) ||
+      shape.empty() || !shape.back().isConstant() || shape.back().constant % kWidth != 0)
     return false;
   llvm::SmallVector<llvm::SmallVector<IndexExpr>> indices;
   for (const Point &point : points)

@@ -149,6 +149,14 @@ void addCompile(CLI::App &app, Action &action) {
           "The most shared memory that a workgroup may have (else the profile's): kernels take the "
           "best tile within it, in the last resort one without")
       ->type_name("SIZE");
+  command
+      ->add_option_function<std::string>(
+          "--precision",
+          [options](const std::string &text) { options->request.halfPrecision = text == "f16"; },
+          "How f32 is kept between kernels (f32). f16: constants and transients take half the "
+          "bytes; sums stay in f32, inputs and outputs keep their types")
+      ->type_name("f32|f16")
+      ->check(CLI::IsMember({"f32", "f16"}));
   command->add_flag("--keep-order", options->request.keepOrder,
                     "Run the operators in the model's own order, not in that of least memory");
   command->add_flag("--dump-ir{*}", options->dumpIr,

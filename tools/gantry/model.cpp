@@ -119,6 +119,7 @@ void compileModel(const std::string &model, const std::string &output,
   options.keep_order = request.keepOrder;
   options.memory_budget_bytes = request.memoryBudget;
   options.shared_memory_bytes = request.sharedMemory;
+  options.half_precision = request.halfPrecision ? 1 : 0;
   options.dump_ir = orNull(request.dumpIr);
   options.dump_ir_pass = orNull(request.dumpIrPass);
   options.dump_spirv = orNull(request.dumpSpirv);

@@ -38,6 +38,7 @@ struct CompileRequest {
   bool keepOrder = false;
   uint32_t sharedMemory = 0;                             // bytes of a workgroup; 0: the profile's
   uint64_t memoryBudget = 0;                             // bytes; 0: none
+  bool halfPrecision = false;                            // f32 is kept as f16
   std::string dumpIr, dumpIrPass, dumpSpirv, reproducer; // "" for none
 };
 

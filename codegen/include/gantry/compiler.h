@@ -51,8 +51,11 @@ typedef struct gantry_compile_options {
   uint64_t memory_budget_bytes; /* the most that the arena (all transients) may have: tensors are
                                    computed again or moved to the host; 0: no budget. BAD_INPUT,
                                    with the smallest budget, where it cannot be met. */
-  uint32_t shared_memory_bytes; /* the most shared memory that a workgroup may have; 0: the profile's.
-                                   Compilation never fails for it: kernels take less, or none. */
+  uint32_t
+      shared_memory_bytes; /* the most shared memory that a workgroup may have; 0: the profile's.
+                              Compilation never fails for it: kernels take less, or none. */
+  int32_t half_precision;  /* 1: f32 constants and tensors between kernels are kept as f16; they are
+                              computed with as f32, and inputs and outputs keep their types */
 } gantry_compile_options_t;
 
 /* Compiles the file at `model` and writes the artifact to `output` (to a temporary name first, then

@@ -19,7 +19,7 @@
 // BIND: gantry.binding_mode = "storage_buffer"
 // BIND: gantry.binding_mode = "address"
 // BIND: spirv.module Logical GLSL450 requires {{.*}}GroupNonUniformShuffle{{.*}}gantry.binding_mode = "texel"
-// BIND-SAME: gantry.texels = [{alone = true, buffer = 0 : i64}, {alone = true, buffer = 1 : i64}]
+// BIND-SAME: gantry.texels = [{alone = true, buffer = 0 : i64, format = "rgba32f"}, {alone = true, buffer = 1 : i64, format = "rgba32f"}]
 // BIND-DAG: spirv.GlobalVariable @lane built_in("SubgroupLocalInvocationId")
 // BIND-DAG: spirv.GlobalVariable @texels0 bind(0, 3)
 // BIND-DAG: spirv.GlobalVariable @texels1 bind(0, 4)

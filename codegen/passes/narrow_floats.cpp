@@ -1,0 +1,153 @@
+// narrow-floats: see Passes.td.
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/passes/constant_bytes.h"
+#include "codegen/passes/passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AsmState.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_NARROWFLOATS
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+bool isView(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
+
+bool isFloat32(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isF32();
+}
+
+RankedTensorType halfOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).clone(Float16Type::get(value.getContext()));
+}
+
+/// The nearest f16; finite numbers stay finite (a mask of -1e9 must not become infinite).
+uint16_t halfBits(float value) {
+  APFloat number(value);
+  bool ignored = false;
+  number.convert(APFloat::IEEEhalf(), APFloat::rmNearestTiesToEven, &ignored);
+  if (number.isInfinity() && std::isfinite(value))
+    number = APFloat::getLargest(APFloat::IEEEhalf(), value < 0);
+  return static_cast<uint16_t>(number.bitcastToAPInt().getZExtValue());
+}
+
+struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
+  /// Adds the value and its views; false where something else than a dispatch sees one of them.
+  static bool collect(Value value, llvm::SetVector<Value> &values) {
+    values.insert(value);
+    for (Operation *user : value.getUsers())
+      if (!isa<DispatchOp>(user) && !(isView(user) && collect(user->getResult(0), values)))
+        return false;
+    return true;
+  }
+
+  /// An elementwise conversion of a tensor in a dispatch's region to `type`.
+  static Value convert(OpBuilder &builder, DispatchOp dispatch, Value tensor, RankedTensorType type,
+                       ArrayRef<int64_t> dims) {
+    Location loc = dispatch.getLoc();
+    Block &body = dispatch.getBody().front();
+    llvm::SmallVector<Value> sizes;
+    for (int64_t dim : dims)
+      sizes.push_back(body.getArgument(dispatch.getInputs().size() + dim));
+    Value empty =
+        builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType(), sizes);
+    AffineMap identity = AffineMap::getMultiDimIdentityMap(type.getRank(), type.getContext());
+    llvm::SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
+    return builder
+        .create<linalg::GenericOp>(
+            loc, TypeRange{type}, tensor, empty, ArrayRef{identity, identity}, parallel,
+            [&](OpBuilder &inner, Location at, ValueRange arguments) {
+              Type element = type.getElementType();
+              Value converted =
+                  element.isF16()
+                      ? inner.create<arith::TruncFOp>(at, element, arguments[0]).getResult()
+                      : inner.create<arith::ExtFOp>(at, element, arguments[0]).getResult();
+              inner.create<linalg::YieldOp>(at, converted);
+            })
+        .getResult(0);
+  }
+
+  void narrowConstant(arith::ConstantOp constant) {
+    auto type = halfOf(constant.getResult());
+    llvm::ArrayRef<char> bytes = constantBytes(constant.getValue());
+    const size_t count = bytes.size() / sizeof(float);
+    AsmResourceBlob blob = HeapAsmResourceBlob::allocate(count * sizeof(uint16_t), 64);
+    char *target = blob.getMutableData().data();
+    for (size_t i = 0; i < count; ++i) {
+      float value = 0;
+      std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+      const uint16_t half = halfBits(value);
+      std::memcpy(target + i * sizeof half, &half, sizeof half);
+    }
+    constant.setValueAttr(DenseResourceElementsAttr::get(type, "narrow", std::move(blob)));
+    constant.getResult().setType(type);
+  }
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    llvm::DenseSet<Value> narrow;
+    llvm::SmallVector<DispatchOp> makers;
+    for (Operation &op : function.getBody().front()) {
+      auto dispatch = dyn_cast<DispatchOp>(op);
+      auto constant = dyn_cast<arith::ConstantOp>(op);
+      if ((!dispatch && !constant) || !isFloat32(op.getResult(0)) || op.use_empty())
+        continue;
+      llvm::SetVector<Value> values;
+      if (!collect(op.getResult(0), values) ||
+          (constant && constantBytes(constant.getValue()).empty()))
+        continue;
+      narrow.insert(values.begin(), values.end());
+      if (constant) {
+        narrowConstant(constant);
+        values.remove(constant.getResult());
+      } else {
+        makers.push_back(dispatch);
+      }
+      for (Value value : values)
+        value.setType(halfOf(value));
+    }
+
+    OpBuilder builder(&getContext());
+    for (DispatchOp dispatch : makers) {
+      auto yield = cast<YieldOp>(dispatch.getBody().front().getTerminator());
+      builder.setInsertionPoint(yield);
+      auto type = cast<RankedTensorType>(dispatch.getResult().getType());
+      yield.getValueMutable().assign(
+          convert(builder, dispatch, yield.getValue(), type, dispatch.getResultDims()));
+    }
+    for (auto dispatch : function.getOps<DispatchOp>()) {
+      Block &body = dispatch.getBody().front();
+      size_t next = 0;
+      for (auto [i, operand] : llvm::enumerate(dispatch.getInputs())) {
+        const int64_t dynamic = cast<RankedTensorType>(operand.getType()).getNumDynamicDims();
+        auto dims = dispatch.getOperandDims().slice(next, dynamic);
+        next += dynamic;
+        if (!narrow.contains(operand))
+          continue;
+        BlockArgument argument = body.getArgument(i);
+        auto wide = cast<RankedTensorType>(argument.getType());
+        argument.setType(halfOf(argument));
+        builder.setInsertionPointToStart(&body);
+        Value converted = convert(builder, dispatch, argument, wide, dims);
+        argument.replaceAllUsesExcept(converted, converted.getDefiningOp());
+      }
+    }
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen
