@@ -1,0 +1,392 @@
+#include "tests/e2e/random_kernels/generators.h"
+
+#include "tests/e2e/random_kernels/reference.h"
+#include "tests/support/onnx_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace gantry::test {
+
+namespace {
+
+enum class Format { f32, f16, keptAsF16, int8 };
+constexpr const char *kFormatNames[] = {"f32", "f16", "f32 kept as f16", "int8"};
+
+/// The model, its inputs and the value that the next node reads, with what it should be.
+class Maker {
+public:
+  Maker(uint64_t seed, Format format) : random_(seed), format_(format) {
+    result_.halfPrecision = format == Format::keptAsF16;
+    result_.tolerance = format == Format::f32 ? 1e-5 : format == Format::int8 ? 0 : 2e-3;
+  }
+
+  int64_t number(int64_t low, int64_t high) { // both included
+    return std::uniform_int_distribution<int64_t>(low, high)(random_);
+  }
+  bool chance(double p) { return std::bernoulli_distribution(p)(random_); }
+  /// Sizes that fill no tile evenly, now and then a multiple of four.
+  int64_t size(int64_t most) {
+    return chance(0.3) ? 4 * number(1, (most + 3) / 4) : number(1, most);
+  }
+
+  Type floatType() const { return format_ == Format::f16 ? Type::f16 : Type::f32; }
+
+  /// Numbers of about the given magnitude, as the type holds them.
+  Tensor numbers(std::vector<int64_t> dims, double scale, double low = -1) {
+    Tensor tensor(floatType(), std::move(dims));
+    std::uniform_real_distribution<double> uniform(low, 1);
+    for (double &value : tensor.values)
+      value = rounded(tensor.type, scale * uniform(random_));
+    return tensor;
+  }
+  Tensor integers(Type type, std::vector<int64_t> dims) {
+    Tensor tensor(type, std::move(dims));
+    for (double &value : tensor.values)
+      value = static_cast<double>(type == Type::u8 ? number(0, 255) : number(-128, 127));
+    return tensor;
+  }
+
+  std::string input(const Tensor &tensor) {
+    std::string name = "input" + std::to_string(result_.inputs.size());
+    std::vector<std::string> dims;
+    for (int64_t dim : tensor.dims)
+      dims.push_back(std::to_string(dim));
+    model_.input(name, dims, onnxType(tensor.type));
+    result_.inputs.push_back(tensor);
+    return name;
+  }
+  std::string constant(const Tensor &tensor) {
+    std::string name = newName();
+    model_.constant(name, onnxType(tensor.type), tensor.dims, tensor.bytes());
+    return name;
+  }
+  /// An input of the model or a constant of it.
+  std::string either(const Tensor &tensor) {
+    return chance(0.5) ? input(tensor) : constant(tensor);
+  }
+  std::string newName() { return "value" + std::to_string(next_++); }
+
+  onnx::NodeProto &node(const std::string &op, const std::vector<std::string> &inputs) {
+    name = newName();
+    return model_.node(op, inputs, {name});
+  }
+  void say(const std::string &text) { result_.what += text; }
+  /// Only these elements of the output are computed and compared.
+  void compareAt(std::vector<size_t> samples) { result_.samples = std::move(samples); }
+  const std::vector<size_t> &samples() const { return result_.samples; }
+
+  KernelCase finish() {
+    result_.what = result_.what + " (" + kFormatNames[static_cast<int>(format_)] + ")";
+    model_.output(name);
+    result_.model = model_.bytes();
+    expected.type = format_ == Format::int8 ? outputType : floatType();
+    for (double &value : expected.values)
+      value = rounded(expected.type, value);
+    result_.expected = expected;
+    return result_;
+  }
+
+  // ---- links of a chain ------------------------------------------------------------------------
+
+  void relu() {
+    node("Relu", {name});
+    expected = mapped(expected, [](double x) { return std::max(x, 0.0); });
+    say(" relu");
+  }
+  void combine(const char *op, const Tensor &other, double (*f)(double, double)) {
+    node(op, {name, either(other)});
+    expected = combined(expected, other, f);
+    say(std::string(" ") + op + " " + describe(other.dims));
+  }
+  void maybeEpilogue() {
+    if (chance(0.4)) {
+      std::vector<int64_t> dims = expected.dims;
+      if (chance(0.5))
+        for (int64_t &dim : dims)
+          dim = dim == 0 || chance(0.5) ? dim : 1;
+      combine("Add", numbers(dims, 1), [](double a, double b) { return a + b; });
+    }
+    if (chance(0.5))
+      relu();
+  }
+
+  /// (q - zero) * scale of a tensor of bytes, and its name; the integers less the zero point go to
+  /// `centred`, the scale to `scale`.
+  std::string dequantized(const Tensor &bytes, const std::string &source, float &scale,
+                          Tensor &centred) {
+    scale = static_cast<float>(number(1, 1000)) / 4096.0f;
+    Tensor step(Type::f32, {}), zero(bytes.type, {});
+    step.values = {scale};
+    zero.values = {static_cast<double>(bytes.type == Type::u8 ? number(0, 255) : number(-9, 9))};
+    std::string result = newName();
+    model_.node("DequantizeLinear", {source, constant(step), constant(zero)}, {result});
+    centred = mapped(bytes, [&](double q) { return q - zero.values[0]; });
+    return result;
+  }
+  /// Rescales sums of integers and quantises them as the model does, in f32 throughout.
+  void quantize(float factor) {
+    double largest = 1;
+    for (double sum : expected.values)
+      largest = std::max(largest, std::fabs(sum) * static_cast<double>(factor));
+    const float scale = static_cast<float>(largest / 150);
+    outputType = chance(0.5) ? Type::u8 : Type::i8;
+    Tensor step(Type::f32, {}), zero(outputType, {});
+    step.values = {scale};
+    zero.values = {static_cast<double>(outputType == Type::u8 ? 128 : number(-9, 9))};
+    node("QuantizeLinear", {name, constant(step), constant(zero)});
+    expected = mapped(expected, [&](double sum) {
+      const float value = static_cast<float>(sum) * factor;
+      return std::nearbyint(value / scale) + zero.values[0];
+    });
+  }
+
+  std::string name;
+  Tensor expected;
+  Type outputType = Type::i8;
+
+private:
+  std::mt19937_64 random_;
+  Format format_;
+  OnnxModel model_{16};
+  KernelCase result_;
+  int next_ = 0;
+};
+
+void setAttributes(Maker &make, onnx::NodeProto &node, const Convolution &how) {
+  std::vector<int64_t> pads = how.padLow;
+  pads.insert(pads.end(), how.padHigh.begin(), how.padHigh.end());
+  OnnxModel::attribute(node, "strides", how.strides);
+  OnnxModel::attribute(node, "dilations", how.dilations);
+  OnnxModel::attribute(node, "pads", pads);
+  OnnxModel::attribute(node, "group", how.groups);
+  make.say(", groups " + std::to_string(how.groups) + ", strides " + describe(how.strides) +
+           ", dilations " + describe(how.dilations) + ", pads " + describe(pads));
+}
+
+/// Conv of the given sizes in the given format; with 8 bits between DequantizeLinear and
+/// QuantizeLinear.
+void convolve(Maker &make, Format format, const std::vector<int64_t> &xDims,
+              const std::vector<int64_t> &filterDims, const Convolution &how) {
+  make.say("conv " + describe(xDims) + " * " + describe(filterDims));
+  if (format == Format::int8) {
+    Tensor x = make.integers(make.chance(0.5) ? Type::u8 : Type::i8, xDims);
+    Tensor filter = make.integers(Type::i8, filterDims);
+    float xScale = 0, filterScale = 0;
+    Tensor centredX, centredFilter;
+    std::string left = make.dequantized(x, make.input(x), xScale, centredX);
+    std::string right = make.dequantized(filter, make.constant(filter), filterScale, centredFilter);
+    setAttributes(make, make.node("Conv", {left, right}), how);
+    make.expected = convolution(centredX, centredFilter, how, make.samples());
+    return make.quantize(xScale * filterScale);
+  }
+  Tensor x = make.numbers(xDims, 1), filter = make.numbers(filterDims, 1);
+  std::vector<std::string> operands{make.input(x), make.either(filter)};
+  Tensor bias = make.numbers({filterDims[0]}, 1);
+  const bool biased = make.samples().empty() && make.chance(0.5);
+  if (biased)
+    operands.push_back(make.constant(bias));
+  setAttributes(make, make.node("Conv", operands), how);
+  make.expected = convolution(x, filter, how, make.samples());
+  if (biased) {
+    bias.dims.insert(bias.dims.end(), xDims.size() - 2, 1);
+    make.expected = combined(make.expected, bias, [](double a, double b) { return a + b; });
+  }
+}
+
+void makeConvolution(Maker &make, Format format) {
+  const size_t spatial = make.chance(0.8) ? 2 : 1;
+  const int64_t groups = make.chance(0.7) ? 1 : make.number(2, 4);
+  const bool depthwise = groups > 1 && make.chance(0.4);
+  const int64_t inPerGroup = depthwise ? 1 : make.size(12),
+                outPerGroup = depthwise ? 1 : make.size(12);
+  const int64_t batch = format != Format::int8 && make.chance(0.05) ? 0 : make.number(1, 2);
+  std::vector<int64_t> xDims{batch, groups * inPerGroup};
+  std::vector<int64_t> filterDims{groups * outPerGroup, inPerGroup};
+  Convolution how;
+  how.groups = groups;
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t kernel = make.chance(0.3) ? 1 : make.number(2, 4);
+    how.dilations.push_back(make.chance(0.7) ? 1 : make.number(2, 3));
+    how.strides.push_back(make.chance(0.6) ? 1 : make.number(2, 3));
+    how.padLow.push_back(make.chance(0.4) ? 0 : make.number(0, kernel - 1));
+    how.padHigh.push_back(make.chance(0.4) ? 0 : make.number(0, kernel - 1));
+    const int64_t reach = (kernel - 1) * how.dilations.back() + 1;
+    xDims.push_back(reach + make.size(12) - 1);
+    filterDims.push_back(kernel);
+  }
+  convolve(make, format, xDims, filterDims, how);
+  if (format != Format::int8)
+    make.maybeEpilogue();
+}
+
+void makeProduct(Maker &make, Format format) {
+  const int64_t m = make.size(40), n = make.size(40), k = make.size(60);
+  std::vector<int64_t> aDims{m, k}, bDims{k, n};
+  if (make.chance(0.5)) {
+    const int64_t batch = make.number(2, 3);
+    aDims.insert(aDims.begin(), batch);
+    if (make.chance(0.5))
+      bDims.insert(bDims.begin(), make.chance(0.5) ? batch : 1);
+  }
+  if (format != Format::int8 && make.chance(0.05))
+    aDims[aDims.size() - 2] = 0;
+  make.say("matmul " + describe(aDims) + " * " + describe(bDims));
+  if (format == Format::int8) {
+    Tensor a = make.integers(Type::u8, aDims), b = make.integers(Type::i8, bDims);
+    float aScale = 0, bScale = 0;
+    Tensor centredA, centredB;
+    std::string left = make.dequantized(a, make.input(a), aScale, centredA);
+    std::string right = make.dequantized(b, make.either(b), bScale, centredB);
+    make.node("MatMul", {left, right});
+    make.expected = product(centredA, centredB);
+    return make.quantize(aScale * bScale);
+  }
+  Tensor a = make.numbers(aDims, 1), b = make.numbers(bDims, 1);
+  make.node("MatMul", {make.input(a), make.either(b)});
+  make.expected = product(a, b);
+  make.maybeEpilogue();
+}
+
+void makeAttention(Maker &make) {
+  const int64_t heads = make.number(1, 3), rows = make.size(20), keys = make.size(24);
+  const int64_t width = make.size(16), values = make.size(16);
+  Tensor q = make.numbers({1, heads, rows, width}, 1), k = make.numbers({1, heads, keys, width}, 1);
+  Tensor v = make.numbers({1, heads, keys, values}, 1);
+  make.say("attention of " + describe(q.dims) + ", " + describe(k.dims) + ", " + describe(v.dims));
+  std::string left = make.input(q);
+  OnnxModel::attribute(make.node("Transpose", {make.input(k)}), "perm",
+                       std::vector<int64_t>{0, 1, 3, 2});
+  make.node("MatMul", {left, make.name});
+  Tensor scale = make.numbers({}, 1, 0.25);
+  make.node("Mul", {make.name, make.constant(scale)});
+  OnnxModel::attribute(make.node("Softmax", {make.name}), "axis", int64_t(-1));
+  make.node("MatMul", {make.name, make.input(v)});
+  Tensor scores = product(q, transposed(k, {0, 1, 3, 2}));
+  scores = combined(scores, scale, [](double a, double b) { return a * b; });
+  make.expected = product(softmax(scores), v);
+}
+
+void makeReduction(Maker &make) {
+  std::vector<int64_t> dims;
+  const int64_t rank = make.number(1, 4);
+  for (int64_t i = 0; i < rank; ++i)
+    dims.push_back(make.size(rank > 2 ? 12 : 200));
+  Tensor x = make.numbers(dims, 1, 0.1);
+  const std::string source = make.input(x);
+  if (make.chance(0.3)) {
+    OnnxModel::attribute(make.node("Softmax", {source}), "axis", int64_t(-1));
+    make.say("softmax " + describe(dims));
+    make.expected = softmax(x);
+    return;
+  }
+  std::vector<int64_t> axes;
+  double count = 1;
+  for (int64_t i = 0; i < rank; ++i)
+    if (make.chance(0.5) || (i == rank - 1 && axes.empty())) {
+      axes.push_back(i);
+      count *= static_cast<double>(dims[static_cast<size_t>(i)]);
+    }
+  const bool mean = make.chance(0.5), top = !mean && make.chance(0.5);
+  const char *op = mean ? "ReduceMean" : top ? "ReduceMax" : "ReduceL1";
+  OnnxModel::attribute(make.node(op, {source}), "axes", axes);
+  make.say(std::string(op) + " " + describe(dims) + " over " + describe(axes));
+  make.expected =
+      top ? reduced(x, axes, -INFINITY, [](double a, double b) { return std::max(a, b); })
+          : reduced(x, axes, 0, [](double a, double b) { return a + std::fabs(b); });
+  if (mean)
+    make.expected = mapped(make.expected, [&](double sum) { return sum / count; });
+  if (make.chance(0.5)) // broadcast back: rows that are read twice
+    make.combine("Mul", make.numbers(x.dims, 1), [](double a, double b) { return a * b; });
+}
+
+void makeChain(Maker &make) {
+  std::vector<int64_t> dims;
+  for (int64_t i = make.number(1, 4); i > 0; --i)
+    dims.push_back(make.chance(0.03) ? 0 : make.size(12));
+  Tensor x = make.numbers(dims, 1);
+  make.say("chain of " + describe(dims) + ":");
+  make.expected = x;
+  make.name = make.input(x);
+  make.relu();
+  for (int64_t links = make.number(1, 6); links > 0; --links) {
+    std::vector<int64_t> other = make.expected.dims;
+    for (int64_t &dim : other)
+      dim = dim == 0 || make.chance(0.6) ? dim : 1;
+    switch (make.number(0, 5)) {
+    case 0:
+      make.combine("Add", make.numbers(other, 1), [](double a, double b) { return a + b; });
+      break;
+    case 1:
+      make.combine("Mul", make.numbers(other, 1), [](double a, double b) { return a * b; });
+      break;
+    case 2:
+      make.combine("Max", make.numbers(other, 1),
+                   [](double a, double b) { return std::max(a, b); });
+      break;
+    case 3: {
+      std::vector<size_t> order(make.expected.dims.size());
+      std::vector<int64_t> permutation;
+      for (size_t i = 0; i < order.size(); ++i)
+        order[i] = (i + 1) % order.size();
+      permutation.assign(order.begin(), order.end());
+      OnnxModel::attribute(make.node("Transpose", {make.name}), "perm", permutation);
+      make.expected = transposed(make.expected, order);
+      make.say(" Transpose");
+      break;
+    }
+    case 4:
+      make.node("Sigmoid", {make.name});
+      make.expected = mapped(make.expected, [](double v) { return 1 / (1 + std::exp(-v)); });
+      make.say(" Sigmoid");
+      break;
+    default:
+      make.relu();
+    }
+  }
+}
+
+} // namespace
+
+KernelCase randomKernel(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto kind = random() % 8, which = random() % 100;
+  const bool integers = kind < 5 && which >= 60;
+  const Format format = integers         ? Format::int8
+                        : which % 4 == 1 ? Format::f16
+                        : which % 4 == 2 ? Format::keptAsF16
+                                         : Format::f32;
+  Maker make(random(), format);
+  if (kind < 3)
+    makeConvolution(make, format);
+  else if (kind < 5)
+    makeProduct(make, format);
+  else if (kind == 5)
+    makeAttention(make);
+  else if (kind == 6)
+    makeReduction(make);
+  else
+    makeChain(make);
+  return make.finish();
+}
+
+KernelCase largeConvolution(const std::string &format, int64_t size, uint64_t seed) {
+  const Format known = format == "int8"  ? Format::int8
+                       : format == "f16" ? Format::f16
+                                         : Format::f32;
+  Maker make(seed, known);
+  constexpr int64_t kChannels = 64, kFilters = 256, kTaps = 3, kSamples = 4096;
+  const int64_t outputs = kFilters * size * size;
+  std::vector<size_t> samples;
+  for (int64_t i = 0; i < kSamples; ++i)
+    samples.push_back(static_cast<size_t>(make.number(0, outputs - 1)));
+  samples.push_back(0);
+  samples.push_back(static_cast<size_t>(outputs - 1));
+  make.compareAt(samples);
+  convolve(make, known, {1, kChannels, size, size}, {kFilters, kChannels, kTaps, kTaps},
+           {{1, 1}, {1, 1}, {1, 1}, {1, 1}});
+  return make.finish();
+}
+
+} // namespace gantry::test
