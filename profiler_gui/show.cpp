@@ -15,8 +15,8 @@ namespace gantry::profiler {
 namespace {
 
 constexpr size_t kEventsPerFrame = 200'000;
-constexpr uint64_t kBlocksPerFrame = 150'000; // about 3 ms of work on rasters
-constexpr double kLivePeriod = 1.0 / 15;      // how often what came is shown
+constexpr uint64_t kBlocksPerFrame = 60'000; // about 2 ms of work on rasters
+constexpr double kLivePeriod = 1.0 / 15;     // how often what came is shown
 constexpr double kIdlePeriod = 1.0;
 constexpr int kFramesAfterInput = 3; // ImGui's widgets need more than one frame to react
 

@@ -36,6 +36,15 @@ void CaptureModel::finish() {
     space.index.rebuild(space.table);
   openBlocks_ = FlatMap();
   openSlabs_ = FlatMap();
+  openBindings_.clear();
+  dispatches_.shrink();
+  for (Heap &heap : heaps_) {
+    heap.live.shrink();
+    heap.reserved.shrink();
+  }
+  runs_.shrink_to_fit();
+  bindings_.shrink_to_fit();
+  spans_.shrink_to_fit();
 }
 
 void CaptureModel::update() {

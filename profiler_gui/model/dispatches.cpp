@@ -61,6 +61,14 @@ uint32_t DispatchTable::mostShared(const Lane &lane, Range range) const {
   return most;
 }
 
+void DispatchTable::shrink() {
+  dispatches_.shrink_to_fit();
+  for (Lane &lane : lanes_) {
+    lane.dispatches.shrink_to_fit();
+    lane.mostShared.shrink_to_fit();
+  }
+}
+
 uint64_t DispatchTable::memoryBytes() const {
   uint64_t bytes = dispatches_.capacity() * sizeof(Dispatch);
   for (const Lane &lane : lanes_)

@@ -59,6 +59,8 @@ public:
   uint32_t mostShared(const Lane &lane, Range range) const;
 
   uint64_t memoryBytes() const;
+  /// Gives back what was reserved for more.
+  void shrink();
 
 private:
   std::vector<Dispatch> dispatches_;

@@ -6,6 +6,7 @@
 namespace gantry::profiler {
 namespace {
 
+constexpr uint32_t kSmallRaster = 64;   // columns of one that is made at once
 constexpr uint64_t kCellsPerBlock = 16; // what finishing a cell costs, in blocks looked at
 
 /// The power of two for cells between one and two pixels.
@@ -233,7 +234,9 @@ void LevelOfDetail::refine(const BlockTable &table, const BlockIndex &index, con
     return;
   const Window window = windowOf(raster_);
   uint64_t work = 0;
-  while (!pending_.empty() && (budgetBlocks == 0 || work < budgetBlocks)) {
+  // In slices, a new raster's first frame has the estimate to make; the work begins with the next.
+  const bool later = started && budgetBlocks != 0 && raster_.columns > kSmallRaster;
+  while (!later && !pending_.empty() && (budgetBlocks == 0 || work < budgetBlocks)) {
     const Pending at = pending_.back();
     pending_.pop_back();
     work += lookInto(table, index, at, window);

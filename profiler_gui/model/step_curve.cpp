@@ -78,6 +78,13 @@ ValueRange StepCurve::range(uint64_t beginNs, uint64_t endNs) const {
   return range;
 }
 
+void StepCurve::shrink() {
+  times_.shrink_to_fit();
+  values_.shrink_to_fit();
+  for (std::vector<ValueRange> &level : levels_)
+    level.shrink_to_fit();
+}
+
 uint64_t StepCurve::memoryBytes() const {
   uint64_t bytes = (times_.capacity() + values_.capacity()) * sizeof(uint64_t);
   for (const std::vector<ValueRange> &level : levels_)

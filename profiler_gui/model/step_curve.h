@@ -35,6 +35,8 @@ public:
   uint64_t peak() const { return peak_; }
   uint64_t peakNs() const { return peakNs_; }
   uint64_t memoryBytes() const;
+  /// Gives back what was reserved for more.
+  void shrink();
 
 private:
   ValueRange rangeOfSteps(size_t first, size_t last) const;

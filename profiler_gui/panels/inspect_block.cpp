@@ -36,6 +36,15 @@ void inspectEntry(InspectorPage &page, const Block &block, const AddressSpace &s
   Ui &ui = page.ui();
   const PlanEntry &entry = ui.model->planEntries()[block.entry - 1];
   const Plan &plan = ui.model->plans()[entry.plan];
+  if (ui.whatIfFactor != 1 && ui.whatIfOf == ui.selected) {
+    page.section("what if");
+    page.pair("it had", bytesText(ui.whatIf.valueBytes), "inspector/what_if_size");
+    page.pair("arena", bytesText(ui.whatIf.arenaBytes), "inspector/what_if_arena");
+    page.pair("difference",
+              bytesDifferenceText(static_cast<int64_t>(ui.whatIf.arenaBytes) -
+                                  static_cast<int64_t>(ui.whatIf.arenaBefore)),
+              "inspector/what_if_difference");
+  }
   page.section("written by");
   listUsers(page, plan, entry.value, true);
   page.section("read by");
@@ -48,6 +57,9 @@ void inspectEntry(InspectorPage &page, const Block &block, const AddressSpace &s
             "inspector/plan_commands");
   page.pair("arena", bytesText(plan.arenaBytes), "inspector/plan_arena");
   page.pair("lower bound", bytesText(plan.lowerBoundBytes), "inspector/plan_bound");
+  if (entry.storage == Storage::kTransient) {
+    page.line("what if it were half as large?  ,  .", ui.theme->dim, "inspector/what_if_hint");
+  }
   const bool shifted = space.kind == SpaceKind::kArena && block.offset != entry.offset;
   if (shifted)
     page.line("lies elsewhere than planned", ui.theme->over, "inspector/mismatch", "warning");

@@ -10,6 +10,7 @@
 namespace gantry::profiler {
 namespace {
 
+constexpr uint64_t kLeastBudget = 8192;
 constexpr size_t kMostLabels = 300;
 constexpr size_t kMostOutlines = 4000;
 constexpr double kArenaWeight = 2.5; // arenas hold more than slabs do, byte by byte
@@ -358,7 +359,11 @@ void drawStrip(Ui &ui, uint32_t index) {
   view.widthPixels =
       static_cast<double>(plot.width()) * (view.endNs - view.beginNs) / ui.time.spanNs();
   view.heightPixels = static_cast<double>(seen.height());
-  strip.detail.refine(space.table, space.index, view, ui.model->nowNs(), ui.detailBudget);
+  // The frame's work is shared among the spaces.
+  const uint64_t budget =
+      ui.detailBudget == 0 ? 0
+                           : std::max<uint64_t>(ui.detailBudget / ui.strips.size(), kLeastBudget);
+  strip.detail.refine(space.table, space.index, view, ui.model->nowNs(), budget);
 
   ui.pushClip(seen);
   const bool stepBack = ui.found.active() || ui.hovered.kind != Pick::Kind::kNone ||

@@ -254,6 +254,12 @@ void ProfilerWindow::handleKeys() {
     case ']':
       tenant(1);
       break;
+    case ',':
+      askWhatIf(0.5);
+      break;
+    case '.':
+      askWhatIf(2);
+      break;
     case 'm':
       if (ui_.mouseInPlots)
         ui_.markers.push_back(ui_.timeAt(ui_.mouseX));
@@ -339,6 +345,28 @@ void ProfilerWindow::tenant(int direction) {
     ui_.time.show(begin - ui_.time.spanNs() / 2, begin + ui_.time.spanNs() / 2);
 }
 
+void ProfilerWindow::askWhatIf(double factor) {
+  const Pick &selected = ui_.selected;
+  if (selected.kind != Pick::Kind::kBlock)
+    return;
+  const uint32_t entry = ui_.model->spaces()[selected.space].table.entry(selected.row);
+  if (entry == 0) {
+    ui_.note = "no plan has this block";
+    return;
+  }
+  if (ui_.whatIfOf != selected)
+    ui_.whatIfFactor = 1;
+  ui_.whatIfOf = selected;
+  const Result<WhatIf> answer = whatIf(*ui_.model, entry - 1, ui_.whatIfFactor * factor);
+  if (!answer.isOk()) {
+    ui_.note = answer.status().message();
+    return;
+  }
+  ui_.whatIfFactor *= factor;
+  ui_.whatIf = *answer;
+  ui_.note.clear();
+}
+
 void ProfilerWindow::setQuery(const std::string &query) {
   std::strncpy(ui_.query, query.c_str(), sizeof(ui_.query) - 1);
   ui_.query[sizeof(ui_.query) - 1] = '\0';
@@ -411,6 +439,8 @@ std::vector<PaletteCommand> ProfilerWindow::commands() {
       {"Back to the view before", "Backspace", [this] { ui_.time.back(); }},
       {"Next tenant of these bytes", "]", [this] { tenant(1); }},
       {"Previous tenant of these bytes", "[", [this] { tenant(-1); }},
+      {"What if this value were half as large", ",", [this] { askWhatIf(0.5); }},
+      {"What if this value were twice as large", ".", [this] { askWhatIf(2); }},
       {"Give room to lifetimes", "", [this] { ui_.focus = Focus::kLifetimes; }},
       {"Give room to heaps", "", [this] { ui_.focus = Focus::kHeap; }},
       {"Give room to dispatches", "", [this] { ui_.focus = Focus::kDispatches; }},

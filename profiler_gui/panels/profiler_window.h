@@ -44,6 +44,8 @@ public:
   void goTo(const Finding &finding);
   /// Selects the tenant of the selected bytes before (-1) or after (1).
   void tenant(int direction);
+  /// Asks the planner what the arena were if the selected value's size changed by this factor more.
+  void askWhatIf(double factor);
   void startSearch() { focusSearch_ = true; }
   void setQuery(const std::string &query);
   void nextHit(int direction);

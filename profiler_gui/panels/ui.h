@@ -12,6 +12,7 @@
 #include "profiler_gui/model/plan_check.h"
 #include "profiler_gui/model/search.h"
 #include "profiler_gui/model/time_view.h"
+#include "profiler_gui/model/what_if.h"
 #include "profiler_gui/panels/canvas.h"
 #include "profiler_gui/panels/fonts.h"
 #include "profiler_gui/panels/layout.h"
@@ -75,6 +76,10 @@ struct Ui {
   std::vector<double> markers;
   float mouseX = -1, mouseY = -1;
   bool mouseInPlots = false;
+
+  double whatIfFactor = 1; // of the selected value's size
+  Pick whatIfOf;
+  WhatIf whatIf;
 
   char query[128] = "";
   SearchResult found;

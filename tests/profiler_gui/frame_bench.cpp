@@ -57,7 +57,7 @@ int main(int argc, char **argv) {
   const double complete = cpuSeconds();
   const profiler::CaptureModel &model = (*loaded)->model;
   profiler::ProfilerWindow window({font, font, font, font, 1.0f});
-  window.ui().detailBudget = 150'000;
+  window.ui().detailBudget = 60'000;
   window.show(model, "bench");
   const auto frame = [&] {
     io.DeltaTime = 1.0f / 60;

@@ -164,6 +164,22 @@ TEST_F(ProfilerUi, TenantsOfTheSameBytesFollowEachOther) {
   EXPECT_EQ(script_->window().ui().selected.row, first.row);
 }
 
+TEST_F(ProfilerUi, WhatIfAsksThePlanner) {
+  const SemanticItem block = largeBlock();
+  script_->click(midX(block.rect), midY(block.rect));
+  script_->type(".");
+  const WhatIf doubled = script_->window().ui().whatIf;
+  const BlockTable &table = script_->model().spaces()[script_->window().ui().selected.space].table;
+  const PlanEntry &entry =
+      script_->model().planEntries()[table.entry(script_->window().ui().selected.row) - 1];
+  EXPECT_EQ(doubled.valueBytes, 2 * entry.sizeBytes);
+  EXPECT_EQ(doubled.arenaBefore, script_->model().plans()[0].arenaBytes);
+  EXPECT_GT(doubled.arenaBytes, doubled.arenaBefore);
+  EXPECT_EQ(script_->item("inspector/what_if_arena").text, bytesText(doubled.arenaBytes));
+  script_->type(","); // back to its own size
+  EXPECT_EQ(script_->window().ui().whatIf.arenaBytes, doubled.arenaBefore);
+}
+
 TEST_F(ProfilerUi, ADifferenceIsHatchedListedAndFoundByAClick) {
   test::SyntheticOptions options;
   options.fault = test::Fault::kIllegalAlias;
