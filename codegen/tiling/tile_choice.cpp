@@ -95,10 +95,10 @@ struct Search {
                   counts.loopSteps * weights.loopStep + counts.shared * weights.shared +
                   counts.barriers * weights.barrier + weights.invocation;
     double invocations = static_cast<double>(tile.lanes * product(tile.threads));
-    for (auto [d, extent] : llvm::enumerate(spaceOf(tile)))
-      invocations *= ShapedType::isDynamic(extent)
-                         ? std::ceil(kTypicalDynamicExtent / tile.extent(d))
-                         : static_cast<double>((extent + tile.extent(d) - 1) / tile.extent(d));
+    for (auto [d, extent] : llvm::enumerate(spaceOf(tile))) {
+      const double covered = ShapedType::isDynamic(extent) ? kTypicalDynamicExtent : extent;
+      invocations *= std::ceil(covered / tile.extent(d));
+    }
     // Fewer invocations than fill the device leave the rest of it idle.
     double filling = profile.subgroupSize > 1 ? kSubgroupsToFill * profile.subgroupSize
                                               : kInvocationsToFillUnknown;
@@ -173,7 +173,8 @@ int64_t evenSize(int64_t extent, int64_t lanes, int64_t limit) {
   double bestWaste = 1e30;
   for (int64_t size = 1; size <= limit; ++size) {
     const int64_t tile = size * lanes;
-    double waste = static_cast<double>((extent + tile - 1) / tile * tile) / extent + 0.5 / size;
+    const int64_t covered = (extent + tile - 1) / tile * tile;
+    double waste = static_cast<double>(covered) / extent + 0.5 / size;
     if (waste <= bestWaste) {
       bestWaste = waste;
       best = size;

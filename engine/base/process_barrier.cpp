@@ -29,9 +29,7 @@ bool hasProcessBarrier() {
 }
 
 // The call is a barrier on the calling thread too.
-void processBarrier() {
-  (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-}
+void processBarrier() { (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
 
 #else
 

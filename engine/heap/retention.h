@@ -54,8 +54,8 @@ public:
 
   /// How much larger than a buffer the dedicated slab may be that it reuses.
   uint64_t spareBytes(uint64_t sizeBytes) const {
-    return sizeBytes / 8 +
-           static_cast<uint64_t>(weight() * static_cast<double>(sizeBytes - sizeBytes / 8));
+    const uint64_t least = sizeBytes / 8, more = sizeBytes - least;
+    return least + static_cast<uint64_t>(weight() * static_cast<double>(more));
   }
 
   static uint64_t round(uint64_t bytes) { return (bytes + kSlabGranule - 1) & ~(kSlabGranule - 1); }

@@ -10,10 +10,10 @@ namespace gantry::plan {
 /// 1 1 2 1 1 2 4 …, from index 1.
 inline uint64_t lubyLength(uint64_t index) {
   for (;;) {
-    const uint64_t power = std::bit_width(index + 1) - 1;
-    if (index + 1 == uint64_t{1} << power)
-      return uint64_t{1} << (power - 1);
-    index -= (uint64_t{1} << power) - 1;
+    const uint64_t power = std::bit_floor(index + 1); // the largest power of two within it
+    if (index + 1 == power)
+      return power / 2;
+    index -= power - 1;
   }
 }
 
