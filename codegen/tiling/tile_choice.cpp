@@ -310,6 +310,7 @@ TileChoice Search::ladder() {
     uint64_t bytes, boxes;
   };
   std::vector<Rung> rungs;
+  TileChoice choice;
   for (TileShape &tile : stagedTiles()) {
     const double predicted = cost(tile);
     if (poolWords.empty())
@@ -321,8 +322,11 @@ TileChoice Search::ladder() {
       boxes.push_back({static_cast<uint64_t>(poolWords[i]) * 4, 16, when, when});
     }
     Result<plan::Plan> placed = plan::planArena(boxes);
-    if (!placed.isOk() || !plan::validatePlan(boxes, *placed).isOk())
+    const Status judged = placed.isOk() ? plan::validatePlan(boxes, *placed) : placed.status();
+    if (!judged.isOk()) {
+      choice.ladder.push_back(describeTile(tile) + ": " + judged.message());
       continue;
+    }
     for (uint64_t offset : placed->offsets)
       tile.poolOffsets.push_back(static_cast<int64_t>(offset / 4));
     uint64_t all = 0;
@@ -332,7 +336,6 @@ TileChoice Search::ladder() {
   }
   std::stable_sort(rungs.begin(), rungs.end(),
                    [](const Rung &a, const Rung &b) { return a.cost < b.cost; });
-  TileChoice choice;
   choice.candidates = candidates;
   for (const Rung &rung : rungs) {
     const bool taken = !choice.tile.threads.empty();

@@ -71,6 +71,31 @@ Result<std::unique_ptr<Gpu>> Gpu::create(const std::vector<const char *> &instan
   return gpu;
 }
 
+Status createColourPass(VkDevice device, VkFormat format, VkImageLayout finalLayout,
+                        const VkSubpassDependency &dependency, VkRenderPass *pass) {
+  VkAttachmentDescription target{};
+  target.format = format;
+  target.samples = VK_SAMPLE_COUNT_1_BIT;
+  target.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR;
+  target.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
+  target.stencilLoadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE;
+  target.stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE;
+  target.finalLayout = finalLayout;
+  const VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+  VkSubpassDescription subpass{};
+  subpass.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS;
+  subpass.colorAttachmentCount = 1;
+  subpass.pColorAttachments = &reference;
+  auto info = vkInfo<VkRenderPassCreateInfo>(VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO);
+  info.attachmentCount = 1;
+  info.pAttachments = &target;
+  info.subpassCount = 1;
+  info.pSubpasses = &subpass;
+  info.dependencyCount = 1;
+  info.pDependencies = &dependency;
+  return checkVk(vkCreateRenderPass(device, &info, nullptr, pass), "vkCreateRenderPass");
+}
+
 Status Gpu::createInstance(const std::vector<const char *> &extensions) {
   std::vector<const char *> names = extensions;
   std::vector<const char *> layers;

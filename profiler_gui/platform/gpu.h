@@ -63,6 +63,11 @@ template <typename T> T vkInfo(VkStructureType type) {
 /// kInternal with the call's name and result, or ok.
 Status checkVk(VkResult result, const char *call);
 
+/// A pass that clears one colour target, draws into it, and leaves it in `finalLayout`; owned by
+/// the caller. `dependency`: what its one subpass waits for, or what waits for it.
+Status createColourPass(VkDevice device, VkFormat format, VkImageLayout finalLayout,
+                        const VkSubpassDependency &dependency, VkRenderPass *pass);
+
 /// A buffer that the host writes or reads, mapped for its whole life.
 class HostBuffer {
 public:

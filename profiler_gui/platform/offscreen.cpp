@@ -68,19 +68,6 @@ Status Offscreen::createTarget() {
 
 Status Offscreen::createPass() {
   const VkDevice device = gpu_->device();
-  VkAttachmentDescription target{};
-  target.format = kFormat;
-  target.samples = VK_SAMPLE_COUNT_1_BIT;
-  target.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR;
-  target.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
-  target.stencilLoadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE;
-  target.stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE;
-  target.finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
-  const VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
-  VkSubpassDescription subpass{};
-  subpass.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS;
-  subpass.colorAttachmentCount = 1;
-  subpass.pColorAttachments = &reference;
   VkSubpassDependency toCopy{};
   toCopy.srcSubpass = 0;
   toCopy.dstSubpass = VK_SUBPASS_EXTERNAL;
@@ -88,15 +75,8 @@ Status Offscreen::createPass() {
   toCopy.srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
   toCopy.dstStageMask = VK_PIPELINE_STAGE_TRANSFER_BIT;
   toCopy.dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT;
-  auto info = vkInfo<VkRenderPassCreateInfo>(VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO);
-  info.attachmentCount = 1;
-  info.pAttachments = &target;
-  info.subpassCount = 1;
-  info.pSubpasses = &subpass;
-  info.dependencyCount = 1;
-  info.pDependencies = &toCopy;
   GANTRY_RETURN_IF_ERROR(
-      checkVk(vkCreateRenderPass(device, &info, nullptr, &pass_), "vkCreateRenderPass"));
+      createColourPass(device, kFormat, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, toCopy, &pass_));
   auto frame = vkInfo<VkFramebufferCreateInfo>(VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO);
   frame.renderPass = pass_;
   frame.attachmentCount = 1;

@@ -136,32 +136,13 @@ Status AppWindow::createPass() {
       break;
     }
   }
-  VkAttachmentDescription target{};
-  target.format = format_.format;
-  target.samples = VK_SAMPLE_COUNT_1_BIT;
-  target.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR;
-  target.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
-  target.stencilLoadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE;
-  target.stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE;
-  target.finalLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR;
-  const VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
-  VkSubpassDescription subpass{};
-  subpass.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS;
-  subpass.colorAttachmentCount = 1;
-  subpass.pColorAttachments = &reference;
   VkSubpassDependency acquire{};
   acquire.srcSubpass = VK_SUBPASS_EXTERNAL;
   acquire.srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
   acquire.dstStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
   acquire.dstAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
-  auto info = vkInfo<VkRenderPassCreateInfo>(VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO);
-  info.attachmentCount = 1;
-  info.pAttachments = &target;
-  info.subpassCount = 1;
-  info.pSubpasses = &subpass;
-  info.dependencyCount = 1;
-  info.pDependencies = &acquire;
-  return checkVk(vkCreateRenderPass(gpu_->device(), &info, nullptr, &pass_), "vkCreateRenderPass");
+  return createColourPass(gpu_->device(), format_.format, VK_IMAGE_LAYOUT_PRESENT_SRC_KHR, acquire,
+                          &pass_);
 }
 
 Status AppWindow::createFrame() {
