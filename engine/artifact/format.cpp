@@ -59,7 +59,9 @@ uint32_t workgroupSizeOf(const Kernel &kernel, const KernelVariant &variant, uin
 
 const flatbuffers::Vector<uint32_t> &workgroupsOf(const Command &command,
                                                   const KernelVariant &variant) {
-  return variant.grid() == 1 ? *command.other_workgroups() : *command.workgroups();
+  const flatbuffers::Vector<uint32_t> *own =
+      variant.grid() == 1 ? command.other_workgroups() : nullptr;
+  return own ? *own : *command.workgroups(); // verified: there where it is asked for
 }
 
 } // namespace gantry::artifact
