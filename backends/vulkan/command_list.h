@@ -40,7 +40,10 @@ private:
     uint64_t offsetBytes;
     uint64_t texels;
     device::TexelFormat format;
-    auto operator<=>(const View &) const = default;
+    bool operator<(const View &other) const {
+      return std::tie(buffer, offsetBytes, texels, format) <
+             std::tie(other.buffer, other.offsetBytes, other.texels, other.format);
+    }
   };
   std::map<View, VkBufferView> views_;
 };

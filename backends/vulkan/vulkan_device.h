@@ -9,9 +9,9 @@
 #include "backends/vulkan/instance.h"
 #include "engine/device/device.h"
 
-#include <compare>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 namespace gantry::vulkan {
 
@@ -30,7 +30,9 @@ public:
   struct Descriptor {
     uint32_t binding; // of set 0
     VkDescriptorType type;
-    auto operator<=>(const Descriptor &) const = default;
+    bool operator<(const Descriptor &other) const {
+      return std::tie(binding, type) < std::tie(other.binding, other.type);
+    }
   };
   struct Layout {
     VkDescriptorSetLayout set = VK_NULL_HANDLE; // none where there are no descriptors

@@ -211,9 +211,10 @@ private:
           json_.value(variant->ladder()->Get(i)->string_view());
         json_.endList();
         json_.field("subgroup_size", variant->subgroup_size());
-        json_.field("tile", (variant->tile() && variant->tile()->size() != 0 ? variant->tile()
-                                                                             : kernel->tile())
-                                ->string_view());
+        const flatbuffers::String *tile = variant->tile();
+        if (!tile || tile->size() == 0)
+          tile = kernel->tile();
+        json_.field("tile", tile ? tile->string_view() : std::string_view());
         json_.key("capabilities").beginList();
         for (const flatbuffers::String *capability : *variant->capabilities())
           json_.value(capability->string_view());
