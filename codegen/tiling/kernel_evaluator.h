@@ -131,6 +131,7 @@ private:
   mlir::Value elementOf(mlir::Value part, int64_t lane, mlir::Type element);
   mlir::Value groupOf(llvm::ArrayRef<mlir::Value> lanes, mlir::Type type);
   bool isUniform(int32_t guard) const;
+  bool areApart(const IndexExpr &index) const;
   IndexExpr runStart(const IndexExpr &tileCoordinate, int64_t index, const IndexExpr &extent,
                      IndexExpr &unclamped);
   void store(mlir::Value tensor, llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);

@@ -224,6 +224,19 @@ std::vector<Progression> progressions(llvm::ArrayRef<std::pair<int32_t, IndexExp
 
 } // namespace
 
+/// Whether neighbouring invocations access neither the same vector nor neighbouring ones. In
+/// reductions without lanes this is not asked: their operands come from the caches many times over.
+bool KernelEvaluator::areApart(const IndexExpr &index) const {
+  if (tile_.lanes > 1)
+    return !space_.isUniform(index) && !(space_.splitUniform(index).second == lane_);
+  if (!tile_.reduction.empty() || lane_.isConstant())
+    return false;
+  for (const auto &[variable, coefficient] : index.terms)
+    if (variable == lane_.terms.front().first)
+      return coefficient != 1;
+  return false;
+}
+
 Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point> points) {
   auto type = cast<RankedTensorType>(tensor.getType());
   auto addresses = addressesOf(space_, layouts_[buffer], shapeOf(tensor), points);
@@ -256,9 +269,7 @@ Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point
         vector = shared->second.first;
       } else {
         // Lanes that read far apart touch a cache line each.
-        const bool apart = tile_.lanes > 1 && !space_.isUniform(index) &&
-                           !(space_.splitUniform(index).second == lane_);
-        counts_.vectorLoads += apart ? kApart * weight_ : weight_;
+        counts_.vectorLoads += areApart(index) ? kApart * weight_ : weight_;
         vector = loadVector(buffer, index, group.guard);
       }
       Value word; // passed from another lane
@@ -355,8 +366,8 @@ void KernelEvaluator::storeDirect(Value tensor, llvm::ArrayRef<Point> points,
 
   if (hasVectorView(type, layouts_[tensors])) {
     for (auto &[group, members] : groupByFour(space_, addresses, points, kLanes)) {
-      counts_.stores += weight_;
       IndexExpr index = inVectors(group.start);
+      counts_.stores += areApart(index) ? kApart * weight_ : weight_;
       llvm::SmallVector<Value, 4> lanes(kLanes);
       for (auto [i, lane] : members) {
         done[i] = true;
@@ -447,6 +458,8 @@ void KernelEvaluator::run(ValueRange tileCoordinates, Value lane) {
     const bool byThreads = !tile_.threads.empty();
     IndexExpr coordinate = space_.addVariable(builder_ ? tileCoordinates[d] : Value(), 0, last,
                                               tile_.lanes == 1 && !byThreads);
+    if (tile_.lanes == 1 && !byThreads && d + 1 == space.size())
+      lane_ = coordinate; // neighbouring invocations are neighbours here
     bool ragged = !space[d].isConstant() || space[d].constant % tile != 0;
     llvm::SmallVector<IndexExpr> indices, conditions;
     for (int64_t j = 0; j < tile_.result[d]; ++j) {

@@ -76,6 +76,8 @@ struct Search {
   void descend(Candidate &from);
   /// Tiles that a subgroup shares, one for each pair of dimensions that may make an outer product.
   void addShared(std::vector<Candidate> &starts);
+  /// Tiles of kernels without a reduction, whose lanes are neighbours in memory.
+  void addStreams(std::vector<Candidate> &starts);
   TileShape windowTile(TileShape tile, size_t lane, size_t block) const;
   /// Staged tiles, cheapest first; takes the first that fits into shared memory.
   TileChoice ladder();
@@ -257,6 +259,34 @@ void Search::addShared(std::vector<Candidate> &starts) {
   }
 }
 
+void Search::addStreams(std::vector<Candidate> &starts) {
+  const size_t rank = resultShape.size();
+  if (!reductionShape.empty() || profile.subgroupSize < 2 || rank == 0 ||
+      llvm::any_of(resultShape, ShapedType::isDynamic))
+    return;
+  for (size_t merged = 0; merged < rank; ++merged) {
+    TileShape tile;
+    tile.lanes = profile.subgroupSize;
+    tile.merged = merged < rank - 1 ? merged : ~0u;
+    const auto space = spaceOf(tile);
+    tile.laneDim = merged;
+    for (int64_t count : {4, 8, 16, 32, 64}) {
+      // Runs of four along the lanes' dimension; or fours along another, where images lie in
+      // blocks.
+      for (size_t four = 0; four < space.size(); ++four) {
+        if (space[four] % 4 != 0 || space[merged] < tile.lanes)
+          continue;
+        tile.run = four == merged ? 4 : 1;
+        tile.result.assign(space.size(), 1);
+        tile.result[four] = 4;
+        tile.result[merged] = four == merged ? count : count / 4;
+        if (allowed(tile))
+          starts.push_back({tile, cost(tile)});
+      }
+    }
+  }
+}
+
 std::vector<TileShape> Search::stagedTiles() const {
   const size_t rank = resultShape.size();
   std::vector<TileShape> tiles;
@@ -433,8 +463,11 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
   if (!baseline) {
     std::vector<Candidate> shared;
     search.addShared(shared);
+    search.addStreams(shared);
+    // Where costs are equal, the tile that is one stretch of memory: no other streams as well.
     for (const Candidate &candidate : shared)
-      if (candidate.cost < best.cost)
+      if (candidate.cost < best.cost ||
+          (candidate.cost == best.cost && candidate.tile.merged < best.tile.merged))
         best = candidate;
   }
   return {best.tile, best.cost, search.candidates};

@@ -32,10 +32,9 @@ const char *elementName(ElementType type); // "f32"
 /// Bytes per texel: four elements.
 uint64_t texelSize(TexelFormat format);
 /// Of a verified program: a dimension of a variant's workgroups, and how many a dispatch of it
-/// takes (3 indices in Program.exprs).
+/// takes along it (an index in Program.exprs).
 uint32_t workgroupSizeOf(const Kernel &kernel, const KernelVariant &variant, uint32_t dimension);
-const flatbuffers::Vector<uint32_t> &workgroupsOf(const Command &command,
-                                                  const KernelVariant &variant);
+uint32_t workgroupCountOf(const Command &command, const KernelVariant &variant, uint32_t dimension);
 
 /// One constant to be written: where it will lie in the constants section, and its bytes.
 struct ConstantData {

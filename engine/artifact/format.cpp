@@ -57,11 +57,10 @@ uint32_t workgroupSizeOf(const Kernel &kernel, const KernelVariant &variant, uin
   return (own ? variant.workgroup_size() : kernel.workgroup_size())->Get(dimension);
 }
 
-const flatbuffers::Vector<uint32_t> &workgroupsOf(const Command &command,
-                                                  const KernelVariant &variant) {
-  const flatbuffers::Vector<uint32_t> *own =
-      variant.grid() == 1 ? command.other_workgroups() : nullptr;
-  return own ? *own : *command.workgroups(); // verified: there where it is asked for
+uint32_t workgroupCountOf(const Command &command, const KernelVariant &variant,
+                          uint32_t dimension) {
+  const bool own = variant.grid() == 1 && command.other_workgroups();
+  return (own ? command.other_workgroups() : command.workgroups())->Get(dimension);
 }
 
 } // namespace gantry::artifact

@@ -245,9 +245,8 @@ Status Recording::recordDispatch(const Context &context, Recorder &recorder, uin
   dispatch.kernel = &context.kernels.get(variants_[index]);
   dispatch.buffers = buffers;
   dispatch.dims = dims;
-  const auto &workgroups = artifact::workgroupsOf(command, *variants_[index]);
   for (uint32_t i = 0; i < 3; ++i) {
-    const int64_t count = plan_->exprs[workgroups.Get(i)];
+    const int64_t count = plan_->exprs[artifact::workgroupCountOf(command, *variants_[index], i)];
     const uint32_t limit = context.device.profile().maxWorkgroupCount[i];
     if (count == 0)
       return {}; // an empty tensor: nothing to do

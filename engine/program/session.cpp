@@ -413,9 +413,9 @@ Result<DispatchInfo> Session::dispatch(size_t index) const {
   info.bytes = static_cast<uint64_t>(timedPlan_->exprs[command.bytes_moved()]);
   if (const artifact::KernelVariant *variant = timedVariants_[index]) {
     const artifact::Kernel &kernel = *metadata.kernels()->Get(command.kernel());
-    const auto &workgroups = artifact::workgroupsOf(command, *variant);
     for (uint32_t i = 0; i < 3; ++i) {
-      info.workgroups[i] = static_cast<uint32_t>(timedPlan_->exprs[workgroups.Get(i)]);
+      info.workgroups[i] = static_cast<uint32_t>(
+          timedPlan_->exprs[artifact::workgroupCountOf(command, *variant, i)]);
       info.workgroupSize[i] = artifact::workgroupSizeOf(kernel, *variant, i);
     }
     info.sharedBytes = variant->shared_bytes();

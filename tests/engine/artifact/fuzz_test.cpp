@@ -89,7 +89,7 @@ uint64_t readWhole(const Artifact &artifact) {
       sum += static_cast<uint64_t>(exprs[command->dims()->Get(i)]);
     for (const KernelVariant *variant : *kernel.variants())
       for (uint32_t i = 0; i < 3; ++i)
-        sum += static_cast<uint64_t>(exprs[workgroupsOf(*command, *variant).Get(i)]) +
+        sum += static_cast<uint64_t>(exprs[workgroupCountOf(*command, *variant, i)]) +
                workgroupSizeOf(kernel, *variant, i);
   }
   const Status status = artifact.readConstants([&](uint64_t, std::span<const uint8_t> bytes) {
