@@ -51,6 +51,9 @@ int parseOptions(int argc, char **argv, Options *options) {
   std::string theme = "dark";
   app.add_option("FILE", options->file,
                  "a capture (.gtrace), or an artifact to look at unrun (.gantry)");
+  app.add_option("--compare", options->compare,
+                 "a second capture: both on one time axis, and where they differ")
+      ->type_name("FILE");
   app.add_option("--attach", options->attach,
                  "watch a running process: its number or its socket; without FILE and this, all "
                  "processes that can be watched are listed")

@@ -11,6 +11,7 @@ namespace gantry::profiler {
 
 struct Options {
   std::string file;      // .gtrace
+  std::string compare;   // a second capture
   std::string attach;    // a process's id or a socket
   std::string token;     // of a process that listens on TCP
   std::string render;    // a picture instead of a window

@@ -24,6 +24,8 @@ Status renderPicture(const Options &options) {
   const size_t slash = options.file.rfind('/');
   window.show(loaded->model,
               slash == std::string::npos ? options.file : options.file.substr(slash + 1));
+  if (!options.compare.empty())
+    GANTRY_RETURN_IF_ERROR(window.compareWith(options.compare));
   if (options.endNs > options.beginNs)
     window.ui().time.show(options.beginNs, options.endNs);
   if (!options.query.empty())

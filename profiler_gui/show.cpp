@@ -89,6 +89,8 @@ Status showWindow(const Options &options) {
   profiler.ui().detailBudget = kBlocksPerFrame;
   profiler.ui().live = live != nullptr;
   profiler.show(live != nullptr ? live->model() : loaded->model, title);
+  if (!options.compare.empty())
+    GANTRY_RETURN_IF_ERROR(profiler.compareWith(options.compare));
   profiler.ui().note =
       loaded != nullptr && loaded->cutOff ? "the capture was cut off" : window->ui().fontNote();
   int framesLeft = kFramesAfterInput;

@@ -14,28 +14,6 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// "4096", "64KiB", "1.5MiB".
-bool parseSize(const std::string &text, uint64_t *bytes) {
-  char *end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  if (end == text.c_str() || !(number >= 0))
-    return false;
-  const std::string unit = lower(end);
-  double factor = 0;
-  if (unit.empty() || unit == "b")
-    factor = 1;
-  else if (unit == "k" || unit == "kb" || unit == "kib")
-    factor = 1024.0;
-  else if (unit == "m" || unit == "mb" || unit == "mib")
-    factor = 1024.0 * 1024;
-  else if (unit == "g" || unit == "gb" || unit == "gib")
-    factor = 1024.0 * 1024 * 1024;
-  if (factor == 0 || number * factor > 9e18)
-    return false;
-  *bytes = static_cast<uint64_t>(number * factor);
-  return true;
-}
-
 bool parseAddress(const std::string &text, uint64_t *address) {
   char *end = nullptr;
   *address = std::strtoull(text.c_str(), &end, 16);
@@ -70,6 +48,27 @@ Status parseWord(const std::string &word, Query *query) {
 }
 
 } // namespace
+
+bool parseSize(const std::string &text, uint64_t *bytes) {
+  char *end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || !(number >= 0))
+    return false;
+  const std::string unit = lower(end);
+  double factor = 0;
+  if (unit.empty() || unit == "b")
+    factor = 1;
+  else if (unit == "k" || unit == "kb" || unit == "kib")
+    factor = 1024.0;
+  else if (unit == "m" || unit == "mb" || unit == "mib")
+    factor = 1024.0 * 1024;
+  else if (unit == "g" || unit == "gb" || unit == "gib")
+    factor = 1024.0 * 1024 * 1024;
+  if (factor == 0 || number * factor > 9e18)
+    return false;
+  *bytes = static_cast<uint64_t>(number * factor);
+  return true;
+}
 
 Result<Query> parseQuery(const std::string &text) {
   Query query;

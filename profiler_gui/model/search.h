@@ -26,6 +26,9 @@ struct Query {
   }
 };
 
+/// "4096", "64KiB", "1.5MiB"; false for what is no size.
+bool parseSize(const std::string &text, uint64_t *bytes);
+
 /// kInvalidArgument, with what was expected, for a number that is none.
 Result<Query> parseQuery(const std::string &text);
 

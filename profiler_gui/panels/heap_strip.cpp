@@ -53,6 +53,42 @@ void drawCurve(Ui &ui, const StepCurve &curve, const ScreenRect &plot, const Sca
   ui.canvas->addRects(*ui.list, rects);
 }
 
+/// The second capture's heap of the same name, where two are compared.
+const Heap *counterpart(const Ui &ui, const Heap &heap) {
+  if (ui.second == nullptr)
+    return nullptr;
+  size_t number = 0;
+  for (const Heap &each : ui.model->heaps()) {
+    if (&each == &heap)
+      break;
+    number += ui.model->text(each.name) == ui.model->text(heap.name);
+  }
+  for (const Heap &each : ui.second->heaps()) {
+    if (ui.second->text(each.name) == ui.model->text(heap.name) && number-- == 0)
+      return &each;
+  }
+  return nullptr;
+}
+
+/// A line without a filling, so that what lies behind stays in sight.
+void drawSecondCurve(Ui &ui, const StepCurve &curve, const ScreenRect &plot, const Scale &scale) {
+  static thread_local std::vector<RectInstance> rects;
+  rects.clear();
+  const double last = static_cast<double>(ui.second->nowNs());
+  for (float x = std::floor(plot.left); x < plot.right; x += 1) {
+    const double begin = ui.timeAt(x) + ui.secondShiftNs;
+    const double end = ui.timeAt(x + 1) + ui.secondShiftNs;
+    if (end <= 0 || begin > last)
+      continue;
+    const ValueRange range = curve.range(static_cast<uint64_t>(std::max(0.0, begin)),
+                                         static_cast<uint64_t>(std::max(1.0, end)));
+    const float low = std::floor(scale.y(range.low));
+    rects.push_back({x, std::min(std::floor(scale.y(range.high)), low) - 1, x + 1, low + 1,
+                     ui.theme->second, kRectPlain});
+  }
+  ui.canvas->addRects(*ui.list, rects);
+}
+
 void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number) {
   const Theme &theme = *ui.theme;
   const float unit = ui.unit();
@@ -60,7 +96,9 @@ void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number
   const std::string id = "heap/" + std::to_string(heap.id);
   const DeviceHeap *budget = budgetOf(*ui.model, heap);
   const uint64_t limit = budget != nullptr ? budget->budget.last() : 0;
-  const uint64_t most = std::max({heap.live.peak(), heap.reserved.peak(), uint64_t{1}});
+  const Heap *second = counterpart(ui, heap);
+  const uint64_t secondPeak = second != nullptr ? second->live.peak() : 0;
+  const uint64_t most = std::max({heap.live.peak(), heap.reserved.peak(), secondPeak, uint64_t{1}});
   // A budget far above what is used would press the curve flat; its line is drawn where it fits.
   const bool budgetFits = limit > 0 && limit <= most * 4;
   Scale scale{plot.bottom - 1, plot.height() - 1.5f * unit,
@@ -70,6 +108,8 @@ void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number
   ui.pushClip(plot);
   drawCurve(ui, heap.reserved, plot, scale, theme.reserved);
   drawCurve(ui, heap.live, plot, scale, theme.curve);
+  if (second != nullptr)
+    drawSecondCurve(ui, second->live, plot, scale);
   ui.popClip();
   if (budgetFits) {
     const float y = scale.y(limit);
@@ -97,6 +137,10 @@ void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number
   if (y + ui.fonts.numbers->FontSize <= strip.bottom)
     ui.write(ui.fonts.numbers, left, y, theme.dim, "peak " + bytesText(heap.live.peak()), widest,
              (id + "/peak").c_str());
+  y += ui.fonts.numbers->FontSize + unit / 4;
+  if (second != nullptr && y + ui.fonts.numbers->FontSize <= strip.bottom)
+    ui.write(ui.fonts.numbers, left, y, theme.second, "peak " + bytesText(secondPeak), widest,
+             (id + "/second_peak").c_str());
   const float top = scale.y(most);
   if (!budgetFits || std::abs(top - scale.y(limit)) > ui.fonts.small->FontSize + 2)
     ui.write(ui.fonts.small, plot.right + unit, top - ui.fonts.small->FontSize / 2, theme.dim,

@@ -36,15 +36,7 @@ void inspectEntry(InspectorPage &page, const Block &block, const AddressSpace &s
   Ui &ui = page.ui();
   const PlanEntry &entry = ui.model->planEntries()[block.entry - 1];
   const Plan &plan = ui.model->plans()[entry.plan];
-  if (ui.whatIfFactor != 1 && ui.whatIfOf == ui.selected) {
-    page.section("what if");
-    page.pair("it had", bytesText(ui.whatIf.valueBytes), "inspector/what_if_size");
-    page.pair("arena", bytesText(ui.whatIf.arenaBytes), "inspector/what_if_arena");
-    page.pair("difference",
-              bytesDifferenceText(static_cast<int64_t>(ui.whatIf.arenaBytes) -
-                                  static_cast<int64_t>(ui.whatIf.arenaBefore)),
-              "inspector/what_if_difference");
-  }
+  inspectWhatIf(page);
   page.section("written by");
   listUsers(page, plan, entry.value, true);
   page.section("read by");

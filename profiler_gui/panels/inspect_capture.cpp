@@ -47,6 +47,7 @@ void inspectCapture(InspectorPage &page) {
             "inspector/length");
   page.pair("runs", countText(model.runs().size()), "inspector/runs");
   page.pair("dispatches", countText(model.dispatches().size()), "inspector/dispatches");
+  inspectWhatIf(page);
   for (const Heap &heap : model.heaps()) {
     page.section(ui.nameOf(heap.name, "heap"));
     page.pair("live", bytesText(heap.live.last()), "inspector/live");

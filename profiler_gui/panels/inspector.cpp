@@ -42,6 +42,13 @@ void InspectorPage::line(std::string_view text, uint32_t colour, const char *id,
   y_ += ui_.fonts.text->FontSize + 0.5f * ui_.unit();
 }
 
+void InspectorPage::detail(std::string_view text, const char *id) {
+  y_ -= 0.25f * ui_.unit();
+  if (hasRoom())
+    ui_.write(ui_.fonts.small, left_, y_, ui_.theme->dim, text, right_ - left_, id);
+  y_ += ui_.fonts.small->FontSize + 0.75f * ui_.unit();
+}
+
 void InspectorPage::paragraph(std::string_view text, uint32_t colour, const char *id,
                               const char *role) {
   const float top = y_;
@@ -83,7 +90,7 @@ void InspectorPage::bar(double share, uint32_t colour, const char *id) {
   y_ += 2 * ui_.unit();
 }
 
-void drawInspector(Ui &ui) {
+void drawInspector(Ui &ui, const ComparisonView *comparison) {
   const ScreenRect &panel = ui.layout.inspector;
   if (panel.width() <= 0)
     return;
@@ -100,7 +107,10 @@ void drawInspector(Ui &ui) {
     inspectDispatch(page, ui.selected);
     break;
   case Pick::Kind::kNone:
-    inspectCapture(page);
+    if (comparison != nullptr)
+      inspectComparison(page, comparison->comparison(), comparison->ui().title);
+    else
+      inspectCapture(page);
     break;
   }
   ui.popClip();

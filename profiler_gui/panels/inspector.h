@@ -1,6 +1,7 @@
 // The inspector's page: a column that is written from the top, shared by its parts.
 #pragma once
 
+#include "profiler_gui/model/compare.h"
 #include "profiler_gui/panels/ui.h"
 
 namespace gantry::profiler {
@@ -20,6 +21,8 @@ public:
   void pair(std::string_view name, std::string_view value, const char *id);
   void line(std::string_view text, uint32_t colour, const char *id = nullptr,
             const char *role = "text");
+  /// A line in the small font, close under the one before.
+  void detail(std::string_view text, const char *id);
   /// Words that may take several lines.
   void paragraph(std::string_view text, uint32_t colour, const char *id, const char *role = "text");
   void chip(std::string_view text, uint32_t colour);
@@ -35,6 +38,10 @@ private:
 
 void inspectBlock(InspectorPage &page, const Pick &pick);
 void inspectDispatch(InspectorPage &page, const Pick &pick);
+/// The planner's answer, where it was asked: of the selected value, or of its plan.
+void inspectWhatIf(InspectorPage &page);
 void inspectCapture(InspectorPage &page);
+void inspectComparison(InspectorPage &page, const Comparison &comparison,
+                       const std::string &secondTitle);
 
 } // namespace gantry::profiler

@@ -62,7 +62,29 @@ Layout makeLayout(float width, float height, float scale, Focus focus, uint32_t 
   layout.lifetimes = take(std::max(unit, bottom - y - shared - lane));
   layout.shared = take(shared);
   layout.lanes = take(lane);
+  layout.plotsBottom = layout.lanes.bottom;
   return layout;
+}
+
+ComparedLayout makeComparedLayout(float width, float height, float scale, Focus focus,
+                                  uint32_t heaps, uint32_t firstLanes, uint32_t secondLanes) {
+  const Layout whole = makeLayout(width, height, scale, focus, heaps, firstLanes + secondLanes);
+  const float unit = 8 * scale;
+  const float top = whole.lifetimes.top;
+  const float half = std::round((whole.plotsBottom - top) / 2);
+  const auto part = [&](float begin, float end, uint32_t lanes) {
+    Layout layout = whole;
+    const float right = whole.lifetimes.right;
+    const float rows = static_cast<float>(std::clamp(lanes, 1u, 8u));
+    const float most = (end - begin) * (focus == Focus::kDispatches ? 0.5f : 0.25f);
+    const float lane = std::round(std::min(most, rows * 2.5f * unit + unit / 2));
+    layout.caption = {0, begin, right, begin + 3 * unit};
+    layout.lifetimes = {0, layout.caption.bottom, right, end - lane};
+    layout.shared = {0, end - lane, right, end - lane};
+    layout.lanes = {0, end - lane, right, end};
+    return layout;
+  };
+  return {part(top, top + half, firstLanes), part(top + half, whole.plotsBottom, secondLanes)};
 }
 
 } // namespace gantry::profiler

@@ -26,10 +26,12 @@ struct Layout {
   ScreenRect lifetimes;
   ScreenRect shared; // shared memory of each dispatch
   ScreenRect lanes;
+  ScreenRect caption; // comparing: whose plots are below
   ScreenRect inspector;
   ScreenRect statusBar;
   float plotLeft = 0; // of all plots; names are to the left, limits to the right
   float plotRight = 0;
+  float plotsBottom = 0; // of the lowest plot
 
   ScreenRect plotOf(const ScreenRect &panel) const {
     return {plotLeft, panel.top, plotRight, panel.bottom};
@@ -38,5 +40,13 @@ struct Layout {
 
 Layout makeLayout(float width, float height, float scale, Focus focus, uint32_t heaps,
                   uint32_t lanes);
+
+/// Two captures on one time axis: heap strips, axis and minimap are shared, and each has lifetimes
+/// and lanes of its own, the second's under the first's. There is no plot of shared memory.
+struct ComparedLayout {
+  Layout first, second;
+};
+ComparedLayout makeComparedLayout(float width, float height, float scale, Focus focus,
+                                  uint32_t heaps, uint32_t firstLanes, uint32_t secondLanes);
 
 } // namespace gantry::profiler

@@ -211,6 +211,27 @@ void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
   }
 }
 
+/// Where the planner would put a run's values if it were as was asked, in place of its plan.
+void addWhatIf(const Ui &ui, const Run &run, const Mapping &map, std::vector<RectInstance> *rects) {
+  for (const WhatIfPlace &place : ui.whatIf.places) {
+    const double low = static_cast<double>(place.offset);
+    const RectInstance rect{
+        ui.xOf(static_cast<double>(ui.model->commandTimes(run, place.firstUse).beginNs)),
+        map.y(low + static_cast<double>(place.sizeBytes)),
+        ui.xOf(static_cast<double>(ui.model->commandTimes(run, place.lastUse).endNs)),
+        map.y(low),
+        ui.theme->selection,
+        kRectOutline | kRectDashed};
+    if (rect.right - rect.left < 2 || rect.bottom - rect.top < 2)
+      continue;
+    rects->push_back(rect);
+    if (ui.semantics->wanted())
+      ui.semantics->add("what_if/" + std::to_string(place.entry), "outline",
+                        {rect.left, rect.top, rect.right, rect.bottom}, bytesText(place.sizeBytes),
+                        ui.theme->selection);
+  }
+}
+
 /// Where the plan of each run in view wanted its values.
 void drawPlan(Ui &ui, const AddressSpace &space, const Mapping &map) {
   static thread_local std::vector<RectInstance> rects;
@@ -231,6 +252,10 @@ void drawPlan(Ui &ui, const AddressSpace &space, const Mapping &map) {
         ui.xOf(static_cast<double>(run->endNs)) - ui.xOf(static_cast<double>(run->beginNs));
     if (width < 12 * ui.unit())
       continue; // outlines would hide what they surround
+    if (ui.whatIf.kind != WhatIf::Kind::kNone && ui.whatIf.plan == run->plan) {
+      addWhatIf(ui, *run, map, &rects);
+      continue;
+    }
     for (const uint32_t index : model.plans()[run->plan].entries) {
       const PlanEntry &entry = model.planEntries()[index];
       if (entry.storage != Storage::kTransient)

@@ -22,6 +22,27 @@ bool matches(const std::string &name, const char *typed) {
 
 } // namespace
 
+void Palette::drawQuestion(Ui &ui) {
+  const ImVec2 position = ImGui::GetWindowPos();
+  if (justOpened_)
+    ImGui::SetKeyboardFocusHere();
+  justOpened_ = false;
+  ImGui::SetNextItemWidth(-1);
+  const bool entered = ImGui::InputTextWithHint("##answer", question_.c_str(), text_, sizeof(text_),
+                                                ImGuiInputTextFlags_EnterReturnsTrue);
+  const ImVec2 size = ImGui::GetWindowSize();
+  ui.semantics->add("palette", "panel",
+                    {position.x, position.y, position.x + size.x, position.y + size.y}, question_,
+                    ui.theme->raised);
+  ImGui::End();
+  if (entered && text_[0] != '\0') {
+    open_ = false;
+    const std::function<void(const std::string &)> then = std::move(then_);
+    then_ = nullptr;
+    then(text_);
+  }
+}
+
 void Palette::draw(Ui &ui, const std::vector<PaletteCommand> &commands) {
   if (!open_)
     return;
@@ -37,6 +58,10 @@ void Palette::draw(Ui &ui, const std::vector<PaletteCommand> &commands) {
   ImGui::Begin("##palette", nullptr,
                ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoScrollbar);
+  if (then_ != nullptr) {
+    drawQuestion(ui);
+    return;
+  }
   const ImVec2 position = ImGui::GetWindowPos();
   if (justOpened_)
     ImGui::SetKeyboardFocusHere();

@@ -1,4 +1,5 @@
-// The command palette: all commands by name, narrowed by typing, run with Enter or a click.
+// The command palette: all commands by name, narrowed by typing, run with Enter or a click. A
+// command may ask for a line of text in the same place.
 #pragma once
 
 #include "profiler_gui/panels/ui.h"
@@ -20,16 +21,27 @@ public:
   void open() {
     open_ = true;
     justOpened_ = true;
+    then_ = nullptr;
+  }
+  /// Opens as a question; `then` gets what was typed when Enter is pressed.
+  void ask(std::string question, std::function<void(const std::string &)> then) {
+    open();
+    question_ = std::move(question);
+    then_ = std::move(then);
   }
   bool isOpen() const { return open_; }
   void close() { open_ = false; }
   void draw(Ui &ui, const std::vector<PaletteCommand> &commands);
 
 private:
+  void drawQuestion(Ui &ui);
+
   bool open_ = false;
   bool justOpened_ = false;
-  char text_[64] = "";
+  char text_[1024] = "";
   int chosen_ = 0;
+  std::string question_;
+  std::function<void(const std::string &)> then_; // none: commands are listed
 };
 
 } // namespace gantry::profiler

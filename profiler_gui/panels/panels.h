@@ -2,6 +2,7 @@
 // the pointer is over. Drawing changes nothing of the model.
 #pragma once
 
+#include "profiler_gui/panels/comparison_view.h"
 #include "profiler_gui/panels/ui.h"
 
 namespace gantry::profiler {
@@ -14,7 +15,8 @@ void drawMinimap(Ui &ui); // the whole capture, and the view in it
 void drawLifetimes(Ui &ui);
 void drawSharedBars(Ui &ui); // shared memory of each dispatch, and the device's limit
 void drawLanes(Ui &ui);      // dispatches by device, and the host's spans
-void drawInspector(Ui &ui);
+/// Comparing, `comparison` is shown where nothing is selected, else nullptr.
+void drawInspector(Ui &ui, const ComparisonView *comparison);
 void drawStatusBar(Ui &ui);
 void drawTooltip(Ui &ui);
 /// Markers, the selected range, and the line under the pointer, over all plots.

@@ -69,6 +69,8 @@ void ProfilerWindow::applyStyle() {
 }
 
 void ProfilerWindow::show(const CaptureModel &model, std::string title) {
+  comparison_.reset();
+  ui_.second = nullptr;
   ui_.model = &model;
   ui_.title = std::move(title);
   ui_.selected = ui_.hovered = Pick();
@@ -83,28 +85,36 @@ void ProfilerWindow::show(const CaptureModel &model, std::string title) {
 
 void ProfilerWindow::modelGrew() {
   const CaptureModel &model = *ui_.model;
-  ui_.time.setBounds(static_cast<double>(std::min(model.firstNs(), model.nowNs())),
-                     static_cast<double>(model.nowNs()));
+  if (comparison_ != nullptr)
+    comparison_->setBounds(ui_);
+  else
+    ui_.time.setBounds(static_cast<double>(std::min(model.firstNs(), model.nowNs())),
+                       static_cast<double>(model.nowNs()));
   if (!ui_.paused)
     ui_.time.follow();
   // Looking for differences walks all bindings: now and then is enough.
   if (model.eventCount() > checkedEvents_ + checkedEvents_ / 8 + 1000) {
     ui_.findings = checkPlans(model);
     checkedEvents_ = model.eventCount();
+    if (comparison_ != nullptr)
+      comparison_->compareWith(model);
   }
 }
 
 bool ProfilerWindow::settling() const {
-  return std::any_of(ui_.strips.begin(), ui_.strips.end(), [](const SpaceStrip &strip) {
-    return !strip.collapsed && strip.bottom > strip.top && !strip.detail.complete() &&
-           strip.detail.revision() > 0;
-  });
+  const auto any = [](const Ui &ui) {
+    return std::any_of(ui.strips.begin(), ui.strips.end(), [](const SpaceStrip &strip) {
+      return !strip.collapsed && strip.bottom > strip.top && !strip.detail.complete() &&
+             strip.detail.revision() > 0;
+    });
+  };
+  return any(ui_) || (comparison_ != nullptr && any(comparison_->ui()));
 }
 
 bool ProfilerWindow::inPlots(float x, float y) const {
   const Layout &layout = ui_.layout;
   return x >= layout.plotLeft && x < layout.plotRight && y >= layout.heap.top &&
-         y < layout.lanes.bottom && !(y >= layout.minimap.top && y < layout.minimap.bottom);
+         y < layout.plotsBottom && !(y >= layout.minimap.top && y < layout.minimap.bottom);
 }
 
 void ProfilerWindow::handleWheel() {
@@ -123,17 +133,28 @@ void ProfilerWindow::handleWheel() {
   ui_.time.zoom(std::pow(kWheelFactor, static_cast<double>(io.MouseWheel)), ui_.timeAt(ui_.mouseX));
 }
 
-void ProfilerWindow::click() {
-  for (size_t i = 0; i < ui_.strips.size(); ++i) {
-    SpaceStrip &strip = ui_.strips[i];
-    const float top = std::max(strip.top, ui_.layout.lifetimes.top);
-    const ScreenRect fold{0, top, ui_.layout.plotLeft, top + 3 * ui_.unit()};
-    if (strip.bottom > top && fold.contains(ui_.mouseX, ui_.mouseY) &&
-        ui_.mouseY < ui_.layout.lifetimes.bottom) {
+bool ProfilerWindow::fold(Ui &ui) const {
+  for (SpaceStrip &strip : ui.strips) {
+    const float top = std::max(strip.top, ui.layout.lifetimes.top);
+    const ScreenRect place{0, top, ui.layout.plotLeft, top + 3 * ui.unit()};
+    if (strip.bottom > top && place.contains(ui_.mouseX, ui_.mouseY) &&
+        ui_.mouseY < ui.layout.lifetimes.bottom) {
       strip.collapsed = !strip.collapsed;
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+Ui &ProfilerWindow::chosen() {
+  return comparison_ != nullptr && comparison_->ui().selected.kind != Pick::Kind::kNone
+             ? comparison_->ui()
+             : ui_;
+}
+
+void ProfilerWindow::click() {
+  if (fold(ui_) || (comparison_ != nullptr && fold(comparison_->ui())))
+    return;
   for (size_t i = 0; i < ui_.findingRects.size(); ++i) {
     if (ui_.findingRects[i].contains(ui_.mouseX, ui_.mouseY)) {
       goTo(ui_.findings[i]);
@@ -143,6 +164,8 @@ void ProfilerWindow::click() {
   if (!inPlots(ui_.mouseX, ui_.mouseY))
     return;
   ui_.selected = picked_;
+  if (comparison_ != nullptr)
+    comparison_->ui().selected = pickedSecond_;
   ui_.hasRange = false;
 }
 
@@ -217,7 +240,7 @@ void ProfilerWindow::handleKeys() {
     else if (ui_.hasRange)
       ui_.hasRange = false;
     else
-      ui_.selected = Pick();
+      chosen().selected = Pick();
   }
   if (palette_.isOpen() || searchActive_ || io.KeyCtrl)
     return;
@@ -284,19 +307,24 @@ void ProfilerWindow::fitAll() {
 }
 
 void ProfilerWindow::fit() {
+  Ui &ui = chosen();
   double begin = 0;
   double end = 0;
-  if (ui_.selected.kind == Pick::Kind::kBlock) {
-    const Block block = ui_.model->spaces()[ui_.selected.space].table.at(ui_.selected.row);
+  if (ui.selected.kind == Pick::Kind::kBlock) {
+    const Block block = ui.model->spaces()[ui.selected.space].table.at(ui.selected.row);
     begin = static_cast<double>(block.beginNs);
-    end = static_cast<double>(std::min(block.endNs, ui_.model->nowNs()));
-  } else if (ui_.selected.kind == Pick::Kind::kDispatch) {
-    const Dispatch &dispatch = ui_.model->dispatches()[ui_.selected.dispatch];
+    end = static_cast<double>(std::min(block.endNs, ui.model->nowNs()));
+  } else if (ui.selected.kind == Pick::Kind::kDispatch) {
+    const Dispatch &dispatch = ui.model->dispatches()[ui.selected.dispatch];
     begin = static_cast<double>(dispatch.beginNs);
     end = static_cast<double>(dispatch.endNs);
   } else if (ui_.hasRange) {
     begin = std::min(ui_.rangeBeginNs, ui_.rangeEndNs);
     end = std::max(ui_.rangeBeginNs, ui_.rangeEndNs);
+  }
+  if (&ui != &ui_) { // the second capture's times on the first one's axis
+    begin -= ui_.secondShiftNs;
+    end -= ui_.secondShiftNs;
   }
   const double margin = (end - begin) * 0.15;
   const bool there = ui_.time.beginNs() == begin - margin && ui_.time.endNs() == end + margin;
@@ -327,144 +355,43 @@ void ProfilerWindow::goTo(const Finding &finding) {
 }
 
 void ProfilerWindow::tenant(int direction) {
-  if (ui_.selected.kind != Pick::Kind::kBlock)
+  Ui &ui = chosen();
+  if (ui.selected.kind != Pick::Kind::kBlock)
     return;
-  const AddressSpace &space = ui_.model->spaces()[ui_.selected.space];
-  const Block block = space.table.at(ui_.selected.row);
-  TenantVisitor visitor{space.table, ui_.selected.row, direction};
+  const AddressSpace &space = ui.model->spaces()[ui.selected.space];
+  const Block block = space.table.at(ui.selected.row);
+  TenantVisitor visitor{space.table, ui.selected.row, direction};
   space.index.visit(space.table, {0, UINT64_MAX, block.offset, block.endOffset()}, visitor);
   if (visitor.best == UINT32_MAX) {
     ui_.note = direction < 0 ? "no earlier tenant of these bytes" : "no later tenant";
     return;
   }
   ui_.note.clear();
-  ui_.selected.row = visitor.best;
+  ui.selected.row = visitor.best;
   const Block other = space.table.at(visitor.best);
-  const double begin = static_cast<double>(other.beginNs);
+  const double shift = &ui != &ui_ ? ui_.secondShiftNs : 0;
+  const double begin = static_cast<double>(other.beginNs) - shift;
   if (begin < ui_.time.beginNs() || begin > ui_.time.endNs())
     ui_.time.show(begin - ui_.time.spanNs() / 2, begin + ui_.time.spanNs() / 2);
 }
 
-void ProfilerWindow::askWhatIf(double factor) {
-  const Pick &selected = ui_.selected;
-  if (selected.kind != Pick::Kind::kBlock)
-    return;
-  const uint32_t entry = ui_.model->spaces()[selected.space].table.entry(selected.row);
-  if (entry == 0) {
-    ui_.note = "no plan has this block";
+void ProfilerWindow::place() {
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  if (comparison_ != nullptr) {
+    comparison_->follow(ui_, size.x, size.y);
     return;
   }
-  if (ui_.whatIfOf != selected)
-    ui_.whatIfFactor = 1;
-  ui_.whatIfOf = selected;
-  const Result<WhatIf> answer = whatIf(*ui_.model, entry - 1, ui_.whatIfFactor * factor);
-  if (!answer.isOk()) {
-    ui_.note = answer.status().message();
-    return;
-  }
-  ui_.whatIfFactor *= factor;
-  ui_.whatIf = *answer;
-  ui_.note.clear();
-}
-
-void ProfilerWindow::setQuery(const std::string &query) {
-  std::strncpy(ui_.query, query.c_str(), sizeof(ui_.query) - 1);
-  ui_.query[sizeof(ui_.query) - 1] = '\0';
-  hit_ = 0;
-  Result<Query> parsed = parseQuery(query);
-  if (!parsed.isOk()) {
-    ui_.note = parsed.status().message();
-    return;
-  }
-  ui_.note.clear();
-  ui_.found = search(*ui_.model, *parsed);
-}
-
-void ProfilerWindow::nextHit(int direction) {
-  const auto &hits = ui_.found.hits;
-  if (hits.empty())
-    return;
-  const SearchHit hit = hits[hit_ % hits.size()];
-  hit_ = (hit_ + hits.size() + static_cast<size_t>(direction)) % hits.size();
-  const BlockTable &table = ui_.model->spaces()[hit.space].table;
-  ui_.selected = {Pick::Kind::kBlock, hit.space, hit.row, 0, table.offset(hit.row)};
-  const double begin = static_cast<double>(table.beginNs(hit.row));
-  if (begin < ui_.time.beginNs() || begin > ui_.time.endNs()) {
-    ui_.time.remember();
-    ui_.time.show(begin - ui_.time.spanNs() / 2, begin + ui_.time.spanNs() / 2);
-  }
-}
-
-void ProfilerWindow::drawSearch() {
-  const float unit = ui_.unit();
-  const float width = 38 * unit;
-  const ScreenRect &bar = ui_.layout.topBar;
-  ImGui::SetNextWindowPos({bar.right - width - unit, bar.top});
-  ImGui::SetNextWindowSize({width, bar.height()});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, unit * 0.75f});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
-  ImGui::Begin("##search", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                   ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoSavedSettings |
-                   ImGuiWindowFlags_NoBringToFrontOnFocus);
-  if (focusSearch_)
-    ImGui::SetKeyboardFocusHere();
-  ImGui::SetNextItemWidth(-1);
-  const bool entered =
-      ImGui::InputTextWithHint("##query", "search: name, 0x1000-0x2000, >4MiB   /", ui_.query,
-                               sizeof(ui_.query), ImGuiInputTextFlags_EnterReturnsTrue);
-  const bool edited = ImGui::IsItemEdited();
-  searchActive_ = ImGui::IsItemActive() || (focusSearch_ && !searchActive_);
-  focusSearch_ = false;
-  const ImVec2 low = ImGui::GetItemRectMin();
-  const ImVec2 high = ImGui::GetItemRectMax();
-  semantics_.add("search", "field", {low.x, low.y, high.x, high.y}, ui_.query,
-                 ui_.theme->background);
-  ImGui::End();
-  ImGui::PopStyleVar(3);
-  if (edited)
-    setQuery(ui_.query);
-  if (entered) {
-    nextHit(1);
-    focusSearch_ = true; // Enter again goes on to the next
-  }
-}
-
-std::vector<PaletteCommand> ProfilerWindow::commands() {
-  std::vector<PaletteCommand> list = {
-      {"Show all", "F", [this] { fitAll(); }},
-      {"Fit the selection", "F", [this] { fit(); }},
-      {"Search", "/", [this] { startSearch(); }},
-      {"Back to the view before", "Backspace", [this] { ui_.time.back(); }},
-      {"Next tenant of these bytes", "]", [this] { tenant(1); }},
-      {"Previous tenant of these bytes", "[", [this] { tenant(-1); }},
-      {"What if this value were half as large", ",", [this] { askWhatIf(0.5); }},
-      {"What if this value were twice as large", ".", [this] { askWhatIf(2); }},
-      {"Give room to lifetimes", "", [this] { ui_.focus = Focus::kLifetimes; }},
-      {"Give room to heaps", "", [this] { ui_.focus = Focus::kHeap; }},
-      {"Give room to dispatches", "", [this] { ui_.focus = Focus::kDispatches; }},
-      {"Theme: dark", "T", [this] { setTheme(ThemeName::kDark); }},
-      {"Theme: light", "T", [this] { setTheme(ThemeName::kLight); }},
-      {"Theme: colour-blind", "T", [this] { setTheme(ThemeName::kColourBlind); }},
-      {"Clear markers", "", [this] { ui_.markers.clear(); }},
-      {"Quit", "", [this] { quit_ = true; }},
-  };
-  if (ui_.live)
-    list.push_back({ui_.paused ? "Go on" : "Pause", "space", [this] { ui_.paused = !ui_.paused; }});
-  if (!ui_.findings.empty())
-    list.push_back({"Go to the first difference", "", [this] { goTo(ui_.findings[0]); }});
-  return list;
+  uint32_t rows = static_cast<uint32_t>(ui_.model->dispatches().lanes().size());
+  rows += ui_.model->hostSpans().empty() ? 0 : 1;
+  ui_.layout = makeLayout(size.x, size.y, ui_.fonts.scale, ui_.focus,
+                          static_cast<uint32_t>(ui_.model->heaps().size()), rows);
 }
 
 void ProfilerWindow::frame() {
-  const ImGuiIO &io = ImGui::GetIO();
-  uint32_t rows = static_cast<uint32_t>(ui_.model->dispatches().lanes().size());
-  rows += ui_.model->hostSpans().empty() ? 0 : 1;
-  ui_.layout = makeLayout(io.DisplaySize.x, io.DisplaySize.y, ui_.fonts.scale, ui_.focus,
-                          static_cast<uint32_t>(ui_.model->heaps().size()), rows);
+  place();
   handleMouse();
   handleKeys();
+  place(); // what they changed
   canvas_.begin();
   semantics_.begin(wantSemantics_);
   ui_.findingRects.clear();
@@ -473,15 +400,21 @@ void ProfilerWindow::frame() {
   drawHeapStrips(ui_);
   drawTimeAxis(ui_);
   drawMinimap(ui_);
-  drawSharedBars(ui_);
+  if (comparison_ == nullptr)
+    drawSharedBars(ui_);
   drawLanes(ui_);
   drawLifetimes(ui_);
+  if (comparison_ != nullptr) {
+    comparison_->draw(ui_);
+    comparison_->drawCaptions(ui_);
+  }
   drawTimeMarks(ui_);
-  drawInspector(ui_);
+  drawInspector(chosen(), comparison_.get());
   drawTopBar(ui_);
   drawStatusBar(ui_);
-  drawTooltip(ui_);
   picked_ = ui_.hovered; // what a click in the next frame means
+  pickedSecond_ = comparison_ != nullptr ? comparison_->ui().hovered : Pick();
+  drawTooltip(pickedSecond_.kind != Pick::Kind::kNone ? comparison_->ui() : ui_);
   drawSearch();
   palette_.draw(ui_, commands());
 }

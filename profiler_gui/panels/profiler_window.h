@@ -9,10 +9,12 @@
 // Threads: that of ImGui.
 #pragma once
 
+#include "profiler_gui/panels/comparison_view.h"
 #include "profiler_gui/panels/palette.h"
 #include "profiler_gui/panels/ui.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace gantry::profiler {
@@ -25,6 +27,12 @@ public:
   void show(const CaptureModel &model, std::string title);
   /// After the model has grown: looks for differences again, and follows its end unless paused.
   void modelGrew();
+
+  /// Shows a second capture beside the first, and where they differ. Fails as loadCapture does, and
+  /// then changes nothing.
+  Status compareWith(const std::string &path);
+  void stopComparing();
+  ComparisonView *comparison() { return comparison_.get(); }
 
   /// Between ImGui::NewFrame() and ImGui::Render().
   void frame();
@@ -46,6 +54,10 @@ public:
   void tenant(int direction);
   /// Asks the planner what the arena were if the selected value's size changed by this factor more.
   void askWhatIf(double factor);
+  /// Asks for the order of least memory, or for an arena within a budget, of the selected thing's
+  /// plan; of the largest one where nothing is selected.
+  void askWhatIfOrder();
+  void askWhatIfBudget(const std::string &size);
   void startSearch() { focusSearch_ = true; }
   void setQuery(const std::string &query);
   void nextHit(int direction);
@@ -60,11 +72,18 @@ private:
   void drawSearch();
   std::vector<PaletteCommand> commands();
   bool inPlots(float x, float y) const;
+  void place();
+  bool fold(Ui &ui) const;
+  uint32_t askedPlan();
+  void answer(const Result<WhatIf> &given);
+  /// Of the two captures that which the selection is in.
+  Ui &chosen();
 
   Ui ui_;
   Canvas canvas_;
   Semantics semantics_;
   Palette palette_;
+  std::unique_ptr<ComparisonView> comparison_; // none: one capture
   bool wantSemantics_ = false;
   bool focusSearch_ = false;
   bool searchActive_ = false;
@@ -73,6 +92,7 @@ private:
   float dragX_ = 0, dragY_ = 0;
   bool dragMoved_ = false;
   Pick picked_; // what was under the pointer in the last frame
+  Pick pickedSecond_;
   size_t hit_ = 0;
   uint64_t checkedEvents_ = 0;
 };

@@ -34,12 +34,15 @@ public:
   void begin(bool wanted) {
     wanted_ = wanted;
     items_.clear();
+    prefix_.clear();
   }
   bool wanted() const { return wanted_; }
-  void add(std::string id, std::string role, const ScreenRect &rect, std::string text,
+  /// What the ids of all that is added from now on begin with.
+  void setPrefix(std::string prefix) { prefix_ = std::move(prefix); }
+  void add(const std::string &id, std::string role, const ScreenRect &rect, std::string text,
            uint32_t colour = 0) {
     if (wanted_)
-      items_.push_back({std::move(id), std::move(role), rect, std::move(text), colour});
+      items_.push_back({prefix_ + id, std::move(role), rect, std::move(text), colour});
   }
   const std::vector<SemanticItem> &items() const { return items_; }
   /// The first item with this id, or nullptr.
@@ -49,6 +52,7 @@ public:
 
 private:
   bool wanted_ = false;
+  std::string prefix_;
   std::vector<SemanticItem> items_;
 };
 

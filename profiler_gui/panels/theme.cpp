@@ -25,6 +25,7 @@ Theme makeDark() {
   theme.warning = rgb(0xe8b04a);
   theme.over = rgb(0xe5605e);
   theme.curve = rgb(0x6fa8dc);
+  theme.second = rgb(0xc8a2f5);
   theme.reserved = rgb(0x3a4350);
   theme.dispatch = rgb(0x8aa4c8);
   theme.secondDispatch = rgb(0xa893c9);
@@ -49,6 +50,7 @@ Theme makeLight() {
   theme.warning = rgb(0x935f00);
   theme.over = rgb(0xb3261e);
   theme.curve = rgb(0x3571b8);
+  theme.second = rgb(0x7a2fa8);
   theme.reserved = rgb(0xc9d0da);
   theme.dispatch = rgb(0x8fa9cf);
   theme.secondDispatch = rgb(0xb6a3d6);
@@ -63,6 +65,7 @@ Theme makeColourBlind() {
   theme.kinds = {rgb(0x3f8fc4), rgb(0x14a37f), rgb(0xcc7fa9), rgb(0x7cc0e8),
                  rgb(0xb8b39f), rgb(0xe0a030), rgb(0x8892a2)};
   theme.curve = rgb(0x7cc0e8);
+  theme.second = rgb(0xe0a030);
   theme.warning = rgb(0xf0e060);
   theme.over = rgb(0xe57b3a);
   theme.dispatch = rgb(0x7cc0e8);

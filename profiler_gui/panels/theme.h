@@ -32,6 +32,7 @@ struct Theme {
   uint32_t warning = 0;
   uint32_t over = 0;
   uint32_t curve = 0;    // live bytes
+  uint32_t second = 0;   // those of the second of two captures
   uint32_t reserved = 0; // slabs
   uint32_t dispatch = 0;
   uint32_t secondDispatch = 0;

@@ -47,7 +47,7 @@ void drawTimeAxis(Ui &ui) {
 void drawTimeMarks(Ui &ui) {
   const Theme &theme = *ui.theme;
   const float top = ui.layout.heap.top;
-  const float bottom = ui.layout.lanes.bottom;
+  const float bottom = ui.layout.plotsBottom;
   const ScreenRect all{ui.layout.plotLeft, top, ui.layout.plotRight, bottom};
   ui.pushClip(all);
   if (ui.hasRange) {

@@ -59,8 +59,11 @@ struct Ui {
   Fonts fonts;
   Layout layout;
   Focus focus = Focus::kLifetimes;
-  std::string title; // the file's or the process's name
-  std::string note;  // a line of the status bar: what failed, what was done
+  std::string title;                    // the file's or the process's name
+  std::string note;                     // a line of the status bar: what failed, what was done
+  const CaptureModel *second = nullptr; // comparing: drawn over the heaps of the first capture
+  double secondShiftNs = 0;             // its times less those of the first
+
   bool live = false;
   bool paused = false;
   uint64_t detailBudget = 0; // blocks and nodes per frame for rasters; 0: all
@@ -79,7 +82,7 @@ struct Ui {
 
   double whatIfFactor = 1; // of the selected value's size
   Pick whatIfOf;
-  WhatIf whatIf;
+  WhatIf whatIf; // drawn over the arena of its plan
 
   char query[128] = "";
   SearchResult found;

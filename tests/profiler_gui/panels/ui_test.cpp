@@ -3,6 +3,7 @@
 #include "tests/profiler_gui/panels/ui_script.h"
 
 #include "profiler_gui/model/text.h"
+#include "tests/support/scratch.h"
 
 #include <GLFW/glfw3.h>
 #include <gtest/gtest.h>
@@ -42,6 +43,43 @@ protected:
     }
     EXPECT_GT(best.rect.width(), 4.0f);
     return best;
+  }
+  /// No text on the screen leaves the window or lies on another.
+  void expectNoOverlap() {
+    const std::string &theme = script_->window().ui().theme->name;
+    std::vector<SemanticItem> texts;
+    for (const SemanticItem &item : script_->window().semantics().items()) {
+      if (item.role == "text" || item.role == "label" || item.role == "heading")
+        texts.push_back(item);
+    }
+    EXPECT_GT(texts.size(), 20u);
+    for (size_t i = 0; i < texts.size(); ++i) {
+      const ScreenRect &a = texts[i].rect;
+      EXPECT_GE(a.left, 0) << texts[i].id;
+      EXPECT_LE(a.right, static_cast<float>(kWidth)) << texts[i].id;
+      EXPECT_LE(a.bottom, static_cast<float>(kHeight)) << texts[i].id;
+      for (size_t j = i + 1; j < texts.size(); ++j) {
+        const ScreenRect &b = texts[j].rect;
+        const float wide = std::min(a.right, b.right) - std::max(a.left, b.left);
+        const float high = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
+        EXPECT_FALSE(wide > 1 && high > 2)
+            << theme << ": '" << texts[i].text << "' and '" << texts[j].text << "'";
+      }
+    }
+  }
+  /// A second capture, with another number of layers, opened from the palette.
+  void compare(const test::ScratchFolder &scratch) {
+    test::SyntheticOptions options;
+    options.layers = 9;
+    const std::string path = scratch.path("second.gtrace");
+    ASSERT_TRUE(test::makeSyntheticCapture(options).save(path).isOk());
+    script_->press('K', true);
+    script_->type("compare");
+    script_->press(GLFW_KEY_ENTER);
+    ASSERT_NE(script_->find("palette"), nullptr) << "the palette asks for the capture";
+    script_->type(path);
+    script_->press(GLFW_KEY_ENTER);
+    ASSERT_NE(script_->window().comparison(), nullptr) << script_->window().ui().note;
   }
   static float midX(const ScreenRect &rect) { return (rect.left + rect.right) / 2; }
   static float midY(const ScreenRect &rect) { return (rect.top + rect.bottom) / 2; }
@@ -177,7 +215,44 @@ TEST_F(ProfilerUi, WhatIfAsksThePlanner) {
   EXPECT_GT(doubled.arenaBytes, doubled.arenaBefore);
   EXPECT_EQ(script_->item("inspector/what_if_arena").text, bytesText(doubled.arenaBytes));
   script_->type(","); // back to its own size
-  EXPECT_EQ(script_->window().ui().whatIf.arenaBytes, doubled.arenaBefore);
+  EXPECT_EQ(script_->window().ui().whatIf.kind, WhatIf::Kind::kNone);
+  EXPECT_EQ(script_->find("inspector/what_if_arena"), nullptr);
+}
+
+TEST_F(ProfilerUi, ABudgetAsksThePlannerAndItsArenaIsDrawn) {
+  const uint64_t arena = script_->model().plans()[0].arenaBytes;
+  script_->press('K', true);
+  script_->type("budget");
+  script_->press(GLFW_KEY_ENTER);
+  script_->type(std::to_string(arena * 8 / 10));
+  script_->press(GLFW_KEY_ENTER);
+  const WhatIf &answer = script_->window().ui().whatIf;
+  ASSERT_EQ(answer.kind, WhatIf::Kind::kBudget) << script_->window().ui().note;
+  EXPECT_TRUE(answer.fits);
+  EXPECT_LE(answer.arenaBytes, arena * 8 / 10);
+  EXPECT_EQ(answer.arenaBefore, arena);
+  EXPECT_EQ(script_->item("inspector/what_if_arena").text, bytesText(answer.arenaBytes));
+  EXPECT_EQ(script_->item("inspector/what_if_extra").text, timeText(answer.extraNs));
+  // Zoomed to one run, each value's new place is outlined where it says.
+  const auto &run = script_->model().runs()[4];
+  Ui &ui = script_->window().ui();
+  ui.time.show(static_cast<double>(run.beginNs), static_cast<double>(run.endNs));
+  script_->frame();
+  size_t outlined = 0;
+  for (const SemanticItem &item : script_->window().semantics().items())
+    outlined += item.role == "outline";
+  EXPECT_GE(outlined, 20u);
+  expectNoOverlap();
+
+  script_->press('K', true);
+  script_->type("planner's");
+  script_->press(GLFW_KEY_ENTER);
+  EXPECT_EQ(ui.whatIf.kind, WhatIf::Kind::kOrder);
+  EXPECT_FALSE(script_->item("inspector/what_if_moved").text.empty());
+  script_->press('K', true);
+  script_->type("forget");
+  script_->press(GLFW_KEY_ENTER);
+  EXPECT_EQ(script_->find("inspector/what_if_arena"), nullptr);
 }
 
 TEST_F(ProfilerUi, ADifferenceIsHatchedListedAndFoundByAClick) {
@@ -202,11 +277,79 @@ TEST_F(ProfilerUi, ADifferenceIsHatchedListedAndFoundByAClick) {
   EXPECT_TRUE(seen);
 }
 
+TEST_F(ProfilerUi, ComparesWithASecondCaptureOnOneTimeAxis) {
+  const test::ScratchFolder scratch;
+  compare(scratch);
+  const Comparison &comparison = script_->window().comparison()->comparison();
+  const ComparedMemory &heap = comparison.heaps[0];
+  ASSERT_LT(heap.peakBytes[1], heap.peakBytes[0]) << "it has fewer layers";
+  EXPECT_EQ(script_->item("compare/heap/0/difference").text,
+            bytesDifferenceText(static_cast<int64_t>(heap.peakBytes[1] - heap.peakBytes[0])));
+  EXPECT_EQ(script_->item("compare/heap/0/both").text,
+            bytesText(heap.peakBytes[0]) + "  →  " + bytesText(heap.peakBytes[1]));
+  EXPECT_EQ(script_->item("second/caption").text, "second.gtrace");
+  EXPECT_EQ(script_->item("heap/1/second_peak").text, "peak " + bytesText(heap.peakBytes[1]));
+
+  // A value of the second capture lies where its own times and the shared axis say.
+  const ScreenRect upper = script_->item("lifetimes").rect;
+  const ScreenRect lower = script_->item("second/lifetimes").rect;
+  EXPECT_LE(upper.bottom, lower.top);
+  const Ui &ui = script_->window().ui();
+  const Ui &second = script_->window().comparison()->ui();
+  SemanticItem block;
+  for (const SemanticItem &item : script_->window().semantics().items()) {
+    if (item.role == "block" && item.id.starts_with("second/") && item.text.starts_with("relu") &&
+        item.rect.width() * item.rect.height() > block.rect.width() * block.rect.height())
+      block = item;
+  }
+  ASSERT_GT(block.rect.width(), 4.0f);
+  EXPECT_GE(block.rect.top, lower.top);
+  script_->click(midX(block.rect), midY(block.rect));
+  ASSERT_EQ(second.selected.kind, Pick::Kind::kBlock);
+  EXPECT_EQ(ui.selected.kind, Pick::Kind::kNone);
+  EXPECT_EQ(script_->item("inspector/name").text, block.text);
+  const Block chosen = second.model->spaces()[second.selected.space].table.at(second.selected.row);
+  const double first = static_cast<double>(ui.model->firstNs());
+  const double fromStart =
+      static_cast<double>(chosen.beginNs) - static_cast<double>(second.model->firstNs());
+  EXPECT_NEAR(block.rect.left, ui.xOf(first + fromStart), 1.0f);
+
+  // Zooming keeps both in step; the second's curve is drawn over the first's strip.
+  script_->hover(500, midY(upper));
+  script_->wheel(5);
+  EXPECT_NEAR(second.time.spanNs(), ui.time.spanNs(), 1);
+  script_->press(GLFW_KEY_ESCAPE);
+  EXPECT_NE(script_->find("compare/heap/0/difference"), nullptr);
+  bool seen = false;
+  const ScreenRect strip = script_->item("heap/1").rect;
+  for (float y = strip.top; y < strip.bottom; y += 1)
+    seen = seen || difference(script_->pixel(530, y), ui.theme->second) < 8;
+  EXPECT_TRUE(seen);
+  for (uint32_t t = 0; t < kThemes; ++t) {
+    script_->window().setTheme(static_cast<ThemeName>(t));
+    script_->frame();
+    expectNoOverlap();
+  }
+  script_->press('K', true);
+  script_->type("stop comp");
+  script_->press(GLFW_KEY_ENTER);
+  EXPECT_EQ(script_->window().comparison(), nullptr);
+  EXPECT_EQ(script_->find("second/lifetimes"), nullptr);
+}
+
+TEST_F(ProfilerUi, ACaptureThatCannotBeComparedIsRefusedByName) {
+  EXPECT_FALSE(script_->window().compareWith("absent.gtrace").isOk());
+  EXPECT_EQ(script_->window().comparison(), nullptr);
+  script_->frame();
+  EXPECT_NE(script_->find("shared/limit"), nullptr) << "one capture's plots are all there";
+}
+
 TEST_F(ProfilerUi, TextIsReadableAndNeverOverlapsOrLeavesTheWindow) {
   for (uint32_t t = 0; t < kThemes; ++t) {
     script_->window().setTheme(static_cast<ThemeName>(t));
     script_->frame();
     const Theme &theme = *script_->window().ui().theme;
+    EXPECT_GE(contrast(theme.second, theme.background), 4.5) << theme.name;
     for (const uint32_t back : {theme.background, theme.panel}) {
       EXPECT_GE(contrast(theme.text, back), 4.5) << theme.name;
       EXPECT_GE(contrast(theme.dim, back), 4.5) << theme.name;
@@ -215,25 +358,7 @@ TEST_F(ProfilerUi, TextIsReadableAndNeverOverlapsOrLeavesTheWindow) {
     }
     for (const uint32_t kind : theme.kinds)
       EXPECT_GE(contrast(theme.onKind, kind), 4.5) << theme.name;
-    std::vector<SemanticItem> texts;
-    for (const SemanticItem &item : script_->window().semantics().items()) {
-      if (item.role == "text" || item.role == "label" || item.role == "heading")
-        texts.push_back(item);
-    }
-    EXPECT_GT(texts.size(), 20u);
-    for (size_t i = 0; i < texts.size(); ++i) {
-      const ScreenRect &a = texts[i].rect;
-      EXPECT_GE(a.left, 0) << texts[i].id;
-      EXPECT_LE(a.right, static_cast<float>(kWidth)) << texts[i].id;
-      EXPECT_LE(a.bottom, static_cast<float>(kHeight)) << texts[i].id;
-      for (size_t j = i + 1; j < texts.size(); ++j) {
-        const ScreenRect &b = texts[j].rect;
-        const float wide = std::min(a.right, b.right) - std::max(a.left, b.left);
-        const float high = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
-        EXPECT_FALSE(wide > 1 && high > 2)
-            << theme.name << ": '" << texts[i].text << "' and '" << texts[j].text << "'";
-      }
-    }
+    expectNoOverlap();
   }
 }
 

@@ -1,0 +1,176 @@
+// Comparing two captures, against a replay of their events that knows no model.
+#include "profiler_gui/model/compare.h"
+
+#include "tests/support/synthetic_capture.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace gantry::profiler {
+namespace {
+
+using test::makeSyntheticCapture;
+using test::SyntheticCapture;
+using test::SyntheticOptions;
+using trace::EventType;
+
+void fill(const SyntheticCapture &capture, CaptureModel *model) {
+  model->ingest(capture.events, capture.names);
+  model->finish();
+}
+
+struct Peak {
+  uint64_t bytes = 0;
+  std::map<std::string, uint64_t> ofName;
+};
+
+/// What the heap held when it held the most, and under which names.
+Peak replay(const SyntheticCapture &capture) {
+  struct Held {
+    std::string name;
+    uint64_t bytes;
+  };
+  std::map<uint64_t, Held> held;
+  uint64_t live = 0;
+  Peak peak;
+  for (const trace::Event &event : capture.events) {
+    if (event.type() == EventType::kAllocate) {
+      held[event.block.block] = {std::string(capture.names[event.block.name]),
+                                 event.block.sizeBytes};
+      live += event.block.sizeBytes;
+    } else if (event.type() == EventType::kRelease) {
+      live -= held[event.release.block].bytes;
+      held.erase(event.release.block);
+    }
+    if (live <= peak.bytes)
+      continue;
+    peak = {live, {}};
+    for (const auto &[block, each] : held)
+      peak.ofName[each.name] += each.bytes;
+  }
+  return peak;
+}
+
+TEST(Compare, NamesHoldAtThePeakWhatAReplayOfTheEventsSays) {
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    SyntheticOptions options;
+    options.seed = seed;
+    std::array<SyntheticCapture, 2> captures;
+    captures[0] = makeSyntheticCapture(options);
+    options.layers = 9;
+    options.fault = seed % 2 == 0 ? test::Fault::kLeak : test::Fault::kOversize;
+    options.leakBytes = 1u << 20;
+    captures[1] = makeSyntheticCapture(options);
+    std::array<CaptureModel, 2> models;
+    fill(captures[0], &models[0]);
+    fill(captures[1], &models[1]);
+    const Comparison comparison = compareCaptures(models[0], models[1]);
+    ASSERT_EQ(comparison.heaps.size(), 1u);
+    EXPECT_EQ(comparison.heaps[0].name, "device memory");
+    for (const size_t side : {size_t{0}, size_t{1}}) {
+      const Peak peak = replay(captures[side]);
+      EXPECT_EQ(comparison.heaps[0].peakBytes[side], peak.bytes) << "seed " << seed;
+      uint64_t sum = 0;
+      for (const ComparedRow &row : comparison.blocks) {
+        const auto found = peak.ofName.find(row.name);
+        EXPECT_EQ(row.bytes[side], found == peak.ofName.end() ? 0 : found->second)
+            << "seed " << seed << ", " << row.name;
+        sum += row.bytes[side];
+      }
+      EXPECT_EQ(sum, peak.bytes);
+    }
+    for (size_t i = 1; i < comparison.blocks.size(); ++i)
+      EXPECT_GE(std::abs(comparison.blocks[i - 1].bytesMore()),
+                std::abs(comparison.blocks[i].bytesMore()));
+  }
+}
+
+TEST(Compare, ValuesAndOperatorsAddUpToTheArenasFullestMoment) {
+  SyntheticOptions options;
+  options.twoStreams = false; // the plan's order is then the order in time
+  std::array<SyntheticCapture, 2> captures;
+  captures[0] = makeSyntheticCapture(options);
+  options.layers = 10;
+  captures[1] = makeSyntheticCapture(options);
+  std::array<CaptureModel, 2> models;
+  fill(captures[0], &models[0]);
+  fill(captures[1], &models[1]);
+  const Comparison comparison = compareCaptures(models[0], models[1]);
+  ASSERT_EQ(comparison.arenas.size(), 1u);
+  EXPECT_EQ(comparison.arenas[0].name, "convnet");
+  for (const size_t side : {size_t{0}, size_t{1}}) {
+    EXPECT_EQ(comparison.arenas[0].reservedBytes[side], models[side].plans()[0].arenaBytes);
+    // What is alive at the fullest command is the plan's lower bound.
+    EXPECT_EQ(comparison.arenas[0].peakBytes[side], models[side].plans()[0].lowerBoundBytes);
+    uint64_t values = 0;
+    uint64_t operators = 0;
+    for (const ComparedRow &row : comparison.values)
+      values += row.bytes[side];
+    for (const ComparedRow &row : comparison.operators)
+      operators += row.bytes[side];
+    EXPECT_EQ(values, comparison.arenas[0].peakBytes[side]);
+    EXPECT_EQ(operators, comparison.arenas[0].peakBytes[side]);
+  }
+}
+
+TEST(Compare, AnOperatorThatTakesLongerIsNamedFirstWithTheExactTime) {
+  const SyntheticCapture before = makeSyntheticCapture({});
+  SyntheticCapture after = before;
+  constexpr uint32_t kCommand = 5;
+  constexpr uint64_t kMoreNs = 12345;
+  for (trace::Event &event : after.events) {
+    if (event.type() == EventType::kDispatch && event.dispatch.command == kCommand)
+      event.dispatch.gpu.endNs += kMoreNs;
+  }
+  CaptureModel first;
+  CaptureModel second;
+  fill(before, &first);
+  fill(after, &second);
+  const Comparison comparison = compareCaptures(first, second);
+  ASSERT_FALSE(comparison.operators.empty());
+  const ComparedRow &worst = comparison.operators[0];
+  EXPECT_EQ(worst.name, first.text(first.plans()[0].commands[kCommand].name));
+  EXPECT_NEAR(worst.timeMore(), static_cast<double>(kMoreNs), 0.01);
+  EXPECT_NEAR(worst.count[0], 1, 1e-9);
+  for (size_t i = 1; i < comparison.operators.size(); ++i)
+    EXPECT_NEAR(comparison.operators[i].timeMore(), 0, 0.01) << comparison.operators[i].name;
+}
+
+TEST(Compare, ACaptureDoesNotDifferFromItself) {
+  const SyntheticCapture capture = makeSyntheticCapture({});
+  CaptureModel model;
+  fill(capture, &model);
+  const Comparison comparison = compareCaptures(model, model);
+  EXPECT_FALSE(comparison.blocks.empty());
+  EXPECT_FALSE(comparison.operators.empty());
+  for (const auto *rows : {&comparison.blocks, &comparison.values, &comparison.operators}) {
+    for (const ComparedRow &row : *rows) {
+      EXPECT_EQ(row.bytesMore(), 0) << row.name;
+      EXPECT_EQ(row.timeMore(), 0) << row.name;
+      EXPECT_EQ(row.count[0], row.count[1]) << row.name;
+    }
+  }
+}
+
+TEST(Compare, WhatOnlyOneCaptureHasIsThere) {
+  SyntheticOptions options;
+  const SyntheticCapture whole = makeSyntheticCapture(options);
+  const SyntheticCapture nothing;
+  CaptureModel first;
+  CaptureModel second;
+  fill(whole, &first);
+  second.ingest({}, nothing.names);
+  second.finish();
+  const Comparison comparison = compareCaptures(first, second);
+  ASSERT_EQ(comparison.heaps.size(), 1u);
+  EXPECT_GT(comparison.heaps[0].peakBytes[0], 0u);
+  EXPECT_EQ(comparison.heaps[0].peakBytes[1], 0u);
+  for (const ComparedRow &row : comparison.operators)
+    EXPECT_EQ(row.count[1], 0) << row.name;
+}
+
+} // namespace
+} // namespace gantry::profiler
