@@ -15,7 +15,8 @@ namespace {
 /// Of the first round: enough for some of the shortest slices.
 constexpr uint64_t kLeastRound = 50'000;
 constexpr uint64_t kRoundPerPair = 8;
-/// Of the ejection search, where constraints make it the most likely to succeed.
+/// Of the search that is the most likely to succeed under constraints: the exact one where no byte
+/// may be lost, the ejection search where there is some room.
 constexpr uint64_t kConstrainedShare = 4;
 /// Between the goal and the best where a height was asked for: for the case that it is out of
 /// reach.
@@ -88,8 +89,10 @@ private:
   SearchResult attempt(uint64_t capacity, std::optional<EjectionSearch> &ejection, uint64_t units,
                        WorkMeter &meter) {
     SearchResult result = SearchResult::kStopped;
+    const uint64_t favoured = constrained_ ? kConstrainedShare * units : units;
+    const bool isTight = capacity <= optimum_.bound;
     if (portfolio_) {
-      WorkMeter part = meter.part(units);
+      WorkMeter part = meter.part(isTight ? favoured : units);
       result = portfolio_->fit(capacity, part, offsets_);
       meter.settle(part);
     }
@@ -97,7 +100,7 @@ private:
     if (result == SearchResult::kInfeasible)
       optimum_.bound = std::max(optimum_.bound, (capacity / unit_ + 1) * unit_);
     if (result == SearchResult::kStopped && ejects_) {
-      WorkMeter part = meter.part(constrained_ ? kConstrainedShare * units : units);
+      WorkMeter part = meter.part(isTight ? units : favoured);
       if (!ejection && workToEject_ <= part.limit())
         ejection.emplace(problem_);
       if (ejection && ejection->fit(capacity, part, offsets_))

@@ -221,7 +221,7 @@ template <typename Unit> bool ValleyEngine<Unit>::choose(const Part &part, Node 
       if (t > begin)
         before = std::min(before, topByEnd_[t]);
       Unit gap = std::min({gapAbove(part, t, begin, end), before, sum_[t]});
-      if (gap != kWall && gap > capacity_ - total_[t])
+      if (gap != kWall && gap > capacity_ - total_[t] - pockets_.takenAbove(t, gap, capacity_))
         gap = kWall;
       const int64_t choices = count + (gap != kWall ? 1 : 0);
       if (choices == 0)

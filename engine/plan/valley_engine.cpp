@@ -34,7 +34,8 @@ double baseWeight(ItemRule rule, double duration, double size) {
 
 template <typename Unit>
 ValleyEngine<Unit>::ValleyEngine(const Problem &problem, uint64_t unit)
-    : table_(problem, unit), failed_((problem.count() + 63) / 64, kFailedStatesBytes) {
+    : table_(problem, unit), pockets_(table_),
+      failed_((problem.count() + 63) / 64, kFailedStatesBytes) {
   const size_t count = table_.items.size();
   for (size_t i = 0; i < count; ++i) {
     itemHash_.push_back(mix(i + 1));
@@ -54,6 +55,7 @@ ValleyEngine<Unit>::ValleyEngine(const Problem &problem, uint64_t unit)
   resting_.resize(steps);
   topByEnd_.resize(steps);
   topByBegin_.resize(steps);
+  candidates_.resize(steps);
 }
 
 template <typename Unit>
@@ -71,7 +73,7 @@ SearchResult ValleyEngine<Unit>::run(Unit capacity, const SearchStyle &style, ui
     }
     const Node &node = stack_.back();
     if (++nodes > nodeLimit || stack_.size() > mostDepth_ ||
-        !meter.spend(node.part.waitingCount + 8))
+        !meter.spend(node.part.waitingCount + 8 + pockets_.takeWork()))
       return SearchResult::kStopped;
     outcome = tryNext();
   }
@@ -295,7 +297,29 @@ bool ValleyEngine<Unit>::infer(const Part &part, uint32_t begin, uint32_t end) {
     highest = std::max(highest, load[t]);
     floors[t - part.begin] = least[t];
   }
-  return highest <= capacity_;
+  return highest <= capacity_ && (!pockets_.any() || pocketsFit(part, begin, end));
+}
+
+template <typename Unit>
+bool ValleyEngine<Unit>::pocketsFit(const Part &part, uint32_t begin, uint32_t end) {
+  for (uint32_t t = begin; t < end; ++t)
+    candidates_[t].clear();
+  for (uint32_t k = 0; k < part.waitingCount; ++k) {
+    const Waiting waiting = waiting_[part.waiting + k];
+    const Item<Unit> &item = table_.items[waiting.item];
+    if (item.isFixed() || item.begin >= end || begin >= item.end)
+      continue;
+    for (uint32_t c = item.coverBegin; c < item.coverEnd; ++c) {
+      const Cover<Unit> &cover = table_.covers[c];
+      for (uint32_t t = std::max(begin, cover.begin); t < std::min(end, cover.end); ++t)
+        candidates_[t].push_back({waiting.item, waiting.low, cover.size});
+    }
+  }
+  for (uint32_t t = begin; t < end; ++t)
+    if (!candidates_[t].empty() && pockets_.any(t) &&
+        !pockets_.canFill(t, floors_[part.steps + t - part.begin], capacity_, candidates_[t]))
+      return false;
+  return true;
 }
 
 /// Splits where nothing crosses, and opens a choice or a split on top.

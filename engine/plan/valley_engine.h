@@ -9,6 +9,7 @@
 
 #include "engine/plan/failed_states.h"
 #include "engine/plan/item_table.h"
+#include "engine/plan/valley_pockets.h"
 #include "engine/plan/valley_search.h"
 
 #include <limits>
@@ -72,6 +73,8 @@ private:
   Outcome childEnded(Outcome outcome);
   /// Recomputes loads and floors of the steps [begin, end) from the items of the part.
   bool infer(const Part &part, uint32_t begin, uint32_t end);
+  /// Whether what fixed items leave of the steps [begin, end) can hold the items of the part.
+  bool pocketsFit(const Part &part, uint32_t begin, uint32_t end);
   void append(const Part &parent, const Choice &choice, Part &part, uint32_t &affectedBegin,
               uint32_t &affectedEnd, bool &fits);
   Outcome openParts(const Part &whole, const PoolSizes &sizes);
@@ -102,6 +105,7 @@ private:
   void shrinkTo(const PoolSizes &sizes);
 
   ItemTable<Unit> table_;
+  ValleyPockets<Unit> pockets_;
   FailedStates<Unit> failed_;
   bool segmented_ = false; // some item has several covers
   std::vector<uint64_t> itemHash_;
@@ -131,6 +135,7 @@ private:
   std::vector<Unit> topByEnd_;      // the lowest top of those that end there
   std::vector<Unit> topByBegin_;
   std::vector<double> choiceWeight_;
+  std::vector<std::vector<typename ValleyPockets<Unit>::Candidate>> candidates_;
   Unit lowestTop_ = 0;
 };
 

@@ -15,6 +15,7 @@
 //  - for each step and each offset l, l plus the sizes of all items that cannot lie below l must
 //  not
 //    exceed the capacity (one machine with release dates: Jackson's rule, 1955);
+//  - what fixed items leave of a step must be filled by some of its items (valley_pockets.h);
 //  - where no remaining item crosses from one step to the next, the parts are independent: each is
 //    solved by itself, the smallest first;
 //  - states that failed are remembered (failed_states.h);
