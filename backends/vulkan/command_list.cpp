@@ -150,8 +150,12 @@ Status VulkanCommandList::doDispatch(const device::Dispatch &dispatch) {
   if (!block.empty())
     vk.vkCmdPushConstants(commands_, kernel.layout().pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                           static_cast<uint32_t>(8 * block.size()), block.data());
-  vk.vkCmdDispatch(commands_, dispatch.workgroups[0], dispatch.workgroups[1],
-                   dispatch.workgroups[2]);
+  const auto &[x, y, z] = dispatch.workgroups;
+  const auto &[atX, atY, atZ] = dispatch.firstWorkgroup;
+  if (atX == 0 && atY == 0 && atZ == 0)
+    vk.vkCmdDispatch(commands_, x, y, z);
+  else
+    vk.vkCmdDispatchBase(commands_, atX, atY, atZ, x, y, z);
   return {};
 }
 

@@ -46,6 +46,7 @@ Status VulkanKernel::compile(const device::KernelSource &source, VkPipelineCache
   create.stage.module = shader;
   create.stage.pName = entryPoint.c_str();
   create.layout = layout_.pipeline;
+  create.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT; // for parts of a dispatch
   const VkResult result =
       vk.vkCreateComputePipelines(device, cache, 1, &create, nullptr, &pipeline_);
   vk.vkDestroyShaderModule(device, shader, nullptr);

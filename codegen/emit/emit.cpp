@@ -70,6 +70,10 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
         for (auto rung : ladder.getAsRange<StringAttr>())
           variant->ladder.push_back(rung.getValue().str());
     }
+    if (auto slices = module->getAttrOfType<DenseI64ArrayAttr>("gantry.slice_bytes")) {
+      variant->slice_workgroups = integer("gantry.slice_workgroups");
+      variant->slice_bytes.assign(slices.asArrayRef().begin(), slices.asArrayRef().end());
+    }
     variant->shared_bytes = binary.sharedBytes;
     const uint32_t planned =
         module->hasAttr("gantry.shared_bytes") ? integer("gantry.shared_bytes") : 0;

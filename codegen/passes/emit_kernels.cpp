@@ -1,6 +1,7 @@
 // emit-kernels: see Passes.td.
 #include "codegen/passes/passes.h"
 #include "codegen/tiling/tile_choice.h"
+#include "engine/artifact/artifact.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -21,8 +22,7 @@ using namespace mlir;
 
 namespace {
 
-/// Workgroups are counted along x up to this many, then along y: each device allows 65,535.
-constexpr int64_t kWorkgroupsAlongX = 32768;
+constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
 
 struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
   using EmitKernelsBase::EmitKernelsBase;
@@ -47,6 +47,39 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
         return signalPassFailure();
       function.erase();
     }
+  }
+
+  /// How a dispatch can be cut into parts: after how many workgroups a part may end, and how far
+  /// each buffer advances by them.
+  static void noteSlices(func::FuncOp kernel, func::FuncOp source, llvm::ArrayRef<int64_t> elements,
+                         llvm::ArrayRef<IndexExpr> space, const TileShape &tile,
+                         int64_t tilesPerWorkgroup) {
+    size_t outermost = 0;
+    while (space[outermost].constant <= tile.extent(outermost))
+      ++outermost;
+    int64_t tiles = 1; // in one step of the outermost coordinate
+    for (size_t d = outermost + 1; d < space.size(); ++d)
+      tiles *= (space[d].constant + tile.extent(d) - 1) / tile.extent(d);
+    const int64_t all = std::lcm(tiles, tilesPerWorkgroup);
+    const int64_t steps = space[outermost].constant / tile.extent(outermost);
+    if (steps * tiles % all != 0 || all / tilesPerWorkgroup > kWorkgroupsAlongX)
+      return; // a last part would have workgroups that begin beyond its end
+    llvm::SmallVector<int64_t> bytes;
+    for (auto [step, type] : llvm::zip(elements, tensorTypesOf(source)))
+      bytes.push_back(step * (all / tiles) * std::max(1u, type.getElementTypeBitWidth() / 8));
+    OpBuilder builder(kernel);
+    kernel->setAttr("gantry.slice_workgroups", builder.getI64IntegerAttr(all / tilesPerWorkgroup));
+    kernel->setAttr("gantry.slice_bytes", builder.getDenseI64ArrayAttr(bytes));
+  }
+
+  /// Of the kernel's buffers: operands, then the result.
+  static llvm::SmallVector<RankedTensorType> tensorTypesOf(func::FuncOp source) {
+    llvm::SmallVector<RankedTensorType> types;
+    for (Type type : source.getArgumentTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        types.push_back(tensor);
+    types.push_back(cast<RankedTensorType>(source.getResultTypes().front()));
+    return types;
   }
 
   /// One way to compute `source`, beside it: the baseline, which any device can do, or what the
@@ -208,6 +241,8 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     evaluator.run(coordinates, entry->getArgument(staged ? first + 2 : first + 3));
     if (Operation *op = evaluator.unsupported())
       return op->emitError("cannot be lowered to a kernel");
+    if (auto slices = evaluator.slices(); slices && total.isConstant() && total.constant > 0)
+      noteSlices(kernel, source, *slices, evaluator.tileSpace(), tile, idsPerWorkgroup);
     kernel.setName(name + (kind == TileKind::baseline ? ""
                            : kind == TileKind::texel  ? "_texel"
                                                       : "_staged"));

@@ -31,9 +31,13 @@ StringRef nameOf(Mode mode) {
 
 /// The attributes that emit-kernels leaves on the function and that the module keeps.
 constexpr StringRef kKernelAttributes[] = {
-    "gantry.buffers", "gantry.dims",         "gantry.workgroup_size", "gantry.tile",
-    "gantry.merged",  "gantry.tile_text",    "gantry.lanes",          "gantry.tiles_per_workgroup",
-    "gantry.ladder",  "gantry.shared_bytes", "gantry.boxes_bytes",
+    "gantry.buffers",        "gantry.dims",
+    "gantry.workgroup_size", "gantry.tile",
+    "gantry.merged",         "gantry.tile_text",
+    "gantry.lanes",          "gantry.tiles_per_workgroup",
+    "gantry.ladder",         "gantry.shared_bytes",
+    "gantry.boxes_bytes",    "gantry.slice_workgroups",
+    "gantry.slice_bytes",
 };
 
 struct Binder {

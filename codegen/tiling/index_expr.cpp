@@ -247,6 +247,13 @@ IndexRange IndexSpace::range(const IndexExpr &expr) const {
   return {saturate(low), saturate(high)};
 }
 
+bool IndexSpace::dependsOn(const IndexExpr &expr, int32_t variable) const {
+  return llvm::any_of(expr.terms, [&](auto term) {
+    return term.first == variable || dependsOn(variables_[term.first].lhs, variable) ||
+           dependsOn(variables_[term.first].rhs, variable);
+  });
+}
+
 int64_t IndexSpace::baseDivisor(const IndexExpr &expr) const {
   int64_t result = 0;
   for (auto term : expr.terms)

@@ -89,6 +89,9 @@ public:
   /// the expression is constant).
   int64_t baseDivisor(const IndexExpr &expr) const;
 
+  /// Whether its value changes with a variable, directly or in a quotient, remainder or product.
+  bool dependsOn(const IndexExpr &expr, int32_t variable) const;
+
   /// Emits the expression as arith ops on index.
   mlir::Value materialize(const IndexExpr &expr, mlir::OpBuilder &builder,
                           mlir::Location loc) const;

@@ -62,8 +62,8 @@ Value KernelEvaluator::guardValue(int32_t guard) {
   Value result;
   Value zero = builder_->create<arith::ConstantIndexOp>(loc(), 0);
   for (const IndexExpr &condition : guards_[guard]) {
-    Value holds = builder_->create<arith::CmpIOp>(
-        loc(), arith::CmpIPredicate::sge, space_.materialize(condition, *builder_, loc()), zero);
+    Value holds =
+        builder_->create<arith::CmpIOp>(loc(), arith::CmpIPredicate::sge, valueOf(condition), zero);
     result = result ? builder_->create<arith::AndIOp>(loc(), result, holds).getResult() : holds;
   }
   return result;
@@ -82,7 +82,7 @@ Value KernelEvaluator::scalarOutside(Value value) {
   if (!builder_)
     return {};
   if (value.getType().isIndex())
-    return space_.materialize(indexOf(value), *builder_, loc());
+    return valueOf(indexOf(value));
   Attribute constant;
   if (matchPattern(value, m_Constant(&constant)))
     return constantLike(constant, value.getType());
@@ -408,7 +408,7 @@ KernelEvaluator::cloneBody(linalg::GenericOp op,
 
   auto scalarAt = [&](Value value, size_t i) -> Value {
     if (auto known = indices.find(value); known != indices.end())
-      return builder_ ? space_.materialize(known->second[i], *builder_, loc()) : Value();
+      return builder_ ? valueOf(known->second[i]) : Value();
     if (auto found = scalars.find(value); found != scalars.end())
       return found->second[i];
     return scalarOutside(value);

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 #include <map>
+#include <optional>
 #include <set>
 
 namespace gantry::codegen {
@@ -106,6 +107,12 @@ public:
   llvm::ArrayRef<int64_t> poolWords() const { return poolWords_; }
   bool resultInPool() const { return resultInPool_; }
   void setPool(mlir::Value pool) { pool_ = pool; }
+
+  /// After run(), of a kernel whose outermost tiles touch stretches of memory of their own: how
+  /// many elements of each buffer (0: any of them) one step of the outermost tile coordinate takes;
+  /// step i touches nothing outside of [i, i + 1) times that, and nothing else depends on i. So a
+  /// part of the steps is the same kernel over a part of the buffers. None where that is not so.
+  std::optional<llvm::SmallVector<int64_t>> slices() const;
 
   const OperationCounts &counts() const { return counts_; }
   IndexSpace &space() { return space_; }
@@ -203,7 +210,10 @@ private:
   int32_t guardAnd(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
   mlir::Value guardValue(int32_t guard);
   mlir::Value constantLike(mlir::Attribute value, mlir::Type type);
-  mlir::Value linearAddress(const IndexExpr &address, int32_t guard);
+  mlir::Value linearAddress(unsigned buffer, const IndexExpr &address, int64_t elements,
+                            int32_t guard);
+  mlir::Value placeOf(unsigned buffer, const IndexExpr &address, int64_t elements);
+  mlir::Value valueOf(const IndexExpr &index);
   mlir::Value fail(mlir::Operation *op);
   mlir::Location loc() const;
 
@@ -223,6 +233,9 @@ private:
   llvm::SmallVector<mlir::Value> dimValues_;
   mlir::Value result_;
 
+  int32_t outermost_ = -1;     // the variable that counts the outermost tiles
+  bool outermostUsed_ = false; // by more than addresses
+  std::map<unsigned, int64_t> slices_;
   IndexSpace space_;
   llvm::DenseMap<mlir::Value, IndexExpr> indexValues_;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<IndexExpr>> shapes_;

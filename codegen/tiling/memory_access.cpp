@@ -77,14 +77,46 @@ groupByFour(const IndexSpace &space, llvm::ArrayRef<IndexExpr> addresses,
 
 } // namespace
 
+Value KernelEvaluator::valueOf(const IndexExpr &index) {
+  outermostUsed_ |= space_.dependsOn(index, outermost_);
+  return space_.materialize(index, *builder_, loc());
+}
+
+/// The address, which counts groups of so many elements, as an index; noted for slices().
+Value KernelEvaluator::placeOf(unsigned buffer, const IndexExpr &address, int64_t elements) {
+  IndexExpr rest = address;
+  int64_t step = 0;
+  llvm::erase_if(rest.terms, [&](auto term) {
+    if (term.first == outermost_)
+      step = term.second;
+    return term.first == outermost_;
+  });
+  const IndexRange bounds = space_.range(rest);
+  outermostUsed_ |= space_.dependsOn(rest, outermost_) || step < 0 ||
+                    (step > 0 && (bounds.low < 0 || bounds.high >= step));
+  const auto [known, isNew] = slices_.try_emplace(buffer, step * elements);
+  outermostUsed_ |= known->second != step * elements;
+  return space_.materialize(address, *builder_, loc());
+}
+
+std::optional<llvm::SmallVector<int64_t>> KernelEvaluator::slices() const {
+  if (outermost_ < 0 || outermostUsed_)
+    return std::nullopt;
+  llvm::SmallVector<int64_t> steps(buffers_.size(), 0);
+  for (const auto &[buffer, step] : slices_)
+    steps[buffer] = step;
+  return steps;
+}
+
 /// The address as an index, redirected to 0 where the guard does not hold.
-Value KernelEvaluator::linearAddress(const IndexExpr &address, int32_t guard) {
+Value KernelEvaluator::linearAddress(unsigned buffer, const IndexExpr &address, int64_t elements,
+                                     int32_t guard) {
   if (guard != 0)
     counts_.arithmetic += weight_;
   Value test = guard != 0 ? guardValue(guard) : Value();
   if (!builder_)
     return {};
-  Value value = space_.materialize(address, *builder_, loc());
+  Value value = placeOf(buffer, address, elements);
   if (!test)
     return value;
   Value zero = builder_->create<arith::ConstantIndexOp>(loc(), 0);
@@ -155,8 +187,7 @@ Value KernelEvaluator::loadShared(unsigned buffer, const IndexExpr &first, int64
     Value clamped;
     if (builder_)
       clamped = builder_->create<arith::MinUIOp>(
-          loc(), space_.materialize(lane_, *builder_, loc()),
-          builder_->create<arith::ConstantIndexOp>(loc(), count - 1));
+          loc(), valueOf(lane_), builder_->create<arith::ConstantIndexOp>(loc(), count - 1));
     lane = space_.addVariable(clamped, 0, count - 1, true);
   }
   return loadVector(buffer, space_.add(first, space_.scale(lane, stride)), guard);
@@ -164,7 +195,7 @@ Value KernelEvaluator::loadShared(unsigned buffer, const IndexExpr &first, int64
 
 /// A vector of four; where its guard does not hold, zero if zeroOutside_, else anything.
 Value KernelEvaluator::loadVector(unsigned buffer, const IndexExpr &index, int32_t guard) {
-  Value address = linearAddress(index, guard);
+  Value address = linearAddress(buffer, index, kLanes, guard);
   const bool zeroed = zeroOutside_ && guard != 0;
   if (zeroed)
     counts_.arithmetic += 4 * weight_;
@@ -308,7 +339,7 @@ Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point
       counts_.scalarLoads += weight_;
       if (zeroOutside_ && points[i].guard != 0)
         counts_.arithmetic += weight_;
-      Value address = linearAddress(addresses[i], points[i].guard);
+      Value address = linearAddress(buffer, addresses[i], 1, points[i].guard);
       if (builder_) {
         Value value = builder_->create<memref::LoadOp>(loc(), buffers_[buffer].scalar, address);
         if (isBool) { // one byte in memory, 0 or not 0
@@ -342,6 +373,7 @@ void KernelEvaluator::storeDirect(Value tensor, llvm::ArrayRef<Point> points,
                                   [](Type type) { return isa<RankedTensorType>(type); });
   auto addresses = addressesOf(space_, layouts_[tensors], shapeOf(tensor), points);
   const Buffer &buffer = buffers_.empty() ? Buffer{} : buffers_.back();
+  const auto result = static_cast<unsigned>(tensors);
   llvm::SmallVector<bool> done(points.size(), false);
 
   // A store whose point may lie outside is inside an if; one if serves all points of a guard.
@@ -375,7 +407,7 @@ void KernelEvaluator::storeDirect(Value tensor, llvm::ArrayRef<Point> points,
       }
       at(group.guard, [&, &group = group] {
         Value vector = groupOf(lanes, groupTypeOf(type.getElementType(), false));
-        Value address = space_.materialize(index, *builder_, loc());
+        Value address = placeOf(result, index, kLanes);
         builder_->create<memref::StoreOp>(loc(), vector, buffer.vector, address);
       });
     }
@@ -390,7 +422,7 @@ void KernelEvaluator::storeDirect(Value tensor, llvm::ArrayRef<Point> points,
       if (isBool)
         value = builder_->create<arith::ExtUIOp>(loc(), builder_->getI8Type(), value);
       builder_->create<memref::StoreOp>(loc(), value, buffer.scalar,
-                                        space_.materialize(addresses[i], *builder_, loc()));
+                                        placeOf(result, addresses[i], 1));
     });
   }
 }
@@ -423,9 +455,7 @@ IndexExpr KernelEvaluator::runStart(const IndexExpr &tileCoordinate, int64_t ind
   counts_.arithmetic += 1;
   Value clamped;
   if (builder_)
-    clamped =
-        builder_->create<arith::MinUIOp>(loc(), space_.materialize(position, *builder_, loc()),
-                                         space_.materialize(last, *builder_, loc()));
+    clamped = builder_->create<arith::MinUIOp>(loc(), valueOf(position), valueOf(last));
   return space_.scale(space_.addVariable(clamped, 0, space_.range(last).high, true), tile_.run);
 }
 
@@ -458,6 +488,8 @@ void KernelEvaluator::run(ValueRange tileCoordinates, Value lane) {
     const bool byThreads = !tile_.threads.empty();
     IndexExpr coordinate = space_.addVariable(builder_ ? tileCoordinates[d] : Value(), 0, last,
                                               tile_.lanes == 1 && !byThreads);
+    if (outermost_ < 0 && !coordinate.isConstant())
+      outermost_ = coordinate.terms.front().first;
     if (tile_.lanes == 1 && !byThreads && d + 1 == space.size())
       lane_ = coordinate; // neighbouring invocations are neighbours here
     bool ragged = !space[d].isConstant() || space[d].constant % tile != 0;

@@ -65,6 +65,10 @@ Values KernelEvaluator::evaluateReduction(linalg::GenericOp op, llvm::ArrayRef<P
       continue;
     }
     total *= extents[dim].constant;
+    if (extents[dim].constant == 0) {
+      levels.push_back({dim, IndexExpr(0), 1}); // nothing is added
+      continue;
+    }
     int64_t staged = q < tile_.stageSteps.size() ? tile_.stageSteps[q] : extents[dim].constant;
     if (int64_t trips = staged / unroll; trips != 1)
       levels.push_back({dim, IndexExpr(trips), unroll});
@@ -149,7 +153,7 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
       return builder_->create<arith::ConstantIndexOp>(loc(), value);
     };
     Value zero = constant(0), one = constant(1);
-    Value bound = space_.materialize(current.trips, *builder_, loc());
+    Value bound = valueOf(current.trips);
     auto loop = builder_->create<scf::ForOp>(loc(), zero, bound, one, accumulators);
     OpBuilder::InsertionGuard restore(*builder_);
     builder_->setInsertionPointToStart(loop.getBody());

@@ -55,8 +55,7 @@ KernelEvaluator::Columns KernelEvaluator::columnsOf(const IndexExpr &chunk) {
     IndexExpr inside = space_.sub(IndexExpr(runs - 1), position);
     if (space_.range(inside).low < 0) {
       Value last = builder_->create<arith::ConstantIndexOp>(loc(), runs - 1);
-      Value clamped = builder_->create<arith::MinUIOp>(
-          loc(), space_.materialize(position, *builder_, loc()), last);
+      Value clamped = builder_->create<arith::MinUIOp>(loc(), valueOf(position), last);
       position = space_.addVariable(clamped, 0, runs - 1, true);
     } else {
       inside = IndexExpr(0);
@@ -145,8 +144,8 @@ Value KernelEvaluator::reduceRow(linalg::GenericOp op, const Point &row) {
           continue;
         }
         Value zero = builder_->create<arith::ConstantIndexOp>(loc(), 0);
-        Value test = builder_->create<arith::CmpIOp>(
-            loc(), arith::CmpIPredicate::sge, space_.materialize(inside, *builder_, loc()), zero);
+        Value test = builder_->create<arith::CmpIOp>(loc(), arith::CmpIPredicate::sge,
+                                                     valueOf(inside), zero);
         carried[p] = builder_->create<arith::SelectOp>(loc(), test, next[p], carried[p]);
       }
     }

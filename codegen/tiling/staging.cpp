@@ -76,7 +76,7 @@ IndexExpr KernelEvaluator::inBox(const Box &box, llvm::ArrayRef<IndexExpr> index
 llvm::SmallVector<IndexExpr> KernelEvaluator::takeApart(const IndexExpr &linear,
                                                         llvm::ArrayRef<int64_t> sizes) {
   llvm::SmallVector<IndexExpr> parts(sizes.size(), IndexExpr(0));
-  Value rest = builder_ ? space_.materialize(linear, *builder_, loc()) : Value();
+  Value rest = builder_ ? valueOf(linear) : Value();
   for (size_t d = sizes.size(); d-- > 0;) {
     if (sizes[d] == 1)
       continue;
@@ -119,9 +119,9 @@ void KernelEvaluator::forElements(const Box &box, int64_t width,
     };
     if (space_.range(linear).high < groups || !builder_)
       return visit();
-    Value inside = builder_->create<arith::CmpIOp>(
-        loc(), arith::CmpIPredicate::ult, space_.materialize(linear, *builder_, loc()),
-        builder_->create<arith::ConstantIndexOp>(loc(), groups));
+    Value inside =
+        builder_->create<arith::CmpIOp>(loc(), arith::CmpIPredicate::ult, valueOf(linear),
+                                        builder_->create<arith::ConstantIndexOp>(loc(), groups));
     auto guard = builder_->create<scf::IfOp>(loc(), inside);
     OpBuilder::InsertionGuard restore(*builder_);
     builder_->setInsertionPoint(guard.thenBlock()->getTerminator());
@@ -159,16 +159,14 @@ void KernelEvaluator::storeShared(const IndexExpr &address, Value value) {
     value = builder_->create<arith::ExtUIOp>(loc(), builder_->getI32Type(), value);
   if (!value.getType().isF32())
     value = builder_->create<arith::BitcastOp>(loc(), builder_->getF32Type(), value);
-  builder_->create<memref::StoreOp>(loc(), value, pool_,
-                                    space_.materialize(address, *builder_, loc()));
+  builder_->create<memref::StoreOp>(loc(), value, pool_, valueOf(address));
 }
 
 Value KernelEvaluator::loadFromPool(const IndexExpr &address, Type type) {
   counts_.shared += weight_;
   if (!builder_)
     return {};
-  Value value =
-      builder_->create<memref::LoadOp>(loc(), pool_, space_.materialize(address, *builder_, loc()));
+  Value value = builder_->create<memref::LoadOp>(loc(), pool_, valueOf(address));
   if (type.isF32())
     return value;
   if (type.isF16())

@@ -25,6 +25,8 @@ inline constexpr uint32_t kOldestFormatVersion = 1;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kConstantAlignment = 256;
 inline constexpr uint64_t kChunkBytes = 1 << 20;
+/// Kernels count their workgroups along x up to this many, then along y: each device allows 65,535.
+inline constexpr uint32_t kWorkgroupsAlongX = 32768;
 
 /// Bytes per element.
 uint64_t elementSize(ElementType type);

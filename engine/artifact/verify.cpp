@@ -16,6 +16,8 @@ constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
 constexpr uint64_t kSpirvAlignment = 16; // force_align in the schema
 constexpr uint64_t kUnplaced = UINT64_MAX;
+constexpr uint64_t kMaxSliceBytes = uint64_t{1}
+                                    << 40; // times a count of slices, it fits into 64 bits
 
 /// The name of a thing for messages: "values[12] \"Conv_3\"".
 std::string label(const char *list, uint32_t index, const flatbuffers::String *name) {
@@ -79,6 +81,8 @@ private:
   Status checkKernels() const;
   Status checkVariant(const std::string &owner, const Kernel &kernel,
                       const KernelVariant &variant) const;
+  Status checkSlices(const std::string &owner, const Kernel &kernel,
+                     const KernelVariant &variant) const;
   Status checkTexels(const std::string &owner, const Kernel &kernel,
                      const KernelVariant &variant) const;
   Status checkCommands() const;
@@ -337,7 +341,22 @@ Status Verifier::checkVariant(const std::string &owner, const Kernel &kernel,
   for (const flatbuffers::String *capability : *variant.capabilities())
     if (capability->size() == 0)
       return damaged(owner, "an empty capability");
+  GANTRY_RETURN_IF_ERROR(checkSlices(owner, kernel, variant));
   return checkTexels(owner, kernel, variant);
+}
+
+Status Verifier::checkSlices(const std::string &owner, const Kernel &kernel,
+                             const KernelVariant &variant) const {
+  if (variant.slice_workgroups() == 0)
+    return Status::ok();
+  const uint32_t count = variant.slice_bytes() ? variant.slice_bytes()->size() : 0;
+  if (variant.slice_workgroups() > kWorkgroupsAlongX || count != kernel.buffer_count())
+    return damaged(owner, "slices of %u workgroups and %u of %u buffers",
+                   variant.slice_workgroups(), count, kernel.buffer_count());
+  for (const uint64_t bytes : *variant.slice_bytes())
+    if (bytes > kMaxSliceBytes)
+      return damaged(owner, "a slice of %llu bytes", static_cast<unsigned long long>(bytes));
+  return Status::ok();
 }
 
 Status Verifier::checkTexels(const std::string &owner, const Kernel &kernel,

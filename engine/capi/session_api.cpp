@@ -53,6 +53,10 @@ Result<program::SessionOptions> readOptions(const gantry_session_options_t *sour
   options.checkMemory = source->check_memory != 0;
   if (source->cache_path)
     options.cachePath = source->cache_path;
+  constexpr size_t kLimit =
+      offsetof(gantry_session_options_t, dispatch_limit_ns) + sizeof(uint64_t);
+  if (source->struct_size >= kLimit && source->dispatch_limit_ns != 0)
+    options.dispatchLimitNs = source->dispatch_limit_ns;
   constexpr size_t kArena = offsetof(gantry_session_options_t, arena) + sizeof(void *);
   if (source->struct_size >= kArena && source->arena) {
     if (source->arena->storage->heap() != device.heap)
@@ -266,6 +270,7 @@ gantry_status_t gantry_session_dispatch(const gantry_session_t *session, size_t 
     info->workgroup_size[i] = source->workgroupSize[i];
   }
   info->shared_bytes = source->sharedBytes;
+  info->parts = source->parts;
   info->binding = static_cast<gantry_binding_t>(source->binding);
   return GANTRY_STATUS_OK;
 }

@@ -70,10 +70,12 @@ Status CommandList::dispatch(const Dispatch &dispatch) {
                    kernel.name().c_str(), dispatch.buffers.size(), dispatch.dims.size(),
                    kernel.bufferCount(), kernel.dimCount());
   for (int i = 0; i < 3; ++i)
-    if (dispatch.workgroups[i] > owner_.info().profile.maxWorkgroupCount[i])
+    if (uint64_t{dispatch.firstWorkgroup[i]} + dispatch.workgroups[i] >
+        owner_.info().profile.maxWorkgroupCount[i])
       return statusf(StatusCode::kUnsupported,
-                     "dispatch of '%s': %u workgroups in dimension %d, the device allows %u",
-                     kernel.name().c_str(), dispatch.workgroups[i], i,
+                     "dispatch of '%s': %u workgroups from %u on in dimension %d, the device "
+                     "allows %u",
+                     kernel.name().c_str(), dispatch.workgroups[i], dispatch.firstWorkgroup[i], i,
                      owner_.info().profile.maxWorkgroupCount[i]);
   GANTRY_RETURN_IF_ERROR(checkBindings(dispatch));
   const uint32_t storage = kernel.storageBufferCount();

@@ -99,6 +99,7 @@ struct Dispatch {
   std::span<const BufferRange> buffers;
   std::span<const uint64_t> dims;
   uint32_t workgroups[3] = {1, 1, 1};
+  uint32_t firstWorkgroup[3] = {0, 0, 0}; // what the kernel sees as the first one's id
 };
 
 /// What a command list will hold at most; dispatches and timestamps beyond it are refused.

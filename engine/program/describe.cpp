@@ -211,6 +211,7 @@ private:
           json_.value(variant->ladder()->Get(i)->string_view());
         json_.endList();
         json_.field("subgroup_size", variant->subgroup_size());
+        json_.field("slice_workgroups", variant->slice_workgroups());
         const flatbuffers::String *tile = variant->tile();
         if (!tile || tile->size() == 0)
           tile = kernel->tile();

@@ -91,36 +91,27 @@ Status checkVariant(const artifact::Kernel &kernel, const artifact::KernelVarian
   return device::checkKernel(sourceOf(kernel, variant, texelsOf(variant)), profile);
 }
 
-/// Whether the device's limits allow to bind these buffers so.
+/// Whether the device's limits allow to bind these buffers so, or slices of them.
 Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVariant &variant,
                     const DeviceProfile &profile, std::span<const BoundBuffer> buffers) {
-  if (variant.binding() == Binding::address)
-    return {};
-  const std::vector<device::TexelRead> texels = texelsOf(variant);
-  auto read = texels.begin();
-  for (uint32_t i = 0; i < buffers.size(); ++i) {
-    const BoundBuffer &buffer = buffers[i];
-    bool storage = true;
-    if (read != texels.end() && read->buffer == i) {
-      storage = !read->alone;
-      const uint64_t texel = device::texelBytes(read->format);
-      ++read;
-      if (buffer.sizeBytes / texel + (buffer.sizeBytes % texel != 0) >
-              profile.maxTexelBufferElements ||
-          buffer.offsetBytes % profile.texelBufferAlignment != 0)
-        return statusf(StatusCode::kUnsupported,
-                       "kernel '%s' reads a tensor of %" PRIu64 " bytes at %" PRIu64
-                       " as texels; the device's texel buffers hold %" PRIu64
-                       " and begin at multiples of %" PRIu64 " bytes",
-                       kernel.name()->c_str(), buffer.sizeBytes, buffer.offsetBytes,
-                       profile.maxTexelBufferElements, profile.texelBufferAlignment);
-    }
-    if (storage && buffer.sizeBytes > profile.maxStorageBufferRange)
+  for (const device::TexelRead &read : texelsOf(variant))
+    if (read.buffer < buffers.size() &&
+        buffers[read.buffer].offsetBytes % profile.texelBufferAlignment != 0)
       return statusf(StatusCode::kUnsupported,
-                     "kernel '%s' binds a tensor of %" PRIu64
-                     " bytes, the device's storage buffers hold %" PRIu64
-                     " and it has no addresses to use instead",
-                     kernel.name()->c_str(), buffer.sizeBytes, profile.maxStorageBufferRange);
+                     "kernel '%s' reads a tensor at byte %" PRIu64
+                     " as texels; the device's texel buffers begin at multiples of %" PRIu64,
+                     kernel.name()->c_str(), buffers[read.buffer].offsetBytes,
+                     profile.texelBufferAlignment);
+  if (slicesAtOnce(variant, profile, buffers) == 0) {
+    uint64_t largest = 0;
+    for (const BoundBuffer &buffer : buffers)
+      largest = std::max(largest, buffer.sizeBytes);
+    return statusf(StatusCode::kUnsupported,
+                   "kernel '%s' binds a tensor of %" PRIu64 " bytes; the device's storage buffers "
+                   "hold %" PRIu64 ", its texel buffers %" PRIu64
+                   " texels, and the kernel has neither addresses nor slices to use instead",
+                   kernel.name()->c_str(), largest, profile.maxStorageBufferRange,
+                   profile.maxTexelBufferElements);
   }
   return {};
 }

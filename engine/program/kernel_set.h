@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/device/device.h"
+#include "engine/program/parts.h"
 #include "engine/program/program.h"
 
 #include <map>
@@ -20,12 +21,6 @@ const char *bindingName(device::BindingMode mode); // "storage_buffer", "address
 /// "auto", "storage-buffer", "address", "texel" ("_" for "-" is taken, too); any other name is
 /// kInvalidArgument.
 Result<BindingChoice> parseBinding(const std::string &name);
-
-/// What a dispatch will find in one of its buffers.
-struct BoundBuffer {
-  uint64_t sizeBytes = 0;
-  uint64_t offsetBytes = 0; // from a multiple of 256 in device memory
-};
 
 /// The variant of a kernel for these buffers (as many as the kernel has; or none, where they are
 /// not known yet and count as small): the binding that is asked for, or that the device prefers.

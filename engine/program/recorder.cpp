@@ -17,7 +17,8 @@ void Recorder::note(std::span<const Access> accesses) {
 
 Status Recorder::dispatch(const device::Dispatch &dispatch, std::span<const Access> accesses) {
   GANTRY_RETURN_IF_ERROR(list_.dispatch(dispatch));
-  note(accesses);
+  if (!accesses.empty())
+    note(accesses);
   return {};
 }
 

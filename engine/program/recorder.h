@@ -19,6 +19,7 @@ public:
     device::BufferRange range;
     bool write;
   };
+  /// One of a command's parts; accesses: all that its parts do together, with the first of them.
   Status dispatch(const device::Dispatch &dispatch, std::span<const Access> accesses);
   Status copy(const device::BufferRange &source, const device::BufferRange &target);
   Status fill(const device::BufferRange &range, uint32_t word);

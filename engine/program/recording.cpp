@@ -140,13 +140,16 @@ Status Recording::recordAll(const Context &context) {
   const artifact::Program &program = context.program.metadata();
   const SessionOptions &options = context.options;
   device::CommandListCapacity capacity;
+  parts_.resize(variants_.size());
   for (uint32_t i = 0; i < variants_.size(); ++i) {
     if (!variants_[i])
       continue;
+    GANTRY_ASSIGN_OR_RETURN(parts_[i], cutDispatch(context, i));
     const device::Kernel &kernel = context.kernels.get(variants_[i]);
-    capacity.dispatches += 1;
-    capacity.storageBuffers += kernel.storageBufferCount();
-    capacity.texelBuffers += static_cast<uint32_t>(kernel.texels().size());
+    const auto count = static_cast<uint32_t>(parts_[i].size());
+    capacity.dispatches += count;
+    capacity.storageBuffers += count * kernel.storageBufferCount();
+    capacity.texelBuffers += count * static_cast<uint32_t>(kernel.texels().size());
   }
   capacity.timestamps = context.timed ? program.commands()->size() + 1 : 0;
   if (options.checkMemory)
@@ -220,17 +223,16 @@ Status Recording::recordCommand(const Context &context, Recorder &recorder, uint
 Status Recording::recordDispatch(const Context &context, Recorder &recorder, uint32_t index) {
   const artifact::Program &program = context.program.metadata();
   const artifact::Command &command = *program.commands()->Get(index);
-  std::vector<device::BufferRange> buffers;
+  const artifact::KernelVariant &variant = *variants_[index];
+  std::vector<device::BufferRange> ranges;
   std::vector<Recorder::Access> accesses;
   for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
     const uint32_t value = command.bindings()->Get(b);
     const bool write = command.writes()->Get(b) != 0;
-    const device::BufferRange range = rangeOf(context, value);
-    buffers.push_back(bindable(range));
-    accesses.push_back({range, write});
-    if (write && context.options.hooks.shiftOutputOfCommand == index) {
-      buffers.back().offsetBytes += artifact::elementSize(program.values()->Get(value)->type());
-    }
+    ranges.push_back(rangeOf(context, value));
+    accesses.push_back({ranges.back(), write});
+    if (write && context.options.hooks.shiftOutputOfCommand == index)
+      ranges.back().offsetBytes += artifact::elementSize(program.values()->Get(value)->type());
   }
   std::vector<uint64_t> dims;
   for (uint32_t expr : *command.dims()) {
@@ -242,21 +244,47 @@ Status Recording::recordDispatch(const Context &context, Recorder &recorder, uin
     dims.push_back(static_cast<uint64_t>(dim));
   }
   device::Dispatch dispatch;
-  dispatch.kernel = &context.kernels.get(variants_[index]);
-  dispatch.buffers = buffers;
+  dispatch.kernel = &context.kernels.get(&variant);
   dispatch.dims = dims;
+  std::vector<device::BufferRange> buffers(ranges.size());
+  for (const Part &part : parts_[index]) {
+    for (uint32_t b = 0; b < ranges.size(); ++b) {
+      const auto [size, offset] =
+          stretchOf(variant, part, b, {ranges[b].sizeBytes, ranges[b].offsetBytes});
+      buffers[b] = bindable({ranges[b].memory, offset, size});
+    }
+    dispatch.buffers = buffers;
+    std::copy(part.first.begin(), part.first.end(), dispatch.firstWorkgroup);
+    std::copy(part.count.begin(), part.count.end(), dispatch.workgroups);
+    GANTRY_RETURN_IF_ERROR(recorder.dispatch(dispatch, accesses));
+    accesses.clear();
+  }
+  return {};
+}
+
+Result<std::vector<Part>> Recording::cutDispatch(const Context &context, uint32_t index) const {
+  const artifact::Command &command = *context.program.metadata().commands()->Get(index);
+  const DeviceProfile &profile = context.device.profile();
+  std::array<uint32_t, 3> workgroups{};
   for (uint32_t i = 0; i < 3; ++i) {
     const int64_t count = plan_->exprs[artifact::workgroupCountOf(command, *variants_[index], i)];
-    const uint32_t limit = context.device.profile().maxWorkgroupCount[i];
+    const uint32_t limit = profile.maxWorkgroupCount[i];
     if (count == 0)
-      return {}; // an empty tensor: nothing to do
+      return std::vector<Part>(); // an empty tensor: nothing to do
     if (count > limit)
       return statusf(StatusCode::kUnsupported,
                      "'%s' needs %" PRId64 " workgroups in dimension %u, the device allows %u",
                      command.name()->c_str(), count, i, limit);
-    dispatch.workgroups[i] = static_cast<uint32_t>(count);
+    workgroups[i] = static_cast<uint32_t>(count);
   }
-  return recorder.dispatch(dispatch, accesses);
+  std::vector<BoundBuffer> buffers;
+  for (uint32_t value : *command.bindings())
+    buffers.push_back({plan_->sizeBytes[value], 0});
+  const auto flops = static_cast<uint64_t>(plan_->exprs[command.flops()]);
+  const auto bytes = static_cast<uint64_t>(plan_->exprs[command.bytes_moved()]);
+  return partsOf(*variants_[index], workgroups, buffers,
+                 slicesAtOnce(*variants_[index], profile, buffers),
+                 slowEstimateNs(flops, bytes, profile), context.options.dispatchLimitNs);
 }
 
 // ---- checkMemory -------------------------------------------------------------------------------

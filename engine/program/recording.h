@@ -44,6 +44,8 @@ public:
   const std::shared_ptr<const ShapePlan> &plan() const { return plan_; }
   device::CommandList &list() { return *list_; }
   const std::vector<const artifact::KernelVariant *> &variants() const { return variants_; }
+  /// How many parts a command's dispatch is recorded as.
+  uint32_t partCount(uint32_t command) const { return static_cast<uint32_t>(parts_[command].size()); }
 
   /// Where the host writes an input before, and reads an output after a run; nullptr where that is
   /// a buffer of the caller's.
@@ -91,6 +93,7 @@ private:
   Status recordCopiesOut(const Context &context, Recorder &recorder);
   Status recordCommand(const Context &context, Recorder &recorder, uint32_t index);
   Status recordDispatch(const Context &context, Recorder &recorder, uint32_t index);
+  Result<std::vector<Part>> cutDispatch(const Context &context, uint32_t index) const;
   Status recordBefore(const Context &context, Recorder &recorder, uint32_t index);
   Status recordAfter(const Context &context, Recorder &recorder, uint32_t index);
   Status recordOutputPoison(const Context &context, Recorder &recorder);
@@ -98,6 +101,7 @@ private:
 
   std::shared_ptr<const ShapePlan> plan_;
   std::vector<const artifact::KernelVariant *> variants_;
+  std::vector<std::vector<Part>> parts_; // by command
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
   std::vector<int32_t> portOfValue_; // ~i: output i, i: input i, INT32_MIN: neither

@@ -344,6 +344,9 @@ Status Session::collect(Run &run) {
   if (options_.timestamps) {
     timedPlan_ = run.recording_->plan();
     timedVariants_ = run.recording_->variants();
+    timedParts_.clear();
+    for (uint32_t i = 0; i < timedVariants_.size(); ++i)
+      timedParts_.push_back(run.recording_->partCount(i));
     lastTimesNs_.clear();
     for (size_t i = 1; i < times.size(); ++i)
       lastTimesNs_.push_back(times[i] - times[i - 1]);
@@ -419,6 +422,7 @@ Result<DispatchInfo> Session::dispatch(size_t index) const {
       info.workgroupSize[i] = artifact::workgroupSizeOf(kernel, *variant, i);
     }
     info.sharedBytes = variant->shared_bytes();
+    info.parts = timedParts_[index];
     info.binding = choiceOf(variant->binding());
   }
   return info;

@@ -57,6 +57,7 @@ struct DispatchInfo {
   uint32_t workgroups[3] = {0, 0, 0};
   uint32_t workgroupSize[3] = {0, 0, 0};
   uint32_t sharedBytes = 0;
+  uint32_t parts = 0; // dispatches that the command is recorded as (parts.h)
   BindingChoice binding = BindingChoice::kAuto; // kAuto for copies
 };
 
@@ -162,6 +163,7 @@ private:
   // Of the last run that ended, with timestamps:
   std::shared_ptr<const ShapePlan> timedPlan_;
   std::vector<const artifact::KernelVariant *> timedVariants_;
+  std::vector<uint32_t> timedParts_;
   std::vector<uint64_t> lastTimesNs_; // per command
   Statistics statistics_;
 };

@@ -21,6 +21,9 @@ struct TestHooks {
 struct SessionOptions {
   BindingChoice binding = BindingChoice::kAuto;
   bool timestamps = false;
+  // What one dispatch may take on a slow device of its kind (parts.h): longer ones are cut into
+  // parts, between which others get the GPU. 0: no limit.
+  uint64_t dispatchLimitNs = 500'000'000;
   bool checkMemory = false;             // poison and canaries: see memory_check.h
   std::shared_ptr<Storage> arena;       // of the caller's; none: the session's own
   std::optional<std::string> cachePath; // as device::Device::createKernels

@@ -77,6 +77,30 @@ TEST_P(CommandConformance, dispatchesInEachBinding) {
   }
 }
 
+// The parts of a dispatch: a kernel over some of its workgroups sees their own ids.
+TEST_P(CommandConformance, dispatchesMayBeginAtALaterWorkgroup) {
+  for (BindingMode binding : bindings()) {
+    auto ramp = kernel("ramp", 1, 3, binding);
+    ASSERT_TRUE(ramp);
+    auto memory = allocate(MemoryKind::kUnified, 4096);
+    std::memset(memory->mapped(), 0, 4096);
+    const BufferRange buffers[] = {{memory.get(), 0, 4096}};
+    const uint64_t dims[] = {1000, 5, 2};
+    device::Dispatch dispatch;
+    dispatch.kernel = ramp.get();
+    dispatch.buffers = buffers;
+    dispatch.dims = dims;
+    dispatch.firstWorkgroup[0] = 3;
+    dispatch.workgroups[0] = 4;
+    auto list = begin({1, 1, 0});
+    ASSERT_TRUE(list->dispatch(dispatch).isOk());
+    finish(*list);
+    const auto *values = reinterpret_cast<const uint32_t *>(memory->mapped());
+    for (uint32_t i = 0; i < 1024; ++i)
+      ASSERT_EQ(values[i], i >= 3 * 64 && i < 7 * 64 ? 5 + 2 * i : 0) << i;
+  }
+}
+
 TEST_P(CommandConformance, eachDispatchHasItsOwnDims) {
   for (BindingMode binding : bindings()) {
     auto ramp = kernel("ramp", 1, 3, binding);

@@ -29,8 +29,10 @@ std::span<const uint32_t> spirv(const std::string &kernel, device::BindingMode b
 // ---- the fake driver ---------------------------------------------------------------------------
 
 /// What the GLSL kernels do, on the host. Elements beyond what the workgroups reach stay.
+uint64_t first(const HostKernelCall &call) { return uint64_t{64} * call.firstWorkgroup[0]; }
+
 uint64_t reached(const HostKernelCall &call) {
-  return std::min<uint64_t>(call.dims[0], uint64_t{64} * call.workgroups[0]);
+  return std::min<uint64_t>(call.dims[0], first(call) + uint64_t{64} * call.workgroups[0]);
 }
 
 float loadFloat(std::span<const uint8_t> bytes, uint64_t index) {
@@ -40,14 +42,14 @@ float loadFloat(std::span<const uint8_t> bytes, uint64_t index) {
 }
 
 void addOnHost(const HostKernelCall &call) {
-  for (uint64_t i = 0; i < reached(call); ++i) {
+  for (uint64_t i = first(call); i < reached(call); ++i) {
     const float sum = loadFloat(call.buffers[0], i) + loadFloat(call.buffers[1], i);
     std::memcpy(call.buffers[2].data() + 4 * i, &sum, 4);
   }
 }
 
 void rampOnHost(const HostKernelCall &call) {
-  for (uint64_t i = 0; i < reached(call); ++i) {
+  for (uint64_t i = first(call); i < reached(call); ++i) {
     const auto value = static_cast<uint32_t>(call.dims[1] + i * call.dims[2]);
     std::memcpy(call.buffers[0].data() + 4 * i, &value, 4);
   }
@@ -64,7 +66,7 @@ float loadHalf(std::span<const uint8_t> bytes, uint64_t index) {
 }
 
 void gatherOnHost(const HostKernelCall &call) {
-  for (uint64_t i = 0; i < reached(call); ++i) {
+  for (uint64_t i = first(call); i < reached(call); ++i) {
     int32_t number;
     std::memcpy(&number, call.buffers[1].data() + 4 * i, 4);
     const float sum = loadFloat(call.buffers[0], static_cast<uint64_t>(number)) +

@@ -29,7 +29,8 @@ VARIANTS = {
     "staging: shared memory, validation": (
         "vulkan:staging", {"GANTRY_VALIDATION": "1"}, ["--binding", "storage-buffer"]),
     "lavapipe: texel, validation": ("vulkan:lavapipe", {"GANTRY_VALIDATION": "1"}, ["--binding", "texel"]),
-    "lavapipe: storage-buffer": ("vulkan:lavapipe", {}, ["--binding", "storage-buffer"]),
+    "lavapipe: storage-buffer, dispatches in parts": (
+        "vulkan:lavapipe", {}, ["--binding", "storage-buffer", "--dispatch-limit", "0.001"]),
     "lavapipe: memory checked": ("vulkan:lavapipe", {"GANTRY_VALIDATION": "1"}, ["--check-memory"]),
 }
 

@@ -24,11 +24,12 @@
 
 namespace gantry::test {
 
-/// What a kernel finds: its buffers, in order, its dims and the count of workgroups.
+/// What a kernel finds: its buffers, in order, its dims, the count of workgroups and the first
+/// one's id.
 struct HostKernelCall {
   std::span<const std::span<uint8_t>> buffers;
   std::span<const uint64_t> dims;
-  uint32_t workgroups[3];
+  uint32_t workgroups[3], firstWorkgroup[3];
 };
 using HostKernel = std::function<void(const HostKernelCall &)>;
 

@@ -160,6 +160,7 @@ Status FakeList::doDispatch(const device::Dispatch &dispatch) {
   std::copy(dispatch.buffers.begin(), dispatch.buffers.end(), command.buffers);
   std::copy(dispatch.dims.begin(), dispatch.dims.end(), command.dims);
   std::copy_n(dispatch.workgroups, 3, command.workgroups);
+  std::copy_n(dispatch.firstWorkgroup, 3, command.firstWorkgroup);
   return add(command);
 }
 
@@ -242,8 +243,9 @@ void FakeList::runOne(const Command &command, uint64_t &clockNs) {
         return;
       buffers[i] = {span(command.buffers[i]), command.buffers[i].sizeBytes};
     }
-    HostKernelCall call{{buffers, command.bufferCount}, {command.dims, command.dimCount}, {}};
+    HostKernelCall call{{buffers, command.bufferCount}, {command.dims, command.dimCount}, {}, {}};
     std::copy_n(command.workgroups, 3, call.workgroups);
+    std::copy_n(command.firstWorkgroup, 3, call.firstWorkgroup);
     command.kernel->function()(call);
     break;
   }

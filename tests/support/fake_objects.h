@@ -66,7 +66,7 @@ private:
     uint32_t bufferCount = 0, dimCount = 0;
     device::BufferRange buffers[kMaxKernelArguments];
     uint64_t dims[kMaxKernelArguments];
-    uint32_t workgroups[3];
+    uint32_t workgroups[3], firstWorkgroup[3];
   };
   Status add(const Command &command);
   void runOne(const Command &command, uint64_t &clockNs);

@@ -110,6 +110,7 @@ void printJson(const BenchOptions &options, const HostSession &session,
     row["gbytes_per_s"] = perNs(info.bytes, rows[i].spread.median);
     row["workgroups"] = info.workgroups;
     row["workgroup_size"] = info.workgroup_size;
+    row["parts"] = info.parts;
     row["shared_bytes"] = info.shared_bytes;
     row["binding"] = bindingName(info.binding);
     dispatches.push_back(std::move(row));
@@ -165,12 +166,14 @@ void printText(const BenchOptions &options, const HostSession &session,
   for (size_t i = 0; i < shown; ++i) {
     const gantry_dispatch_info_t &info = rows[i].info;
     const Spread &spread = rows[i].spread;
-    table.addRow({info.name ? info.name : "", humanTime(spread.median),
-                  fmt::format("{}-{}", humanTime(spread.p10), humanTime(spread.p90)),
-                  fmt::format("{:.1f} %", total > 0 ? 100 * spread.median / total : 0.0),
-                  fmt::format("{:.2f}", perNs(info.flops, spread.median)),
-                  fmt::format("{:.2f}", perNs(info.bytes, spread.median)), extent(info.workgroups),
-                  extent(info.workgroup_size), humanBytes(info.shared_bytes)});
+    table.addRow(
+        {info.name ? info.name : "", humanTime(spread.median),
+         fmt::format("{}-{}", humanTime(spread.p10), humanTime(spread.p90)),
+         fmt::format("{:.1f} %", total > 0 ? 100 * spread.median / total : 0.0),
+         fmt::format("{:.2f}", perNs(info.flops, spread.median)),
+         fmt::format("{:.2f}", perNs(info.bytes, spread.median)),
+         extent(info.workgroups) + (info.parts > 1 ? fmt::format(" in {}", info.parts) : ""),
+         extent(info.workgroup_size), humanBytes(info.shared_bytes)});
   }
   print(table.format(colourOnStdout(), terminalWidth()));
   if (shown < rows.size())

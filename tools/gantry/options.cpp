@@ -53,6 +53,14 @@ void addSessionOptions(CLI::App &command, SessionRequest &request) {
           ""));
   command.add_option("--binding", request.binding, "How kernels reach their buffers (auto)")
       ->check(CLI::IsMember({"auto", "storage-buffer", "address", "texel"}));
+  command
+      .add_option(
+          "--dispatch-limit", request.dispatchLimitMs,
+          "Cut dispatches that may take longer than this many milliseconds on a slow device "
+          "of the kind into parts, so that a watchdog or a desktop gets the GPU in between "
+          "(500)")
+      ->type_name("MS")
+      ->check(CLI::Range(0.000001, 1e9));
 }
 
 void addProfileOption(CLI::App &command, std::string &profile) {

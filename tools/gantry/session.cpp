@@ -32,6 +32,7 @@ HostSession::HostSession(gantry_program_t *program, const SessionRequest &reques
   options.binding = bindingOf(request.binding);
   options.timestamps = request.timestamps;
   options.check_memory = request.checkMemory;
+  options.dispatch_limit_ns = static_cast<uint64_t>(request.dispatchLimitMs * 1e6);
   gantry_session_t *session = nullptr;
   check(gantry_session_create(program, device_.get(), &options, &session));
   session_.reset(session);

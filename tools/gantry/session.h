@@ -15,6 +15,7 @@ struct SessionRequest {
   std::string device;           // --device
   std::string binding = "auto"; // "auto", "storage-buffer", "address", "texel"
   bool timestamps = false, checkMemory = false;
+  double dispatchLimitMs = 0; // 0: the engine's own
 };
 
 class HostSession {

@@ -291,6 +291,9 @@ typedef struct gantry_session_options {
                              the session keeps until its end; NULL: memory of its own. Sessions of
                              one device may share it, since their runs take turns: it then has what
                              the largest needs. A shape that needs more fails with OUT_OF_MEMORY. */
+  uint64_t dispatch_limit_ns; /* longer dispatches are cut into parts (at most 1024), by an estimate
+                                 for a slow device of the kind, so that others, and watchdogs, get
+                                 the GPU in between; 0: 500,000,000; UINT64_MAX: never */
 } gantry_session_options_t;
 
 /* Compiles the pipelines in parallel, uploads the constants, plans and allocates the arena (static
@@ -366,6 +369,8 @@ typedef struct gantry_dispatch_info {
   uint32_t workgroup_size[3];
   uint32_t shared_bytes;
   gantry_binding_t binding;
+  uint32_t parts; /* dispatches that it was cut into (dispatch_limit_ns, or buffers beyond what the
+                     device binds at once); 1 as a rule */
 } gantry_dispatch_info_t;
 GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *session, size_t index,
                                                    gantry_dispatch_info_t *info);

@@ -4,6 +4,7 @@
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
+#i = affine_map<(m, n) -> (m, n)>
 
 // Two ways to compute one product. The baseline loads what each invocation needs; where a subgroup
 // shares a tile, each of its eight lanes loads a vector of what all of them need, and passes it on.
@@ -39,6 +40,42 @@ module {
         linalg.yield %s : f32
       } -> tensor<512x512xf32>
       return %0 : tensor<512x512xf32>
+    }
+  }
+
+  // Without a reduction: one stretch of memory, lane by lane, 64 points each. A part of the dispatch may
+  // end after any workgroup, 2 KiB on in each buffer.
+  // CHECK-LABEL: func.func @kernel_1_texel(
+  // CHECK-SAME: gantry.lanes = 8 : i64, gantry.merged = 0 : i64
+  // CHECK-SAME: gantry.slice_bytes = array<i64: 2048, 2048, 2048>, gantry.slice_workgroups = 1
+  module @kernel_1 attributes {gantry.kernel} {
+    func.func @kernel_1(%x: tensor<2048x1024xf32>, %y: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+      %e = tensor.empty() : tensor<2048x1024xf32>
+      %0 = linalg.generic {indexing_maps = [#i, #i, #i], iterator_types = ["parallel", "parallel"]} ins(%x, %y : tensor<2048x1024xf32>, tensor<2048x1024xf32>) outs(%e : tensor<2048x1024xf32>) {
+      ^bb0(%p: f32, %q: f32, %o: f32):
+        %s = arith.addf %p, %q : f32
+        linalg.yield %s : f32
+      } -> tensor<2048x1024xf32>
+      return %0 : tensor<2048x1024xf32>
+    }
+  }
+
+  // What one row gives depends on the row's number: it cannot be cut along the rows.
+  // CHECK-LABEL: func.func @kernel_2(
+  // CHECK-NOT: gantry.slice_bytes
+  // CHECK: return
+  module @kernel_2 attributes {gantry.kernel} {
+    func.func @kernel_2(%x: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+      %e = tensor.empty() : tensor<2048x1024xf32>
+      %0 = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2048x1024xf32>) outs(%e : tensor<2048x1024xf32>) {
+      ^bb0(%p: f32, %o: f32):
+        %r = linalg.index 0 : index
+        %k = arith.index_cast %r : index to i32
+        %f = arith.sitofp %k : i32 to f32
+        %s = arith.addf %p, %f : f32
+        linalg.yield %s : f32
+      } -> tensor<2048x1024xf32>
+      return %0 : tensor<2048x1024xf32>
     }
   }
 }

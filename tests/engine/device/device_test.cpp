@@ -263,7 +263,7 @@ TEST_F(DeviceTest, dispatchesAreChecked) {
   EXPECT_TRUE(list->dispatch(dispatch).isOk());
   dispatch.workgroups[2] = 101;
   EXPECT_EQ(list->dispatch(dispatch).message(),
-            "dispatch of 'k': 101 workgroups in dimension 2, the device allows 100");
+            "dispatch of 'k': 101 workgroups from 0 on in dimension 2, the device allows 100");
   dispatch.workgroups[2] = 1;
   buffers[1].offsetBytes = 16;
   EXPECT_EQ(list->dispatch(dispatch).message(),

@@ -84,8 +84,9 @@ TEST_F(ChooseVariantTest, fallsToAddressesAboveTheStorageBufferLimit) {
   EXPECT_EQ(choose(BindingChoice::kStorageBuffer, limit + 1), "address");
   profile_.features.bufferDeviceAddress = false;
   EXPECT_EQ(choose(BindingChoice::kAuto, limit + 1),
-            "kernel 'invert' binds a tensor of 134217729 bytes, the device's storage buffers hold "
-            "134217728 and it has no addresses to use instead");
+            "kernel 'invert' binds a tensor of 134217729 bytes; the device's storage buffers hold "
+            "134217728, its texel buffers 134217728 texels, and the kernel has neither addresses "
+            "nor slices to use instead");
 }
 
 TEST_F(ChooseVariantTest, fallsToStorageBuffersWithoutRoomForAddresses) {
@@ -132,9 +133,10 @@ TEST_F(OnlyTexelTest, isTheLastResort) {
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "texel");
   EXPECT_EQ(chooseTwice(BindingChoice::kStorageBuffer),
             "kernel 'twice' has no variant that binds storage buffers");
-  EXPECT_EQ(chooseTwice(BindingChoice::kTexel, {64, 8}),
-            "kernel 'twice' reads a tensor of 64 bytes at 8 as texels; the device's texel buffers "
-            "hold 134217728 and begin at multiples of 16 bytes");
+  EXPECT_EQ(
+      chooseTwice(BindingChoice::kTexel, {64, 8}),
+      "kernel 'twice' reads a tensor at byte 8 as texels; the device's texel buffers begin at "
+      "multiples of 16");
 }
 
 TEST(ParseBinding, knowsItsNames) {

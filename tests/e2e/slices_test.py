@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Tensors larger than the device binds at once: read and written in slices, by the kernels that it runs
+best, with the answer of the kernels that use addresses.
+
+    slices_test.py --gantry TOOL
+"""
+import argparse
+import json
+
+import support
+
+MODEL = """#id = affine_map<(m, n) -> (m, n)>
+#row = affine_map<(m, n) -> (n)>
+func.func @main(%x: tensor<ROWSx1024xf32>, %b: tensor<1024xf32>) -> tensor<ROWSx1024xf32> {
+  %e = tensor.empty() : tensor<ROWSx1024xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %b : tensor<ROWSx1024xf32>, tensor<1024xf32>) outs(%e : tensor<ROWSx1024xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %s = arith.addf %p, %q : f32
+    %t = arith.mulf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<ROWSx1024xf32>
+  return %r : tensor<ROWSx1024xf32>
+}
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--gantry", required=True)
+    arguments = parser.parse_args()
+    test = support.Test(arguments.gantry)
+    devices = json.loads(test.call("devices", "--json"))
+    limit = devices["devices"][0]["max_storage_buffer_bytes"]
+    rows = limit // 4096 + 24  # a last slice that is shorter than the others
+    model = test.folder / "large.mlir"
+    model.write_text(MODEL.replace("ROWS", str(rows)))
+    artifact = test.folder / "large.gantry"
+
+    def compiled():
+        test.call("compile", model, "-p", "vulkan:lavapipe", "-o", artifact)
+
+    def run(binding):
+        test.call("run", artifact, "--random", "1", "--binding", binding, "-o", test.folder / f"{binding}.npy",
+                  environment={"GANTRY_VALIDATION": "1"})
+
+    def same():
+        if (test.folder / "address.npy").read_bytes() != (test.folder / "auto.npy").read_bytes():
+            raise support.Failure("the outputs differ")
+        return f"{rows} rows of 4 KiB"
+
+    def sliced():
+        report = json.loads(test.call("bench", artifact, "--runs", "1", "--warmup", "0", "--json"))
+        dispatch = report["dispatches"][0]
+        if dispatch["parts"] < 2 or dispatch["binding"] == "address":
+            raise support.Failure(f"{dispatch['parts']} parts, bound by {dispatch['binding']}")
+        return f"{dispatch['parts']} parts, bound by {dispatch['binding']}"
+
+    if test.check("compiles", compiled):
+        test.check("runs by address", run, "address")
+        test.check("runs as the device likes best", run, "auto")
+        test.check("same output", same)
+        test.check("in slices", sliced)
+    test.finish()
+
+
+main()
