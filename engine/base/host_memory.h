@@ -13,6 +13,7 @@
 // Elements are trivially copyable and begin as zero bytes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -119,22 +120,24 @@ private:
   uint32_t capacity_ = 0;
 };
 
-/// A growing array whose elements never move: segment k holds 1024 * 2^k of them. Elements need not
-/// be copyable; they begin as zero bytes and are not destroyed.
+/// A growing array whose elements never move: segment k holds 1024 * 2^k of them, from the start of
+/// a cache line on, and behind them a table of where each 1024 elements lie, which replaces the
+/// table of the segment before. So finding an element is two loads and no search for its segment.
+/// Elements need not be copyable; they begin as zero bytes and are not destroyed.
 /// Threads: grow() by one thread at a time; find() by any thread at any time.
 template <typename T> class SegmentedArray {
-  static_assert(std::is_trivially_destructible_v<T>);
+  static_assert(std::is_trivially_destructible_v<T> && sizeof(T) % alignof(T *) == 0);
   static constexpr uint32_t kFirstLog2 = 10;
   static constexpr uint32_t kSegments = 21;
+  static constexpr size_t kLineBytes = 64;
 
 public:
   explicit SegmentedArray(const HostAllocator &allocator) : allocator_(allocator) {}
   SegmentedArray(const SegmentedArray &) = delete;
   SegmentedArray &operator=(const SegmentedArray &) = delete;
   ~SegmentedArray() {
-    for (uint32_t k = 0; k < kSegments; ++k)
-      if (T *segment = segments_[k].load(std::memory_order_relaxed))
-        allocator_.free(allocator_.user, segment, segmentBytes(k));
+    for (uint32_t k = 0; k < kSegments && segments_[k] != nullptr; ++k)
+      allocator_.free(allocator_.user, segments_[k], segmentBytes(k));
   }
 
   /// The elements that exist: indices below it.
@@ -149,17 +152,23 @@ public:
     void *memory = allocator_.allocateZeroed(segmentBytes(k));
     if (memory == nullptr)
       return false;
-    segments_[k].store(static_cast<T *>(memory), std::memory_order_release);
+    segments_[k] = memory;
+    const auto at = reinterpret_cast<uintptr_t>(memory);
+    T *elements = reinterpret_cast<T *>((at + kLineBytes - 1) & ~(kLineBytes - 1));
+    T **table = reinterpret_cast<T **>(elements + (size_t{1} << (k + kFirstLog2)));
+    const uint32_t chunks = old >> kFirstLog2;
+    std::copy_n(table_.load(std::memory_order_relaxed), chunks, table);
+    for (uint32_t i = 0; i < 1U << k; ++i)
+      table[chunks + i] = elements + (size_t{i} << kFirstLog2);
+    table_.store(table, std::memory_order_release);
     capacity_.store(old + (1U << (k + kFirstLog2)), std::memory_order_release);
     return true;
   }
 
   /// index < capacity().
   T &operator[](uint32_t index) const {
-    const uint32_t biased = index + (1U << kFirstLog2);
-    const auto log2 = static_cast<uint32_t>(std::bit_width(biased)) - 1;
-    return segments_[log2 - kFirstLog2].load(
-        std::memory_order_acquire)[biased - std::bit_floor(biased)];
+    return table_.load(
+        std::memory_order_acquire)[index >> kFirstLog2][index & ((1U << kFirstLog2) - 1)];
   }
 
   /// nullptr where index is not below capacity().
@@ -170,10 +179,13 @@ public:
   }
 
 private:
-  static size_t segmentBytes(uint32_t k) { return sizeof(T) << (k + kFirstLog2); }
+  static size_t segmentBytes(uint32_t k) {
+    return kLineBytes + (sizeof(T) << (k + kFirstLog2)) + ((size_t{2} << k) - 1) * sizeof(T *);
+  }
 
   HostAllocator allocator_;
-  std::array<std::atomic<T *>, kSegments> segments_{};
+  std::array<void *, kSegments> segments_{}; // as the allocator gave them
+  std::atomic<T **> table_{nullptr};
   std::atomic<uint32_t> capacity_{0};
 };
 

@@ -41,6 +41,7 @@ struct alignas(64) KindTotals {
   std::atomic<int64_t> liveBytes{0}; // as published by the threads
   std::atomic<int64_t> peakLiveBytes{0};
   std::atomic<int64_t> liveBuffers{0};
+  std::atomic<int64_t> usualBytes{0}; // of a buffer, when the peak was last seen
   std::atomic<uint64_t> reservedBytes{0};
   std::atomic<uint64_t> peakReservedBytes{0};
   Retention retention; // under growth
@@ -81,10 +82,12 @@ struct HeapImpl final : Heap {
   // Read by the hot path, written seldom.
   uint64_t id;
   uint8_t tag;
+  uint64_t tagBits;           // as it lies in a handle
   std::atomic<bool> observed; // by the options' observer or by a trace
   std::atomic<uint64_t> flushEpoch{1};
   SegmentedArray<Slot> slots;
   HeapOptions options;
+  uint64_t mostBytes; // that a buffer may have
 
   std::shared_ptr<device::Device> gpu;
   SegmentedArray<SlotTail> tails;
@@ -134,8 +137,12 @@ struct HeapImpl final : Heap {
   std::atomic<uint64_t> spilledBytes{0};
   HeapImpl *nextHeap = nullptr; // thread_cache.cpp
 
-  // heap.cpp
+  // buffers.cpp, and heap.cpp for what is behind pins
+  HeapCode allocateNoted(const BufferRequest &request, BufferHandle *buffer);
+  HeapCode allocateMissed(const BufferRequest &request, BufferHandle *buffer);
   HeapCode allocateSlowly(const BufferRequest &request, BufferHandle *buffer);
+  HeapCode releaseLarge(BufferHandle buffer, std::span<const TimelinePoint> after);
+  HeapCode releaseNoted(uint32_t index, BufferHandle buffer);
   HeapCode releaseSlowly(BufferHandle buffer, std::span<const TimelinePoint> after);
   void unbias(uint64_t state);
   HeapCode finishRelease(uint32_t index, std::span<const TimelinePoint> after);
@@ -146,12 +153,22 @@ struct HeapImpl final : Heap {
   }
   HeapCode waitForMove(uint32_t index);
   void noteAllocated(uint32_t index, BufferHandle handle, bool tell);
-  void tellLate(uint32_t index, BufferHandle handle);
+  HeapCode tellLate(uint32_t index, BufferHandle handle);
+  BufferHandle comeAlive(const ThreadCache &cache, uint32_t index, const BufferRequest &request,
+                         uint64_t info);
   void noteReleased(const Slot &slot, const SlotInfo &info, BufferHandle handle);
   HeapCode check(const BufferRequest &request) const;
-  void fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,
-                const Found &found);
+  BufferHandle fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,
+                        const Found &found);
+  bool cutCached(ThreadCache &cache, Pool &pool, const BufferRequest &request, uint32_t index,
+                 Found *found);
   uint32_t takeSlot(ThreadCache &cache);
+  uint32_t takeSpare(ThreadCache &cache) { // of a cache that has one
+    const uint32_t index = cache.spares[--cache.spareCount];
+    if (cache.spareCount > 1)
+      __builtin_prefetch(&slots[cache.spares[cache.spareCount - 2]], 1);
+    return index;
+  }
   void giveSlot(ThreadCache &cache, uint32_t index);
   void giveSlotShared(uint32_t index);
   uint32_t newSlot();
@@ -180,7 +197,7 @@ struct HeapImpl final : Heap {
   void publish(ThreadCache &cache, uint32_t kind);
   void flush(ThreadCache &cache, uint32_t kind);
   void flushAll(ThreadCache &cache);
-  void leave(ThreadCache &cache, uint32_t index);
+  HeapCode leave(ThreadCache &cache, uint32_t index);
   void leaveAll(ThreadCache &cache);
   void freeLeaving(ThreadCache &cache, const Leaving &one);
 

@@ -31,7 +31,10 @@ public:
 
   void add(uint32_t index) {
     for (HostArray<uint64_t> &level : levels_) {
-      level[index / 64] |= uint64_t{1} << index % 64;
+      const uint64_t before = level[index / 64];
+      level[index / 64] = before | uint64_t{1} << index % 64;
+      if (before != 0)
+        break; // the levels above know of this word
       index /= 64;
     }
     ++size_;

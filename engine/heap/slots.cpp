@@ -23,21 +23,19 @@ uint32_t HeapImpl::takeSlot(ThreadCache &cache) {
   if (cache.spareCount == 0) {
     const Locked locked(slotLock);
     uint32_t first = kSpareBatch; // the lowest is taken first, so it lies last
+    uint32_t near = 0;
     while (first > 0) {
-      uint32_t index = spareSlots.take(0);
+      uint32_t index = spareSlots.take(near);
       if (index == kNone && (index = newSlot()) == kNone)
         break;
-      cache.spares[--first] = index;
+      cache.spares[--first] = near = index;
     }
     cache.spareCount = kSpareBatch - first;
     std::copy_n(cache.spares.begin() + first, cache.spareCount, cache.spares.begin());
     if (cache.spareCount == 0)
       return kNone;
   }
-  const uint32_t index = cache.spares[--cache.spareCount];
-  if (cache.spareCount > 1)
-    __builtin_prefetch(&slots[cache.spares[cache.spareCount - 2]], 1);
-  return index;
+  return takeSpare(cache);
 }
 
 void HeapImpl::giveSlotShared(uint32_t index) {

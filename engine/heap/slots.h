@@ -25,7 +25,10 @@ inline constexpr uint32_t kIndexBits = 24;
 inline constexpr uint32_t kMaxSlots = 1U << kIndexBits;
 inline constexpr uint32_t kReferenceBits = 24;
 inline constexpr uint32_t kMaxReferences = (1U << kReferenceBits) - 1;
-inline constexpr uint32_t kMaxOwners = 255; // caches that may own buffers
+inline constexpr uint32_t kMaxOwners = 255;                   // caches that may own buffers
+inline constexpr uint64_t kOneGeneration = uint64_t{1} << 32; // in a handle and in a state
+inline constexpr uint64_t kGenerationBits = ~(kOneGeneration - 1);
+inline constexpr uint64_t kLastGeneration = (uint64_t{UINT32_MAX} - 1) << 32;
 inline constexpr uint32_t kPlaceOffsetBits = 40;
 inline constexpr uint64_t kSpilledPlace = UINT64_MAX;
 inline constexpr uint64_t kMovingPin = 1U << 31; // in SlotTail::pins: compaction or spilling has it
@@ -61,12 +64,25 @@ struct SlotInfo {
     return sizeBytes | (uint64_t{kind} << 48) | (uint64_t{alignmentLog2} << 50) |
            (uint64_t{flags} << 55) | (uint64_t{dedicated} << 57);
   }
+  static uint64_t flagBits(uint8_t flags) { return uint64_t{flags} << 55; }
+  static uint64_t sizeOf(uint64_t word) { return word & ((uint64_t{1} << 48) - 1); }
+  static uint32_t kindOf(uint64_t word) { return static_cast<uint32_t>(word >> 48 & 3); }
   /// Neither movable nor spillable: compaction does not look at it.
   static bool isPlain(uint64_t word) { return (word >> 55 & 3) == 0; }
   /// At most 64 KiB, no flags, in a shared slab.
-  static bool isPlainAndSmall(uint64_t word) { return (word & ~(uint64_t{127} << 48)) <= 65536; }
+  static bool isPlainAndSmall(uint64_t word) {
+    return (word & ~(uint64_t{127} << 48) & ~spareBits(kMostSpare)) <= 65536;
+  }
+  /// Granules by which the range of a small plain buffer is longer than it needs to be. Packing the
+  /// parts above leaves them 0, so they are good until the slot is filled anew.
+  static constexpr uint64_t kMostSpare = 15;
+  static constexpr uint64_t spareBits(uint64_t granules) { return granules << 60; }
+  /// Of the range of a small plain buffer.
+  static uint64_t granulesOf(uint64_t word) {
+    return ((sizeOf(word) - 1) >> kGranuleLog2) + 1 + (word >> 60);
+  }
   static SlotInfo of(uint64_t word) {
-    return {word & ((uint64_t{1} << 48) - 1),
+    return {sizeOf(word),
             static_cast<uint8_t>(word >> 55 & 3),
             static_cast<uint8_t>(word >> 48 & 3),
             static_cast<uint8_t>(word >> 50 & 31),

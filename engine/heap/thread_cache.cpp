@@ -57,18 +57,22 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
   auto *cache = hostNew<ThreadCache>(heap.options.host);
   if (cache == nullptr)
     return nullptr;
-  for (auto &kind : cache->kinds) {
+  cache->index = heap.cacheCount++;
+  for (uint32_t i = 0; i < kMemoryKinds; ++i) {
+    ThreadCache::KindCache &kind = cache->kinds[i];
+    kind.plainInfo = SlotInfo::pack(0, 0, static_cast<uint8_t>(i), kGranuleLog2, false);
+    kind.small = &heap.poolFor(static_cast<MemoryKind>(i), 1, *cache);
     kind.bins.fill(kNone);
     kind.limitBytes = static_cast<int64_t>(heap.options.magazineBytes);
   }
-  cache->leaving.fill({kNone, kNone, nullptr});
+  cache->leaving.fill({kNone, kNone, nullptr, 0});
   cache->flushEpoch = heap.flushEpoch.load(std::memory_order_relaxed);
-  cache->index = heap.cacheCount++;
   if (cache->index < kMaxOwners) {
     cache->number = static_cast<uint8_t>(cache->index + 1);
     cache->bias.turnOn();
     heap.owners[cache->number].store(cache, std::memory_order_release);
   }
+  cache->ownBits = static_cast<uint32_t>(stateOf(0, 1, cache->number));
   cache->owned = true;
   cache->next = heap.caches;
   heap.caches = cache;
@@ -116,46 +120,53 @@ ThreadCache *attachThreadCache(HeapImpl &heap) {
 // A range whose magazine is full goes back to its pool a few releases later. Freeing it looks at
 // its record, then at its neighbours', which are seldom in the processor's caches: on the way they
 // are fetched, so that nobody waits for them.
-void HeapImpl::leave(ThreadCache &cache, uint32_t index) {
+// A released small plain buffer's, with what follows for the counters.
+HeapCode HeapImpl::leave(ThreadCache &cache, uint32_t index) {
   const Slot &slot = slots[index];
+  const uint64_t word = slot.info.load(std::memory_order_relaxed);
+  if (keepsNothing()) [[unlikely]]
+    return finishRelease(index, {});
+  const auto bytes = static_cast<int64_t>(SlotInfo::granulesOf(word) << kGranuleLog2);
   Pool &pool = poolAt(slot.place.load(std::memory_order_relaxed));
-  Leaving &place = cache.leaving[cache.leavingAt % kLeaving];
-  const Leaving &half = cache.leaving[(cache.leavingAt + kLeaving / 2) % kLeaving];
-  const Leaving oldest = place;
-  place = {index, slot.block, &pool};
-  ++cache.leavingAt;
-  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
-  cache.kinds[info.kind].counters.cache(
-      static_cast<int64_t>(((info.sizeBytes - 1) >> kGranuleLog2) + 1) << kGranuleLog2);
+  const uint32_t at = cache.leavingAt++;
+  const Leaving oldest = cache.leaving[at % kLeaving];
+  const Leaving &half = cache.leaving[(at + kLeaving / 2) % kLeaving];
+  cache.leaving[at % kLeaving] = {index, slot.block, &pool, bytes};
+  ThreadCounters &counters = cache.kinds[pool.kind].counters;
+  counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   {
     const Locked locked(pool.lock);
     pool.tlsf.prefetch(slot.block);
-    if (half.slot != kNone && half.pool == &pool)
+    if (half.pool == &pool)
       pool.tlsf.prefetchNeighbours(half.block);
-    if (oldest.slot != kNone && oldest.pool == &pool)
+    if (oldest.pool == &pool)
       pool.tlsf.free(oldest.block);
   }
-  if (oldest.slot != kNone)
-    freeLeaving(cache, oldest.pool == &pool ? Leaving{oldest.slot, kNone, nullptr} : oldest);
+  if (oldest.pool == &pool) [[likely]] {
+    counters.cache(bytes - oldest.bytes);
+    giveSlot(cache, oldest.slot);
+    return HeapCode::kOk;
+  }
+  counters.cache(bytes);
+  if (oldest.pool != nullptr)
+    freeLeaving(cache, oldest);
+  return HeapCode::kOk;
 }
 
-// With a pool: frees the block there too.
 void HeapImpl::freeLeaving(ThreadCache &cache, const Leaving &one) {
-  if (one.pool != nullptr) {
+  {
     const Locked locked(one.pool->lock);
     one.pool->tlsf.free(one.block);
   }
-  const SlotInfo info = SlotInfo::of(slots[one.slot].info.load(std::memory_order_relaxed));
-  cache.kinds[info.kind].counters.cache(
-      -(static_cast<int64_t>(((info.sizeBytes - 1) >> kGranuleLog2) + 1) << kGranuleLog2));
+  cache.kinds[one.pool->kind].counters.cache(-one.bytes);
   giveSlot(cache, one.slot);
 }
 
 void HeapImpl::leaveAll(ThreadCache &cache) {
   for (Leaving &one : cache.leaving) {
-    if (one.slot != kNone)
+    if (one.pool != nullptr)
       freeLeaving(cache, one);
-    one.slot = kNone;
+    one = {kNone, kNone, nullptr, 0};
   }
 }
 
@@ -170,18 +181,22 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
   ThreadCounters::set(mine.highBytes, 0);
   const int64_t before = all.liveBytes.fetch_add(live, std::memory_order_relaxed);
   int64_t peak = all.peakLiveBytes.load(std::memory_order_relaxed);
-  while (before + high > peak &&
-         !all.peakLiveBytes.compare_exchange_weak(peak, before + high, std::memory_order_relaxed)) {
-  }
-  all.liveBuffers.fetch_add(mine.liveBuffers.load(std::memory_order_relaxed),
-                            std::memory_order_relaxed);
+  const int64_t buffers =
+      all.liveBuffers.fetch_add(mine.liveBuffers.load(std::memory_order_relaxed),
+                                std::memory_order_relaxed) +
+      mine.liveBuffers.load(std::memory_order_relaxed);
   ThreadCounters::set(mine.liveBuffers, 0);
+  while (before + high > peak) {
+    if (all.peakLiveBytes.compare_exchange_weak(peak, before + high, std::memory_order_relaxed)) {
+      all.usualBytes.store((before + live) / std::max<int64_t>(1, buffers),
+                           std::memory_order_relaxed);
+      break;
+    }
+  }
   // Half of what is reserved, shared among the threads; but no more ranges than a core's cache
   // holds the records of, since what comes back from farther is no quicker than the pool.
-  const auto buffers =
-      static_cast<uint64_t>(std::max<int64_t>(1, all.liveBuffers.load(std::memory_order_relaxed)));
-  const auto usual = static_cast<uint64_t>(
-      std::max<int64_t>(0, all.liveBytes.load(std::memory_order_relaxed)) / buffers);
+  const auto usual =
+      static_cast<uint64_t>(std::max<int64_t>(0, all.usualBytes.load(std::memory_order_relaxed)));
   const uint64_t share =
       std::min(all.reservedBytes.load(std::memory_order_relaxed) / 2 /
                    std::max<uint64_t>(1, cacheCount.load(std::memory_order_relaxed)),

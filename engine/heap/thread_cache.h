@@ -32,12 +32,17 @@ struct ThreadCounters {
   static void set(std::atomic<int64_t> &value, int64_t to) {
     value.store(to, std::memory_order_relaxed);
   }
-  void count(int64_t bytes, int64_t buffers) {
+  /// One buffer more, one less.
+  void add(int64_t bytes) {
     const int64_t live = liveBytes.load(std::memory_order_relaxed) + bytes;
     set(liveBytes, live);
     if (live > highBytes.load(std::memory_order_relaxed))
       set(highBytes, live);
-    set(liveBuffers, liveBuffers.load(std::memory_order_relaxed) + buffers);
+    set(liveBuffers, liveBuffers.load(std::memory_order_relaxed) + 1);
+  }
+  void remove(int64_t bytes) {
+    set(liveBytes, liveBytes.load(std::memory_order_relaxed) - bytes);
+    set(liveBuffers, liveBuffers.load(std::memory_order_relaxed) - 1);
   }
   int64_t cached() const { return cachedBytes.load(std::memory_order_relaxed); }
   void cache(int64_t bytes) { set(cachedBytes, cached() + bytes); }
@@ -47,18 +52,23 @@ struct ThreadCounters {
 struct Leaving {
   uint32_t slot; // kNone: nothing
   uint32_t block;
-  Pool *pool;
+  Pool *pool; // nullptr: nothing
+  int64_t bytes;
 };
 
 struct alignas(64) ThreadCache {
   struct KindCache {
     ThreadCounters counters;
     int64_t limitBytes; // of cachedBytes
+    uint64_t plainInfo; // SlotInfo of a plain buffer, but for its size
+    Pool *small;        // from which small buffers come
     /// By size in granules: the first of a list of slots, each with its range.
     std::array<uint32_t, kMagazineGranules + 1> bins;
   };
-  Bias bias;      // of the buffers that it owns
-  uint8_t number; // under which it owns buffers; 0: none
+  Bias bias;        // of the buffers that it owns
+  uint8_t number;   // under which it owns buffers; 0: none
+  uint32_t ownBits; // state of a buffer that it owns and that has one reference, but for the
+                    // generation
   uint64_t flushEpoch;
   std::array<uint32_t, kSparesPerThread> spares; // slots
   uint32_t spareCount;

@@ -8,8 +8,8 @@
 //   changes meanwhile tells so under the same lock, and corrects its note. When all are walked, the
 //   notes are what is alive at the last number given. Two more rules make it exact. A thread that
 //   looked whether somebody listens before that was so, may finish afterwards: allocating looks
-//   once more when the slot is marked alive, and tells then; releasing marks it dead before it
-//   looks. And after listening was switched on, a barrier is run through all threads
+//   when the slot is marked alive, and tells then, unless it has told; releasing marks it dead
+//   before it looks. And after listening was switched on, a barrier is run through all threads
 //   (engine/trace/collector.cpp), so whoever looks later sees it, and what others did before is
 //   visible to the walk.
 //

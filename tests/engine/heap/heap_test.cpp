@@ -169,6 +169,32 @@ TEST_F(HeapTest, SteadyLoopsReachTheDriverNoMore) {
   EXPECT_EQ(gpu->counts().driverCalls, before);
 }
 
+TEST_F(HeapTest, AMagazineServesSlightlySmallerSizes) {
+  const auto granules = [&](uint64_t count) {
+    BufferRequest request;
+    request.sizeBytes = count * 256;
+    return take(request);
+  };
+  const BufferHandle first = granules(40);
+  const uint64_t offset = placed(first).offsetBytes;
+  drop(first);
+  const BufferHandle smaller = granules(36); // an eighth more than that is 40 and a half
+  EXPECT_EQ(placed(smaller).offsetBytes, offset);
+  EXPECT_EQ(placed(smaller).sizeBytes, 36U * 256);
+  EXPECT_EQ(stats().liveBytes, 36U * 256);
+  EXPECT_EQ(stats().usedBytes, 40U * 256) << "the range keeps its length";
+  EXPECT_EQ(heap->validate(), nullptr);
+  drop(smaller);
+  EXPECT_EQ(heap->validate(), nullptr);
+  const BufferHandle again = granules(40);
+  EXPECT_EQ(placed(again).offsetBytes, offset);
+  drop(again);
+  const BufferHandle other = granules(35);
+  EXPECT_NE(placed(other).offsetBytes, offset) << "too much would be wasted";
+  EXPECT_EQ(heap->validate(), nullptr);
+  drop(other);
+}
+
 TEST_F(HeapTest, TrimReturnsMemory) {
   for (int i = 0; i < 10; ++i)
     drop(take(30 * kMiB));

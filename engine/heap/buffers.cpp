@@ -1,0 +1,481 @@
+// Allocating and releasing: the paths that every buffer takes.
+#include "engine/base/align.h"
+#include "engine/heap/heap.h"
+#include "engine/heap/impl.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace gantry::heap {
+namespace {
+
+constexpr uint32_t kCutsPerAllocation = 4;
+constexpr int64_t kPublishBytes = 1 << 20; // what a thread may be ahead of the shared counters
+
+uint8_t flagsOf(const BufferRequest &request) {
+  return static_cast<uint8_t>((request.movable ? kMovable : 0) |
+                              (request.spillable ? kSpillable : 0));
+}
+
+bool isKind(MemoryKind kind) { return static_cast<uint32_t>(kind) < kMemoryKinds; }
+
+/// Whether a magazine may serve it.
+bool fitsMagazine(const BufferRequest &request, uint64_t granules) {
+  return (granules <= kMagazineGranules) & !request.dedicated & isKind(request.kind) &&
+         (request.alignment == 256 || (request.alignment < 256 && isPowerOfTwo(request.alignment)));
+}
+
+} // namespace
+
+// ---- allocate ----------------------------------------------------------------------------------
+
+// The quick path: a plain buffer from a magazine. It calls nothing, so that it needs to save
+// nothing; whatever is not plain leaves it for one of the functions below. A free slot's state is
+// its generation alone, so handle and state follow from it without unpacking.
+HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
+  HeapImpl &heap = HeapImpl::of(*this);
+  const uint64_t granules = ((request.sizeBytes - 1) >> kGranuleLog2) + 1; // 0 wraps to many
+  if (currentCache.heapId != heap.id || !fitsMagazine(request, granules)) [[unlikely]]
+    return heap.allocateSlowly(request, buffer);
+  const ThreadCache &cache = *currentCache.cache;
+  ThreadCache::KindCache &kind = currentCache.cache->kinds[static_cast<uint32_t>(request.kind)];
+  const uint32_t index = kind.bins[granules];
+  if ((request.name.index | uint32_t{request.movable} | uint32_t{request.spillable}) != 0)
+      [[unlikely]]
+    return heap.allocateNoted(request, buffer);
+  if (index == kNone) [[unlikely]]
+    return heap.allocateMissed(request, buffer);
+  Slot &slot = heap.slots[index];
+  kind.bins[granules] = slot.name;
+  kind.counters.cache(-static_cast<int64_t>(granules << kGranuleLog2));
+  kind.counters.add(static_cast<int64_t>(request.sizeBytes));
+  slot.info.store(request.sizeBytes | kind.plainInfo, std::memory_order_relaxed);
+  slot.name = 0;
+  const uint64_t state = slot.state.load(std::memory_order_relaxed);
+  const uint64_t handle = state | heap.tagBits | index;
+  buffer->bits = handle;
+  slot.state.store(state | cache.ownBits, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
+  if (heap.observed.load(std::memory_order_relaxed)) [[unlikely]]
+    return heap.tellLate(index, {handle});
+  return HeapCode::kOk;
+}
+
+// One with a name or flags: from a magazine if there is something in it.
+HeapCode HeapImpl::allocateNoted(const BufferRequest &request, BufferHandle *buffer) {
+  const ThreadCache &cache = *currentCache.cache;
+  ThreadCache::KindCache &kind = currentCache.cache->kinds[static_cast<uint32_t>(request.kind)];
+  const uint64_t granules = ((request.sizeBytes - 1) >> kGranuleLog2) + 1;
+  const uint32_t index = kind.bins[granules];
+  if (index == kNone)
+    return allocateSlowly(request, buffer);
+  kind.bins[granules] = slots[index].name;
+  kind.counters.cache(-static_cast<int64_t>(granules << kGranuleLog2));
+  kind.counters.add(static_cast<int64_t>(request.sizeBytes));
+  *buffer = comeAlive(cache, index, request,
+                      request.sizeBytes | kind.plainInfo | SlotInfo::flagBits(flagsOf(request)));
+  return HeapCode::kOk;
+}
+
+// A plain one, and its magazine is empty: from that of a slightly larger size, or straight from the
+// pool, where nothing stands in the way.
+HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *buffer) {
+  ThreadCache &cache = *currentCache.cache;
+  if (cache.spareCount == 0 || cache.flushEpoch != flushEpoch.load(std::memory_order_relaxed) ||
+      !request.orderedAfter.empty() || !(request.priority >= 0 && request.priority <= 1) ||
+      request.sizeBytes > mostBytes) [[unlikely]]
+    return allocateSlowly(request, buffer);
+  ThreadCache::KindCache &kind = cache.kinds[static_cast<uint32_t>(request.kind)];
+  const uint64_t granules = ((request.sizeBytes - 1) >> kGranuleLog2) + 1;
+  const uint64_t most = std::min(granules + std::min(granules / 8, SlotInfo::kMostSpare),
+                                 uint64_t{kMagazineGranules});
+  uint64_t info = request.sizeBytes | kind.plainInfo;
+  uint32_t index = kNone;
+  uint64_t larger = granules + 1;
+  while (larger <= most && (index = kind.bins[larger]) == kNone)
+    ++larger;
+  if (index != kNone) {
+    kind.bins[larger] = slots[index].name;
+    kind.counters.cache(-static_cast<int64_t>(larger << kGranuleLog2));
+    info |= SlotInfo::spareBits(larger - granules);
+  } else {
+    index = cache.spares[cache.spareCount - 1];
+    Pool &pool = *kind.small;
+    Slot &slot = slots[index];
+    {
+      const Locked locked(pool.lock);
+      const uint32_t block = pool.tlsf.allocate(request.sizeBytes, 1, index, pool.draining);
+      if (block == kNone) [[unlikely]]
+        index = kNone;
+      else
+        slot.place.store(pool.placeOfBlock(block), std::memory_order_relaxed);
+      slot.block = block;
+    }
+    if (index == kNone) [[unlikely]]
+      return allocateSlowly(request, buffer);
+    (void)takeSpare(cache);
+  }
+  kind.counters.add(static_cast<int64_t>(request.sizeBytes));
+  if (kind.counters.highBytes.load(std::memory_order_relaxed) >= kPublishBytes) [[unlikely]]
+    publish(cache, static_cast<uint32_t>(request.kind));
+  Slot &slot = slots[index];
+  slot.info.store(info, std::memory_order_relaxed);
+  slot.name = 0;
+  const uint64_t state = slot.state.load(std::memory_order_relaxed);
+  buffer->bits = state | tagBits | index;
+  slot.state.store(state | cache.ownBits, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
+  if (observed.load(std::memory_order_relaxed)) [[unlikely]]
+    return tellLate(index, *buffer);
+  return HeapCode::kOk;
+}
+
+// The last steps of every allocation but the quickest: from here on the handle is good.
+BufferHandle HeapImpl::comeAlive(const ThreadCache &cache, uint32_t index,
+                                 const BufferRequest &request, uint64_t info) {
+  Slot &slot = slots[index];
+  slot.info.store(info, std::memory_order_relaxed);
+  slot.name = request.name.index;
+  const uint32_t generation = generationOf(slot.state.load(std::memory_order_relaxed));
+  const BufferHandle handle = handleOf(generation, tag, index);
+  const bool tell = observed.load(std::memory_order_relaxed);
+  if (request.name.index != 0 || !SlotInfo::isPlain(info) || tell) [[unlikely]]
+    noteAllocated(index, handle, tell);
+  slot.state.store(stateOf(generation, 1, cache.number), std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
+  if (observed.load(std::memory_order_relaxed) != tell) [[unlikely]]
+    (void)tellLate(index, handle);
+  return handle;
+}
+
+// What only some buffers need when they come to be: a place for pins, a name's share, an event.
+void HeapImpl::noteAllocated(uint32_t index, BufferHandle handle, bool tell) {
+  const Slot &slot = slots[index];
+  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
+  SlotTail &tail = tails[index];
+  if (info.flags != 0)
+    tail.pins.store(stateOf(generationOf(handle), 0), std::memory_order_relaxed);
+  if (info.flags != 0 && !info.ordered)
+    std::fill(std::begin(tail.points), std::end(tail.points), 0);
+  if (slot.name != 0)
+    countName(slot.name, info.sizeBytes);
+  if (tell)
+    notify(HeapEvent::Type::kAllocate, info.kind, slot.name, handle.bits,
+           slot.place.load(std::memory_order_relaxed), info.sizeBytes);
+}
+
+// The observer came between the look whether there is one and the slot's coming alive.
+HeapCode HeapImpl::tellLate(uint32_t index, BufferHandle handle) {
+  const Slot &slot = slots[index];
+  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
+  if (observed)
+    notify(HeapEvent::Type::kAllocate, info.kind, slot.name, handle.bits,
+           slot.place.load(std::memory_order_relaxed), info.sizeBytes);
+  return HeapCode::kOk;
+}
+
+void HeapImpl::noteReleased(const Slot &slot, const SlotInfo &info, BufferHandle handle) {
+  if (slot.name != 0)
+    uncountName(slot.name, info.sizeBytes);
+  if (observed)
+    notify(HeapEvent::Type::kRelease, info.kind, slot.name, handle.bits,
+           slot.place.load(std::memory_order_relaxed), info.sizeBytes);
+}
+
+HeapCode HeapImpl::check(const BufferRequest &request) const {
+  if (request.sizeBytes == 0 || !isPowerOfTwo(request.alignment) ||
+      request.alignment > (uint64_t{1} << 30) || !isKind(request.kind) ||
+      !(request.priority >= 0 && request.priority <= 1) || request.name.index >= kMaxNames)
+    return HeapCode::kInvalidArgument;
+  for (const TimelinePoint &point : request.orderedAfter)
+    if (point.timeline >= timelines.load(std::memory_order_relaxed))
+      return HeapCode::kInvalidArgument;
+  if (request.name.index != 0 && names.find(request.name.index) == nullptr)
+    return HeapCode::kInvalidArgument;
+  return request.sizeBytes > mostBytes ? HeapCode::kTooLarge : HeapCode::kOk;
+}
+
+HeapCode HeapImpl::allocateSlowly(const BufferRequest &request, BufferHandle *buffer) {
+  *buffer = {};
+  if (currentCache.heapId != id && attachThreadCache(*this) != nullptr)
+    return allocate(request, buffer);
+  ThreadCache *cache = cacheOfThread();
+  if (const HeapCode code = check(request); code != HeapCode::kOk)
+    return code;
+  if (cache == nullptr)
+    return HeapCode::kHostExhausted;
+  if (cache->flushEpoch != flushEpoch.load(std::memory_order_relaxed))
+    flushAll(*cache);
+  uint32_t index = takeSlot(*cache);
+  if (index == kNone)
+    return HeapCode::kHostExhausted;
+  Found found;
+  Pool &pool = poolFor(request.kind, request.sizeBytes, *cache);
+  uint32_t reused = kNone;
+  if (!request.orderedAfter.empty() && !request.dedicated)
+    reused = takeOrdered(pool, request, *cache, &found);
+  if (reused != kNone) {
+    giveSlot(*cache, index);
+    index = reused;
+  } else if (request.dedicated ||
+             (!tryPool(pool, request.sizeBytes, request.alignment, index, &found) &&
+              !cutCached(*cache, pool, request, index, &found))) {
+    const HeapCode code = found.code == HeapCode::kHostExhausted
+                              ? found.code
+                              : findStorage(*cache, request, index, &found);
+    if (code != HeapCode::kOk) {
+      giveSlot(*cache, index);
+      return code;
+    }
+  }
+  *buffer = fillSlot(*cache, index, request, found);
+  return HeapCode::kOk;
+}
+
+// The next larger range in a magazine goes back to its pool, where it is cut: cheaper than emptying
+// all magazines, and they stay filled.
+bool HeapImpl::cutCached(ThreadCache &cache, Pool &pool, const BufferRequest &request,
+                         uint32_t index, Found *found) {
+  ThreadCache::KindCache &kind = cache.kinds[static_cast<uint32_t>(request.kind)];
+  const uint64_t least = request.sizeBytes + (request.alignment > 256 ? request.alignment : 0);
+  uint32_t tries = kCutsPerAllocation;
+  for (uint64_t granules = (least >> kGranuleLog2) + 1; granules <= kMagazineGranules; ++granules) {
+    for (; kind.bins[granules] != kNone && tries > 0; --tries) {
+      const uint32_t larger = kind.bins[granules];
+      const Slot &slot = slots[larger];
+      kind.bins[granules] = slot.name;
+      kind.counters.cache(-static_cast<int64_t>(granules << kGranuleLog2));
+      Pool &its = poolAt(slot.place.load(std::memory_order_relaxed));
+      {
+        const Locked locked(its.lock);
+        its.tlsf.free(slot.block);
+      }
+      giveSlot(cache, larger);
+      if (&its == &pool && tryPool(pool, request.sizeBytes, request.alignment, index, found))
+        return true;
+    }
+  }
+  return false;
+}
+
+BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,
+                                const Found &found) {
+  Slot &slot = slots[index];
+  SlotInfo info;
+  info.sizeBytes = request.sizeBytes;
+  info.flags = flagsOf(request);
+  info.kind = static_cast<uint8_t>(request.kind);
+  info.alignmentLog2 = static_cast<uint8_t>(
+      std::countr_zero(std::max(request.alignment, uint64_t{1} << kGranuleLog2)));
+  info.dedicated = found.dedicated;
+  info.ordered = found.ordered;
+  slot.place.store(found.place, std::memory_order_relaxed);
+  slot.block = found.block;
+  ThreadCounters &counters = cache.kinds[info.kind].counters;
+  counters.add(static_cast<int64_t>(request.sizeBytes));
+  if (counters.highBytes.load(std::memory_order_relaxed) >= kPublishBytes)
+    publish(cache, info.kind);
+  return comeAlive(cache, index, request, info.packed());
+}
+
+// ---- release -----------------------------------------------------------------------------------
+
+HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after) {
+  HeapImpl &heap = HeapImpl::of(*this);
+  const uint32_t index = slotOf(buffer);
+  if (tagOf(buffer) != heap.tag || index >= heap.slots.capacity()) [[unlikely]]
+    return HeapCode::kForeignHandle;
+  Slot &slot = heap.slots[index];
+  const uint64_t word = slot.info.load(std::memory_order_relaxed);
+  if (!after.empty() || currentCache.heapId != heap.id || !SlotInfo::isPlainAndSmall(word))
+      [[unlikely]]
+    return heap.releaseLarge(buffer, after);
+  ThreadCache &cache = *currentCache.cache;
+  if (!cache.bias.enter()) [[unlikely]]
+    return heap.releaseSlowly(buffer, after);
+  const uint64_t generation = buffer.bits & kGenerationBits;
+  if (slot.state.load(std::memory_order_relaxed) != (generation | cache.ownBits)) [[unlikely]] {
+    cache.bias.leave();
+    return heap.releaseSlowly(buffer, after);
+  }
+  slot.state.store(generation + kOneGeneration, std::memory_order_release);
+  cache.bias.leave();
+  std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
+  if ((slot.name != 0) | (generation == kLastGeneration) |
+      (cache.flushEpoch != heap.flushEpoch.load(std::memory_order_relaxed)) |
+      heap.observed.load(std::memory_order_relaxed)) [[unlikely]]
+    return heap.releaseNoted(index, buffer);
+  const uint64_t granules = SlotInfo::granulesOf(word);
+  ThreadCache::KindCache &kind = cache.kinds[SlotInfo::kindOf(word)];
+  const int64_t cached = kind.counters.cached() + static_cast<int64_t>(granules << kGranuleLog2);
+  if (cached > kind.limitBytes)
+    return heap.leave(cache, index);
+  kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
+  ThreadCounters::set(kind.counters.cachedBytes, cached);
+  slot.name = kind.bins[granules];
+  kind.bins[granules] = index;
+  return HeapCode::kOk;
+}
+
+// One that no magazine takes.
+HeapCode HeapImpl::releaseLarge(BufferHandle buffer, std::span<const TimelinePoint> after) {
+  const uint32_t index = slotOf(buffer);
+  Slot &slot = slots[index];
+  if (!after.empty() || currentCache.heapId != id ||
+      !SlotInfo::isPlain(slot.info.load(std::memory_order_relaxed)) ||
+      !currentCache.cache->bias.enter())
+    return releaseSlowly(buffer, after);
+  ThreadCache &cache = *currentCache.cache;
+  const uint64_t generation = buffer.bits & kGenerationBits;
+  const bool last = slot.state.load(std::memory_order_relaxed) == (generation | cache.ownBits);
+  if (last)
+    slot.state.store(generation + kOneGeneration, std::memory_order_release);
+  cache.bias.leave();
+  return last ? finishRelease(index, after) : releaseSlowly(buffer, after);
+}
+
+// The last reference to a small plain buffer is gone, and somebody is to be told, or the magazines
+// are to be emptied, or the slot's generations are used up.
+HeapCode HeapImpl::releaseNoted(uint32_t index, BufferHandle buffer) {
+  ThreadCache &cache = *currentCache.cache;
+  Slot &slot = slots[index];
+  const uint64_t word = slot.info.load(std::memory_order_relaxed);
+  const uint64_t granules = SlotInfo::granulesOf(word);
+  const auto bytes = static_cast<int64_t>(granules << kGranuleLog2);
+  ThreadCache::KindCache &kind = cache.kinds[SlotInfo::kindOf(word)];
+  const bool full = kind.counters.cached() + bytes > kind.limitBytes;
+  if (cache.flushEpoch != flushEpoch.load(std::memory_order_relaxed) || (full && keepsNothing()) ||
+      generationOf(buffer) == UINT32_MAX - 1)
+    return finishRelease(index, {});
+  if (slot.name != 0 || observed.load(std::memory_order_relaxed))
+    noteReleased(slot, SlotInfo::of(word), buffer);
+  if (full)
+    return leave(cache, index);
+  kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
+  kind.counters.cache(bytes);
+  slot.name = kind.bins[granules];
+  kind.bins[granules] = index;
+  return HeapCode::kOk;
+}
+
+HeapCode HeapImpl::releaseSlowly(BufferHandle buffer, std::span<const TimelinePoint> after) {
+  for (const TimelinePoint &point : after)
+    if (point.timeline >= timelines.load(std::memory_order_relaxed))
+      return HeapCode::kInvalidArgument;
+  Slot &slot = slots[slotOf(buffer)];
+  const uint32_t generation = generationOf(buffer);
+  uint64_t state = slot.state.load(std::memory_order_relaxed);
+  // Sequentially consistent: either this thread sees that compaction has the slot, or compaction
+  // sees that the last reference is gone.
+  do {
+    if (generationOf(state) != generation || referencesOf(state) == 0)
+      return HeapCode::kStaleHandle;
+    unbias(state);
+  } while (!slot.state.compare_exchange_weak(
+      state, referencesOf(state) == 1 ? stateOf(generation + 1, 0) : state - 1));
+  return referencesOf(state) == 1 ? finishRelease(slotOf(buffer), after) : HeapCode::kOk;
+}
+
+// To be called before a state is exchanged: its owner then does so too, if that is another thread.
+void HeapImpl::unbias(uint64_t state) {
+  ThreadCache *owner = owners[ownerOf(state)].load(std::memory_order_acquire);
+  if (owner != nullptr && (owner != currentCache.cache || currentCache.heapId != id))
+    owner->bias.revoke();
+}
+
+// A block of the pool, or, where there is none, the dedicated slab at the place.
+void HeapImpl::freeRange(Pool &pool, uint32_t block, uint64_t place) {
+  if (block != kNone) {
+    pool.tlsf.free(block);
+    return;
+  }
+  Slab &slab = slabs[slabOf(place)];
+  slab.state = SlabState::kDedicatedFree;
+  pool.dedicatedFreeBytes += slab.sizeBytes;
+}
+
+// After a slab has become empty.
+void HeapImpl::keepWatermarks() {
+  if (options.retainHighBytes == UINT64_MAX || !growth.tryLock())
+    return;
+  if (emptyBytes(kNone) > options.retainHighBytes)
+    releaseEmpty(options.retainLowBytes, kNone);
+  growth.unlock();
+}
+
+HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> after) {
+  Slot &slot = slots[index];
+  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
+  TimelinePoint all[kMaxTimelines];
+  if (info.flags != 0) {
+    std::atomic<uint64_t> &pins = tails[index].pins;
+    for (uint64_t now = pins.load(); (now & kMovingPin) != 0; now = pins.load())
+      pins.wait(now);
+  }
+  // Former users of the range and a move that is still in flight count among the points.
+  if ((info.flags != 0 || info.ordered) && !passed(tails[index].points)) {
+    for (uint32_t t = 0; t < kMaxTimelines; ++t)
+      all[t] = {t, tails[index].points[t]};
+    for (const TimelinePoint &point : after)
+      all[point.timeline].value = std::max(all[point.timeline].value, point.value);
+    after = all;
+  }
+  const uint64_t place = slot.place.load(std::memory_order_relaxed);
+  ThreadCache *cache = cacheOfThread();
+  if (cache != nullptr) {
+    cache->kinds[info.kind].counters.remove(static_cast<int64_t>(info.sizeBytes));
+  } else {
+    totals[info.kind].liveBytes.fetch_sub(static_cast<int64_t>(info.sizeBytes));
+    totals[info.kind].liveBuffers.fetch_sub(1);
+  }
+  if (slot.name != 0 || observed)
+    noteReleased(
+        slot, info,
+        handleOf(generationOf(slot.state.load(std::memory_order_relaxed)) - 1, tag, index));
+  if (place == kSpilledPlace) {
+    SlotTail &tail = tails[index];
+    options.host.free(options.host.user, tail.hostCopy, info.sizeBytes);
+    tail.hostCopy = nullptr;
+    spilledBytes.fetch_sub(info.sizeBytes, std::memory_order_relaxed);
+  } else {
+    Pool &pool = poolAt(place);
+    bool empty = true;
+    {
+      const Locked locked(pool.lock);
+      for (const TimelinePoint &point : after) {
+        if (point.value > completed[point.timeline].load(std::memory_order_acquire)) {
+          addPending(pool, index, after);
+          return HeapCode::kOk;
+        }
+      }
+      const uint32_t region = info.dedicated ? kNone : pool.tlsf.regionOf(slot.block);
+      freeRange(pool, slot.block, place);
+      empty = info.dedicated || pool.tlsf.usedBytesOf(region) == 0;
+    }
+    if (empty)
+      keepWatermarks();
+  }
+  if (cache != nullptr)
+    giveSlot(*cache, index);
+  else
+    giveSlotShared(index);
+  return HeapCode::kOk;
+}
+
+HeapCode Heap::retain(BufferHandle buffer) {
+  HeapImpl &heap = HeapImpl::of(*this);
+  if (tagOf(buffer) != heap.tag || slotOf(buffer) >= heap.slots.capacity())
+    return HeapCode::kForeignHandle;
+  Slot &slot = heap.slots[slotOf(buffer)];
+  uint64_t state = slot.state.load(std::memory_order_relaxed);
+  do {
+    if (generationOf(state) != generationOf(buffer) || referencesOf(state) == 0)
+      return HeapCode::kStaleHandle;
+    if (referencesOf(state) == kMaxReferences)
+      return HeapCode::kInvalidArgument;
+    heap.unbias(state);
+  } while (!slot.state.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel));
+  return HeapCode::kOk;
+}
+
+} // namespace gantry::heap
