@@ -4,9 +4,11 @@
 #include "engine/base/log.h"
 #include "engine/capi/handles.h"
 #include "engine/trace/file_recording.h"
+#include "engine/trace/flight_recorder.h"
 #include "engine/trace/record.h"
 #include "engine/trace/server.h"
 
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -19,6 +21,7 @@ struct Traces {
   std::mutex mutex;
   std::unique_ptr<trace::FileRecording> recording;
   std::string path;
+  std::unique_ptr<trace::FlightRecorder> flight;
   std::unique_ptr<trace::Server> server;
 };
 
@@ -37,6 +40,7 @@ void stopTraces() {
       logf(LogLevel::kError, "the recording to %s failed: %s", state.path.c_str(),
            status.message().c_str());
   state.recording.reset();
+  state.flight.reset();
   state.server.reset();
 }
 
@@ -55,6 +59,30 @@ Status startFile(const std::string &path) {
   state.path = path;
   stopAtExit();
   return {};
+}
+
+Status startFlight(const trace::FlightOptions &options) {
+  Traces &state = traces();
+  const std::lock_guard<std::mutex> locked(state.mutex);
+  if (state.flight != nullptr)
+    return Status(StatusCode::kFailedPrecondition,
+                  "this process has a flight recorder already; stop that first");
+  GANTRY_ASSIGN_OR_RETURN(state.flight, trace::FlightRecorder::start(options));
+  stopAtExit();
+  return {};
+}
+
+Status startFlightFromEnvironment(const char *crashPath) {
+  trace::FlightOptions options;
+  options.crashPath = crashPath;
+  if (const char *text = std::getenv("GANTRY_FLIGHT_SECONDS"); text != nullptr && *text != '\0') {
+    const char *end = text + std::strlen(text);
+    const auto parsed = std::from_chars(text, end, options.seconds);
+    if (parsed.ec != std::errc() || parsed.ptr != end)
+      return statusf(StatusCode::kInvalidArgument,
+                     "GANTRY_FLIGHT_SECONDS is '%s'; it takes a number of seconds", text);
+  }
+  return startFlight(options);
 }
 
 Status listen(const trace::ServerOptions &options) {
@@ -79,6 +107,10 @@ void startTracesFromEnvironment() {
     if (file != nullptr && file[0] != '\0')
       if (const Status status = startFile(file); !status.isOk())
         logf(LogLevel::kError, "GANTRY_TRACE: %s", status.message().c_str());
+    const char *crash = std::getenv("GANTRY_FLIGHT_RECORDER");
+    if (crash != nullptr && crash[0] != '\0')
+      if (const Status status = startFlightFromEnvironment(crash); !status.isOk())
+        logf(LogLevel::kError, "GANTRY_FLIGHT_RECORDER: %s", status.message().c_str());
     const char *attach = std::getenv("GANTRY_ATTACH");
     if (attach != nullptr && std::strcmp(attach, "0") == 0)
       return;
@@ -108,6 +140,35 @@ gantry_status_t gantry_trace_stop_file(void) {
   return capi::report(status);
 }
 
+gantry_status_t gantry_trace_start_flight_recorder(const char *crash_path, uint32_t seconds,
+                                                   uint64_t max_bytes) {
+  trace::FlightOptions options;
+  if (crash_path != nullptr)
+    options.crashPath = crash_path;
+  if (seconds != 0)
+    options.seconds = seconds;
+  if (max_bytes != 0)
+    options.maxBytes = max_bytes;
+  return capi::report(startFlight(options));
+}
+
+gantry_status_t gantry_trace_write_flight_recorder(const char *path) {
+  if (path == nullptr)
+    return capi::nullArgument("gantry_trace_write_flight_recorder", "path");
+  Traces &state = traces();
+  const std::lock_guard<std::mutex> locked(state.mutex);
+  if (state.flight == nullptr)
+    return capi::report(Status(StatusCode::kFailedPrecondition,
+                               "this process has no flight recorder; start one first"));
+  return capi::report(state.flight->write(path));
+}
+
+void gantry_trace_stop_flight_recorder(void) {
+  Traces &state = traces();
+  const std::lock_guard<std::mutex> locked(state.mutex);
+  state.flight.reset();
+}
+
 gantry_status_t gantry_trace_listen(const char *host, uint16_t port, const char *token) {
   trace::ServerOptions options;
   if (host != nullptr) {
@@ -126,6 +187,12 @@ void gantry_trace_stop_listening(void) {
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);
   state.server.reset();
+}
+
+uint32_t gantry_trace_viewers(void) {
+  Traces &state = traces();
+  const std::lock_guard<std::mutex> locked(state.mutex);
+  return state.server == nullptr ? 0 : state.server->viewers();
 }
 
 int32_t gantry_trace_is_on(void) { return trace::isOn() ? 1 : 0; }

@@ -1,4 +1,5 @@
-// What the environment asks of traces: GANTRY_TRACE=FILE records the process; viewers of the user
+// What the environment asks of traces: GANTRY_TRACE=FILE records the process;
+// GANTRY_FLIGHT_RECORDER=FILE keeps its last GANTRY_FLIGHT_SECONDS for a crash; viewers of the user
 // may attach, unless GANTRY_ATTACH=0.
 //
 // Threads: any.

@@ -258,7 +258,10 @@ HeapCode Heap::setLimit(uint32_t deviceHeap, uint64_t bytes) {
   if (deviceHeap >= heap.gpu->info().memoryHeaps.size())
     return HeapCode::kInvalidArgument;
   heap.limits[deviceHeap].store(bytes, std::memory_order_relaxed);
+  heap.trace.recordBudgets();
   return HeapCode::kOk;
 }
+
+void Heap::traceBudgets() const { HeapImpl::of(*this).trace.recordBudgets(); }
 
 } // namespace gantry::heap

@@ -97,6 +97,9 @@ public:
 
   /// The user's limit for one of the device's heaps; UINT64_MAX for none. What is above it stays.
   HeapCode setLimit(uint32_t deviceHeap, uint64_t bytes);
+  /// Tells viewers, if there are any, what the driver allows now: it also changes when other
+  /// processes take memory, of which nobody tells.
+  void traceBudgets() const;
 
   /// Moves at most maxBytes of movable, unpinned buffers, through the device, so that slabs become
   /// empty, and gives those back. It submits and does not wait: a slab goes back in a later call,

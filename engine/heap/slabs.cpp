@@ -97,6 +97,7 @@ void HeapImpl::freeSlab(uint32_t index) {
   slab.state = SlabState::kUnused;
   slab.nextUnused = unusedSlabs;
   unusedSlabs = index;
+  trace.recordBudgets();
 }
 
 // Bytes of the pool's slabs that are empty; a large pool answers for dedicated ones too.

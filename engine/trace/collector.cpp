@@ -1,5 +1,6 @@
 #include "engine/trace/collector.h"
 
+#include "engine/base/crash.h"
 #include "engine/base/process_barrier.h"
 #include "engine/trace/process.h"
 #include "engine/trace/source.h"
@@ -17,6 +18,10 @@ constexpr std::chrono::microseconds kIdlePause{4000};
 constexpr uint64_t kReleaseEvery = 2048;           // events of a run
 constexpr uint64_t kSnapshotPauseNs = 200'000'000; // between two because of drops
 constexpr uint64_t kBusyEvents = 1000;             // of a pass
+constexpr size_t kRingsAtCrash = 1024; // of threads, that are found without taking memory
+constexpr uint64_t kCrashLookNs = 1'000'000;
+
+constinit thread_local bool isCollectorThread = false;
 
 } // namespace
 
@@ -65,7 +70,11 @@ void Collector::flush() {
 void Collector::run() {
   sigset_t all; // signals are for the program's own threads
   sigfillset(&all);
+  for (const int crash : crashSignals()) // a fault of its own cannot wait
+    sigdelset(&all, crash);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  isCollectorThread = true;
+  becomeBusy();
   start();
   std::unique_lock<std::mutex> locked(mutex_);
   for (;;) {
@@ -76,7 +85,8 @@ void Collector::run() {
     for (AttachedSink *sink : joining)
       sinks_.push_back(sink);
     if (!joining.empty())
-      describe();
+      describe(joining);
+    renewStale();
     pass(flushing || !leaving.empty());
     flushSinks(flushing || !joining.empty());
     for (AttachedSink *sink : leaving) {
@@ -93,18 +103,33 @@ void Collector::run() {
     done_.notify_all();
     if (sinks_.empty() && joining_.empty())
       break;
-    if (joining_.empty() && leaving_.empty() && !flushWanted_)
+    if (joining_.empty() && leaving_.empty() && !flushWanted_) {
+      busy_.store(false);
       wake_.wait_for(locked, wasBusy_ ? kBusyPause : kIdlePause);
+    }
+    becomeBusy();
   }
   stop();
   leaving_.clear(); // sinks that had failed already
   flushWanted_ = false;
   running_ = false;
+  busy_.store(false);
   done_.notify_all();
+}
+
+/// One of the two sees what the other has stored, since both store before they load.
+void Collector::becomeBusy() {
+  busy_.store(true);
+  while (crashing_.load()) {
+    busy_.store(false);
+    sleepInCrash(kCrashLookNs);
+    busy_.store(true);
+  }
 }
 
 void Collector::start() {
   // What threads published after the end of an earlier capture is none of this one.
+  rings_.reserve(kRingsAtCrash);
   detail::listRings(rings_);
   for (detail::ThreadRing *ring : rings_) {
     ring->position = ring->ring.head();
@@ -127,7 +152,8 @@ void Collector::start() {
 
 void Collector::stop() { detail::setOn(false); }
 
-void Collector::describe() {
+void Collector::describe(const std::vector<AttachedSink *> &sinks) {
+  told_ = sinks;
   // All that was told of threads is told again, for the sinks that are new.
   detail::listRings(rings_);
   for (detail::ThreadRing *ring : rings_)
@@ -143,7 +169,20 @@ void Collector::describe() {
   process.clockResolution = clock_.ticksPerSecond();
   describer.add(process);
   detail::describeSources(describer);
-  lastSnapshotNs_ = monotonicNs();
+  told_.clear();
+}
+
+void Collector::renewStale() {
+  std::vector<AttachedSink *> stale;
+  for (AttachedSink *sink : sinks_)
+    if (sink->isStale != nullptr && sink->isStale(sink->user))
+      stale.push_back(sink);
+  for (AttachedSink *sink : stale) {
+    sink->sink.flush();
+    sink->renew(sink->user);
+  }
+  if (!stale.empty())
+    describe(stale);
 }
 
 void Describer::cut(uint64_t ticks) {
@@ -154,7 +193,7 @@ void Describer::cut(uint64_t ticks) {
 void Describer::add(Event &event) {
   event.header.timeNs = collector_.clock_.toNs(ticks_);
   event.header.thread = 0;
-  collector_.emit(&event.header);
+  collector_.tell(&event.header);
 }
 
 /// whole: everything that was recorded before the call is in it.
@@ -180,13 +219,18 @@ void Collector::pass(bool whole) {
   }
   if (memoryDropped_ && monotonicNs() - lastSnapshotNs_ > kSnapshotPauseNs) {
     memoryDropped_ = false;
-    describe();
+    describe(sinks_);
+    lastSnapshotNs_ = monotonicNs();
   }
 }
 
 void Collector::mergeUpTo(uint64_t ticks) {
   clock_.advance();
   detail::listRings(rings_);
+  mergeRings(ticks);
+}
+
+void Collector::mergeRings(uint64_t ticks) {
   for (detail::ThreadRing *ring : rings_)
     ring->head = ring->ring.head();
   wasBusy_ = false;
@@ -281,5 +325,43 @@ bool Collector::removeFailed() {
   }
   return !failed.empty();
 }
+
+// ---- on a thread that dies ---------------------------------------------------------------------
+
+bool Collector::pauseForCrash(uint64_t patienceNs) {
+  if (isCollectorThread)
+    return false;
+  crashing_.store(true);
+  const uint64_t start = monotonicNs();
+  while (busy_.load()) {
+    if (monotonicNs() - start > patienceNs)
+      return false;
+    sleepInCrash(kCrashLookNs);
+  }
+  return true;
+}
+
+void Collector::takeForCrash(AttachedSink &sink) {
+  crashSinks_[0] = &sink;
+  sinks_.swap(crashSinks_);
+  clock_.advance();
+  detail::tryListRings(rings_);
+  mergeRings(readTicks());
+  for (detail::ThreadRing *ring : rings_)
+    reportDrops(*ring);
+  sinks_.swap(crashSinks_);
+  memoryDropped_ = true; // for the others, should the process live on
+}
+
+void Collector::markForCrash(AttachedSink &sink, uint32_t name, int64_t value) {
+  HostEvent event = makeEvent<HostEvent>(EventType::kMark);
+  event.header.timeNs = clock_.toNs(readTicks());
+  event.header.thread = detail::currentRing == nullptr ? 0 : detail::currentRing->thread;
+  event.name = name;
+  event.value = value;
+  sink.sink.add(&event.header);
+}
+
+void Collector::resumeAfterCrash() { crashing_.store(false); }
 
 } // namespace gantry::trace

@@ -35,6 +35,11 @@ struct AttachedSink {
   uint64_t flushNs = 0;
   /// Called on the collector's thread when the sink has failed; it is not used any more then.
   void (*failed)(void *user) = nullptr;
+  /// May be null. Asked on the collector's thread, again and again: true where the sink wants to
+  /// be told anew what there is, as if it had just been attached. It is flushed then, renew() is
+  /// called, and the description follows.
+  bool (*isStale)(void *user) = nullptr;
+  void (*renew)(void *user) = nullptr;
   void *user = nullptr;
   uint64_t lastFlushNs = 0;
 
@@ -56,6 +61,16 @@ public:
   /// Takes what was recorded so far; the sinks are flushed.
   void flush();
 
+  /// For a process that is dying, on the thread that does; nothing here waits for a lock or takes
+  /// memory. pauseForCrash(): the collector's thread rests from now on. False where it does not
+  /// come to rest within the time, or is itself what died: its state must not be touched then.
+  /// takeForCrash(): what all threads have recorded goes to this sink alone; markForCrash(): a mark
+  /// of the calling thread.
+  bool pauseForCrash(uint64_t patienceNs);
+  void takeForCrash(AttachedSink &sink);
+  void markForCrash(AttachedSink &sink, uint32_t name, int64_t value);
+  void resumeAfterCrash();
+
   uint64_t passes() const { return passes_.load(std::memory_order_relaxed); }
 
 private:
@@ -64,13 +79,21 @@ private:
   void run();
   void start();
   void stop();
-  void describe();
+  void becomeBusy();
+  /// Tells these sinks what there is.
+  void describe(const std::vector<AttachedSink *> &sinks);
+  void renewStale();
   void pass(bool whole);
   void mergeUpTo(uint64_t ticks);
+  void mergeRings(uint64_t ticks);
   void emitRun(detail::ThreadRing &thread, uint64_t untilTicks);
   void announce(detail::ThreadRing &thread, uint64_t timeNs);
   void emit(const EventHeader *event) {
     for (AttachedSink *sink : sinks_)
+      sink->sink.add(event);
+  }
+  void tell(const EventHeader *event) {
+    for (AttachedSink *sink : told_)
       sink->sink.add(event);
   }
   void reportDrops(detail::ThreadRing &thread);
@@ -88,6 +111,7 @@ private:
 
   // The collector's thread alone:
   std::vector<AttachedSink *> sinks_;
+  std::vector<AttachedSink *> told_; // of a description
   std::vector<detail::ThreadRing *> rings_;
   TickClock clock_;
   uint64_t wallClockNs_ = 0;
@@ -96,6 +120,11 @@ private:
   uint64_t reportedLate_ = 0;
   bool wasBusy_ = false;
   std::atomic<uint64_t> passes_{0};
+
+  // Between it and a thread that dies:
+  std::atomic<bool> busy_{false};
+  std::atomic<bool> crashing_{false};
+  std::vector<AttachedSink *> crashSinks_ = std::vector<AttachedSink *>(1);
 };
 
 } // namespace gantry::trace

@@ -104,6 +104,15 @@ Status unpackFrame(const FrameHeader &header, std::span<const uint8_t> stored, u
   return whole ? Status::ok() : damaged(offset, "cannot be decompressed");
 }
 
+FrameHeader makeRawHeader(FrameHeader header, std::span<const uint8_t> contents) {
+  header.codec = FrameCodec::kRaw;
+  header.rawBytes = static_cast<uint32_t>(contents.size());
+  header.storedBytes = header.rawBytes;
+  header.contentChecksum = XXH3_64bits(contents.data(), contents.size());
+  header.headerChecksum = checksumBefore(header, header.headerChecksum);
+  return header;
+}
+
 // ---- packing -----------------------------------------------------------------------------------
 
 FramePacker::FramePacker(FrameCodec codec, int level)
@@ -164,6 +173,14 @@ void NamesBuilder::add(uint32_t id, std::string_view text) {
   bytes_.insert(bytes_.end(), static_cast<const uint8_t *>(numbers), end);
   bytes_.insert(bytes_.end(), text.begin(), text.end());
   count_ += 1;
+}
+
+bool NamesBuilder::addIfReserved(uint32_t id, std::string_view text) {
+  text = text.substr(0, kMaxNameBytes);
+  if (bytes_.capacity() - bytes_.size() < text.size() + 2 * uint64_t{kMaxVarintBytes})
+    return false;
+  add(id, text);
+  return true;
 }
 
 void NamesBuilder::clear() {

@@ -77,6 +77,10 @@ Result<FrameHeader> parseFrameHeader(std::span<const uint8_t> bytes, uint64_t of
 Status unpackFrame(const FrameHeader &header, std::span<const uint8_t> stored, uint64_t offset,
                    std::vector<uint8_t> &raw);
 
+/// The header of a frame whose contents are stored as they are, no more than kMaxFrameBytes. Takes
+/// no memory.
+FrameHeader makeRawHeader(FrameHeader header, std::span<const uint8_t> contents);
+
 /// Compresses contents into frames, with buffers that are kept for the next one.
 class FramePacker {
 public:
@@ -101,6 +105,9 @@ private:
 class NamesBuilder {
 public:
   void add(uint32_t id, std::string_view text);
+  /// Only if it fits into what reserve() asked for, without taking memory.
+  bool addIfReserved(uint32_t id, std::string_view text);
+  void reserve(uint64_t bytes) { bytes_.reserve(bytes); }
   uint32_t count() const { return count_; }
   std::span<const uint8_t> bytes() const { return bytes_; }
   void clear();

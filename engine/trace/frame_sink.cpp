@@ -1,5 +1,6 @@
 #include "engine/trace/frame_sink.h"
 
+#include "engine/base/crash.h"
 #include "engine/trace/names.h"
 
 namespace gantry::trace {
@@ -20,6 +21,10 @@ void FrameSink::flush() {
   const std::span<const uint8_t> chunk = encoder_.finish();
   if (!status_.isOk())
     return;
+  if (writeRaw_ != nullptr) {
+    flushRaw(header, chunk);
+    return;
+  }
   // Whatever an event names was interned before it was recorded.
   names_.clear();
   nextName_ = copyNames(nextName_, names_);
@@ -31,6 +36,33 @@ void FrameSink::flush() {
   }
   if (status_.isOk())
     status_ = write(header, chunk);
+  events_ += header.events;
+}
+
+void FrameSink::flushRaw(const FrameHeader &header, std::span<const uint8_t> chunk) {
+  auto send = [&](const FrameHeader &described, std::span<const uint8_t> contents) {
+    const FrameHeader whole = makeRawHeader(described, contents);
+    writeRaw_(rawUser_, {reinterpret_cast<const uint8_t *>(&whole), sizeof(whole)});
+    writeRaw_(rawUser_, contents);
+  };
+  // The table's lock is held for moments only, unless by the thread that died.
+  constexpr uint32_t kTries = 50;
+  constexpr uint64_t kPauseNs = 1'000'000;
+  for (uint32_t tries = 0; tries < kTries;) {
+    names_.clear();
+    if (!tryCopyNames(&nextName_, names_)) {
+      tries += 1;
+      sleepInCrash(kPauseNs);
+      continue;
+    }
+    if (names_.count() == 0)
+      break;
+    FrameHeader namesHeader;
+    namesHeader.type = FrameType::kNames;
+    namesHeader.events = names_.count();
+    send(namesHeader, names_.bytes());
+  }
+  send(header, chunk);
   events_ += header.events;
 }
 

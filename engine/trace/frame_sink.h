@@ -31,6 +31,19 @@ public:
   }
   /// What was added goes out now.
   void flush();
+  /// The next frames tell all names anew: what was written before may be gone.
+  void tellNamesAgain() { nextName_ = 1; }
+
+  /// For a process that is dying: between the two, frames go to `write` in pieces and as they are;
+  /// no memory is taken, no lock waited for. reserveForRaw() comes first, while all is well.
+  using WriteRaw = void (*)(void *user, std::span<const uint8_t> bytes);
+  void reserveForRaw() { names_.reserve(2 * uint64_t{kMaxNameBytes}); }
+  void beginRaw(WriteRaw write, void *user) {
+    writeRaw_ = write;
+    rawUser_ = user;
+  }
+  void endRaw() { writeRaw_ = nullptr; }
+
   /// Ok, or why nothing is written any more.
   const Status &status() const { return status_; }
   bool isEmpty() const { return encoder_.count() == 0; }
@@ -38,6 +51,7 @@ public:
 
 private:
   Status write(const FrameHeader &header, std::span<const uint8_t> contents);
+  void flushRaw(const FrameHeader &header, std::span<const uint8_t> chunk);
   ChunkEncoder encoder_;
   FramePacker packer_;
   NamesBuilder names_;
@@ -46,6 +60,8 @@ private:
   void *user_;
   Status status_;
   uint64_t events_ = 0;
+  WriteRaw writeRaw_ = nullptr;
+  void *rawUser_ = nullptr;
 };
 
 } // namespace gantry::trace

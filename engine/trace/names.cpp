@@ -54,7 +54,10 @@ bool tryCopyNames(uint32_t *first, NamesBuilder &builder) {
   const std::unique_lock<std::mutex> locked(table().mutex, std::try_to_lock);
   if (!locked.owns_lock())
     return false;
-  *first = copyLocked(*first == 0 ? 1 : *first, builder);
+  const Table &names = table();
+  *first = *first == 0 ? 1 : *first;
+  while (*first <= names.texts.size() && builder.addIfReserved(*first, names.texts[*first - 1]))
+    ++*first;
   return true;
 }
 

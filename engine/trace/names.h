@@ -18,7 +18,8 @@ uint32_t intern(std::string_view text);
 /// Adds the names from id `first` on to the builder; returns the first id that is not there yet.
 uint32_t copyNames(uint32_t first, NamesBuilder &builder);
 
-/// The same, but gives up where another thread holds the table's lock: for crashes.
+/// The same for crashes: gives up where another thread holds the table's lock, and adds no more
+/// than the builder has reserved memory for.
 bool tryCopyNames(uint32_t *first, NamesBuilder &builder);
 
 } // namespace gantry::trace

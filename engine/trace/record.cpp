@@ -90,6 +90,13 @@ void listRings(std::vector<ThreadRing *> &list) {
   list = state.all;
 }
 
+void tryListRings(std::vector<ThreadRing *> &list) {
+  const Rings &state = rings();
+  const std::unique_lock<std::mutex> locked(rings().mutex, std::try_to_lock);
+  if (locked.owns_lock() && state.all.size() <= list.capacity())
+    list.assign(state.all.begin(), state.all.end());
+}
+
 uint64_t lateEventCount() { return lateEvents.load(std::memory_order_relaxed); }
 
 void retireRing(ThreadRing *ring) {
@@ -168,7 +175,7 @@ void nameThread(std::string_view name) {
 }
 
 uint32_t newId(IdKind kind) {
-  static std::array<std::atomic<uint32_t>, 5> last{};
+  static std::array<std::atomic<uint32_t>, 6> last{};
   return last[static_cast<size_t>(kind)].fetch_add(1, std::memory_order_relaxed) + 1;
 }
 

@@ -129,8 +129,8 @@ public:
   Span &operator=(const Span &) = delete;
 };
 
-/// Ids of sessions, plans, runs, devices and heaps: 1, 2, 3 … in each kind.
-enum class IdKind : uint8_t { kSession, kPlan, kRun, kDevice, kHeap };
+/// Ids of sessions, plans, runs, devices, heaps and imports: 1, 2, 3 … in each kind.
+enum class IdKind : uint8_t { kSession, kPlan, kRun, kDevice, kHeap, kImport };
 uint32_t newId(IdKind kind);
 
 } // namespace gantry::trace

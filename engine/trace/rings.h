@@ -17,6 +17,9 @@ inline constexpr uint64_t kDefaultRingBytes = 4 << 20;
 /// The rings in use, those of ended threads among them.
 void listRings(std::vector<ThreadRing *> &list);
 
+/// The same for crashes: leaves the list as it is where that would wait for a lock or take memory.
+void tryListRings(std::vector<ThreadRing *> &list);
+
 /// An empty ring of an ended thread may be used again.
 void retireRing(ThreadRing *ring);
 

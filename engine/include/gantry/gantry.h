@@ -382,19 +382,33 @@ GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *sessi
  * with gantry-profiler. While nobody listens it costs nothing to speak of. The environment decides
  * without a line of code: GANTRY_TRACE=FILE records the process from its first device on;
  * GANTRY_ATTACH=0 keeps viewers out, who otherwise find the process through a socket that only its
- * user can enter ($XDG_RUNTIME_DIR/gantry, or /tmp/gantry-UID). All functions: threads: any. */
+ * user can enter ($XDG_RUNTIME_DIR/gantry, or /tmp/gantry-UID); GANTRY_FLIGHT_RECORDER=FILE keeps
+ * the last seconds in memory for a crash ("%p" in FILE becomes the process's number), of which
+ * there are GANTRY_FLIGHT_SECONDS (10). All functions: threads: any. */
 
 /* Records to a file until gantry_trace_stop_file or the end of the process. One at a time. */
 GANTRY_API gantry_status_t gantry_trace_start_file(const char *path);
 /* Everything so far is in the file, with its index, when it returns; what could not be written is
  * its status. */
 GANTRY_API gantry_status_t gantry_trace_stop_file(void);
+/* The flight recorder: the last seconds (1 to 86400; 0: 10; at most twice as many are kept) stay in
+ * memory, of which it takes max_bytes (4 MiB at least; 0: 64 MiB). When the process dies of
+ * SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT they are written to crash_path ("%p" becomes the
+ * process's number; NULL: not), and then happens what would have happened: the handler that the
+ * program had set before, or its end. One at a time. */
+GANTRY_API gantry_status_t gantry_trace_start_flight_recorder(const char *crash_path,
+                                                              uint32_t seconds, uint64_t max_bytes);
+/* What it keeps, up to now, to a file; it goes on. */
+GANTRY_API gantry_status_t gantry_trace_write_flight_recorder(const char *path);
+GANTRY_API void gantry_trace_stop_flight_recorder(void);
 /* Lets viewers attach: host NULL: through the user's socket (what happens by itself, unless
  * GANTRY_ATTACH=0). Else over TCP on that address ("127.0.0.1"; port 0: one that is free), for
  * those who bring the token (1 to 64 bytes). */
 GANTRY_API gantry_status_t gantry_trace_listen(const char *host, uint16_t port, const char *token);
 GANTRY_API void gantry_trace_stop_listening(void);
-/* 1 while somebody listens. */
+/* How many viewers are attached. */
+GANTRY_API uint32_t gantry_trace_viewers(void);
+/* 1 while somebody listens: viewers, a file, the flight recorder. */
 GANTRY_API int32_t gantry_trace_is_on(void);
 
 /* The id of a text, the same one for the same text; 0 for "" and NULL. Ask once, keep it. */

@@ -1,8 +1,11 @@
 // What a viewer knows of a heap, whenever it attaches: to the byte what the heap itself counts.
 #include "engine/heap/heap.h"
+#include "engine/trace/flight_recorder.h"
 #include "engine/trace/record.h"
+#include "engine/trace/rings.h"
 #include "tests/engine/trace/memory_sink.h"
 #include "tests/support/fake_device.h"
+#include "tests/support/scratch.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -184,6 +187,40 @@ TEST_F(HeapTraceTest, ALateViewerKnowsWhatIsAliveAndWhere) {
     EXPECT_EQ(totals.liveBytes, atOnce.liveBytes(static_cast<MemoryKind>(kind)));
 }
 
+// In two heaps at once, in all kinds of memory; the sums equal each heap's counters to the byte.
+TEST_F(HeapTraceTest, ALateViewerKnowsAMillionBlocks) {
+  auto made = Heap::create(device_, {});
+  ASSERT_TRUE(made.isOk()) << made.status().message();
+  Heap *heaps[] = {heap_.get(), made->get()};
+  constexpr uint32_t kBlocks = 1'000'000;
+  for (uint32_t i = 0; i < kBlocks; ++i) {
+    BufferRequest request;
+    request.sizeBytes = 1 + i * 7919ULL % 700;
+    request.kind = static_cast<MemoryKind>(i / 2 % kMemoryKinds);
+    BufferHandle handle;
+    ASSERT_EQ(heaps[i % 2]->allocate(request, &handle), HeapCode::kOk) << i;
+  }
+  MemorySink late;
+  std::map<std::pair<uint16_t, uint32_t>, std::pair<uint64_t, uint64_t>> sums; // blocks, bytes
+  for (const Event &event : ofType(late.events(), EventType::kLiveBlock)) {
+    auto &[blocks, bytes] = sums[{event.header.heap, event.block.kind}];
+    blocks += 1;
+    bytes += event.block.sizeBytes;
+  }
+  uint64_t known = 0;
+  for (Heap *heap : heaps) {
+    HeapStatistics statistics;
+    heap->statistics(&statistics);
+    for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
+      const auto &[blocks, bytes] = sums[{heap->traceId(), kind}];
+      EXPECT_EQ(blocks, statistics.kinds[kind].liveBuffers);
+      EXPECT_EQ(bytes, statistics.kinds[kind].liveBytes);
+      known += blocks;
+    }
+  }
+  EXPECT_EQ(known, kBlocks);
+}
+
 TEST_F(HeapTraceTest, SpilledAndMovedBuffersAreFollowed) {
   HeapOptions options;
   options.allowSpill = true;
@@ -210,6 +247,7 @@ TEST_F(HeapTraceTest, SpilledAndMovedBuffersAreFollowed) {
 }
 
 TEST_F(HeapTraceTest, AttachingWhileThreadsAllocateIsExact) {
+  trace::detail::setRingBytes(32 << 20); // no drops wanted here, however busy the machine is
   const uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   for (int round = 0; round < 10; ++round) {
@@ -246,8 +284,9 @@ TEST_F(HeapTraceTest, AttachingWhileThreadsAllocateIsExact) {
     EXPECT_TRUE(mirror.exact);
     expectSame(mirror);
     if (HasFailure())
-      return;
+      break;
   }
+  trace::detail::setRingBytes(trace::detail::kDefaultRingBytes);
 }
 
 TEST_F(HeapTraceTest, AfterDropsANewSnapshotMakesTheViewerExactAgain) {
@@ -271,6 +310,68 @@ TEST_F(HeapTraceTest, AfterDropsANewSnapshotMakesTheViewerExactAgain) {
   for (const Event &event : events)
     mirror.take(event);
   expectSame(mirror);
+}
+
+TEST_F(HeapTraceTest, ChangesOfTheBudgetAreTold) {
+  MemorySink sink;
+  trace::Collector::instance().flush();
+  const uint64_t limit = uint64_t{3} << 30;
+  ASSERT_EQ(heap_->setLimit(0, limit), HeapCode::kOk);
+  device_->setBudget(0, uint64_t{5} << 30);
+  heap_->traceBudgets();
+  std::vector<trace::BudgetEvent> told;
+  for (const Event &event : ofType(sink.events(), EventType::kBudget))
+    if (event.budget.deviceHeap == 0)
+      told.push_back(event.budget);
+  ASSERT_GE(told.size(), 3u); // at the start, the limit, the budget
+  EXPECT_EQ(told.front().limitBytes, UINT64_MAX);
+  EXPECT_EQ(told[told.size() - 2].limitBytes, limit);
+  EXPECT_EQ(told.back().limitBytes, limit);
+  EXPECT_EQ(told.back().budgetBytes, uint64_t{5} << 30);
+}
+
+// Far more happens than a flight recorder keeps; what it has left is exact all the same.
+TEST_F(HeapTraceTest, AFlightRecordersFileEqualsTheHeap) {
+  const ScratchFolder scratch;
+  trace::FlightOptions options;
+  options.maxBytes = trace::kLeastFlightBytes;
+  auto recorder = trace::FlightRecorder::start(options);
+  ASSERT_TRUE(recorder.isOk()) << recorder.status().message();
+  std::mt19937_64 random(7);
+  std::vector<BufferHandle> live;
+  for (uint32_t i = 0; i < 1'500'000; ++i) {
+    if (live.size() < 3000 || random() % 2 == 0) {
+      live.push_back(take(1 + random() % 5000));
+    } else {
+      std::swap(live[random() % live.size()], live.back());
+      EXPECT_EQ(heap_->release(live.back()), HeapCode::kOk);
+      live.pop_back();
+    }
+    if (i % 20000 == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2)); // no drops wanted here
+  }
+  ASSERT_TRUE((*recorder)->write(scratch.path("kept.gtrace")).isOk());
+  EXPECT_LE(std::filesystem::file_size(scratch.path("kept.gtrace")), options.maxBytes + 100'000);
+  const auto reader = trace::CaptureReader::openFile(scratch.path("kept.gtrace"));
+  ASSERT_TRUE(reader.isOk()) << reader.status().message();
+  Mirror mirror(heap_->traceId());
+  uint64_t firstSequence = 0;
+  for (bool end = false; !end;) {
+    const Result<trace::Batch> batch = (*reader)->read();
+    ASSERT_TRUE(batch.isOk()) << batch.status().message();
+    for (const Event &event : batch->events) {
+      if (event.type() == EventType::kSnapshotBegin && firstSequence == 0)
+        firstSequence = event.snapshot.sequence;
+      mirror.gapsAllowed = mirror.gapsAllowed || event.type() == EventType::kDrops;
+      if (firstSequence != 0) // what lies before a snapshot is not known to be whole
+        mirror.take(event);
+    }
+    end = batch->end;
+  }
+  EXPECT_GT(firstSequence, 1000u) << "the beginning is forgotten";
+  expectSame(mirror);
+  for (const BufferHandle handle : live)
+    EXPECT_EQ(heap_->release(handle), HeapCode::kOk);
 }
 
 TEST_F(HeapTraceTest, HeapsComeAndGo) {
