@@ -220,8 +220,7 @@ Result<std::vector<uint64_t>> VulkanCommandList::doTimestampsNs(uint32_t count) 
   std::vector<uint64_t> times(count);
   uint64_t elapsedTicks = 0; // from the first one, so that a wrapped counter still runs forward
   const uint64_t first = ticks[0] & mask;
-  const auto firstNs = static_cast<uint64_t>(static_cast<long double>(first) *
-                                             static_cast<long double>(plan.timestampPeriodNs));
+  const uint64_t firstNs = plan.ticksToNs(first);
   for (uint32_t i = 0; i < count; ++i) {
     elapsedTicks = ((ticks[i] & mask) - first) & mask;
     times[i] =

@@ -179,6 +179,13 @@ void planExtensions(const DeviceSnapshot &snapshot, DevicePlan &plan) {
   if (plan.info.profile.features.integerDotProduct)
     take(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME); // part of Vulkan 1.3
   info.memoryBudgets = take(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  const auto domain = [&](VkTimeDomainEXT wanted) {
+    return std::find(snapshot.timeDomains.begin(), snapshot.timeDomains.end(), wanted) !=
+           snapshot.timeDomains.end();
+  };
+  info.calibratedClocks = info.timestamps && domain(VK_TIME_DOMAIN_DEVICE_EXT) &&
+                          domain(VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT) &&
+                          take(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
   info.memoryPriorities = snapshot.memoryPriority && take(VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME);
   constexpr VkExternalMemoryFeatureFlags kBothWays =
       VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;

@@ -32,6 +32,7 @@ struct DeviceSnapshot {
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<VkQueueFamilyProperties> queueFamilies;
   std::vector<std::string> extensions;
+  std::vector<VkTimeDomainEXT> timeDomains; // that can be read together
   bool texelFormats = false; // all of kTexelFormats may be read from uniform texel buffers
   // Structures of extensions, or of Vulkan 1.3; zero without them.
   VkBool32 integerDotProduct = VK_FALSE;            // of packed bytes in kernels
@@ -49,6 +50,12 @@ struct DevicePlan {
   uint32_t sparseQueueFamily = 0; // where info.virtualMemory.supported; often the same
   double timestampPeriodNs = 0;
   uint32_t timestampBits = 0;
+  /// Of the bits that count.
+  uint64_t ticksToNs(uint64_t ticks) const {
+    const uint64_t mask = timestampBits >= 64 ? UINT64_MAX : (uint64_t{1} << timestampBits) - 1;
+    return static_cast<uint64_t>(static_cast<long double>(ticks & mask) *
+                                 static_cast<long double>(timestampPeriodNs));
+  }
   std::vector<const char *> extensions; // to enable
 };
 

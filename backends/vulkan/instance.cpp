@@ -165,6 +165,7 @@ Status Instance::open(Validation validation) {
   LOAD(vkGetPhysicalDeviceFormatProperties);
   LOAD(vkGetPhysicalDeviceQueueFamilyProperties);
   LOAD(vkEnumerateDeviceExtensionProperties);
+  LOAD(vkGetPhysicalDeviceCalibrateableTimeDomainsEXT);
   LOAD(vkCreateDevice);
   if (names)
     LOAD(vkSetDebugUtilsObjectNameEXT);
@@ -239,6 +240,14 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
   auto has = [&](const char *name) {
     return std::find(s.extensions.begin(), s.extensions.end(), name) != s.extensions.end();
   };
+  if (const auto domains = functions_.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT;
+      domains != nullptr && has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) {
+    count = 0;
+    domains(physical, &count, nullptr);
+    s.timeDomains.resize(count);
+    domains(physical, &count, s.timeDomains.data());
+    s.timeDomains.resize(count);
+  }
 
   const uint32_t version = s.properties.apiVersion;
   if (version < VK_API_VERSION_1_2)

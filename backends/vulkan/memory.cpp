@@ -195,6 +195,9 @@ VulkanMemory::Made VulkanMemory::import(std::shared_ptr<VulkanDevice> device,
       !isHost && source.memoryType ? std::span<const uint8_t>(&exact, 1) : types.span(),
       requirements.memoryTypeBits, size, chain, &memory->memory_));
   GANTRY_RETURN_IF_ERROR(memory->bindAndMap());
+  // Without host memory for it, viewers do not hear of the import; it works all the same.
+  memory->import_.reset(new (std::nothrow) trace::ImportTrace(
+      owner.number(), memory->sizeBytes(), isHost ? owner.hostImportName() : owner.fdImportName()));
   return std::unique_ptr<device::Memory>(std::move(memory));
 }
 

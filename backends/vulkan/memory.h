@@ -7,6 +7,9 @@
 #pragma once
 
 #include "backends/vulkan/vulkan_device.h"
+#include "engine/trace/import_trace.h"
+
+#include <memory>
 
 namespace gantry::vulkan {
 
@@ -47,8 +50,9 @@ private:
   std::shared_ptr<VulkanDevice> device_;
   VkBuffer buffer_ = VK_NULL_HANDLE;
   uint64_t bufferBytes_ = 0;
-  VkDeviceMemory memory_ = VK_NULL_HANDLE; // none of a range's own
-  uint64_t countedBytes_ = 0;              // in the device's count of what is allocated
+  VkDeviceMemory memory_ = VK_NULL_HANDLE;     // none of a range's own
+  uint64_t countedBytes_ = 0;                  // in the device's count of what is allocated
+  std::unique_ptr<trace::ImportTrace> import_; // of memory that another owner allocated
 };
 
 } // namespace gantry::vulkan

@@ -53,6 +53,8 @@ Result<std::shared_ptr<VulkanDevice>> VulkanDevice::open(std::unique_ptr<Instanc
 Status VulkanDevice::create(size_t deviceIndex) {
   index_ = deviceIndex;
   info_ = plan().info;
+  hostImportName_ = trace::intern("host pointer");
+  fdImportName_ = trace::intern("descriptor");
   const DeviceFeatures &wanted = info_.profile.features; // exactly what is there and has a use
 
   auto features12 = zeroed<VkPhysicalDeviceVulkan12Features>(
@@ -207,6 +209,20 @@ Status VulkanDevice::doMemoryBudgets(std::span<device::MemoryBudget> perHeap) {
   for (size_t i = 0; i < perHeap.size(); ++i)
     perHeap[i] = {budget.heapBudget[i], budget.heapUsage[i]};
   return {};
+}
+
+Result<device::ClockReading> VulkanDevice::doReadClocks() {
+  auto hostClock =
+      zeroed<VkCalibratedTimestampInfoEXT>(VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT);
+  hostClock.timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT;
+  VkCalibratedTimestampInfoEXT deviceClock = hostClock;
+  deviceClock.timeDomain = VK_TIME_DOMAIN_DEVICE_EXT;
+  const VkCalibratedTimestampInfoEXT clocks[] = {hostClock, deviceClock};
+  uint64_t times[2] = {};
+  uint64_t deviation = 0;
+  GANTRY_VK(table_.vkGetCalibratedTimestampsEXT(device_, 2, clocks, times, &deviation),
+            "vkGetCalibratedTimestampsEXT");
+  return device::ClockReading{times[0], plan().ticksToNs(times[1]), deviation};
 }
 
 Result<std::unique_ptr<device::Memory>> VulkanDevice::doReserve(uint64_t rangeBytes) {

@@ -48,6 +48,10 @@ public:
                                profile().maxTexelBufferElements > 0);
   }
 
+  /// What traces call imports; ids of their names table.
+  uint32_t hostImportName() const { return hostImportName_; }
+  uint32_t fdImportName() const { return fdImportName_; }
+
   using Device::countAllocated;
   using Device::countFreed;
   using Device::noHostMemory;
@@ -71,6 +75,7 @@ private:
   doAllocate(device::MemoryKind kind, uint64_t sizeBytes,
              const device::AllocateOptions &options) override;
   Status doMemoryBudgets(std::span<device::MemoryBudget> perHeap) override;
+  Result<device::ClockReading> doReadClocks() override;
   Result<std::unique_ptr<device::Memory>> doReserve(uint64_t rangeBytes) override;
   Result<uint64_t> doCommit(device::Memory &range, uint64_t offset, uint64_t size) override;
   Status doDecommit(device::Memory &range, uint64_t offset, uint64_t size) override;
@@ -91,6 +96,8 @@ private:
 
   std::unique_ptr<Instance> instance_;
   size_t index_ = 0;
+  uint32_t hostImportName_ = 0;
+  uint32_t fdImportName_ = 0;
   VkDevice device_ = VK_NULL_HANDLE;
   VolkDeviceTable table_{};
   VkQueue queue_ = VK_NULL_HANDLE;

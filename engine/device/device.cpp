@@ -141,6 +141,14 @@ Status Device::memoryBudgets(std::span<MemoryBudget> perHeap) {
   return {};
 }
 
+Result<ClockReading> Device::readClocks() {
+  if (isLost())
+    return lostStatus();
+  if (!info_.calibratedClocks)
+    return lacks("calibrated clocks");
+  return noted(doReadClocks());
+}
+
 Result<std::unique_ptr<Memory>> Device::reserve(MemoryKind kind, uint64_t rangeBytes) {
   if (isLost())
     return lostStatus();

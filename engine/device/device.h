@@ -63,6 +63,7 @@ struct DeviceInfo {
   DeviceKind kind = DeviceKind::kDiscrete;
   bool unifiedMemory = false;                     // device-local memory is host-visible
   bool timestamps = false;                        // its queue can record times
+  bool calibratedClocks = false;                  // readClocks() is there
   std::string missing;                            // what it lacks to be usable, "" if nothing
   uint64_t memoryBytes = 0;                       // of the largest device-local heap
   uint64_t minStorageBufferOffsetAlignment = 256; // of the start of a storage-buffer binding
@@ -80,6 +81,14 @@ struct DeviceInfo {
     const uint64_t texels = profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1;
     return std::max(minStorageBufferOffsetAlignment, texels);
   }
+};
+
+/// Two clocks at one moment: the system's monotonic clock and that of a device's timestamps
+/// (CommandList::deviceTimesNs). The truth lies within errorNs.
+struct ClockReading {
+  uint64_t hostNs = 0;
+  uint64_t deviceNs = 0;
+  uint64_t errorNs = 0;
 };
 
 class Device : public std::enable_shared_from_this<Device> {
@@ -137,6 +146,10 @@ public:
   /// The last ticket that is done, and with it all before it; 0 before the first. Never waits.
   Result<uint64_t> completed();
 
+  /// Both clocks, as the driver reads them together, without a submission. kUnsupported where
+  /// info().calibratedClocks is false.
+  Result<ClockReading> readClocks();
+
   /// True after a call has met a lost device.
   bool isLost() const { return lost_.load(std::memory_order_acquire); }
 
@@ -177,6 +190,7 @@ private:
   // What a backend may lack. These are called only where info() says that it has them. (Inline, so
   // that no object file owns the class's type: tests derive from it with RTTI.)
   virtual Status doMemoryBudgets(std::span<MemoryBudget>) { return lacks("memory budgets"); }
+  virtual Result<ClockReading> doReadClocks() { return lacks("calibrated clocks"); }
   virtual Result<std::unique_ptr<Memory>> doReserve(uint64_t) { return lacks("ranges"); }
   /// One driver allocation bound to the range; the token stands for it.
   virtual Result<uint64_t> doCommit(Memory &, uint64_t /*offset*/, uint64_t /*size*/) {

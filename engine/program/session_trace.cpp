@@ -263,13 +263,34 @@ void SessionTrace::endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, 
   event.status = static_cast<uint32_t>(status);
   event.ticket = ticket;
   trace::record(event);
-  if (!timesNs.empty() && trace::monotonicNs() - lastClockNs_ > kClockPauseNs)
+  if (trace::monotonicNs() - lastClockNs_ <= kClockPauseNs)
+    return;
+  lastClockNs_ = trace::monotonicNs();
+  heap_->traceBudgets();
+  if (!timesNs.empty())
     correlateClocks();
 }
 
-/// The device takes its time at some moment between the two readings of the host's clock.
 void SessionTrace::correlateClocks() {
-  lastClockNs_ = trace::monotonicNs();
+  device::Device &device = heap_->device();
+  if (!device.info().calibratedClocks) {
+    correlateBySubmission();
+    return;
+  }
+  const Result<device::ClockReading> reading = device.readClocks();
+  if (!reading.isOk())
+    return;
+  trace::ClockEvent event = trace::makeEvent<trace::ClockEvent>(EventType::kClock);
+  event.device = device.number();
+  event.source = 1;
+  event.hostNs = reading->hostNs;
+  event.deviceNs = reading->deviceNs;
+  event.errorNs = reading->errorNs;
+  trace::record(event);
+}
+
+/// The device takes its time at some moment between the two readings of the host's clock.
+void SessionTrace::correlateBySubmission() {
   device::Device &device = heap_->device();
   const auto list = device.createCommandList();
   if (!list.isOk())

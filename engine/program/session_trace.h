@@ -3,8 +3,9 @@
 //
 // A viewer that attaches late hears of the session and of all plans that are cached (source.h).
 // Texts are interned when somebody listens, so a session that nobody watches pays for none. The
-// device's clock is related to the host's by a submission that only takes the time, between two
-// readings of the host's clock, at most once a second.
+// device's clock is related to the host's at most once a second: by the driver, where it reads both
+// together, else by a submission that only takes the time, between two readings of the host's
+// clock. Then, too, viewers hear what the driver allows now.
 //
 // Threads: the session's, but for the description of a late viewer, which any thread may ask for.
 #pragma once
@@ -64,6 +65,7 @@ private:
   void setPlace(Place &place, const Storage *storage, const char *name);
   const Plan *find(const ShapePlan *plan) const;
   void correlateClocks();
+  void correlateBySubmission();
 
   std::shared_ptr<const Program> program_;
   std::shared_ptr<heap::Heap> heap_;

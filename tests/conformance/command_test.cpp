@@ -181,6 +181,30 @@ TEST_P(CommandConformance, timestampsRunForward) {
   EXPECT_LE((*times)[1], (*times)[2]);
 }
 
+// A timestamp that is taken between two readings of both clocks lies between them on each.
+TEST_P(CommandConformance, clocksAreReadTogether) {
+  if (!device_->info().calibratedClocks) {
+    EXPECT_EQ(device_->readClocks().status().code(), StatusCode::kUnsupported);
+    GTEST_SKIP() << GetParam().name << " has no calibrated clocks";
+  }
+  const auto before = device_->readClocks();
+  ASSERT_TRUE(before.isOk()) << before.status().message();
+  auto list = begin({0, 0, 1});
+  ASSERT_TRUE(list->timestamp().isOk());
+  finish(*list);
+  const auto after = device_->readClocks();
+  ASSERT_TRUE(after.isOk()) << after.status().message();
+  const auto times = list->deviceTimesNs();
+  ASSERT_TRUE(times.isOk());
+  EXPECT_GE((*times)[0] + before->errorNs, before->deviceNs);
+  EXPECT_LE((*times)[0], after->deviceNs + after->errorNs);
+  // Both clocks saw as much time pass, but for a part in a thousand and what a reading may be off.
+  const uint64_t host = after->hostNs - before->hostNs;
+  const uint64_t device = after->deviceNs - before->deviceNs;
+  const uint64_t apart = host > device ? host - device : device - host;
+  EXPECT_LE(apart, host / 1000 + before->errorNs + after->errorNs);
+}
+
 TEST_P(CommandConformance, badArgumentsAreRefused) {
   auto memory = allocate(MemoryKind::kDevice, 1024), other = allocate(MemoryKind::kDevice, 1024);
   auto add = kernel("add", 3, 1, BindingMode::kStorageBuffer);

@@ -1,5 +1,6 @@
 // Memory that comes from outside, and goes there.
 #include "tests/conformance/drivers.h"
+#include "tests/engine/trace/memory_sink.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -48,6 +49,39 @@ TEST_P(ExternalMemoryConformance, hostMemoryIsUsedInPlace) {
   source.sizeBytes = size;
   EXPECT_EQ(device_->importMemory(source).status().code(), StatusCode::kInvalidArgument);
   munmap(pages, size + alignment);
+}
+
+TEST_P(ExternalMemoryConformance, viewersHearOfImports) {
+  const uint64_t alignment = device_->info().external.hostPointerAlignmentBytes;
+  if (alignment == 0 || device_->info().backend != "vulkan")
+    GTEST_SKIP() << GetParam().name << " imports no host memory, or tells nobody";
+  void *pages =
+      mmap(nullptr, 2 * alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  const auto start = reinterpret_cast<uintptr_t>(pages);
+  ImportSource source;
+  source.hostPointer = reinterpret_cast<void *>((start + alignment - 1) / alignment * alignment);
+  source.sizeBytes = alignment;
+  auto early = device_->importMemory(source);
+  ASSERT_TRUE(early.isOk()) << early.status().message();
+  MemorySink sink; // attaches late for the first one
+  auto late = device_->importMemory(source);
+  ASSERT_TRUE(late.isOk()) << late.status().message();
+  early->reset();
+  const std::vector<trace::Event> events = sink.events();
+  const auto begun = ofType(events, trace::EventType::kImport);
+  const auto ended = ofType(events, trace::EventType::kImportEnd);
+  ASSERT_EQ(begun.size(), 2u);
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_EQ(ended[0].import.id, begun[0].import.id);
+  EXPECT_NE(begun[0].import.id, begun[1].import.id);
+  for (const trace::Event &event : begun) {
+    EXPECT_EQ(event.import.sizeBytes, alignment);
+    EXPECT_EQ(event.import.device, device_->number());
+    EXPECT_EQ(sink.names()[event.import.name], "host pointer");
+  }
+  late->reset();
+  munmap(pages, 2 * alignment);
 }
 
 TEST_P(ExternalMemoryConformance, descriptorsShareMemory) {

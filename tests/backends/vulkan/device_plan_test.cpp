@@ -300,6 +300,22 @@ TEST(DevicePlan, typesThatNeedAFeatureAreNotUsable) {
   }
 }
 
+TEST(DevicePlan, readsBothClocksWhereTheDriverCan) {
+  DeviceSnapshot s = discrete();
+  s.extensions = {VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME};
+  EXPECT_FALSE(planDevice(s).info.calibratedClocks);
+  s.timeDomains = {VK_TIME_DOMAIN_DEVICE_EXT, VK_TIME_DOMAIN_CLOCK_MONOTONIC_RAW_EXT};
+  EXPECT_FALSE(planDevice(s).info.calibratedClocks) << "not with the clock that traces have";
+  EXPECT_TRUE(planDevice(s).extensions.empty());
+  s.timeDomains.push_back(VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT);
+  DevicePlan plan = planDevice(s);
+  EXPECT_TRUE(plan.info.calibratedClocks);
+  EXPECT_EQ(plan.extensions.size(), 1u);
+  EXPECT_EQ(plan.ticksToNs((uint64_t{1} << 36) + 5), 10u) << "36 bits, 2 ns each";
+  s.queueFamilies[0].timestampValidBits = 0;
+  EXPECT_FALSE(planDevice(s).info.calibratedClocks) << "no clock to read";
+}
+
 TEST(DevicePlan, takesTheExtensionsThatHaveAUse) {
   DeviceSnapshot s = discrete();
   EXPECT_FALSE(planDevice(s).info.memoryBudgets);

@@ -113,8 +113,11 @@ TEST_F(SessionTraceTest, TheDevicesClockIsRelatedToTheHosts) {
   const std::vector<Event> clocks = ofType(events, EventType::kClock);
   ASSERT_FALSE(clocks.empty());
   trace::DeviceClock clock;
-  for (const Event &event : clocks)
+  for (const Event &event : clocks) {
     clock.add(event.clock);
+    EXPECT_EQ(event.clock.source, device_->info().calibratedClocks ? 1u : 2u);
+  }
+  EXPECT_FALSE(ofType(events, EventType::kBudget).empty());
   const std::vector<Event> begins = ofType(events, EventType::kRun);
   const std::vector<Event> ends = ofType(events, EventType::kRunEnd);
   const std::vector<Event> dispatches = ofType(events, EventType::kDispatch);
