@@ -36,6 +36,7 @@ void buildPipeline(PassManager &manager, const CompileOptions &options,
   OpPassManager &program = manager.nest<func::FuncOp>();
   program.addPass(createCSEPass());
   program.addPass(createSumIntegers());
+  program.addPass(createSplitReductions());
   program.addPass(createPackConstants(PackConstantsOptions{profile.preferTexelLoads}));
   program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers}));
   if (options.halfPrecision)

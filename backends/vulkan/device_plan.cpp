@@ -98,6 +98,9 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
     profile.maxResourcesPerStage = limits.maxPerStageResources;
     // Its loads from storage buffers run lane by lane, fetches of texels do not.
     profile.preferTexelLoads = snapshot.driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+    // Mesa 22's shader compiler for CPUs lets go of every loop after so many rounds of all of them,
+    // without a word (measured: a sum of 65,537 ones is 65,535).
+    profile.maxLoopRounds = profile.preferTexelLoads ? 65535 : 0;
   }
   const VkPhysicalDeviceVulkan11Properties &subgroups = snapshot.properties11;
   profile.subgroupSize = std::max(1u, subgroups.subgroupSize);

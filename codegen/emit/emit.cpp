@@ -74,6 +74,9 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
       variant->slice_workgroups = integer("gantry.slice_workgroups");
       variant->slice_bytes.assign(slices.asArrayRef().begin(), slices.asArrayRef().end());
     }
+    variant->loop_rounds = integer("gantry.loop_rounds");
+    auto loopDims = module->getAttrOfType<DenseI64ArrayAttr>("gantry.loop_dims");
+    variant->loop_dims.assign(loopDims.asArrayRef().begin(), loopDims.asArrayRef().end());
     variant->shared_bytes = binary.sharedBytes;
     const uint32_t planned =
         module->hasAttr("gantry.shared_bytes") ? integer("gantry.shared_bytes") : 0;

@@ -195,6 +195,24 @@ def PlaceInPlace : Pass<"place-in-place", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }
 
+def SplitReductions : Pass<"split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "make two reductions of a long one";
+  let description = [{
+    One invocation walks all steps of a reduction (or of a row: form-dispatches). Of one with more than
+    32,768 steps few invocations would work for long, rounding errors add up, and some drivers stop
+    loops after 65,535 rounds without a word. Such a reduction becomes one that leaves a loop out, or
+    divides it into parts of at most 4,096 steps, and one that combines what the parts gave. A loop
+    without a fitting divisor is divided into equal parts of which the last is padded; the padding is
+    not combined. Of loops of unknown extent, the outer one is left out where there are two. Only
+    reductions whose combination is associative are split (sums, products, minima, maxima).
+
+    Before: `%s = sum over k of %x[m, k]`, k below 100,003.
+    After: `%p = sum over k of pad(%x)[m, j, k]`, j below 25, k below 4,001, j * 4,001 + k below
+    100,003; `%s = sum over j of %p[m, j]`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SumIntegers : Pass<"sum-integers", "::mlir::func::FuncOp"> {
   let summary = "sum products of dequantised tensors as integers";
   let description = [{

@@ -241,6 +241,11 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     evaluator.run(coordinates, entry->getArgument(staged ? first + 2 : first + 3));
     if (Operation *op = evaluator.unsupported())
       return op->emitError("cannot be lowered to a kernel");
+    const OperationCounts &counted = evaluator.counts();
+    kernel->setAttr("gantry.loop_rounds", builder.getI64IntegerAttr(static_cast<int64_t>(std::min(
+                                              counted.rounds, static_cast<double>(UINT32_MAX)))));
+    llvm::SmallVector<int64_t> loopDims(counted.loopDims.begin(), counted.loopDims.end());
+    kernel->setAttr("gantry.loop_dims", builder.getDenseI64ArrayAttr(loopDims));
     if (auto slices = evaluator.slices(); slices && total.isConstant() && total.constant > 0)
       noteSlices(kernel, source, *slices, evaluator.tileSpace(), tile, idsPerWorkgroup);
     kernel.setName(name + (kind == TileKind::baseline ? ""

@@ -37,7 +37,8 @@ constexpr StringRef kKernelAttributes[] = {
     "gantry.lanes",          "gantry.tiles_per_workgroup",
     "gantry.ladder",         "gantry.shared_bytes",
     "gantry.boxes_bytes",    "gantry.slice_workgroups",
-    "gantry.slice_bytes",
+    "gantry.slice_bytes",    "gantry.loop_rounds",
+    "gantry.loop_dims",
 };
 
 struct Binder {

@@ -113,6 +113,20 @@ llvm::SmallVector<IndexExpr> KernelEvaluator::shapeOf(Value tensor) {
   return shape;
 }
 
+/// Within a loop that takes so many rounds.
+void KernelEvaluator::countRounds(const IndexExpr &trips) {
+  if (trips.isConstant())
+    rounds_ *= static_cast<double>(trips.constant);
+  counts_.rounds += rounds_;
+  if (trips.isConstant())
+    return;
+  const unsigned tensors = llvm::count_if(kernel_.getArgumentTypes(),
+                                          [](Type type) { return isa<RankedTensorType>(type); });
+  for (unsigned dim = 0; tensors + dim < kernel_.getNumArguments(); ++dim)
+    if (indexOf(kernel_.getArgument(tensors + dim)) == trips)
+      counts_.loopDims.insert(dim);
+}
+
 llvm::SmallVector<IndexExpr> KernelEvaluator::loopExtents(linalg::GenericOp op) {
   llvm::SmallVector<IndexExpr> extents(op.getNumLoops(), IndexExpr(0));
   llvm::SmallBitVector known(op.getNumLoops());

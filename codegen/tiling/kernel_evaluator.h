@@ -69,6 +69,9 @@ struct Point {
 struct OperationCounts {
   double scalarLoads = 0, vectorLoads = 0, shuffles = 0, stores = 0, arithmetic = 0, loopSteps = 0;
   double shared = 0, barriers = 0; // loads and stores of shared memory
+  // Rounds of all loops together, those of unknown extent (which are dims of the kernel) as one.
+  double rounds = 0;
+  std::set<unsigned> loopDims;
 };
 
 /// What an aligned group of four elements is accessed as, or null where each is accessed alone:
@@ -203,6 +206,7 @@ private:
   llvm::SmallVector<IndexExpr> mixedValues(llvm::ArrayRef<int64_t> constants,
                                            mlir::ValueRange values);
   llvm::SmallVector<IndexExpr> loopExtents(mlir::linalg::GenericOp op);
+  void countRounds(const IndexExpr &trips);
   /// An index-typed value that the kernel's function holds outside of any body.
   IndexExpr indexOf(mlir::Value value);
   mlir::Value scalarOutside(mlir::Value value);
@@ -252,8 +256,8 @@ private:
   bool memo_ = false;
 
   OperationCounts counts_;
-  std::set<int32_t> counted_; // guards whose tests are in the counts
-  double weight_ = 1;
+  std::set<int32_t> counted_;      // guards whose tests are in the counts
+  double weight_ = 1, rounds_ = 1; // how often the current loop body runs; unknown extents: 64, 1
   mlir::Operation *unsupported_ = nullptr;
 };
 

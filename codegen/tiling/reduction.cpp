@@ -142,8 +142,9 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
         sum = builder_->create<arith::AddFOp>(loc(), sum, part);
   };
 
-  double outer = weight_;
+  double outer = weight_, outerRounds = rounds_;
   weight_ *= current.trips.isConstant() ? current.trips.constant : 64;
+  countRounds(current.trips);
   counts_.loopSteps += weight_ * points.size();
   space_.setWeight(weight_);
   if (!builder_) {
@@ -163,6 +164,7 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
     accumulators.assign(loop.getResults().begin(), loop.getResults().end());
   }
   weight_ = outer;
+  rounds_ = outerRounds;
   space_.setWeight(weight_);
 }
 

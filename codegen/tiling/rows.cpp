@@ -75,6 +75,7 @@ Values KernelEvaluator::forChunks(Values carried,
     body(columnsOf(IndexExpr(0)), carried);
     return carried;
   }
+  counts_.rounds += static_cast<double>(chunks);
   Value zero = builder_->create<arith::ConstantIndexOp>(loc(), 0);
   Value one = builder_->create<arith::ConstantIndexOp>(loc(), 1);
   Value bound = builder_->create<arith::ConstantIndexOp>(loc(), chunks);

@@ -134,6 +134,7 @@ void KernelEvaluator::forElements(const Box &box, int64_t width,
   }
   const double outer = weight_;
   weight_ *= static_cast<double>(rounds);
+  counts_.rounds += rounds_ * static_cast<double>(rounds);
   if (!builder_) {
     take(space_.addVariable({}, 0, rounds - 1));
   } else {

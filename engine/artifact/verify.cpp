@@ -347,6 +347,10 @@ Status Verifier::checkVariant(const std::string &owner, const Kernel &kernel,
 
 Status Verifier::checkSlices(const std::string &owner, const Kernel &kernel,
                              const KernelVariant &variant) const {
+  for (uint32_t i = 0; variant.loop_dims() && i < variant.loop_dims()->size(); ++i)
+    if (variant.loop_dims()->Get(i) >= kernel.dim_count())
+      return damaged(owner, "a loop over dim %u of %u", variant.loop_dims()->Get(i),
+                     kernel.dim_count());
   if (variant.slice_workgroups() == 0)
     return Status::ok();
   const uint32_t count = variant.slice_bytes() ? variant.slice_bytes()->size() : 0;

@@ -62,13 +62,15 @@ struct DeviceProfile {
   uint32_t maxTexelBuffersPerStage = 0; // texel-buffer bindings of one kernel
   uint32_t maxResourcesPerStage = 0;    // storage and texel buffers of one kernel together
   bool preferTexelLoads = false;        // whether they are the fastest way to read
-  uint32_t subgroupSize = 1;            // 1: not known; kernels use no subgroup operation
-  uint32_t minSubgroupSize = 1;         // those that a kernel can ask for, with
-  uint32_t maxSubgroupSize = 1;         // subgroupSizeControl; else both are subgroupSize
-  bool stageOperands = false;           // whether kernels gain by going through shared memory
-  bool preferAddressBinding = false;    // whether addresses are the faster way to bind buffers
-  uint32_t preferredWorkgroupSize = 0;  // invocations
-  uint32_t registerTileElements = 0;    // 32-bit accumulators that a thread should hold at most
+  uint64_t maxLoopRounds =
+      0; // after which the driver stops a kernel's loops, all together; 0: never
+  uint32_t subgroupSize = 1;           // 1: not known; kernels use no subgroup operation
+  uint32_t minSubgroupSize = 1;        // those that a kernel can ask for, with
+  uint32_t maxSubgroupSize = 1;        // subgroupSizeControl; else both are subgroupSize
+  bool stageOperands = false;          // whether kernels gain by going through shared memory
+  bool preferAddressBinding = false;   // whether addresses are the faster way to bind buffers
+  uint32_t preferredWorkgroupSize = 0; // invocations
+  uint32_t registerTileElements = 0;   // 32-bit accumulators that a thread should hold at most
   DeviceFeatures features;
   std::vector<MatrixShape> matrixShapes; // best first; empty: the device multiplies no matrices
   // Estimates for the cost model; nothing is refused by them. 0: not known.

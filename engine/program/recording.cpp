@@ -262,9 +262,26 @@ Status Recording::recordDispatch(const Context &context, Recorder &recorder, uin
   return {};
 }
 
+/// A driver that stops loops early gives wrong results without a word: such a kernel does not run.
+static Status checkLoops(const artifact::Command &command, const artifact::KernelVariant &variant,
+                         const std::vector<int64_t> &exprs, const DeviceProfile &profile) {
+  if (profile.maxLoopRounds == 0)
+    return {};
+  auto rounds = static_cast<double>(variant.loop_rounds());
+  for (uint32_t i = 0; variant.loop_dims() && i < variant.loop_dims()->size(); ++i)
+    rounds *= static_cast<double>(exprs[command.dims()->Get(variant.loop_dims()->Get(i))]);
+  if (rounds <= static_cast<double>(profile.maxLoopRounds))
+    return {};
+  return statusf(StatusCode::kUnsupported,
+                 "'%s' takes %.0f rounds of a loop; this device's driver stops loops after %" PRIu64
+                 ": take another device",
+                 command.name()->c_str(), rounds, profile.maxLoopRounds);
+}
+
 Result<std::vector<Part>> Recording::cutDispatch(const Context &context, uint32_t index) const {
   const artifact::Command &command = *context.program.metadata().commands()->Get(index);
   const DeviceProfile &profile = context.device.profile();
+  GANTRY_RETURN_IF_ERROR(checkLoops(command, *variants_[index], plan_->exprs, profile));
   std::array<uint32_t, 3> workgroups{};
   for (uint32_t i = 0; i < 3; ++i) {
     const int64_t count = plan_->exprs[artifact::workgroupCountOf(command, *variants_[index], i)];

@@ -270,9 +270,12 @@ void makeAttention(Maker &make) {
 
 void makeReduction(Maker &make) {
   std::vector<int64_t> dims;
-  const int64_t rank = make.number(1, 4);
+  int64_t rank = make.number(1, 4);
   for (int64_t i = 0; i < rank; ++i)
     dims.push_back(make.size(rank > 2 ? 12 : 200));
+  if (make.chance(0.15)) // more steps than one kernel takes
+    dims = {make.size(3), 30000 + 31 * make.size(3000)};
+  rank = static_cast<int64_t>(dims.size());
   Tensor x = make.numbers(dims, 1, 0.1);
   const std::string source = make.input(x);
   if (make.chance(0.3)) {

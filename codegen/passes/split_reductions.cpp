@@ -1,0 +1,260 @@
+// split-reductions: see Passes.td.
+#include "codegen/passes/passes.h"
+#include "codegen/passes/tensor_dims.h"
+#include "codegen/tiling/kernel_evaluator.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <deque>
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_SPLITREDUCTIONS
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kMostSteps = 32768; // of one reduction: its loops count up to twice as many
+constexpr int64_t kSteps = 4096;      // of each part of a long one
+constexpr int64_t kLongestRow = 1 << 18;
+
+/// How a reduction becomes two: loop `dim` is taken out of the first one, all of it (part 0) or all
+/// but `part` steps, of which the last part may lack some (padded).
+struct Split {
+  unsigned dim = 0;
+  int64_t part = 0, parts = 0;
+  bool padded = false;
+};
+
+/// Whether operands depend on the loop by plain indices alone, not as windows do.
+bool isPlain(linalg::GenericOp op, unsigned dim) {
+  return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+      return isa<AffineDimExpr>(expr) || !expr.isFunctionOfDim(dim);
+    });
+  });
+}
+
+/// Softmax and normalisations: something reads both what was reduced along its last dimension and
+/// the result. A subgroup shares such a row (form-dispatches), so it takes few steps.
+bool isOfRows(linalg::GenericOp op, ArrayRef<int64_t> ranges, unsigned dim) {
+  if (op.getNumDpsInputs() != 1 || op.getNumReductionLoops() != 1 || ranges[dim] > kLongestRow)
+    return false;
+  Value input = op.getDpsInputOperand(0)->get();
+  auto last = dyn_cast<AffineDimExpr>(op.getIndexingMapsArray()[0].getResults().back());
+  llvm::SmallVector<Value> reached{op.getResult(0)};
+  for (size_t i = 0; last && last.getPosition() == dim && i < reached.size() && i < 8; ++i)
+    for (Operation *user : reached[i].getUsers()) {
+      if (llvm::is_contained(user->getOperands(), input))
+        return true;
+      if (user->getNumResults() == 1)
+        reached.push_back(user->getResult(0));
+    }
+  return false;
+}
+
+std::optional<Split> chooseSplit(linalg::GenericOp op) {
+  if (op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics())
+    return std::nullopt;
+  Operation *combiner = combinerOf(op);
+  if (!combiner || !arith::getNeutralElement(combiner))
+    return std::nullopt;
+  const auto ranges = op.getStaticLoopRanges();
+  llvm::SmallVector<unsigned> all, plain;
+  op.getReductionDims(all);
+  __int128 total = 1;
+  bool dynamic = false;
+  for (unsigned dim : all) {
+    dynamic |= ShapedType::isDynamic(ranges[dim]);
+    total *= ShapedType::isDynamic(ranges[dim]) ? 1 : ranges[dim];
+    if (ranges[dim] != 1 && isPlain(op, dim))
+      plain.push_back(dim);
+  }
+  if (plain.empty() || total == 0)
+    return std::nullopt;
+  if (dynamic) // nobody knows how many steps: two loops are no nest
+    return plain.size() > 1 ? std::optional(Split{plain.front()}) : std::nullopt;
+  if (total <= kMostSteps || isOfRows(op, ranges, plain.back()))
+    return std::nullopt;
+  for (unsigned dim : plain)
+    if (ranges[dim] <= kMostSteps && total / ranges[dim] <= kMostSteps && total > ranges[dim])
+      return Split{dim};
+  Split split;
+  split.dim = *std::max_element(plain.begin(), plain.end(),
+                                [&](unsigned a, unsigned b) { return ranges[a] < ranges[b]; });
+  const int64_t range = ranges[split.dim];
+  const auto others = static_cast<int64_t>(total / range);
+  const int64_t most = std::max<int64_t>(kSteps / others, 1);
+  if (most == 1)
+    return Split{split.dim};
+  for (split.part = std::min(most, range); range % split.part != 0;)
+    --split.part;
+  split.parts = range / split.part;
+  if (split.part < std::min<int64_t>(most, 64)) { // a divisor would be too small
+    split.parts = (range + most - 1) / most;
+    split.part = (range + split.parts - 1) / split.parts;
+    split.parts = (range + split.part - 1) / split.part;
+    split.padded = split.part * split.parts != range;
+  }
+  return split;
+}
+
+/// The operand with dimension `position` in parts: [.., parts, part, ..].
+Value inParts(OpBuilder &builder, Location loc, Value operand, unsigned position,
+              const Split &split) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  llvm::SmallVector<int64_t> shape(type.getShape());
+  shape[position] = split.part * split.parts;
+  if (split.padded) {
+    llvm::SmallVector<OpFoldResult> low(shape.size(), builder.getIndexAttr(0)), high = low;
+    high[position] = builder.getIndexAttr(shape[position] - type.getDimSize(position));
+    Value zero = builder.create<arith::ConstantOp>(loc, builder.getZeroAttr(type.getElementType()));
+    operand = builder.create<tensor::PadOp>(loc, type.clone(shape), operand, low, high, zero);
+  }
+  llvm::SmallVector<ReassociationIndices> groups;
+  llvm::SmallVector<OpFoldResult> sizes = tensorDims(builder, operand);
+  int64_t next = 0;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    groups.push_back({next++});
+    if (d == position)
+      groups.back().push_back(next++);
+  }
+  shape[position] = split.part;
+  shape.insert(shape.begin() + position, split.parts);
+  sizes[position] = builder.getIndexAttr(split.part);
+  sizes.insert(sizes.begin() + position, builder.getIndexAttr(split.parts));
+  return builder.create<tensor::ExpandShapeOp>(loc, type.clone(shape), operand, groups, sizes);
+}
+
+/// Body of the first reduction: as before, but that loop `dim` counts within a part.
+void adaptBody(OpBuilder &builder, linalg::GenericOp op, const Split &split, unsigned partsDim,
+               int64_t range) {
+  Block &body = op.getRegion().front();
+  Location loc = op.getLoc();
+  llvm::SmallVector<linalg::IndexOp> indices(body.getOps<linalg::IndexOp>());
+  builder.setInsertionPointToStart(&body);
+  auto whole = [&]() -> Value {
+    Value part = builder.create<linalg::IndexOp>(loc, partsDim);
+    Value start = builder.create<arith::MulIOp>(
+        loc, part, builder.create<arith::ConstantIndexOp>(loc, split.part));
+    return builder.create<arith::AddIOp>(loc, start,
+                                         builder.create<linalg::IndexOp>(loc, split.dim));
+  };
+  for (linalg::IndexOp index : indices)
+    if (index.getDim() == split.dim) {
+      index.getResult().replaceAllUsesWith(whole());
+      index.erase();
+    }
+  if (!split.padded)
+    return;
+  auto yield = cast<linalg::YieldOp>(body.getTerminator());
+  builder.setInsertionPoint(yield);
+  Value inside = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, whole(),
+                                               builder.create<arith::ConstantIndexOp>(loc, range));
+  yield.setOperand(0, builder.create<arith::SelectOp>(loc, inside, yield.getOperand(0),
+                                                      body.getArguments().back()));
+}
+
+/// The two reductions that replace one.
+std::pair<linalg::GenericOp, linalg::GenericOp> apply(linalg::GenericOp op, const Split &split) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  MLIRContext *context = op.getContext();
+  const int64_t range = op.getStaticLoopRanges()[split.dim];
+  const bool whole = split.part == 0;
+  const unsigned loops = op.getNumLoops() + (whole ? 0 : 1);
+  const unsigned outer = whole ? split.dim : op.getNumLoops(); // the loop that is taken out
+  auto iterators = op.getIteratorTypesArray();
+  llvm::SmallVector<AffineMap> maps;
+  llvm::SmallVector<Value> inputs;
+  OpFoldResult extent = builder.getIndexAttr(split.parts);
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    llvm::SmallVector<AffineExpr> results;
+    Value input = operand->get();
+    for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+      if (expr == getAffineDimExpr(split.dim, context)) {
+        const auto position = static_cast<unsigned>(results.size());
+        if (whole) {
+          extent = tensorDims(builder, input)[position];
+        } else {
+          input = inParts(builder, loc, input, position, split);
+          results.push_back(getAffineDimExpr(outer, context));
+        }
+      }
+      results.push_back(expr);
+    }
+    maps.push_back(AffineMap::get(loops, 0, results, context));
+    inputs.push_back(input);
+  }
+  if (whole)
+    iterators[split.dim] = utils::IteratorType::parallel;
+  else
+    iterators.push_back(utils::IteratorType::parallel);
+
+  Value init = op.getDpsInits().front();
+  auto results = llvm::to_vector(op.getIndexingMapsArray().back().getResults());
+  results.push_back(getAffineDimExpr(outer, context));
+  maps.push_back(AffineMap::get(loops, 0, results, context));
+  Type element = cast<RankedTensorType>(init.getType()).getElementType();
+  auto sizes = tensorDims(builder, init);
+  sizes.push_back(extent);
+  Operation *combiner = combinerOf(op);
+  Value neutral = builder.create<arith::ConstantOp>(loc, *arith::getNeutralElement(combiner));
+  Value empty = builder.create<tensor::EmptyOp>(loc, sizes, element);
+  Value filled = builder.create<linalg::FillOp>(loc, neutral, empty).getResult(0);
+  auto first =
+      builder.create<linalg::GenericOp>(loc, filled.getType(), inputs, filled, maps, iterators);
+  IRMapping mapping;
+  op.getRegion().cloneInto(&first.getRegion(), mapping);
+  {
+    OpBuilder::InsertionGuard restore(builder);
+    adaptBody(builder, first, split, outer, range);
+  }
+
+  const auto rank = static_cast<unsigned>(sizes.size());
+  AffineMap identity = builder.getMultiDimIdentityMap(rank);
+  llvm::SmallVector<utils::IteratorType> sums(rank, utils::IteratorType::parallel);
+  sums.back() = utils::IteratorType::reduction;
+  auto second = builder.create<linalg::GenericOp>(
+      loc, init.getType(), first.getResult(0), init,
+      ArrayRef<AffineMap>{identity, identity.dropResult(rank - 1)}, sums,
+      [&](OpBuilder &inner, Location at, ValueRange arguments) {
+        IRMapping operands;
+        operands.map(combiner->getOperand(0), arguments[1]);
+        operands.map(combiner->getOperand(1), arguments[0]);
+        inner.create<linalg::YieldOp>(at, inner.clone(*combiner, operands)->getResult(0));
+      });
+  op.getResult(0).replaceAllUsesWith(second.getResult(0));
+  op.erase();
+  return {first, second};
+}
+
+struct SplitReductionsPass : impl::SplitReductionsBase<SplitReductionsPass> {
+  void runOnOperation() override {
+    std::deque<linalg::GenericOp> queue;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (op.getNumReductionLoops() > 0)
+        queue.push_back(op);
+    });
+    while (!queue.empty()) {
+      linalg::GenericOp op = queue.front();
+      queue.pop_front();
+      if (std::optional<Split> split = chooseSplit(op)) {
+        auto [first, second] = apply(op, *split);
+        queue.push_back(first);
+        queue.push_back(second);
+      }
+    }
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

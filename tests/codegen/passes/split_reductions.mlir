@@ -1,0 +1,70 @@
+// RUN: gantry-opt %s --split-reductions | FileCheck %s
+
+#x2 = affine_map<(m, k) -> (m, k)>
+#m = affine_map<(m, k) -> (m)>
+#x4 = affine_map<(c, h, w) -> (c, h, w)>
+#c = affine_map<(c, h, w) -> (c)>
+
+// A loop without a divisor of use: 25 parts of 4,001 steps, the last of which lacks 22; they are not
+// added.
+// CHECK-LABEL: func.func @prime(
+// CHECK: %[[PAD:.*]] = tensor.pad %{{.*}} low[0, 0] high[0, 22]
+// CHECK: %[[PARTS:.*]] = tensor.expand_shape %[[PAD]] {{.*}} tensor<2x25x4001xf32>
+// CHECK: %[[FIRST:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel"]{{.*}} ins(%[[PARTS]] : tensor<2x25x4001xf32>) outs(%{{.*}} : tensor<2x25xf32>)
+// CHECK: linalg.index 2
+// CHECK: arith.cmpi ult
+// CHECK: arith.select
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]{{.*}} ins(%[[FIRST]] : tensor<2x25xf32>)
+func.func @prime(%x: tensor<2x100003xf32>) -> tensor<2xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2xf32>
+  %i = linalg.fill ins(%z : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %r = linalg.generic {indexing_maps = [#x2, #m], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<2x100003xf32>) outs(%i : tensor<2xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// Of two loops, one is left to the second reduction; nothing is padded. Maxima begin at their own
+// neutral element.
+// CHECK-LABEL: func.func @image(
+// CHECK-NOT: tensor.pad
+// CHECK: arith.constant 0xFF800000 : f32
+// CHECK: %[[FIRST:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<3x331xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[FIRST]] : tensor<3x331xf32>)
+func.func @image(%x: tensor<3x331x331xf32>, %i: tensor<3xf32>) -> tensor<3xf32> {
+  %r = linalg.generic {indexing_maps = [#x4, #c], iterator_types = ["parallel", "reduction", "reduction"]} ins(%x : tensor<3x331x331xf32>) outs(%i : tensor<3xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.maximumf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+
+// Loops of unknown extent: two of them are no nest.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<3x?xf32>)
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<3xf32>)
+func.func @dynamic(%x: tensor<3x?x?xf32>, %i: tensor<3xf32>) -> tensor<3xf32> {
+  %r = linalg.generic {indexing_maps = [#x4, #c], iterator_types = ["parallel", "reduction", "reduction"]} ins(%x : tensor<3x?x?xf32>) outs(%i : tensor<3xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+
+// Short ones stay.
+// CHECK-LABEL: func.func @short(
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT: linalg.generic
+func.func @short(%x: tensor<2x32768xf32>, %i: tensor<2xf32>) -> tensor<2xf32> {
+  %r = linalg.generic {indexing_maps = [#x2, #m], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<2x32768xf32>) outs(%i : tensor<2xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
