@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The whole gantry tool, as a person uses it: what works, and every way in which an input can be bad.
 
-    cli_test.py --gantry TOOL --data tests/data --examples examples [unittest arguments]
+    cli_test.py --gantry TOOL --data tests/data --examples examples --profiler-stand-in PROGRAM [unittest arguments]
 
 A failure must be exactly one line on standard error and leave no file behind. Standard library only.
 """
@@ -9,6 +9,7 @@ import argparse
 import array
 import ast
 import errno
+import functools
 import json
 import os
 import pathlib
@@ -20,6 +21,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -115,8 +117,8 @@ class Tool(unittest.TestCase):
         self.temporary.mkdir()
 
     @staticmethod
-    def call(*arguments, cwd=None, env=None, stdout=subprocess.PIPE):
-        return subprocess.run([OPTIONS.gantry, *map(str, arguments)], cwd=cwd, stdout=stdout,
+    def call(*arguments, cwd=None, env=None, stdout=subprocess.PIPE, tool=None):
+        return subprocess.run([str(tool or OPTIONS.gantry), *map(str, arguments)], cwd=cwd, stdout=stdout,
                               stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}, timeout=100)
 
     def works(self, *arguments, codes=(0,), **options):
@@ -430,6 +432,60 @@ class Trace(Tool):
         self.fails(1, "index.json", "diff", "a", "a")
 
 
+class Profile(Tool):
+    """`run --profile` with a stand-in for the window, which attaches and counts what it is told."""
+
+    def setUp(self):
+        super().setUp()
+        self.seen = self.folder / "seen"
+        runtime = self.folder / "runtime"
+        runtime.mkdir(mode=0o700)
+        (runtime / "gantry").mkdir(mode=0o700)  # for sockets; stays
+        self.env = {"PATH": f"{OPTIONS.profiler_stand_in.parent}:{os.environ['PATH']}", "DISPLAY": ":99",
+                    "XDG_RUNTIME_DIR": str(runtime), "STAND_IN_OUTPUT": str(self.seen), "GANTRY_ATTACH": ""}
+        # The real one may lie beside the tool; a copy of the tool has no such neighbour.
+        (self.folder / "bin").mkdir()
+        self.tool = self.folder / "bin/gantry"
+        shutil.copy2(OPTIONS.gantry, self.tool)
+
+    def counts(self):
+        """Of the events that the stand-in was told, by their type."""
+        deadline = time.monotonic() + 30
+        while not self.seen.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        lines = self.seen.read_text().splitlines()
+        self.seen.unlink()
+        return {name: int(count) for name, count in (line.rsplit(" ", 1) for line in lines)}
+
+    def test_it_watches_the_run(self):
+        text = self.works("run", self.model, "--random", "3", "--json", "--profile", env=self.env, tool=self.tool)
+        self.assertEqual(json.loads(text)["outputs"][0]["name"], "y")
+        counts = self.counts()
+        self.assertEqual(counts["run"], 1)
+        self.assertEqual(counts["run end"], 1)
+        self.assertEqual(counts["dispatch"] + counts.get("copy", 0), counts["command"])
+
+    def test_the_one_beside_the_tool_comes_first(self):
+        shutil.copy2(OPTIONS.profiler_stand_in, self.folder / "bin/gantry-profiler")
+        self.works("run", self.model, "--random", "3", "--profile", env={**self.env, "PATH": os.environ["PATH"]},
+                   tool=self.tool)
+        self.assertEqual(self.counts()["run"], 1)
+
+    def test_a_name_is_still_a_device_profile(self):
+        self.works("run", self.model, "--random", "3", "--profile", "vulkan:generic")
+        self.works("run", "--profile=vulkan:generic", self.model, "--random", "3")
+        self.assertFalse(self.seen.exists())
+
+    def test_what_is_missing_is_named(self):
+        run = ["run", self.model, "--random", "3", "--profile"]
+        fails = functools.partial(self.fails, tool=self.tool)
+        fails(1, ["gantry-profiler", "PATH", "gantry record"], *run, env={**self.env, "PATH": "/nowhere"})
+        fails(1, ["display", "DISPLAY", "gantry record"], *run,
+              env={**self.env, "DISPLAY": "", "WAYLAND_DISPLAY": ""})
+        fails(1, "GANTRY_ATTACH=0", *run, env={**self.env, "GANTRY_ATTACH": "0"})
+        fails(3, ["gantry-profiler", "exit code 7"], *run, env={**self.env, "STAND_IN_EXIT": "7"})
+
+
 class Show(Tool):
     def test_inspect(self):
         text = self.works("inspect", self.artifact, "--dispatches")
@@ -523,7 +579,9 @@ if __name__ == "__main__":
     parser.add_argument("--gantry", required=True)
     parser.add_argument("--data", required=True)
     parser.add_argument("--examples", required=True)
+    parser.add_argument("--profiler-stand-in", type=pathlib.Path, required=True)
     OPTIONS, rest = parser.parse_known_args()
+    OPTIONS.profiler_stand_in = OPTIONS.profiler_stand_in.absolute()
     OPTIONS.gantry, OPTIONS.data, OPTIONS.examples = map(
         os.path.abspath, (OPTIONS.gantry, OPTIONS.data, OPTIONS.examples))
     unittest.main(argv=[sys.argv[0], *rest])

@@ -42,7 +42,7 @@ struct InputOptions {
 };
 
 void addSessionOptions(CLI::App &command, SessionRequest &request);
-void addProfileOption(CLI::App &command, std::string &profile);
+CLI::Option *addProfileOption(CLI::App &command, std::string &profile);
 /// An option that may be given several times, with exactly one value each time.
 CLI::Option *addRepeated(CLI::App &command, const std::string &name,
                          std::vector<std::string> &values, const std::string &help);

@@ -31,6 +31,7 @@ Exit codes:
 Environment:
   GANTRY_ATTACH      0: no viewer may attach to the process
   GANTRY_DEVICE      the device, as --device takes it
+  GANTRY_FLIGHT_RECORDER  keep the last seconds, and write them here on a crash
   GANTRY_TRACE       record the process to this .gtrace file
   GANTRY_VALIDATION  1 or sync: run under the Vulkan validation layers
   NO_COLOR           print without colour)";

@@ -63,8 +63,8 @@ void addSessionOptions(CLI::App &command, SessionRequest &request) {
       ->check(CLI::Range(0.000001, 1e9));
 }
 
-void addProfileOption(CLI::App &command, std::string &profile) {
-  command
+CLI::Option *addProfileOption(CLI::App &command, std::string &profile) {
+  return command
       .add_option("-p,--profile", profile,
                   "Device profile to compile a model for (run and bench: the device's "
                   "own; else vulkan:generic)")

@@ -4,6 +4,7 @@
 #include "tools/gantry/model.h"
 #include "tools/gantry/npy.h"
 #include "tools/gantry/preview.h"
+#include "tools/gantry/profiler_window.h"
 #include "tools/gantry/trace_folder.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <set>
 
 namespace fs = std::filesystem;
@@ -27,6 +29,7 @@ struct RunOptions {
   Tolerance tolerance;
   SessionRequest session;
   bool json = false;
+  bool openProfiler = false; // --profile without a name
 };
 
 struct Expectation {
@@ -237,6 +240,9 @@ ExitCode runRun(const RunOptions &options) {
   if (tracing && (!options.output.empty() || !options.expected.empty()))
     throw ToolError(ExitCode::kBadInput, "--trace-layers writes every tensor; give --output and "
                                          "--expect to a run without it");
+  std::optional<ProfilerWindow> window; // looked for before anything is compiled
+  if (options.openProfiler)
+    window.emplace();
   CompileRequest request;
   request.profile = profileForDevice(options.profile, options.model, options.session.device);
   request.keepAllOutputs = tracing;
@@ -254,6 +260,8 @@ ExitCode runRun(const RunOptions &options) {
 
   HostSession session(model.program.get(), options.session);
   session.bind(inputs);
+  if (window)
+    window->open();
   session.run();
 
   const std::vector<Tensor> &outputs = session.outputs();
@@ -304,14 +312,23 @@ void addRun(CLI::App &app, Action &action) {
   command->add_flag(
       "--check-memory", options->session.checkMemory,
       "Poison unused memory and guard its gaps; fails where a kernel oversteps (slow)");
-  addProfileOption(*command, options->profile);
+  CLI::Option *profile = addProfileOption(*command, options->profile);
+  profile->expected(0, 1)
+      ->type_name("[PROFILE]")
+      ->description("Device profile to compile a model for (the device's own); "
+                    "without a name, behind MODEL: open gantry-profiler on the "
+                    "run");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(examples({"gantry run model.onnx --random 1",
                             "gantry run model.gantry --input x.npy --output out/",
                             "gantry run model.onnx --input tokens=t.npy --expect y.npy --rtol 1e-4",
                             "gantry run gpt.onnx --random 1 --dim batch=3 --dim time=7",
-                            "gantry run model.onnx --random 1 --trace-layers trace/"}));
-  command->callback([options, &action] { action = [options] { return runRun(*options); }; });
+                            "gantry run model.onnx --random 1 --trace-layers trace/",
+                            "gantry run model.onnx --random 1 --profile"}));
+  command->callback([options, profile, &action] {
+    options->openProfiler = profile->count() > 0 && options->profile.empty();
+    action = [options] { return runRun(*options); };
+  });
 }
 
 } // namespace gantry::tool

@@ -1,0 +1,48 @@
+// A gantry-profiler without a window: it attaches as the real one does, takes all that comes, and
+// writes to the file STAND_IN_OUTPUT how many events of each type there were: "dispatch 3".
+//
+// STAND_IN_EXIT=N: it ends with that exit code instead.
+#include "engine/trace/capture.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+int main(int argc, char **argv) {
+  using namespace gantry::trace;
+  if (const char *code = std::getenv("STAND_IN_EXIT"); code != nullptr)
+    return std::atoi(code);
+  const char *output = std::getenv("STAND_IN_OUTPUT");
+  if (argc != 3 || std::strcmp(argv[1], "--attach") != 0 || output == nullptr) {
+    std::fprintf(stderr, "usage: STAND_IN_OUTPUT=FILE gantry-profiler --attach PROCESS\n");
+    return 2;
+  }
+  const auto endpoints = findEndpoints();
+  if (!endpoints.isOk())
+    return 3;
+  for (const Endpoint &endpoint : *endpoints) {
+    if (std::to_string(endpoint.processId) != argv[2])
+      continue;
+    const auto reader = CaptureReader::connect(endpoint.address);
+    if (!reader.isOk())
+      return 4;
+    std::map<std::string, int> counts;
+    for (bool end = false; !end;) {
+      const auto batch = (*reader)->read();
+      if (!batch.isOk())
+        return 5;
+      for (const Event &event : batch->events)
+        counts[eventTypeName(event.type())] += 1;
+      end = batch->end;
+    }
+    const std::string partial = std::string(output) + ".partial";
+    std::ofstream file(partial);
+    for (const auto &[name, count] : counts)
+      file << name << " " << count << "\n";
+    file.close();
+    return std::rename(partial.c_str(), output) == 0 ? 0 : 6;
+  }
+  return 7;
+}
