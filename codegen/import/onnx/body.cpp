@@ -47,24 +47,42 @@ Scalar BodyBuilder::constantInt(DType type, int64_t value) {
   return {builder_.create<arith::ConstantOp>(loc_, attr), type};
 }
 
+Scalar BodyBuilder::exactly(Scalar result) {
+  if (exact_ && !isFloat(result.type))
+    result.value.getDefiningOp()->setAttr(kExactAttribute, builder_.getUnitAttr());
+  return result;
+}
+
+namespace {
+bool wrapsByMistake(DType type) { return type == DType::I32 || type == DType::I64; }
+} // namespace
+
 Scalar BodyBuilder::add(Scalar a, Scalar b) {
-  return binary<arith::AddFOp, arith::AddIOp, arith::AddIOp>(builder_, loc_, widen(a), widen(b));
+  Scalar sum =
+      binary<arith::AddFOp, arith::AddIOp, arith::AddIOp>(builder_, loc_, widen(a), widen(b));
+  return wrapsByMistake(a.type) ? exactly(sum) : sum;
 }
 
 Scalar BodyBuilder::sub(Scalar a, Scalar b) {
-  return binary<arith::SubFOp, arith::SubIOp, arith::SubIOp>(builder_, loc_, widen(a), widen(b));
+  Scalar difference =
+      binary<arith::SubFOp, arith::SubIOp, arith::SubIOp>(builder_, loc_, widen(a), widen(b));
+  return wrapsByMistake(a.type) ? exactly(difference) : difference;
 }
 
 Scalar BodyBuilder::mul(Scalar a, Scalar b) {
-  return binary<arith::MulFOp, arith::MulIOp, arith::MulIOp>(builder_, loc_, widen(a), widen(b));
+  Scalar product =
+      binary<arith::MulFOp, arith::MulIOp, arith::MulIOp>(builder_, loc_, widen(a), widen(b));
+  return wrapsByMistake(a.type) ? exactly(product) : product;
 }
 
 Scalar BodyBuilder::div(Scalar a, Scalar b) {
-  return binary<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(builder_, loc_, widen(a), widen(b));
+  return exactly(
+      binary<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(builder_, loc_, widen(a), widen(b)));
 }
 
 Scalar BodyBuilder::rem(Scalar a, Scalar b) {
-  return binary<arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(builder_, loc_, widen(a), widen(b));
+  return exactly(
+      binary<arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(builder_, loc_, widen(a), widen(b)));
 }
 
 Scalar BodyBuilder::floorDiv(Scalar a, Scalar b) {
@@ -105,10 +123,13 @@ Scalar BodyBuilder::power(Scalar a, Scalar b) {
 }
 
 Scalar BodyBuilder::integerPower(Scalar a, Scalar b) {
-  // Square and multiply over the six bits that matter: beyond 2^63 everything but 0 and +-1 wraps.
+  // Square and multiply over the six bits that matter: beyond 2^63 everything but 0 and +-1 wraps,
+  // which is told apart where that is an error.
+  const int width = int(dtypeSize(b.type)) * 8 - (isUnsigned(b.type) ? 0 : 1);
+  const int bits = exact_ ? width : std::min(width, 6);
   Scalar result = constantInt(a.type, 1), base = a;
   Scalar one = constantInt(b.type, 1);
-  for (int bit = 0; bit < 6; ++bit) {
+  for (int bit = 0; bit < bits; ++bit) {
     Scalar set = andBits(shiftRight(b, constantInt(b.type, bit)), one);
     Scalar isSet = compare(Compare::NotEqual, set, constantInt(b.type, 0));
     result = select(isSet, mul(result, base), result);
@@ -285,8 +306,10 @@ Scalar BodyBuilder::cast(Scalar a, DType to) {
   uint64_t from = a.type == DType::Bool ? 0 : dtypeSize(a.type);
   if (from == dtypeSize(to))
     return {a.value, to};
-  if (from > dtypeSize(to))
-    return {b.create<arith::TruncIOp>(loc_, t, a.value), to};
+  if (from > dtypeSize(to)) {
+    Scalar narrow{b.create<arith::TruncIOp>(loc_, t, a.value), to};
+    return to == DType::I32 && a.type == DType::I64 ? exactly(narrow) : narrow;
+  }
   return isUnsigned(a.type) ? Scalar{b.create<arith::ExtUIOp>(loc_, t, a.value), to}
                             : Scalar{b.create<arith::ExtSIOp>(loc_, t, a.value), to};
 }

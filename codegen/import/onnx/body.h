@@ -4,6 +4,10 @@
 // each operation picks the arith or math op for it. Nothing here touches tensors but extract().
 // There is no arithmetic in 16-bit floats: operands, constants and elements are widened to f32, and
 // who needs 16 bits casts.
+//
+// Integers wrap, as they do on a device, unless the body is `exact`: then what makes signed 32-bit
+// and 64-bit ones (sums, products, narrowing) and every division is marked with kExactAttribute,
+// and the evaluator refuses a result that is not the true one.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"
@@ -45,14 +49,18 @@ enum class Unary {
   Atanh
 };
 
+/// A unit attribute on integer arithmetic whose result must be what the numbers say (evaluate.h).
+inline constexpr llvm::StringLiteral kExactAttribute = "gantry.exact";
+
 enum class Compare { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
 
 class BodyBuilder {
 public:
   BodyBuilder(mlir::OpBuilder &builder, mlir::Location loc,
               llvm::ArrayRef<std::pair<mlir::Value, DType>> captured,
-              std::function<mlir::Value(Dim)> dimValue)
-      : builder_(builder), loc_(loc), captured_(captured), dimValue_(std::move(dimValue)) {}
+              std::function<mlir::Value(Dim)> dimValue, bool exact)
+      : builder_(builder), loc_(loc), captured_(captured), dimValue_(std::move(dimValue)),
+        exact_(exact) {}
 
   Scalar constant(DType type, double value);
   Scalar constantInt(DType type, int64_t value);
@@ -93,11 +101,13 @@ public:
 
 private:
   Scalar trigonometric(Unary op, Scalar x);
+  Scalar exactly(Scalar result);
 
   mlir::OpBuilder &builder_;
   mlir::Location loc_;
   llvm::ArrayRef<std::pair<mlir::Value, DType>> captured_;
   std::function<mlir::Value(Dim)> dimValue_;
+  bool exact_;
 };
 
 } // namespace gantry::importer

@@ -28,6 +28,12 @@ std::string resourceKey(llvm::StringRef name) {
   return key;
 }
 
+// Sizes are 64-bit numbers; a model may hold them in 32 bits.
+void checkFits(DType type, Dim dim) {
+  if (auto value = staticDim(dim); value && type == DType::I32 && int32_t(*value) != *value)
+    failBadInput("shape arithmetic overflows: " + llvm::Twine(*value) + " does not fit 32 bits");
+}
+
 int64_t constantLoopCount(const GenericSpec &spec) {
   // Each loop is as long as some tensor says; the product over plain dims of all maps, capped.
   llvm::SmallVector<int64_t> ranges(spec.reduction.size(), 1);
@@ -157,6 +163,8 @@ Tensor ImportContext::fromContent(DType type, llvm::ArrayRef<Dim> content, bool 
 
 Tensor ImportContext::fromContent(DType type, llvm::ArrayRef<Dim> content,
                                   llvm::ArrayRef<int64_t> dims) const {
+  for (Dim dim : content)
+    checkFits(type, dim);
   if (allStatic(content)) {
     llvm::SmallVector<int64_t> values = staticDims(content, "a shape");
     return fromConstant(makeInts(type, dims, values));
@@ -422,7 +430,8 @@ Tensor ImportContext::emit(const GenericSpec &spec,
   mlir::Block *body = new mlir::Block;
   op.getRegion().push_back(body);
   mlir::OpBuilder inner = mlir::OpBuilder::atBlockEnd(body);
-  BodyBuilder bodyBuilder(inner, loc_, captured, [&](Dim dim) { return dimValue(dim); });
+  BodyBuilder bodyBuilder(
+      inner, loc_, captured, [&](Dim dim) { return dimValue(dim); }, folding && !foldEverything_);
   llvm::SmallVector<Scalar> elements;
   for (const Operand &operand : spec.inputs) {
     const Tensor &tensor = operand.tensor;
@@ -523,6 +532,8 @@ Tensor ImportContext::cast(const Tensor &in, DType to) {
   if (in.type == to)
     return in;
   if (in.content && !in.constant && to != DType::Bool) {
+    for (Dim dim : *in.content)
+      checkFits(to, dim);
     Tensor out = in;
     out.type = to;
     out.value = nullptr;

@@ -1,5 +1,7 @@
 #include "codegen/import/onnx/evaluate.h"
 
+#include "codegen/import/onnx/body.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -56,6 +58,10 @@ struct Step {
   Kind kind;         // of the result
   Kind operand;      // of the first operand
   int predicate = 0; // comparisons; the loop of linalg.index
+  bool isSelect = false;
+  /// Whether the result is the true one; null where it may wrap.
+  bool (*isExact)(const Machine &, const Step &) = nullptr;
+  char sign = 0; // of the operation, for messages
   const HostTensor *tensor = nullptr;
   llvm::SmallVector<int, 4> indices; // of tensor.extract
   llvm::SmallVector<int64_t, 4> strides;
@@ -65,10 +71,15 @@ struct Machine {
   std::vector<Number> slots;
   std::vector<Step> steps;
   llvm::SmallVector<int64_t> loops;
+  /// Per slot, where a step is exact: 0, or 1 + the step that its value got wrong by. As with
+  /// LLVM's poison, only an element that is made of it is an error.
+  std::vector<int> wrong;
 
   void run() {
     for (const Step &step : steps) {
       step.run(*this, step);
+      if (!wrong.empty())
+        trace(step);
       Number &out = slots[step.out];
       if (!step.kind.isFloat)
         out.i = signExtend(out.i, step.kind.bits);
@@ -77,6 +88,31 @@ struct Machine {
       else if (step.kind.dtype != DType::F64)
         out = roundTo(step.kind.dtype, out);
     }
+  }
+
+  void trace(const Step &step) {
+    int from = wrong[step.a];
+    if (from == 0)
+      from = step.isSelect ? wrong[slots[step.a].i ? step.b : step.c]
+                           : std::max(wrong[step.b], wrong[step.c]);
+    if (from == 0 && step.isExact && !step.isExact(*this, step))
+      from = int(&step - steps.data()) + 1;
+    wrong[step.out] = from;
+  }
+
+  /// Fails where the value of the slot is not the true one.
+  void check(int slot) const {
+    if (wrong.empty() || wrong[slot] == 0)
+      return;
+    const Step &step = steps[wrong[slot] - 1];
+    const int64_t a = slots[step.a].i, b = slots[step.b].i;
+    if (step.sign == '/' && b == 0)
+      failBadInput("shape arithmetic divides by zero");
+    std::string operation = std::to_string(a);
+    if (step.sign != 0)
+      operation += std::string(" ") + step.sign + " " + std::to_string(b);
+    failBadInput("shape arithmetic overflows: " + operation + " does not fit " +
+                 llvm::Twine(step.kind.bits) + " bits");
   }
 };
 
@@ -178,8 +214,11 @@ Run arithmeticStep(mlir::Operation &op) {
         };
       })
       .Case<arith::FPToSIOp>([](auto) -> Run {
-        return
-            [](Machine &m, const Step &s) { m.slots[s.out].i = toInteger(m.slots[s.a].f, true); };
+        return [](Machine &m, const Step &s) {
+          const int64_t value = toInteger(m.slots[s.a].f, true);
+          m.slots[s.out].i =
+              s.kind.bits == 32 ? std::clamp<int64_t>(value, INT32_MIN, INT32_MAX) : value;
+        };
       })
       .Case<arith::FPToUIOp>([](auto) -> Run {
         return
@@ -191,6 +230,45 @@ Run arithmeticStep(mlir::Operation &op) {
         };
       })
       .Default([](auto) -> Run { return nullptr; });
+}
+
+// How what is marked with kExactAttribute can give another result than the true one.
+
+bool fits(int64_t value, const Step &s) { return signExtend(value, s.kind.bits) == value; }
+
+bool sumIsExact(const Machine &m, const Step &s) {
+  int64_t sum = 0;
+  return !__builtin_add_overflow(m.slots[s.a].i, m.slots[s.b].i, &sum) && fits(sum, s);
+}
+
+bool differenceIsExact(const Machine &m, const Step &s) {
+  int64_t value = 0;
+  return !__builtin_sub_overflow(m.slots[s.a].i, m.slots[s.b].i, &value) && fits(value, s);
+}
+
+bool productIsExact(const Machine &m, const Step &s) {
+  int64_t product = 0;
+  return !__builtin_mul_overflow(m.slots[s.a].i, m.slots[s.b].i, &product) && fits(product, s);
+}
+
+bool quotientIsExact(const Machine &m, const Step &s) {
+  const int64_t least = signExtend(wrap(uint64_t(1) << (s.kind.bits - 1)), s.kind.bits);
+  return m.slots[s.b].i != 0 && !(m.slots[s.b].i == -1 && m.slots[s.a].i == least);
+}
+
+bool divisorIsNotZero(const Machine &m, const Step &s) { return m.slots[s.b].i != 0; }
+
+bool narrowedIsExact(const Machine &m, const Step &s) { return fits(m.slots[s.a].i, s); }
+
+void makeExact(mlir::Operation &op, Step &step) {
+  llvm::TypeSwitch<mlir::Operation *>(&op)
+      .Case<arith::AddIOp>([&](auto) { step.isExact = sumIsExact, step.sign = '+'; })
+      .Case<arith::SubIOp>([&](auto) { step.isExact = differenceIsExact, step.sign = '-'; })
+      .Case<arith::MulIOp>([&](auto) { step.isExact = productIsExact, step.sign = '*'; })
+      .Case<arith::DivSIOp>([&](auto) { step.isExact = quotientIsExact, step.sign = '/'; })
+      .Case<arith::RemSIOp, arith::DivUIOp, arith::RemUIOp>(
+          [&](auto) { step.isExact = divisorIsNotZero, step.sign = '/'; })
+      .Case<arith::TruncIOp>([&](auto) { step.isExact = narrowedIsExact; });
 }
 
 bool compareFloats(arith::CmpFPredicate predicate, double x, double y) {
@@ -271,6 +349,7 @@ Number toSlot(DType type, Number n) {
 void runExtract(Machine &m, const Step &s) {
   int64_t position = 0;
   for (size_t i = 0; i < s.indices.size(); ++i) {
+    m.check(s.indices[i]);
     int64_t index = m.slots[s.indices[i]].i;
     if (index < 0 || index >= s.tensor->dims[i])
       failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of " +
@@ -424,6 +503,9 @@ public:
       };
     } else {
       step.run = arithmeticStep(op);
+      step.isSelect = mlir::isa<arith::SelectOp>(op);
+      if (op.hasAttr(kExactAttribute))
+        makeExact(op, step);
     }
     if (!step.run)
       failUnsupported("cannot evaluate " + op.getName().getStringRef() + " while importing");
@@ -452,6 +534,8 @@ Constant evaluateGeneric(mlir::linalg::GenericOp op, DType resultType,
   for (mlir::Operation &inner : body.without_terminator())
     translator.translate(inner);
   int yielded = translator.slot(body.getTerminator()->getOperand(0));
+  if (llvm::any_of(machine.steps, [](const Step &step) { return step.isExact != nullptr; }))
+    machine.wrong.assign(machine.slots.size(), 0);
 
   llvm::SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto maps = op.getIndexingMapsArray();
@@ -475,6 +559,7 @@ Constant evaluateGeneric(mlir::linalg::GenericOp op, DType resultType,
   if (allSplat && !empty) {
     loadInputs();
     machine.run();
+    machine.check(yielded);
     return makeSplat(resultType, resultDims, roundTo(resultType, machine.slots[yielded]));
   }
 
@@ -491,6 +576,7 @@ Constant evaluateGeneric(mlir::linalg::GenericOp op, DType resultType,
       int64_t position = evaluateAddress(outAddress, machine.loops);
       machine.slots[outSlot] = accumulators[position];
       machine.run();
+      machine.check(yielded);
       accumulators[position] = machine.slots[yielded];
       size_t k = ranges.size();
       while (k-- > 0) {
