@@ -213,9 +213,14 @@ CompileResult compileModel(const std::string &model, const std::string &output,
     manager.enableCrashReproducerGeneration(options.reproducer);
   buildPipeline(manager, options, *profile);
   if (failed(manager.run(*module))) {
-    bool refused = false; // a pass that has something to keep to says so: fit-budget
-    module->walk([&](func::FuncOp function) { refused |= function->hasAttr("gantry.refused"); });
-    const CompileResult result = refused ? CompileResult::badInput : CompileResult::internal;
+    // A pass that has something to keep to says so: fit-budget, form-dispatches.
+    CompileResult result = CompileResult::internal;
+    module->walk([&](func::FuncOp function) {
+      if (function->hasAttr("gantry.refused"))
+        result = CompileResult::badInput;
+      if (function->hasAttr("gantry.unsupported"))
+        result = CompileResult::unsupported;
+    });
     return diagnostics.sawError() ? result : report(options, result, model + ": a pass failed");
   }
 

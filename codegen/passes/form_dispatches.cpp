@@ -476,6 +476,30 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
       if (op.use_empty() && (isCompute(&op) || isMemoryEffectFree(&op)) &&
           !op.hasTrait<OpTrait::IsTerminator>())
         op.erase();
+    for (auto dispatch : block.getOps<DispatchOp>())
+      if (failed(checkSize(dispatch)))
+        return;
+  }
+
+  /// Kernels compute addresses in 32 bits of elements: pipeline.cpp looks for the attribute.
+  LogicalResult checkSize(DispatchOp dispatch) {
+    auto type = cast<RankedTensorType>(dispatch.getResult().getType());
+    if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0))
+      return success();
+    uint64_t elements = 1, bytes = 0;
+    bool overflows = false;
+    for (int64_t size : type.getShape())
+      overflows |= __builtin_mul_overflow(elements, uint64_t(size), &elements);
+    overflows |=
+        __builtin_mul_overflow(elements, std::max(8u, type.getElementTypeBitWidth()) / 8u, &bytes);
+    if (!overflows && elements <= INT32_MAX)
+      return success();
+    auto name = dyn_cast_or_null<StringAttr>(dispatch->getDiscardableAttr("gantry.tensor"));
+    getOperation()->setAttr("gantry.unsupported", UnitAttr::get(&getContext()));
+    signalPassFailure();
+    return dispatch.emitError() << "tensor '" << (name ? name.getValue() : "") << "' has "
+                                << (overflows ? "2^64 or more" : std::to_string(bytes))
+                                << " bytes; tensors above 2^31 - 1 elements are not supported";
   }
 
   void decideFill(Operation *op) {
