@@ -250,6 +250,29 @@ class Compile(Tool):
                                    [("y", [1 << 31, 1 << 31, 1 << 31])],
                                    [int64_tensor("s", [1 << 31, 1 << 31, 1 << 31])]))
         self.fails(1, [], "compile", bad)
+        for op, by, words in (("Mul", 16, f"overflows: {huge} * 16"), ("Div", 0, "divides by zero")):
+            bad.write_bytes(onnx_model(
+                [(op, "suspect", ["a", "b"], ["c"]), ("Add", "back", ["c", "d"], ["s"]),
+                 ("Expand", "grow", ["x", "s"], ["y"])], [("x", [1])], [("y", [3])],
+                [int64_tensor("a", [huge]), int64_tensor("b", [by]), int64_tensor("d", [3])]))
+            self.fails(1, ["shape arithmetic", "(suspect)", words], "compile", bad)
+
+    def test_types_that_devices_do_not_compute_with(self):
+        double, bfloat = 11, 16
+        bad = self.folder / "bad.onnx"
+        bad.write_bytes(onnx_model(
+            [("Exp", "one", ["x"], ["a"]), ("Sqrt", "fine", ["a"], ["b"]), ("Tanh", "two", ["b"], ["c"]),
+             ("Sigmoid", "three", ["c"], ["y"])], [("x", [4], double)], [("y", [4], double)]))
+        self.fails(2, ["exp of f64 (one, three)", "tanh of f64 (two)"], "compile", bad)
+        bad.write_bytes(onnx_model([("Relu", "r", ["x"], ["y"])], [("x", [4], bfloat)], [("y", [4], bfloat)]))
+        self.fails(2, ["bf16", "input x", "output y"], "compile", bad)
+
+    def test_tensors_beyond_32_bits_of_elements(self):
+        bad = self.folder / "bad.onnx"
+        size = int64_tensor("s", [1 << 40])
+        for op, reads in (("Expand", ["x", "s"]), ("ConstantOfShape", ["s"])):
+            bad.write_bytes(onnx_model([(op, "grow", reads, ["y"])], [("x", [1])], [("y", [1 << 40])], [size]))
+            self.fails(2, ["'y' has 4398046511104 bytes", "2^31 - 1 elements"], "compile", bad)
 
     def test_output_that_cannot_be_written(self):
         self.fails(3, "nosuch", "compile", self.model, "-o", "nosuch/m.gantry")

@@ -241,6 +241,8 @@ Scalar BodyBuilder::trigonometric(Unary op, Scalar x) {
     return mul(number(2), trigonometric(Unary::Atan, ratio));
   }
   default: {
+    if (x.type == DType::F64) // the polynomial is good for f32
+      return {builder_.create<math::AtanOp>(loc_, x.value), x.type};
     // Atan as in Cephes (S. Moshier, atanf): to |t| <= tan(pi/8), then a polynomial.
     Scalar a = magnitude();
     Scalar steep = compare(Compare::Greater, a, number(2.414213562373095));

@@ -198,6 +198,7 @@ Run arithmeticStep(mlir::Operation &op) {
       .Case<math::RoundEvenOp>([](auto) -> Run { return GANTRY_FLOAT1(std::nearbyint(x)); })
       .Case<math::ErfOp>([](auto) -> Run { return GANTRY_FLOAT1(std::erf(x)); })
       .Case<math::TanhOp>([](auto) -> Run { return GANTRY_FLOAT1(std::tanh(x)); })
+      .Case<math::AtanOp>([](auto) -> Run { return GANTRY_FLOAT1(std::atan(x)); })
       .Case<math::SinOp>([](auto) -> Run { return GANTRY_FLOAT1(std::sin(x)); })
       .Case<math::CosOp>([](auto) -> Run { return GANTRY_FLOAT1(std::cos(x)); })
       .Case<arith::ExtFOp, arith::TruncFOp>([](auto) -> Run { return GANTRY_FLOAT1(x); })
