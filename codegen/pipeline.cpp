@@ -59,11 +59,12 @@ void buildPipeline(PassManager &manager, const CompileOptions &options,
   kernel.nest<spirv::ModuleOp>().addPass(spirv::createSPIRVUpdateVCEPass());
 }
 
-/// Writes the module after each pass that is asked for, numbered in order.
+/// Writes the module after each pass that is asked for, numbered in order. A file that cannot be
+/// written is left out, and the first such failure goes to `status`.
 class IrDumper : public PassInstrumentation {
 public:
-  IrDumper(std::string folder, std::string only)
-      : folder_(std::move(folder)), only_(std::move(only)) {}
+  IrDumper(std::string folder, std::string only, Status &status)
+      : folder_(std::move(folder)), only_(std::move(only)), status_(status) {}
 
   void runAfterPass(Pass *pass, Operation *op) override {
     StringRef name = pass->getArgument();
@@ -87,15 +88,17 @@ public:
       std::lock_guard<std::mutex> lock(mutex_);
       std::snprintf(number, sizeof number, "%03u-", count_++);
     }
-    std::error_code error;
-    llvm::raw_fd_ostream file(folder_ + "/" + number + name.str() + where + ".mlir", error);
-    if (!error)
-      file << text;
+    Status written =
+        writeFileAtomically(folder_ + "/" + number + name.str() + where + ".mlir", stream.str());
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (status_.isOk())
+      status_ = std::move(written);
   }
 
 private:
   std::mutex mutex_;
   std::string folder_, only_;
+  Status &status_; // guarded by mutex_
   unsigned count_ = 0;
 };
 
@@ -207,8 +210,10 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   progress("passes", 0, 1);
   PassManager manager(&context);
   manager.enableVerifier(true);
+  Status dumped;
   if (!options.dumpIr.empty())
-    manager.addInstrumentation(std::make_unique<IrDumper>(options.dumpIr, options.dumpIrPass));
+    manager.addInstrumentation(
+        std::make_unique<IrDumper>(options.dumpIr, options.dumpIrPass, dumped));
   if (!options.reproducer.empty())
     manager.enableCrashReproducerGeneration(options.reproducer);
   buildPipeline(manager, options, *profile);
@@ -223,6 +228,8 @@ CompileResult compileModel(const std::string &model, const std::string &output,
     });
     return diagnostics.sawError() ? result : report(options, result, model + ": a pass failed");
   }
+  if (!dumped.isOk())
+    return report(options, resultOf(dumped), dumped.message());
 
   EmitOptions emit;
   emit.name = llvm::sys::path::stem(model).str();

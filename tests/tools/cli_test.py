@@ -298,6 +298,15 @@ class Compile(Tool):
             (mount / "old.gantry").write_text("old")
             self.fails(3, "small", "compile", digits, "-o", mount / "old.gantry")
             self.assertEqual((mount / "old.gantry").read_text(), "old")
+            for kind in ("--dump-ir", "--dump-spirv"):
+                done = self.call("compile", digits, "-o", self.folder / "m.gantry", kind, "--dump-dir", mount / kind)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertRegex(done.stderr, rf"^gantry: error: [^\n]*{mount / kind}[^\n]*No space left on device\n$")
+                self.assertFalse((self.folder / "m.gantry").exists())
+                for file in (mount / kind).iterdir():  # what fitted is whole
+                    self.assertIn(file.suffix, (".mlir", ".spv", ".spvasm"))
+                    self.assertGreater(file.stat().st_size, 0)
+                shutil.rmtree(mount / kind)
         finally:
             subprocess.run(["umount", str(mount)], check=True)
 
