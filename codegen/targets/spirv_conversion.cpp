@@ -1,6 +1,7 @@
 // convert-kernels-to-spirv: see passes/Passes.td.
 #include "codegen/passes/passes.h"
 #include "codegen/targets/spirv.h"
+#include "codegen/targets/spirv_remainder.h"
 
 #include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
 #include "mlir/Conversion/FuncToSPIRV/FuncToSPIRV.h"
@@ -73,6 +74,7 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
     populateExpandSinhPattern(expansions);
     populateExpandCoshPattern(expansions);
     populateExpandExp2FPattern(expansions);
+    populateExactRemainderPatterns(expansions);
     expansions.add<math::ErfPolynomialApproximation>(context);
     if (failed(applyPatternsAndFoldGreedily(module, std::move(expansions))))
       return signalPassFailure();

@@ -11,6 +11,7 @@ import ast
 import errno
 import functools
 import json
+import math
 import os
 import pathlib
 import pty
@@ -56,11 +57,13 @@ def value_info(name, dims, element=1):
 
 
 def onnx_model(nodes, inputs, outputs, initializers=()):
-    """nodes: (op, name, inputs, outputs); inputs and outputs: (name, dims)."""
+    """nodes: (op, name, inputs, outputs[, {attribute: integer}]); inputs and outputs: (name, dims[, type])."""
     graph = b""
-    for op, name, reads, writes in nodes:
+    for op, name, reads, writes, *attributes in nodes:
         graph += field(1, b"".join(field(1, r) for r in reads) + b"".join(field(2, w) for w in writes) +
-                       field(3, name) + field(4, op))
+                       field(3, name) + field(4, op) +
+                       b"".join(field(5, field(1, key) + field(3, value) + field(20, 2))
+                                for key, value in (attributes[0] if attributes else {}).items()))
     graph += field(2, "graph")
     graph += b"".join(field(5, i) for i in initializers)
     graph += b"".join(field(11, value_info(*i)) for i in inputs)
@@ -348,6 +351,29 @@ class Run(Tool):
             self.works("run", model, *arguments)
             ran += 1
         self.assertEqual(ran, 3)
+
+    def test_remainders_of_floats_are_exact(self):
+        pick = random.Random(5)
+        def single(bits):
+            return struct.unpack("<f", struct.pack("<I", bits))[0]
+        specials = [0.0, -0.0, 1.0, -1.0, single(0x3dcccccd), 5.0, math.inf, -math.inf, math.nan, single(1), single(0x7fffff),
+                    single(0x800000), single(0x7f7fffff), 16777216.0]
+        pairs = [(a, b) for a in specials for b in specials]
+        pairs += [(single(pick.getrandbits(32)), single(pick.getrandbits(32))) for _ in range(4000)]
+        for name, column in (("a", 0), ("b", 1)):
+            values = array.array("f", [pair[column] for pair in pairs])
+            write_npy(self.folder / f"{name}.npy", "<f4", (len(pairs),), values.tobytes())
+        model = self.folder / "mod.onnx"
+        model.write_bytes(onnx_model([("Mod", "mod", ["a", "b"], ["y"], {"fmod": 1})],
+                                     [("a", ["n"]), ("b", ["n"])], [("y", ["n"])]))
+        self.works("run", model, "-i", "a=a.npy", "-i", "b=b.npy", "-o", "y.npy")
+        for (a, b), found in zip(pairs, read_npy(self.folder / "y.npy")[1]):
+            impossible = math.isnan(a) or math.isnan(b) or math.isinf(a) or b == 0
+            expected = math.nan if impossible else math.fmod(a, b)
+            if math.isnan(expected):
+                self.assertTrue(math.isnan(found), (a, b, found))
+            else:
+                self.assertEqual(struct.pack("<f", found), struct.pack("<f", expected), (a, b, found, expected))
 
     def test_dynamic_sizes(self):
         for batch in (1, 5):

@@ -1,0 +1,129 @@
+#include "codegen/targets/spirv_remainder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+/// 32-bit integers, of one number or of a vector's lanes.
+class Bits {
+public:
+  Bits(OpBuilder &builder, Location loc, Type like) : builder_(builder), loc_(loc) {
+    type_ = builder.getI32Type();
+    if (auto vector = dyn_cast<VectorType>(like))
+      type_ = vector.clone(type_);
+  }
+
+  Type type() const { return type_; }
+  Value number(uint32_t value) {
+    TypedAttr attribute = builder_.getI32IntegerAttr(static_cast<int32_t>(value));
+    if (auto vector = dyn_cast<VectorType>(type_))
+      attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+    return builder_.create<arith::ConstantOp>(loc_, attribute);
+  }
+  template <typename Op> Value make(Value a, Value b) { return builder_.create<Op>(loc_, a, b); }
+  template <typename Op> Value make(Value a, uint32_t b) { return make<Op>(a, number(b)); }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return builder_.create<arith::CmpIOp>(loc_, predicate, a, b);
+  }
+  Value select(Value condition, Value a, Value b) {
+    return builder_.create<arith::SelectOp>(loc_, condition, a, b);
+  }
+
+private:
+  OpBuilder &builder_;
+  Location loc_;
+  Type type_;
+};
+
+// A positive float as mantissa * 2^(exponent - 150); denormal numbers have the exponent 1.
+struct Parts {
+  Value mantissa, exponent;
+};
+
+Parts partsOf(Bits &b, Value magnitude) {
+  Value field = b.make<arith::ShRUIOp>(magnitude, 23);
+  Value fraction = b.make<arith::AndIOp>(magnitude, 0x7fffff);
+  Value leading = b.make<arith::MinUIOp>(field, 1);
+  Value mantissa = b.make<arith::OrIOp>(fraction, b.make<arith::ShLIOp>(leading, 23));
+  return {mantissa, b.make<arith::MaxUIOp>(field, 1)};
+}
+
+Value exactRemainder(OpBuilder &builder, Location loc, Value x, Value y) {
+  using P = arith::CmpIPredicate;
+  constexpr uint32_t kInfinity = 0x7f800000, kNaN = 0x7fc00000;
+  constexpr int kMostBits = 253, kStepBits = 8; // mantissas below 2^24: a step stays below 2^32
+  Bits b(builder, loc, x.getType());
+  Value bitsX = builder.create<arith::BitcastOp>(loc, b.type(), x);
+  Value bitsY = builder.create<arith::BitcastOp>(loc, b.type(), y);
+  Value sign = b.make<arith::AndIOp>(bitsX, 0x80000000);
+  Value ax = b.make<arith::AndIOp>(bitsX, 0x7fffffff),
+        ay = b.make<arith::AndIOp>(bitsY, 0x7fffffff);
+
+  Parts px = partsOf(b, ax), py = partsOf(b, ay);
+  Value divisor = b.make<arith::MaxUIOp>(py.mantissa, 1); // y = 0 is NaN, below
+  // Where x is the smaller one, it is the result, below.
+  Value left = b.make<arith::MaxSIOp>(b.make<arith::SubIOp>(px.exponent, py.exponent), 0);
+  Value rest = b.make<arith::RemUIOp>(px.mantissa, divisor);
+  for (int done = 0; done < kMostBits; done += kStepBits) {
+    Value step = b.make<arith::MinUIOp>(left, kStepBits);
+    rest = b.make<arith::RemUIOp>(b.make<arith::ShLIOp>(rest, step), divisor);
+    left = b.make<arith::SubIOp>(left, step);
+  }
+
+  // rest * 2^(exponent - 150): the conversion is exact, and gives the number its own exponent.
+  Value asFloat = builder.create<arith::UIToFPOp>(loc, x.getType(), rest);
+  Value floatBits = builder.create<arith::BitcastOp>(loc, b.type(), asFloat);
+  Value shift = b.make<arith::SubIOp>(py.exponent, 150);
+  Value exponent = b.make<arith::AddIOp>(b.make<arith::ShRUIOp>(floatBits, 23), shift);
+  Value normal = b.make<arith::AddIOp>(floatBits, b.make<arith::ShLIOp>(shift, 23));
+  Value denormalShift = b.make<arith::MinUIOp>(b.make<arith::SubIOp>(py.exponent, 1), 31);
+  Value denormal = b.make<arith::ShLIOp>(rest, denormalShift);
+  Value isNormal = b.compare(P::sge, exponent, b.number(1));
+  Value magnitude = b.select(isNormal, normal, denormal);
+  magnitude = b.select(b.compare(P::eq, rest, b.number(0)), b.number(0), magnitude);
+  magnitude = b.select(b.compare(P::ult, ax, ay), ax, magnitude);
+
+  Value none = b.compare(P::eq, ay, b.number(0));
+  none = b.make<arith::OrIOp>(none, b.compare(P::uge, ax, b.number(kInfinity)));
+  none = b.make<arith::OrIOp>(none, b.compare(P::ugt, ay, b.number(kInfinity)));
+  Value result = b.select(none, b.number(kNaN), b.make<arith::OrIOp>(magnitude, sign));
+  return builder.create<arith::BitcastOp>(loc, x.getType(), result);
+}
+
+struct ExpandRemainder : OpRewritePattern<arith::RemFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::RemFOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type type = op.getType(), element = getElementTypeOrSelf(type);
+    Value x = op.getLhs(), y = op.getRhs();
+    if (element.isF32()) {
+      rewriter.replaceOp(op, exactRemainder(rewriter, loc, x, y));
+      return success();
+    }
+    if (!element.isF16())
+      return failure();
+    // The remainder of two halves is a half again.
+    Type wide = rewriter.getF32Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      wide = vector.clone(wide);
+    x = rewriter.create<arith::ExtFOp>(loc, wide, x);
+    y = rewriter.create<arith::ExtFOp>(loc, wide, y);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, exactRemainder(rewriter, loc, x, y));
+    return success();
+  }
+};
+
+} // namespace
+
+void populateExactRemainderPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandRemainder>(patterns.getContext());
+}
+
+} // namespace gantry::codegen
