@@ -1,0 +1,226 @@
+// What tracing costs a model that runs.
+//
+//   trace_model_bench [--pairs N] [--dim NAME=N …] ARTIFACT …
+//
+// Attached: a viewer in a process of its own watches over the user's socket, so that events flow
+// and the device's times are taken. Blocks of runs with and without it alternate, in pairs, and
+// who is first changes from pair to pair; the figure is the CPU time of this process (on a software
+// device the kernels' too), the mean of the pairs' ratios and its one-sided 95 % upper bound
+// (Student's t). Beside it stands what two blocks without a viewer differ by: the noise.
+//
+// Detached: the most that the hooks can cost, since a difference so small drowns in the noise: each
+// event of a run (counted in a recording) as one call that finds nobody listening, measured in this
+// process over an empty loop, over the CPU time of a run.
+#include "benchmarks/kernels/measure.h"
+#include "benchmarks/models/model_run.h"
+#include "engine/trace/capture.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace gantry::bench {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{2};
+
+struct Options {
+  std::vector<std::string> artifacts, dimTexts;
+  std::string viewer; // a process's number: be its viewer
+  uint32_t pairs = 24;
+};
+
+/// Takes all that the process tells, until it is killed.
+int beViewer(const std::string &process) {
+  const auto endpoints = trace::findEndpoints();
+  if (!endpoints.isOk())
+    return 1;
+  for (const trace::Endpoint &endpoint : *endpoints) {
+    if (std::to_string(endpoint.processId) != process)
+      continue;
+    const auto reader = trace::CaptureReader::connect(endpoint.address);
+    if (!reader.isOk())
+      return 1;
+    for (;;) {
+      const auto batch = (*reader)->read();
+      if (!batch.isOk() || batch->end)
+        return 0;
+    }
+  }
+  return 1;
+}
+
+/// Watches this process for its life.
+class Viewer {
+public:
+  Viewer() {
+    const std::string process = std::to_string(getpid());
+    const char *arguments[] = {"viewer", "--viewer", process.c_str(), nullptr};
+    if (posix_spawn(&child_, "/proc/self/exe", nullptr, nullptr,
+                    const_cast<char *const *>(arguments), environ) != 0)
+      throw GpuError("the viewer cannot be started");
+    while (gantry_trace_viewers() == 0) {
+      if (waitpid(child_, nullptr, WNOHANG) == child_)
+        throw GpuError("the viewer cannot attach");
+      std::this_thread::sleep_for(kLook);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50)); // what is there is told
+  }
+  ~Viewer() {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    while (gantry_trace_is_on() != 0)
+      std::this_thread::sleep_for(kLook);
+  }
+  Viewer(const Viewer &) = delete;
+  Viewer &operator=(const Viewer &) = delete;
+
+private:
+  pid_t child_ = 0;
+};
+
+struct Estimate {
+  double mean = 0;
+  double upper = 0; // one-sided, 95 %
+};
+
+Estimate estimate(const std::vector<double> &values) {
+  const auto count = static_cast<double>(values.size());
+  double mean = 0;
+  for (const double value : values)
+    mean += value / count;
+  double squares = 0;
+  for (const double value : values)
+    squares += (value - mean) * (value - mean);
+  constexpr double kNormal = 1.6449; // Student's quantile from the normal one, by Fisher's series
+  const double t = kNormal + (kNormal * kNormal * kNormal + kNormal) / (4 * (count - 1));
+  return {mean, mean + t * std::sqrt(squares / (count - 1) / count)};
+}
+
+/// Events of one run, the runs' own and the heap's.
+double eventsPerRun(ModelRun &model) {
+  const std::string path = "/tmp/gantry-bench-" + std::to_string(getpid()) + ".gtrace";
+  if (gantry_trace_start_file(path.c_str()) != GANTRY_STATUS_OK)
+    throw GpuError(gantry_last_error());
+  (void)model.seconds();
+  if (gantry_trace_stop_file() != GANTRY_STATUS_OK)
+    throw GpuError(gantry_last_error());
+  const auto reader = trace::CaptureReader::openFile(path);
+  unlink(path.c_str());
+  if (!reader.isOk())
+    throw GpuError(reader.status().message());
+  double events = 0;
+  double runs = 0;
+  for (bool end = false; !end;) {
+    const auto batch = (*reader)->read();
+    if (!batch.isOk())
+      throw GpuError(batch.status().message());
+    for (const trace::Event &event : batch->events) {
+      runs += event.type() == trace::EventType::kRun ? 1 : 0;
+      events += runs > 0 ? 1 : 0;
+    }
+    end = batch->end;
+  }
+  return events / runs;
+}
+
+/// Nanoseconds of a call that finds nobody listening, over an empty loop; the median of many.
+double detachedCallNs() {
+  constexpr int kCalls = 20000;
+  constexpr int kRounds = 101;
+  std::vector<double> costs;
+  for (int round = 0; round < kRounds; ++round) {
+    double start = cpuSeconds();
+    for (int i = 0; i < kCalls; ++i)
+      __asm__ volatile("" ::: "memory");
+    const double empty = cpuSeconds() - start;
+    start = cpuSeconds();
+    for (int i = 0; i < kCalls; ++i) {
+      gantry_trace_mark(0, i);
+      __asm__ volatile("" ::: "memory");
+    }
+    costs.push_back((cpuSeconds() - start - empty) * 1e9 / kCalls);
+  }
+  return medianOf(costs);
+}
+
+std::map<std::string, int64_t> parseDims(const std::vector<std::string> &texts) {
+  std::map<std::string, int64_t> dims;
+  for (const std::string &text : texts) {
+    const size_t equals = text.find('=');
+    int64_t value = 0;
+    const char *end = text.data() + text.size();
+    if (equals == std::string::npos ||
+        std::from_chars(text.data() + equals + 1, end, value).ptr != end || value < 1)
+      throw GpuError("--dim " + text + ": write NAME=N with N of at least 1");
+    dims[text.substr(0, equals)] = value;
+  }
+  return dims;
+}
+
+void measure(Runtime &runtime, const std::string &artifact, const Options &options) {
+  ModelRun model(runtime, artifact, parseDims(options.dimTexts));
+  std::vector<double> attached;
+  std::vector<double> noise;
+  std::vector<double> seconds;
+  for (uint32_t pair = 0; pair < options.pairs; ++pair) {
+    auto watched = [&] {
+      const Viewer viewer;
+      return model.seconds();
+    };
+    const bool first = pair % 2 == 0;
+    const double before = first ? watched() : model.seconds();
+    const double after = first ? model.seconds() : watched();
+    attached.push_back(first ? before / after - 1 : after / before - 1);
+    seconds.push_back(first ? after : before);
+    const double again = model.seconds();
+    noise.push_back(again / seconds.back() - 1);
+  }
+  const double events = eventsPerRun(model);
+  const double call = detachedCallNs();
+  const double run = medianOf(seconds);
+  const Estimate cost = estimate(attached);
+  const Estimate floor = estimate(noise);
+  std::printf("%-20s %9.3f ms  attached %+6.2f %% (at most %+5.2f %%)  noise %+6.2f %% (at most "
+              "%+5.2f %%)  %.0f events, detached %.2f ns each: %.4f %%\n",
+              std::filesystem::path(artifact).stem().c_str(), run * 1e3, cost.mean * 100,
+              cost.upper * 100, floor.mean * 100, floor.upper * 100, events, call,
+              events * call * 1e-9 / run * 100);
+  std::fflush(stdout);
+}
+
+} // namespace
+} // namespace gantry::bench
+
+int main(int argc, char **argv) {
+  using namespace gantry::bench;
+  Options options;
+  CLI::App app("What tracing costs a model that runs");
+  app.add_option("ARTIFACT", options.artifacts, "compiled models (.gantry)");
+  app.add_option("--dim", options.dimTexts, "the size of a dynamic dimension")->type_name("NAME=N");
+  app.add_option("--pairs", options.pairs, "of blocks, with and without a viewer (24)")
+      ->check(CLI::Range(20, 1000));
+  app.add_option("--viewer", options.viewer)->group(""); // of the program itself
+  CLI11_PARSE(app, argc, argv);
+  if (!options.viewer.empty())
+    return beViewer(options.viewer);
+  int failed = options.artifacts.empty() ? 2 : 0;
+  try {
+    Runtime runtime("");
+    std::printf("CPU time of a run; pairs: %u\n", options.pairs);
+    for (const std::string &artifact : options.artifacts)
+      measure(runtime, artifact, options);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    failed = 1;
+  }
+  return failed;
+}
