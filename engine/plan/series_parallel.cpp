@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 namespace gantry::plan {
@@ -33,7 +34,7 @@ public:
 
   void run() {
     const uint32_t count = problem_.count();
-    reserve(count);
+    reserve(size_t{count} * 2 + count / 8); // a join for each item, and some boxes taken apart
     for (const uint32_t item : items_)
       addNode({problem_.begin[item], problem_.end[item], problem_.size[item], kNone, kNone},
               problem_.alignmentOf(item));
@@ -42,16 +43,15 @@ public:
       if (!problem_.isFixed(items_[node]))
         settle(node);
     }
-    moments_.clear();
+    noting_ = true; // until now every moment counts as changed
     for (uint32_t moment = 0; moment <= problem_.stepCount; ++moment) {
       moments_.push_back(moment);
       joinWhereUnique();
     }
 
     splitsLeft_ = 64 + count / 4;
-    std::vector<uint32_t> open;
-    for (uint32_t moment = 0; moment <= problem_.stepCount; ++moment)
-      open.push_back(moment);
+    std::vector<uint32_t> open(problem_.stepCount + size_t{1});
+    std::iota(open.begin(), open.end(), 0u);
     while (pass(open, &Builder::joinWhereAllMatch) || pass(open, &Builder::joinEqualPair) ||
            pass(open, &Builder::splitOffOnePart) || pass(open, &Builder::splitOffParts)) {
     }
@@ -72,8 +72,7 @@ public:
 private:
   using Moment = std::array<uint32_t, kCompared>;
 
-  void reserve(uint32_t count) {
-    const size_t nodes = size_t{count} * 2;
+  void reserve(size_t nodes) {
     nodes_.reserve(nodes);
     alive_.reserve(nodes);
     nextBeginner_.reserve(nodes);
@@ -83,6 +82,8 @@ private:
   }
 
   uint32_t addNode(const PlanBox &box, uint64_t alignment) {
+    if (nodes_.size() == nodes_.capacity()) // growing by doubling would be most of the memory
+      reserve(nodes_.size() + nodes_.size() / 8 + 64);
     nodes_.push_back(box);
     alive_.push_back(0);
     nextBeginner_.push_back(kNone);
@@ -176,6 +177,8 @@ private:
     beginners_[box.begin] = node;
     nextEnder_[node] = enders_[box.end];
     enders_[box.end] = node;
+    if (!noting_)
+      return;
     moments_.push_back(box.begin);
     moments_.push_back(box.end);
   }
@@ -384,6 +387,7 @@ private:
   std::vector<uint32_t> nextBeginner_;
   std::vector<uint32_t> nextEnder_;
   std::vector<uint32_t> moments_; // where something changed
+  bool noting_ = false;           // whether changes are put there
   uint32_t splitsLeft_ = 0;       // so that boxes are not taken apart for ever
 };
 
