@@ -17,6 +17,10 @@ using namespace mlir;
 namespace {
 
 constexpr int64_t kBlock = 4;
+constexpr int64_t kPanelRows = 8;
+constexpr int64_t kSetStrideBytes =
+    4096; // rows this far apart, or a multiple, share their places in a cache
+constexpr int64_t kPanelReuse = 64; // how often a product reads an element, at least
 
 /// Whether a tensor may be in blocks: four channels, several pixels, seen by dispatches alone.
 bool mayBlock(Value tensor) {
@@ -69,6 +73,40 @@ bool readsAsImage(Value value) {
   return false;
 }
 
+/// Whether a tensor's rows may lie in panels: all of them begin at the same place in a cache.
+bool mayPanel(Value tensor) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (!type || type.getRank() < 2 || !type.hasStaticShape() || !type.getElementType().isF32() ||
+      !llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp>))
+    return false;
+  const int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getShape().back();
+  return rows >= kPanelReuse && rows % kPanelRows == 0 && columns * 4 % kSetStrideBytes == 0;
+}
+
+/// Whether a use (through elementwise ops) is a product's left operand: of its last two dimensions
+/// the last is summed over, and each element is read for many columns of the other operand.
+bool readsAsPanel(OpOperand &use) {
+  auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+  if (!generic)
+    return false;
+  AffineMap map = generic.getMatchingIndexingMap(&use);
+  if (generic.getNumReductionLoops() == 0)
+    return map.isIdentity() && !generic.getResult(0).use_empty() &&
+           llvm::all_of(generic.getResult(0).getUses(), readsAsPanel);
+  const unsigned rank = map.getNumResults();
+  auto row = dyn_cast<AffineDimExpr>(map.getResult(rank - 2));
+  auto column = dyn_cast<AffineDimExpr>(map.getResult(rank - 1));
+  if (!row || !column || generic.getNumReductionLoops() != 1 || generic.getNumDpsInputs() < 2)
+    return false;
+  auto iterators = generic.getIteratorTypesArray();
+  int64_t reuse = 1;
+  for (auto [dim, extent] : llvm::enumerate(generic.getStaticLoopRanges()))
+    if (!map.isFunctionOfDim(dim))
+      reuse *= extent;
+  return iterators[row.getPosition()] == utils::IteratorType::parallel &&
+         iterators[column.getPosition()] == utils::IteratorType::reduction && reuse >= kPanelReuse;
+}
+
 /// A dispatch at the block's start that copies a tensor.
 DispatchOp copyOf(Value tensor, Operation *user) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -98,7 +136,7 @@ struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    llvm::DenseSet<Value> blocked;
+    llvm::DenseSet<Value> blocked, panels;
     auto dispatches = llvm::to_vector(function.getOps<DispatchOp>());
     auto seed = [&](Value tensor) {
       for (OpOperand &use : tensor.getUses()) {
@@ -131,14 +169,36 @@ struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {
       if (fromBlocks || seed(result))
         blocked.insert(result);
     }
-    if (blocked.empty())
+    // Left operands of products: where nothing else reads them.
+    auto isPanel = [&](Value tensor) {
+      return !blocked.contains(tensor) && mayPanel(tensor) && !tensor.use_empty() &&
+             llvm::all_of(tensor.getUses(), [](OpOperand &use) {
+               auto dispatch = cast<DispatchOp>(use.getOwner());
+               Value inside = dispatch.getBody().front().getArgument(use.getOperandNumber());
+               return !inside.use_empty() && llvm::all_of(inside.getUses(), readsAsPanel);
+             });
+    };
+    for (DispatchOp dispatch : dispatches)
+      if (isPanel(dispatch.getResult()))
+        panels.insert(dispatch.getResult());
+    for (BlockArgument input : function.getArguments()) {
+      if (!isPanel(input))
+        continue;
+      DispatchOp copy = copyOf(input, *input.getUsers().begin());
+      input.replaceAllUsesExcept(copy.getResult(), copy);
+      panels.insert(copy.getResult());
+      dispatches.insert(dispatches.begin(), copy);
+    }
+    if (blocked.empty() && panels.empty())
       return;
     Builder builder(&getContext());
     auto layoutOf = [&](Value tensor) -> Attribute {
+      const int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+      if (panels.contains(tensor))
+        return builder.getDenseI64ArrayAttr(rowPanels(rank, kPanelRows, kBlock));
       if (!blocked.contains(tensor))
         return builder.getDenseI64ArrayAttr({});
-      return builder.getDenseI64ArrayAttr(
-          channelsBlocked(cast<RankedTensorType>(tensor.getType()).getRank(), kBlock));
+      return builder.getDenseI64ArrayAttr(channelsBlocked(rank, kBlock));
     };
     for (DispatchOp dispatch : dispatches) {
       llvm::SmallVector<Attribute> layouts;

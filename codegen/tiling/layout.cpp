@@ -10,6 +10,14 @@ llvm::SmallVector<int64_t> channelsBlocked(int64_t rank, int64_t block) {
   return layout;
 }
 
+llvm::SmallVector<int64_t> rowPanels(int64_t rank, int64_t rows, int64_t columns) {
+  llvm::SmallVector<int64_t> layout;
+  for (int64_t d = 0; d < rank - 2; ++d)
+    layout.append({d, 1});
+  layout.append({rank - 2, rows, rank - 1, columns, rank - 2, 1, rank - 1, 1});
+  return layout;
+}
+
 IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexExpr> shape,
                         llvm::ArrayRef<IndexExpr> index) {
   IndexExpr address(0), stride(1);

@@ -21,6 +21,11 @@ using Layout = llvm::ArrayRef<int64_t>;
 /// Rank 3 or more: dimension 1 in blocks of `block`, which lie innermost.
 llvm::SmallVector<int64_t> channelsBlocked(int64_t rank, int64_t block);
 
+/// Rank 2 or more: the last two dimensions in panels of so many rows, in which blocks of `columns`
+/// of each row lie one after the other: what the lanes of a product load at once is adjacent, and
+/// rows a power of two apart do not compete for the same places in a cache.
+llvm::SmallVector<int64_t> rowPanels(int64_t rank, int64_t rows, int64_t columns);
+
 /// The place of an element, in elements from the tensor's start.
 IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexExpr> shape,
                         llvm::ArrayRef<IndexExpr> index);

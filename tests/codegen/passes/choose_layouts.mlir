@@ -78,3 +78,31 @@ func.func @attention(%x: tensor<1x8x16x32xf32>, %f: tensor<1x8x16x32xf32>) -> te
   }
   return %b : tensor<1x8x16x16xf32>
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Rows 4 KiB apart would take each other's places in a cache: the left operand of a product is copied
+// into panels of eight rows, in which four columns of each row lie one after the other.
+// CHECK-LABEL: func @product
+// CHECK: %[[PANELS:.*]] = gantry.dispatch (%arg0) {{.*}}gantry.layouts = [array<i64>, array<i64: 0, 8, 1, 4, 0, 1, 1, 1>]
+// CHECK: gantry.dispatch (%[[PANELS]], %arg1) {{.*}}gantry.layouts = [array<i64: 0, 8, 1, 4, 0, 1, 1, 1>, array<i64>, array<i64>]
+func.func @product(%a: tensor<128x1024xf32>, %b: tensor<1024x96xf32>) -> tensor<128x96xf32> {
+  %y = gantry.dispatch (%a, %b) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<128x1024xf32>, tensor<1024x96xf32>) -> tensor<128x96xf32> do {
+  ^bb0(%p: tensor<128x1024xf32>, %q: tensor<1024x96xf32>):
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<128x96xf32>
+    %i = linalg.fill ins(%z : f32) outs(%e : tensor<128x96xf32>) -> tensor<128x96xf32>
+    %0 = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %q : tensor<128x1024xf32>, tensor<1024x96xf32>) outs(%i : tensor<128x96xf32>) {
+    ^bb0(%v: f32, %w: f32, %o: f32):
+      %m = arith.mulf %v, %w : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<128x96xf32>
+    gantry.yield %0 : tensor<128x96xf32>
+  }
+  return %y : tensor<128x96xf32>
+}
