@@ -88,8 +88,8 @@ func.func @attention(%x: tensor<1x8x16x32xf32>, %f: tensor<1x8x16x32xf32>) -> te
 // Rows 4 KiB apart would take each other's places in a cache: the left operand of a product is copied
 // into panels of eight rows, in which four columns of each row lie one after the other.
 // CHECK-LABEL: func @product
-// CHECK: %[[PANELS:.*]] = gantry.dispatch (%arg0) {{.*}}gantry.layouts = [array<i64>, array<i64: 0, 8, 1, 4, 0, 1, 1, 1>]
-// CHECK: gantry.dispatch (%[[PANELS]], %arg1) {{.*}}gantry.layouts = [array<i64: 0, 8, 1, 4, 0, 1, 1, 1>, array<i64>, array<i64>]
+// CHECK: %[[PANELS:.*]] = gantry.dispatch(%arg0) {{.*}}gantry.layouts = [array<i64>, array<i64: 0, 8, 1, 4, 0, 1, 1, 1>]
+// CHECK: gantry.dispatch(%[[PANELS]], %arg1) {{.*}}gantry.layouts = [array<i64: 0, 8, 1, 4, 0, 1, 1, 1>, array<i64>, array<i64>]
 func.func @product(%a: tensor<128x1024xf32>, %b: tensor<1024x96xf32>) -> tensor<128x96xf32> {
   %y = gantry.dispatch (%a, %b) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<128x1024xf32>, tensor<1024x96xf32>) -> tensor<128x96xf32> do {
   ^bb0(%p: tensor<128x1024xf32>, %q: tensor<1024x96xf32>):
