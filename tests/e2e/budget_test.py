@@ -14,7 +14,7 @@ import re
 import sys
 
 from model_test import files
-from support import VARIANTS, Failure, Test, skip
+from support import PROFILES, VARIANTS, Failure, Test, skip
 
 
 def main():
@@ -50,13 +50,18 @@ def main():
         test.compile(model, "--memory-budget", budget)
         if arena() > budget:
             raise Failure(f"arena {arena()} is over the budget of {budget}")
+        measured = test.call("compile", model, "-p", PROFILES[0], "-o", test.folder / "measured.gantry",
+                             "--memory-budget", budget, "--measure", "--json")
+        cost = json.loads(measured)["budget_cost"]
+        if cost["runs"] < 5 or cost["with_ns"] <= 0 or cost["without_ns"] <= 0 or cost["slowdown"] <= 0:
+            raise Failure(f"no measured cost: {cost}")
         try:
             test.compile(model, "--memory-budget", floor - 1)
             raise Failure("a budget below the least was taken")
         except Failure as refusal:
             if f"({floor} bytes)" not in str(refusal):
                 raise
-        return f"{whole} bytes without, {arena()} within {budget}; at least {floor}"
+        return f"{whole} bytes without, {arena()} within {budget}; at least {floor}; {cost['slowdown']:.2f} x the time"
 
     if test.check("fits", fit):
         for variant in VARIANTS:

@@ -1,3 +1,4 @@
+#include "tools/gantry/budget_cost.h"
 #include "tools/gantry/commands.h"
 #include "tools/gantry/file.h"
 #include "tools/gantry/model.h"
@@ -14,7 +15,7 @@ namespace {
 
 struct CompileOptions {
   std::string model, output, dumpFolder = "gantry-dump", dumpIr;
-  bool dumpSpirv = false, json = false;
+  bool dumpSpirv = false, json = false, measure = false;
   CompileRequest request;
 };
 
@@ -46,7 +47,8 @@ void compileTo(const CompileOptions &options) {
   files.commit();
 }
 
-void printSummary(const CompileOptions &options, const Description &plan, double seconds) {
+void printSummary(const CompileOptions &options, const Description &plan, double seconds,
+                  const std::optional<BudgetCost> &cost) {
   std::error_code error;
   uint64_t fileBytes = fs::file_size(options.output, error);
   if (options.json) {
@@ -64,6 +66,12 @@ void printSummary(const CompileOptions &options, const Description &plan, double
       json["ratio"] = planRatio(plan);
       json["model_order_bytes"] = plan.modelOrderBytes.value_or(*plan.lowerBoundBytes);
     }
+    if (cost)
+      json["budget_cost"] = {{"slowdown", cost->slowdown},
+                             {"with_ns", cost->withNs},
+                             {"without_ns", cost->withoutNs},
+                             {"runs", cost->runs},
+                             {"device", cost->device}};
     return print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
   print(fmt::format("{} {} ({}) in {}\n", coloured("wrote", Colour::kGreen, colourOnStdout()),
@@ -81,6 +89,8 @@ void printSummary(const CompileOptions &options, const Description &plan, double
     print(fmt::format("  {:<9}  {}\n", label, step));
     label = "";
   }
+  if (cost)
+    print(fmt::format("  {:<9}  {}\n", "cost", costText(*cost)));
 }
 
 ExitCode runCompile(CompileOptions options) {
@@ -112,7 +122,10 @@ ExitCode runCompile(CompileOptions options) {
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (isSpecialFile(options.output)) // nothing to read back, and stdout may be the artifact itself
     return ExitCode::kOk;
-  printSummary(options, describe(loadModel(options.output).program.get(), {}), seconds);
+  std::optional<BudgetCost> cost;
+  if (options.measure)
+    cost = measureBudget(options.model, options.output, options.request);
+  printSummary(options, describe(loadModel(options.output).program.get(), {}), seconds, cost);
   return ExitCode::kOk;
 }
 
@@ -130,15 +143,21 @@ void addCompile(CLI::App &app, Action &action) {
   addProfileOption(*command, options->request.profile);
   command->add_flag("--trace-layers", options->request.keepAllOutputs,
                     "Make every operator's result an output, for `gantry run --trace-layers`");
+  CLI::Option *budget = command
+                            ->add_option_function<std::string>(
+                                "--memory-budget",
+                                [options](const std::string &text) {
+                                  options->request.memoryBudget =
+                                      parseBytes(text, "--memory-budget");
+                                },
+                                "The most that the arena may have: 256MiB, 1.5GiB, or bytes. "
+                                "Tensors are computed again "
+                                "or wait on the host; constants, inputs and outputs come on top")
+                            ->type_name("SIZE");
   command
-      ->add_option_function<std::string>(
-          "--memory-budget",
-          [options](const std::string &text) {
-            options->request.memoryBudget = parseBytes(text, "--memory-budget");
-          },
-          "The most that the arena may have: 256MiB, 1.5GiB, or bytes. Tensors are computed again "
-          "or wait on the host; constants, inputs and outputs come on top")
-      ->type_name("SIZE");
+      ->add_flag("--measure", options->measure,
+                 "Run the model with and without the budget, and say what it costs in time")
+      ->needs(budget);
   command
       ->add_option_function<std::string>(
           "--shared-memory",
@@ -170,7 +189,7 @@ void addCompile(CLI::App &app, Action &action) {
       ->type_name("FILE");
   command->add_flag("--json", options->json, "Print the summary as JSON");
   command->footer(examples({"gantry compile model.onnx", "gantry compile model.onnx -o m.gantry",
-                            "gantry compile model.onnx --memory-budget 64MiB",
+                            "gantry compile model.onnx --memory-budget 64MiB --measure",
                             "gantry compile model.onnx --dump-ir=form-dispatches --dump-dir ir/"}));
   command->callback([options, &action] { action = [options] { return runCompile(*options); }; });
 }
