@@ -45,18 +45,17 @@ struct HostAllocator {
   }
 };
 
-/// A growing array in one piece. Growth copies: amortised O(1), and O(1) after reserve().
+/// A growing array in one piece, from the start of a cache line on. Growth copies: amortised O(1),
+/// and O(1) after reserve().
 template <typename T> class HostArray {
   static_assert(std::is_trivially_copyable_v<T>);
+  static constexpr size_t kLineBytes = 64;
 
 public:
   explicit HostArray(const HostAllocator &allocator) : allocator_(allocator) {}
   HostArray(const HostArray &) = delete;
   HostArray &operator=(const HostArray &) = delete;
-  ~HostArray() {
-    if (data_ != nullptr)
-      allocator_.free(allocator_.user, data_, size_t{capacity_} * sizeof(T));
-  }
+  ~HostArray() { freeData(); }
 
   uint32_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -80,13 +79,15 @@ public:
         return false;
       larger *= 2;
     }
-    auto *data = static_cast<T *>(allocator_.allocateZeroed(size_t{larger} * sizeof(T)));
-    if (data == nullptr)
+    void *memory = allocator_.allocateZeroed(bytesFor(larger));
+    if (memory == nullptr)
       return false;
-    if (data_ != nullptr) {
+    const auto at = reinterpret_cast<uintptr_t>(memory) + sizeof(void *);
+    T *data = reinterpret_cast<T *>((at + kLineBytes - 1) & ~(kLineBytes - 1));
+    reinterpret_cast<void **>(data)[-1] = memory; // as the allocator gave it
+    if (data_ != nullptr)
       std::memcpy(static_cast<void *>(data), data_, size_t{size_} * sizeof(T));
-      allocator_.free(allocator_.user, data_, size_t{capacity_} * sizeof(T));
-    }
+    freeData();
     data_ = data;
     capacity_ = larger;
     return true;
@@ -114,6 +115,14 @@ public:
   }
 
 private:
+  static size_t bytesFor(uint32_t capacity) {
+    return kLineBytes + sizeof(void *) + size_t{capacity} * sizeof(T);
+  }
+  void freeData() {
+    if (data_ != nullptr)
+      allocator_.free(allocator_.user, reinterpret_cast<void **>(data_)[-1], bytesFor(capacity_));
+  }
+
   HostAllocator allocator_;
   T *data_ = nullptr;
   uint32_t size_ = 0;

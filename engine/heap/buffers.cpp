@@ -9,7 +9,7 @@
 namespace gantry::heap {
 namespace {
 
-constexpr uint32_t kCutsPerAllocation = 4;
+constexpr uint64_t kSpareShare = 16;       // of a buffer: how much longer its range may be
 constexpr int64_t kPublishBytes = 1 << 20; // what a thread may be ahead of the shared counters
 
 uint8_t flagsOf(const BufferRequest &request) {
@@ -87,7 +87,7 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
     return allocateSlowly(request, buffer);
   ThreadCache::KindCache &kind = cache.kinds[static_cast<uint32_t>(request.kind)];
   const uint64_t granules = ((request.sizeBytes - 1) >> kGranuleLog2) + 1;
-  const uint64_t most = std::min(granules + std::min(granules / 8, SlotInfo::kMostSpare),
+  const uint64_t most = std::min(granules + std::min(granules / kSpareShare, SlotInfo::kMostSpare),
                                  uint64_t{kMagazineGranules});
   uint64_t info = request.sizeBytes | kind.plainInfo;
   uint32_t index = kNone;
@@ -218,8 +218,7 @@ HeapCode HeapImpl::allocateSlowly(const BufferRequest &request, BufferHandle *bu
     giveSlot(*cache, index);
     index = reused;
   } else if (request.dedicated ||
-             (!tryPool(pool, request.sizeBytes, request.alignment, index, &found) &&
-              !cutCached(*cache, pool, request, index, &found))) {
+             !tryPool(pool, request.sizeBytes, request.alignment, index, &found)) {
     const HeapCode code = found.code == HeapCode::kHostExhausted
                               ? found.code
                               : findStorage(*cache, request, index, &found);
@@ -230,32 +229,6 @@ HeapCode HeapImpl::allocateSlowly(const BufferRequest &request, BufferHandle *bu
   }
   *buffer = fillSlot(*cache, index, request, found);
   return HeapCode::kOk;
-}
-
-// The next larger range in a magazine goes back to its pool, where it is cut: cheaper than emptying
-// all magazines, and they stay filled.
-bool HeapImpl::cutCached(ThreadCache &cache, Pool &pool, const BufferRequest &request,
-                         uint32_t index, Found *found) {
-  ThreadCache::KindCache &kind = cache.kinds[static_cast<uint32_t>(request.kind)];
-  const uint64_t least = request.sizeBytes + (request.alignment > 256 ? request.alignment : 0);
-  uint32_t tries = kCutsPerAllocation;
-  for (uint64_t granules = (least >> kGranuleLog2) + 1; granules <= kMagazineGranules; ++granules) {
-    for (; kind.bins[granules] != kNone && tries > 0; --tries) {
-      const uint32_t larger = kind.bins[granules];
-      const Slot &slot = slots[larger];
-      kind.bins[granules] = slot.name;
-      kind.counters.cache(-static_cast<int64_t>(granules << kGranuleLog2));
-      Pool &its = poolAt(slot.place.load(std::memory_order_relaxed));
-      {
-        const Locked locked(its.lock);
-        its.tlsf.free(slot.block);
-      }
-      giveSlot(cache, larger);
-      if (&its == &pool && tryPool(pool, request.sizeBytes, request.alignment, index, found))
-        return true;
-    }
-  }
-  return false;
 }
 
 BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,

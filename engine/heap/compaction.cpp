@@ -306,6 +306,8 @@ HeapCode Heap::compact(uint64_t maxBytes, CompactResult *result) {
   if (ThreadCache *cache = heap.cacheOfThread(); cache != nullptr)
     heap.flushAll(*cache);
   const Locked locked(heap.growth);
+  for (KindTotals &kind : heap.totals)
+    kind.retention.forget();
   return heap.compactLocked(maxBytes, &out);
 }
 

@@ -160,8 +160,6 @@ struct HeapImpl final : Heap {
   HeapCode check(const BufferRequest &request) const;
   BufferHandle fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,
                         const Found &found);
-  bool cutCached(ThreadCache &cache, Pool &pool, const BufferRequest &request, uint32_t index,
-                 Found *found);
   uint32_t takeSlot(ThreadCache &cache);
   uint32_t takeSpare(ThreadCache &cache) { // of a cache that has one
     const uint32_t index = cache.spares[--cache.spareCount];

@@ -7,8 +7,8 @@
 // the share of the way from none to kManyRetakes of them the heap goes from tight to quick: it
 // keeps more of what is empty, up to kQuickSlack times the peak of live bytes and in the end all
 // that it ever reserved; it takes larger slabs; and it lets a large buffer have a dedicated slab
-// that fits less well. A steady loop thereby ends without driver calls. Heap::trim forgets what was
-// learned.
+// that fits less well. A steady loop thereby ends without driver calls. Heap::trim and
+// Heap::compact forget what was learned: who calls them wants it tight.
 //
 // The bounds were chosen on the recorded traces (benchmarks/heap): peak reserved / peak live and
 // driver calls of each. Units: bytes. Threads: one at a time.
