@@ -15,6 +15,7 @@ constexpr uint64_t kFlushNs = 250'000'000;
 constexpr uint64_t kLeastPauseNs = 250'000'000; // between two descriptions
 constexpr uint32_t kChunkEvents = 4096;         // of at most 200 bytes: a frame fits a segment
 constexpr uint64_t kCrashPatienceNs = 1'500'000'000;
+constexpr int kDescribeAttempts = 3; // of write(), while others record faster than it is told
 
 FrameSinkOptions flightOptions() {
   FrameSinkOptions options;
@@ -35,6 +36,7 @@ struct FlightRecorder::Impl {
     std::unique_ptr<uint8_t[]> bytes; // not touched before it is needed
     std::atomic<uint64_t> used{0};    // whole frames
     uint64_t beginNs = 0;
+    bool isDescribed = false; // what was alive is told in it, from its beginning on
   };
 
   Impl(const FlightOptions &options, std::string path)
@@ -66,6 +68,7 @@ struct FlightRecorder::Impl {
   Segment segments[2];
   std::atomic<uint32_t> current{0};
   bool isFull = false;                  // a frame did not fit: it is time for a description
+  std::atomic<bool> isWanted{false};    // write() needs a description
   uint64_t lastRenewNs = 0;             // the collector's
   std::array<uint32_t, 8> crashNames{}; // "killed by ..." in the order of crashSignals()
   bool takesCrashes = false;
@@ -78,6 +81,7 @@ void FlightRecorder::Impl::rotate() {
   const uint32_t next = 1 - current.load(std::memory_order_relaxed);
   segments[next].used.store(0, std::memory_order_release);
   segments[next].beginNs = monotonicNs();
+  segments[next].isDescribed = false;
   current.store(next, std::memory_order_release);
 }
 
@@ -103,6 +107,8 @@ Status FlightRecorder::Impl::append(void *user, std::span<const uint8_t> frame) 
 
 bool FlightRecorder::Impl::isStale(void *user) {
   auto *self = static_cast<Impl *>(user);
+  if (self->isWanted.exchange(false))
+    return true;
   const uint64_t now = monotonicNs();
   if (now - self->lastRenewNs < kLeastPauseNs)
     return false;
@@ -116,6 +122,7 @@ void FlightRecorder::Impl::renew(void *user) {
   if (!self->isFull) // else it is a new one already
     self->rotate();
   self->isFull = false;
+  self->newer().isDescribed = true;
   self->attached.sink.tellNamesAgain();
 }
 
@@ -173,6 +180,7 @@ Result<std::unique_ptr<FlightRecorder>> FlightRecorder::start(const FlightOption
   for (size_t i = 0; i < signals.size() && i < impl->crashNames.size(); ++i)
     impl->crashNames[i] = intern(std::string("killed by ") + crashSignalName(signals[i]));
   impl->lastRenewNs = monotonicNs();
+  impl->segments[0].isDescribed = true; // whoever joins is told
   impl->attached.sink.reserveForRaw();
   recorder->impl_ = std::move(impl);
   Collector::instance().attach(recorder->impl_->attached);
@@ -198,6 +206,16 @@ Status FlightRecorder::write(const std::string &path) {
   if (impl_->hasFailed.load(std::memory_order_acquire)) // it is not used any more
     return impl_->attached.sink.status();
   std::vector<uint8_t> kept;
+  for (int attempt = 0; attempt < kDescribeAttempts; ++attempt) {
+    {
+      const std::lock_guard<std::mutex> locked(impl_->mutex);
+      if (impl_->segments[0].isDescribed || impl_->segments[1].isDescribed)
+        break;
+    }
+    // More came since the last description than there is room for: what is alive now is told.
+    impl_->isWanted.store(true);
+    Collector::instance().flush();
+  }
   {
     const std::lock_guard<std::mutex> locked(impl_->mutex);
     for (const Impl::Segment *segment : {&impl_->older(), &impl_->newer()})
