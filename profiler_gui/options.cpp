@@ -85,7 +85,8 @@ int parseOptions(int argc, char **argv, Options *options) {
       ->check([&](const std::string &text) { return parseRange(text, options); });
   app.add_option("--search", options->query, "what to search for, as in the window");
   app.add_option("--semantics", options->semantics,
-                 "with --render: write what is on the picture, one thing a line")
+                 "write what is on the picture or in the window, one thing a line; of a window "
+                 "whenever it comes to rest")
       ->type_name("FILE");
   try {
     app.parse(argc, argv);

@@ -1,5 +1,6 @@
 #include "profiler_gui/show.h"
 
+#include "engine/base/file.h"
 #include "profiler_gui/model/source.h"
 #include "profiler_gui/panels/profiler_window.h"
 #include "profiler_gui/platform/window.h"
@@ -15,7 +16,7 @@ namespace gantry::profiler {
 namespace {
 
 constexpr size_t kEventsPerFrame = 200'000;
-constexpr uint64_t kBlocksPerFrame = 60'000; // about 2 ms of work on rasters
+constexpr uint64_t kBlocksPerFrame = 25'000; // about 1 ms of work on rasters
 constexpr double kLivePeriod = 1.0 / 15;     // how often what came is shown
 constexpr double kIdlePeriod = 1.0;
 constexpr int kFramesAfterInput = 3; // ImGui's widgets need more than one frame to react
@@ -86,6 +87,7 @@ Status showWindow(const Options &options) {
   ProfilerWindow profiler(window->ui().fonts());
   profiler.setTheme(options.theme);
   profiler.ui().focus = options.focus;
+  profiler.setSemantics(!options.semantics.empty());
   profiler.ui().detailBudget = kBlocksPerFrame;
   profiler.ui().live = live != nullptr;
   profiler.show(live != nullptr ? live->model() : loaded->model, title);
@@ -113,6 +115,8 @@ Status showWindow(const Options &options) {
     if (framesLeft > 0 || profiler.settling()) {
       GANTRY_RETURN_IF_ERROR(drawFrame(*window, profiler));
       framesLeft = std::max(0, framesLeft - 1);
+      if (framesLeft == 0 && !options.semantics.empty())
+        GANTRY_RETURN_IF_ERROR(writeFileAtomically(options.semantics, profiler.semantics().dump()));
     }
   }
   return Status::ok();

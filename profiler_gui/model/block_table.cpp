@@ -32,7 +32,10 @@ uint32_t BlockTable::append(const Block &block) {
   size_.push_back(block.sizeBytes);
   name_.push_back(block.name);
   op_.push_back(block.op);
-  entry_.push_back(block.entry);
+  if (block.entry != 0 || !entry_.empty()) {
+    entry_.resize(row); // those before have none
+    entry_.push_back(block.entry);
+  }
   kind_.push_back(block.kind);
   return row;
 }
@@ -44,7 +47,6 @@ void BlockTable::reserve(size_t rows) {
   size_.reserve(rows);
   name_.reserve(rows);
   op_.reserve(rows);
-  entry_.reserve(rows);
   kind_.reserve(rows);
 }
 
@@ -53,12 +55,15 @@ void BlockTable::identify(uint32_t row, BlockKind kind, uint32_t name, uint32_t 
   kind_[row] = kind;
   name_[row] = name;
   op_[row] = op;
-  entry_[row] = entry;
+  if (entry != 0 && entry_.empty())
+    entry_.resize(begin_.size());
+  if (!entry_.empty())
+    entry_[row] = entry;
 }
 
 Block BlockTable::at(uint32_t row) const {
   return {begin_[row], end_[row], offset_[row], size_[row],
-          name_[row],  op_[row],  entry_[row],  kind_[row]};
+          name_[row],  op_[row],  entry(row),   kind_[row]};
 }
 
 namespace {
@@ -82,7 +87,8 @@ void BlockTable::permute(std::span<const uint32_t> order) {
   reorder(size_, order);
   reorder(name_, order);
   reorder(op_, order);
-  reorder(entry_, order);
+  if (!entry_.empty())
+    reorder(entry_, order);
   reorder(kind_, order);
 }
 

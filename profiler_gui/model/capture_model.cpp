@@ -1,12 +1,21 @@
 #include "profiler_gui/model/capture_model.h"
 
+#include "profiler_gui/model/shrink.h"
+
 #include <algorithm>
+#include <atomic>
+#include <thread>
 #include <utility>
 
 namespace gantry::profiler {
 
 using trace::Event;
 using trace::EventType;
+
+namespace {
+constexpr size_t kMostThreads = 4;
+constexpr uint64_t kManyEvents = 100'000; // below, a thread costs more than it saves
+} // namespace
 
 void CaptureModel::ingest(std::span<const Event> events, const trace::NameTable &names) {
   names_ = &names;
@@ -32,8 +41,20 @@ void CaptureModel::ingestOne(const Event &event) {
 }
 
 void CaptureModel::finish() {
-  for (AddressSpace &space : spaces_)
-    space.index.rebuild(space.table);
+  // Spaces have nothing in common: each thread takes the next one.
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i = next++; i < spaces_.size(); i = next++)
+      spaces_[i].index.rebuild(spaces_[i].table);
+  };
+  std::vector<std::thread> threads;
+  const size_t most = std::min<size_t>(std::thread::hardware_concurrency(), kMostThreads);
+  for (size_t i = 1; i < std::min(most, spaces_.size()) && events_ >= kManyEvents; ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  fillHostRow();
   openBlocks_ = FlatMap();
   openSlabs_ = FlatMap();
   openBindings_.clear();
@@ -42,14 +63,36 @@ void CaptureModel::finish() {
     heap.live.shrink();
     heap.reserved.shrink();
   }
-  runs_.shrink_to_fit();
-  bindings_.shrink_to_fit();
-  spans_.shrink_to_fit();
+  profiler::shrink(runs_);
+  profiler::shrink(bindings_);
+  profiler::shrink(spans_);
+  profiler::shrink(hostRow_.spans);
+  profiler::shrink(hostRow_.latestEndNs);
+  profiler::shrink(marks_);
 }
 
 void CaptureModel::update() {
   for (AddressSpace &space : spaces_)
     space.index.update(space.table);
+  fillHostRow();
+}
+
+void CaptureModel::fillHostRow() {
+  // Spans that were open may have ended since: their ends are read again from the first of these.
+  const auto open = std::find(hostRow_.latestEndNs.begin(), hostRow_.latestEndNs.end(), kStillHeld);
+  hostRow_.latestEndNs.erase(open, hostRow_.latestEndNs.end());
+  for (size_t i = hostRow_.latestEndNs.size(); i < hostRow_.spans.size(); ++i) {
+    const uint64_t before = i == 0 ? 0 : hostRow_.latestEndNs[i - 1];
+    hostRow_.latestEndNs.push_back(std::max(before, spans_[hostRow_.spans[i]].endNs));
+  }
+}
+
+size_t HostRow::firstReaching(size_t from, uint64_t timeNs) const {
+  const auto first = latestEndNs.begin() + static_cast<ptrdiff_t>(std::min(from, spans.size()));
+  // Where one before `from` reaches so far, all from there on pass; a caller draws them anew.
+  return static_cast<size_t>(
+      std::partition_point(first, latestEndNs.end(), [&](uint64_t end) { return end <= timeNs; }) -
+      latestEndNs.begin());
 }
 
 void CaptureModel::onProcessOrDevice(const Event &event) {
@@ -107,6 +150,8 @@ void CaptureModel::onHost(const Event &event) {
   switch (event.type()) {
   case EventType::kSpanBegin: {
     std::vector<uint32_t> &open = openSpans_[event.header.thread];
+    if (open.empty())
+      hostRow_.spans.push_back(static_cast<uint32_t>(spans_.size()));
     open.push_back(static_cast<uint32_t>(spans_.size()));
     spans_.push_back({now, kStillHeld, event.host.name, event.header.thread,
                       static_cast<uint32_t>(open.size() - 1)});
@@ -152,7 +197,8 @@ uint64_t CaptureModel::memoryBytes() const {
     bytes += heap.live.memoryBytes() + heap.reserved.memoryBytes();
   bytes += runs_.capacity() * sizeof(Run) + entries_.capacity() * sizeof(PlanEntry) +
            bindings_.capacity() * sizeof(Binding) + spans_.capacity() * sizeof(HostSpan) +
-           marks_.capacity() * sizeof(Mark);
+           marks_.capacity() * sizeof(Mark) + hostRow_.spans.capacity() * sizeof(uint32_t) +
+           hostRow_.latestEndNs.capacity() * sizeof(uint64_t);
   return bytes;
 }
 

@@ -125,6 +125,17 @@ struct HostSpan {
   uint32_t depth = 0;
 };
 
+/// The spans that no other encloses, of all threads, in the order of their begins; and for each the
+/// latest end among it and those before it, so that the next one that reaches beyond a moment is
+/// found by bisection.
+struct HostRow {
+  std::vector<uint32_t> spans; // indices in hostSpans()
+  std::vector<uint64_t> latestEndNs;
+
+  /// The first place whose span ends after this moment and lies at `from` or later.
+  size_t firstReaching(size_t from, uint64_t timeNs) const;
+};
+
 struct Mark {
   uint64_t timeNs = 0;
   uint32_t name = 0;
@@ -164,6 +175,7 @@ public:
   const std::vector<Binding> &bindings() const { return bindings_; }
   const DispatchTable &dispatches() const { return dispatches_; }
   const std::vector<HostSpan> &hostSpans() const { return spans_; }
+  const HostRow &hostRow() const { return hostRow_; }
   const std::vector<Mark> &marks() const { return marks_; }
   const GrowthWatch &growth() const { return growth_; }
 
@@ -204,6 +216,7 @@ private:
                   const uint32_t *workgroups);
   void onBinding(const trace::RunBindingEvent &event);
   void endRun(const trace::RunEvent &event);
+  void fillHostRow();
   void fillArena(uint32_t run);
   uint32_t arenaSpaceOf(uint32_t session, uint64_t arenaBytes);
 
@@ -247,6 +260,7 @@ private:
   DispatchTable dispatches_;
   std::vector<HostSpan> spans_;
   std::map<uint32_t, std::vector<uint32_t>> openSpans_; // thread → indices in spans_
+  HostRow hostRow_;
   std::vector<Mark> marks_;
   GrowthWatch growth_;
 };

@@ -1,5 +1,7 @@
 #include "profiler_gui/model/dispatches.h"
 
+#include "profiler_gui/model/shrink.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -27,8 +29,11 @@ uint32_t DispatchTable::append(Dispatch dispatch) {
   }
   dispatch.lane = static_cast<uint16_t>(chosen - lanes_.data());
   chosen->lastEndNs = std::max(chosen->lastEndNs, dispatch.endNs);
-  if (chosen->dispatches.size() % kGroup == 0)
+  if (chosen->dispatches.size() % kGroup == 0) {
     chosen->mostShared.push_back(0);
+    chosen->begins.push_back(dispatch.beginNs);
+  }
+  chosen->mostSharedOfAll = std::max(chosen->mostSharedOfAll, dispatch.sharedBytes);
   chosen->mostShared.back() = std::max(chosen->mostShared.back(), dispatch.sharedBytes);
   chosen->dispatches.push_back(index);
   dispatches_.push_back(dispatch);
@@ -36,15 +41,36 @@ uint32_t DispatchTable::append(Dispatch dispatch) {
 }
 
 DispatchTable::Range DispatchTable::inWindow(const Lane &lane, double beginNs, double endNs) const {
-  const auto &order = lane.dispatches;
-  const auto first = std::partition_point(order.begin(), order.end(), [&](uint32_t index) {
-    return static_cast<double>(dispatches_[index].endNs) <= beginNs;
-  });
-  const auto last = std::partition_point(first, order.end(), [&](uint32_t index) {
-    return static_cast<double>(dispatches_[index].beginNs) < endNs;
-  });
-  return {static_cast<uint32_t>(first - order.begin()),
-          static_cast<uint32_t>(last - order.begin())};
+  // A lane is free of overlaps: of those that begin before, only the last may reach into the
+  // window.
+  uint32_t first = firstFrom(lane, 0, beginNs);
+  if (first > 0 && static_cast<double>(dispatches_[lane.dispatches[first - 1]].endNs) > beginNs)
+    --first;
+  return {first, firstFrom(lane, first, endNs)};
+}
+
+uint32_t DispatchTable::firstFrom(const Lane &lane, uint32_t from, double timeNs) const {
+  const auto before = [&](uint64_t begin) { return static_cast<double>(begin) < timeNs; };
+  const size_t groups = lane.begins.size();
+  size_t low = from / kGroup; // far ahead by doubling steps, then by halves
+  size_t ahead = 1;
+  while (low + ahead < groups && before(lane.begins[low + ahead])) {
+    low += ahead;
+    ahead *= 2;
+  }
+  size_t high = std::min(groups, low + ahead);
+  while (low + 1 < high) {
+    const size_t middle = low + (high - low) / 2;
+    (before(lane.begins[middle]) ? low : high) = middle;
+  }
+  const size_t count = lane.dispatches.size();
+  const auto first = lane.dispatches.begin() +
+                     static_cast<ptrdiff_t>(std::min(count, std::max<size_t>(from, low * kGroup)));
+  const auto last = std::max(
+      first, lane.dispatches.begin() + static_cast<ptrdiff_t>(std::min(count, (low + 1) * kGroup)));
+  const auto found = std::partition_point(
+      first, last, [&](uint32_t index) { return before(dispatches_[index].beginNs); });
+  return static_cast<uint32_t>(found - lane.dispatches.begin());
 }
 
 uint32_t DispatchTable::mostShared(const Lane &lane, Range range) const {
@@ -62,17 +88,19 @@ uint32_t DispatchTable::mostShared(const Lane &lane, Range range) const {
 }
 
 void DispatchTable::shrink() {
-  dispatches_.shrink_to_fit();
+  profiler::shrink(dispatches_);
   for (Lane &lane : lanes_) {
-    lane.dispatches.shrink_to_fit();
-    lane.mostShared.shrink_to_fit();
+    profiler::shrink(lane.dispatches);
+    profiler::shrink(lane.mostShared);
+    profiler::shrink(lane.begins);
   }
 }
 
 uint64_t DispatchTable::memoryBytes() const {
   uint64_t bytes = dispatches_.capacity() * sizeof(Dispatch);
   for (const Lane &lane : lanes_)
-    bytes += (lane.dispatches.capacity() + lane.mostShared.capacity()) * sizeof(uint32_t);
+    bytes += (lane.dispatches.capacity() + lane.mostShared.capacity()) * sizeof(uint32_t) +
+             lane.begins.capacity() * sizeof(uint64_t);
   return bytes;
 }
 

@@ -37,11 +37,13 @@ struct Lane {
   uint64_t lastEndNs = 0;
   std::vector<uint32_t> dispatches; // ascending in time
   std::vector<uint32_t> mostShared; // the most shared bytes of each group of kGroup of them
+  std::vector<uint64_t> begins;     // the begin of the first of each such group
+  uint32_t mostSharedOfAll = 0;
 };
 
 class DispatchTable {
 public:
-  static constexpr size_t kGroup = 64;
+  static constexpr size_t kGroup = 16;
 
   /// Chooses the lane; returns the dispatch's number.
   uint32_t append(Dispatch dispatch);
@@ -55,6 +57,8 @@ public:
     uint32_t last = 0; // exclusive
   };
   Range inWindow(const Lane &lane, double beginNs, double endNs) const;
+  /// The first position at or after `from` that begins at `timeNs` or later.
+  uint32_t firstFrom(const Lane &lane, uint32_t from, double timeNs) const;
   /// The most shared bytes among positions of a lane.
   uint32_t mostShared(const Lane &lane, Range range) const;
 

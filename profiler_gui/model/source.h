@@ -1,5 +1,7 @@
 // Where a model's events come from: a .gtrace file, read whole, or a process that is being watched.
 //
+// A file is decoded on a thread of its own while the model takes what was decoded before.
+//
 // A live source reads the stream on a thread of its own, so that no frame waits for the socket; the
 // user interface takes what has come with pump(). While paused, the stream is still read and kept,
 // up to kMostWaiting events; what is beyond that is counted as dropped, and the model goes on from
@@ -24,8 +26,8 @@ namespace gantry::profiler {
 
 /// A capture that is complete.
 struct LoadedCapture {
-  std::unique_ptr<trace::CaptureReader> reader; // owns the names of a .gtrace file
-  UnrunCapture unrun;                           // of an artifact
+  trace::NameTable names; // of a .gtrace file
+  UnrunCapture unrun;     // of an artifact
   CaptureModel model;
   bool cutOff = false; // its writer was killed; the model has all whole chunks
 };

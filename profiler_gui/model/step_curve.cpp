@@ -1,5 +1,7 @@
 #include "profiler_gui/model/step_curve.h"
 
+#include "profiler_gui/model/shrink.h"
+
 #include <algorithm>
 
 namespace gantry::profiler {
@@ -14,6 +16,8 @@ void widen(ValueRange &range, const ValueRange &other) {
 
 void StepCurve::append(uint64_t timeNs, uint64_t value) {
   size_t index = times_.size();
+  if (index % kSample == 0)
+    samples_.push_back(timeNs);
   times_.push_back(timeNs);
   values_.push_back(value);
   if (value > peak_) {
@@ -42,8 +46,8 @@ void StepCurve::append(uint64_t timeNs, uint64_t value) {
 }
 
 uint64_t StepCurve::at(uint64_t timeNs) const {
-  const auto after = std::upper_bound(times_.begin(), times_.end(), timeNs);
-  return after == times_.begin() ? 0 : values_[static_cast<size_t>(after - times_.begin()) - 1];
+  const size_t after = stepAt(timeNs, true, 0);
+  return after == 0 ? 0 : values_[after - 1];
 }
 
 ValueRange StepCurve::rangeOfSteps(size_t first, size_t last) const {
@@ -66,27 +70,63 @@ ValueRange StepCurve::rangeOfSteps(size_t first, size_t last) const {
   return range;
 }
 
+size_t StepCurve::stepAt(uint64_t timeNs, bool above, size_t from) const {
+  const auto before = [&](uint64_t time) { return above ? time <= timeNs : time < timeNs; };
+  // In the samples first: far ahead by doubling steps, then by halves.
+  const size_t count = samples_.size();
+  size_t low = from / kSample; // all steps before `from` are before
+  size_t ahead = 1;
+  while (low + ahead < count && before(samples_[low + ahead])) {
+    low += ahead;
+    ahead *= 2;
+  }
+  size_t high = std::min(count, low + ahead);
+  while (low + 1 < high) {
+    const size_t middle = low + (high - low) / 2;
+    (before(samples_[middle]) ? low : high) = middle;
+  }
+  const auto first =
+      times_.begin() + static_cast<ptrdiff_t>(std::max(from, std::min(low * kSample, size())));
+  const auto last = times_.begin() + static_cast<ptrdiff_t>(std::min((low + 1) * kSample, size()));
+  return static_cast<size_t>(std::partition_point(first, std::max(first, last), before) -
+                             times_.begin());
+}
+
 ValueRange StepCurve::range(uint64_t beginNs, uint64_t endNs) const {
-  const auto first = std::upper_bound(times_.begin(), times_.end(), beginNs);
-  const auto last = std::lower_bound(first, times_.end(), endNs);
-  const uint64_t initial =
-      first == times_.begin() ? 0 : values_[static_cast<size_t>(first - times_.begin()) - 1];
+  const size_t first = stepAt(beginNs, true, 0);
+  const size_t last = std::max(first, stepAt(endNs, false, first));
+  const uint64_t initial = first == 0 ? 0 : values_[first - 1];
   ValueRange range{initial, initial};
   if (first != last)
-    widen(range, rangeOfSteps(static_cast<size_t>(first - times_.begin()),
-                              static_cast<size_t>(last - times_.begin())));
+    widen(range, rangeOfSteps(first, last));
   return range;
 }
 
+void StepCurve::ranges(std::span<const uint64_t> bounds, std::vector<ValueRange> *found) const {
+  found->clear();
+  size_t first = 0;
+  for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+    first = stepAt(bounds[i], true, first);
+    const size_t last = std::max(first, stepAt(bounds[i + 1], false, first));
+    const uint64_t initial = first == 0 ? 0 : values_[first - 1];
+    found->push_back({initial, initial});
+    if (first != last)
+      widen(found->back(), rangeOfSteps(first, last));
+    first = last; // the next one begins at or after it
+  }
+}
+
 void StepCurve::shrink() {
-  times_.shrink_to_fit();
-  values_.shrink_to_fit();
+  profiler::shrink(times_);
+  profiler::shrink(samples_);
+  profiler::shrink(values_);
   for (std::vector<ValueRange> &level : levels_)
-    level.shrink_to_fit();
+    profiler::shrink(level);
 }
 
 uint64_t StepCurve::memoryBytes() const {
-  uint64_t bytes = (times_.capacity() + values_.capacity()) * sizeof(uint64_t);
+  uint64_t bytes =
+      (times_.capacity() + values_.capacity() + samples_.capacity()) * sizeof(uint64_t);
   for (const std::vector<ValueRange> &level : levels_)
     bytes += level.capacity() * sizeof(ValueRange);
   return bytes;

@@ -86,6 +86,7 @@ void ComparisonView::follow(Ui &first, float width, float height) {
   ui_.mouseY = first.mouseY;
   ui_.mouseInPlots = first.mouseInPlots;
   ui_.hovered = Pick();
+  ui_.laneColumns.clear();
   ui_.time.show(first.time.beginNs() + first.secondShiftNs,
                 first.time.endNs() + first.secondShiftNs);
 }

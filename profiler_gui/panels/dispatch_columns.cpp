@@ -5,8 +5,13 @@
 
 namespace gantry::profiler {
 
-void collectColumns(const Ui &ui, const Lane &lane, std::vector<DispatchColumn> *columns) {
-  columns->clear();
+const std::vector<DispatchColumn> &columnsOf(Ui &ui, size_t number) {
+  const Lane &lane = ui.model->dispatches().lanes()[number];
+  if (ui.laneColumns.size() <= number)
+    ui.laneColumns.resize(number + 1);
+  std::vector<DispatchColumn> *columns = &ui.laneColumns[number];
+  if (!columns->empty())
+    return *columns;
   const DispatchTable &dispatches = ui.model->dispatches();
   const DispatchTable::Range seen = dispatches.inWindow(lane, ui.time.beginNs(), ui.time.endNs());
   for (uint32_t at = seen.first; at < seen.last;) {
@@ -20,13 +25,8 @@ void collectColumns(const Ui &ui, const Lane &lane, std::vector<DispatchColumn> 
     }
     // All that begin within this pixel and are narrow; at least this one.
     const float edge = std::floor(left) + 1;
-    const auto begin = lane.dispatches.begin() + at;
-    const auto end = lane.dispatches.begin() + seen.last;
-    const double edgeNs = ui.timeAt(edge);
-    const auto next = std::partition_point(begin, end, [&](uint32_t index) {
-      return static_cast<double>(dispatches[index].beginNs) < edgeNs;
-    });
-    uint32_t last = std::max(at + 1, static_cast<uint32_t>(next - lane.dispatches.begin()));
+    const uint32_t next = dispatches.firstFrom(lane, at, ui.timeAt(edge));
+    uint32_t last = std::max(at + 1, std::min(next, seen.last));
     // The last of them may be a wide one.
     const Dispatch &tail = dispatches[lane.dispatches[last - 1]];
     if (last > at + 1 &&
@@ -36,6 +36,7 @@ void collectColumns(const Ui &ui, const Lane &lane, std::vector<DispatchColumn> 
     columns->push_back({left, std::max(until, left + 1), at, last});
     at = last;
   }
+  return *columns;
 }
 
 } // namespace gantry::profiler

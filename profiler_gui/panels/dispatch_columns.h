@@ -6,13 +6,8 @@
 
 namespace gantry::profiler {
 
-struct DispatchColumn {
-  float left = 0, right = 0;
-  uint32_t first = 0; // positions in the lane
-  uint32_t last = 0;  // exclusive; first + 1 where it is a single one
-};
-
-/// In the order of time; at most about two per pixel of the plot.
-void collectColumns(const Ui &ui, const Lane &lane, std::vector<DispatchColumn> *columns);
+/// Of the lane with this number, in the order of time; at most about two per pixel of the plot.
+/// Made once a frame.
+const std::vector<DispatchColumn> &columnsOf(Ui &ui, size_t number);
 
 } // namespace gantry::profiler

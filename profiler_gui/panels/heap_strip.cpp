@@ -35,14 +35,14 @@ void drawCurve(Ui &ui, const StepCurve &curve, const ScreenRect &plot, const Sca
     return;
   static thread_local std::vector<RectInstance> rects;
   rects.clear();
-  for (float x = std::floor(plot.left); x < plot.right; x += 1) {
-    const double begin = ui.timeAt(x);
-    const double end = ui.timeAt(x + 1);
-    if (end <= 0 || begin > static_cast<double>(ui.model->nowNs()))
-      continue;
-    const ValueRange range = curve.range(static_cast<uint64_t>(std::max(0.0, begin)),
-                                         static_cast<uint64_t>(std::max(1.0, end)));
-    if (range.high == 0)
+  static thread_local std::vector<ValueRange> ranges;
+  const std::vector<uint64_t> bounds = ui.columnBounds(std::floor(plot.left), plot.right, 0);
+  curve.ranges(bounds, &ranges);
+  float x = std::floor(plot.left) - 1;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const ValueRange &range = ranges[i];
+    x += 1;
+    if (range.high == 0 || bounds[i + 1] == 0 || bounds[i] > ui.model->nowNs())
       continue;
     const float low = scale.y(range.low);
     const float high = std::min(scale.y(range.high), low - 1);
@@ -74,14 +74,16 @@ const Heap *counterpart(const Ui &ui, const Heap &heap) {
 void drawSecondCurve(Ui &ui, const StepCurve &curve, const ScreenRect &plot, const Scale &scale) {
   static thread_local std::vector<RectInstance> rects;
   rects.clear();
-  const double last = static_cast<double>(ui.second->nowNs());
-  for (float x = std::floor(plot.left); x < plot.right; x += 1) {
-    const double begin = ui.timeAt(x) + ui.secondShiftNs;
-    const double end = ui.timeAt(x + 1) + ui.secondShiftNs;
-    if (end <= 0 || begin > last)
+  static thread_local std::vector<ValueRange> ranges;
+  const std::vector<uint64_t> bounds =
+      ui.columnBounds(std::floor(plot.left), plot.right, ui.secondShiftNs);
+  curve.ranges(bounds, &ranges);
+  float x = std::floor(plot.left) - 1;
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const ValueRange &range = ranges[i];
+    x += 1;
+    if (bounds[i + 1] == 0 || bounds[i] > ui.second->nowNs())
       continue;
-    const ValueRange range = curve.range(static_cast<uint64_t>(std::max(0.0, begin)),
-                                         static_cast<uint64_t>(std::max(1.0, end)));
     const float low = std::floor(scale.y(range.low));
     rects.push_back({x, std::min(std::floor(scale.y(range.high)), low) - 1, x + 1, low + 1,
                      ui.theme->second, kRectPlain});

@@ -11,13 +11,13 @@
 namespace gantry::profiler {
 namespace {
 
-void drawLane(Ui &ui, const Lane &lane, const ScreenRect &row) {
+void drawLane(Ui &ui, size_t number, const ScreenRect &row) {
   const Theme &theme = *ui.theme;
   const CaptureModel &model = *ui.model;
   static thread_local std::vector<RectInstance> rects;
-  static thread_local std::vector<DispatchColumn> columns;
   rects.clear();
-  collectColumns(ui, lane, &columns);
+  const Lane &lane = model.dispatches().lanes()[number];
+  const std::vector<DispatchColumn> &columns = columnsOf(ui, number);
   const uint32_t base = lane.number % 2 == 0 ? theme.dispatch : theme.secondDispatch;
   for (const DispatchColumn &column : columns) {
     const uint32_t index = lane.dispatches[column.first];
@@ -62,8 +62,8 @@ void drawLane(Ui &ui, const Lane &lane, const ScreenRect &row) {
   }
 }
 
-/// Spans of one thread and depth are free of overlaps; all of one depth are drawn into one row.
-void drawHostRow(Ui &ui, uint32_t depth, const ScreenRect &row) {
+/// The outermost spans of all threads, in one row.
+void drawHostRow(Ui &ui, const ScreenRect &row) {
   const Theme &theme = *ui.theme;
   static thread_local std::vector<RectInstance> rects;
   rects.clear();
@@ -74,23 +74,21 @@ void drawHostRow(Ui &ui, uint32_t depth, const ScreenRect &row) {
   std::vector<Label> labels;
   const auto &spans = ui.model->hostSpans();
   const double now = static_cast<double>(ui.model->nowNs());
-  float lastRight = -1e9f;
-  // Sorted by begin; an enclosing span may begin long before the view.
-  for (const HostSpan &span : spans) {
+  const HostRow &order = ui.model->hostRow();
+  const auto moment = [](double ns) { return static_cast<uint64_t>(std::max(0.0, ns)); };
+  for (size_t i = order.firstReaching(0, moment(ui.time.beginNs()));
+       i < order.latestEndNs.size();) {
+    const HostSpan &span = spans[order.spans[i]];
     if (static_cast<double>(span.beginNs) > ui.time.endNs())
       break;
-    const double end = std::min(static_cast<double>(span.endNs), now);
-    if (span.depth != depth || end < ui.time.beginNs())
-      continue;
     const float left = ui.xOf(static_cast<double>(span.beginNs));
-    const float right = std::max(ui.xOf(end), left + 1);
-    if (right <= lastRight + 0.5f)
-      continue; // within a pixel that is already full
-    lastRight = right;
+    const float right = std::max(ui.xOf(std::min(static_cast<double>(span.endNs), now)), left + 1);
     rects.push_back({left, row.top + 1, right, row.bottom - 1, theme.raised, kRectEdge});
     if (right - left >= 5 * ui.unit())
       labels.push_back(
           {std::max(left, ui.layout.plotLeft), std::min(right, ui.layout.plotRight), span.name});
+    // On to the next one that reaches beyond the pixels that are full.
+    i = order.firstReaching(i + 1, moment(ui.timeAt(right + 0.5f)));
   }
   ui.canvas->addRects(*ui.list, rects);
   for (const Label &label : labels)
@@ -121,10 +119,10 @@ void drawLanes(Ui &ui) {
     ui.pushClip(row);
     std::string name;
     if (i < lanes.size()) {
-      drawLane(ui, lanes[i], row);
+      drawLane(ui, i, row);
       name = "GPU lane " + std::to_string(lanes[i].number + 1);
     } else if (hostRows > 0) {
-      drawHostRow(ui, 0, row);
+      drawHostRow(ui, row);
       name = "host";
     } else {
       name = "no dispatches";

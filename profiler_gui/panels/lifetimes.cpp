@@ -10,7 +10,7 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint64_t kLeastBudget = 8192;
+constexpr uint64_t kLeastBudget = 4096;
 constexpr size_t kMostLabels = 300;
 constexpr size_t kMostOutlines = 4000;
 constexpr double kArenaWeight = 2.5; // arenas hold more than slabs do, byte by byte

@@ -1,8 +1,40 @@
 #include "profiler_gui/panels/panels.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace gantry::profiler {
+
+namespace {
+
+/// All heaps' live bytes over the whole capture, as shares of the highest sum of peaks.
+void fillColumns(const CaptureModel &model, const ScreenRect &plot, double first, double last,
+                 MinimapColumns *columns) {
+  columns->events = model.eventCount();
+  columns->left = plot.left;
+  columns->right = plot.right;
+  uint64_t most = 1;
+  for (const Heap &heap : model.heaps())
+    most += heap.live.peak();
+  std::vector<uint64_t> bounds;
+  for (float x = plot.left; x < plot.right + 1; x += 1)
+    bounds.push_back(static_cast<uint64_t>(
+        first + static_cast<double>((x - plot.left) / plot.width()) * (last - first)));
+  bounds.back() += 1; // the last moment counts
+  std::vector<uint64_t> sums(bounds.size() - 1);
+  std::vector<ValueRange> ranges;
+  for (const Heap &heap : model.heaps()) {
+    heap.live.ranges(bounds, &ranges);
+    for (size_t i = 0; i < sums.size(); ++i)
+      sums[i] += ranges[i].high;
+  }
+  columns->share.clear();
+  for (const uint64_t sum : sums)
+    columns->share.push_back(
+        static_cast<float>(static_cast<double>(sum) / static_cast<double>(most)));
+}
+
+} // namespace
 
 void drawMinimap(Ui &ui) {
   const ScreenRect &panel = ui.layout.minimap;
@@ -14,26 +46,19 @@ void drawMinimap(Ui &ui) {
            1e9f, "minimap/name", "label");
   ui.semantics->add("minimap", "panel", panel, "", theme.panel);
 
-  // All heaps' live bytes over the whole capture.
   const double first = static_cast<double>(std::min(ui.model->firstNs(), ui.model->nowNs()));
   const double last = static_cast<double>(std::max(ui.model->nowNs(), uint64_t{1}));
-  uint64_t most = 1;
-  for (const Heap &heap : ui.model->heaps())
-    most += heap.live.peak();
+  if (ui.minimap.events != ui.model->eventCount() || ui.minimap.left != plot.left ||
+      ui.minimap.right != plot.right)
+    fillColumns(*ui.model, plot, first, last, &ui.minimap);
   static thread_local std::vector<RectInstance> rects;
   rects.clear();
   const float inner = plot.height() - ui.unit();
-  for (float x = plot.left; x < plot.right; x += 1) {
-    const double share = static_cast<double>((x - plot.left) / plot.width());
-    const double step = (last - first) / static_cast<double>(plot.width());
-    const double begin = first + share * (last - first);
-    uint64_t high = 0;
-    for (const Heap &heap : ui.model->heaps())
-      high += heap.live.range(static_cast<uint64_t>(begin), static_cast<uint64_t>(begin + step) + 1)
-                  .high;
-    const float height = static_cast<float>(static_cast<double>(high) / static_cast<double>(most));
-    rects.push_back({x, plot.bottom - ui.unit() / 2 - height * inner, x + 1,
+  float x = plot.left;
+  for (const float share : ui.minimap.share) {
+    rects.push_back({x, plot.bottom - ui.unit() / 2 - share * inner, x + 1,
                      plot.bottom - ui.unit() / 2, faded(theme.curve, 0.6f), kRectPlain});
+    x += 1;
   }
   ui.canvas->addRects(*ui.list, rects);
   const auto place = [&](double ns) {

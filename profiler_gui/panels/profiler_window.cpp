@@ -71,6 +71,7 @@ void ProfilerWindow::applyStyle() {
 void ProfilerWindow::show(const CaptureModel &model, std::string title) {
   comparison_.reset();
   ui_.second = nullptr;
+  ui_.minimap = MinimapColumns();
   ui_.model = &model;
   ui_.title = std::move(title);
   ui_.selected = ui_.hovered = Pick();
@@ -395,6 +396,7 @@ void ProfilerWindow::frame() {
   canvas_.begin();
   semantics_.begin(wantSemantics_);
   ui_.findingRects.clear();
+  ui_.laneColumns.clear();
   ui_.list = ImGui::GetBackgroundDrawList();
   ui_.hovered = Pick();
   drawHeapStrips(ui_);

@@ -29,8 +29,7 @@ void drawSharedBars(Ui &ui) {
     limit = std::max(limit, device.sharedBytesLimit);
   uint32_t most = 1;
   for (const Lane &lane : dispatches.lanes())
-    most = std::max(
-        most, dispatches.mostShared(lane, {0, static_cast<uint32_t>(lane.dispatches.size())}));
+    most = std::max(most, lane.mostSharedOfAll);
   const double top = static_cast<double>(std::max(most, limit)) * 1.08;
   const float base = panel.bottom - unit / 2;
   const auto y = [&](double bytes) {
@@ -38,11 +37,10 @@ void drawSharedBars(Ui &ui) {
   };
 
   static thread_local std::vector<RectInstance> rects;
-  static thread_local std::vector<DispatchColumn> columns;
   rects.clear();
-  for (const Lane &lane : dispatches.lanes()) {
-    collectColumns(ui, lane, &columns);
-    for (const DispatchColumn &column : columns) {
+  for (size_t number = 0; number < dispatches.lanes().size(); ++number) {
+    const Lane &lane = dispatches.lanes()[number];
+    for (const DispatchColumn &column : columnsOf(ui, number)) {
       const uint32_t bytes = dispatches.mostShared(lane, {column.first, column.last});
       const uint32_t index = lane.dispatches[column.first];
       const bool single = column.last == column.first + 1;
@@ -56,8 +54,9 @@ void drawSharedBars(Ui &ui) {
       if (ui.selected.kind == Pick::Kind::kDispatch && !chosen)
         colour = faded(colour, 0.5f);
       rects.push_back({bar.left, bar.top, bar.right, bar.bottom, colour, kRectEdge});
-      if (single)
-        ui.semantics->add("shared/" + std::to_string(index), "bar", bar, bytesText(bytes), colour);
+      if (single && ui.semantics->wanted())
+        ui.semantics->add("shared/" + std::to_string(index), "bar", bar,
+                          std::to_string(bytes) + " bytes", colour);
       if (ui.mouseInPlots && ui.mouseX >= column.left && ui.mouseX < column.right &&
           ui.mouseY >= panel.top && ui.mouseY < panel.bottom)
         ui.hovered = {Pick::Kind::kDispatch, 0, 0, index, 0};

@@ -51,6 +51,13 @@ double Ui::timeAt(float x) const {
   return time.beginNs() + share * time.spanNs();
 }
 
+std::vector<uint64_t> Ui::columnBounds(float left, float right, double shiftNs) const {
+  std::vector<uint64_t> bounds;
+  for (float x = left; x < right + 1; x += 1)
+    bounds.push_back(static_cast<uint64_t>(std::max(0.0, timeAt(x) + shiftNs)));
+  return bounds;
+}
+
 void Ui::fill(const ScreenRect &rect, uint32_t colour) const {
   list->AddRectFilled({rect.left, rect.top}, {rect.right, rect.bottom}, colour);
 }

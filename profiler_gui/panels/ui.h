@@ -49,6 +49,20 @@ struct SpaceStrip {
   std::vector<uint32_t> cells;
 };
 
+/// Dispatches of one lane that are drawn as one (dispatch_columns.h).
+struct DispatchColumn {
+  float left = 0, right = 0;
+  uint32_t first = 0; // positions in the lane
+  uint32_t last = 0;  // exclusive; first + 1 where it is a single one
+};
+
+/// The whole capture in the minimap's columns; made again when the capture or the width changes.
+struct MinimapColumns {
+  uint64_t events = 0;
+  float left = 0, right = 0;
+  std::vector<float> share; // of the highest
+};
+
 struct Ui {
   // ---- set by the window ----
   const CaptureModel *model = nullptr;
@@ -89,12 +103,19 @@ struct Ui {
   std::vector<Finding> findings;
   std::vector<ScreenRect> findingRects; // where the inspector lists them
 
+  // ---- kept by panels ----
+  std::vector<std::vector<DispatchColumn>> laneColumns; // of this frame
+  MinimapColumns minimap;
+
   // ---- helpers ----
   ImDrawList *list = nullptr; // of the frame
 
   float unit() const { return 8 * fonts.scale; }
   float xOf(double timeNs) const;
   double timeAt(float x) const;
+  /// The moments between the plot's columns of pixels, from `left` on; their times are less `shift`
+  /// in the second capture. Never below 0.
+  std::vector<uint64_t> columnBounds(float left, float right, double shiftNs) const;
   ScreenRect plot(const ScreenRect &panel) const { return layout.plotOf(panel); }
 
   void fill(const ScreenRect &rect, uint32_t colour) const;

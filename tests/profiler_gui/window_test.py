@@ -5,7 +5,7 @@
 
 Opens a capture, compares the screenshot with the picture that --render makes of the same (the whole
 window, pixel by pixel), then points at a block, clicks, and looks for its outline and its tooltip where
-they must be; closes the window through the palette. Skips (exit 77) by name where Xvfb, xdotool or xwd
+they must be; measures what the window takes while nobody touches it; closes it through the palette. Skips (exit 77) by name where Xvfb, xdotool or xwd
 is missing. No message of the validation layer is allowed.
 """
 
@@ -97,6 +97,12 @@ def semantics(path):
     return items
 
 
+def cpu_seconds(process):
+    """What a process has had of the processor."""
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def differing(shot, picture):
     """The share of pixels that differ by more than rounding."""
     count = 0
@@ -144,6 +150,14 @@ def run(profiler, make_capture, folder, screen):
             return any(min(pixel_xwd(shot[2], column, int(rect[1]) + dy)) > 225
                        for dy in (-2, -1, 0, 1))
         wait_for(f"the outline of {name}", outlined)
+
+        # Left alone it hardly works: 2 % of a core, over five seconds.
+        time.sleep(2)
+        before, begin = cpu_seconds(window.pid), time.monotonic()
+        time.sleep(5)
+        share = (cpu_seconds(window.pid) - before) / (time.monotonic() - begin)
+        print(f"idle: {100 * share:.2f} % of a core")
+        assert share <= 0.02, f"idle, the window takes {100 * share:.1f} % of a core"
 
         screen.xdotool("windowfocus", number)
         screen.xdotool("key", "ctrl+k")

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""The real window, attached to a model that is being measured.
+
+    profiler_attach_test.py --gantry TOOL --profiler PROGRAM --window-test FOLDER MODEL
+
+Under Xvfb and on the software device: `gantry bench MODEL` runs, `gantry-profiler --attach` opens a
+window on it; the window is paused and a screenshot taken. On it there are, where the window says they
+are and in their colours: blocks of the arena, the budget's line, the bars of dispatches under the
+device's own limit, and the inspector's plan, whose arena is that of the artifact. No message of the
+validation layer. --screenshot FILE keeps the picture.
+"""
+import argparse
+import json
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import time
+import zlib
+
+from support import VALIDATION, Failure, Test, skip
+
+
+def bytes_text(count):
+    value, unit = float(count), 0
+    while value >= 999.5 or (unit == 0 and value >= 1024):
+        value, unit = value / 1024, unit + 1
+    names = ("B", "KiB", "MiB", "GiB")
+    if unit == 0:
+        return f"{count} B"
+    return f"{value:.2f} {names[unit]}" if value < 9.995 else (
+        f"{value:.1f} {names[unit]}" if value < 99.95 else f"{value:.0f} {names[unit]}")
+
+
+def save_png(path, shot):
+    width, height, rows = shot
+    raw = b"".join(b"\0" + bytes(byte for x in range(width)
+                                 for byte in (row[4 * x + 2], row[4 * x + 1], row[4 * x])) for row in rows)
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    pathlib.Path(path).write_bytes(
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+        chunk(b"IDAT", zlib.compress(raw, 6)) + chunk(b"IEND", b""))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gantry", required=True)
+    parser.add_argument("--profiler", required=True)
+    parser.add_argument("--window-test", required=True, help="the folder of window_test.py")
+    parser.add_argument("--screenshot")
+    parser.add_argument("model", type=pathlib.Path)
+    options = parser.parse_args()
+    for tool in ("Xvfb", "xdotool", "xwd"):
+        if shutil.which(tool) is None:
+            skip(f"{tool} is not installed")
+    sys.path.insert(0, options.window_test)
+    import window_test as hand
+    test = Test(options.gantry)
+    artifact, words = test.folder / "model.gantry", test.folder / "seen.txt"
+    screen = hand.Screen()
+    started = []
+
+    def run():
+        test.call("compile", options.model, "-p", "vulkan:staging", "-o", artifact)
+        arena = json.loads(test.call("inspect", artifact, "--json"))["arena_bytes"]
+        bench = subprocess.Popen([options.gantry, "bench", artifact, "--seconds", "600"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        started.append(bench)
+        hand.wait_for("the process can be watched", lambda: str(bench.pid) in subprocess.run(
+            [options.profiler], capture_output=True, text=True).stdout)
+        window = subprocess.Popen(
+            [options.profiler, "--attach", str(bench.pid), "--size", f"{hand.WIDTH}x{hand.HEIGHT}",
+             "--scale", "1", "--semantics", words], env=screen.environment, stderr=subprocess.PIPE, text=True)
+        started.append(window)
+        hand.wait_for("a window", lambda: screen.xdotool("search", "--name", "gantry"))
+        number = screen.xdotool("search", "--name", "gantry").split()[0]
+        screen.xdotool("windowmove", number, 0, 0)
+        hand.wait_for("dispatches", lambda: words.exists() and "\nshared/" in words.read_text() and
+                      "inspector/arena" in words.read_text())
+        screen.xdotool("windowfocus", number)
+        screen.xdotool("key", "space")
+        hand.wait_for("the pause", lambda: "paused" in words.read_text())
+        time.sleep(3)
+        screen.xdotool("mousemove", hand.WIDTH - 20, hand.HEIGHT - 2)
+        time.sleep(3)
+        items, shot = full(words), screen.shot()
+        if options.screenshot:
+            save_png(options.screenshot, shot)
+        found = {role: [item for item in items if item[1] == role] for role in ("block", "bar", "dispatch")}
+        by_name = {item[0]: item for item in items}
+
+        def matches(item, tolerance):
+            _, _, (left, top, right, bottom), colour, _ = item
+            x, y = int((left + right) / 2), int((top + bottom) / 2)
+            if not (0 <= x < hand.WIDTH and 0 <= y < hand.HEIGHT):
+                return False
+            pixel = hand.pixel_xwd(shot[2], x, y)
+            return max(abs(a - b) for a, b in zip(pixel, colour)) <= tolerance
+
+        wide = [item for item in found["block"] if item[2][2] - item[2][0] >= 6 and item[2][3] - item[2][1] >= 6]
+        right = sum(matches(item, 60) for item in wide)
+        if not wide or right < 0.7 * len(wide):  # labels and outlines lie over some middles
+            raise Failure(f"{right} of {len(wide)} blocks have their colour")
+        if not found["bar"] and not found["dispatch"]:
+            raise Failure("no dispatch is on the screen")
+        limit = by_name.get("shared/limit")
+        if limit is None or not matches((limit[0], limit[1], (limit[2][0], limit[2][1], limit[2][0] + 6, limit[2][1]),
+                                         limit[3], limit[4]), 8):
+            raise Failure(f"the limit's line: {limit}")
+        if by_name["inspector/arena"][4] != bytes_text(arena):
+            raise Failure(f"the arena shown is {by_name['inspector/arena'][4]}, the artifact's {bytes_text(arena)}")
+        budget = next((item for name, item in by_name.items() if name.endswith("/budget_label")), None)
+        if budget is None:
+            raise Failure("no budget is on the screen")
+        window.terminate()
+        errors = window.communicate(timeout=60)[1]
+        if VALIDATION.search(errors):
+            raise Failure(errors[:600])
+        return (f"{len(wide)} blocks, {len(found['bar'])} bars, limit {limit[4]}, arena {bytes_text(arena)}, "
+                f"{budget[4]}")
+
+    try:
+        test.check("attached to a running bench", run)
+    finally:
+        for process in started:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        screen.close()
+    test.finish()
+
+
+def full(path):
+    """(id, role, rectangle, (red, green, blue), text) of each thing in the window."""
+    items = []
+    for line in path.read_text().splitlines():
+        name, role, *numbers, colour, text = line.split("\t")
+        items.append((name, role, tuple(float(n) for n in numbers),
+                      tuple(int(colour[i:i + 2], 16) for i in (1, 3, 5)), text))
+    return items
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""The shared memory that the profiler shows, against the SPIR-V.
+
+    profiler_shared_test.py --gantry TOOL --profiler PROGRAM FOLDER [FOLDER ...]
+
+Each model is compiled plainly and for a profile that forces staging, and its artifact opened in the
+profiler without being run. For every dispatch of every variant, the bytes that its bar shows equal those
+of the variables in workgroup memory of the kernel's SPIR-V, counted here; the arena shown is the
+artifact's plan, and the limit line the profile's own. Over all models some dispatch shows more than
+nothing, and some kernel's boxes are larger than what they take: they share storage.
+"""
+import argparse
+import json
+import pathlib
+import shutil
+import sys
+
+from shared_memory_test import shared_bytes
+from support import Failure, Test, skip
+
+PROFILES = ("vulkan:generic", "vulkan:staging")
+LIMIT = "16.0 KiB"  # of both
+WIDTH = 8192
+
+
+def semantics(path):
+    items = {}
+    for line in path.read_text().splitlines():
+        name, role, *_, text = line.split("\t")
+        items.setdefault(name, (role, text))
+    return items
+
+
+def variants_of(kernels):
+    return max(len(kernel["variants"]) for kernel in kernels.values())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gantry", required=True)
+    parser.add_argument("--profiler", required=True)
+    parser.add_argument("folders", type=pathlib.Path, nargs="+")
+    options = parser.parse_args()
+    folders = [folder for folder in options.folders if folder.is_dir()]
+    if not folders:
+        skip("the shared models are not part of the repository")
+    test = Test(options.gantry)
+    totals = {"dispatches": 0, "staged": 0, "overlaid": 0}
+
+    def look(model, profile):
+        dumps = test.folder / "dumps"
+        shutil.rmtree(dumps, ignore_errors=True)
+        artifact, words = test.folder / "model.gantry", test.folder / "seen.txt"
+        test.call("compile", model, "-p", profile, "-o", artifact, "--dump-spirv", "--dump-dir", dumps)
+        told = json.loads(test.call("inspect", artifact, "--json"))
+        kernels = {kernel["name"]: kernel for kernel in told["kernels"]}
+        variants, commands = variants_of(kernels), told["commands"]
+        # Unrun, a command takes 10 us and the runs of two variants are 20 us apart: two pixels are enough
+        # for a bar, so a stretch of this many commands shows each.
+        at_once = WIDTH // 4
+        shown, limit = {}, None
+        length = 10 * len(commands) + 20
+        for begin in range(0, length * variants, 10 * at_once):
+            test.program(options.profiler, "--render", test.folder / "seen.png", "--view", "dispatches",
+                         "--size", f"{WIDTH}x600", "--time", f"{begin}us:{begin + 10 * at_once + 10}us",
+                         "--semantics", words, artifact)
+            items = semantics(words)
+            shown.update({int(name[7:]): text for name, (role, text) in items.items()
+                          if role == "bar" and name.startswith("shared/")})
+            if "shared/limit" in items:
+                limit = items["shared/limit"][1]
+        if len(shown) != variants * len(commands):
+            raise Failure(f"{len(shown)} bars for {variants} variants of {len(commands)} commands")
+        if limit != LIMIT:
+            raise Failure(f"the line of the limit says {limit}, the profile {LIMIT}")
+        staged = 0
+        for index, text in sorted(shown.items()):
+            variant, command = index // len(commands), commands[index % len(commands)]
+            expected = 0
+            if command["kind"] == "dispatch":
+                kernel = kernels[command["kernel"]]
+                chosen = kernel["variants"][min(variant, len(kernel["variants"]) - 1)]
+                suffix = ".staged" if chosen["grid"] == 1 else ""
+                path = dumps / f"{kernel['name']}.{chosen['binding']}{suffix}.spvasm"
+                expected = shared_bytes(path.read_text())
+                totals["overlaid"] += chosen["boxes_bytes"] > expected > 0
+            if text != f"{expected} bytes":
+                raise Failure(f"dispatch {index} ({command['name']}, variant {variant + 1}) shows '{text}', "
+                              f"the SPIR-V has {expected} bytes")
+            staged += expected > 0
+        totals["dispatches"] += len(shown)
+        totals["staged"] += staged
+        return f"{len(shown)} dispatches of {variants} variants, {staged} with shared memory; limit {limit}"
+
+    for folder in folders:
+        model = next(folder / name for name in ("model.onnx", "model.mlir") if (folder / name).exists())
+        for profile in PROFILES:
+            test.check(f"{folder.name}, {profile}", look, model, profile)
+    test.check("shared memory is seen", lambda: seen(totals, "staged", "dispatches show some"))
+    test.check("overlaid lifetimes", lambda: seen(totals, "overlaid", "kernels' boxes share storage"))
+    test.finish()
+
+
+def seen(totals, what, words):
+    if not totals[what]:
+        raise Failure(f"none of {totals['dispatches']} dispatches")
+    return f"{totals[what]} of {totals['dispatches']} {words}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
