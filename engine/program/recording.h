@@ -45,7 +45,9 @@ public:
   device::CommandList &list() { return *list_; }
   const std::vector<const artifact::KernelVariant *> &variants() const { return variants_; }
   /// How many parts a command's dispatch is recorded as.
-  uint32_t partCount(uint32_t command) const { return static_cast<uint32_t>(parts_[command].size()); }
+  uint32_t partCount(uint32_t command) const {
+    return static_cast<uint32_t>(parts_[command].size());
+  }
 
   /// Where the host writes an input before, and reads an output after a run; nullptr where that is
   /// a buffer of the caller's.
