@@ -124,6 +124,10 @@ void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number
              "budget " + bytesText(limit), strip.right - plot.right - unit,
              (id + "/budget_label").c_str(), "label");
   }
+  if (limit > 0 && !budgetFits) // far above: in words
+    ui.write(ui.fonts.small, plot.right + unit, plot.bottom - ui.fonts.small->FontSize - 2,
+             theme.dim, "budget " + bytesText(limit), strip.right - plot.right - unit,
+             (id + "/budget_label").c_str(), "label");
   const uint64_t atView = heap.live.at(static_cast<uint64_t>(
       std::clamp(ui.time.endNs(), 0.0, static_cast<double>(ui.model->nowNs()))));
   const float left = strip.left + 2 * unit;
