@@ -57,6 +57,31 @@ uint32_t HeapTrace::traceName(uint32_t name) const {
   return entry == nullptr ? 0 : entry->traceName.load(std::memory_order_relaxed);
 }
 
+template <typename Tell> void HeapTrace::tellDevice(const Tell &tell) const {
+  const device::DeviceInfo &info = heap_.gpu->info();
+  trace::DeviceEvent event = trace::makeEvent<trace::DeviceEvent>(EventType::kDevice);
+  event.device = heap_.gpu->number();
+  event.name = trace::intern(info.name);
+  event.driver = trace::intern(info.driver);
+  event.backend = trace::intern(info.backend);
+  event.maxAllocationBytes = info.profile.maxAllocationBytes;
+  event.sharedBytesLimit = info.profile.maxSharedMemoryBytes;
+  event.maxInvocations = info.profile.maxWorkgroupInvocations;
+  event.subgroupSize = info.profile.subgroupSize;
+  event.memoryHeaps = static_cast<uint32_t>(info.memoryHeaps.size());
+  event.kind = static_cast<uint8_t>(info.kind);
+  event.unifiedMemory = info.unifiedMemory ? 1 : 0;
+  tell(event);
+  for (uint32_t i = 0; i < info.memoryHeaps.size(); ++i) {
+    trace::DeviceHeapEvent heap = trace::makeEvent<trace::DeviceHeapEvent>(EventType::kDeviceHeap);
+    heap.device = event.device;
+    heap.index = i;
+    heap.sizeBytes = info.memoryHeaps[i].sizeBytes;
+    heap.deviceLocal = info.memoryHeaps[i].deviceLocal ? 1 : 0;
+    tell(heap);
+  }
+}
+
 void HeapTrace::begin() {
   id_ = static_cast<uint16_t>(trace::newId(trace::IdKind::kHeap));
   name_ = trace::intern(heap_.gpu->info().name);
@@ -65,11 +90,15 @@ void HeapTrace::begin() {
   source_.describe = describe;
   source_.listen = listen;
   trace::addSource(source_);
+  // Who listens already has not been told of this device: a recording that began with the process.
+  if (trace::isOn())
+    tellDevice([](const auto &event) { trace::record(event); });
   trace::HeapEvent event = trace::makeEvent<trace::HeapEvent>(EventType::kHeap);
   event.header.heap = id_;
   event.device = heap_.gpu->number();
   event.name = name_;
   trace::record(event);
+  recordBudgets();
 }
 
 void HeapTrace::end() {
@@ -189,34 +218,9 @@ void HeapTrace::walk(uint32_t first, uint32_t last) {
 
 void HeapTrace::describe(void *user, trace::Describer &describer) {
   auto *self = static_cast<HeapTrace *>(user);
-  self->describeDevice(describer);
+  self->tellDevice([&](const auto &event) { describer.add(event); });
   self->describeLive(describer);
   self->recordBudgets();
-}
-
-void HeapTrace::describeDevice(trace::Describer &describer) const {
-  const device::DeviceInfo &info = heap_.gpu->info();
-  trace::DeviceEvent event = trace::makeEvent<trace::DeviceEvent>(EventType::kDevice);
-  event.device = heap_.gpu->number();
-  event.name = trace::intern(info.name);
-  event.driver = trace::intern(info.driver);
-  event.backend = trace::intern(info.backend);
-  event.maxAllocationBytes = info.profile.maxAllocationBytes;
-  event.sharedBytesLimit = info.profile.maxSharedMemoryBytes;
-  event.maxInvocations = info.profile.maxWorkgroupInvocations;
-  event.subgroupSize = info.profile.subgroupSize;
-  event.memoryHeaps = static_cast<uint32_t>(info.memoryHeaps.size());
-  event.kind = static_cast<uint8_t>(info.kind);
-  event.unifiedMemory = info.unifiedMemory ? 1 : 0;
-  describer.add(event);
-  for (uint32_t i = 0; i < info.memoryHeaps.size(); ++i) {
-    trace::DeviceHeapEvent heap = trace::makeEvent<trace::DeviceHeapEvent>(EventType::kDeviceHeap);
-    heap.device = event.device;
-    heap.index = i;
-    heap.sizeBytes = info.memoryHeaps[i].sizeBytes;
-    heap.deviceLocal = info.memoryHeaps[i].deviceLocal ? 1 : 0;
-    describer.add(heap);
-  }
 }
 
 void HeapTrace::describeLive(trace::Describer &describer) {

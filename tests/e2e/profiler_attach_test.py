@@ -71,7 +71,7 @@ def main():
         started.append(bench)
         hand.wait_for("the process can be watched", lambda: str(bench.pid) in subprocess.run(
             [options.profiler], capture_output=True, text=True).stdout)
-        time.sleep(12)  # it is in the midst of its runs
+        time.sleep(1)  # it is in the midst of its runs
         window = subprocess.Popen(
             [options.profiler, "--attach", str(bench.pid), "--size", f"{hand.WIDTH}x{hand.HEIGHT}",
              "--scale", "1", "--semantics", words], env=screen.environment, stderr=subprocess.PIPE, text=True)

@@ -377,7 +377,8 @@ TEST_F(HeapTraceTest, AFlightRecordersFileEqualsTheHeap) {
 TEST_F(HeapTraceTest, HeapsComeAndGo) {
   MemorySink sink;
   const uint16_t first = heap_->traceId();
-  auto made = Heap::create(device_, {});
+  const auto device = FakeDevice::create(); // of which the viewer has not been told
+  auto made = Heap::create(device, {});
   ASSERT_TRUE(made.isOk());
   const uint16_t second = (*made)->traceId();
   EXPECT_NE(first, second);
@@ -390,9 +391,14 @@ TEST_F(HeapTraceTest, HeapsComeAndGo) {
   EXPECT_EQ(begins[0].header.heap, second);
   EXPECT_EQ(ends[0].header.heap, second);
   const std::vector<Event> devices = ofType(events, EventType::kDevice);
-  ASSERT_FALSE(devices.empty());
-  EXPECT_EQ(sink.names()[devices[0].device.name], device_->info().name);
-  EXPECT_FALSE(ofType(events, EventType::kBudget).empty());
+  ASSERT_EQ(devices.size(), 2u);
+  EXPECT_EQ(devices[0].device.device, device_->number());
+  EXPECT_EQ(devices[1].device.device, device->number());
+  EXPECT_EQ(sink.names()[devices[1].device.name], device->info().name);
+  std::set<uint32_t> budgeted;
+  for (const Event &event : ofType(events, EventType::kBudget))
+    budgeted.insert(event.budget.device);
+  EXPECT_TRUE(budgeted.contains(device->number()));
 }
 
 } // namespace
