@@ -41,7 +41,7 @@ std::string findProgram() {
     folders += std::string(":") + path;
   std::istringstream list(folders);
   for (std::string folder; std::getline(list, folder, ':');) {
-    const std::string program = folder + "/" + kName;
+    std::string program = folder + "/" + kName;
     if (!folder.empty() && access(program.c_str(), X_OK) == 0)
       return program;
   }
