@@ -1,6 +1,7 @@
 // What is left of a process: on demand, and when it dies of a signal.
 #include "engine/trace/flight_recorder.h"
 
+#include "engine/base/crash.h"
 #include "engine/trace/record.h"
 #include "engine/trace/source.h"
 #include "tests/engine/trace/memory_sink.h"
@@ -135,11 +136,11 @@ TEST(FlightRecorderTest, KeepsTheLastWithinItsMemory) {
   const std::vector<int64_t> values = valuesOf(kept, "tick");
   ASSERT_FALSE(values.empty());
   EXPECT_LT(values.size(), static_cast<size_t>(kMarks));
-  EXPECT_EQ(values.back(), kMarks - 1);
   uint64_t dropped = 0;
   for (const Event &event : ofType(kept.events, EventType::kDrops))
     dropped += event.drops.events;
-  if (dropped == 0) {
+  if (dropped == 0) { // else the machine was too busy to take all that was recorded
+    EXPECT_EQ(values.back(), kMarks - 1);
     for (size_t i = 1; i < values.size(); ++i)
       ASSERT_EQ(values[i], values[i - 1] + 1);
   }
@@ -183,6 +184,9 @@ TEST(FlightRecorderTest, ForgetsWhatIsOlderThanItsSeconds) {
 void withoutCore() {
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
+  // Sanitizers have handlers that end the process themselves.
+  for (const int signal : crashSignals())
+    (void)::signal(signal, SIG_DFL);
 }
 
 constexpr int64_t kTicks = 10'000;
@@ -238,7 +242,7 @@ TEST_P(FlightCrashTest, LeavesAllThatWasRecorded) {
   EXPECT_EQ(thread, "the one that dies");
 }
 
-void writeToNull() {
+__attribute__((no_sanitize("address", "undefined"))) void writeToNull() {
   volatile int *volatile nowhere = nullptr;
   *nowhere = 1; // NOLINT(clang-analyzer-core.NullDereference): it is meant
 }
