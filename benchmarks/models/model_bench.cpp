@@ -12,7 +12,6 @@
 #include "benchmarks/models/model_run.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -29,20 +28,6 @@ struct Options {
   std::string device, json;
   uint32_t rounds = 5;
 };
-
-std::map<std::string, int64_t> parseDims(const std::vector<std::string> &texts) {
-  std::map<std::string, int64_t> dims;
-  for (const std::string &text : texts) {
-    const size_t equals = text.find('=');
-    int64_t value = 0;
-    const char *end = text.data() + text.size();
-    if (equals == std::string::npos ||
-        std::from_chars(text.data() + equals + 1, end, value).ptr != end || value < 1)
-      throw GpuError("--dim " + text + ": write NAME=N with N of at least 1");
-    dims[text.substr(0, equals)] = value;
-  }
-  return dims;
-}
 
 Json measure(Runtime &runtime, Contestant &conv, double convWork, const std::string &artifact,
              const Options &options) {

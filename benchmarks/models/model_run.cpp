@@ -1,6 +1,7 @@
 #include "benchmarks/models/model_run.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -30,6 +31,20 @@ int64_t sizeOf(const gantry_port_info_t &port, uint32_t d,
 }
 
 } // namespace
+
+std::map<std::string, int64_t> parseDims(const std::vector<std::string> &texts) {
+  std::map<std::string, int64_t> dims;
+  for (const std::string &text : texts) {
+    const size_t equals = text.find('=');
+    int64_t value = 0;
+    const char *end = text.data() + text.size();
+    if (equals == std::string::npos ||
+        std::from_chars(text.data() + equals + 1, end, value).ptr != end || value < 1)
+      throw GpuError("--dim " + text + ": write NAME=N with N of at least 1");
+    dims[text.substr(0, equals)] = value;
+  }
+  return dims;
+}
 
 ModelRun::ModelRun(Runtime &runtime, const std::string &artifact,
                    const std::map<std::string, int64_t> &dims)

@@ -9,8 +9,13 @@
 #include "benchmarks/kernels/generated.h"
 
 #include <map>
+#include <string>
+#include <vector>
 
 namespace gantry::bench {
+
+/// The sizes that options of the form --dim NAME=N give; GpuError for any other form.
+std::map<std::string, int64_t> parseDims(const std::vector<std::string> &texts);
 
 class ModelRun {
 public:

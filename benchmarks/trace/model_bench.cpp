@@ -16,7 +16,6 @@
 #include "engine/trace/capture.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -150,20 +149,6 @@ double detachedCallNs() {
     costs.push_back((cpuSeconds() - start - empty) * 1e9 / kCalls);
   }
   return medianOf(costs);
-}
-
-std::map<std::string, int64_t> parseDims(const std::vector<std::string> &texts) {
-  std::map<std::string, int64_t> dims;
-  for (const std::string &text : texts) {
-    const size_t equals = text.find('=');
-    int64_t value = 0;
-    const char *end = text.data() + text.size();
-    if (equals == std::string::npos ||
-        std::from_chars(text.data() + equals + 1, end, value).ptr != end || value < 1)
-      throw GpuError("--dim " + text + ": write NAME=N with N of at least 1");
-    dims[text.substr(0, equals)] = value;
-  }
-  return dims;
 }
 
 void measure(Runtime &runtime, const std::string &artifact, const Options &options) {

@@ -96,6 +96,25 @@ Status createColourPass(VkDevice device, VkFormat format, VkImageLayout finalLay
   return checkVk(vkCreateRenderPass(device, &info, nullptr, pass), "vkCreateRenderPass");
 }
 
+Status beginColourPass(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
+                       VkExtent2D extent, uint32_t clearColour) {
+  auto begin = vkInfo<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+  begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+  GANTRY_RETURN_IF_ERROR(checkVk(vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer"));
+  VkClearValue clear{};
+  for (int channel = 0; channel < 4; ++channel)
+    clear.color.float32[channel] =
+        static_cast<float>((clearColour >> (8 * channel)) & 255) / 255.0f;
+  auto info = vkInfo<VkRenderPassBeginInfo>(VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO);
+  info.renderPass = pass;
+  info.framebuffer = target;
+  info.renderArea.extent = extent;
+  info.clearValueCount = 1;
+  info.pClearValues = &clear;
+  vkCmdBeginRenderPass(commands, &info, VK_SUBPASS_CONTENTS_INLINE);
+  return Status::ok();
+}
+
 Status Gpu::createInstance(const std::vector<const char *> &extensions) {
   std::vector<const char *> names = extensions;
   std::vector<const char *> layers;

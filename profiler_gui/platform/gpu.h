@@ -68,6 +68,11 @@ Status checkVk(VkResult result, const char *call);
 Status createColourPass(VkDevice device, VkFormat format, VkImageLayout finalLayout,
                         const VkSubpassDependency &dependency, VkRenderPass *pass);
 
+/// Begins the recording of commands, and in it such a pass over all of a target of `extent` pixels.
+/// clearColour: 8 bits a channel, red lowest. The caller ends both.
+Status beginColourPass(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
+                       VkExtent2D extent, uint32_t clearColour);
+
 /// A buffer that the host writes or reads, mapped for its whole life.
 class HostBuffer {
 public:

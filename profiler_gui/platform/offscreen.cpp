@@ -109,20 +109,8 @@ Result<Picture> Offscreen::render(Canvas &canvas, uint32_t clearColour) {
   VkCommandBuffer commands = VK_NULL_HANDLE;
   GANTRY_RETURN_IF_ERROR(
       checkVk(vkAllocateCommandBuffers(device, &allocate, &commands), "vkAllocateCommandBuffers"));
-  auto begin = vkInfo<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-  begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-  vkBeginCommandBuffer(commands, &begin);
-  VkClearValue clear{};
-  for (int channel = 0; channel < 4; ++channel)
-    clear.color.float32[channel] =
-        static_cast<float>((clearColour >> (8 * channel)) & 255) / 255.0f;
-  auto pass = vkInfo<VkRenderPassBeginInfo>(VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO);
-  pass.renderPass = pass_;
-  pass.framebuffer = framebuffer_;
-  pass.renderArea.extent = {width_, height_};
-  pass.clearValueCount = 1;
-  pass.pClearValues = &clear;
-  vkCmdBeginRenderPass(commands, &pass, VK_SUBPASS_CONTENTS_INLINE);
+  GANTRY_RETURN_IF_ERROR(
+      beginColourPass(commands, pass_, framebuffer_, {width_, height_}, clearColour));
   const Status recorded = ui_->record(canvas, 0, commands);
   vkCmdEndRenderPass(commands);
   VkBufferImageCopy region{};
@@ -135,7 +123,7 @@ Result<Picture> Offscreen::render(Canvas &canvas, uint32_t clearColour) {
   toHost.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
   vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
                        &toHost, 0, nullptr, 0, nullptr);
-  vkEndCommandBuffer(commands);
+  GANTRY_RETURN_IF_ERROR(checkVk(vkEndCommandBuffer(commands), "vkEndCommandBuffer"));
   GANTRY_RETURN_IF_ERROR(recorded);
   auto submit = vkInfo<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
   submit.commandBufferCount = 1;

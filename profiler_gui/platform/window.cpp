@@ -283,25 +283,14 @@ Status AppWindow::endFrame(Canvas &canvas, uint32_t clearColour) {
   stale_ = acquired == VK_SUBOPTIMAL_KHR;
   if (!stale_)
     GANTRY_RETURN_IF_ERROR(checkVk(acquired, "vkAcquireNextImageKHR"));
-  vkResetFences(device, 1, &done_);
-  vkResetCommandPool(device, commandPool_, 0);
-  auto begin = vkInfo<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-  begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-  vkBeginCommandBuffer(commands_, &begin);
-  VkClearValue clear{};
-  for (int channel = 0; channel < 4; ++channel)
-    clear.color.float32[channel] =
-        static_cast<float>((clearColour >> (8 * channel)) & 255) / 255.0f;
-  auto pass = vkInfo<VkRenderPassBeginInfo>(VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO);
-  pass.renderPass = pass_;
-  pass.framebuffer = images_[index].framebuffer;
-  pass.renderArea.extent = extent_;
-  pass.clearValueCount = 1;
-  pass.pClearValues = &clear;
-  vkCmdBeginRenderPass(commands_, &pass, VK_SUBPASS_CONTENTS_INLINE);
+  GANTRY_RETURN_IF_ERROR(checkVk(vkResetFences(device, 1, &done_), "vkResetFences"));
+  GANTRY_RETURN_IF_ERROR(
+      checkVk(vkResetCommandPool(device, commandPool_, 0), "vkResetCommandPool"));
+  GANTRY_RETURN_IF_ERROR(
+      beginColourPass(commands_, pass_, images_[index].framebuffer, extent_, clearColour));
   const Status recorded = ui_->record(canvas, 0, commands_);
   vkCmdEndRenderPass(commands_);
-  vkEndCommandBuffer(commands_);
+  GANTRY_RETURN_IF_ERROR(checkVk(vkEndCommandBuffer(commands_), "vkEndCommandBuffer"));
   GANTRY_RETURN_IF_ERROR(recorded);
   const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
   auto submit = vkInfo<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);

@@ -1,7 +1,7 @@
 // gantry_trace_* and what the environment asks of traces, as a program and its viewer see them.
 //
 // The viewer's side is engine/trace linked into the test; the program's is libgantry.so.
-#include "engine/trace/capture.h"
+#include "tests/engine/trace/capture_contents.h"
 #include "tests/support/child_process.h"
 #include "tests/support/scratch.h"
 
@@ -18,39 +18,10 @@
 namespace {
 
 using namespace gantry::trace;
+using gantry::test::Contents;
+using gantry::test::readAll;
 using gantry::test::runInChild;
 using gantry::test::ScratchFolder;
-
-struct Contents {
-  std::vector<Event> events;
-  NameTable names;
-
-  std::vector<Event> named(EventType type, std::string_view name) const {
-    std::vector<Event> found;
-    for (const Event &event : events)
-      if (event.type() == type && names[event.host.name] == name)
-        found.push_back(event);
-    return found;
-  }
-};
-
-Contents readAll(const std::string &path) {
-  Contents all;
-  const auto reader = CaptureReader::openFile(path);
-  EXPECT_TRUE(reader.isOk()) << reader.status().message();
-  if (!reader.isOk())
-    return all;
-  for (bool end = false; !end;) {
-    const auto batch = (*reader)->read();
-    EXPECT_TRUE(batch.isOk()) << batch.status().message();
-    if (!batch.isOk())
-      return all;
-    all.events.insert(all.events.end(), batch->events.begin(), batch->events.end());
-    end = batch->end;
-  }
-  all.names = (*reader)->names();
-  return all;
-}
 
 /// A TCP port of this machine that nobody has now.
 uint16_t freePort() {
