@@ -497,8 +497,8 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
     auto name = dyn_cast_or_null<StringAttr>(dispatch->getDiscardableAttr("gantry.tensor"));
     getOperation()->setAttr("gantry.unsupported", UnitAttr::get(&getContext()));
     signalPassFailure();
-    return dispatch.emitError() << "tensor '" << (name ? name.getValue() : "") << "' has "
-                                << (overflows ? "2^64 or more" : std::to_string(bytes))
+    return dispatch.emitError() << (name ? "tensor '" + name.getValue().str() + "'" : "a tensor")
+                                << " has " << (overflows ? "2^64 or more" : std::to_string(bytes))
                                 << " bytes; tensors above 2^31 - 1 elements are not supported";
   }
 

@@ -206,6 +206,26 @@ def integers():
           [[random.integers(-9, 9, (3, 5)), random.integers(-9, 9, (3, 5))]])
 
 
+def integer_powers():
+    """Powers of integers, at exponents outside 0 ... 63 too: those of 0 and +-1, and what falls below 1."""
+    g = Graph(8)
+    g.node("Pow", "base", "exponent", result="power")
+    pairs = [(b, e) for b in (-7, -2, -1, 0, 1, 2, 3) for e in (0, 1, 2, 5, 19, 22)]
+    pairs += [(b, e) for b in (-1, 0, 1) for e in (63, 64, 65, 1 << 40, (1 << 62) + 1)]
+    pairs += [(b, e) for b in (-7, -2, -1, 1, 2, 3) for e in (-1, -2, -63, -64, -(1 << 63))]
+    base, exponent = (np.array(column, np.int64) for column in zip(*pairs))
+    # Python's integers, cut off towards zero as a conversion from float is.
+    power = [b ** e if e >= 0 and abs(b) > 1 else (b if e % 2 else 1) if abs(b) == 1 else int(e == 0 and b == 0)
+             for b, e in pairs]
+    folder = HERE / "models/integer_powers"
+    model = g.model("integer_powers", [("base", I64, [len(pairs)]), ("exponent", I64, [len(pairs)])],
+                    [("power", I64, [len(pairs)])])
+    shutil.rmtree(folder, ignore_errors=True)
+    write_case(folder, 0, [base, exponent], [np.array(power, np.int64)])
+    onnx.checker.check_model(model)
+    onnx.save(model, folder / "model.onnx")
+
+
 def mlir_models():
     """linalg and TOSA as written by hand; their sources stand here because their weights do not."""
     a, b = floats(81, 37, 19), floats(82, 19, 45)
@@ -226,7 +246,8 @@ def mlir_models():
 
 
 def main():
-    for make in (residual, depthwise_se, transformer, dynamic_mlp, mixed_layout, external_data, integers, mlir_models):
+    for make in (residual, depthwise_se, transformer, dynamic_mlp, mixed_layout, external_data, integers, integer_powers,
+                 mlir_models):
         make()
     for folder in sorted((HERE / "models").iterdir()):
         size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())

@@ -123,19 +123,31 @@ Scalar BodyBuilder::power(Scalar a, Scalar b) {
 }
 
 Scalar BodyBuilder::integerPower(Scalar a, Scalar b) {
-  // Square and multiply over the six bits that matter: beyond 2^63 everything but 0 and +-1 wraps,
-  // which is told apart where that is an error.
+  // Square and multiply over six bits of the exponent. Outside 0 ... 63 only 0 and +-1 have powers
+  // that fit: the others give 0, as a quotient that is cut off does. Where a result that does not
+  // fit is an error, every bit is read.
   const int width = int(dtypeSize(b.type)) * 8 - (isUnsigned(b.type) ? 0 : 1);
   const int bits = exact_ ? width : std::min(width, 6);
+  const Scalar zero = constantInt(b.type, 0), one = constantInt(b.type, 1);
   Scalar result = constantInt(a.type, 1), base = a;
-  Scalar one = constantInt(b.type, 1);
   for (int bit = 0; bit < bits; ++bit) {
     Scalar set = andBits(shiftRight(b, constantInt(b.type, bit)), one);
-    Scalar isSet = compare(Compare::NotEqual, set, constantInt(b.type, 0));
+    Scalar isSet = compare(Compare::NotEqual, set, zero);
     result = select(isSet, mul(result, base), result);
     base = mul(base, base);
   }
-  return result;
+  if (exact_)
+    return result;
+  const Scalar isOdd = compare(Compare::NotEqual, andBits(b, one), zero);
+  Scalar isUnit = compare(Compare::Equal, a, constantInt(a.type, 1));
+  if (!isUnsigned(a.type))
+    isUnit = orBits(isUnit, compare(Compare::Equal, a, constantInt(a.type, -1)));
+  const Scalar far =
+      select(isUnit, select(isOdd, a, constantInt(a.type, 1)), constantInt(a.type, 0));
+  Scalar isFar = compare(Compare::Greater, b, constantInt(b.type, 63));
+  if (!isUnsigned(b.type))
+    isFar = orBits(isFar, compare(Compare::Less, b, zero));
+  return select(isFar, far, result);
 }
 
 Scalar BodyBuilder::andBits(Scalar a, Scalar b) {

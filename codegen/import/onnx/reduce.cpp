@@ -196,6 +196,8 @@ Tensor logSumOf(ImportContext &c, const Tensor &x, const Axes &a) {
 template <bool isMax> void importArg(ImportContext &import, const Node &node) {
   Tensor in = import.input(node, 0);
   const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), std::max<int64_t>(in.rank(), 1));
+  if (in.rank() > 0 && staticDim(in.dims[axis]) == 0)
+    failBadInput("axis " + llvm::Twine(axis) + " has no elements to take a position of");
   const bool last = node.intAttribute("select_last_index", 0) != 0;
   const bool keepDims = node.intAttribute("keepdims", 1) != 0;
   Tensor extreme =

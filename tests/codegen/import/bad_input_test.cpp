@@ -146,6 +146,12 @@ TEST(BadInput, ImpossibleShapes) {
   channels.output("y");
   expectError(channels, "the input has 2 channels");
 
+  ModelBuilder position;
+  position.input("x", {"3", "0"});
+  ModelBuilder::attribute(position.node("ArgMax", {"x"}, {"y"}), "axis", int64_t(1));
+  position.output("y");
+  expectError(position, "axis 1 has no elements to take a position of");
+
   ModelBuilder product;
   product.input("x", {"2", "3"});
   product.weights("w", {4, 5});
