@@ -35,6 +35,9 @@ gantry_compile_result_t gantry_compile(const char *model, const char *output,
     native.halfPrecision = options->half_precision != 0;
     native.memoryBudget = options->memory_budget_bytes;
     native.sharedMemory = options->shared_memory_bytes;
+    for (size_t i = 0; options->dims && i < options->dim_count; ++i)
+      native.dims.push_back(
+          {text(options->dims[i].name), options->dims[i].least, options->dims[i].most});
     native.dumpIr = text(options->dump_ir);
     native.dumpIrPass = text(options->dump_ir_pass);
     native.dumpSpirv = text(options->dump_spirv);

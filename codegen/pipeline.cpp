@@ -199,7 +199,7 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   progress("import", 0, 1);
   importer::ImportKind failure = importer::ImportKind::badInput;
   OwningOpRef<ModuleOp> module =
-      importer::importModel(context, model, {options.keepAllOutputs}, failure);
+      importer::importModel(context, model, {options.keepAllOutputs, options.dims}, failure);
   if (!module) {
     CompileResult result = failure == importer::ImportKind::unsupported ? CompileResult::unsupported
                                                                         : CompileResult::badInput;
@@ -236,6 +236,7 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   emit.source = llvm::sys::path::filename(model).str();
   emit.profile = options.profile;
   emit.dumpSpirv = options.dumpSpirv;
+  emit.planForBounds = !options.dims.empty();
   emit.kernelDone = [&](size_t done, size_t total) { progress("kernels", done, total); };
   auto emission = emitProgram(*module, emit);
   if (!emission.isOk())

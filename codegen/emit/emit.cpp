@@ -160,7 +160,7 @@ Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions
   func::FuncOp function;
   for (auto candidate : module.getOps<func::FuncOp>())
     function = candidate;
-  ProgramBuilder builder(*emission, function, kernels, geometry);
+  ProgramBuilder builder(*emission, function, kernels, geometry, options);
   GANTRY_RETURN_IF_ERROR(builder.build());
   return emission;
 }

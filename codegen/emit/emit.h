@@ -22,10 +22,11 @@ class ModuleOp;
 namespace gantry::codegen {
 
 struct EmitOptions {
-  std::string name;      // of the program
-  std::string source;    // the model's file name
-  std::string profile;   // device profile it was compiled for
-  std::string dumpSpirv; // folder for .spv and .spvasm files, or empty
+  std::string name;           // of the program
+  std::string source;         // the model's file name
+  std::string profile;        // device profile it was compiled for
+  std::string dumpSpirv;      // folder for .spv and .spvasm files, or empty
+  bool planForBounds = false; // where every dynamic dimension has a bound, the plan is for these
   std::function<void(size_t done, size_t total)> kernelDone;
 };
 

@@ -1,5 +1,6 @@
 #include "codegen/emit/program_builder.h"
 
+#include "codegen/emit/size_bounds.h"
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/tensor_dims.h"
 #include "engine/plan/plan.h"
@@ -435,7 +436,14 @@ Status ProgramBuilder::assignSlots() {
   return Status::ok();
 }
 
-Status ProgramBuilder::planStatic() {
+bool ProgramBuilder::isBounded() const {
+  return options_.planForBounds && program_.dynamic &&
+         llvm::all_of(program_.symbols, [](const auto &symbol) { return symbol->max > 0; });
+}
+
+Status ProgramBuilder::planArena() {
+  program_.bounded = program_.dynamic;
+  GANTRY_ASSIGN_OR_RETURN(const std::vector<int64_t> most, mostOfExprs(program_));
   std::vector<plan::Value> slots;
   for (const auto &value : program_.values) {
     if (value->storage != Storage::transient)
@@ -443,7 +451,7 @@ Status ProgramBuilder::planStatic() {
     if (value->slot >= slots.size())
       slots.resize(value->slot + 1, plan::Value{0, kArenaAlignment, kNever, 0});
     plan::Value &slot = slots[value->slot];
-    slot.sizeBytes = std::max<uint64_t>(slot.sizeBytes, *exprs_.constantValue(value->size));
+    slot.sizeBytes = std::max<uint64_t>(slot.sizeBytes, most[value->size]);
     slot.firstUse = std::min(slot.firstUse, value->first_use);
     slot.lastUse = std::max(slot.lastUse, value->last_use);
   }
@@ -476,7 +484,10 @@ Status ProgramBuilder::planStatic() {
   for (auto &value : program_.values)
     if (value->storage == Storage::transient)
       value->byte_offset = plan.offsets[value->slot];
+  return program_.dynamic ? Status::ok() : placeBarriers(); // dynamic: as the sizes want them
+}
 
+Status ProgramBuilder::placeBarriers() {
   std::vector<plan::Command> commands;
   for (const auto &command : program_.commands) {
     plan::Command entry;
@@ -532,7 +543,7 @@ Status ProgramBuilder::build() {
   for (auto &value : program_.values)
     if (value->storage == Storage::constant && !value->fill)
       value->byte_offset = emission_.constants[value->byte_offset].offset;
-  return program_.dynamic ? Status::ok() : planStatic();
+  return !program_.dynamic || isBounded() ? planArena() : Status::ok();
 }
 
 } // namespace gantry::codegen

@@ -28,9 +28,9 @@ public:
   /// kernels: index in Program.kernels, and in `geometry`, by the kernel module's name.
   ProgramBuilder(Emission &emission, mlir::func::FuncOp function,
                  const llvm::StringMap<uint32_t> &kernels,
-                 const std::vector<KernelGeometry> &geometry)
+                 const std::vector<KernelGeometry> &geometry, const EmitOptions &options)
       : emission_(emission), program_(emission.program), exprs_(emission.program),
-        function_(function), kernels_(kernels), geometry_(geometry) {}
+        function_(function), kernels_(kernels), geometry_(geometry), options_(options) {}
 
   Status build();
 
@@ -46,7 +46,9 @@ private:
   void addCopy(uint32_t from, uint32_t to, std::string name);
   void assignLifetimes();
   Status assignSlots();
-  Status planStatic();
+  bool isBounded() const;
+  Status planArena();
+  Status placeBarriers();
 
   uint32_t addValue(mlir::Value tensor, artifact::Storage storage, std::string name);
   uint32_t sizeOf(mlir::RankedTensorType type, llvm::ArrayRef<uint32_t> dims);
@@ -59,6 +61,7 @@ private:
   mlir::func::FuncOp function_;
   const llvm::StringMap<uint32_t> &kernels_;
   const std::vector<KernelGeometry> &geometry_;
+  const EmitOptions &options_;
   llvm::DenseMap<mlir::Value, uint32_t> values_; // by storage
   llvm::StringMap<uint32_t> constantsByHash_;
   std::vector<std::pair<uint32_t, uint32_t>> inPlace_; // result value, operand value

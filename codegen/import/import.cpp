@@ -19,7 +19,7 @@ mlir::OwningOpRef<mlir::ModuleOp> importByExtension(mlir::MLIRContext &context,
   if (extension == ".onnx")
     return importOnnx(context, path, options, failureKind);
   if (extension == ".mlir")
-    return importMlir(context, path, failureKind);
+    return importMlir(context, path, options, failureKind);
   failureKind = ImportKind::badInput;
   mlir::emitError(mlir::UnknownLoc::get(&context))
       << path << " is neither an .onnx nor an .mlir file";

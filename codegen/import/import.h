@@ -7,7 +7,8 @@
 // with the ONNX node's name over a FileLineColLoc(file, node index), or the .mlir file's own line.
 //
 // Arguments carry gantry.name, gantry.dims (the names of dynamic dimensions, "" for static ones),
-// where the model bounds a dynamic dimension gantry.dim_max (0: no bound), and for unsigned
+// where the model or the caller bounds dynamic dimensions gantry.dim_min and gantry.dim_max (0: no
+// bound), and for unsigned
 // integers gantry.type ("u8"), because MLIR's arithmetic is signless. Results carry gantry.name
 // (and gantry.type). An operation that defines an ONNX value carries its name as gantry.tensor.
 //
@@ -34,9 +35,17 @@ class MLIRContext;
 
 namespace gantry::importer {
 
+/// Sizes that a dynamic dimension will have; least == most: always this one.
+struct DimRange {
+  std::string name; // as the model calls it; "x_dim0" where dimension 0 of x has no name
+  int64_t least = 1, most = 1;
+};
+
 struct ImportOptions {
   /// Every ONNX node's non-constant tensor results become results of @main under their ONNX names.
   bool keepAllOutputs = false;
+  /// Of dynamic dimensions; the others may have any size.
+  std::vector<DimRange> dims;
 };
 
 /// Why an import failed: the model is damaged or impossible, or it needs what is not built yet.

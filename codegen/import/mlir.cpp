@@ -1,5 +1,6 @@
 #include "codegen/import/mlir.h"
 
+#include "codegen/import/dim_ranges.h"
 #include "codegen/import/mlir_normalize.h"
 #include "codegen/import/onnx/import_error.h"
 
@@ -139,7 +140,34 @@ void namePorts(mlir::func::FuncOp function) {
       function.setResultAttr(i, "gantry.name", builder.getStringAttr("result" + std::to_string(i)));
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRef path) {
+void boundDims(mlir::func::FuncOp function, const std::vector<DimRange> &given) {
+  DimRanges ranges(given);
+  mlir::OpBuilder builder(function.getContext());
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto type = mlir::cast<mlir::RankedTensorType>(function.getArgument(i).getType());
+    auto names = function.getArgAttrOfType<mlir::ArrayAttr>(i, "gantry.dims");
+    llvm::SmallVector<int64_t> least(type.getRank(), 1), most(type.getRank(), 0);
+    bool any = false;
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      if (!type.isDynamicDim(d))
+        continue;
+      const DimRange *range = ranges.find(mlir::cast<mlir::StringAttr>(names[d]).getValue());
+      if (!range)
+        continue;
+      least[d] = range->least;
+      most[d] = range->most;
+      any = true;
+    }
+    if (!any)
+      continue;
+    function.setArgAttr(i, "gantry.dim_min", builder.getDenseI64ArrayAttr(least));
+    function.setArgAttr(i, "gantry.dim_max", builder.getDenseI64ArrayAttr(most));
+  }
+  ranges.checkUsed();
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRef path,
+                                      const ImportOptions &options) {
   if (llvm::sys::fs::is_directory(path))
     failBadInput(path + " is a folder, not a model");
   auto buffer = llvm::MemoryBuffer::getFile(path);
@@ -191,15 +219,17 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
   });
   entry.setName("main");
   namePorts(entry);
+  boundDims(entry, options.dims);
   return module;
 }
 
 } // namespace
 
 mlir::OwningOpRef<mlir::ModuleOp> importMlir(mlir::MLIRContext &context, llvm::StringRef path,
+                                             const ImportOptions &options,
                                              ImportKind &failureKind) {
   try {
-    return run(context, path);
+    return run(context, path, options);
   } catch (ImportError &error) {
     failureKind = error.kind;
     if (!error.message.empty())

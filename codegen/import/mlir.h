@@ -10,6 +10,6 @@ namespace gantry::importer {
 /// have no name (arg0, result0). The entry is @main, or the only public function. One diagnostic
 /// lists every operation that remains and is not supported.
 mlir::OwningOpRef<mlir::ModuleOp> importMlir(mlir::MLIRContext &context, llvm::StringRef path,
-                                             ImportKind &failureKind);
+                                             const ImportOptions &options, ImportKind &failureKind);
 
 } // namespace gantry::importer

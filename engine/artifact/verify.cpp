@@ -268,13 +268,14 @@ Status Verifier::checkTransient(const std::string &owner, const Value &value,
   else if (first->byte_offset() != value.byte_offset())
     return damaged(owner, "lies elsewhere than \"%.100s\", which shares its slot %u",
                    first->name()->c_str(), value.slot());
-  if (program_.dynamic()) {
+  if (program_.dynamic() && !program_.bounded()) {
     if (value.byte_offset() != kUnplaced)
       return damaged(owner, "has an offset although the program is dynamic");
     return Status::ok();
   }
-  uint64_t size = 0;
-  GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));
+  uint64_t size = 0; // of bounded programs: judged for the sizes of each run
+  if (!program_.dynamic())
+    GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));
   const std::optional<uint64_t> end = checkedAdd(value.byte_offset(), size);
   if (!end || *end > program_.arena_bytes())
     return damaged(owner, "%llu bytes at %llu lie outside of the arena of %llu bytes",
@@ -510,7 +511,14 @@ Status Verifier::checkPlan() const {
     return damaged("program", "its peak is at command %u of %u", program_.peak_command(),
                    commandCount);
   GANTRY_RETURN_IF_ERROR(checkExprIndices("program", "requirements", *program_.requirements()));
-  if (!program_.dynamic() && program_.lower_bound_bytes() > program_.arena_bytes())
+  if (program_.bounded() && !program_.dynamic())
+    return damaged("program", "bounds in a program that is not dynamic");
+  for (uint32_t i = 0; program_.bounded() && i < program_.symbols()->size(); ++i)
+    if (program_.symbols()->Get(i)->max() == 0)
+      return damaged(label("symbols", i, program_.symbols()->Get(i)->name()),
+                     "no bound in a program that is planned for bounds");
+  if ((!program_.dynamic() || program_.bounded()) &&
+      program_.lower_bound_bytes() > program_.arena_bytes())
     return damaged("program", "an arena of %llu bytes is below its lower bound of %llu",
                    static_cast<unsigned long long>(program_.arena_bytes()),
                    static_cast<unsigned long long>(program_.lower_bound_bytes()));

@@ -20,6 +20,7 @@ public:
     json_.field("source", metadata_.source()->string_view());
     json_.field("profile", metadata_.profile()->string_view());
     json_.field("dynamic", metadata_.dynamic());
+    json_.field("bounded", metadata_.bounded());
     symbols();
     ports("inputs", *metadata_.inputs());
     ports("outputs", *metadata_.outputs());

@@ -81,8 +81,11 @@ Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<const Program> 
 
 Status Session::load() {
   const artifact::Program &metadata = program_->metadata();
-  if (metadata.symbols()->size() == 0) { // all sizes are known: all that can be done now is
-    GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planFor({}));
+  if (!metadata.dynamic() || metadata.bounded()) { // the arena is known: what can be done now, is
+    std::vector<int64_t> most;
+    for (const artifact::Symbol *symbol : *metadata.symbols())
+      most.push_back(symbol->max());
+    GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planFor(std::move(most)));
     GANTRY_RETURN_IF_ERROR(requireKernels(*entry));
     GANTRY_RETURN_IF_ERROR(growArena(*entry->plan));
     lastPlan_ = entry->plan;

@@ -102,7 +102,7 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
   std::vector<uint32_t> slotOfValue;
   plan.slots = collectSlots(program, plan, slotOfValue);
 
-  const bool replan = program.dynamic() || options.guardBytes > 0;
+  const bool replan = (program.dynamic() && !program.bounded()) || options.guardBytes > 0;
   if (replan) {
     GANTRY_ASSIGN_OR_RETURN(plan::Plan placed, placeSlots(plan.slots, options));
     for (size_t i = 0; i < plan.slots.size(); ++i)
@@ -128,7 +128,7 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
   }
 
   std::vector<plan::Command> commands = commandsOf(program, plan);
-  if (replan)
+  if (replan || program.dynamic())
     plan::placeBarriers(commands);
   else
     for (uint32_t i = 0; i < commands.size(); ++i)

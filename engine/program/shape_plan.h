@@ -1,7 +1,8 @@
 // Where everything of a program lies for one set of shapes, and where the barriers are.
 //
 // A static program brings its plan and barriers along; they are judged (validator, hazard checker)
-// and taken. For a dynamic program, and where guards are asked for, the planner places the slots:
+// and taken; a bounded one brings a plan that holds for all its sizes, judged for those of the run.
+// For any other dynamic program, and where guards are asked for, the planner places the slots:
 // transients that share storage in place are one slot, alive from the first use of any to the last
 // use of all.
 //

@@ -63,7 +63,7 @@ private:
       if (value.storage() != artifact::Storage::transient)
         continue;
       offsets_[i] = value.byte_offset();
-      if (!program_.dynamic())
+      if (!program_.dynamic() || program_.bounded())
         continue;
       const auto [at, fresh] = ofSlot.emplace(value.slot(), items.size());
       if (fresh)
@@ -74,7 +74,7 @@ private:
       item.firstUse = std::min(item.firstUse, value.first_use());
       item.lastUse = std::max(item.lastUse, value.last_use());
     }
-    if (!program_.dynamic())
+    if (!program_.dynamic() || program_.bounded())
       return Status::ok();
     GANTRY_ASSIGN_OR_RETURN(const plan::Plan planned, plan::planArena(items));
     arenaBytes_ = planned.heightBytes;

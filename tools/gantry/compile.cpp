@@ -16,6 +16,7 @@ namespace {
 struct CompileOptions {
   std::string model, output, dumpFolder = "gantry-dump", dumpIr;
   bool dumpSpirv = false, json = false, measure = false;
+  std::vector<std::string> dims;
   CompileRequest request;
 };
 
@@ -58,6 +59,7 @@ void printSummary(const CompileOptions &options, const Description &plan, double
                            {"commands", plan.commands.size()},
                            {"constant_bytes", plan.constantBytes.value_or(0)},
                            {"dynamic", plan.dynamic},
+                           {"bounded", plan.bounded},
                            {"profile", plan.profile},
                            {"seconds", seconds}};
     if (plan.planned()) {
@@ -78,10 +80,18 @@ void printSummary(const CompileOptions &options, const Description &plan, double
                     options.output, humanBytes(fileBytes), humanTime(seconds * 1e9)));
   print(fmt::format("  kernels    {} in {} commands\n", plan.kernelCount, plan.commands.size()));
   print(fmt::format("  constants  {}\n", humanBytes(plan.constantBytes.value_or(0))));
-  if (!plan.planned() || plan.dynamic)
-    return print("  arena      planned at run time, for the sizes of the inputs\n");
-  print(fmt::format("  arena      {}, lower bound {}, ratio {:.3f}\n", humanBytes(*plan.arenaBytes),
-                    humanBytes(*plan.lowerBoundBytes), planRatio(plan)));
+  if (!plan.planned()) {
+    std::string free; // what kept the plan from being made now
+    for (const SymbolInfo &symbol : plan.symbols)
+      if (symbol.max == 0)
+        free += (free.empty() ? "" : ", ") + symbol.name;
+    return print(
+        fmt::format("  arena      planned at run time, for the sizes of the inputs{}\n",
+                    options.dims.empty() || free.empty() ? "" : "; without a bound: " + free));
+  }
+  print(fmt::format("  arena      {}, lower bound {}, ratio {:.3f}{}\n",
+                    humanBytes(*plan.arenaBytes), humanBytes(*plan.lowerBoundBytes),
+                    planRatio(plan), plan.bounded ? ", for all sizes within the bounds" : ""));
   if (std::string order = orderText(plan); !order.empty())
     print(fmt::format("  order      {}\n", order));
   const char *label = "budget";
@@ -102,6 +112,7 @@ ExitCode runCompile(CompileOptions options) {
     throw ToolError(ExitCode::kBadInput, fmt::format("'{}' is no model; the compiler takes .onnx "
                                                      "and .mlir files",
                                                      options.model));
+  options.request.dims = parseDimRanges(options.dims);
   if (options.output.empty())
     options.output = fs::path(options.model).filename().replace_extension(".gantry");
   checkOutput(options.model, options.output);
@@ -143,6 +154,10 @@ void addCompile(CLI::App &app, Action &action) {
   addProfileOption(*command, options->request.profile);
   command->add_flag("--trace-layers", options->request.keepAllOutputs,
                     "Make every operator's result an output, for `gantry run --trace-layers`");
+  addRepeated(*command, "--dim", options->dims,
+              "Sizes of a dynamic dimension: batch=3 (always, and kernels are made for it), "
+              "time=..64 (at the most), time=8..64. Where all are bounded, memory is planned once")
+      ->type_name("NAME=SIZES");
   CLI::Option *budget = command
                             ->add_option_function<std::string>(
                                 "--memory-budget",
@@ -190,6 +205,7 @@ void addCompile(CLI::App &app, Action &action) {
   command->add_flag("--json", options->json, "Print the summary as JSON");
   command->footer(examples({"gantry compile model.onnx", "gantry compile model.onnx -o m.gantry",
                             "gantry compile model.onnx --memory-budget 64MiB --measure",
+                            "gantry compile model.onnx --dim batch=1 --dim time=..128",
                             "gantry compile model.onnx --dump-ir=form-dispatches --dump-dir ir/"}));
   command->callback([options, &action] { action = [options] { return runCompile(*options); }; });
 }

@@ -103,8 +103,9 @@ Description parseDescription(std::string_view source) {
     result.producer = text(json, "producer");
     result.profile = text(json, "profile");
     result.dynamic = json.value("dynamic", false);
+    result.bounded = json.value("bounded", false);
     for (const Json &symbol : list(json, "symbols"))
-      result.symbols.push_back({symbol.is_object() ? text(symbol, "name") : textOf(symbol)});
+      result.symbols.push_back({text(symbol, "name"), number(symbol, "max").value_or(0)});
     for (const Json &value : list(json, "values"))
       result.values.push_back(parseValue(value));
     for (const Json &command : list(json, "commands"))

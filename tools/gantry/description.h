@@ -51,11 +51,13 @@ struct KernelInfo {
 
 struct SymbolInfo {
   std::string name;
+  int64_t max = 0; // 0: no bound
 };
 
 struct Description {
   std::string name, source, producer, profile;
   bool dynamic = false;
+  bool bounded = false; // dynamic, and planned once for all sizes within the symbols' bounds
   std::vector<SymbolInfo> symbols;
   std::vector<ValueInfo> values;
   std::vector<CommandInfo> commands;

@@ -149,6 +149,38 @@ std::map<std::string, int64_t> parseDims(const std::vector<std::string> &dims) {
   return result;
 }
 
+std::vector<DimRange> parseDimRanges(const std::vector<std::string> &texts) {
+  std::vector<DimRange> result;
+  for (const std::string &text : texts) {
+    const size_t at = text.rfind('=');
+    const size_t dots = text.find("..", at == std::string::npos ? 0 : at);
+    const bool isRange = dots != std::string::npos;
+    auto number = [](std::string_view digits) -> int64_t {
+      int64_t value = 0;
+      auto [next, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      return error == std::errc() && next == digits.data() + digits.size() ? value : 0;
+    };
+    DimRange range;
+    if (at != std::string::npos && at > 0) {
+      const std::string_view sizes = std::string_view(text).substr(at + 1);
+      range.name = text.substr(0, at);
+      range.most = number(isRange ? sizes.substr(dots + 2 - (at + 1)) : sizes);
+      range.least = !isRange         ? range.most
+                    : dots == at + 1 ? 1
+                                     : number(sizes.substr(0, dots - (at + 1)));
+    }
+    if (range.name.empty() || range.least < 1 || range.most < range.least)
+      bad(fmt::format("--dim {} is not NAME=SIZE, NAME=..MOST or NAME=LEAST..MOST, such as batch=3 "
+                      "or time=..64; sizes begin at 1",
+                      text));
+    for (const DimRange &other : result)
+      if (other.name == range.name)
+        bad(fmt::format("--dim {} was given twice", range.name));
+    result.push_back(std::move(range));
+  }
+  return result;
+}
+
 std::vector<Tensor> makeInputs(const std::vector<Port> &ports, const InputRequest &request,
                                TensorReader read) {
   std::vector<std::string> files = assignFiles(ports, request.files, "input");

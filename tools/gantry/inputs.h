@@ -48,6 +48,15 @@ splitAssignment(const std::string &text, const std::vector<std::string> &names);
 std::vector<std::string> assignFiles(const std::vector<Port> &ports,
                                      const std::vector<std::string> &files, const char *what);
 
+/// Sizes that a dynamic dimension will have when it is compiled for.
+struct DimRange {
+  std::string name;
+  int64_t least = 1, most = 1;
+};
+
+/// "batch=3" (least and most 3), "time=..64" (1 to 64), "time=8..64". Throws ToolError(kBadInput).
+std::vector<DimRange> parseDimRanges(const std::vector<std::string> &texts);
+
 /// "batch=3" to a map; sizes of at least 0. Throws ToolError(kBadInput).
 std::map<std::string, int64_t> parseDims(const std::vector<std::string> &dims);
 

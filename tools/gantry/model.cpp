@@ -120,6 +120,11 @@ void compileModel(const std::string &model, const std::string &output,
   options.memory_budget_bytes = request.memoryBudget;
   options.shared_memory_bytes = request.sharedMemory;
   options.half_precision = request.halfPrecision ? 1 : 0;
+  std::vector<gantry_dim_range_t> dims;
+  for (const DimRange &range : request.dims)
+    dims.push_back({range.name.c_str(), range.least, range.most});
+  options.dims = dims.data();
+  options.dim_count = dims.size();
   options.dump_ir = orNull(request.dumpIr);
   options.dump_ir_pass = orNull(request.dumpIrPass);
   options.dump_spirv = orNull(request.dumpSpirv);
@@ -194,6 +199,8 @@ Description describe(const gantry_program_t *program, const std::map<std::string
     auto at = dims.find(symbol.name);
     if (at != dims.end())
       sizes.push_back(at->second);
+    else if (dims.empty() && description.bounded)
+      sizes.push_back(symbol.max);
     names += fmt::format("{}'{}'", names.empty() ? "" : ", ", symbol.name);
   }
   for (const auto &[name, size] : dims) {

@@ -39,6 +39,7 @@ struct CompileRequest {
   uint32_t sharedMemory = 0;                             // bytes of a workgroup; 0: the profile's
   uint64_t memoryBudget = 0;                             // bytes; 0: none
   bool halfPrecision = false;                            // f32 is kept as f16
+  std::vector<DimRange> dims;                            // of dynamic dimensions
   std::string dumpIr, dumpIrPass, dumpSpirv, reproducer; // "" for none
 };
 
@@ -66,8 +67,9 @@ std::vector<Port> inputPorts(const gantry_program_t *program);
 std::vector<Port> outputPorts(const gantry_program_t *program);
 
 /// The program's description. dims ("batch" -> 3) are the sizes of a dynamic program: all of them,
-/// or none to have it described with expressions. Throws ToolError(kBadInput) for a name that the
-/// program does not have, and where some are missing.
+/// or none to have it described with expressions, or at its bounds where it is planned for these.
+/// Throws ToolError(kBadInput) for a name that the program does not have, and where some are
+/// missing.
 Description describe(const gantry_program_t *program, const std::map<std::string, int64_t> &dims,
                      std::string *json = nullptr);
 

@@ -1,5 +1,6 @@
 #include "codegen/import/onnx/graph.h"
 
+#include "codegen/import/dim_ranges.h"
 #include "codegen/import/onnx/context.h"
 #include "codegen/import/onnx/fold_scale.h"
 #include "codegen/import/onnx/registry.h"
@@ -240,8 +241,8 @@ private:
   }
 
   void defineInputs(mlir::Block *entry) {
+    DimRanges ranges(options_.dims);
     std::map<std::string, Dim> symbols;
-    llvm::SmallVector<mlir::Type> types;
     llvm::StringSet<> seen;
     unsigned position = 0;
     for (const auto &info : graph().input()) {
@@ -269,16 +270,20 @@ private:
       for (const auto &dim : type.shape().dim()) {
         if (dim.has_dim_value() && dim.dim_value() < 0)
           failBadInput("impossible shape: a dimension of " + llvm::Twine(dim.dim_value()));
-        shape.push_back(dim.has_dim_value() ? dim.dim_value() : mlir::ShapedType::kDynamic);
         std::string name = dim.has_dim_value() ? "" : dim.dim_param();
         if (!dim.has_dim_value() && name.empty())
           name = info.name() + "_dim" + std::to_string(names.size());
+        const DimRange *range = dim.has_dim_value() ? nullptr : ranges.find(name);
+        shape.push_back(dim.has_dim_value()                    ? dim.dim_value()
+                        : range && range->least == range->most ? range->most
+                                                               : mlir::ShapedType::kDynamic);
+        if (!mlir::ShapedType::isDynamic(shape.back()))
+          name.clear();
         names.push_back(mlir::StringAttr::get(context_, name));
       }
       auto mlirTensor = mlir::RankedTensorType::get(shape, mlirType(context_, tensor.type));
       auto loc = mlir::NameLoc::get(mlir::StringAttr::get(context_, info.name()), fileLocation(0));
       tensor.value = entry->addArgument(mlirTensor, loc);
-      types.push_back(mlirTensor);
       for (size_t i = 0; i < shape.size(); ++i) {
         if (!mlir::ShapedType::isDynamic(shape[i])) {
           tensor.dims.push_back(import_->number(shape[i]));
@@ -288,6 +293,10 @@ private:
         if (added) {
           it->second = import_->addSymbol(tensor.value, i);
           symbolArguments_.push_back({position, unsigned(i)});
+          if (const DimRange *range = ranges.find(it->first)) {
+            import_->requireNonNegative(import_->number(range->most) - it->second);
+            import_->requireNonNegative(it->second - range->least);
+          }
         }
         tensor.dims.push_back(it->second);
       }
@@ -299,13 +308,12 @@ private:
       ++position;
     }
     placeName_.clear();
+    ranges.checkUsed();
   }
 
   bool isInitializer(const std::string &name) const {
-    for (const auto &tensor : graph().initializer())
-      if (tensor.name() == name)
-        return true;
-    return false;
+    return llvm::any_of(graph().initializer(),
+                        [&](const auto &tensor) { return tensor.name() == name; });
   }
 
   void importNodes() {

@@ -36,6 +36,13 @@ typedef void (*gantry_diagnostic_fn)(void *user, int severity, const char *messa
 /* done of total steps, and what is being done: "kernels". Called from the compiling thread. */
 typedef void (*gantry_progress_fn)(void *user, const char *stage, size_t done, size_t total);
 
+/* The sizes that a dynamic dimension of the inputs will have. most == least: always this one, and
+ * kernels are made for it. name: the model's; "x_dim0" where dimension 0 of x has none. */
+typedef struct gantry_dim_range {
+  const char *name;
+  int64_t least, most; /* 1 <= least <= most */
+} gantry_dim_range_t;
+
 typedef struct gantry_compile_options {
   size_t struct_size;       /* sizeof(gantry_compile_options_t) */
   const char *profile;      /* device profile: "vulkan:generic" (NULL), "vulkan:lavapipe" */
@@ -56,6 +63,9 @@ typedef struct gantry_compile_options {
                               Compilation never fails for it: kernels take less, or none. */
   int32_t half_precision;  /* 1: f32 constants and tensors between kernels are kept as f16; they are
                               computed with as f32, and inputs and outputs keep their types */
+  const gantry_dim_range_t *dims; /* of dynamic dimensions. Where every one is bounded, the memory
+                                     is planned now, once for all sizes, instead of at run time */
+  size_t dim_count;
 } gantry_compile_options_t;
 
 /* Compiles the file at `model` and writes the artifact to `output` (to a temporary name first, then

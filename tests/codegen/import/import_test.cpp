@@ -210,6 +210,71 @@ TEST(Shapes, AClampedSliceBoundsItsDimension) {
   EXPECT_NE(imported.text().find("gantry.dim_max = array<i64: 64>"), std::string::npos);
 }
 
+TEST(Shapes, TheCallerSaysSizesOfDynamicDimensions) {
+  ModelBuilder m;
+  m.input("x", {"batch", "time"});
+  m.input("z", {"", "time"}); // its first dimension has no name
+  m.node("Relu", {"x"}, {"y"});
+  m.node("Relu", {"z"}, {"w"});
+  m.output("y");
+  m.output("w");
+  Scratch scratch;
+  const std::string path = scratch.write("m.onnx", m.bytes());
+  ImportOptions options;
+  options.dims = {{"batch", 4, 4}, {"time", 8, 64}};
+  auto imported = import(path, options);
+  ASSERT_TRUE(imported) << imported.errors[0];
+  const std::string text = imported.text();
+  EXPECT_NE(text.find("tensor<4x?xf32>"), std::string::npos) << text;
+  EXPECT_NE(text.find("gantry.dim_max = array<i64: 0, 64>"), std::string::npos) << text;
+  EXPECT_NE(text.find("gantry.dim_min = array<i64: 1, 8>"), std::string::npos) << text;
+  options.dims = {{"z_dim0", 3, 3}};
+  imported = import(path, options);
+  ASSERT_TRUE(imported) << imported.errors[0];
+  EXPECT_NE(imported.text().find("tensor<3x?xf32>"), std::string::npos);
+
+  const std::pair<DimRange, const char *> wrong[] = {
+      {{"tiem", 1, 2}, "called 'tiem'; the model has 'batch', 'time', 'z_dim0'"},
+      {{"time", 0, 2}, "sizes 0 to 2 for the dimension 'time'"},
+      {{"time", 3, 2}, "sizes 3 to 2 for the dimension 'time'"}};
+  for (const auto &[range, words] : wrong) {
+    options.dims = {range};
+    imported = import(path, options);
+    ASSERT_FALSE(imported);
+    EXPECT_NE(imported.errors[0].find(words), std::string::npos) << imported.errors[0];
+  }
+
+  const std::string mlir = scratch.write("m.mlir", "func.func @main(%x: tensor<?x3xf32>) -> "
+                                                   "tensor<?x3xf32> {\n  %y = math.exp %x : "
+                                                   "tensor<?x3xf32>\n  return %y : "
+                                                   "tensor<?x3xf32>\n}\n");
+  options.dims = {{"arg0_dim0", 2, 9}};
+  imported = import(mlir, options);
+  ASSERT_TRUE(imported) << imported.errors[0];
+  EXPECT_NE(imported.text().find("gantry.dim_max = array<i64: 9, 0>"), std::string::npos);
+  options.dims = {{"batch", 2, 9}};
+  imported = import(mlir, options);
+  ASSERT_FALSE(imported);
+  EXPECT_NE(imported.errors[0].find("the model has 'arg0_dim0'"), std::string::npos);
+}
+
+TEST(Shapes, WhatTheCallerSaysMustSuitTheModel) {
+  ModelBuilder m;
+  m.input("x", {"time"});
+  m.weights("table", {64});
+  m.ints("zero", {0});
+  m.node("Shape", {"x"}, {"end"});
+  m.node("Slice", {"table", "zero", "end"}, {"rows"});
+  m.node("Add", {"x", "rows"}, {"y"});
+  m.output("y");
+  Scratch scratch;
+  ImportOptions options;
+  options.dims = {{"time", 65, 80}};
+  auto imported = import(scratch.write("m.onnx", m.bytes()), options);
+  ASSERT_FALSE(imported);
+  EXPECT_NE(imported.errors[0].find("no size of the dynamic dimension"), std::string::npos);
+}
+
 TEST(Shapes, AssumptionsBecomeRequirements) {
   // rows = x[-3:] needs time >= 3; x + z needs equal dims; the concatenation ties h to 2 * (h / 2).
   ModelBuilder m;

@@ -60,6 +60,24 @@ const Case kCases[] = {
        p.symbols[0]->max = 4;
      },
      true},
+    {"BoundedButNotDynamic", "bounds in a program that is not dynamic",
+     [](ProgramT &p) { p.bounded = true; }},
+    {"BoundedWithoutBound", "no bound in a program that is planned for bounds",
+     [](ProgramT &p) {
+       p.bounded = true;
+       p.symbols[0]->max = 0;
+       p.arena_bytes = 1 << 20;
+       for (auto &value : p.values)
+         if (value->storage == Storage::transient)
+           value->byte_offset = 0;
+     }, true},
+    {"BoundedOutsideOfTheArena", "lie outside of the arena",
+     [](ProgramT &p) {
+       p.bounded = true;
+       for (auto &value : p.values)
+         if (value->storage == Storage::transient)
+           value->byte_offset = 1 << 20;
+     }, true},
     {"SymbolsButNotDynamic", "symbol", [](ProgramT &p) { p.dynamic = false; }, true},
     // ports
     {"PortValueOutOfRange", "value 1000 of 6", [](ProgramT &p) { p.inputs[0]->value = kFar; }},

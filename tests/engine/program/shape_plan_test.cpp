@@ -62,6 +62,47 @@ TEST(ShapePlan, plansDynamicProgramsPerShape) {
   }
 }
 
+TEST(ShapePlan, takesABoundedProgramsPlanForAllSizes) {
+  test::ScratchFolder scratch;
+  TestModel model;
+  test::buildChain(model, model.symbol("n", 0, 0, 1, 1000), std::vector<float>(1000));
+  // The plan of the largest size, as a compiler writes it.
+  artifact::ProgramT &metadata = model.finish();
+  metadata.bounded = true;
+  metadata.arena_bytes = 3 * 4096;
+  metadata.lower_bound_bytes = 3 * 4096;
+  for (auto &value : metadata.values)
+    if (value->storage == artifact::Storage::transient)
+      value->byte_offset = 4096 * value->slot;
+  const auto program = load(model, scratch);
+  for (int64_t n : {1, 64, 999, 1000}) {
+    const int64_t symbols[] = {n};
+    auto plan = makeShapePlan(program->metadata(), symbols, {});
+    ASSERT_TRUE(plan.isOk()) << plan.status().message();
+    EXPECT_EQ(plan->arenaBytes, 3u * 4096) << n;
+    for (size_t v = 0; v < plan->offsets.size(); ++v)
+      if (metadata.values[v]->storage == artifact::Storage::transient) {
+        EXPECT_EQ(plan->offsets[v], metadata.values[v]->byte_offset);
+      }
+    EXPECT_EQ(plan->barrierBefore, (std::vector<bool>{false, true, true, true, true}));
+  }
+  const int64_t beyond[] = {1001};
+  auto plan = makeShapePlan(program->metadata(), beyond, {});
+  ASSERT_FALSE(plan.isOk());
+  EXPECT_EQ(plan.status().code(), StatusCode::kInvalidArgument);
+
+  // A plan that does not hold for the largest size is found when that is asked for.
+  for (auto &value : metadata.values)
+    if (value->storage == artifact::Storage::transient)
+      value->byte_offset = 256 * value->slot;
+  const auto wrong = load(model, scratch);
+  const int64_t small[] = {64}, large[] = {65};
+  EXPECT_TRUE(makeShapePlan(wrong->metadata(), small, {}).isOk());
+  plan = makeShapePlan(wrong->metadata(), large, {});
+  ASSERT_FALSE(plan.isOk());
+  EXPECT_EQ(plan.status().code(), StatusCode::kDataLoss);
+}
+
 TEST(ShapePlan, guardsFollowEachSlot) {
   test::ScratchFolder scratch;
   TestModel model;

@@ -1,0 +1,81 @@
+#include "codegen/emit/size_bounds.h"
+
+#include "engine/artifact/artifact_generated.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gantry::codegen {
+
+namespace {
+
+struct Interval {
+  int64_t least = 0, most = 0;
+};
+
+using Wide = __int128;
+
+Wide floorDiv(Wide a, Wide b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
+
+/// The least and most of an operation that has its extremes at the corners of both intervals.
+template <typename Operation>
+bool atCorners(const Interval &a, const Interval &b, Interval &result, Operation operation) {
+  const std::array<Wide, 4> corners{operation(a.least, b.least), operation(a.least, b.most),
+                                    operation(a.most, b.least), operation(a.most, b.most)};
+  const auto [least, most] = std::minmax_element(corners.begin(), corners.end());
+  result = {static_cast<int64_t>(*least), static_cast<int64_t>(*most)};
+  return *least >= INT64_MIN && *most <= INT64_MAX;
+}
+
+bool combine(artifact::ExprOp op, const Interval &a, const Interval &b, Interval &result) {
+  using artifact::ExprOp;
+  switch (op) {
+  case ExprOp::add:
+    return atCorners(a, b, result, [](Wide x, Wide y) { return x + y; });
+  case ExprOp::sub:
+    return atCorners(a, b, result, [](Wide x, Wide y) { return x - y; });
+  case ExprOp::mul:
+    return atCorners(a, b, result, [](Wide x, Wide y) { return x * y; });
+  case ExprOp::min:
+    return atCorners(a, b, result, [](Wide x, Wide y) { return std::min(x, y); });
+  case ExprOp::max:
+    return atCorners(a, b, result, [](Wide x, Wide y) { return std::max(x, y); });
+  case ExprOp::floor_div:
+    return b.least > 0 && atCorners(a, b, result, floorDiv);
+  case ExprOp::ceil_div:
+    return b.least > 0 && atCorners(a, b, result, [](Wide x, Wide y) { return -floorDiv(-x, y); });
+  case ExprOp::mod:
+    result = {0, b.most - 1};
+    if (a.least >= 0)
+      result.most = std::min(result.most, a.most);
+    return b.least > 0;
+  case ExprOp::constant:
+  case ExprOp::symbol:
+    break;
+  }
+  return false;
+}
+
+} // namespace
+
+Result<std::vector<int64_t>> mostOfExprs(const artifact::ProgramT &program) {
+  std::vector<Interval> intervals;
+  std::vector<int64_t> most;
+  for (const artifact::Expr &expr : program.exprs) {
+    Interval interval;
+    if (expr.op() == artifact::ExprOp::constant) {
+      interval = {expr.value(), expr.value()};
+    } else if (expr.op() == artifact::ExprOp::symbol) {
+      const artifact::SymbolT &symbol = *program.symbols[static_cast<size_t>(expr.value())];
+      interval = {symbol.min, symbol.max};
+    } else if (!combine(expr.op(), intervals[expr.lhs()], intervals[expr.rhs()], interval)) {
+      return Status(StatusCode::kInvalidArgument,
+                    "within the bounds of the dynamic dimensions a size overflows 64 bits");
+    }
+    intervals.push_back(interval);
+    most.push_back(interval.most);
+  }
+  return most;
+}
+
+} // namespace gantry::codegen
