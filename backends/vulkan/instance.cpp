@@ -1,5 +1,5 @@
 #include "backends/vulkan/instance.h"
-#include "backends/vulkan/pin_modules.h"
+#include "engine/base/pin_modules.h"
 
 #include <algorithm>
 #include <cstdio>

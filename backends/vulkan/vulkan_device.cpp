@@ -2,7 +2,7 @@
 #include "backends/vulkan/command_list.h"
 #include "backends/vulkan/kernel.h"
 #include "backends/vulkan/memory.h"
-#include "backends/vulkan/pin_modules.h"
+#include "engine/base/pin_modules.h"
 #include "backends/vulkan/vulkan.h"
 
 #include <algorithm>

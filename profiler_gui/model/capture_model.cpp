@@ -177,6 +177,26 @@ void CaptureModel::onHost(const Event &event) {
   }
 }
 
+std::vector<const Heap *> CaptureModel::heapsInUse() const {
+  std::vector<const Heap *> used, all;
+  for (const Heap &each : heaps_) {
+    all.push_back(&each);
+    if (each.live.peak() > 0 || each.reserved.peak() > 0)
+      used.push_back(&each);
+  }
+  return used.empty() ? all : used;
+}
+
+uint64_t CaptureModel::firstActivityNs() const {
+  uint64_t first = nowNs_;
+  for (const AddressSpace &space : spaces_)
+    for (uint32_t row = 0; row < std::min(space.table.size(), 1u); ++row)
+      first = std::min(first, space.table.beginNs(row));
+  for (const Run &run : runs_)
+    first = std::min(first, run.beginNs);
+  return first;
+}
+
 const Session *CaptureModel::session(uint32_t id) const {
   const auto found = std::find_if(sessions_.begin(), sessions_.end(),
                                   [&](const Session &session) { return session.id == id; });

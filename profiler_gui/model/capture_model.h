@@ -159,6 +159,8 @@ public:
   uint32_t nameCount() const { return names_ == nullptr ? 0 : names_->size(); }
   uint64_t nowNs() const { return nowNs_; } // the last event's time
   uint64_t firstNs() const { return firstNs_; }
+  /// When the first slab, block or dispatch was there; nowNs() where none was.
+  uint64_t firstActivityNs() const;
   uint64_t eventCount() const { return events_; }
   uint64_t droppedEvents() const { return dropped_; }
   uint64_t unmatched() const { return unmatched_; }
@@ -167,6 +169,8 @@ public:
   const std::vector<Device> &devices() const { return devices_; }
   const std::vector<DeviceHeap> &deviceHeaps() const { return deviceHeaps_; }
   const std::deque<Heap> &heaps() const { return heaps_; }
+  /// Those that ever held a slab or a block; all where none did.
+  std::vector<const Heap *> heapsInUse() const;
   const std::deque<AddressSpace> &spaces() const { return spaces_; }
   const std::vector<Session> &sessions() const { return sessions_; }
   const std::vector<Plan> &plans() const { return plans_; }

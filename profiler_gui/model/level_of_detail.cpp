@@ -6,6 +6,7 @@
 namespace gantry::profiler {
 namespace {
 
+constexpr uint32_t kMarginShare = 8;    // a raster holds an eighth more on each side, to pan over
 constexpr uint32_t kSmallRaster = 64;   // columns of one that is made at once
 constexpr uint64_t kCellsPerBlock = 16; // what finishing a cell costs, in blocks looked at
 
@@ -18,8 +19,9 @@ uint32_t shiftFor(double unitsPerPixel) {
 
 uint64_t floorUnits(double value) { return value <= 0 ? 0 : static_cast<uint64_t>(value); }
 
+/// marginShare: how much more there is on each side, in shares of the view; 0: nothing.
 Raster clippedRaster(const SpaceView &view, uint32_t timeShift, uint32_t addressShift,
-                     uint32_t margin) {
+                     uint32_t marginShare) {
   Raster raster;
   raster.timeShift = timeShift;
   raster.addressShift = addressShift;
@@ -27,10 +29,13 @@ Raster clippedRaster(const SpaceView &view, uint32_t timeShift, uint32_t address
   const uint64_t lastColumn = floorUnits(std::ceil(view.endNs)) >> timeShift;
   const uint64_t firstRow = floorUnits(view.lowAddress) >> addressShift;
   const uint64_t lastRow = floorUnits(std::ceil(view.highAddress)) >> addressShift;
-  raster.firstColumn = firstColumn - std::min<uint64_t>(firstColumn, margin);
-  raster.firstRow = firstRow - std::min<uint64_t>(firstRow, margin);
-  raster.columns = static_cast<uint32_t>(lastColumn + 1 + margin - raster.firstColumn);
-  raster.rows = static_cast<uint32_t>(lastRow + 1 + margin - raster.firstRow);
+  const uint64_t columns = lastColumn + 1 - firstColumn, rows = lastRow + 1 - firstRow;
+  const uint64_t beside = marginShare == 0 ? 0 : columns / marginShare + 1;
+  const uint64_t above = marginShare == 0 ? 0 : rows / marginShare + 1;
+  raster.firstColumn = firstColumn - std::min(firstColumn, beside);
+  raster.firstRow = firstRow - std::min(firstRow, above);
+  raster.columns = static_cast<uint32_t>(lastColumn + 1 + beside - raster.firstColumn);
+  raster.rows = static_cast<uint32_t>(lastRow + 1 + above - raster.firstRow);
   return raster;
 }
 
@@ -226,8 +231,8 @@ void LevelOfDetail::refine(const BlockTable &table, const BlockIndex &index, con
   const bool grown = rowsAtStart_ != table.size() || (nowNs_ != nowNs && raster_.endNs() > nowNs_);
   bool started = false;
   if (!valid_ || treesChanged || (complete_ && grown) || !contains(raster_, needed)) {
-    const uint32_t margin = std::max(needed.columns, needed.rows) / 8;
-    start(table, index, clippedRaster(view, needed.timeShift, needed.addressShift, margin), nowNs);
+    start(table, index, clippedRaster(view, needed.timeShift, needed.addressShift, kMarginShare),
+          nowNs);
     started = true;
   }
   if (complete_)

@@ -68,9 +68,10 @@ void ComparisonView::follow(Ui &first, float width, float height) {
     return static_cast<uint32_t>(model.dispatches().lanes().size()) +
            (model.hostSpans().empty() ? 0 : 1);
   };
-  const ComparedLayout layout = makeComparedLayout(
-      width, height, first.fonts.scale, first.focus,
-      static_cast<uint32_t>(first.model->heaps().size()), rows(*first.model), rows(*ui_.model));
+  const ComparedLayout layout =
+      makeComparedLayout(width, height, first.fonts.scale, first.focus,
+                         static_cast<uint32_t>(first.model->heapsInUse().size()),
+                         rows(*first.model), rows(*ui_.model));
   first.layout = layout.first;
   ui_.layout = layout.second;
   ui_.canvas = first.canvas;

@@ -158,7 +158,7 @@ void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number
 void drawHeapStrips(Ui &ui) {
   const ScreenRect &panel = ui.layout.heap;
   ui.fill(panel, ui.theme->background);
-  const auto &heaps = ui.model->heaps();
+  const std::vector<const Heap *> heaps = ui.model->heapsInUse();
   ui.semantics->add("heap_strips", "panel", panel, std::to_string(heaps.size()) + " heaps",
                     ui.theme->background);
   if (heaps.empty()) {
@@ -171,7 +171,7 @@ void drawHeapStrips(Ui &ui) {
   for (size_t i = 0; i < shown; ++i) {
     const float top = std::round(panel.top + height * static_cast<float>(i));
     const float bottom = std::round(panel.top + height * static_cast<float>(i + 1));
-    drawHeap(ui, heaps[i], {panel.left, top, panel.right, bottom}, static_cast<uint32_t>(i + 1));
+    drawHeap(ui, *heaps[i], {panel.left, top, panel.right, bottom}, static_cast<uint32_t>(i + 1));
     ui.lineY(bottom - 1, panel.left, panel.right, ui.theme->line);
   }
 }

@@ -48,12 +48,12 @@ void inspectCapture(InspectorPage &page) {
   page.pair("runs", countText(model.runs().size()), "inspector/runs");
   page.pair("dispatches", countText(model.dispatches().size()), "inspector/dispatches");
   inspectWhatIf(page);
-  for (const Heap &heap : model.heaps()) {
-    page.section(ui.nameOf(heap.name, "heap"));
-    page.pair("live", bytesText(heap.live.last()), "inspector/live");
-    page.pair("peak", bytesText(heap.live.peak()), "inspector/peak");
-    page.pair("in slabs", bytesText(heap.reserved.last()), "inspector/reserved");
-    page.pair("blocks", countText(heap.liveBlocks), "inspector/blocks");
+  for (const Heap *heap : model.heapsInUse()) {
+    page.section(ui.nameOf(heap->name, "heap"));
+    page.pair("live", bytesText(heap->live.last()), "inspector/live");
+    page.pair("peak", bytesText(heap->live.peak()), "inspector/peak");
+    page.pair("in slabs", bytesText(heap->reserved.last()), "inspector/reserved");
+    page.pair("blocks", countText(heap->liveBlocks), "inspector/blocks");
   }
   for (const Plan &plan : model.plans()) {
     if (&plan - model.plans().data() >= 2)

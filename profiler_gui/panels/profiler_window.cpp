@@ -82,6 +82,11 @@ void ProfilerWindow::show(const CaptureModel &model, std::string title) {
   ui_.time.setBounds(static_cast<double>(std::min(model.firstNs(), model.nowNs())),
                      static_cast<double>(model.nowNs()));
   ui_.time.showAll();
+  // Compiling may take most of a capture: what happened before any memory was there is left aside.
+  const double all = ui_.time.spanNs();
+  const double active = static_cast<double>(model.nowNs() - model.firstActivityNs());
+  if (!ui_.live && active > 0 && active < 0.8 * all)
+    ui_.time.show(ui_.time.endNs() - std::min(all, 1.05 * active), ui_.time.endNs());
 }
 
 void ProfilerWindow::modelGrew() {
@@ -385,7 +390,7 @@ void ProfilerWindow::place() {
   uint32_t rows = static_cast<uint32_t>(ui_.model->dispatches().lanes().size());
   rows += ui_.model->hostSpans().empty() ? 0 : 1;
   ui_.layout = makeLayout(size.x, size.y, ui_.fonts.scale, ui_.focus,
-                          static_cast<uint32_t>(ui_.model->heaps().size()), rows);
+                          static_cast<uint32_t>(ui_.model->heapsInUse().size()), rows);
 }
 
 void ProfilerWindow::frame() {

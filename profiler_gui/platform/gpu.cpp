@@ -1,5 +1,7 @@
 #include "profiler_gui/platform/gpu.h"
 
+#include "engine/base/pin_modules.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -172,6 +174,7 @@ Status Gpu::createDevice(bool swapchain) {
   VkPhysicalDeviceProperties properties;
   vkGetPhysicalDeviceProperties(physical_, &properties);
   name_ = properties.deviceName;
+  maxStorageBytes_ = properties.limits.maxStorageBufferRange;
 
   const float priority = 1.0f;
   auto queue = vkInfo<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
@@ -187,6 +190,7 @@ Status Gpu::createDevice(bool swapchain) {
   GANTRY_RETURN_IF_ERROR(
       checkVk(vkCreateDevice(physical_, &info, nullptr, &device_), "vkCreateDevice"));
   vkGetDeviceQueue(device_, queueFamily_, 0, &queue_);
+  pinModules(); // the driver and the layers are loaded now
   return Status::ok();
 }
 
@@ -218,10 +222,18 @@ Result<uint32_t> Gpu::memoryType(uint32_t bits, VkMemoryPropertyFlags properties
 Status HostBuffer::reserve(const Gpu &gpu, VkBufferUsageFlags usage, VkDeviceSize sizeBytes) {
   if (sizeBytes <= sizeBytes_ && buffer_ != VK_NULL_HANDLE)
     return Status::ok();
+  const VkDeviceSize most =
+      (usage & VK_BUFFER_USAGE_STORAGE_BUFFER_BIT) != 0 ? gpu.maxStorageBytes() : UINT64_MAX;
+  if (sizeBytes > most)
+    return statusf(StatusCode::kUnsupported,
+                   "a picture of this size needs %llu bytes that shaders read, %s gives them at "
+                   "most %llu; make it smaller",
+                   static_cast<unsigned long long>(sizeBytes), gpu.name().c_str(),
+                   static_cast<unsigned long long>(most));
   destroy();
   device_ = gpu.device();
   auto info = vkInfo<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
-  info.size = std::max<VkDeviceSize>(sizeBytes + sizeBytes / 2, 65536);
+  info.size = std::min(std::max<VkDeviceSize>(sizeBytes + sizeBytes / 2, 65536), most);
   info.usage = usage;
   GANTRY_RETURN_IF_ERROR(
       checkVk(vkCreateBuffer(device_, &info, nullptr, &buffer_), "vkCreateBuffer"));

@@ -32,6 +32,8 @@ public:
   VkQueue queue() const { return queue_; }
   uint32_t queueFamily() const { return queueFamily_; }
   const std::string &name() const { return name_; }
+  /// The most bytes of a storage buffer that shaders see.
+  VkDeviceSize maxStorageBytes() const { return maxStorageBytes_; }
   /// How often the validation layer spoke up.
   int validationMessages() const { return messages_; }
 
@@ -50,6 +52,7 @@ private:
   VkQueue queue_ = VK_NULL_HANDLE;
   uint32_t queueFamily_ = 0;
   std::string name_;
+  VkDeviceSize maxStorageBytes_ = 0;
   int messages_ = 0;
 };
 

@@ -77,17 +77,24 @@ class Test:
         """Runs the tool; returns its standard output. Raises where the exit code is not in codes."""
         command = [self.gantry] + [str(a) for a in arguments]
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
-        message = VALIDATION.search(done.stderr) or VALIDATION.search(done.stdout)
-        if message:
-            raise Failure(f"validation message: {(done.stderr + done.stdout)[max(0, message.start() - 100):][:600]}")
+        self.expect_silent(done)
         if done.returncode not in codes:
             raise Failure(f"`{' '.join(command)}` ended with {done.returncode}: "
                           f"{(done.stderr.strip() or done.stdout.strip())[-1500:]}")
         return done.stdout
 
+    @staticmethod
+    def expect_silent(done):
+        """No message of the validation layers in what a program printed."""
+        said = done.stderr + done.stdout
+        message = VALIDATION.search(said)
+        if message:
+            raise Failure(f"validation message: {said[max(0, message.start() - 100):][:600]}")
+
     def program(self, *command):
         """Runs another program; returns what it printed. Raises where it does not end with 0."""
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        self.expect_silent(done)
         if done.returncode != 0:
             raise Failure((done.stderr + done.stdout).strip()[-1500:])
         return done.stdout.strip()

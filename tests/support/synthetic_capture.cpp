@@ -241,6 +241,12 @@ private:
     heap.device = 1;
     heap.name = name("device memory");
     push(heap);
+    if (options_.quietNs > 0) {
+      HeapEvent unused = event<HeapEvent>(EventType::kHeap, 0, 2);
+      unused.device = 1;
+      unused.name = name("never used");
+      push(unused);
+    }
     budget(0, 320 * kMiB);
     clock(1000);
   }
@@ -262,7 +268,7 @@ private:
     push(told);
   }
   void openSession() {
-    now_ = 500000;
+    now_ = options_.quietNs + 500000;
     SessionEvent session = event<SessionEvent>(EventType::kSession, now_, 1);
     session.session = 1;
     session.device = 1;

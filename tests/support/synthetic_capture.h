@@ -38,6 +38,7 @@ struct SyntheticOptions {
   bool twoStreams = true;       // weight gradients overlap with the main chain
   Fault fault = Fault::kNone;
   uint64_t leakBytes = 4096; // a step, with kLeak
+  uint64_t quietNs = 0;      // before anything has memory; then there is a heap without any, too
 };
 
 struct SyntheticCapture {

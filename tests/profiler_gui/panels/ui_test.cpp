@@ -112,6 +112,23 @@ TEST_F(ProfilerUi, ShowsBudgetLimitDispatchesAndBlocksWhereItSays) {
   EXPECT_GT(dispatches, 100u);
 }
 
+TEST_F(ProfilerUi, BeginsWhereMemoryDoesAndLeavesOutHeapsWithoutAny) {
+  constexpr uint64_t kQuietNs = 5'000'000'000;
+  test::SyntheticOptions options;
+  options.quietNs = kQuietNs;
+  open(options);
+  ASSERT_EQ(script_->model().heaps().size(), 2u);
+  EXPECT_NE(script_->find("heap/1/name"), nullptr);
+  EXPECT_EQ(script_->find("heap/2/name"), nullptr);
+  const TimeView &time = script_->window().ui().time;
+  EXPECT_GT(time.beginNs(), 0.9 * static_cast<double>(kQuietNs));
+  EXPECT_LT(time.beginNs(), static_cast<double>(script_->model().firstActivityNs()));
+  EXPECT_EQ(time.endNs(), static_cast<double>(script_->model().nowNs()));
+  EXPECT_GT(largeBlock().rect.width(), 4.0f);
+  script_->press('F');
+  EXPECT_LE(time.beginNs(), 1.0) << "all of it, when asked for";
+}
+
 TEST_F(ProfilerUi, HoveringShowsATooltipBesideTheBlockAndStepsTheOthersBack) {
   const SemanticItem block = largeBlock();
   script_->hover(midX(block.rect), midY(block.rect));

@@ -1,4 +1,4 @@
-#include "backends/vulkan/pin_modules.h"
+#include "engine/base/pin_modules.h"
 
 #ifdef GANTRY_PIN_MODULES
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace gantry::vulkan {
+namespace gantry {
 
 void pinModules() {
   std::vector<std::string> names; // dlopen must not be called while the list is walked
@@ -23,6 +23,6 @@ void pinModules() {
       dlclose(module);
 }
 
-} // namespace gantry::vulkan
+} // namespace gantry
 
 #endif

@@ -5,7 +5,7 @@
 // Threads: any.
 #pragma once
 
-namespace gantry::vulkan {
+namespace gantry {
 
 #if defined(__SANITIZE_ADDRESS__)
 #define GANTRY_PIN_MODULES 1
@@ -21,4 +21,4 @@ void pinModules();
 inline void pinModules() {}
 #endif
 
-} // namespace gantry::vulkan
+} // namespace gantry
