@@ -38,6 +38,8 @@ gantry_compile_result_t gantry_compile(const char *model, const char *output,
     for (size_t i = 0; options->dims && i < options->dim_count; ++i)
       native.dims.push_back(
           {text(options->dims[i].name), options->dims[i].least, options->dims[i].most});
+    for (size_t i = 0; options->donated_inputs && i < options->donated_count; ++i)
+      native.donatedInputs.push_back(text(options->donated_inputs[i]));
     native.dumpIr = text(options->dump_ir);
     native.dumpIrPass = text(options->dump_ir_pass);
     native.dumpSpirv = text(options->dump_spirv);

@@ -150,6 +150,29 @@ private:
   bool sawError_ = false;
 };
 
+/// Marks the inputs that are donated (gantry.donated); an error names those that there are.
+Status donateInputs(ModuleOp module, const std::vector<std::string> &names) {
+  if (names.empty())
+    return {};
+  auto function = *module.getOps<func::FuncOp>().begin();
+  llvm::StringMap<unsigned> inputs;
+  std::string known;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    const StringRef name = function.getArgAttrOfType<StringAttr>(i, "gantry.name").getValue();
+    inputs[name] = i;
+    known += (known.empty() ? "'" : ", '") + name.str() + "'";
+  }
+  for (const std::string &name : names) {
+    const auto found = inputs.find(name);
+    if (found == inputs.end())
+      return Status(StatusCode::kInvalidArgument, "no input is called '" + name +
+                                                      "' that could be donated; the model has " +
+                                                      (known.empty() ? "none" : known));
+    function.setArgAttr(found->second, "gantry.donated", UnitAttr::get(module.getContext()));
+  }
+  return {};
+}
+
 CompileResult report(const CompileOptions &options, CompileResult result,
                      const std::string &message) {
   if (options.diagnostic)
@@ -206,6 +229,9 @@ CompileResult compileModel(const std::string &model, const std::string &output,
     return diagnostics.sawError() ? result
                                   : report(options, result, model + ": cannot be imported");
   }
+
+  if (Status donated = donateInputs(*module, options.donatedInputs); !donated.isOk())
+    return report(options, resultOf(donated), donated.message());
 
   progress("passes", 0, 1);
   PassManager manager(&context);

@@ -12,15 +12,16 @@ namespace gantry::codegen {
 struct CompileOptions {
   std::string profile = "vulkan:generic";
   bool keepAllOutputs = false;
-  bool keepOrder = false;               // run the dispatches in the model's own order
-  uint32_t sharedMemory = 0;            // bytes that a workgroup may have; 0: the profile's
-  bool halfPrecision = false;           // f32 tensors of the program's own are f16 in memory
-  uint64_t memoryBudget = 0;            // bytes that the arena may have; 0: no budget
-  std::vector<importer::DimRange> dims; // sizes of dynamic dimensions: then the plan is for these
-  std::string dumpIr;                   // folder, or empty
-  std::string dumpIrPass;               // only after this pass, or empty for all
-  std::string dumpSpirv;                // folder, or empty
-  std::string reproducer;               // file, or empty
+  bool keepOrder = false;                 // run the dispatches in the model's own order
+  uint32_t sharedMemory = 0;              // bytes that a workgroup may have; 0: the profile's
+  bool halfPrecision = false;             // f32 tensors of the program's own are f16 in memory
+  uint64_t memoryBudget = 0;              // bytes that the arena may have; 0: no budget
+  std::vector<importer::DimRange> dims;   // sizes of dynamic dimensions: then the plan is for these
+  std::vector<std::string> donatedInputs; // whose memory a run may reuse
+  std::string dumpIr;                     // folder, or empty
+  std::string dumpIrPass;                 // only after this pass, or empty for all
+  std::string dumpSpirv;                  // folder, or empty
+  std::string reproducer;                 // file, or empty
   std::function<void(int severity, const std::string &message)> diagnostic;
   std::function<void(const char *stage, size_t done, size_t total)> progress;
 };

@@ -2,6 +2,7 @@
 
 #include "codegen/emit/size_bounds.h"
 #include "codegen/passes/constant_bytes.h"
+#include "codegen/passes/in_place.h"
 #include "codegen/passes/tensor_dims.h"
 #include "engine/plan/plan.h"
 
@@ -198,7 +199,8 @@ Status ProgramBuilder::addInputs() {
     for (unsigned d = 0; d < static_cast<unsigned>(type.getRank()); ++d)
       if (type.isDynamicDim(d))
         addSymbol(names ? cast<StringAttr>(names[d]).str() : "", i, d);
-    uint32_t index = addValue(argument, Storage::input, name);
+    uint32_t index =
+        addValue(argument, isDonatedInput(argument) ? Storage::transient : Storage::input, name);
     program_.values[index]->type = unsignedType(
         program_.values[index]->type, function_.getArgAttrOfType<StringAttr>(i, "gantry.type"));
     values_[argument] = index;
@@ -379,7 +381,8 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
     uint32_t source;
     GANTRY_RETURN_IF_ERROR(valueOf(operand, source));
     uint32_t index = source;
-    if (program_.values[source]->storage == Storage::transient) {
+    if (program_.values[source]->storage == Storage::transient &&
+        source >= program_.inputs.size()) {
       program_.values[source]->storage = Storage::output;
       program_.values[source]->name = name;
     } else {
@@ -407,9 +410,10 @@ void ProgramBuilder::assignLifetimes() {
       value.last_use = std::max(value.last_use, c);
     }
   }
-  for (auto &value : program_.values)
-    if (value->first_use == kNever)
-      value->first_use = 0;
+  for (uint32_t i = 0; i < program_.values.size(); ++i)
+    if (artifact::ValueT &value = *program_.values[i];
+        value.first_use == kNever || i < program_.inputs.size()) // inputs are there from the start
+      value.first_use = 0;
 }
 
 Status ProgramBuilder::assignSlots() {

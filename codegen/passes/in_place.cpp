@@ -35,6 +35,13 @@ bool readsOnlyOwnElement(Value value) {
 
 } // namespace
 
+bool isDonatedInput(Value storage) {
+  auto argument = dyn_cast<BlockArgument>(storage);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return function && function.getArgAttr(argument.getArgNumber(), "gantry.donated");
+}
+
 bool isUsedAfter(Value storage, Operation *dispatch) {
   for (Operation *user : storage.getUsers()) {
     if (isa<func::ReturnOp>(user))
@@ -53,7 +60,8 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
   Value operand = dispatch.getInputs()[i];
   Value storage = storageOf(operand);
   auto move = storage.getDefiningOp<MoveOp>();
-  const bool ours = storage.getDefiningOp<DispatchOp>() || (move && !move.getToHost());
+  const bool ours =
+      storage.getDefiningOp<DispatchOp>() || (move && !move.getToHost()) || isDonatedInput(storage);
   if (!ours || operand.getType() != dispatch.getResult().getType())
     return false;
   if (auto layouts = dispatch->getAttrOfType<ArrayAttr>("gantry.layouts"))

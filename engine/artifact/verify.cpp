@@ -199,8 +199,11 @@ Status Verifier::checkPorts(const char *list,
     if (port.value() >= program_.values()->size())
       return damaged(owner, "refers to value %u of %u", port.value(), program_.values()->size());
     const Value &value = *program_.values()->Get(port.value());
-    if (value.storage() != storage)
+    const bool donated = storage == Storage::input && value.storage() == Storage::transient;
+    if (value.storage() != storage && !donated)
       return damaged(owner, "its value %u is of another storage", port.value());
+    if (donated && value.first_use() != 0)
+      return damaged(owner, "its value %u is donated, and not alive from the start", port.value());
     if (value.type() != port.type())
       return damaged(owner, "its value %u is of another type", port.value());
   }

@@ -13,6 +13,7 @@ void fillPort(const program::Port &port, gantry_port_info_t *info) {
   *info = {};
   info->name = port.name.c_str();
   info->type = static_cast<gantry_type_t>(port.type);
+  info->donated = port.donated ? 1 : 0;
   info->rank = static_cast<uint32_t>(port.dims.size());
   for (size_t i = 0; i < port.dims.size() && i < GANTRY_MAX_RANK; ++i) {
     info->dims[i] = port.dims[i];

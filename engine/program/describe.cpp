@@ -106,6 +106,8 @@ private:
       json_.field("type", artifact::elementName(port->type()));
       exprList("dims", *port->dims());
       json_.field("value", port->value());
+      json_.field("donated", metadata_.values()->Get(port->value())->storage() ==
+                                 artifact::Storage::transient);
       json_.endObject();
     }
     json_.endList();

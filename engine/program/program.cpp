@@ -21,6 +21,8 @@ std::vector<Port> readPorts(const Program &program,
               ? metadata.symbols()->Get(static_cast<uint32_t>(expr.value()))->name()->str()
               : "");
     }
+    port.donated = metadata.values()->Get(source->value())->storage() ==
+                   artifact::Storage::transient; // outputs never are
     ports.push_back(std::move(port));
   }
   return ports;

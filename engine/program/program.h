@@ -24,6 +24,7 @@ struct Port {
   artifact::ElementType type = artifact::ElementType::f32;
   std::vector<int64_t> dims;         // kDynamic where the inputs decide
   std::vector<std::string> dimNames; // "batch", "" where it has none
+  bool donated = false;              // an input that lies in the arena, which runs reuse
 };
 
 class Program {

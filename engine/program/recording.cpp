@@ -13,9 +13,8 @@ constexpr uint64_t kAsideStride = 512; // of the guards' copies
 static_assert(kGuardCopyBytes <= kAsideStride);
 constexpr int32_t kNoPort = INT32_MIN;
 
-bool hostWritesDirectly(const device::Device &device, const SessionOptions &options) {
-  return device.info().unifiedMemory && device.info().kind != device::DeviceKind::kDiscrete &&
-         !options.hooks.stageInputsAndOutputs;
+bool isSamePlace(const device::BufferRange &a, const device::BufferRange &b) {
+  return a.memory == b.memory && a.offsetBytes == b.offsetBytes;
 }
 
 /// What is bound for a value: descriptors cover whole words and at least one, as far as the memory
@@ -29,6 +28,11 @@ device::BufferRange bindable(const device::BufferRange &range) {
 }
 
 } // namespace
+
+bool hostWritesDirectly(const device::Device &device, const SessionOptions &options) {
+  return device.info().unifiedMemory && device.info().kind != device::DeviceKind::kDiscrete &&
+         !options.hooks.stageInputsAndOutputs;
+}
 
 Status Recording::allocate(const Context &context, device::MemoryKind kind, uint64_t sizeBytes,
                            const char *name, std::shared_ptr<Storage> &storage) {
@@ -54,21 +58,29 @@ Status Recording::bindPorts(const Context &context, std::span<const PortBinding>
   for (uint32_t i = 0; i < bindings.size(); ++i) {
     const uint32_t value = sources->Get(i)->value();
     const bool duplicate = portOfValue_[value] != kNoPort; // an output that is another one, too
+    const bool donated = isDonated(isInput, value);
     Port port;
     port.sizeBytes = plan_->sizeBytes[value];
     port.buffer = bindings[i].buffer;
     port.bufferKey = bindings[i].buffer.get();
     port.offset = bindings[i].offset;
-    port.direct = port.bufferKey && !guarded && !duplicate && bindings[i].offset % alignment == 0;
+    port.direct =
+        port.bufferKey && !guarded && !duplicate && !donated && bindings[i].offset % alignment == 0;
     if (!duplicate) {
       portOfValue_[value] = isInput ? static_cast<int32_t>(i) : ~static_cast<int32_t>(i);
-      if (!port.direct) {
+      if (!port.direct && !donated) {
         ioOffsets[i] = ioBytes;
         ioBytes += roundUp(std::max<uint64_t>(port.sizeBytes, 4), kIoAlignment) +
                    (guarded ? roundUp(kGuardBytes + 4, kIoAlignment) : 0);
       }
     }
-    if (!port.bufferKey && (!unified || duplicate)) {
+    // An arena of the caller's may be in use by another session, and poison comes before the input.
+    const bool filledByHost =
+        unified && (!donated || (context.arena->mapped() != nullptr && !context.options.arena &&
+                                 !context.options.checkMemory));
+    hostFillsArena_ |= donated && filledByHost && !port.bufferKey;
+    const bool setAside = donated && port.bufferKey && context.options.checkMemory;
+    if (setAside || (!port.bufferKey && (!filledByHost || duplicate))) {
       stagedOffsets[i] = stagedBytes;
       stagedBytes += roundUp(std::max<uint64_t>(port.sizeBytes, 4), kIoAlignment);
     }
@@ -86,20 +98,28 @@ Status Recording::bindPorts(const Context &context, std::span<const PortBinding>
 
   for (uint32_t i = 0; i < ports.size(); ++i) {
     Port &port = ports[i];
+    const uint32_t value = sources->Get(i)->value();
     const Storage *buffer = bindings[i].buffer.get();
-    if (port.direct)
+    if (isDonated(isInput, value))
+      port.bound = context.arena->range(plan_->offsets[value], port.sizeBytes);
+    else if (port.direct)
       port.bound = buffer->range(port.offset, port.sizeBytes);
     else if (ioOffsets[i] != kNoOffset)
       port.bound = io->range(ioOffsets[i], port.sizeBytes);
     else
-      port.bound = ports[~portOfValue_[sources->Get(i)->value()]].bound;
+      port.bound = ports[~portOfValue_[value]].bound;
     if (buffer && !port.direct)
       port.staged = buffer->range(port.offset, port.sizeBytes);
+    if (isSamePlace(port.staged, port.bound)) // the caller made it where the arena has it
+      port.staged = {};
     if (stagedOffsets[i] != kNoOffset) {
       port.staged = staged->range(stagedOffsets[i], port.sizeBytes);
       port.host = staged->mapped() + stagedOffsets[i];
+      if (buffer)
+        port.beforePoison = buffer->range(port.offset, port.sizeBytes);
     } else if (!buffer) {
-      port.host = io->mapped() + ioOffsets[i];
+      port.host = isDonated(isInput, value) ? context.arena->mapped() + plan_->offsets[value]
+                                            : io->mapped() + ioOffsets[i];
     }
   }
   if (io)
@@ -161,7 +181,7 @@ Status Recording::recordAll(const Context &context) {
   GANTRY_RETURN_IF_ERROR(list_->begin(capacity));
   Recorder recorder(*list_);
   if (options.checkMemory)
-    GANTRY_RETURN_IF_ERROR(recordOutputPoison(context, recorder));
+    GANTRY_RETURN_IF_ERROR(recordPoisonAtStart(context, recorder));
   GANTRY_RETURN_IF_ERROR(recordCopiesIn(recorder));
   if (context.timed)
     GANTRY_RETURN_IF_ERROR(recorder.timestamp());
@@ -216,8 +236,8 @@ Status Recording::recordCommand(const Context &context, Recorder &recorder, uint
     return recordDispatch(context, recorder, index);
   const device::BufferRange source = rangeOf(context, command.bindings()->Get(0));
   const device::BufferRange target = rangeOf(context, command.bindings()->Get(1));
-  const bool same = source.memory == target.memory && source.offsetBytes == target.offsetBytes;
-  return source.sizeBytes == 0 || same ? Status::ok() : recorder.copy(source, target);
+  return source.sizeBytes == 0 || isSamePlace(source, target) ? Status::ok()
+                                                              : recorder.copy(source, target);
 }
 
 Status Recording::recordDispatch(const Context &context, Recorder &recorder, uint32_t index) {
@@ -306,7 +326,15 @@ Result<std::vector<Part>> Recording::cutDispatch(const Context &context, uint32_
 
 // ---- checkMemory -------------------------------------------------------------------------------
 
-Status Recording::recordOutputPoison(const Context &context, Recorder &recorder) {
+Status Recording::recordPoisonAtStart(const Context &context, Recorder &recorder) {
+  for (const Port &port : inputs_)
+    if (port.beforePoison.memory && port.sizeBytes > 0)
+      GANTRY_RETURN_IF_ERROR(recorder.copy(port.beforePoison, port.staged));
+  GANTRY_RETURN_IF_ERROR(recorder.barrier());
+  for (const Slot &slot : plan_->slots)
+    if (slot.donated)
+      GANTRY_RETURN_IF_ERROR(
+          recordPoison(recorder, context.arena->range(slot.offset, slot.sizeBytes)));
   for (uint32_t i = 0; i < outputs_.size(); ++i) {
     const uint32_t value = context.program.metadata().outputs()->Get(i)->value();
     if (portOfValue_[value] == ~static_cast<int32_t>(i))
@@ -326,7 +354,7 @@ Status Recording::recordGuard(Recorder &recorder, const device::BufferRange &ran
 Status Recording::recordBefore(const Context &context, Recorder &recorder, uint32_t index) {
   GANTRY_RETURN_IF_ERROR(recorder.barrier());
   for (const Slot &slot : plan_->slots)
-    if (slot.firstUse == index)
+    if (slot.firstUse == index && !slot.donated)
       GANTRY_RETURN_IF_ERROR(
           recordPoison(recorder, context.arena->range(slot.offset, slot.sizeBytes)));
   return recorder.barrier();

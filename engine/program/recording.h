@@ -21,6 +21,9 @@ struct PortBinding {
   uint64_t offset = 0;
 };
 
+/// Whether the host writes inputs, and reads outputs, where the kernels do.
+bool hostWritesDirectly(const device::Device &device, const SessionOptions &options);
+
 class Recording {
 public:
   struct Context {
@@ -53,6 +56,8 @@ public:
   /// a buffer of the caller's.
   uint8_t *inputData(size_t port) const { return inputs_[port].host; }
   const uint8_t *outputData(size_t port) const { return outputs_[port].host; }
+  /// Whether inputData of a donated input is in the arena: then no run may be in flight.
+  bool hostFillsArena() const { return hostFillsArena_; }
 
   /// Whether it serves these bindings. False for ever once a bound buffer is gone.
   bool matches(const ShapePlan *plan, std::span<const PortBinding> inputs,
@@ -73,9 +78,10 @@ private:
     const Storage *bufferKey = nullptr;
     uint64_t offset = 0;
     uint64_t sizeBytes = 0;
-    bool direct = false;        // kernels work on the caller's buffer
-    device::BufferRange bound;  // what kernels see
-    device::BufferRange staged; // the host's side of a copy; no memory if none
+    bool direct = false;              // kernels work on the caller's buffer
+    device::BufferRange bound;        // what kernels see
+    device::BufferRange staged;       // the host's side of a copy; no memory if none
+    device::BufferRange beforePoison; // checkMemory: a donated buffer, which is staged first
     uint8_t *host = nullptr;
   };
   struct Guard {
@@ -89,6 +95,9 @@ private:
                    std::vector<Port> &ports);
   Status allocate(const Context &context, device::MemoryKind kind, uint64_t sizeBytes,
                   const char *name, std::shared_ptr<Storage> &storage);
+  bool isDonated(bool isInput, uint32_t value) const {
+    return isInput && plan_->offsets[value] != kNoOffset;
+  }
   device::BufferRange rangeOf(const Context &context, uint32_t value) const;
   Status recordAll(const Context &context);
   Status recordCopiesIn(Recorder &recorder);
@@ -98,7 +107,7 @@ private:
   Result<std::vector<Part>> cutDispatch(const Context &context, uint32_t index) const;
   Status recordBefore(const Context &context, Recorder &recorder, uint32_t index);
   Status recordAfter(const Context &context, Recorder &recorder, uint32_t index);
-  Status recordOutputPoison(const Context &context, Recorder &recorder);
+  Status recordPoisonAtStart(const Context &context, Recorder &recorder);
   Status recordGuard(Recorder &recorder, const device::BufferRange &range, const std::string &name);
 
   std::shared_ptr<const ShapePlan> plan_;
@@ -112,6 +121,7 @@ private:
   std::vector<Guard> guards_;
   std::unique_ptr<device::CommandList> list_;
   bool timed_ = false;
+  bool hostFillsArena_ = false;
   uint64_t ioBytes_ = 0;
   uint64_t reservedBytes_ = 0;
 };

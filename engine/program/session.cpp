@@ -155,8 +155,12 @@ Status Session::growArena(const ShapePlan &plan) {
   recordings_.clear(); // they refer to the arena
   trace_.setArena(nullptr);
   arena_.reset();
-  GANTRY_ASSIGN_OR_RETURN(arena_,
-                          Storage::allocate(heap_, device::MemoryKind::kDevice, needed, "arena"));
+  const bool donated = std::any_of(plan.slots.begin(), plan.slots.end(),
+                                   [](const Slot &slot) { return slot.donated; });
+  const device::MemoryKind kind = donated && hostWritesDirectly(*device_, options_)
+                                      ? device::MemoryKind::kUnified
+                                      : device::MemoryKind::kDevice;
+  GANTRY_ASSIGN_OR_RETURN(arena_, Storage::allocate(heap_, kind, needed, "arena"));
   trace_.setArena(arena_.get());
   return {};
 }
@@ -288,6 +292,8 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
     bind(output, outputBindings);
   GANTRY_ASSIGN_OR_RETURN(run->recording_, findRecording(*entry, inputBindings, outputBindings));
 
+  if (run->recording_->hostFillsArena())
+    GANTRY_RETURN_IF_ERROR(waitForAll());
   const artifact::Program &metadata = program_->metadata();
   for (uint32_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].data && !inputs[i].buffer)
@@ -327,7 +333,8 @@ void Session::traceRun(Run &run, std::span<const PortBinding> inputs,
   run.traceId_ = trace_.beginRun(run.recording_->plan().get(), run.ticket_);
   const artifact::Program &metadata = program_->metadata();
   for (uint32_t i = 0; i < inputs.size() && run.traceId_ != 0; ++i)
-    if (inputs[i].buffer)
+    if (inputs[i].buffer && run.recording_->plan()->offsets[metadata.inputs()->Get(i)->value()] ==
+                                kNoOffset) // else it was copied into the arena
       trace_.bind(run.traceId_, metadata.inputs()->Get(i)->value(), *inputs[i].buffer,
                   inputs[i].offset);
   for (uint32_t i = 0; i < outputs.size() && run.traceId_ != 0; ++i)

@@ -36,6 +36,9 @@ std::vector<Slot> collectSlots(const artifact::Program &program, const ShapePlan
     slot.firstUse = std::min(slot.firstUse, value.first_use());
     slot.lastUse = std::max(slot.lastUse, value.last_use());
   }
+  for (const artifact::Port *input : *program.inputs())
+    if (const uint32_t slot = slotOfValue[input->value()]; slot != UINT32_MAX)
+      slots[slot].donated = true;
   return slots;
 }
 

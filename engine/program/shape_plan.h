@@ -24,6 +24,7 @@ struct Slot {
   uint64_t alignment = 1;
   uint32_t firstUse = 0;
   uint32_t lastUse = 0;
+  bool donated = false; // a donated input lies in it before the first command
 };
 
 struct ShapePlan {

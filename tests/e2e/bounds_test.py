@@ -60,8 +60,7 @@ def main():
     def outside():
         for size in (options.least - 1, options.most + 1):
             if size > 0:
-                refused(f"'{dim}'" if size < options.least else f"{size}", 1,
-                        "run", test.artifact(), "--random", 1, "--dim", f"{dim}={size}")
+                refused(f"({dim}) of input", 1, "run", test.artifact(), "--random", 1, "--dim", f"{dim}={size}")
 
     def fixed():
         size = size_of[cases[0]]

@@ -119,6 +119,13 @@ uint32_t TestModel::input(const std::string &name, ElementType type, std::vector
   return value;
 }
 
+uint32_t TestModel::donatedInput(const std::string &name, ElementType type,
+                                 std::vector<uint32_t> dims) {
+  const uint32_t value = input(name, type, std::move(dims));
+  program_.values[value]->storage = Storage::transient;
+  return value;
+}
+
 uint32_t TestModel::constant(const std::string &name, const std::vector<float> &values) {
   const uint32_t value = addValue(name, Storage::constant, ElementType::f32,
                                   {number(static_cast<int64_t>(values.size()))});
@@ -250,6 +257,8 @@ artifact::ProgramT &TestModel::finish() {
       values[v]->first_use = std::min(values[v]->first_use, c);
       values[v]->last_use = std::max(values[v]->last_use, c);
     }
+  for (const auto &port : program_.inputs) // there before the first command
+    values[port->value]->first_use = 0;
   if (program_.dynamic)
     return program_;
 

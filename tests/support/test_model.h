@@ -37,6 +37,8 @@ public:
 
   // Values.
   uint32_t input(const std::string &name, ElementType type, std::vector<uint32_t> dims);
+  /// An input that lies in the arena.
+  uint32_t donatedInput(const std::string &name, ElementType type, std::vector<uint32_t> dims);
   uint32_t constant(const std::string &name, const std::vector<float> &values);
   uint32_t fill(const std::string &name, int64_t count, float value);
 

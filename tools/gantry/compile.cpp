@@ -158,6 +158,10 @@ void addCompile(CLI::App &app, Action &action) {
               "Sizes of a dynamic dimension: batch=3 (always, and kernels are made for it), "
               "time=..64 (at the most), time=8..64. Where all are bounded, memory is planned once")
       ->type_name("NAME=SIZES");
+  addRepeated(*command, "--donate", options->request.donated,
+              "An input whose memory runs may reuse: it lies in the arena, and others take its "
+              "place after its last use")
+      ->type_name("INPUT");
   CLI::Option *budget = command
                             ->add_option_function<std::string>(
                                 "--memory-budget",

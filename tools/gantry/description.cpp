@@ -105,7 +105,8 @@ Description parseDescription(std::string_view source) {
     result.dynamic = json.value("dynamic", false);
     result.bounded = json.value("bounded", false);
     for (const Json &symbol : list(json, "symbols"))
-      result.symbols.push_back({text(symbol, "name"), number(symbol, "max").value_or(0)});
+      result.symbols.push_back(
+          {text(symbol, "name"), static_cast<int64_t>(number(symbol, "max").value_or(0))});
     for (const Json &value : list(json, "values"))
       result.values.push_back(parseValue(value));
     for (const Json &command : list(json, "commands"))

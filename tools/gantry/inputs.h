@@ -23,6 +23,7 @@ struct Port {
   gantry_type_t type = GANTRY_TYPE_F32;
   std::vector<int64_t> dims; // GANTRY_DYNAMIC where the inputs decide
   std::vector<std::string> dimNames;
+  bool donated = false;
 };
 
 /// "input 'x' (f32 1x3x224x224)".

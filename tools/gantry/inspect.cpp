@@ -30,7 +30,8 @@ void printPorts(const char *title, const std::vector<Port> &ports) {
     std::vector<const char *> names;
     for (const std::string &name : ports[i].dimNames)
       names.push_back(name.c_str());
-    table.addRow({ports[i].name, traitsOf(ports[i].type).name,
+    table.addRow({ports[i].name + (ports[i].donated ? " (donated)" : ""),
+                  traitsOf(ports[i].type).name,
                   shapeText(ports[i].dims, names.empty() ? nullptr : names.data())});
   }
   print(table.format(colourOnStdout(), terminalWidth()));

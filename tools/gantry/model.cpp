@@ -73,9 +73,10 @@ std::vector<Port> readPorts(const gantry_program_t *program, size_t count,
   for (size_t i = 0; i < count; ++i) {
     gantry_port_info_t info{};
     check(get(program, i, &info));
-    Port port{info.name, info.type, {info.dims, info.dims + info.rank}, {}};
+    Port port{info.name, info.type, {info.dims, info.dims + info.rank}, {}, false};
     for (uint32_t d = 0; d < info.rank; ++d)
       port.dimNames.push_back(info.dim_names[d] ? info.dim_names[d] : "");
+    port.donated = info.donated != 0;
     ports.push_back(std::move(port));
   }
   return ports;
@@ -125,6 +126,11 @@ void compileModel(const std::string &model, const std::string &output,
     dims.push_back({range.name.c_str(), range.least, range.most});
   options.dims = dims.data();
   options.dim_count = dims.size();
+  std::vector<const char *> donated;
+  for (const std::string &name : request.donated)
+    donated.push_back(name.c_str());
+  options.donated_inputs = donated.data();
+  options.donated_count = donated.size();
   options.dump_ir = orNull(request.dumpIr);
   options.dump_ir_pass = orNull(request.dumpIrPass);
   options.dump_spirv = orNull(request.dumpSpirv);

@@ -40,6 +40,7 @@ struct CompileRequest {
   uint64_t memoryBudget = 0;                             // bytes; 0: none
   bool halfPrecision = false;                            // f32 is kept as f16
   std::vector<DimRange> dims;                            // of dynamic dimensions
+  std::vector<std::string> donated;                      // inputs
   std::string dumpIr, dumpIrPass, dumpSpirv, reproducer; // "" for none
 };
 

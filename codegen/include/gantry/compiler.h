@@ -66,6 +66,9 @@ typedef struct gantry_compile_options {
   const gantry_dim_range_t *dims; /* of dynamic dimensions. Where every one is bounded, the memory
                                      is planned now, once for all sizes, instead of at run time */
   size_t dim_count;
+  const char *const *donated_inputs; /* names of inputs whose memory runs may reuse: they lie in the
+                                        arena, among the transients (see gantry_port_t) */
+  size_t donated_count;
 } gantry_compile_options_t;
 
 /* Compiles the file at `model` and writes the artifact to `output` (to a temporary name first, then

@@ -232,6 +232,12 @@ typedef struct gantry_port_info {
   uint32_t rank;
   int64_t dims[GANTRY_MAX_RANK];          /* GANTRY_DYNAMIC where the inputs decide */
   const char *dim_names[GANTRY_MAX_RANK]; /* "batch"; NULL where it has none */
+  int32_t
+      donated; /* 1: an input that was donated when it was compiled. It has no memory of its own:
+                  a run brings it into the arena, at its value's offset in
+                  gantry_program_describe, and others take its place after its last use. What the
+                  caller gives is copied and stays as it is, unless it is the very place in an
+                  arena of the caller's: then nothing is copied, and the run overwrites it. */
 } gantry_port_info_t;
 
 /* Maps an artifact, checks its header and metadata. DATA_LOSS if it is damaged, VERSION_MISMATCH if

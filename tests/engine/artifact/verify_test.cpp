@@ -78,6 +78,14 @@ const Case kCases[] = {
          if (value->storage == Storage::transient)
            value->byte_offset = 1 << 20;
      }, true},
+    {"DonatedInputThatComesLater", "donated, and not alive from the start",
+     [](ProgramT &p) {
+       ValueT &value = *p.values[p.inputs[0]->value];
+       value.storage = Storage::transient;
+       value.byte_offset = 0;
+       value.slot = 5;
+       value.first_use = value.last_use = 1;
+     }},
     {"SymbolsButNotDynamic", "symbol", [](ProgramT &p) { p.dynamic = false; }, true},
     // ports
     {"PortValueOutOfRange", "value 1000 of 6", [](ProgramT &p) { p.inputs[0]->value = kFar; }},

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace gantry::program {
 namespace {
 
@@ -71,9 +73,13 @@ TEST(ShapePlan, takesABoundedProgramsPlanForAllSizes) {
   metadata.bounded = true;
   metadata.arena_bytes = 3 * 4096;
   metadata.lower_bound_bytes = 3 * 4096;
-  for (auto &value : metadata.values)
-    if (value->storage == artifact::Storage::transient)
-      value->byte_offset = 4096 * value->slot;
+  auto place = [&](uint64_t apart) {
+    std::map<uint32_t, uint64_t> offsets;
+    for (auto &value : metadata.values)
+      if (value->storage == artifact::Storage::transient)
+        value->byte_offset = offsets.try_emplace(value->slot, apart * offsets.size()).first->second;
+  };
+  place(4096);
   const auto program = load(model, scratch);
   for (int64_t n : {1, 64, 999, 1000}) {
     const int64_t symbols[] = {n};
@@ -92,9 +98,7 @@ TEST(ShapePlan, takesABoundedProgramsPlanForAllSizes) {
   EXPECT_EQ(plan.status().code(), StatusCode::kInvalidArgument);
 
   // A plan that does not hold for the largest size is found when that is asked for.
-  for (auto &value : metadata.values)
-    if (value->storage == artifact::Storage::transient)
-      value->byte_offset = 256 * value->slot;
+  place(256);
   const auto wrong = load(model, scratch);
   const int64_t small[] = {64}, large[] = {65};
   EXPECT_TRUE(makeShapePlan(wrong->metadata(), small, {}).isOk());

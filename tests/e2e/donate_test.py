@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""A model whose inputs are donated: they lie in the arena, and outputs stay what they were.
+
+    donate_test.py --gantry TOOL FOLDER
+
+FOLDER as for model_test.py. All inputs are donated at once; the arena and the inputs that are left then
+take no more than arena and inputs without, up to rounding; an input that there is not is refused by name.
+"""
+import argparse
+import json
+import pathlib
+import sys
+
+from model_test import files
+from support import VARIANTS, Failure, Test
+
+ROUNDING = 256  # bytes of an input that the arena adds at the most
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gantry", required=True)
+    parser.add_argument("folder", type=pathlib.Path)
+    options = parser.parse_args()
+    model = next(options.folder / name for name in ("model.onnx", "model.mlir") if (options.folder / name).exists())
+    case = sorted(options.folder.glob("case_*"))[0]
+    test = Test(options.gantry)
+
+    def inspect():
+        return json.loads(test.call("inspect", test.artifact(), "--json"))
+
+    def donated():
+        test.compile(model)
+        before = inspect()
+        names = [port["name"] for port in before["inputs"]]
+        test.compile(model, *(word for name in names for word in ("--donate", name)))
+        after = inspect()
+        if not all(port["donated"] for port in after["inputs"]) or any(port["donated"] for port in before["inputs"]):
+            raise Failure(f"not donated: {after['inputs']}, or donated unasked: {before['inputs']}")
+        inputs = sum(before["values"][port["value"]]["size_bytes"] for port in before["inputs"])
+        if after["arena_bytes"] > before["arena_bytes"] + inputs + ROUNDING * len(names):
+            raise Failure(f"arena {after['arena_bytes']}, before {before['arena_bytes']} and {inputs} of inputs")
+        test.arena(test.artifact())
+        return f"arena and inputs {before['arena_bytes'] + inputs} bytes, donated {after['arena_bytes']}"
+
+    def wrong():
+        try:
+            test.call("compile", model, "-o", test.folder / "wrong.gantry", "--donate", "nobody")
+        except Failure as failure:
+            if "no input is called 'nobody'" in str(failure) and "ended with 1:" in str(failure):
+                return
+            raise
+        raise Failure("an input that there is not was donated")
+
+    if test.check("donated", donated):
+        for variant in VARIANTS:
+            test.check(variant, test.compare, files(case, "input"), files(case, "output"), variant)
+    test.check("wrong name", wrong)
+    test.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+// Inputs that lie in the arena, where others take their place.
+#include "tests/engine/program/session_fixture.h"
+
+#include <cstring>
+
+namespace gantry::program {
+namespace {
+
+using artifact::ElementType;
+using test::TestKernel;
+using test::TestModel;
+
+struct Mode {
+  const char *name;
+  bool dynamic;
+  bool checkMemory;
+  bool staged;
+};
+
+class DonatedInput : public SessionFixture, public testing::WithParamInterface<Mode> {
+protected:
+  static constexpr int64_t kCount = 1000;
+
+  void SetUp() override {
+    SessionFixture::SetUp();
+    options_.checkMemory = GetParam().checkMemory;
+    options_.hooks.stageInputsAndOutputs = GetParam().staged;
+  }
+
+  /// out = 2 (2 (2 in + bias) + 2 in): its first step takes the input's storage.
+  static void build(TestModel &model, bool dynamic) {
+    const uint32_t dim = dynamic ? model.symbol("n", 0, 0) : model.number(kCount);
+    const uint32_t in = model.donatedInput("in", ElementType::f32, {dim});
+    const uint32_t bias = model.constant("bias", biases());
+    const uint32_t t0 = model.applyInPlace(TestKernel::kTwice, {in}, "Twice_0");
+    const uint32_t t1 = model.apply(TestKernel::kAdd, {t0, bias}, "Add_1");
+    const uint32_t t2 = model.applyInPlace(TestKernel::kTwice, {t1}, "Twice_2");
+    const uint32_t t3 = model.apply(TestKernel::kAdd, {t2, t0}, "Add_3");
+    model.output("out", model.apply(TestKernel::kTwice, {t3}, "Twice_4"));
+  }
+  static std::vector<float> biases() {
+    std::vector<float> values(10000);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i);
+    return values;
+  }
+  void openDonated() {
+    TestModel model;
+    build(model, GetParam().dynamic);
+    open(model);
+  }
+  /// The bytes from the arena's start where the input lies, from the plan of the last run.
+  uint64_t placeOfInput() const {
+    for (const Slot &slot : session_->slotsOfLastRun())
+      if (slot.donated)
+        return slot.offset;
+    ADD_FAILURE() << "no slot has a donated input";
+    return 0;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, DonatedInput,
+                         testing::Values(Mode{"direct", false, false, false},
+                                         Mode{"staged", false, false, true},
+                                         Mode{"checked", false, true, false},
+                                         Mode{"checkedStaged", false, true, true},
+                                         Mode{"dynamic", true, false, false}),
+                         [](const auto &info) { return info.param.name; });
+
+TEST_P(DonatedInput, runsAgainAndAgain) {
+  openDonated();
+  EXPECT_TRUE(program_->inputs()[0].donated);
+  EXPECT_FALSE(program_->outputs()[0].donated);
+  for (int i = 0; i < 4; ++i) {
+    const Status status = runChain(kCount, static_cast<float>(i));
+    ASSERT_TRUE(status.isOk()) << status.message();
+  }
+}
+
+TEST_P(DonatedInput, hasNoMemoryOfItsOwn) {
+  openChain(GetParam().dynamic, kCount);
+  ASSERT_TRUE(runChain(kCount).isOk());
+  const uint64_t apart = session_->statistics().ioBytes;
+  openDonated();
+  ASSERT_TRUE(runChain(kCount).isOk());
+  // Where the host writes into the arena nothing is left; else the staging, which a check needs
+  // too.
+  const uint64_t bytes = (4 * kCount + 255) / 256 * 256;
+  const bool stagedForCheck = GetParam().checkMemory && !GetParam().staged;
+  EXPECT_EQ(session_->statistics().ioBytes, apart - (stagedForCheck ? 0 : bytes));
+}
+
+TEST_P(DonatedInput, severalRunsInFlight) {
+  openDonated();
+  std::vector<std::vector<float>> ins, outs;
+  std::vector<std::shared_ptr<program::Run>> runs;
+  for (int i = 0; i < 12; ++i) {
+    ins.push_back(ramp(kCount, static_cast<float>(i)));
+    outs.emplace_back(kCount, -1.0f);
+  }
+  for (int i = 0; i < 12; ++i) {
+    const TensorArgument inputs[] = {tensor(ins[i])}, outputs[] = {tensor(outs[i])};
+    std::vector<OutputShape> shapes;
+    auto run = session_->submit(inputs, outputs, shapes);
+    ASSERT_TRUE(run.isOk()) << run.status().message();
+    runs.push_back(run.take());
+  }
+  for (int i = 0; i < 12; ++i) {
+    ASSERT_TRUE(runs[i]->wait(UINT64_MAX).take());
+    expectChain(ins[i], outs[i]);
+  }
+}
+
+TEST_P(DonatedInput, aBufferOfTheCallersStaysAsItIs) {
+  openDonated();
+  const std::shared_ptr<Storage> buffer = makeBuffer(8192);
+  const std::vector<float> in = ramp(kCount, 3);
+  std::memcpy(buffer->mapped(), in.data(), 4 * in.size());
+  std::vector<float> out(in.size(), -1);
+  TensorArgument input;
+  input.shape.dims = {kCount};
+  input.buffer = buffer;
+  input.sizeBytes = 4 * in.size();
+  const TensorArgument output = tensor(out);
+  std::vector<OutputShape> shapes;
+  for (int i = 0; i < 2; ++i) {
+    auto run = session_->submit({&input, 1}, {&output, 1}, shapes);
+    ASSERT_TRUE(run.isOk()) << run.status().message();
+    ASSERT_TRUE((*run)->wait(UINT64_MAX).take());
+    expectChain(in, out);
+    EXPECT_EQ(std::memcmp(buffer->mapped(), in.data(), 4 * in.size()), 0);
+  }
+}
+
+TEST_P(DonatedInput, madeInPlaceInAnArenaOfTheCallers) {
+  openDonated();
+  ASSERT_TRUE(runChain(kCount).isOk());
+  const uint64_t place = placeOfInput(), arenaBytes = session_->statistics().arenaBytes;
+  session_.reset();
+  options_.arena = makeBuffer(arenaBytes);
+  auto session = Session::create(program_, heap_, options_);
+  ASSERT_TRUE(session.isOk()) << session.status().message();
+  session_ = session.take();
+  const std::vector<float> in = ramp(kCount, 5);
+  std::vector<float> out(in.size(), -1);
+  TensorArgument input;
+  input.shape.dims = {kCount};
+  input.buffer = options_.arena;
+  input.offset = place;
+  input.sizeBytes = 4 * in.size();
+  const TensorArgument output = tensor(out);
+  std::vector<OutputShape> shapes;
+  for (int i = 0; i < 3; ++i) { // made anew for each run, because the run overwrites it
+    std::memcpy(options_.arena->mapped() + place, in.data(), 4 * in.size());
+    auto run = session_->submit({&input, 1}, {&output, 1}, shapes);
+    ASSERT_TRUE(run.isOk()) << run.status().message();
+    ASSERT_TRUE((*run)->wait(UINT64_MAX).take());
+    expectChain(in, out);
+    EXPECT_NE(std::memcmp(options_.arena->mapped() + place, in.data(), 4 * in.size()), 0);
+  }
+  ASSERT_TRUE(runChain(kCount).isOk()) << "from the host, into the same arena";
+}
+
+} // namespace
+} // namespace gantry::program
