@@ -86,7 +86,8 @@ void ProfilerWindow::show(const CaptureModel &model, std::string title) {
   const double all = ui_.time.spanNs();
   const double active = static_cast<double>(model.nowNs() - model.firstActivityNs());
   if (!ui_.live && active > 0 && active < 0.8 * all)
-    ui_.time.show(ui_.time.endNs() - std::min(all, 1.05 * active), ui_.time.endNs());
+    ui_.time.show(static_cast<double>(model.nowNs()) - 1.02 * active,
+                  static_cast<double>(model.nowNs()) + 0.02 * active);
 }
 
 void ProfilerWindow::modelGrew() {

@@ -213,7 +213,14 @@ TEST(Shapes, AClampedSliceBoundsItsDimension) {
 TEST(Shapes, TheCallerSaysSizesOfDynamicDimensions) {
   ModelBuilder m;
   m.input("x", {"batch", "time"});
-  m.input("z", {"", "time"}); // its first dimension has no name
+  m.input("z", {"none", "time"});
+  m.graph()
+      .mutable_input(1)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->clear_dim_param();
   m.node("Relu", {"x"}, {"y"});
   m.node("Relu", {"z"}, {"w"});
   m.output("y");

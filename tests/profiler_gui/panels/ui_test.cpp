@@ -123,9 +123,9 @@ TEST_F(ProfilerUi, BeginsWhereMemoryDoesAndLeavesOutHeapsWithoutAny) {
   const TimeView &time = script_->window().ui().time;
   EXPECT_GT(time.beginNs(), 0.9 * static_cast<double>(kQuietNs));
   EXPECT_LT(time.beginNs(), static_cast<double>(script_->model().firstActivityNs()));
-  EXPECT_EQ(time.endNs(), static_cast<double>(script_->model().nowNs()));
+  EXPECT_GE(time.endNs(), static_cast<double>(script_->model().nowNs()));
   EXPECT_GT(largeBlock().rect.width(), 4.0f);
-  script_->press('F');
+  script_->type("f");
   EXPECT_LE(time.beginNs(), 1.0) << "all of it, when asked for";
 }
 
