@@ -236,9 +236,9 @@ TEST(Shapes, TheCallerSaysSizesOfDynamicDimensions) {
   EXPECT_NE(text.find("gantry.dim_max = array<i64: 0, 64>"), std::string::npos) << text;
   EXPECT_NE(text.find("gantry.dim_min = array<i64: 1, 8>"), std::string::npos) << text;
   options.dims = {{"z_dim0", 3, 3}};
-  imported = import(path, options);
-  ASSERT_TRUE(imported) << imported.errors[0];
-  EXPECT_NE(imported.text().find("tensor<3x?xf32>"), std::string::npos);
+  auto nameless = import(path, options);
+  ASSERT_TRUE(nameless) << nameless.errors[0];
+  EXPECT_NE(nameless.text().find("tensor<3x?xf32>"), std::string::npos);
 
   const std::pair<DimRange, const char *> wrong[] = {
       {{"tiem", 1, 2}, "called 'tiem'; the model has 'batch', 'time', 'z_dim0'"},
@@ -246,9 +246,9 @@ TEST(Shapes, TheCallerSaysSizesOfDynamicDimensions) {
       {{"time", 3, 2}, "sizes 3 to 2 for the dimension 'time'"}};
   for (const auto &[range, words] : wrong) {
     options.dims = {range};
-    imported = import(path, options);
-    ASSERT_FALSE(imported);
-    EXPECT_NE(imported.errors[0].find(words), std::string::npos) << imported.errors[0];
+    auto refused = import(path, options);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.errors[0].find(words), std::string::npos) << refused.errors[0];
   }
 
   const std::string mlir = scratch.write("m.mlir", "func.func @main(%x: tensor<?x3xf32>) -> "
@@ -256,13 +256,13 @@ TEST(Shapes, TheCallerSaysSizesOfDynamicDimensions) {
                                                    "tensor<?x3xf32>\n  return %y : "
                                                    "tensor<?x3xf32>\n}\n");
   options.dims = {{"arg0_dim0", 2, 9}};
-  imported = import(mlir, options);
-  ASSERT_TRUE(imported) << imported.errors[0];
-  EXPECT_NE(imported.text().find("gantry.dim_max = array<i64: 9, 0>"), std::string::npos);
+  auto bounded = import(mlir, options);
+  ASSERT_TRUE(bounded) << bounded.errors[0];
+  EXPECT_NE(bounded.text().find("gantry.dim_max = array<i64: 9, 0>"), std::string::npos);
   options.dims = {{"batch", 2, 9}};
-  imported = import(mlir, options);
-  ASSERT_FALSE(imported);
-  EXPECT_NE(imported.errors[0].find("the model has 'arg0_dim0'"), std::string::npos);
+  auto unknown = import(mlir, options);
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.errors[0].find("the model has 'arg0_dim0'"), std::string::npos);
 }
 
 TEST(Shapes, WhatTheCallerSaysMustSuitTheModel) {
