@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -208,6 +209,7 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
   onFunctions.addPass(mlir::tosa::createTosaToLinalg());
   onFunctions.addPass(mlir::tosa::createTosaToArith(/*includeApplyRescale=*/true));
   onFunctions.addPass(mlir::tosa::createTosaToTensor());
+  onFunctions.addPass(mlir::createConvertElementwiseToLinalgPass()); // arith and math on tensors
   onFunctions.addPass(mlir::memref::createResolveRankedShapeTypeResultDimsPass());
   onFunctions.addPass(mlir::createCanonicalizerPass());
   onFunctions.addPass(mlir::createCSEPass());

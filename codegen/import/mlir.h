@@ -6,9 +6,9 @@
 namespace gantry::importer {
 
 /// Parses the file; converts TOSA (tosa-to-linalg-named, tosa-to-linalg, tosa-to-arith,
-/// tosa-to-tensor) and named linalg operations to linalg.generic; names arguments and results that
-/// have no name (arg0, result0). The entry is @main, or the only public function. One diagnostic
-/// lists every operation that remains and is not supported.
+/// tosa-to-tensor), arith and math on tensors, and named linalg operations to linalg.generic; names
+/// arguments and results that have no name (arg0, result0). The entry is @main, or the only public
+/// function. One diagnostic lists every operation that remains and is not supported.
 mlir::OwningOpRef<mlir::ModuleOp> importMlir(mlir::MLIRContext &context, llvm::StringRef path,
                                              const ImportOptions &options, ImportKind &failureKind);
 
