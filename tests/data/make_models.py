@@ -244,6 +244,14 @@ def mlir_models():
         shutil.rmtree(case)
     write_case(folder, 0, [x.astype(np.float32), w.astype(np.float32)], [np.tanh(y).astype(np.float32)])
 
+    folder = HERE / "models/tensor_ops"
+    for case in folder.glob("case_*"):
+        shutil.rmtree(case)
+    for index, rows in enumerate((1, 7)):
+        x, bias = floats(85 + index, rows, 5), floats(87 + index, rows, 5)
+        y = np.where(x > bias, x.astype(np.float64), np.exp(x.astype(np.float64)) + bias)
+        write_case(folder, index, [x, bias], [y.astype(np.float32)])
+
 
 def main():
     for make in (residual, depthwise_se, transformer, dynamic_mlp, mixed_layout, external_data, integers, integer_powers,

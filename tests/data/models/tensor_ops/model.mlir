@@ -1,0 +1,9 @@
+// arith and math on whole tensors, one dimension dynamic.
+func.func @main(%x: tensor<?x5xf32> {gantry.dims = ["rows", ""]},
+                %bias: tensor<?x5xf32> {gantry.dims = ["rows", ""]}) -> tensor<?x5xf32> {
+  %e = math.exp %x : tensor<?x5xf32>
+  %sum = arith.addf %e, %bias : tensor<?x5xf32>
+  %larger = arith.cmpf ogt, %x, %bias : tensor<?x5xf32>
+  %chosen = arith.select %larger, %x, %sum : tensor<?x5xi1>, tensor<?x5xf32>
+  return %chosen : tensor<?x5xf32>
+}
