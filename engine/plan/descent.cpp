@@ -1,4 +1,5 @@
 #include "engine/plan/descent.h"
+#include "engine/plan/domain_search.h"
 #include "engine/plan/ejection_search.h"
 #include "engine/plan/item_table.h"
 #include "engine/plan/large_neighbourhood.h"
@@ -18,6 +19,8 @@ constexpr uint64_t kRoundPerPair = 8;
 /// Of the search that is the most likely to succeed under constraints: the exact one where no byte
 /// may be lost, the ejection search where there is some room.
 constexpr uint64_t kConstrainedShare = 4;
+/// Of the search around pinned values.
+constexpr uint64_t kPinnedShare = 8;
 /// Between the goal and the best where a height was asked for: for the case that it is out of
 /// reach.
 constexpr uint64_t kBetweenDivisor = 8;
@@ -27,6 +30,14 @@ bool isUneven(const Problem &problem) {
   return !hasWholeSizes(problem) ||
          std::adjacent_find(problem.alignment.begin(), problem.alignment.end(),
                             std::not_equal_to<>()) != problem.alignment.end();
+}
+
+/// Whether values lie already, other than in the way.
+bool hasPins(const Problem &problem) {
+  for (uint32_t i = 0; i + problem.obstacleCount < problem.count(); ++i)
+    if (problem.isFixed(i))
+      return true;
+  return false;
 }
 
 /// One problem on its way to its optimum.
@@ -44,6 +55,7 @@ public:
     ejects_ = EjectionSearch::canSearch(problem);
     if (ejects_)
       workToEject_ = EjectionSearch::workToBegin(problem);
+    pinned_ = hasPins(problem);
   }
 
   Optimum run(WorkMeter &meter) {
@@ -76,7 +88,8 @@ private:
     if (attempt(failed, ejectionAtGoal_, units, meter) == SearchResult::kFound)
       return;
     failed = std::max(failed, goal());
-    const uint64_t share = target_ > problem_.lowerBound ? units / kBetweenDivisor : units / 2;
+    const bool atHeight = target_ > problem_.lowerBound || (pinned_ && target_ > 0);
+    const uint64_t share = atHeight ? units / kBetweenDivisor : units / 2;
     while (!meter.exhausted() && optimum_.best.height > failed + unit_) {
       const uint64_t middle = failed + (optimum_.best.height - failed) / 2 / unit_ * unit_;
       if (middle == failed)
@@ -91,7 +104,15 @@ private:
     SearchResult result = SearchResult::kStopped;
     const uint64_t favoured = constrained_ ? kConstrainedShare * units : units;
     const bool isTight = capacity <= optimum_.bound;
-    if (portfolio_) {
+    if (pinned_ && capacity == goal() && DomainSearch::canSearch(problem_, capacity)) {
+      if (!domains_ || domainsCapacity_ != capacity)
+        domains_.emplace(problem_, capacity);
+      domainsCapacity_ = capacity;
+      WorkMeter part = meter.part(kPinnedShare * units);
+      result = domains_->run(part, offsets_);
+      meter.settle(part);
+    }
+    if (portfolio_ && result == SearchResult::kStopped) {
       WorkMeter part = meter.part(isTight ? favoured : units);
       result = portfolio_->fit(capacity, part, offsets_);
       meter.settle(part);
@@ -120,11 +141,14 @@ private:
   uint64_t unit_;
   bool boxesOnly_;
   bool constrained_;
+  bool pinned_ = false;
   bool ejects_ = false;
   uint64_t workToEject_ = 0; // before the first try
   LargeNeighbourhoodSearch neighbourhoods_;
   Optimum optimum_;
   std::optional<Portfolio> portfolio_;
+  std::optional<DomainSearch> domains_; // for domainsCapacity_
+  uint64_t domainsCapacity_ = 0;
   std::optional<EjectionSearch> ejectionAtGoal_; // keeps what it has for the next round
   std::optional<EjectionSearch> ejectionBetween_;
   std::vector<uint64_t> offsets_;

@@ -2,7 +2,8 @@
 //
 // In rounds of twice the work: the large-neighbourhood search where all items are boxes; then, at
 // the goal itself and at capacities between it and the best, the ejection search and the portfolio
-// of exact searches, which alone can prove that a capacity is out of reach.
+// of exact searches, which can prove that a capacity is out of reach; at the goal, where values are
+// pinned, the search around them (domain_search.h) too, which can prove that as well.
 //
 // Threads: pure functions. Deterministic where the meter has no deadline.
 #pragma once
