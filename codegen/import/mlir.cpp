@@ -170,10 +170,10 @@ void boundDims(mlir::func::FuncOp function, const std::vector<DimRange> &given) 
 mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRef path,
                                       const ImportOptions &options) {
   if (llvm::sys::fs::is_directory(path))
-    failBadInput(path + " is a folder, not a model");
+    failBadInput("it is a folder, not a model");
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
-    failBadInput("cannot read " + path + ": " + buffer.getError().message());
+    failBadInput("cannot read it: " + buffer.getError().message());
   context
       .loadDialect<mlir::func::FuncDialect, mlir::tensor::TensorDialect,
                    mlir::linalg::LinalgDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,

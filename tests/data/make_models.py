@@ -226,6 +226,24 @@ def integer_powers():
     onnx.save(model, folder / "model.onnx")
 
 
+def positions():
+    """Updates at known positions, and dots in an equation."""
+    g = Graph(9)
+    at = np.array([[[0, 1], [1, -1]], [[2, 0], [4, 3]]])
+    g.node("ScatterND", "data", g.constant(at), "updates", result="scattered")
+    g.node("Einsum", "data", "other", equation="...ij,...jk->k...i", result="product")
+    data, updates, other = floats(91, 5, 4, 3), floats(92, 2, 2, 3), floats(93, 1, 3, 2)
+    scattered = data.copy()
+    for place in np.ndindex(at.shape[:-1]):
+        scattered[tuple(at[place])] = updates[place]
+    product = np.einsum("bij,bjk->kbi", data.astype(np.float64), np.repeat(other, 5, 0))
+    folder = HERE / "models/positions"
+    shutil.rmtree(folder, ignore_errors=True)
+    write_case(folder, 0, [data, updates, other], [scattered, product.astype(np.float32)])
+    onnx.save(g.model("positions", [("data", F32, [5, 4, 3]), ("updates", F32, [2, 2, 3]), ("other", F32, [1, 3, 2])],
+                      [("scattered", F32, None), ("product", F32, None)]), folder / "model.onnx")
+
+
 def mlir_models():
     """linalg and TOSA as written by hand; their sources stand here because their weights do not."""
     a, b = floats(81, 37, 19), floats(82, 19, 45)
@@ -255,7 +273,7 @@ def mlir_models():
 
 def main():
     for make in (residual, depthwise_se, transformer, dynamic_mlp, mixed_layout, external_data, integers, integer_powers,
-                 mlir_models):
+                 positions, mlir_models):
         make()
     for folder in sorted((HERE / "models").iterdir()):
         size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())

@@ -241,6 +241,11 @@ ExitCode runInspect(const InspectOptions &options) {
       throw ToolError(ExitCode::kBadInput,
                       fmt::format("the plan of '{}' depends on the sizes of its inputs; give {}",
                                   options.model, symbolList(plan, "--dim {}=N")));
+    const std::string ending = std::filesystem::path(options.plot).extension().string();
+    if (!ending.empty() && ending != ".svg")
+      throw ToolError(ExitCode::kBadInput,
+                      fmt::format("--plot {}: the picture is SVG; name a file that ends with .svg",
+                                  options.plot));
     FileSet files;
     files.add(options.plot, std::string_view(drawPlan(plan, titleOf(options))));
     files.commit();

@@ -76,7 +76,7 @@ int runTool(int argc, char **argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {
     const auto chosen = app.get_subcommands();
-    print(chosen.empty() ? app.help() : chosen[0]->help());
+    print(chosen.empty() ? app.help() : chosen[0]->help("gantry"));
     finishOutput();
     return 0;
   } catch (const CLI::CallForVersion &version) {

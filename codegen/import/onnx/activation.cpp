@@ -13,11 +13,11 @@ using Activation = Scalar (*)(BodyBuilder &, const Node &, Scalar);
 
 template <Activation activation> void importActivation(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
-  import.setOutput(node, 0,
-                   import.elementwise({x}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-                     return activation(b, node, in[0]);
-}));
-} // namespace
+  Tensor result = import.elementwise({x}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+    return activation(b, node, in[0]);
+  });
+  import.setOutput(node, 0, result);
+}
 
 Scalar relu(BodyBuilder &b, const Node &, Scalar x) { return b.max(x, b.constant(x.type, 0)); }
 
@@ -120,13 +120,14 @@ void importPRelu(ImportContext &import, const Node &node) {
     column[0] = slope.dims[0];
     slope = import.reshape(slope, column);
   }
-  import.setOutput(node, 0,
-                   import.elementwise({x, slope}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-                     Scalar zero = b.constant(in[0].type, 0);
-  Scalar positive = b.compare(Compare::GreaterEqual, in[0], zero);
-  return b.select(positive, in[0], b.mul(in[0], in[1]));
-}));
-} // namespace gantry::importer
+  Tensor result =
+      import.elementwise({x, slope}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+        Scalar zero = b.constant(in[0].type, 0);
+        Scalar positive = b.compare(Compare::GreaterEqual, in[0], zero);
+        return b.select(positive, in[0], b.mul(in[0], in[1]));
+      });
+  import.setOutput(node, 0, result);
+}
 
 void importClip(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
@@ -139,6 +140,12 @@ void importClip(ImportContext &import, const Node &node) {
   } else {
     low = import.optionalInput(node, 1);
     high = import.optionalInput(node, 2);
+  }
+  for (const auto &limit : {low, high}) {
+    if (limit && limit->type != x.type)
+      failBadInput("the input is " + dtypeName(x.type) + ", a limit " + dtypeName(limit->type));
+    if (limit && limit->constant && limit->constant->elementCount() != 1)
+      failBadInput("a limit must be one number; it has the shape " + describeDims(limit->dims));
   }
   llvm::SmallVector<Tensor> operands{x};
   // A known limit is a constant of the body, an unknown one an operand.

@@ -61,6 +61,14 @@ void importRange(ImportContext &import, const Node &node) {
   Tensor start = import.input(node, 0), limit = import.input(node, 1),
          delta = import.input(node, 2);
   const DType type = start.type;
+  for (const Tensor &number : {start, limit, delta}) {
+    if (number.type != type)
+      failBadInput("the start is " + dtypeName(type) + ", another number " +
+                   dtypeName(number.type));
+    if (number.rank() > 1 || (number.rank() == 1 && !isStaticOne(number.dims[0])))
+      failBadInput("start, limit and delta must be one number each; one has the shape " +
+                   describeDims(number.dims));
+  }
   if (start.constant && limit.constant && delta.constant && isFloat(type)) {
     double from = start.constant->floatAt(0), step = delta.constant->floatAt(0);
     double count = std::ceil((limit.constant->floatAt(0) - from) / step);
@@ -119,6 +127,9 @@ void importOneHot(ImportContext &import, const Node &node) {
   auto depthInput = import.dimsInput(node, 1, "the depth");
   if (depthInput.size() != 1)
     failBadInput("the depth must be one number");
+  if (values.rank() != 1 || staticDim(values.dims[0]) != 2)
+    failBadInput("the values must be two, off and on; they have the shape " +
+                 describeDims(values.dims));
   Dim depth = depthInput[0];
   const int64_t axis = normalizeAxis(node.intAttribute("axis", -1), indices.rank() + 1);
   const unsigned rank = indices.rank() + 1;

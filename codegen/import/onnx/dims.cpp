@@ -3,6 +3,7 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <numeric>
 #include <algorithm>
 
 namespace gantry::importer {
@@ -64,19 +65,27 @@ struct Product {
   llvm::SmallVector<AffineExpr> factors;
 };
 
+std::pair<int64_t, AffineExpr> withoutContent(AffineExpr sum);
+
 void collectFactors(AffineExpr expr, Product &into) {
-  if (auto value = staticDim(expr)) {
+  auto scale = [&](int64_t value) {
     int64_t product = 0;
-    if (__builtin_mul_overflow(into.coefficient, *value, &product))
-      overflow(into.coefficient, "*", *value);
+    if (__builtin_mul_overflow(into.coefficient, value, &product))
+      overflow(into.coefficient, "*", value);
     into.coefficient = product;
-    return;
-  }
+  };
+  if (auto value = staticDim(expr))
+    return scale(*value);
   if (expr.getKind() == AffineExprKind::Mul) {
     auto binary = mlir::cast<AffineBinaryOpExpr>(expr);
     collectFactors(binary.getLHS(), into);
     collectFactors(binary.getRHS(), into);
     return;
+  }
+  if (expr.getKind() == AffineExprKind::Add) { // 3 a + 3 is 3 (a + 1)
+    auto [content, primitive] = withoutContent(expr);
+    scale(content);
+    expr = primitive;
   }
   into.factors.push_back(expr);
 }
@@ -155,6 +164,21 @@ AffineExpr build(Sum sum, AffineExpr like) {
   if (!result)
     return constantLike(like, sum.constant);
   return sum.constant == 0 ? result : result + sum.constant;
+}
+
+/// A sum as what divides all its parts times the rest.
+std::pair<int64_t, AffineExpr> withoutContent(AffineExpr expr) {
+  Sum sum;
+  collectTerms(expr, 1, sum);
+  int64_t content = sum.constant == INT64_MIN ? 1 : std::abs(sum.constant);
+  for (auto &[term, coefficient] : sum.terms)
+    content = coefficient == INT64_MIN ? 1 : std::gcd(content, coefficient);
+  if (content <= 1)
+    return {1, expr};
+  sum.constant /= content;
+  for (auto &[term, coefficient] : sum.terms)
+    coefficient /= content;
+  return {content, build(sum, expr)};
 }
 
 Sum sumOf(Dim a, int64_t scaleA, Dim b, int64_t scaleB) {
@@ -245,18 +269,49 @@ Dim productOf(mlir::MLIRContext *context, llvm::ArrayRef<Dim> dims) {
   return product;
 }
 
+/// What a dimension is at least, over all values of its symbols (each at least 1).
+static std::optional<int64_t> leastOf(Dim dim) {
+  if (auto value = staticDim(dim))
+    return value;
+  if (mlir::isa<AffineSymbolExpr>(dim))
+    return 1;
+  auto binary = mlir::cast<AffineBinaryOpExpr>(dim);
+  const auto a = leastOf(binary.getLHS()), b = leastOf(binary.getRHS());
+  if (dim.getKind() == AffineExprKind::Mod)
+    return 0;
+  if (!a || !b)
+    return std::nullopt;
+  int64_t result = 0;
+  switch (dim.getKind()) {
+  case AffineExprKind::Add:
+    return llvm::AddOverflow(*a, *b, result) ? std::nullopt : std::optional(result);
+  case AffineExprKind::Mul: // the least of factors that are not negative
+    return *a < 0 || *b < 0 || llvm::MulOverflow(*a, *b, result) ? std::nullopt
+                                                                 : std::optional(result);
+  default: { // quotients by what is positive: of the least by a known divisor, else not negative
+    const auto divisor = staticDim(binary.getRHS());
+    if (divisor && *divisor > 0)
+      return dim.getKind() == AffineExprKind::FloorDiv ? floorDiv(*a, *divisor)
+                                                       : -floorDiv(-*a, *divisor);
+    return *a >= 0 && *b > 0 ? std::optional<int64_t>(0) : std::nullopt;
+  }
+  }
+}
+
 std::optional<int> compareDims(Dim a, Dim b) {
   Sum difference = sumOf(a, 1, b, -1);
-  int64_t least = difference.constant; // every term is at least 1 where it is a product of symbols
+  int64_t least = difference.constant;
   bool positive = true, negative = true, none = true;
   for (auto &[term, coefficient] : difference.terms) {
     if (coefficient == 0)
       continue;
     none = false;
-    if (!mlir::isa<AffineSymbolExpr>(term) && term.getKind() != AffineExprKind::Mul)
+    const auto leastTerm = leastOf(term);
+    int64_t share = 0;
+    if (!leastTerm || llvm::MulOverflow(coefficient, *leastTerm, share) ||
+        llvm::AddOverflow(least, share, least))
       return std::nullopt;
     (coefficient > 0 ? negative : positive) = false;
-    least += coefficient;
   }
   if (none)
     return difference.constant < 0 ? -1 : difference.constant > 0;

@@ -52,11 +52,12 @@ void importBinary(ImportContext &import, const Node &node) {
     failBadInput("its operands are " + dtypeName(a.type) + " and " + dtypeName(b.type));
   if (auto folded = foldSymbolic(import, a, b, symbolic))
     return import.setOutput(node, 0, *folded);
-  import.setOutput(node, 0,
-                   import.elementwise({a, b}, a.type, [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
-                     return binary(body, x[0], x[1]);
-}));
-} // namespace
+  Tensor result =
+      import.elementwise({a, b}, a.type, [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
+        return binary(body, x[0], x[1]);
+      });
+  import.setOutput(node, 0, result);
+}
 
 Scalar add(BodyBuilder &b, Scalar x, Scalar y) { return b.add(x, y); }
 Scalar sub(BodyBuilder &b, Scalar x, Scalar y) { return b.sub(x, y); }
@@ -148,12 +149,12 @@ template <Compare op> void importCompare(ImportContext &import, const Node &node
     if (auto folded = foldSymbolic(import, a, b, decide))
       return import.setOutput(node, 0, import.cast(*folded, DType::Bool));
   }
-  import.setOutput(node, 0,
-                   import.elementwise({a, b}, DType::Bool,
-                                      [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
-                                        return body.compare(op, x[0], x[1]);
-}));
-} // namespace gantry::importer
+  Tensor result =
+      import.elementwise({a, b}, DType::Bool, [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
+        return body.compare(op, x[0], x[1]);
+      });
+  import.setOutput(node, 0, result);
+}
 
 using UnaryBody = Scalar (*)(BodyBuilder &, Scalar);
 
@@ -175,10 +176,9 @@ Scalar bitNot(BodyBuilder &b, Scalar x) { return b.xorBits(x, b.constantInt(x.ty
 
 template <UnaryBody body> void importUnary(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
-  import.setOutput(node, 0,
-                   import.elementwise({x}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-                     return body(b, in[0]);
-}));
+  Tensor result = import.elementwise(
+      {x}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) { return body(b, in[0]); });
+  import.setOutput(node, 0, result);
 }
 
 // Rounding leaves integers as they are, symbolic ones too.
@@ -203,10 +203,9 @@ void importNeg(ImportContext &import, const Node &node) {
 
 void importIsNaN(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
-  import.setOutput(node, 0,
-                   import.elementwise({x}, DType::Bool, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-                     return b.isNaN(in[0]);
-}));
+  Tensor result = import.elementwise(
+      {x}, DType::Bool, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) { return b.isNaN(in[0]); });
+  import.setOutput(node, 0, result);
 }
 
 void importIsInf(ImportContext &import, const Node &node) {
@@ -281,19 +280,21 @@ void importMod(ImportContext &import, const Node &node) {
         return staticDim(y) && *staticDim(y) > 0 ? modDims(x, y) : Dim();
       }))
     return import.setOutput(node, 0, *folded);
-  import.setOutput(
-      node, 0, import.elementwise({a, b}, a.type, [&](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
+  Tensor result =
+      import.elementwise({a, b}, a.type, [&](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
         return fmod ? body.rem(x[0], x[1]) : body.floorMod(x[0], x[1]);
-}));
+      });
+  import.setOutput(node, 0, result);
 }
 
 void importBitShift(ImportContext &import, const Node &node) {
   Tensor a = import.input(node, 0), b = import.input(node, 1);
   const bool left = node.stringAttribute("direction", "") == "LEFT";
-  import.setOutput(
-      node, 0, import.elementwise({a, b}, a.type, [&](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
+  Tensor result =
+      import.elementwise({a, b}, a.type, [&](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
         return left ? body.shiftLeft(x[0], x[1]) : body.shiftRight(x[0], x[1]);
-}));
+      });
+  import.setOutput(node, 0, result);
 }
 
 void importWhere(ImportContext &import, const Node &node) {
@@ -314,11 +315,10 @@ void importWhere(ImportContext &import, const Node &node) {
     bool scalar = condition.rank() + a.rank() + b.rank() == 0;
     return import.setOutput(node, 0, import.fromContent(a.type, out, scalar));
   }
-  import.setOutput(node, 0,
-                   import.elementwise({condition, a, b}, a.type,
-                                      [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
-                                        return body.select(x[0], x[1], x[2]);
-}));
+  Tensor result = import.elementwise(
+      {condition, a, b}, a.type,
+      [](BodyBuilder &body, llvm::ArrayRef<Scalar> x) { return body.select(x[0], x[1], x[2]); });
+  import.setOutput(node, 0, result);
 }
 
 DType legacyType(llvm::StringRef name) {

@@ -1,4 +1,5 @@
-// Operators that read elements at computed positions: Gather and kin, and Pad with its modes.
+// Operators that read elements at computed positions: Gather and kin, ScatterND at known positions,
+// and Pad with its modes.
 //
 // Positions are computed in the body; negative indices count from the end, and what is out of range
 // is clamped, so that no kernel reads outside of its operand.
@@ -23,6 +24,13 @@ Scalar wrapIndex(BodyBuilder &b, Scalar index, Dim dim) {
 void checkIndices(const Tensor &indices) {
   if (indices.type != DType::I32 && indices.type != DType::I64)
     failBadInput("the indices are " + dtypeName(indices.type) + "; they must be i32 or i64");
+}
+
+/// Where there are positions to read, there must be something at them.
+void checkNotEmpty(const Tensor &data, Dim size, const Tensor &indices) {
+  const bool nothing = llvm::any_of(indices.dims, [](Dim dim) { return staticDim(dim) == 0; });
+  if (staticDim(size) == 0 && !nothing)
+    failBadInput("there is nothing to gather in a dimension of 0 of " + describeDims(data.dims));
 }
 
 // One known position: a slice, or an element of a shape.
@@ -57,6 +65,7 @@ void importGather(ImportContext &import, const Node &node) {
   if (data.rank() == 0)
     failBadInput("Gather from a scalar");
   const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), data.rank());
+  checkNotEmpty(data, data.dims[axis], indices);
   if (gatherOne(import, node, data, indices, axis))
     return;
   if (data.content && !data.constant && data.rank() == 1 && indices.constant &&
@@ -111,6 +120,7 @@ void importGatherElements(ImportContext &import, const Node &node) {
     failBadInput("the data " + describeDims(data.dims) + " and the indices " +
                  describeDims(indices.dims) + " have different ranks");
   const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), data.rank());
+  checkNotEmpty(data, data.dims[axis], indices);
   const unsigned rank = data.rank();
   GenericSpec spec;
   spec.reduction.assign(rank, false);
@@ -153,6 +163,7 @@ void importGatherNd(ImportContext &import, const Node &node) {
     for (unsigned i = 0; i < outer; ++i)
       exprs.push_back(import.loop(i));
     exprs.push_back(import.number(k));
+    checkNotEmpty(data, data.dims[batch + k], indices);
     spec.inputs.push_back({indices, import.map(rank, exprs)});
     spec.usesDims |= !staticDim(data.dims[batch + k]);
   }
@@ -166,6 +177,74 @@ void importGatherNd(ImportContext &import, const Node &node) {
     for (unsigned i = outer; i < rank; ++i)
       at.push_back(b.loopIndex(i));
     return b.extract(0, at);
+  };
+  import.setOutput(node, 0, import.generic(spec));
+}
+
+// What torch makes of a slice that is assigned to: positions that are known when it is compiled.
+// Turned around, they say for each place of the data which update lies there, or none.
+void importScatterNd(ImportContext &import, const Node &node) {
+  Tensor data = import.input(node, 0), indices = import.input(node, 1),
+         updates = import.input(node, 2);
+  checkIndices(indices);
+  if (const std::string reduction = node.stringAttribute("reduction", "none"); reduction != "none")
+    failUnsupported("a reduction of \"" + reduction + "\"");
+  if (!indices.constant)
+    failUnsupported("the indices depend on the values of tensors; they must be constant");
+  if (data.type != updates.type)
+    failBadInput("the data is " + dtypeName(data.type) + ", the updates " +
+                 dtypeName(updates.type));
+  const int64_t depth = indices.rank() == 0 ? 0 : indices.constant->dims.back();
+  if (depth < 1 || depth > data.rank())
+    failBadInput("the last dimension of the indices " + describeDims(indices.dims) +
+                 " does not fit the data " + describeDims(data.dims));
+  Dims expected(indices.dims.begin(), indices.dims.end() - 1);
+  expected.append(data.dims.begin() + depth, data.dims.end());
+  if (expected.size() != updates.dims.size())
+    failBadInput("updates of the shape " + describeDims(updates.dims) + "; data and indices want " +
+                 describeDims(expected));
+  for (auto [own, wanted] : llvm::zip(updates.dims, expected))
+    import.requireEqual(own, wanted);
+
+  const auto places = staticDims(llvm::ArrayRef(data.dims).take_front(depth), "a scattered axis");
+  std::vector<int64_t> updateAt(checkedCount(places), -1);
+  const int64_t rows = indices.constant->elementCount() / depth;
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t place = 0;
+    for (int64_t k = 0; k < depth; ++k) {
+      const int64_t index = indices.constant->intAt(row * depth + k);
+      if (index < -places[k] || index >= places[k])
+        failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of " +
+                     llvm::Twine(places[k]));
+      place = place * places[k] + (index < 0 ? index + places[k] : index);
+    }
+    updateAt[place] = row;
+  }
+  if (rows == 0)
+    return import.setOutput(node, 0, data);
+
+  Dims flat{import.number(rows)};
+  flat.append(data.dims.begin() + depth, data.dims.end());
+  Tensor lines = import.reshape(updates, flat);
+  const unsigned rank = data.rank();
+  llvm::SmallVector<mlir::AffineExpr> outer;
+  for (unsigned i = 0; i < depth; ++i)
+    outer.push_back(import.loop(i));
+  GenericSpec spec;
+  spec.resultType = data.type;
+  spec.resultDims = data.dims;
+  spec.reduction.assign(rank, false);
+  spec.inputs.push_back(
+      {data, mlir::AffineMap::getMultiDimIdentityMap(rank, import.mlirContext())});
+  spec.inputs.push_back(
+      {import.fromConstant(makeInts(DType::I32, places, updateAt)), import.map(rank, outer)});
+  spec.captured.push_back(lines);
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar) {
+    Scalar none = b.constantInt(DType::I32, 0);
+    llvm::SmallVector<Scalar> at{b.cast(b.max(x[1], none), DType::Index)};
+    for (unsigned i = depth; i < rank; ++i)
+      at.push_back(b.loopIndex(i));
+    return b.select(b.compare(Compare::Less, x[1], none), x[0], b.extract(0, at));
   };
   import.setOutput(node, 0, import.generic(spec));
 }
@@ -269,6 +348,7 @@ void addGatherOperators(OperatorTable &table) {
   table["Gather"] = importGather;
   table["GatherElements"] = importGatherElements;
   table["GatherND"] = importGatherNd;
+  table["ScatterND"] = importScatterNd;
   table["Pad"] = importPad;
 }
 

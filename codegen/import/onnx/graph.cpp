@@ -25,20 +25,19 @@ namespace {
 
 std::shared_ptr<onnx::ModelProto> loadModel(llvm::StringRef path) {
   if (llvm::sys::fs::is_directory(path))
-    failBadInput(path + " is a folder, not a model");
+    failBadInput("it is a folder, not a model");
   auto buffer =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
-    failBadInput("cannot read " + path + ": " + buffer.getError().message());
+    failBadInput("cannot read it: " + buffer.getError().message());
   const size_t size = (*buffer)->getBufferSize();
   if (size > INT32_MAX)
-    failBadInput(path + " has " + llvm::Twine(size) +
+    failBadInput("it has " + llvm::Twine(size) +
                  " bytes; protobuf ends at 2 GiB, so larger weights must be external data");
   google::protobuf::LogSilencer silence; // a damaged file is one diagnostic of ours
   auto model = std::make_shared<onnx::ModelProto>();
   if (size == 0 || !model->ParseFromArray((*buffer)->getBufferStart(), int(size)))
-    failBadInput(path + " is not an ONNX model: it is truncated or damaged (" + llvm::Twine(size) +
-                 " bytes)");
+    failBadInput("not an ONNX model: it is truncated or damaged (" + llvm::Twine(size) + " bytes)");
   if (!model->has_graph() || (model->graph().node_size() == 0 && model->graph().output_size() == 0))
     failBadInput(path + " is not an ONNX model: it has no graph");
   return model;
@@ -432,7 +431,13 @@ private:
   // The shape that the model declares for an output must agree with what its operators compute.
   void checkDeclared(const onnx::ValueInfoProto &info) {
     const Tensor *tensor = import_->lookup(info.name());
-    if (!tensor || !info.type().has_tensor_type() || !info.type().tensor_type().has_shape())
+    if (!tensor || !info.type().has_tensor_type())
+      return;
+    const int declaredType = info.type().tensor_type().elem_type();
+    if (declaredType != 0 && dtypeFromOnnx(declaredType) != tensor->type)
+      failBadInput("the model declares " + dtypeName(dtypeFromOnnx(declaredType)) +
+                   ", but its operators give " + dtypeName(tensor->type));
+    if (!info.type().tensor_type().has_shape())
       return;
     const auto &shape = info.type().tensor_type().shape();
     bool agrees = shape.dim_size() == tensor->rank();

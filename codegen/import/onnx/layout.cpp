@@ -10,12 +10,14 @@ void importIdentity(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, import.input(node, 0));
 }
 
-// Inference: the identity, and a mask of ones.
+// Inference, or training that drops nothing: the identity, and a mask of ones.
 void importDropout(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   if (node.hasInput(2)) {
     Constant training = import.constantInput(node, 2, "training_mode");
-    if (training->elementCount() != 1 || training->intAt(0) != 0)
+    const Constant ratio = node.hasInput(1) ? import.constantInput(node, 1, "ratio") : nullptr;
+    const bool dropsNothing = ratio && ratio->elementCount() == 1 && ratio->floatAt(0) == 0;
+    if (!dropsNothing && (training->elementCount() != 1 || training->intAt(0) != 0))
       failUnsupported("Dropout in training mode is not supported; export for inference");
   }
   import.setOutput(node, 0, x);

@@ -3,6 +3,8 @@
 
 #include "codegen/import/onnx/registry.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <map>
 
 namespace gantry::importer {
@@ -161,31 +163,55 @@ void importGemm(ImportContext &import, const Node &node) {
 }
 
 // "bij,bjk->bik": each letter is a loop; letters that the result lacks are summed over.
+// "..." as one digit for each dimension that it stands for, counted from the right: "10ij".
+std::string withDots(llvm::StringRef term, int64_t dots) {
+  const size_t at = term.find("...");
+  if (at == llvm::StringRef::npos)
+    return term.str();
+  std::string digits;
+  for (int64_t i = dots; i-- > 0;)
+    digits += static_cast<char>('0' + i);
+  return term.take_front(at).str() + digits + term.drop_front(at + 3).str();
+}
+
 void importEinsum(ImportContext &import, const Node &node) {
   std::string equation = node.stringAttribute("equation", "");
   equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
-  if (equation.find('.') != std::string::npos)
-    failUnsupported("the equation \"" + equation + "\": ellipses are not supported");
+  auto impossible = [&]() { failBadInput("the equation \"" + equation + "\" is impossible"); };
   size_t arrow = equation.find("->");
   std::string left = equation.substr(0, arrow);
-  llvm::SmallVector<llvm::StringRef> terms;
-  llvm::StringRef(left).split(terms, ',');
-  if (terms.size() != node.inputCount())
-    failBadInput("the equation \"" + equation + "\" has " + llvm::Twine(terms.size()) +
+  llvm::SmallVector<llvm::StringRef> written;
+  llvm::StringRef(left).split(written, ',');
+  if (written.size() != node.inputCount())
+    failBadInput("the equation \"" + equation + "\" has " + llvm::Twine(written.size()) +
                  " terms for " + llvm::Twine(node.inputCount()) + " inputs");
   std::map<char, Dim> sizes;
   std::map<char, int> uses;
   llvm::SmallVector<Tensor> operands;
-  for (size_t i = 0; i < terms.size(); ++i) {
+  std::vector<std::string> terms;
+  int64_t mostDots = 0;
+  for (size_t i = 0; i < written.size(); ++i) {
     operands.push_back(import.input(node, i));
-    if (int64_t(terms[i].size()) != operands[i].rank())
-      failBadInput("the term \"" + terms[i] + "\" does not match the shape " +
+    const int64_t letters = int64_t(written[i].size()) - 3;
+    const int64_t dots = written[i].contains("...") ? operands[i].rank() - letters : 0;
+    if (dots >= 0 && written[i].contains("..."))
+      mostDots = std::max(mostDots, dots);
+    terms.push_back(withDots(written[i], dots));
+    if (int64_t(terms[i].size()) != operands[i].rank() || dots < 0)
+      failBadInput("the term \"" + written[i] + "\" does not match the shape " +
                    describeDims(operands[i].dims));
     for (auto [letter, dim] : llvm::zip(terms[i], operands[i].dims)) {
+      if (!llvm::isAlpha(letter) && !(written[i].contains("...") && llvm::isDigit(letter)))
+        impossible();
       auto [it, added] = sizes.try_emplace(letter, dim);
       ++uses[letter];
-      if (added)
+      // What "..." stands for is broadcast.
+      if (added || (llvm::isDigit(letter) && isStaticOne(dim)))
         continue;
+      if (llvm::isDigit(letter) && isStaticOne(it->second)) {
+        it->second = dim;
+        continue;
+      }
       if (it->second != dim && staticDim(it->second) && staticDim(dim))
         failBadInput("the letter '" + llvm::Twine(letter) + "' stands for " +
                      llvm::Twine(*staticDim(it->second)) + " and for " +
@@ -194,17 +220,22 @@ void importEinsum(ImportContext &import, const Node &node) {
     }
   }
   std::string right;
-  if (arrow != std::string::npos)
-    right = equation.substr(arrow + 2);
-  else
+  if (arrow != std::string::npos) {
+    const std::string result = equation.substr(arrow + 2);
+    if (llvm::any_of(result, llvm::isDigit))
+      impossible();
+    right = withDots(result, mostDots);
+  } else {
+    right = withDots("...", mostDots);
     for (auto &[letter, count] : uses)
-      if (count == 1)
+      if (count == 1 && !llvm::isDigit(letter))
         right += letter;
+  }
   std::map<char, unsigned> loops;
   GenericSpec spec;
   for (char letter : right) {
     if (!sizes.count(letter) || !loops.try_emplace(letter, loops.size()).second)
-      failBadInput("the equation \"" + equation + "\" is impossible");
+      impossible();
     spec.resultDims.push_back(sizes[letter]);
   }
   for (auto &[letter, size] : sizes)
@@ -212,17 +243,19 @@ void importEinsum(ImportContext &import, const Node &node) {
   spec.reduction.assign(loops.size(), false);
   for (size_t i = right.size(); i < loops.size(); ++i)
     spec.reduction[i] = true;
-  auto mapOf = [&](llvm::StringRef letters) {
+  auto mapOf = [&](llvm::StringRef letters, const Tensor *operand) {
     llvm::SmallVector<mlir::AffineExpr> exprs;
-    for (char letter : letters)
-      exprs.push_back(import.loop(loops[letter]));
+    for (auto [i, letter] : llvm::enumerate(letters)) {
+      const bool repeated = operand && isStaticOne(operand->dims[i]) && !isStaticOne(sizes[letter]);
+      exprs.push_back(repeated ? import.number(0) : import.loop(loops[letter]));
+    }
     return import.map(loops.size(), exprs);
   };
   for (size_t i = 0; i < terms.size(); ++i)
-    spec.inputs.push_back({operands[i], mapOf(terms[i])});
+    spec.inputs.push_back({operands[i], mapOf(terms[i], &operands[i])});
   const bool sums = right.size() < loops.size();
   spec.resultType = operands[0].type;
-  spec.resultMap = mapOf(right);
+  spec.resultMap = mapOf(right, nullptr);
   if (sums)
     spec.init = zeroOf(spec.resultType);
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar sum) {

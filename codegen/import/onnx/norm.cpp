@@ -26,12 +26,12 @@ void importSoftmax(ImportContext &import, const Node &node) {
         return b.unary(Unary::Exp, b.sub(in[0], in[1]));
       });
   Tensor sum = reduceSum(import, powers, axes, true);
-  import.setOutput(node, 0,
-                   import.elementwise({powers, sum}, x.type,
-                                      [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-                                        return b.div(in[0], in[1]);
-}));
-} // namespace
+  Tensor result =
+      import.elementwise({powers, sum}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+        return b.div(in[0], in[1]);
+      });
+  import.setOutput(node, 0, result);
+}
 
 void importLogSoftmax(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
@@ -46,12 +46,12 @@ void importLogSoftmax(ImportContext &import, const Node &node) {
         return b.unary(Unary::Exp, in[0]);
       });
   Tensor sum = reduceSum(import, powers, axes, true);
-  import.setOutput(node, 0,
-                   import.elementwise({shifted, sum}, x.type,
-                                      [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-                                        return b.sub(in[0], b.unary(Unary::Log, in[1]));
-}));
-} // namespace gantry::importer
+  Tensor result =
+      import.elementwise({shifted, sum}, x.type, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+        return b.sub(in[0], b.unary(Unary::Log, in[1]));
+      });
+  import.setOutput(node, 0, result);
+}
 
 void importBatchNormalization(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
@@ -217,13 +217,14 @@ void importLpNormalization(ImportContext &import, const Node &node) {
     return p == 2 ? b.mul(in[0], in[0]) : b.unary(Unary::Abs, in[0]);
   });
   Tensor sum = reduceSum(import, powers, {axis}, true);
-  import.setOutput(
-      node, 0, import.elementwise({x, sum}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+  Tensor result =
+      import.elementwise({x, sum}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
         Scalar norm = p == 2 ? b.unary(Unary::Sqrt, in[1]) : in[1];
-  // 0 / 0 counts as 0.
-  Scalar zero = b.constant(x.type, 0);
-  return b.select(b.compare(Compare::Equal, norm, zero), zero, b.div(in[0], norm));
-}));
+        // 0 / 0 counts as 0.
+        Scalar zero = b.constant(x.type, 0);
+        return b.select(b.compare(Compare::Equal, norm, zero), zero, b.div(in[0], norm));
+      });
+  import.setOutput(node, 0, result);
 }
 
 // x / (bias + alpha / size * sum of squares over neighbouring channels) ^ beta
@@ -260,12 +261,13 @@ void importLrn(ImportContext &import, const Node &node) {
     return b.add(sum, b.mul(in[0], in[0]));
   };
   Tensor squares = import.generic(spec);
-  import.setOutput(
-      node, 0, import.elementwise({x, squares}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
+  Tensor result =
+      import.elementwise({x, squares}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
         Scalar scaled = b.mul(in[1], b.constant(x.type, alpha / static_cast<double>(size)));
-  Scalar base = b.add(scaled, b.constant(x.type, bias));
-  return b.div(in[0], b.power(base, b.constant(x.type, beta)));
-}));
+        Scalar base = b.add(scaled, b.constant(x.type, bias));
+        return b.div(in[0], b.power(base, b.constant(x.type, beta)));
+      });
+  import.setOutput(node, 0, result);
 }
 
 } // namespace

@@ -78,11 +78,11 @@ Scalar addUp(BodyBuilder &b, Scalar element, Scalar sum) { return b.add(sum, ele
 void importMaxPool(ImportContext &import, const Node &node) {
   Tensor x = poolInput(import, node);
   Windows w = readWindows(node, x.dims, {});
-  import.setOutput(node, 0, padAndPool(import, x, w, lowestOf(x.type),
-                                       [](BodyBuilder &b, Scalar element, Scalar most) {
-                                         return b.max(most, element);
-}));
-} // namespace
+  Tensor result =
+      padAndPool(import, x, w, lowestOf(x.type),
+                 [](BodyBuilder &b, Scalar element, Scalar most) { return b.max(most, element); });
+  import.setOutput(node, 0, result);
+}
 
 // Elements of each window that are no padding, along one axis.
 llvm::SmallVector<double> windowCounts(const Windows &w, size_t axis, int64_t size) {
@@ -209,7 +209,7 @@ void importGlobalLpPool(ImportContext &import, const Node &node) {
       node, 0, rooted(import, reduceSum(import, powered(import, x, p), spatialAxes(x), true), p));
 }
 
-} // namespace gantry::importer
+} // namespace
 
 void addPoolOperators(OperatorTable &table) {
   table["MaxPool"] = importMaxPool;

@@ -54,7 +54,7 @@ ModelBuilder smallModel() {
 
 TEST(BadInput, FilesThatAreNoModels) {
   Scratch scratch;
-  expectError(scratch.path("absent.onnx"), "absent.onnx: No such file");
+  expectError(scratch.path("absent.onnx"), "cannot read it: No such file");
   expectError(scratch.write("empty.onnx", ""), "not an ONNX model");
   expectError(scratch.write("text.onnx", "hello, this is no protobuf"), "not an ONNX model");
   expectError(scratch.write("model.txt", "x"), "neither an .onnx nor an .mlir");
@@ -151,6 +151,68 @@ TEST(BadInput, ImpossibleShapes) {
   ModelBuilder::attribute(position.node("ArgMax", {"x"}, {"y"}), "axis", int64_t(1));
   position.output("y");
   expectError(position, "axis 1 has no elements to take a position of");
+
+  ModelBuilder range; // a start without a number
+  range.ints("none", {});
+  range.ints("end", {3});
+  range.ints("step", {1});
+  range.node("Range", {"none", "end", "step"}, {"y"});
+  range.output("y");
+  expectError(range, "one has the shape [0]");
+
+  ModelBuilder clip;
+  clip.input("x", {"2"});
+  clip.ints("low", {1});
+  clip.node("Clip", {"x", "low"}, {"y"});
+  clip.output("y");
+  expectError(clip, "the input is f32, a limit i64");
+
+  ModelBuilder limits;
+  limits.input("x", {"2"});
+  limits.weights("low", {3});
+  limits.node("Clip", {"x", "low"}, {"y"});
+  limits.output("y");
+  expectError(limits, "a limit must be one number; it has the shape [3]");
+
+  ModelBuilder oneHot;
+  oneHot.input("x", {"2"}, 7);
+  oneHot.ints("depth", {4});
+  oneHot.weights("values", {1});
+  oneHot.node("OneHot", {"x", "depth", "values"}, {"y"});
+  oneHot.output("y");
+  expectError(oneHot, "the values must be two");
+
+  ModelBuilder nothing;
+  nothing.input("x", {"0", "4"});
+  nothing.input("at", {"3"}, 7);
+  nothing.node("Gather", {"x", "at"}, {"y"});
+  nothing.output("y");
+  expectError(nothing, "nothing to gather");
+
+  ModelBuilder type;
+  type.input("x", {"2"});
+  type.node("Relu", {"x"}, {"y"});
+  type.output("y", {"2"}, 7);
+  expectError(type, "declares i64, but its operators give f32");
+
+  ModelBuilder scatter;
+  scatter.input("x", {"3", "2"});
+  scatter.input("u", {"1", "2"});
+  scatter.ints("at", {3});
+  scatter.ints("shape", {1, 1});
+  scatter.node("Reshape", {"at", "shape"}, {"rows"});
+  scatter.node("ScatterND", {"x", "rows", "u"}, {"y"});
+  scatter.output("y");
+  expectError(scatter, "the index 3 is outside of a dimension of 3");
+
+  ModelBuilder dots;
+  dots.input("x", {"3", "2"});
+  onnx::AttributeProto &equation = *dots.node("Einsum", {"x"}, {"y"}).add_attribute();
+  equation.set_name("equation");
+  equation.set_type(onnx::AttributeProto::STRING);
+  equation.set_s("...ijk->...i");
+  dots.output("y");
+  expectError(dots, "does not match the shape [3, 2]");
 
   ModelBuilder product;
   product.input("x", {"2", "3"});
