@@ -3,12 +3,11 @@
 #include "codegen/import/dim_ranges.h"
 #include "codegen/import/onnx/context.h"
 #include "codegen/import/onnx/fold_scale.h"
+#include "codegen/import/onnx/load.h"
 #include "codegen/import/onnx/registry.h"
 #include "codegen/import/tensor_proto.h"
 
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,26 +21,6 @@
 namespace gantry::importer {
 
 namespace {
-
-std::shared_ptr<onnx::ModelProto> loadModel(llvm::StringRef path) {
-  if (llvm::sys::fs::is_directory(path))
-    failBadInput("it is a folder, not a model");
-  auto buffer =
-      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    failBadInput("cannot read it: " + buffer.getError().message());
-  const size_t size = (*buffer)->getBufferSize();
-  if (size > INT32_MAX)
-    failBadInput("it has " + llvm::Twine(size) +
-                 " bytes; protobuf ends at 2 GiB, so larger weights must be external data");
-  google::protobuf::LogSilencer silence; // a damaged file is one diagnostic of ours
-  auto model = std::make_shared<onnx::ModelProto>();
-  if (size == 0 || !model->ParseFromArray((*buffer)->getBufferStart(), int(size)))
-    failBadInput("not an ONNX model: it is truncated or damaged (" + llvm::Twine(size) + " bytes)");
-  if (!model->has_graph() || (model->graph().node_size() == 0 && model->graph().output_size() == 0))
-    failBadInput(path + " is not an ONNX model: it has no graph");
-  return model;
-}
 
 bool isDefaultDomain(llvm::StringRef domain) { return domain.empty() || domain == "ai.onnx"; }
 
