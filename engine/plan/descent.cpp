@@ -20,7 +20,7 @@ constexpr uint64_t kRoundPerPair = 8;
 /// may be lost, the ejection search where there is some room.
 constexpr uint64_t kConstrainedShare = 4;
 /// Of the search around pinned values.
-constexpr uint64_t kPinnedShare = 8;
+constexpr uint64_t kPinnedShare = 16;
 /// Between the goal and the best where a height was asked for: for the case that it is out of
 /// reach.
 constexpr uint64_t kBetweenDivisor = 8;

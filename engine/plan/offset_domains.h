@@ -9,6 +9,7 @@
 //    step's slack, the capacity less the sizes of all its items. Where they equal it, all others
 //    must be covered: an address that one item alone can cover is that item's, and an item begins
 //    where another can end, or something fixed does, and ends where another can begin.
+//  - Where it equals all but a little, no more than that lies empty below and above an item.
 //  - A run of addresses between what is placed must be filled, but for what the step can spare: by
 //    some sum of the sizes of those that can lie there (knapsack reasoning: Trick 2003). An item
 //    without which there is no such sum lies there, and one with which there is none does not.
@@ -120,6 +121,7 @@ private:
   bool fillRuns(uint32_t step, uint32_t lost);
   bool fillRun(uint32_t step, uint32_t begin, uint32_t end, uint32_t spare);
   void noteChanged(uint32_t item);
+  void keepNear(uint32_t step, uint32_t spare);
   void findEnds(uint32_t step);
   void restOnSomething(uint32_t item);
 

@@ -5,6 +5,13 @@
 
 namespace gantry::plan {
 
+namespace {
+
+/// Of the capacity: a step that can spare no more than this says something of borders.
+constexpr uint32_t kNearlyTightShare = 64;
+
+} // namespace
+
 /// Each run of addresses between what is placed must be filled, but for what the step can spare.
 bool OffsetDomains::fillRuns(uint32_t index, uint32_t lost) {
   const Step &step = steps_[index];
@@ -122,8 +129,11 @@ bool OffsetDomains::filterStep(uint32_t index) {
   }
   if (!fillRuns(index, lost))
     return false;
-  if (!step.isTight)
+  if (!step.isTight) {
+    if (step.slack - lost <= capacity_ / kNearlyTightShare)
+      keepNear(index, step.slack - lost);
     return true;
+  }
   work_ += static_cast<uint64_t>(words) * (step.last - step.first) * 8;
   for (std::vector<uint64_t> *row : {&startsOnce_, &startsTwice_, &endsOnce_, &endsTwice_})
     std::fill(row->begin(), row->end(), 0);
@@ -183,6 +193,48 @@ bool OffsetDomains::filterStep(uint32_t index) {
     touched(member);
   }
   return true;
+}
+
+/// Below and above an item no more is empty than the step can spare.
+void OffsetDomains::keepNear(uint32_t index, uint32_t spare) {
+  const Step &step = steps_[index];
+  work_ += static_cast<uint64_t>(words_) * (step.last - step.first) * 4;
+  for (uint32_t w = 0; w < words_; ++w) {
+    const uint64_t below = wordMovedUp(once_.data(), w, 1);
+    endsOnce_[w] = once_[w] & ~below;
+    startsOnce_[w] = below & ~once_[w];
+  }
+  for (uint32_t m = step.first; m < step.last; ++m) {
+    const uint64_t *const own = row(members_[m]);
+    const uint32_t size = items_[members_[m]].size;
+    for (uint32_t w = 0; w < words_; ++w) {
+      startsOnce_[w] |= own[w];
+      endsOnce_[w] |= wordMovedUp(own, w, size);
+    }
+  }
+  // Offsets with an end at most so far below; then tops with a start at most so far above.
+  stretch(endsOnce_.data(), words_, spare + size_t{1});
+  std::copy(startsOnce_.begin(), startsOnce_.end(), startsTwice_.begin());
+  for (uint32_t by = 1; by <= spare; ++by)
+    for (uint32_t w = 0; w < words_; ++w)
+      startsTwice_[w] |= wordMovedDown(startsOnce_.data(), words_, w, by);
+  for (uint32_t m = step.first; m < step.last; ++m) {
+    const uint32_t member = members_[m];
+    const uint32_t size = items_[member].size;
+    uint64_t *const own = rows_.data() + static_cast<size_t>(member) * words_;
+    bool changes = false;
+    for (uint32_t w = 0; w < words_; ++w) {
+      scratch_[w] =
+          own[w] == 0 ? 0
+                      : own[w] & endsOnce_[w] & wordMovedDown(startsTwice_.data(), words_, w, size);
+      changes = changes || scratch_[w] != own[w];
+    }
+    if (!changes)
+      continue;
+    save(member);
+    std::copy(scratch_.begin(), scratch_.end(), own);
+    touched(member);
+  }
 }
 
 void OffsetDomains::findEnds(uint32_t index) {
