@@ -107,7 +107,7 @@ public:
   }
 
   int print(const std::string &jsonPath) const {
-    std::printf("%-16s %10s %10s %10s %10s %12s\n", "", "total s", "GM ms", "max ms", "goal met",
+    std::printf("%-18s %10s %10s %10s %10s %12s\n", "", "total s", "GM ms", "max ms", "goal met",
                 "worst ratio");
     for (const auto &[kind, summary] : summaries_) {
       double total = 0;
@@ -117,7 +117,7 @@ public:
         logs += std::log(seconds);
       }
       const auto count = static_cast<double>(summary.seconds.size());
-      std::printf("%-16s %10.3f %10.2f %10.1f %6zu/%-3zu %12.4f\n", kind.c_str(), total,
+      std::printf("%-18s %10.3f %10.2f %10.1f %6zu/%-3zu %12.4f\n", kind.c_str(), total,
                   std::exp(logs / count) * 1e3,
                   *std::max_element(summary.seconds.begin(), summary.seconds.end()) * 1e3,
                   summary.met, summary.seconds.size(), summary.worst);
@@ -182,16 +182,20 @@ void measureAlignments(Table &table, const Instance &instance) {
   }
 }
 
-void measurePins(Table &table, const Instance &instance, const Plan &known) {
-  for (const uint64_t percent : {10, 50, 90}) {
-    std::mt19937_64 random(percent);
-    PlanRequest request;
-    request.enoughBytes = known.heightBytes;
-    for (uint32_t i = 0; i < instance.values.size(); ++i)
-      if (random() % 100 < percent)
-        request.constraints.pins.push_back({i, known.offsets[i], 0});
-    table.measure("pinned " + std::to_string(percent) + " %", instance, request);
-  }
+/// Three draws of pins from a known solution; `whose`: the planner's own plan, or one that it does
+/// not come to by itself.
+void measurePins(Table &table, const Instance &instance, const Plan &known,
+                 const std::string &whose) {
+  for (const uint64_t percent : {10, 50, 90})
+    for (const uint64_t draw : {0, 1000, 2000}) {
+      std::mt19937_64 random(draw + percent);
+      PlanRequest request;
+      request.enoughBytes = known.heightBytes;
+      for (uint32_t i = 0; i < instance.values.size(); ++i)
+        if (random() % 100 < percent)
+          request.constraints.pins.push_back({i, known.offsets[i], 0});
+      table.measure("pinned " + std::to_string(percent) + " %, " + whose, instance, request);
+    }
 }
 
 } // namespace
@@ -211,11 +215,12 @@ int runAll(const std::vector<std::string> &files, uint64_t capacity, uint64_t wo
     Instance shuffled = instance;
     std::shuffle(shuffled.values.begin(), shuffled.values.end(), std::mt19937_64(1));
     table.measure("shuffled", shuffled, request);
-    table.measure("mirrored", mirrored(instance), request);
-    if (!constraints || known.offsets.empty())
+    const Plan other = table.measure("mirrored", mirrored(instance), request); // holds here, too
+    if (!constraints || known.offsets.empty() || other.offsets.empty())
       continue;
     measureAlignments(table, instance);
-    measurePins(table, instance, known);
+    measurePins(table, instance, known, "own");
+    measurePins(table, instance, other, "other");
   }
   return table.print(jsonPath);
 }

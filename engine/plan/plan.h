@@ -42,7 +42,9 @@ struct Value {
   uint32_t lastUse = 0;   // index of the last command that reads or writes it; inclusive
 };
 
-/// A value whose place is known: part of a plan that is kept, or memory of the caller.
+/// A value whose place is known: part of a plan that is kept, or memory of the caller. A request
+/// with pins is first planned without them, with a part of the work: where they come from an
+/// earlier plan of the same values, that is found again.
 struct Pin {
   uint32_t value = 0;
   uint64_t offset = 0; // in its arena; a multiple of the value's alignment

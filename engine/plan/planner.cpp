@@ -11,6 +11,8 @@ namespace {
 
 using Printable = unsigned long long;
 
+constexpr uint64_t kUnpinnedShare = 4; // of the work, one part looks for an earlier plan
+
 Result<WorkMeter> meterOf(const PlanRequest &request) {
   if (request.deadlineSeconds == 0)
     return WorkMeter(request.workLimit);
@@ -44,13 +46,20 @@ void divideIntoArenas(const std::vector<Value> &values, const BuiltProblem &buil
     plan.heightBytes += height;
 }
 
-} // namespace
+/// Whether each pinned value lies at its place. Those without bytes, which lie anywhere, go there.
+bool agrees(const std::vector<Value> &values, const std::vector<Pin> &pins, Plan &plan) {
+  for (const Pin &pin : pins) {
+    if (values[pin.value].sizeBytes == 0)
+      plan.offsets[pin.value] = pin.offset;
+    else if (plan.offsets[pin.value] != pin.offset ||
+             (plan.arenas.empty() ? 0 : plan.arenas[pin.value]) != pin.arena)
+      return false;
+  }
+  return true;
+}
 
-Result<Plan> planArena(const std::vector<Value> &values) { return planArena(values, {}); }
-
-Result<Plan> planArena(const std::vector<Value> &values, const PlanRequest &request) {
+Result<Plan> planOnce(const std::vector<Value> &values, const PlanRequest &request) {
   const Constraints &constraints = request.constraints;
-  GANTRY_RETURN_IF_ERROR(checkRequest(values, constraints));
   GANTRY_ASSIGN_OR_RETURN(WorkMeter meter, meterOf(request));
   GANTRY_ASSIGN_OR_RETURN(SharedSolution solution,
                           solveShared(values, constraints, request.enoughBytes, meter));
@@ -89,6 +98,30 @@ Result<Plan> planArena(const std::vector<Value> &values, const PlanRequest &requ
         plan.arenaHeights.size(), static_cast<Printable>(constraints.arenaCapBytes),
         constraints.mostArenas, static_cast<Printable>(plan.provenBoundBytes));
   return plan;
+}
+
+} // namespace
+
+Result<Plan> planArena(const std::vector<Value> &values) { return planArena(values, {}); }
+
+Result<Plan> planArena(const std::vector<Value> &values, const PlanRequest &request) {
+  const std::vector<Pin> &pins = request.constraints.pins;
+  GANTRY_RETURN_IF_ERROR(checkRequest(values, request.constraints));
+  if (pins.empty())
+    return planOnce(values, request);
+  // What is kept is mostly a part of an earlier plan of the same values: then the plan without pins
+  // is that plan again, and agrees with them.
+  PlanRequest unpinned = request;
+  unpinned.constraints.pins.clear();
+  unpinned.workLimit = request.workLimit / kUnpinnedShare;
+  unpinned.deadlineSeconds = request.deadlineSeconds / kUnpinnedShare;
+  Result<Plan> earlier = planOnce(values, unpinned);
+  const bool fits = earlier.isOk() && agrees(values, pins, *earlier);
+  if (fits && earlier->heightBytes <= std::max(request.enoughBytes, earlier->provenBoundBytes))
+    return earlier;
+  Result<Plan> plan = planOnce(values, request);
+  return fits && (!plan.isOk() || earlier->heightBytes < plan->heightBytes) ? std::move(earlier)
+                                                                            : std::move(plan);
 }
 
 } // namespace gantry::plan
