@@ -14,7 +14,7 @@ struct DispatchGraph {
 };
 
 /// Sizes are as the arena rounds them; dynamic dimensions count as a typical extent, and what is
-/// returned as nothing (outputs have memory of their own).
+/// returned, like inputs even where they are donated, as nothing.
 DispatchGraph dispatchGraphOf(mlir::func::FuncOp function);
 
 } // namespace gantry::codegen

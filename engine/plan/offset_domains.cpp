@@ -172,15 +172,19 @@ void OffsetDomains::undo() {
     savedRows_.resize(at);
     saved_.pop_back();
   }
+  forgetDirty();
+  for (const uint32_t item : unrested_)
+    isUnrested_[item] = 0;
+  unrested_.clear();
+}
+
+void OffsetDomains::forgetDirty() {
   for (const uint32_t item : dirtyItems_)
     isDirty_[item] = 0;
   dirtyItems_.clear();
   for (const uint32_t step : dirtySteps_)
     isStepDirty_[step] = 0;
   dirtySteps_.clear();
-  for (const uint32_t item : unrested_)
-    isUnrested_[item] = 0;
-  unrested_.clear();
 }
 
 void OffsetDomains::noteChanged(uint32_t item) {
@@ -241,12 +245,7 @@ bool OffsetDomains::propagate(WorkMeter &meter) {
     isStepDirty_[step] = 0;
     holds = filterStep(step);
   }
-  for (const uint32_t item : dirtyItems_)
-    isDirty_[item] = 0;
-  dirtyItems_.clear();
-  for (const uint32_t step : dirtySteps_)
-    isStepDirty_[step] = 0;
-  dirtySteps_.clear();
+  forgetDirty();
   meter.spend(work_ / kWordsPerUnit);
   return holds;
 }

@@ -121,6 +121,7 @@ private:
   bool fillRuns(uint32_t step, uint32_t lost);
   bool fillRun(uint32_t step, uint32_t begin, uint32_t end, uint32_t spare);
   void noteChanged(uint32_t item);
+  void forgetDirty();
   void keepNear(uint32_t step, uint32_t spare);
   void findEnds(uint32_t step);
   void restOnSomething(uint32_t item);

@@ -31,6 +31,10 @@ public:
       json_.field("arena_bytes", plan_->arenaBytes);
       json_.field("lower_bound_bytes", plan_->lowerBoundBytes);
       json_.field("peak_command", plan_->peakCommand);
+    } else if (metadata_.bounded()) {
+      json_.field("arena_bytes", metadata_.arena_bytes());
+      json_.field("lower_bound_bytes", metadata_.lower_bound_bytes());
+      json_.key("peak_command").null();
     } else {
       json_.key("arena_bytes").null();
       json_.key("lower_bound_bytes").null();

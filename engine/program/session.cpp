@@ -1,4 +1,5 @@
 #include "engine/program/session.h"
+#include "engine/base/align.h"
 #include "engine/program/arguments.h"
 
 #include <algorithm>
@@ -81,11 +82,8 @@ Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<const Program> 
 
 Status Session::load() {
   const artifact::Program &metadata = program_->metadata();
-  if (!metadata.dynamic() || metadata.bounded()) { // the arena is known: what can be done now, is
-    std::vector<int64_t> most;
-    for (const artifact::Symbol *symbol : *metadata.symbols())
-      most.push_back(symbol->max());
-    GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planFor(std::move(most)));
+  if (!metadata.dynamic()) { // all sizes are known: all that can be done now is
+    GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planFor({}));
     GANTRY_RETURN_IF_ERROR(requireKernels(*entry));
     GANTRY_RETURN_IF_ERROR(growArena(*entry->plan));
     lastPlan_ = entry->plan;
@@ -98,6 +96,9 @@ Status Session::load() {
       wanted.push_back({i, variant});
     }
     GANTRY_RETURN_IF_ERROR(kernels_.require(wanted));
+    // No sizes are asked for here: the model need not take all bounds at once. A check plans anew.
+    if (metadata.bounded() && !options_.checkMemory)
+      GANTRY_RETURN_IF_ERROR(reserveArena(roundUp(metadata.arena_bytes(), 256)));
   }
   GANTRY_ASSIGN_OR_RETURN(constants_, Constants::upload(*program_, heap_));
   trace_.setConstants(constants_.block());
@@ -139,6 +140,10 @@ Status Session::growArena(const ShapePlan &plan) {
                                                      plan.hostBytes, "away on the host"));
     trace_.setAway(away_.get());
   }
+  return reserveArena(needed);
+}
+
+Status Session::reserveArena(uint64_t needed) {
   if (needed == 0 || (arena_ && arena_->sizeBytes() >= needed))
     return {};
   if (options_.arena) {
@@ -155,8 +160,8 @@ Status Session::growArena(const ShapePlan &plan) {
   recordings_.clear(); // they refer to the arena
   trace_.setArena(nullptr);
   arena_.reset();
-  const bool donated = std::any_of(plan.slots.begin(), plan.slots.end(),
-                                   [](const Slot &slot) { return slot.donated; });
+  const bool donated = std::any_of(program_->inputs().begin(), program_->inputs().end(),
+                                   [](const Port &port) { return port.donated; });
   const device::MemoryKind kind = donated && hostWritesDirectly(*device_, options_)
                                       ? device::MemoryKind::kUnified
                                       : device::MemoryKind::kDevice;

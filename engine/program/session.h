@@ -137,6 +137,7 @@ private:
   Status chooseVariants(CachedPlan &entry) const;
   Status requireKernels(const CachedPlan &entry);
   Status growArena(const ShapePlan &plan);
+  Status reserveArena(uint64_t needed); // bytes
   Result<std::shared_ptr<Recording>> findRecording(const CachedPlan &entry,
                                                    std::span<const PortBinding> inputs,
                                                    std::span<const PortBinding> outputs);

@@ -158,6 +158,15 @@ def dynamic_mlp():
           [[floats(40 + n, n, 20)] for n in (1, 5, 33)], dims="batch=33")
 
 
+def joined():
+    """Three dynamic sizes of which two add up to the third, so that they never all reach bounds of 8, 8 and 10."""
+    g = Graph(10)
+    g.node("Add", g.node("Exp", g.node("Concat", "a", "b", axis=0)), "whole", result="sum")
+    ports = [("a", F32, ["n"]), ("b", F32, ["k"]), ("whole", F32, ["whole"])]
+    cases = [[floats(101, n), floats(102, k), floats(103, n + k)] for n, k in ((3, 4), (8, 2), (1, 1))]
+    write("joined", g.model("joined", ports, [("sum", F32, None)]), cases, dims="n=3 k=4 whole=7")
+
+
 def mixed_layout():
     """Padding, resizing, slicing, concatenation, transposed convolution, uneven pooling."""
     g = Graph(5)
@@ -272,7 +281,7 @@ def mlir_models():
 
 
 def main():
-    for make in (residual, depthwise_se, transformer, dynamic_mlp, mixed_layout, external_data, integers, integer_powers,
+    for make in (residual, depthwise_se, transformer, dynamic_mlp, joined, mixed_layout, external_data, integers, integer_powers,
                  positions, mlir_models):
         make()
     for folder in sorted((HERE / "models").iterdir()):

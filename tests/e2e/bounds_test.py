@@ -2,10 +2,12 @@
 """A dynamic model whose sizes are told when it is compiled: bounded, or one size.
 
     bounds_test.py --gantry TOOL FOLDER DIM LEAST MOST
+    bounds_test.py --gantry TOOL FOLDER --apart DIM=SIZES ...
 
 FOLDER as for model_test.py, DIM the dynamic dimension that its cases differ in, with sizes from LEAST
 to MOST. Bounded by MOST, one plan holds for every case, in every variant; at one size the artifact is
-static; other sizes are refused by name.
+static; other sizes are refused by name. --apart: a model that never takes all of these bounds at once has
+one plan for its cases all the same.
 """
 import argparse
 import json
@@ -20,9 +22,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gantry", required=True)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("dim")
-    parser.add_argument("least", type=int)
-    parser.add_argument("most", type=int)
+    parser.add_argument("dim", nargs="?")
+    parser.add_argument("least", type=int, nargs="?")
+    parser.add_argument("most", type=int, nargs="?")
+    parser.add_argument("--apart", nargs="+", metavar="DIM=SIZES")
     options = parser.parse_args()
     if not options.folder.is_dir():
         skip(f"{options.folder.name} is not there")
@@ -76,6 +79,22 @@ def main():
             refused(words, 1, "compile", model, "-o", test.folder / "wrong.gantry", "--dim", text)
         if (test.folder / "wrong.gantry").exists():
             raise Failure("a refused compilation left a file")
+
+    def apart():
+        test.compile(model, *(word for bound in options.apart for word in ("--dim", bound)))
+        plan = inspect()
+        if not plan["bounded"] or not plan["arena_bytes"] or plan["peak_command"] is not None:
+            raise Failure(f"not bounded, or planned at its bounds: {plan['bounded']}, {plan['arena_bytes']}")
+        if "for all sizes within the bounds" not in test.call("inspect", test.artifact()):
+            raise Failure("inspect does not tell the arena")
+        return f"arena {plan['arena_bytes']} bytes for all sizes"
+
+    if options.apart:
+        if test.check("bounds that are never reached together", apart):
+            for case in cases:
+                for variant in VARIANTS:
+                    test.check(f"{case.name}, {variant}", test.compare, files(case, "input"), files(case, "output"), variant)
+        test.finish()
 
     if test.check("bounded", bounded):
         for case in cases:

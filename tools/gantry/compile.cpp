@@ -62,7 +62,7 @@ void printSummary(const CompileOptions &options, const Description &plan, double
                            {"bounded", plan.bounded},
                            {"profile", plan.profile},
                            {"seconds", seconds}};
-    if (plan.planned()) {
+    if (plan.arenaBytes && plan.lowerBoundBytes) {
       json["arena_bytes"] = *plan.arenaBytes;
       json["lower_bound_bytes"] = *plan.lowerBoundBytes;
       json["ratio"] = planRatio(plan);
@@ -80,7 +80,7 @@ void printSummary(const CompileOptions &options, const Description &plan, double
                     options.output, humanBytes(fileBytes), humanTime(seconds * 1e9)));
   print(fmt::format("  kernels    {} in {} commands\n", plan.kernelCount, plan.commands.size()));
   print(fmt::format("  constants  {}\n", humanBytes(plan.constantBytes.value_or(0))));
-  if (!plan.planned()) {
+  if (!plan.arenaBytes || !plan.lowerBoundBytes) {
     std::string free; // what kept the plan from being made now
     for (const SymbolInfo &symbol : plan.symbols)
       if (symbol.max == 0)

@@ -118,6 +118,7 @@ Description parseDescription(std::string_view source) {
     result.arenaBytes = number(json, "arena_bytes");
     result.lowerBoundBytes = number(json, "lower_bound_bytes");
     result.peakCommand = index(json, "peak_command");
+    result.sized = !json.value("peak_command", Json()).is_null();
     result.modelOrderBytes = number(json, "model_order_bytes");
     result.modelOrderStages = index(json, "model_order_stages");
     result.orderStages = index(json, "order_stages");

@@ -73,7 +73,10 @@ struct Description {
   };
   std::optional<Budget> budget;
 
-  bool planned() const { return arenaBytes.has_value() && lowerBoundBytes.has_value(); }
+  bool sized = false; // sizes are numbers
+
+  /// Whether every value has its size and place.
+  bool planned() const { return sized && arenaBytes.has_value() && lowerBoundBytes.has_value(); }
 };
 
 /// Throws ToolError(kInternal) where the text is not what the schema says.

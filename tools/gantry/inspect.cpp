@@ -57,8 +57,11 @@ void printMemory(const Description &plan) {
   if (plan.constantBytes)
     line("constants", exact(*plan.constantBytes));
   if (!plan.planned()) {
-    line("arena", fmt::format("depends on the sizes of the inputs; give {}",
-                              symbolList(plan, "--dim {}=N")));
+    if (plan.bounded)
+      line("arena",
+           fmt::format("{} for all sizes within the bounds", humanBytes(*plan.arenaBytes)));
+    line(plan.bounded ? "plan" : "arena", fmt::format("depends on the sizes of the inputs; give {}",
+                                                      symbolList(plan, "--dim {}=N")));
     return;
   }
   line("arena height", exact(*plan.arenaBytes));

@@ -220,8 +220,13 @@ Description describe(const gantry_program_t *program, const std::map<std::string
                       names.empty() ? "no dynamic dimensions" : "the dynamic dimensions " + names));
   }
   if (!sizes.empty() && sizes.size() == description.symbols.size()) {
-    text = describeJson(program, sizes);
-    description = parseDescription(text);
+    try {
+      text = describeJson(program, sizes);
+      description = parseDescription(text);
+    } catch (const ToolError &) {
+      if (!dims.empty()) // else the model does not take all its bounds at once
+        throw;
+    }
   } else if (!sizes.empty()) {
     throw ToolError(ExitCode::kBadInput,
                     fmt::format("the plan needs a size for each of {}; give --dim NAME=SIZE for "

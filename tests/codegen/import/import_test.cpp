@@ -195,7 +195,8 @@ TEST(If, ChecksItsBranches) {
   EXPECT_NE(undecided.errors[0].find("the condition"), std::string::npos) << undecided.errors[0];
 }
 
-TEST(Shapes, AClampedSliceBoundsItsDimension) {
+/// The first rows of a table of 64, as many as x has.
+ModelBuilder tableOf64() {
   ModelBuilder m;
   m.input("x", {"time"});
   m.weights("table", {64});
@@ -204,6 +205,11 @@ TEST(Shapes, AClampedSliceBoundsItsDimension) {
   m.node("Slice", {"table", "zero", "end"}, {"rows"});
   m.node("Add", {"x", "rows"}, {"y"});
   m.output("y");
+  return m;
+}
+
+TEST(Shapes, AClampedSliceBoundsItsDimension) {
+  ModelBuilder m = tableOf64();
   Scratch scratch;
   auto imported = import(scratch.write("m.onnx", m.bytes()));
   ASSERT_TRUE(imported) << imported.errors[0];
@@ -266,14 +272,7 @@ TEST(Shapes, TheCallerSaysSizesOfDynamicDimensions) {
 }
 
 TEST(Shapes, WhatTheCallerSaysMustSuitTheModel) {
-  ModelBuilder m;
-  m.input("x", {"time"});
-  m.weights("table", {64});
-  m.ints("zero", {0});
-  m.node("Shape", {"x"}, {"end"});
-  m.node("Slice", {"table", "zero", "end"}, {"rows"});
-  m.node("Add", {"x", "rows"}, {"y"});
-  m.output("y");
+  ModelBuilder m = tableOf64();
   Scratch scratch;
   ImportOptions options;
   options.dims = {{"time", 65, 80}};
