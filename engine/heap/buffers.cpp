@@ -19,10 +19,14 @@ uint8_t flagsOf(const BufferRequest &request) {
 
 bool isKind(MemoryKind kind) { return static_cast<uint32_t>(kind) < kMemoryKinds; }
 
+/// The bin from which a magazine serves a size; kMagazineGranules or more: none does, as for 0.
+uint64_t binOf(uint64_t sizeBytes) { return (sizeBytes - 1) >> kGranuleLog2; }
+int64_t bytesOfBin(uint64_t bin) { return static_cast<int64_t>((bin + 1) << kGranuleLog2); }
+
 /// Whether a magazine may serve it.
-bool fitsMagazine(const BufferRequest &request, uint64_t granules) {
-  return (granules <= kMagazineGranules) & !request.dedicated & isKind(request.kind) &&
-         (request.alignment == 256 || (request.alignment < 256 && isPowerOfTwo(request.alignment)));
+bool fitsMagazine(const BufferRequest &request) {
+  return binOf(request.sizeBytes) < kMagazineGranules && !request.dedicated &&
+         isKind(request.kind) && isPowerOfTwo(request.alignment) && request.alignment <= 256;
 }
 
 } // namespace
@@ -34,46 +38,53 @@ bool fitsMagazine(const BufferRequest &request, uint64_t granules) {
 // its generation alone, so handle and state follow from it without unpacking.
 HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
   HeapImpl &heap = HeapImpl::of(*this);
-  const uint64_t granules = ((request.sizeBytes - 1) >> kGranuleLog2) + 1; // 0 wraps to many
-  if (currentCache.heapId != heap.id || !fitsMagazine(request, granules)) [[unlikely]]
-    return heap.allocateSlowly(request, buffer);
-  const ThreadCache &cache = *currentCache.cache;
-  ThreadCache::KindCache &kind = currentCache.cache->kinds[static_cast<uint32_t>(request.kind)];
-  const uint32_t index = kind.bins[granules];
-  if ((request.name.index | uint32_t{request.movable} | uint32_t{request.spillable}) != 0)
-      [[unlikely]]
-    return heap.allocateNoted(request, buffer);
+  const uint64_t bin = binOf(request.sizeBytes);
+  const auto number = static_cast<uint32_t>(request.kind);
+  if (currentCache.heapId != heap.id || bin >= kMagazineGranules || request.alignment != 256 ||
+      number >= kMemoryKinds || request.name.index != 0 || request.dedicated || request.movable ||
+      request.spillable) [[unlikely]]
+    return heap.allocateOther(request, buffer);
+  ThreadCache &cache = *currentCache.cache;
+  ThreadCache::KindCache &kind = cache.kinds[number];
+  uint32_t &head = cache.bins[number][bin];
+  const uint32_t index = head;
   if (index == kNone) [[unlikely]]
     return heap.allocateMissed(request, buffer);
   Slot &slot = heap.slots[index];
-  kind.bins[granules] = slot.name;
-  kind.counters.cache(-static_cast<int64_t>(granules << kGranuleLog2));
+  head = slot.name;
+  slot.name = 0;
+  kind.counters.cache(-bytesOfBin(bin));
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
   slot.info.store(request.sizeBytes | kind.plainInfo, std::memory_order_relaxed);
-  slot.name = 0;
   const uint64_t state = slot.state.load(std::memory_order_relaxed);
   const uint64_t handle = state | heap.tagBits | index;
   buffer->bits = handle;
   slot.state.store(state | cache.ownBits, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
-  if (heap.observed.load(std::memory_order_relaxed)) [[unlikely]]
+  if (heap.attention.load(std::memory_order_relaxed) != cache.flushed) [[unlikely]]
     return heap.tellLate(index, {handle});
   return HeapCode::kOk;
 }
 
-// One with a name or flags: from a magazine if there is something in it.
-HeapCode HeapImpl::allocateNoted(const BufferRequest &request, BufferHandle *buffer) {
-  const ThreadCache &cache = *currentCache.cache;
-  ThreadCache::KindCache &kind = currentCache.cache->kinds[static_cast<uint32_t>(request.kind)];
-  const uint64_t granules = ((request.sizeBytes - 1) >> kGranuleLog2) + 1;
-  const uint32_t index = kind.bins[granules];
-  if (index == kNone)
+// One with a name, flags or another alignment: from a magazine if there is something in it.
+HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buffer) {
+  if (currentCache.heapId != id || !fitsMagazine(request))
     return allocateSlowly(request, buffer);
-  kind.bins[granules] = slots[index].name;
-  kind.counters.cache(-static_cast<int64_t>(granules << kGranuleLog2));
+  ThreadCache &cache = *currentCache.cache;
+  const auto number = static_cast<uint32_t>(request.kind);
+  ThreadCache::KindCache &kind = cache.kinds[number];
+  const uint64_t bin = binOf(request.sizeBytes);
+  uint32_t &head = cache.bins[number][bin];
+  const uint32_t index = head;
+  const uint8_t flags = flagsOf(request);
+  if (index == kNone)
+    return request.name.index == 0 && flags == 0 ? allocateMissed(request, buffer)
+                                                 : allocateSlowly(request, buffer);
+  head = slots[index].name;
+  kind.counters.cache(-bytesOfBin(bin));
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
   *buffer = comeAlive(cache, index, request,
-                      request.sizeBytes | kind.plainInfo | SlotInfo::flagBits(flagsOf(request)));
+                      request.sizeBytes | kind.plainInfo | SlotInfo::flagBits(flags));
   return HeapCode::kOk;
 }
 
@@ -81,23 +92,25 @@ HeapCode HeapImpl::allocateNoted(const BufferRequest &request, BufferHandle *buf
 // pool, where nothing stands in the way.
 HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *buffer) {
   ThreadCache &cache = *currentCache.cache;
-  if (cache.spareCount == 0 || cache.flushEpoch != flushEpoch.load(std::memory_order_relaxed) ||
-      !request.orderedAfter.empty() || !(request.priority >= 0 && request.priority <= 1) ||
-      request.sizeBytes > mostBytes) [[unlikely]]
+  if (cache.spareCount == 0 || cache.flushed != lastFlush() || !request.orderedAfter.empty() ||
+      !(request.priority >= 0 && request.priority <= 1) || request.sizeBytes > mostBytes)
+      [[unlikely]]
     return allocateSlowly(request, buffer);
-  ThreadCache::KindCache &kind = cache.kinds[static_cast<uint32_t>(request.kind)];
-  const uint64_t granules = ((request.sizeBytes - 1) >> kGranuleLog2) + 1;
-  const uint64_t most = std::min(granules + std::min(granules / kSpareShare, SlotInfo::kMostSpare),
-                                 uint64_t{kMagazineGranules});
+  const auto number = static_cast<uint32_t>(request.kind);
+  ThreadCache::KindCache &kind = cache.kinds[number];
+  auto &bins = cache.bins[number];
+  const uint64_t bin = binOf(request.sizeBytes);
+  const uint64_t most = std::min(bin + std::min((bin + 1) / kSpareShare, SlotInfo::kMostSpare),
+                                 uint64_t{kMagazineGranules} - 1);
   uint64_t info = request.sizeBytes | kind.plainInfo;
   uint32_t index = kNone;
-  uint64_t larger = granules + 1;
-  while (larger <= most && (index = kind.bins[larger]) == kNone)
+  uint64_t larger = bin + 1;
+  while (larger <= most && (index = bins[larger]) == kNone)
     ++larger;
   if (index != kNone) {
-    kind.bins[larger] = slots[index].name;
-    kind.counters.cache(-static_cast<int64_t>(larger << kGranuleLog2));
-    info |= SlotInfo::spareBits(larger - granules);
+    bins[larger] = slots[index].name;
+    kind.counters.cache(-bytesOfBin(larger));
+    info |= SlotInfo::spareBits(larger - bin);
   } else {
     index = cache.spares[cache.spareCount - 1];
     Pool &pool = *kind.small;
@@ -117,7 +130,7 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
   }
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
   if (kind.counters.highBytes.load(std::memory_order_relaxed) >= kPublishBytes) [[unlikely]]
-    publish(cache, static_cast<uint32_t>(request.kind));
+    publish(cache, number);
   Slot &slot = slots[index];
   slot.info.store(info, std::memory_order_relaxed);
   slot.name = 0;
@@ -125,7 +138,7 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
   buffer->bits = state | tagBits | index;
   slot.state.store(state | cache.ownBits, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
-  if (observed.load(std::memory_order_relaxed)) [[unlikely]]
+  if (isObserved()) [[unlikely]]
     return tellLate(index, *buffer);
   return HeapCode::kOk;
 }
@@ -134,16 +147,17 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
 BufferHandle HeapImpl::comeAlive(const ThreadCache &cache, uint32_t index,
                                  const BufferRequest &request, uint64_t info) {
   Slot &slot = slots[index];
-  slot.info.store(info, std::memory_order_relaxed);
+  slot.info.store(info | (request.name.index != 0 ? SlotInfo::kNamed : 0),
+                  std::memory_order_relaxed);
   slot.name = request.name.index;
   const uint32_t generation = generationOf(slot.state.load(std::memory_order_relaxed));
   const BufferHandle handle = handleOf(generation, tag, index);
-  const bool tell = observed.load(std::memory_order_relaxed);
+  const bool tell = isObserved();
   if (request.name.index != 0 || !SlotInfo::isPlain(info) || tell) [[unlikely]]
     noteAllocated(index, handle, tell);
   slot.state.store(stateOf(generation, 1, cache.number), std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
-  if (observed.load(std::memory_order_relaxed) != tell) [[unlikely]]
+  if (isObserved() != tell) [[unlikely]]
     (void)tellLate(index, handle);
   return handle;
 }
@@ -168,7 +182,7 @@ void HeapImpl::noteAllocated(uint32_t index, BufferHandle handle, bool tell) {
 HeapCode HeapImpl::tellLate(uint32_t index, BufferHandle handle) {
   const Slot &slot = slots[index];
   const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
-  if (observed)
+  if (isObserved())
     notify(HeapEvent::Type::kAllocate, info.kind, slot.name, handle.bits,
            slot.place.load(std::memory_order_relaxed), info.sizeBytes);
   return HeapCode::kOk;
@@ -177,7 +191,7 @@ HeapCode HeapImpl::tellLate(uint32_t index, BufferHandle handle) {
 void HeapImpl::noteReleased(const Slot &slot, const SlotInfo &info, BufferHandle handle) {
   if (slot.name != 0)
     uncountName(slot.name, info.sizeBytes);
-  if (observed)
+  if (isObserved())
     notify(HeapEvent::Type::kRelease, info.kind, slot.name, handle.bits,
            slot.place.load(std::memory_order_relaxed), info.sizeBytes);
 }
@@ -204,7 +218,7 @@ HeapCode HeapImpl::allocateSlowly(const BufferRequest &request, BufferHandle *bu
     return code;
   if (cache == nullptr)
     return HeapCode::kHostExhausted;
-  if (cache->flushEpoch != flushEpoch.load(std::memory_order_relaxed))
+  if (cache->flushed != lastFlush())
     flushAll(*cache);
   uint32_t index = takeSlot(*cache);
   if (index == kNone)
@@ -255,8 +269,8 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
 
 HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after) {
   HeapImpl &heap = HeapImpl::of(*this);
-  const uint32_t index = slotOf(buffer);
-  if (tagOf(buffer) != heap.tag || index >= heap.slots.capacity()) [[unlikely]]
+  const auto index = static_cast<uint32_t>(buffer.bits ^ heap.tagBits); // tag and slot in one
+  if (index >= heap.slots.capacity()) [[unlikely]]
     return HeapCode::kForeignHandle;
   Slot &slot = heap.slots[index];
   const uint64_t word = slot.info.load(std::memory_order_relaxed);
@@ -271,22 +285,24 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
     cache.bias.leave();
     return heap.releaseSlowly(buffer, after);
   }
-  slot.state.store(generation + kOneGeneration, std::memory_order_release);
+  const uint64_t next = generation + kOneGeneration;
+  slot.state.store(next, std::memory_order_release);
   cache.bias.leave();
   std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
-  if ((slot.name != 0) | (generation == kLastGeneration) |
-      (cache.flushEpoch != heap.flushEpoch.load(std::memory_order_relaxed)) |
-      heap.observed.load(std::memory_order_relaxed)) [[unlikely]]
+  if (heap.attention.load(std::memory_order_relaxed) != cache.flushed || isRetired(next))
+      [[unlikely]]
     return heap.releaseNoted(index, buffer);
   const uint64_t granules = SlotInfo::granulesOf(word);
-  ThreadCache::KindCache &kind = cache.kinds[SlotInfo::kindOf(word)];
+  const uint32_t number = SlotInfo::kindOf(word);
+  ThreadCache::KindCache &kind = cache.kinds[number];
   const int64_t cached = kind.counters.cached() + static_cast<int64_t>(granules << kGranuleLog2);
   if (cached > kind.limitBytes)
     return heap.leave(cache, index);
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   ThreadCounters::set(kind.counters.cachedBytes, cached);
-  slot.name = kind.bins[granules];
-  kind.bins[granules] = index;
+  uint32_t &head = cache.bins[number][granules - 1];
+  slot.name = head;
+  head = index;
   return HeapCode::kOk;
 }
 
@@ -294,8 +310,8 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
 HeapCode HeapImpl::releaseLarge(BufferHandle buffer, std::span<const TimelinePoint> after) {
   const uint32_t index = slotOf(buffer);
   Slot &slot = slots[index];
-  if (!after.empty() || currentCache.heapId != id ||
-      !SlotInfo::isPlain(slot.info.load(std::memory_order_relaxed)) ||
+  const uint64_t word = slot.info.load(std::memory_order_relaxed);
+  if (!after.empty() || currentCache.heapId != id || !SlotInfo::isPlain(word) ||
       !currentCache.cache->bias.enter())
     return releaseSlowly(buffer, after);
   ThreadCache &cache = *currentCache.cache;
@@ -304,7 +320,10 @@ HeapCode HeapImpl::releaseLarge(BufferHandle buffer, std::span<const TimelinePoi
   if (last)
     slot.state.store(generation + kOneGeneration, std::memory_order_release);
   cache.bias.leave();
-  return last ? finishRelease(index, after) : releaseSlowly(buffer, after);
+  if (!last)
+    return releaseSlowly(buffer, after);
+  return SlotInfo::isPlainAndSmall(word & ~SlotInfo::kNamed) ? releaseNoted(index, buffer)
+                                                             : finishRelease(index, after);
 }
 
 // The last reference to a small plain buffer is gone, and somebody is to be told, or the magazines
@@ -315,19 +334,21 @@ HeapCode HeapImpl::releaseNoted(uint32_t index, BufferHandle buffer) {
   const uint64_t word = slot.info.load(std::memory_order_relaxed);
   const uint64_t granules = SlotInfo::granulesOf(word);
   const auto bytes = static_cast<int64_t>(granules << kGranuleLog2);
-  ThreadCache::KindCache &kind = cache.kinds[SlotInfo::kindOf(word)];
+  const uint32_t number = SlotInfo::kindOf(word);
+  ThreadCache::KindCache &kind = cache.kinds[number];
   const bool full = kind.counters.cached() + bytes > kind.limitBytes;
-  if (cache.flushEpoch != flushEpoch.load(std::memory_order_relaxed) || (full && keepsNothing()) ||
-      generationOf(buffer) == UINT32_MAX - 1)
+  if (cache.flushed != lastFlush() || (full && keepsNothing()) ||
+      isRetired(slot.state.load(std::memory_order_relaxed)))
     return finishRelease(index, {});
-  if (slot.name != 0 || observed.load(std::memory_order_relaxed))
+  if (slot.name != 0 || isObserved())
     noteReleased(slot, SlotInfo::of(word), buffer);
   if (full)
     return leave(cache, index);
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   kind.counters.cache(bytes);
-  slot.name = kind.bins[granules];
-  kind.bins[granules] = index;
+  uint32_t &head = cache.bins[number][granules - 1];
+  slot.name = head;
+  head = index;
   return HeapCode::kOk;
 }
 
@@ -401,7 +422,7 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
     totals[info.kind].liveBytes.fetch_sub(static_cast<int64_t>(info.sizeBytes));
     totals[info.kind].liveBuffers.fetch_sub(1);
   }
-  if (slot.name != 0 || observed)
+  if (slot.name != 0 || isObserved())
     noteReleased(
         slot, info,
         handleOf(generationOf(slot.state.load(std::memory_order_relaxed)) - 1, tag, index));

@@ -191,7 +191,7 @@ void HeapImpl::finishMoves(Pool &pool, uint32_t count, uint64_t ticket, bool mov
       tails[move.slot].points[0] = ticket;
       slot.place.store(move.newPlace, std::memory_order_release);
       movedBytes.fetch_add(move.sizeBytes, std::memory_order_relaxed);
-      if (observed)
+      if (isObserved())
         notify(HeapEvent::Type::kMove, pool.kind, slot.name,
                handleOf(generationOf(slot.state.load()), tag, move.slot).bits, move.newPlace,
                SlotInfo::of(slot.info.load()).sizeBytes);
@@ -302,7 +302,7 @@ HeapCode Heap::compact(uint64_t maxBytes, CompactResult *result) {
   CompactResult mine;
   CompactResult &out = result == nullptr ? mine : *result;
   out = {};
-  heap.flushEpoch.fetch_add(1, std::memory_order_relaxed);
+  heap.attention.fetch_add(2, std::memory_order_relaxed);
   if (ThreadCache *cache = heap.cacheOfThread(); cache != nullptr)
     heap.flushAll(*cache);
   const Locked locked(heap.growth);

@@ -129,8 +129,14 @@ HeapCode HeapImpl::grow(Pool &pool, const BufferRequest &request, uint32_t index
 
 HeapCode HeapImpl::findStorage(ThreadCache &cache, const BufferRequest &request, uint32_t index,
                                Found *found) {
-  const auto kind = static_cast<uint32_t>(request.kind);
-  flush(cache, kind);
+  if (!request.dedicated && request.sizeBytes <= kSmallBytes) {
+    leaveAll(cache);
+    if (tryMagazines(cache, poolFor(request.kind, request.sizeBytes, cache), request, index, found))
+      return HeapCode::kOk;
+    if (found->code == HeapCode::kHostExhausted)
+      return found->code;
+  }
+  flush(cache, static_cast<uint32_t>(request.kind));
   const Locked locked(growth);
   return findStorageLocked(cache, request, index, found);
 }
@@ -209,7 +215,7 @@ HeapCode HeapImpl::climb(ThreadCache &cache, const BufferRequest &request, Pool 
     return code;
 
   // Trim.
-  flushEpoch.fetch_add(1, std::memory_order_relaxed);
+  attention.fetch_add(2, std::memory_order_relaxed);
   flushAll(cache);
   releaseEmpty(0, kNone);
   if (const HeapCode code = attempt(); final(code))
@@ -241,7 +247,7 @@ HeapCode HeapImpl::climb(ThreadCache &cache, const BufferRequest &request, Pool 
 
 uint64_t Heap::trim(uint64_t keepBytes) {
   HeapImpl &heap = HeapImpl::of(*this);
-  heap.flushEpoch.fetch_add(1, std::memory_order_relaxed);
+  heap.attention.fetch_add(2, std::memory_order_relaxed);
   if (ThreadCache *cache = heap.cacheOfThread(); cache != nullptr)
     heap.flushAll(*cache);
   if (!heap.gpu->isLost())

@@ -42,7 +42,7 @@ const char *heapCodeName(HeapCode code) {
 
 HeapImpl::HeapImpl(std::shared_ptr<device::Device> device, const HeapOptions &given)
     : id(nextHeapId.fetch_add(1)), tag(static_cast<uint8_t>(id % 255 + 1)),
-      tagBits(uint64_t{tag} << kIndexBits), observed(given.observer.event != nullptr),
+      tagBits(uint64_t{tag} << kIndexBits), attention(given.observer.event != nullptr ? 1 : 0),
       slots(given.host), options(given),
       mostBytes(std::min(device->profile().maxAllocationBytes, uint64_t{1} << 47)),
       gpu(std::move(device)), tails(given.host), slabs(given.host), moves(given.host),

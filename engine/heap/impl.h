@@ -82,9 +82,10 @@ struct HeapImpl final : Heap {
   // Read by the hot path, written seldom.
   uint64_t id;
   uint8_t tag;
-  uint64_t tagBits;           // as it lies in a handle
-  std::atomic<bool> observed; // by the options' observer or by a trace
-  std::atomic<uint64_t> flushEpoch{1};
+  uint64_t tagBits; // as it lies in a handle
+  /// What takes the hot path elsewhere: the number of the last flush (in twos), and whether anybody
+  /// observes (1), the options' observer or a trace.
+  std::atomic<uint64_t> attention;
   SegmentedArray<Slot> slots;
   HeapOptions options;
   uint64_t mostBytes; // that a buffer may have
@@ -138,7 +139,7 @@ struct HeapImpl final : Heap {
   HeapImpl *nextHeap = nullptr; // thread_cache.cpp
 
   // buffers.cpp, and heap.cpp for what is behind pins
-  HeapCode allocateNoted(const BufferRequest &request, BufferHandle *buffer);
+  HeapCode allocateOther(const BufferRequest &request, BufferHandle *buffer);
   HeapCode allocateMissed(const BufferRequest &request, BufferHandle *buffer);
   HeapCode allocateSlowly(const BufferRequest &request, BufferHandle *buffer);
   HeapCode releaseLarge(BufferHandle buffer, std::span<const TimelinePoint> after);
@@ -147,6 +148,8 @@ struct HeapImpl final : Heap {
   void unbias(uint64_t state);
   HeapCode finishRelease(uint32_t index, std::span<const TimelinePoint> after);
   void keepWatermarks();
+  bool isObserved() const { return (attention.load(std::memory_order_relaxed) & 1) != 0; }
+  uint64_t lastFlush() const { return attention.load(std::memory_order_relaxed) & ~uint64_t{1}; }
   /// Whether what no magazine takes goes back to its pool at once.
   bool keepsNothing() const {
     return options.magazineBytes == 0 || options.retainHighBytes != UINT64_MAX;
@@ -195,6 +198,9 @@ struct HeapImpl final : Heap {
   void publish(ThreadCache &cache, uint32_t kind);
   void flush(ThreadCache &cache, uint32_t kind);
   void flushAll(ThreadCache &cache);
+  bool flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin);
+  bool tryMagazines(ThreadCache &cache, Pool &pool, const BufferRequest &request, uint32_t index,
+                    Found *found);
   HeapCode leave(ThreadCache &cache, uint32_t index);
   void leaveAll(ThreadCache &cache);
   void freeLeaving(ThreadCache &cache, const Leaving &one);

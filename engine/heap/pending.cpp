@@ -124,7 +124,7 @@ uint32_t HeapImpl::takeOrdered(Pool &pool, const BufferRequest &request, ThreadC
       bool fits =
           info.sizeBytes >= size &&
           (offsetOf(slot.place.load(std::memory_order_relaxed)) & (request.alignment - 1)) == 0 &&
-          generationOf(slot.state.load(std::memory_order_relaxed)) < UINT32_MAX - 1;
+          !isRetired(slot.state.load(std::memory_order_relaxed));
       if (info.dedicated)
         fits = fits && info.sizeBytes - size <= size / 8;
       else

@@ -78,7 +78,7 @@ HeapCode HeapImpl::newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, 
   all.retention.noteTaken(reserved, peak);
   if (reserved > peak)
     all.peakReservedBytes.store(reserved, std::memory_order_relaxed);
-  if (observed)
+  if (isObserved())
     notify(HeapEvent::Type::kSlabAllocate, entry.kind, 0, 0, placeOf(index, 0), sizeBytes);
   trace.recordBudgets();
   *slab = index;
@@ -88,7 +88,7 @@ HeapCode HeapImpl::newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, 
 // Gives a slab back that no pool knows any more.
 void HeapImpl::freeSlab(uint32_t index) {
   Slab &slab = slabs[index];
-  if (observed)
+  if (isObserved())
     notify(HeapEvent::Type::kSlabFree, slab.kind, 0, 0, placeOf(index, 0), slab.sizeBytes);
   delete slab.memory.exchange(nullptr, std::memory_order_relaxed);
   driverFrees.fetch_add(1, std::memory_order_relaxed);

@@ -39,14 +39,14 @@ uint32_t HeapImpl::takeSlot(ThreadCache &cache) {
 }
 
 void HeapImpl::giveSlotShared(uint32_t index) {
-  if (generationOf(slots[index].state.load(std::memory_order_relaxed)) == UINT32_MAX)
+  if (isRetired(slots[index].state.load(std::memory_order_relaxed)))
     return; // its generations are used up: retired
   const Locked locked(slotLock);
   spareSlots.add(index);
 }
 
 void HeapImpl::giveSlot(ThreadCache &cache, uint32_t index) {
-  if (generationOf(slots[index].state.load(std::memory_order_relaxed)) == UINT32_MAX)
+  if (isRetired(slots[index].state.load(std::memory_order_relaxed)))
     return;
   if (cache.spareCount == kSparesPerThread) { // the older half goes
     const Locked locked(slotLock);

@@ -3,7 +3,7 @@
 // A handle is slot index (24 bits), the heap's tag (8) and the slot's generation (32). A slot's
 // state word holds generation, owner and references; releasing the last reference raises the
 // generation in the same exchange, so of two threads that release the same handle one gets an
-// error. A slot whose generation would wrap is retired for good.
+// error. A slot is retired for good long before its generation would wrap.
 //
 // The owner is the cache of the thread that allocated: while its bias is on (bias.h), that thread
 // alone changes the state, without an exchange; others turn the bias off first.
@@ -28,7 +28,7 @@ inline constexpr uint32_t kMaxReferences = (1U << kReferenceBits) - 1;
 inline constexpr uint32_t kMaxOwners = 255;                   // caches that may own buffers
 inline constexpr uint64_t kOneGeneration = uint64_t{1} << 32; // in a handle and in a state
 inline constexpr uint64_t kGenerationBits = ~(kOneGeneration - 1);
-inline constexpr uint64_t kLastGeneration = (uint64_t{UINT32_MAX} - 1) << 32;
+inline constexpr uint32_t kRetired = 1U << 31; // from this generation on a slot is not used again
 inline constexpr uint32_t kPlaceOffsetBits = 40;
 inline constexpr uint64_t kSpilledPlace = UINT64_MAX;
 inline constexpr uint64_t kMovingPin = 1U << 31; // in SlotTail::pins: compaction or spilling has it
@@ -47,7 +47,7 @@ static_assert(sizeof(Slot) == 32);
 
 /// What a slot says of its buffer, in one word.
 struct SlotInfo {
-  uint64_t sizeBytes = 0; // below 2^48; as requested, and while pending that of the range
+  uint64_t sizeBytes = 0; // below 2^47; as requested, and while pending that of the range
   uint8_t flags = 0;
   uint8_t kind = 0;
   uint8_t alignmentLog2 = kGranuleLog2; // 8 to 30
@@ -65,11 +65,13 @@ struct SlotInfo {
            (uint64_t{flags} << 55) | (uint64_t{dedicated} << 57);
   }
   static uint64_t flagBits(uint8_t flags) { return uint64_t{flags} << 55; }
-  static uint64_t sizeOf(uint64_t word) { return word & ((uint64_t{1} << 48) - 1); }
+  /// Set for a buffer with a name, which the hot path leaves to others.
+  static constexpr uint64_t kNamed = uint64_t{1} << 47;
+  static uint64_t sizeOf(uint64_t word) { return word & (kNamed - 1); }
   static uint32_t kindOf(uint64_t word) { return static_cast<uint32_t>(word >> 48 & 3); }
   /// Neither movable nor spillable: compaction does not look at it.
   static bool isPlain(uint64_t word) { return (word >> 55 & 3) == 0; }
-  /// At most 64 KiB, no flags, in a shared slab.
+  /// At most 64 KiB, no flags, no name, in a shared slab.
   static bool isPlainAndSmall(uint64_t word) {
     return (word & ~(uint64_t{127} << 48) & ~spareBits(kMostSpare)) <= 65536;
   }
@@ -140,6 +142,8 @@ inline uint64_t stateOf(uint32_t generation, uint32_t references, uint8_t owner 
 inline BufferHandle handleOf(uint32_t generation, uint8_t tag, uint32_t slot) {
   return {(uint64_t{generation} << 32) | (uint64_t{tag} << kIndexBits) | slot};
 }
+inline bool isRetired(uint64_t state) { return generationOf(state) >= kRetired; }
+
 inline uint32_t slotOf(BufferHandle handle) {
   return static_cast<uint32_t>(handle.bits) & (kMaxSlots - 1);
 }

@@ -100,7 +100,7 @@ HeapCode HeapImpl::spillSlot(uint32_t index) {
     options.host.free(options.host.user, copy, sizeBytes);
     return code;
   }
-  if (observed)
+  if (isObserved())
     notify(HeapEvent::Type::kSpill, info.kind, slot.name,
            handleOf(generationOf(slot.state.load()), tag, index).bits, place, sizeBytes);
   tails[index].hostCopy = copy;
@@ -175,7 +175,7 @@ HeapCode HeapImpl::restoreSlot(uint32_t index) {
   slot.block = found.block;
   slot.place.store(found.place, std::memory_order_release);
   spilledBytes.fetch_sub(request.sizeBytes, std::memory_order_relaxed);
-  if (observed)
+  if (isObserved())
     notify(HeapEvent::Type::kRestore, info.kind, slot.name,
            handleOf(generationOf(slot.state.load()), tag, index).bits, found.place,
            request.sizeBytes);

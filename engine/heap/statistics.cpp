@@ -349,7 +349,7 @@ const char *Heap::validate() const {
   uint64_t cached[kMemoryKinds] = {};
   for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
     for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
-      for (const uint32_t bin : cache->kinds[kind].bins)
+      for (const uint32_t bin : cache->bins[kind])
         for (uint32_t i = bin; i != kNone; i = heap.slots[i].name)
           cached[kind] += heap.poolAt(heap.slots[i].place.load()).tlsf.sizeOf(heap.slots[i].block);
   for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)

@@ -62,11 +62,11 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
     ThreadCache::KindCache &kind = cache->kinds[i];
     kind.plainInfo = SlotInfo::pack(0, 0, static_cast<uint8_t>(i), kGranuleLog2, false);
     kind.small = &heap.poolFor(static_cast<MemoryKind>(i), 1, *cache);
-    kind.bins.fill(kNone);
+    cache->bins[i].fill(kNone);
     kind.limitBytes = static_cast<int64_t>(heap.options.magazineBytes);
   }
   cache->leaving.fill({kNone, kNone, nullptr, 0});
-  cache->flushEpoch = heap.flushEpoch.load(std::memory_order_relaxed);
+  cache->flushed = heap.lastFlush();
   if (cache->index < kMaxOwners) {
     cache->number = static_cast<uint8_t>(cache->index + 1);
     cache->bias.turnOn();
@@ -205,31 +205,51 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
       static_cast<int64_t>(options.magazineBytes == 0 ? 0 : std::max(options.magazineBytes, share));
 }
 
+// Gives the ranges of one size back to their pools; false where there is none.
+bool HeapImpl::flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin) {
+  uint32_t &head = cache.bins[kind][bin];
+  int64_t flushed = 0;
+  for (; head != kNone; ++flushed) {
+    const uint32_t index = head;
+    const Slot &slot = slots[index];
+    head = slot.name;
+    {
+      Pool &pool = poolAt(slot.place.load(std::memory_order_relaxed));
+      const Locked locked(pool.lock);
+      pool.tlsf.free(slot.block);
+    }
+    giveSlot(cache, index);
+  }
+  cache.kinds[kind].counters.cache(-flushed * ((int64_t{bin} + 1) << kGranuleLog2));
+  return flushed != 0;
+}
+
 void HeapImpl::flush(ThreadCache &cache, uint32_t kind) {
-  ThreadCache::KindCache &mine = cache.kinds[kind];
   publish(cache, kind);
   leaveAll(cache);
-  if (mine.counters.cached() == 0)
+  if (cache.kinds[kind].counters.cached() == 0)
     return;
-  for (uint32_t &bin : mine.bins) {
-    while (bin != kNone) {
-      const uint32_t index = bin;
-      const Slot &slot = slots[index];
-      bin = slot.name;
-      {
-        Pool &pool = poolAt(slot.place.load(std::memory_order_relaxed));
-        const Locked locked(pool.lock);
-        pool.tlsf.free(slot.block);
-      }
-      giveSlot(cache, index);
-    }
-  }
-  mine.counters.cachedBytes.store(0, std::memory_order_relaxed);
+  for (uint32_t bin = 0; bin < kMagazineGranules; ++bin)
+    (void)flushBin(cache, kind, bin);
   keepWatermarks();
 }
 
+// A small request, for which the pool has no room: longer ranges go back to it, the shortest that
+// there are, and the request is cut from them. So the magazines keep what is shorter, which a flush
+// would take from them although joining it seldom makes the room.
+bool HeapImpl::tryMagazines(ThreadCache &cache, Pool &pool, const BufferRequest &request,
+                            uint32_t index, Found *found) {
+  const auto kind = static_cast<uint32_t>(request.kind);
+  const auto own = static_cast<uint32_t>((request.sizeBytes - 1) >> kGranuleLog2);
+  for (uint32_t bin = own; bin < kMagazineGranules; ++bin)
+    if (flushBin(cache, kind, bin) &&
+        tryPool(pool, request.sizeBytes, request.alignment, index, found))
+      return true;
+  return false;
+}
+
 void HeapImpl::flushAll(ThreadCache &cache) {
-  cache.flushEpoch = flushEpoch.load(std::memory_order_relaxed);
+  cache.flushed = lastFlush();
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
     flush(cache, kind);
 }

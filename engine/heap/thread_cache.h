@@ -57,19 +57,17 @@ struct Leaving {
 };
 
 struct alignas(64) ThreadCache {
-  struct KindCache {
+  struct alignas(64) KindCache {
     ThreadCounters counters;
     int64_t limitBytes; // of cachedBytes
     uint64_t plainInfo; // SlotInfo of a plain buffer, but for its size
     Pool *small;        // from which small buffers come
-    /// By size in granules: the first of a list of slots, each with its range.
-    std::array<uint32_t, kMagazineGranules + 1> bins;
   };
   Bias bias;        // of the buffers that it owns
   uint8_t number;   // under which it owns buffers; 0: none
   uint32_t ownBits; // state of a buffer that it owns and that has one reference, but for the
                     // generation
-  uint64_t flushEpoch;
+  uint64_t flushed; // up to this number of HeapImpl::attention
   std::array<uint32_t, kSparesPerThread> spares; // slots
   uint32_t spareCount;
   std::array<Leaving, kLeaving> leaving; // a ring: in each place what came kLeaving releases before
@@ -78,6 +76,8 @@ struct alignas(64) ThreadCache {
   bool owned;
   ThreadCache *next;
   std::array<KindCache, kMemoryKinds> kinds;
+  /// By kind and by size in granules, less one: the first of a list of slots, each with its range.
+  std::array<std::array<uint32_t, kMagazineGranules>, kMemoryKinds> bins;
 };
 
 /// The calling thread's cache of the heap; attaches one when there is none. nullptr where the host

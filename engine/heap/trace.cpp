@@ -114,7 +114,10 @@ void HeapTrace::listen(void *user, bool wanted) {
   auto *self = static_cast<HeapTrace *>(user);
   const Locked locked(self->heap_.observerLock);
   self->listening_ = wanted;
-  self->heap_.observed.store(wanted || self->heap_.options.observer.event != nullptr);
+  if (wanted || self->heap_.options.observer.event != nullptr)
+    self->heap_.attention.fetch_or(1);
+  else
+    self->heap_.attention.fetch_and(~uint64_t{1});
 }
 
 // ---- events ------------------------------------------------------------------------------------

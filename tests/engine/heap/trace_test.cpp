@@ -46,11 +46,11 @@ struct Mirror {
       break;
     case EventType::kSlab:
       count(event.slab.sequence);
-      EXPECT_TRUE(slabs.emplace(event.slab.slab, event.slab).second);
+      EXPECT_TRUE(slabs.emplace(event.slab.slab, event.slab).second || gapsAllowed);
       break;
-    case EventType::kSlabEnd:
+    case EventType::kSlabEnd: // before the first snapshot: of one that nobody told of
       count(event.slab.sequence);
-      EXPECT_EQ(slabs.erase(event.slab.slab), 1u);
+      EXPECT_TRUE(slabs.erase(event.slab.slab) == 1 || !exact || gapsAllowed);
       break;
     case EventType::kAllocate: // may be told twice
     case EventType::kMove:
