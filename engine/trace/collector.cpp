@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <thread>
 #include <unistd.h>
 
 namespace gantry::trace {
@@ -36,10 +37,8 @@ void Collector::attach(AttachedSink &sink) {
   std::unique_lock<std::mutex> locked(mutex_);
   joining_.push_back(&sink);
   if (!running_) {
-    if (thread_.joinable())
-      thread_.join(); // the last one has ended
     running_ = true;
-    thread_ = std::thread([this] { run(); });
+    std::thread([this] { run(); }).detach(); // it ends with the last sink; the collector stays
   }
   wake_.notify_one();
   done_.wait(locked,

@@ -23,7 +23,6 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace gantry::trace {
@@ -103,7 +102,6 @@ private:
   std::mutex mutex_; // of all below but where a comment says otherwise
   std::condition_variable wake_;
   std::condition_variable done_;
-  std::thread thread_;
   std::vector<AttachedSink *> joining_;
   std::vector<AttachedSink *> leaving_;
   bool flushWanted_ = false;
