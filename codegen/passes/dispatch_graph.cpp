@@ -5,6 +5,7 @@
 #include "engine/base/align.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace gantry::codegen {
@@ -13,13 +14,27 @@ using namespace mlir;
 
 namespace {
 
-// How large a dynamic dimension is taken to be.
+// How large a dynamic dimension without a bound is taken to be.
 constexpr int64_t kTypicalDim = 64;
 
-/// A size with every dynamic dimension of the inputs at a typical extent.
+/// The bound of a dynamic dimension of an input; kTypicalDim where it has none.
+int64_t largestExtent(tensor::DimOp dim) {
+  auto argument = dyn_cast<BlockArgument>(dim.getSource());
+  std::optional<int64_t> index = dim.getConstantIndex();
+  auto function = dyn_cast<func::FuncOp>(dim->getParentOp());
+  if (!argument || !index || !function)
+    return kTypicalDim;
+  auto most =
+      function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), "gantry.dim_max");
+  return most && *index < most.size() && most[*index] > 0 ? most[*index] : kTypicalDim;
+}
+
+/// A size with every dynamic dimension of the inputs at its bound, or at a typical extent.
 int64_t typicalExtent(Value index) {
   if (auto constant = getConstantIntValue(index))
     return *constant;
+  if (auto dim = index.getDefiningOp<tensor::DimOp>())
+    return largestExtent(dim);
   auto apply = index.getDefiningOp<affine::AffineApplyOp>();
   if (!apply)
     return kTypicalDim;

@@ -41,7 +41,8 @@ public:
       json_.key("peak_command").null();
     }
     json_.field("constant_bytes", metadata_.constant_bytes());
-    if (metadata_.model_order_bytes() > 0)
+    // Of the sizes that the compiler planned for: fixed ones, or the bounds.
+    if (metadata_.model_order_bytes() > 0 && (!metadata_.dynamic() || metadata_.bounded()))
       json_.field("model_order_bytes", metadata_.model_order_bytes());
     else
       json_.key("model_order_bytes").null();

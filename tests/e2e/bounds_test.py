@@ -58,6 +58,11 @@ def main():
         whole = json.loads(test.call("inspect", free, "--json", "--dim", f"{dim}={options.most}"))["arena_bytes"]
         if plan["arena_bytes"] != whole:
             raise Failure(f"an arena of {plan['arena_bytes']} bytes; planned for the most alone, {whole}")
+        kept = test.folder / "kept.gantry"
+        test.call("compile", model, "-p", PROFILES[0], "-o", kept, "--keep-order", "--dim", f"{dim}={options.least}..{options.most}")
+        given = json.loads(test.call("inspect", kept, "--json"))["lower_bound_bytes"]
+        if plan["model_order_bytes"] != given:
+            raise Failure(f"the model's own order is said to take {plan['model_order_bytes']} bytes; it takes {given}")
         return f"arena {plan['arena_bytes']} bytes for all sizes"
 
     def outside():

@@ -438,7 +438,16 @@ class Show(Tool):
         self.assertIn("12.0 KiB", text)
         self.assertTrue(xml.parse(self.folder / "b.svg").getroot().tag.endswith("svg"))
         self.works("plan", "b.csv", "--capacity", "12288")
+        self.works("plan", "b.csv", "--capacity", "12KiB")
         self.assertEqual(self.call("plan", "b.csv", "--capacity", "8192", cwd=self.folder).returncode, 5)
+        plan = json.loads(self.works("plan", "b.csv", "--json"))
+        self.assertEqual((plan["height_bytes"], plan["proven_bound_bytes"]), (12288, 12288))
+        self.assertEqual([b["id"] for b in plan["buffers"]], ["a", "b", "c"])
+        (self.folder / "marked.csv").write_bytes(b"\xef\xbb\xbf" + "\n".join(rows).encode())
+        self.works("plan", "marked.csv")
+        self.fails(1, "both name", "plan", "b.csv", "--plot", "x", "--output", "x")
+        self.fails(1, "'0' is no size", "plan", "b.csv", "--capacity", "0")
+        self.fails(1, "--deadline", "plan", "b.csv", "--deadline", "inf")
         for row, word in (("d,5,5,1", "line 5"), ("d,1,2", "line 5"), ("d,1,2,-3", "line 5"), ("d,x,2,3", "line 5")):
             (self.folder / "bad.csv").write_text("\n".join([*rows, row]) + "\n")
             self.fails(1, word, "plan", "bad.csv")
@@ -457,7 +466,7 @@ class Show(Tool):
         grown = self.call("inspect", "whole.gantry", "--compare", "fit.gantry", "--json", cwd=self.folder)
         self.assertEqual(grown.returncode, 5)
         self.assertTrue(json.loads(grown.stdout)["grew"])
-        for size in ("0", "-3MiB", "lots", "5 parsecs"):
+        for size in ("0", "1.5", "-3MiB", "lots", "5 parsecs"):
             self.fails(1, "is no size", "compile", model, "-o", "x.gantry", f"--memory-budget={size}")
         self.fails(1, "nosuch.gantry", "inspect", "whole.gantry", "--compare", "nosuch.gantry")
 

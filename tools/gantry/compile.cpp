@@ -67,7 +67,15 @@ void printSummary(const CompileOptions &options, const Description &plan, double
       json["lower_bound_bytes"] = *plan.lowerBoundBytes;
       json["ratio"] = planRatio(plan);
       json["model_order_bytes"] = plan.modelOrderBytes.value_or(*plan.lowerBoundBytes);
+      json["model_order_stages"] = plan.modelOrderStages;
+      json["order_stages"] = plan.orderStages;
     }
+    if (plan.budget)
+      json["budget"] = {{"bytes", plan.budget->bytes},
+                        {"before_bytes", plan.budget->beforeBytes},
+                        {"recomputed", plan.budget->recomputed},
+                        {"recomputed_bytes", plan.budget->recomputedBytes},
+                        {"moved", plan.budget->moved}};
     if (cost)
       json["budget_cost"] = {{"slowdown", cost->slowdown},
                              {"with_ns", cost->withNs},

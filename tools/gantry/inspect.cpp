@@ -152,6 +152,7 @@ ExitCode compareWith(const InspectOptions &options, const Description &now,
     const nlohmann::json json = {{"figures", list(comparison.figures)},
                                  {"tensors", list(comparison.tensors)},
                                  {"commands", list(comparison.commands)},
+                                 {"reordered", comparison.reordered},
                                  {"grew", comparison.grew}};
     print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else {
@@ -174,7 +175,8 @@ ExitCode compareWith(const InspectOptions &options, const Description &now,
     table("tensors of the arena that changed", comparison.tensors);
     table("commands that changed", comparison.commands);
     if (comparison.tensors.empty() && comparison.commands.empty())
-      print("\nthe same tensors and commands\n");
+      print(comparison.reordered ? "\nthe same tensors and commands, in another order\n"
+                                 : "\nthe same tensors and commands\n");
   }
   return comparison.grew ? ExitCode::kDiffers : ExitCode::kOk;
 }

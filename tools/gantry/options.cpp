@@ -2,6 +2,7 @@
 
 #include "tools/gantry/error.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -101,7 +102,7 @@ uint64_t parseBytes(const std::string &text, const std::string &option) {
     ++end;
   for (const auto &[unit, factor] : kUnits)
     if (end != text.c_str() && unit == end && number > 0 && number * factor < 0x1p63 &&
-        number * factor >= 1)
+        number * factor >= 1 && (factor > 1 || number == std::floor(number)))
       return static_cast<uint64_t>(number * factor);
   throw ToolError(ExitCode::kBadInput,
                   fmt::format("{}: '{}' is no size; write 256MiB, 1.5GiB, or bytes", option, text));

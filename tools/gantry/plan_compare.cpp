@@ -48,6 +48,8 @@ PlanComparison comparePlans(const Description &before, const Description &now) {
   };
   count("commands", before.commands.size(), now.commands.size());
   count("kernels", before.kernelCount, now.kernelCount);
+  if (before.orderStages != 0 && now.orderStages != 0)
+    count("stages", before.orderStages, now.orderStages);
   result.grew = result.figures[0].growth > 0 || result.figures[2].growth > 0;
 
   std::map<std::string, uint64_t> old = transients(before), fresh = transients(now);
@@ -72,6 +74,12 @@ PlanComparison comparePlans(const Description &before, const Description &now) {
   for (const auto &[name, n] : oldNames)
     if (n > 0 && !newNames.count(name))
       result.commands.push_back({name, times(n), "-", 0});
+  result.reordered = result.commands.empty() &&
+                     !std::equal(before.commands.begin(), before.commands.end(),
+                                 now.commands.begin(), now.commands.end(),
+                                 [](const CommandInfo &a, const CommandInfo &b) {
+                                   return a.name == b.name;
+                                 });
   return result;
 }
 

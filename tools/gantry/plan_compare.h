@@ -19,6 +19,7 @@ struct PlanChange {
 /// grew, shrank, came or went, by name, and commands that came or went; the largest growth first.
 struct PlanComparison {
   std::vector<PlanChange> figures, tensors, commands;
+  bool reordered = false; // the same commands in another order
   bool grew = false; // the arena or the constants take more than before
 };
 PlanComparison comparePlans(const Description &before, const Description &now);

@@ -41,6 +41,8 @@ public:
   Parser(std::string_view text, const std::string &name) : text_(text), name_(name) {}
 
   BufferList parse() {
+    if (text_.starts_with("\xEF\xBB\xBF")) // the mark with which some tables begin
+      text_.remove_prefix(3);
     while (!text_.empty()) {
       const size_t end = text_.find('\n');
       const std::string_view line = trimmed(text_.substr(0, end));

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace gantry::tool {
 
@@ -19,6 +20,7 @@ struct PlanOptions {
   double deadline = 0;
   std::string plot;
   std::string output;
+  bool json = false;
 };
 
 /// Some ten seconds, where no deadline is given: the result is the same on every machine.
@@ -50,6 +52,25 @@ Description describe(const BufferList &buffers, const plan::Plan &plan) {
   return description;
 }
 
+void printJson(const PlanOptions &options, const BufferList &buffers, const plan::Plan &plan) {
+  nlohmann::json placed = nlohmann::json::array();
+  for (size_t i = 0; i < buffers.ids.size(); ++i)
+    placed.push_back({{"id", buffers.ids[i]},
+                      {"size_bytes", buffers.values[i].sizeBytes},
+                      {"offset_bytes", plan.offsets[i]}});
+  nlohmann::json json = {{"file", options.file},
+                         {"moments", buffers.moments.size()},
+                         {"height_bytes", plan.heightBytes},
+                         {"lower_bound_bytes", plan.lowerBoundBytes},
+                         {"proven_bound_bytes", plan.provenBoundBytes},
+                         {"buffers", placed}};
+  if (!buffers.values.empty())
+    json["peak_time"] = buffers.moments[plan.peakCommand];
+  if (options.capacity != 0)
+    json["fits"] = plan.heightBytes <= options.capacity;
+  print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
 void printPlan(const PlanOptions &options, const BufferList &buffers, const plan::Plan &plan) {
   print(fmt::format("{}  {} buffers, {} moments\n",
                     coloured(printable(options.file), Colour::kBold, colourOnStdout()),
@@ -71,6 +92,9 @@ void printPlan(const PlanOptions &options, const BufferList &buffers, const plan
 }
 
 ExitCode runPlan(const PlanOptions &options) {
+  if (!options.plot.empty() && options.plot == options.output)
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("--plot and --output both name '{}'", printable(options.plot)));
   const std::vector<uint8_t> bytes = readFile(options.file);
   const BufferList buffers =
       parseBuffers({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, options.file);
@@ -96,11 +120,16 @@ ExitCode runPlan(const PlanOptions &options) {
   if (!options.output.empty())
     files.add(options.output, std::string_view(formatPlan(buffers, *plan)));
   files.commit();
+  const bool fits = options.capacity == 0 || plan->heightBytes <= options.capacity;
+  if (options.json) {
+    printJson(options, buffers, *plan);
+    return fits ? ExitCode::kOk : ExitCode::kDiffers;
+  }
   printPlan(options, buffers, *plan);
   for (const std::string &file : {options.plot, options.output})
     if (!file.empty())
       print(fmt::format("  wrote        {}\n", printable(file)));
-  if (options.capacity == 0 || plan->heightBytes <= options.capacity)
+  if (fits)
     return ExitCode::kOk;
   print(fmt::format("  capacity     {}: {}\n", options.capacity,
                     plan->provenBoundBytes > options.capacity
@@ -119,18 +148,24 @@ void addPlan(CLI::App &app, Action &action) {
       ->add_option("FILE.csv", options->file,
                    "id,lower,upper,size[,alignment,offset]; upper is exclusive")
       ->required();
-  command->add_option("--capacity", options->capacity, "Stop as soon as a plan fits N bytes")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
+  command
+      ->add_option_function<std::string>(
+          "--capacity",
+          [options](const std::string &text) {
+            options->capacity = parseBytes(text, "--capacity");
+          },
+          "Stop as soon as a plan fits: 64KiB, 1.5MiB, or bytes")
+      ->type_name("SIZE");
   command
       ->add_option("--deadline", options->deadline,
                    "Stop after S seconds (otherwise after a fixed amount of work)")
       ->type_name("S")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1e-3, 1e6));
   command->add_option("--plot", options->plot, "Draw the arena: time across, addresses up")
       ->type_name("FILE.svg");
   command->add_option("--output", options->output, "Write the buffers with their offsets")
       ->type_name("FILE.csv");
+  command->add_flag("--json", options->json, "Print the plan as JSON");
   command->footer(examples({"gantry plan buffers.csv",
                             "gantry plan buffers.csv --capacity 1048576 --deadline 10",
                             "gantry plan buffers.csv --plot plan.svg --output placed.csv"}));
