@@ -16,14 +16,14 @@ namespace {
 /// Of the first round: enough for some of the shortest slices.
 constexpr uint64_t kLeastRound = 50'000;
 constexpr uint64_t kRoundPerPair = 8;
-/// Of the search that is the most likely to succeed under constraints: the exact one where no byte
-/// may be lost, the ejection search where there is some room.
-constexpr uint64_t kConstrainedShare = 4;
+/// Of the search that is the most likely to succeed: the ejection search where there is some room,
+/// the exact one under constraints where no byte may be lost.
+constexpr uint64_t kFavouredShare = 4;
 /// Of the search around pinned values.
 constexpr uint64_t kPinnedShare = 16;
 /// Between the goal and the best where a height was asked for: for the case that it is out of
 /// reach.
-constexpr uint64_t kBetweenDivisor = 8;
+constexpr uint64_t kBetweenDivisor = 32;
 
 /// Whether alignments differ, or sizes are no multiples of the one there is.
 bool isUneven(const Problem &problem) {
@@ -102,9 +102,8 @@ private:
   SearchResult attempt(uint64_t capacity, std::optional<EjectionSearch> &ejection, uint64_t units,
                        WorkMeter &meter) {
     SearchResult result = SearchResult::kStopped;
-    const uint64_t favoured = constrained_ ? kConstrainedShare * units : units;
     const bool isTight = capacity <= optimum_.bound;
-    if (pinned_ && capacity == goal() && DomainSearch::canSearch(problem_, capacity)) {
+    if (pinned_ && isTight && capacity == goal() && DomainSearch::canSearch(problem_, capacity)) {
       if (!domains_ || domainsCapacity_ != capacity)
         domains_.emplace(problem_, capacity);
       domainsCapacity_ = capacity;
@@ -113,7 +112,7 @@ private:
       meter.settle(part);
     }
     if (portfolio_ && result == SearchResult::kStopped) {
-      WorkMeter part = meter.part(isTight ? favoured : units);
+      WorkMeter part = meter.part(isTight && constrained_ ? kFavouredShare * units : units);
       result = portfolio_->fit(capacity, part, offsets_);
       meter.settle(part);
     }
@@ -121,7 +120,7 @@ private:
     if (result == SearchResult::kInfeasible)
       optimum_.bound = std::max(optimum_.bound, (capacity / unit_ + 1) * unit_);
     if (result == SearchResult::kStopped && ejects_) {
-      WorkMeter part = meter.part(isTight ? units : favoured);
+      WorkMeter part = meter.part(isTight ? units : kFavouredShare * units);
       if (!ejection && workToEject_ <= part.limit())
         ejection.emplace(problem_);
       if (ejection && ejection->fit(capacity, part, offsets_))

@@ -1,5 +1,6 @@
 #include "engine/plan/ejection_search.h"
 #include "engine/plan/item_table.h"
+#include "engine/plan/offset_prices.h"
 #include "engine/plan/random.h"
 #include "engine/plan/restarts.h"
 
@@ -11,32 +12,32 @@ namespace gantry::plan {
 
 namespace {
 
-using Unit = int64_t;
-
 constexpr uint32_t kMostItems = 100'000; // more are for what is near linear
 constexpr uint64_t kMostPairs = 2'000'000;
 constexpr uint64_t kMostUnits = uint64_t{1} << 60;
-/// By how much the weight of an item grows when it is ejected.
-constexpr double kInsult = 0.3;
+constexpr uint64_t kMostNarrow = uint64_t{1} << 29; // sums of two heights must fit, too
+/// By how much the weight of an item grows when it is ejected, and how much of that is forgotten
+/// each time as many items were put as there are.
+constexpr double kInsult = 0.08;
+constexpr double kForgotten = 0.01;
+/// The dearest of so many that wait, drawn at random, is put next.
+constexpr int kDrawn = 4;
+/// Of the mean item, at the beginning: prices are whole, so that sums of any order are equal.
+constexpr double kMeanPrice = 4096;
+/// Where something fixed lies.
+constexpr int64_t kNever = int64_t{1} << 50;
 /// How many items are put, for each item of the problem, in the shortest run.
-constexpr uint64_t kPutsPerItem = 64;
-/// Sorting two edges of a neighbour and looking at two places beside it.
-constexpr uint64_t kUnitsPerNeighbour = 3;
+constexpr uint64_t kPutsPerItem = 2048;
 
 /// Of finding out who meets whom.
 constexpr uint64_t kUnitsPerPair = 4;
 
 /// Two free items that meet: the second lies in the first's way at offsets strictly between its
 /// own minus `under` and its own plus `over`.
-struct Neighbour {
+template <typename Unit> struct Neighbour {
   uint32_t item;
   Unit under;
   Unit over;
-};
-
-struct Edge {
-  Unit offset;
-  double cost;
 };
 
 uint64_t pairsOf(const Problem &problem) {
@@ -54,15 +55,15 @@ uint64_t pairsOf(const Problem &problem) {
   return pairs;
 }
 
-} // namespace
-
-struct EjectionSearch::State {
-  explicit State(const Problem &problem) : table(problem, unitOf(problem)), random(1) {
+/// For one width of numbers.
+template <typename Unit> struct Ejector {
+  explicit Ejector(const Problem &problem) : table(problem, unitOf(problem)), random(1) {
     const size_t count = table.items.size();
     offset.resize(count);
-    placed.resize(count);
     weight.resize(count);
     cost.resize(count);
+    price.resize(count);
+    placedPrice.resize(count);
     neighbours.resize(count);
     findCosts();
     findNeighbours();
@@ -111,26 +112,56 @@ struct EjectionSearch::State {
     return sizeA > 0;
   }
 
+  bool fit(uint64_t units, WorkMeter &meter, std::vector<uint64_t> &offsets) {
+    if (capacity != static_cast<Unit>(units)) {
+      capacity = static_cast<Unit>(units);
+      runs = 0;
+      beginAnew();
+    }
+    if (!search(meter))
+      return false;
+    offsets.resize(offset.size());
+    for (size_t i = 0; i < offsets.size(); ++i)
+      offsets[i] = static_cast<uint64_t>(offset[i]) * table.unitBytes;
+    capacity = -1;
+    return true;
+  }
+
   void beginAnew() {
     waiting.clear();
-    std::fill(placed.begin(), placed.end(), 0);
-    std::fill(weight.begin(), weight.end(), 1);
+    std::fill(placedPrice.begin(), placedPrice.end(), 0);
     for (uint32_t i = 0; i < table.items.size(); ++i) {
       if (table.items[i].isFixed())
         offset[i] = table.items[i].fixedOffset;
       else
         waiting.push_back(i);
+      weigh(i, 1);
     }
+    puts = 0;
     left = lubyLength(++runs) * kPutsPerItem * table.items.size();
+  }
+
+  void weigh(uint32_t item, double to) {
+    weight[item] = to;
+    price[item] = static_cast<int64_t>(cost[item] * to * kMeanPrice);
+  }
+
+  void forgetInsults() {
+    for (uint32_t i = 0; i < weight.size(); ++i)
+      weigh(i, 1 + (weight[i] - 1) * (1 - kForgotten));
+    for (size_t i = 0; i < placedPrice.size(); ++i)
+      placedPrice[i] = placedPrice[i] > 0 ? price[i] : 0;
   }
 
   bool search(WorkMeter &meter) {
     while (!waiting.empty()) {
       if (left-- == 0)
         beginAnew();
-      const uint32_t at = random.below(waiting.size());
+      if (++puts % table.items.size() == 0)
+        forgetInsults();
+      const uint32_t at = drawDear();
       const uint32_t item = waiting[at];
-      if (!meter.spend(kUnitsPerNeighbour * neighbours[item].size() + 8))
+      if (!meter.spend(neighbours[item].size() + 8))
         return false;
       const std::optional<Unit> place = cheapestPlace(item);
       if (!place)
@@ -142,146 +173,116 @@ struct EjectionSearch::State {
     return true;
   }
 
-  void consider(const Item<Unit> &item, Unit place) {
-    if (place >= 0 && place <= capacity - item.size && table.allowedFrom(item, place) == place)
-      places.push_back(place);
-  }
-  void considerFrom(const Item<Unit> &item, Unit place) {
-    consider(item, table.allowedFrom(item, std::max<Unit>(place, 0)));
-  }
-  void considerBelow(const Item<Unit> &item, Unit place) {
-    if (place >= 0)
-      consider(item, place / item.alignment * item.alignment);
+  uint32_t drawDear() {
+    uint32_t best = random.below(waiting.size());
+    for (int drawn = 1; drawn < kDrawn; ++drawn)
+      if (const uint32_t at = random.below(waiting.size());
+          price[waiting[at]] > price[waiting[best]])
+        best = at;
+    return best;
   }
 
   /// Nothing where fixed items leave it none.
   std::optional<Unit> cheapestPlace(uint32_t index) {
     const Item<Unit> &item = table.items[index];
-    places.clear();
-    unders.clear();
-    overs.clear();
-    considerFrom(item, 0);
-    considerBelow(item, capacity - item.size);
-    for (uint32_t k = item.forbiddenBegin; k < item.forbiddenEnd; ++k) {
-      considerBelow(item, table.forbidden[k].below);
-      considerFrom(item, table.forbidden[k].end);
-    }
-    for (const Neighbour &neighbour : neighbours[index]) {
-      if (!placed[neighbour.item])
-        continue;
-      const double price = cost[neighbour.item] * weight[neighbour.item];
-      const Unit under = offset[neighbour.item] - neighbour.under;
-      const Unit over = offset[neighbour.item] + neighbour.over;
-      unders.push_back({under, price});
-      overs.push_back({over, price});
-      considerBelow(item, under);
-      considerFrom(item, over);
-    }
-    // A place costs those that reach above it, without those that begin above it.
-    const auto sum = [](std::vector<Edge> &edges) {
-      std::sort(edges.begin(), edges.end(),
-                [](const Edge &a, const Edge &b) { return a.offset < b.offset; });
-      double before = 0;
-      for (Edge &edge : edges) {
-        before += edge.cost;
-        edge.cost = before;
-      }
-    };
-    sum(unders);
-    sum(overs);
-    const auto upTo = [](const std::vector<Edge> &edges, auto end) {
-      return end == edges.begin() ? 0.0 : (end - 1)->cost;
-    };
+    if (item.size > capacity)
+      return std::nullopt;
+    prices.begin(capacity - item.size);
+    for (uint32_t k = item.forbiddenBegin; k < item.forbiddenEnd; ++k)
+      prices.add(table.forbidden[k].below, table.forbidden[k].end, kNever);
+    for (const Neighbour<Unit> &neighbour : neighbours[index])
+      if (const int64_t price = placedPrice[neighbour.item]; price > 0)
+        prices.add(offset[neighbour.item] - neighbour.under,
+                   offset[neighbour.item] + neighbour.over, price);
     std::optional<Unit> best;
-    double least = 0;
+    int64_t least = kNever - 1;
+    Unit leastRoom = 0;
     uint64_t ties = 0;
-    for (const Unit place : places) {
-      const auto begun =
-          std::lower_bound(unders.begin(), unders.end(), place,
-                           [](const Edge &edge, Unit limit) { return edge.offset < limit; });
-      const auto ended =
-          std::upper_bound(overs.begin(), overs.end(), place,
-                           [](Unit limit, const Edge &edge) { return limit < edge.offset; });
-      const double price = std::max(upTo(unders, begun) - upTo(overs, ended), 0.0);
-      // Sums of other orders differ in their last bits.
-      if (!best || price < least - kSame) {
-        best = place;
+    prices.forEachRun([&](int64_t begin, int64_t end, int64_t price) {
+      const auto first = static_cast<Unit>(begin);
+      const auto last = static_cast<Unit>(end);
+      if (price > least || (price == least && ties > 0 && last - first > leastRoom))
+        return;
+      const auto consider = [&](Unit place) {
+        if (price < least || last - first < leastRoom)
+          ties = 0;
         least = price;
-        ties = 1;
-      } else if (price <= least + kSame && random.below(++ties) == 0) {
-        best = place;
-      }
-    }
+        leastRoom = last - first;
+        if (random.below(++ties) == 0)
+          best = place;
+      };
+      const Unit lowest = table.allowedFrom(item, first);
+      if (lowest > last)
+        return;
+      consider(lowest);
+      const Unit highest = last / item.alignment * item.alignment;
+      if (highest > lowest && table.allowedFrom(item, highest) == highest)
+        consider(highest);
+    });
     return best;
   }
 
   void put(uint32_t index, Unit place) {
     offset[index] = place;
-    placed[index] = 1;
-    for (const Neighbour &neighbour : neighbours[index])
-      if (placed[neighbour.item] && offset[neighbour.item] - neighbour.under < place &&
+    placedPrice[index] = price[index];
+    for (const Neighbour<Unit> &neighbour : neighbours[index])
+      if (placedPrice[neighbour.item] > 0 && offset[neighbour.item] - neighbour.under < place &&
           place < offset[neighbour.item] + neighbour.over) {
-        placed[neighbour.item] = 0;
-        weight[neighbour.item] += kInsult;
+        placedPrice[neighbour.item] = 0;
+        weigh(neighbour.item, weight[neighbour.item] + kInsult);
         waiting.push_back(neighbour.item);
       }
   }
-
-  static constexpr double kSame = 1e-6;
 
   ItemTable<Unit> table;
   Random random;
   Unit capacity = -1;
   uint64_t runs = 0;
-  uint64_t left = 0; // items to put before the search begins anew
-  std::vector<std::vector<Neighbour>> neighbours;
+  uint64_t puts = 0; // in this run
+  uint64_t left = 0; // of them, before the search begins anew
+  std::vector<std::vector<Neighbour<Unit>>> neighbours;
   std::vector<double> cost;
   std::vector<double> weight;
+  std::vector<int64_t> price;       // cost times weight
+  std::vector<int64_t> placedPrice; // 0 while it waits
   std::vector<Unit> offset;
-  std::vector<uint8_t> placed;
   std::vector<uint32_t> waiting;
+  OffsetPrices prices;
+};
 
-  // Scratch.
-  std::vector<Unit> places;
-  std::vector<Edge> unders;
-  std::vector<Edge> overs;
+} // namespace
+
+struct EjectionSearch::State {
+  uint64_t mostUnits = 0; // a capacity above is as good as this one
+  std::optional<Ejector<int32_t>> narrow;
+  std::optional<Ejector<int64_t>> wide;
 };
 
 bool EjectionSearch::canSearch(const Problem &problem) {
-  if (problem.count() > kMostItems)
-    return false;
-  uint64_t height = problem.regionSize;
-  for (uint32_t i = 0; i < problem.count(); ++i) {
-    height += problem.size[i] + problem.alignmentOf(i);
-    if (problem.isFixed(i))
-      height = std::max(height, problem.fixedOffset[i] + problem.size[i]);
-  }
-  return height / unitOf(problem) < kMostUnits && pairsOf(problem) <= kMostPairs;
+  return problem.count() <= kMostItems && stackedHeight(problem) / unitOf(problem) < kMostUnits &&
+         pairsOf(problem) <= kMostPairs;
 }
 
 uint64_t EjectionSearch::workToBegin(const Problem &problem) {
   return kUnitsPerPair * pairsOf(problem);
 }
 
-EjectionSearch::EjectionSearch(const Problem &problem) : state_(std::make_unique<State>(problem)) {}
+EjectionSearch::EjectionSearch(const Problem &problem) : state_(std::make_unique<State>()) {
+  state_->mostUnits = stackedHeight(problem) / unitOf(problem) + 1;
+  if (state_->mostUnits < kMostNarrow)
+    state_->narrow.emplace(problem);
+  else
+    state_->wide.emplace(problem);
+}
 
 EjectionSearch::~EjectionSearch() = default;
 
 bool EjectionSearch::fit(uint64_t capacity, WorkMeter &meter, std::vector<uint64_t> &offsets) {
-  State &state = *state_;
-  const auto units = static_cast<Unit>(std::min(capacity / state.table.unitBytes, kMostUnits));
-  if (units != state.capacity) {
-    state.capacity = units;
-    state.runs = 0;
-    state.beginAnew();
-  }
-  if (!state.search(meter))
-    return false;
-  offsets.resize(state.offset.size());
-  for (size_t i = 0; i < offsets.size(); ++i)
-    offsets[i] = static_cast<uint64_t>(state.offset[i]) * state.table.unitBytes;
-  state.capacity = -1;
-  return true;
+  const auto search = [&](auto &ejector) {
+    const uint64_t unit = ejector.table.unitBytes;
+    return ejector.fit(std::min(capacity / unit, state_->mostUnits), meter, offsets);
+  };
+  return state_->narrow ? search(*state_->narrow) : search(*state_->wide);
 }
 
 } // namespace gantry::plan

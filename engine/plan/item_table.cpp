@@ -163,6 +163,16 @@ Unit ItemTable<Unit>::forbiddenEndAbove(const Item<Unit> &item, Unit offset, Uni
   return otherwise;
 }
 
+uint64_t stackedHeight(const Problem &problem) {
+  uint64_t height = problem.regionSize;
+  for (uint32_t i = 0; i < problem.count(); ++i) {
+    height += problem.size[i] + problem.alignmentOf(i);
+    if (problem.isFixed(i))
+      height = std::max(height, problem.fixedOffset[i] + problem.size[i]);
+  }
+  return height;
+}
+
 template struct ItemTable<int32_t>;
 template struct ItemTable<int64_t>;
 

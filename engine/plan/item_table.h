@@ -73,6 +73,9 @@ private:
 /// The greatest unit in which every size, alignment, fixed offset and border is whole.
 uint64_t unitOf(const Problem &problem);
 
+/// Bytes in which all items have room one above the other, whatever is fixed.
+uint64_t stackedHeight(const Problem &problem);
+
 extern template struct ItemTable<int32_t>;
 extern template struct ItemTable<int64_t>;
 

@@ -13,16 +13,6 @@ constexpr uint64_t kMostBytes = uint64_t{512} << 20;
 /// Sums of two heights must fit a signed number.
 constexpr uint64_t kMostUnits = uint64_t{1} << 61;
 
-uint64_t stackedHeight(const Problem &problem) {
-  uint64_t height = problem.regionSize;
-  for (uint32_t i = 0; i < problem.count(); ++i) {
-    height += problem.size[i] + problem.alignmentOf(i);
-    if (problem.isFixed(i))
-      height = std::max(height, problem.fixedOffset[i] + problem.size[i]);
-  }
-  return height;
-}
-
 } // namespace
 
 struct ValleySearch::Engines {

@@ -66,6 +66,20 @@ TEST(EjectionSearch, FindsAPackingWithLittleRoom) {
   }
 }
 
+/// Heights of more than 32 bits, in units of one byte.
+TEST(EjectionSearch, FindsAPackingOfLargeNumbers) {
+  Problem problem = test::problemOf(test::guillotinePacking(60, 1));
+  const uint64_t capacity = problem.lowerBound / 100 * 106 << 20;
+  for (uint64_t &size : problem.size)
+    size = (size << 20) + 1;
+  WorkMeter meter(100'000'000);
+  Placement placement;
+  ASSERT_TRUE(EjectionSearch(problem).fit(capacity, meter, placement.offset));
+  placement.height = heightOf(problem, placement.offset);
+  EXPECT_LE(placement.height, capacity);
+  EXPECT_EQ(test::faultOf(problem, placement), "");
+}
+
 TEST(EjectionSearch, StopsWithTheMeterAndGoesOn) {
   const Problem problem = test::problemOf(test::guillotinePacking(60, 5));
   const uint64_t capacity = problem.lowerBound / 100 * 106;
