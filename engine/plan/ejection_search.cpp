@@ -16,16 +16,17 @@ constexpr uint32_t kMostItems = 100'000; // more are for what is near linear
 constexpr uint64_t kMostPairs = 2'000'000;
 constexpr uint64_t kMostUnits = uint64_t{1} << 60;
 constexpr uint64_t kMostNarrow = uint64_t{1} << 29; // sums of two heights must fit, too
-/// By how much the weight of an item grows when it is ejected, and how much of that is forgotten
-/// each time as many items were put as there are.
-constexpr double kInsult = 0.08;
-constexpr double kForgotten = 0.01;
+/// By how many hundredths of its own cost an item becomes dearer when it is ejected, and how many
+/// hundredths of that are forgotten each time as many items were put as there are.
+constexpr int64_t kInsult = 8;
+constexpr int64_t kForgotten = 1;
 /// The dearest of so many that wait, drawn at random, is put next.
 constexpr int kDrawn = 4;
-/// Of the mean item, at the beginning: prices are whole, so that sums of any order are equal.
-constexpr double kMeanPrice = 4096;
+/// Of the mean item, at the beginning. Prices are whole: equal on every machine, and in sums of any
+/// order.
+constexpr double kMeanPrice = 1 << 16;
 /// Where something fixed lies.
-constexpr int64_t kNever = int64_t{1} << 50;
+constexpr int64_t kNever = int64_t{1} << 60;
 /// How many items are put, for each item of the problem, in the shortest run.
 constexpr uint64_t kPutsPerItem = 2048;
 
@@ -60,7 +61,6 @@ template <typename Unit> struct Ejector {
   explicit Ejector(const Problem &problem) : table(problem, unitOf(problem)), random(1) {
     const size_t count = table.items.size();
     offset.resize(count);
-    weight.resize(count);
     cost.resize(count);
     price.resize(count);
     placedPrice.resize(count);
@@ -71,13 +71,16 @@ template <typename Unit> struct Ejector {
 
   void findCosts() {
     double sum = 0;
+    for (const Item<Unit> &item : table.items)
+      sum += rootOfArea(item);
     for (size_t i = 0; i < table.items.size(); ++i) {
-      const Item<Unit> &item = table.items[i];
-      cost[i] = std::sqrt(static_cast<double>(item.size) * (item.end - item.begin));
-      sum += cost[i];
+      const double share = rootOfArea(table.items[i]) / sum * static_cast<double>(cost.size());
+      cost[i] = static_cast<int64_t>((share + 0.05) * kMeanPrice);
     }
-    for (double &entry : cost)
-      entry = entry / sum * static_cast<double>(cost.size()) + 0.05;
+  }
+
+  static double rootOfArea(const Item<Unit> &item) {
+    return std::sqrt(static_cast<double>(item.size) * (item.end - item.begin));
   }
 
   void findNeighbours() {
@@ -135,22 +138,17 @@ template <typename Unit> struct Ejector {
         offset[i] = table.items[i].fixedOffset;
       else
         waiting.push_back(i);
-      weigh(i, 1);
     }
+    price = cost;
     puts = 0;
     left = lubyLength(++runs) * kPutsPerItem * table.items.size();
   }
 
-  void weigh(uint32_t item, double to) {
-    weight[item] = to;
-    price[item] = static_cast<int64_t>(cost[item] * to * kMeanPrice);
-  }
-
   void forgetInsults() {
-    for (uint32_t i = 0; i < weight.size(); ++i)
-      weigh(i, 1 + (weight[i] - 1) * (1 - kForgotten));
-    for (size_t i = 0; i < placedPrice.size(); ++i)
+    for (size_t i = 0; i < price.size(); ++i) {
+      price[i] -= (price[i] - cost[i]) * kForgotten / 100;
       placedPrice[i] = placedPrice[i] > 0 ? price[i] : 0;
+    }
   }
 
   bool search(WorkMeter &meter) {
@@ -229,7 +227,7 @@ template <typename Unit> struct Ejector {
       if (placedPrice[neighbour.item] > 0 && offset[neighbour.item] - neighbour.under < place &&
           place < offset[neighbour.item] + neighbour.over) {
         placedPrice[neighbour.item] = 0;
-        weigh(neighbour.item, weight[neighbour.item] + kInsult);
+        price[neighbour.item] += cost[neighbour.item] * kInsult / 100;
         waiting.push_back(neighbour.item);
       }
   }
@@ -241,9 +239,8 @@ template <typename Unit> struct Ejector {
   uint64_t puts = 0; // in this run
   uint64_t left = 0; // of them, before the search begins anew
   std::vector<std::vector<Neighbour<Unit>>> neighbours;
-  std::vector<double> cost;
-  std::vector<double> weight;
-  std::vector<int64_t> price;       // cost times weight
+  std::vector<int64_t> cost;        // without insults
+  std::vector<int64_t> price;       // with them
   std::vector<int64_t> placedPrice; // 0 while it waits
   std::vector<Unit> offset;
   std::vector<uint32_t> waiting;
