@@ -86,8 +86,8 @@ struct Constraints {
   uint32_t mostArenas = 1;
 };
 
-/// About a third of a second at most; most plans need a thousandth of it.
-inline constexpr uint64_t kDefaultWork = 20'000'000;
+/// About a second at most; most plans need a thousandth of it.
+inline constexpr uint64_t kDefaultWork = 100'000'000;
 
 struct PlanRequest {
   Constraints constraints = {};
