@@ -30,6 +30,8 @@ constexpr int64_t kNever = int64_t{1} << 60;
 /// How many items are put, for each item of the problem, in the shortest run.
 constexpr uint64_t kPutsPerItem = 2048;
 
+/// Of a neighbour whose two ends are sorted.
+constexpr uint64_t kUnitsPerSorted = 4;
 /// Of finding out who meets whom.
 constexpr uint64_t kUnitsPerPair = 4;
 
@@ -152,6 +154,7 @@ template <typename Unit> struct Ejector {
   }
 
   bool search(WorkMeter &meter) {
+    const uint64_t unitsPerNeighbour = OffsetPrices::isDense(capacity) ? 1 : kUnitsPerSorted;
     while (!waiting.empty()) {
       if (left-- == 0)
         beginAnew();
@@ -159,7 +162,7 @@ template <typename Unit> struct Ejector {
         forgetInsults();
       const uint32_t at = drawDear();
       const uint32_t item = waiting[at];
-      if (!meter.spend(neighbours[item].size() + 8))
+      if (!meter.spend(neighbours[item].size() * unitsPerNeighbour + 8))
         return false;
       const std::optional<Unit> place = cheapestPlace(item);
       if (!place)

@@ -17,11 +17,14 @@ class OffsetPrices {
 public:
   using Unit = int64_t;
 
+  /// Whether offsets up to highest are few enough that nothing is sorted.
+  static bool isDense(Unit highest) { return highest < kMostDense; }
+
   /// Offsets from 0 to highest, which is not negative, each at no price.
   void begin(Unit highest) {
     end_ = highest + 1;
     price_ = 0;
-    isDense_ = end_ <= kMostDense;
+    isDense_ = isDense(highest);
     if (isDense_ && static_cast<size_t>(end_) > changes_.size()) {
       changes_.resize(static_cast<size_t>(end_));
       marks_.resize(static_cast<size_t>(end_) / 64 + 1);
