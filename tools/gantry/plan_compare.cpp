@@ -74,12 +74,11 @@ PlanComparison comparePlans(const Description &before, const Description &now) {
   for (const auto &[name, n] : oldNames)
     if (n > 0 && !newNames.count(name))
       result.commands.push_back({name, times(n), "-", 0});
-  result.reordered = result.commands.empty() &&
-                     !std::equal(before.commands.begin(), before.commands.end(),
-                                 now.commands.begin(), now.commands.end(),
-                                 [](const CommandInfo &a, const CommandInfo &b) {
-                                   return a.name == b.name;
-                                 });
+  result.reordered =
+      result.commands.empty() &&
+      !std::equal(before.commands.begin(), before.commands.end(), now.commands.begin(),
+                  now.commands.end(),
+                  [](const CommandInfo &a, const CommandInfo &b) { return a.name == b.name; });
   return result;
 }
 
