@@ -448,6 +448,8 @@ class Show(Tool):
         self.fails(1, "both name", "plan", "b.csv", "--plot", "x", "--output", "x")
         self.fails(1, "'0' is no size", "plan", "b.csv", "--capacity", "0")
         self.fails(1, "--deadline", "plan", "b.csv", "--deadline", "inf")
+        self.assertIn("12.0 KiB", self.works("plan", "b.csv", "--work", "1"))
+        self.fails(1, "--work", "plan", "b.csv", "--work", "0")
         for row, word in (("d,5,5,1", "line 5"), ("d,1,2", "line 5"), ("d,1,2,-3", "line 5"), ("d,x,2,3", "line 5")):
             (self.folder / "bad.csv").write_text("\n".join([*rows, row]) + "\n")
             self.fails(1, word, "plan", "bad.csv")

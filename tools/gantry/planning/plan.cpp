@@ -5,6 +5,7 @@
 #include "tools/gantry/planning/buffer_csv.h"
 #include "tools/gantry/terminal.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
@@ -14,17 +15,18 @@ namespace gantry::tool {
 
 namespace {
 
+/// Some ten seconds, where no deadline is given: the result is the same on every machine.
+constexpr uint64_t kToolWork = 500'000'000;
+
 struct PlanOptions {
   std::string file;
   uint64_t capacity = 0;
   double deadline = 0;
+  uint64_t work = kToolWork;
   std::string plot;
   std::string output;
   bool json = false;
 };
-
-/// Some ten seconds, where no deadline is given: the result is the same on every machine.
-constexpr uint64_t kToolWork = 500'000'000;
 
 Description describe(const BufferList &buffers, const plan::Plan &plan) {
   Description description;
@@ -52,7 +54,8 @@ Description describe(const BufferList &buffers, const plan::Plan &plan) {
   return description;
 }
 
-void printJson(const PlanOptions &options, const BufferList &buffers, const plan::Plan &plan) {
+void printJson(const PlanOptions &options, const BufferList &buffers, const plan::Plan &plan,
+               double seconds) {
   nlohmann::json placed = nlohmann::json::array();
   for (size_t i = 0; i < buffers.ids.size(); ++i)
     placed.push_back({{"id", buffers.ids[i]},
@@ -63,6 +66,7 @@ void printJson(const PlanOptions &options, const BufferList &buffers, const plan
                          {"height_bytes", plan.heightBytes},
                          {"lower_bound_bytes", plan.lowerBoundBytes},
                          {"proven_bound_bytes", plan.provenBoundBytes},
+                         {"seconds", seconds},
                          {"buffers", placed}};
   if (!buffers.values.empty())
     json["peak_time"] = buffers.moments[plan.peakCommand];
@@ -71,10 +75,11 @@ void printJson(const PlanOptions &options, const BufferList &buffers, const plan
   print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-void printPlan(const PlanOptions &options, const BufferList &buffers, const plan::Plan &plan) {
-  print(fmt::format("{}  {} buffers, {} moments\n",
+void printPlan(const PlanOptions &options, const BufferList &buffers, const plan::Plan &plan,
+               double seconds) {
+  print(fmt::format("{}  {} buffers, {} moments, planned in {}\n",
                     coloured(printable(options.file), Colour::kBold, colourOnStdout()),
-                    buffers.values.size(), buffers.moments.size()));
+                    buffers.values.size(), buffers.moments.size(), humanTime(seconds * 1e9)));
   print(fmt::format("  height       {} ({})\n", plan.heightBytes, humanBytes(plan.heightBytes)));
   print(fmt::format("  lower bound  {} ({})", plan.lowerBoundBytes,
                     humanBytes(plan.lowerBoundBytes)));
@@ -102,8 +107,11 @@ ExitCode runPlan(const PlanOptions &options) {
   request.constraints.pins = buffers.pins;
   request.enoughBytes = options.capacity;
   request.deadlineSeconds = options.deadline;
-  request.workLimit = options.deadline > 0 ? UINT64_MAX : kToolWork;
+  request.workLimit = options.deadline > 0 ? UINT64_MAX : options.work;
+  const auto start = std::chrono::steady_clock::now();
   const Result<plan::Plan> plan = plan::planArena(buffers.values, request);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!plan.isOk())
     throw ToolError(plan.status().code() == StatusCode::kInvalidArgument ? ExitCode::kBadInput
                                                                          : ExitCode::kInternal,
@@ -122,10 +130,10 @@ ExitCode runPlan(const PlanOptions &options) {
   files.commit();
   const bool fits = options.capacity == 0 || plan->heightBytes <= options.capacity;
   if (options.json) {
-    printJson(options, buffers, *plan);
+    printJson(options, buffers, *plan, seconds);
     return fits ? ExitCode::kOk : ExitCode::kDiffers;
   }
-  printPlan(options, buffers, *plan);
+  printPlan(options, buffers, *plan, seconds);
   for (const std::string &file : {options.plot, options.output})
     if (!file.empty())
       print(fmt::format("  wrote        {}\n", printable(file)));
@@ -156,11 +164,19 @@ void addPlan(CLI::App &app, Action &action) {
           },
           "Stop as soon as a plan fits: 64KiB, 1.5MiB, or bytes")
       ->type_name("SIZE");
+  CLI::Option *deadline =
+      command
+          ->add_option("--deadline", options->deadline,
+                       "Stop after S seconds (otherwise after a fixed amount of work)")
+          ->type_name("S")
+          ->check(CLI::Range(1e-3, 1e6));
   command
-      ->add_option("--deadline", options->deadline,
-                   "Stop after S seconds (otherwise after a fixed amount of work)")
-      ->type_name("S")
-      ->check(CLI::Range(1e-3, 1e6));
+      ->add_option("--work", options->work,
+                   "Stop after N items looked at, some ten nanoseconds each (500000000); 1: the "
+                   "first heuristic alone")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
+      ->excludes(deadline);
   command->add_option("--plot", options->plot, "Draw the arena: time across, addresses up")
       ->type_name("FILE.svg");
   command->add_option("--output", options->output, "Write the buffers with their offsets")
