@@ -86,7 +86,7 @@ def main():
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=N")
     parser.add_argument("models", nargs="*")
     options = parser.parse_args()
-    dims = {"batch": "2", "time": "48", "whole": "8"} | dict(dim.split("=", 1) for dim in options.dim)
+    dims = {"batch": "2", "time": "48", "whole": "4"} | dict(dim.split("=", 1) for dim in options.dim)
     places = options.models or [ROOT / place for place in DEFAULTS]
     results, failed = [], False
     print(f"{'':24} {'values':>7} {'bound':>12} {'arena/bound':>12} {'planned ms':>11} "
