@@ -243,8 +243,10 @@ bool HeapImpl::tryMagazines(ThreadCache &cache, Pool &pool, const BufferRequest 
   const auto own = static_cast<uint32_t>((request.sizeBytes - 1) >> kGranuleLog2);
   for (uint32_t bin = own; bin < kMagazineGranules; ++bin)
     if (flushBin(cache, kind, bin) &&
-        tryPool(pool, request.sizeBytes, request.alignment, index, found))
+        tryPool(pool, request.sizeBytes, request.alignment, index, found)) {
+      keepWatermarks();
       return true;
+    }
   return false;
 }
 
