@@ -20,7 +20,7 @@ struct PlanChange {
 struct PlanComparison {
   std::vector<PlanChange> figures, tensors, commands;
   bool reordered = false; // the same commands in another order
-  bool grew = false; // the arena or the constants take more than before
+  bool grew = false;      // the arena or the constants take more than before
 };
 PlanComparison comparePlans(const Description &before, const Description &now);
 
