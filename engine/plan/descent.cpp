@@ -1,6 +1,8 @@
 #include "engine/plan/descent.h"
+#include "engine/plan/coarse_sizes.h"
 #include "engine/plan/domain_search.h"
 #include "engine/plan/ejection_search.h"
+#include "engine/plan/fast_tier.h"
 #include "engine/plan/item_table.h"
 #include "engine/plan/large_neighbourhood.h"
 #include "engine/plan/portfolio.h"
@@ -21,6 +23,8 @@ constexpr uint64_t kRoundPerPair = 8;
 constexpr uint64_t kFavouredShare = 4;
 /// Of the search around pinned values.
 constexpr uint64_t kPinnedShare = 16;
+/// Of what is left after the first look at the goal, for the sizes rounded to coarser units.
+constexpr uint64_t kCoarseDivisor = 2;
 /// Between the goal and the best where a height was asked for: for the case that it is out of
 /// reach.
 constexpr uint64_t kBetweenDivisor = 32;
@@ -82,12 +86,35 @@ private:
     meter.settle(part);
   }
 
+  /// The same with rounded sizes.
+  void searchCoarsely(WorkMeter &meter) {
+    WorkMeter part = meter.part((meter.limit() - meter.spent()) / kCoarseDivisor);
+    if (const std::optional<CoarseSizes> coarse = coarsen(problem_, part);
+        coarse && coarse->capacity < optimum_.best.height) {
+      const uint64_t parts = std::max(coarse->parts, coarse->partsWithin(goal()));
+      Placement start = placeFast(coarse->rounded, part);
+      Descent descent(coarse->rounded, std::move(start), parts);
+      descent.isCoarse_ = true;
+      const Optimum found = descent.run(part);
+      Placement placement = pushDown(problem_, found.best.offset);
+      if (placement.height < optimum_.best.height)
+        optimum_.best = std::move(placement);
+    }
+    meter.settle(part);
+  }
+
   /// The goal first, then halfway between what failed and the best, again and again.
   void searchBelow(uint64_t units, WorkMeter &meter) {
     uint64_t failed = goal();
     if (attempt(failed, ejectionAtGoal_, units, meter) == SearchResult::kFound)
       return;
     failed = std::max(failed, goal());
+    if (!coarsened_ && !isCoarse_ && portfolio_) {
+      coarsened_ = true;
+      searchCoarsely(meter);
+      if (atGoal())
+        return;
+    }
     const bool atHeight = target_ > problem_.lowerBound || (pinned_ && target_ > 0);
     const uint64_t share = atHeight ? units / kBetweenDivisor : units / 2;
     while (!meter.exhausted() && optimum_.best.height > failed + unit_) {
@@ -112,7 +139,8 @@ private:
       meter.settle(part);
     }
     if (portfolio_ && result == SearchResult::kStopped) {
-      WorkMeter part = meter.part(isTight && constrained_ ? kFavouredShare * units : units);
+      WorkMeter part =
+          meter.part(isCoarse_ || (isTight && constrained_) ? kFavouredShare * units : units);
       result = portfolio_->fit(capacity, part, offsets_);
       meter.settle(part);
     }
@@ -141,6 +169,8 @@ private:
   bool boxesOnly_;
   bool constrained_;
   bool pinned_ = false;
+  bool isCoarse_ = false;  // of rounded sizes
+  bool coarsened_ = false; // tried with rounded sizes
   bool ejects_ = false;
   uint64_t workToEject_ = 0; // before the first try
   LargeNeighbourhoodSearch neighbourhoods_;

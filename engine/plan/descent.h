@@ -1,5 +1,8 @@
 // Lowers a placement towards its bound: the searches in turns.
 //
+// After a first look at the goal, boxes are tried in coarser units (coarse_sizes.h), the exact
+// search favoured.
+//
 // In rounds of twice the work: the large-neighbourhood search where all items are boxes; then, at
 // the goal itself and at capacities between it and the best, the ejection search and the portfolio
 // of exact searches, which can prove that a capacity is out of reach; at the goal, where values are

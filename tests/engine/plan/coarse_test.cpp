@@ -1,0 +1,93 @@
+// Tight packings whose sizes were each made a little smaller: the unit that they had is found
+// again, and with it a plan.
+#include "engine/plan/coarse_sizes.h"
+#include "engine/plan/plan.h"
+#include "tests/support/plan_instances.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace gantry::plan {
+namespace {
+
+constexpr uint64_t kUnit = 100'000;
+constexpr uint64_t kUnits = 256;
+
+/// Twelve layers of random heights, cut in time at random: perfect in whole units, then each size
+/// smaller by up to `loss` bytes.
+std::vector<Value> nearlyWhole(uint64_t seed, uint64_t loss) {
+  std::mt19937_64 random(seed);
+  std::vector<Value> values;
+  uint64_t left = kUnits;
+  for (uint64_t layers = 12; layers > 0; --layers) {
+    const uint64_t units = layers == 1 ? left : 1 + random() % (2 * left / layers - 1);
+    left -= units;
+    for (uint32_t begin = 0; begin < 64;) {
+      const uint32_t end = std::min<uint32_t>(64, begin + 8 + random() % 24);
+      values.push_back({units * kUnit - random() % (loss + 1), 1, begin, end - 1});
+      begin = end;
+    }
+  }
+  std::shuffle(values.begin(), values.end(), random);
+  return values;
+}
+
+Problem problemOf(const std::vector<Value> &values) {
+  std::vector<test::Interval> intervals;
+  for (const Value &value : values)
+    intervals.push_back({value.firstUse, value.lastUse + 1, value.sizeBytes});
+  return test::problemOf(intervals);
+}
+
+TEST(CoarseSizes, FindTheUnitThatSizesHad) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::vector<Value> values = nearlyWhole(seed, 100);
+    WorkMeter meter(10'000'000);
+    const std::optional<CoarseSizes> coarse = coarsen(problemOf(values), meter);
+    ASSERT_TRUE(coarse.has_value());
+    EXPECT_LE(coarse->parts, kUnits);
+    EXPECT_LE(coarse->rounded.lowerBound, coarse->parts);
+    EXPECT_LE(coarse->capacity, kUnits * kUnit);
+    EXPECT_EQ(coarse->partsWithin(coarse->capacity), coarse->parts);
+  }
+}
+
+/// Whatever the order of the parts, what lies within them lies within the capacity.
+TEST(CoarseSizes, PlacementsWithinThePartsAreWithinTheCapacity) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Problem problem = problemOf(nearlyWhole(seed, 1000));
+    WorkMeter meter(10'000'000);
+    const std::optional<CoarseSizes> coarse = coarsen(problem, meter);
+    ASSERT_TRUE(coarse.has_value());
+    // One on another: parts without number, and within the capacity of as many.
+    std::vector<uint64_t> stacked;
+    uint64_t parts = 0;
+    for (const uint64_t size : coarse->rounded.size) {
+      stacked.push_back(parts);
+      parts += size;
+    }
+    const Placement placement = pushDown(problem, stacked);
+    EXPECT_EQ(test::faultOf(problem, placement), "");
+    EXPECT_LE(coarse->partsWithin(placement.height), parts);
+  }
+}
+
+TEST(CoarseSizes, TightPlansAreFoundAgain) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::vector<Value> values = nearlyWhole(seed, 100);
+    PlanRequest request;
+    request.enoughBytes = kUnits * kUnit;
+    request.workLimit = 20'000'000;
+    const Result<Plan> plan = planArena(values, request);
+    ASSERT_TRUE(plan.isOk()) << plan.status().message();
+    const Status valid = validatePlan(values, *plan);
+    EXPECT_TRUE(valid.isOk()) << valid.message();
+    EXPECT_LE(plan->heightBytes, kUnits * kUnit);
+  }
+}
+
+} // namespace
+} // namespace gantry::plan
