@@ -242,6 +242,27 @@ constexpr const char *kVariants[] = {"published", "shuffled", "mirrored", "sizes
 INSTANTIATE_TEST_SUITE_P(Planner, ChallengingProblems, testing::Range(0, 5),
                          [](const auto &info) { return std::string(kVariants[info.param]); });
 
+/// Scaled and rounded down, with the capacity: no size is a multiple of the unit any more.
+TEST(Planner, ChallengingProblemsOfRoundedSizesFit) {
+  const std::vector<std::filesystem::path> files = sharedProblems("challenging");
+  if (files.empty())
+    GTEST_SKIP() << "the shared challenging problems are absent";
+  for (const uint64_t thousandths : {700u, 1370u, 1000003u})
+    for (const auto &file : files) {
+      SCOPED_TRACE(testing::Message() << file << ", times " << thousandths << " / 1000");
+      std::vector<Value> values = readCsv(file);
+      for (Value &value : values)
+        value.sizeBytes = value.sizeBytes * thousandths / 1000;
+      PlanRequest request;
+      request.enoughBytes = kChallenge * thousandths / 1000;
+      request.workLimit = 20'000'000;
+      const Result<Plan> plan = planArena(values, request);
+      ASSERT_TRUE(plan.isOk()) << plan.status().message();
+      checkPlan(values, *plan);
+      EXPECT_LE(plan->heightBytes, request.enoughBytes);
+    }
+}
+
 TEST(Planner, ChallengingProblemsFitWithAlignments) {
   const std::vector<std::filesystem::path> files = sharedProblems("challenging");
   if (files.empty())
