@@ -19,13 +19,9 @@ uint8_t flagsOf(const BufferRequest &request) {
 
 bool isKind(MemoryKind kind) { return static_cast<uint32_t>(kind) < kMemoryKinds; }
 
-/// The bin from which a magazine serves a size; kMagazineGranules or more: none does, as for 0.
-uint64_t binOf(uint64_t sizeBytes) { return (sizeBytes - 1) >> kGranuleLog2; }
-int64_t bytesOfBin(uint64_t bin) { return static_cast<int64_t>((bin + 1) << kGranuleLog2); }
-
 /// Whether a magazine may serve it.
 bool fitsMagazine(const BufferRequest &request) {
-  return binOf(request.sizeBytes) < kMagazineGranules && !request.dedicated &&
+  return magazineBinOf(request.sizeBytes) < kMagazineGranules && !request.dedicated &&
          isKind(request.kind) && isPowerOfTwo(request.alignment) && request.alignment <= 256;
 }
 
@@ -38,7 +34,7 @@ bool fitsMagazine(const BufferRequest &request) {
 // its generation alone, so handle and state follow from it without unpacking.
 HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
   HeapImpl &heap = HeapImpl::of(*this);
-  const uint64_t bin = binOf(request.sizeBytes);
+  const uint64_t bin = magazineBinOf(request.sizeBytes);
   const auto number = static_cast<uint32_t>(request.kind);
   if (currentCache.heapId != heap.id || bin >= kMagazineGranules || request.alignment != 256 ||
       number >= kMemoryKinds || request.name.index != 0 || request.dedicated || request.movable ||
@@ -53,7 +49,7 @@ HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
   Slot &slot = heap.slots[index];
   head = slot.name;
   slot.name = 0;
-  kind.counters.cache(-bytesOfBin(bin));
+  kind.counters.cache(-bytesOfMagazineBin(bin));
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
   slot.info.store(request.sizeBytes | kind.plainInfo, std::memory_order_relaxed);
   const uint64_t state = slot.state.load(std::memory_order_relaxed);
@@ -73,7 +69,7 @@ HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buf
   ThreadCache &cache = *currentCache.cache;
   const auto number = static_cast<uint32_t>(request.kind);
   ThreadCache::KindCache &kind = cache.kinds[number];
-  const uint64_t bin = binOf(request.sizeBytes);
+  const uint64_t bin = magazineBinOf(request.sizeBytes);
   uint32_t &head = cache.bins[number][bin];
   const uint32_t index = head;
   const uint8_t flags = flagsOf(request);
@@ -81,7 +77,7 @@ HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buf
     return request.name.index == 0 && flags == 0 ? allocateMissed(request, buffer)
                                                  : allocateSlowly(request, buffer);
   head = slots[index].name;
-  kind.counters.cache(-bytesOfBin(bin));
+  kind.counters.cache(-bytesOfMagazineBin(bin));
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
   *buffer = comeAlive(cache, index, request,
                       request.sizeBytes | kind.plainInfo | SlotInfo::flagBits(flags));
@@ -99,7 +95,7 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
   const auto number = static_cast<uint32_t>(request.kind);
   ThreadCache::KindCache &kind = cache.kinds[number];
   auto &bins = cache.bins[number];
-  const uint64_t bin = binOf(request.sizeBytes);
+  const uint64_t bin = magazineBinOf(request.sizeBytes);
   const uint64_t most = std::min(bin + std::min((bin + 1) / kSpareShare, SlotInfo::kMostSpare),
                                  uint64_t{kMagazineGranules} - 1);
   uint64_t info = request.sizeBytes | kind.plainInfo;
@@ -109,7 +105,7 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
     ++larger;
   if (index != kNone) {
     bins[larger] = slots[index].name;
-    kind.counters.cache(-bytesOfBin(larger));
+    kind.counters.cache(-bytesOfMagazineBin(larger));
     info |= SlotInfo::spareBits(larger - bin);
   } else {
     index = cache.spares[cache.spareCount - 1];

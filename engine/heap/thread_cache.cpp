@@ -220,7 +220,7 @@ bool HeapImpl::flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin) {
     }
     giveSlot(cache, index);
   }
-  cache.kinds[kind].counters.cache(-flushed * ((int64_t{bin} + 1) << kGranuleLog2));
+  cache.kinds[kind].counters.cache(-flushed * bytesOfMagazineBin(bin));
   return flushed != 0;
 }
 
@@ -240,7 +240,7 @@ void HeapImpl::flush(ThreadCache &cache, uint32_t kind) {
 bool HeapImpl::tryMagazines(ThreadCache &cache, Pool &pool, const BufferRequest &request,
                             uint32_t index, Found *found) {
   const auto kind = static_cast<uint32_t>(request.kind);
-  const auto own = static_cast<uint32_t>((request.sizeBytes - 1) >> kGranuleLog2);
+  const auto own = static_cast<uint32_t>(magazineBinOf(request.sizeBytes));
   for (uint32_t bin = own; bin < kMagazineGranules; ++bin)
     if (flushBin(cache, kind, bin) &&
         tryPool(pool, request.sizeBytes, request.alignment, index, found)) {

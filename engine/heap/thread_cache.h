@@ -19,6 +19,11 @@ struct HeapImpl;
 struct Pool;
 
 inline constexpr uint32_t kMagazineGranules = 256; // sizes up to 64 KiB
+/// The bin from which a magazine serves a size; kMagazineGranules or more: none does, as for 0.
+inline uint64_t magazineBinOf(uint64_t sizeBytes) { return (sizeBytes - 1) >> kGranuleLog2; }
+inline int64_t bytesOfMagazineBin(uint64_t bin) {
+  return static_cast<int64_t>((bin + 1) << kGranuleLog2);
+}
 inline constexpr uint32_t kSparesPerThread = 64;
 inline constexpr uint32_t kLeaving = 8; // a power of two
 

@@ -1,5 +1,5 @@
-// Tight packings whose sizes were each made a little smaller: the unit that they had is found
-// again, and with it a plan.
+// Tight packings whose sizes were each made a little smaller: the unit that they had is found again.
+// That plans are found with it: Planner.ChallengingProblemsOfRoundedSizesFit.
 #include "engine/plan/coarse_sizes.h"
 #include "engine/plan/plan.h"
 #include "tests/support/plan_instances.h"
@@ -71,21 +71,6 @@ TEST(CoarseSizes, PlacementsWithinThePartsAreWithinTheCapacity) {
     const Placement placement = pushDown(problem, stacked);
     EXPECT_EQ(test::faultOf(problem, placement), "");
     EXPECT_LE(coarse->partsWithin(placement.height), parts);
-  }
-}
-
-TEST(CoarseSizes, TightPlansAreFoundAgain) {
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    const std::vector<Value> values = nearlyWhole(seed, 100);
-    PlanRequest request;
-    request.enoughBytes = kUnits * kUnit;
-    request.workLimit = 20'000'000;
-    const Result<Plan> plan = planArena(values, request);
-    ASSERT_TRUE(plan.isOk()) << plan.status().message();
-    const Status valid = validatePlan(values, *plan);
-    EXPECT_TRUE(valid.isOk()) << valid.message();
-    EXPECT_LE(plan->heightBytes, kUnits * kUnit);
   }
 }
 

@@ -52,17 +52,21 @@ TEST(EjectionSearch, KeepsEveryConstraint) {
   EXPECT_GT(found, 200u);
 }
 
+void expectFits(const Problem &problem, uint64_t capacity) {
+  WorkMeter meter(100'000'000);
+  Placement placement;
+  ASSERT_TRUE(EjectionSearch(problem).fit(capacity, meter, placement.offset));
+  placement.height = heightOf(problem, placement.offset);
+  EXPECT_LE(placement.height, capacity);
+  EXPECT_EQ(test::faultOf(problem, placement), "");
+}
+
 TEST(EjectionSearch, FindsAPackingWithLittleRoom) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Problem problem = test::problemOf(test::guillotinePacking(60, seed));
     const uint64_t capacity = problem.lowerBound / 100 * 106;
-    WorkMeter meter(100'000'000);
-    Placement placement;
-    ASSERT_TRUE(EjectionSearch(problem).fit(capacity, meter, placement.offset));
-    placement.height = heightOf(problem, placement.offset);
-    EXPECT_LE(placement.height, capacity);
-    EXPECT_EQ(test::faultOf(problem, placement), "");
+    expectFits(problem, capacity);
   }
 }
 
@@ -72,12 +76,7 @@ TEST(EjectionSearch, FindsAPackingOfLargeNumbers) {
   const uint64_t capacity = problem.lowerBound / 100 * 106 << 20;
   for (uint64_t &size : problem.size)
     size = (size << 20) + 1;
-  WorkMeter meter(100'000'000);
-  Placement placement;
-  ASSERT_TRUE(EjectionSearch(problem).fit(capacity, meter, placement.offset));
-  placement.height = heightOf(problem, placement.offset);
-  EXPECT_LE(placement.height, capacity);
-  EXPECT_EQ(test::faultOf(problem, placement), "");
+  expectFits(problem, capacity);
 }
 
 TEST(EjectionSearch, StopsWithTheMeterAndGoesOn) {
