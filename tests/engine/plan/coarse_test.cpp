@@ -1,5 +1,5 @@
-// Tight packings whose sizes were each made a little smaller: the unit that they had is found again.
-// That plans are found with it: Planner.ChallengingProblemsOfRoundedSizesFit.
+// Tight packings whose sizes were each made a little smaller: the unit that they had is found
+// again. That plans are found with it: Planner.ChallengingProblemsOfRoundedSizesFit.
 #include "engine/plan/coarse_sizes.h"
 #include "engine/plan/plan.h"
 #include "tests/support/plan_instances.h"
