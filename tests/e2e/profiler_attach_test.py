@@ -69,21 +69,21 @@ def main():
         bench = subprocess.Popen([options.gantry, "bench", artifact, "--seconds", "600"],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         started.append(bench)
-        hand.wait_for("the process can be watched", lambda: str(bench.pid) in subprocess.run(
+        hand.wait_for("the process can be watched", bench, lambda: str(bench.pid) in subprocess.run(
             [options.profiler], capture_output=True, text=True).stdout)
         time.sleep(1)  # it is in the midst of its runs
         window = subprocess.Popen(
             [options.profiler, "--attach", str(bench.pid), "--size", f"{hand.WIDTH}x{hand.HEIGHT}",
              "--scale", "1", "--semantics", words], env=screen.environment, stderr=subprocess.PIPE, text=True)
         started.append(window)
-        hand.wait_for("a window", lambda: screen.xdotool("search", "--name", "gantry"))
+        hand.wait_for("a window", window, lambda: screen.xdotool("search", "--name", "gantry"))
         number = screen.xdotool("search", "--name", "gantry").split()[0]
         screen.xdotool("windowmove", number, 0, 0)
-        hand.wait_for("dispatches", lambda: words.exists() and "\nshared/" in words.read_text() and
+        hand.wait_for("dispatches", window, lambda: words.exists() and "\nshared/" in words.read_text() and
                       "inspector/arena" in words.read_text())
         screen.xdotool("windowfocus", number)
         screen.xdotool("key", "space")
-        hand.wait_for("the pause", lambda: "paused" in words.read_text())
+        hand.wait_for("the pause", window, lambda: "paused" in words.read_text())
         time.sleep(3)
         screen.xdotool("mousemove", hand.WIDTH - 20, hand.HEIGHT - 2)
         time.sleep(3)

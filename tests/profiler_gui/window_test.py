@@ -5,8 +5,9 @@
 
 Opens a capture, compares the screenshot with the picture that --render makes of the same (the whole
 window, pixel by pixel), then points at a block, clicks, and looks for its outline and its tooltip where
-they must be; measures what the window takes while nobody touches it; closes it through the palette. Skips (exit 77) by name where Xvfb, xdotool or xwd
-is missing. No message of the validation layer is allowed.
+they must be; measures what the window takes while nobody touches it; closes it through the palette.
+Skips (exit 77) by name where Xvfb, xdotool or xwd is missing. No message of the validation layer is
+allowed.
 """
 
 import os
@@ -59,7 +60,10 @@ class Screen:
     def __init__(self):
         reading, writing = os.pipe()
         self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24"],
+            # -noreset: else the server starts anew when its last client leaves, and turns away
+            # who comes meanwhile, as the window does beside a first xdotool.
+            ["Xvfb", "-noreset", "-displayfd", str(writing),
+             "-screen", "0", f"{WIDTH}x{HEIGHT}x24"],
             pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(writing)
         with os.fdopen(reading) as stream:
@@ -80,11 +84,15 @@ class Screen:
         self.server.wait()
 
 
-def wait_for(what, test):
+def wait_for(what, process, test):
+    """Until the test holds; not longer than the process lives, whose last words are told."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if test():
             return
+        if process.poll() is not None:
+            raise AssertionError(f"waiting for {what}: the program ended with status "
+                                 f"{process.returncode}: {process.stderr.read()}")
         time.sleep(0.3)
     raise AssertionError(f"not seen within {PATIENCE} s: {what}")
 
@@ -123,14 +131,14 @@ def run(profiler, make_capture, folder, screen):
     window = subprocess.Popen([profiler, "--size", f"{WIDTH}x{HEIGHT}", "--scale", "1", capture],
                               env=screen.environment, stderr=subprocess.PIPE, text=True)
     try:
-        wait_for("a window", lambda: screen.xdotool("search", "--name", "gantry"))
+        wait_for("a window", window, lambda: screen.xdotool("search", "--name", "gantry"))
         number = screen.xdotool("search", "--name", "gantry").split()[0]
         screen.xdotool("windowmove", number, 0, 0)
         time.sleep(2)
         for step in range(3):  # away from the plots; each is an event for the window
             screen.xdotool("mousemove", WIDTH - 20 - step, HEIGHT - 2)
             time.sleep(0.3)
-        wait_for("the picture that --render makes",
+        wait_for("the picture that --render makes", window,
                  lambda: differing(screen.shot(), expected) < 0.002)
 
         # The largest value of the arena: point, click, and look for the white outline.
@@ -149,7 +157,7 @@ def run(profiler, make_capture, folder, screen):
             column = int((3 * rect[0] + rect[2]) / 4)
             return any(min(pixel_xwd(shot[2], column, int(rect[1]) + dy)) > 225
                        for dy in (-2, -1, 0, 1))
-        wait_for(f"the outline of {name}", outlined)
+        wait_for(f"the outline of {name}", window, outlined)
 
         # Left alone it hardly works: 2 % of a core, over five seconds.
         time.sleep(2)
