@@ -13,6 +13,10 @@ namespace gantry::vulkan {
 
 namespace {
 
+/// A wait may fail for want of memory, and what it waits for is in use all the same: it is tried
+/// this often before what follows goes on without.
+constexpr int kAttempts = 64;
+
 std::string environment(const char *name) {
   const char *value = std::getenv(name);
   return value ? value : "";
@@ -147,7 +151,10 @@ Status VulkanDevice::openSparse() {
 VulkanDevice::~VulkanDevice() {
   if (!device_)
     return;
-  table_.vkDeviceWaitIdle(device_);
+  for (int i = 0; i < kAttempts; ++i) // nothing may go while the queue uses it
+    if (const VkResult result = table_.vkDeviceWaitIdle(device_);
+        result >= 0 || result == VK_ERROR_DEVICE_LOST)
+      break;
   for (auto &[key, layout] : pipelineLayouts_)
     table_.vkDestroyPipelineLayout(device_, layout, nullptr);
   for (auto &[key, layout] : setLayouts_)
@@ -298,7 +305,6 @@ Status VulkanDevice::doWarmUp(std::span<const std::unique_ptr<device::Kernel>> k
   // What was submitted uses the list and the memory: neither goes before it is done, even where a
   // wait fails for want of memory.
   Result<bool> done = wait(ticket, UINT64_MAX);
-  constexpr int kAttempts = 64;
   for (int i = 0; i < kAttempts && !done.isOk() && !isLost(); ++i)
     if (wait(ticket, UINT64_MAX).isOk())
       break;
@@ -380,8 +386,12 @@ void VulkanDevice::finishBindings() {
     std::lock_guard lock(queueMutex_);
     binding = lastBinding_;
   }
-  if (binding > 0 && !isLost() && !waitFor(bindings_, binding, UINT64_MAX).isOk())
-    markLost(); // nothing else fails a wait
+  if (binding == 0)
+    return;
+  for (int i = 0; i < kAttempts && !isLost(); ++i)
+    if (waitFor(bindings_, binding, UINT64_MAX).isOk())
+      return;
+  markLost();
 }
 
 Result<bool> VulkanDevice::waitFor(VkSemaphore timeline, uint64_t value, uint64_t timeoutNs) {
