@@ -231,7 +231,7 @@ int main(int argc, char **argv) {
   CLI::App app("Time and height of the planner on tight instances and under constraints");
   std::vector<std::string> files;
   uint64_t capacity = 0;
-  uint64_t work = 100'000'000;
+  uint64_t work = gantry::plan::kDefaultWork;
   bool constraints = false;
   std::string jsonPath;
   app.add_option("FILE.csv", files, "id,lower,upper,size; planted packings where none are given");

@@ -18,9 +18,10 @@ namespace {
 /// Of the first round: enough for some of the shortest slices.
 constexpr uint64_t kLeastRound = 50'000;
 constexpr uint64_t kRoundPerPair = 8;
-/// Of the search that is the most likely to succeed: the ejection search where there is some room,
-/// the exact one under constraints where no byte may be lost.
+/// Of the exact search under constraints where no byte may be lost.
 constexpr uint64_t kFavouredShare = 4;
+/// Of the ejection search where there is some room.
+constexpr uint64_t kEjectionShare = 8;
 /// Of the search around pinned values.
 constexpr uint64_t kPinnedShare = 16;
 /// Of what is left after the first look at the goal, for the sizes rounded to coarser units.
@@ -148,7 +149,7 @@ private:
     if (result == SearchResult::kInfeasible)
       optimum_.bound = std::max(optimum_.bound, (capacity / unit_ + 1) * unit_);
     if (result == SearchResult::kStopped && ejects_) {
-      WorkMeter part = meter.part(isTight ? units : kFavouredShare * units);
+      WorkMeter part = meter.part(isTight ? units : kEjectionShare * units);
       if (!ejection && workToEject_ <= part.limit())
         ejection.emplace(problem_);
       if (ejection && ejection->fit(capacity, part, offsets_))

@@ -2,14 +2,14 @@
 //
 // Some items are placed, the others wait. Again and again a waiting item, a dear one of those, goes
 // where it costs least: what lies there is ejected and waits in its turn. An item costs the square
-// root of its area, and more each time it is ejected, so that what is in everybody's way becomes
-// dear and others make room for it (breakout: Morris 1993, "The breakout method for escaping from
-// local minima"; ejection chains: Glover 1996). What was added is slowly forgotten, so that it
-// tells of now and not of long ago (smoothing: Hutter, Tompkins & Hoos 2002, "Scaling and
-// probabilistic smoothing"). The places tried for an item are those at which it touches another
-// from above or from below, or a border (offset_prices.h); of equal ones the narrowest. It ends
-// when nothing waits. Runs of lengths that vary (restarts.h), long ones, begin anew with other
-// random numbers.
+// root of its area, in which full steps count more than others, and more each time it is ejected,
+// so that what is in everybody's way becomes dear and others make room for it (breakout: Morris
+// 1993, "The breakout method for escaping from local minima"; ejection chains: Glover 1996). What
+// was added is slowly forgotten, so that it tells of now and not of long ago (smoothing: Hutter,
+// Tompkins & Hoos 2002, "Scaling and probabilistic smoothing"). The places tried for an item are
+// those at which it touches another from above or from below, or a border (offset_prices.h); of
+// equal ones the narrowest. It ends when nothing waits. Runs of lengths that vary (restarts.h),
+// long ones, begin anew with other random numbers.
 //
 // It is the strongest where a plan has some room: alignments that differ, parts that are pinned, a
 // height that was asked for. Where no byte of the capacity may be lost the exact search

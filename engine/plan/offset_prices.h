@@ -25,23 +25,16 @@ public:
     end_ = highest + 1;
     price_ = 0;
     isDense_ = isDense(highest);
-    if (isDense_ && static_cast<size_t>(end_) > changes_.size()) {
-      changes_.resize(static_cast<size_t>(end_));
+    if (isDense_ && static_cast<size_t>(end_) >= changes_.size()) {
+      changes_.resize(static_cast<size_t>(end_) + 1);
       marks_.resize(static_cast<size_t>(end_) / 64 + 1);
     }
   }
 
   /// The offsets strictly between below and end cost so much more.
   void add(Unit below, Unit end, int64_t price) {
-    const Unit first = below + 1;
-    if (first >= end_ || end <= 0)
-      return;
-    if (first <= 0)
-      price_ += price;
-    else
-      change(first, price);
-    if (end < end_)
-      change(end, -price);
+    change(std::clamp<Unit>(below + 1, 0, end_), price); // behind the highest: of no account
+    change(std::clamp<Unit>(end, 0, end_), -price);
   }
 
   /// Calls visit(first, last, price) for each run, last included, by ascending offset. Then begin()
@@ -49,14 +42,15 @@ public:
   template <typename Visit> void forEachRun(Visit visit) {
     Unit first = 0;
     const auto changeAt = [&](Unit offset, int64_t by) {
-      if (by == 0)
+      if (by == 0 || offset == end_)
         return;
-      visit(first, offset - 1, price_);
+      if (offset > 0)
+        visit(first, offset - 1, price_);
       first = offset;
       price_ += by;
     };
     if (isDense_) {
-      for (size_t w = 0; w <= static_cast<size_t>(end_ - 1) / 64; ++w)
+      for (size_t w = 0; w <= static_cast<size_t>(end_) / 64; ++w)
         for (uint64_t bits = std::exchange(marks_[w], 0); bits != 0; bits &= bits - 1) {
           const size_t at = w * 64 + static_cast<size_t>(std::countr_zero(bits));
           changeAt(static_cast<Unit>(at), std::exchange(changes_[at], 0));
@@ -89,7 +83,7 @@ private:
   }
 
   Unit end_ = 0;
-  int64_t price_ = 0; // at offset 0
+  int64_t price_ = 0; // up to where forEachRun is
   bool isDense_ = false;
   std::vector<int64_t> changes_; // of the price at an offset; all 0 outside of a use
   std::vector<uint64_t> marks_;

@@ -87,7 +87,7 @@ struct Constraints {
 };
 
 /// About a second at most; most plans need a thousandth of it.
-inline constexpr uint64_t kDefaultWork = 60'000'000;
+inline constexpr uint64_t kDefaultWork = 70'000'000;
 
 struct PlanRequest {
   Constraints constraints = {};

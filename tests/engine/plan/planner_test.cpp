@@ -267,8 +267,8 @@ TEST(Planner, ChallengingProblemsFitWithAlignments) {
   const std::vector<std::filesystem::path> files = sharedProblems("challenging");
   if (files.empty())
     GTEST_SKIP() << "the shared challenging problems are absent";
-  // The sizes are multiples of 1024, so that 256 changes nothing; there the limit is what is
-  // reached on all of them, as far below the published capacity as that is.
+  // The sizes are multiples of 1024, so that 256 changes nothing: these plans are up to 4 % below
+  // the published capacity.
   constexpr uint64_t kAlignments[] = {256, 4096, 16384, 0}; // 0: each in turn
   for (const uint64_t alignment : kAlignments)
     for (const auto &file : files) {
@@ -280,8 +280,7 @@ TEST(Planner, ChallengingProblemsFitWithAlignments) {
         rounded[i].sizeBytes = roundUp(values[i].sizeBytes, values[i].alignment);
       }
       PlanRequest request;
-      request.enoughBytes = lowerBound(rounded) / 100 * (alignment == 256 ? 104 : 102);
-      request.workLimit = 200'000'000;
+      request.enoughBytes = lowerBound(rounded) / 100 * 102;
       const Result<Plan> plan = planArena(values, request);
       ASSERT_TRUE(plan.isOk()) << plan.status().message();
       checkPlan(values, *plan);
