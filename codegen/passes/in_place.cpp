@@ -11,9 +11,18 @@ using namespace mlir;
 
 namespace {
 
-/// Whether every path from `value` to the dispatch's result reads, for an element of the result,
-/// only the same element of `value`.
-bool readsOnlyOwnElement(Value value) {
+/// A reduction over rows in a kernel over rows: an invocation reads of a row what it writes of it,
+/// and has the rest from its neighbours (tiling/rows.cpp).
+bool isSharedRow(linalg::GenericOp generic, OpOperand &use) {
+  return generic.getNumReductionLoops() == 1 &&
+         generic.getIteratorTypesArray().back() == utils::IteratorType::reduction &&
+         !generic.isDpsInit(&use) && generic.getMatchingIndexingMap(&use).isIdentity();
+}
+
+/// Whether, on every path from `value` to the dispatch's result, the invocation that writes an
+/// element of the result is the only one that reads the same element of `value`. `rows`: the kernel
+/// is one over rows.
+bool readsOnlyOwnElement(Value value, bool rows) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (isa<YieldOp>(user))
@@ -21,13 +30,15 @@ bool readsOnlyOwnElement(Value value) {
     auto generic = dyn_cast<linalg::GenericOp>(user);
     if (!generic || generic.getNumResults() != 1)
       return false;
+    if (rows && isSharedRow(generic, use))
+      continue;
     AffineMap map = generic.getMatchingIndexingMap(&use);
     AffineMap output = generic.getIndexingMapsArray().back();
     if (map != output || !output.isProjectedPermutation())
       return false;
     if (generic.getNumReductionLoops() > 0 && !generic.isDpsInit(&use))
       return false;
-    if (!readsOnlyOwnElement(generic.getResult(0)))
+    if (!readsOnlyOwnElement(generic.getResult(0), rows))
       return false;
   }
   return true;
@@ -78,7 +89,8 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
   for (size_t d = 0; d < resultDims.size(); ++d)
     if (operandDims[before + d] != resultDims[d])
       return false;
-  return readsOnlyOwnElement(dispatch.getBody().front().getArgument(i));
+  return readsOnlyOwnElement(dispatch.getBody().front().getArgument(i),
+                             dispatch->hasAttr("gantry.rows"));
 }
 
 } // namespace gantry::codegen

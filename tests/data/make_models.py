@@ -148,6 +148,17 @@ def transformer():
                                  [("encoded", F32, [2, time, width])], opset=20, ir_version=10), [[tokens, mask]])
 
 
+def attention():
+    """Attention whose scores are by far the largest tensor: softmax takes their storage. Rows of odd and of even length."""
+    g = Graph(17)
+    for name, keys in (("odd", 45), ("even", 64)):
+        k = g.node("MatMul", g.weight(2, keys, 6), g.weight(6, 8))
+        scores = g.node("MatMul", "queries", g.node("Transpose", k, perm=[0, 2, 1]))
+        g.node("MatMul", g.node("Softmax", scores, axis=-1), g.weight(2, keys, 4), result=name)
+    write("attention", g.model("attention", [("queries", F32, [2, 37, 8])],
+                               [("odd", F32, [2, 37, 4]), ("even", F32, [2, 37, 4])]), [[floats(171, 2, 37, 8)]])
+
+
 def dynamic_mlp():
     """A perceptron whose batch the inputs decide."""
     g = Graph(4)
@@ -281,7 +292,7 @@ def mlir_models():
 
 
 def main():
-    for make in (residual, depthwise_se, transformer, dynamic_mlp, joined, mixed_layout, external_data, integers, integer_powers,
+    for make in (residual, depthwise_se, transformer, attention, dynamic_mlp, joined, mixed_layout, external_data, integers, integer_powers,
                  positions, mlir_models):
         make()
     for folder in sorted((HERE / "models").iterdir()):

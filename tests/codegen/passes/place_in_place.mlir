@@ -57,3 +57,70 @@ func.func @not_in_place(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32
   } -> tensor<8x8xf32>
   return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// -----
+
+#id = affine_map<(r, c) -> (r, c)>
+#t = affine_map<(r, c) -> (c, r)>
+#row = affine_map<(r, c) -> (r, 0)>
+#a = affine_map<(r, c, k) -> (r, k)>
+#b = affine_map<(r, c, k) -> (k, c)>
+#c = affine_map<(r, c, k) -> (r, c)>
+
+// In a kernel over rows an invocation reads of a row what it writes, also for the reductions.
+// CHECK-LABEL: func @rows
+// CHECK: %[[P:.*]] = gantry.dispatch(%arg0)
+// CHECK: gantry.dispatch(%[[P]]){{.*}}gantry.rows{{.*}}in_place = 0
+// Another invocation may have written what it would read here.
+// CHECK-LABEL: func @rows_and_columns
+// CHECK: gantry.rows
+// CHECK-NOT: in_place
+func.func @rows(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %er = tensor.empty() : tensor<8x1xf32>
+  %e = tensor.empty() : tensor<8x8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %v = arith.addf %o, %m : f32
+    linalg.yield %v : f32
+  } -> tensor<8x8xf32>
+  %i = linalg.fill ins(%z : f32) outs(%er : tensor<8x1xf32>) -> tensor<8x1xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%p : tensor<8x8xf32>) outs(%i : tensor<8x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = arith.addf %o, %a : f32
+    linalg.yield %v : f32
+  } -> tensor<8x1xf32>
+  %y = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %s : tensor<8x8xf32>, tensor<8x1xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %v = arith.divf %a, %b : f32
+    linalg.yield %v : f32
+  } -> tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}
+func.func @rows_and_columns(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %er = tensor.empty() : tensor<8x1xf32>
+  %e = tensor.empty() : tensor<8x8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %v = arith.addf %o, %m : f32
+    linalg.yield %v : f32
+  } -> tensor<8x8xf32>
+  %i = linalg.fill ins(%z : f32) outs(%er : tensor<8x1xf32>) -> tensor<8x1xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%p : tensor<8x8xf32>) outs(%i : tensor<8x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = arith.addf %o, %a : f32
+    linalg.yield %v : f32
+  } -> tensor<8x1xf32>
+  %y = linalg.generic {indexing_maps = [#id, #row, #t, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %s, %p : tensor<8x8xf32>, tensor<8x1xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %d: f32, %o: f32):
+    %q = arith.divf %a, %b : f32
+    %v = arith.addf %q, %d : f32
+    linalg.yield %v : f32
+  } -> tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}
