@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -41,28 +42,36 @@ void CaptureModel::ingestOne(const Event &event) {
 }
 
 void CaptureModel::finish() {
-  // Spaces have nothing in common: each thread takes the next one.
+  // Tasks that have nothing in common: each thread takes the next one.
+  std::vector<std::function<void()>> tasks;
+  for (AddressSpace &space : spaces_)
+    tasks.emplace_back([&space] { space.index.rebuild(space.table); });
+  tasks.emplace_back([this] { dispatches_.shrink(); });
+  for (Heap &heap : heaps_)
+    tasks.emplace_back([&heap] {
+      heap.live.shrink();
+      heap.reserved.shrink();
+    });
+  tasks.emplace_back([this] { shrinkLists(); });
   std::atomic<size_t> next{0};
   const auto work = [&] {
-    for (size_t i = next++; i < spaces_.size(); i = next++)
-      spaces_[i].index.rebuild(spaces_[i].table);
+    for (size_t i = next++; i < tasks.size(); i = next++)
+      tasks[i]();
   };
   std::vector<std::thread> threads;
   const size_t most = std::min<size_t>(std::thread::hardware_concurrency(), kMostThreads);
-  for (size_t i = 1; i < std::min(most, spaces_.size()) && events_ >= kManyEvents; ++i)
+  for (size_t i = 1; i < std::min(most, tasks.size()) && events_ >= kManyEvents; ++i)
     threads.emplace_back(work);
   work();
   for (std::thread &thread : threads)
     thread.join();
+}
+
+void CaptureModel::shrinkLists() {
   fillHostRow();
   openBlocks_ = FlatMap();
   openSlabs_ = FlatMap();
   openBindings_.clear();
-  dispatches_.shrink();
-  for (Heap &heap : heaps_) {
-    heap.live.shrink();
-    heap.reserved.shrink();
-  }
   profiler::shrink(runs_);
   profiler::shrink(bindings_);
   profiler::shrink(spans_);

@@ -221,6 +221,7 @@ private:
   void onBinding(const trace::RunBindingEvent &event);
   void endRun(const trace::RunEvent &event);
   void fillHostRow();
+  void shrinkLists();
   void fillArena(uint32_t run);
   uint32_t arenaSpaceOf(uint32_t session, uint64_t arenaBytes);
 
