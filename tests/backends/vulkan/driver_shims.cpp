@@ -11,6 +11,7 @@ namespace {
 
 Shims state;
 bool deviceLost = false;
+bool mayWork = false; // the queue, on what it was given since it was last seen idle
 std::recursive_mutex mutex;
 
 /// "Buffer" of vkCreateBuffer, vkAllocateMemory, vkDestroyBuffer, vkFreeMemory; "" of others.
@@ -44,8 +45,10 @@ bool fails(const char *name, VkResult *result) {
     return false;
   state.failed += std::string(name) + " ";
   *result = state.failure;
-  if (*result == VK_ERROR_DEVICE_LOST)
+  if (*result == VK_ERROR_DEVICE_LOST) {
     finishWork(); // what is destroyed now, the driver does not use any more
+    mayWork = false;
+  }
   return true;
 }
 
@@ -63,8 +66,22 @@ bool isLost(const char *name) {
   if (std::string(name) == "vkQueueSubmit" && ++state.submissions == state.loseAtSubmission) {
     deviceLost = true;
     finishWork();
+    mayWork = false;
   }
   return deviceLost;
+}
+
+/// A device must not go while its queue may use it, even if a wait for it failed.
+void followQueue(const std::string &name) {
+  std::lock_guard lock(mutex);
+  if (name == "vkQueueSubmit" || name == "vkQueueBindSparse")
+    mayWork = true;
+  else if (name == "vkDeviceWaitIdle")
+    mayWork = false;
+  else if (name == "vkDestroyDevice" && mayWork) {
+    ++state.misuse;
+    state.lastMisuse = "the device was destroyed while its queue may have worked";
+  }
 }
 
 template <typename Handle> bool isHandle(Handle handle) {
@@ -95,8 +112,10 @@ struct Shim<Member> {
       if (isLost(name))
         return VK_ERROR_DEVICE_LOST;
       result = original(arguments...);
-      if (result >= 0)
+      if (result >= 0) {
         count(name, true);
+        followQueue(name);
+      }
       return result;
     } else {
       if constexpr (sizeof...(A) >= 2) {
@@ -104,6 +123,7 @@ struct Shim<Member> {
         constexpr size_t kHandle = sizeof...(A) == 2 ? 0 : 1;
         count(name, isHandle(std::get<kHandle>(std::tuple(arguments...))));
       }
+      followQueue(name);
       return original(arguments...);
     }
   }
@@ -190,6 +210,7 @@ void resetShims() {
   std::lock_guard lock(mutex);
   state = {};
   deviceLost = false;
+  mayWork = false;
   resetStandIns();
 }
 

@@ -82,9 +82,9 @@ Status share(device::Device &device) {
 }
 
 /// The calls, by their numbers, that let a range go: it waits for its bindings, and tries again
-/// where that fails.
+/// where that fails. None where the scenario ended before.
 struct Release {
-  uint64_t begin = 0, end = 0;
+  uint64_t begin = UINT64_MAX, end = 0;
 } release;
 
 struct ReleaseEnds {

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <random>
 #include <sstream>
+#include <thread>
 
 namespace gantry::plan {
 namespace {
@@ -349,6 +350,28 @@ TEST(Planner, RealProblemsReachTheirBound) {
     const Plan plan = checkedPlan(readCsv(file));
     EXPECT_EQ(plan.heightBytes, plan.lowerBoundBytes);
   }
+}
+
+TEST(Planner, ThreadsAtOnceGetTheSamePlan) {
+  std::mt19937_64 random(12);
+  std::vector<Value> values = randomValues(random, 300, 200, 1 << 12, 60, true);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i].alignment = i % 2 == 0 ? 256 : 64; // no search proves its end at once
+  PlanRequest request;
+  request.workLimit = 3'000'000;
+  const Result<Plan> alone = planArena(values, request);
+  ASSERT_TRUE(alone.isOk()) << alone.status().message();
+  std::vector<std::vector<uint64_t>> offsets(4);
+  std::vector<std::thread> threads;
+  for (std::vector<uint64_t> &mine : offsets)
+    threads.emplace_back([&] {
+      if (const Result<Plan> plan = planArena(values, request); plan.isOk())
+        mine = plan->offsets;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const std::vector<uint64_t> &theirs : offsets)
+    EXPECT_EQ(theirs, alone->offsets);
 }
 
 /// Of this thread, so that other work on the machine does not count.
