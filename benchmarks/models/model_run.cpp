@@ -137,15 +137,17 @@ void ModelRun::runOnce() {
         "a run");
 }
 
-double ModelRun::seconds() {
+double ModelRun::seconds() { return secondsOf(repeats_); }
+
+double ModelRun::secondsOf(uint32_t runs) {
   const double before = cpuSeconds();
   double deviceNs = 0;
-  for (uint32_t i = 0; i < repeats_; ++i) {
+  for (uint32_t i = 0; i < runs; ++i) {
     runOnce();
     deviceNs += static_cast<double>(statistics().last_run_gpu_ns);
   }
   const double total = runtime_.software() ? cpuSeconds() - before : deviceNs * 1e-9;
-  return total / repeats_;
+  return total / runs;
 }
 
 gantry_statistics_t ModelRun::statistics() const {

@@ -28,6 +28,8 @@ public:
 
   /// Runs for 0.2 seconds or longer; seconds of one run, as of Contestant::seconds.
   double seconds();
+  /// The same over so many runs.
+  double secondsOf(uint32_t runs);
   /// The operators' own operations of one run.
   double flops() const { return flops_; }
   uint64_t dispatches() const { return dispatches_; }
