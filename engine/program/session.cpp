@@ -335,7 +335,8 @@ Result<bool> Run::wait(uint64_t timeoutNs) {
 
 void Session::traceRun(Run &run, std::span<const PortBinding> inputs,
                        std::span<const PortBinding> outputs) {
-  run.traceId_ = trace_.beginRun(run.recording_->plan().get(), run.ticket_);
+  run.traceId_ =
+      trace_.beginRun(run.recording_->plan().get(), run.ticket_, run.recording_->isTimed());
   const artifact::Program &metadata = program_->metadata();
   for (uint32_t i = 0; i < inputs.size() && run.traceId_ != 0; ++i)
     if (inputs[i].buffer && run.recording_->plan()->offsets[metadata.inputs()->Get(i)->value()] ==

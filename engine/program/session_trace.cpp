@@ -1,6 +1,10 @@
 #include "engine/program/session_trace.h"
 
+#include "engine/base/log.h"
+
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 namespace gantry::program {
 namespace {
@@ -8,6 +12,17 @@ namespace {
 using trace::EventType;
 
 constexpr uint64_t kClockPauseNs = 1'000'000'000;
+constexpr uint64_t kRest = 31;
+
+bool wantsAllTimes() {
+  const char *value = std::getenv("GANTRY_TRACE_TIMES");
+  if (value == nullptr || std::strcmp(value, "sampled") == 0)
+    return false;
+  if (std::strcmp(value, "all") == 0)
+    return true;
+  logf(LogLevel::kWarn, "GANTRY_TRACE_TIMES=%s is neither all nor sampled; sampled it is", value);
+  return false;
+}
 
 uint32_t textOf(const flatbuffers::String *text) {
   return trace::intern({text->c_str(), text->size()});
@@ -39,7 +54,7 @@ const auto recordEvent = [](const auto &event) { trace::record(event); };
 
 SessionTrace::SessionTrace(std::shared_ptr<const Program> program, std::shared_ptr<heap::Heap> heap)
     : program_(std::move(program)), heap_(std::move(heap)),
-      id_(trace::newId(trace::IdKind::kSession)) {
+      id_(trace::newId(trace::IdKind::kSession)), everyRunTimed_(wantsAllTimes()) {
   source_.order = 2;
   source_.user = this;
   source_.describe = describe;
@@ -54,7 +69,12 @@ SessionTrace::~SessionTrace() {
     tellSession(EventType::kSessionEnd, recordEvent);
 }
 
-bool SessionTrace::wantsTimes() const { return trace::isOn() && heap_->device().info().timestamps; }
+bool SessionTrace::wantsTimes() const {
+  const device::DeviceInfo &info = heap_->device().info();
+  return trace::isOn() && info.timestamps &&
+         (info.kind != device::DeviceKind::kSoftware || everyRunTimed_ ||
+          trace::monotonicNs() >= restUntilNs_);
+}
 
 // ---- what there is -----------------------------------------------------------------------------
 
@@ -202,7 +222,11 @@ const SessionTrace::Plan *SessionTrace::find(const ShapePlan *plan) const {
 
 // ---- runs --------------------------------------------------------------------------------------
 
-uint32_t SessionTrace::beginRun(const ShapePlan *plan, uint64_t ticket) {
+uint32_t SessionTrace::beginRun(const ShapePlan *plan, uint64_t ticket, bool isTimed) {
+  if (isTimed) {
+    timedStartNs_ = trace::monotonicNs();
+    restUntilNs_ = UINT64_MAX;
+  }
   const Plan *known = trace::isOn() ? find(plan) : nullptr;
   if (known == nullptr)
     return 0;
@@ -229,6 +253,10 @@ void SessionTrace::bind(uint32_t run, uint32_t value, const Storage &storage,
 
 void SessionTrace::endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, StatusCode status,
                           std::span<const uint64_t> timesNs) {
+  if (!timesNs.empty() || status != StatusCode::kOk) {
+    const uint64_t now = trace::monotonicNs();
+    restUntilNs_ = now + kRest * (now - std::min(now, timedStartNs_));
+  }
   const Plan *known = run != 0 && trace::isOn() ? find(plan) : nullptr;
   if (known == nullptr)
     return;

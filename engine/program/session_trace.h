@@ -7,6 +7,11 @@
 // together, else by a submission that only takes the time, between two readings of the host's
 // clock. Then, too, viewers hear what the driver allows now.
 //
+// A software device's times are dear: each makes the driver wake a thread and wait for it (13 us of
+// CPU with Mesa 22.3). There a session rests after a run with times for kRest times as long as that
+// run took, so that a loop's cost stays small and a single run has its times.
+// GANTRY_TRACE_TIMES=all takes them in every run.
+//
 // Threads: the session's, but for the description of a late viewer, which any thread may ask for.
 #pragma once
 
@@ -27,7 +32,7 @@ public:
   SessionTrace(const SessionTrace &) = delete;
   SessionTrace &operator=(const SessionTrace &) = delete;
 
-  /// Whether runs should take the device's times for whoever listens.
+  /// Whether the next run should take the device's times for whoever listens.
   bool wantsTimes() const;
 
   void addPlan(std::shared_ptr<const ShapePlan> plan,
@@ -38,8 +43,8 @@ public:
   void setAway(const Storage *storage) { setPlace(away_, storage, "away on the host"); }
   void setConstants(const Storage *storage) { setPlace(constants_, storage, "constants"); }
 
-  /// A run begins; returns its id, 0 where nobody listens.
-  uint32_t beginRun(const ShapePlan *plan, uint64_t ticket);
+  /// A run begins, with the device's times or without; returns its id, 0 where nobody listens.
+  uint32_t beginRun(const ShapePlan *plan, uint64_t ticket, bool isTimed);
   /// In this run the value lies in a buffer of the caller's.
   void bind(uint32_t run, uint32_t value, const Storage &storage, uint64_t offsetBytes);
   /// It ended. timesNs: of the device, one more than commands; empty where they were not taken.
@@ -70,13 +75,17 @@ private:
   std::shared_ptr<const Program> program_;
   std::shared_ptr<heap::Heap> heap_;
   uint32_t id_;
+  const bool everyRunTimed_;
   trace::Source source_;
   mutable std::mutex mutex_; // of what follows; the session's thread alone writes it
   std::vector<Plan> plans_;
   Place arena_;
   Place away_;
   Place constants_;
-  uint64_t lastClockNs_ = 0; // the session's thread alone
+  // The session's thread alone:
+  uint64_t lastClockNs_ = 0;
+  uint64_t timedStartNs_ = 0; // of the last run with times
+  uint64_t restUntilNs_ = 0;  // no run takes times before; UINT64_MAX while such a run is under way
 };
 
 } // namespace gantry::program

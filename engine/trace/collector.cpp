@@ -16,9 +16,11 @@ namespace {
 constexpr uint64_t kMarginTicks = 1 << 15; // about 10 us; see collector.h
 constexpr std::chrono::microseconds kBusyPause{200};
 constexpr std::chrono::microseconds kIdlePause{4000};
-constexpr uint64_t kReleaseEvery = 2048;           // events of a run
-constexpr uint64_t kSnapshotPauseNs = 200'000'000; // between two because of drops
-constexpr uint64_t kBusyEvents = 1000;             // of a pass
+constexpr std::chrono::microseconds kQuietPause{16000}; // a wake-up alone costs 20 us or more
+constexpr uint64_t kReleaseEvery = 2048;                // events of a run
+constexpr uint64_t kSnapshotPauseNs = 200'000'000;      // between two because of drops
+constexpr uint64_t kBusyEvents = 1000;                  // of a pass
+constexpr uint64_t kQuietEvents = 250;
 constexpr size_t kRingsAtCrash = 1024; // of threads, that are found without taking memory
 constexpr uint64_t kCrashLookNs = 1'000'000;
 
@@ -73,6 +75,7 @@ void Collector::run() {
     sigdelset(&all, crash);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   isCollectorThread = true;
+  pthread_setname_np(pthread_self(), "gantry-trace");
   becomeBusy();
   start();
   std::unique_lock<std::mutex> locked(mutex_);
@@ -104,7 +107,9 @@ void Collector::run() {
       break;
     if (joining_.empty() && leaving_.empty() && !flushWanted_) {
       busy_.store(false);
-      wake_.wait_for(locked, wasBusy_ ? kBusyPause : kIdlePause);
+      wake_.wait_for(locked, passEvents_ > kBusyEvents    ? kBusyPause
+                             : passEvents_ > kQuietEvents ? kIdlePause
+                                                          : kQuietPause);
     }
     becomeBusy();
   }
@@ -232,7 +237,7 @@ void Collector::mergeUpTo(uint64_t ticks) {
 void Collector::mergeRings(uint64_t ticks) {
   for (detail::ThreadRing *ring : rings_)
     ring->head = ring->ring.head();
-  wasBusy_ = false;
+  passEvents_ = 0;
   for (;;) {
     detail::ThreadRing *earliest = nullptr;
     uint64_t first = UINT64_MAX;
@@ -275,7 +280,7 @@ void Collector::emitRun(detail::ThreadRing &thread, uint64_t untilTicks) {
     if (++count % kReleaseEvery == 0)
       thread.ring.release(thread.position);
   }
-  wasBusy_ = wasBusy_ || count > kBusyEvents;
+  passEvents_ += count;
 }
 
 void Collector::announce(detail::ThreadRing &thread, uint64_t timeNs) {

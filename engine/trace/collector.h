@@ -116,7 +116,7 @@ private:
   bool memoryDropped_ = false;
   uint64_t lastSnapshotNs_ = 0;
   uint64_t reportedLate_ = 0;
-  bool wasBusy_ = false;
+  uint64_t passEvents_ = 0; // of the last pass
   std::atomic<uint64_t> passes_{0};
 
   // Between it and a thread that dies:

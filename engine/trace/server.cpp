@@ -16,6 +16,7 @@ constexpr int kGreetingMs = 2000;
 constexpr int kPatienceMs = 1000;
 constexpr int kLookMs = 200; // between looks whether a viewer has closed
 constexpr size_t kMostViewers = 16;
+constexpr uint64_t kFlushNs = 15'000'000; // a frame of a screen; a chunk that is full goes at once
 
 std::string randomToken() {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -34,6 +35,7 @@ struct Server::Impl {
   struct Viewer {
     explicit Viewer(Socket given) : socket(std::move(given)), attached(options(), write, this) {
       attached.failed = [](void *user) { static_cast<Viewer *>(user)->gone = true; };
+      attached.flushNs = kFlushNs;
     }
     static FrameSinkOptions options() {
       FrameSinkOptions chosen;

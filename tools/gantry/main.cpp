@@ -33,6 +33,7 @@ Environment:
   GANTRY_DEVICE      the device, as --device takes it
   GANTRY_FLIGHT_RECORDER  keep the last seconds, and write them here on a crash
   GANTRY_TRACE       record the process to this .gtrace file
+  GANTRY_TRACE_TIMES all: times of every run on a software device, too (see gantry.h)
   GANTRY_VALIDATION  1 or sync: run under the Vulkan validation layers
   NO_COLOR           print without colour)";
 

@@ -64,6 +64,7 @@ ProfilerWindow::ProfilerWindow() {
   if (attach != nullptr && std::strcmp(attach, "0") == 0)
     throw ToolError(ExitCode::kBadInput,
                     "--profile attaches a viewer, and GANTRY_ATTACH=0 keeps viewers out; unset it");
+  setenv("GANTRY_TRACE_TIMES", "all", 0); // who looks at one run wants all of it
   program_ = findProgram();
   if (!isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY"))
     throw ToolError(ExitCode::kBadInput,

@@ -390,7 +390,10 @@ GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *sessi
  * GANTRY_ATTACH=0 keeps viewers out, who otherwise find the process through a socket that only its
  * user can enter ($XDG_RUNTIME_DIR/gantry, or /tmp/gantry-UID); GANTRY_FLIGHT_RECORDER=FILE keeps
  * the last seconds in memory for a crash ("%p" in FILE becomes the process's number), of which
- * there are GANTRY_FLIGHT_SECONDS (10). All functions: threads: any. */
+ * there are GANTRY_FLIGHT_SECONDS (10). The device's times of dispatches are taken in every run
+ * where that is cheap. On a software device, where the driver makes them dear, they are taken in
+ * the first run and then so seldom that a loop loses less than one percent, unless
+ * GANTRY_TRACE_TIMES=all ("gantry record" sets it). All functions: threads: any. */
 
 /* Records to a file until gantry_trace_stop_file or the end of the process. One at a time. */
 GANTRY_API gantry_status_t gantry_trace_start_file(const char *path);

@@ -15,6 +15,14 @@ using trace::EventType;
 
 class SessionTraceTest : public SessionFixture {
 protected:
+  void SetUp() override {
+    setenv("GANTRY_TRACE_TIMES", "all", 1);
+    SessionFixture::SetUp();
+  }
+  void TearDown() override {
+    SessionFixture::TearDown();
+    unsetenv("GANTRY_TRACE_TIMES");
+  }
   /// The plan of the run, with as many values, commands and dispatches as the program has.
   void expectRuns(const std::vector<Event> &events, size_t runs) {
     const artifact::Program &metadata = program_->metadata();
@@ -100,6 +108,26 @@ TEST_F(SessionTraceTest, ALateViewerSeesWhatIsThere) {
   EXPECT_FALSE(ofType(events, EventType::kAccess).empty());
   // Nobody listens any more: recordings without times again.
   ASSERT_TRUE(runChain(1000).isOk());
+}
+
+TEST_F(SessionTraceTest, ASoftwareDevicesTimesAreTakenInTheFirstRunAndThenSeldom) {
+  if (device_->info().kind != device::DeviceKind::kSoftware || !device_->info().timestamps)
+    GTEST_SKIP() << "not a software device with timestamps";
+  constexpr size_t kRuns = 200;
+  unsetenv("GANTRY_TRACE_TIMES");
+  MemorySink sink;
+  openChain(false, 1000);
+  for (size_t run = 0; run < kRuns; ++run)
+    ASSERT_TRUE(runChain(1000).isOk());
+  const std::vector<Event> events = sink.events();
+  const std::vector<Event> begins = ofType(events, EventType::kRun);
+  ASSERT_EQ(begins.size(), kRuns);
+  EXPECT_EQ(ofType(events, EventType::kRunEnd).size(), kRuns);
+  std::set<uint32_t> timed;
+  for (const Event &event : ofType(events, EventType::kDispatch))
+    timed.insert(event.dispatch.run);
+  EXPECT_TRUE(timed.contains(begins.front().run.run));
+  EXPECT_LT(timed.size(), kRuns / 4); // one in 32, were all runs equally long
 }
 
 TEST_F(SessionTraceTest, TheDevicesClockIsRelatedToTheHosts) {

@@ -18,7 +18,8 @@ struct RecordOptions {
 
 /// The command takes this process's place, so its exit code and signals are its own.
 ExitCode record(const RecordOptions &options) {
-  if (setenv("GANTRY_TRACE", options.output.c_str(), 1) != 0)
+  if (setenv("GANTRY_TRACE", options.output.c_str(), 1) != 0 ||
+      setenv("GANTRY_TRACE_TIMES", "all", 0) != 0)
     throw ToolError(ExitCode::kInternal,
                     std::string("cannot set GANTRY_TRACE: ") + std::strerror(errno));
   std::vector<char *> arguments;
