@@ -228,6 +228,15 @@ gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_ns, int32_t 
   return capi::report(result.status());
 }
 
+gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer) {
+  if (!run || !buffer)
+    return capi::nullArgument("gantry_run_donate", run ? "buffer" : "run");
+  if (const Status donated = run->run->donate(buffer->storage); !donated.isOk())
+    return capi::report(donated);
+  delete buffer;
+  return GANTRY_STATUS_OK;
+}
+
 void gantry_run_release(gantry_run_t *run) {
   if (!run)
     return;

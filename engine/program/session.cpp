@@ -286,20 +286,21 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
   GANTRY_RETURN_IF_ERROR(growArena(*entry->plan));
   std::vector<PortBinding> inputBindings, outputBindings;
   auto run = std::make_shared<Run>();
-  auto bind = [&](const TensorArgument &argument, std::vector<PortBinding> &bindings) {
+  const artifact::Program &metadata = program_->metadata();
+  auto bind = [&](const TensorArgument &argument, std::vector<PortBinding> &bindings,
+                  uint32_t value, bool isInput) {
     bindings.push_back({argument.buffer, argument.buffer ? argument.offset : 0});
     if (argument.buffer)
-      run->buffers_.push_back(argument.buffer);
+      run->buffers_.push_back({argument.buffer, value, isInput});
   };
-  for (const TensorArgument &input : inputs)
-    bind(input, inputBindings);
-  for (const TensorArgument &output : outputs)
-    bind(output, outputBindings);
+  for (uint32_t i = 0; i < inputs.size(); ++i)
+    bind(inputs[i], inputBindings, metadata.inputs()->Get(i)->value(), true);
+  for (uint32_t i = 0; i < outputs.size(); ++i)
+    bind(outputs[i], outputBindings, metadata.outputs()->Get(i)->value(), false);
   GANTRY_ASSIGN_OR_RETURN(run->recording_, findRecording(*entry, inputBindings, outputBindings));
 
   if (run->recording_->hostFillsArena())
     GANTRY_RETURN_IF_ERROR(waitForAll());
-  const artifact::Program &metadata = program_->metadata();
   for (uint32_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].data && !inputs[i].buffer)
       if (const uint64_t size = entry->plan->sizeBytes[metadata.inputs()->Get(i)->value()])
@@ -331,6 +332,25 @@ Result<bool> Run::wait(uint64_t timeoutNs) {
   if (!status_.isOk())
     return status_;
   return true;
+}
+
+Status Run::donate(std::shared_ptr<Storage> &buffer) {
+  if (!ended_) {
+    const auto isIt = [&](const Held &held) { return held.storage == buffer; };
+    const auto found = std::find_if(buffers_.begin(), buffers_.end(), isIt);
+    if (found == buffers_.end())
+      return Status(StatusCode::kInvalidArgument, "the run has no input in this buffer");
+    for (const Held &held : buffers_)
+      if (isIt(held) && !held.isInput)
+        return statusf(StatusCode::kInvalidArgument,
+                       "the run writes its output '%s' to this buffer; only inputs can be donated",
+                       session_->program_->metadata().values()->Get(held.value)->name()->c_str());
+    buffer->freeAfter(ticket_);
+    session_->trace_.donate(traceId_, found->value, *buffer);
+    std::erase_if(buffers_, isIt);
+  }
+  buffer.reset();
+  return {};
 }
 
 void Session::traceRun(Run &run, std::span<const PortBinding> inputs,

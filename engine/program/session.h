@@ -71,6 +71,12 @@ public:
   /// A run that failed returns its status, every time.
   Result<bool> wait(uint64_t timeoutNs);
 
+  /// Gives an input's buffer up to the run, with the caller's reference: where that is the last
+  /// one, its memory is free as soon as the device is through with the run, and before that for
+  /// work that comes after it. kInvalidArgument where the run has no such input or writes to the
+  /// buffer, and then the caller keeps it. After the run's end it only lets go of the reference.
+  Status donate(std::shared_ptr<Storage> &buffer);
+
 private:
   friend class Session;
   struct HostOutput {
@@ -80,7 +86,12 @@ private:
   };
   std::shared_ptr<Session> session_;
   std::shared_ptr<Recording> recording_;
-  std::vector<std::shared_ptr<Storage>> buffers_; // the caller's, kept until the end
+  struct Held {
+    std::shared_ptr<Storage> storage;
+    uint32_t value;
+    bool isInput;
+  };
+  std::vector<Held> buffers_; // the caller's, kept until the end
   std::vector<HostOutput> hostOutputs_;
   uint64_t ticket_ = 0;
   uint32_t traceId_ = 0;

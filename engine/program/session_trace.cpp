@@ -251,6 +251,18 @@ void SessionTrace::bind(uint32_t run, uint32_t value, const Storage &storage,
   trace::record(event);
 }
 
+void SessionTrace::donate(uint32_t run, uint32_t value, const Storage &storage) {
+  if (run == 0 || !trace::isOn())
+    return;
+  trace::DonationEvent event = trace::makeEvent<trace::DonationEvent>(EventType::kDonation);
+  event.header.heap = heap_->traceId();
+  event.block = storage.block();
+  event.sizeBytes = storage.sizeBytes();
+  event.run = run;
+  event.value = value;
+  trace::record(event);
+}
+
 void SessionTrace::endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, StatusCode status,
                           std::span<const uint64_t> timesNs) {
   if (!timesNs.empty() || status != StatusCode::kOk) {

@@ -47,6 +47,8 @@ public:
   uint32_t beginRun(const ShapePlan *plan, uint64_t ticket, bool isTimed);
   /// In this run the value lies in a buffer of the caller's.
   void bind(uint32_t run, uint32_t value, const Storage &storage, uint64_t offsetBytes);
+  /// The caller has given the buffer, in which the value lies, up to the run.
+  void donate(uint32_t run, uint32_t value, const Storage &storage);
   /// It ended. timesNs: of the device, one more than commands; empty where they were not taken.
   void endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, StatusCode status,
               std::span<const uint64_t> timesNs);

@@ -21,4 +21,15 @@ Result<std::shared_ptr<Storage>> Storage::allocate(const std::shared_ptr<heap::H
   return storage;
 }
 
+Storage::~Storage() {
+  const heap::TimelinePoint last{0, lastTicket_.load()};
+  buffer_.reset(last.value == 0 ? std::span<const heap::TimelinePoint>{} : std::span(&last, 1));
+}
+
+void Storage::freeAfter(uint64_t ticket) {
+  uint64_t known = lastTicket_.load();
+  while (known < ticket && !lastTicket_.compare_exchange_weak(known, ticket)) {
+  }
+}
+
 } // namespace gantry::program

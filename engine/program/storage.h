@@ -2,12 +2,15 @@
 // device's heap that stays where it is, with its place.
 //
 // Ownership: the heap lives as long as its last storage. The memory is free for others as soon as
-// the object is gone: let go of it only when no work that uses it is in flight.
-// Threads: immutable; destruction on any thread. Units: bytes.
+// the object is gone: let go of it only when no work that uses it is in flight, or say with
+// freeAfter() what must end first.
+// Threads: immutable but for freeAfter(), which any thread may call; destruction on any thread.
+// Units: bytes.
 #pragma once
 
 #include "engine/heap/heap.h"
 
+#include <atomic>
 #include <memory>
 #include <string_view>
 
@@ -20,7 +23,7 @@ public:
   static Result<std::shared_ptr<Storage>> allocate(const std::shared_ptr<heap::Heap> &heap,
                                                    device::MemoryKind kind, uint64_t sizeBytes,
                                                    std::string_view name);
-  ~Storage() { buffer_.reset(); }
+  ~Storage();
   Storage(const Storage &) = delete;
   Storage &operator=(const Storage &) = delete;
 
@@ -33,12 +36,17 @@ public:
     return {place_.memory, place_.offsetBytes + offset, sizeBytes};
   }
 
+  /// When the object is gone, work up to this ticket of the device may use the memory still: it is
+  /// free then for work that comes after it, and for everyone once it has ended.
+  void freeAfter(uint64_t ticket);
+
 private:
   Storage(std::shared_ptr<heap::Heap> heap, heap::BufferHandle handle)
       : heap_(std::move(heap)), buffer_(*heap_, handle) {}
   std::shared_ptr<heap::Heap> heap_;
   heap::Buffer buffer_;
   heap::Placement place_;
+  std::atomic<uint64_t> lastTicket_{0};
 };
 
 } // namespace gantry::program

@@ -344,6 +344,11 @@ GANTRY_API gantry_status_t gantry_session_submit(gantry_session_t *session,
                                                  gantry_run_t **run);
 /* Waits up to timeout_ns (UINT64_MAX: for ever). *done is 1 when the run has ended. */
 GANTRY_API gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_ns, int32_t *done);
+/* Gives an input's buffer up to the run: like gantry_buffer_release, but before the run's end. The
+ * memory is the heap's again as soon as the device is through with the run, whenever the caller
+ * waits for it. INVALID_ARGUMENT, and the buffer stays the caller's, where the run does not read it
+ * or writes to it. */
+GANTRY_API gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer);
 GANTRY_API void gantry_run_release(gantry_run_t *run); /* waits for it */
 
 /* Exact figures of a session. */

@@ -98,6 +98,8 @@ public:
   void *data() const { return gantry_buffer_data(get()); }
   uint64_t size() const { return gantry_buffer_size(get()); }
   gantry_buffer_t *get() const { return handle_.get(); }
+  /// Gives the reference away; the object is empty then.
+  gantry_buffer_t *release() { return handle_.release(); }
 
 private:
   explicit Buffer(gantry_buffer_t *buffer) : handle_(buffer) {}
@@ -152,6 +154,13 @@ public:
     if (Error error{gantry_run_wait(get(), timeoutNs, &done)}; !error.ok())
       return error;
     return done != 0;
+  }
+  /// Gives an input's buffer up to the run; after a failure it is the caller's still.
+  Error donate(Buffer &&buffer) {
+    const Error error{gantry_run_donate(get(), buffer.get())};
+    if (error.ok())
+      (void)buffer.release();
+    return error;
   }
   gantry_run_t *get() const { return handle_.get(); }
 

@@ -211,6 +211,33 @@ TEST_P(CApi, twoSessionsShareAnArenaOfTheCallers) {
   gantry_buffer_release(arena); // the session keeps it
 }
 
+TEST_P(CApi, takesAnInputForGood) {
+  open();
+  constexpr uint32_t n = 100;
+  gantry_buffer_t *buffer = nullptr, *other = nullptr;
+  ASSERT_EQ(gantry_buffer_create(device_, 4 * n, &buffer), GANTRY_STATUS_OK);
+  ASSERT_EQ(gantry_buffer_create(device_, 4 * n, &other), GANTRY_STATUS_OK);
+  const std::vector<float> in(n, 3.0f);
+  std::memcpy(gantry_buffer_data(buffer), in.data(), 4 * n);
+  std::vector<float> out(n);
+  gantry_tensor_t input = {}, output = tensor(out);
+  input.rank = 1;
+  input.dims[0] = n;
+  input.buffer = buffer;
+  input.size_bytes = 4 * n;
+  gantry_run_t *run = nullptr;
+  ASSERT_EQ(gantry_session_submit(session_, &input, 1, &output, 1, &run), GANTRY_STATUS_OK)
+      << gantry_last_error();
+  EXPECT_EQ(gantry_run_donate(run, nullptr), GANTRY_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(gantry_run_donate(run, other), GANTRY_STATUS_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(gantry_last_error()).find("no input in this buffer"), std::string::npos);
+  EXPECT_EQ(gantry_run_donate(run, buffer), GANTRY_STATUS_OK) << gantry_last_error();
+  EXPECT_EQ(gantry_run_wait(run, UINT64_MAX, nullptr), GANTRY_STATUS_OK);
+  gantry_run_release(run);
+  gantry_buffer_release(other); // it was not taken
+  expectChain(in, out);
+}
+
 TEST_P(CApi, runsAtSeveralSizes) {
   open();
   for (size_t n : {1u, 100u, 5000u, 100u}) {

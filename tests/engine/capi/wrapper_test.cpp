@@ -5,6 +5,8 @@
 #include <gantry/gantry.hpp>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 namespace {
 
 namespace test = gantry::test;
@@ -52,12 +54,28 @@ TEST(Wrapper, runsAModel) {
   {
     auto run = session->submit(inputs, outputs);
     ASSERT_TRUE(run);
+    EXPECT_FALSE(run->donate(std::move(*buffer)).ok()); // the run writes to it
+    ASSERT_NE(buffer->get(), nullptr);
     EXPECT_TRUE(*run->wait());
+  }
+  {
+    auto given = gantry::Buffer::create(*device, 20);
+    ASSERT_TRUE(given);
+    std::memcpy(given->data(), in, sizeof(in));
+    inputs[0].data = nullptr;
+    inputs[0].buffer = given->get();
+    auto run = session->submit(inputs, outputs);
+    ASSERT_TRUE(run);
+    EXPECT_TRUE(run->donate(std::move(*given)).ok());
+    EXPECT_EQ(given->get(), nullptr);
+    EXPECT_TRUE(*run->wait());
+    inputs[0].buffer = nullptr;
+    inputs[0].data = in;
   }
   const auto *out = static_cast<const float *>(buffer->data());
   for (int i = 0; i < 5; ++i)
     EXPECT_EQ(out[i], test::chainResult(in[i], 1));
-  EXPECT_EQ(session->statistics().runs, 2u);
+  EXPECT_EQ(session->statistics().runs, 3u);
 
   inputs[0].rank = 2;
   const gantry::Error error = session->run(inputs, outputs);

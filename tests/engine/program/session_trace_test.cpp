@@ -3,6 +3,8 @@
 #include "tests/engine/program/session_fixture.h"
 #include "tests/engine/trace/memory_sink.h"
 
+#include <algorithm>
+#include <cstring>
 #include <set>
 
 namespace gantry::program {
@@ -128,6 +130,71 @@ TEST_F(SessionTraceTest, ASoftwareDevicesTimesAreTakenInTheFirstRunAndThenSeldom
     timed.insert(event.dispatch.run);
   EXPECT_TRUE(timed.contains(begins.front().run.run));
   EXPECT_LT(timed.size(), kRuns / 4); // one in 32, were all runs equally long
+}
+
+TEST_F(SessionTraceTest, ADonatedBufferIsGivenBackWithinItsRun) {
+  constexpr int64_t kCount = 1000;
+  openChain(false, kCount);
+  MemorySink sink;
+  std::vector<float> in = ramp(kCount, 1);
+  auto held = [&] {
+    heap::HeapStatistics statistics;
+    heap_->statistics(&statistics);
+    uint64_t bytes = 0;
+    for (const auto &kind : statistics.kinds)
+      bytes += kind.liveBytes;
+    return bytes;
+  };
+  auto input = makeBuffer(4 * kCount);
+  auto output = makeBuffer(4 * kCount);
+  std::memcpy(input->mapped(), in.data(), 4 * kCount);
+  const uint64_t block = input->block();
+  const uint64_t size = input->sizeBytes();
+  TensorArgument inputs[1], outputs[1];
+  inputs[0].shape.dims = {kCount};
+  inputs[0].buffer = input;
+  outputs[0].buffer = output;
+  inputs[0].sizeBytes = outputs[0].sizeBytes = 4 * kCount;
+  std::vector<OutputShape> shapes;
+  auto run = session_->submit(inputs, outputs, shapes);
+  ASSERT_TRUE(run.isOk()) << run.status().message();
+  inputs[0].buffer.reset();
+
+  auto stranger = makeBuffer(256);
+  EXPECT_EQ((*run)->donate(stranger).code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(stranger, nullptr);
+  const Status written = (*run)->donate(output);
+  EXPECT_EQ(written.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(written.message().find("only inputs can be donated"), std::string::npos);
+  EXPECT_NE(output, nullptr);
+  const uint64_t before = held();
+  ASSERT_TRUE((*run)->donate(input).isOk());
+  EXPECT_EQ(input, nullptr);
+  EXPECT_EQ(held(), before - size); // though the run may not have ended
+  ASSERT_TRUE(*(*run)->wait(UINT64_MAX));
+  ASSERT_TRUE((*run)->donate(stranger).isOk()); // no more than a release now
+  std::vector<float> out(kCount);
+  std::memcpy(out.data(), output->mapped(), 4 * kCount);
+  expectChain(in, out);
+
+  const std::vector<Event> events = sink.events();
+  const auto at = [&](auto &&isIt) {
+    return std::find_if(events.begin(), events.end(), isIt) - events.begin();
+  };
+  const auto donated = at([&](const Event &e) {
+    return e.type() == EventType::kDonation && e.donation.block == block;
+  });
+  const auto released = at(
+      [&](const Event &e) { return e.type() == EventType::kRelease && e.release.block == block; });
+  const auto ended = at([](const Event &e) { return e.type() == EventType::kRunEnd; });
+  ASSERT_LT(donated, static_cast<ptrdiff_t>(events.size()));
+  EXPECT_LT(donated, released);
+  EXPECT_LT(released, ended);
+  ASSERT_LT(ended, static_cast<ptrdiff_t>(events.size()));
+  const trace::DonationEvent &donation = events[static_cast<size_t>(donated)].donation;
+  EXPECT_EQ(donation.sizeBytes, size);
+  EXPECT_EQ(donation.run, events[static_cast<size_t>(ended)].run.run);
+  EXPECT_EQ(donation.value, program_->metadata().inputs()->Get(0)->value());
 }
 
 TEST_F(SessionTraceTest, TheDevicesClockIsRelatedToTheHosts) {
