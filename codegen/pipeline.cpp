@@ -4,6 +4,7 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/import/import.h"
 #include "codegen/passes/passes.h"
+#include "codegen/targets/native.h"
 #include "engine/base/device_profile.h"
 #include "engine/base/file.h"
 
@@ -54,6 +55,8 @@ void buildPipeline(PassManager &manager, const CompileOptions &options,
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
   kernel.addPass(createCSEPass());
+  if (!options.dumpNative.empty())
+    kernel.addPass(createEmitNative(EmitNativeOptions{options.dumpNative, options.nativeChips}));
   kernel.addPass(createConvertKernelsToSPIRV());
   kernel.addPass(createBindBuffers());
   kernel.nest<spirv::ModuleOp>().addPass(spirv::createSPIRVUpdateVCEPass());
@@ -205,7 +208,7 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   Result<DeviceProfile> profile = namedProfile(options.profile);
   if (!profile.isOk())
     return report(options, CompileResult::badInput, profile.status().message());
-  for (const std::string &folder : {options.dumpIr, options.dumpSpirv})
+  for (const std::string &folder : {options.dumpIr, options.dumpSpirv, options.dumpNative})
     if (!folder.empty())
       if (std::error_code error = llvm::sys::fs::create_directories(folder))
         return report(options, CompileResult::io,
@@ -218,6 +221,10 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   DiagnosticForwarder diagnostics(context, options);
+
+  for (const std::string &chip : options.nativeChips)
+    if (const auto target = parseNativeTarget(chip); !target.isOk())
+      return report(options, CompileResult::badInput, target.status().message());
 
   progress("import", 0, 1);
   importer::ImportKind failure = importer::ImportKind::badInput;

@@ -20,6 +20,8 @@ struct CompileOptions {
   std::vector<std::string> donatedInputs; // whose memory a run may reuse
   std::string dumpIr;                     // folder, or empty
   std::string dumpIrPass;                 // only after this pass, or empty for all
+  std::string dumpNative;                 // folder for nativeChips, or empty
+  std::vector<std::string> nativeChips;   // "sm_80", "gfx1100"
   std::string dumpSpirv;                  // folder, or empty
   std::string reproducer;                 // file, or empty
   std::function<void(int severity, const std::string &message)> diagnostic;

@@ -79,6 +79,23 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
                            "::mlir::spirv::SPIRVDialect"];
 }
 
+def EmitNative : Pass<"emit-native", "::mlir::ModuleOp"> {
+  let summary = "write kernels as assembly of LLVM's back ends, beside the pipeline";
+  let description = [{
+    Runs on the module of one kernel, as emit-kernels left it, and leaves it as it is. A copy is
+    lowered to the LLVM dialect with NVVM's or ROCDL's operations (targets/native.h says how a
+    kernel is called) and written to FOLDER/NAME.CHIP.ptx or .s, for each chip in turn. Functions
+    that load texels are Vulkan's alone.
+  }];
+  let options = [Option<"folder", "folder", "std::string", "\"\"", "where the files go">,
+                 ListOption<"chips", "chips", "std::string",
+                            "NVIDIA's as sm_80, AMD's as gfx1100">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::ROCDL::ROCDLDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect", "::mlir::scf::SCFDialect"];
+}
+
 def FitBudget : Pass<"fit-budget", "::mlir::func::FuncOp"> {
   let summary = "bring the peak of the arena down to a budget";
   let description = [{

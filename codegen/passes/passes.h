@@ -10,11 +10,23 @@ class ModuleOp;
 namespace func {
 class FuncOp;
 }
+namespace LLVM {
+class LLVMDialect;
+}
+namespace NVVM {
+class NVVMDialect;
+}
+namespace ROCDL {
+class ROCDLDialect;
+}
 namespace affine {
 class AffineDialect;
 }
 namespace arith {
 class ArithDialect;
+}
+namespace cf {
+class ControlFlowDialect;
 }
 namespace math {
 class MathDialect;

@@ -26,7 +26,8 @@ double timeOf(HostSession &session) {
 BudgetCost measureBudget(const std::string &model, const std::string &fitted,
                          CompileRequest request) {
   request.memoryBudget = 0;
-  request.dumpIr = request.dumpIrPass = request.dumpSpirv = ""; // those of the artifact are kept
+  request.dumpNative = request.dumpIr = request.dumpIrPass = request.dumpSpirv =
+      ""; // those of the artifact are kept
   TemporaryFile whole(".gantry");
   compileModel(model, whole.path(), request);
   LoadedModel programs[] = {loadModel(fitted), loadModel(whole.path())};

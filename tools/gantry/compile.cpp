@@ -124,7 +124,8 @@ ExitCode runCompile(CompileOptions options) {
   if (options.output.empty())
     options.output = fs::path(options.model).filename().replace_extension(".gantry");
   checkOutput(options.model, options.output);
-  if (!options.dumpIr.empty() || options.dumpSpirv) {
+  const bool dumpNative = !options.request.nativeChips.empty();
+  if (!options.dumpIr.empty() || options.dumpSpirv || dumpNative) {
     FileSet folder;
     folder.addFolder(options.dumpFolder);
     folder.commit();
@@ -133,6 +134,8 @@ ExitCode runCompile(CompileOptions options) {
     options.request.dumpIr = options.dumpFolder;
     options.request.dumpIrPass = options.dumpIr == "*" ? "" : options.dumpIr;
   }
+  if (dumpNative)
+    options.request.dumpNative = options.dumpFolder;
   if (options.dumpSpirv)
     options.request.dumpSpirv = options.dumpFolder;
 
@@ -208,6 +211,13 @@ void addCompile(CLI::App &app, Action &action) {
   command->add_flag("--dump-ir{*}", options->dumpIr,
                     "Write the IR after each pass, or only after --dump-ir=PASS");
   command->add_flag("--dump-spirv", options->dumpSpirv, "Write each kernel's SPIR-V");
+  command
+      ->add_option(
+          "--dump-native", options->request.nativeChips,
+          "Write each kernel as assembly of this chip: sm_80 (PTX), gfx1100 (AMDGPU); may be "
+          "given more than once")
+      ->allow_extra_args(false)
+      ->type_name("CHIP");
   command->add_option("--dump-dir", options->dumpFolder, "Folder of the dumps (gantry-dump)")
       ->type_name("DIR");
   command
@@ -218,6 +228,7 @@ void addCompile(CLI::App &app, Action &action) {
   command->footer(examples({"gantry compile model.onnx", "gantry compile model.onnx -o m.gantry",
                             "gantry compile model.onnx --memory-budget 64MiB --measure",
                             "gantry compile model.onnx --dim batch=1 --dim time=..128",
+                            "gantry compile model.onnx --dump-native sm_80 --dump-native gfx1100",
                             "gantry compile model.onnx --dump-ir=form-dispatches --dump-dir ir/"}));
   command->callback([options, &action] { action = [options] { return runCompile(*options); }; });
 }

@@ -131,6 +131,12 @@ void compileModel(const std::string &model, const std::string &output,
     donated.push_back(name.c_str());
   options.donated_inputs = donated.data();
   options.donated_count = donated.size();
+  std::vector<const char *> chips;
+  for (const std::string &chip : request.nativeChips)
+    chips.push_back(chip.c_str());
+  options.native_chips = chips.data();
+  options.native_chip_count = chips.size();
+  options.dump_native = orNull(request.dumpNative);
   options.dump_ir = orNull(request.dumpIr);
   options.dump_ir_pass = orNull(request.dumpIrPass);
   options.dump_spirv = orNull(request.dumpSpirv);

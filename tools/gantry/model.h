@@ -41,6 +41,8 @@ struct CompileRequest {
   bool halfPrecision = false;                            // f32 is kept as f16
   std::vector<DimRange> dims;                            // of dynamic dimensions
   std::vector<std::string> donated;                      // inputs
+  std::vector<std::string> nativeChips;                  // of dumpNative
+  std::string dumpNative;                                // folder; "": none
   std::string dumpIr, dumpIrPass, dumpSpirv, reproducer; // "" for none
 };
 

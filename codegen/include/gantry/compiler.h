@@ -69,6 +69,10 @@ typedef struct gantry_compile_options {
   const char *const *donated_inputs; /* names of inputs whose memory runs may reuse: they lie in the
                                         arena, among the transients (see gantry_port_t) */
   size_t donated_count;
+  const char *dump_native; /* folder for each kernel as assembly of LLVM's back ends, or NULL */
+  const char *const *native_chips; /* for which: "sm_80" gives KERNEL.sm_80.ptx, "gfx1100"
+                                      KERNEL.gfx1100.s; BAD_INPUT for one that LLVM lacks */
+  size_t native_chip_count;
 } gantry_compile_options_t;
 
 /* Compiles the file at `model` and writes the artifact to `output` (to a temporary name first, then

@@ -1,0 +1,94 @@
+// RUN: rm -rf %t && mkdir %t
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-native{folder=%t chips=sm_80,gfx1100,gfx90a}))' -o %t/after.mlir
+// RUN: FileCheck %s --check-prefix=PTX < %t/exchange.sm_80.ptx
+// RUN: FileCheck %s --check-prefix=RDNA < %t/exchange.gfx1100.s
+// RUN: FileCheck %s --check-prefix=SHARED < %t/staged.sm_80.ptx
+// RUN: FileCheck %s --check-prefix=LDS < %t/staged.gfx1100.s
+// RUN: FileCheck %s --check-prefix=CDNA < %t/staged.gfx90a.s
+// RUN: FileCheck %s --check-prefix=AFTER < %t/after.mlir
+// RUN: not gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-native{folder=%t chips=sm_1}))' 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-native{folder=%t chips=vulkan}))' 2>&1 | FileCheck %s --check-prefix=KIND
+
+// CHIP: knows no 'sm_1'
+// KIND: 'vulkan' is no native target; write sm_NN for NVIDIA's or gfxNNN for AMD's
+
+// Lanes exchange values; eight threads are all that there are. What loads texels is not written.
+// PTX: .visible .entry exchange(
+// PTX: .maxntid 8, 1, 1
+// PTX: %tid.x
+// PTX: ld.global.f32
+// PTX: shfl.sync.bfly.b32 {{.*}}, 4, 31, 255;
+// PTX: fma.rn.f32
+// PTX: shfl.sync.idx.b32
+// PTX-NOT: exchange_texel
+// RDNA: .amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
+// RDNA: global_load_b32
+// RDNA: ds_bpermute_b32
+// RDNA: .amdhsa_wavefront_size32 1
+
+// The pool of shared memory is a variable of its bytes, at an aligned place.
+// SHARED: .maxntid 64, 1, 1
+// SHARED: .shared .align 16 .b8 staged_shared[1024];
+// SHARED: st.shared.f32
+// SHARED: bar.sync
+// SHARED: ld.shared
+// LDS: ds_store_b32
+// LDS: s_barrier
+// LDS: ds_load_b
+// LDS: .amdhsa_group_segment_fixed_size 1024
+// CDNA: ds_write_b32
+
+// The module goes on as it was.
+// AFTER: func.func @exchange(
+// AFTER: spirv.GroupNonUniformShuffleXor
+// AFTER: func.func @exchange_texel(
+// AFTER-NOT: llvm.func
+
+module @exchange attributes {gantry.kernel} {
+  func.func @exchange(%x: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 0 : i64},
+                      %y: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 1 : i64},
+                      %n: index {gantry.dim = 0 : i64}, %lane: index {gantry.builtin = 3 : i64})
+      attributes {gantry.buffers = 2 : i64, gantry.dims = 1 : i64, gantry.lanes = 8 : i64, gantry.workgroup_size = 8 : i64} {
+    %four = spirv.Constant 4 : i32
+    %two = spirv.Constant 2 : i32
+    %v = memref.load %x[%lane] : memref<?xf32, #spirv.storage_class<StorageBuffer>>
+    %o = spirv.GroupNonUniformShuffleXor <Subgroup> %v, %four : f32, i32
+    %s = arith.addf %v, %o : f32
+    %e = math.exp2 %s : f32
+    %w = spirv.GroupNonUniformShuffle <Subgroup> %e, %two : f32, i32
+    %inside = arith.cmpi ult, %lane, %n : index
+    scf.if %inside {
+      memref.store %w, %y[%lane] : memref<?xf32, #spirv.storage_class<StorageBuffer>>
+    }
+    return
+  }
+  func.func @exchange_texel(%x: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 0 : i64})
+      attributes {gantry.buffers = 1 : i64, gantry.dims = 0 : i64, gantry.lanes = 8 : i64, gantry.workgroup_size = 8 : i64, gantry.texels} {
+    return
+  }
+}
+
+module @staged attributes {gantry.kernel} {
+  func.func @staged(%x: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 0 : i64},
+                    %y: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 1 : i64},
+                    %group: index {gantry.builtin = 0 : i64}, %thread: index {gantry.builtin = 2 : i64})
+      attributes {gantry.buffers = 2 : i64, gantry.dims = 0 : i64, gantry.workgroup_size = 64 : i64} {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %size = arith.constant 64 : index
+    %none = arith.constant 0.0 : f32
+    %pool = memref.alloc() : memref<256xf32, #spirv.storage_class<Workgroup>>
+    %v = memref.load %x[%thread] : memref<?xf32, #spirv.storage_class<StorageBuffer>>
+    memref.store %v, %pool[%thread] : memref<256xf32, #spirv.storage_class<Workgroup>>
+    spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory>
+    %sum = scf.for %i = %zero to %size step %one iter_args(%a = %none) -> f32 {
+      %p = memref.load %pool[%i] : memref<256xf32, #spirv.storage_class<Workgroup>>
+      %b = arith.addf %a, %p : f32
+      scf.yield %b : f32
+    }
+    %base = arith.muli %group, %size : index
+    %at = arith.addi %base, %thread : index
+    memref.store %sum, %y[%at] : memref<?xf32, #spirv.storage_class<StorageBuffer>>
+    return
+  }
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Every kernel of models as assembly of LLVM's back ends for NVIDIA's and AMD's chips.
+
+    native_test.py --gantry TOOL FOLDER [FOLDER ...]
+
+Each kernel of the artifact has a file for each chip. AMD's go through LLVM's assembler, and their objects
+need no function from elsewhere; NVIDIA's call none, and go through ptxas where it is installed.
+"""
+import argparse
+import json
+import pathlib
+import re
+import shutil
+
+from support import Failure, Test, skip
+
+LLVM = pathlib.Path("/usr/lib/llvm-19/bin")
+PTXAS = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+CHIPS = {"vulkan:generic": ("sm_75", "gfx1030"), "vulkan:staging": ("sm_80", "gfx90a"),
+         "vulkan:nvidia-ada": ("sm_89",), "vulkan:amd-rdna3": ("gfx1100",)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gantry", required=True)
+    parser.add_argument("folders", type=pathlib.Path, nargs="+")
+    options = parser.parse_args()
+    if not all(folder.is_dir() for folder in options.folders):
+        skip("the shared models are not part of the repository")
+    test = Test(options.gantry)
+
+    def assemble(path, chip):
+        command = ([PTXAS, f"-arch={chip}"] if path.suffix == ".ptx" else
+                   [LLVM / "llvm-mc", "-triple=amdgcn-amd-amdhsa", f"-mcpu={chip}", "-filetype=obj"])
+        target = path.with_suffix(".o")
+        test.program(*command, path, "-o", target)
+        return target
+
+    def lower(model, profile):
+        dump = test.folder / "native"
+        shutil.rmtree(dump, ignore_errors=True)
+        words = [word for chip in CHIPS[profile] for word in ("--dump-native", chip)]
+        artifact = test.folder / "model.gantry"
+        test.call("compile", model, "-p", profile, "-o", artifact, *words, "--dump-dir", dump)
+        names = {kernel["name"] for kernel in json.loads(test.call("inspect", artifact, "--json"))["kernels"]}
+        assembled = 0
+        for chip in CHIPS[profile]:
+            ending = f".{chip}.ptx" if chip.startswith("sm_") else f".{chip}.s"
+            files = sorted(dump.glob("*" + ending))
+            if {path.name[:-len(ending)] for path in files} != names:
+                raise Failure(f"{chip}: {[path.name for path in files]}, the kernels are {sorted(names)}")
+            for path in files:
+                text = path.read_text()
+                entry = path.name[:-len(ending)]
+                found = re.search(rf"\.visible \.entry {entry}\b|\.amdhsa_kernel {entry}\b", text)
+                if not found:
+                    raise Failure(f"{path.name} has no kernel {entry}")
+                if re.search(r"\.extern|\bcall\b", text):
+                    raise Failure(f"{path.name} calls a function that it does not have")
+                if path.suffix == ".s" or PTXAS:
+                    built = assemble(path, chip)
+                    assembled += 1
+                    if path.suffix == ".s" and test.program(LLVM / "llvm-nm", "--undefined-only", built):
+                        raise Failure(f"{path.name} needs symbols from elsewhere")
+        return f"{len(names)} kernels, {assembled} files assembled" + ("" if PTXAS else "; no ptxas")
+
+    for folder in options.folders:
+        model = next(folder / name for name in ("model.onnx", "model.mlir") if (folder / name).exists())
+        for profile in CHIPS:
+            test.check(f"{folder.name}, {profile}", lower, model, profile)
+
+    def wrong():
+        try:
+            test.call("compile", model, "-o", test.folder / "wrong.gantry", "--dump-native", "sm_1")
+        except Failure as failure:
+            if "knows no 'sm_1'" in str(failure) and "ended with 1:" in str(failure):
+                return
+            raise
+        raise Failure("a chip that there is not was taken")
+
+    test.check("wrong chip", wrong)
+    test.finish()
+
+
+if __name__ == "__main__":
+    main()
