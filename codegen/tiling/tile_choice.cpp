@@ -33,6 +33,7 @@ constexpr int64_t kLongestWindow = 5;
 constexpr int64_t kLeastRows = 4; // of a dimension that staged tiles extend over
 constexpr double kTypicalDynamicExtent = 64;
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
+constexpr double kCoresToFill = 8; // of a software device, each of which runs one subgroup
 
 constexpr size_t kStarts = 4;
 
@@ -83,6 +84,10 @@ struct Search {
   TileChoice ladder();
   std::vector<TileShape> stagedTiles() const;
 
+  double subgroupsToFill() const {
+    return profile.preferTexelLoads ? kCoresToFill : kSubgroupsToFill;
+  }
+
   double cost(const TileShape &tile) {
     ++candidates;
     KernelEvaluator evaluator(kernel, tile, nullptr, {}, {});
@@ -102,7 +107,7 @@ struct Search {
       invocations *= std::ceil(covered / tile.extent(d));
     }
     // Fewer invocations than fill the device leave the rest of it idle.
-    double filling = profile.subgroupSize > 1 ? kSubgroupsToFill * profile.subgroupSize
+    double filling = profile.subgroupSize > 1 ? subgroupsToFill() * profile.subgroupSize
                                               : kInvocationsToFillUnknown;
     return each * std::max(invocations, filling);
   }

@@ -211,12 +211,8 @@ void addCompile(CLI::App &app, Action &action) {
   command->add_flag("--dump-ir{*}", options->dumpIr,
                     "Write the IR after each pass, or only after --dump-ir=PASS");
   command->add_flag("--dump-spirv", options->dumpSpirv, "Write each kernel's SPIR-V");
-  command
-      ->add_option(
-          "--dump-native", options->request.nativeChips,
-          "Write each kernel as assembly of this chip: sm_80 (PTX), gfx1100 (AMDGPU); may be "
-          "given more than once")
-      ->allow_extra_args(false)
+  addRepeated(*command, "--dump-native", options->request.nativeChips,
+              "Write each kernel as assembly of this chip: sm_80 (PTX), gfx1100 (AMDGPU)")
       ->type_name("CHIP");
   command->add_option("--dump-dir", options->dumpFolder, "Folder of the dumps (gantry-dump)")
       ->type_name("DIR");
