@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,35 @@ VARIANTS = {
         "vulkan:lavapipe", {}, ["--binding", "storage-buffer", "--dispatch-limit", "0.001"]),
     "lavapipe: memory checked": ("vulkan:lavapipe", {"GANTRY_VALIDATION": "1"}, ["--check-memory"]),
 }
+
+
+LIMITS_OF_DEVICES = [16, 32, 48, 64, 96, 160, 227]  # KiB of shared memory for a workgroup
+STAGED = "vulkan:staging"
+
+
+def shared_bytes(text):
+    """Of all OpVariable in Workgroup storage, from the disassembly."""
+    sizes, pointees, constants, total = {}, {}, {}, 0
+    for line in text.splitlines():
+        found = re.match(r"\s*(%\S+) = (Op\w+)\s*(.*)", line)
+        if not found:
+            continue
+        name, op, words = found.group(1), found.group(2), found.group(3).split()
+        if op in ("OpTypeInt", "OpTypeFloat"):
+            sizes[name] = int(words[0]) // 8
+        elif op == "OpTypeVector":
+            sizes[name] = sizes[words[0]] * int(words[1])
+        elif op == "OpTypeArray":
+            sizes[name] = sizes.get(words[0], 0) * constants[words[1]]
+        elif op == "OpTypeStruct":
+            sizes[name] = sum(sizes.get(word, 0) for word in words)
+        elif op == "OpTypePointer":
+            pointees[name] = words[1]
+        elif op == "OpConstant" and words[1].isdigit():
+            constants[name] = int(words[1])
+        elif op == "OpVariable" and words[1] == "Workgroup":
+            total += sizes[pointees[words[0]]]
+    return total
 
 
 class Failure(Exception):
@@ -104,6 +134,28 @@ class Test:
         for profile in PROFILES:
             self.call("compile", model, "-p", profile, "-o", self.artifact(profile), *arguments)
         return self.artifact()
+
+    def shared_memory_within(self, model, limit, *arguments):
+        """Compiles kernels that stage their operands within so many KiB. Returns for each variant: it, its
+        bytes counted from the SPIR-V, and the SPIR-V. Raises where they are more, or not what the artifact says."""
+        dumps = self.folder / "dumps"
+        shutil.rmtree(dumps, ignore_errors=True)
+        artifact = self.artifact(STAGED)
+        self.call("compile", model, "-p", STAGED, "--shared-memory", f"{limit}KiB", "-o", artifact,
+                  "--dump-spirv", "--dump-dir", dumps, *arguments)
+        variants = []
+        for kernel in json.loads(self.call("inspect", artifact, "--json"))["kernels"]:
+            for variant in kernel["variants"]:
+                staged = variant["grid"] == 1
+                path = dumps / f"{kernel['name']}.{variant['binding']}{'.staged' if staged else ''}.spvasm"
+                text = path.read_text()
+                counted = shared_bytes(text)
+                if counted != variant["shared_bytes"]:
+                    raise Failure(f"{path.name} takes {counted} bytes, the artifact says {variant['shared_bytes']}")
+                if counted > limit * 1024:
+                    raise Failure(f"{path.name} takes {counted} bytes of {limit} KiB")
+                variants.append((variant, counted, text))
+        return variants
 
     def artifact(self, profile=PROFILES[0]):
         return self.folder / f"model.{profile.split(':')[1]}.gantry"

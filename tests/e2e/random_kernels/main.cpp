@@ -4,6 +4,10 @@
 //   random_kernels [--seed N] [--count 60] [--only INDEX] [--profile NAME]...
 //   random_kernels --large SIZE [--profile NAME]...   the convolution [1, 64, SIZE, SIZE] *
 //                                                     [256, 64, 3, 3] in f32, f16 and int8
+//   random_kernels ... --models FOLDER                only writes the models, which are to be
+//   compiled
+//                                                     with --precision f16 where they end in
+//                                                     .f16.onnx
 //
 // Each case is compiled for each profile and run on the device that GANTRY_DEVICE names, or the
 // first one. NAME/KIB is a profile with a limit of shared memory. Without any: vulkan:generic,
@@ -18,6 +22,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -31,6 +36,7 @@ constexpr int kSkipped = 77;
 struct Options {
   uint64_t seed = 1;
   int64_t count = 60, only = -1, large = 0;
+  std::string models; // a folder: write them there and run none
   std::vector<std::string> profiles;
 };
 
@@ -156,6 +162,8 @@ Options parse(int argc, char **argv) {
     }
     if (name == "--profile")
       options.profiles.push_back(argv[i + 1]);
+    else if (name == "--models")
+      options.models = argv[i + 1];
     else if (name == "--seed")
       options.seed = static_cast<uint64_t>(numberOf(argv[i + 1], "--seed"));
     else if (name == "--count")
@@ -166,8 +174,8 @@ Options parse(int argc, char **argv) {
       options.large = numberOf(argv[i + 1], "--large");
     else {
       std::fprintf(stderr,
-                   "unknown option %s; known are --seed, --count, --only, --large and "
-                   "--profile\n",
+                   "unknown option %s; known are --seed, --count, --only, --large, "
+                   "--models and --profile\n",
                    name.c_str());
       std::exit(2);
     }
@@ -178,32 +186,58 @@ Options parse(int argc, char **argv) {
   return options;
 }
 
+/// Calls what for each case with the words that ask for it again.
+template <typename What> int forEachCase(const Options &options, What &&what) {
+  int cases = 0;
+  if (options.large > 0) {
+    for (const char *format : {"f32", "f16", "int8"}) {
+      what(largeConvolution(format, options.large, options.seed),
+           "--large " + std::to_string(options.large));
+      ++cases;
+    }
+    return cases;
+  }
+  std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
+  for (int64_t i = 0; i < options.count; ++i) {
+    if (options.only >= 0 && i != options.only)
+      continue;
+    // Far apart, so that neighbouring seeds have no case in common.
+    what(randomKernel(options.seed * 1000003 + static_cast<uint64_t>(i)),
+         "--seed " + std::to_string(options.seed) + " --count " + std::to_string(options.count) +
+             " --only " + std::to_string(i));
+    ++cases;
+  }
+  return cases;
+}
+
+int writeModels(const Options &options) {
+  std::error_code error;
+  std::filesystem::create_directories(options.models, error);
+  int written = 0;
+  bool good = !error;
+  forEachCase(options, [&](const KernelCase &test, const std::string &) {
+    char name[32];
+    std::snprintf(name, sizeof name, "%05d%s.onnx", written++, test.halfPrecision ? ".f16" : "");
+    std::ofstream file(options.models + "/" + name, std::ios::binary);
+    good = good && (file << test.model).flush().good();
+  });
+  if (!good)
+    std::fprintf(stderr, "cannot write to %s\n", options.models.c_str());
+  return good ? 0 : 2;
+}
+
 int run(const Options &options) {
+  if (!options.models.empty())
+    return writeModels(options);
   auto device = Device::open();
   if (!device) {
     std::printf("skipped: %s\n", device.error().message().c_str());
     return kSkipped;
   }
-  int failures = 0, cases = 0;
-  if (options.large > 0) {
-    for (const char *format : {"f32", "f16", "int8"}) {
-      KernelCase test = largeConvolution(format, options.large, options.seed);
-      failures += check(test, options, *device, "--large " + std::to_string(options.large));
-      ++cases;
-    }
-  } else {
-    std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
-    for (int64_t i = 0; i < options.count; ++i) {
-      if (options.only >= 0 && i != options.only)
-        continue;
-      // Far apart, so that neighbouring seeds have no case in common.
-      KernelCase test = randomKernel(options.seed * 1000003 + static_cast<uint64_t>(i));
-      failures += check(test, options, *device,
-                        "--seed " + std::to_string(options.seed) + " --count " +
-                            std::to_string(options.count) + " --only " + std::to_string(i));
-      ++cases;
-    }
-  }
+  int failures = 0;
+  const int cases = forEachCase(options, [&](const KernelCase &test, const std::string &again) {
+    failures += check(test, options, *device, again);
+  });
   if (const uint64_t messages = gantry_device_validation_messages(device->get())) {
     std::printf("FAILED: %llu messages from the validation layers\n",
                 static_cast<unsigned long long>(messages));

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Random kernels, and the convolution that fails elsewhere, within every limit of shared memory.
+
+    limits_test.py --gantry TOOL --random-kernels PROGRAM [--seed N] [--count 60] [--large 48]
+
+Each model compiles for each limit from 16 to 227 KiB, and no kernel takes more, counted from its SPIR-V. Whether
+they are right is random_kernels' own test, within what the device has.
+"""
+import argparse
+import pathlib
+import sys
+
+from support import LIMITS_OF_DEVICES, Test
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gantry", required=True)
+    parser.add_argument("--random-kernels", type=pathlib.Path, required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--large", type=int, default=48)
+    options = parser.parse_args()
+    test = Test(options.gantry)
+    places = {"random": test.folder / "random", "large": test.folder / "large"}
+    test.program(options.random_kernels, "--seed", options.seed, "--count", options.count, "--models", places["random"])
+    test.program(options.random_kernels, "--large", options.large, "--models", places["large"])
+
+    def within(models, limit):
+        staged, most = 0, 0
+        for model in models:
+            words = ["--precision", "f16"] if model.stem.endswith(".f16") else []
+            counted = [bytes_ for _, bytes_, _ in test.shared_memory_within(model, limit, *words)]
+            staged += any(counted)
+            most = max([most, *counted])
+        return f"{len(models)} models, {staged} with shared memory, at most {most} bytes"
+
+    for kind, place in places.items():
+        models = sorted(place.glob("*.onnx"))
+        for limit in LIMITS_OF_DEVICES:
+            test.check(f"{kind}, {limit} KiB", within, models, limit)
+    test.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
