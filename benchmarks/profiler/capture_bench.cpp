@@ -182,11 +182,17 @@ double status(const char *field) {
 int main(int argc, char **argv) {
   uint64_t events = 10'000'000;
   std::string path;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--events") == 0)
+  for (int i = 1; i < argc; i += 2) {
+    if (i + 1 < argc && std::strcmp(argv[i], "--events") == 0)
       events = std::strtoull(argv[i + 1], nullptr, 10);
-    else if (std::strcmp(argv[i], "--keep") == 0)
+    else if (i + 1 < argc && std::strcmp(argv[i], "--keep") == 0)
       path = argv[i + 1];
+    else
+      events = 0;
+  }
+  if (events == 0) {
+    std::fprintf(stderr, "usage: capture_bench [--events N] [--keep FILE]\n");
+    return 2;
   }
   const bool keep = !path.empty();
   if (!keep)

@@ -291,7 +291,7 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
                   uint32_t value, bool isInput) {
     bindings.push_back({argument.buffer, argument.buffer ? argument.offset : 0});
     if (argument.buffer)
-      run->buffers_.push_back({argument.buffer, value, isInput});
+      run->buffers_.push_back({argument.buffer, argument.buffer->block(), value, isInput});
   };
   for (uint32_t i = 0; i < inputs.size(); ++i)
     bind(inputs[i], inputBindings, metadata.inputs()->Get(i)->value(), true);
@@ -310,9 +310,12 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
       run->hostOutputs_.push_back({i, outputs[i].data, outputShapes[i].sizeBytes});
   run->startNs_ = nowNs();
   GANTRY_ASSIGN_OR_RETURN(run->ticket_, device_->submit(run->recording_->list()));
+  if (run->recording_->isTimed())
+    trace_.noteTimes(metadata.commands()->size() + 1);
   if (trace::isOn())
     traceRun(*run, inputBindings, outputBindings);
   run->session_ = shared_from_this();
+  run->program_ = program_;
   inFlight_.push_back(run);
   lastPlan_ = entry->plan;
   shapes = std::move(outputShapes);
@@ -335,28 +338,36 @@ Result<bool> Run::wait(uint64_t timeoutNs) {
 }
 
 Status Run::donate(std::shared_ptr<Storage> &buffer) {
+  const uint64_t block = buffer->block();
+  const auto isIt = [&](const Held &held) { return held.block == block; };
+  const auto found = std::find_if(buffers_.begin(), buffers_.end(), isIt);
+  if (found == buffers_.end())
+    return Status(StatusCode::kInvalidArgument, "the run has no input in this buffer");
+  for (const Held &held : buffers_)
+    if (isIt(held) && !held.isInput)
+      return statusf(StatusCode::kInvalidArgument,
+                     "the run writes its output '%s' to this buffer; only inputs can be donated",
+                     program_->metadata().values()->Get(held.value)->name()->c_str());
   if (!ended_) {
-    const auto isIt = [&](const Held &held) { return held.storage == buffer; };
-    const auto found = std::find_if(buffers_.begin(), buffers_.end(), isIt);
-    if (found == buffers_.end())
-      return Status(StatusCode::kInvalidArgument, "the run has no input in this buffer");
-    for (const Held &held : buffers_)
-      if (isIt(held) && !held.isInput)
-        return statusf(StatusCode::kInvalidArgument,
-                       "the run writes its output '%s' to this buffer; only inputs can be donated",
-                       session_->program_->metadata().values()->Get(held.value)->name()->c_str());
-    buffer->freeAfter(ticket_);
     session_->trace_.donate(traceId_, found->value, *buffer);
-    std::erase_if(buffers_, isIt);
+    session_->letGo(block);
   }
   buffer.reset();
   return {};
 }
 
+void Session::letGo(uint64_t block) {
+  for (const auto &run : inFlight_)
+    for (Run::Held &held : run->buffers_)
+      if (held.block == block && held.storage) {
+        held.storage->freeAfter(run->ticket_);
+        held.storage.reset();
+      }
+}
+
 void Session::traceRun(Run &run, std::span<const PortBinding> inputs,
                        std::span<const PortBinding> outputs) {
-  run.traceId_ =
-      trace_.beginRun(run.recording_->plan().get(), run.ticket_, run.recording_->isTimed());
+  run.traceId_ = trace_.beginRun(run.recording_->plan().get(), run.ticket_);
   const artifact::Program &metadata = program_->metadata();
   for (uint32_t i = 0; i < inputs.size() && run.traceId_ != 0; ++i)
     if (inputs[i].buffer && run.recording_->plan()->offsets[metadata.inputs()->Get(i)->value()] ==
@@ -374,7 +385,13 @@ Status Session::collect(Run &run) {
   statistics_.lastRunNs = nowNs() - run.startNs_;
   std::vector<uint64_t> times;
   if (run.recording_->isTimed()) {
-    GANTRY_ASSIGN_OR_RETURN(times, run.recording_->list().deviceTimesNs());
+    auto read = run.recording_->list().deviceTimesNs();
+    if (!read.isOk()) {
+      trace_.endRun(run.traceId_, run.recording_->plan().get(), run.ticket_, read.status().code(),
+                    {});
+      return read.status();
+    }
+    times = read.take();
   }
   trace_.endRun(run.traceId_, run.recording_->plan().get(), run.ticket_, StatusCode::kOk, times);
   if (options_.timestamps) {
@@ -400,7 +417,8 @@ void Session::endRun(Run &run, Status status) {
   run.ended_ = true;
   run.status_ = std::move(status);
   run.recording_.reset();
-  run.buffers_.clear();
+  for (Run::Held &held : run.buffers_)
+    held.storage.reset();
   run.session_.reset();
   std::erase_if(inFlight_, [&](const auto &other) { return other.get() == &run; });
 }

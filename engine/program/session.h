@@ -71,10 +71,11 @@ public:
   /// A run that failed returns its status, every time.
   Result<bool> wait(uint64_t timeoutNs);
 
-  /// Gives an input's buffer up to the run, with the caller's reference: where that is the last
-  /// one, its memory is free as soon as the device is through with the run, and before that for
-  /// work that comes after it. kInvalidArgument where the run has no such input or writes to the
-  /// buffer, and then the caller keeps it. After the run's end it only lets go of the reference.
+  /// Gives an input's buffer up to the run, with the caller's reference; all runs of the session
+  /// that are under way let go of it, too. Where nobody else holds it, its memory is free as soon
+  /// as the device is through with them, and before that for work that comes after them.
+  /// kInvalidArgument where the run has no such input or writes to the buffer, and then the caller
+  /// keeps it. After the run's end it is a release.
   Status donate(std::shared_ptr<Storage> &buffer);
 
 private:
@@ -85,9 +86,11 @@ private:
     uint64_t sizeBytes;
   };
   std::shared_ptr<Session> session_;
+  std::shared_ptr<const Program> program_;
   std::shared_ptr<Recording> recording_;
   struct Held {
-    std::shared_ptr<Storage> storage;
+    std::shared_ptr<Storage> storage; // nullptr once the run has ended or it was donated
+    uint64_t block;
     uint32_t value;
     bool isInput;
   };
@@ -153,6 +156,8 @@ private:
                                                    std::span<const PortBinding> inputs,
                                                    std::span<const PortBinding> outputs);
   bool isFree(const std::shared_ptr<Recording> &recording) const;
+  /// No run in flight holds the buffer any more; it is free when the last of them is through.
+  void letGo(uint64_t block);
   Status waitForAll();
   void endRun(Run &run, Status status);
   Status collect(Run &run);

@@ -12,7 +12,8 @@ namespace {
 using trace::EventType;
 
 constexpr uint64_t kClockPauseNs = 1'000'000'000;
-constexpr uint64_t kRest = 31;
+constexpr uint64_t kTimestampNs = 13'500; // of a software device's driver, with Mesa 22.3
+constexpr uint64_t kShare = 320;          // one part of so many goes to timestamps
 
 bool wantsAllTimes() {
   const char *value = std::getenv("GANTRY_TRACE_TIMES");
@@ -143,10 +144,12 @@ void SessionTrace::tellCommand(const Plan &plan, uint32_t index, Emit &&emit) co
     const artifact::Kernel &kernel = *metadata.kernels()->Get(command.kernel());
     event.isCopy = 0;
     event.kernel = textOf(kernel.name());
-    event.tile = textOf(kernel.tile());
+    const flatbuffers::String *tile = variant->tile();
+    event.tile = textOf(tile != nullptr && tile->size() > 0 ? tile : kernel.tile());
     event.sharedBytes = variant->shared_bytes();
     for (uint32_t i = 0; i < 3; ++i)
-      event.workgroupSize[i] = static_cast<uint16_t>(kernel.workgroup_size()->Get(i));
+      event.workgroupSize[i] =
+          static_cast<uint16_t>(artifact::workgroupSizeOf(kernel, *variant, i));
   }
   emit(event);
   for (uint32_t i = 0; i < command.bindings()->size(); ++i) {
@@ -222,11 +225,11 @@ const SessionTrace::Plan *SessionTrace::find(const ShapePlan *plan) const {
 
 // ---- runs --------------------------------------------------------------------------------------
 
-uint32_t SessionTrace::beginRun(const ShapePlan *plan, uint64_t ticket, bool isTimed) {
-  if (isTimed) {
-    timedStartNs_ = trace::monotonicNs();
-    restUntilNs_ = UINT64_MAX;
-  }
+void SessionTrace::noteTimes(uint32_t timestamps) {
+  restUntilNs_ = trace::monotonicNs() + timestamps * kTimestampNs * kShare;
+}
+
+uint32_t SessionTrace::beginRun(const ShapePlan *plan, uint64_t ticket) {
   const Plan *known = trace::isOn() ? find(plan) : nullptr;
   if (known == nullptr)
     return 0;
@@ -265,13 +268,13 @@ void SessionTrace::donate(uint32_t run, uint32_t value, const Storage &storage) 
 
 void SessionTrace::endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, StatusCode status,
                           std::span<const uint64_t> timesNs) {
-  if (!timesNs.empty() || status != StatusCode::kOk) {
-    const uint64_t now = trace::monotonicNs();
-    restUntilNs_ = now + kRest * (now - std::min(now, timedStartNs_));
-  }
   const Plan *known = run != 0 && trace::isOn() ? find(plan) : nullptr;
   if (known == nullptr)
     return;
+  // First the clock, by which viewers understand the times.
+  const bool renew = trace::monotonicNs() - lastClockNs_ > kClockPauseNs;
+  if (renew && !timesNs.empty())
+    correlateClocks();
   const artifact::Program &metadata = program_->metadata();
   const uint32_t device = heap_->device().number();
   for (uint32_t i = 0; i < known->variants.size() && i + 1 < timesNs.size(); ++i) {
@@ -290,8 +293,8 @@ void SessionTrace::endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, 
     dispatch.run = run;
     dispatch.command = i;
     for (uint32_t d = 0; d < 3; ++d)
-      dispatch.workgroups[d] =
-          static_cast<uint32_t>(known->plan->exprs[command.workgroups()->Get(d)]);
+      dispatch.workgroups[d] = static_cast<uint32_t>(
+          known->plan->exprs[artifact::workgroupCountOf(command, *known->variants[i], d)]);
     dispatch.device = device;
     dispatch.gpu = {timesNs[i], timesNs[i + 1]};
     trace::record(dispatch);
@@ -303,12 +306,10 @@ void SessionTrace::endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, 
   event.status = static_cast<uint32_t>(status);
   event.ticket = ticket;
   trace::record(event);
-  if (trace::monotonicNs() - lastClockNs_ <= kClockPauseNs)
+  if (!renew)
     return;
   lastClockNs_ = trace::monotonicNs();
   heap_->traceBudgets();
-  if (!timesNs.empty())
-    correlateClocks();
 }
 
 void SessionTrace::correlateClocks() {

@@ -7,9 +7,9 @@
 // together, else by a submission that only takes the time, between two readings of the host's
 // clock. Then, too, viewers hear what the driver allows now.
 //
-// A software device's times are dear: each makes the driver wake a thread and wait for it (13 us of
-// CPU with Mesa 22.3). There a session rests after a run with times for kRest times as long as that
-// run took, so that a loop's cost stays small and a single run has its times.
+// A software device's times are dear: each makes the driver wake a thread and wait for it (13.5 us
+// of CPU with Mesa 22.3). There a session rests after a run with times, so long that they take one
+// part in 320 of the time: short runs in a loop have theirs now and then, long ones always.
 // GANTRY_TRACE_TIMES=all takes them in every run.
 //
 // Threads: the session's, but for the description of a late viewer, which any thread may ask for.
@@ -43,8 +43,10 @@ public:
   void setAway(const Storage *storage) { setPlace(away_, storage, "away on the host"); }
   void setConstants(const Storage *storage) { setPlace(constants_, storage, "constants"); }
 
-  /// A run begins, with the device's times or without; returns its id, 0 where nobody listens.
-  uint32_t beginRun(const ShapePlan *plan, uint64_t ticket, bool isTimed);
+  /// A run has been submitted that takes so many of the device's times.
+  void noteTimes(uint32_t timestamps);
+  /// A run begins; returns its id, 0 where nobody listens.
+  uint32_t beginRun(const ShapePlan *plan, uint64_t ticket);
   /// In this run the value lies in a buffer of the caller's.
   void bind(uint32_t run, uint32_t value, const Storage &storage, uint64_t offsetBytes);
   /// The caller has given the buffer, in which the value lies, up to the run.
@@ -86,8 +88,7 @@ private:
   Place constants_;
   // The session's thread alone:
   uint64_t lastClockNs_ = 0;
-  uint64_t timedStartNs_ = 0; // of the last run with times
-  uint64_t restUntilNs_ = 0;  // no run takes times before; UINT64_MAX while such a run is under way
+  uint64_t restUntilNs_ = 0; // no run needs to take times before
 };
 
 } // namespace gantry::program

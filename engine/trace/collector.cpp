@@ -202,6 +202,7 @@ void Describer::add(Event &event) {
 
 /// whole: everything that was recorded before the call is in it.
 void Collector::pass(bool whole) {
+  passEvents_ = 0;
   passes_.fetch_add(1, std::memory_order_relaxed);
   const uint64_t now = readTicks();
   while (whole && readTicks() - now <= kMarginTicks)
@@ -237,7 +238,6 @@ void Collector::mergeUpTo(uint64_t ticks) {
 void Collector::mergeRings(uint64_t ticks) {
   for (detail::ThreadRing *ring : rings_)
     ring->head = ring->ring.head();
-  passEvents_ = 0;
   for (;;) {
     detail::ThreadRing *earliest = nullptr;
     uint64_t first = UINT64_MAX;

@@ -60,6 +60,12 @@ public:
   /// Takes what was recorded so far; the sinks are flushed.
   void flush();
 
+  /// A thread's events fill its ring: they are taken now. Waits for nothing; any thread.
+  void nudge() {
+    if (!crashing_.load(std::memory_order_relaxed))
+      wake_.notify_one();
+  }
+
   /// For a process that is dying, on the thread that does; nothing here waits for a lock or takes
   /// memory. pauseForCrash(): the collector's thread rests from now on. False where it does not
   /// come to rest within the time, or is itself what died: its state must not be touched then.

@@ -1,5 +1,6 @@
 #include "engine/trace/record.h"
 
+#include "engine/trace/collector.h"
 #include "engine/trace/rings.h"
 
 #include <array>
@@ -70,6 +71,7 @@ ThreadRing *attachThread() {
       return nullptr;
     }
   }
+  ring->ring.setNudge([] { Collector::instance().nudge(); });
   ring->thread = ++state.lastThread;
   ring->systemId = static_cast<uint32_t>(syscall(SYS_gettid));
   ring->span = 0;

@@ -2,9 +2,10 @@
 //
 // Single producer, single consumer, no lock. The producer's hot path compares one position with one
 // limit: the limit is the nearer of the end of the buffer (an event never wraps around it) and the
-// place up to which the consumer is known to have read. Beyond it, the consumer's position is read
-// anew; if there is no room, the event is dropped and counted, and the producer goes on at once.
-// Producer and consumer write to different cache lines.
+// place up to which the consumer is known to have read, or half a ring beyond it. Beyond it, the
+// consumer's position is read anew; a ring that is half full nudges it; if there is no room, the
+// event is dropped and counted, and the producer goes on at once. Producer and consumer write to
+// different cache lines.
 //
 // Positions count words of 8 bytes and never wrap. At the end of a lap, words that are too few for
 // the next event are filled by one of type kNone, or left when there is a single one: no event is
@@ -34,6 +35,9 @@ public:
     return buffer_ != nullptr;
   }
   uint64_t sizeBytes() const { return words_ * 8; }
+  /// What the producer calls when it finds the ring half full or fuller, before it makes room. Set
+  /// before the first event.
+  void setNudge(void (*nudge)()) { nudge_ = nudge; }
 
   // ---- producer --------------------------------------------------------------------------------
 
@@ -91,6 +95,10 @@ private:
     const uint64_t tail = tail_.load(std::memory_order_acquire);
     const uint64_t lapEnd = (write_ | (words_ - 1)) + 1;
     const uint64_t full = tail + words_;
+    // Half full: the consumer may be asleep.
+    const uint64_t half = tail + words_ / 2;
+    if (write_ >= half && nudge_ != nullptr)
+      nudge_();
     if (write_ + words > lapEnd) { // the rest of the lap stays empty
       if (lapEnd + words > full)
         return false;
@@ -100,9 +108,11 @@ private:
       }
       write_ = lapEnd;
       limit_ = lapEnd + words_ < full ? lapEnd + words_ : full;
-      return true;
+    } else {
+      limit_ = lapEnd < full ? lapEnd : full;
     }
-    limit_ = lapEnd < full ? lapEnd : full;
+    if (write_ + words <= half && half < limit_)
+      limit_ = half; // to be here again then
     return write_ + words <= limit_;
   }
   __attribute__((noinline)) void drop(bool isMemory) {
@@ -114,6 +124,7 @@ private:
 
   std::unique_ptr<uint64_t[]> buffer_; // unchanged after create()
   uint64_t words_ = 0;
+  void (*nudge_)() = nullptr;
   alignas(64) uint64_t write_ = 0; // the producer's
   uint64_t limit_ = 0;
   std::atomic<uint64_t> head_{0};

@@ -164,6 +164,8 @@ public:
   uint64_t eventCount() const { return events_; }
   uint64_t droppedEvents() const { return dropped_; }
   uint64_t unmatched() const { return unmatched_; }
+  /// Runs that ended and have times of the device's.
+  uint64_t timedRuns() const { return timedRuns_; }
   const trace::ProcessEvent &process() const { return process_; }
 
   const std::vector<Device> &devices() const { return devices_; }
@@ -220,6 +222,8 @@ private:
                   const uint32_t *workgroups);
   void onBinding(const trace::RunBindingEvent &event);
   void endRun(const trace::RunEvent &event);
+  void noteTimes(uint32_t runIndex);
+  void takeShares(Plan &plan);
   void fillHostRow();
   void shrinkLists();
   void fillArena(uint32_t run);
@@ -241,6 +245,7 @@ private:
   uint64_t events_ = 0;
   uint64_t dropped_ = 0;
   uint64_t unmatched_ = 0;
+  uint64_t timedRuns_ = 0;
   trace::ProcessEvent process_;
 
   std::vector<Device> devices_;

@@ -280,8 +280,41 @@ void CaptureModel::endRun(const trace::RunEvent &event) {
   openRuns_.erase(open);
   runs_[index].endNs = event.header.timeNs;
   runs_[index].status = event.status;
+  noteTimes(index);
   fillArena(index);
   growth_.stepEnded(event.header.timeNs);
+}
+
+/// Not all runs have times (engine/trace/README.md): those without are taken to go like the last
+/// one with.
+void CaptureModel::noteTimes(uint32_t runIndex) {
+  const Run &run = runs_[runIndex];
+  timedRuns_ += run.dispatchCount > 0 ? 1 : 0;
+  if (run.plan >= plans_.size())
+    return;
+  Plan &plan = plans_[run.plan];
+  if (run.dispatchCount > 0 && run.dispatchCount == plan.commands.size())
+    plan.lastTimedRun = runIndex;
+  else if (run.dispatchCount == 0 && plan.lastTimedRun != plan.sharesOfRun)
+    takeShares(plan);
+}
+
+void CaptureModel::takeShares(Plan &plan) {
+  plan.sharesOfRun = plan.lastTimedRun;
+  const Run &run = runs_[plan.lastTimedRun];
+  const auto length = static_cast<double>(std::max<uint64_t>(run.endNs - run.beginNs, 1));
+  const auto part = [&](uint64_t atNs) {
+    const double since = static_cast<double>(atNs) - static_cast<double>(run.beginNs);
+    return static_cast<float>(std::clamp(since / length, 0.0, 1.0));
+  };
+  std::vector<std::array<float, 2>> shares(run.dispatchCount);
+  for (uint32_t i = 0; i < run.dispatchCount; ++i) {
+    const Dispatch &dispatch = dispatches_[run.firstDispatch + i];
+    if (dispatch.run != plan.lastTimedRun || dispatch.command != i || dispatch.estimated)
+      return;
+    shares[i] = {part(dispatch.beginNs), part(dispatch.endNs)};
+  }
+  plan.shares = std::move(shares);
 }
 
 uint32_t CaptureModel::arenaSpaceOf(uint32_t sessionId, uint64_t arenaBytes) {
@@ -319,7 +352,11 @@ CaptureModel::Moments CaptureModel::commandTimes(const Run &run, uint32_t comman
   const size_t commands = run.plan < plans_.size() ? plans_[run.plan].commands.size() : 0;
   if (commands == 0)
     return {run.beginNs, end};
-  const double share = static_cast<double>(end - run.beginNs) / static_cast<double>(commands);
+  const auto length = static_cast<double>(end - run.beginNs);
+  if (const auto &shares = plans_[run.plan].shares; command < shares.size())
+    return {run.beginNs + static_cast<uint64_t>(length * shares[command][0]),
+            run.beginNs + static_cast<uint64_t>(length * shares[command][1])};
+  const double share = length / static_cast<double>(commands);
   return {run.beginNs + static_cast<uint64_t>(share * command),
           run.beginNs + static_cast<uint64_t>(share * (command + 1.0))};
 }

@@ -152,14 +152,16 @@ public:
 
   void dispatches(Rows *operators) {
     double ended = 0;
+    double timed = 0; // a software device's runs are not all timed
     for (const Run &run : model_.runs()) {
       if (run.endNs == kStillHeld)
         continue;
       ended += 1;
+      timed += run.dispatchCount > 0 ? 1 : 0;
       out_->runNs[side_] += static_cast<double>(run.endNs - std::min(run.beginNs, run.endNs));
     }
-    const double runs = std::max(1.0, ended);
-    out_->runNs[side_] /= runs;
+    out_->runNs[side_] /= std::max(1.0, ended);
+    const double runs = std::max(1.0, timed);
     SumsOfName sums;
     for (uint32_t i = 0; i < model_.dispatches().size(); ++i) {
       const Dispatch &dispatch = model_.dispatches()[i];

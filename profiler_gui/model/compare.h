@@ -47,7 +47,7 @@ struct Comparison {
   /// By name of value: bytes at the fullest moment of its arena, mean life, number of lives.
   std::vector<ComparedRow> values;
   /// By operator: bytes of what it writes at the fullest moment of the arena, device time of one
-  /// run, dispatches of one run.
+  /// run, dispatches of one run; the mean of the runs that have times.
   std::vector<ComparedRow> operators;
   std::array<double, 2> runNs{}; // the mean of all runs that ended
 };

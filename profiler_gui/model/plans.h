@@ -54,6 +54,10 @@ struct Plan {
   std::vector<uint32_t> entries; // indices in CaptureModel::planEntries()
   std::vector<PlanCommand> commands;
   std::vector<Access> accesses;
+  /// When each command began and ended in a run with times, as parts of that run; for runs without.
+  std::vector<std::array<float, 2>> shares;
+  uint32_t sharesOfRun = UINT32_MAX; // indices in CaptureModel::runs()
+  uint32_t lastTimedRun = UINT32_MAX;
 
   uint32_t invocations(uint32_t command) const {
     const auto &size = commands[command].workgroupSize;

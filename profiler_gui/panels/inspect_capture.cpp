@@ -46,6 +46,8 @@ void inspectCapture(InspectorPage &page) {
             timeText(static_cast<double>(model.nowNs() - std::min(model.firstNs(), model.nowNs()))),
             "inspector/length");
   page.pair("runs", countText(model.runs().size()), "inspector/runs");
+  if (model.timedRuns() < model.runs().size())
+    page.pair("with device times", countText(model.timedRuns()), "inspector/timed_runs");
   page.pair("dispatches", countText(model.dispatches().size()), "inspector/dispatches");
   inspectWhatIf(page);
   for (const Heap *heap : model.heapsInUse()) {

@@ -56,7 +56,7 @@ void inspectDispatch(InspectorPage &page, const Pick &pick) {
   page.pair("takes", timeText(length), "inspector/takes");
   page.pair("begins", timeText(static_cast<double>(dispatch.beginNs)), "inspector/begins");
   if (dispatch.estimated)
-    page.line("times are estimated: no device clock", ui.theme->warning, "inspector/estimated",
+    page.line("times are estimated: the device told none", ui.theme->warning, "inspector/estimated",
               "warning");
   if (dispatch.isCopy) {
     page.line("a copy", ui.theme->dim);

@@ -15,8 +15,7 @@ import pathlib
 import shutil
 import sys
 
-from shared_memory_test import shared_bytes
-from support import Failure, Test, skip
+from support import Failure, Test, shared_bytes, skip
 
 PROFILES = ("vulkan:generic", "vulkan:staging")
 LIMIT = "16.0 KiB"  # of both

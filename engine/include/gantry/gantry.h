@@ -345,9 +345,9 @@ GANTRY_API gantry_status_t gantry_session_submit(gantry_session_t *session,
 /* Waits up to timeout_ns (UINT64_MAX: for ever). *done is 1 when the run has ended. */
 GANTRY_API gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_ns, int32_t *done);
 /* Gives an input's buffer up to the run: like gantry_buffer_release, but before the run's end. The
- * memory is the heap's again as soon as the device is through with the run, whenever the caller
- * waits for it. INVALID_ARGUMENT, and the buffer stays the caller's, where the run does not read it
- * or writes to it. */
+ * memory is the heap's again as soon as the device is through with the runs of this session that
+ * use it, whenever the caller waits for them. INVALID_ARGUMENT, and the buffer stays the caller's,
+ * where the run does not read it or writes to it. */
 GANTRY_API gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer);
 GANTRY_API void gantry_run_release(gantry_run_t *run); /* waits for it */
 
@@ -396,8 +396,8 @@ GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *sessi
  * user can enter ($XDG_RUNTIME_DIR/gantry, or /tmp/gantry-UID); GANTRY_FLIGHT_RECORDER=FILE keeps
  * the last seconds in memory for a crash ("%p" in FILE becomes the process's number), of which
  * there are GANTRY_FLIGHT_SECONDS (10). The device's times of dispatches are taken in every run
- * where that is cheap. On a software device, where the driver makes them dear, they are taken in
- * the first run and then so seldom that a loop loses less than one percent, unless
+ * where that is cheap. On a software device, where the driver makes them dear, short runs in a loop
+ * have theirs a few times a second, so that it loses less than one percent, unless
  * GANTRY_TRACE_TIMES=all ("gantry record" sets it). All functions: threads: any. */
 
 /* Records to a file until gantry_trace_stop_file or the end of the process. One at a time. */

@@ -78,6 +78,31 @@ TEST(RingTest, AFullRingDropsAndCounts) {
   EXPECT_FALSE(push(ring, 4, taken));
 }
 
+TEST(RingTest, AHalfFullRingNudgesWhoeverSleeps) {
+  static int nudges;
+  nudges = 0;
+  Ring ring;
+  ASSERT_TRUE(ring.create(4096));
+  ring.setNudge([] { ++nudges; });
+  uint64_t pushed = 0;
+  uint64_t value = 0;
+  for (int lap = 0; lap < 20; ++lap) {
+    for (int i = 0; i < 60; ++i)
+      ASSERT_TRUE(push(ring, 4, pushed++));
+    while (pop(ring, &value)) {
+    }
+  }
+  EXPECT_EQ(nudges, 0); // it was never half full
+  for (int i = 0; i < 64; ++i)
+    ASSERT_TRUE(push(ring, 4, pushed++));
+  EXPECT_EQ(nudges, 0);
+  ASSERT_TRUE(push(ring, 4, pushed++));
+  EXPECT_EQ(nudges, 1);
+  for (int i = 0; i < 62; ++i)
+    ASSERT_TRUE(push(ring, 4, pushed++));
+  EXPECT_LE(nudges, 2); // and once more at the lap's end
+}
+
 TEST(RingTest, TwoThreadsLoseNothingUncounted) {
   Ring ring;
   ASSERT_TRUE(ring.create(8192));

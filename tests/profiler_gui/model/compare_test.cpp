@@ -139,6 +139,55 @@ TEST(Compare, AnOperatorThatTakesLongerIsNamedFirstWithTheExactTime) {
     EXPECT_NEAR(comparison.operators[i].timeMore(), 0, 0.01) << comparison.operators[i].name;
 }
 
+TEST(Compare, RunsWithoutTimesChangeNothingAboutThoseThatHaveThem) {
+  const SyntheticCapture all = makeSyntheticCapture({});
+  SyntheticCapture sampled = all;
+  std::erase_if(sampled.events, [](const trace::Event &event) {
+    return (event.type() == EventType::kDispatch && event.dispatch.run % 3 != 0) ||
+           (event.type() == EventType::kCopy && event.copy.run % 3 != 0);
+  });
+  CaptureModel first;
+  CaptureModel second;
+  fill(all, &first);
+  fill(sampled, &second);
+  EXPECT_EQ(first.timedRuns(), first.runs().size());
+  EXPECT_GT(second.timedRuns(), 0u);
+  EXPECT_LT(second.timedRuns(), first.timedRuns() / 2);
+  const Comparison comparison = compareCaptures(first, second);
+  ASSERT_FALSE(comparison.operators.empty());
+  for (const ComparedRow &row : comparison.operators) {
+    EXPECT_NEAR(row.timeNs[1], row.timeNs[0], 0.2 * row.timeNs[0]) << row.name;
+    EXPECT_NEAR(row.count[1], row.count[0], 1e-9) << row.name;
+  }
+  // What lies in the arena in a run without times is shown as in the last run with times: not in
+  // even shares of the run.
+  size_t timed = 0;
+  while (timed < second.runs().size() && second.runs()[timed].dispatchCount == 0)
+    ++timed;
+  ASSERT_LT(timed + 1, second.runs().size());
+  ASSERT_EQ(second.runs()[timed + 1].dispatchCount, 0u);
+  const auto livesIn = [](const CaptureModel &model, const profiler::Run &run) {
+    std::vector<std::pair<double, double>> lives;
+    const BlockTable &table = model.spaces()[model.sessions()[0].arenaSpace].table;
+    for (uint32_t row = 0; row < table.size(); ++row)
+      if (table.beginNs(row) >= run.beginNs && table.endNs(row) <= run.endNs) {
+        const auto length = static_cast<double>(run.endNs - run.beginNs);
+        lives.emplace_back(static_cast<double>(table.beginNs(row) - run.beginNs) / length,
+                           static_cast<double>(table.endNs(row) - run.beginNs) / length);
+      }
+    std::sort(lives.begin(), lives.end());
+    return lives;
+  };
+  const auto measured = livesIn(second, second.runs()[timed]);
+  const auto taken = livesIn(second, second.runs()[timed + 1]);
+  ASSERT_FALSE(measured.empty());
+  ASSERT_EQ(measured.size(), taken.size());
+  for (size_t i = 0; i < measured.size(); ++i) {
+    EXPECT_NEAR(taken[i].first, measured[i].first, 0.01);
+    EXPECT_NEAR(taken[i].second, measured[i].second, 0.01);
+  }
+}
+
 TEST(Compare, ACaptureDoesNotDifferFromItself) {
   const SyntheticCapture capture = makeSyntheticCapture({});
   CaptureModel model;
