@@ -13,7 +13,7 @@ using trace::EventType;
 
 constexpr uint64_t kClockPauseNs = 1'000'000'000;
 constexpr uint64_t kTimestampNs = 13'500; // of a software device's driver, with Mesa 22.3
-constexpr uint64_t kShare = 320;          // one part of so many goes to timestamps
+constexpr uint64_t kShare = 500;          // one part of so many goes to timestamps
 
 bool wantsAllTimes() {
   const char *value = std::getenv("GANTRY_TRACE_TIMES");

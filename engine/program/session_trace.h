@@ -9,7 +9,7 @@
 //
 // A software device's times are dear: each makes the driver wake a thread and wait for it (13.5 us
 // of CPU with Mesa 22.3). There a session rests after a run with times, so long that they take one
-// part in 320 of the time: short runs in a loop have theirs now and then, long ones always.
+// part in 500 of the time: short runs in a loop have theirs now and then, long ones always.
 // GANTRY_TRACE_TIMES=all takes them in every run.
 //
 // Threads: the session's, but for the description of a late viewer, which any thread may ask for.

@@ -117,7 +117,7 @@ TEST_F(SessionTraceTest, ASoftwareDevicesTimesAreTakenAtOnceAndThenSeldom) {
     GTEST_SKIP() << "not a software device with timestamps";
   unsetenv("GANTRY_TRACE_TIMES");
   openChain(false, 1000);
-  const uint64_t pauseNs = (program_->metadata().commands()->size() + 1) * 13'500 * 320;
+  const uint64_t pauseNs = (program_->metadata().commands()->size() + 1) * 13'500 * 500;
   std::vector<uint64_t> timed; // when their runs began
   for (int viewer = 0; viewer < 2; ++viewer) {
     MemorySink sink;
