@@ -67,15 +67,15 @@ Block BlockTable::at(uint32_t row) const {
 }
 
 namespace {
-template <typename T> void reorder(std::vector<T> &column, std::span<const uint32_t> order) {
-  std::vector<T> sorted;
+template <typename T> void reorder(GrowingList<T> &column, std::span<const uint32_t> order) {
+  GrowingList<T> sorted;
   sorted.reserve(order.size());
   for (const uint32_t row : order)
     sorted.push_back(column[row]);
   column = std::move(sorted);
 }
 
-template <typename T> uint64_t heldBytes(const std::vector<T> &column) {
+template <typename T> uint64_t heldBytes(const GrowingList<T> &column) {
   return column.capacity() * sizeof(T);
 }
 } // namespace

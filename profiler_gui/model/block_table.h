@@ -14,9 +14,10 @@
 // Threads: none of its own; one writer, or several readers.
 #pragma once
 
+#include "profiler_gui/model/growing_list.h"
+
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace gantry::profiler {
 
@@ -76,10 +77,10 @@ public:
   uint64_t memoryBytes() const;
 
 private:
-  std::vector<uint64_t> begin_, end_, offset_, size_;
-  std::vector<uint32_t> name_, op_;
-  std::vector<uint32_t> entry_; // empty where no block has one
-  std::vector<BlockKind> kind_;
+  GrowingList<uint64_t> begin_, end_, offset_, size_;
+  GrowingList<uint32_t> name_, op_;
+  GrowingList<uint32_t> entry_; // empty where no block has one
+  GrowingList<BlockKind> kind_;
 };
 
 } // namespace gantry::profiler

@@ -3,6 +3,7 @@
 #include "profiler_gui/model/shrink.h"
 
 #include <algorithm>
+#include <malloc.h>
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -65,6 +66,8 @@ void CaptureModel::finish() {
   work();
   for (std::thread &thread : threads)
     thread.join();
+  if (events_ >= kManyEvents)
+    malloc_trim(0); // what sorting took
 }
 
 void CaptureModel::shrinkLists() {

@@ -1,7 +1,5 @@
 #include "profiler_gui/model/dispatches.h"
 
-#include "profiler_gui/model/shrink.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -88,11 +86,11 @@ uint32_t DispatchTable::mostShared(const Lane &lane, Range range) const {
 }
 
 void DispatchTable::shrink() {
-  profiler::shrink(dispatches_);
+  dispatches_.shrink();
   for (Lane &lane : lanes_) {
-    profiler::shrink(lane.dispatches);
-    profiler::shrink(lane.mostShared);
-    profiler::shrink(lane.begins);
+    lane.dispatches.shrink();
+    lane.mostShared.shrink();
+    lane.begins.shrink();
   }
 }
 

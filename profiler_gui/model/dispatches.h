@@ -10,6 +10,8 @@
 // Threads: none of its own; one writer, or several readers.
 #pragma once
 
+#include "profiler_gui/model/growing_list.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -35,9 +37,9 @@ struct Lane {
   uint32_t device = 0;
   uint32_t number = 0; // of the device
   uint64_t lastEndNs = 0;
-  std::vector<uint32_t> dispatches; // ascending in time
-  std::vector<uint32_t> mostShared; // the most shared bytes of each group of kGroup of them
-  std::vector<uint64_t> begins;     // the begin of the first of each such group
+  GrowingList<uint32_t> dispatches; // ascending in time
+  GrowingList<uint32_t> mostShared; // the most shared bytes of each group of kGroup of them
+  GrowingList<uint64_t> begins;     // the begin of the first of each such group
   uint32_t mostSharedOfAll = 0;
 };
 
@@ -67,7 +69,7 @@ public:
   void shrink();
 
 private:
-  std::vector<Dispatch> dispatches_;
+  GrowingList<Dispatch> dispatches_;
   std::vector<Lane> lanes_;
 };
 

@@ -117,9 +117,9 @@ void StepCurve::ranges(std::span<const uint64_t> bounds, std::vector<ValueRange>
 }
 
 void StepCurve::shrink() {
-  profiler::shrink(times_);
-  profiler::shrink(samples_);
-  profiler::shrink(values_);
+  times_.shrink();
+  samples_.shrink();
+  values_.shrink();
   for (std::vector<ValueRange> &level : levels_)
     profiler::shrink(level);
 }

@@ -8,6 +8,8 @@
 // Threads: none of its own; one writer, or several readers.
 #pragma once
 
+#include "profiler_gui/model/growing_list.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -49,8 +51,8 @@ private:
   /// The first step at or after `from` whose time is not below timeNs (above it, with `above`).
   size_t stepAt(uint64_t timeNs, bool above, size_t from) const;
 
-  std::vector<uint64_t> times_, values_;
-  std::vector<uint64_t> samples_;               // the time of every kSample-th step
+  GrowingList<uint64_t> times_, values_;
+  GrowingList<uint64_t> samples_;               // the time of every kSample-th step
   std::vector<std::vector<ValueRange>> levels_; // level 0: of kGroup steps each
   uint64_t peak_ = 0;
   uint64_t peakNs_ = 0;
