@@ -130,10 +130,13 @@ void convertFunction(func::FuncOp function, const NativeTarget &target) {
 
 // ---- operations --------------------------------------------------------------------------------
 
-Value addressOf(ConversionPatternRewriter &rewriter, Location loc, Type element, Value base,
-                Value index) {
-  return rewriter.create<LLVM::GEPOp>(loc, base.getType(), element, base, ValueRange{index},
-                                      /*inbounds=*/true);
+/// Where a memref.load or memref.store goes.
+template <typename Op>
+Value addressOf(ConversionPatternRewriter &rewriter, Op access, typename Op::Adaptor adaptor) {
+  const Value base = adaptor.getMemref();
+  return rewriter.create<LLVM::GEPOp>(access.getLoc(), base.getType(),
+                                      access.getMemRefType().getElementType(), base,
+                                      adaptor.getIndices(), /*inbounds=*/true);
 }
 
 unsigned alignmentOf(Type element) {
@@ -149,9 +152,8 @@ struct LoadLowering : ConvertOpToLLVMPattern<memref::LoadOp> {
   LogicalResult matchAndRewrite(memref::LoadOp load, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     const Type element = load.getMemRefType().getElementType();
-    const Value address = addressOf(rewriter, load.getLoc(), element, adaptor.getMemref(),
-                                    adaptor.getIndices().front());
-    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(load, element, address, alignmentOf(element));
+    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(load, element, addressOf(rewriter, load, adaptor),
+                                              alignmentOf(element));
     return success();
   }
 };
@@ -160,11 +162,9 @@ struct StoreLowering : ConvertOpToLLVMPattern<memref::StoreOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(memref::StoreOp store, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    const Type element = store.getMemRefType().getElementType();
-    const Value address = addressOf(rewriter, store.getLoc(), element, adaptor.getMemref(),
-                                    adaptor.getIndices().front());
-    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(store, adaptor.getValue(), address,
-                                               alignmentOf(element));
+    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(store, adaptor.getValue(),
+                                               addressOf(rewriter, store, adaptor),
+                                               alignmentOf(store.getMemRefType().getElementType()));
     return success();
   }
 };

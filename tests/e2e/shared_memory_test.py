@@ -8,24 +8,16 @@ variables in workgroup memory, are within the limit and as the artifact says; an
 software device has (32 KiB) the outputs are right. Over all models, at least ten different kernels use
 shared memory, and at least one has boxes that share storage.
 """
-import argparse
-import pathlib
 import sys
 
-from support import LIMITS_OF_DEVICES, Failure, Test, skip
+from support import LIMITS_OF_DEVICES, Failure, begin_with_folders
 
 LIMITS = [1, *LIMITS_OF_DEVICES]  # KiB
 DEVICE = 32
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--gantry", required=True)
-    parser.add_argument("folders", type=pathlib.Path, nargs="+")
-    options = parser.parse_args()
-    if not all(folder.is_dir() for folder in options.folders):
-        skip("the shared models are not part of the repository")
-    test = Test(options.gantry)
+    test, folders = begin_with_folders(__doc__)
     kernels, overlaid = set(), 0
 
     def compile_for(model, limit):
@@ -39,7 +31,7 @@ def main():
             most = max(most, counted)
         return f"at most {most} bytes"
 
-    for folder in options.folders:
+    for folder in folders:
         model = next(folder / name for name in ("model.onnx", "model.mlir") if (folder / name).exists())
         case = (sorted(folder.glob("test_data_set_*")) + sorted(folder.glob("case_*")))[0]
         inputs, outputs = (sorted(p for p in case.iterdir() if p.name.startswith(kind)) for kind in ("input", "output"))

@@ -3,6 +3,7 @@
 A test is a script that ends with 0 (passed), 1 (failed, each reason printed) or 77 (skipped, the
 reason printed as "skipped: ..."). Standard library only.
 """
+import argparse
 import array
 import ast
 import json
@@ -74,6 +75,17 @@ def skip(reason):
     sys.exit(77)
 
 
+def begin_with_folders(text):
+    """For scripts called as --gantry TOOL FOLDER...: the test and its folders; skips where one is absent."""
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
+    parser.add_argument("--gantry", required=True)
+    parser.add_argument("folders", type=pathlib.Path, nargs="+")
+    options = parser.parse_args()
+    if not all(folder.is_dir() for folder in options.folders):
+        skip("the shared models are not part of the repository")
+    return Test(options.gantry), options.folders
+
+
 class Test:
     """Collects the failures of one script, and owns its temporary folder."""
 
@@ -112,6 +124,16 @@ class Test:
             raise Failure(f"`{' '.join(command)}` ended with {done.returncode}: "
                           f"{(done.stderr.strip() or done.stdout.strip())[-1500:]}")
         return done.stdout
+
+    def refuse(self, reason, *arguments):
+        """The tool must end with 1 and give the reason."""
+        try:
+            self.call(*arguments)
+        except Failure as failure:
+            if reason in str(failure) and "ended with 1:" in str(failure):
+                return
+            raise
+        raise Failure(f"not refused: {' '.join(str(a) for a in arguments)}")
 
     @staticmethod
     def expect_silent(done):
