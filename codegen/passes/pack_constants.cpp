@@ -30,11 +30,16 @@ struct Part {
 /// vectors of eight neighbours along the parallel dimension lie together.
 llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
                                     llvm::ArrayRef<int64_t> shape, bool inBlocks) {
-  if (!map.isProjectedPermutation() || map.getNumResults() < 2)
+  if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) || map.getNumResults() < 2)
     return {};
   auto iterators = op.getIteratorTypesArray();
+  llvm::SmallVector<Part> order;
   llvm::SmallVector<unsigned> parallel, reduction;
   for (unsigned i = 0; i < map.getNumResults(); ++i) {
+    if (isa<AffineConstantExpr>(map.getResult(i))) { // of one element: depthwise weights
+      order.push_back({i, 1, shape[i]});
+      continue;
+    }
     bool reduces = iterators[map.getDimPosition(i)] == utils::IteratorType::reduction;
     (reduces ? reduction : parallel).push_back(i);
   }
@@ -43,7 +48,6 @@ llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
   llvm::sort(reduction,
              [&](unsigned a, unsigned b) { return map.getDimPosition(a) < map.getDimPosition(b); });
   const unsigned inner = parallel.pop_back_val();
-  llvm::SmallVector<Part> order;
   for (unsigned i : parallel)
     order.push_back({i, 1, shape[i]});
   const unsigned *deep = nullptr;

@@ -152,17 +152,20 @@ struct Binder {
         // Four bytes a word, beside the view of bytes.
         const bool isWords = module.lookupSymbol(("buffer" + Twine(*buffer)).str()) != nullptr;
         if (mode == Mode::texel && vector && vector.getElementType().isF32() &&
-            *buffer != buffers - 1 && isOnlyRead(argument)) {
+            *buffer != buffers - 1 && isOnly<spirv::LoadOp>(argument)) {
           const bool halves = function.getArgAttr(position, "gantry.texels_of") != nullptr;
           texels.push_back({*buffer, halves ? "rgba16f" : "rgba32f"});
           fetchTexels(argument, *buffer, buffers + *buffer);
           continue;
         }
         stored.insert(*buffer);
-        auto global = addGlobal(argument.getType(), "buffer" + Twine(*buffer) +
-                                                        (isVector  ? "_vec4"
-                                                         : isWords ? "_words"
-                                                                   : ""));
+        Type view = argument.getType();
+        if (mode == Mode::texel && vector && isOnly<spirv::StoreOp>(argument))
+          view = storeInPairs(argument, vector);
+        auto global = addGlobal(view, "buffer" + Twine(*buffer) +
+                                          (isVector  ? "_vec4"
+                                           : isWords ? "_words"
+                                                     : ""));
         global->setAttr("descriptor_set", builder.getI32IntegerAttr(0));
         global->setAttr("binding", builder.getI32IntegerAttr(*buffer));
         global->setAttr("aliased", builder.getUnitAttr()); // two views, and results in place
@@ -225,11 +228,35 @@ struct Binder {
     });
   }
 
-  static bool isOnlyRead(Value view) {
+  /// Whether a view's elements are only loaded, or only stored.
+  template <typename Access> static bool isOnly(Value view) {
     return llvm::all_of(view.getUsers(), [](Operation *chain) {
       return isa<spirv::AccessChainOp>(chain) &&
-             llvm::all_of(chain->getUsers(), llvm::IsaPred<spirv::LoadOp>);
+             llvm::all_of(chain->getUsers(), llvm::IsaPred<Access>);
     });
+  }
+
+  /// Stores of vectors as stores of 64-bit words, two or (of halves) one: the software device takes
+  /// its lanes' components one by one, whatever their size. Returns the type of the view.
+  Type storeInPairs(BlockArgument view, VectorType vector) {
+    const unsigned bytes = vector.getNumElements() * vector.getElementTypeBitWidth() / 8;
+    Type words = builder.getI64Type();
+    if (bytes > kWordBytes)
+      words = VectorType::get({bytes / kWordBytes}, words);
+    auto pointer = cast<spirv::PointerType>(view.getType());
+    auto structure = spirv::StructType::get({spirv::RuntimeArrayType::get(words, bytes)}, {0});
+    auto changed = spirv::PointerType::get(structure, pointer.getStorageClass());
+    for (Operation *user : llvm::make_early_inc_range(view.getUsers())) {
+      auto chain = cast<spirv::AccessChainOp>(user);
+      for (Operation *access : chain->getUsers()) {
+        OpBuilder at(access);
+        auto store = cast<spirv::StoreOp>(access);
+        store.getValueMutable().assign(
+            at.create<spirv::BitcastOp>(store.getLoc(), words, store.getValue()));
+      }
+      chain.getResult().setType(spirv::PointerType::get(words, pointer.getStorageClass()));
+    }
+    return changed;
   }
 
   /// Loads of vectors from a buffer as fetches of texels. The dialect has no OpImageFetch, so each
