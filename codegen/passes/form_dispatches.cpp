@@ -99,6 +99,55 @@ bool isWidening(Operation *op) {
          });
 }
 
+/// Whether the op multiplies what `user`, a product without windows, reads by factors of the
+/// dimension that it sums over (squeeze and excitation): done where it is read, once for all that a
+/// tile computes of it, it saves a pass through memory.
+bool isGateOf(Operation *op, Operation *user) {
+  auto gate = dyn_cast<linalg::GenericOp>(op);
+  auto reduction = dyn_cast<linalg::GenericOp>(user);
+  if (!gate || !reduction || gate.getNumReductionLoops() > 0 || gate.getNumResults() != 1 ||
+      gate.getNumDpsInputs() != 2 || reduction.getNumReductionLoops() == 0)
+    return false;
+  auto yield = cast<linalg::YieldOp>(gate.getRegion().front().getTerminator());
+  auto product = yield.getOperand(0).getDefiningOp<arith::MulFOp>();
+  if (!product || &gate.getRegion().front().front() != product.getOperation())
+    return false;
+  auto use = llvm::find_if(reduction->getOpOperands(),
+                           [&](OpOperand &operand) { return operand.get() == gate.getResult(0); });
+  if (use == reduction->getOpOperands().end() || reduction.isDpsInit(&*use))
+    return false;
+  auto extents = reduction.getStaticLoopRanges();
+  auto iterators = reduction.getIteratorTypesArray();
+  AffineMap read = reduction.getMatchingIndexingMap(&*use), factors;
+  for (OpOperand *operand : gate.getDpsInputOperands()) {
+    AffineMap map = gate.getMatchingIndexingMap(operand);
+    if (!map.isIdentity())
+      factors = map;
+  }
+  if (!factors || !gate.getIndexingMapsArray().back().isIdentity() ||
+      !factors.isProjectedPermutation(/*allowZeroInResults=*/true))
+    return false;
+  bool summed = false;
+  for (auto [position, expr] : llvm::enumerate(read.getResults())) {
+    unsigned dims = 0; // that this index goes through
+    bool reduces = false;
+    expr.walk([&](AffineExpr inner) {
+      auto dim = dyn_cast<AffineDimExpr>(inner);
+      if (!dim || extents[dim.getPosition()] == 1)
+        return;
+      ++dims;
+      reduces |= iterators[dim.getPosition()] == utils::IteratorType::reduction;
+    });
+    if (dims > 1)
+      return false; // a window
+    const bool varies = factors.isFunctionOfDim(static_cast<unsigned>(position));
+    if (dims == 1 && varies && !reduces)
+      return false;
+    summed |= dims == 1 && varies && reduces;
+  }
+  return summed;
+}
+
 /// All values from outside that the op uses, in its operands and in its regions.
 llvm::SetVector<Value> usedValues(Operation *op) {
   llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
@@ -276,7 +325,7 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
     } else if (isReduction(op)) {
       if (!direct || into.front()->hasReduction)
         return false;
-    } else if (!movement && !isWidening(op) &&
+    } else if (!movement && !isWidening(op) && !isGateOf(op, users.front()) &&
                !(reuse == kOnce || (reuse == kBroadcast && isCheap(op)))) {
       return false;
     }

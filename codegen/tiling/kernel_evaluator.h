@@ -67,7 +67,8 @@ struct Point {
 
 /// What an invocation does, for the cost model.
 struct OperationCounts {
-  double scalarLoads = 0, vectorLoads = 0, shuffles = 0, stores = 0, arithmetic = 0, loopSteps = 0;
+  double scalarLoads = 0, vectorLoads = 0, shuffles = 0, arithmetic = 0, loopSteps = 0;
+  double scalarStores = 0, vectorStores = 0;
   double shared = 0, barriers = 0; // loads and stores of shared memory
   // Rounds of all loops together, those of unknown extent (which are dims of the kernel) as one.
   double rounds = 0;

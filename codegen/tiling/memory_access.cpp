@@ -399,7 +399,7 @@ void KernelEvaluator::storeDirect(Value tensor, llvm::ArrayRef<Point> points,
   if (hasVectorView(type, layouts_[tensors])) {
     for (auto &[group, members] : groupByFour(space_, addresses, points, kLanes)) {
       IndexExpr index = inVectors(group.start);
-      counts_.stores += areApart(index) ? kApart * weight_ : weight_;
+      counts_.vectorStores += areApart(index) ? kApart * weight_ : weight_;
       llvm::SmallVector<Value, 4> lanes(kLanes);
       for (auto [i, lane] : members) {
         done[i] = true;
@@ -416,7 +416,7 @@ void KernelEvaluator::storeDirect(Value tensor, llvm::ArrayRef<Point> points,
   for (unsigned i = 0; i < points.size(); ++i) {
     if (done[i])
       continue;
-    counts_.stores += weight_;
+    counts_.scalarStores += weight_;
     at(points[i].guard, [&] {
       Value value = values[i];
       if (isBool)

@@ -16,20 +16,21 @@ namespace {
 
 // Relative to one multiplication or addition of a whole subgroup.
 struct Weights {
-  double scalarLoad, vectorLoad, shuffle, store, loopStep, invocation, shared = 0, barrier = 0;
+  double scalarLoad, vectorLoad, shuffle, scalarStore, vectorStore, loopStep, invocation;
+  double shared = 0, barrier = 0;
 };
 // A load through a storage buffer costs the software device a loop over its lanes; GPUs hide most
 // of it, but the ratio between tiles is the same. Carried accumulators cost the software device one
 // blend per step.
-constexpr Weights kStorageBuffers{24, 30, 8, 24, 1, 30};
+constexpr Weights kStorageBuffers{24, 30, 8, 24, 24, 1, 30};
 // Texel fetches are straight-line code: eight loads of four elements and their transposition.
-constexpr Weights kTexels{48, 45, 5, 60, 1, 60};
+constexpr Weights kTexels{45, 24, 3, 40, 75, 1, 60};
 // Neighbouring invocations load neighbouring elements, so a scalar load is part of a wide one.
-constexpr Weights kStaged{16, 20, 8, 16, 1, 30, 3, 40};
-constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 1536;
+constexpr Weights kStaged{16, 20, 8, 16, 16, 1, 30, 3, 40};
+constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 2048;
 constexpr int64_t kSharedAccumulators = 128;               // of a tile with lanes, per lane
 constexpr int64_t kRowPoints = 16, kSharedRowPoints = 128; // of a row, that an invocation holds
-constexpr int64_t kLongestWindow = 5;
+constexpr int64_t kLongestWindow = 5, kLongestBlock = 32, kLongestSteps = 16, kLongestRuns = 4;
 constexpr int64_t kLeastRows = 4; // of a dimension that staged tiles extend over
 constexpr double kTypicalDynamicExtent = 64;
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
@@ -79,6 +80,7 @@ struct Search {
   void addShared(std::vector<Candidate> &starts);
   /// Tiles of kernels without a reduction, whose lanes are neighbours in memory.
   void addStreams(std::vector<Candidate> &starts);
+  llvm::SmallVector<llvm::SmallVector<int64_t>> sharedSteps() const;
   TileShape windowTile(TileShape tile, size_t lane, size_t block) const;
   /// Staged tiles, cheapest first; takes the first that fits into shared memory.
   TileChoice ladder();
@@ -98,7 +100,8 @@ struct Search {
     const OperationCounts &counts = evaluator.counts();
     double each = counts.scalarLoads * weights.scalarLoad +
                   counts.vectorLoads * weights.vectorLoad + counts.shuffles * weights.shuffle +
-                  counts.stores * weights.store + counts.arithmetic +
+                  counts.scalarStores * weights.scalarStore +
+                  counts.vectorStores * weights.vectorStore + counts.arithmetic +
                   counts.loopSteps * weights.loopStep + counts.shared * weights.shared +
                   counts.barriers * weights.barrier + weights.invocation;
     double invocations = static_cast<double>(tile.lanes * product(tile.threads));
@@ -212,14 +215,24 @@ TileShape Search::windowTile(TileShape tile, size_t lane, size_t block) const {
   return allowed(tile) ? tile : TileShape{};
 }
 
-void Search::addShared(std::vector<Candidate> &starts) {
-  if (reductionShape.empty() || profile.subgroupSize < 2)
-    return;
-  const size_t rank = resultShape.size();
-  // All steps of the last reduction dimension whose extent is a multiple of four, by eight or four.
-  TileShape shared;
-  shared.lanes = profile.subgroupSize;
-  shared.reduction.assign(reductionShape.size(), 1);
+/// Blocks of a dimension that a subgroup's lanes share: divisors that are whole vectors, and the
+/// usual block where few divide.
+llvm::SmallVector<int64_t> blocksFor(int64_t extent) {
+  llvm::SmallVector<int64_t> sizes;
+  for (int64_t size = 4; size <= std::min(extent, kLongestBlock); size += 4)
+    if (extent % size == 0)
+      sizes.push_back(size);
+  const int64_t usual = std::min<int64_t>(16, blockFor(extent, 16));
+  if (!llvm::is_contained(sizes, usual))
+    sizes.push_back(usual);
+  return sizes;
+}
+
+/// How many steps of each reduction dimension an outer product takes at once: eight or four of the
+/// longest one that divides so, or else whole windows.
+llvm::SmallVector<llvm::SmallVector<int64_t>> Search::sharedSteps() const {
+  llvm::SmallVector<llvm::SmallVector<int64_t>> result;
+  llvm::SmallVector<int64_t> steps(reductionShape.size(), 1);
   int64_t longest = 0;
   size_t deep = 0;
   for (auto [q, extent] : llvm::enumerate(reductionShape))
@@ -227,37 +240,65 @@ void Search::addShared(std::vector<Candidate> &starts) {
       longest = extent;
       deep = q;
     }
-  if (longest == 0)
+  if (longest > 0) {
+    steps[deep] = longest <= kLongestSteps ? longest : longest % 8 == 0 ? 8 : 4;
+    result.push_back(steps);
+    return result;
+  }
+  for (size_t q = reductionShape.size(); q-- > 0;) {
+    if (ShapedType::isDynamic(reductionShape[q]) || reductionShape[q] > kLongestWindow)
+      break;
+    steps[q] = reductionShape[q];
+    if (steps[q] > 1)
+      result.push_back(steps);
+  }
+  return result;
+}
+
+void Search::addShared(std::vector<Candidate> &starts) {
+  if (reductionShape.empty() || profile.subgroupSize < 2)
     return;
-  shared.reduction[deep] = longest % 8 == 0 ? 8 : 4;
-  for (size_t merged = rank; merged + 3 > rank && merged > 0; --merged) {
-    shared.merged = merged < rank - 1 ? merged : ~0u;
-    if (merged == rank - 1)
-      continue; // the same as merging nothing
-    auto space = spaceOf(shared);
-    if (llvm::any_of(space, ShapedType::isDynamic))
-      return;
-    for (size_t lane = 0; lane < space.size(); ++lane) {
-      if (space[lane] * 2 < shared.lanes)
-        continue;
-      for (size_t block = 0; block < space.size(); ++block) {
-        if (block == lane)
+  const size_t rank = resultShape.size();
+  TileShape shared;
+  shared.lanes = profile.subgroupSize;
+  auto add = [&](const TileShape &tile) {
+    if (allowed(tile))
+      starts.push_back({tile, cost(tile)});
+  };
+  for (const auto &steps : sharedSteps()) {
+    shared.reduction = steps;
+    for (size_t merged = rank; merged + 3 > rank && merged > 0; --merged) {
+      shared.merged = merged < rank - 1 ? merged : ~0u;
+      if (merged == rank - 1)
+        continue; // the same as merging nothing
+      auto space = spaceOf(shared);
+      if (llvm::any_of(space, ShapedType::isDynamic))
+        return;
+      for (size_t lane = 0; lane < space.size(); ++lane) {
+        if (space[lane] * 2 < shared.lanes)
           continue;
-        TileShape tile = shared;
-        tile.laneDim = lane;
-        tile.result.assign(space.size(), 1);
-        tile.result[block] = std::min<int64_t>(16, blockFor(space[block], 16));
-        const int64_t room = kSharedAccumulators / tile.result[block];
-        tile.result[lane] = evenSize(space[lane], shared.lanes, std::min<int64_t>(room, 8));
-        if (allowed(tile))
-          starts.push_back({tile, cost(tile)});
-        if (TileShape window = windowTile(tile, lane, block); !window.result.empty())
-          starts.push_back({window, cost(window)});
-        if (space[lane] % (4 * shared.lanes) == 0 && merged == rank && lane == rank - 1) {
-          tile.run = 4; // neighbours in one vector
-          tile.result[lane] = space[lane] % (8 * shared.lanes) == 0 && room >= 8 ? 8 : 4;
-          if (allowed(tile))
-            starts.push_back({tile, cost(tile)});
+        for (size_t block = 0; block < space.size(); ++block) {
+          if (block == lane)
+            continue;
+          TileShape tile = shared;
+          tile.laneDim = lane;
+          for (int64_t size : blocksFor(space[block])) {
+            tile.run = 1;
+            tile.result.assign(space.size(), 1);
+            tile.result[block] = size;
+            const int64_t room = std::max<int64_t>(kSharedAccumulators / size, 1);
+            tile.result[lane] = evenSize(space[lane], shared.lanes, std::min<int64_t>(room, 16));
+            add(tile);
+            if (lane + 1 == space.size() && space[lane] % 4 == 0) {
+              tile.run = 4; // neighbours in one vector
+              tile.result[lane] = 4 * evenSize(space[lane] / 4, shared.lanes,
+                                               std::clamp<int64_t>(room / 4, 1, kLongestRuns));
+              add(tile);
+            }
+          }
+          tile.run = 1;
+          if (TileShape window = windowTile(tile, lane, block); !window.result.empty())
+            add(window);
         }
       }
     }
