@@ -57,6 +57,13 @@ bool meets(const DeviceProfile &device, const DeviceProfile &profile) {
          meets(device.features, profile.features);
 }
 
+std::string capabilityOf(const MatrixShape &shape) {
+  constexpr const char *kNames[] = {"f16", "f32", "i8", "i32"};
+  return "cooperativeMatrix " + std::to_string(shape.m) + "x" + std::to_string(shape.n) + "x" +
+         std::to_string(shape.k) + " " + kNames[static_cast<size_t>(shape.operand)] + " " +
+         kNames[static_cast<size_t>(shape.result)];
+}
+
 Result<DeviceProfile> namedProfile(const std::string &name) {
   std::string names;
   for (const NamedProfile &named : namedProfiles()) {

@@ -45,6 +45,10 @@ struct MatrixShape {
   bool operator==(const MatrixShape &) const = default;
 };
 
+/// What a kernel that uses it needs of a device, as an artifact's variants say it:
+/// "cooperativeMatrix 16x16x16 f16 f32".
+std::string capabilityOf(const MatrixShape &shape);
+
 struct DeviceProfile {
   std::string name;                     // "vulkan:generic", or the device's own name
   std::string backend;                  // "vulkan"
@@ -73,6 +77,7 @@ struct DeviceProfile {
   uint32_t registerTileElements = 0;   // 32-bit accumulators that a thread should hold at most
   DeviceFeatures features;
   std::vector<MatrixShape> matrixShapes; // best first; empty: the device multiplies no matrices
+  uint32_t matrixSubgroupSize = 0;       // of kernels that do; 0: subgroupSize
   // Estimates for the cost model; nothing is refused by them. 0: not known.
   uint32_t computeUnits =
       0; // what runs workgroups: multiprocessors, compute units, Xe-cores, cores
@@ -90,7 +95,8 @@ std::string profileNameFor(const DeviceProfile &device);
 
 /// Whether what is compiled for a profile may run on a device: no limit of the device is below the
 /// profile's, it has the features, and it runs kernels with subgroups of that size. Matrix shapes
-/// are not compared: which of them a kernel needs is in its artifact.
+/// are not compared: which of them a kernel needs, and in subgroups of what size, is in its
+/// artifact.
 bool meets(const DeviceProfile &device, const DeviceProfile &profile);
 
 /// The names that namedProfile knows, sorted.

@@ -246,6 +246,7 @@ DeviceProfile intelArc() {
   profile.lastCacheBytes = 16 * kMiB;
   using enum MatrixElement;
   profile.matrixShapes = {{8, 8, 16, kF16, kF32}, {8, 8, 32, kI8, kI32}};
+  profile.matrixSubgroupSize = 8;
   return profile;
 }
 

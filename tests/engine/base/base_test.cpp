@@ -87,9 +87,21 @@ TEST(DeviceProfile, NamedOnesAreConsistent) {
     EXPECT_LE(profile->subgroupSize, profile->maxSubgroupSize);
     for (const MatrixShape &shape : profile->matrixShapes)
       EXPECT_TRUE(isPowerOfTwo(shape.m) && isPowerOfTwo(shape.n) && isPowerOfTwo(shape.k)) << name;
+    if (profile->matrixSubgroupSize) {
+      EXPECT_GE(profile->matrixSubgroupSize, profile->minSubgroupSize);
+      EXPECT_LE(profile->matrixSubgroupSize, profile->maxSubgroupSize);
+    }
     EXPECT_LE(profile->maxStorageBufferRange, profile->maxAllocationBytes);
     EXPECT_TRUE(!profile->preferAddressBinding || profile->features.bufferDeviceAddress);
   }
+}
+
+TEST(DeviceProfile, MatricesAreCapabilities) {
+  EXPECT_EQ(capabilityOf({16, 8, 32, MatrixElement::kI8, MatrixElement::kI32}),
+            "cooperativeMatrix 16x8x32 i8 i32");
+  const Result<DeviceProfile> ada = namedProfile("vulkan:nvidia-ada");
+  ASSERT_TRUE(ada.isOk());
+  EXPECT_EQ(capabilityOf(ada->matrixShapes.front()), "cooperativeMatrix 16x16x16 f16 f32");
 }
 
 TEST(DeviceProfile, GenericIsTheLeast) {
