@@ -1,5 +1,6 @@
 #include "codegen/dialect/gantry_dialect.h"
 
+#include "mlir/Dialect/SPIRV/IR/SPIRVTypes.h"
 #include "mlir/IR/Builders.h"
 
 #include "codegen/dialect/GantryDialect.cpp.inc"
@@ -44,6 +45,34 @@ mlir::LogicalResult DispatchOp::verify() {
     return emitOpError() << "in_place names operand " << *getInPlace() << " of "
                          << getInputs().size();
   return mlir::success();
+}
+
+/// What Vulkan asks of matrices in memory (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986):
+/// each row, or column, begins at a multiple of 16 bytes, or of its own size where that is less.
+static mlir::LogicalResult verifyMatrix(mlir::Operation *op, mlir::Type type, int64_t stride,
+                                        bool columns) {
+  constexpr int64_t kWordBits = 32, kAlignedWords = 4;
+  auto matrix = mlir::dyn_cast<mlir::spirv::CooperativeMatrixType>(type);
+  if (!matrix)
+    return op->emitOpError() << type << " is no cooperative matrix";
+  const int64_t length = columns ? matrix.getRows() : matrix.getColumns();
+  const int64_t words =
+      std::max<int64_t>(1, length * matrix.getElementType().getIntOrFloatBitWidth() / kWordBits);
+  if (stride < words)
+    return op->emitOpError() << "a stride of " << stride << " words for " << words;
+  if (stride % std::min(words, kAlignedWords) != 0)
+    return op->emitOpError() << "a stride of " << stride << " words, which is no multiple of "
+                             << std::min(words, kAlignedWords);
+  return mlir::success();
+}
+
+mlir::LogicalResult LoadMatrixOp::verify() {
+  return verifyMatrix(*this, getMatrix().getType(), static_cast<int64_t>(getStride()),
+                      getColumns());
+}
+
+mlir::LogicalResult StoreMatrixOp::verify() {
+  return verifyMatrix(*this, getMatrix().getType(), static_cast<int64_t>(getStride()), false);
 }
 
 } // namespace gantry::codegen

@@ -29,3 +29,27 @@ func.func @no_such_operand(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, in_place = 2} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// CHECK: error: 'gantry.load_matrix' op a stride of 18 words, which is no multiple of 4
+func.func @stride(%pool: memref<640xi32>, %at: index) {
+  %0 = gantry.load_matrix %pool[%at] stride 18 : memref<640xi32> -> !spirv.coopmatrix<16x16xf16, Subgroup, MatrixA>
+  return
+}
+
+// -----
+
+// CHECK: error: 'gantry.store_matrix' op a stride of 8 words for 16
+func.func @overlapping(%pool: memref<640xi32>, %at: index, %sum: !spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>) {
+  gantry.store_matrix %sum, %pool[%at] stride 8 : !spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>, memref<640xi32>
+  return
+}
+
+// -----
+
+// CHECK: error: 'gantry.load_matrix' op 'i32' is no cooperative matrix
+func.func @no_matrix(%pool: memref<640xi32>, %at: index) {
+  %0 = gantry.load_matrix %pool[%at] stride 20 : memref<640xi32> -> i32
+  return
+}
