@@ -35,8 +35,11 @@ Status dumpSpirv(const std::string &folder, const std::string &name,
   GANTRY_RETURN_IF_ERROR(
       binary.write({reinterpret_cast<const uint8_t *>(words.data()), words.size() * 4}));
   GANTRY_RETURN_IF_ERROR(binary.commit());
+  const std::string assembly = disassemble(words);
+  if (assembly.empty())
+    return {};
   GANTRY_ASSIGN_OR_RETURN(AtomicFile text, AtomicFile::create(path + ".spvasm"));
-  GANTRY_RETURN_IF_ERROR(text.write(disassemble(words)));
+  GANTRY_RETURN_IF_ERROR(text.write(assembly));
   return text.commit();
 }
 
@@ -64,7 +67,8 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
     } else {
       variant->grid = 1;
       variant->workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
-      variant->subgroup_size = integer("gantry.lanes") > 1 ? integer("gantry.lanes") : 0;
+      variant->subgroup_size =
+          module->hasAttr("gantry.subgroup_size") ? integer("gantry.subgroup_size") : 0;
       variant->tile = module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
       if (auto ladder = module->getAttrOfType<ArrayAttr>("gantry.ladder"))
         for (auto rung : ladder.getAsRange<StringAttr>())
@@ -102,9 +106,12 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
             read.getAs<BoolAttr>("alone").getValue());
     }
     if (!options.dumpSpirv.empty())
-      GANTRY_RETURN_IF_ERROR(dumpSpirv(
-          options.dumpSpirv, kernel.name + "." + mode.str() + (baseline || texel ? "" : ".staged"),
-          binary.words));
+      GANTRY_RETURN_IF_ERROR(dumpSpirv(options.dumpSpirv,
+                                       kernel.name + "." + mode.str() +
+                                           (module->hasAttr("gantry.matrices") ? ".matrices"
+                                            : baseline || texel                ? ""
+                                                                               : ".staged"),
+                                       binary.words));
     variant->spirv = std::move(binary.words);
     kernel.variants.push_back(std::move(variant));
   }

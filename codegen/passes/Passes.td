@@ -50,10 +50,12 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Runs on the module of one kernel, as outline-kernels left it. Chooses the register tile for the
     device profile, then replaces the function on tensors by one on buffers, in which one
-    invocation computes one tile. The new function's arguments are, in this order: for each buffer
+    invocation computes one tile; where the profile says that operands are better staged in shared
+    memory, a second function beside it, in which a workgroup does, by the device's matrices if the
+    operands are f16. The new function's arguments are, in this order: for each buffer
     its scalar view and, where it has one, its vector view (memref in StorageBuffer space, with the
     attribute `gantry.binding`), the dynamic dimensions (index, `gantry.dim`), and the ids of
-    workgroup and invocation (`gantry.builtin`).
+    workgroup, invocation, lane and subgroup (`gantry.builtin`).
 
     Before:
     ```mlir
@@ -76,7 +78,7 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
                         "bytes of shared memory that a workgroup may have; 0: the profile's">];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::spirv::SPIRVDialect"];
+                           "::mlir::spirv::SPIRVDialect", "::gantry::codegen::GantryDialect"];
 }
 
 def EmitNative : Pass<"emit-native", "::mlir::ModuleOp"> {

@@ -1,5 +1,7 @@
 // emit-kernels: see Passes.td.
 #include "codegen/passes/passes.h"
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/tiling/matrices.h"
 #include "codegen/tiling/tile_choice.h"
 #include "engine/artifact/artifact.h"
 
@@ -98,7 +100,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     for (auto [d, extent] : llvm::enumerate(result.getShape())) {
       if (ShapedType::isDynamic(extent) || invocations < 0)
         invocations = -1;
-      else if (tile.lanes == 1)
+      else if (tile.lanes == 1 && !staged)
         invocations *= (extent + tile.extent(d) - 1) / tile.extent(d);
     }
     if (tile.lanes > 1) // a workgroup is a subgroup and has a tile of its own
@@ -146,7 +148,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       types.push_back(builder.getIndexType());
       roles.push_back({"gantry.dim", dims++});
     }
-    for (int64_t i = 0; i < 4; ++i) { // workgroup x and y, invocation, lane
+    for (int64_t i = 0; i < 5; ++i) { // workgroup x and y, invocation, lane, subgroup
       types.push_back(builder.getIndexType());
       roles.push_back({"gantry.builtin", i});
     }
@@ -168,6 +170,10 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     kernel->setAttr("gantry.merged",
                     builder.getI64IntegerAttr(std::min<int64_t>(tile.merged, result.getRank())));
     kernel->setAttr("gantry.lanes", builder.getI64IntegerAttr(tile.lanes));
+    if (tile.matrix)
+      kernel->setAttr("gantry.matrices", builder.getStringAttr(capabilityOf(*halfShapeOf(device))));
+    if (const int64_t size = tile.matrix ? tile.matrix.lanes : tile.lanes; size > 1)
+      kernel->setAttr("gantry.subgroup_size", builder.getI64IntegerAttr(size));
     if (kind == TileKind::texel)
       kernel->setAttr("gantry.texels", builder.getUnitAttr());
     if (staged) {
@@ -178,8 +184,9 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     }
     kernel->setAttr("gantry.tiles_per_workgroup",
                     builder.getI64IntegerAttr(tile.lanes > 1 || staged ? 1 : workgroupSize));
-    kernel->setAttr("gantry.tile_text",
-                    builder.getStringAttr(describeTile(tile) + " per invocation"));
+    kernel->setAttr(
+        "gantry.tile_text",
+        builder.getStringAttr(describeTile(tile) + (tile.matrix ? "" : " per invocation")));
     builder.setInsertionPointToStart(entry);
     auto end = builder.create<func::ReturnOp>(loc);
     builder.setInsertionPoint(end);
@@ -235,10 +242,13 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     if (staged) {
       MemRefLayoutAttrInterface layout;
       auto shared = spirv::StorageClassAttr::get(&getContext(), spirv::StorageClass::Workgroup);
+      // Words that hold two halves each are no floats: some devices change what looks denormal.
+      const Type word = tile.matrix ? Type(builder.getI32Type()) : Type(builder.getF32Type());
       evaluator.setPool(builder.create<memref::AllocOp>(
-          loc, MemRefType::get({choice.sharedBytes / 4}, builder.getF32Type(), layout, shared)));
+          loc, MemRefType::get({choice.sharedBytes / 4}, word, layout, shared)));
     }
-    evaluator.run(coordinates, entry->getArgument(staged ? first + 2 : first + 3));
+    evaluator.run(coordinates, entry->getArgument(staged && !tile.matrix ? first + 2 : first + 3),
+                  entry->getArgument(first + 4));
     if (Operation *op = evaluator.unsupported())
       return op->emitError("cannot be lowered to a kernel");
     const OperationCounts &counted = evaluator.counts();
@@ -250,6 +260,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       noteSlices(kernel, source, *slices, evaluator.tileSpace(), tile, idsPerWorkgroup);
     kernel.setName(name + (kind == TileKind::baseline ? ""
                            : kind == TileKind::texel  ? "_texel"
+                           : tile.matrix              ? "_matrices"
                                                       : "_staged"));
 
     llvm::BitVector unused(entry->getNumArguments());

@@ -39,7 +39,8 @@ Result<NativeTarget> parseNativeTarget(std::string_view chip);
 void registerNativeDialects(mlir::DialectRegistry &registry);
 
 /// A kernel's module, as emit-kernels left it, in the LLVM dialect with the target's own
-/// operations. Functions that only Vulkan can run (texel loads) are left out. Errors are emitted.
+/// operations. Functions that only Vulkan can run (texel loads, cooperative matrices) are left out.
+/// Errors are emitted.
 llvm::LogicalResult convertToLlvmDialect(mlir::ModuleOp module, const NativeTarget &target);
 
 /// The module of convertToLlvmDialect, optimised, as assembly text.

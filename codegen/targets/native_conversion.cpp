@@ -329,7 +329,7 @@ LogicalResult convertToLlvmDialect(ModuleOp module, const NativeTarget &target) 
   MLIRContext *context = module.getContext();
   for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>())) {
     const auto lanes = function->getAttrOfType<IntegerAttr>("gantry.lanes");
-    if (function->hasAttr("gantry.texels"))
+    if (function->hasAttr("gantry.texels") || function->hasAttr("gantry.matrices"))
       function.erase();
     else if (lanes && lanes.getInt() > target.subgroupSize)
       return function.emitError() << lanes.getInt() << " lanes exchange values, and " << target.chip

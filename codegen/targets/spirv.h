@@ -20,7 +20,8 @@ class TargetEnvAttr;
 
 namespace gantry::codegen {
 
-/// The environment that kernels are converted for: Vulkan 1.2, SPIR-V 1.5.
+/// The environment that kernels are converted for: Vulkan 1.2, and what some devices have besides.
+/// (It calls itself SPIR-V 1.6, which MLIR asks for cooperative matrices; modules are of 1.5.)
 mlir::spirv::TargetEnvAttr spirvTargetEnv(mlir::MLIRContext *context);
 
 struct SpirvBinary {
@@ -30,7 +31,7 @@ struct SpirvBinary {
 };
 
 /// Serialises, validates (SPIRV-Tools), optimises and validates again. An error carries the
-/// validator's message.
+/// validator's message. Modules that multiply matrices are serialised only.
 Result<SpirvBinary> serializeKernel(mlir::spirv::ModuleOp module);
 
 /// The words with calls of functions `texel_fetch…` (image, coordinate) as OpImageFetch.
@@ -39,7 +40,7 @@ std::vector<uint32_t> fetchTexels(const std::vector<uint32_t> &words);
 /// Bytes of a module's variables in workgroup memory, counted from the words alone.
 uint32_t sharedBytesOf(const std::vector<uint32_t> &words);
 
-/// Assembly text of a module, for --dump-spirv.
+/// Assembly text of a module, for --dump-spirv; empty for modules that multiply matrices.
 std::string disassemble(const std::vector<uint32_t> &words);
 
 } // namespace gantry::codegen

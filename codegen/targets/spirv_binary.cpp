@@ -41,6 +41,7 @@ static bool isPartOfSpirv15(spirv::Extension extension) {
   case spirv::Extension::SPV_KHR_16bit_storage:
   case spirv::Extension::SPV_EXT_physical_storage_buffer:
   case spirv::Extension::SPV_KHR_physical_storage_buffer:
+  case spirv::Extension::SPV_KHR_vulkan_memory_model:
     return true;
   default:
     return false;
@@ -59,7 +60,7 @@ Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
     SmallVector<spirv::Capability> capabilities = llvm::to_vector(triple->getCapabilities());
     for (auto global : module.getOps<spirv::GlobalVariableOp>())
       if (auto builtin = global->getAttrOfType<StringAttr>("built_in");
-          builtin && builtin.getValue() == "SubgroupLocalInvocationId" &&
+          builtin && builtin.getValue().starts_with("Subgroup") &&
           !llvm::is_contained(capabilities, spirv::Capability::GroupNonUniform))
         capabilities.push_back(spirv::Capability::GroupNonUniform);
     module->setAttr("vce_triple", spirv::VerCapExtAttr::get(spirv::Version::V_1_5, capabilities,
@@ -76,6 +77,14 @@ Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
     for (spirv::Capability capability : triple->getCapabilities())
       if (const char *feature = featureOf(capability))
         binary.features.push_back(feature);
+
+  // SPIRV-Tools 2023 know neither the extension's types nor its instructions.
+  if (const auto matrices = module->getAttrOfType<StringAttr>("gantry.matrices")) {
+    binary.features.push_back(matrices.getValue().str());
+    binary.words.assign(serialized.begin(), serialized.end());
+    binary.sharedBytes = sharedBytesOf(binary.words);
+    return binary;
+  }
 
   std::string messages;
   auto collect = [&](spv_message_level_t level, const char *, const spv_position_t &position,
@@ -115,8 +124,10 @@ Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
 std::string disassemble(const std::vector<uint32_t> &words) {
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_2);
   std::string text;
-  tools.Disassemble(words, &text,
-                    SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES);
+  if (!tools.Disassemble(words, &text,
+                         SPV_BINARY_TO_TEXT_OPTION_INDENT |
+                             SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES))
+    text.clear();
   return text;
 }
 

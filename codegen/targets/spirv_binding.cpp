@@ -1,6 +1,7 @@
 // bind-buffers: see passes/Passes.td.
 #include "codegen/passes/passes.h"
 #include "codegen/targets/spirv.h"
+#include "codegen/targets/spirv_matrices.h"
 
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
@@ -38,7 +39,8 @@ constexpr StringRef kKernelAttributes[] = {
     "gantry.ladder",         "gantry.shared_bytes",
     "gantry.boxes_bytes",    "gantry.slice_workgroups",
     "gantry.slice_bytes",    "gantry.loop_rounds",
-    "gantry.loop_dims",
+    "gantry.loop_dims",      "gantry.subgroup_size",
+    "gantry.matrices",
 };
 
 struct Binder {
@@ -110,16 +112,15 @@ struct Binder {
       return builder.create<spirv::LoadOp>(loc, pointer);
     };
 
-    Value ids[2], lane;
+    Value ids[2];
     auto builtin = [&](int64_t which) -> Value {
-      if (which == 3) {
-        if (!lane) {
-          auto global = addGlobal(spirv::PointerType::get(i32, spirv::StorageClass::Input), "lane");
-          global->setAttr("built_in", builder.getStringAttr("SubgroupLocalInvocationId"));
-          Value pointer = builder.create<spirv::AddressOfOp>(loc, global);
-          lane = builder.create<spirv::LoadOp>(loc, pointer);
-        }
-        return lane;
+      if (which >= 3) {
+        auto global = addGlobal(spirv::PointerType::get(i32, spirv::StorageClass::Input),
+                                which == 3 ? "lane" : "subgroup");
+        global->setAttr("built_in", builder.getStringAttr(which == 3 ? "SubgroupLocalInvocationId"
+                                                                     : "SubgroupId"));
+        Value pointer = builder.create<spirv::AddressOfOp>(loc, global);
+        return builder.create<spirv::LoadOp>(loc, pointer);
       }
       bool local = which == 2;
       if (!ids[local]) {
@@ -338,19 +339,22 @@ struct BindBuffersPass : impl::BindBuffersBase<BindBuffersPass> {
       llvm::SmallVector<Mode> modes{Mode::storageBuffer, Mode::address};
       if (function->hasAttr("gantry.texels"))
         modes = {Mode::texel};
+      const bool matrices = function->hasAttr("gantry.matrices");
       for (Mode mode : modes) {
         builder.setInsertionPointToEnd(kernel.getBody());
         auto module = builder.create<spirv::ModuleOp>(
             kernel.getLoc(),
             mode == Mode::address ? spirv::AddressingModel::PhysicalStorageBuffer64
                                   : spirv::AddressingModel::Logical,
-            spirv::MemoryModel::GLSL450);
+            matrices ? spirv::MemoryModel::Vulkan : spirv::MemoryModel::GLSL450);
         module->setAttr("gantry.binding_mode", builder.getStringAttr(nameOf(mode)));
         module->setAttr(spirv::getTargetEnvAttrName(), spirvTargetEnv(&getContext()));
         builder.setInsertionPointToEnd(module.getBody());
         auto copy = cast<spirv::FuncOp>(builder.clone(*function));
         copy.setName(*kernel.getName());
         Binder{module, copy, mode, builder}.run();
+        if (matrices)
+          useVulkanMemoryModel(module);
       }
       function.erase();
     }

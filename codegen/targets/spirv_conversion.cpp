@@ -1,6 +1,7 @@
 // convert-kernels-to-spirv: see passes/Passes.td.
 #include "codegen/passes/passes.h"
 #include "codegen/targets/spirv.h"
+#include "codegen/targets/spirv_matrices.h"
 #include "codegen/targets/spirv_remainder.h"
 
 #include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
@@ -44,14 +45,18 @@ spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
       spirv::Capability::SampledBuffer,
       spirv::Capability::GroupNonUniform,
       spirv::Capability::GroupNonUniformShuffle,
+      spirv::Capability::VulkanMemoryModel,
+      spirv::Capability::CooperativeMatrixKHR,
   };
   spirv::Extension extensions[] = {
       spirv::Extension::SPV_KHR_storage_buffer_storage_class,
       spirv::Extension::SPV_KHR_8bit_storage,
       spirv::Extension::SPV_KHR_16bit_storage,
       spirv::Extension::SPV_KHR_physical_storage_buffer,
+      spirv::Extension::SPV_KHR_vulkan_memory_model,
+      spirv::Extension::SPV_KHR_cooperative_matrix,
   };
-  auto triple = spirv::VerCapExtAttr::get(spirv::Version::V_1_5, capabilities, extensions, context);
+  auto triple = spirv::VerCapExtAttr::get(spirv::Version::V_1_6, capabilities, extensions, context);
   return spirv::TargetEnvAttr::get(
       triple, spirv::getDefaultResourceLimits(context), spirv::ClientAPI::Vulkan,
       spirv::Vendor::Unknown, spirv::DeviceType::Unknown, spirv::TargetEnvAttr::kUnknownDeviceID);
@@ -89,6 +94,7 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
     populateMathToSPIRVPatterns(converter, patterns);
     populateMemRefToSPIRVPatterns(converter, patterns);
     populateVectorToSPIRVPatterns(converter, patterns);
+    populateMatrixPatterns(converter, patterns);
     populateSCFToSPIRVPatterns(converter, scfContext, patterns);
     populateFuncToSPIRVPatterns(converter, patterns);
     populateBuiltinFuncToSPIRVPatterns(converter, patterns);

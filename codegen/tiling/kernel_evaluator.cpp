@@ -53,6 +53,16 @@ int32_t KernelEvaluator::guardAnd(int32_t guard, llvm::ArrayRef<IndexExpr> condi
   return found->second;
 }
 
+/// What to test whether an index lies within an extent. Neighbours within one aligned group of four
+/// lie inside together where the extent is a multiple of four; testing the group's start lets them
+/// share one test and one vector load.
+IndexExpr KernelEvaluator::groupStart(IndexExpr index, const IndexExpr &extent) const {
+  if (extent.isConstant() && extent.constant % 4 == 0 && space_.baseDivisor(index) % 4 == 0 &&
+      !index.isConstant())
+    index.constant &= ~int64_t(3);
+  return index;
+}
+
 Value KernelEvaluator::guardValue(int32_t guard) {
   if (counted_.insert(guard).second)
     for (const IndexExpr &condition : guards_[guard])
@@ -182,12 +192,7 @@ Values KernelEvaluator::evaluatePad(Operation *op, llvm::ArrayRef<Point> points)
     for (size_t d = 0; d < shape.size(); ++d) {
       IndexExpr index = space_.sub(point.index[d], low[d]);
       source.index.push_back(index);
-      // Neighbours within one aligned group of four lie inside together where the extent is a
-      // multiple of four; testing the group's start lets them share one test and one vector load.
-      IndexExpr tested = index;
-      if (shape[d].isConstant() && shape[d].constant % 4 == 0 &&
-          space_.baseDivisor(index) % 4 == 0 && !index.isConstant())
-        tested.constant = index.constant & ~int64_t(3);
+      const IndexExpr tested = groupStart(index, shape[d]);
       conditions.push_back(tested);
       conditions.push_back(space_.sub(space_.sub(shape[d], IndexExpr(1)), tested));
     }

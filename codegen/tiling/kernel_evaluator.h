@@ -20,12 +20,32 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVEnums.h"
 
 #include <map>
 #include <optional>
 #include <set>
 
 namespace gantry::codegen {
+
+/// How a workgroup's subgroups multiply matrices: each holds some of a tile's m x n blocks, in a
+/// rectangle, as the accumulators of the device's multiplications of m x k by k x n elements.
+struct MatrixTile {
+  int64_t m = 0, n = 0, k = 0;    // of one multiplication; 0: the tile's kernel multiplies none
+  int64_t lanes = 0;              // of a subgroup
+  unsigned rows = 0, columns = 0; // the tile's dimensions that the blocks cover
+  int64_t down = 1, across = 1;   // subgroups along them
+  int64_t depth = 0;              // steps of the reduction whose operands are staged at once
+  // The steps are those of all reduction dimensions together, in order; otherwise those of the
+  // longest, for each step of the others.
+  bool flat = false;
+
+  explicit operator bool() const { return m != 0; }
+  // A lane takes fours of a block's columns: this many fours a row, and rows at once, by all lanes.
+  int64_t foursPerRow() const { return n / 4; }
+  int64_t rowsAtOnce() const { return lanes / foursPerRow(); }
+  int64_t fours() const { return m / rowsAtOnce(); } // of a block, per lane
+};
 
 /// How many points an invocation computes: per tile dimension, and per reduction dimension how many
 /// steps are unrolled (dividing its extent).
@@ -46,6 +66,9 @@ struct TileShape {
   // result goes through shared memory too, and where in the pool each box begins (in words).
   llvm::SmallVector<int64_t> threads{}, stageSteps{}, poolOffsets{};
   bool stageResult = false;
+  // Where the reduction is a product of matrices (matrices.cpp): threads[matrix.rows] is
+  // matrix.down * matrix.rowsAtOnce(), threads[matrix.columns] matrix.across * foursPerRow().
+  MatrixTile matrix{};
   int64_t rowLength = 0; // of kernels over rows: the last dimension, all of it in one tile
 
   /// How many points a workgroup's subgroup (lanes > 1) or an invocation has along a dimension.
@@ -70,6 +93,7 @@ struct OperationCounts {
   double scalarLoads = 0, vectorLoads = 0, shuffles = 0, arithmetic = 0, loopSteps = 0;
   double scalarStores = 0, vectorStores = 0;
   double shared = 0, barriers = 0; // loads and stores of shared memory
+  double matrices = 0;             // multiplications of matrices, by a whole subgroup
   // Rounds of all loops together, those of unknown extent (which are dims of the kernel) as one.
   double rounds = 0;
   std::set<unsigned> loopDims;
@@ -102,9 +126,10 @@ public:
                   llvm::ArrayRef<Buffer> buffers, mlir::ValueRange dims);
 
   /// Evaluates the result's tile and stores it. tileCoordinates: one per tile dimension; lane: the
-  /// invocation's place in the subgroup, of tiles with lanes, or in the workgroup, of staged ones
-  /// (all null when counting).
-  void run(mlir::ValueRange tileCoordinates, mlir::Value lane);
+  /// invocation's place in the subgroup, of tiles with lanes or matrices, or in the workgroup, of
+  /// staged ones; subgroup: its subgroup's place in the workgroup, of tiles with matrices (all null
+  /// when counting).
+  void run(mlir::ValueRange tileCoordinates, mlir::Value lane, mlir::Value subgroup = {});
 
   /// Staged tiles: the words of each box in shared memory, in the order of TileShape::poolOffsets,
   /// operands first; and, before run(), the pool that they lie in.
@@ -143,6 +168,8 @@ private:
   mlir::Value groupOf(llvm::ArrayRef<mlir::Value> lanes, mlir::Type type);
   bool isUniform(int32_t guard) const;
   bool areApart(const IndexExpr &index) const;
+  IndexExpr groupStart(IndexExpr index, const IndexExpr &extent) const;
+  void splitMerged(Point &point);
   IndexExpr runStart(const IndexExpr &tileCoordinate, int64_t index, const IndexExpr &extent,
                      IndexExpr &unclamped);
   void store(mlir::Value tensor, llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);
@@ -173,6 +200,9 @@ private:
   void emitLoops(mlir::linalg::GenericOp op, llvm::ArrayRef<LoopLevel> levels, size_t level,
                  llvm::SmallVector<IndexExpr, 6> offsets, llvm::ArrayRef<Point> points,
                  Values &accumulators, llvm::ArrayRef<mlir::Value> init, bool blocked);
+  /// Calls `body` with the counter of a loop of so many trips and what it carries.
+  void forTrips(const IndexExpr &trips, Values &carried,
+                llvm::function_ref<void(const IndexExpr &, Values &)> body);
   void emitReductionStep(mlir::linalg::GenericOp op, llvm::ArrayRef<IndexExpr> offsets,
                          llvm::ArrayRef<Point> points, Values &accumulators);
 
@@ -186,7 +216,7 @@ private:
   bool boxOf(llvm::ArrayRef<llvm::SmallVector<IndexExpr>> indices, Box &box) const;
   IndexExpr inBox(const Box &box, llvm::ArrayRef<IndexExpr> index);
   llvm::SmallVector<IndexExpr> takeApart(const IndexExpr &linear, llvm::ArrayRef<int64_t> sizes);
-  void barrier();
+  void barrier(mlir::spirv::Scope scope = mlir::spirv::Scope::Workgroup);
   void forElements(const Box &box, int64_t width,
                    llvm::function_ref<void(llvm::ArrayRef<IndexExpr>)> body);
   void storeShared(const IndexExpr &address, mlir::Value value);
@@ -197,6 +227,36 @@ private:
   Values readStaged(mlir::OpOperand *operand, llvm::ArrayRef<Point> points);
   bool storeThroughPool(mlir::Value tensor, llvm::ArrayRef<Point> points,
                         llvm::ArrayRef<mlir::Value> values);
+
+  // Products of matrices: matrices.cpp. Which elements of an operand a stage holds: those of some
+  // steps for the rows, or the columns, of the workgroup's tile, as halves in shared memory.
+  struct MatrixOperand {
+    mlir::OpOperand *operand = nullptr;
+    bool isA = false;               // a: rows of the tile; b: columns
+    bool stepsInner = false;        // steps are adjacent, else rows (columns) of the tile
+    int64_t offset = 0, stride = 0; // in words
+  };
+  struct MatrixPlaces {
+    IndexExpr down, across;      // the subgroup's, in the tile
+    IndexExpr row, four;         // the lane's, in a block
+    std::vector<IndexExpr> base; // where the tile begins, by tile dimension
+    std::vector<Point> points;   // the invocation's, of the result
+  };
+  void placeMatrices(mlir::Value lane, mlir::Value subgroup);
+  IndexExpr placeInTile(unsigned dim, int64_t point);
+  Values evaluateProduct(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points);
+  bool layOperands(mlir::linalg::GenericOp op, llvm::MutableArrayRef<MatrixOperand> operands);
+  void multiplySteps(mlir::linalg::GenericOp op, llvm::ArrayRef<MatrixOperand> operands,
+                     llvm::ArrayRef<unsigned> looped, llvm::ArrayRef<unsigned> staged,
+                     llvm::SmallVector<IndexExpr, 6> coordinates, Values &sums);
+  void stageMatrix(mlir::linalg::GenericOp op, const MatrixOperand &staged,
+                   llvm::ArrayRef<unsigned> dims, llvm::ArrayRef<IndexExpr> coordinates,
+                   const IndexExpr &first);
+  mlir::Value loadMatrix(const MatrixOperand &staged, const IndexExpr &place, int64_t step);
+  void multiplyStage(llvm::ArrayRef<MatrixOperand> operands, Values &sums);
+  Values readProduct(mlir::linalg::GenericOp op, llvm::ArrayRef<mlir::Value> sums);
+  void storeHalves(const IndexExpr &word, llvm::ArrayRef<mlir::Value> values);
+  Point pointInTile(const IndexExpr &row, const IndexExpr &column);
 
   std::vector<llvm::SmallVector<unsigned>> accumulationGroups(size_t count) const;
   void sinkShuffles();
@@ -232,6 +292,7 @@ private:
   std::map<mlir::OpOperand *, Box> staged_;
   size_t stageLevel_ = ~size_t(0); // of the reduction's loops: operands are staged outside of it
   bool resultInPool_ = false;
+  MatrixPlaces places_;
   bool zeroOutside_ = false; // loads give zero where their guard does not hold
   llvm::SmallVector<llvm::SmallVector<int64_t>> layouts_; // of the tensors, then of the result
   llvm::SmallVector<Buffer> buffers_;

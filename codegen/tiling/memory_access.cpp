@@ -361,8 +361,9 @@ Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point
 
 void KernelEvaluator::store(Value tensor, llvm::ArrayRef<Point> points,
                             llvm::ArrayRef<Value> values) {
-  resultInPool_ = storeThroughPool(tensor, points, values);
-  if (!resultInPool_)
+  if (storeThroughPool(tensor, points, values))
+    resultInPool_ = true;
+  else
     storeDirect(tensor, points, values);
 }
 
@@ -459,14 +460,30 @@ IndexExpr KernelEvaluator::runStart(const IndexExpr &tileCoordinate, int64_t ind
   return space_.scale(space_.addVariable(clamped, 0, space_.range(last).high, true), tile_.run);
 }
 
-void KernelEvaluator::run(ValueRange tileCoordinates, Value lane) {
+/// The tile's last coordinate as the result's last dimensions, which the tile has as one.
+void KernelEvaluator::splitMerged(Point &point) {
+  auto shape = shapeOf(result_);
+  if (tile_.merged >= shape.size())
+    return;
+  IndexExpr rest = point.index.pop_back_val();
+  llvm::SmallVector<IndexExpr, 4> parts;
+  for (size_t d = shape.size(); d-- > tile_.merged;) {
+    parts.push_back(d == tile_.merged ? rest : space_.mod(rest, shape[d]));
+    if (d > tile_.merged)
+      rest = space_.floorDiv(rest, shape[d]);
+  }
+  point.index.append(parts.rbegin(), parts.rend());
+}
+
+void KernelEvaluator::run(ValueRange tileCoordinates, Value lane, Value subgroup) {
   if (tile_.rowLength)
     return runRows(tileCoordinates, lane);
-  auto shape = shapeOf(result_);
   auto space = tileSpace();
   // Staged tiles: the invocation's place along each dimension, innermost first.
   llvm::SmallVector<IndexExpr> places(space.size(), IndexExpr(0));
-  if (!tile_.threads.empty()) {
+  if (tile_.matrix) {
+    placeMatrices(lane, subgroup);
+  } else if (!tile_.threads.empty()) {
     int64_t size = 1;
     for (int64_t threads : tile_.threads)
       size *= threads;
@@ -488,6 +505,7 @@ void KernelEvaluator::run(ValueRange tileCoordinates, Value lane) {
     const bool byThreads = !tile_.threads.empty();
     IndexExpr coordinate = space_.addVariable(builder_ ? tileCoordinates[d] : Value(), 0, last,
                                               tile_.lanes == 1 && !byThreads);
+    places_.base.push_back(space_.scale(coordinate, tile));
     if (outermost_ < 0 && !coordinate.isConstant())
       outermost_ = coordinate.terms.front().first;
     if (tile_.lanes == 1 && !byThreads && d + 1 == space.size())
@@ -506,13 +524,16 @@ void KernelEvaluator::run(ValueRange tileCoordinates, Value lane) {
                                  ? space_.sub(space_.sub(runs, IndexExpr(1)), unclamped)
                                  : conditions[j - j % tile_.run]);
       } else {
-        // Neighbouring invocations have neighbouring points.
-        IndexExpr within =
-            byThreads ? space_.add(IndexExpr(j * tile_.threads[d]), places[d]) : IndexExpr(j);
-        indices.push_back(space_.add(space_.scale(coordinate, tile), within));
+        // Neighbouring invocations have neighbouring points, or fours of them.
+        IndexExpr within = tile_.matrix ? placeInTile(d, j)
+                           : byThreads  ? space_.add(IndexExpr(j * tile_.threads[d]), places[d])
+                                        : IndexExpr(j);
+        indices.push_back(space_.add(places_.base.back(), within));
         // The first point of a tile always lies inside: there is no tile without one.
+        const IndexExpr tested =
+            tile_.matrix ? groupStart(indices.back(), space[d]) : indices.back();
         conditions.push_back(j > 0 || byThreads
-                                 ? space_.sub(space_.sub(space[d], IndexExpr(1)), indices.back())
+                                 ? space_.sub(space_.sub(space[d], IndexExpr(1)), tested)
                                  : IndexExpr(0));
       }
     }
@@ -536,18 +557,10 @@ void KernelEvaluator::run(ValueRange tileCoordinates, Value lane) {
     points = std::move(next);
     stores = std::move(nextStores);
   }
-  if (tile_.merged < shape.size()) {
-    for (Point &point : points) {
-      IndexExpr rest = point.index.pop_back_val();
-      llvm::SmallVector<IndexExpr, 4> parts;
-      for (size_t d = shape.size(); d-- > tile_.merged;) {
-        parts.push_back(d == tile_.merged ? rest : space_.mod(rest, shape[d]));
-        if (d > tile_.merged)
-          rest = space_.floorDiv(rest, shape[d]);
-      }
-      point.index.append(parts.rbegin(), parts.rend());
-    }
-  }
+  for (Point &point : points)
+    splitMerged(point);
+  if (tile_.matrix)
+    places_.points = points;
   Values values = evaluate(result_, points);
   if (unsupported_)
     return;

@@ -51,6 +51,13 @@ Values KernelEvaluator::evaluateReduction(linalg::GenericOp op, llvm::ArrayRef<P
     fail(op);
     return Values(points.size());
   }
+  auto keep = [&](Values values) {
+    for (auto [point, value] : llvm::zip(points, values))
+      cache[keyOf(point)] = value;
+    return values;
+  };
+  if (tile_.matrix)
+    return keep(evaluateProduct(op, points));
 
   llvm::SmallVector<unsigned> reductionDims;
   op.getReductionDims(reductionDims);
@@ -98,9 +105,7 @@ Values KernelEvaluator::evaluateReduction(linalg::GenericOp op, llvm::ArrayRef<P
   Values accumulators = init;
   llvm::SmallVector<IndexExpr, 6> offsets(op.getNumLoops(), IndexExpr(0));
   emitLoops(op, levels, 0, offsets, points, accumulators, init, blocked);
-  for (auto [point, value] : llvm::zip(points, accumulators))
-    cache[keyOf(point)] = value;
-  return accumulators;
+  return keep(std::move(accumulators));
 }
 
 void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> levels,
@@ -119,11 +124,9 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
     return;
   }
   const LoopLevel &current = levels[level];
-  int64_t last = current.trips.isConstant() ? current.trips.constant - 1 : IndexSpace::kUnbounded;
-  if (last < 0)
+  if (current.trips.isConstant() && current.trips.constant == 0)
     return; // an empty reduction leaves the initial values
-  auto inLoop = [&](Value counter, Values &carried) {
-    IndexExpr variable = space_.addVariable(counter, 0, last);
+  forTrips(current.trips, accumulators, [&](const IndexExpr &variable, Values &carried) {
     auto inner = offsets;
     inner[current.dim] = space_.add(inner[current.dim], space_.scale(variable, current.multiplier));
     if (!blocked || level != 0) {
@@ -140,28 +143,32 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
     if (builder_)
       for (auto [sum, part] : llvm::zip(carried, block))
         sum = builder_->create<arith::AddFOp>(loc(), sum, part);
-  };
+  });
+}
 
-  double outer = weight_, outerRounds = rounds_;
-  weight_ *= current.trips.isConstant() ? current.trips.constant : 64;
-  countRounds(current.trips);
-  counts_.loopSteps += weight_ * points.size();
+void KernelEvaluator::forTrips(const IndexExpr &trips, Values &carried,
+                               llvm::function_ref<void(const IndexExpr &, Values &)> body) {
+  const int64_t last = trips.isConstant() ? trips.constant - 1 : IndexSpace::kUnbounded;
+  const double outer = weight_, outerRounds = rounds_;
+  weight_ *= trips.isConstant() ? trips.constant : 64;
+  countRounds(trips);
+  counts_.loopSteps += weight_ * carried.size();
   space_.setWeight(weight_);
   if (!builder_) {
-    inLoop(Value(), accumulators);
+    body(space_.addVariable(Value(), 0, last), carried);
   } else {
     auto constant = [&](int64_t value) -> Value {
       return builder_->create<arith::ConstantIndexOp>(loc(), value);
     };
     Value zero = constant(0), one = constant(1);
-    Value bound = valueOf(current.trips);
-    auto loop = builder_->create<scf::ForOp>(loc(), zero, bound, one, accumulators);
+    Value bound = valueOf(trips);
+    auto loop = builder_->create<scf::ForOp>(loc(), zero, bound, one, carried);
     OpBuilder::InsertionGuard restore(*builder_);
     builder_->setInsertionPointToStart(loop.getBody());
-    Values carried(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
-    inLoop(loop.getInductionVar(), carried);
-    builder_->create<scf::YieldOp>(loc(), carried);
-    accumulators.assign(loop.getResults().begin(), loop.getResults().end());
+    Values inside(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+    body(space_.addVariable(loop.getInductionVar(), 0, last), inside);
+    builder_->create<scf::YieldOp>(loc(), inside);
+    carried.assign(loop.getResults().begin(), loop.getResults().end());
   }
   weight_ = outer;
   rounds_ = outerRounds;

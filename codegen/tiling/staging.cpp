@@ -87,16 +87,15 @@ llvm::SmallVector<IndexExpr> KernelEvaluator::takeApart(const IndexExpr &linear,
       part = builder_->create<arith::RemUIOp>(loc(), rest, extent);
       rest = builder_->create<arith::DivUIOp>(loc(), rest, extent);
     }
-    parts[d] = space_.addVariable(part, 0, sizes[d] - 1, true);
+    parts[d] = space_.addVariable(part, 0, sizes[d] - 1, !space_.isUniform(linear));
   }
   return parts;
 }
 
-void KernelEvaluator::barrier() {
+void KernelEvaluator::barrier(spirv::Scope scope) {
   counts_.barriers += weight_;
   if (!builder_)
     return;
-  auto scope = spirv::Scope::Workgroup;
   builder_->create<spirv::ControlBarrierOp>(loc(), scope, scope,
                                             spirv::MemorySemantics::WorkgroupMemory |
                                                 spirv::MemorySemantics::AcquireRelease);
@@ -168,6 +167,8 @@ Value KernelEvaluator::loadFromPool(const IndexExpr &address, Type type) {
   if (!builder_)
     return {};
   Value value = builder_->create<memref::LoadOp>(loc(), pool_, valueOf(address));
+  if (value.getType().isInteger(32)) // of kernels that multiply matrices
+    value = builder_->create<arith::BitcastOp>(loc(), builder_->getF32Type(), value);
   if (type.isF32())
     return value;
   if (type.isF16())

@@ -1,5 +1,6 @@
 #include "codegen/tiling/tile_choice.h"
 
+#include "codegen/tiling/matrices.h"
 #include "engine/plan/plan.h"
 
 #include <algorithm>
@@ -25,6 +26,8 @@ struct Weights {
 constexpr Weights kStorageBuffers{24, 30, 8, 24, 24, 1, 30};
 // Texel fetches are straight-line code: eight loads of four elements and their transposition.
 constexpr Weights kTexels{45, 24, 3, 40, 75, 1, 60};
+// A device multiplies matrices that many times faster than it does the same sums one by one.
+constexpr double kMatrixSpeed = 8;
 // Neighbouring invocations load neighbouring elements, so a scalar load is part of a wide one.
 constexpr Weights kStaged{16, 20, 8, 16, 16, 1, 30, 3, 40};
 constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 2048;
@@ -50,7 +53,7 @@ struct Search {
   llvm::SmallVector<int64_t> resultShape, reductionShape; // kDynamic where the inputs decide
   int32_t candidates = 0;
   std::vector<int64_t> poolWords{}; // of the tile whose cost was asked for last
-  bool resultInPool = false;
+  bool resultInPool = false, supported = true;
 
   static int64_t product(llvm::ArrayRef<int64_t> sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
@@ -85,6 +88,7 @@ struct Search {
   /// Staged tiles, cheapest first; takes the first that fits into shared memory.
   TileChoice ladder();
   std::vector<TileShape> stagedTiles() const;
+  bool multipliesHalves();
 
   double subgroupsToFill() const {
     return profile.preferTexelLoads ? kCoresToFill : kSubgroupsToFill;
@@ -97,6 +101,7 @@ struct Search {
     evaluator.run(none, {});
     poolWords.assign(evaluator.poolWords().begin(), evaluator.poolWords().end());
     resultInPool = evaluator.resultInPool();
+    supported = !evaluator.unsupported();
     const OperationCounts &counts = evaluator.counts();
     double each = counts.scalarLoads * weights.scalarLoad +
                   counts.vectorLoads * weights.vectorLoad + counts.shuffles * weights.shuffle +
@@ -104,6 +109,8 @@ struct Search {
                   counts.vectorStores * weights.vectorStore + counts.arithmetic +
                   counts.loopSteps * weights.loopStep + counts.shared * weights.shared +
                   counts.barriers * weights.barrier + weights.invocation;
+    if (const MatrixTile &matrix = tile.matrix)
+      each += counts.matrices * 2 * matrix.m * matrix.n * matrix.k / (matrix.lanes * kMatrixSpeed);
     double invocations = static_cast<double>(tile.lanes * product(tile.threads));
     for (auto [d, extent] : llvm::enumerate(spaceOf(tile))) {
       const double covered = ShapedType::isDynamic(extent) ? kTypicalDynamicExtent : extent;
@@ -379,6 +386,15 @@ std::vector<TileShape> Search::stagedTiles() const {
   return tiles;
 }
 
+/// Whether all reductions sum products of halves.
+bool Search::multipliesHalves() {
+  bool all = !reductionShape.empty();
+  kernel.walk([&](linalg::GenericOp op) {
+    all &= op.getNumReductionLoops() == 0 || halfFactorsOf(op).has_value();
+  });
+  return all;
+}
+
 TileChoice Search::ladder() {
   struct Rung {
     TileShape tile;
@@ -387,10 +403,13 @@ TileChoice Search::ladder() {
   };
   std::vector<Rung> rungs;
   TileChoice choice;
-  for (TileShape &tile : stagedTiles()) {
+  std::vector<TileShape> tiles = stagedTiles();
+  if (multipliesHalves())
+    llvm::append_range(tiles, matrixTiles(profile, resultShape, reductionShape));
+  for (TileShape &tile : tiles) {
     const double predicted = cost(tile);
-    if (poolWords.empty())
-      continue; // nothing that several invocations read
+    if (!supported || poolWords.empty())
+      continue; // not made of matrices of its own; nothing that several invocations read
     // Operands are alive during the reduction, the result's box after it.
     std::vector<plan::Value> boxes;
     for (size_t i = 0; i < poolWords.size(); ++i) {
@@ -525,6 +544,13 @@ std::string describeTile(const TileShape &tile) {
            (tile.lanes > 1 ? " lanes" : " lane") + ", " + std::to_string(tile.result.back()) +
            " points at a time";
   std::string text = tile.result.empty() ? "1" : "";
+  if (const MatrixTile &matrix = tile.matrix) {
+    auto by = [](int64_t x, int64_t y) { return std::to_string(x) + "x" + std::to_string(y); };
+    return by(matrix.down, matrix.across) + " subgroups of " +
+           by(tile.result[matrix.rows] / matrix.fours(), tile.result[matrix.columns] / 4) +
+           " matrices of " + by(matrix.m, matrix.n) + "x" + std::to_string(matrix.k) + ", " +
+           std::to_string(matrix.depth) + (matrix.flat ? " of all" : "") + " steps staged at once";
+  }
   if (tile.lanes > 1)
     text = std::to_string(tile.lanes) + " lanes of ";
   if (!tile.threads.empty()) {

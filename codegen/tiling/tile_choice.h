@@ -25,7 +25,7 @@ namespace gantry::codegen {
 enum class TileKind {
   baseline, // for any device: no subgroup operations, no texel buffers, no shared memory
   texel,    // for devices that read texels fastest: a subgroup may share a tile
-  staged,   // operands go through shared memory
+  staged,   // operands go through shared memory; the device's matrices may multiply them
 };
 
 struct TileChoice {

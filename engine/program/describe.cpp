@@ -166,6 +166,8 @@ private:
       else
         json_.null();
       exprList("workgroups", *command.workgroups());
+      if (command.other_workgroups() && command.other_workgroups()->size() != 0)
+        exprList("other_workgroups", *command.other_workgroups()); // of the variants of grid 1
       json_.key("bindings").beginList();
       for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
         json_.beginObject();

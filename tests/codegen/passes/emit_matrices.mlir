@@ -1,0 +1,103 @@
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:nvidia-ada},cse))' | FileCheck %s
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:intel-arc},cse))' | FileCheck %s --check-prefix=SMALL
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:amd-rdna2},cse))' | FileCheck %s --check-prefix=NONE
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:nvidia-ada},cse,convert-kernels-to-spirv,bind-buffers))' | FileCheck %s --check-prefix=BIND
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Both operands are staged as halves, two a word; subgroups load their matrices, those of the first
+// operand once a row of blocks, and add products to what the loop carries. The sums pass through the
+// same storage, a block at a time, to the subgroup's own lanes, and are stored in vectors.
+// CHECK-LABEL: func.func @product_matrices(
+// CHECK-SAME: index {gantry.builtin = 3 : i64}
+// CHECK-SAME: index {gantry.builtin = 4 : i64}
+// CHECK-SAME: gantry.matrices = "cooperativeMatrix 16x16x16 f16 f32"
+// CHECK-SAME: gantry.shared_bytes = [[BYTES:[0-9]+]] : i64
+// CHECK-SAME: gantry.subgroup_size = 32
+// CHECK: %[[POOL:.*]] = memref.alloc() : memref<{{[0-9]+}}xi32, #spirv.storage_class<Workgroup>>
+// CHECK: scf.for {{.*}} -> (!spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>
+// CHECK: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory>
+// CHECK: memref.load %{{.*}} : memref<?xvector<4xf16>
+// CHECK: spirv.Bitcast %{{.*}} : vector<2xf16> to i32
+// CHECK: memref.store %{{.*}}, %[[POOL]]
+// CHECK: spirv.ControlBarrier <Workgroup>
+// CHECK: gantry.load_matrix %[[POOL]][%{{.*}}] stride 36 : {{.*}} -> !spirv.coopmatrix<16x16xf16, Subgroup, MatrixA>
+// CHECK: gantry.load_matrix %[[POOL]][%{{.*}}] stride {{[0-9]+}} : {{.*}} -> !spirv.coopmatrix<16x16xf16, Subgroup, MatrixB>
+// CHECK: spirv.KHR.CooperativeMatrixMulAdd
+// CHECK: spirv.ControlBarrier <Workgroup>
+// CHECK: gantry.store_matrix %{{.*}}, %[[POOL]][%{{.*}}] stride 20
+// CHECK: spirv.ControlBarrier <Subgroup>, <Subgroup>
+// CHECK: memref.load %[[POOL]]
+// CHECK: memref.store %{{.*}} : memref<?xvector<4xf16>
+
+// SMALL: func.func @product_matrices(
+// SMALL-SAME: gantry.matrices = "cooperativeMatrix 8x8x16 f16 f32"
+// SMALL-SAME: gantry.subgroup_size = 8
+// SMALL: gantry.load_matrix {{.*}} -> !spirv.coopmatrix<8x16xf16, Subgroup, MatrixA>
+// SMALL: gantry.load_matrix {{.*}} -> !spirv.coopmatrix<16x8xf16, Subgroup, MatrixB>
+
+// The other tiles of the ladder, where the device has no such matrices, or the operands are f32.
+// NONE: func.func @product_staged(
+// NONE-NOT: coopmatrix
+// CHECK-LABEL: func.func @wide_staged(
+// CHECK-NOT: coopmatrix
+
+// The second operand's columns are adjacent in memory, as its transposed rows.
+// CHECK-LABEL: func.func @transposed_matrices(
+// CHECK: gantry.load_matrix {{.*}} columns : {{.*}} MatrixB>
+
+// The memory model that the extension requires: what invocations exchange is not private.
+// BIND: spirv.module Logical Vulkan
+// BIND: spirv.GlobalVariable @subgroup built_in("SubgroupId")
+// BIND: spirv.Store "Workgroup" %{{.*}} ["NonPrivatePointer"] : i32
+// BIND: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
+// BIND: spirv.KHR.CooperativeMatrixLoad %{{.*}}, %{{.*}}, <RowMajor>, <NonPrivatePointer>
+// BIND: spirv.KHR.CooperativeMatrixMulAdd
+// BIND: spirv.KHR.CooperativeMatrixStore %{{.*}}, %{{.*}}, %{{.*}}, <RowMajor>, <NonPrivatePointer>
+// BIND: spirv.module PhysicalStorageBuffer64 Vulkan
+module {
+  module @product attributes {gantry.kernel} {
+    func.func @product(%x: tensor<512x64xf16>, %w: tensor<64x512xf16>) -> tensor<512x512xf16> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+      %z = arith.constant 0.0 : f16
+      %e = tensor.empty() : tensor<512x512xf16>
+      %i = linalg.fill ins(%z : f16) outs(%e : tensor<512x512xf16>) -> tensor<512x512xf16>
+      %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<512x64xf16>, tensor<64x512xf16>) outs(%i : tensor<512x512xf16>) {
+      ^bb0(%p: f16, %q: f16, %o: f16):
+        %m = arith.mulf %p, %q : f16
+        %s = arith.addf %o, %m : f16
+        linalg.yield %s : f16
+      } -> tensor<512x512xf16>
+      return %0 : tensor<512x512xf16>
+    }
+  }
+  module @wide attributes {gantry.kernel} {
+    func.func @wide(%x: tensor<512x64xf32>, %w: tensor<64x512xf32>) -> tensor<512x512xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+      %z = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<512x512xf32>
+      %i = linalg.fill ins(%z : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
+      %0 = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<512x64xf32>, tensor<64x512xf32>) outs(%i : tensor<512x512xf32>) {
+      ^bb0(%p: f32, %q: f32, %o: f32):
+        %m = arith.mulf %p, %q : f32
+        %s = arith.addf %o, %m : f32
+        linalg.yield %s : f32
+      } -> tensor<512x512xf32>
+      return %0 : tensor<512x512xf32>
+    }
+  }
+  module @transposed attributes {gantry.kernel} {
+    func.func @transposed(%x: tensor<512x64xf16>, %w: tensor<512x64xf16>) -> tensor<512x512xf16> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+      %z = arith.constant 0.0 : f16
+      %e = tensor.empty() : tensor<512x512xf16>
+      %i = linalg.fill ins(%z : f16) outs(%e : tensor<512x512xf16>) -> tensor<512x512xf16>
+      %0 = linalg.generic {indexing_maps = [#a, affine_map<(m, n, k) -> (n, k)>, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<512x64xf16>, tensor<512x64xf16>) outs(%i : tensor<512x512xf16>) {
+      ^bb0(%p: f16, %q: f16, %o: f16):
+        %m = arith.mulf %p, %q : f16
+        %s = arith.addf %o, %m : f16
+        linalg.yield %s : f16
+      } -> tensor<512x512xf16>
+      return %0 : tensor<512x512xf16>
+    }
+  }
+}
