@@ -70,6 +70,44 @@ bool hasUnifiedMemory(const VkPhysicalDeviceMemoryProperties &memory, uint64_t *
   return false;
 }
 
+/// Whether kernels may ask for subgroups of one size, all of them full.
+bool choosesSubgroupSizes(const DeviceSnapshot &snapshot) {
+  return snapshot.subgroupSizeControl && snapshot.computeFullSubgroups &&
+         (snapshot.subgroups.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
+}
+
+std::optional<MatrixElement> elementOf(VkComponentTypeKHR type) {
+  switch (type) {
+  case VK_COMPONENT_TYPE_FLOAT16_KHR:
+    return MatrixElement::kF16;
+  case VK_COMPONENT_TYPE_FLOAT32_KHR:
+    return MatrixElement::kF32;
+  case VK_COMPONENT_TYPE_SINT8_KHR:
+    return MatrixElement::kI8;
+  case VK_COMPONENT_TYPE_SINT32_KHR:
+    return MatrixElement::kI32;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// What kernels may multiply, in subgroups of a size that they ask for.
+std::vector<MatrixShape> matricesOf(const DeviceSnapshot &snapshot) {
+  std::vector<MatrixShape> shapes;
+  if (!snapshot.cooperativeMatrix || !snapshot.features12.vulkanMemoryModel ||
+      !(snapshot.matrixStages & VK_SHADER_STAGE_COMPUTE_BIT) || !choosesSubgroupSizes(snapshot))
+    return shapes;
+  for (const VkCooperativeMatrixPropertiesKHR &listed : snapshot.matrices) {
+    const std::optional<MatrixElement> operand = elementOf(listed.AType);
+    const std::optional<MatrixElement> result = elementOf(listed.ResultType);
+    if (operand && result && listed.scope == VK_SCOPE_SUBGROUP_KHR &&
+        listed.AType == listed.BType && listed.CType == listed.ResultType &&
+        !listed.saturatingAccumulation)
+      shapes.push_back({listed.MSize, listed.NSize, listed.KSize, *operand, *result});
+  }
+  return shapes;
+}
+
 DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   const VkPhysicalDeviceLimits &limits = snapshot.properties.limits;
   DeviceProfile profile;
@@ -105,7 +143,7 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   const VkPhysicalDeviceVulkan11Properties &subgroups = snapshot.properties11;
   profile.subgroupSize = std::max(1u, subgroups.subgroupSize);
   profile.minSubgroupSize = profile.maxSubgroupSize = profile.subgroupSize;
-  if (snapshot.subgroups.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) {
+  if (choosesSubgroupSizes(snapshot)) {
     profile.minSubgroupSize = snapshot.subgroups.minSubgroupSize;
     profile.maxSubgroupSize = snapshot.subgroups.maxSubgroupSize;
   }
@@ -130,6 +168,7 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   features.subgroupArithmetic = inKernels(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT);
   features.subgroupVote = inKernels(VK_SUBGROUP_FEATURE_VOTE_BIT);
   features.integerDotProduct = snapshot.integerDotProduct && snapshot.integerDotProductAccelerated;
+  profile.matrixShapes = matricesOf(snapshot);
 
   // Software devices check every access through an address lane by lane; GPUs do not.
   profile.preferAddressBinding = features.bufferDeviceAddress && !software;
@@ -181,6 +220,11 @@ void planExtensions(const DeviceSnapshot &snapshot, DevicePlan &plan) {
   take("VK_KHR_portability_subset"); // must be enabled where it exists
   if (plan.info.profile.features.integerDotProduct)
     take(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME); // part of Vulkan 1.3
+  plan.subgroupSizes = choosesSubgroupSizes(snapshot);
+  if (plan.subgroupSizes)
+    take(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME); // part of Vulkan 1.3
+  if (!info.profile.matrixShapes.empty())
+    take(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
   info.memoryBudgets = take(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   const auto domain = [&](VkTimeDomainEXT wanted) {
     return std::find(snapshot.timeDomains.begin(), snapshot.timeDomains.end(), wanted) !=

@@ -7,6 +7,7 @@
 // Threads: pure functions.
 #pragma once
 
+#include "backends/vulkan/cooperative_matrix.h"
 #include "backends/vulkan/vk.h"
 #include "engine/device/device.h"
 
@@ -37,6 +38,11 @@ struct DeviceSnapshot {
   // Structures of extensions, or of Vulkan 1.3; zero without them.
   VkBool32 integerDotProduct = VK_FALSE;            // of packed bytes in kernels
   VkBool32 integerDotProductAccelerated = VK_FALSE; // signed ones, faster than multiply-adds
+  VkBool32 subgroupSizeControl = VK_FALSE;          // kernels may ask for a size of subgroups
+  VkBool32 computeFullSubgroups = VK_FALSE;         // and that all of them are full
+  VkBool32 cooperativeMatrix = VK_FALSE;
+  VkShaderStageFlags matrixStages = 0; // in which it is
+  std::vector<VkCooperativeMatrixPropertiesKHR> matrices;
   VkBool32 memoryPriority = VK_FALSE;
   uint64_t hostPointerAlignment = 0;
   VkExternalMemoryFeatureFlags opaqueFd = 0;    // of storage buffers, as opaque descriptors
@@ -48,6 +54,7 @@ struct DevicePlan {
   device::DeviceInfo info;
   uint32_t queueFamily = 0;
   uint32_t sparseQueueFamily = 0; // where info.virtualMemory.supported; often the same
+  bool subgroupSizes = false;     // kernels may ask for one, profile.min- to maxSubgroupSize
   double timestampPeriodNs = 0;
   uint32_t timestampBits = 0;
   /// Of the bits that count.

@@ -166,6 +166,7 @@ Status Instance::open(Validation validation) {
   LOAD(vkGetPhysicalDeviceQueueFamilyProperties);
   LOAD(vkEnumerateDeviceExtensionProperties);
   LOAD(vkGetPhysicalDeviceCalibrateableTimeDomainsEXT);
+  LOAD(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR);
   LOAD(vkCreateDevice);
   if (names)
     LOAD(vkSetDebugUtilsObjectNameEXT);
@@ -248,6 +249,16 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
     domains(physical, &count, s.timeDomains.data());
     s.timeDomains.resize(count);
   }
+  const auto listMatrices = functions_.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR;
+  const bool hasMatrices = listMatrices != nullptr && has(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+  if (hasMatrices) {
+    count = 0;
+    listMatrices(physical, &count, nullptr);
+    s.matrices.resize(count, zeroed<VkCooperativeMatrixPropertiesKHR>(
+                                 VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR));
+    listMatrices(physical, &count, s.matrices.data());
+    s.matrices.resize(count);
+  }
 
   const uint32_t version = s.properties.apiVersion;
   if (version < VK_API_VERSION_1_2)
@@ -264,7 +275,9 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
     s.driver.pNext = &maintenance4;
   }
   s.subgroups.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
-  if (version >= VK_API_VERSION_1_3 || has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
+  const bool asksSubgroupSizes =
+      version >= VK_API_VERSION_1_3 || has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+  if (asksSubgroupSizes) {
     s.subgroups.pNext = s.driver.pNext;
     s.driver.pNext = &s.subgroups;
   }
@@ -278,6 +291,12 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
     dotProduct.pNext = s.driver.pNext;
     s.driver.pNext = &dotProduct;
   }
+  auto matrices = zeroed<VkPhysicalDeviceCooperativeMatrixPropertiesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR);
+  if (hasMatrices) {
+    matrices.pNext = s.driver.pNext;
+    s.driver.pNext = &matrices;
+  }
   s.properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
   s.properties11.pNext = &s.driver;
   auto properties =
@@ -286,6 +305,7 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
   functions_.vkGetPhysicalDeviceProperties2(physical, &properties);
   s.maxBufferSize = maintenance4.maxBufferSize;
   s.hostPointerAlignment = host.minImportedHostPointerAlignment;
+  s.matrixStages = matrices.cooperativeMatrixSupportedStages;
   s.integerDotProductAccelerated = dotProduct.integerDotProduct4x8BitPackedSignedAccelerated;
 
   s.features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
@@ -299,11 +319,26 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
     dotProductFeatures.pNext = s.features12.pNext;
     s.features12.pNext = &dotProductFeatures;
   }
+  auto subgroupSizes = zeroed<VkPhysicalDeviceSubgroupSizeControlFeatures>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES);
+  if (asksSubgroupSizes) {
+    subgroupSizes.pNext = s.features12.pNext;
+    s.features12.pNext = &subgroupSizes;
+  }
+  auto matrixFeatures = zeroed<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
+  if (hasMatrices) {
+    matrixFeatures.pNext = s.features12.pNext;
+    s.features12.pNext = &matrixFeatures;
+  }
   auto features = zeroed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
   features.pNext = &s.features11;
   functions_.vkGetPhysicalDeviceFeatures2(physical, &features);
   s.features = features.features;
   s.memoryPriority = priority.memoryPriority;
+  s.subgroupSizeControl = subgroupSizes.subgroupSizeControl;
+  s.computeFullSubgroups = subgroupSizes.computeFullSubgroups;
+  s.cooperativeMatrix = matrixFeatures.cooperativeMatrix;
   s.integerDotProduct = dotProductFeatures.shaderIntegerDotProduct;
   s.subgroups.pNext = nullptr;
   s.driver.pNext = s.properties11.pNext = s.features11.pNext = s.features12.pNext = nullptr;

@@ -35,6 +35,8 @@ struct InstanceFunctions {
   PFN_vkEnumerateDeviceExtensionProperties vkEnumerateDeviceExtensionProperties = nullptr;
   PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT
       vkGetPhysicalDeviceCalibrateableTimeDomainsEXT = nullptr; // may stay so
+  PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR
+      vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr; // may stay so
   PFN_vkCreateDevice vkCreateDevice = nullptr;
   PFN_vkCreateDebugUtilsMessengerEXT vkCreateDebugUtilsMessengerEXT = nullptr;
   PFN_vkDestroyDebugUtilsMessengerEXT vkDestroyDebugUtilsMessengerEXT = nullptr;

@@ -45,6 +45,14 @@ Status VulkanKernel::compile(const device::KernelSource &source, VkPipelineCache
   create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   create.stage.module = shader;
   create.stage.pName = entryPoint.c_str();
+  // (Also what lets modules below SPIR-V 1.6 use cooperative matrices: full subgroups.)
+  auto size = zeroed<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
+      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
+  size.requiredSubgroupSize = source.subgroupSize;
+  if (source.subgroupSize != 0 && device_->plan().subgroupSizes) {
+    create.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    create.stage.pNext = &size;
+  }
   create.layout = layout_.pipeline;
   create.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT; // for parts of a dispatch
   const VkResult result =

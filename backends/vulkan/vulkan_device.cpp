@@ -69,6 +69,8 @@ Status VulkanDevice::create(size_t deviceIndex) {
   features12.shaderFloat16 = wanted.shaderFloat16;
   features12.storageBuffer8BitAccess = wanted.storageBuffer8BitAccess;
   features12.bufferDeviceAddress = wanted.bufferDeviceAddress;
+  const bool matrices = !info_.profile.matrixShapes.empty();
+  features12.vulkanMemoryModel = matrices; // their kernels are written in it
   auto features11 = zeroed<VkPhysicalDeviceVulkan11Features>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
   features11.pNext = &features12;
@@ -100,6 +102,20 @@ Status VulkanDevice::create(size_t deviceIndex) {
   if (wanted.integerDotProduct) {
     dotProduct.pNext = features12.pNext;
     features12.pNext = &dotProduct;
+  }
+  auto subgroupSizes = zeroed<VkPhysicalDeviceSubgroupSizeControlFeatures>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES);
+  subgroupSizes.subgroupSizeControl = subgroupSizes.computeFullSubgroups = VK_TRUE;
+  if (plan().subgroupSizes) {
+    subgroupSizes.pNext = features12.pNext;
+    features12.pNext = &subgroupSizes;
+  }
+  auto matrixFeatures = zeroed<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
+  matrixFeatures.cooperativeMatrix = VK_TRUE;
+  if (matrices) {
+    matrixFeatures.pNext = features.pNext;
+    features.pNext = &matrixFeatures;
   }
   auto create = zeroed<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
   create.pNext = &features;

@@ -52,8 +52,14 @@ Status checkKernel(const KernelSource &source, const DeviceProfile &profile) {
     return statusf(StatusCode::kUnsupported,
                    "kernel '%.*s': %" PRIu64 " invocations per workgroup, the device allows %u",
                    nameLength, name, invocations, profile.maxWorkgroupInvocations);
-  if (source.subgroupSize != 0 &&
-      (source.subgroupSize != profile.subgroupSize || !profile.features.subgroupShuffle))
+  // Of the size that all have, or of one that the kernel may ask for.
+  const bool isFixed =
+      source.subgroupSize == profile.subgroupSize && profile.features.subgroupShuffle;
+  const bool isChosen = profile.minSubgroupSize < profile.maxSubgroupSize &&
+                        isPowerOfTwo(source.subgroupSize) &&
+                        source.subgroupSize >= profile.minSubgroupSize &&
+                        source.subgroupSize <= profile.maxSubgroupSize;
+  if (source.subgroupSize != 0 && !isFixed && !isChosen)
     return statusf(StatusCode::kUnsupported,
                    "kernel '%.*s': made for subgroups of %u that shuffle; the device's have %u%s",
                    nameLength, name, source.subgroupSize, profile.subgroupSize,

@@ -64,7 +64,8 @@ device::KernelSource sourceOf(const artifact::Kernel &kernel,
 }
 
 /// Whether the device has a capability by this name.
-bool hasCapability(const DeviceFeatures &features, std::string_view name) {
+bool hasCapability(const DeviceProfile &profile, std::string_view name) {
+  const DeviceFeatures &features = profile.features;
   const std::pair<std::string_view, bool> known[] = {
       {"shaderInt64", features.shaderInt64},
       {"shaderInt8", features.shaderInt8},
@@ -79,13 +80,14 @@ bool hasCapability(const DeviceFeatures &features, std::string_view name) {
   for (const auto &[known_name, present] : known)
     if (known_name == name)
       return present;
-  return false;
+  return std::any_of(profile.matrixShapes.begin(), profile.matrixShapes.end(),
+                     [&](const MatrixShape &shape) { return capabilityOf(shape) == name; });
 }
 
 Status checkVariant(const artifact::Kernel &kernel, const artifact::KernelVariant &variant,
                     const DeviceProfile &profile) {
   for (const flatbuffers::String *capability : *variant.capabilities())
-    if (!hasCapability(profile.features, capability->string_view()))
+    if (!hasCapability(profile, capability->string_view()))
       return statusf(StatusCode::kUnsupported, "kernel '%s' needs %s, which the device lacks",
                      kernel.name()->c_str(), capability->c_str());
   return device::checkKernel(sourceOf(kernel, variant, texelsOf(variant)), profile);
@@ -218,7 +220,8 @@ KernelSet::require(std::span<const std::pair<uint32_t, const artifact::KernelVar
         sourceOf(*program_->metadata().kernels()->Get(index), *variant, texels.back());
     std::string key(reinterpret_cast<const char *>(source.spirv.data()), source.spirv.size_bytes());
     key += std::string(source.entryPoint) + " " + std::to_string(source.bufferCount) + " " +
-           std::to_string(source.dimCount) + bindingName(source.binding);
+           std::to_string(source.dimCount) + bindingName(source.binding) +
+           std::to_string(source.subgroupSize);
     for (const device::TexelRead &read : source.texels) {
       key += read.alone ? " alone " : " also ";
       key += std::to_string(read.buffer);

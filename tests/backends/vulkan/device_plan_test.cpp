@@ -144,9 +144,64 @@ TEST(DevicePlan, usesNoSubgroupOperationsWhereTheSizeVaries) {
   EXPECT_FALSE(profile.features.subgroupVote);
   EXPECT_EQ(profile.minSubgroupSize, 32u) << "kernels cannot ask for a size";
   s.subgroups.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
-  profile = planDevice(s).info.profile;
-  EXPECT_EQ(profile.minSubgroupSize, 8u);
-  EXPECT_EQ(profile.maxSubgroupSize, 32u);
+  EXPECT_FALSE(planDevice(s).subgroupSizes);
+  s.subgroupSizeControl = s.computeFullSubgroups = VK_TRUE;
+  s.extensions = {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME};
+  const DevicePlan plan = planDevice(s);
+  EXPECT_TRUE(plan.subgroupSizes);
+  EXPECT_EQ(plan.info.profile.minSubgroupSize, 8u);
+  EXPECT_EQ(plan.info.profile.maxSubgroupSize, 32u);
+  ASSERT_EQ(plan.extensions.size(), 1u);
+  EXPECT_STREQ(plan.extensions[0], VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+}
+
+/// A device that multiplies matrices, and lists also what kernels have no use for.
+DeviceSnapshot multiplying() {
+  DeviceSnapshot s = discrete();
+  s.extensions = {VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME};
+  s.subgroups.minSubgroupSize = s.subgroups.maxSubgroupSize = 32;
+  s.subgroups.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
+  s.subgroupSizeControl = s.computeFullSubgroups = VK_TRUE;
+  s.features12.vulkanMemoryModel = VK_TRUE;
+  s.cooperativeMatrix = VK_TRUE;
+  s.matrixStages = VK_SHADER_STAGE_COMPUTE_BIT;
+  constexpr auto kF16 = VK_COMPONENT_TYPE_FLOAT16_KHR, kF32 = VK_COMPONENT_TYPE_FLOAT32_KHR;
+  constexpr auto kI8 = VK_COMPONENT_TYPE_SINT8_KHR, kI32 = VK_COMPONENT_TYPE_SINT32_KHR;
+  constexpr auto kU8 = static_cast<VkComponentTypeKHR>(7);
+  constexpr auto kDevice = static_cast<VkScopeKHR>(1), kSubgroup = VK_SCOPE_SUBGROUP_KHR;
+  const auto type = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+  s.matrices = {{type, nullptr, 16, 16, 16, kF16, kF16, kF32, kF32, VK_FALSE, kSubgroup},
+                {type, nullptr, 16, 8, 16, kF16, kF16, kF16, kF32, VK_FALSE, kSubgroup},
+                {type, nullptr, 64, 64, 16, kF16, kF16, kF32, kF32, VK_FALSE, kDevice},
+                {type, nullptr, 16, 16, 32, kU8, kU8, kI32, kI32, VK_FALSE, kSubgroup},
+                {type, nullptr, 16, 16, 32, kI8, kI8, kI32, kI32, VK_TRUE, kSubgroup},
+                {type, nullptr, 16, 16, 32, kI8, kI8, kI32, kI32, VK_FALSE, kSubgroup}};
+  return s;
+}
+
+TEST(DevicePlan, listsTheMatricesThatKernelsMultiply) {
+  const DevicePlan plan = planDevice(multiplying());
+  using enum MatrixElement;
+  EXPECT_EQ(plan.info.profile.matrixShapes,
+            (std::vector<MatrixShape>{{16, 16, 16, kF16, kF32}, {16, 16, 32, kI8, kI32}}));
+  ASSERT_EQ(plan.extensions.size(), 1u);
+  EXPECT_STREQ(plan.extensions[0], VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+}
+
+TEST(DevicePlan, multipliesNoMatricesWithoutWhatTheirKernelsNeed) {
+  const std::pair<const char *, void (*)(DeviceSnapshot &)> lacks[] = {
+      {"the feature", [](DeviceSnapshot &s) { s.cooperativeMatrix = VK_FALSE; }},
+      {"the memory model", [](DeviceSnapshot &s) { s.features12.vulkanMemoryModel = VK_FALSE; }},
+      {"kernels", [](DeviceSnapshot &s) { s.matrixStages = VK_SHADER_STAGE_FRAGMENT_BIT; }},
+      {"full subgroups", [](DeviceSnapshot &s) { s.computeFullSubgroups = VK_FALSE; }},
+      {"sizes of them", [](DeviceSnapshot &s) { s.subgroups.requiredSubgroupSizeStages = 0; }}};
+  for (const auto &[what, lack] : lacks) {
+    DeviceSnapshot s = multiplying();
+    lack(s);
+    const DevicePlan plan = planDevice(s);
+    EXPECT_TRUE(plan.info.profile.matrixShapes.empty()) << what;
+    EXPECT_TRUE(plan.extensions.empty()) << what;
+  }
 }
 
 TEST(DevicePlan, wantsIntegerDotProductsThatAreFasterThanMultiplyAdds) {

@@ -2,7 +2,8 @@
 // backend's DriverHooks: every call is counted and may fail, objects are counted as they come and
 // go, the device can be lost, and stand-ins play what a software device lacks.
 //
-// Stand-ins: VK_EXT_memory_budget (half of each heap, with numbers that the test sets), sparse
+// Stand-ins: VK_KHR_cooperative_matrix (one multiplication is listed, none can be done),
+// VK_EXT_memory_budget (half of each heap, with numbers that the test sets), sparse
 // buffers with residency, bound by a second queue of a family of its own. A sparse buffer is a
 // whole one underneath, so data is real; bindings are checked for overlap, alignment, their queue
 // and the life of their memory, and faults are counted as misuse.

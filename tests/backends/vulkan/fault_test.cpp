@@ -175,6 +175,22 @@ protected:
   }
 };
 
+TEST(VulkanStandIns, matricesAreReadAndSwitchedOn) {
+  setenv("GANTRY_VALIDATION", "0", 1);
+  for (const bool standIns : {false, true}) {
+    resetShims();
+    shims().standIns = standIns;
+    Result<std::shared_ptr<device::Device>> device = openDevice("", shimHooks());
+    ASSERT_TRUE(device.isOk()) << device.status().message();
+    std::vector<MatrixShape> listed;
+    if (standIns)
+      listed.push_back({16, 16, 16, MatrixElement::kF16, MatrixElement::kF32});
+    EXPECT_EQ((*device)->profile().matrixShapes, listed);
+    EXPECT_EQ(shims().misuse, 0u) << shims().lastMisuse;
+  }
+  resetShims();
+}
+
 TEST_P(VulkanFaults, eachCallInTurnAndInPairs) {
   const uint64_t calls = run(0, 0);
   ASSERT_GT(calls, GetParam().standIns ? 60u : 45u);

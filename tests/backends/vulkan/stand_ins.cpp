@@ -1,5 +1,6 @@
 #include "tests/backends/vulkan/stand_ins.h"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 
@@ -8,6 +9,8 @@ namespace gantry::vulkan::test {
 namespace {
 
 constexpr uint64_t kGranularity = 65536;
+constexpr const char *kExtensions[] = {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME,
+                                       VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME};
 constexpr VkBufferCreateFlags kSparseFlags =
     VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
 
@@ -34,6 +37,28 @@ void misuse(const char *what) {
   shims().lastMisuse = what;
 }
 
+/// The structure of this type in a chain, or null.
+VkBaseOutStructure *findIn(void *chain, VkStructureType type) {
+  auto *found = static_cast<VkBaseOutStructure *>(chain);
+  while (found && found->sType != type)
+    found = found->pNext;
+  return found;
+}
+
+/// Takes a structure that the driver does not know out of the chain behind `head` meanwhile.
+template <typename T, typename Call> T *without(void *head, VkStructureType type, Call call) {
+  auto *before = static_cast<VkBaseOutStructure *>(head);
+  while (before->pNext && before->pNext->sType != type)
+    before = before->pNext;
+  VkBaseOutStructure *taken = before->pNext;
+  if (taken)
+    before->pNext = taken->pNext;
+  call();
+  if (taken)
+    before->pNext = taken;
+  return reinterpret_cast<T *>(taken);
+}
+
 // ---- the instance's view -----------------------------------------------------------------------
 
 VKAPI_ATTR VkResult VKAPI_CALL enumerateExtensions(VkPhysicalDevice physical, const char *layer,
@@ -44,15 +69,21 @@ VKAPI_ATTR VkResult VKAPI_CALL enumerateExtensions(VkPhysicalDevice physical, co
       own.instance.vkEnumerateDeviceExtensionProperties(physical, layer, count, properties);
   if (result < 0)
     return result;
-  if (properties && *count < room)
-    std::strcpy(properties[*count].extensionName, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-  ++*count;
+  for (const char *name : kExtensions) {
+    if (properties && *count < room)
+      std::strcpy(properties[*count].extensionName, name);
+    ++*count;
+  }
   return result;
 }
 
 VKAPI_ATTR void VKAPI_CALL getFeatures(VkPhysicalDevice physical,
                                        VkPhysicalDeviceFeatures2 *features) {
-  own.instance.vkGetPhysicalDeviceFeatures2(physical, features);
+  auto *matrices = without<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
+      [&] { own.instance.vkGetPhysicalDeviceFeatures2(physical, features); });
+  if (matrices)
+    matrices->cooperativeMatrix = VK_TRUE;
   features->features.sparseBinding = VK_TRUE;
   features->features.sparseResidencyBuffer = VK_TRUE;
 }
@@ -61,6 +92,27 @@ VKAPI_ATTR void VKAPI_CALL getProperties(VkPhysicalDevice physical,
                                          VkPhysicalDeviceProperties *properties) {
   own.instance.vkGetPhysicalDeviceProperties(physical, properties);
   properties->limits.sparseAddressSpaceSize = uint64_t{1} << 40;
+}
+
+VKAPI_ATTR void VKAPI_CALL getProperties2(VkPhysicalDevice physical,
+                                          VkPhysicalDeviceProperties2 *properties) {
+  auto *matrices = without<VkPhysicalDeviceCooperativeMatrixPropertiesKHR>(
+      properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR,
+      [&] { own.instance.vkGetPhysicalDeviceProperties2(physical, properties); });
+  if (matrices)
+    matrices->cooperativeMatrixSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL getMatrices(VkPhysicalDevice, uint32_t *count,
+                                           VkCooperativeMatrixPropertiesKHR *properties) {
+  if (properties && *count > 0) {
+    properties->MSize = properties->NSize = properties->KSize = 16;
+    properties->AType = properties->BType = VK_COMPONENT_TYPE_FLOAT16_KHR;
+    properties->CType = properties->ResultType = VK_COMPONENT_TYPE_FLOAT32_KHR;
+    properties->scope = VK_SCOPE_SUBGROUP_KHR;
+  }
+  *count = 1;
+  return VK_SUCCESS;
 }
 
 VKAPI_ATTR void VKAPI_CALL getQueueFamilies(VkPhysicalDevice physical, uint32_t *count,
@@ -106,12 +158,31 @@ VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical,
       info->pQueueCreateInfos[1].queueFamilyIndex != own.queueFamilies)
     misuse("the second queue is not created");
   features.features.sparseBinding = features.features.sparseResidencyBuffer = VK_FALSE;
+  const auto *matrices = reinterpret_cast<VkPhysicalDeviceCooperativeMatrixFeaturesKHR *>(
+      findIn(features.pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR));
+  const auto *features12 = reinterpret_cast<VkPhysicalDeviceVulkan12Features *>(
+      findIn(features.pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES));
+  if (matrices && (!matrices->cooperativeMatrix || !features12->vulkanMemoryModel))
+    misuse("cooperative matrices are not switched on, or the memory model");
+  if (matrices && features.pNext != matrices)
+    misuse("cooperative matrices are not the first structure"); // which is left out here
+  else if (matrices)
+    features.pNext = matrices->pNext;
   create.pNext = &features;
   create.queueCreateInfoCount = 1;
   std::vector<const char *> extensions;
   for (uint32_t i = 0; i < info->enabledExtensionCount; ++i)
-    if (std::strcmp(info->ppEnabledExtensionNames[i], VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) != 0)
+    if (std::none_of(std::begin(kExtensions), std::end(kExtensions), [&](const char *name) {
+          return std::strcmp(info->ppEnabledExtensionNames[i], name) == 0;
+        }))
       extensions.push_back(info->ppEnabledExtensionNames[i]);
+  const bool enabled = std::any_of(
+      info->ppEnabledExtensionNames, info->ppEnabledExtensionNames + info->enabledExtensionCount,
+      [](const char *name) {
+        return !std::strcmp(name, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+      });
+  if (enabled != (matrices != nullptr))
+    misuse("cooperative matrices: the extension without the feature, or the reverse");
   create.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
   create.ppEnabledExtensionNames = extensions.data();
   return own.instance.vkCreateDevice(physical, &create, callbacks, device);
@@ -247,6 +318,8 @@ void standInForInstance(InstanceFunctions &functions) {
   functions.vkEnumerateDeviceExtensionProperties = &enumerateExtensions;
   functions.vkGetPhysicalDeviceFeatures2 = &getFeatures;
   functions.vkGetPhysicalDeviceProperties = &getProperties;
+  functions.vkGetPhysicalDeviceProperties2 = &getProperties2;
+  functions.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR = &getMatrices;
   functions.vkGetPhysicalDeviceQueueFamilyProperties = &getQueueFamilies;
   functions.vkGetPhysicalDeviceMemoryProperties2 = &getMemory;
   functions.vkCreateDevice = &createDevice;

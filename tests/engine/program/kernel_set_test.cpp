@@ -64,6 +64,45 @@ class OnlyTexelTest : public ChooseVariantTest {
   }
 };
 
+/// One variant for storage buffers that multiplies matrices in subgroups of 16, beside the others.
+class MatricesTest : public ChooseVariantTest {
+  void keep(TestModel &model) override {
+    auto &kernel = *model.program().kernels[0];
+    auto variant = std::make_unique<artifact::KernelVariantT>(*kernel.variants[0]);
+    ASSERT_EQ(variant->binding, Binding::storage_buffer);
+    variant->grid = 1;
+    variant->subgroup_size = 16;
+    variant->capabilities.push_back(capabilityOf(kShape));
+    kernel.variants.push_back(std::move(variant));
+    for (auto &command : model.program().commands)
+      command->other_workgroups = command->workgroups;
+  }
+
+protected:
+  static constexpr MatrixShape kShape{16, 16, 16, MatrixElement::kF16, MatrixElement::kF32};
+  uint32_t grid() {
+    auto variant = chooseVariant(*program_->metadata().kernels()->Get(0),
+                                 BindingChoice::kStorageBuffer, profile_, {});
+    EXPECT_TRUE(variant.isOk()) << variant.status().message();
+    return variant.isOk() ? (*variant)->grid() : ~0u;
+  }
+};
+
+TEST_F(MatricesTest, areForDevicesThatHaveThemInSubgroupsOfThatSize) {
+  EXPECT_EQ(grid(), 0u) << "the device has no matrices";
+  profile_.matrixShapes = {{16, 16, 16, MatrixElement::kF16, MatrixElement::kF16}};
+  profile_.minSubgroupSize = 8;
+  profile_.maxSubgroupSize = 32;
+  EXPECT_EQ(grid(), 0u) << "others";
+  profile_.matrixShapes.push_back(kShape);
+  EXPECT_EQ(grid(), 1u);
+  profile_.maxSubgroupSize = 8;
+  EXPECT_EQ(grid(), 0u) << "smaller subgroups";
+  profile_.minSubgroupSize = profile_.maxSubgroupSize = profile_.subgroupSize = 16;
+  profile_.features.subgroupShuffle = false;
+  EXPECT_EQ(grid(), 0u) << "subgroups whose size may vary";
+}
+
 class OnlyAddressTest : public ChooseVariantTest {
   std::optional<Binding> GetParamOnly() override { return Binding::address; }
 };
