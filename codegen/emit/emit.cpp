@@ -22,12 +22,6 @@ struct KernelJob {
   Status status;
 };
 
-/// Whether a module is beside the baseline: made for some devices, with a grid of its own.
-bool isOther(spirv::ModuleOp module) {
-  return module->getAttrOfType<StringAttr>("gantry.binding_mode").getValue() == "texel" ||
-         module->hasAttr("gantry.shared_bytes");
-}
-
 Status dumpSpirv(const std::string &folder, const std::string &name,
                  const std::vector<uint32_t> &words) {
   std::string path = folder + "/" + name;
@@ -57,7 +51,8 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
       continue; // it reads nothing in vectors
     GANTRY_ASSIGN_OR_RETURN(SpirvBinary binary, serializeKernel(module));
     auto variant = std::make_unique<artifact::KernelVariantT>();
-    const bool baseline = !isOther(module);
+    variant->grid = integer("gantry.grid"); // 0: the baseline; others are for some devices
+    const bool baseline = variant->grid == 0;
     if (baseline) {
       kernel.entry_point = kernel.name;
       kernel.workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
@@ -65,7 +60,6 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
       kernel.dim_count = integer("gantry.dims");
       kernel.tile = module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
     } else {
-      variant->grid = 1;
       variant->workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
       variant->subgroup_size =
           module->hasAttr("gantry.subgroup_size") ? integer("gantry.subgroup_size") : 0;
@@ -138,7 +132,9 @@ Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions
       auto integer = [&](StringRef name) {
         return variant->getAttrOfType<IntegerAttr>(name).getInt();
       };
-      ProgramBuilder::Grid &grid = isOther(variant) ? entry.other.emplace() : entry.baseline;
+      const auto index = static_cast<size_t>(integer("gantry.grid"));
+      entry.resize(std::max(entry.size(), index + 1));
+      ProgramBuilder::Grid &grid = entry[index];
       grid.tile.clear();
       llvm::append_range(grid.tile,
                          variant->getAttrOfType<DenseI64ArrayAttr>("gantry.tile").asArrayRef());

@@ -322,9 +322,9 @@ Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
   command->flops = dispatch.getFlops() ? exprs_.of(dispatch.getFlops()) : exprs_.constant(0);
 
   const KernelGeometry &geometry = geometry_[kernel];
-  command->workgroups = workgroupsOf(geometry.baseline, program_.values[index]->dims);
-  if (geometry.other)
-    command->other_workgroups = workgroupsOf(*geometry.other, program_.values[index]->dims);
+  command->workgroups = workgroupsOf(geometry.front(), program_.values[index]->dims);
+  for (const Grid &grid : llvm::drop_begin(geometry))
+    llvm::append_range(command->other_workgroups, workgroupsOf(grid, program_.values[index]->dims));
   program_.commands.push_back(std::move(command));
   return Status::ok();
 }

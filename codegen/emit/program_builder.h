@@ -21,10 +21,7 @@ public:
     size_t merged = 0;
     int64_t tilesPerWorkgroup = 1;
   };
-  struct KernelGeometry {
-    Grid baseline;
-    std::optional<Grid> other; // of variants beside the baseline
-  };
+  using KernelGeometry = std::vector<Grid>; // by the variants' number of it; the baseline's first
   /// kernels: index in Program.kernels, and in `geometry`, by the kernel module's name.
   ProgramBuilder(Emission &emission, mlir::func::FuncOp function,
                  const llvm::StringMap<uint32_t> &kernels,

@@ -41,12 +41,17 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     if (sharedMemory != 0)
       found->maxSharedMemoryBytes = sharedMemory;
     for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>())) {
-      if (failed(emit(function, *found, TileKind::baseline)))
-        return signalPassFailure();
-      if (found->preferTexelLoads && failed(emit(function, *found, TileKind::texel)))
-        return signalPassFailure();
-      if (found->stageOperands && failed(emit(function, *found, TileKind::staged)))
-        return signalPassFailure();
+      std::vector<std::pair<TileKind, TileChoice>> kinds;
+      for (TileKind kind : {TileKind::baseline, TileKind::texel})
+        if (kind == TileKind::baseline || found->preferTexelLoads)
+          kinds.emplace_back(kind, chooseTile(function, *found, kind));
+      if (found->stageOperands)
+        for (TileChoice &choice : chooseStagedTiles(function, *found))
+          kinds.emplace_back(choice.tile.matrix ? TileKind::matrices : TileKind::staged,
+                             std::move(choice));
+      for (auto [index, kind] : llvm::enumerate(kinds))
+        if (failed(emit(function, *found, kind.first, kind.second, static_cast<int64_t>(index))))
+          return signalPassFailure();
       function.erase();
     }
   }
@@ -84,14 +89,26 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     return types;
   }
 
+  static StringRef endingOf(TileKind kind) {
+    switch (kind) {
+    case TileKind::baseline:
+      return "";
+    case TileKind::texel:
+      return "_texel";
+    case TileKind::staged:
+      return "_staged";
+    case TileKind::matrices:
+      return "_matrices";
+    }
+    llvm_unreachable("no other kinds");
+  }
+
   /// One way to compute `source`, beside it: the baseline, which any device can do, or what the
-  /// device does best. Nothing where staging brings nothing.
-  LogicalResult emit(func::FuncOp source, const DeviceProfile &device, TileKind kind) {
-    TileChoice choice = chooseTile(source, device, kind);
+  /// device does best. grid: the place among these.
+  LogicalResult emit(func::FuncOp source, const DeviceProfile &device, TileKind kind,
+                     const TileChoice &choice, int64_t grid) {
     const TileShape &tile = choice.tile;
     const bool staged = !tile.threads.empty();
-    if (kind == TileKind::staged && !staged)
-      return success();
     OpBuilder builder(source);
     Location loc = source.getLoc();
     auto result = cast<RankedTensorType>(source.getResultTypes().front());
@@ -169,6 +186,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     kernel->setAttr("gantry.tile", builder.getDenseI64ArrayAttr(extents));
     kernel->setAttr("gantry.merged",
                     builder.getI64IntegerAttr(std::min<int64_t>(tile.merged, result.getRank())));
+    kernel->setAttr("gantry.grid", builder.getI64IntegerAttr(grid));
     kernel->setAttr("gantry.lanes", builder.getI64IntegerAttr(tile.lanes));
     if (tile.matrix)
       kernel->setAttr("gantry.matrices", builder.getStringAttr(capabilityOf(*halfShapeOf(device))));
@@ -258,10 +276,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     kernel->setAttr("gantry.loop_dims", builder.getDenseI64ArrayAttr(loopDims));
     if (auto slices = evaluator.slices(); slices && total.isConstant() && total.constant > 0)
       noteSlices(kernel, source, *slices, evaluator.tileSpace(), tile, idsPerWorkgroup);
-    kernel.setName(name + (kind == TileKind::baseline ? ""
-                           : kind == TileKind::texel  ? "_texel"
-                           : tile.matrix              ? "_matrices"
-                                                      : "_staged"));
+    kernel.setName(name + endingOf(kind).str());
 
     llvm::BitVector unused(entry->getNumArguments());
     for (BlockArgument argument : entry->getArguments())

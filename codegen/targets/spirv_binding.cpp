@@ -40,7 +40,7 @@ constexpr StringRef kKernelAttributes[] = {
     "gantry.boxes_bytes",    "gantry.slice_workgroups",
     "gantry.slice_bytes",    "gantry.loop_rounds",
     "gantry.loop_dims",      "gantry.subgroup_size",
-    "gantry.matrices",
+    "gantry.matrices",       "gantry.grid",
 };
 
 struct Binder {

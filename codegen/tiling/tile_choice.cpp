@@ -86,7 +86,7 @@ struct Search {
   llvm::SmallVector<llvm::SmallVector<int64_t>> sharedSteps() const;
   TileShape windowTile(TileShape tile, size_t lane, size_t block) const;
   /// Staged tiles, cheapest first; takes the first that fits into shared memory.
-  TileChoice ladder();
+  std::vector<TileChoice> ladder();
   std::vector<TileShape> stagedTiles() const;
   bool multipliesHalves();
 
@@ -395,14 +395,14 @@ bool Search::multipliesHalves() {
   return all;
 }
 
-TileChoice Search::ladder() {
+std::vector<TileChoice> Search::ladder() {
   struct Rung {
     TileShape tile;
     double cost;
     uint64_t bytes, boxes;
   };
   std::vector<Rung> rungs;
-  TileChoice choice;
+  std::vector<std::string> texts;
   std::vector<TileShape> tiles = stagedTiles();
   if (multipliesHalves())
     llvm::append_range(tiles, matrixTiles(profile, resultShape, reductionShape));
@@ -419,7 +419,7 @@ TileChoice Search::ladder() {
     Result<plan::Plan> placed = plan::planArena(boxes);
     const Status judged = placed.isOk() ? plan::validatePlan(boxes, *placed) : placed.status();
     if (!judged.isOk()) {
-      choice.ladder.push_back(describeTile(tile) + ": " + judged.message());
+      texts.push_back(describeTile(tile) + ": " + judged.message());
       continue;
     }
     for (uint64_t offset : placed->offsets)
@@ -431,27 +431,34 @@ TileChoice Search::ladder() {
   }
   std::stable_sort(rungs.begin(), rungs.end(),
                    [](const Rung &a, const Rung &b) { return a.cost < b.cost; });
-  choice.candidates = candidates;
+  std::vector<TileChoice> choices;
   for (const Rung &rung : rungs) {
-    const bool taken = !choice.tile.threads.empty();
     const bool fits = rung.bytes <= profile.maxSharedMemoryBytes;
+    const bool first = fits && choices.empty();
+    const bool instead =
+        fits && choices.size() == 1 && choices.front().tile.matrix && !rung.tile.matrix;
     char text[64];
     std::snprintf(text, sizeof text,
                   ": %llu bytes shared, cost %.3g: ", static_cast<unsigned long long>(rung.bytes),
                   rung.cost);
-    choice.ladder.push_back(
-        describeTile(rung.tile) + text +
-        (!fits   ? "more than the limit of " + std::to_string(profile.maxSharedMemoryBytes)
-         : taken ? "costlier"
-                 : "taken"));
-    if (taken || !fits)
-      continue;
-    choice.tile = rung.tile;
-    choice.predictedCost = rung.cost;
-    choice.boxesBytes = static_cast<uint32_t>(rung.boxes);
-    choice.sharedBytes = static_cast<uint32_t>(rung.bytes);
+    texts.push_back(describeTile(rung.tile) + text +
+                    (!fits
+                         ? "more than the limit of " + std::to_string(profile.maxSharedMemoryBytes)
+                     : first   ? "taken"
+                     : instead ? "taken without matrices"
+                               : "costlier"));
+    if (first || instead)
+      choices.push_back({rung.tile,
+                         rung.cost,
+                         candidates,
+                         static_cast<uint32_t>(rung.boxes),
+                         static_cast<uint32_t>(rung.bytes),
+                         {}});
   }
-  return choice;
+  for (TileChoice &choice : choices)
+    choice.ladder = texts;
+  std::reverse(choices.begin(), choices.end());
+  return choices;
 }
 
 } // namespace
@@ -474,16 +481,7 @@ static TileChoice chooseRows(RankedTensorType type, const DeviceProfile &profile
   return {tile, 0, 1};
 }
 
-TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKind kind) {
-  const bool baseline = kind == TileKind::baseline;
-  if (kernel->hasAttr("gantry.rows"))
-    return kind == TileKind::staged
-               ? TileChoice{}
-               : chooseRows(cast<RankedTensorType>(kernel.getResultTypes().front()), profile,
-                            baseline);
-  const Weights &weights = baseline                   ? kStorageBuffers
-                           : kind == TileKind::staged ? kStaged
-                                                      : kTexels;
+static Search searchOf(func::FuncOp kernel, const DeviceProfile &profile, const Weights &weights) {
   Search search{kernel, profile, weights, {}, {}};
   Value result = kernel.getBody().front().getTerminator()->getOperand(0);
   auto type = cast<RankedTensorType>(result.getType());
@@ -498,9 +496,20 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
       search.reductionShape.push_back(ranges[dim]);
   });
 
-  if (kind == TileKind::staged)
-    return search.ladder();
+  return search;
+}
 
+std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfile &profile) {
+  if (kernel->hasAttr("gantry.rows"))
+    return {};
+  return searchOf(kernel, profile, kStaged).ladder();
+}
+
+TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKind kind) {
+  const bool baseline = kind == TileKind::baseline;
+  if (kernel->hasAttr("gantry.rows"))
+    return chooseRows(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline);
+  Search search = searchOf(kernel, profile, baseline ? kStorageBuffers : kTexels);
   TileShape one{llvm::SmallVector<int64_t>(search.resultShape.size(), 1),
                 llvm::SmallVector<int64_t>(search.reductionShape.size(), 1)};
   std::vector<Candidate> starts{{one, search.cost(one)}};

@@ -25,7 +25,8 @@ namespace gantry::codegen {
 enum class TileKind {
   baseline, // for any device: no subgroup operations, no texel buffers, no shared memory
   texel,    // for devices that read texels fastest: a subgroup may share a tile
-  staged,   // operands go through shared memory; the device's matrices may multiply them
+  staged,   // operands go through shared memory
+  matrices, // and the device's matrices multiply them
 };
 
 struct TileChoice {
@@ -38,10 +39,13 @@ struct TileChoice {
       ladder{}; // staged tiles: each candidate, cheapest first, and what came of it
 };
 
-/// `kernel`: the outlined function, tensors then dims → one tensor. A staged tile is the cheapest
-/// of a ladder that fits into the profile's shared memory; where none does, or staging brings
-/// nothing, the choice has no threads and the kernel's baseline serves.
+/// `kernel`: the outlined function, tensors then dims → one tensor. kind: baseline or texel.
 TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, TileKind kind);
+
+/// The cheapest staged tile of a ladder that fits into the profile's shared memory. If it
+/// multiplies matrices, which a device's driver may not offer, the cheapest that does not comes
+/// before it. Empty where none fits, or staging brings nothing: the kernel's baseline serves.
+std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile);
 
 /// "2x8 points, k unrolled 4": what inspect shows.
 std::string describeTile(const TileShape &tile);

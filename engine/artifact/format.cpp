@@ -59,8 +59,9 @@ uint32_t workgroupSizeOf(const Kernel &kernel, const KernelVariant &variant, uin
 
 uint32_t workgroupCountOf(const Command &command, const KernelVariant &variant,
                           uint32_t dimension) {
-  const bool own = variant.grid() == 1 && command.other_workgroups();
-  return (own ? command.other_workgroups() : command.workgroups())->Get(dimension);
+  if (variant.grid() == 0)
+    return command.workgroups()->Get(dimension);
+  return command.other_workgroups()->Get(3 * (variant.grid() - 1) + dimension);
 }
 
 } // namespace gantry::artifact

@@ -426,8 +426,8 @@ Status Verifier::checkKernels() const {
 
 Status Verifier::checkWorkgroups(const std::string &owner,
                                  const flatbuffers::Vector<uint32_t> &counts) const {
-  if (counts.size() != 3)
-    return damaged(owner, "%u workgroup counts instead of 3", counts.size());
+  if (counts.size() == 0 || counts.size() % 3 != 0)
+    return damaged(owner, "%u workgroup counts, which are no threes", counts.size());
   for (const uint32_t count : counts)
     if (folded_[count] && (*folded_[count] < 0 || *folded_[count] > UINT32_MAX))
       return damaged(owner, "a workgroup count of %lld", static_cast<long long>(*folded_[count]));
@@ -445,16 +445,15 @@ Status Verifier::checkDispatch(const std::string &owner, const Command &command)
   if (command.dims()->size() != kernel.dim_count())
     return damaged(owner, "%u dims; its kernel has %u", command.dims()->size(), kernel.dim_count());
   GANTRY_RETURN_IF_ERROR(checkWorkgroups(owner, *command.workgroups()));
+  const uint32_t others = command.other_workgroups() ? command.other_workgroups()->size() / 3 : 0;
+  if (command.workgroups()->size() != 3)
+    return damaged(owner, "%u workgroup counts instead of 3", command.workgroups()->size());
   if (command.other_workgroups() && command.other_workgroups()->size() != 0)
     GANTRY_RETURN_IF_ERROR(checkWorkgroups(owner, *command.other_workgroups()));
-  for (const KernelVariant *variant : *kernel.variants()) {
-    if (variant->grid() > 1)
-      return damaged(owner, "a variant of its kernel has grid %u; there are 0 and 1",
+  for (const KernelVariant *variant : *kernel.variants())
+    if (variant->grid() > others)
+      return damaged(owner, "no workgroup counts for its kernel's variant of grid %u",
                      variant->grid());
-    if (variant->grid() == 1 &&
-        (!command.other_workgroups() || !command.other_workgroups()->size()))
-      return damaged(owner, "no workgroup counts for its kernel's variant of grid 1");
-  }
   for (const KernelVariant *variant : *kernel.variants())
     for (uint32_t i = 0; variant->texels() && i < variant->texels()->size(); ++i)
       if (const uint32_t buffer = variant->texels()->Get(i)->buffer();

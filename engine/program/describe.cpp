@@ -167,7 +167,7 @@ private:
         json_.null();
       exprList("workgroups", *command.workgroups());
       if (command.other_workgroups() && command.other_workgroups()->size() != 0)
-        exprList("other_workgroups", *command.other_workgroups()); // of the variants of grid 1
+        exprList("other_workgroups", *command.other_workgroups()); // of the variants of grid 1, 2 …
       json_.key("bindings").beginList();
       for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
         json_.beginObject();

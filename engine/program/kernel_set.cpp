@@ -181,12 +181,12 @@ Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &ke
   });
   Status reason;
   const artifact::KernelVariant *best = nullptr;
-  int bestRank = kNever;
+  std::pair<int, int64_t> bestRank{kNever, 0};
   for (const artifact::KernelVariant *variant : *kernel.variants()) {
-    int rank = rankOf(variant->binding(), choice, profile, large);
-    if (rank != kNever) // of the same binding, what was made for such a device
-      rank = 2 * rank + (variant->grid() == 0 ? 1 : 0);
-    if (rank >= bestRank)
+    // Of the same binding, what was made for such a device.
+    const std::pair rank{rankOf(variant->binding(), choice, profile, large),
+                         -static_cast<int64_t>(variant->grid())};
+    if (rank.first == kNever || rank >= bestRank)
       continue;
     Status status = checkVariant(kernel, *variant, profile);
     if (status.isOk())

@@ -219,12 +219,10 @@ private:
       dispatch.device = 1;
       const artifact::Kernel &kernel = *program_.kernels()->Get(told.kernel());
       const uint32_t has = kernel.variants()->size();
-      const bool other = kernel.variants()->Get(std::min(variant, has - 1))->grid() == 1;
-      const auto *counts = other ? told.other_workgroups() : told.workgroups();
-      if (counts == nullptr || counts->size() != 3)
-        counts = told.workgroups();
+      const artifact::KernelVariant &chosen = *kernel.variants()->Get(std::min(variant, has - 1));
       for (uint32_t axis = 0; axis < 3; ++axis)
-        dispatch.workgroups[axis] = static_cast<uint32_t>(sizes_[counts->Get(axis)]);
+        dispatch.workgroups[axis] =
+            static_cast<uint32_t>(sizes_[artifact::workgroupCountOf(told, chosen, axis)]);
       push(dispatch);
     }
     run.header.type = EventType::kRunEnd;

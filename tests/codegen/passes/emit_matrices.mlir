@@ -10,9 +10,12 @@
 // Both operands are staged as halves, two a word; subgroups load their matrices, those of the first
 // operand once a row of blocks, and add products to what the loop carries. The sums pass through the
 // same storage, a block at a time, to the subgroup's own lanes, and are stored in vectors.
+// Before it the best tile without matrices, for drivers that offer none.
+// CHECK-LABEL: func.func @product_staged(
+// CHECK-SAME: gantry.grid = 1
+// CHECK-SAME: taken without matrices
 // CHECK-LABEL: func.func @product_matrices(
-// CHECK-SAME: index {gantry.builtin = 3 : i64}
-// CHECK-SAME: index {gantry.builtin = 4 : i64}
+// CHECK-SAME: gantry.grid = 2
 // CHECK-SAME: gantry.matrices = "cooperativeMatrix 16x16x16 f16 f32"
 // CHECK-SAME: gantry.shared_bytes = [[BYTES:[0-9]+]] : i64
 // CHECK-SAME: gantry.subgroup_size = 32

@@ -219,7 +219,7 @@ const Case kCases[] = {
      [](ProgramT &p) { p.commands[0]->workgroups.pop_back(); }},
     {"CommandNoWorkgroups", "0 workgroup counts",
      [](ProgramT &p) { p.commands[0]->workgroups.clear(); }},
-    {"VariantGrid", "grid 2", [](ProgramT &p) { p.kernels[0]->variants[0]->grid = 2; }},
+    {"VariantGrid", "no workgroup counts for its kernel's variant of grid 2", [](ProgramT &p) { p.kernels[0]->variants[0]->grid = 2; }},
     {"CommandWithoutGrid", "no workgroup counts for its kernel's variant of grid 1",
      [](ProgramT &p) { p.commands[0]->other_workgroups.clear(); }},
     {"CommandTexelWorkgroups", "1 workgroup counts",
