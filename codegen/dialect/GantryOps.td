@@ -68,17 +68,17 @@ def Gantry_MoveOp : Gantry_Op<"move", [Pure, AllTypesMatch<["source", "result"]>
 def Gantry_LoadMatrixOp : Gantry_Op<"load_matrix"> {
   let summary = "a matrix of a subgroup, from shared memory";
   let description = [{
-    The subgroup's lanes load one matrix together, whose elements begin at word `at` of the pool. Its
-    rows (its columns, if `columns`) lie one after the other, `stride` words apart; within one of them
+    The subgroup's lanes load one matrix together, whose elements begin at vector `at` of the pool. Its
+    rows (its columns, if `columns`) lie one after the other, `stride` vectors apart; within one of them
     elements are adjacent, whatever their size. All lanes have the same operands.
 
     ```mlir
-    %a = gantry.load_matrix %pool[%at] stride 20 : memref<2560xi32, #spirv.storage_class<Workgroup>>
+    %a = gantry.load_matrix %pool[%at] stride 5 : memref<640xvector<4xi32>, #spirv.storage_class<Workgroup>>
         -> !spirv.coopmatrix<16x16xf16, Subgroup, MatrixA>
     ```
   }];
-  let arguments = (ins Arg<MemRefRankOf<[I32], [1]>, "", [MemRead]>:$pool, Index:$at, I64Attr:$stride,
-      UnitAttr:$columns);
+  let arguments = (ins Arg<MemRefRankOf<[VectorOfLengthAndType<[4], [I32]>], [1]>, "", [MemRead]>:$pool,
+      Index:$at, I64Attr:$stride, UnitAttr:$columns);
   let results = (outs AnyType:$matrix);
   let assemblyFormat = [{
     $pool `[` $at `]` `stride` $stride (`columns` $columns^)? attr-dict `:` type($pool) `->` type($matrix)
@@ -92,11 +92,12 @@ def Gantry_StoreMatrixOp : Gantry_Op<"store_matrix"> {
     The counterpart of load_matrix, by rows.
 
     ```mlir
-    gantry.store_matrix %sum, %pool[%at] stride 20
-        : !spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>, memref<2560xi32, #spirv.storage_class<Workgroup>>
+    gantry.store_matrix %sum, %pool[%at] stride 5
+        : !spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>, memref<640xvector<4xi32>, #spirv.storage_class<Workgroup>>
     ```
   }];
-  let arguments = (ins AnyType:$matrix, Arg<MemRefRankOf<[I32], [1]>, "", [MemWrite]>:$pool, Index:$at,
+  let arguments = (ins AnyType:$matrix,
+      Arg<MemRefRankOf<[VectorOfLengthAndType<[4], [I32]>], [1]>, "", [MemWrite]>:$pool, Index:$at,
       I64Attr:$stride);
   let assemblyFormat = [{
     $matrix `,` $pool `[` $at `]` `stride` $stride attr-dict `:` type($matrix) `,` type($pool)

@@ -47,22 +47,18 @@ mlir::LogicalResult DispatchOp::verify() {
   return mlir::success();
 }
 
-/// What Vulkan asks of matrices in memory (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986):
-/// each row, or column, begins at a multiple of 16 bytes, or of its own size where that is less.
+/// Vulkan wants rows, or columns, to begin at multiples of 16 bytes
+/// (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986), as vectors of four words do.
 static mlir::LogicalResult verifyMatrix(mlir::Operation *op, mlir::Type type, int64_t stride,
                                         bool columns) {
-  constexpr int64_t kWordBits = 32, kAlignedWords = 4;
+  constexpr int64_t kVectorBits = 128;
   auto matrix = mlir::dyn_cast<mlir::spirv::CooperativeMatrixType>(type);
   if (!matrix)
     return op->emitOpError() << type << " is no cooperative matrix";
-  const int64_t length = columns ? matrix.getRows() : matrix.getColumns();
-  const int64_t words =
-      std::max<int64_t>(1, length * matrix.getElementType().getIntOrFloatBitWidth() / kWordBits);
-  if (stride < words)
-    return op->emitOpError() << "a stride of " << stride << " words for " << words;
-  if (stride % std::min(words, kAlignedWords) != 0)
-    return op->emitOpError() << "a stride of " << stride << " words, which is no multiple of "
-                             << std::min(words, kAlignedWords);
+  const int64_t bits = (columns ? matrix.getRows() : matrix.getColumns()) *
+                       static_cast<int64_t>(matrix.getElementType().getIntOrFloatBitWidth());
+  if (stride * kVectorBits < bits)
+    return op->emitOpError() << "a stride of " << stride << " vectors for " << bits / 8 << " bytes";
   return mlir::success();
 }
 

@@ -260,10 +260,13 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     if (staged) {
       MemRefLayoutAttrInterface layout;
       auto shared = spirv::StorageClassAttr::get(&getContext(), spirv::StorageClass::Workgroup);
-      // Words that hold two halves each are no floats: some devices change what looks denormal.
-      const Type word = tile.matrix ? Type(builder.getI32Type()) : Type(builder.getF32Type());
+      // Matrices want rows at multiples of 16 bytes; words that hold halves are no floats, for some
+      // devices change what looks denormal.
+      const Type element = tile.matrix ? Type(VectorType::get({4}, builder.getI32Type()))
+                                       : Type(builder.getF32Type());
+      const int64_t bytes = tile.matrix ? 16 : 4;
       evaluator.setPool(builder.create<memref::AllocOp>(
-          loc, MemRefType::get({choice.sharedBytes / 4}, word, layout, shared)));
+          loc, MemRefType::get({choice.sharedBytes / bytes}, element, layout, shared)));
     }
     evaluator.run(coordinates, entry->getArgument(staged && !tile.matrix ? first + 2 : first + 3),
                   entry->getArgument(first + 4));

@@ -234,7 +234,7 @@ private:
     mlir::OpOperand *operand = nullptr;
     bool isA = false;               // a: rows of the tile; b: columns
     bool stepsInner = false;        // steps are adjacent, else rows (columns) of the tile
-    int64_t offset = 0, stride = 0; // in words
+    int64_t offset = 0, stride = 0; // in vectors of 16 bytes
   };
   struct MatrixPlaces {
     IndexExpr down, across;      // the subgroup's, in the tile
@@ -255,7 +255,9 @@ private:
   mlir::Value loadMatrix(const MatrixOperand &staged, const IndexExpr &place, int64_t step);
   void multiplyStage(llvm::ArrayRef<MatrixOperand> operands, Values &sums);
   Values readProduct(mlir::linalg::GenericOp op, llvm::ArrayRef<mlir::Value> sums);
-  void storeHalves(const IndexExpr &word, llvm::ArrayRef<mlir::Value> values);
+  int64_t takeVectors(int64_t count);
+  void storeHalves(const IndexExpr &at, llvm::ArrayRef<mlir::Value> values);
+  Values loadSums(const IndexExpr &at, mlir::Type type);
   Point pointInTile(const IndexExpr &row, const IndexExpr &column);
 
   std::vector<llvm::SmallVector<unsigned>> accumulationGroups(size_t count) const;

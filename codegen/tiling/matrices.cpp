@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace gantry::codegen {
 
@@ -23,9 +24,10 @@ using namespace mlir;
 namespace {
 
 constexpr int64_t kFour = 4;
-constexpr int64_t kHalvesPerWord = 2;
-// Rows in shared memory are this much apart in addition, so that they begin in different banks.
-constexpr int64_t kPadHalves = 8, kPadWords = 4;
+// Rows are so many vectors further apart than they are long, to begin in different banks.
+constexpr int64_t kPad = 1;
+// Shared memory is vectors of 16 bytes: four words, or eight halves.
+constexpr int64_t kHalves = 8, kHalvesPerWord = 2;
 
 Type matrixType(Type element, int64_t rows, int64_t columns, spirv::CooperativeMatrixUseKHR use) {
   return spirv::CooperativeMatrixType::get(element, static_cast<uint32_t>(rows),
@@ -115,18 +117,22 @@ bool KernelEvaluator::layOperands(linalg::GenericOp op,
     const int64_t places = tile_.extent(isA ? tile_.matrix.rows : tile_.matrix.columns);
     const int64_t inner = operand.stepsInner ? tile_.matrix.depth : places;
     const int64_t outer = operand.stepsInner ? places : tile_.matrix.depth;
-    operand.stride = (inner + kPadHalves) / kHalvesPerWord;
-    operand.offset = takePool(outer * operand.stride);
+    operand.stride = inner / kHalves + kPad;
+    operand.offset = takeVectors(outer * operand.stride);
   }
   return true;
 }
 
-/// Four values as halves in two words.
-void KernelEvaluator::storeHalves(const IndexExpr &word, llvm::ArrayRef<Value> values) {
-  counts_.shared += weight_ * values.size() / kHalvesPerWord;
+/// So many vectors of the pool.
+int64_t KernelEvaluator::takeVectors(int64_t count) { return takePool(count * kFour) / kFour; }
+
+/// Eight values as halves in a vector of the pool.
+void KernelEvaluator::storeHalves(const IndexExpr &at, llvm::ArrayRef<Value> values) {
+  counts_.shared += weight_ * kFour;
   if (!builder_)
     return;
   const auto pair = VectorType::get({kHalvesPerWord}, builder_->getF16Type());
+  llvm::SmallVector<Value> words;
   for (size_t i = 0; i < values.size(); i += kHalvesPerWord) {
     llvm::SmallVector<Value, 2> halves;
     for (Value value : values.slice(i, kHalvesPerWord)) {
@@ -136,11 +142,27 @@ void KernelEvaluator::storeHalves(const IndexExpr &word, llvm::ArrayRef<Value> v
         value = builder_->create<arith::TruncFOp>(loc(), builder_->getF16Type(), value);
       halves.push_back(value);
     }
-    Value bits =
-        builder_->create<spirv::BitcastOp>(loc(), builder_->getI32Type(), groupOf(halves, pair));
-    const IndexExpr at = space_.add(word, IndexExpr(static_cast<int64_t>(i) / kHalvesPerWord));
-    builder_->create<memref::StoreOp>(loc(), bits, pool_, valueOf(at));
+    words.push_back(
+        builder_->create<spirv::BitcastOp>(loc(), builder_->getI32Type(), groupOf(halves, pair)));
   }
+  const Value vector = groupOf(words, VectorType::get({kFour}, builder_->getI32Type()));
+  builder_->create<memref::StoreOp>(loc(), vector, pool_, valueOf(at));
+}
+
+/// Four sums of a vector of the pool.
+Values KernelEvaluator::loadSums(const IndexExpr &at, Type type) {
+  counts_.shared += weight_ * kFour;
+  Values sums(kFour);
+  if (!builder_)
+    return sums;
+  const Value words = builder_->create<memref::LoadOp>(loc(), pool_, valueOf(at));
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    sum = builder_->create<vector::ExtractOp>(loc(), words, static_cast<int64_t>(i));
+    sum = builder_->create<arith::BitcastOp>(loc(), builder_->getF32Type(), sum);
+    if (type.isF16())
+      sum = builder_->create<arith::TruncFOp>(loc(), type, sum);
+  }
+  return sums;
 }
 
 /// The elements of an operand for the steps of the dimensions together from `first` on.
@@ -159,10 +181,10 @@ void KernelEvaluator::stageMatrix(linalg::GenericOp op, const MatrixOperand &sta
   int64_t steps = 1;
   for (unsigned dim : dims)
     steps *= extents[dim].constant;
-  forElements(box, kFour, [&](llvm::ArrayRef<IndexExpr> at) {
+  forElements(box, kHalves, [&](llvm::ArrayRef<IndexExpr> at) {
     std::vector<Point> points;
     llvm::SmallVector<int32_t> within; // the reduction's steps
-    for (int64_t j = 0; j < kFour; ++j) {
+    for (int64_t j = 0; j < kHalves; ++j) {
       const IndexExpr outer = at[0], inner = space_.add(at[1], IndexExpr(j));
       const IndexExpr place = staged.stepsInner ? outer : inner;
       const IndexExpr step = space_.add(first, staged.stepsInner ? inner : outer);
@@ -205,7 +227,7 @@ void KernelEvaluator::stageMatrix(linalg::GenericOp op, const MatrixOperand &sta
             constantLike(builder_->getZeroAttr(value.getType()), value.getType()));
     }
     storeHalves(space_.add(space_.add(IndexExpr(staged.offset), space_.scale(at[0], staged.stride)),
-                           space_.floorDiv(at[1], IndexExpr(kHalvesPerWord))),
+                           space_.floorDiv(at[1], IndexExpr(kHalves))),
                 values);
   });
 }
@@ -220,9 +242,9 @@ Value KernelEvaluator::loadMatrix(const MatrixOperand &staged, const IndexExpr &
     return {};
   const IndexExpr outer = staged.stepsInner ? place : IndexExpr(step);
   const IndexExpr inner = staged.stepsInner ? IndexExpr(step) : place;
-  const IndexExpr at = space_.add(IndexExpr(staged.offset),
-                                  space_.add(space_.scale(outer, staged.stride),
-                                             space_.floorDiv(inner, IndexExpr(kHalvesPerWord))));
+  const IndexExpr at =
+      space_.add(IndexExpr(staged.offset), space_.add(space_.scale(outer, staged.stride),
+                                                      space_.floorDiv(inner, IndexExpr(kHalves))));
   const Type type = matrixType(builder_->getF16Type(), rows, columns,
                                staged.isA ? spirv::CooperativeMatrixUseKHR::MatrixA
                                           : spirv::CooperativeMatrixUseKHR::MatrixB);
@@ -256,10 +278,10 @@ void KernelEvaluator::multiplyStage(llvm::ArrayRef<MatrixOperand> operands, Valu
 Values KernelEvaluator::readProduct(linalg::GenericOp op, llvm::ArrayRef<Value> sums) {
   const MatrixTile &matrix = tile_.matrix;
   const int64_t fours = matrix.fours(), wide = tile_.result[matrix.columns] / kFour;
-  const int64_t stride = matrix.n + kPadWords, words = matrix.m * stride;
+  const int64_t stride = matrix.n / kFour + kPad, vectors = matrix.m * stride;
   const IndexExpr subgroup = space_.add(space_.scale(places_.down, matrix.across), places_.across);
-  const IndexExpr base = space_.add(IndexExpr(takePool(matrix.down * matrix.across * words)),
-                                    space_.scale(subgroup, words));
+  const IndexExpr base = space_.add(IndexExpr(takeVectors(matrix.down * matrix.across * vectors)),
+                                    space_.scale(subgroup, vectors));
   resultInPool_ = true;
   const Type element = cast<RankedTensorType>(op.getResult(0).getType()).getElementType();
   Values result(sums.size() * fours * kFour);
@@ -272,13 +294,11 @@ Values KernelEvaluator::readProduct(linalg::GenericOp op, llvm::ArrayRef<Value> 
     if (builder_)
       builder_->create<StoreMatrixOp>(loc(), sum, pool_, valueOf(base), stride);
     barrier(spirv::Scope::Subgroup);
-    for (int64_t f = 0; f < fours; ++f)
-      for (int64_t c = 0; c < kFour; ++c) {
-        const IndexExpr row = space_.add(IndexExpr(f * matrix.rowsAtOnce()), places_.row);
-        const IndexExpr column = space_.add(space_.scale(places_.four, kFour), IndexExpr(c));
-        const IndexExpr at = space_.add(base, space_.add(space_.scale(row, stride), column));
-        result[(i * fours + f) * wide * kFour + j * kFour + c] = loadFromPool(at, element);
-      }
+    for (int64_t f = 0; f < fours; ++f) {
+      const IndexExpr row = space_.add(IndexExpr(f * matrix.rowsAtOnce()), places_.row);
+      const IndexExpr at = space_.add(base, space_.add(space_.scale(row, stride), places_.four));
+      llvm::copy(loadSums(at, element), result.begin() + ((i * fours + f) * wide + j) * kFour);
+    }
   }
   return result;
 }

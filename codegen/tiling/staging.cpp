@@ -167,8 +167,6 @@ Value KernelEvaluator::loadFromPool(const IndexExpr &address, Type type) {
   if (!builder_)
     return {};
   Value value = builder_->create<memref::LoadOp>(loc(), pool_, valueOf(address));
-  if (value.getType().isInteger(32)) // of kernels that multiply matrices
-    value = builder_->create<arith::BitcastOp>(loc(), builder_->getF32Type(), value);
   if (type.isF32())
     return value;
   if (type.isF16())

@@ -148,7 +148,7 @@ CONVOLUTION = ("n, i, h + y, w + x", "o, i, y, x", "n, o, h, w", "o")
 PRODUCTS = {
     "64x64x64": Product(dict(m=64, n=64, k=64), "m, k", "k, n", "m, n", "n"),
     "130x72x100, sums in f32": Product(dict(m=130, n=72, k=100), "m, k", "k, n", "m, n", "n", "f32"),
-    "large tiles: 136x260x20": Product(dict(m=136, n=260, k=20), "m, k", "k, n", "m, n", "n"),
+    "large tiles: 250x252x24": Product(dict(m=250, n=252, k=24), "m, k", "k, n", "m, n", "n"),
     "odd: 37x45x19": Product(dict(m=37, n=45, k=19), "m, k", "k, n", "m, n", "n"),
     "a few rows: 9x64x48": Product(dict(m=9, n=64, k=48), "m, k", "k, n", "m, n", "n"),
     "second one transposed: 48x40x36": Product(dict(m=48, n=40, k=36), "m, k", "n, k", "m, n", "m"),
@@ -221,7 +221,7 @@ def main():
         return f"{variant['tile']}, {kernel.counts['multiply']} multiplications"
 
     def judged(profile):
-        """The checks see what they are for: another order of operands, a row at an odd place, a barrier that only
+        """The checks see what they are for: another order of operands, rows that overlap, a barrier that only
         subgroups pass, an element too few in a buffer."""
         case = PRODUCTS["64x64x64"]
         model.write_text(case.text())
@@ -244,10 +244,11 @@ def main():
             return struct.pack(f"<{len(words)}I", *words)
 
         multiplied = module.all("CooperativeMatrixMulAddKHR")[0].words
-        odd = next(op.result for op in module.all("Constant") if op.words[0] == 3)
+        one = next(op.result for op in module.all("Constant")
+                   if op.words[0] == 1 and module.op(op.type).name == "TypeInt")
         faults = {
             "uses": lambda: run(change("CooperativeMatrixMulAddKHR", 0, 3, multiplied[1])),
-            "a stride": lambda: run(change("CooperativeMatrixLoadKHR", 0, 5, odd)),
+            "a stride": lambda: run(change("CooperativeMatrixLoadKHR", 0, 5, one)),
             "no barrier between": lambda: run(change("ControlBarrier", last, 1, scopes[3])),
             "is written": lambda: run(data, missing=1),
         }

@@ -79,6 +79,8 @@ class Shared:
                 (first[1] == second[1] and first[3] != second[3]))
 
     def load(self, at, count, lane):
+        if count:
+            return [self.load(at + i, 0, lane) for i in range(count)]
         if at >= len(self.words) or self.words[at] is None:
             raise Wrong(f"word {at} of shared memory is read and was never written")
         if not self.ordered(self.writers[at], lane):
@@ -88,6 +90,10 @@ class Shared:
         return self.words[at]
 
     def store(self, at, value, lane):
+        if isinstance(value, list):
+            for i, word in enumerate(value):
+                self.store(at + i, word, lane)
+            return
         if at >= len(self.words):
             raise Wrong(f"word {at} of {len(self.words)} of shared memory is written")
         for other in self.readers[at] + ([self.writers[at]] if self.writers[at] else []):
@@ -196,7 +202,7 @@ class Kernel:
                 return f"({v[0]}, {v[1]})"
             if self.module.constant(op.words[1]) != 0 or len(v) != 3:
                 raise Wrong("an access to something else than a buffer's elements")
-            return f"({v[0]}, {v[2]} * {width})"
+            return f"({v[0]}, {v[2]} * {width}, {width})"
         if name == "ConvertUToPtr":
             return v[0]
         if name == "Undef":
@@ -333,8 +339,9 @@ class Workgroup:
             return None
 
     def _places(self, pointer, stride, columns, count, length, width):
-        """Word and half of each element, row by row."""
-        memory, at = pointer
+        """Word and half of each element, row by row. stride: in what the pointer points to."""
+        memory, at, size = pointer
+        stride *= size
         per_word = 32 // width
         row_bytes = (count if columns else length) * width // 8
         if memory is not self.shared or at * 4 % min(16, row_bytes):

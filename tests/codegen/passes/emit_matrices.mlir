@@ -19,18 +19,18 @@
 // CHECK-SAME: gantry.matrices = "cooperativeMatrix 16x16x16 f16 f32"
 // CHECK-SAME: gantry.shared_bytes = [[BYTES:[0-9]+]] : i64
 // CHECK-SAME: gantry.subgroup_size = 32
-// CHECK: %[[POOL:.*]] = memref.alloc() : memref<{{[0-9]+}}xi32, #spirv.storage_class<Workgroup>>
+// CHECK: %[[POOL:.*]] = memref.alloc() : memref<{{[0-9]+}}xvector<4xi32>, #spirv.storage_class<Workgroup>>
 // CHECK: scf.for {{.*}} -> (!spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>
 // CHECK: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory>
 // CHECK: memref.load %{{.*}} : memref<?xvector<4xf16>
 // CHECK: spirv.Bitcast %{{.*}} : vector<2xf16> to i32
 // CHECK: memref.store %{{.*}}, %[[POOL]]
 // CHECK: spirv.ControlBarrier <Workgroup>
-// CHECK: gantry.load_matrix %[[POOL]][%{{.*}}] stride 36 : {{.*}} -> !spirv.coopmatrix<16x16xf16, Subgroup, MatrixA>
+// CHECK: gantry.load_matrix %[[POOL]][%{{.*}}] stride 9 : {{.*}} -> !spirv.coopmatrix<16x16xf16, Subgroup, MatrixA>
 // CHECK: gantry.load_matrix %[[POOL]][%{{.*}}] stride {{[0-9]+}} : {{.*}} -> !spirv.coopmatrix<16x16xf16, Subgroup, MatrixB>
 // CHECK: spirv.KHR.CooperativeMatrixMulAdd
 // CHECK: spirv.ControlBarrier <Workgroup>
-// CHECK: gantry.store_matrix %{{.*}}, %[[POOL]][%{{.*}}] stride 20
+// CHECK: gantry.store_matrix %{{.*}}, %[[POOL]][%{{.*}}] stride 5
 // CHECK: spirv.ControlBarrier <Subgroup>, <Subgroup>
 // CHECK: memref.load %[[POOL]]
 // CHECK: memref.store %{{.*}} : memref<?xvector<4xf16>
@@ -54,7 +54,7 @@
 // The memory model that the extension requires: what invocations exchange is not private.
 // BIND: spirv.module Logical Vulkan
 // BIND: spirv.GlobalVariable @subgroup built_in("SubgroupId")
-// BIND: spirv.Store "Workgroup" %{{.*}} ["NonPrivatePointer"] : i32
+// BIND: spirv.Store "Workgroup" %{{.*}} ["NonPrivatePointer"] : vector<4xi32>
 // BIND: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
 // BIND: spirv.KHR.CooperativeMatrixLoad %{{.*}}, %{{.*}}, <RowMajor>, <NonPrivatePointer>
 // BIND: spirv.KHR.CooperativeMatrixMulAdd
