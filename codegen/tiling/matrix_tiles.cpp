@@ -109,9 +109,10 @@ std::vector<TileShape> matrixTiles(const DeviceProfile &profile,
   matrix.n = shape->n;
   matrix.k = shape->k;
   matrix.lanes = profile.matrixSubgroupSize ? profile.matrixSubgroupSize : profile.subgroupSize;
-  // Each lane takes whole fours, and all lanes together whole rows.
-  if (matrix.n % 4 != 0 || matrix.lanes % matrix.foursPerRow() != 0 ||
-      matrix.m % matrix.rowsAtOnce() != 0)
+  // In shared memory matrices are made of vectors of eight halves. Of the sums, each lane takes
+  // whole fours, and all lanes together whole rows.
+  if (matrix.m % 8 != 0 || matrix.n % 8 != 0 || matrix.k % 8 != 0 ||
+      matrix.lanes % matrix.foursPerRow() != 0 || matrix.m % matrix.rowsAtOnce() != 0)
     return tiles;
   const int64_t longest = *std::max_element(reductionShape.begin(), reductionShape.end());
   const auto limit = static_cast<int64_t>(profile.maxWorkgroupInvocations);
