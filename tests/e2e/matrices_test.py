@@ -24,7 +24,8 @@ from support import Failure, begin_with_folders
 PROFILES = {"vulkan:nvidia-ada": (32, (16, 16, 16)), "vulkan:amd-rdna3": (64, (16, 16, 16)),
             "vulkan:intel-arc": (8, (8, 8, 16))}
 
-SEED = 7
+SEED = 7  # of the numbers, and of the random products
+RANDOM = 16
 
 # A product of two tensors: loops, what is read and written by which of them, then an epilogue.
 MODEL = """#a = affine_map<({loops}) -> ({a})>
@@ -165,6 +166,23 @@ PRODUCTS = {
         dict(n=1, o=66, h=7, w=9, i=3, y=5, x=5), "n, i, h * 2 + y, w * 2 + x", *CONVOLUTION[1:], "f32", pad=2),
 }
 
+def random_product(source):
+    """A product of any sizes that matrices are worth it for."""
+    any_of = lambda low, high: source.randint(low, high)
+    total = source.choice(["f16", "f32"])
+    kind = source.choice(["plain", "transposed", "batched", "convolution"])
+    if kind == "plain":
+        return Product(dict(m=any_of(17, 140), n=any_of(17, 140), k=any_of(8, 90)), "m, k", "k, n", "m, n", "n", total)
+    if kind == "transposed":
+        return Product(dict(m=any_of(17, 90), n=any_of(17, 90), k=any_of(8, 90)), "k, m", "n, k", "m, n", "m", total)
+    if kind == "batched":
+        return Product(dict(b=any_of(1, 4), m=any_of(17, 50), n=any_of(17, 50), k=any_of(8, 60)),
+                       "b, m, k", "b, k, n", "b, m, n", "n", total)
+    step, window = any_of(1, 2), any_of(1, 3)
+    sizes = dict(n=any_of(1, 2), o=any_of(17, 40), h=any_of(4, 9), w=any_of(4, 9), i=any_of(8, 24), y=window, x=window)
+    return Product(sizes, f"n, i, h * {step} + y, w * {step} + x", *CONVOLUTION[1:], total, pad=any_of(0, window // 2))
+
+
 def main():
     test, folders = begin_with_folders(__doc__)
     model, artifact, dumps = (test.folder / name for name in ("product.mlir", "product.gantry", "dumps"))
@@ -219,6 +237,22 @@ def main():
                 raise Failure(f"{len(wrong)} of {len(expected)} elements; {i} is {result.values[i]} instead of "
                               f"{expected[i]} ({variant['tile']})")
         return f"{variant['tile']}, {kernel.counts['multiply']} multiplications"
+
+    def run_random():
+        """Most of them must be multiplied by matrices; where another tile is cheaper, there is nothing to run."""
+        source, ran = random.Random(SEED), 0
+        for _ in range(RANDOM):
+            case, profile = random_product(source), source.choice(list(PROFILES))
+            model.write_text(case.text())
+            if compile_for(model, profile)[1]:
+                try:
+                    guarded(run_product, case, profile)
+                except Failure as failure:
+                    raise Failure(f"{profile}, {case.sizes}: {failure}") from failure
+                ran += 1
+        if ran < RANDOM * 2 // 3:
+            raise Failure(f"only {ran} of {RANDOM} are multiplied by matrices")
+        return f"{ran} of {RANDOM}"
 
     def judged(profile):
         """The checks see what they are for: another order of operands, rows that overlap, a barrier that only
@@ -300,6 +334,7 @@ def main():
     for name, case in PRODUCTS.items():
         for profile in PROFILES:
             test.check(f"{name}, {profile}", guarded, run_product, case, profile)
+    test.check(f"random products, seed {SEED}", run_random)
     for profile in PROFILES:
         test.check(f"faults are seen, {profile}", guarded, judged, profile)
     for limit in (4096, 8192, 16384):
