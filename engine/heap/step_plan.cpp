@@ -122,20 +122,20 @@ HeapCode StepPlan::makePlan() {
   arena_ = {};
   plan_.clear();
   order_.clear();
-  std::vector<plan::Value> values;
-  std::vector<uint32_t> entries;
-  uint64_t alignment = 256;
-  for (uint32_t i = 0; i < record_.size(); ++i) {
-    const Entry &entry = record_[i];
-    if (entry.last == kNone)
-      continue;
-    alignment = std::max(alignment, entry.alignment);
-    values.push_back(
-        {entry.sizeBytes, std::max<uint64_t>(entry.alignment, 256), entry.first, entry.last});
-    entries.push_back(i);
-  }
+  const auto isPlanned = [](const Entry &entry) { return entry.last != kNone; };
+  std::vector<plan::Value> values(
+      static_cast<size_t>(std::count_if(record_.begin(), record_.end(), isPlanned)));
   if (values.empty())
     return HeapCode::kOk;
+  uint64_t alignment = 256;
+  size_t next = 0;
+  for (const Entry &entry : record_) {
+    if (!isPlanned(entry))
+      continue;
+    alignment = std::max(alignment, entry.alignment);
+    values[next++] = {entry.sizeBytes, std::max<uint64_t>(entry.alignment, 256), entry.first,
+                      entry.last};
+  }
   plan::PlanRequest request;
   const uint64_t bound = plan::lowerBound(values);
   request.enoughBytes = bound + bound / 128;
@@ -152,10 +152,12 @@ HeapCode StepPlan::makePlan() {
   arena.name = heap_.intern("step arena");
   if (const HeapCode code = heap_.allocate(arena, &arena_); code != HeapCode::kOk)
     return code;
-  for (size_t i = 0; i < entries.size(); ++i)
-    record_[entries[i]].offset = planned->offsets[i];
-  for (const Entry &entry : record_)
+  next = 0;
+  for (Entry &entry : record_) {
+    if (isPlanned(entry))
+      entry.offset = planned->offsets[next++];
     plan_.pushBackReserved(entry);
+  }
   for (const uint32_t operation : recordOrder_)
     order_.pushBackReserved(operation);
   ++statistics_.plans;

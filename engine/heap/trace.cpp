@@ -233,6 +233,7 @@ void HeapTrace::describeLive(trace::Describer &describer) {
   snapshot.name = name_;
   std::vector<Note> notes;
   std::vector<trace::SlabEvent> live;
+  uint32_t slabs = 0;
   trace::HeapTotalsEvent totals[kMemoryKinds];
   uint64_t ticks = 0;
   {
@@ -253,9 +254,10 @@ void HeapTrace::describeLive(trace::Describer &describer) {
     notes.swap(notes_);
     snapshot.sequence = heap_.eventSequence;
     ticks = order_.next(trace::readTicks());
+    live.resize(heap_.slabCount);
     for (uint32_t i = 0; i < heap_.slabCount; ++i)
       if (heap_.slabs[i].state.load() != SlabState::kUnused)
-        live.push_back(slabEvent(EventType::kLiveSlab, snapshot.sequence, i, heap_.slabs[i]));
+        live[slabs++] = slabEvent(EventType::kLiveSlab, snapshot.sequence, i, heap_.slabs[i]);
     for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
       totals[kind] = trace::makeEvent<trace::HeapTotalsEvent>(EventType::kHeapTotals);
       totals[kind].header.heap = id_;
@@ -275,9 +277,9 @@ void HeapTrace::describeLive(trace::Describer &describer) {
     }
   describer.cut(ticks);
   describer.add(snapshot);
-  for (trace::SlabEvent &event : live) {
-    event.header.heap = id_;
-    describer.add(event);
+  for (uint32_t i = 0; i < slabs; ++i) {
+    live[i].header.heap = id_;
+    describer.add(live[i]);
   }
   for (const Note &note : notes) {
     if (!note.live)
