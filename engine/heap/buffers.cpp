@@ -220,10 +220,12 @@ HeapCode HeapImpl::allocateSlowly(const BufferRequest &request, BufferHandle *bu
   if (index == kNone)
     return HeapCode::kHostExhausted;
   Found found;
-  Pool &pool = poolFor(request.kind, request.sizeBytes, *cache);
+  Pool &pool = poolFor(request.kind, request.sizeBytes, cache->index);
   uint32_t reused = kNone;
   if (!request.orderedAfter.empty() && !request.dedicated)
-    reused = takeOrdered(pool, request, *cache, &found);
+    for (uint32_t i = 0; i < kShards && reused == kNone; ++i)
+      reused = takeOrdered(poolFor(request.kind, request.sizeBytes, cache->index + i), request,
+                           *cache, &found);
   if (reused != kNone) {
     giveSlot(*cache, index);
     index = reused;
@@ -413,7 +415,7 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
   const uint64_t place = slot.place.load(std::memory_order_relaxed);
   ThreadCache *cache = cacheOfThread();
   if (cache != nullptr) {
-    cache->kinds[info.kind].counters.remove(static_cast<int64_t>(info.sizeBytes));
+    countReleased(*cache, info.kind, info.sizeBytes);
   } else {
     totals[info.kind].liveBytes.fetch_sub(static_cast<int64_t>(info.sizeBytes));
     totals[info.kind].liveBuffers.fetch_sub(1);

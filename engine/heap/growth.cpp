@@ -37,16 +37,20 @@ bool HeapImpl::tryPool(Pool &pool, uint64_t sizeBytes, uint64_t alignment, uint3
   return true;
 }
 
-// The pool where the request belongs, then every other one of its kind.
-bool HeapImpl::tryKind(const BufferRequest &request, Pool &preferred, uint32_t index,
-                       Found *found) {
-  if (tryPool(preferred, request.sizeBytes, request.alignment, index, found))
-    return true;
+// Other threads' pools of the kind: under pressure all of them; else those of the request's size
+// that are at rest, since threads that work in one pool wait for each other all the time.
+bool HeapImpl::tryOthers(const BufferRequest &request, const Pool &own, bool pressed,
+                         uint32_t index, Found *found) {
   const uint32_t first = static_cast<uint32_t>(request.kind) * kPoolsPerKind;
-  for (uint32_t i = first; i < first + kPoolsPerKind; ++i)
-    if (pools[i] != &preferred &&
-        tryPool(*pools[i], request.sizeBytes, request.alignment, index, found))
-      return true;
+  for (uint32_t i = first; i < first + kPoolsPerKind; ++i) {
+    Pool &pool = *pools[i];
+    if (&pool == &own || (!pressed && (pool.small != own.small || !pool.isAtRest())) ||
+        !pool.tlsf.mayFit(request.sizeBytes) ||
+        !tryPool(pool, request.sizeBytes, request.alignment, index, found))
+      continue;
+    pool.seenBytes = pool.tlsf.usedBytes();
+    return true;
+  }
   return false;
 }
 
@@ -131,7 +135,8 @@ HeapCode HeapImpl::findStorage(ThreadCache &cache, const BufferRequest &request,
                                Found *found) {
   if (!request.dedicated && request.sizeBytes <= kSmallBytes) {
     leaveAll(cache);
-    if (tryMagazines(cache, poolFor(request.kind, request.sizeBytes, cache), request, index, found))
+    if (tryMagazines(cache, poolFor(request.kind, request.sizeBytes, cache.index), request, index,
+                     found))
       return HeapCode::kOk;
     if (found->code == HeapCode::kHostExhausted)
       return found->code;
@@ -146,12 +151,10 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
   const auto kind = static_cast<uint32_t>(request.kind);
   if (gpu->isLost())
     return HeapCode::kDeviceLost;
-  Pool &pool = poolFor(request.kind, request.sizeBytes, cache);
+  Pool &pool = poolFor(request.kind, request.sizeBytes, cache.index);
   bool pending = false;
-  for (uint32_t i = kind * kPoolsPerKind; i < (kind + 1) * kPoolsPerKind && !pending; ++i) {
-    const Locked lockedPool(pools[i]->lock);
-    pending = pools[i]->pendingCount != 0;
-  }
+  for (uint32_t i = kind * kPoolsPerKind; i < (kind + 1) * kPoolsPerKind; ++i)
+    pending = pending || pools[i]->pendingCount != 0;
   if (pending) {
     if (const HeapCode code = refreshCompleted(); code != HeapCode::kOk)
       return code;
@@ -165,7 +168,8 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
   if (dedicated && reuseDedicated(request, found))
     return HeapCode::kOk;
 
-  // Empty slabs go first where the heap would pass its slack.
+  // Where the heap would pass its slack, ranges of threads at rest are taken first, and empty slabs
+  // go.
   const KindTotals &all = totals[kind];
   const uint64_t reserved = all.reservedBytes.load(std::memory_order_relaxed);
   const uint64_t live = static_cast<uint64_t>(std::max<int64_t>(
@@ -176,8 +180,11 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
   const uint64_t step =
       dedicated ? Retention::round(request.sizeBytes)
                 : std::max(needOf(request), all.retention.slabBytes(pool.small, reserved));
-  if (reserved + step > target)
+  if (reserved + step > target) {
+    if (!request.dedicated && tryOthers(request, pool, false, index, found))
+      return HeapCode::kOk;
     releaseEmpty(0, kind, reserved + step - target);
+  }
 
   const HeapCode code =
       dedicated ? growDedicated(request, found) : grow(pool, request, index, false, found);
@@ -197,7 +204,8 @@ HeapCode HeapImpl::climb(ThreadCache &cache, const BufferRequest &request, Pool 
   const auto kind = static_cast<uint32_t>(request.kind);
   const bool dedicated = request.dedicated || request.sizeBytes >= options.dedicatedBytes;
   const auto attempt = [&]() {
-    if (!request.dedicated && tryKind(request, pool, index, found))
+    if (!request.dedicated && (tryPool(pool, request.sizeBytes, request.alignment, index, found) ||
+                               tryOthers(request, pool, true, index, found)))
       return HeapCode::kOk;
     if (dedicated && reuseDedicated(request, found))
       return HeapCode::kOk;

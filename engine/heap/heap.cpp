@@ -69,8 +69,9 @@ Result<HeapPtr> Heap::create(std::shared_ptr<device::Device> device, const HeapO
     return noMemory;
   bool made = true;
   for (uint32_t i = 0; i < kPools && made; ++i) {
-    impl->pools[i] = hostNew<Pool>(options.host, options.host, static_cast<uint16_t>(i),
-                                   static_cast<uint8_t>(i / kPoolsPerKind), i % kPoolsPerKind != 0);
+    impl->pools[i] =
+        hostNew<Pool>(options.host, options.host, static_cast<uint16_t>(i),
+                      static_cast<uint8_t>(i / kPoolsPerKind), i % kPoolsPerKind >= kShards);
     made = impl->pools[i] != nullptr;
   }
   registerHeap(*impl);

@@ -21,11 +21,11 @@
 
 namespace gantry::heap {
 
-inline constexpr uint32_t kShards = 4; // small pools per kind
-inline constexpr uint32_t kPoolsPerKind = 1 + kShards;
+inline constexpr uint32_t kShards = 4; // of the pools of a kind: a thread keeps to one of them
+inline constexpr uint32_t kPoolsPerKind = 2 * kShards; // for large sizes, then for small ones
 inline constexpr uint32_t kPools = kMemoryKinds * kPoolsPerKind;
 inline constexpr uint64_t kSmallBytes =
-    64 << 10; // sizes up to it live in small pools, larger ones in the large pool
+    64 << 10; // sizes up to it live in small pools, larger ones in large pools
 inline constexpr uint32_t kMaxNames = 65536;
 
 struct NameEntry {
@@ -177,11 +177,12 @@ struct HeapImpl final : Heap {
     const Locked locked(slotLock);
     return slotCount;
   }
-  Pool &poolFor(MemoryKind kind, uint64_t sizeBytes, const ThreadCache &cache) const {
-    const uint32_t first = static_cast<uint32_t>(kind) * kPoolsPerKind;
-    return *pools[sizeBytes <= kSmallBytes ? first + 1 + cache.index % kShards : first];
+  /// Where a request belongs, of a thread whose cache has that index.
+  Pool &poolFor(MemoryKind kind, uint64_t sizeBytes, uint32_t cache) const {
+    return *pools[static_cast<uint32_t>(kind) * kPoolsPerKind +
+                  (sizeBytes <= kSmallBytes ? kShards : 0) + cache % kShards];
   }
-  /// The pool that guards what lies there; a dedicated slab belongs to the large pool of its kind.
+  /// The pool that guards what lies there; dedicated slabs belong to the first pool of their kind.
   Pool &poolAt(uint64_t place) const { return *pools[slabs[slabOf(place)].pool]; }
   void freeRange(Pool &pool, uint32_t block, uint64_t place); // under the pool's lock
   ThreadCache *cacheOfThread() {
@@ -196,6 +197,7 @@ struct HeapImpl final : Heap {
 
   // thread_cache.cpp
   void publish(ThreadCache &cache, uint32_t kind);
+  void countReleased(ThreadCache &cache, uint32_t kind, uint64_t sizeBytes);
   void flush(ThreadCache &cache, uint32_t kind);
   void flushAll(ThreadCache &cache);
   bool flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin);
@@ -223,7 +225,7 @@ struct HeapImpl final : Heap {
   void freeSlab(uint32_t index);
   bool takeOut(Slab &slab);
   uint64_t releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes = UINT64_MAX);
-  uint64_t emptyBytesOf(Pool &pool) const;
+  uint64_t emptyBytesOf(const Pool &pool) const;
   uint64_t emptyBytes(uint32_t kind) const;
   void remember(const Status &status);
   HeapCode codeOf(const Status &status);
@@ -234,7 +236,8 @@ struct HeapImpl final : Heap {
   HeapCode findStorageLocked(ThreadCache &cache, const BufferRequest &request, uint32_t index,
                              Found *found);
   bool tryPool(Pool &pool, uint64_t sizeBytes, uint64_t alignment, uint32_t index, Found *found);
-  bool tryKind(const BufferRequest &request, Pool &preferred, uint32_t index, Found *found);
+  bool tryOthers(const BufferRequest &request, const Pool &own, bool pressed, uint32_t index,
+                 Found *found);
   HeapCode grow(Pool &pool, const BufferRequest &request, uint32_t index, bool tight, Found *found);
   HeapCode growDedicated(const BufferRequest &request, Found *found);
   bool reuseDedicated(const BufferRequest &request, Found *found);

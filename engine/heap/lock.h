@@ -46,6 +46,25 @@ private:
   std::atomic<bool> taken_{false};
 };
 
+/// A value that is written under its owner's lock alone, and at which anybody may look without it:
+/// what he sees may be old.
+template <typename T> class Watched {
+public:
+  Watched(T value) : value_(value) {}
+  operator T() const { return value_.load(std::memory_order_relaxed); }
+  Watched &operator=(T value) {
+    value_.store(value, std::memory_order_relaxed);
+    return *this;
+  }
+  Watched &operator+=(T value) { return *this = *this + value; }
+  Watched &operator-=(T value) { return *this = *this - value; }
+  Watched &operator|=(T value) { return *this = *this | value; }
+  Watched &operator&=(T value) { return *this = *this & value; }
+
+private:
+  std::atomic<T> value_;
+};
+
 template <typename L> class Locked {
 public:
   explicit Locked(L &lock) : lock_(lock) { lock_.lock(); }

@@ -57,7 +57,7 @@ void HeapImpl::addPending(Pool &pool, uint32_t index, std::span<const TimelinePo
     tails[bin].previousInBin = index;
   bin = index;
   pool.pendingBytes += sizeBytes;
-  ++pool.pendingCount;
+  pool.pendingCount += 1;
 }
 
 // Takes up pending neighbours with the same points, so that larger requests find them.
@@ -99,13 +99,15 @@ void HeapImpl::removePending(Pool &pool, uint32_t index) {
   (tail.previousInBin == kNone ? pool.bins[binOf(sizeBytes)]
                                : tails[tail.previousInBin].nextInBin) = tail.nextInBin;
   pool.pendingBytes -= sizeBytes;
-  --pool.pendingCount;
+  pool.pendingCount -= 1;
 }
 
 // The slot of a pending range that the request may have at once, or kNone. What is left of a larger
 // range stays pending, under the points of the whole.
 uint32_t HeapImpl::takeOrdered(Pool &pool, const BufferRequest &request, ThreadCache &cache,
                                Found *found) {
+  if (pool.pendingCount == 0)
+    return kNone;
   uint64_t points[kMaxTimelines];
   for (uint32_t t = 0; t < kMaxTimelines; ++t)
     points[t] = completed[t].load(std::memory_order_acquire);
@@ -185,9 +187,10 @@ void HeapImpl::reclaim(Pool &pool) {
 
 void HeapImpl::reclaimAll() {
   for (Pool *pool : pools) {
+    if (pool->pendingCount == 0)
+      continue;
     const Locked locked(pool->lock);
-    if (pool->pendingCount != 0)
-      reclaim(*pool);
+    reclaim(*pool);
   }
 }
 
@@ -206,6 +209,8 @@ HeapCode HeapImpl::refreshCompleted() {
 HeapCode HeapImpl::waitForPending() {
   uint64_t last = 0;
   for (Pool *pool : pools) {
+    if (pool->pendingCount == 0)
+      continue;
     const Locked locked(pool->lock);
     for (uint32_t i = pool->oldestPending; i != kNone; i = tails[i].newerPending)
       last = std::max(last, tails[i].points[0]);

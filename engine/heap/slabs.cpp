@@ -101,14 +101,13 @@ void HeapImpl::freeSlab(uint32_t index) {
 }
 
 // Bytes of the pool's slabs that are empty; a large pool answers for dedicated ones too.
-uint64_t HeapImpl::emptyBytesOf(Pool &pool) const {
-  const Locked locked(pool.lock);
+uint64_t HeapImpl::emptyBytesOf(const Pool &pool) const {
   return pool.tlsf.emptyBytes() + pool.dedicatedFreeBytes;
 }
 
 uint64_t HeapImpl::emptyBytes(uint32_t kind) const {
   uint64_t bytes = 0;
-  for (Pool *pool : pools)
+  for (const Pool *pool : pools)
     if (kind == kNone || pool->kind == kind)
       bytes += emptyBytesOf(*pool);
   return bytes;
@@ -138,7 +137,7 @@ uint64_t HeapImpl::releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enou
   uint64_t gone = 0;
   for (const bool small : {false, true}) {
     uint64_t here = 0; // at most, in the pools of this pass
-    for (Pool *pool : pools)
+    for (const Pool *pool : pools)
       if (pool->small == small && (kind == kNone || pool->kind == kind))
         here += emptyBytesOf(*pool);
     for (uint32_t i = 0; i < slabCount && here != 0 && gone < enoughBytes && empty > keepBytes;
@@ -146,6 +145,7 @@ uint64_t HeapImpl::releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enou
       Slab &slab = slabs[i];
       if (slab.state == SlabState::kUnused || slab.state == SlabState::kDedicated ||
           (kind != kNone && slab.kind != kind) || pools[slab.pool]->small != small ||
+          emptyBytesOf(*pools[slab.pool]) < slab.sizeBytes ||
           slab.sizeBytes / kMostOverEnough > enoughBytes - gone || !takeOut(slab))
         continue;
       gone += slab.sizeBytes;

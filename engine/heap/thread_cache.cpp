@@ -11,6 +11,7 @@ constinit thread_local CurrentCache currentCache;
 namespace {
 
 constexpr uint64_t kMostCached = 4096;
+constexpr int64_t kLatestPublishBytes = 16 << 20;
 constexpr uint32_t kHeapsPerThread = 8; // caches that a thread keeps; the oldest gives way
 
 Lock liveHeapsLock;
@@ -61,7 +62,7 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
   for (uint32_t i = 0; i < kMemoryKinds; ++i) {
     ThreadCache::KindCache &kind = cache->kinds[i];
     kind.plainInfo = SlotInfo::pack(0, 0, static_cast<uint8_t>(i), kGranuleLog2, false);
-    kind.small = &heap.poolFor(static_cast<MemoryKind>(i), 1, *cache);
+    kind.small = &heap.poolFor(static_cast<MemoryKind>(i), 1, cache->index);
     cache->bins[i].fill(kNone);
     kind.limitBytes = static_cast<int64_t>(heap.options.magazineBytes);
   }
@@ -133,7 +134,7 @@ HeapCode HeapImpl::leave(ThreadCache &cache, uint32_t index) {
   const Leaving &half = cache.leaving[(at + kLeaving / 2) % kLeaving];
   cache.leaving[at % kLeaving] = {index, slot.block, &pool, bytes};
   ThreadCounters &counters = cache.kinds[pool.kind].counters;
-  counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
+  countReleased(cache, pool.kind, SlotInfo::sizeOf(word));
   {
     const Locked locked(pool.lock);
     pool.tlsf.prefetch(slot.block);
@@ -203,6 +204,14 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
                kMostCached * usual);
   cache.kinds[kind].limitBytes =
       static_cast<int64_t>(options.magazineBytes == 0 ? 0 : std::max(options.magazineBytes, share));
+}
+
+// One buffer less. A thread that has released much says so, or the peak of all would seem higher.
+void HeapImpl::countReleased(ThreadCache &cache, uint32_t kind, uint64_t sizeBytes) {
+  ThreadCounters &counters = cache.kinds[kind].counters;
+  counters.remove(static_cast<int64_t>(sizeBytes));
+  if (counters.liveBytes.load(std::memory_order_relaxed) <= -kLatestPublishBytes) [[unlikely]]
+    publish(cache, kind);
 }
 
 // Gives the ranges of one size back to their pools; false where there is none.

@@ -335,12 +335,17 @@ Tlsf::Range Tlsf::at(uint32_t index) const {
 uint64_t Tlsf::largestFreeBytes() const {
   if (firstBits_ == 0)
     return 0;
-  const auto first = static_cast<uint32_t>(std::bit_width(firstBits_)) - 1;
+  const auto first = static_cast<uint32_t>(std::bit_width<uint64_t>(firstBits_)) - 1;
   const auto second = static_cast<uint32_t>(std::bit_width(secondBits_[first])) - 1;
   uint64_t largest = 0;
   for (uint32_t i = heads_[first][second]; i != kNone; i = blocks_[i].nextFree)
     largest = blocks_[i].size > largest ? blocks_[i].size : largest;
   return bytes(largest);
+}
+
+bool Tlsf::mayFit(uint64_t sizeBytes) const {
+  const uint64_t size = ((sizeBytes - 1) >> granuleLog2_) + 1;
+  return size <= kMaxGranules && firstBits_ >> listOf(size).first != 0;
 }
 
 Tlsf::Statistics Tlsf::statistics() const {

@@ -18,6 +18,7 @@
 
 #include "engine/base/host_memory.h"
 #include "engine/heap/index_set.h"
+#include "engine/heap/lock.h"
 
 #include <array>
 #include <cstdint>
@@ -112,9 +113,12 @@ public:
 
   uint64_t usedBytes() const { return bytes(used_); }
   uint64_t regionBytes() const { return bytes(total_); }
-  /// Of regions none of which is taken.
+  /// Of regions none of which is taken. Any thread may ask, at any time.
   uint64_t emptyBytes() const { return bytes(empty_); }
   uint64_t largestFreeBytes() const;
+  /// Whether a free range may be large enough: false is certain, true a guess. Any thread may ask,
+  /// at any time.
+  bool mayFit(uint64_t sizeBytes) const;
   Statistics statistics() const;
 
   /// Rechecks every invariant (neighbours, merging, sums, lists, bitmaps). nullptr, or what is
@@ -168,7 +172,7 @@ private:
                               uint32_t &free) const;
 
   uint32_t granuleLog2_;
-  uint64_t firstBits_ = 0;
+  Watched<uint64_t> firstBits_ = 0;
   std::array<uint32_t, kFirst> secondBits_{};
   std::array<std::array<uint32_t, kSecond>, kFirst> heads_;
   HostArray<Block> blocks_;
@@ -176,9 +180,9 @@ private:
   IndexSet unused_; // records
   uint32_t unusedRegions_ = kNone;
   uint32_t regionCount_ = 0;
-  uint64_t used_ = 0; // granules
+  Watched<uint64_t> used_ = 0; // granules
   uint64_t total_ = 0;
-  uint64_t empty_ = 0; // of total_, in regions that are all free
+  Watched<uint64_t> empty_ = 0; // of total_, in regions that are all free
   uint32_t usedBlocks_ = 0;
   uint32_t freeBlocks_ = 0;
   bool hostExhausted_ = false;

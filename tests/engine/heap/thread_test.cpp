@@ -135,6 +135,74 @@ TEST_F(ThreadTest, OfTheOwnerAndAnotherOneWins) {
   }
 }
 
+// A thread that works, and then rests while this one goes on, in a pool of its own.
+class RestingThread {
+public:
+  template <typename Work> explicit RestingThread(const Work &work) {
+    thread_ = std::thread([this, work] {
+      work();
+      state_ = 1;
+      state_.notify_all();
+      state_.wait(1);
+    });
+    state_.wait(0);
+  }
+  ~RestingThread() {
+    state_ = 2;
+    state_.notify_all();
+    thread_.join();
+  }
+
+private:
+  std::atomic<int> state_{0};
+  std::thread thread_;
+};
+
+TEST_F(ThreadTest, MemoryOfAThreadAtRestServesOthers) {
+  for (const uint64_t size : {kMiB, 16 * kKiB}) { // a large pool's, a small one's
+    make();
+    drop(take(size)); // this thread is there first
+    std::vector<BufferHandle> left;
+    const uint64_t count = 128 * kMiB / size;
+    const RestingThread other([&] {
+      std::vector<BufferHandle> all;
+      for (uint64_t i = 0; i < count; ++i)
+        all.push_back(take(size));
+      for (uint64_t i = 0; i < count; ++i) {
+        if (i % 8 == 0)
+          left.push_back(all[i]);
+        else
+          drop(all[i]);
+      }
+    });
+    const uint64_t before = stats().reservedBytes;
+    for (uint64_t i = 0; i < count / 2; ++i)
+      left.push_back(take(size));
+    EXPECT_LE(stats().reservedBytes, before + 32 * kMiB);
+    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    for (const BufferHandle buffer : left)
+      drop(buffer);
+  }
+}
+
+TEST_F(ThreadTest, PendingMemoryOfAnotherThreadServesWhatIsOrderedAfterIt) {
+  const TimelinePoint point{heap->addTimeline(), 7};
+  drop(take(2 * kMiB));
+  uint64_t address = 0;
+  const RestingThread other([&] {
+    const BufferHandle buffer = take(kMiB);
+    address = placed(buffer).address;
+    drop(buffer, {&point, 1});
+  });
+  BufferRequest request;
+  request.sizeBytes = kMiB;
+  request.orderedAfter = {&point, 1};
+  const BufferHandle buffer = take(request);
+  EXPECT_EQ(placed(buffer).address, address);
+  drop(buffer);
+  EXPECT_EQ(heap->advance(point.timeline, point.value), HeapCode::kOk);
+}
+
 TEST_F(ThreadTest, ThreadsOutliveHeapsAndHeapsThreads) {
   for (int i = 0; i < 20; ++i) {
     auto other = Heap::create(gpu, {}).take();

@@ -24,6 +24,8 @@ TEST(Tlsf, PlacesRoundsAndMerges) {
   EXPECT_EQ(tlsf.sizeOf(a), 256U);
   EXPECT_EQ(tlsf.sizeOf(b), 512U);
   EXPECT_EQ(tlsf.usedBytes(), 768U);
+  EXPECT_TRUE(tlsf.mayFit(kMiB - 768));
+  EXPECT_FALSE(tlsf.mayFit(2 * kMiB));
   EXPECT_EQ(tlsf.validate(), nullptr);
   EXPECT_FALSE(tlsf.removeRegion(region));
   EXPECT_TRUE(tlsf.free(a));
@@ -33,6 +35,7 @@ TEST(Tlsf, PlacesRoundsAndMerges) {
   EXPECT_EQ(tlsf.statistics().freeBlocks, 1U);
   EXPECT_TRUE(tlsf.removeRegion(region));
   EXPECT_EQ(tlsf.allocate(1, 1), Tlsf::kNone);
+  EXPECT_FALSE(tlsf.mayFit(1));
   EXPECT_EQ(tlsf.validate(), nullptr);
 }
 
