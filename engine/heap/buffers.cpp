@@ -257,6 +257,10 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
   slot.place.store(found.place, std::memory_order_relaxed);
   slot.block = found.block;
   ThreadCounters &counters = cache.kinds[info.kind].counters;
+  KindTotals &all = totals[info.kind];
+  all.retention.noteLive(all.liveBytes.load(std::memory_order_relaxed) +
+                             counters.liveBytes.load(std::memory_order_relaxed),
+                         all.peakLiveBytes.load(std::memory_order_relaxed));
   counters.add(static_cast<int64_t>(request.sizeBytes));
   if (counters.highBytes.load(std::memory_order_relaxed) >= kPublishBytes)
     publish(cache, info.kind);

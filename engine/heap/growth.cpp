@@ -164,27 +164,26 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
     return HeapCode::kOk;
   if (found->code == HeapCode::kHostExhausted)
     return found->code;
+  KindTotals &all = totals[kind];
+  const uint64_t live = static_cast<uint64_t>(std::max<int64_t>(
+      all.peakLiveBytes.load(std::memory_order_relaxed),
+      all.liveBytes.load(std::memory_order_relaxed) + static_cast<int64_t>(request.sizeBytes)));
+  const uint64_t peakReserved = all.peakReservedBytes.load(std::memory_order_relaxed);
+  all.retention.beginGrowth(live, peakReserved);
+  if (!request.dedicated && tryOthers(request, pool, false, index, found))
+    return HeapCode::kOk;
   const bool dedicated = request.dedicated || request.sizeBytes >= options.dedicatedBytes;
   if (dedicated && reuseDedicated(request, found))
     return HeapCode::kOk;
 
-  // Where the heap would pass its slack, ranges of threads at rest are taken first, and empty slabs
-  // go.
-  const KindTotals &all = totals[kind];
+  // Empty slabs go first where the heap would pass its slack.
   const uint64_t reserved = all.reservedBytes.load(std::memory_order_relaxed);
-  const uint64_t live = static_cast<uint64_t>(std::max<int64_t>(
-      all.peakLiveBytes.load(std::memory_order_relaxed),
-      all.liveBytes.load(std::memory_order_relaxed) + static_cast<int64_t>(request.sizeBytes)));
-  const uint64_t target = all.retention.targetBytes(
-      live, all.peakReservedBytes.load(std::memory_order_relaxed), options.growthSlack);
+  const uint64_t target = all.retention.targetBytes(live, peakReserved, options.growthSlack);
   const uint64_t step =
       dedicated ? Retention::round(request.sizeBytes)
                 : std::max(needOf(request), all.retention.slabBytes(pool.small, reserved));
-  if (reserved + step > target) {
-    if (!request.dedicated && tryOthers(request, pool, false, index, found))
-      return HeapCode::kOk;
+  if (reserved + step > target)
     releaseEmpty(0, kind, reserved + step - target);
-  }
 
   const HeapCode code =
       dedicated ? growDedicated(request, found) : grow(pool, request, index, false, found);

@@ -7,14 +7,17 @@
 // the share of the way from none to kManyRetakes of them the heap goes from tight to quick: it
 // keeps more of what is empty, up to kQuickSlack times the peak of live bytes and in the end all
 // that it ever reserved; it takes larger slabs; and it lets a large buffer have a dedicated slab
-// that fits less well. A steady loop thereby ends without driver calls. Heap::trim and
+// that fits less well. And a heap that is nearly empty after it was full ("ebb") will be filled
+// again: until live bytes rise above that former peak it is as quick as can be, and keeps half as
+// much again as it had reserved. A steady loop thereby ends without driver calls. Heap::trim and
 // Heap::compact forget what was learned: who calls them wants it tight.
 //
 // The bounds were chosen on the recorded traces (benchmarks/heap): peak reserved / peak live and
-// driver calls of each. Units: bytes. Threads: one at a time.
+// driver calls of each. Units: bytes. Threads: one at a time, but for noteLive().
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 namespace gantry::heap {
@@ -24,19 +27,39 @@ public:
   static constexpr uint64_t kSlabGranule = 64 << 10;
   static constexpr uint32_t kManyRetakes = 512;
   static constexpr double kQuickSlack = 1.32;
+  static constexpr uint64_t kEbbShare = 8; // of the peak: what is live at an ebb
 
   /// Reserved bytes are now so many, of at most so many before.
   void noteTaken(uint64_t reservedBytes, uint64_t peakReservedBytes) {
     if (reservedBytes <= peakReservedBytes && retakes_ < kManyRetakes)
       ++retakes_;
   }
-  void forget() { retakes_ = 0; }
+  /// So much is live, of at most so much before. Any thread.
+  void noteLive(int64_t liveBytes, int64_t peakLive) {
+    if (liveBytes < peakLive / static_cast<int64_t>(kEbbShare))
+      ebbPeak_.store(static_cast<uint64_t>(peakLive), std::memory_order_relaxed);
+  }
+  void forget() {
+    retakes_ = 0;
+    keptSince_ = 0;
+    ebbPeak_.store(0, std::memory_order_relaxed);
+  }
+
+  /// The heap is to grow, and so much is or was live. To be told before it asks the following.
+  void beginGrowth(uint64_t peakLive, uint64_t peakReserved) {
+    const uint64_t former = ebbPeak_.load(std::memory_order_relaxed);
+    repeats_ = peakLive <= former;
+    if (repeats_ && former != keptSince_) {
+      keptSince_ = former;
+      keptBytes_ = peakReserved + peakReserved / 2;
+    }
+  }
 
   /// Empty slabs go back before reserved bytes pass this.
   uint64_t targetBytes(uint64_t peakLive, uint64_t peakReserved, double slack) const {
     const double tight = static_cast<double>(peakLive) * slack;
-    const double quick =
-        std::max(static_cast<double>(peakLive) * kQuickSlack, static_cast<double>(peakReserved));
+    const double quick = std::max(static_cast<double>(peakLive) * kQuickSlack,
+                                  static_cast<double>(repeats_ ? keptBytes_ : peakReserved));
     return static_cast<uint64_t>(tight + weight() * std::max(0.0, quick - tight));
   }
 
@@ -47,7 +70,7 @@ public:
         small ? std::max<uint64_t>(std::clamp<uint64_t>(reserved / 64, 256 << 10, 1 << 20),
                                    reserved / 2048)
               : std::max<uint64_t>(2 << 20, reserved / 256);
-    const uint64_t quick = reserved / (small ? 256 : 10);
+    const uint64_t quick = reserved / (!small ? 10 : repeats_ ? 32 : 256);
     return round(usual + static_cast<uint64_t>(
                              weight() * static_cast<double>(quick - std::min(quick, usual))));
   }
@@ -64,9 +87,13 @@ private:
   // Squared: a few retakes are the noise of a heap that finds its size.
   double weight() const {
     const double share = static_cast<double>(retakes_) / kManyRetakes;
-    return share * share;
+    return repeats_ ? 1 : share * share;
   }
   uint32_t retakes_ = 0;
+  bool repeats_ = false;
+  uint64_t keptBytes_ = 0;           // while it repeats
+  uint64_t keptSince_ = 0;           // the ebbPeak_ that they belong to
+  std::atomic<uint64_t> ebbPeak_{0}; // of live bytes, before the last ebb
 };
 
 } // namespace gantry::heap

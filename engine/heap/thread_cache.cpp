@@ -182,6 +182,7 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
   ThreadCounters::set(mine.highBytes, 0);
   const int64_t before = all.liveBytes.fetch_add(live, std::memory_order_relaxed);
   int64_t peak = all.peakLiveBytes.load(std::memory_order_relaxed);
+  all.retention.noteLive(before + live, peak);
   const int64_t buffers =
       all.liveBuffers.fetch_add(mine.liveBuffers.load(std::memory_order_relaxed),
                                 std::memory_order_relaxed) +

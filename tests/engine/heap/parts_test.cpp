@@ -59,6 +59,54 @@ TEST(Retention, GoesFromTightToQuickWithRetakes) {
   EXPECT_EQ(retention.targetBytes(live, 1200 * kMiB, 1.05), tight);
 }
 
+TEST(Retention, IsQuickWhereTheHeapWasFullBefore) {
+  Retention retention;
+  const auto target = [&](uint64_t peakLive, uint64_t peakReserved) {
+    retention.beginGrowth(peakLive, peakReserved);
+    return retention.targetBytes(peakLive, peakReserved, 1.05);
+  };
+  const uint64_t live = 1000 * kMiB;
+  const uint64_t tight = target(live, 1600 * kMiB);
+  const uint64_t slab = retention.slabBytes(true, live);
+  retention.noteLive(150 * kMiB, 1000 * kMiB);
+  EXPECT_EQ(target(live, 1600 * kMiB), tight) << "no ebb";
+  retention.noteLive(100 * kMiB, 1000 * kMiB);
+  EXPECT_EQ(target(live, 1600 * kMiB), 2400 * kMiB);
+  EXPECT_EQ(target(live, 1900 * kMiB), 2400 * kMiB) << "of what was reserved at first";
+  EXPECT_GT(retention.slabBytes(true, live), slab);
+  EXPECT_LT(target(live + kMiB, 1600 * kMiB), tight + 2 * kMiB) << "more than before";
+  EXPECT_EQ(retention.slabBytes(true, live), slab);
+  EXPECT_EQ(target(live, 1600 * kMiB), 2400 * kMiB);
+  retention.forget();
+  EXPECT_EQ(target(live, 1600 * kMiB), tight);
+}
+
+// Steps of the same buffers in different order, with few in common, which end with little alive.
+TEST_F(HeapTest, AHeapThatIsFilledAgainTakesNothingNew) {
+  std::mt19937 random(3);
+  std::vector<uint64_t> sizes;
+  for (int i = 0; i < 300; ++i)
+    sizes.push_back(((uint64_t{1} << (8 + random() % 13)) + random() % 1000));
+  const auto step = [&] {
+    const uint64_t before = gpu->counts().allocations;
+    std::vector<BufferHandle> live;
+    for (int round = 0; round < 10; ++round) {
+      for (const uint64_t size : sizes)
+        live.push_back(take(size));
+      std::shuffle(live.begin(), live.end(), random);
+      for (size_t i = 0; i < sizes.size() / 2 * (round > 0 ? 2 : 1); ++i, live.pop_back())
+        drop(live.back());
+    }
+    for (const BufferHandle buffer : live)
+      drop(buffer);
+    return gpu->counts().allocations - before;
+  };
+  EXPECT_GT(step(), 10U);
+  step();
+  EXPECT_EQ(step(), 0U);
+  EXPECT_EQ(step(), 0U);
+}
+
 // Sizes without a pattern, over a wide range, at a bounded sum: the heap learns to keep memory.
 TEST_F(HeapTest, LearnsToKeepWhatIsTakenAgain) {
   test::FakeConfig config;
