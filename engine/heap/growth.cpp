@@ -140,8 +140,8 @@ HeapCode HeapImpl::findStorage(ThreadCache &cache, const BufferRequest &request,
       return HeapCode::kOk;
     if (found->code == HeapCode::kHostExhausted)
       return found->code;
+    flush(cache, static_cast<uint32_t>(request.kind));
   }
-  flush(cache, static_cast<uint32_t>(request.kind));
   const Locked locked(growth);
   return findStorageLocked(cache, request, index, found);
 }
@@ -164,6 +164,7 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
     return HeapCode::kOk;
   if (found->code == HeapCode::kHostExhausted)
     return found->code;
+  publish(cache, kind);
   KindTotals &all = totals[kind];
   const uint64_t live = static_cast<uint64_t>(std::max<int64_t>(
       all.peakLiveBytes.load(std::memory_order_relaxed),
@@ -176,7 +177,8 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
   if (dedicated && reuseDedicated(request, found))
     return HeapCode::kOk;
 
-  // Empty slabs go first where the heap would pass its slack.
+  // Empty slabs go first where the heap would pass its slack; so does what keeps them from it.
+  flush(cache, kind);
   const uint64_t reserved = all.reservedBytes.load(std::memory_order_relaxed);
   const uint64_t target = all.retention.targetBytes(live, peakReserved, options.growthSlack);
   const uint64_t step =
