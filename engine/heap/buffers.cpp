@@ -9,7 +9,7 @@
 namespace gantry::heap {
 namespace {
 
-constexpr uint64_t kSpareShare = 16;       // of a buffer: how much longer its range may be
+constexpr uint64_t kSpareShare = 4;        // of a buffer: how much longer its range may be
 constexpr int64_t kPublishBytes = 1 << 20; // what a thread may be ahead of the shared counters
 
 uint8_t flagsOf(const BufferRequest &request) {

@@ -17,7 +17,7 @@ namespace gantry::heap {
 
 struct alignas(64) Pool {
   static constexpr uint32_t kBins = 48;
-  static constexpr uint32_t kLooksAtRest = 2;
+  static constexpr uint32_t kLooksAtRest = 4;
 
   Pool(const HostAllocator &host, uint16_t index, uint8_t kind, bool small)
       : tlsf({kGranuleLog2, host}), slabOfRegion(host), index(index), kind(kind), small(small) {

@@ -128,7 +128,7 @@ struct HeapOptions {
   double growthSlack = 1.05;
   /// Per thread and memory kind, freed ranges up to 64 KiB each are kept at hand up to this sum, or
   /// up to half of what is reserved divided by the threads where that is more. They serve requests
-  /// of their size, or of a little less, and are merged again before the heap grows. 0:
+  /// of their size, or of up to a fifth less, and are merged again before the heap grows. 0:
   /// none.
   uint64_t magazineBytes = 256 << 10;
   /// The user's limit for each of the device's heaps; unset entries do not limit.

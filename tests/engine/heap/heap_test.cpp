@@ -178,10 +178,10 @@ TEST_F(HeapTest, AMagazineServesSlightlySmallerSizes) {
   const BufferHandle first = granules(40);
   const uint64_t offset = placed(first).offsetBytes;
   drop(first);
-  const BufferHandle smaller = granules(38); // a sixteenth more than that is 40
+  const BufferHandle smaller = granules(32); // a quarter more than that is 40
   EXPECT_EQ(placed(smaller).offsetBytes, offset);
-  EXPECT_EQ(placed(smaller).sizeBytes, 38U * 256);
-  EXPECT_EQ(stats().liveBytes, 38U * 256);
+  EXPECT_EQ(placed(smaller).sizeBytes, 32U * 256);
+  EXPECT_EQ(stats().liveBytes, 32U * 256);
   EXPECT_EQ(stats().usedBytes, 40U * 256) << "the range keeps its length";
   EXPECT_EQ(heap->validate(), nullptr);
   drop(smaller);
@@ -189,7 +189,7 @@ TEST_F(HeapTest, AMagazineServesSlightlySmallerSizes) {
   const BufferHandle again = granules(40);
   EXPECT_EQ(placed(again).offsetBytes, offset);
   drop(again);
-  const BufferHandle other = granules(37);
+  const BufferHandle other = granules(31);
   EXPECT_NE(placed(other).offsetBytes, offset) << "too much would be wasted";
   EXPECT_EQ(heap->validate(), nullptr);
   drop(other);

@@ -169,7 +169,7 @@ TEST_F(ThreadTest, MemoryOfAThreadAtRestServesOthers) {
       for (uint64_t i = 0; i < count; ++i)
         all.push_back(take(size));
       for (uint64_t i = 0; i < count; ++i) {
-        if (i % 8 == 0)
+        if (i % 4 == 0)
           left.push_back(all[i]);
         else
           drop(all[i]);
