@@ -57,7 +57,13 @@ uint32_t HeapTrace::traceName(uint32_t name) const {
   return entry == nullptr ? 0 : entry->traceName.load(std::memory_order_relaxed);
 }
 
-template <typename Tell> void HeapTrace::tellDevice(const Tell &tell) const {
+void HeapTrace::tellDevice(trace::Describer *describer) const {
+  const auto tell = [&](const auto &event) {
+    if (describer != nullptr)
+      describer->add(event);
+    else
+      trace::record(event);
+  };
   const device::DeviceInfo &info = heap_.gpu->info();
   trace::DeviceEvent event = trace::makeEvent<trace::DeviceEvent>(EventType::kDevice);
   event.device = heap_.gpu->number();
@@ -92,7 +98,7 @@ void HeapTrace::begin() {
   trace::addSource(source_);
   // Who listens already has not been told of this device: a recording that began with the process.
   if (trace::isOn())
-    tellDevice([](const auto &event) { trace::record(event); });
+    tellDevice(nullptr);
   trace::HeapEvent event = trace::makeEvent<trace::HeapEvent>(EventType::kHeap);
   event.header.heap = id_;
   event.device = heap_.gpu->number();
@@ -221,7 +227,7 @@ void HeapTrace::walk(uint32_t first, uint32_t last) {
 
 void HeapTrace::describe(void *user, trace::Describer &describer) {
   auto *self = static_cast<HeapTrace *>(user);
-  self->tellDevice([&](const auto &event) { describer.add(event); });
+  self->tellDevice(&describer);
   self->describeLive(describer);
   self->recordBudgets();
 }

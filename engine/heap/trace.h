@@ -54,7 +54,7 @@ private:
   static void describe(void *user, trace::Describer &describer);
   static void listen(void *user, bool wanted);
   /// Hands the device and its memory heaps, as events, to `tell`.
-  template <typename Tell> void tellDevice(const Tell &tell) const;
+  void tellDevice(trace::Describer *describer) const;
   void describeLive(trace::Describer &describer);
   void walk(uint32_t first, uint32_t last);
   void correct(const HeapEvent &event);
