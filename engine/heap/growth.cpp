@@ -3,6 +3,7 @@
 #include "engine/heap/impl.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace gantry::heap {
 namespace {
@@ -11,6 +12,9 @@ constexpr const char *kPoolNames[] = {"gantry device slab", "gantry upload slab"
                                       "gantry readback slab", "gantry unified slab"};
 constexpr const char *kDedicatedNames[] = {"gantry device buffer", "gantry upload buffer",
                                            "gantry readback buffer", "gantry unified buffer"};
+
+// A thread that waits for a core is not at rest.
+constexpr int64_t kRestNs = 10'000'000;
 
 // Bytes of a request in a region whose free range may be misaligned.
 uint64_t needOf(const BufferRequest &request) {
@@ -37,6 +41,20 @@ bool HeapImpl::tryPool(Pool &pool, uint64_t sizeBytes, uint64_t alignment, uint3
   return true;
 }
 
+// Whether the pool's threads have not allocated or released for a while, as far as looks can tell.
+bool HeapImpl::isAtRest(Pool &pool) const {
+  const int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+  int64_t work = 0;
+  const Locked locked(cachesLock);
+  for (const ThreadCache *cache = caches; cache != nullptr; cache = cache->next)
+    if (cache->owned && cache->index % kShards == pool.index % kShards)
+      work += cache->kinds[pool.kind].counters.liveBytes.load(std::memory_order_relaxed);
+  if (work != pool.seenWork)
+    pool.seenNs = now;
+  pool.seenWork = work;
+  return now - pool.seenNs >= kRestNs;
+}
+
 // Other threads' pools of the kind: under pressure all of them; else those of the request's size
 // that are at rest, since threads that work in one pool wait for each other all the time.
 bool HeapImpl::tryOthers(const BufferRequest &request, const Pool &own, bool pressed,
@@ -44,12 +62,10 @@ bool HeapImpl::tryOthers(const BufferRequest &request, const Pool &own, bool pre
   const uint32_t first = static_cast<uint32_t>(request.kind) * kPoolsPerKind;
   for (uint32_t i = first; i < first + kPoolsPerKind; ++i) {
     Pool &pool = *pools[i];
-    if (&pool == &own || (!pressed && (pool.small != own.small || !pool.isAtRest())) ||
-        !pool.tlsf.mayFit(request.sizeBytes) ||
-        !tryPool(pool, request.sizeBytes, request.alignment, index, found))
-      continue;
-    pool.seenBytes = pool.tlsf.usedBytes();
-    return true;
+    if (&pool != &own && (pressed || (pool.small == own.small && isAtRest(pool))) &&
+        pool.tlsf.mayFit(request.sizeBytes) &&
+        tryPool(pool, request.sizeBytes, request.alignment, index, found))
+      return true;
   }
   return false;
 }
@@ -171,21 +187,23 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
       all.liveBytes.load(std::memory_order_relaxed) + static_cast<int64_t>(request.sizeBytes)));
   const uint64_t peakReserved = all.peakReservedBytes.load(std::memory_order_relaxed);
   all.retention.beginGrowth(live, peakReserved);
-  if (!request.dedicated && tryOthers(request, pool, false, index, found))
-    return HeapCode::kOk;
   const bool dedicated = request.dedicated || request.sizeBytes >= options.dedicatedBytes;
   if (dedicated && reuseDedicated(request, found))
     return HeapCode::kOk;
 
-  // Empty slabs go first where the heap would pass its slack; so does what keeps them from it.
+  // Where the heap would pass its slack, ranges of threads at rest are taken first, and empty slabs
+  // go.
   flush(cache, kind);
   const uint64_t reserved = all.reservedBytes.load(std::memory_order_relaxed);
   const uint64_t target = all.retention.targetBytes(live, peakReserved, options.growthSlack);
   const uint64_t step =
       dedicated ? Retention::round(request.sizeBytes)
                 : std::max(needOf(request), all.retention.slabBytes(pool.small, reserved));
-  if (reserved + step > target)
+  if (reserved + step > target) {
+    if (!request.dedicated && tryOthers(request, pool, false, index, found))
+      return HeapCode::kOk;
     releaseEmpty(0, kind, reserved + step - target);
+  }
 
   const HeapCode code =
       dedicated ? growDedicated(request, found) : grow(pool, request, index, false, found);

@@ -11,7 +11,7 @@
 //   magazine   per thread: freed ranges up to 64 KiB by exact size, no lock, no shared cache line
 //   pool       per memory kind, for small and for large sizes, four of each (shards): a TLSF
 //              (tlsf.h) over slabs, one lock. A thread keeps to one shard; before the heap
-//              grows it looks into those of threads at rest, under pressure into all
+//              passes its slack it looks into those of threads at rest, under pressure into all
 //   slab       one driver allocation; sizes grow with what is reserved. Buffers of 20 MiB and more
 //              that fit nowhere get one of their own
 //   driver     device::Device

@@ -236,6 +236,7 @@ struct HeapImpl final : Heap {
   HeapCode findStorageLocked(ThreadCache &cache, const BufferRequest &request, uint32_t index,
                              Found *found);
   bool tryPool(Pool &pool, uint64_t sizeBytes, uint64_t alignment, uint32_t index, Found *found);
+  bool isAtRest(Pool &pool) const;
   bool tryOthers(const BufferRequest &request, const Pool &own, bool pressed, uint32_t index,
                  Found *found);
   HeapCode grow(Pool &pool, const BufferRequest &request, uint32_t index, bool tight, Found *found);

@@ -17,7 +17,6 @@ namespace gantry::heap {
 
 struct alignas(64) Pool {
   static constexpr uint32_t kBins = 48;
-  static constexpr uint32_t kLooksAtRest = 4;
 
   Pool(const HostAllocator &host, uint16_t index, uint8_t kind, bool small)
       : tlsf({kGranuleLog2, host}), slabOfRegion(host), index(index), kind(kind), small(small) {
@@ -37,16 +36,9 @@ struct alignas(64) Pool {
   Watched<uint32_t> pendingCount = 0;
   uint64_t pendingBytes = 0;
   std::array<uint32_t, kBins> bins;
-  uint64_t seenBytes = 0; // that were taken when another thread last looked; under growth
-  uint32_t seenTimes = 0; // that they were the same
-
-  /// Whether no thread has worked here since some looks ago. Under growth alone.
-  bool isAtRest() {
-    const uint64_t used = tlsf.usedBytes();
-    seenTimes = used == seenBytes ? seenTimes + 1 : 0;
-    seenBytes = used;
-    return seenTimes >= kLooksAtRest;
-  }
+  // What HeapImpl::isAtRest saw last; under growth.
+  int64_t seenWork = 0;
+  int64_t seenNs = 0; // since when
 
   uint64_t placeOfBlock(uint32_t block) const {
     return placeOf(slabOfRegion[tlsf.regionOf(block)], tlsf.offsetOf(block));
