@@ -200,7 +200,8 @@ void Describer::add(Event &event) {
   collector_.tell(&event.header);
 }
 
-/// whole: everything that was recorded before the call is in it.
+/// whole: everything that was recorded before the call is in it, and what is alive is known after
+/// it.
 void Collector::pass(bool whole) {
   passEvents_ = 0;
   passes_.fetch_add(1, std::memory_order_relaxed);
@@ -222,7 +223,7 @@ void Collector::pass(bool whole) {
     reportedLate_ = late;
     emit(&drops.header);
   }
-  if (memoryDropped_ && monotonicNs() - lastSnapshotNs_ > kSnapshotPauseNs) {
+  if (memoryDropped_ && (whole || monotonicNs() - lastSnapshotNs_ > kSnapshotPauseNs)) {
     memoryDropped_ = false;
     describe(sinks_);
     lastSnapshotNs_ = monotonicNs();

@@ -57,7 +57,8 @@ public:
   /// Takes what was recorded so far, then lets go of the sink. The last one to go switches
   /// recording off.
   void detach(AttachedSink &sink);
-  /// Takes what was recorded so far; the sinks are flushed.
+  /// Takes what was recorded so far, and tells what is alive if some of it was dropped; the sinks
+  /// are flushed.
   void flush();
 
   /// A thread's events fill its ring: they are taken now. Waits for nothing; any thread.

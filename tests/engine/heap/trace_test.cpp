@@ -314,6 +314,28 @@ TEST_F(HeapTraceTest, AfterDropsANewSnapshotMakesTheViewerExactAgain) {
   expectSame(mirror);
 }
 
+// Snapshots because of drops have pauses between them, but a capture never ends in one.
+TEST_F(HeapTraceTest, AFlushSoonAfterDropsIsExact) {
+  MemorySink sink;
+  std::vector<BufferHandle> handles;
+  for (int burst = 0; burst < 2; ++burst) {
+    sink.hangs = true;
+    for (int i = 0; i < 200000; ++i)
+      EXPECT_EQ(heap_->release(take(1000)), HeapCode::kOk);
+    for (int i = 0; i < 100; ++i)
+      handles.push_back(take(1000));
+    sink.hangs = false;
+    trace::Collector::instance().flush();
+  }
+  Mirror mirror(heap_->traceId());
+  mirror.gapsAllowed = true;
+  const std::vector<Event> events = sink.events();
+  EXPECT_GE(ofType(events, EventType::kDrops).size(), 2u);
+  for (const Event &event : events)
+    mirror.take(event);
+  expectSame(mirror);
+}
+
 TEST_F(HeapTraceTest, ChangesOfTheBudgetAreTold) {
   MemorySink sink;
   trace::Collector::instance().flush();
