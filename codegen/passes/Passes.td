@@ -123,8 +123,9 @@ def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
   let description = [{
     Decides which tensors live in memory; everything between two of them becomes one dispatch.
     A dispatch holds at most one reduction, or several over the rows of its result. Inlined into it
-    are: pads, slices and permutations that
-    feed it, constants that are dequantised, elementwise producers whose elements it needs once, and after a reduction the chain of
+    are: pads, slices and permutations that feed it, constants that are dequantised, elementwise
+    producers whose elements it needs once, gates (a product's operand times a computed factor for
+    each step of its sum, as in squeeze and excitation), and after a reduction the chain of
     elementwise consumers over the same elements (bias, activation, residual). Reshapes are views
     and stay between dispatches. A value with several consumers is inlined only if it is pure data
     movement; otherwise it is computed once and kept.

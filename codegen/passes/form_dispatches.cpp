@@ -121,8 +121,11 @@ bool isGateOf(Operation *op, Operation *user) {
   AffineMap read = reduction.getMatchingIndexingMap(&*use), factors;
   for (OpOperand *operand : gate.getDpsInputOperands()) {
     AffineMap map = gate.getMatchingIndexingMap(operand);
-    if (!map.isIdentity())
-      factors = map;
+    if (map.isIdentity())
+      continue;
+    if (operand->get().getDefiningOp<arith::ConstantOp>())
+      return false; // belongs to the kernel that makes the rest, a normalisation
+    factors = map;
   }
   if (!factors || !gate.getIndexingMapsArray().back().isIdentity() ||
       !factors.isProjectedPermutation(/*allowZeroInResults=*/true))

@@ -24,8 +24,11 @@
 // BIND-DAG: spirv.GlobalVariable @lane built_in("SubgroupLocalInvocationId")
 // BIND-DAG: spirv.GlobalVariable @texels0 bind(0, 3)
 // BIND-DAG: spirv.GlobalVariable @texels1 bind(0, 4)
-// BIND-DAG: spirv.GlobalVariable @buffer2_vec4 bind(0, 2)
+// Results are stored as pairs of 64-bit words, of which the software device writes half as many.
+// BIND-DAG: spirv.GlobalVariable @buffer2_vec4 bind(0, 2) {aliased} : !spirv.ptr<!spirv.struct<(!spirv.rtarray<vector<2xi64>, stride=16> [0])>
 // BIND: spirv.FunctionCall @texel_fetch(%texels
+// BIND: spirv.Bitcast %{{.*}} : vector<4xf32> to vector<2xi64>
+// BIND-NEXT: spirv.Store "StorageBuffer" %{{.*}}, %{{.*}} : vector<2xi64>
 // BIND: spirv.ExecutionMode @kernel_0 "LocalSize", 8, 1, 1
 module {
   module @kernel_0 attributes {gantry.kernel} {

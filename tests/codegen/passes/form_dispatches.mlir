@@ -119,3 +119,63 @@ func.func @dynamic(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   } -> tensor<?x4xf32>
   return %0 : tensor<?x4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#gate = affine_map<(d0, d1) -> (d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A factor of each step of the sum is multiplied where the product reads its operand.
+// CHECK-LABEL: func @gate
+// CHECK-SAME: (%[[X:.*]]: tensor<8x16xf32>, %[[S:.*]]: tensor<16xf32>, %[[W:.*]]: tensor<16x4xf32>)
+// CHECK: gantry.dispatch(%[[X]], %[[S]], %[[W]])
+// CHECK-NOT: gantry.dispatch
+func.func @gate(%x: tensor<8x16xf32>, %s: tensor<16xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
+  %z = arith.constant 0.0 : f32
+  %t = tensor.empty() : tensor<8x16xf32>
+  %g = linalg.generic {indexing_maps = [#id, #gate, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<8x16xf32>, tensor<16xf32>) outs(%t : tensor<8x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %0 = arith.mulf %p, %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x16xf32>
+  %e = tensor.empty() : tensor<8x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%g, %w : tensor<8x16xf32>, tensor<16x4xf32>) outs(%f : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x4xf32>
+  return %m : tensor<8x4xf32>
+}
+
+// A factor of each row would be multiplied again for every column: it has a kernel of its own.
+// CHECK-LABEL: func @row_factor
+// CHECK: gantry.dispatch
+// CHECK: gantry.dispatch
+func.func @row_factor(%x: tensor<8x16xf32>, %s: tensor<8xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
+  %z = arith.constant 0.0 : f32
+  %t = tensor.empty() : tensor<8x16xf32>
+  %g = linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<8x16xf32>, tensor<8xf32>) outs(%t : tensor<8x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %0 = arith.mulf %p, %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x16xf32>
+  %e = tensor.empty() : tensor<8x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%g, %w : tensor<8x16xf32>, tensor<16x4xf32>) outs(%f : tensor<8x4xf32>) {
+  ^bb0(%p: f32, %q: f32, %acc: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x4xf32>
+  return %m : tensor<8x4xf32>
+}

@@ -47,3 +47,27 @@ func.func @splat(%x: tensor<4x16xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32
   } -> tensor<4x8xf32>
   return %r : tensor<4x8xf32>
 }
+
+// -----
+
+#x = affine_map<(c, ow, kw) -> (c, ow + kw)>
+#w = affine_map<(c, ow, kw) -> (c, 0, kw)>
+#o = affine_map<(c, ow, kw) -> (c, ow)>
+
+// Of a depthwise filter too, whose second dimension is one element.
+// CHECK: affine_map<(d0, d1, d2) -> (0, d2, d0)>
+// CHECK-LABEL: func @depthwise
+// CHECK: arith.constant dense_resource<packed> : tensor<1x2x4xf32>
+// BLOCKS-LABEL: func @depthwise
+// BLOCKS: arith.constant dense_resource<packed> : tensor<1x2x4xf32>
+func.func @depthwise(%x: tensor<4x9xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %w = arith.constant dense<[[[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]], [[7.0, 8.0]]]> : tensor<4x1x2xf32>
+  %r = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<4x9xf32>, tensor<4x1x2xf32>) outs(%init : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
