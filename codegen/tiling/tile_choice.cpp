@@ -33,7 +33,9 @@ constexpr Weights kStaged{16, 20, 8, 16, 16, 1, 30, 3, 40};
 constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 2048;
 constexpr int64_t kSharedAccumulators = 128;               // of a tile with lanes, per lane
 constexpr int64_t kRowPoints = 16, kSharedRowPoints = 128; // of a row, that an invocation holds
-constexpr int64_t kLongestWindow = 5, kLongestBlock = 32, kLongestSteps = 16, kLongestRuns = 4;
+constexpr int64_t kLongestWindow = 5;
+// Of outer products: points along the lanes' dimension and the other one, steps of short sums.
+constexpr int64_t kLongestLane = 16, kLongestBlock = 32, kLongestSteps = 16;
 constexpr int64_t kLeastRows = 4; // of a dimension that staged tiles extend over
 constexpr double kTypicalDynamicExtent = 64;
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
@@ -83,6 +85,7 @@ struct Search {
   void addShared(std::vector<Candidate> &starts);
   /// Tiles of kernels without a reduction, whose lanes are neighbours in memory.
   void addStreams(std::vector<Candidate> &starts);
+  void addOuterProducts(std::vector<Candidate> &starts, TileShape tile, size_t lane, size_t block);
   llvm::SmallVector<llvm::SmallVector<int64_t>> sharedSteps() const;
   TileShape windowTile(TileShape tile, size_t lane, size_t block) const;
   /// Staged tiles, cheapest first; takes the first that fits into shared memory.
@@ -266,50 +269,51 @@ void Search::addShared(std::vector<Candidate> &starts) {
   if (reductionShape.empty() || profile.subgroupSize < 2)
     return;
   const size_t rank = resultShape.size();
-  TileShape shared;
-  shared.lanes = profile.subgroupSize;
-  auto add = [&](const TileShape &tile) {
-    if (allowed(tile))
-      starts.push_back({tile, cost(tile)});
-  };
   for (const auto &steps : sharedSteps()) {
-    shared.reduction = steps;
     for (size_t merged = rank; merged + 3 > rank && merged > 0; --merged) {
-      shared.merged = merged < rank - 1 ? merged : ~0u;
       if (merged == rank - 1)
         continue; // the same as merging nothing
-      auto space = spaceOf(shared);
+      TileShape tile;
+      tile.lanes = profile.subgroupSize;
+      tile.reduction = steps;
+      tile.merged = merged < rank - 1 ? merged : ~0u;
+      const auto space = spaceOf(tile);
       if (llvm::any_of(space, ShapedType::isDynamic))
         return;
-      for (size_t lane = 0; lane < space.size(); ++lane) {
-        if (space[lane] * 2 < shared.lanes)
-          continue;
-        for (size_t block = 0; block < space.size(); ++block) {
-          if (block == lane)
-            continue;
-          TileShape tile = shared;
-          tile.laneDim = lane;
-          for (int64_t size : blocksFor(space[block])) {
-            tile.run = 1;
-            tile.result.assign(space.size(), 1);
-            tile.result[block] = size;
-            const int64_t room = std::max<int64_t>(kSharedAccumulators / size, 1);
-            tile.result[lane] = evenSize(space[lane], shared.lanes, std::min<int64_t>(room, 16));
-            add(tile);
-            if (lane + 1 == space.size() && space[lane] % 4 == 0) {
-              tile.run = 4; // neighbours in one vector
-              tile.result[lane] = 4 * evenSize(space[lane] / 4, shared.lanes,
-                                               std::clamp<int64_t>(room / 4, 1, kLongestRuns));
-              add(tile);
-            }
-          }
-          tile.run = 1;
-          if (TileShape window = windowTile(tile, lane, block); !window.result.empty())
-            add(window);
-        }
-      }
+      for (size_t lane = 0; lane < space.size(); ++lane)
+        for (size_t block = 0; block < space.size(); ++block)
+          if (block != lane && space[lane] * 2 >= tile.lanes)
+            addOuterProducts(starts, tile, lane, block);
     }
   }
+}
+
+/// Outer products of the lanes' points along one dimension and a block of another one.
+void Search::addOuterProducts(std::vector<Candidate> &starts, TileShape tile, size_t lane,
+                              size_t block) {
+  auto add = [&](const TileShape &candidate) {
+    if (allowed(candidate))
+      starts.push_back({candidate, cost(candidate)});
+  };
+  const auto space = spaceOf(tile);
+  tile.laneDim = lane;
+  for (int64_t size : blocksFor(space[block])) {
+    tile.run = 1;
+    tile.result.assign(space.size(), 1);
+    tile.result[block] = size;
+    const int64_t room = std::max<int64_t>(kSharedAccumulators / size, 1);
+    tile.result[lane] = evenSize(space[lane], tile.lanes, std::min(room, kLongestLane));
+    add(tile);
+    if (lane + 1 == space.size() && space[lane] % 4 == 0) {
+      tile.run = 4; // neighbours in one vector
+      const int64_t runs = std::clamp<int64_t>(room / 4, 1, kLongestLane / 4);
+      tile.result[lane] = 4 * evenSize(space[lane] / 4, tile.lanes, runs);
+      add(tile);
+    }
+  }
+  tile.run = 1;
+  if (TileShape window = windowTile(tile, lane, block); !window.result.empty())
+    add(window);
 }
 
 void Search::addStreams(std::vector<Candidate> &starts) {
