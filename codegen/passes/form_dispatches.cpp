@@ -401,12 +401,10 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
         Operation *producer = value.getDefiningOp();
         if (value.getType().isIndex() && !matchPattern(value, m_Constant()))
           dims.insert(value);
-        else if (isFree(value) || (producer && isTensor(value) && isInlined(producer)))
-          collect(producer);
-        else if (isTensor(value))
+        else if (isTensor(value) && !isFree(value) && !(producer && isInlined(producer)))
           operands.insert(value);
         else if (producer)
-          collect(producer); // a scalar
+          collect(producer);
       }
       members.insert(op);
     }

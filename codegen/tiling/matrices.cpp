@@ -185,7 +185,8 @@ void KernelEvaluator::stageMatrix(linalg::GenericOp op, const MatrixOperand &sta
     std::vector<Point> points;
     llvm::SmallVector<int32_t> within; // the reduction's steps
     for (int64_t j = 0; j < kHalves; ++j) {
-      const IndexExpr outer = at[0], inner = space_.add(at[1], IndexExpr(j));
+      const IndexExpr &outer = at[0];
+      const IndexExpr inner = space_.add(at[1], IndexExpr(j));
       const IndexExpr place = staged.stepsInner ? outer : inner;
       const IndexExpr step = space_.add(first, staged.stepsInner ? inner : outer);
       const Point inTile =
