@@ -12,6 +12,12 @@ namespace {
 
 constexpr const char *kValidationLayer = "VK_LAYER_KHRONOS_validation";
 
+/// Puts a structure into the chain behind `head`, as its first.
+template <typename Structure, typename Head> void prepend(Structure &structure, Head &head) {
+  structure.pNext = head.pNext;
+  head.pNext = &structure;
+}
+
 /// Finds the loader, once per process.
 Status loadLoader() {
   static std::once_flag once;
@@ -269,34 +275,26 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
   auto host = zeroed<VkPhysicalDeviceExternalMemoryHostPropertiesEXT>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT);
   if (has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
-    s.driver.pNext = &host;
-  if (version >= VK_API_VERSION_1_3) {
-    maintenance4.pNext = s.driver.pNext;
-    s.driver.pNext = &maintenance4;
-  }
+    prepend(host, s.driver);
+  if (version >= VK_API_VERSION_1_3)
+    prepend(maintenance4, s.driver);
   s.subgroups.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
   const bool asksSubgroupSizes =
       version >= VK_API_VERSION_1_3 || has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
-  if (asksSubgroupSizes) {
-    s.subgroups.pNext = s.driver.pNext;
-    s.driver.pNext = &s.subgroups;
-  }
+  if (asksSubgroupSizes)
+    prepend(s.subgroups, s.driver);
   auto dotProduct = zeroed<VkPhysicalDeviceShaderIntegerDotProductProperties>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES);
   auto dotProductFeatures = zeroed<VkPhysicalDeviceShaderIntegerDotProductFeatures>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES);
   const bool asksDotProduct =
       version >= VK_API_VERSION_1_3 || has(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
-  if (asksDotProduct) {
-    dotProduct.pNext = s.driver.pNext;
-    s.driver.pNext = &dotProduct;
-  }
+  if (asksDotProduct)
+    prepend(dotProduct, s.driver);
   auto matrices = zeroed<VkPhysicalDeviceCooperativeMatrixPropertiesKHR>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR);
-  if (hasMatrices) {
-    matrices.pNext = s.driver.pNext;
-    s.driver.pNext = &matrices;
-  }
+  if (hasMatrices)
+    prepend(matrices, s.driver);
   s.properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
   s.properties11.pNext = &s.driver;
   auto properties =
@@ -314,23 +312,17 @@ DeviceSnapshot Instance::snapshot(VkPhysicalDevice physical) const {
   auto priority = zeroed<VkPhysicalDeviceMemoryPriorityFeaturesEXT>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT);
   if (has(VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME))
-    s.features12.pNext = &priority;
-  if (asksDotProduct) {
-    dotProductFeatures.pNext = s.features12.pNext;
-    s.features12.pNext = &dotProductFeatures;
-  }
+    prepend(priority, s.features12);
+  if (asksDotProduct)
+    prepend(dotProductFeatures, s.features12);
   auto subgroupSizes = zeroed<VkPhysicalDeviceSubgroupSizeControlFeatures>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES);
-  if (asksSubgroupSizes) {
-    subgroupSizes.pNext = s.features12.pNext;
-    s.features12.pNext = &subgroupSizes;
-  }
+  if (asksSubgroupSizes)
+    prepend(subgroupSizes, s.features12);
   auto matrixFeatures = zeroed<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
-  if (hasMatrices) {
-    matrixFeatures.pNext = s.features12.pNext;
-    s.features12.pNext = &matrixFeatures;
-  }
+  if (hasMatrices)
+    prepend(matrixFeatures, s.features12);
   auto features = zeroed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
   features.pNext = &s.features11;
   functions_.vkGetPhysicalDeviceFeatures2(physical, &features);

@@ -247,7 +247,7 @@ struct Binder {
     auto pointer = cast<spirv::PointerType>(view.getType());
     auto structure = spirv::StructType::get({spirv::RuntimeArrayType::get(words, bytes)}, {0});
     auto changed = spirv::PointerType::get(structure, pointer.getStorageClass());
-    for (Operation *user : llvm::make_early_inc_range(view.getUsers())) {
+    for (Operation *user : view.getUsers()) {
       auto chain = cast<spirv::AccessChainOp>(user);
       for (Operation *access : chain->getUsers()) {
         OpBuilder at(access);
