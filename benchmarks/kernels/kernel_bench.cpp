@@ -57,17 +57,17 @@ std::string rate(double value, Unit unit) {
   return fmt::format("{:.2f} {}", value, unit == Unit::kFlops ? "GFLOP/s" : "GB/s");
 }
 
-std::string ratio(std::optional<double> value) {
-  return value ? fmt::format("{:.2f}", *value) : "-";
+std::string ratio(const std::optional<Comparison::Ratio> &ratio) {
+  return ratio ? fmt::format("{:.2f} {:.2f}", ratio->median, ratio->best) : "-";
 }
 
 void printHead() {
-  fmt::print("{:14} {:24} {:>14} {:>14} {:>8}  {:>27} {:>8} {:>8}\n", "kernel", "size", "generated",
-             "hand-written", "gen/hand", "ceiling", "gen/ceil", "hand/cl");
+  fmt::print("{:14} {:24} {:>14} {:>14} {:>10}  {:>27} {:>10} {:>10}\n", "kernel", "size",
+             "generated", "hand-written", "gen/hand", "ceiling", "gen/ceil", "hand/cl");
 }
 
 void printRow(const Comparison &c) {
-  fmt::print("{:14} {:24} {:>14} {:>14} {:>8}  {:>27} {:>8} {:>8}\n", c.name, c.shape,
+  fmt::print("{:14} {:24} {:>14} {:>14} {:>10}  {:>27} {:>10} {:>10}\n", c.name, c.shape,
              c.generatedRate ? rate(*c.generatedRate, c.unit) : "-", rate(c.handRate, c.unit),
              ratio(c.generatedToHand), rate(c.ceilingRate, c.unit) + " " + nameOf(c.ceiling),
              ratio(c.generatedToCeiling), ratio(c.handToCeiling));
@@ -76,6 +76,9 @@ void printRow(const Comparison &c) {
 
 Json jsonOf(const Comparison &c) {
   auto optional = [](std::optional<double> value) { return value ? Json(*value) : Json(); };
+  auto ratio = [](const std::optional<Comparison::Ratio> &value) {
+    return value ? Json{{"median", value->median}, {"best", value->best}} : Json();
+  };
   return {{"name", c.name},
           {"size", c.shape},
           {"unit", c.unit == Unit::kFlops ? "GFLOP/s" : "GB/s"},
@@ -83,11 +86,11 @@ Json jsonOf(const Comparison &c) {
           {"hand_error", c.handError},
           {"ceiling", nameOf(c.ceiling)},
           {"ceiling_rate", c.ceilingRate},
-          {"hand_to_ceiling", c.handToCeiling},
+          {"hand_to_ceiling", ratio(c.handToCeiling)},
           {"generated", optional(c.generatedRate)},
           {"generated_error", optional(c.generatedError)},
-          {"generated_to_hand", optional(c.generatedToHand)},
-          {"generated_to_ceiling", optional(c.generatedToCeiling)}};
+          {"generated_to_hand", ratio(c.generatedToHand)},
+          {"generated_to_ceiling", ratio(c.generatedToCeiling)}};
 }
 
 /// The artifact of a workload, "" where there is none.
@@ -161,7 +164,8 @@ Json measureAll(const Options &options, Gpu &gpu) {
 void run(const Options &options) {
   validate(options);
   Gpu gpu(options.device);
-  fmt::print("{}, {}, medians of {} rounds\n\n", gpu.info().name,
+  fmt::print("{}, {}, medians of {} rounds; ratios: the median, and best round over best\n\n",
+             gpu.info().name,
              gpu.info().software ? "CPU seconds, " + environment() : "GPU timestamps",
              options.rounds);
   if (!options.check)

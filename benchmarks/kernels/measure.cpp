@@ -17,6 +17,13 @@ double judged(Contestant &contestant, const Workload &workload, const std::strin
   return error;
 }
 
+Comparison::Ratio ratioOf(const std::vector<double> &rates, const std::vector<double> &others) {
+  std::vector<double> ratios;
+  for (size_t round = 0; round < rates.size(); ++round)
+    ratios.push_back(rates[round] / others[round]);
+  return {medianOf(ratios), *std::ranges::max_element(rates) / *std::ranges::max_element(others)};
+}
+
 } // namespace
 
 double medianOf(std::vector<double> values) {
@@ -47,24 +54,19 @@ Comparison compare(Gpu &gpu, Runtime *runtime, const Workload &workload,
 
   const CeilingRun ceiling = ceilingRun(gpu, workload.ceiling, ceilingElements);
   std::vector<double> handRates, ceilingRates, generatedRates;
-  std::vector<double> handToCeiling, generatedToHand, generatedToCeiling;
   for (uint32_t round = 0; round < rounds; ++round) {
     ceilingRates.push_back(ceiling.work / ceiling.contestant->seconds() * 1e-9);
     handRates.push_back(workload.work / hand->seconds() * 1e-9);
-    handToCeiling.push_back(handRates.back() / ceilingRates.back());
-    if (generated) {
+    if (generated)
       generatedRates.push_back(workload.work / generated->seconds() * 1e-9);
-      generatedToHand.push_back(generatedRates.back() / handRates.back());
-      generatedToCeiling.push_back(generatedRates.back() / ceilingRates.back());
-    }
   }
   comparison.handRate = medianOf(handRates);
   comparison.ceilingRate = medianOf(ceilingRates);
-  comparison.handToCeiling = medianOf(handToCeiling);
+  comparison.handToCeiling = ratioOf(handRates, ceilingRates);
   if (generated) {
     comparison.generatedRate = medianOf(generatedRates);
-    comparison.generatedToHand = medianOf(generatedToHand);
-    comparison.generatedToCeiling = medianOf(generatedToCeiling);
+    comparison.generatedToHand = ratioOf(generatedRates, handRates);
+    comparison.generatedToCeiling = ratioOf(generatedRates, ceilingRates);
   }
   return comparison;
 }

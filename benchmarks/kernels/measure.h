@@ -13,14 +13,20 @@
 
 namespace gantry::bench {
 
-/// Medians; rates are in 1e9 operations or bytes per second.
+/// Medians over the rounds; rates are in 1e9 operations or bytes per second. `best` is a ratio of
+/// each side's best round: what a busy machine takes from some rounds is not in it.
 struct Comparison {
+  struct Ratio {
+    double median = 0, best = 0;
+  };
   std::string name, shape;
   Unit unit = Unit::kFlops;
   Ceiling ceiling = Ceiling::kMultiplyAdd;
-  double handRate = 0, ceilingRate = 0, handToCeiling = 0, handError = 0;
+  double handRate = 0, ceilingRate = 0, handError = 0;
+  Ratio handToCeiling;
   /// Absent without an artifact.
-  std::optional<double> generatedRate, generatedToHand, generatedToCeiling, generatedError;
+  std::optional<double> generatedRate, generatedError;
+  std::optional<Ratio> generatedToHand, generatedToCeiling;
 };
 
 double medianOf(std::vector<double> values);

@@ -49,19 +49,13 @@ void main() {
       [[unroll]] for (uint k = 0; k < 4; ++k)
         [[unroll]] for (uint v = 0; v < kColumnVectors; ++v)
           right[u][k][v] = LOAD(b, bBase + ((step + u) * 4 + k) * width + v * kLanes);
-    [[unroll]] for (uint block = 0; block < kRowBlocks; ++block) {
-      // Two rows at a time, and for them all k of the body: their sums stay in registers, and each
-      // vector of B that is read from the stack is used twice.
-      [[unroll]] for (uint r = 0; r < kLanes; r += 2)
-        [[unroll]] for (uint v = 0; v < kColumnVectors; ++v) {
-          const uint row = block * kLanes + r;
-          [[unroll]] for (uint u = 0; u < kUnroll; ++u)
-            [[unroll]] for (uint k = 0; k < 4; ++k) {
-              sum[row][v] += subgroupShuffle(left[block][u][k], r) * right[u][k][v];
-              sum[row + 1][v] += subgroupShuffle(left[block][u][k], r + 1) * right[u][k][v];
-            }
-        }
-    }
+    // A vector of columns for all rows, then the next: B's vectors stay in registers meanwhile, and
+    // a row's sums for all k of the body.
+    [[unroll]] for (uint v = 0; v < kColumnVectors; ++v)
+      [[unroll]] for (uint r = 0; r < rows; ++r)
+        [[unroll]] for (uint u = 0; u < kUnroll; ++u)
+          [[unroll]] for (uint k = 0; k < 4; ++k)
+            sum[r][v] += subgroupShuffle(left[r / kLanes][u][k], r % kLanes) * right[u][k][v];
   }
 
   [[unroll]] for (uint r = 0; r < rows; ++r)
