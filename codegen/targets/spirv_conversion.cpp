@@ -1,6 +1,7 @@
 // convert-kernels-to-spirv: see passes/Passes.td.
 #include "codegen/passes/passes.h"
 #include "codegen/targets/spirv.h"
+#include "codegen/targets/spirv_loops.h"
 #include "codegen/targets/spirv_matrices.h"
 #include "codegen/targets/spirv_remainder.h"
 
@@ -95,6 +96,7 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
     populateMemRefToSPIRVPatterns(converter, patterns);
     populateVectorToSPIRVPatterns(converter, patterns);
     populateMatrixPatterns(converter, patterns);
+    populateLoopPatterns(converter, patterns);
     populateSCFToSPIRVPatterns(converter, scfContext, patterns);
     populateFuncToSPIRVPatterns(converter, patterns);
     populateBuiltinFuncToSPIRVPatterns(converter, patterns);
