@@ -6,7 +6,7 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/tensor_dims.h"
-#include "codegen/tiling/kernel_evaluator.h"
+#include "codegen/tiling/structure.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -188,31 +188,6 @@ struct Decision {
   Reuse reuse = kOnce;
   Place place = kAnywhere;
 };
-
-/// The map (d0, …, dn-1, 0): one element per row.
-bool isRowMap(AffineMap map) {
-  if (map.getNumResults() == 0 || map.getNumDims() != map.getNumResults())
-    return false;
-  auto last = dyn_cast<AffineConstantExpr>(map.getResults().back());
-  if (!last || last.getValue() != 0)
-    return false;
-  for (unsigned d = 0; d + 1 < map.getNumResults(); ++d)
-    if (map.getResult(d) != getAffineDimExpr(d, map.getContext()))
-      return false;
-  return true;
-}
-
-/// A reduction over the last dimension whose partial results can be combined.
-bool isRowReduction(linalg::GenericOp op) {
-  auto iterators = op.getIteratorTypesArray();
-  return op.getNumReductionLoops() == 1 && iterators.back() == utils::IteratorType::reduction &&
-         combinerOf(op) && isRowMap(op.getIndexingMapsArray().back());
-}
-
-bool isElementwise(linalg::GenericOp op) {
-  return op.getNumReductionLoops() == 0 && op.getNumResults() == 1 &&
-         op.getIndexingMapsArray().back().isIdentity();
-}
 
 struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
   using FormDispatchesBase::FormDispatchesBase;

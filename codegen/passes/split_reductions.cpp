@@ -1,7 +1,7 @@
 // split-reductions: see Passes.td.
 #include "codegen/passes/passes.h"
 #include "codegen/passes/tensor_dims.h"
-#include "codegen/tiling/kernel_evaluator.h"
+#include "codegen/tiling/structure.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -106,10 +106,6 @@ mlir::Type groupTypeOf(mlir::Type element, bool asTexels);
 
 using Values = llvm::SmallVector<mlir::Value>;
 
-/// The op of a reduction's body that combines the accumulator with an element, if two accumulators
-/// can be combined by it too (sums, products, maxima, …); else null.
-mlir::Operation *combinerOf(mlir::linalg::GenericOp op);
-
 class KernelEvaluator {
 public:
   /// One buffer of the kernel in both of its views: elements, and groups of four (groupTypeOf; null

@@ -1,5 +1,7 @@
 #include "codegen/tiling/matrices.h"
 
+#include "codegen/tiling/structure.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -46,46 +48,13 @@ bool isHalf(Value tensor) {
   return false;
 }
 
-/// What a value was extended or truncated from.
-Value withoutCasts(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
-bool isZero(Value init) {
-  auto fill = init.getDefiningOp<linalg::FillOp>();
-  return fill && matchPattern(fill.getInputs().front(), m_AnyZeroFloat());
-}
-
 } // namespace
 
 std::optional<std::pair<OpOperand *, OpOperand *>> halfFactorsOf(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0 ||
-      !isZero(op.getDpsInits().front()))
+  const auto factors = factorsOf(op);
+  if (!factors || !isHalf(factors->first->get()) || !isHalf(factors->second->get()))
     return std::nullopt;
-  auto yield = cast<linalg::YieldOp>(op.getRegion().front().getTerminator());
-  auto sum = withoutCasts(yield.getOperand(0)).getDefiningOp<arith::AddFOp>();
-  if (!sum)
-    return std::nullopt;
-  Value terms[] = {withoutCasts(sum.getLhs()), withoutCasts(sum.getRhs())};
-  if (terms[1] == op.getRegionOutputArgs().front())
-    std::swap(terms[0], terms[1]);
-  auto product = terms[1].getDefiningOp<arith::MulFOp>();
-  if (terms[0] != op.getRegionOutputArgs().front() || !product)
-    return std::nullopt;
-  OpOperand *a = op.getDpsInputOperand(0), *b = op.getDpsInputOperand(1);
-  const Value x = withoutCasts(product.getLhs()), y = withoutCasts(product.getRhs());
-  const Value first = op.getMatchingBlockArgument(a), second = op.getMatchingBlockArgument(b);
-  if (!((x == first && y == second) || (x == second && y == first)))
-    return std::nullopt;
-  for (OpOperand *operand : {a, b})
-    if (!isa<RankedTensorType>(operand->get().getType()) || !isHalf(operand->get()))
-      return std::nullopt;
-  return std::pair{a, b};
+  return factors;
 }
 
 std::optional<MatrixShape> halfShapeOf(const DeviceProfile &profile) {

@@ -7,6 +7,7 @@
 // once: what has been computed at a point is kept. Longer rows are walked in chunks, once per
 // reduction and once for the result.
 #include "codegen/tiling/kernel_evaluator.h"
+#include "codegen/tiling/structure.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,19 +24,6 @@ constexpr int64_t kPartialSums =
     4; // accumulators per lane, so that one sum need not wait for another
 
 } // namespace
-
-Operation *combinerOf(linalg::GenericOp op) {
-  if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
-    return nullptr;
-  auto yield = cast<linalg::YieldOp>(op.getRegion().front().getTerminator());
-  Operation *combiner = yield.getOperand(0).getDefiningOp();
-  Value accumulator = op.getRegionOutputArgs().front();
-  if (!combiner || combiner->getNumOperands() != 2 || combiner->getNumResults() != 1 ||
-      !accumulator.hasOneUse() || !llvm::is_contained(combiner->getOperands(), accumulator) ||
-      !arith::getNeutralElement(combiner))
-    return nullptr;
-  return combiner;
-}
 
 /// The columns of a chunk that this invocation holds, and for each under which condition it exists
 /// (constant 0: always).

@@ -31,8 +31,7 @@ constexpr double kMatrixSpeed = 8;
 // Neighbouring invocations load neighbouring elements, so a scalar load is part of a wide one.
 constexpr Weights kStaged{16, 20, 8, 16, 16, 1, 30, 3, 40};
 constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 2048;
-constexpr int64_t kSharedAccumulators = 128;               // of a tile with lanes, per lane
-constexpr int64_t kRowPoints = 16, kSharedRowPoints = 128; // of a row, that an invocation holds
+constexpr int64_t kSharedAccumulators = 128; // of a tile with lanes, per lane
 constexpr int64_t kLongestWindow = 5;
 // Of outer products: points along the lanes' dimension and the other one, steps of short sums.
 constexpr int64_t kLongestLane = 16, kLongestBlock = 32, kLongestSteps = 16;
@@ -467,24 +466,6 @@ std::vector<TileChoice> Search::ladder() {
 
 } // namespace
 
-/// A row is shared by a subgroup, or by no one: nothing to search.
-static TileChoice chooseRows(RankedTensorType type, const DeviceProfile &profile, bool baseline) {
-  TileShape tile;
-  tile.result.assign(type.getRank(), 1);
-  tile.laneDim = type.getRank() - 1;
-  tile.rowLength = type.getShape().back();
-  tile.run = tile.rowLength % 4 == 0 ? 4 : 1;
-  const int64_t lanes = baseline ? 1 : profile.subgroupSize;
-  tile.lanes = tile.rowLength >= 2 * lanes ? lanes : 1;
-  const int64_t perLane = (tile.rowLength / tile.run + tile.lanes - 1) / tile.lanes * tile.run;
-  const int64_t most = baseline ? kRowPoints : kSharedRowPoints;
-  // A longer row in equal chunks, whole runs each.
-  const int64_t chunks = (perLane + most - 1) / most;
-  const int64_t runs = (perLane / tile.run + chunks - 1) / chunks;
-  tile.result.back() = runs * tile.run;
-  return {tile, 0, 1};
-}
-
 static Search searchOf(func::FuncOp kernel, const DeviceProfile &profile, const Weights &weights) {
   Search search{kernel, profile, weights, {}, {}};
   Value result = kernel.getBody().front().getTerminator()->getOperand(0);
@@ -512,7 +493,8 @@ std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfi
 TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKind kind) {
   const bool baseline = kind == TileKind::baseline;
   if (kernel->hasAttr("gantry.rows"))
-    return chooseRows(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline);
+    return {rowTile(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline), 0,
+            1};
   Search search = searchOf(kernel, profile, baseline ? kStorageBuffers : kTexels);
   TileShape one{llvm::SmallVector<int64_t>(search.resultShape.size(), 1),
                 llvm::SmallVector<int64_t>(search.reductionShape.size(), 1)};

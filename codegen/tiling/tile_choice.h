@@ -47,6 +47,10 @@ TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, T
 /// before it. Empty where none fits, or staging brings nothing: the kernel's baseline serves.
 std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile);
 
+/// The tile of a kernel over rows with such a result: a row is shared by a subgroup, or by no one,
+/// so there is nothing to search. baseline: without subgroup operations.
+TileShape rowTile(mlir::RankedTensorType type, const DeviceProfile &profile, bool baseline);
+
 /// "2x8 points, k unrolled 4": what inspect shows.
 std::string describeTile(const TileShape &tile);
 

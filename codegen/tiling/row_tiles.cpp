@@ -1,0 +1,30 @@
+#include "codegen/tiling/tile_choice.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kRowPoints = 16, kSharedRowPoints = 128; // of a row, that an invocation holds
+
+} // namespace
+
+TileShape rowTile(RankedTensorType type, const DeviceProfile &profile, bool baseline) {
+  TileShape tile;
+  tile.result.assign(type.getRank(), 1);
+  tile.laneDim = type.getRank() - 1;
+  tile.rowLength = type.getShape().back();
+  tile.run = tile.rowLength % 4 == 0 ? 4 : 1;
+  const int64_t lanes = baseline ? 1 : profile.subgroupSize;
+  tile.lanes = tile.rowLength >= 2 * lanes ? lanes : 1;
+  const int64_t perLane = (tile.rowLength / tile.run + tile.lanes - 1) / tile.lanes * tile.run;
+  const int64_t most = baseline ? kRowPoints : kSharedRowPoints;
+  // A longer row in equal chunks, whole runs each.
+  const int64_t chunks = (perLane + most - 1) / most;
+  const int64_t runs = (perLane / tile.run + chunks - 1) / chunks;
+  tile.result.back() = runs * tile.run;
+  return tile;
+}
+
+} // namespace gantry::codegen
