@@ -29,17 +29,24 @@ using namespace mlir;
 
 namespace {
 
+constexpr uint64_t kUnknownCache = uint64_t{4} << 20; // bytes, of devices that do not say
+
 /// From the importer's form to SPIR-V modules, one step a line.
 void buildPipeline(PassManager &manager, const CompileOptions &options,
                    const DeviceProfile &profile) {
   // One storage-buffer binding stays free for what a backend may add.
   const unsigned maxBuffers = std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
+  // Without lanes that share its tile the kernel of an attention is slower than its parts, until
+  // the scores leave the cache.
+  const uint64_t scoreBytes = profile.preferTexelLoads ? 0
+                              : profile.lastCacheBytes ? profile.lastCacheBytes
+                                                       : kUnknownCache;
   OpPassManager &program = manager.nest<func::FuncOp>();
   program.addPass(createCSEPass());
   program.addPass(createSumIntegers());
   program.addPass(createSplitReductions());
   program.addPass(createPackConstants(PackConstantsOptions{profile.preferTexelLoads}));
-  program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers}));
+  program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers, scoreBytes}));
   if (options.halfPrecision)
     program.addPass(createNarrowFloats());
   if (profile.preferTexelLoads)

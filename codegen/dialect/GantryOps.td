@@ -19,7 +19,7 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
   let description = [{
     A dispatch computes its result from its operands in one kernel launch. Before outlining, its
     region holds the computation as linalg on tensors (fused: at most one reduction,
-    or several over the rows of the result; everything
+    or several over the rows of the result, or an attention; everything
     else is inlined at the point of use); afterwards `kernel` names the module that holds it.
 
     `dims` are the dynamic sizes that the kernel needs, once each. `operand_dims` and `result_dims`

@@ -64,10 +64,10 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
       variant->subgroup_size =
           module->hasAttr("gantry.subgroup_size") ? integer("gantry.subgroup_size") : 0;
       variant->tile = module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
-      if (auto ladder = module->getAttrOfType<ArrayAttr>("gantry.ladder"))
-        for (auto rung : ladder.getAsRange<StringAttr>())
-          variant->ladder.push_back(rung.getValue().str());
     }
+    if (auto ladder = module->getAttrOfType<ArrayAttr>("gantry.ladder"))
+      for (auto rung : ladder.getAsRange<StringAttr>())
+        variant->ladder.push_back(rung.getValue().str());
     if (auto slices = module->getAttrOfType<DenseI64ArrayAttr>("gantry.slice_bytes")) {
       variant->slice_workgroups = integer("gantry.slice_workgroups");
       variant->slice_bytes.assign(slices.asArrayRef().begin(), slices.asArrayRef().end());

@@ -134,6 +134,11 @@ def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
     the kernel of what they are broadcast to, with everything read at the same place in between; such
     a dispatch is marked `gantry.rows`.
 
+    An attention (tiling/attention.h: a product, elementwise operations, a softmax of these, another product)
+    is one dispatch, whose kernel keeps no scores in memory. Its parts stay dispatches of their own where the
+    scores have fewer than `score-bytes`, where the values are too long for registers, or where it would bind
+    too many buffers; `gantry.why` on the last product says so, for `gantry inspect --why`.
+
     Before: `%c = linalg.generic {reduction} …; %r = linalg.generic {relu} (%c)`.
     After: `%r = gantry.dispatch (…) { %c = …; %r = …; gantry.yield %r }`.
 
@@ -141,7 +146,9 @@ def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
     apart again.
   }];
   let options = [Option<"maxBuffers", "max-buffers", "unsigned", "8",
-                        "buffers a dispatch may bind, its result included">];
+                        "buffers a dispatch may bind, its result included">,
+                 Option<"scoreBytes", "score-bytes", "uint64_t", "0",
+                        "an attention with fewer bytes of scores keeps them in memory">];
   let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::affine::AffineDialect",
                            "::mlir::tensor::TensorDialect"];
 }

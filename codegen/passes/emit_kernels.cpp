@@ -197,9 +197,14 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     if (staged) {
       kernel->setAttr("gantry.boxes_bytes", builder.getI64IntegerAttr(choice.boxesBytes));
       kernel->setAttr("gantry.shared_bytes", builder.getI64IntegerAttr(choice.sharedBytes));
-      llvm::SmallVector<StringRef> ladder(choice.ladder.begin(), choice.ladder.end());
-      kernel->setAttr("gantry.ladder", builder.getStrArrayAttr(ladder));
     }
+    llvm::SmallVector<StringRef> ladder(choice.ladder.begin(), choice.ladder.end());
+    source.walk([&](linalg::GenericOp op) { // what was decided before: form-dispatches
+      if (auto why = op->getAttrOfType<StringAttr>("gantry.why"))
+        ladder.push_back(why);
+    });
+    if (!ladder.empty())
+      kernel->setAttr("gantry.ladder", builder.getStrArrayAttr(ladder));
     kernel->setAttr("gantry.tiles_per_workgroup",
                     builder.getI64IntegerAttr(tile.lanes > 1 || staged ? 1 : workgroupSize));
     kernel->setAttr(

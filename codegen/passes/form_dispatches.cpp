@@ -6,6 +6,7 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/tensor_dims.h"
+#include "codegen/tiling/attention.h"
 #include "codegen/tiling/structure.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -31,6 +32,8 @@ using namespace mlir;
 namespace {
 
 constexpr int kCheapOps = 4;
+constexpr int64_t kMostValues = 256;   // elements of an attention's value
+constexpr int64_t kTypicalExtent = 64; // of dynamic dimensions
 
 bool isReduction(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
@@ -195,10 +198,67 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
   std::map<Operation *, Decision> decisions;
   std::vector<std::shared_ptr<Group>> groups; // shared: a pass is copied for each thread
 
+  llvm::DenseMap<Operation *, Attention> attentions; // by their products
+  llvm::DenseSet<Operation *> members;               // of attentions
+
+  /// The tensors that the op reads, or, of an attention's product, the whole attention.
+  llvm::SetVector<Value> leavesOf(Operation *op) {
+    llvm::SetVector<Value> leaves;
+    auto add = [&](Operation *reader) {
+      for (Value value : usedValues(reader))
+        if (isTensor(value) && !isFree(value) && !members.contains(value.getDefiningOp()))
+          leaves.insert(value);
+    };
+    add(op);
+    if (auto attention = attentions.find(op); attention != attentions.end())
+      for (linalg::GenericOp member : attention->second.members)
+        add(member);
+    return leaves;
+  }
+
+  /// Why an attention does not become one kernel; empty if it does.
+  std::string reasonAgainst(const Attention &attention) {
+    linalg::GenericOp product = attention.product;
+    const int64_t values = product.getStaticLoopRanges()[attention.valueLoop()];
+    if (ShapedType::isDynamic(values) || values > kMostValues)
+      return (ShapedType::isDynamic(values)
+                  ? "values of unknown size"
+                  : "values of " + std::to_string(values) + " elements, of which a row's sums") +
+             " do not stay in registers (at most " + std::to_string(kMostValues) + ")";
+    uint64_t bytes = 4;
+    for (int64_t extent : cast<RankedTensorType>(attention.scores.getType()).getShape())
+      bytes *= static_cast<uint64_t>(ShapedType::isDynamic(extent) ? kTypicalExtent : extent);
+    if (bytes < scoreBytes)
+      return "scores of " + std::to_string(bytes) + " bytes stay in a cache of " +
+             std::to_string(scoreBytes);
+    if (const size_t buffers = leavesOf(product).size() + 1; buffers > maxBuffers)
+      return std::to_string(buffers) + " buffers, more than the limit of " +
+             std::to_string(maxBuffers);
+    return {};
+  }
+
+  void findAttentions(Block &block) {
+    for (auto product : block.getOps<linalg::GenericOp>()) {
+      auto attention = attentionOf(product);
+      if (!attention)
+        continue;
+      auto before = members;
+      members.insert(attention->members.begin(), attention->members.end());
+      const auto found = attentions.try_emplace(product, *attention).first;
+      const std::string reason = reasonAgainst(*attention);
+      if (reason.empty())
+        continue;
+      attentions.erase(found);
+      members = std::move(before);
+      product->setDiscardableAttr(
+          "gantry.why",
+          StringAttr::get(&getContext(), "no kernel for the whole attention: " + reason));
+    }
+  }
+
   void addLeaves(Group &group, Operation *op) {
-    for (Value value : usedValues(op))
-      if (isTensor(value) && !isFree(value))
-        group.leaves.insert(value);
+    for (Value value : leavesOf(op))
+      group.leaves.insert(value);
   }
 
   /// How `user`, already decided, would read the elements of `value` if it were inlined.
@@ -295,10 +355,11 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
       place = place.value_or(here) == here ? here : kAnywhere;
     }
     const bool rows = into.size() == 1 && joinsRows(op, *into.front(), place.value_or(kAnywhere));
+    const bool member = members.contains(op); // read by its attention alone
     bool movement = isMovement(op);
-    if (!movement && !rows && (users.size() > 1 || into.size() > 1))
+    if (!movement && !rows && !member && (users.size() > 1 || into.size() > 1))
       return false;
-    if (rows) {
+    if (rows || member) {
       // its place is all that it needs
     } else if (isReduction(op)) {
       if (!direct || into.front()->hasReduction)
@@ -307,20 +368,17 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
                !(reuse == kOnce || (reuse == kBroadcast && isCheap(op)))) {
       return false;
     }
-    llvm::SetVector<Value> added;
-    for (Value used : usedValues(op))
-      if (isTensor(used) && !isFree(used))
-        added.insert(used);
+    const llvm::SetVector<Value> added = leavesOf(op);
     for (Group *group : into) {
       size_t count = group->leaves.size() - 1;
       for (Value leaf : added)
         count += !group->leaves.contains(leaf);
-      if (count + 1 > maxBuffers && added.size() > 1)
+      if (count + 1 > maxBuffers && added.size() > 1 && !member)
         return false;
     }
     Decision &decision = decisions[op];
     decision.direct = direct;
-    decision.reuse = reuse;
+    decision.reuse = member ? kOnce : reuse;
     decision.place = into.size() == 1 ? place.value_or(kAnywhere) : kAnywhere;
     for (Group *group : into) {
       group->rows |= rows && isReduction(op);
@@ -481,6 +539,9 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
       return;
     Block &block = function.getBody().front();
     hoistArgumentDims(block);
+    attentions.clear();
+    members.clear();
+    findAttentions(block);
     for (Operation &op : llvm::reverse(block)) {
       bool kept = isa<linalg::FillOp>(op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
                     return !isCompute(block.findAncestorOpInBlock(*user));

@@ -123,7 +123,8 @@ void KernelEvaluator::countRounds(const IndexExpr &trips) {
   const unsigned tensors = llvm::count_if(kernel_.getArgumentTypes(),
                                           [](Type type) { return isa<RankedTensorType>(type); });
   for (unsigned dim = 0; tensors + dim < kernel_.getNumArguments(); ++dim)
-    if (indexOf(kernel_.getArgument(tensors + dim)) == trips)
+    if (const IndexExpr extent = indexOf(kernel_.getArgument(tensors + dim));
+        !extent.isConstant() && space_.dependsOn(trips, extent.terms.front().first))
       counts_.loopDims.insert(dim);
 }
 

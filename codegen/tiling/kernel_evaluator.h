@@ -1,11 +1,11 @@
 // Evaluates a dispatch at points: the heart of kernel generation.
 //
-// A dispatch is a small graph of linalg on tensors with at most one reduction (or several over the
-// rows of the result: rows.cpp). A kernel invocation computes a register tile of the result: a
-// handful of points. The evaluator pulls each tensor's elements at those points from the ops that
-// produce them, inlining everything (pads become predicates, slices and views become index
-// arithmetic, elementwise ops are cloned per point) down to loads; a reduction becomes a loop nest
-// around the same, with one accumulator per point.
+// A dispatch is a small graph of linalg on tensors with at most one reduction (or several: over
+// the rows of the result, rows.cpp; of an attention, online_softmax.cpp). A kernel invocation
+// computes a register tile of the result: a handful of points. The evaluator pulls each tensor's
+// elements at those points from the ops that produce them, inlining everything (pads become
+// predicates, slices and views become index arithmetic, elementwise ops are cloned per point) down
+// to loads; a reduction becomes a loop nest around the same, with one accumulator per point.
 //
 // Addresses are IndexExprs, so elements that several points share are loaded once, and four
 // neighbours that are aligned are loaded as one vector.
@@ -70,6 +70,9 @@ struct TileShape {
   // matrix.down * matrix.rowsAtOnce(), threads[matrix.columns] matrix.across * foursPerRow().
   MatrixTile matrix{};
   int64_t rowLength = 0; // of kernels over rows: the last dimension, all of it in one tile
+  // Of attentions (online_softmax.cpp): how many keys a lane scores at once, in runs of so many
+  // neighbours. `reduction` is then that of the scores' product.
+  int64_t keys = 0, keyRun = 1;
 
   /// How many points a workgroup's subgroup (lanes > 1) or an invocation has along a dimension.
   int64_t extent(unsigned dim) const {
@@ -105,6 +108,8 @@ struct OperationCounts {
 mlir::Type groupTypeOf(mlir::Type element, bool asTexels);
 
 using Values = llvm::SmallVector<mlir::Value>;
+
+struct Attention;
 
 class KernelEvaluator {
 public:
@@ -178,8 +183,24 @@ private:
   };
   void runRows(mlir::ValueRange tileCoordinates, mlir::Value lane);
   mlir::Value reduceRow(mlir::linalg::GenericOp op, const Point &row);
-  Columns columnsOf(const IndexExpr &chunk);
+  Columns columnsOf(const IndexExpr &chunk, const IndexExpr &extent, int64_t held, int64_t run);
+  mlir::Value acrossLanes(mlir::Value value,
+                          llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   Values forChunks(Values carried, llvm::function_ref<void(const Columns &, Values &)> body);
+
+  // Attention: online_softmax.cpp.
+  struct OnlineRow {
+    mlir::Value maximum, total; // so far: of the scores, and of exponentials relative to it
+    mlir::Value scale;          // of what was summed relative to the maximum before
+  };
+  Values evaluateAttention(const Attention &attention, llvm::ArrayRef<Point> points);
+  Values weigh(llvm::ArrayRef<mlir::Value> scores, const Columns &keys, OnlineRow &row);
+  void addWeighted(const Attention &attention, const IndexExpr &block,
+                   llvm::ArrayRef<Values> weights, llvm::ArrayRef<size_t> rowOf,
+                   llvm::ArrayRef<Point> points, Values &sums);
+  mlir::Value fromLane(mlir::Value value, int64_t lane, mlir::Type type);
+  mlir::Value inFloat32(mlir::Value value);
+  mlir::Value floatOf(float value);
 
   /// Clones the op's body once per point, op by op, so that loads of all points are seen together.
   /// Returns the yielded values: one list per yield operand.
@@ -199,6 +220,9 @@ private:
   /// Calls `body` with the counter of a loop of so many trips and what it carries.
   void forTrips(const IndexExpr &trips, Values &carried,
                 llvm::function_ref<void(const IndexExpr &, Values &)> body);
+  void accumulate(mlir::linalg::GenericOp op, llvm::ArrayRef<llvm::SmallVector<IndexExpr, 6>> steps,
+                  llvm::ArrayRef<Point> points, Values &accumulators,
+                  mlir::OpOperand *known = nullptr, llvm::ArrayRef<mlir::Value> elements = {});
   void emitReductionStep(mlir::linalg::GenericOp op, llvm::ArrayRef<IndexExpr> offsets,
                          llvm::ArrayRef<Point> points, Values &accumulators);
 
@@ -290,6 +314,7 @@ private:
   std::map<mlir::OpOperand *, Box> staged_;
   size_t stageLevel_ = ~size_t(0); // of the reduction's loops: operands are staged outside of it
   bool resultInPool_ = false;
+  llvm::SmallVector<int64_t> scoresTile_; // rows and keys, while an attention's scores are computed
   MatrixPlaces places_;
   bool zeroOutside_ = false; // loads give zero where their guard does not hold
   llvm::SmallVector<llvm::SmallVector<int64_t>> layouts_; // of the tensors, then of the result

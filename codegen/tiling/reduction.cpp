@@ -1,4 +1,5 @@
 // Reductions of the kernel evaluator: a loop nest with one accumulator per point.
+#include "codegen/tiling/attention.h"
 #include "codegen/tiling/kernel_evaluator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -58,6 +59,9 @@ Values KernelEvaluator::evaluateReduction(linalg::GenericOp op, llvm::ArrayRef<P
   };
   if (tile_.matrix)
     return keep(evaluateProduct(op, points));
+  if (tile_.keys > 0)
+    if (const auto attention = attentionOf(op))
+      return keep(evaluateAttention(*attention, points));
 
   llvm::SmallVector<unsigned> reductionDims;
   op.getReductionDims(reductionDims);
@@ -196,6 +200,18 @@ void KernelEvaluator::emitReductionStep(linalg::GenericOp op, llvm::ArrayRef<Ind
     steps = std::move(next);
   }
 
+  accumulate(op, steps, points, accumulators);
+}
+
+/// Takes the reduction through such steps: coordinates of all loops, of which those of the
+/// reduction count. `known`: an operand whose elements are given, those of all points for each
+/// step.
+void KernelEvaluator::accumulate(linalg::GenericOp op,
+                                 llvm::ArrayRef<llvm::SmallVector<IndexExpr, 6>> steps,
+                                 llvm::ArrayRef<Point> points, Values &accumulators,
+                                 OpOperand *known, llvm::ArrayRef<Value> elements) {
+  llvm::SmallVector<unsigned> reductionDims;
+  op.getReductionDims(reductionDims);
   // Operands of all steps and points at once, so that what they share is loaded once.
   AffineMap outputMap = op.getIndexingMapsArray()[op.getNumDpsInputs()];
   std::vector<llvm::SmallVector<IndexExpr, 6>> loops;
@@ -211,6 +227,10 @@ void KernelEvaluator::emitReductionStep(linalg::GenericOp op, llvm::ArrayRef<Ind
   }
   llvm::SmallVector<Values> inputs;
   for (OpOperand *operand : op.getDpsInputOperands()) {
+    if (operand == known) {
+      inputs.emplace_back(elements);
+      continue;
+    }
     if (op.getMatchingBlockArgument(operand).use_empty()) {
       inputs.push_back(Values(loops.size()));
       continue;
@@ -260,21 +280,23 @@ void KernelEvaluator::emitReductionStep(linalg::GenericOp op, llvm::ArrayRef<Ind
 std::vector<llvm::SmallVector<unsigned>> KernelEvaluator::accumulationGroups(size_t count) const {
   std::vector<llvm::SmallVector<unsigned>> groups;
   int64_t product = 1, inner = 1;
-  size_t block = tile_.result.size();
-  for (size_t d = 0; d < tile_.result.size(); ++d) {
-    product *= tile_.result[d];
-    const bool byLanes = tile_.lanes > 1 && d == tile_.laneDim;
-    if (!byLanes && (block == tile_.result.size() || tile_.result[d] > tile_.result[block]))
+  const llvm::ArrayRef<int64_t> tile = scoresTile_.empty() ? tile_.result : scoresTile_;
+  const size_t laneDim = scoresTile_.empty() ? tile_.laneDim : 1;
+  size_t block = tile.size();
+  for (size_t d = 0; d < tile.size(); ++d) {
+    product *= tile[d];
+    const bool byLanes = tile_.lanes > 1 && d == laneDim;
+    if (!byLanes && (block == tile.size() || tile[d] > tile[block]))
       block = d;
   }
-  if (product != static_cast<int64_t>(count) || block == tile_.result.size()) {
+  if (product != static_cast<int64_t>(count) || block == tile.size()) {
     for (unsigned i = 0; i < count; ++i)
       groups.push_back({i});
     return groups;
   }
-  for (size_t d = block + 1; d < tile_.result.size(); ++d)
-    inner *= tile_.result[d];
-  const int64_t extent = tile_.result[block], others = product / extent;
+  for (size_t d = block + 1; d < tile.size(); ++d)
+    inner *= tile[d];
+  const int64_t extent = tile[block], others = product / extent;
   for (int64_t i = 0; i < extent; i += kGroupRows)
     for (int64_t n = 0; n < others; n += kGroupColumns) {
       auto &group = groups.emplace_back();

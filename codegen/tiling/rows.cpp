@@ -25,30 +25,33 @@ constexpr int64_t kPartialSums =
 
 } // namespace
 
-/// The columns of a chunk that this invocation holds, and for each under which condition it exists
-/// (constant 0: always).
-KernelEvaluator::Columns KernelEvaluator::columnsOf(const IndexExpr &chunk) {
+/// The columns of a chunk of a row that this invocation holds, in such runs of neighbours, and for
+/// each under which condition it exists (constant 0: always).
+KernelEvaluator::Columns KernelEvaluator::columnsOf(const IndexExpr &chunk, const IndexExpr &extent,
+                                                    int64_t held, int64_t run) {
   Columns columns;
-  const int64_t held = tile_.result.back(), runs = tile_.rowLength / tile_.run;
-  const int64_t runsPerChunk = held / tile_.run * tile_.lanes;
+  const int64_t runsPerChunk = held / run * tile_.lanes;
+  const IndexExpr last = space_.sub(space_.floorDiv(extent, IndexExpr(run)), IndexExpr(1));
+  const IndexExpr lane = tile_.lanes > 1 ? lane_ : IndexExpr(0);
   for (int64_t j = 0; j < held; ++j) {
-    if (j % tile_.run != 0) {
-      columns.index.push_back(
-          space_.add(columns.index[j - j % tile_.run], IndexExpr(j % tile_.run)));
+    if (j % run != 0) {
+      columns.index.push_back(space_.add(columns.index[j - j % run], IndexExpr(j % run)));
       columns.inside.push_back(columns.inside.back());
       continue;
     }
     IndexExpr position = space_.add(space_.scale(chunk, runsPerChunk),
-                                    space_.add(IndexExpr(j / tile_.run * tile_.lanes), lane_));
-    IndexExpr inside = space_.sub(IndexExpr(runs - 1), position);
+                                    space_.add(IndexExpr(j / run * tile_.lanes), lane));
+    IndexExpr inside = space_.sub(last, position);
     if (space_.range(inside).low < 0) {
-      Value last = builder_->create<arith::ConstantIndexOp>(loc(), runs - 1);
-      Value clamped = builder_->create<arith::MinUIOp>(loc(), valueOf(position), last);
-      position = space_.addVariable(clamped, 0, runs - 1, true);
+      counts_.arithmetic += weight_;
+      Value clamped;
+      if (builder_)
+        clamped = builder_->create<arith::MinUIOp>(loc(), valueOf(position), valueOf(last));
+      position = space_.addVariable(clamped, 0, space_.range(last).high, true);
     } else {
       inside = IndexExpr(0);
     }
-    columns.index.push_back(space_.scale(position, tile_.run));
+    columns.index.push_back(space_.scale(position, run));
     columns.inside.push_back(inside);
   }
   return columns;
@@ -60,7 +63,8 @@ Values KernelEvaluator::forChunks(Values carried,
   const int64_t perChunk = tile_.result.back() * tile_.lanes;
   const int64_t chunks = (tile_.rowLength + perChunk - 1) / perChunk;
   if (chunks == 1) {
-    body(columnsOf(IndexExpr(0)), carried);
+    body(columnsOf(IndexExpr(0), IndexExpr(tile_.rowLength), tile_.result.back(), tile_.run),
+         carried);
     return carried;
   }
   counts_.rounds += static_cast<double>(chunks);
@@ -74,10 +78,29 @@ Values KernelEvaluator::forChunks(Values carried,
   else
     builder_->setInsertionPointToStart(loop.getBody());
   Values inner(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
-  body(columnsOf(space_.addVariable(loop.getInductionVar(), 0, chunks - 1)), inner);
+  body(columnsOf(space_.addVariable(loop.getInductionVar(), 0, chunks - 1),
+                 IndexExpr(tile_.rowLength), tile_.result.back(), tile_.run),
+       inner);
   if (!carried.empty())
     builder_->create<scf::YieldOp>(loc(), inner);
   return Values(loop.getResults().begin(), loop.getResults().end());
+}
+
+/// What all lanes' values come to, in all of them: an exchange in log2(lanes) steps.
+Value KernelEvaluator::acrossLanes(Value value, llvm::function_ref<Value(Value, Value)> combine) {
+  for (int64_t distance = 1; distance < tile_.lanes; distance *= 2) {
+    counts_.shuffles += weight_;
+    counts_.arithmetic += weight_;
+    if (!builder_)
+      continue;
+    auto scope = spirv::ScopeAttr::get(builder_->getContext(), spirv::Scope::Subgroup);
+    Value mask = builder_->create<spirv::ConstantOp>(loc(), builder_->getI32Type(),
+                                                     builder_->getI32IntegerAttr(distance));
+    Value other = builder_->create<spirv::GroupNonUniformShuffleXorOp>(loc(), value.getType(),
+                                                                       scope, value, mask);
+    value = combine(value, other);
+  }
+  return value;
 }
 
 /// The value of a reduction over the row, in all lanes.
@@ -144,16 +167,8 @@ Value KernelEvaluator::reduceRow(linalg::GenericOp op, const Point &row) {
   for (size_t width = sums.size(); width > 1; width /= 2)
     for (size_t p = 0; p < width / 2; ++p)
       sums[p] = combine(sums[p], sums[p + width / 2]);
-  Value total = sums.front();
-  auto scope = spirv::ScopeAttr::get(builder_->getContext(), spirv::Scope::Subgroup);
-  for (int64_t distance = 1; distance < tile_.lanes; distance *= 2) {
-    Value mask = builder_->create<spirv::ConstantOp>(loc(), builder_->getI32Type(),
-                                                     builder_->getI32IntegerAttr(distance));
-    Value other = builder_->create<spirv::GroupNonUniformShuffleXorOp>(loc(), total.getType(),
-                                                                       scope, total, mask);
-    total = combine(total, other);
-  }
-  return combine(evaluate(op.getDpsInits().front(), {row}).front(), total);
+  return combine(evaluate(op.getDpsInits().front(), {row}).front(),
+                 acrossLanes(sums.front(), combine));
 }
 
 void KernelEvaluator::runRows(ValueRange tileCoordinates, Value lane) {

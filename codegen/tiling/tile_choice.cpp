@@ -1,5 +1,6 @@
 #include "codegen/tiling/tile_choice.h"
 
+#include "codegen/tiling/attention.h"
 #include "codegen/tiling/matrices.h"
 #include "engine/plan/plan.h"
 
@@ -78,6 +79,7 @@ struct Search {
     return space;
   }
 
+  TileChoice cheapest(llvm::ArrayRef<TileShape> tiles);
   /// Changes one size at a time, the one that lowers the cost most, until none does.
   void descend(Candidate &from);
   /// Tiles that a subgroup shares, one for each pair of dimensions that may make an outer product.
@@ -156,6 +158,14 @@ int64_t blockFor(int64_t extent, int64_t limit) {
     if (size <= limit && (size % 4 == 0 || extent % size == 0))
       block = size;
   return block;
+}
+
+TileChoice Search::cheapest(llvm::ArrayRef<TileShape> tiles) {
+  Candidate best{{}, std::numeric_limits<double>::infinity()};
+  for (const TileShape &tile : tiles)
+    if (const double predicted = cost(tile); supported && predicted < best.cost)
+      best = {tile, predicted};
+  return {best.tile, best.cost, candidates};
 }
 
 void Search::descend(Candidate &from) {
@@ -485,7 +495,7 @@ static Search searchOf(func::FuncOp kernel, const DeviceProfile &profile, const 
 }
 
 std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfile &profile) {
-  if (kernel->hasAttr("gantry.rows"))
+  if (kernel->hasAttr("gantry.rows") || attentionIn(kernel))
     return {};
   return searchOf(kernel, profile, kStaged).ladder();
 }
@@ -496,6 +506,8 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
     return {rowTile(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline), 0,
             1};
   Search search = searchOf(kernel, profile, baseline ? kStorageBuffers : kTexels);
+  if (const auto attention = attentionIn(kernel))
+    return search.cheapest(attentionTiles(kernel, *attention, profile, baseline));
   TileShape one{llvm::SmallVector<int64_t>(search.resultShape.size(), 1),
                 llvm::SmallVector<int64_t>(search.reductionShape.size(), 1)};
   std::vector<Candidate> starts{{one, search.cost(one)}};
@@ -566,6 +578,8 @@ std::string describeTile(const TileShape &tile) {
     unrolled *= size;
   if (unrolled > 1)
     text += ", reduction unrolled " + std::to_string(unrolled);
+  if (tile.keys > 0)
+    text += ", " + std::to_string(tile.keys * tile.lanes) + " keys at a time";
   if (!tile.stageSteps.empty()) {
     int64_t steps = 1;
     for (int64_t size : tile.stageSteps)

@@ -249,23 +249,60 @@ void makeProduct(Maker &make, Format format) {
   make.maybeEpilogue();
 }
 
+/// Added to scores: some of them down to nothing, or to as good as nothing, but never a whole row.
+Tensor makeMask(Maker &make, std::vector<int64_t> dims) {
+  const int64_t keys = dims.back();
+  if (make.chance(0.3))
+    dims[2] = 1;
+  Tensor mask(make.floatType(), dims);
+  const bool causal = make.chance(0.4);
+  const double nothing = make.chance(0.5) ? -INFINITY : -60000;
+  for (size_t i = 0; i < mask.values.size(); ++i) {
+    const int64_t row = static_cast<int64_t>(i) / keys, key = static_cast<int64_t>(i) % keys;
+    mask.values[i] = key != 0 && (causal ? key > row : make.chance(0.3)) ? nothing : 0;
+  }
+  return mask;
+}
+
 void makeAttention(Maker &make) {
-  const int64_t heads = make.number(1, 3), rows = make.size(20), keys = make.size(24);
-  const int64_t width = make.size(16), values = make.size(16);
-  Tensor q = make.numbers({1, heads, rows, width}, 1), k = make.numbers({1, heads, keys, width}, 1);
-  Tensor v = make.numbers({1, heads, keys, values}, 1);
+  const int64_t batch = make.number(1, 2), heads = make.number(1, 3);
+  const int64_t rows = make.chance(0.05) ? 0 : make.size(20), keys = make.size(90);
+  const int64_t width = make.chance(0.1) ? 1 : make.size(16);
+  const int64_t values = make.chance(0.1) ? make.size(150) : make.size(16);
+  Tensor q = make.numbers({batch, heads, rows, width}, 1);
+  const int64_t shared = make.chance(0.2) ? 1 : heads; // heads of the keys
+  Tensor k = make.numbers({batch, shared, keys, width}, 1);
+  Tensor v = make.numbers({batch, shared, keys, values}, 1);
   make.say("attention of " + describe(q.dims) + ", " + describe(k.dims) + ", " + describe(v.dims));
-  std::string left = make.input(q);
-  OnnxModel::attribute(make.node("Transpose", {make.input(k)}), "perm",
-                       std::vector<int64_t>{0, 1, 3, 2});
+  const std::string left = make.input(q);
+  const Tensor across = transposed(k, {0, 1, 3, 2});
+  if (make.chance(0.6)) {
+    OnnxModel::attribute(make.node("Transpose", {make.input(k)}), "perm",
+                         std::vector<int64_t>{0, 1, 3, 2});
+  } else {
+    make.name = make.input(across);
+    make.say(" keys across");
+  }
   make.node("MatMul", {left, make.name});
+  make.expected = product(q, across);
   Tensor scale = make.numbers({}, 1, 0.25);
-  make.node("Mul", {make.name, make.constant(scale)});
+  if (make.chance(0.5))
+    make.combine("Mul", scale, [](double a, double b) { return a * b; });
+  else if (make.chance(0.5))
+    make.combine("Div", scale, [](double a, double b) { return a / b; });
+  if (rows > 0 && make.chance(0.6))
+    make.combine("Add", makeMask(make, {make.chance(0.5) ? batch : 1, 1, rows, keys}),
+                 [](double a, double b) { return a + b; });
   OnnxModel::attribute(make.node("Softmax", {make.name}), "axis", int64_t(-1));
   make.node("MatMul", {make.name, make.input(v)});
-  Tensor scores = product(q, transposed(k, {0, 1, 3, 2}));
-  scores = combined(scores, scale, [](double a, double b) { return a * b; });
-  make.expected = product(softmax(scores), v);
+  make.expected = product(softmax(make.expected), v);
+  if (make.chance(0.5)) {
+    OnnxModel::attribute(make.node("Transpose", {make.name}), "perm",
+                         std::vector<int64_t>{0, 2, 1, 3});
+    make.expected = transposed(make.expected, {0, 2, 1, 3});
+    make.say(" Transpose");
+  }
+  make.maybeEpilogue();
 }
 
 void makeReduction(Maker &make) {

@@ -1,0 +1,98 @@
+#include "codegen/tiling/attention.h"
+#include "codegen/tiling/structure.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kSums = 128, kScores = 128; // of a tile with lanes, per lane
+constexpr int64_t kUnrolledSums = 4096;       // of the values' product, in a block of keys
+constexpr int64_t kUnrolledScores = 1024;     // of the scores' product, in a round of its loop
+constexpr int64_t kSteps[] = {8, 4};          // of the scores' product, unrolled
+
+/// Which dimension of the kernel's result runs with this loop of the product.
+std::optional<unsigned> resultDimOf(linalg::GenericOp product, unsigned loop) {
+  linalg::GenericOp op = product;
+  while (true) {
+    std::optional<unsigned> position =
+        op.getIndexingMapsArray().back().getResultPosition(getAffineDimExpr(loop, op.getContext()));
+    Value value = op.getResult(0);
+    if (!position || value.use_empty())
+      return std::nullopt;
+    OpOperand &use = *value.getUses().begin();
+    op = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!op) // the end
+      return position;
+    auto dim = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&use).getResult(*position));
+    if (!dim)
+      return std::nullopt;
+    loop = dim.getPosition();
+  }
+}
+
+int64_t roundUp(int64_t value, int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+} // namespace
+
+std::vector<TileShape> attentionTiles(func::FuncOp kernel, const Attention &attention,
+                                      const DeviceProfile &profile, bool baseline) {
+  linalg::GenericOp product = attention.product, scores;
+  for (linalg::GenericOp member : attention.members)
+    if (factorsOf(member))
+      scores = member;
+  const AffineMap read = product.getMatchingIndexingMap(attention.weights);
+  const auto extents = product.getStaticLoopRanges();
+  const auto valueDim = resultDimOf(product, attention.valueLoop());
+  std::optional<unsigned> rowDim;
+  for (AffineExpr expr : llvm::reverse(read.getResults().drop_back()))
+    if (auto loop = dyn_cast<AffineDimExpr>(expr); loop && !rowDim)
+      rowDim = resultDimOf(product, loop.getPosition());
+  if (!valueDim)
+    return {};
+  const int64_t values = extents[attention.valueLoop()], keys = extents[attention.keyLoop()];
+
+  TileShape tile;
+  tile.result.assign(cast<RankedTensorType>(kernel.getResultTypes().front()).getRank(), 1);
+  tile.lanes = baseline ? 1 : profile.subgroupSize;
+  tile.laneDim = *valueDim;
+  tile.run = values % 4 == 0 && tile.lanes > 1 ? 4 : 1;
+  tile.result[*valueDim] = roundUp(values, tile.run * tile.lanes) / tile.lanes;
+  llvm::SmallVector<unsigned> reduced;
+  scores.getReductionDims(reduced);
+  tile.reduction.assign(reduced.size(), 1);
+  const int64_t depth = scores.getStaticLoopRanges()[reduced.back()];
+  for (int64_t steps : kSteps)
+    if (depth % steps == 0) {
+      tile.reduction.back() = steps;
+      break;
+    }
+  std::vector<TileShape> tiles;
+  const int64_t sums = baseline ? std::max<int64_t>(profile.registerTileElements, 4) : kSums;
+  for (int64_t rows : {1, 2, 4, 8, 16, 32}) {
+    if (rows > 1 && (!rowDim || rows * tile.result[*valueDim] > sums))
+      break;
+    if (rowDim)
+      tile.result[*rowDim] = rows;
+    for (int64_t held : {1, 2, 4, 8}) {
+      for (int64_t run : {1, 4}) {
+        tile.keys = held;
+        tile.keyRun = run;
+        const int64_t block = held * tile.lanes;
+        const bool whole = run == 1 || (!ShapedType::isDynamic(keys) && keys % run == 0);
+        if (held % run != 0 || !whole || rows * held > kScores ||
+            (held > run && !ShapedType::isDynamic(keys) && keys <= block / 2) ||
+            rows * held * tile.reduction.back() > kUnrolledScores ||
+            rows * tile.result[*valueDim] * block > kUnrolledSums)
+          continue;
+        tiles.push_back(tile);
+      }
+    }
+  }
+  return tiles;
+}
+
+} // namespace gantry::codegen
