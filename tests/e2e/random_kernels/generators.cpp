@@ -95,6 +95,15 @@ public:
     expected = mapped(expected, [](double x) { return std::max(x, 0.0); });
     say(" relu");
   }
+  void replaceNan() {
+    Tensor three(floatType(), {});
+    three.values = {3};
+    const std::string source = name;
+    node("IsNaN", {source});
+    node("Where", {name, constant(three), source});
+    expected = mapped(expected, [](double x) { return std::isnan(x) ? 3 : x; });
+    say(" of -inf alone");
+  }
   void combine(const char *op, const Tensor &other, double (*f)(double, double)) {
     node(op, {name, either(other)});
     expected = combined(expected, other, f);
@@ -249,7 +258,7 @@ void makeProduct(Maker &make, Format format) {
   make.maybeEpilogue();
 }
 
-/// Added to scores: some of them down to nothing, or to as good as nothing, but never a whole row.
+/// Added to scores: some of them down to nothing, or to as good as nothing; at times a whole row.
 Tensor makeMask(Maker &make, std::vector<int64_t> dims) {
   const int64_t keys = dims.back();
   if (make.chance(0.3))
@@ -257,9 +266,11 @@ Tensor makeMask(Maker &make, std::vector<int64_t> dims) {
   Tensor mask(make.floatType(), dims);
   const bool causal = make.chance(0.4);
   const double nothing = make.chance(0.5) ? -INFINITY : -60000;
+  const int64_t whole = make.chance(0.3) ? make.number(0, dims[2] - 1) : -1;
   for (size_t i = 0; i < mask.values.size(); ++i) {
     const int64_t row = static_cast<int64_t>(i) / keys, key = static_cast<int64_t>(i) % keys;
-    mask.values[i] = key != 0 && (causal ? key > row : make.chance(0.3)) ? nothing : 0;
+    const bool masked = key != 0 && (causal ? key > row : make.chance(0.3));
+    mask.values[i] = masked || row == whole ? nothing : 0;
   }
   return mask;
 }
@@ -296,6 +307,9 @@ void makeAttention(Maker &make) {
   OnnxModel::attribute(make.node("Softmax", {make.name}), "axis", int64_t(-1));
   make.node("MatMul", {make.name, make.input(v)});
   make.expected = product(softmax(make.expected), v);
+  if (std::any_of(make.expected.values.begin(), make.expected.values.end(),
+                  [](double x) { return std::isnan(x); }))
+    make.replaceNan();
   if (make.chance(0.5)) {
     OnnxModel::attribute(make.node("Transpose", {make.name}), "perm",
                          std::vector<int64_t>{0, 2, 1, 3});
