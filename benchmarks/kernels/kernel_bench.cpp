@@ -8,9 +8,9 @@
 // empty. --check runs the kernels in small sizes and judges results alone. Exit code 1 with one
 // line on stderr where something failed or a result was wrong.
 //
-// On a software device the unit is CPU seconds, the driver has one thread (LP_NUM_THREADS=1) and
-// vectors of 256 bits (LP_NATIVE_VECTOR_WIDTH=256), unless the environment says otherwise: rates
-// are per core. On a GPU it is the device's own time.
+// On a software device the unit is CPU seconds, kernels run in the thread that submits them
+// (LP_NUM_THREADS=0) with vectors of 256 bits (LP_NATIVE_VECTOR_WIDTH=256), unless the environment
+// says otherwise: rates are per core. On a GPU it is the device's own time.
 #include "benchmarks/kernels/measure.h"
 #include "benchmarks/kernels/overhead.h"
 #include "benchmarks/kernels/workloads.h"
@@ -183,7 +183,7 @@ void run(const Options &options) {
 
 int main(int argc, char **argv) {
   // Before the driver is loaded; what the user set stays.
-  setenv("LP_NUM_THREADS", "1", 0);
+  setenv("LP_NUM_THREADS", "0", 0);
   setenv("LP_NATIVE_VECTOR_WIDTH", "256", 0);
   Options options;
   CLI::App app("Generated kernels beside hand-written ones and the device's ceilings");

@@ -2,7 +2,7 @@
 //
 //   model_bench [--device D] [--rounds N] [--dim NAME=N …] [--json FILE] ARTIFACT …
 //
-// Per model: CPU seconds of a run on a software device (one driver thread; the device's own time on
+// Per model: CPU seconds of a run on a software device (one thread; the device's own time on
 // a GPU), operations per second over the whole model, and that over the rate of the hand-written
 // 3×3 convolution (shaders/bench), which runs in turn with it: what share of a good kernel's speed
 // the whole model reaches. Medians of the rounds. Exit code 1 with a line on stderr for each model
@@ -89,7 +89,7 @@ bool run(const Options &options) {
 
 int main(int argc, char **argv) {
   // As kernel_bench: before the driver is loaded; what the user set stays.
-  setenv("LP_NUM_THREADS", "1", 0);
+  setenv("LP_NUM_THREADS", "0", 0);
   setenv("LP_NATIVE_VECTOR_WIDTH", "256", 0);
   Options options;
   CLI::App app("Whole compiled models beside the hand-written convolution");
