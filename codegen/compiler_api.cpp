@@ -40,6 +40,9 @@ gantry_compile_result_t gantry_compile(const char *model, const char *output,
           {text(options->dims[i].name), options->dims[i].least, options->dims[i].most});
     for (size_t i = 0; options->donated_inputs && i < options->donated_count; ++i)
       native.donatedInputs.push_back(text(options->donated_inputs[i]));
+    native.tuning = text(options->tuning);
+    native.builtInTuning = options->no_built_in_tuning == 0;
+    native.tileCandidate = options->tile_candidate;
     native.dumpNative = text(options->dump_native);
     for (size_t i = 0; options->native_chips && i < options->native_chip_count; ++i)
       native.nativeChips.push_back(text(options->native_chips[i]));

@@ -5,6 +5,7 @@
 #include "codegen/import/import.h"
 #include "codegen/passes/passes.h"
 #include "codegen/targets/native.h"
+#include "codegen/tuning/tuning_table.h"
 #include "engine/base/device_profile.h"
 #include "engine/base/file.h"
 
@@ -56,9 +57,12 @@ void buildPipeline(PassManager &manager, const CompileOptions &options,
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
   program.addPass(createPlaceInPlace());
   manager.addPass(createOutlineKernels());
+  manager.addPass(createApplyTuning(
+      ApplyTuningOptions{options.profile, options.tuning, options.builtInTuning}));
 
   OpPassManager &kernel = manager.nest<ModuleOp>();
-  kernel.addPass(createEmitKernels(EmitKernelsOptions{options.profile, options.sharedMemory}));
+  kernel.addPass(createEmitKernels(
+      EmitKernelsOptions{options.profile, options.sharedMemory, options.tileCandidate}));
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
   kernel.addPass(createCSEPass());
@@ -198,6 +202,7 @@ CompileResult resultOf(const Status &status) {
     return CompileResult::unsupported;
   case StatusCode::kInvalidArgument:
   case StatusCode::kNotFound:
+  case StatusCode::kVersionMismatch:
     return CompileResult::badInput;
   default:
     return CompileResult::internal;
@@ -215,6 +220,9 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   Result<DeviceProfile> profile = namedProfile(options.profile);
   if (!profile.isOk())
     return report(options, CompileResult::badInput, profile.status().message());
+  if (!options.tuning.empty()) // before the model is read: apply-tuning reads it again
+    if (const auto table = TuningTable::read(options.tuning, options.profile); !table.isOk())
+      return report(options, resultOf(table.status()), table.status().message());
   for (const std::string &folder : {options.dumpIr, options.dumpSpirv, options.dumpNative})
     if (!folder.empty())
       if (std::error_code error = llvm::sys::fs::create_directories(folder))

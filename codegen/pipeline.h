@@ -15,6 +15,9 @@ struct CompileOptions {
   bool keepOrder = false;                 // run the dispatches in the model's own order
   uint32_t sharedMemory = 0;              // bytes that a workgroup may have; 0: the profile's
   bool halfPrecision = false;             // f32 tensors of the program's own are f16 in memory
+  std::string tuning;                     // table of measured tiles, or empty
+  bool builtInTuning = true;              // take also those that come with the compiler
+  uint32_t tileCandidate = 0;             // kernels pass over so many cheaper tiles
   uint64_t memoryBudget = 0;              // bytes that the arena may have; 0: no budget
   std::vector<importer::DimRange> dims;   // sizes of dynamic dimensions: then the plan is for these
   std::vector<std::string> donatedInputs; // whose memory a run may reuse

@@ -41,6 +41,8 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
   job.kernel = std::make_unique<artifact::KernelT>();
   artifact::KernelT &kernel = *job.kernel;
   kernel.name = job.module.getName()->str();
+  if (auto key = job.module->getAttrOfType<StringAttr>("gantry.key"))
+    kernel.key = key.getValue().str();
   for (auto module : job.module.getOps<spirv::ModuleOp>()) {
     auto integer = [&](StringRef name) {
       return static_cast<uint32_t>(module->getAttrOfType<IntegerAttr>(name).getInt());
@@ -68,6 +70,7 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
     if (auto ladder = module->getAttrOfType<ArrayAttr>("gantry.ladder"))
       for (auto rung : ladder.getAsRange<StringAttr>())
         variant->ladder.push_back(rung.getValue().str());
+    variant->exact_tile = module->getAttrOfType<StringAttr>("gantry.exact_tile").getValue().str();
     if (auto slices = module->getAttrOfType<DenseI64ArrayAttr>("gantry.slice_bytes")) {
       variant->slice_workgroups = integer("gantry.slice_workgroups");
       variant->slice_bytes.assign(slices.asArrayRef().begin(), slices.asArrayRef().end());

@@ -4,6 +4,31 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ApplyTuning : Pass<"apply-tuning", "::mlir::ModuleOp"> {
+  let summary = "look up the kernels in tables of measured tiles";
+  let description = [{
+    Gives each kernel's module its key (`gantry.key`: codegen/tuning/kernel_key.h) and, where a table has
+    a tile for it, that tile and where it is from (`gantry.measured`), which emit-kernels takes if it
+    fits. The table of a file comes before the one that is built in.
+
+    Before:
+    ```mlir
+    module @kernel_0 attributes {gantry.kernel} { func.func @kernel_0 … }
+    ```
+    After:
+    ```mlir
+    module @kernel_0 attributes {gantry.kernel, gantry.key = "0123456789abcdef",
+        gantry.measured = {tile = "baseline points=4 steps=-", origin = "tuned.json: 8.10 us on …"}} { … }
+    ```
+  }];
+  let options = [Option<"profile", "profile", "std::string", "\"vulkan:generic\"",
+                        "the device profile whose tiles are taken">,
+                 Option<"file", "file", "std::string", "\"\"", "a table of measured tiles, or none">,
+                 Option<"builtIn", "built-in", "bool", "true",
+                        "whether the table that comes with the compiler is looked into">];
+  let dependentDialects = ["::gantry::codegen::GantryDialect"];
+}
+
 def BindBuffers : Pass<"bind-buffers", "::mlir::ModuleOp"> {
   let summary = "materialise a SPIR-V kernel's buffers, dimensions and ids as the device takes them";
   let description = [{
@@ -52,7 +77,9 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
     device profile, then replaces the function on tensors by one on buffers, in which one
     invocation computes one tile; where the profile says that operands are better staged in shared
     memory, a second function beside it, in which a workgroup does, by the device's matrices if the
-    operands are f16. The new function's arguments are, in this order: for each buffer
+    operands are f16. A tile that was measured (`gantry.measured`) is taken instead of the predicted one of
+    its kind if the kernel can have it; a device's variants of other kinds are then left out, but for the
+    baseline. The new function's arguments are, in this order: for each buffer
     its scalar view and, where it has one, its vector view (memref in StorageBuffer space, with the
     attribute `gantry.binding`), the dynamic dimensions (index, `gantry.dim`), and the ids of
     workgroup, invocation, lane and subgroup (`gantry.builtin`).
@@ -75,7 +102,9 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
   let options = [Option<"profile", "profile", "std::string", "\"vulkan:generic\"",
                         "the device profile to tile for">,
                  Option<"sharedMemory", "shared-memory", "uint32_t", "0",
-                        "bytes of shared memory that a workgroup may have; 0: the profile's">];
+                        "bytes of shared memory that a workgroup may have; 0: the profile's">,
+                 Option<"candidate", "candidate", "uint32_t", "0",
+                        "how many cheaper tiles each kernel passes over">];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
                            "::mlir::spirv::SPIRVDialect", "::gantry::codegen::GantryDialect"];

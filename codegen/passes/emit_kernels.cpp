@@ -3,6 +3,7 @@
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/tiling/matrices.h"
 #include "codegen/tiling/tile_choice.h"
+#include "codegen/tiling/tile_text.h"
 #include "engine/artifact/artifact.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,19 +42,67 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     if (sharedMemory != 0)
       found->maxSharedMemoryBytes = sharedMemory;
     for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>())) {
-      std::vector<std::pair<TileKind, TileChoice>> kinds;
+      Kinds kinds;
       for (TileKind kind : {TileKind::baseline, TileKind::texel})
         if (kind == TileKind::baseline || found->preferTexelLoads)
-          kinds.emplace_back(kind, chooseTile(function, *found, kind));
+          kinds.emplace_back(kind, chooseTile(function, *found, kind, candidate));
       if (found->stageOperands)
-        for (TileChoice &choice : chooseStagedTiles(function, *found))
-          kinds.emplace_back(choice.tile.matrix ? TileKind::matrices : TileKind::staged,
-                             std::move(choice));
+        addStaged(kinds, chooseStagedTiles(function, *found, candidate));
+      if (auto measured = module->getAttrOfType<DictionaryAttr>("gantry.measured"))
+        takeMeasured(function, *found, measured, kinds);
       for (auto [index, kind] : llvm::enumerate(kinds))
         if (failed(emit(function, *found, kind.first, kind.second, static_cast<int64_t>(index))))
           return signalPassFailure();
       function.erase();
     }
+  }
+
+  using Kinds = std::vector<std::pair<TileKind, TileChoice>>; // the baseline comes first
+
+  static void addStaged(Kinds &kinds, std::vector<TileChoice> choices) {
+    for (TileChoice &choice : choices)
+      kinds.emplace_back(choice.tile.matrix ? TileKind::matrices : TileKind::staged,
+                         std::move(choice));
+  }
+
+  /// Puts the measured tile in the place of the predicted ones, if the kernel can have it; else the
+  /// reason to what would have been it.
+  static void takeMeasured(func::FuncOp function, const DeviceProfile &device,
+                           DictionaryAttr measured, Kinds &kinds) {
+    auto textOf = [&](StringRef name) { return measured.getAs<StringAttr>(name).getValue(); };
+    const auto [name, text] = textOf("tile").split(' ');
+    const std::string origin = textOf("origin").str();
+    Kinds taken(kinds.begin(), kinds.begin() + 1);
+    std::string misfit;
+    if (name == nameOf(TileKind::staged) || name == nameOf(TileKind::matrices)) {
+      if (device.stageOperands)
+        addStaged(taken, chooseStagedTiles(function, device, 0, text.str()));
+      if (taken.size() == 1 || name != nameOf(taken.back().first))
+        misfit = "the kernel has no such tile that fits";
+    } else if (name == nameOf(TileKind::baseline) ||
+               (name == nameOf(TileKind::texel) && device.preferTexelLoads)) {
+      const bool baseline = name == nameOf(TileKind::baseline);
+      const TileKind kind = baseline ? TileKind::baseline : TileKind::texel;
+      if (baseline)
+        taken.clear();
+      Result<TileChoice> choice = measuredTile(function, device, kind, text.str());
+      if (choice.isOk())
+        taken.emplace_back(kind, choice.take());
+      else
+        misfit = choice.status().message();
+    } else {
+      misfit = "the profile has no tiles of that kind";
+    }
+    if (misfit.empty()) {
+      kinds = std::move(taken);
+      kinds.back().second.remarks = {"measured: " + origin};
+      return;
+    }
+    const std::string remark = origin + ": " + textOf("tile").str() + ": not taken: " + misfit;
+    for (auto &[kind, choice] : kinds)
+      choice.remarks = {remark};
+    if (measured.contains("told"))
+      function.emitWarning(remark);
   }
 
   /// How a dispatch can be cut into parts: after how many workgroups a part may end, and how far
@@ -89,16 +138,16 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     return types;
   }
 
-  static StringRef endingOf(TileKind kind) {
+  static StringRef nameOf(TileKind kind) {
     switch (kind) {
     case TileKind::baseline:
-      return "";
+      return "baseline";
     case TileKind::texel:
-      return "_texel";
+      return "texel";
     case TileKind::staged:
-      return "_staged";
+      return "staged";
     case TileKind::matrices:
-      return "_matrices";
+      return "matrices";
     }
     llvm_unreachable("no other kinds");
   }
@@ -198,13 +247,16 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       kernel->setAttr("gantry.boxes_bytes", builder.getI64IntegerAttr(choice.boxesBytes));
       kernel->setAttr("gantry.shared_bytes", builder.getI64IntegerAttr(choice.sharedBytes));
     }
-    llvm::SmallVector<StringRef> ladder(choice.ladder.begin(), choice.ladder.end());
+    llvm::SmallVector<StringRef> ladder(choice.remarks.begin(), choice.remarks.end());
+    ladder.append(choice.ladder.begin(), choice.ladder.end());
     source.walk([&](linalg::GenericOp op) { // what was decided before: form-dispatches
       if (auto why = op->getAttrOfType<StringAttr>("gantry.why"))
         ladder.push_back(why);
     });
     if (!ladder.empty())
       kernel->setAttr("gantry.ladder", builder.getStrArrayAttr(ladder));
+    kernel->setAttr("gantry.exact_tile",
+                    builder.getStringAttr(nameOf(kind) + " " + exactTile(tile)));
     kernel->setAttr("gantry.tiles_per_workgroup",
                     builder.getI64IntegerAttr(tile.lanes > 1 || staged ? 1 : workgroupSize));
     kernel->setAttr(
@@ -284,7 +336,8 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     kernel->setAttr("gantry.loop_dims", builder.getDenseI64ArrayAttr(loopDims));
     if (auto slices = evaluator.slices(); slices && total.isConstant() && total.constant > 0)
       noteSlices(kernel, source, *slices, evaluator.tileSpace(), tile, idsPerWorkgroup);
-    kernel.setName(name + endingOf(kind).str());
+    if (kind != TileKind::baseline)
+      kernel.setName(name + "_" + nameOf(kind).str());
 
     llvm::BitVector unused(entry->getNumArguments());
     for (BlockArgument argument : entry->getArguments())

@@ -41,6 +41,7 @@ constexpr StringRef kKernelAttributes[] = {
     "gantry.slice_bytes",    "gantry.loop_rounds",
     "gantry.loop_dims",      "gantry.subgroup_size",
     "gantry.matrices",       "gantry.grid",
+    "gantry.exact_tile",
 };
 
 struct Binder {

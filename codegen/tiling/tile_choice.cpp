@@ -2,6 +2,7 @@
 
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/matrices.h"
+#include "codegen/tiling/tile_text.h"
 #include "engine/plan/plan.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <functional>
 #include <numeric>
+#include <set>
 
 namespace gantry::codegen {
 
@@ -56,6 +58,8 @@ struct Search {
   int32_t candidates = 0;
   std::vector<int64_t> poolWords{}; // of the tile whose cost was asked for last
   bool resultInPool = false, supported = true;
+  bool keepAll = false;
+  std::vector<Candidate> all{}; // that were compared, if they are kept
 
   static int64_t product(llvm::ArrayRef<int64_t> sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
@@ -90,7 +94,7 @@ struct Search {
   llvm::SmallVector<llvm::SmallVector<int64_t>> sharedSteps() const;
   TileShape windowTile(TileShape tile, size_t lane, size_t block) const;
   /// Staged tiles, cheapest first; takes the first that fits into shared memory.
-  std::vector<TileChoice> ladder();
+  std::vector<TileChoice> ladder(size_t candidate, const std::string &measured);
   std::vector<TileShape> stagedTiles() const;
   bool multipliesHalves();
 
@@ -123,7 +127,21 @@ struct Search {
     // Fewer invocations than fill the device leave the rest of it idle.
     double filling = profile.subgroupSize > 1 ? subgroupsToFill() * profile.subgroupSize
                                               : kInvocationsToFillUnknown;
-    return each * std::max(invocations, filling);
+    const double predicted = each * std::max(invocations, filling);
+    if (keepAll && supported)
+      all.push_back({tile, predicted});
+    return predicted;
+  }
+
+  /// Of the tiles that were compared, the one before which `candidate` others come, `best` first.
+  Candidate ranked(const Candidate &best, size_t candidate) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
+    std::set<std::string> cheaper{exactTile(best.tile)};
+    for (const Candidate &other : all)
+      if (cheaper.insert(exactTile(other.tile)).second && cheaper.size() > candidate)
+        return other;
+    return best;
   }
 };
 
@@ -408,7 +426,7 @@ bool Search::multipliesHalves() {
   return all;
 }
 
-std::vector<TileChoice> Search::ladder() {
+std::vector<TileChoice> Search::ladder(size_t candidate, const std::string &measured) {
   struct Rung {
     TileShape tile;
     double cost;
@@ -444,12 +462,18 @@ std::vector<TileChoice> Search::ladder() {
   }
   std::stable_sort(rungs.begin(), rungs.end(),
                    [](const Rung &a, const Rung &b) { return a.cost < b.cost; });
+  auto asked = std::find_if(rungs.begin(), rungs.end(), [&](const Rung &rung) {
+    return rung.bytes <= profile.maxSharedMemoryBytes &&
+           (measured.empty() ? candidate-- == 0 : exactTile(rung.tile) == measured);
+  });
+  if (asked == rungs.end())
+    return {};
+  bool needed = bool(asked->tile.matrix); // one without matrices
   std::vector<TileChoice> choices;
   for (const Rung &rung : rungs) {
     const bool fits = rung.bytes <= profile.maxSharedMemoryBytes;
-    const bool first = fits && choices.empty();
-    const bool instead =
-        fits && choices.size() == 1 && choices.front().tile.matrix && !rung.tile.matrix;
+    const bool taken = &rung == &*asked;
+    const bool instead = fits && needed && !rung.tile.matrix;
     char text[64];
     std::snprintf(text, sizeof text,
                   ": %llu bytes shared, cost %.3g: ", static_cast<unsigned long long>(rung.bytes),
@@ -457,30 +481,26 @@ std::vector<TileChoice> Search::ladder() {
     texts.push_back(describeTile(rung.tile) + text +
                     (!fits
                          ? "more than the limit of " + std::to_string(profile.maxSharedMemoryBytes)
-                     : first   ? "taken"
-                     : instead ? "taken without matrices"
-                               : "costlier"));
-    if (first || instead)
-      choices.push_back({rung.tile,
-                         rung.cost,
-                         candidates,
-                         static_cast<uint32_t>(rung.boxes),
-                         static_cast<uint32_t>(rung.bytes),
-                         {}});
+                     : taken           ? "taken"
+                     : instead         ? "taken without matrices"
+                     : &rung < &*asked ? "passed over"
+                                       : "costlier"));
+    needed &= !instead;
+    if (taken || instead)
+      choices.insert(instead ? choices.begin() : choices.end(),
+                     {rung.tile, rung.cost, candidates, static_cast<uint32_t>(rung.boxes),
+                      static_cast<uint32_t>(rung.bytes)});
   }
   for (TileChoice &choice : choices)
     choice.ladder = texts;
-  std::reverse(choices.begin(), choices.end());
   return choices;
 }
 
 } // namespace
 
-static Search searchOf(func::FuncOp kernel, const DeviceProfile &profile, const Weights &weights) {
-  Search search{kernel, profile, weights, {}, {}};
-  Value result = kernel.getBody().front().getTerminator()->getOperand(0);
-  auto type = cast<RankedTensorType>(result.getType());
-  search.resultShape.assign(type.getShape().begin(), type.getShape().end());
+KernelExtents extentsOf(func::FuncOp kernel) {
+  auto type = cast<RankedTensorType>(kernel.getResultTypes().front());
+  KernelExtents extents{llvm::SmallVector<int64_t>(type.getShape()), {}};
   kernel.walk([&](linalg::GenericOp op) {
     if (op.getNumReductionLoops() == 0)
       return;
@@ -488,19 +508,25 @@ static Search searchOf(func::FuncOp kernel, const DeviceProfile &profile, const 
     op.getReductionDims(dims);
     auto ranges = op.getStaticLoopRanges();
     for (unsigned dim : dims)
-      search.reductionShape.push_back(ranges[dim]);
+      extents.reduction.push_back(ranges[dim]);
   });
-
-  return search;
+  return extents;
 }
 
-std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfile &profile) {
+static Search searchOf(func::FuncOp kernel, const DeviceProfile &profile, const Weights &weights) {
+  KernelExtents extents = extentsOf(kernel);
+  return {kernel, profile, weights, std::move(extents.result), std::move(extents.reduction)};
+}
+
+std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfile &profile,
+                                          size_t candidate, const std::string &measured) {
   if (kernel->hasAttr("gantry.rows") || attentionIn(kernel))
     return {};
-  return searchOf(kernel, profile, kStaged).ladder();
+  return searchOf(kernel, profile, kStaged).ladder(candidate, measured);
 }
 
-TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKind kind) {
+TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKind kind,
+                      size_t candidate) {
   const bool baseline = kind == TileKind::baseline;
   if (kernel->hasAttr("gantry.rows"))
     return {rowTile(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline), 0,
@@ -508,6 +534,7 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
   Search search = searchOf(kernel, profile, baseline ? kStorageBuffers : kTexels);
   if (const auto attention = attentionIn(kernel))
     return search.cheapest(attentionTiles(kernel, *attention, profile, baseline));
+  search.keepAll = candidate > 0;
   TileShape one{llvm::SmallVector<int64_t>(search.resultShape.size(), 1),
                 llvm::SmallVector<int64_t>(search.reductionShape.size(), 1)};
   std::vector<Candidate> starts{{one, search.cost(one)}};
@@ -537,56 +564,14 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
     search.addShared(shared);
     search.addStreams(shared);
     // Where costs are equal, the tile that is one stretch of memory: no other streams as well.
-    for (const Candidate &candidate : shared)
-      if (candidate.cost < best.cost ||
-          (candidate.cost == best.cost && candidate.tile.merged < best.tile.merged))
-        best = candidate;
+    for (const Candidate &other : shared)
+      if (other.cost < best.cost ||
+          (other.cost == best.cost && other.tile.merged < best.tile.merged))
+        best = other;
   }
+  if (candidate > 0)
+    best = search.ranked(best, candidate);
   return {best.tile, best.cost, search.candidates};
-}
-
-std::string describeTile(const TileShape &tile) {
-  if (tile.rowLength)
-    return "a row of " + std::to_string(tile.rowLength) + " by " + std::to_string(tile.lanes) +
-           (tile.lanes > 1 ? " lanes" : " lane") + ", " + std::to_string(tile.result.back()) +
-           " points at a time";
-  std::string text = tile.result.empty() ? "1" : "";
-  if (const MatrixTile &matrix = tile.matrix) {
-    auto by = [](int64_t x, int64_t y) { return std::to_string(x) + "x" + std::to_string(y); };
-    return by(matrix.down, matrix.across) + " subgroups of " +
-           by(tile.result[matrix.rows] / matrix.fours(), tile.result[matrix.columns] / 4) +
-           " matrices of " + by(matrix.m, matrix.n) + "x" + std::to_string(matrix.k) + ", " +
-           std::to_string(matrix.depth) + (matrix.flat ? " of all" : "") + " steps staged at once";
-  }
-  if (tile.lanes > 1)
-    text = std::to_string(tile.lanes) + " lanes of ";
-  if (!tile.threads.empty()) {
-    for (size_t d = 0; d < tile.threads.size(); ++d)
-      text += (d ? "x" : "") + std::to_string(tile.threads[d]);
-    text += " invocations of ";
-  }
-  for (size_t d = 0; d < tile.result.size(); ++d) {
-    if (d)
-      text += "x";
-    text += std::to_string(tile.result[d]);
-  }
-  text += text == "1" ? " point" : " points";
-  if (tile.lanes > 1)
-    text += ", lanes along dimension " + std::to_string(tile.laneDim);
-  int64_t unrolled = 1;
-  for (int64_t size : tile.reduction)
-    unrolled *= size;
-  if (unrolled > 1)
-    text += ", reduction unrolled " + std::to_string(unrolled);
-  if (tile.keys > 0)
-    text += ", " + std::to_string(tile.keys * tile.lanes) + " keys at a time";
-  if (!tile.stageSteps.empty()) {
-    int64_t steps = 1;
-    for (int64_t size : tile.stageSteps)
-      steps *= size;
-    text += ", " + std::to_string(steps) + " steps staged at once";
-  }
-  return text;
 }
 
 } // namespace gantry::codegen

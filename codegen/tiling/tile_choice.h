@@ -37,21 +37,37 @@ struct TileChoice {
   uint32_t sharedBytes = 0; // of a workgroup
   std::vector<std::string>
       ladder{}; // staged tiles: each candidate, cheapest first, and what came of it
+  std::vector<std::string> remarks{}; // on a measured tile, taken or not
 };
 
 /// `kernel`: the outlined function, tensors then dims → one tensor. kind: baseline or texel.
-TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, TileKind kind);
+/// candidate: the tile with so many cheaper ones among those that were compared; the cheapest where
+/// there is none.
+TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, TileKind kind,
+                      size_t candidate = 0);
 
 /// The cheapest staged tile of a ladder that fits into the profile's shared memory. If it
 /// multiplies matrices, which a device's driver may not offer, the cheapest that does not comes
 /// before it. Empty where none fits, or staging brings nothing: the kernel's baseline serves.
-std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile);
+/// candidate: so many that fit are passed over. measured: not the cheapest, but that with this
+/// exact text (tile_text.h); empty where it is not on the ladder or does not fit.
+std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile,
+                                          size_t candidate = 0, const std::string &measured = {});
 
 /// The tile of a kernel over rows with such a result: a row is shared by a subgroup, or by no one,
 /// so there is nothing to search. baseline: without subgroup operations.
 TileShape rowTile(mlir::RankedTensorType type, const DeviceProfile &profile, bool baseline);
 
-/// "2x8 points, k unrolled 4": what inspect shows.
-std::string describeTile(const TileShape &tile);
+/// The tile that an exact text tells, of the kind baseline or texel; an error where the kernel
+/// cannot have it on such a device: then its reason (measured_tile.cpp).
+Result<TileChoice> measuredTile(mlir::func::FuncOp kernel, const DeviceProfile &profile,
+                                TileKind kind, const std::string &text);
+
+/// The extents of the kernel's result, and of its reductions' loops; kDynamic where the inputs
+/// decide.
+struct KernelExtents {
+  llvm::SmallVector<int64_t> result, reduction;
+};
+KernelExtents extentsOf(mlir::func::FuncOp kernel);
 
 } // namespace gantry::codegen

@@ -281,6 +281,8 @@ gantry_status_t gantry_session_dispatch(const gantry_session_t *session, size_t 
   info->shared_bytes = source->sharedBytes;
   info->parts = source->parts;
   info->binding = static_cast<gantry_binding_t>(source->binding);
+  info->kernel_key = source->kernelKey;
+  info->exact_tile = source->exactTile;
   return GANTRY_STATUS_OK;
 }
 

@@ -202,6 +202,8 @@ private:
       json_.beginObject();
       json_.field("name", kernel->name()->string_view());
       json_.field("tile", kernel->tile()->string_view());
+      if (kernel->key())
+        json_.field("key", kernel->key()->string_view());
       json_.key("workgroup_size").beginList();
       for (uint32_t size : *kernel->workgroup_size())
         json_.value(size);
@@ -226,6 +228,8 @@ private:
         if (!tile || tile->size() == 0)
           tile = kernel->tile();
         json_.field("tile", tile ? tile->string_view() : std::string_view());
+        if (variant->exact_tile())
+          json_.field("exact_tile", variant->exact_tile()->string_view());
         json_.key("capabilities").beginList();
         for (const flatbuffers::String *capability : *variant->capabilities())
           json_.value(capability->string_view());

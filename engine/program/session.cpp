@@ -478,6 +478,8 @@ Result<DispatchInfo> Session::dispatch(size_t index) const {
     info.sharedBytes = variant->shared_bytes();
     info.parts = timedParts_[index];
     info.binding = choiceOf(variant->binding());
+    info.kernelKey = kernel.key() ? kernel.key()->c_str() : nullptr;
+    info.exactTile = variant->exact_tile() ? variant->exact_tile()->c_str() : nullptr;
   }
   return info;
 }

@@ -59,6 +59,8 @@ struct DispatchInfo {
   uint32_t sharedBytes = 0;
   uint32_t parts = 0; // dispatches that the command is recorded as (parts.h)
   BindingChoice binding = BindingChoice::kAuto; // kAuto for copies
+  const char *kernelKey = nullptr;              // null where the artifact does not tell, as for
+  const char *exactTile = nullptr;              // copies; both live as long as the program
 };
 
 class Session;

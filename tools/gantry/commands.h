@@ -24,7 +24,8 @@ void addInspect(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);
 void addDiff(CLI::App &app, Action &action);
-void addPlan(CLI::App &app, Action &action);   // planning/plan.cpp
+void addPlan(CLI::App &app, Action &action); // planning/plan.cpp
+void addTune(CLI::App &app, Action &action);
 void addRecord(CLI::App &app, Action &action); // trace/record.cpp
 void addExport(CLI::App &app, Action &action); // trace/export.cpp
 
@@ -43,6 +44,8 @@ struct InputOptions {
 
 void addSessionOptions(CLI::App &command, SessionRequest &request);
 CLI::Option *addProfileOption(CLI::App &command, std::string &profile);
+/// --precision; `request` must outlive the parsing.
+void addPrecisionOption(CLI::App &command, CompileRequest &request);
 /// An option that may be given several times, with exactly one value each time.
 CLI::Option *addRepeated(CLI::App &command, const std::string &name,
                          std::vector<std::string> &values, const std::string &help);

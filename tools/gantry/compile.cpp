@@ -20,22 +20,6 @@ struct CompileOptions {
   CompileRequest request;
 };
 
-/// Fails before the compilation where the output could not be written after it.
-void checkOutput(const fs::path &model, const fs::path &output) {
-  std::error_code error;
-  if (fs::is_directory(output, error))
-    throw ToolError(ExitCode::kBadInput,
-                    fmt::format("the output '{}' is a folder; name a file", output.string()));
-  if (fs::exists(output, error) && fs::equivalent(model, output, error))
-    throw ToolError(ExitCode::kBadInput,
-                    fmt::format("the output '{}' is the model itself; name another file with -o",
-                                output.string()));
-  fs::path folder = output.parent_path();
-  if (!folder.empty() && !fs::is_directory(folder, error))
-    throw ToolError(ExitCode::kIo, fmt::format("cannot write '{}': there is no folder '{}'",
-                                               output.string(), folder.string()));
-}
-
 /// To a device or a pipe, nothing can be renamed: the artifact is made elsewhere and poured into
 /// it.
 void compileTo(const CompileOptions &options) {
@@ -198,14 +182,14 @@ void addCompile(CLI::App &app, Action &action) {
           "The most shared memory that a workgroup may have (else the profile's): kernels take the "
           "best tile within it, in the last resort one without")
       ->type_name("SIZE");
+  addPrecisionOption(*command, options->request);
   command
-      ->add_option_function<std::string>(
-          "--precision",
-          [options](const std::string &text) { options->request.halfPrecision = text == "f16"; },
-          "How f32 is kept between kernels (f32). f16: constants and transients take half the "
-          "bytes; sums stay in f32, inputs and outputs keep their types")
-      ->type_name("f32|f16")
-      ->check(CLI::IsMember({"f32", "f16"}));
+      ->add_option("--tuning", options->request.tuning,
+                   "A table of measured tiles, from `gantry tune`: kernels that it has for the "
+                   "profile take these tiles instead of the predicted ones")
+      ->type_name("FILE");
+  command->add_flag("!--no-built-in-tuning", options->request.builtInTuning,
+                    "Do not take the measured tiles that come with the compiler");
   command->add_flag("--keep-order", options->request.keepOrder,
                     "Run the operators in the model's own order, not in that of least memory");
   command->add_flag("--dump-ir{*}", options->dumpIr,
@@ -224,6 +208,7 @@ void addCompile(CLI::App &app, Action &action) {
   command->footer(examples({"gantry compile model.onnx", "gantry compile model.onnx -o m.gantry",
                             "gantry compile model.onnx --memory-budget 64MiB --measure",
                             "gantry compile model.onnx --dim batch=1 --dim time=..128",
+                            "gantry compile model.onnx --profile vulkan:lavapipe --tuning t.json",
                             "gantry compile model.onnx --dump-native sm_80 --dump-native gfx1100",
                             "gantry compile model.onnx --dump-ir=form-dispatches --dump-dir ir/"}));
   command->callback([options, &action] { action = [options] { return runCompile(*options); }; });

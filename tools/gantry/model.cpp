@@ -121,6 +121,9 @@ void compileModel(const std::string &model, const std::string &output,
   options.memory_budget_bytes = request.memoryBudget;
   options.shared_memory_bytes = request.sharedMemory;
   options.half_precision = request.halfPrecision ? 1 : 0;
+  options.tuning = orNull(request.tuning);
+  options.no_built_in_tuning = request.builtInTuning ? 0 : 1;
+  options.tile_candidate = request.tileCandidate;
   std::vector<gantry_dim_range_t> dims;
   for (const DimRange &range : request.dims)
     dims.push_back({range.name.c_str(), range.least, range.most});
@@ -167,6 +170,21 @@ std::string profileForDevice(const std::string &asked, const std::string &model,
   gantry_device_info_t info;
   gantry_device_get_info(openDevice(device).get(), &info);
   return info.profile;
+}
+
+void checkOutput(const fs::path &model, const fs::path &output) {
+  std::error_code error;
+  if (fs::is_directory(output, error))
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("the output '{}' is a folder; name a file", output.string()));
+  if (fs::exists(output, error) && fs::equivalent(model, output, error))
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("the output '{}' is the model itself; name another file with -o",
+                                output.string()));
+  fs::path folder = output.parent_path();
+  if (!folder.empty() && !fs::is_directory(folder, error))
+    throw ToolError(ExitCode::kIo, fmt::format("cannot write '{}': there is no folder '{}'",
+                                               output.string(), folder.string()));
 }
 
 LoadedModel loadModel(const std::string &path, const CompileRequest &request) {

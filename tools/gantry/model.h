@@ -11,6 +11,7 @@
 #include "tools/gantry/terminal.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <gantry/compiler.h>
 #include <gantry/gantry.h>
 #include <memory>
@@ -38,6 +39,9 @@ struct CompileRequest {
   bool keepOrder = false;
   uint32_t sharedMemory = 0;                             // bytes of a workgroup; 0: the profile's
   uint64_t memoryBudget = 0;                             // bytes; 0: none
+  std::string tuning;                                    // table of measured tiles; "": none
+  bool builtInTuning = true;                             // and those of the compiler
+  uint32_t tileCandidate = 0;                            // tiles that kernels pass over
   bool halfPrecision = false;                            // f32 is kept as f16
   std::vector<DimRange> dims;                            // of dynamic dimensions
   std::vector<std::string> donated;                      // inputs
@@ -49,6 +53,9 @@ struct CompileRequest {
 /// Compiles with a progress bar; warnings are printed once it has succeeded.
 void compileModel(const std::string &model, const std::string &output,
                   const CompileRequest &request);
+
+/// Fails before a long piece of work where its output could not be written after it.
+void checkOutput(const std::filesystem::path &model, const std::filesystem::path &output);
 
 struct LoadedModel {
   ProgramHandle program;

@@ -72,6 +72,17 @@ CLI::Option *addProfileOption(CLI::App &command, std::string &profile) {
       ->type_name("PROFILE");
 }
 
+void addPrecisionOption(CLI::App &command, CompileRequest &request) {
+  command
+      .add_option_function<std::string>(
+          "--precision",
+          [&request](const std::string &text) { request.halfPrecision = text == "f16"; },
+          "How f32 is kept between kernels (f32). f16: constants and transients take half the "
+          "bytes; sums stay in f32, inputs and outputs keep their types")
+      ->type_name("f32|f16")
+      ->check(CLI::IsMember({"f32", "f16"}));
+}
+
 void addToleranceOptions(CLI::App &command, Tolerance &tolerance) {
   auto add = [&](const char *name, std::optional<double> &value, const char *help) {
     command

@@ -73,6 +73,11 @@ typedef struct gantry_compile_options {
   const char *const *native_chips; /* for which: "sm_80" gives KERNEL.sm_80.ptx, "gfx1100"
                                       KERNEL.gfx1100.s; BAD_INPUT for one that LLVM lacks */
   size_t native_chip_count;
+  const char *tuning; /* a table of measured tiles (gantry tune), or NULL: kernels that it has
+                         for the profile take these tiles if they fit */
+  int32_t no_built_in_tuning; /* 1: not also those that come with the compiler */
+  uint32_t tile_candidate; /* kernels without a measured tile pass over so many that are predicted
+                              to be faster, to be measured; 0: they take the best */
 } gantry_compile_options_t;
 
 /* Compiles the file at `model` and writes the artifact to `output` (to a temporary name first, then

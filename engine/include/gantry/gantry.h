@@ -382,6 +382,9 @@ typedef struct gantry_dispatch_info {
   gantry_binding_t binding;
   uint32_t parts; /* dispatches that it was cut into (dispatch_limit_ns, or buffers beyond what the
                      device binds at once); 1 as a rule */
+  const char *kernel_key; /* names the kernel in tables of measured tiles (docs/tuning.md), and */
+  const char *exact_tile; /* the tile in which it was computed: NULL for copies, and where the
+                             artifact does not tell. Both live as long as the program. */
 } gantry_dispatch_info_t;
 GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *session, size_t index,
                                                    gantry_dispatch_info_t *info);

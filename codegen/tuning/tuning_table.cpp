@@ -1,0 +1,120 @@
+#include "codegen/tuning/tuning_table.h"
+#include "codegen/tuning/built_in_table.h"
+
+#include "engine/base/file.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace gantry::codegen {
+
+namespace {
+
+constexpr int64_t kVersion = 1;
+constexpr size_t kLargestFile = size_t{64} << 20;
+constexpr int kDeepest = 32; // LLVM's parser calls itself for what is nested
+
+Status malformed(const std::string &name, const std::string &why) {
+  return Status(StatusCode::kInvalidArgument, name + ": " + why);
+}
+
+int depthOf(std::string_view text) {
+  int depth = 0, deepest = 0;
+  bool inText = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (inText) {
+      i += c == '\\';
+      inText = c != '"';
+    } else if (c == '"') {
+      inText = true;
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
+  auto wrong = [](const char *why) { return Status(StatusCode::kInvalidArgument, why); };
+  const llvm::json::Object *entry = value.getAsObject();
+  if (!entry)
+    return wrong("is no object");
+  const auto tile = entry->getString("tile");
+  if (!tile || tile->empty())
+    return wrong("has no \"tile\"");
+  MeasuredTile result;
+  result.tile = tile->str();
+  for (auto [name, ns] : {std::pair("ns", &result.ns), {"predicted_ns", &result.predictedNs}}) {
+    const llvm::json::Value *time = entry->get(name);
+    if (time && !time->getAsNumber())
+      return wrong("has a time that is no number");
+    *ns = time ? *time->getAsNumber() : 0;
+    if (!(*ns >= 0))
+      return wrong("has a time that is negative");
+  }
+  return result;
+}
+
+} // namespace
+
+Result<TuningTable> TuningTable::parse(std::string_view text, const std::string &name,
+                                       const std::string &profile) {
+  if (text.size() > kLargestFile || depthOf(text) > kDeepest)
+    return malformed(name, "is no table of measured tiles: too large or too deep");
+  auto json = llvm::json::parse(llvm::StringRef(text.data(), text.size()));
+  if (!json) {
+    std::string why = llvm::toString(json.takeError());
+    return malformed(name, "is no JSON: " + why.substr(0, why.find('\n')));
+  }
+  const llvm::json::Object *root = json->getAsObject();
+  const auto version = root ? root->getInteger("gantry_tuning") : std::nullopt;
+  if (!version || *version < 1)
+    return malformed(name, "is no table of measured tiles: it has no \"gantry_tuning\": 1");
+  if (*version > kVersion)
+    return Status(StatusCode::kVersionMismatch,
+                  name + ": is of version " + std::to_string(*version) + ", this compiler reads " +
+                      std::to_string(kVersion));
+  const llvm::json::Array *devices = root->getArray("devices");
+  if (!devices)
+    return malformed(name, "has no list of \"devices\"");
+  TuningTable table;
+  for (const llvm::json::Value &value : *devices) {
+    const llvm::json::Object *device = value.getAsObject();
+    const auto of = device ? device->getString("profile") : std::nullopt;
+    const auto called = device ? device->getString("device") : std::nullopt;
+    const llvm::json::Object *kernels = device ? device->getObject("kernels") : nullptr;
+    if (!of || !called || !kernels)
+      return malformed(name, "device " + std::to_string(&value - devices->data()) +
+                                 " lacks \"profile\", \"device\" or \"kernels\"");
+    for (const auto &[key, entry] : *kernels) {
+      Result<MeasuredTile> tile = tileOf(entry);
+      if (!tile.isOk())
+        return malformed(name, "kernel \"" + key.str() + "\" of \"" + called->str() + "\" " +
+                                   tile.status().message());
+      tile->device = called->str();
+      if (*of == profile)
+        table.tiles_.try_emplace(key.str(), tile.take());
+    }
+  }
+  return table;
+}
+
+Result<TuningTable> TuningTable::read(const std::string &path, const std::string &profile) {
+  GANTRY_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(path));
+  return parse({reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size()}, path,
+               profile);
+}
+
+TuningTable TuningTable::builtIn(const std::string &profile) {
+  Result<TuningTable> table = parse(kBuiltInTable, "built-in table", profile);
+  return table.isOk() ? table.take() : TuningTable(); // its test parses it
+}
+
+const MeasuredTile *TuningTable::find(const std::string &key) const {
+  const auto found = tiles_.find(key);
+  return found == tiles_.end() ? nullptr : &found->second;
+}
+
+} // namespace gantry::codegen

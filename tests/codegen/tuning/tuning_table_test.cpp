@@ -1,0 +1,149 @@
+// Tables of measured tiles and the tiles' texts: what is damaged is refused, by name, or read; the
+// table that comes with the compiler is good. GANTRY_FUZZ_SEED (default: random; printed) seeds the
+// damage.
+#include "codegen/tuning/tuning_table.h"
+#include "codegen/tiling/tile_text.h"
+#include "engine/base/device_profile.h"
+#include "tests/support/scratch.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+namespace gantry::codegen {
+namespace {
+
+constexpr int kDamaged = 20000;
+
+const std::string kTable = R"({"gantry_tuning": 1, "by": ["someone", {"at": "noon"}], "devices": [
+  {"profile": "p", "device": "a", "kernels": {
+    "k1": {"tile": "texel points=4x4 steps=8x1x1 lanes=8 along=1 run=4", "ns": 98.5, "predicted_ns": 1e3},
+    "k2": {"tile": "baseline points=1 steps=-", "what": "Relu \"r\" \u00e9"}}},
+  {"profile": "q", "device": "a", "kernels": {"k1": {"tile": "of q"}}},
+  {"profile": "p", "device": "b", "kernels": {"k1": {"tile": "of b"}, "k3": {"tile": "of b"}}}]})";
+
+std::mt19937 seeded() {
+  const char *given = std::getenv("GANTRY_FUZZ_SEED");
+  const unsigned seed = given ? unsigned(std::atoi(given)) : std::random_device{}();
+  ::testing::Test::RecordProperty("seed", std::to_string(seed));
+  printf("GANTRY_FUZZ_SEED=%u\n", seed);
+  return std::mt19937(seed);
+}
+
+std::string damaged(std::string text, std::mt19937 &random) {
+  static const std::string parts[] = {"{",       "}",    "[",  "]",     "\"",
+                                      ",",       ":",    "-1", "1e999", "null",
+                                      "\\u0000", "\xff", "x",  "=",     "99999999999999999999",
+                                      " "};
+  for (unsigned change = 0; change <= random() % 4; ++change) {
+    const size_t at = random() % (text.size() + 1);
+    switch (random() % 3) {
+    case 0:
+      text.erase(at, random() % 20);
+      break;
+    case 1:
+      text.insert(at, parts[random() % std::size(parts)]);
+      break;
+    default:
+      text.insert(at, text.substr(random() % (text.size() + 1), random() % 40));
+    }
+  }
+  return text;
+}
+
+TEST(TuningTable, TheFirstDeviceOfTheProfileCounts) {
+  auto table = TuningTable::parse(kTable, "t.json", "p");
+  ASSERT_TRUE(table.isOk()) << table.status().message();
+  EXPECT_EQ(table->size(), 3u);
+  ASSERT_NE(table->find("k1"), nullptr);
+  EXPECT_EQ(table->find("k1")->tile, "texel points=4x4 steps=8x1x1 lanes=8 along=1 run=4");
+  EXPECT_EQ(table->find("k1")->device, "a");
+  EXPECT_DOUBLE_EQ(table->find("k1")->ns, 98.5);
+  EXPECT_DOUBLE_EQ(table->find("k1")->predictedNs, 1000);
+  EXPECT_EQ(table->find("k2")->ns, 0);
+  EXPECT_EQ(table->find("k3")->device, "b");
+  EXPECT_EQ(table->find("k4"), nullptr);
+  auto other = TuningTable::parse(kTable, "t.json", "q");
+  ASSERT_TRUE(other.isOk());
+  EXPECT_EQ(other->find("k1")->tile, "of q");
+  EXPECT_EQ(TuningTable::parse(kTable, "t.json", "r")->size(), 0u);
+}
+
+TEST(TuningTable, WhatIsWrongHasItsName) {
+  // Entries of other profiles are judged as well.
+  auto bad = TuningTable::parse(R"({"gantry_tuning": 1, "devices": [{"profile": "q", "device": "d",
+      "kernels": {"k7": {"tile": ""}}}]})",
+                                "t.json", "p");
+  ASSERT_FALSE(bad.isOk());
+  EXPECT_EQ(bad.status().message(), "t.json: kernel \"k7\" of \"d\" has no \"tile\"");
+  EXPECT_EQ(TuningTable::parse(R"({"gantry_tuning": 9, "devices": []})", "t", "p").status().code(),
+            StatusCode::kVersionMismatch);
+  EXPECT_EQ(TuningTable::read("/nonexistent/t.json", "p").status().code(), StatusCode::kNotFound);
+}
+
+TEST(TuningTable, DamagedTextIsReadOrRefused) {
+  std::mt19937 random = seeded();
+  int refused = 0;
+  for (int i = 0; i < kDamaged; ++i) {
+    const std::string text = damaged(kTable, random);
+    const auto table = TuningTable::parse(text, "t.json", "p");
+    if (table.isOk()) {
+      EXPECT_LE(table->size(), 8u);
+    } else {
+      ++refused;
+      EXPECT_EQ(table.status().message().rfind("t.json: ", 0), 0u) << table.status().message();
+      EXPECT_EQ(table.status().message().find('\n'), std::string::npos) << text;
+    }
+  }
+  EXPECT_GT(refused, kDamaged / 4);
+}
+
+TEST(TuningTable, DeepNestingIsRefused) {
+  for (const char *open : {"[", "{\"a\":"}) {
+    std::string text;
+    for (int i = 0; i < 200000; ++i)
+      text += open;
+    EXPECT_FALSE(TuningTable::parse(text, "t.json", "p").isOk());
+  }
+}
+
+TEST(TuningTable, TheBuiltInOneIsGood) {
+  for (const std::string &profile : profileNames()) {
+    const TuningTable table = TuningTable::builtIn(profile);
+    EXPECT_TRUE(table.size() == 0 || profile == "vulkan:lavapipe") << profile;
+  }
+  const std::string path = GANTRY_TEST_DATA "/../../codegen/tuning/lavapipe.json";
+  const auto file = TuningTable::read(path, "vulkan:lavapipe");
+  ASSERT_TRUE(file.isOk()) << file.status().message();
+  EXPECT_EQ(file->size(), TuningTable::builtIn("vulkan:lavapipe").size());
+}
+
+TEST(TileText, IsReadAsItWasWritten) {
+  for (const char *text : {"points=- steps=-", "points=1x16x2 steps=8x1x1",
+                           "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4",
+                           "points=65536 steps=- merged=0", "points=4x4 steps=- lanes=8"}) {
+    const auto tile = parseTile(text);
+    ASSERT_TRUE(tile.isOk()) << text << ": " << tile.status().message();
+    EXPECT_EQ(exactTile(*tile), text);
+  }
+}
+
+TEST(TileText, DamagedTextIsReadOrRefused) {
+  std::mt19937 random = seeded();
+  for (int i = 0; i < kDamaged; ++i) {
+    const auto tile =
+        parseTile(damaged("points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4", random));
+    if (!tile.isOk())
+      continue;
+    for (const auto &sizes : {tile->result, tile->reduction})
+      for (int64_t size : sizes)
+        EXPECT_TRUE(size >= 1 && size <= 65536);
+    EXPECT_GE(tile->lanes, 1);
+    EXPECT_GE(tile->run, 1);
+    EXPECT_EQ(exactTile(*parseTile(exactTile(*tile))), exactTile(*tile));
+  }
+}
+
+} // namespace
+} // namespace gantry::codegen
