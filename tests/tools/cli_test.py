@@ -32,7 +32,7 @@ class Usage(Tool):
         text = self.works("--help")
         for code in range(6):
             self.assertRegex(text, rf"(?m)^ +{code}  \w")
-        for command in ("compile", "run", "inspect", "bench", "devices", "diff"):
+        for command in ("compile", "run", "inspect", "bench", "tune", "devices", "diff"):
             self.assertIn(command, text)
             text_of_command = self.works(command, "--help")
             self.assertIn("Examples:", text_of_command)

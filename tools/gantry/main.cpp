@@ -18,6 +18,7 @@ constexpr const char *kFooter = R"(Examples:
   gantry run model.gantry --input x.npy --expect y.npy
   gantry inspect model.gantry --plot plan.svg
   gantry bench model.gantry --top 10
+  gantry tune model.onnx -o tuning.json
   gantry devices
 
 Exit codes:
@@ -58,6 +59,7 @@ int runTool(int argc, char **argv) {
   addDevices(app, action);
   addDiff(app, action);
   addPlan(app, action);
+  addTune(app, action);
   addRecord(app, action);
   addExport(app, action);
 

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Measured tiles: `gantry tune`, and what `compile --tuning` makes of its table.
+
+    tuning_test.py --gantry TOOL FOLDER [FOLDER ...]
+
+FOLDER as for model_test.py. Each model is compiled with tables of random tiles, for lavapipe and for a
+profile that stages: whatever a table says, the results are the expected ones, and every kernel has the
+table's tile or a remark that says why not.
+"""
+import json
+import random
+import sys
+
+from model_test import files
+from support import Failure, begin_with_folders
+
+SEED, TABLES = 11, 3  # of random tiles, for each model and profile
+VARIANTS = {"vulkan:lavapipe": "lavapipe: texel, validation", "vulkan:staging": "staging: shared memory, validation"}
+LAVAPIPE = "vulkan:lavapipe"
+
+# A product of 24x16 by 16x32 matrices, of which nothing is known but the shapes.
+MODEL = """func.func @main(%a: tensor<24x16xf32>, %b: tensor<16x32xf32>) -> tensor<24x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<24x32xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<24x32xf32>) -> tensor<24x32xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<24x16xf32>, tensor<16x32xf32>)
+      outs(%i : tensor<24x32xf32>) -> tensor<24x32xf32>
+  return %p : tensor<24x32xf32>
+}
+"""
+FITS = ["baseline points=4x4 steps=4", "baseline points=1x3 steps=1", "texel points=2x4 steps=8 lanes=8 along=1",
+        "texel points=6x4 steps=4 lanes=8 along=1 run=4"]
+MISFITS = {
+    "texel points=4x4x4 steps=4": "it has points along 3 dimensions, the kernel's result 2",
+    "texel points=4x4 steps=5": "5 steps do not divide a reduction over 16",
+    "texel points=4x4 steps=4x4": "it has 2 steps, the kernel 1 reduction dimensions",
+    "texel points=4x4 steps=4 lanes=4 along=1": "4 lanes are not a subgroup of 8",
+    "texel points=4x4 steps=4 lanes=8 along=2": "its lanes lie along dimension 2 of 2",
+    "texel points=4x4 steps=4 lanes=8 along=1 run=3": "runs of 3 do not divide 4 points of 32",
+    "texel points=4x4 steps=4 run=4": "runs are of tiles with lanes",
+    "texel points=1024 steps=16 merged=0": "it has more than 8192 points times steps",
+    "texel points=4x4 steps=4 merged=2": "dimensions from 2 on cannot be merged",
+    "baseline points=4x4 steps=4 lanes=8 along=1": "a baseline's tile has no lanes",
+    "texel points=4x4": "a tile has points",
+    "texel points=4x4 steps=4 points=4x4": "'points=4x4' is no part of a tile's text",
+    "texel points=4x-4 steps=4": "'points=4x-4' is no part of a tile's text",
+    "texel points=4x99999999999999999999 steps=4": "is no part of a tile's text",
+    "texel run=": "'run=' is no part of a tile's text",
+    "staged points=4x4 steps=4 threads=8x8 staged=16": "the kernel has no such tile that fits",
+    "warp points=4x4": "the profile has no tiles of that kind",
+}
+ENTRY = '{"tile": "baseline points=1 steps=1"}'
+MALFORMED = {
+    "": "is no JSON", "[": "is no JSON", "[" * 100000: "too deep", "[]": "is no table of measured tiles",
+    '{"gantry_tuning": "1"}': "is no table", '{"gantry_tuning": 1}': 'has no list of "devices"',
+    '{"gantry_tuning": 2, "devices": []}': "is of version 2",
+    '{"gantry_tuning": 1, "devices": [{"profile": "p", "kernels": {}}]}': 'device 0 lacks "profile", "device"',
+    '{"gantry_tuning": 1, "devices": [{"profile": "p", "device": "d", "kernels": {"k1": {}}}]}':
+        'kernel "k1" of "d" has no "tile"',
+    '{"gantry_tuning": 1, "devices": [{"profile": "p", "device": "d", "kernels": {"k1": 7}}]}':
+        'kernel "k1" of "d" is no object',
+    '{"gantry_tuning": 1, "devices": [{"profile": "p", "device": "d", "kernels": {"k1": {"tile": "x", "ns": -1}}}]}':
+        'kernel "k1" of "d" has a time that is negative',
+}
+
+
+class Tuning:
+    def __init__(self, test):
+        self.test = test
+        self.table = test.folder / "table.json"
+        self.model = test.folder / "product.mlir"
+        self.model.write_text(MODEL)
+
+    def write(self, profile, tiles):
+        kernels = {key: {"tile": tile, "ns": 1000, "predicted_ns": 2000} for key, tile in tiles.items()}
+        self.table.write_text(json.dumps({"gantry_tuning": 1, "devices": [
+            {"profile": "vulkan:other", "device": "other", "kernels": {key: {"tile": "none"} for key in tiles}},
+            {"profile": profile, "device": "some device", "kernels": kernels}]}))
+
+    def compile(self, model, profile, *words):
+        """The kernels of the artifact, by key."""
+        artifact = self.test.artifact(profile)
+        self.test.call("compile", model, "-p", profile, "-o", artifact, *words)
+        return {kernel["key"]: kernel for kernel in json.loads(self.test.call("inspect", artifact, "--json"))["kernels"]}
+
+    def why(self, profile=LAVAPIPE):
+        return self.test.call("inspect", self.test.artifact(profile), "--why", 0)
+
+    def random_tables(self, folder, profile):
+        model = next(folder / name for name in ("model.onnx", "model.mlir") if (folder / name).exists())
+        generator = random.Random(SEED)
+        kernels = self.compile(model, profile, "--no-built-in-tuning")
+        case = folder / "case_0"
+        taken = 0
+        for number in range(TABLES):
+            tiles = {key: random_tile(kernel["variants"][-1]["exact_tile"], generator)
+                     for key, kernel in kernels.items()}
+            self.write(profile, tiles)
+            made = self.compile(model, profile, "--tuning", self.table)
+            if made.keys() != kernels.keys():
+                raise Failure(f"keys differ between two compilations: {sorted(made)}, {sorted(kernels)}")
+            for key, kernel in made.items():
+                variants = kernel["variants"]
+                remarks = [rung for variant in variants for rung in variant["ladder"]]
+                here = any(v["exact_tile"] == tiles[key] and v["ladder"][0].startswith("measured: ")
+                           for v in variants if v["ladder"])
+                # What reads nothing in vectors has no variant for texel loads.
+                none = tiles[key].startswith("texel") and all(v["binding"] != "texel" for v in variants)
+                if not here and not none and not any(": not taken: " in remark for remark in remarks):
+                    raise Failure(f"table {number}: {key} has neither '{tiles[key]}' nor a reason: {variants}")
+                taken += here
+            self.test.compare(files(case, "input"), files(case, "output"), VARIANTS[profile])
+        if taken == 0:
+            raise Failure("no random tile was taken: nothing was tested")
+        return f"{taken} of {TABLES * len(kernels)} random tiles taken"
+
+    def fits(self):
+        key = next(iter(self.compile(self.model, LAVAPIPE)))
+        self.test.call("run", self.test.artifact(LAVAPIPE), "--random", 3, "--output", self.test.folder / "y.npy")
+        for tile in FITS:
+            self.write(LAVAPIPE, {key: tile})
+            variant = self.compile(self.model, LAVAPIPE, "--tuning", self.table)[key]["variants"][-1]
+            if variant["exact_tile"] != tile:
+                raise Failure(f"{variant['exact_tile']} instead of {tile}")
+            text = self.why()
+            if f"measured: {self.table}: 1 us instead of 2 us as predicted on some device" not in text:
+                raise Failure(f"--why does not tell where the tile is from: {text}")
+            self.test.call("run", self.test.artifact(LAVAPIPE), "--random", 3, "--expect", self.test.folder / "y.npy")
+
+    def misfits(self):
+        key, predicted = next(iter(self.compile(self.model, LAVAPIPE).items()))
+        for tile, reason in MISFITS.items():
+            self.write(LAVAPIPE, {key: tile})
+            kernel = self.compile(self.model, LAVAPIPE, "--tuning", self.table)[key]
+            if [v["exact_tile"] for v in kernel["variants"]] != [v["exact_tile"] for v in predicted["variants"]]:
+                raise Failure(f"'{tile}' changed the kernel: {kernel}")
+            text = self.why()
+            for words in (f"{self.table}: ", f"{tile}: not taken: ", reason):
+                if words not in text:
+                    raise Failure(f"--why of '{tile}' lacks '{words}': {text}")
+        return f"{len(MISFITS)} tiles"
+
+    def malformed(self):
+        for text, reason in MALFORMED.items():
+            self.table.write_text(text)
+            self.test.refuse(f"table.json: {reason}" if reason.startswith("is ") else reason, "compile", self.model,
+                             "--tuning", self.table, "-o", self.test.folder / "no.gantry")
+        self.test.refuse("none.json", "compile", self.model, "--tuning", self.test.folder / "none.json")
+
+    def staged(self):
+        """A rung of the ladder that is not the cheapest, and none of it."""
+        profile = "vulkan:staging"
+        key, kernel = next(iter(self.compile(self.model, profile).items()))
+        first = kernel["variants"][-1]["exact_tile"]
+        self.test.call("run", self.test.artifact(profile), "--random", 3, "--output", self.test.folder / "y.npy")
+        other = first.replace("staged=16", "staged=8")
+        if other == first:
+            raise Failure(f"{first} does not stage all steps: adapt the test")
+        for tile in (other, "baseline points=2x4 steps=4"):
+            self.write(profile, {key: tile})
+            variants = self.compile(self.model, profile, "--tuning", self.table)[key]["variants"]
+            if variants[-1]["exact_tile"] != tile or (tile != other and any(v["grid"] for v in variants)):
+                raise Failure(f"{variants} instead of {tile}")
+            self.test.call("run", self.test.artifact(profile), "--random", 3, "--expect", self.test.folder / "y.npy")
+
+    def tune(self):
+        """Beginning with a bad tile, tuning finds a better one and keeps what else the table holds."""
+        key = next(iter(self.compile(self.model, LAVAPIPE)))
+        self.test.call("run", self.test.artifact(LAVAPIPE), "--random", 3, "--output", self.test.folder / "y.npy")
+        self.write(LAVAPIPE, {key: "baseline points=1x1 steps=1", "0123456789abcdef": "texel of another model"})
+        before = json.loads(self.table.read_text())["devices"]
+        text = self.test.call("tune", self.model, "-p", LAVAPIPE, "-o", self.table, "--candidates", 3, "--seconds", 0.1)
+        after = json.loads(self.table.read_text())["devices"]
+        if after[1:] != before:
+            raise Failure(f"what the table held was lost: {after}")
+        if "1 of 1 kernels are faster" not in text or f"wrote {self.table}" not in text:
+            raise Failure(f"no better tile than the worst: {text}")
+        measured = after[0]["kernels"][key]
+        if not 0 < measured["ns"] or after[0]["profile"] != LAVAPIPE:
+            raise Failure(f"the entry makes no sense: {measured}")
+        variant = self.compile(self.model, LAVAPIPE, "--tuning", self.table)[key]["variants"][-1]
+        if variant["exact_tile"] != measured["tile"]:
+            raise Failure(f"{variant['exact_tile']} instead of {measured['tile']}")
+        self.test.call("run", self.test.artifact(LAVAPIPE), "--random", 3, "--expect", self.test.folder / "y.npy")
+        self.test.call("tune", self.model, "-p", LAVAPIPE, "-o", self.table, "--candidates", 2, "--seconds", 0.05)
+        if {d["device"] for d in json.loads(self.table.read_text())["devices"]} != {d["device"] for d in after}:
+            raise Failure("tuning again lost a device")
+        return measured["tile"]
+
+    def bad_tables_are_kept(self):
+        self.table.write_text("{")
+        self.test.refuse("is no JSON", "tune", self.model, "-p", LAVAPIPE, "-o", self.table)
+        if self.table.read_text() != "{":
+            raise Failure("tune overwrote a file that is no table")
+        self.test.refuse("compiled already", "tune", self.test.artifact(LAVAPIPE))
+
+
+def random_tile(exact, generator):
+    """Another tile of a kernel: sometimes one that it cannot have."""
+    kind, *words = exact.split()
+    now = dict(word.split("=") for word in words if "=" in word)
+
+    def chosen(name, sizes):
+        count = 0 if now[name] == "-" else len(now[name].split("x"))
+        return [generator.choice(sizes) for _ in range(count)]
+
+    points, steps = chosen("points", (1, 1, 1, 2, 3, 4, 8)), chosen("steps", (1, 1, 1, 2, 3, 4))
+    kind = generator.choice((kind, "baseline"))
+    ends = ""
+    if "merged" in now and generator.random() < 0.9:
+        ends += f" merged={now['merged']}"
+    if kind == "texel" and points and generator.random() < 0.7:
+        along = generator.randrange(len(points))
+        run = generator.choice((1, 1, 4))
+        points[along] *= run
+        ends += f" lanes=8" + (f" along={along}" if along else "") + (f" run={run}" if run > 1 else "")
+    return (f"{kind} points={'x'.join(map(str, points)) or '-'} steps={'x'.join(map(str, steps)) or '-'}{ends}")
+
+
+def main():
+    test, folders = begin_with_folders(__doc__)
+    tuning = Tuning(test)
+    for check in (tuning.fits, tuning.misfits, tuning.malformed, tuning.staged, tuning.tune, tuning.bad_tables_are_kept):
+        test.check(check.__name__.replace("_", " "), check)
+    for folder in folders:
+        for profile in VARIANTS:
+            test.check(f"{folder.name}, {profile}", tuning.random_tables, folder, profile)
+    test.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
