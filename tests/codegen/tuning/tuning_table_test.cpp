@@ -111,7 +111,7 @@ TEST(TuningTable, DeepNestingIsRefused) {
 TEST(TuningTable, TheBuiltInOneIsGood) {
   for (const std::string &profile : profileNames()) {
     const TuningTable table = TuningTable::builtIn(profile);
-    EXPECT_TRUE(table.size() == 0 || profile == "vulkan:lavapipe") << profile;
+    EXPECT_EQ(table.size() > 0, profile == "vulkan:lavapipe") << profile;
   }
   const std::string path = GANTRY_TEST_DATA "/../../codegen/tuning/lavapipe.json";
   const auto file = TuningTable::read(path, "vulkan:lavapipe");

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Makes, or improves, the table of measured tiles that comes with the compiler for the software device.
+
+    tune_table.py [--gantry TOOL] [--table FILE] [--candidates N] [--skip N] [--seconds S] [MODEL ...]
+
+MODEL: a name of torchvision's models, exported here with random weights (which tiles do not depend on); a
+row of kernel_bench (../kernels/make_models.py); or an .onnx file. Without: all of the names below. The
+table is codegen/tuning/lavapipe.json without --table; only what is faster than it changes it. Debian:
+python3-torch, python3-torchvision, python3-onnx. Kernels run in the thread that submits them
+(LP_NUM_THREADS=0): the device's time is that of one core. Nothing else should run meanwhile.
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NETWORKS = ["mobilenet_v3_small", "squeezenet1_1", "resnet18", "resnet50"]
+KERNELS = ["conv3x3", "matmul", "matvec"]
+PROFILE = "vulkan:lavapipe"
+
+
+def export(name, folder):
+    import torch
+    import torchvision
+    path = folder / f"{name}.onnx"
+    torch.manual_seed(1)
+    network = getattr(torchvision.models, name)(weights=None).eval()
+    torch.onnx.export(network, torch.rand(1, 3, 224, 224), str(path), opset_version=14, input_names=["image"],
+                      output_names=["logits"])
+    return path
+
+
+def model_of(name, folder):
+    if pathlib.Path(name).exists():
+        return pathlib.Path(name)
+    if name in KERNELS:
+        maker = ROOT / "benchmarks/kernels/make_models.py"
+        subprocess.run([sys.executable, maker, folder, "--only", name], check=True, stdout=subprocess.DEVNULL)
+        return folder / f"{name}.onnx"
+    return export(name, folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gantry", type=pathlib.Path, default=ROOT / "build/release/bin/gantry")
+    parser.add_argument("--table", type=pathlib.Path, default=ROOT / "codegen/tuning/lavapipe.json")
+    parser.add_argument("--candidates", type=int, default=12)
+    parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("models", nargs="*", default=NETWORKS + KERNELS)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="gantry_tune_") as folder:
+        for name in options.models:
+            model = model_of(name, pathlib.Path(folder))
+            subprocess.run([options.gantry.resolve(), "tune", model, "-o", options.table, "--profile", PROFILE,
+                            "--no-built-in-tuning", "--candidates", str(options.candidates), "--skip",
+                            str(options.skip), "--seconds", str(options.seconds)],
+                           check=True, env={**os.environ, "LP_NUM_THREADS": "0"})
+
+
+if __name__ == "__main__":
+    main()
