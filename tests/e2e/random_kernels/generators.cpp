@@ -258,7 +258,8 @@ void makeProduct(Maker &make, Format format) {
   make.maybeEpilogue();
 }
 
-/// Added to scores: some of them down to nothing, or to as good as nothing; at times a whole row.
+/// Added to scores: some of them down to nothing, or to as good as nothing; at times a whole row to
+/// nothing.
 Tensor makeMask(Maker &make, std::vector<int64_t> dims) {
   const int64_t keys = dims.back();
   if (make.chance(0.3))
@@ -266,7 +267,7 @@ Tensor makeMask(Maker &make, std::vector<int64_t> dims) {
   Tensor mask(make.floatType(), dims);
   const bool causal = make.chance(0.4);
   const double nothing = make.chance(0.5) ? -INFINITY : -60000;
-  const int64_t whole = make.chance(0.3) ? make.number(0, dims[2] - 1) : -1;
+  const int64_t whole = std::isinf(nothing) && make.chance(0.5) ? make.number(0, dims[2] - 1) : -1;
   for (size_t i = 0; i < mask.values.size(); ++i) {
     const int64_t row = static_cast<int64_t>(i) / keys, key = static_cast<int64_t>(i) % keys;
     const bool masked = key != 0 && (causal ? key > row : make.chance(0.3));
