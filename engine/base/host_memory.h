@@ -129,14 +129,14 @@ private:
   uint32_t capacity_ = 0;
 };
 
-/// A growing array whose elements never move: segment k holds 1024 * 2^k of them, from the start of
-/// a cache line on, and behind them a table of where each 1024 elements lie, which replaces the
-/// table of the segment before. So finding an element is two loads and no search for its segment.
+/// A growing array whose elements never move: segment k holds 2^(kFirstLog2 + k) of them, from the
+/// start of a cache line on, and behind them a table of where each 2^kFirstLog2 elements lie, which
+/// replaces the table of the segment before. So finding an element is two loads and no search for
+/// its segment.
 /// Elements need not be copyable; they begin as zero bytes and are not destroyed.
 /// Threads: grow() by one thread at a time; find() by any thread at any time.
-template <typename T> class SegmentedArray {
+template <typename T, uint32_t kFirstLog2 = 10> class SegmentedArray {
   static_assert(std::is_trivially_destructible_v<T> && sizeof(T) % alignof(T *) == 0);
-  static constexpr uint32_t kFirstLog2 = 10;
   static constexpr uint32_t kSegments = 21;
   static constexpr size_t kLineBytes = 64;
 

@@ -21,8 +21,9 @@ bool isKind(MemoryKind kind) { return static_cast<uint32_t>(kind) < kMemoryKinds
 
 /// Whether a magazine may serve it.
 bool fitsMagazine(const BufferRequest &request) {
-  return magazineBinOf(request.sizeBytes) < kMagazineGranules && !request.dedicated &&
-         isKind(request.kind) && isPowerOfTwo(request.alignment) && request.alignment <= 256;
+  return magazineBinOf(request.sizeBytes) < kMagazineGranules && flagsOf(request) == 0 &&
+         !request.dedicated && isKind(request.kind) && isPowerOfTwo(request.alignment) &&
+         request.alignment <= 256;
 }
 
 } // namespace
@@ -47,8 +48,7 @@ HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
   if (index == kNone) [[unlikely]]
     return heap.allocateMissed(request, buffer);
   Slot &slot = heap.slots[index];
-  head = slot.name;
-  slot.name = 0;
+  head = slot.next();
   kind.counters.cache(-bytesOfMagazineBin(bin));
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
   slot.info.store(request.sizeBytes | kind.plainInfo, std::memory_order_relaxed);
@@ -62,7 +62,8 @@ HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
   return HeapCode::kOk;
 }
 
-// One with a name, flags or another alignment: from a magazine if there is something in it.
+// One with a name or another alignment: from a magazine if there is something in it. What may move
+// is never there: the slots of the magazines may belong to their blocks.
 HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buffer) {
   if (currentCache.heapId != id || !fitsMagazine(request))
     return allocateSlowly(request, buffer);
@@ -72,15 +73,13 @@ HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buf
   const uint64_t bin = magazineBinOf(request.sizeBytes);
   uint32_t &head = cache.bins[number][bin];
   const uint32_t index = head;
-  const uint8_t flags = flagsOf(request);
   if (index == kNone)
-    return request.name.index == 0 && flags == 0 ? allocateMissed(request, buffer)
-                                                 : allocateSlowly(request, buffer);
-  head = slots[index].name;
+    return request.name.index == 0 ? allocateMissed(request, buffer)
+                                   : allocateSlowly(request, buffer);
+  head = slots[index].next();
   kind.counters.cache(-bytesOfMagazineBin(bin));
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
-  *buffer = comeAlive(cache, index, request,
-                      request.sizeBytes | kind.plainInfo | SlotInfo::flagBits(flags));
+  *buffer = comeAlive(cache, index, request, request.sizeBytes | kind.plainInfo);
   return HeapCode::kOk;
 }
 
@@ -88,7 +87,7 @@ HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buf
 // pool, where nothing stands in the way.
 HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *buffer) {
   ThreadCache &cache = *currentCache.cache;
-  if (cache.spareCount == 0 || cache.flushed != lastFlush() || !request.orderedAfter.empty() ||
+  if (cache.flushed != lastFlush() || !request.orderedAfter.empty() ||
       !(request.priority >= 0 && request.priority <= 1) || request.sizeBytes > mostBytes)
       [[unlikely]]
     return allocateSlowly(request, buffer);
@@ -104,32 +103,19 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
   while (larger <= most && (index = bins[larger]) == kNone)
     ++larger;
   if (index != kNone) {
-    bins[larger] = slots[index].name;
+    bins[larger] = slots[index].next();
     kind.counters.cache(-bytesOfMagazineBin(larger));
     info |= SlotInfo::spareBits(larger - bin);
   } else {
-    index = cache.spares[cache.spareCount - 1];
-    Pool &pool = *kind.small;
-    Slot &slot = slots[index];
-    {
-      const Locked locked(pool.lock);
-      const uint32_t block = pool.tlsf.allocate(request.sizeBytes, 1, index, pool.draining);
-      if (block == kNone) [[unlikely]]
-        index = kNone;
-      else
-        slot.place.store(pool.placeOfBlock(block), std::memory_order_relaxed);
-      slot.block = block;
-    }
+    index = allocateOwn(*kind.small, request.sizeBytes);
     if (index == kNone) [[unlikely]]
       return allocateSlowly(request, buffer);
-    (void)takeSpare(cache);
   }
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
   if (kind.counters.highBytes.load(std::memory_order_relaxed) >= kPublishBytes) [[unlikely]]
     publish(cache, number);
   Slot &slot = slots[index];
   slot.info.store(info, std::memory_order_relaxed);
-  slot.name = 0;
   const uint64_t state = slot.state.load(std::memory_order_relaxed);
   buffer->bits = state | tagBits | index;
   slot.state.store(state | cache.ownBits, std::memory_order_release);
@@ -139,13 +125,29 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
   return HeapCode::kOk;
 }
 
+// A range of the pool under the slot of its own block; kNone where there is none.
+uint32_t HeapImpl::allocateOwn(Pool &pool, uint64_t sizeBytes) {
+  const Locked locked(pool.lock);
+  const uint32_t block = pool.tlsf.allocate(sizeBytes, 1, kNone, pool.draining);
+  if (block == kNone) [[unlikely]]
+    return kNone;
+  const uint32_t index = ownSlot(pool, block);
+  if (index == kNone) [[unlikely]] {
+    pool.tlsf.free(block);
+    return kNone;
+  }
+  giveRange(pool, index, block);
+  return index;
+}
+
 // The last steps of every allocation but the quickest: from here on the handle is good.
 BufferHandle HeapImpl::comeAlive(const ThreadCache &cache, uint32_t index,
                                  const BufferRequest &request, uint64_t info) {
   Slot &slot = slots[index];
   slot.info.store(info | (request.name.index != 0 ? SlotInfo::kNamed : 0),
                   std::memory_order_relaxed);
-  slot.name = request.name.index;
+  if (request.name.index != 0)
+    slots.range(index).name = request.name.index;
   const uint32_t generation = generationOf(slot.state.load(std::memory_order_relaxed));
   const BufferHandle handle = handleOf(generation, tag, index);
   const bool tell = isObserved();
@@ -160,36 +162,31 @@ BufferHandle HeapImpl::comeAlive(const ThreadCache &cache, uint32_t index,
 
 // What only some buffers need when they come to be: a place for pins, a name's share, an event.
 void HeapImpl::noteAllocated(uint32_t index, BufferHandle handle, bool tell) {
-  const Slot &slot = slots[index];
-  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
-  SlotTail &tail = tails[index];
+  const SlotInfo info = SlotInfo::of(slots[index].info.load(std::memory_order_relaxed));
+  SlotTail &tail = slots.tail(index);
   if (info.flags != 0)
     tail.pins.store(stateOf(generationOf(handle), 0), std::memory_order_relaxed);
   if (info.flags != 0 && !info.ordered)
     std::fill(std::begin(tail.points), std::end(tail.points), 0);
-  if (slot.name != 0)
-    countName(slot.name, info.sizeBytes);
+  if (info.named)
+    countName(slots.range(index).name, info.sizeBytes);
   if (tell)
-    notify(HeapEvent::Type::kAllocate, info.kind, slot.name, handle.bits,
-           slot.place.load(std::memory_order_relaxed), info.sizeBytes);
+    note(HeapEvent::Type::kAllocate, index, info, handle);
 }
 
 // The observer came between the look whether there is one and the slot's coming alive.
 HeapCode HeapImpl::tellLate(uint32_t index, BufferHandle handle) {
-  const Slot &slot = slots[index];
-  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
   if (isObserved())
-    notify(HeapEvent::Type::kAllocate, info.kind, slot.name, handle.bits,
-           slot.place.load(std::memory_order_relaxed), info.sizeBytes);
+    note(HeapEvent::Type::kAllocate, index,
+         SlotInfo::of(slots[index].info.load(std::memory_order_relaxed)), handle);
   return HeapCode::kOk;
 }
 
-void HeapImpl::noteReleased(const Slot &slot, const SlotInfo &info, BufferHandle handle) {
-  if (slot.name != 0)
-    uncountName(slot.name, info.sizeBytes);
+void HeapImpl::noteReleased(uint32_t index, const SlotInfo &info, BufferHandle handle) {
+  if (info.named)
+    uncountName(slots.range(index).name, info.sizeBytes);
   if (isObserved())
-    notify(HeapEvent::Type::kRelease, info.kind, slot.name, handle.bits,
-           slot.place.load(std::memory_order_relaxed), info.sizeBytes);
+    note(HeapEvent::Type::kRelease, index, info, handle);
 }
 
 HeapCode HeapImpl::check(const BufferRequest &request) const {
@@ -216,21 +213,18 @@ HeapCode HeapImpl::allocateSlowly(const BufferRequest &request, BufferHandle *bu
     return HeapCode::kHostExhausted;
   if (cache->flushed != lastFlush())
     flushAll(*cache);
-  uint32_t index = takeSlot(*cache);
+  const uint32_t index = takeSlot(*cache);
   if (index == kNone)
     return HeapCode::kHostExhausted;
   Found found;
   Pool &pool = poolFor(request.kind, request.sizeBytes, cache->index);
-  uint32_t reused = kNone;
+  bool reused = false;
   if (!request.orderedAfter.empty() && !request.dedicated)
-    for (uint32_t i = 0; i < kShards && reused == kNone; ++i)
+    for (uint32_t i = 0; i < kShards && !reused; ++i)
       reused = takeOrdered(poolFor(request.kind, request.sizeBytes, cache->index + i), request,
-                           *cache, &found);
-  if (reused != kNone) {
-    giveSlot(*cache, index);
-    index = reused;
-  } else if (request.dedicated ||
-             !tryPool(pool, request.sizeBytes, request.alignment, index, &found)) {
+                           index, &found);
+  if (!reused &&
+      (request.dedicated || !tryPool(pool, request.sizeBytes, request.alignment, index, &found))) {
     const HeapCode code = found.code == HeapCode::kHostExhausted
                               ? found.code
                               : findStorage(*cache, request, index, &found);
@@ -245,7 +239,6 @@ HeapCode HeapImpl::allocateSlowly(const BufferRequest &request, BufferHandle *bu
 
 BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,
                                 const Found &found) {
-  Slot &slot = slots[index];
   SlotInfo info;
   info.sizeBytes = request.sizeBytes;
   info.flags = flagsOf(request);
@@ -254,8 +247,8 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
       std::countr_zero(std::max(request.alignment, uint64_t{1} << kGranuleLog2)));
   info.dedicated = found.dedicated;
   info.ordered = found.ordered;
-  slot.place.store(found.place, std::memory_order_relaxed);
-  slot.block = found.block;
+  slots.range(index).place.store(found.place, std::memory_order_relaxed);
+  slots.range(index).block = found.block;
   ThreadCounters &counters = cache.kinds[info.kind].counters;
   KindTotals &all = totals[info.kind];
   all.retention.noteLive(all.liveBytes.load(std::memory_order_relaxed) +
@@ -303,7 +296,7 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   ThreadCounters::set(kind.counters.cachedBytes, cached);
   uint32_t &head = cache.bins[number][granules - 1];
-  slot.name = head;
+  slot.setNext(head);
   head = index;
   return HeapCode::kOk;
 }
@@ -342,14 +335,14 @@ HeapCode HeapImpl::releaseNoted(uint32_t index, BufferHandle buffer) {
   if (cache.flushed != lastFlush() || (full && keepsNothing()) ||
       isRetired(slot.state.load(std::memory_order_relaxed)))
     return finishRelease(index, {});
-  if (slot.name != 0 || isObserved())
-    noteReleased(slot, SlotInfo::of(word), buffer);
+  if ((word & SlotInfo::kNamed) != 0 || isObserved())
+    noteReleased(index, SlotInfo::of(word), buffer);
   if (full)
     return leave(cache, index);
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   kind.counters.cache(bytes);
   uint32_t &head = cache.bins[number][granules - 1];
-  slot.name = head;
+  slot.setNext(head);
   head = index;
   return HeapCode::kOk;
 }
@@ -404,19 +397,20 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
   const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
   TimelinePoint all[kMaxTimelines];
   if (info.flags != 0) {
-    std::atomic<uint64_t> &pins = tails[index].pins;
+    std::atomic<uint64_t> &pins = slots.tail(index).pins;
     for (uint64_t now = pins.load(); (now & kMovingPin) != 0; now = pins.load())
       pins.wait(now);
   }
   // Former users of the range and a move that is still in flight count among the points.
-  if ((info.flags != 0 || info.ordered) && !passed(tails[index].points)) {
+  if ((info.flags != 0 || info.ordered) && !passed(slots.tail(index).points)) {
     for (uint32_t t = 0; t < kMaxTimelines; ++t)
-      all[t] = {t, tails[index].points[t]};
+      all[t] = {t, slots.tail(index).points[t]};
     for (const TimelinePoint &point : after)
       all[point.timeline].value = std::max(all[point.timeline].value, point.value);
     after = all;
   }
-  const uint64_t place = slot.place.load(std::memory_order_relaxed);
+  const SlotRange &range = slots.range(index);
+  const uint64_t place = range.place.load(std::memory_order_relaxed);
   ThreadCache *cache = cacheOfThread();
   if (cache != nullptr) {
     countReleased(*cache, info.kind, info.sizeBytes);
@@ -424,12 +418,12 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
     totals[info.kind].liveBytes.fetch_sub(static_cast<int64_t>(info.sizeBytes));
     totals[info.kind].liveBuffers.fetch_sub(1);
   }
-  if (slot.name != 0 || isObserved())
+  if (info.named || isObserved())
     noteReleased(
-        slot, info,
+        index, info,
         handleOf(generationOf(slot.state.load(std::memory_order_relaxed)) - 1, tag, index));
   if (place == kSpilledPlace) {
-    SlotTail &tail = tails[index];
+    SlotTail &tail = slots.tail(index);
     options.host.free(options.host.user, tail.hostCopy, info.sizeBytes);
     tail.hostCopy = nullptr;
     spilledBytes.fetch_sub(info.sizeBytes, std::memory_order_relaxed);
@@ -444,8 +438,8 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
           return HeapCode::kOk;
         }
       }
-      const uint32_t region = info.dedicated ? kNone : pool.tlsf.regionOf(slot.block);
-      freeRange(pool, slot.block, place);
+      const uint32_t region = info.dedicated ? kNone : pool.tlsf.regionOf(range.block);
+      freeRange(pool, range.block, place);
       empty = info.dedicated || pool.tlsf.usedBytesOf(region) == 0;
     }
     if (empty)

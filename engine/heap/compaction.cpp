@@ -26,7 +26,7 @@ bool HeapImpl::lockSlot(uint32_t index, uint8_t flag) {
     return false;
   uint64_t pins = stateOf(generation, 0);
   if (SlotInfo::of(slot.info.load()).flags == 0 ||
-      !tails[index].pins.compare_exchange_strong(pins, pins | kMovingPin))
+      !slots.tail(index).pins.compare_exchange_strong(pins, pins | kMovingPin))
     return false;
   // Flags before state: while the state is still this generation's, so are they.
   const uint8_t flags = SlotInfo::of(slot.info.load()).flags;
@@ -38,8 +38,8 @@ bool HeapImpl::lockSlot(uint32_t index, uint8_t flag) {
 }
 
 void HeapImpl::unlockSlot(uint32_t index) {
-  tails[index].pins.fetch_and(~kMovingPin);
-  tails[index].pins.notify_all();
+  slots.tail(index).pins.fetch_and(~kMovingPin);
+  slots.tail(index).pins.notify_all();
 }
 
 // Whether a living buffer may not be moved now.
@@ -48,7 +48,7 @@ bool HeapImpl::holdsStill(uint32_t index) const {
   const uint64_t state = slot.state.load();
   const bool movable = (SlotInfo::of(slot.info.load()).flags & kMovable) != 0;
   return referencesOf(state) != 0 &&
-         (!movable || tails[index].pins.load() != stateOf(generationOf(state), 0));
+         (!movable || slots.tail(index).pins.load() != stateOf(generationOf(state), 0));
 }
 
 // The pool's slab that is used least in proportion and can be emptied; the one that an earlier call
@@ -150,7 +150,7 @@ HeapCode HeapImpl::submitMoves(uint32_t count, uint64_t *ticket) {
   Status status = list.begin({});
   for (uint32_t i = 0; i < count && status.isOk(); ++i) {
     const Move &move = moves[i];
-    const uint64_t old = slots[move.slot].place.load(std::memory_order_relaxed);
+    const uint64_t old = slots.range(move.slot).place.load(std::memory_order_relaxed);
     status = list.copy({slabs[slabOf(old)].memory.load(), offsetOf(old), move.sizeBytes},
                        *slabs[slabOf(move.newPlace)].memory.load(), offsetOf(move.newPlace));
   }
@@ -172,29 +172,24 @@ void HeapImpl::finishMoves(Pool &pool, uint32_t count, uint64_t ticket, bool mov
                            ThreadCache &cache) {
   for (uint32_t i = 0; i < count; ++i) {
     const Move &move = moves[i];
-    Slot &slot = slots[move.slot];
     if (moved) {
-      Slot &spare = slots[move.spare];
-      const uint64_t old = slot.place.load(std::memory_order_relaxed);
-      spare.block = move.from;
+      SlotRange &range = slots.range(move.slot);
       SlotInfo info;
       info.kind = pool.kind;
-      spare.info.store(info.packed(), std::memory_order_relaxed);
-      spare.place.store(old, std::memory_order_relaxed);
-      pool.tlsf.setUser(move.from, move.spare);
+      slots[move.spare].info.store(info.packed(), std::memory_order_relaxed);
+      giveRange(pool, move.spare, move.from);
       TimelinePoint after[kMaxTimelines];
       for (uint32_t t = 0; t < kMaxTimelines; ++t)
-        after[t] = {t, t == 0 ? ticket : tails[move.slot].points[t]};
+        after[t] = {t, t == 0 ? ticket : slots.tail(move.slot).points[t]};
       addPending(pool, move.spare, after);
-      slot.block = move.to;
-      std::fill(std::begin(tails[move.slot].points), std::end(tails[move.slot].points), 0);
-      tails[move.slot].points[0] = ticket;
-      slot.place.store(move.newPlace, std::memory_order_release);
+      range.block = move.to;
+      std::fill(std::begin(slots.tail(move.slot).points), std::end(slots.tail(move.slot).points),
+                0);
+      slots.tail(move.slot).points[0] = ticket;
+      range.place.store(move.newPlace, std::memory_order_release);
       movedBytes.fetch_add(move.sizeBytes, std::memory_order_relaxed);
       if (isObserved())
-        notify(HeapEvent::Type::kMove, pool.kind, slot.name,
-               handleOf(generationOf(slot.state.load()), tag, move.slot).bits, move.newPlace,
-               SlotInfo::of(slot.info.load()).sizeBytes);
+        noteElsewhere(HeapEvent::Type::kMove, move.slot);
     } else {
       pool.tlsf.free(move.to);
       giveSlot(cache, move.spare);

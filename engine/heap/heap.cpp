@@ -45,8 +45,8 @@ HeapImpl::HeapImpl(std::shared_ptr<device::Device> device, const HeapOptions &gi
       tagBits(uint64_t{tag} << kIndexBits), attention(given.observer.event != nullptr ? 1 : 0),
       slots(given.host), options(given),
       mostBytes(std::min(device->profile().maxAllocationBytes, uint64_t{1} << 47)),
-      gpu(std::move(device)), tails(given.host), slabs(given.host), moves(given.host),
-      spareSlots(given.host), names(given.host), nameTable(given.host) {
+      gpu(std::move(device)), slabs(given.host), moves(given.host), spareSlots(given.host),
+      names(given.host), nameTable(given.host) {
   for (uint32_t i = 0; i < device::kMaxMemoryHeaps; ++i)
     limits[i] = given.limitBytes[i] == 0 ? UINT64_MAX : given.limitBytes[i];
 }
@@ -92,8 +92,8 @@ void HeapImpl::destroy() {
   unregisterHeap(*this);
   const HostAllocator host = options.host;
   for (uint32_t i = 0; i < slotCount; ++i)
-    if (tails[i].hostCopy != nullptr)
-      host.free(host.user, tails[i].hostCopy, SlotInfo::of(slots[i].info.load()).sizeBytes);
+    if (slots.tail(i).hostCopy != nullptr)
+      host.free(host.user, slots.tail(i).hostCopy, SlotInfo::of(slots[i].info.load()).sizeBytes);
   for (const CopyInFlight &copy : copies) {
     if (copy.list != nullptr)
       (void)settle(copy.ticket); // compaction's own; a lost device answers at once
@@ -126,7 +126,7 @@ HeapCode Heap::resolve(BufferHandle buffer, Placement *placement) const {
   const uint64_t state = slot.state.load(std::memory_order_acquire);
   if (generationOf(state) != generationOf(buffer) || referencesOf(state) == 0)
     return HeapCode::kStaleHandle;
-  const uint64_t place = slot.place.load(std::memory_order_acquire);
+  const uint64_t place = heap.slots.range(slotOf(buffer)).place.load(std::memory_order_acquire);
   const uint64_t sizeBytes = SlotInfo::of(slot.info.load(std::memory_order_relaxed)).sizeBytes;
   if (place == kSpilledPlace)
     return HeapCode::kBusy;
@@ -144,7 +144,7 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
   if (tagOf(buffer) != heap.tag || slotOf(buffer) >= heap.slots.capacity())
     return HeapCode::kForeignHandle;
   const Slot &slot = heap.slots[slotOf(buffer)];
-  std::atomic<uint64_t> &pins = heap.tails[slotOf(buffer)].pins;
+  std::atomic<uint64_t> &pins = heap.slots.tail(slotOf(buffer)).pins;
   for (;;) {
     if (SlotInfo::of(slot.info.load()).flags == 0)
       return resolve(buffer, placement); // it never moves
@@ -169,7 +169,7 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
 }
 
 HeapCode HeapImpl::waitForMove(uint32_t index) {
-  const uint64_t ticket = tails[index].points[0];
+  const uint64_t ticket = slots.tail(index).points[0];
   if (ticket <= completed[0].load(std::memory_order_acquire))
     return HeapCode::kOk;
   const Result<bool> waited = gpu->wait(ticket, UINT64_MAX);
@@ -187,7 +187,7 @@ HeapCode Heap::unpin(BufferHandle buffer) {
     return HeapCode::kStaleHandle;
   if (flags == 0)
     return HeapCode::kOk;
-  std::atomic<uint64_t> &pins = heap.tails[slotOf(buffer)].pins;
+  std::atomic<uint64_t> &pins = heap.slots.tail(slotOf(buffer)).pins;
   uint64_t now = pins.load();
   do {
     if (generationOf(now) != generationOf(buffer))
@@ -196,6 +196,19 @@ HeapCode Heap::unpin(BufferHandle buffer) {
       return HeapCode::kInvalidArgument;
   } while (!pins.compare_exchange_weak(now, now - 1));
   return HeapCode::kOk;
+}
+
+// An event of a buffer at the place where it is.
+void HeapImpl::note(HeapEvent::Type type, uint32_t index, const SlotInfo &info,
+                    BufferHandle handle) {
+  notify(type, info.kind, nameOf(index, info), handle.bits,
+         slots.range(index).place.load(std::memory_order_relaxed), info.sizeBytes);
+}
+
+void HeapImpl::noteElsewhere(HeapEvent::Type type, uint32_t index) {
+  const Slot &slot = slots[index];
+  note(type, index, SlotInfo::of(slot.info.load(std::memory_order_relaxed)),
+       handleOf(generationOf(slot.state.load(std::memory_order_relaxed)), tag, index));
 }
 
 void HeapImpl::notify(HeapEvent::Type type, uint8_t kind, uint32_t name, uint64_t handle,

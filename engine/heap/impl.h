@@ -86,12 +86,11 @@ struct HeapImpl final : Heap {
   /// What takes the hot path elsewhere: the number of the last flush (in twos), and whether anybody
   /// observes (1), the options' observer or a trace.
   std::atomic<uint64_t> attention;
-  SegmentedArray<Slot> slots;
+  SlotTable slots;
   HeapOptions options;
   uint64_t mostBytes; // that a buffer may have
 
   std::shared_ptr<device::Device> gpu;
-  SegmentedArray<SlotTail> tails;
   SegmentedArray<Slab> slabs;
   std::array<Pool *, kPools> pools{};
   std::array<KindTotals, kMemoryKinds> totals;
@@ -159,20 +158,29 @@ struct HeapImpl final : Heap {
   HeapCode tellLate(uint32_t index, BufferHandle handle);
   BufferHandle comeAlive(const ThreadCache &cache, uint32_t index, const BufferRequest &request,
                          uint64_t info);
-  void noteReleased(const Slot &slot, const SlotInfo &info, BufferHandle handle);
+  void note(HeapEvent::Type type, uint32_t index, const SlotInfo &info, BufferHandle handle);
+  void noteElsewhere(HeapEvent::Type type, uint32_t index);
+  void noteReleased(uint32_t index, const SlotInfo &info, BufferHandle handle);
+  uint32_t nameOf(uint32_t index, const SlotInfo &info) const {
+    return info.named ? slots.range(index).name : 0;
+  }
   HeapCode check(const BufferRequest &request) const;
   BufferHandle fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,
                         const Found &found);
-  uint32_t takeSlot(ThreadCache &cache);
-  uint32_t takeSpare(ThreadCache &cache) { // of a cache that has one
-    const uint32_t index = cache.spares[--cache.spareCount];
-    if (cache.spareCount > 1)
-      __builtin_prefetch(&slots[cache.spares[cache.spareCount - 2]], 1);
-    return index;
+  uint32_t allocateOwn(Pool &pool, uint64_t sizeBytes);
+  void giveRange(Pool &pool, uint32_t index, uint32_t block) const { // under the pool's lock
+    pool.tlsf.setUser(block, index);
+    SlotRange &range = slots.range(index);
+    range.place.store(pool.placeOfBlock(block), std::memory_order_relaxed);
+    range.block = block;
   }
+  uint32_t takeSlot(ThreadCache &cache);
   void giveSlot(ThreadCache &cache, uint32_t index);
   void giveSlotShared(uint32_t index);
-  uint32_t newSlot();
+  uint32_t newChunk(Pool *pool, uint32_t firstBlock);
+  bool addSpares();
+  bool isSpare(uint32_t index) const;
+  uint32_t ownSlot(Pool &pool, uint32_t block);
   uint32_t slotCountNow() {
     const Locked locked(slotLock);
     return slotCount;
@@ -210,9 +218,9 @@ struct HeapImpl final : Heap {
   // pending.cpp
   bool passed(const uint64_t *points) const;
   void addPending(Pool &pool, uint32_t index, std::span<const TimelinePoint> after);
-  void joinPending(Pool &pool, uint32_t index);
+  uint32_t joinPending(Pool &pool, uint32_t index);
   void removePending(Pool &pool, uint32_t index);
-  uint32_t takeOrdered(Pool &pool, const BufferRequest &request, ThreadCache &cache, Found *found);
+  bool takeOrdered(Pool &pool, const BufferRequest &request, uint32_t index, Found *found);
   void reclaim(Pool &pool);
   void reclaimAll();
   HeapCode refreshCompleted();

@@ -31,152 +31,159 @@ bool HeapImpl::passed(const uint64_t *points) const {
 
 // A pending slot keeps its block; the size in its info is from now on the range's.
 void HeapImpl::addPending(Pool &pool, uint32_t index, std::span<const TimelinePoint> after) {
-  Slot &slot = slots[index];
-  SlotTail &tail = tails[index];
-  std::fill(std::begin(tail.points), std::end(tail.points), 0);
+  uint64_t *points = slots.tail(index).points;
+  std::fill_n(points, kMaxTimelines, 0);
   for (const TimelinePoint &point : after)
-    tail.points[point.timeline] = std::max(tail.points[point.timeline], point.value);
-  if (!SlotInfo::of(slot.info.load(std::memory_order_relaxed)).dedicated)
-    joinPending(pool, index);
+    points[point.timeline] = std::max(points[point.timeline], point.value);
+  if (!SlotInfo::of(slots[index].info.load(std::memory_order_relaxed)).dedicated)
+    index = joinPending(pool, index);
+  Slot &slot = slots[index];
+  const SlotRange &range = slots.range(index);
+  SlotTail &tail = slots.tail(index);
   SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
   const uint64_t sizeBytes =
-      info.dedicated ? slabs[slabOf(slot.place.load(std::memory_order_relaxed))].sizeBytes
-                     : pool.tlsf.sizeOf(slot.block);
+      info.dedicated ? slabs[slabOf(range.place.load(std::memory_order_relaxed))].sizeBytes
+                     : pool.tlsf.sizeOf(range.block);
   info.sizeBytes = sizeBytes;
   info.pending = true;
   slot.info.store(info.packed(), std::memory_order_relaxed);
   tail.newerPending = kNone;
   tail.olderPending = pool.newestPending;
-  (pool.newestPending == kNone ? pool.oldestPending : tails[pool.newestPending].newerPending) =
+  (pool.newestPending == kNone ? pool.oldestPending : slots.tail(pool.newestPending).newerPending) =
       index;
   pool.newestPending = index;
   uint32_t &bin = pool.bins[binOf(sizeBytes)];
   tail.previousInBin = kNone;
   tail.nextInBin = bin;
   if (bin != kNone)
-    tails[bin].previousInBin = index;
+    slots.tail(bin).previousInBin = index;
   bin = index;
   pool.pendingBytes += sizeBytes;
   pool.pendingCount += 1;
 }
 
-// Takes up pending neighbours with the same points, so that larger requests find them.
-void HeapImpl::joinPending(Pool &pool, uint32_t index) {
-  Slot &slot = slots[index];
-  const auto absorb = [&](uint32_t neighbour, bool before) {
+// Joins a range that is to be pending with pending neighbours of the same points, so that larger
+// requests find it. The slot of the whole, which is that of its first block.
+uint32_t HeapImpl::joinPending(Pool &pool, uint32_t index) {
+  const uint32_t block = slots.range(index).block;
+  const uint32_t behind = pool.tlsf.nextOf(block);
+  const uint32_t before = pool.tlsf.previousOf(block);
+  const auto slotOfAlike = [&](uint32_t neighbour) {
     const Tlsf::Range range = neighbour == kNone ? Tlsf::Range{} : pool.tlsf.at(neighbour);
-    // Only the pending slot's other fields are this lock's to read.
-    if (!range.used || range.user >= slots.capacity() ||
-        !SlotInfo::of(slots[range.user].info.load(std::memory_order_relaxed)).pending ||
-        slots[range.user].block != neighbour ||
-        !std::equal(std::begin(tails[index].points), std::end(tails[index].points),
-                    std::begin(tails[range.user].points)))
-      return;
-    removePending(pool, range.user);
-    const uint32_t mine = slot.block;
-    pool.tlsf.join(before ? neighbour : mine, before ? mine : neighbour);
-    slot.block = before ? neighbour : mine;
-    giveSlotShared(range.user);
+    // Only a pending slot's other fields are this lock's to read.
+    return range.used &&
+                   SlotInfo::of(slots[range.user].info.load(std::memory_order_relaxed)).pending &&
+                   slots.range(range.user).block == neighbour &&
+                   std::equal(std::begin(slots.tail(index).points),
+                              std::end(slots.tail(index).points),
+                              std::begin(slots.tail(range.user).points))
+               ? range.user
+               : kNone;
   };
-  absorb(pool.tlsf.nextOf(slot.block), false);
-  absorb(pool.tlsf.previousOf(slot.block), true);
-  pool.tlsf.setUser(slot.block, index);
-  slot.place.store(pool.placeOfBlock(slot.block), std::memory_order_relaxed);
+  if (const uint32_t other = slotOfAlike(behind); other != kNone) {
+    removePending(pool, other);
+    pool.tlsf.join(block, behind);
+    giveSlotShared(other);
+  }
+  if (const uint32_t other = slotOfAlike(before); other != kNone) {
+    removePending(pool, other);
+    pool.tlsf.join(before, block);
+    giveSlotShared(index);
+    return other;
+  }
+  return index;
 }
 
 void HeapImpl::removePending(Pool &pool, uint32_t index) {
-  const SlotTail &tail = tails[index];
+  const SlotTail &tail = slots.tail(index);
   SlotInfo info = SlotInfo::of(slots[index].info.load(std::memory_order_relaxed));
   const uint64_t sizeBytes = info.sizeBytes;
   info.pending = false;
   slots[index].info.store(info.packed(), std::memory_order_relaxed);
-  (tail.olderPending == kNone ? pool.oldestPending : tails[tail.olderPending].newerPending) =
+  (tail.olderPending == kNone ? pool.oldestPending : slots.tail(tail.olderPending).newerPending) =
       tail.newerPending;
-  (tail.newerPending == kNone ? pool.newestPending : tails[tail.newerPending].olderPending) =
+  (tail.newerPending == kNone ? pool.newestPending : slots.tail(tail.newerPending).olderPending) =
       tail.olderPending;
   if (tail.nextInBin != kNone)
-    tails[tail.nextInBin].previousInBin = tail.previousInBin;
+    slots.tail(tail.nextInBin).previousInBin = tail.previousInBin;
   (tail.previousInBin == kNone ? pool.bins[binOf(sizeBytes)]
-                               : tails[tail.previousInBin].nextInBin) = tail.nextInBin;
+                               : slots.tail(tail.previousInBin).nextInBin) = tail.nextInBin;
   pool.pendingBytes -= sizeBytes;
   pool.pendingCount -= 1;
 }
 
-// The slot of a pending range that the request may have at once, or kNone. What is left of a larger
-// range stays pending, under the points of the whole.
-uint32_t HeapImpl::takeOrdered(Pool &pool, const BufferRequest &request, ThreadCache &cache,
-                               Found *found) {
+// Gives the slot a pending range that the request may have at once; false where there is none. What
+// is left of a larger range stays pending, under the points of the whole.
+bool HeapImpl::takeOrdered(Pool &pool, const BufferRequest &request, uint32_t index, Found *found) {
   if (pool.pendingCount == 0)
-    return kNone;
+    return false;
   uint64_t points[kMaxTimelines];
   for (uint32_t t = 0; t < kMaxTimelines; ++t)
     points[t] = completed[t].load(std::memory_order_acquire);
   for (const TimelinePoint &point : request.orderedAfter)
     points[point.timeline] = std::max(points[point.timeline], point.value);
   const uint64_t size = alignUp(request.sizeBytes, uint64_t{1} << kGranuleLog2);
-  const uint32_t spare = takeSlot(cache); // for what is left
   const Locked locked(pool.lock);
-  uint32_t index = kNone;
+  uint32_t old = kNone;
   uint64_t bestBytes = 0;
-  for (uint32_t bin = binOf(size); bin < Pool::kBins && index == kNone; ++bin) {
+  for (uint32_t bin = binOf(size); bin < Pool::kBins && old == kNone; ++bin) {
     uint32_t tries = kTriesPerBin;
-    for (uint32_t i = pool.bins[bin]; i != kNone && tries > 0; i = tails[i].nextInBin, --tries) {
-      const Slot &slot = slots[i];
-      const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
-      bool fits =
-          info.sizeBytes >= size &&
-          (offsetOf(slot.place.load(std::memory_order_relaxed)) & (request.alignment - 1)) == 0 &&
-          !isRetired(slot.state.load(std::memory_order_relaxed));
+    for (uint32_t i = pool.bins[bin]; i != kNone && tries > 0;
+         i = slots.tail(i).nextInBin, --tries) {
+      const SlotInfo info = SlotInfo::of(slots[i].info.load(std::memory_order_relaxed));
+      const SlotRange &range = slots.range(i);
+      bool fits = info.sizeBytes >= size && (offsetOf(range.place.load(std::memory_order_relaxed)) &
+                                             (request.alignment - 1)) == 0;
       if (info.dedicated)
         fits = fits && info.sizeBytes - size <= size / 8;
       else
-        fits = fits && pool.tlsf.regionOf(slot.block) != pool.draining;
+        fits = fits && pool.tlsf.regionOf(range.block) != pool.draining;
       for (uint32_t t = 0; t < kMaxTimelines; ++t)
-        fits = fits && tails[i].points[t] <= points[t];
-      if (fits && (index == kNone || info.sizeBytes < bestBytes)) {
-        index = i;
+        fits = fits && slots.tail(i).points[t] <= points[t];
+      if (fits && (old == kNone || info.sizeBytes < bestBytes)) {
+        old = i;
         bestBytes = info.sizeBytes;
       }
     }
   }
-  if (index == kNone) {
-    if (spare != kNone)
-      giveSlot(cache, spare);
-    return kNone;
-  }
-  Slot &slot = slots[index];
-  removePending(pool, index);
-  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
-  uint32_t rest = kNone;
-  if (spare != kNone && !info.dedicated && pool.tlsf.sizeOf(slot.block) > size)
-    rest = pool.tlsf.split(slot.block, size);
+  if (old == kNone)
+    return false;
+  removePending(pool, old);
+  const SlotInfo info = SlotInfo::of(slots[old].info.load(std::memory_order_relaxed));
+  const SlotRange &range = slots.range(old);
+  const SlotTail &tail = slots.tail(old);
+  const uint32_t rest = info.dedicated ? kNone : pool.tlsf.split(range.block, size);
   if (rest != kNone) {
-    Slot &left = slots[spare];
-    left.block = rest;
-    left.info.store(info.packed(), std::memory_order_relaxed);
-    left.place.store(pool.placeOfBlock(rest), std::memory_order_relaxed);
-    pool.tlsf.setUser(rest, spare);
-    TimelinePoint after[kMaxTimelines];
-    for (uint32_t t = 0; t < kMaxTimelines; ++t)
-      after[t] = {t, tails[index].points[t]};
-    addPending(pool, spare, after);
-  } else if (spare != kNone) {
-    giveSlot(cache, spare);
+    if (const uint32_t left = ownSlot(pool, rest); left != kNone) {
+      giveRange(pool, left, rest);
+      slots[left].info.store(info.packed(), std::memory_order_relaxed);
+      TimelinePoint after[kMaxTimelines];
+      for (uint32_t t = 0; t < kMaxTimelines; ++t)
+        after[t] = {t, tail.points[t]};
+      addPending(pool, left, after);
+    } else {
+      pool.tlsf.join(range.block, rest);
+    }
   }
+  if (!info.dedicated)
+    pool.tlsf.setUser(range.block, index);
+  std::copy(std::begin(tail.points), std::end(tail.points), std::begin(slots.tail(index).points));
   orderedReuses.fetch_add(1, std::memory_order_relaxed);
-  *found = {HeapCode::kOk, info.dedicated, true, slot.block,
-            slot.place.load(std::memory_order_relaxed)};
-  return index;
+  *found = {HeapCode::kOk, info.dedicated, true, range.block,
+            range.place.load(std::memory_order_relaxed)};
+  giveSlotShared(old);
+  return true;
 }
 
 // Frees the oldest ranges whose points have passed. Under the pool's lock.
 void HeapImpl::reclaim(Pool &pool) {
   uint32_t past = 0;
   for (uint32_t index = pool.oldestPending; index != kNone && past < kLookPast;) {
-    const uint32_t newer = tails[index].newerPending;
-    if (passed(tails[index].points)) {
+    const uint32_t newer = slots.tail(index).newerPending;
+    if (passed(slots.tail(index).points)) {
       removePending(pool, index);
-      freeRange(pool, slots[index].block, slots[index].place.load(std::memory_order_relaxed));
+      freeRange(pool, slots.range(index).block,
+                slots.range(index).place.load(std::memory_order_relaxed));
       giveSlotShared(index);
     } else {
       ++past;
@@ -212,8 +219,8 @@ HeapCode HeapImpl::waitForPending() {
     if (pool->pendingCount == 0)
       continue;
     const Locked locked(pool->lock);
-    for (uint32_t i = pool->oldestPending; i != kNone; i = tails[i].newerPending)
-      last = std::max(last, tails[i].points[0]);
+    for (uint32_t i = pool->oldestPending; i != kNone; i = slots.tail(i).newerPending)
+      last = std::max(last, slots.tail(i).points[0]);
   }
   if (last <= completed[0].load(std::memory_order_relaxed))
     return HeapCode::kOk;

@@ -19,13 +19,15 @@ struct alignas(64) Pool {
   static constexpr uint32_t kBins = 48;
 
   Pool(const HostAllocator &host, uint16_t index, uint8_t kind, bool small)
-      : tlsf({kGranuleLog2, host}), slabOfRegion(host), index(index), kind(kind), small(small) {
+      : tlsf({kGranuleLog2, host}), slabOfRegion(host), chunks(host), index(index), kind(kind),
+        small(small) {
     bins.fill(kNone);
   }
 
   BiasedLock lock;
   Tlsf tlsf;
   HostArray<uint32_t> slabOfRegion;
+  HostArray<uint32_t> chunks; // by block: the first slot of each SlotChunk of its blocks
   uint16_t index;
   uint8_t kind;
   bool small;

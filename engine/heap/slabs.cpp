@@ -50,7 +50,7 @@ HeapCode HeapImpl::newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, 
   if (const HeapCode code = checkBudget(kind, sizeBytes); code != HeapCode::kOk)
     return code;
   const bool fresh = unusedSlabs == kNone;
-  if (fresh && (slabCount == kMaxSlots - 1 || (slabCount >= slabs.capacity() && !slabs.grow())))
+  if (fresh && (slabCount == kMaxSlots || (slabCount >= slabs.capacity() && !slabs.grow())))
     return HeapCode::kHostExhausted;
   Result<std::unique_ptr<device::Memory>> made =
       gpu->allocate(kind, sizeBytes, {priority, name, dedicated, false});

@@ -1,4 +1,5 @@
-// Slots that nobody has: a few with each thread, the others in the heap's set.
+// Slots that nobody has: those of free blocks; of the others a few with each thread, and the rest
+// in the heap's set.
 #include "engine/heap/impl.h"
 
 #include <algorithm>
@@ -10,13 +11,59 @@ constexpr uint32_t kSpareBatch = kSparesPerThread / 2;
 
 } // namespace
 
-// Under slotLock: a slot that was never used.
-uint32_t HeapImpl::newSlot() {
-  if (slotCount == slots.capacity() &&
-      (slotCount == kMaxSlots || (slotCount == tails.capacity() && !tails.grow()) ||
-       !spareSlots.reserve(tails.capacity()) || !slots.grow()))
+uint64_t SlotInfo::packed() const {
+  return pack(sizeBytes, flags, kind, alignmentLog2, dedicated) | (uint64_t{pending} << 58) |
+         (uint64_t{ordered} << 59) | (named ? kNamed : 0);
+}
+
+SlotInfo SlotInfo::of(uint64_t word) {
+  return {sizeOf(word),
+          static_cast<uint8_t>(word >> 55 & 3),
+          static_cast<uint8_t>(word >> 48 & 3),
+          static_cast<uint8_t>(word >> 50 & 31),
+          (word >> 57 & 1) != 0,
+          (word >> 59 & 1) != 0,
+          (word >> 58 & 1) != 0,
+          (word & kNamed) != 0};
+}
+
+SlotRange &SlotTable::range(uint32_t slot) const { return chunk(slot).ranges[slot % kChunkSlots]; }
+SlotTail &SlotTable::tail(uint32_t slot) const { return chunk(slot).tails[slot % kChunkSlots]; }
+
+// Under slotLock: slots that were never used, for the blocks of the pool from that one on, or,
+// where there is no pool, for anybody. The first of them; kNone where there are no more.
+uint32_t HeapImpl::newChunk(Pool *pool, uint32_t firstBlock) {
+  const uint32_t first = slotCount;
+  if (first == kMaxSlots || (first == slots.capacity() && !slots.grow()))
     return kNone;
-  return slotCount++;
+  slots.chunk(first).pool = pool;
+  slots.chunk(first).firstBlock = firstBlock;
+  slotCount += kChunkSlots;
+  return first;
+}
+
+// Under the pool's lock: the slot that belongs to a block of its, for a plain buffer that lies
+// there as long as it lives. kNone: there is none, or its generations are used up.
+uint32_t HeapImpl::ownSlot(Pool &pool, uint32_t block) {
+  while (block / kChunkSlots >= pool.chunks.size()) {
+    const Locked locked(slotLock);
+    const uint32_t known = pool.chunks.size();
+    const uint32_t first =
+        pool.chunks.reserve(known + 1) ? newChunk(&pool, known * kChunkSlots) : kNone;
+    if (first == kNone)
+      return kNone;
+    pool.chunks.pushBackReserved(first);
+  }
+  const uint32_t index = pool.chunks[block / kChunkSlots] + block % kChunkSlots;
+  return isRetired(slots[index].state.load(std::memory_order_relaxed)) ? kNone : index;
+}
+
+// Under slotLock.
+bool HeapImpl::addSpares() {
+  const uint32_t first = spareSlots.reserve(slotCount + kChunkSlots) ? newChunk(nullptr, 0) : kNone;
+  for (uint32_t i = 0; i < kChunkSlots && first != kNone; ++i)
+    spareSlots.add(first + i);
+  return first != kNone;
 }
 
 uint32_t HeapImpl::takeSlot(ThreadCache &cache) {
@@ -25,9 +72,11 @@ uint32_t HeapImpl::takeSlot(ThreadCache &cache) {
     uint32_t first = kSpareBatch; // the lowest is taken first, so it lies last
     uint32_t near = 0;
     while (first > 0) {
-      uint32_t index = spareSlots.take(near);
-      if (index == kNone && (index = newSlot()) == kNone)
+      const uint32_t index = spareSlots.take(near);
+      if (index == kNone && !addSpares())
         break;
+      if (index == kNone)
+        continue;
       cache.spares[--first] = near = index;
     }
     cache.spareCount = kSpareBatch - first;
@@ -35,18 +84,25 @@ uint32_t HeapImpl::takeSlot(ThreadCache &cache) {
     if (cache.spareCount == 0)
       return kNone;
   }
-  return takeSpare(cache);
+  return cache.spares[--cache.spareCount];
+}
+
+// Whether anybody may use the slot next: its block's pool keeps a block's own, and one whose
+// generations are used up is retired.
+bool HeapImpl::isSpare(uint32_t index) const {
+  return slots.chunk(index).pool == nullptr &&
+         !isRetired(slots[index].state.load(std::memory_order_relaxed));
 }
 
 void HeapImpl::giveSlotShared(uint32_t index) {
-  if (isRetired(slots[index].state.load(std::memory_order_relaxed)))
-    return; // its generations are used up: retired
+  if (!isSpare(index))
+    return;
   const Locked locked(slotLock);
   spareSlots.add(index);
 }
 
 void HeapImpl::giveSlot(ThreadCache &cache, uint32_t index) {
-  if (isRetired(slots[index].state.load(std::memory_order_relaxed)))
+  if (!isSpare(index))
     return;
   if (cache.spareCount == kSparesPerThread) { // the older half goes
     const Locked locked(slotLock);

@@ -1,4 +1,4 @@
-// Slots: one record per buffer, found by handle, and the record of a slab.
+// Slots: one record per buffer, in parts, found by handle, and the record of a slab.
 //
 // A handle is slot index (24 bits), the heap's tag (8) and the slot's generation (32). A slot's
 // state word holds generation, owner and references; releasing the last reference raises the
@@ -7,6 +7,11 @@
 //
 // The owner is the cache of the thread that allocated: while its bias is on (bias.h), that thread
 // alone changes the state, without an exchange; others turn the bias off first.
+//
+// A small plain buffer that came straight from a pool has the slot that belongs to its block: block
+// and slot are one number apart, so neither is looked for, and the slot comes and goes with the
+// block. Everything that may leave its block (movable, spillable, dedicated), or that the quickest
+// way did not make, has a slot that belongs to none and names its block in its SlotRange.
 //
 // Slots and slabs never move in memory, so they are read without a lock. `place` is one word, so a
 // reader never sees the slab of one place and the offset of another.
@@ -22,7 +27,7 @@ namespace gantry::heap {
 inline constexpr uint32_t kNone = UINT32_MAX;
 inline constexpr uint32_t kGranuleLog2 = 8;
 inline constexpr uint32_t kIndexBits = 24;
-inline constexpr uint32_t kMaxSlots = 1U << kIndexBits;
+inline constexpr uint32_t kMaxSlots = (1U << kIndexBits) - 1024; // so the table stops below 2^24
 inline constexpr uint32_t kReferenceBits = 24;
 inline constexpr uint32_t kMaxReferences = (1U << kReferenceBits) - 1;
 inline constexpr uint32_t kMaxOwners = 255;                   // caches that may own buffers
@@ -35,15 +40,23 @@ inline constexpr uint64_t kMovingPin = 1U << 31; // in SlotTail::pins: compactio
 
 enum SlotFlag : uint8_t { kMovable = 1, kSpillable = 2 };
 
-/// Two to a cache line: this is what allocating and releasing touch.
-struct alignas(32) Slot {
+/// Four to a cache line: this alone is what the magazines' ways touch.
+struct alignas(16) Slot {
   std::atomic<uint64_t> state; // generation << 32 | owner << 24 | references
-  std::atomic<uint64_t> place; // slab << 40 | offset in granules, or kSpilledPlace
-  std::atomic<uint64_t> info;  // see SlotInfo
-  uint32_t block;              // of its pool's Tlsf; kNone for a dedicated slab
-  uint32_t name;               // while alive; else the next in a magazine or a list of spare slots
+  std::atomic<uint64_t> info;  // see SlotInfo; in a magazine the next slot there
+
+  uint32_t next() const { return static_cast<uint32_t>(info.load(std::memory_order_relaxed)); }
+  void setNext(uint32_t slot) { info.store(slot, std::memory_order_relaxed); }
 };
-static_assert(sizeof(Slot) == 32);
+static_assert(sizeof(Slot) == 16);
+
+/// Where a slot's buffer lies.
+struct alignas(16) SlotRange {
+  std::atomic<uint64_t> place; // slab << 40 | offset in granules, or kSpilledPlace
+  uint32_t block;              // of its pool's Tlsf; kNone for a dedicated slab
+  uint32_t name;               // of a buffer with SlotInfo::kNamed
+};
+static_assert(sizeof(SlotRange) == 16);
 
 /// What a slot says of its buffer, in one word.
 struct SlotInfo {
@@ -54,17 +67,15 @@ struct SlotInfo {
   bool dedicated = false;
   bool ordered = false; // its range was handed out before all former work had passed
   bool pending = false; // released, and in its pool's lists of pending ranges
+  bool named = false;
 
-  uint64_t packed() const {
-    return pack(sizeBytes, flags, kind, alignmentLog2, dedicated) | (uint64_t{pending} << 58) |
-           (uint64_t{ordered} << 59);
-  }
+  uint64_t packed() const;
+  static SlotInfo of(uint64_t word);
   static uint64_t pack(uint64_t sizeBytes, uint8_t flags, uint8_t kind, uint8_t alignmentLog2,
                        bool dedicated) {
     return sizeBytes | (uint64_t{kind} << 48) | (uint64_t{alignmentLog2} << 50) |
            (uint64_t{flags} << 55) | (uint64_t{dedicated} << 57);
   }
-  static uint64_t flagBits(uint8_t flags) { return uint64_t{flags} << 55; }
   /// Set for a buffer with a name, which the hot path leaves to others.
   static constexpr uint64_t kNamed = uint64_t{1} << 47;
   static uint64_t sizeOf(uint64_t word) { return word & (kNamed - 1); }
@@ -83,15 +94,6 @@ struct SlotInfo {
   static uint64_t granulesOf(uint64_t word) {
     return ((sizeOf(word) - 1) >> kGranuleLog2) + 1 + (word >> 60);
   }
-  static SlotInfo of(uint64_t word) {
-    return {sizeOf(word),
-            static_cast<uint8_t>(word >> 55 & 3),
-            static_cast<uint8_t>(word >> 48 & 3),
-            static_cast<uint8_t>(word >> 50 & 31),
-            (word >> 57 & 1) != 0,
-            (word >> 59 & 1) != 0,
-            (word >> 58 & 1) != 0};
-  }
 };
 
 /// What a slot needs while its range is pending or spilled, or may be moved.
@@ -105,6 +107,36 @@ struct SlotTail {
   std::atomic<uint64_t> pins; // generation << 32 | kMovingPin | how many
 };
 static_assert(sizeof(SlotTail) == 64);
+
+inline constexpr uint32_t kChunkLog2 = 10;
+inline constexpr uint32_t kChunkSlots = 1U << kChunkLog2;
+
+struct Pool;
+
+/// Slots with numbers in a row, part by part: who needs one part does not fetch the others.
+struct alignas(64) SlotChunk {
+  Slot slots[kChunkSlots];
+  SlotRange ranges[kChunkSlots];
+  SlotTail tails[kChunkSlots];
+  Pool *pool;          // to whose blocks these slots belong; nullptr: to none
+  uint32_t firstBlock; // of the pool's Tlsf
+};
+
+/// All slots of a heap. Threads: grow() by one at a time, the others by any at any time.
+class SlotTable {
+public:
+  explicit SlotTable(const HostAllocator &host) : chunks_(host) {}
+  /// The slots that exist: numbers below it.
+  uint32_t capacity() const { return chunks_.capacity() << kChunkLog2; }
+  [[nodiscard]] bool grow() { return chunks_.grow(); }
+  SlotChunk &chunk(uint32_t slot) const { return chunks_[slot >> kChunkLog2]; }
+  Slot &operator[](uint32_t slot) const { return chunk(slot).slots[slot % kChunkSlots]; }
+  SlotRange &range(uint32_t slot) const; // these are for what is not hot
+  SlotTail &tail(uint32_t slot) const;
+
+private:
+  SegmentedArray<SlotChunk, 0> chunks_;
+};
 
 enum class SlabState : uint8_t { kUnused, kPool, kDedicated, kDedicatedFree };
 
@@ -145,7 +177,7 @@ inline BufferHandle handleOf(uint32_t generation, uint8_t tag, uint32_t slot) {
 inline bool isRetired(uint64_t state) { return generationOf(state) >= kRetired; }
 
 inline uint32_t slotOf(BufferHandle handle) {
-  return static_cast<uint32_t>(handle.bits) & (kMaxSlots - 1);
+  return static_cast<uint32_t>(handle.bits) & ((1U << kIndexBits) - 1);
 }
 inline uint8_t tagOf(BufferHandle handle) {
   return static_cast<uint8_t>(handle.bits >> kIndexBits);

@@ -87,9 +87,9 @@ HeapCode HeapImpl::copyThroughStaging(device::Memory &memory, uint64_t offset, u
 HeapCode HeapImpl::spillSlot(uint32_t index) {
   if (gpu->isLost())
     return HeapCode::kDeviceLost;
-  Slot &slot = slots[index];
-  const uint64_t place = slot.place.load(std::memory_order_relaxed);
-  const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
+  SlotRange &range = slots.range(index);
+  const uint64_t place = range.place.load(std::memory_order_relaxed);
+  const SlotInfo info = SlotInfo::of(slots[index].info.load(std::memory_order_relaxed));
   const uint64_t sizeBytes = info.sizeBytes;
   auto *copy = static_cast<uint8_t *>(options.host.allocate(options.host.user, sizeBytes));
   if (copy == nullptr)
@@ -101,14 +101,13 @@ HeapCode HeapImpl::spillSlot(uint32_t index) {
     return code;
   }
   if (isObserved())
-    notify(HeapEvent::Type::kSpill, info.kind, slot.name,
-           handleOf(generationOf(slot.state.load()), tag, index).bits, place, sizeBytes);
-  tails[index].hostCopy = copy;
+    noteElsewhere(HeapEvent::Type::kSpill, index);
+  slots.tail(index).hostCopy = copy;
   spilledBytes.fetch_add(sizeBytes, std::memory_order_relaxed);
   Pool &pool = poolAt(place);
   const Locked locked(pool.lock);
-  freeRange(pool, slot.block, place);
-  slot.place.store(kSpilledPlace, std::memory_order_release);
+  freeRange(pool, range.block, place);
+  range.place.store(kSpilledPlace, std::memory_order_release);
   return HeapCode::kOk;
 }
 
@@ -123,10 +122,11 @@ HeapCode HeapImpl::spillLargest(uint32_t kind, uint64_t wantBytes) {
     const bool better =
         bestBytes < wantBytes ? bytes > bestBytes : bytes >= wantBytes && bytes < bestBytes;
     if (!better || referencesOf(slot.state.load()) == 0 ||
-        slot.place.load(std::memory_order_relaxed) == kSpilledPlace || !lockSlot(i, kSpillable))
+        slots.range(i).place.load(std::memory_order_relaxed) == kSpilledPlace ||
+        !lockSlot(i, kSpillable))
       continue;
     if (SlotInfo::of(slot.info.load()).kind != kind ||
-        slot.place.load(std::memory_order_relaxed) == kSpilledPlace) {
+        slots.range(i).place.load(std::memory_order_relaxed) == kSpilledPlace) {
       unlockSlot(i);
       continue;
     }
@@ -148,7 +148,7 @@ HeapCode HeapImpl::restoreSlot(uint32_t index) {
   ThreadCache *cache = cacheOfThread();
   if (cache == nullptr)
     return HeapCode::kHostExhausted;
-  SlotTail &tail = tails[index];
+  SlotTail &tail = slots.tail(index);
   BufferRequest request;
   SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
   request.sizeBytes = info.sizeBytes;
@@ -172,13 +172,11 @@ HeapCode HeapImpl::restoreSlot(uint32_t index) {
   tail.hostCopy = nullptr;
   info.dedicated = found.dedicated;
   slot.info.store(info.packed(), std::memory_order_relaxed);
-  slot.block = found.block;
-  slot.place.store(found.place, std::memory_order_release);
+  slots.range(index).block = found.block;
+  slots.range(index).place.store(found.place, std::memory_order_release);
   spilledBytes.fetch_sub(request.sizeBytes, std::memory_order_relaxed);
   if (isObserved())
-    notify(HeapEvent::Type::kRestore, info.kind, slot.name,
-           handleOf(generationOf(slot.state.load()), tag, index).bits, found.place,
-           request.sizeBytes);
+    noteElsewhere(HeapEvent::Type::kRestore, index);
   return HeapCode::kOk;
 }
 
@@ -197,7 +195,7 @@ HeapCode Heap::spill(BufferHandle buffer) {
   if (!heap.lockSlot(index, kSpillable))
     return HeapCode::kBusy;
   HeapCode code = HeapCode::kOk;
-  if (heap.slots[index].place.load(std::memory_order_relaxed) != kSpilledPlace)
+  if (heap.slots.range(index).place.load(std::memory_order_relaxed) != kSpilledPlace)
     code = heap.spillSlot(index);
   heap.unlockSlot(index);
   return code;
@@ -213,7 +211,7 @@ HeapCode Heap::restore(BufferHandle buffer) {
   if (!heap.lockSlot(index, kSpillable))
     return resolve(buffer, &placement); // restored or released meanwhile
   HeapCode code = HeapCode::kOk;
-  if (heap.slots[index].place.load(std::memory_order_relaxed) == kSpilledPlace)
+  if (heap.slots.range(index).place.load(std::memory_order_relaxed) == kSpilledPlace)
     code = heap.restoreSlot(index);
   heap.unlockSlot(index);
   return code;

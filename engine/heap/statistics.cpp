@@ -350,8 +350,9 @@ const char *Heap::validate() const {
   for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
     for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
       for (const uint32_t bin : cache->bins[kind])
-        for (uint32_t i = bin; i != kNone; i = heap.slots[i].name)
-          cached[kind] += heap.poolAt(heap.slots[i].place.load()).tlsf.sizeOf(heap.slots[i].block);
+        for (uint32_t i = bin; i != kNone; i = heap.slots[i].next())
+          cached[kind] +=
+              heap.poolAt(heap.slots.range(i).place.load()).tlsf.sizeOf(heap.slots.range(i).block);
   for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
     for (const Leaving &one : cache->leaving)
       if (one.slot != kNone)
@@ -374,8 +375,12 @@ const char *Heap::validate() const {
       const Pool &pool = *heap.pools[p];
       if (const char *broken = pool.tlsf.validate())
         return broken;
+      for (uint32_t c = 0; c < pool.chunks.size(); ++c)
+        if (const SlotChunk &chunk = heap.slots.chunk(pool.chunks[c]);
+            chunk.pool != &pool || chunk.firstBlock != c * kChunkSlots)
+          return "a pool and its blocks' slots disagree";
       used += pool.tlsf.usedBytes();
-      for (uint32_t i = pool.oldestPending; i != kNone; i = heap.tails[i].newerPending)
+      for (uint32_t i = pool.oldestPending; i != kNone; i = heap.slots.tail(i).newerPending)
         if (const SlotInfo info = SlotInfo::of(heap.slots[i].info.load()); !info.dedicated)
           pending += info.sizeBytes;
     }
@@ -383,6 +388,8 @@ const char *Heap::validate() const {
     uint64_t buffers = 0;
     uint64_t rounded = 0;
     for (uint32_t i = 0; i < heap.slotCount; ++i) {
+      if (heap.spareSlots.has(i) && heap.slots.chunk(i).pool != nullptr)
+        return "a block's slot is spare";
       const Slot &slot = heap.slots[i];
       const SlotInfo info = SlotInfo::of(slot.info.load());
       if (referencesOf(slot.state.load()) == 0 || info.kind != kind)
@@ -390,13 +397,20 @@ const char *Heap::validate() const {
       const uint64_t size = info.sizeBytes;
       live += size;
       ++buffers;
-      if (info.dedicated || slot.place.load() == kSpilledPlace)
+      const SlotChunk &chunk = heap.slots.chunk(i);
+      const bool own = chunk.pool != nullptr;
+      if (own && (info.flags != 0 || info.dedicated))
+        return "what may leave its block has the block's slot";
+      const SlotRange &at = heap.slots.range(i);
+      if (info.dedicated || at.place.load() == kSpilledPlace)
         continue;
-      const Pool &pool = heap.poolAt(slot.place.load());
-      const Tlsf::Range range = pool.tlsf.at(slot.block);
+      const Pool &pool = heap.poolAt(at.place.load());
+      const Tlsf::Range range = pool.tlsf.at(at.block);
       if (!range.used || range.user != i || range.size < size ||
-          pool.placeOfBlock(slot.block) != slot.place.load())
+          pool.placeOfBlock(at.block) != at.place.load())
         return "a buffer and its block disagree";
+      if (own && (chunk.pool != &pool || chunk.firstBlock + i % kChunkSlots != at.block))
+        return "a buffer has another block's slot";
       rounded += range.size;
     }
     if (live != all.kinds[kind].liveBytes || buffers != all.kinds[kind].liveBuffers)

@@ -128,16 +128,23 @@ HeapCode HeapImpl::leave(ThreadCache &cache, uint32_t index) {
   if (keepsNothing()) [[unlikely]]
     return finishRelease(index, {});
   const auto bytes = static_cast<int64_t>(SlotInfo::granulesOf(word) << kGranuleLog2);
-  Pool &pool = poolAt(slot.place.load(std::memory_order_relaxed));
+  const SlotChunk &chunk = slots.chunk(index);
+  uint32_t block = chunk.firstBlock + index % kChunkSlots;
+  Pool *home = chunk.pool;
+  if (home == nullptr) { // not a block's own slot
+    block = chunk.ranges[index % kChunkSlots].block;
+    home = &poolAt(chunk.ranges[index % kChunkSlots].place.load(std::memory_order_relaxed));
+  }
+  Pool &pool = *home;
   const uint32_t at = cache.leavingAt++;
   const Leaving oldest = cache.leaving[at % kLeaving];
   const Leaving &half = cache.leaving[(at + kLeaving / 2) % kLeaving];
-  cache.leaving[at % kLeaving] = {index, slot.block, &pool, bytes};
+  cache.leaving[at % kLeaving] = {index, block, &pool, bytes};
   ThreadCounters &counters = cache.kinds[pool.kind].counters;
   countReleased(cache, pool.kind, SlotInfo::sizeOf(word));
   {
     const Locked locked(pool.lock);
-    pool.tlsf.prefetch(slot.block);
+    pool.tlsf.prefetch(block);
     if (half.pool == &pool)
       pool.tlsf.prefetchNeighbours(half.block);
     if (oldest.pool == &pool)
@@ -221,12 +228,12 @@ bool HeapImpl::flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin) {
   int64_t flushed = 0;
   for (; head != kNone; ++flushed) {
     const uint32_t index = head;
-    const Slot &slot = slots[index];
-    head = slot.name;
+    const SlotRange &range = slots.range(index);
+    head = slots[index].next();
     {
-      Pool &pool = poolAt(slot.place.load(std::memory_order_relaxed));
+      Pool &pool = poolAt(range.place.load(std::memory_order_relaxed));
       const Locked locked(pool.lock);
-      pool.tlsf.free(slot.block);
+      pool.tlsf.free(range.block);
     }
     giveSlot(cache, index);
   }

@@ -1,4 +1,5 @@
 // The heap's small parts alone: the set of unused records, and what decides how much is kept.
+#include "engine/heap/impl.h"
 #include "engine/heap/index_set.h"
 #include "engine/heap/retention.h"
 #include "tests/engine/heap/heap_fixture.h"
@@ -82,6 +83,33 @@ TEST(Retention, IsQuickWhereTheHeapWasFullBefore) {
 }
 
 // Steps of the same buffers in different order, with few in common, which end with little alive.
+// Of a block's own slot and of one that belongs to none: 64 KiB and more come from the latter.
+TEST_F(HeapTest, ASlotWithoutGenerationsIsNotUsedAgain) {
+  drop(take(4096));
+  for (const uint64_t size : {uint64_t{4096}, 100 * kKiB}) {
+    heap->trim();
+    BufferHandle last = take(size);
+    const uint32_t slot = slotOf(last);
+    HeapImpl &insides = HeapImpl::of(*heap);
+    const uint64_t state = insides.slots[slot].state.load();
+    insides.slots[slot].state.store((state & ~kGenerationBits) | uint64_t{kRetired - 1} << 32);
+    last.bits = (last.bits & ~kGenerationBits) | uint64_t{kRetired - 1} << 32;
+    drop(last);
+    std::vector<BufferHandle> live;
+    for (int i = 0; i < 2000; ++i) {
+      live.push_back(take(size));
+      EXPECT_NE(slotOf(live.back()), slot);
+    }
+    EXPECT_EQ(heap->release(last), HeapCode::kStaleHandle);
+    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    for (const BufferHandle buffer : live)
+      drop(buffer);
+    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    heap->trim();
+    EXPECT_EQ(stats().usedBytes, 0U) << "the range of a retired slot is lost";
+  }
+}
+
 TEST_F(HeapTest, AHeapThatIsFilledAgainTakesNothingNew) {
   std::mt19937 random(3);
   std::vector<uint64_t> sizes;

@@ -110,6 +110,44 @@ TEST_F(TimelineTest, CallersTimelinesCountToo) {
   EXPECT_EQ(heap->addTimeline(), 0U);
 }
 
+// A small buffer has its block's slot. Joined ranges keep the slot of their first block, and what
+// may be moved takes such a range under a slot of its own.
+TEST_F(TimelineTest, SmallRangesJoinInAnyOrderAndServeWhatMayMove) {
+  gpu->hold();
+  drop(take(64 * kKiB)); // there is a slab from here on
+  const uint32_t orders[][3] = {{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}};
+  for (const auto &order : orders) {
+    BufferHandle small[3];
+    for (BufferHandle &buffer : small)
+      buffer = take(7000);
+    const Placement first = placed(small[0]);
+    ASSERT_EQ(placed(small[2]).offsetBytes, first.offsetBytes + 2 * 7168);
+    const TimelinePoint point{0, submit()};
+    for (const uint32_t i : order) {
+      drop(small[i], {&point, 1});
+      ASSERT_EQ(heap->validate(), nullptr) << heap->validate();
+    }
+    BufferRequest request;
+    request.sizeBytes = 2 * 7168 + 100; // a part stays pending
+    request.movable = true;
+    request.orderedAfter = {&point, 1};
+    const BufferHandle joined = take(request);
+    EXPECT_EQ(placed(joined).offsetBytes, first.offsetBytes);
+    ASSERT_EQ(heap->validate(), nullptr) << heap->validate();
+    for (const BufferHandle buffer : small)
+      EXPECT_EQ(heap->release(buffer), HeapCode::kStaleHandle);
+    drop(joined);
+    gpu->release();
+    EXPECT_EQ(heap->poll(), HeapCode::kOk);
+    EXPECT_EQ(stats().pendingBytes, 0U);
+    ASSERT_EQ(heap->validate(), nullptr) << heap->validate();
+    gpu->hold();
+  }
+  heap->statistics(&all);
+  EXPECT_EQ(all.orderedReuses, 4U);
+  gpu->release();
+}
+
 TEST_F(TimelineTest, AFrameLoopNeitherWaitsNorGrows) {
   gpu->hold();
   uint64_t reserved = 0;
