@@ -95,19 +95,34 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
   ThreadCache::KindCache &kind = cache.kinds[number];
   auto &bins = cache.bins[number];
   const uint64_t bin = magazineBinOf(request.sizeBytes);
-  const uint64_t most = std::min(bin + std::min((bin + 1) / kSpareShare, SlotInfo::kMostSpare),
-                                 uint64_t{kMagazineGranules} - 1);
+  const uint64_t spare = std::min((bin + 1) / kSpareShare, SlotInfo::kMostSpare);
   uint64_t info = request.sizeBytes | kind.plainInfo;
   uint32_t index = kNone;
-  uint64_t larger = bin + 1;
-  while (larger <= most && (index = bins[larger]) == kNone)
-    ++larger;
+  uint64_t larger = bin;
+  for (uint64_t bits = kind.filledFrom(bin) & ((uint64_t{2} << spare) - 2); bits != 0;
+       bits &= bits - 1) {
+    larger = bin + static_cast<uint64_t>(std::countr_zero(bits));
+    if ((index = bins[larger]) != kNone)
+      break;
+    kind.filled[larger / 64] &= ~(uint64_t{1} << larger % 64);
+  }
   if (index != kNone) {
     bins[larger] = slots[index].next();
     kind.counters.cache(-bytesOfMagazineBin(larger));
     info |= SlotInfo::spareBits(larger - bin);
   } else {
-    index = allocateOwn(*kind.small, request.sizeBytes);
+    Pool &pool = *kind.small;
+    {
+      const Locked locked(pool.lock);
+      const uint32_t block = pool.tlsf.allocate(request.sizeBytes, 1, kNone, pool.draining);
+      if (block != kNone) [[likely]] {
+        index = ownSlot(pool, block);
+        if (index != kNone) [[likely]]
+          giveRange(pool, index, block);
+        else
+          pool.tlsf.free(block);
+      }
+    }
     if (index == kNone) [[unlikely]]
       return allocateSlowly(request, buffer);
   }
@@ -123,21 +138,6 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
   if (isObserved()) [[unlikely]]
     return tellLate(index, *buffer);
   return HeapCode::kOk;
-}
-
-// A range of the pool under the slot of its own block; kNone where there is none.
-uint32_t HeapImpl::allocateOwn(Pool &pool, uint64_t sizeBytes) {
-  const Locked locked(pool.lock);
-  const uint32_t block = pool.tlsf.allocate(sizeBytes, 1, kNone, pool.draining);
-  if (block == kNone) [[unlikely]]
-    return kNone;
-  const uint32_t index = ownSlot(pool, block);
-  if (index == kNone) [[unlikely]] {
-    pool.tlsf.free(block);
-    return kNone;
-  }
-  giveRange(pool, index, block);
-  return index;
 }
 
 // The last steps of every allocation but the quickest: from here on the handle is good.
@@ -296,6 +296,7 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   ThreadCounters::set(kind.counters.cachedBytes, cached);
   uint32_t &head = cache.bins[number][granules - 1];
+  kind.noteFilled(granules - 1);
   slot.setNext(head);
   head = index;
   return HeapCode::kOk;
@@ -342,6 +343,7 @@ HeapCode HeapImpl::releaseNoted(uint32_t index, BufferHandle buffer) {
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   kind.counters.cache(bytes);
   uint32_t &head = cache.bins[number][granules - 1];
+  kind.noteFilled(granules - 1);
   slot.setNext(head);
   head = index;
   return HeapCode::kOk;
@@ -397,9 +399,7 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
   const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
   TimelinePoint all[kMaxTimelines];
   if (info.flags != 0) {
-    std::atomic<uint64_t> &pins = slots.tail(index).pins;
-    for (uint64_t now = pins.load(); (now & kMovingPin) != 0; now = pins.load())
-      pins.wait(now);
+    (void)pinsAtRest(index);
   }
   // Former users of the range and a move that is still in flight count among the points.
   if ((info.flags != 0 || info.ordered) && !passed(slots.tail(index).points)) {
@@ -413,7 +413,8 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
   const uint64_t place = range.place.load(std::memory_order_relaxed);
   ThreadCache *cache = cacheOfThread();
   if (cache != nullptr) {
-    countReleased(*cache, info.kind, info.sizeBytes);
+    cache->kinds[info.kind].counters.remove(static_cast<int64_t>(info.sizeBytes));
+    publishReleased(*cache, info.kind);
   } else {
     totals[info.kind].liveBytes.fetch_sub(static_cast<int64_t>(info.sizeBytes));
     totals[info.kind].liveBuffers.fetch_sub(1);

@@ -148,10 +148,9 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
   for (;;) {
     if (SlotInfo::of(slot.info.load()).flags == 0)
       return resolve(buffer, placement); // it never moves
-    uint64_t now = pins.load();
+    uint64_t now = 0;
     do {
-      for (; (now & kMovingPin) != 0; now = pins.load())
-        pins.wait(now);
+      now = heap.pinsAtRest(slotOf(buffer));
       if (generationOf(now) != generationOf(buffer))
         return HeapCode::kStaleHandle;
     } while (!pins.compare_exchange_weak(now, now + 1));
@@ -166,6 +165,15 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
     if (const HeapCode restored = restore(buffer); restored != HeapCode::kOk)
       return restored;
   }
+}
+
+// Waits while compaction or spilling has the slot.
+uint64_t HeapImpl::pinsAtRest(uint32_t index) const {
+  const std::atomic<uint64_t> &pins = slots.tail(index).pins;
+  uint64_t now = pins.load();
+  for (; (now & kMovingPin) != 0; now = pins.load())
+    pins.wait(now);
+  return now;
 }
 
 HeapCode HeapImpl::waitForMove(uint32_t index) {

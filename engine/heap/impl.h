@@ -154,6 +154,7 @@ struct HeapImpl final : Heap {
     return options.magazineBytes == 0 || options.retainHighBytes != UINT64_MAX;
   }
   HeapCode waitForMove(uint32_t index);
+  uint64_t pinsAtRest(uint32_t index) const;
   void noteAllocated(uint32_t index, BufferHandle handle, bool tell);
   HeapCode tellLate(uint32_t index, BufferHandle handle);
   BufferHandle comeAlive(const ThreadCache &cache, uint32_t index, const BufferRequest &request,
@@ -167,7 +168,6 @@ struct HeapImpl final : Heap {
   HeapCode check(const BufferRequest &request) const;
   BufferHandle fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,
                         const Found &found);
-  uint32_t allocateOwn(Pool &pool, uint64_t sizeBytes);
   void giveRange(Pool &pool, uint32_t index, uint32_t block) const { // under the pool's lock
     pool.tlsf.setUser(block, index);
     SlotRange &range = slots.range(index);
@@ -180,7 +180,15 @@ struct HeapImpl final : Heap {
   uint32_t newChunk(Pool *pool, uint32_t firstBlock);
   bool addSpares();
   bool isSpare(uint32_t index) const;
-  uint32_t ownSlot(Pool &pool, uint32_t block);
+  bool addOwnSlots(Pool &pool, uint32_t block);
+  /// Under the pool's lock: the slot that belongs to a block of its, for a plain buffer that lies
+  /// there as long as it lives. kNone: no host memory, or its generations are used up.
+  uint32_t ownSlot(Pool &pool, uint32_t block) {
+    if (block / kChunkSlots >= pool.chunks.size() && !addOwnSlots(pool, block)) [[unlikely]]
+      return kNone;
+    const uint32_t index = pool.chunks[block / kChunkSlots] + block % kChunkSlots;
+    return isRetired(slots[index].state.load(std::memory_order_relaxed)) ? kNone : index;
+  }
   uint32_t slotCountNow() {
     const Locked locked(slotLock);
     return slotCount;
@@ -205,7 +213,7 @@ struct HeapImpl final : Heap {
 
   // thread_cache.cpp
   void publish(ThreadCache &cache, uint32_t kind);
-  void countReleased(ThreadCache &cache, uint32_t kind, uint64_t sizeBytes);
+  void publishReleased(ThreadCache &cache, uint32_t kind);
   void flush(ThreadCache &cache, uint32_t kind);
   void flushAll(ThreadCache &cache);
   bool flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin);
@@ -213,6 +221,7 @@ struct HeapImpl final : Heap {
                     Found *found);
   HeapCode leave(ThreadCache &cache, uint32_t index);
   void leaveAll(ThreadCache &cache);
+  HeapCode freeBatch(ThreadCache &cache, uint32_t kind, uint32_t complete);
   void freeLeaving(ThreadCache &cache, const Leaving &one);
 
   // pending.cpp

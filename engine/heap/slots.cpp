@@ -42,20 +42,18 @@ uint32_t HeapImpl::newChunk(Pool *pool, uint32_t firstBlock) {
   return first;
 }
 
-// Under the pool's lock: the slot that belongs to a block of its, for a plain buffer that lies
-// there as long as it lives. kNone: there is none, or its generations are used up.
-uint32_t HeapImpl::ownSlot(Pool &pool, uint32_t block) {
+// Under the pool's lock: so that its blocks up to that one have slots of their own.
+bool HeapImpl::addOwnSlots(Pool &pool, uint32_t block) {
   while (block / kChunkSlots >= pool.chunks.size()) {
     const Locked locked(slotLock);
     const uint32_t known = pool.chunks.size();
     const uint32_t first =
         pool.chunks.reserve(known + 1) ? newChunk(&pool, known * kChunkSlots) : kNone;
     if (first == kNone)
-      return kNone;
+      return false;
     pool.chunks.pushBackReserved(first);
   }
-  const uint32_t index = pool.chunks[block / kChunkSlots] + block % kChunkSlots;
-  return isRetired(slots[index].state.load(std::memory_order_relaxed)) ? kNone : index;
+  return true;
 }
 
 // Under slotLock.

@@ -355,7 +355,7 @@ const char *Heap::validate() const {
               heap.poolAt(heap.slots.range(i).place.load()).tlsf.sizeOf(heap.slots.range(i).block);
   for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
     for (const Leaving &one : cache->leaving)
-      if (one.slot != kNone)
+      if (one.pool != nullptr)
         cached[one.pool->kind] += one.pool->tlsf.sizeOf(one.block);
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
     int64_t counted = 0;

@@ -118,62 +118,81 @@ ThreadCache *attachThreadCache(HeapImpl &heap) {
 
 // ---- leaving -----------------------------------------------------------------------------------
 
-// A range whose magazine is full goes back to its pool a few releases later. Freeing it looks at
-// its record, then at its neighbours', which are seldom in the processor's caches: on the way they
-// are fetched, so that nobody waits for them.
-// A released small plain buffer's, with what follows for the counters.
+// Ranges whose magazines are full go back to their pool in batches. So releases that follow each
+// other do little but look at their slots, and the processor waits for several of them at once; and
+// what freeing looks at, records and their neighbours', is fetched for a whole batch before it is.
+// The slot is that of a small plain buffer that was released.
 HeapCode HeapImpl::leave(ThreadCache &cache, uint32_t index) {
-  const Slot &slot = slots[index];
-  const uint64_t word = slot.info.load(std::memory_order_relaxed);
+  const uint64_t word = slots[index].info.load(std::memory_order_relaxed);
   if (keepsNothing()) [[unlikely]]
     return finishRelease(index, {});
   const auto bytes = static_cast<int64_t>(SlotInfo::granulesOf(word) << kGranuleLog2);
   const SlotChunk &chunk = slots.chunk(index);
   uint32_t block = chunk.firstBlock + index % kChunkSlots;
-  Pool *home = chunk.pool;
-  if (home == nullptr) { // not a block's own slot
+  Pool *pool = chunk.pool;
+  if (pool == nullptr) { // not a block's own slot
     block = chunk.ranges[index % kChunkSlots].block;
-    home = &poolAt(chunk.ranges[index % kChunkSlots].place.load(std::memory_order_relaxed));
+    pool = &poolAt(chunk.ranges[index % kChunkSlots].place.load(std::memory_order_relaxed));
   }
-  Pool &pool = *home;
-  const uint32_t at = cache.leavingAt++;
-  const Leaving oldest = cache.leaving[at % kLeaving];
-  const Leaving &half = cache.leaving[(at + kLeaving / 2) % kLeaving];
-  cache.leaving[at % kLeaving] = {index, block, &pool, bytes};
-  ThreadCounters &counters = cache.kinds[pool.kind].counters;
-  countReleased(cache, pool.kind, SlotInfo::sizeOf(word));
+  const uint32_t kind = SlotInfo::kindOf(word);
+  ThreadCounters &counters = cache.kinds[kind].counters;
+  counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
+  counters.cache(bytes);
+  const uint32_t at = cache.leavingAt++ % kLeaving;
+  cache.leaving[at] = {chunk.pool == nullptr ? index : kNone, block, pool, bytes};
+  if ((at + 1) % kLeavingBatch != 0)
+    return HeapCode::kOk;
+  return freeBatch(cache, kind, at / kLeavingBatch);
+}
+
+// That batch is complete: its records are fetched, and the other one is freed.
+HeapCode HeapImpl::freeBatch(ThreadCache &cache, uint32_t kind, uint32_t complete) {
+  publishReleased(cache, kind);
+  Leaving *fresh = &cache.leaving[size_t{complete} * kLeavingBatch];
+  Leaving *older = &cache.leaving[size_t{complete ^ 1} * kLeavingBatch];
+  Pool &pool = *fresh[kLeavingBatch - 1].pool;
+  int64_t bytes = 0;
   {
     const Locked locked(pool.lock);
-    pool.tlsf.prefetch(block);
-    if (half.pool == &pool)
-      pool.tlsf.prefetchNeighbours(half.block);
-    if (oldest.pool == &pool)
-      pool.tlsf.free(oldest.block);
+    for (uint32_t i = 0; i < kLeavingBatch; ++i) {
+      if (older[i].pool == &pool)
+        pool.tlsf.prefetchNeighbours(older[i].block);
+      if (fresh[i].pool == &pool)
+        pool.tlsf.prefetch(fresh[i].block);
+    }
+    for (uint32_t i = 0; i < kLeavingBatch; ++i) {
+      if (older[i].pool != &pool)
+        continue;
+      pool.tlsf.free(older[i].block);
+      bytes += older[i].bytes;
+    }
   }
-  if (oldest.pool == &pool) [[likely]] {
-    counters.cache(bytes - oldest.bytes);
-    giveSlot(cache, oldest.slot);
-    return HeapCode::kOk;
+  cache.kinds[pool.kind].counters.cache(-bytes);
+  for (uint32_t i = 0; i < kLeavingBatch; ++i) {
+    if (older[i].pool != &pool)
+      freeLeaving(cache, older[i]);
+    else if (older[i].slot != kNone)
+      giveSlot(cache, older[i].slot);
+    older[i] = {kNone, kNone, nullptr, 0};
   }
-  counters.cache(bytes);
-  if (oldest.pool != nullptr)
-    freeLeaving(cache, oldest);
   return HeapCode::kOk;
 }
 
 void HeapImpl::freeLeaving(ThreadCache &cache, const Leaving &one) {
+  if (one.pool == nullptr)
+    return;
   {
     const Locked locked(one.pool->lock);
     one.pool->tlsf.free(one.block);
   }
   cache.kinds[one.pool->kind].counters.cache(-one.bytes);
-  giveSlot(cache, one.slot);
+  if (one.slot != kNone)
+    giveSlot(cache, one.slot);
 }
 
 void HeapImpl::leaveAll(ThreadCache &cache) {
   for (Leaving &one : cache.leaving) {
-    if (one.pool != nullptr)
-      freeLeaving(cache, one);
+    freeLeaving(cache, one);
     one = {kNone, kNone, nullptr, 0};
   }
 }
@@ -214,11 +233,10 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
       static_cast<int64_t>(options.magazineBytes == 0 ? 0 : std::max(options.magazineBytes, share));
 }
 
-// One buffer less. A thread that has released much says so, or the peak of all would seem higher.
-void HeapImpl::countReleased(ThreadCache &cache, uint32_t kind, uint64_t sizeBytes) {
-  ThreadCounters &counters = cache.kinds[kind].counters;
-  counters.remove(static_cast<int64_t>(sizeBytes));
-  if (counters.liveBytes.load(std::memory_order_relaxed) <= -kLatestPublishBytes) [[unlikely]]
+// A thread that has released much says so, or the peak of all would seem higher.
+void HeapImpl::publishReleased(ThreadCache &cache, uint32_t kind) {
+  if (cache.kinds[kind].counters.liveBytes.load(std::memory_order_relaxed) <= -kLatestPublishBytes)
+      [[unlikely]]
     publish(cache, kind);
 }
 

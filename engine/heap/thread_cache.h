@@ -25,7 +25,8 @@ inline int64_t bytesOfMagazineBin(uint64_t bin) {
   return static_cast<int64_t>((bin + 1) << kGranuleLog2);
 }
 inline constexpr uint32_t kSparesPerThread = 64;
-inline constexpr uint32_t kLeaving = 8; // a power of two
+inline constexpr uint32_t kLeavingBatch = 4;
+inline constexpr uint32_t kLeaving = 2 * kLeavingBatch;
 
 /// Changes since the last publication; written by the thread, read by statistics.
 struct ThreadCounters {
@@ -55,7 +56,7 @@ struct ThreadCounters {
 
 /// A released range on its way from a full magazine back to its pool.
 struct Leaving {
-  uint32_t slot; // kNone: nothing
+  uint32_t slot; // kNone: its block's own, which nobody needs to get back
   uint32_t block;
   Pool *pool; // nullptr: nothing
   int64_t bytes;
@@ -67,6 +68,14 @@ struct alignas(64) ThreadCache {
     int64_t limitBytes; // of cachedBytes
     uint64_t plainInfo; // SlotInfo of a plain buffer, but for its size
     Pool *small;        // from which small buffers come
+    /// By bin: those in which there may be something, and a word that stays 0.
+    std::array<uint64_t, kMagazineGranules / 64 + 1> filled;
+
+    void noteFilled(uint64_t bin) { filled[bin / 64] |= uint64_t{1} << bin % 64; }
+    /// Of the 64 bins from that one on, which filled ones there are: a bit each.
+    uint64_t filledFrom(uint64_t bin) const {
+      return filled[bin / 64] >> bin % 64 | filled[bin / 64 + 1] << 1 << (63 - bin % 64);
+    }
   };
   Bias bias;        // of the buffers that it owns
   uint8_t number;   // under which it owns buffers; 0: none
@@ -75,7 +84,7 @@ struct alignas(64) ThreadCache {
   uint64_t flushed; // up to this number of HeapImpl::attention
   std::array<uint32_t, kSparesPerThread> spares; // slots
   uint32_t spareCount;
-  std::array<Leaving, kLeaving> leaving; // a ring: in each place what came kLeaving releases before
+  std::array<Leaving, kLeaving> leaving; // two batches in turn
   uint32_t leavingAt;
   uint32_t index; // in the heap, from 0
   bool owned;
