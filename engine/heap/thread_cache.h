@@ -25,7 +25,7 @@ inline int64_t bytesOfMagazineBin(uint64_t bin) {
   return static_cast<int64_t>((bin + 1) << kGranuleLog2);
 }
 inline constexpr uint32_t kSparesPerThread = 64;
-inline constexpr uint32_t kLeavingBatch = 4;
+inline constexpr uint32_t kLeavingBatch = 8;
 inline constexpr uint32_t kLeaving = 2 * kLeavingBatch;
 
 /// Changes since the last publication; written by the thread, read by statistics.
