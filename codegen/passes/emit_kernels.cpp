@@ -163,7 +163,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     auto result = cast<RankedTensorType>(source.getResultTypes().front());
     int64_t workgroupSize = std::min(device.preferredWorkgroupSize, device.maxWorkgroupInvocations);
     int64_t invocations = 1;
-    for (auto [d, extent] : llvm::enumerate(result.getShape())) {
+    for (auto [d, extent] : llvm::enumerate(tile.spaceOf(result.getShape()))) {
       if (ShapedType::isDynamic(extent) || invocations < 0)
         invocations = -1;
       else if (tile.lanes == 1 && !staged)

@@ -74,6 +74,17 @@ struct TileShape {
   // neighbours. `reduction` is then that of the scores' product.
   int64_t keys = 0, keyRun = 1;
 
+  /// The extents of a result of this shape along the tile's dimensions. What is merged is static.
+  llvm::SmallVector<int64_t> spaceOf(llvm::ArrayRef<int64_t> shape) const {
+    llvm::SmallVector<int64_t> space(shape);
+    if (merged < shape.size()) {
+      space.truncate(merged + 1);
+      for (int64_t extent : shape.drop_front(merged + 1))
+        space.back() *= extent;
+    }
+    return space;
+  }
+
   /// How many points a workgroup's subgroup (lanes > 1) or an invocation has along a dimension.
   int64_t extent(unsigned dim) const {
     if (rowLength && dim + 1 == result.size())

@@ -66,16 +66,10 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
     return misfit("attentions have tiles of their own");
   GANTRY_ASSIGN_OR_RETURN(TileShape tile, parseTile(text));
   const KernelExtents extents = extentsOf(kernel);
-  llvm::SmallVector<int64_t> space(extents.result);
-  if (tile.merged != ~0u) {
-    if (tile.merged >= space.size() || llvm::any_of(space, ShapedType::isDynamic))
-      return misfit("dimensions from " + number(tile.merged) + " on cannot be merged");
-    const auto merged = llvm::ArrayRef(extents.result).drop_front(tile.merged);
-    const int64_t all =
-        std::accumulate(merged.begin(), merged.end(), int64_t(1), std::multiplies<>());
-    space.truncate(tile.merged);
-    space.push_back(all);
-  }
+  if (tile.merged != ~0u &&
+      (tile.merged >= extents.result.size() || llvm::any_of(extents.result, ShapedType::isDynamic)))
+    return misfit("dimensions from " + number(tile.merged) + " on cannot be merged");
+  const llvm::SmallVector<int64_t> space = tile.spaceOf(extents.result);
   if (tile.result.size() != space.size())
     return misfit("it has points along " + number(tile.result.size()) +
                   " dimensions, the kernel's result " + number(space.size()));

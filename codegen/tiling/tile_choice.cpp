@@ -74,15 +74,6 @@ struct Search {
            points * product(tile.reduction) <= kMaxUnrolledPoints;
   }
 
-  /// The result's extents as the tile sees them.
-  llvm::SmallVector<int64_t> spaceOf(const TileShape &tile) const {
-    size_t kept = std::min<size_t>(tile.merged, resultShape.size());
-    llvm::SmallVector<int64_t> space(resultShape.begin(), resultShape.begin() + kept);
-    if (kept < resultShape.size())
-      space.push_back(product(llvm::ArrayRef(resultShape).drop_front(kept)));
-    return space;
-  }
-
   TileChoice cheapest(llvm::ArrayRef<TileShape> tiles);
   /// Changes one size at a time, the one that lowers the cost most, until none does.
   void descend(Candidate &from);
@@ -120,7 +111,7 @@ struct Search {
     if (const MatrixTile &matrix = tile.matrix)
       each += counts.matrices * 2 * matrix.m * matrix.n * matrix.k / (matrix.lanes * kMatrixSpeed);
     double invocations = static_cast<double>(tile.lanes * product(tile.threads));
-    for (auto [d, extent] : llvm::enumerate(spaceOf(tile))) {
+    for (auto [d, extent] : llvm::enumerate(tile.spaceOf(resultShape))) {
       const double covered = ShapedType::isDynamic(extent) ? kTypicalDynamicExtent : extent;
       invocations *= std::ceil(covered / tile.extent(d));
     }
@@ -187,7 +178,7 @@ TileChoice Search::cheapest(llvm::ArrayRef<TileShape> tiles) {
 }
 
 void Search::descend(Candidate &from) {
-  auto space = spaceOf(from.tile);
+  auto space = from.tile.spaceOf(resultShape);
   for (bool improved = true; improved;) {
     improved = false;
     TileShape current = from.tile;
@@ -233,7 +224,7 @@ int64_t evenSize(int64_t extent, int64_t lanes, int64_t limit) {
 /// A tile whose steps are whole windows, so that what neighbouring windows share is loaded once: as
 /// many neighbours along `block` as there is room for. Empty where there is no such window.
 TileShape Search::windowTile(TileShape tile, size_t lane, size_t block) const {
-  const auto space = spaceOf(tile);
+  const auto space = tile.spaceOf(resultShape);
   size_t window = reductionShape.size();
   for (auto [q, extent] : llvm::enumerate(reductionShape))
     if (extent > 1 && extent <= kLongestWindow && tile.reduction[q] == 1)
@@ -304,7 +295,7 @@ void Search::addShared(std::vector<Candidate> &starts) {
       tile.lanes = profile.subgroupSize;
       tile.reduction = steps;
       tile.merged = merged < rank - 1 ? merged : ~0u;
-      const auto space = spaceOf(tile);
+      const auto space = tile.spaceOf(resultShape);
       if (llvm::any_of(space, ShapedType::isDynamic))
         return;
       for (size_t lane = 0; lane < space.size(); ++lane)
@@ -322,7 +313,7 @@ void Search::addOuterProducts(std::vector<Candidate> &starts, TileShape tile, si
     if (allowed(candidate))
       starts.push_back({candidate, cost(candidate)});
   };
-  const auto space = spaceOf(tile);
+  const auto space = tile.spaceOf(resultShape);
   tile.laneDim = lane;
   for (int64_t size : blocksFor(space[block])) {
     tile.run = 1;
@@ -352,7 +343,7 @@ void Search::addStreams(std::vector<Candidate> &starts) {
     TileShape tile;
     tile.lanes = profile.subgroupSize;
     tile.merged = merged < rank - 1 ? merged : ~0u;
-    const auto space = spaceOf(tile);
+    const auto space = tile.spaceOf(resultShape);
     tile.laneDim = merged;
     for (int64_t count : {4, 8, 16, 32, 64}) {
       // Runs of four along the lanes' dimension; or fours along another, where images lie in

@@ -28,7 +28,8 @@ MODEL = """func.func @main(%a: tensor<24x16xf32>, %b: tensor<16x32xf32>) -> tens
   return %p : tensor<24x32xf32>
 }
 """
-FITS = ["baseline points=4x4 steps=4", "baseline points=1x3 steps=1", "texel points=2x4 steps=8 lanes=8 along=1",
+FITS = ["baseline points=4x4 steps=4", "baseline points=1x3 steps=1", "baseline points=16 steps=4 merged=0",
+        "texel points=2x4 steps=8 lanes=8 along=1",
         "texel points=6x4 steps=4 lanes=8 along=1 run=4"]
 MISFITS = {
     "texel points=4x4x4 steps=4": "it has points along 3 dimensions, the kernel's result 2",
