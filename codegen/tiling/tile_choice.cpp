@@ -21,14 +21,16 @@ namespace {
 // Relative to one multiplication or addition of a whole subgroup.
 struct Weights {
   double scalarLoad, vectorLoad, shuffle, scalarStore, vectorStore, loopStep, invocation;
-  double shared = 0, barrier = 0;
+  double shared = 0, barrier = 0, unrolledStep = 0;
 };
 // A load through a storage buffer costs the software device a loop over its lanes; GPUs hide most
 // of it, but the ratio between tiles is the same. Carried accumulators cost the software device one
 // blend per step.
 constexpr Weights kStorageBuffers{24, 30, 8, 24, 24, 1, 30};
 // Texel fetches are straight-line code: eight loads of four elements and their transposition.
-constexpr Weights kTexels{45, 24, 3, 40, 75, 1, 60};
+// A step of a point that is unrolled once more costs instruction cache, and the driver's compiler
+// a seventh of a millisecond.
+constexpr Weights kTexels{45, 24, 3, 40, 75, 1, 60, 0, 0, 0.0002};
 // A device multiplies matrices that many times faster than it does the same sums one by one.
 constexpr double kMatrixSpeed = 8;
 // Neighbouring invocations load neighbouring elements, so a scalar load is part of a wide one.
@@ -37,7 +39,9 @@ constexpr int64_t kMaxUnrolledPoints = 512, kMaxUnrolledShared = 2048;
 constexpr int64_t kSharedAccumulators = 128; // of a tile with lanes, per lane
 constexpr int64_t kLongestWindow = 5;
 // Of outer products: points along the lanes' dimension and the other one, steps of short sums.
-constexpr int64_t kLongestLane = 16, kLongestBlock = 32, kLongestSteps = 16;
+constexpr int64_t kLongestLane = 16, kLongestBlock = 32, kLongestSteps = 16, kDeepSteps = 4;
+// A point is stored once: in the size of a kernel that is as much as that many of its steps.
+constexpr int64_t kStoreSteps = 8;
 constexpr int64_t kLeastRows = 4; // of a dimension that staged tiles extend over
 constexpr double kTypicalDynamicExtent = 64;
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
@@ -118,7 +122,9 @@ struct Search {
     // Fewer invocations than fill the device leave the rest of it idle.
     double filling = profile.subgroupSize > 1 ? subgroupsToFill() * profile.subgroupSize
                                               : kInvocationsToFillUnknown;
-    const double predicted = each * std::max(invocations, filling);
+    const int64_t unrolled = product(tile.result) * (product(tile.reduction) + kStoreSteps);
+    const double predicted = each * std::max(invocations, filling) *
+                             (1 + weights.unrolledStep * static_cast<double>(unrolled));
     if (keepAll && supported)
       all.push_back({tile, predicted});
     return predicted;
@@ -256,20 +262,20 @@ llvm::SmallVector<int64_t> blocksFor(int64_t extent) {
   return sizes;
 }
 
-/// How many steps of each reduction dimension an outer product takes at once: eight or four of the
-/// longest one that divides so, or else whole windows.
+/// How many steps of each reduction dimension an outer product takes at once: four of the longest
+/// one that divides so, or else whole windows.
 llvm::SmallVector<llvm::SmallVector<int64_t>> Search::sharedSteps() const {
   llvm::SmallVector<llvm::SmallVector<int64_t>> result;
   llvm::SmallVector<int64_t> steps(reductionShape.size(), 1);
   int64_t longest = 0;
   size_t deep = 0;
   for (auto [q, extent] : llvm::enumerate(reductionShape))
-    if (!ShapedType::isDynamic(extent) && extent % 4 == 0 && extent > longest) {
+    if (!ShapedType::isDynamic(extent) && extent % kDeepSteps == 0 && extent > longest) {
       longest = extent;
       deep = q;
     }
   if (longest > 0) {
-    steps[deep] = longest <= kLongestSteps ? longest : longest % 8 == 0 ? 8 : 4;
+    steps[deep] = longest <= kLongestSteps ? longest : kDeepSteps;
     result.push_back(steps);
     return result;
   }

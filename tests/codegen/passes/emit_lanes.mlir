@@ -46,12 +46,12 @@ module {
     }
   }
 
-  // Without a reduction: one stretch of memory, lane by lane, 64 points each. A part of the dispatch may
-  // end after any workgroup, 2 KiB on in each buffer.
+  // Without a reduction: one stretch of memory, lane by lane, 32 points each. A part of the dispatch may
+  // end after any workgroup, 1 KiB on in each buffer.
   // CHECK-LABEL: func.func @kernel_1_texel(
   // CHECK-SAME: gantry.lanes = 8 : i64
   // CHECK-SAME: gantry.merged = 0 : i64
-  // CHECK-SAME: gantry.slice_bytes = array<i64: 2048, 2048, 2048>, gantry.slice_workgroups = 1
+  // CHECK-SAME: gantry.slice_bytes = array<i64: 1024, 1024, 1024>, gantry.slice_workgroups = 1
   module @kernel_1 attributes {gantry.kernel} {
     func.func @kernel_1(%x: tensor<2048x1024xf32>, %y: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
       %e = tensor.empty() : tensor<2048x1024xf32>
