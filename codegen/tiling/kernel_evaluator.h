@@ -66,6 +66,9 @@ struct TileShape {
   // result goes through shared memory too, and where in the pool each box begins (in words).
   llvm::SmallVector<int64_t> threads{}, stageSteps{}, poolOffsets{};
   bool stageResult = false;
+  // In how many places a box lies in turn. With two, those that are through with a stage load the
+  // next one while others still read theirs, and a stage takes one barrier instead of two.
+  int64_t buffers = 1;
   // Where the reduction is a product of matrices (matrices.cpp): threads[matrix.rows] is
   // matrix.down * matrix.rowsAtOnce(), threads[matrix.columns] matrix.across * foursPerRow().
   MatrixTile matrix{};
@@ -243,6 +246,7 @@ private:
     llvm::SmallVector<IndexExpr> start;
     llvm::SmallVector<int64_t> size;
     int64_t offset = 0;
+    IndexExpr turn{0}; // how far from there in this stage (TileShape::buffers)
   };
   bool boxOf(llvm::ArrayRef<llvm::SmallVector<IndexExpr>> indices, Box &box) const;
   IndexExpr inBox(const Box &box, llvm::ArrayRef<IndexExpr> index);
@@ -324,6 +328,7 @@ private:
   llvm::SmallVector<int64_t> poolWords_;
   std::map<mlir::OpOperand *, Box> staged_;
   size_t stageLevel_ = ~size_t(0); // of the reduction's loops: operands are staged outside of it
+  IndexExpr stage_{0};             // its number
   bool resultInPool_ = false;
   llvm::SmallVector<int64_t> scoresTile_; // rows and keys, while an attention's scores are computed
   MatrixPlaces places_;

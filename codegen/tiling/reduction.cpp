@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/ScopeExit.h"
 
 namespace gantry::codegen {
 
@@ -107,6 +108,8 @@ Values KernelEvaluator::evaluateReduction(linalg::GenericOp op, llvm::ArrayRef<P
 
   Values init = evaluate(op.getDpsInits().front(), points);
   Values accumulators = init;
+  if (tile_.buffers > 1 && !poolWords_.empty())
+    barrier(); // what other operations have in the pool has been read
   llvm::SmallVector<IndexExpr, 6> offsets(op.getNumLoops(), IndexExpr(0));
   emitLoops(op, levels, 0, offsets, points, accumulators, init, blocked);
   return keep(std::move(accumulators));
@@ -131,6 +134,10 @@ void KernelEvaluator::emitLoops(linalg::GenericOp op, llvm::ArrayRef<LoopLevel> 
   if (current.trips.isConstant() && current.trips.constant == 0)
     return; // an empty reduction leaves the initial values
   forTrips(current.trips, accumulators, [&](const IndexExpr &variable, Values &carried) {
+    const IndexExpr stage = stage_;
+    auto restore = llvm::make_scope_exit([&] { stage_ = stage; });
+    if (stageLevel_ != ~size_t(0))
+      stage_ = space_.add(space_.scale(stage, current.trips.constant), variable);
     auto inner = offsets;
     inner[current.dim] = space_.add(inner[current.dim], space_.scale(variable, current.multiplier));
     if (!blocked || level != 0) {

@@ -62,7 +62,7 @@ bool KernelEvaluator::boxOf(llvm::ArrayRef<llvm::SmallVector<IndexExpr>> indices
 }
 
 IndexExpr KernelEvaluator::inBox(const Box &box, llvm::ArrayRef<IndexExpr> index) {
-  IndexExpr address(box.offset);
+  IndexExpr address = space_.add(IndexExpr(box.offset), box.turn);
   int64_t stride = 1;
   for (size_t e = index.size(); e-- > 0;) {
     address = space_.add(address, space_.scale(space_.sub(index[e], box.start[e]), stride));
@@ -221,13 +221,16 @@ void KernelEvaluator::stageOperands(linalg::GenericOp op, llvm::ArrayRef<IndexEx
     Box box;
     if (!boxOf(indices, box) || product(box.size) * kLeastReuse > readers)
       continue;
-    box.offset = takePool(product(box.size));
+    const int64_t words = product(box.size);
+    box.offset = takePool(words * tile_.buffers);
+    box.turn = space_.scale(space_.mod(stage_, IndexExpr(tile_.buffers)), words);
     Box &kept = staged_[operand] = box;
     toLoad.push_back({operand, &kept});
   }
   if (toLoad.empty())
     return;
-  barrier(); // the last steps' readers are done
+  if (tile_.buffers == 1)
+    barrier(); // the last steps' readers are done
   for (auto [operand, box] : toLoad) {
     auto shape = shapeOf(operand->get());
     forElements(*box, 1, [&, operand = operand, box = box](llvm::ArrayRef<IndexExpr> at) {

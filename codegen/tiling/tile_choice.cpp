@@ -405,7 +405,11 @@ std::vector<TileShape> Search::stagedTiles() const {
           tile.reduction.assign(reductionShape.size(), 1);
           tile.reduction[deep] = std::min<int64_t>(steps, 4);
           tile.stageResult = true;
-          if (tall * wide <= static_cast<int64_t>(profile.registerTileElements))
+          if (tall * wide > static_cast<int64_t>(profile.registerTileElements))
+            continue;
+          tiles.push_back(tile);
+          tile.buffers = 2;
+          if (reductionShape[deep] > steps)
             tiles.push_back(std::move(tile));
         }
       }

@@ -84,7 +84,8 @@ std::string describeTile(const TileShape &tile) {
     int64_t steps = 1;
     for (int64_t size : tile.stageSteps)
       steps *= size;
-    text += ", " + std::to_string(steps) + " steps staged at once";
+    text += ", " + std::to_string(steps) + " steps staged at once" +
+            (tile.buffers > 1 ? ", double-buffered" : "");
   }
   return text;
 }
@@ -104,6 +105,7 @@ std::string exactTile(const TileShape &tile) {
   add("keys", tile.keys, 0);
   if (!tile.threads.empty())
     text += " threads=" + sizesText(tile.threads) + " staged=" + sizesText(tile.stageSteps);
+  add("buffers", tile.buffers, 1);
   if (const MatrixTile &matrix = tile.matrix)
     text += " matrices=" + sizesText({matrix.m, matrix.n, matrix.k}) +
             " subgroups=" + sizesText({matrix.down, matrix.across}) +

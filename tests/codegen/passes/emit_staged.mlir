@@ -1,5 +1,6 @@
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:staging},cse))' | FileCheck %s
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:staging shared-memory=2048},cse))' | FileCheck %s --check-prefix=SMALL
+// RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:staging shared-memory=32768},cse))' | FileCheck %s --check-prefix=TWICE
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:staging shared-memory=16},cse))' | FileCheck %s --check-prefix=NONE
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:staging},cse,convert-kernels-to-spirv,bind-buffers))' | FileCheck %s --check-prefix=BIND
 
@@ -27,6 +28,26 @@
 // A lower limit: a lower rung of the ladder. Every rung says what came of it.
 // SMALL: gantry.ladder = [{{.*}}more than the limit of 2048{{.*}}taken"{{.*}}costlier
 // SMALL-SAME: gantry.shared_bytes = {{[0-9]+}} : i64
+
+// Room for two stages: the boxes lie in two places in turn, and a stage takes one barrier, before it
+// is read. None is needed before the first, as nothing else is in the pool.
+// TWICE-LABEL: func.func @kernel_0_staged(
+// TWICE-SAME: gantry.exact_tile = "staged {{.*}} staged=32 buffers=2"
+// TWICE-SAME: gantry.shared_bytes = 32768
+// TWICE: memref.alloc() : memref<8192xf32, #spirv.storage_class<Workgroup>>
+// TWICE-NOT: spirv.ControlBarrier
+// TWICE: %[[SUMS:.*]]:32 = scf.for
+// TWICE-NOT: spirv.ControlBarrier
+// TWICE: memref.store
+// TWICE: spirv.ControlBarrier
+// TWICE-NOT: spirv.ControlBarrier
+// TWICE: arith.mulf
+// TWICE-NOT: spirv.ControlBarrier
+// TWICE: scf.yield
+// TWICE-NEXT: }
+// TWICE-NEXT: scf.yield
+// TWICE-NEXT: }
+// TWICE-NEXT: spirv.ControlBarrier
 
 // The last rung: no shared memory at all.
 // NONE: func.func @kernel_0(
