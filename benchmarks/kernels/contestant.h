@@ -1,8 +1,9 @@
 // Who takes part in a comparison, and over what.
 //
 // A Workload is one operation of one size: its inputs, how a result is judged, what it counts, and
-// the hand-written kernel. A Contestant does the work and says what that cost: the hand-written
-// kernel (handwritten.h), the kernel that Gantry made (generated.h), a ceiling of the device.
+// the reference. A Contestant does the work and says what that cost: the reference, which is a
+// hand-written kernel (handwritten.h) or the vendor's library (cublas.h), the kernel that Gantry
+// made (generated.h), a ceiling of the device.
 //
 // Threads: used by one thread.
 #pragma once
@@ -41,6 +42,12 @@ public:
 struct Tensor {
   std::vector<int64_t> dims;
   std::vector<float> values;
+  bool halves = false; // the device has it as f16, in which the values are exact (halves.h)
+};
+
+/// Thrown by the maker of a reference that this machine does not have.
+struct Unavailable : GpuError {
+  using GpuError::GpuError;
 };
 
 struct Workload {
@@ -53,7 +60,8 @@ struct Workload {
   /// ‖result − expected‖ / ‖expected‖ over all elements; infinite where the size is wrong.
   std::function<double(std::span<const float>)> error;
   double tolerance = 1e-5;
-  std::function<std::unique_ptr<Contestant>(Gpu &)> handwritten;
+  const char *referenceName = "hand-written";
+  std::function<std::unique_ptr<Contestant>(Gpu &)> reference;
 };
 
 /// Pseudo-random values in [-0.5, 0.5) times `scale` (a power of two), the same on every machine

@@ -32,7 +32,8 @@ private:
 
 class Generated : public Contestant {
 public:
-  /// The artifact must take these inputs and have one f32 output; else GpuError names the port.
+  /// The artifact must take these inputs and have one output, f32 or f16; else GpuError names the
+  /// port.
   Generated(Runtime &runtime, const std::string &artifact, const std::vector<Tensor> &inputs);
   ~Generated() override;
 

@@ -97,6 +97,9 @@ void Gpu::choose(const std::string &selector) {
   for (uint32_t i = 0; i < count && !physical_; ++i) {
     auto subgroup = zeroed<VkPhysicalDeviceSubgroupProperties>(
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
+    auto identity =
+        zeroed<VkPhysicalDeviceIDProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES);
+    subgroup.pNext = &identity;
     auto properties =
         zeroed<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
     properties.pNext = &subgroup;
@@ -113,6 +116,7 @@ void Gpu::choose(const std::string &selector) {
              .maxStorageBufferRange = basic.limits.maxStorageBufferRange,
              .maxTexelElements = basic.limits.maxTexelBufferElements,
              .timestampNs = basic.limits.timestampPeriod};
+    std::ranges::copy(identity.deviceUUID, info_.uuid.begin());
   }
   if (!physical_)
     throw GpuError("no Vulkan device \"" + selector + "\"; there are: " +

@@ -34,6 +34,7 @@ struct GpuInfo {
   uint64_t maxStorageBufferRange = 0; // bytes
   uint64_t maxTexelElements = 0;      // of one texel buffer
   double timestampNs = 1;             // of one tick
+  std::array<uint8_t, 16> uuid{};     // the device's, the same in other APIs
 };
 
 /// CPU seconds that this process has used, user and system, all threads.

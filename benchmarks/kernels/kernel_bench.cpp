@@ -1,7 +1,7 @@
-// kernel_bench: generated kernels beside hand-written ones and the device's ceilings, in one run.
+// kernel_bench: generated kernels beside references and the device's ceilings, in one run.
 //
-//   kernel_bench [--artifacts FOLDER] [--device D] [--rounds N] [--only NAME …] [--json FILE]
-//   [--check]
+//   kernel_bench [--artifacts FOLDER] [--device D] [--rounds N] [--only NAME …] [--side N]
+//   [--json FILE] [--check]
 //
 // Needs neither the compiler nor a network: FOLDER holds artifacts of the models that
 // make_models.py writes (matmul.gantry …); without it, or where one is absent, that column is
@@ -28,29 +28,35 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kCeilingElements = uint64_t{1} << 25; // 128 MiB per tensor: over any cache
+constexpr uint32_t kMostSideInSoftware = 1024;           // above, a run takes minutes there
 
 struct Options {
   std::string artifacts, device, json;
   std::vector<std::string> only;
-  uint32_t rounds = 5;
+  uint32_t rounds = 5, side = 8192;
   bool check = false, overhead = true;
 };
 
 struct Entry {
-  const char *name;
+  std::string name;
   std::function<Workload(Sizes)> make;
+  bool large = false; // not run on a software device unless it is named
 };
 
-const std::vector<Entry> &entries() {
-  static const std::vector<Entry> all = {
+std::vector<Entry> entries(const Options &options) {
+  const uint32_t side = options.side;
+  const bool large = side > kMostSideInSoftware;
+  const std::string suffix = std::to_string(side);
+  return {
       {"matmul", matmulWorkload},
       {"conv3x3", [](Sizes sizes) { return convWorkload(sizes, 1); }},
       {"conv3x3_chain", [](Sizes sizes) { return convWorkload(sizes, 4); }},
       {"add", addWorkload},
       {"softmax", softmaxWorkload},
       {"matvec", matvecWorkload},
+      {"matmul_f16_" + suffix, [side](Sizes) { return squareWorkload(side, true); }, large},
+      {"matmul_f32_" + suffix, [side](Sizes) { return squareWorkload(side, false); }, large},
   };
-  return all;
 }
 
 std::string rate(double value, Unit unit) {
@@ -63,15 +69,25 @@ std::string ratio(const std::optional<Comparison::Ratio> &ratio) {
 
 void printHead() {
   fmt::print("{:14} {:24} {:>14} {:>14} {:>10}  {:>27} {:>10} {:>10}\n", "kernel", "size",
-             "generated", "hand-written", "gen/hand", "ceiling", "gen/ceil", "hand/cl");
+             "generated", "reference", "gen/ref", "ceiling", "gen/ceil", "ref/ceil");
 }
 
 void printRow(const Comparison &c) {
   fmt::print("{:14} {:24} {:>14} {:>14} {:>10}  {:>27} {:>10} {:>10}\n", c.name, c.shape,
-             c.generatedRate ? rate(*c.generatedRate, c.unit) : "-", rate(c.handRate, c.unit),
-             ratio(c.generatedToHand), rate(c.ceilingRate, c.unit) + " " + nameOf(c.ceiling),
-             ratio(c.generatedToCeiling), ratio(c.handToCeiling));
+             c.generatedRate ? rate(*c.generatedRate, c.unit) : "-",
+             c.referenceRate ? rate(*c.referenceRate, c.unit) : "-", ratio(c.generatedToReference),
+             rate(c.ceilingRate, c.unit) + " " + nameOf(c.ceiling), ratio(c.generatedToCeiling),
+             ratio(c.referenceToCeiling));
+  if (!c.referenceMissing.empty())
+    fmt::print("  {}: no {}: {}\n", c.name, c.referenceName, c.referenceMissing);
   std::fflush(stdout);
+}
+
+void printCheck(const Comparison &c) {
+  if (c.referenceError)
+    fmt::print("{}: off by {:.1e} of its norm\n", c.name, *c.referenceError);
+  else
+    fmt::print("{}: not checked: no {}: {}\n", c.name, c.referenceName, c.referenceMissing);
 }
 
 Json jsonOf(const Comparison &c) {
@@ -82,14 +98,17 @@ Json jsonOf(const Comparison &c) {
   return {{"name", c.name},
           {"size", c.shape},
           {"unit", c.unit == Unit::kFlops ? "GFLOP/s" : "GB/s"},
-          {"hand", c.handRate},
-          {"hand_error", c.handError},
+          {"reference_name", c.referenceName},
+          {"reference_missing", c.referenceMissing},
+          {"reference", optional(c.referenceRate)},
+          {"reference_error", optional(c.referenceError)},
           {"ceiling", nameOf(c.ceiling)},
           {"ceiling_rate", c.ceilingRate},
-          {"hand_to_ceiling", ratio(c.handToCeiling)},
+          {"reference_to_ceiling", ratio(c.referenceToCeiling)},
           {"generated", optional(c.generatedRate)},
           {"generated_error", optional(c.generatedError)},
-          {"generated_to_hand", ratio(c.generatedToHand)},
+          {"generated_to_reference", ratio(c.generatedToReference)},
+          {"generated_to_copy", ratio(c.generatedToCopy)},
           {"generated_to_ceiling", ratio(c.generatedToCeiling)}};
 }
 
@@ -108,11 +127,12 @@ bool wanted(const Options &options, const std::string &name) {
 
 /// Refuses names and folders that do not exist before anything is measured.
 void validate(const Options &options) {
+  const std::vector<Entry> all = entries(options);
   std::string names;
-  for (const Entry &entry : entries())
+  for (const Entry &entry : all)
     names += std::string(names.empty() ? "" : ", ") + entry.name;
   for (const std::string &name : options.only)
-    if (std::none_of(entries().begin(), entries().end(),
+    if (std::none_of(all.begin(), all.end(),
                      [&](const Entry &entry) { return name == entry.name; }))
       throw GpuError("no kernel \"" + name + "\"; there are: " + names);
   if (!options.artifacts.empty() && !std::filesystem::is_directory(options.artifacts))
@@ -132,21 +152,27 @@ Json measureAll(const Options &options, Gpu &gpu) {
     return *runtime;
   };
   Json rows = Json::array();
-  for (const Entry &entry : entries()) {
+  for (const Entry &entry : entries(options)) {
     if (!wanted(options, entry.name))
       continue;
+    if (entry.large && gpu.info().software && options.only.empty()) {
+      fmt::print("{}: not run on a software device unless --only names it: it takes minutes\n",
+                 entry.name);
+      continue;
+    }
     const std::string artifact = options.check ? "" : artifactOf(options, entry.name);
     const Workload workload = entry.make(options.check ? Sizes::kSmall : Sizes::kFull);
     const Comparison comparison =
         compare(gpu, artifact.empty() ? nullptr : &theRuntime(), workload, artifact,
                 options.check ? 0 : options.rounds, kCeilingElements);
     if (options.check)
-      fmt::print("{}: off by {:.1e} of its norm\n", entry.name, comparison.handError);
+      printCheck(comparison);
     else
       printRow(comparison);
     rows.push_back(jsonOf(comparison));
   }
   Json json = {{"device", gpu.info().name},
+               {"uuid", fmt::format("{:02x}", fmt::join(gpu.info().uuid, ""))},
                {"time", gpu.info().software ? "CPU seconds" : "GPU timestamps"},
                {"environment", gpu.info().software ? environment() : ""},
                {"rounds", options.rounds},
@@ -191,6 +217,8 @@ int main(int argc, char **argv) {
   app.add_option("--device", options.device, "index, or part of a name");
   app.add_option("--rounds", options.rounds, "interleaved rounds")->check(CLI::Range(1, 1000));
   app.add_option("--only", options.only, "these kernels alone");
+  app.add_option("--side", options.side, "of the matrices of matmul_f16_N and matmul_f32_N")
+      ->check(CLI::Range(16, 16384));
   app.add_option("--json", options.json, "file to write");
   app.add_flag("--check", options.check, "judge results in small sizes, measure nothing");
   app.add_flag("!--no-overhead", options.overhead, "leave out the cost of a dispatch");

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes the models of kernel_bench, and compiles them.
 
-    make_models.py FOLDER [--gantry TOOL] [--profile PROFILE] [--only NAME ...] [-- COMPILER OPTION ...]
+    make_models.py FOLDER [--gantry TOOL] [--profile PROFILE] [--side N] [--only NAME ...] [-- COMPILER OPTION ...]
 
 FOLDER/NAME.onnx for each row of the table and, with --gantry, FOLDER/NAME.gantry. Sizes and weights are
-those of kernel_bench's workloads: the weights come from the same formula, pattern(). Debian: python3-onnx.
+those of kernel_bench's workloads: the weights come from the same formula, pattern(). matmul_f16_N and
+matmul_f32_N have no weights; N is --side, as in kernel_bench. Debian: python3-onnx.
 """
 import argparse
 import pathlib
@@ -29,13 +30,13 @@ def pattern(shape, seed, scale=1.0):
     return (values * np.float32(scale)).reshape(shape)
 
 
-def model(name, inputs, result, nodes, weights=()):
+def model(name, inputs, result, nodes, weights=(), element=TensorProto.FLOAT):
     """inputs: name to shape; nodes: (operator, operands, result, attributes)."""
     graph = helper.make_graph(
         [helper.make_node(op, operands, [out], name=f"{op}_{i}", **attributes)
          for i, (op, operands, out, attributes) in enumerate(nodes)], name,
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, shape in inputs.items()],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, result)],
+        [helper.make_tensor_value_info(n, element, shape) for n, shape in inputs.items()],
+        [helper.make_tensor_value_info("y", element, result)],
         [numpy_helper.from_array(array, n) for n, array in weights])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
 
@@ -59,6 +60,11 @@ def convolutions(name, layers):
     return model(name, {"x": shape}, shape, nodes, weights)
 
 
+def square(name, side, element):
+    size = [side, side]
+    return model(name, {"a": size, "b": size}, size, [("MatMul", ["a", "b"], "y", {})], element=element)
+
+
 def add():
     shape = [(1 << 26) // 4096, 4096]
     return model("add", {"a": shape, "b": shape}, shape, [("Add", ["a", "b"], "y", {})])
@@ -69,9 +75,13 @@ def softmax():
     return model("softmax", {"x": shape}, shape, [("Softmax", ["x"], "y", {"axis": -1})])
 
 
-MODELS = {"matmul": matmul, "conv3x3": lambda: convolutions("conv3x3", 1),
-          "conv3x3_chain": lambda: convolutions("conv3x3_chain", CHAIN), "add": add, "softmax": softmax,
-          "matvec": matvec}
+def models(side):
+    """Name to what makes the model."""
+    f16, f32 = f"matmul_f16_{side}", f"matmul_f32_{side}"
+    return {"matmul": matmul, "conv3x3": lambda: convolutions("conv3x3", 1),
+            "conv3x3_chain": lambda: convolutions("conv3x3_chain", CHAIN), "add": add, "softmax": softmax,
+            "matvec": matvec, f16: lambda: square(f16, side, TensorProto.FLOAT16),
+            f32: lambda: square(f32, side, TensorProto.FLOAT)}
 
 
 def main():
@@ -79,14 +89,19 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--gantry", type=pathlib.Path, help="the tool; without it nothing is compiled")
     parser.add_argument("--profile", default="vulkan:lavapipe", help="device profile to compile for")
-    parser.add_argument("--only", nargs="+", default=list(MODELS), choices=list(MODELS), metavar="NAME")
+    parser.add_argument("--side", type=int, default=8192, help="of the matrices of matmul_f16_N, matmul_f32_N")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these models alone")
     parser.add_argument("options", nargs="*", help="further options of gantry compile, after --")
     options = parser.parse_args()
+    known = models(options.side)
+    wanted = options.only or list(known)
+    if unknown := [name for name in wanted if name not in known]:
+        parser.error(f"no model {', '.join(unknown)}; there are: {', '.join(known)}")
     options.folder.mkdir(parents=True, exist_ok=True)
     failed = 0
-    for name in options.only:
+    for name in wanted:
         source = options.folder / f"{name}.onnx"
-        onnx.save(MODELS[name](), source)
+        onnx.save(known[name](), source)
         if options.gantry:
             artifact = source.with_suffix(".gantry")
             command = [options.gantry, "compile", source, "-o", artifact, "--profile", options.profile,

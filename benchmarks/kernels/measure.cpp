@@ -11,9 +11,8 @@ namespace {
 double judged(Contestant &contestant, const Workload &workload, const std::string &whose) {
   const double error = workload.error(contestant.result());
   if (!(error <= workload.tolerance))
-    throw GpuError(workload.name + ": the result of the " + whose + " kernel is off by " +
-                   std::to_string(error) + " of its norm; " + std::to_string(workload.tolerance) +
-                   " is allowed");
+    throw GpuError(workload.name + ": the " + whose + " result is off by " + std::to_string(error) +
+                   " of its norm; " + std::to_string(workload.tolerance) + " is allowed");
   return error;
 }
 
@@ -41,33 +40,49 @@ Comparison compare(Gpu &gpu, Runtime *runtime, const Workload &workload,
   comparison.shape = workload.shape;
   comparison.unit = workload.unit;
   comparison.ceiling = workload.ceiling;
+  comparison.referenceName = workload.referenceName;
 
-  const std::unique_ptr<Contestant> hand = workload.handwritten(gpu);
-  comparison.handError = judged(*hand, workload, "hand-written");
-  std::unique_ptr<Contestant> generated;
+  std::unique_ptr<Contestant> reference, generated;
+  try {
+    reference = workload.reference(gpu);
+    comparison.referenceError = judged(*reference, workload, workload.referenceName);
+  } catch (const Unavailable &why) {
+    comparison.referenceMissing = why.what();
+  }
   if (!artifact.empty()) {
     generated = std::make_unique<Generated>(*runtime, artifact, workload.inputs);
     comparison.generatedError = judged(*generated, workload, "generated");
   }
-  if (rounds == 0)
+  if (rounds == 0 || (!reference && !generated))
     return comparison;
 
   const CeilingRun ceiling = ceilingRun(gpu, workload.ceiling, ceilingElements);
-  std::vector<double> handRates, ceilingRates, generatedRates;
+  CeilingRun copy;
+  if (generated && workload.unit == Unit::kBytes)
+    copy = ceilingRun(gpu, Ceiling::kCopy, ceilingElements);
+  std::vector<double> ceilingRates, copyRates, referenceRates, generatedRates;
   for (uint32_t round = 0; round < rounds; ++round) {
     ceilingRates.push_back(ceiling.work / ceiling.contestant->seconds() * 1e-9);
-    handRates.push_back(workload.work / hand->seconds() * 1e-9);
+    if (reference)
+      referenceRates.push_back(workload.work / reference->seconds() * 1e-9);
     if (generated)
       generatedRates.push_back(workload.work / generated->seconds() * 1e-9);
+    if (copy.contestant)
+      copyRates.push_back(copy.work / copy.contestant->seconds() * 1e-9);
   }
-  comparison.handRate = medianOf(handRates);
   comparison.ceilingRate = medianOf(ceilingRates);
-  comparison.handToCeiling = ratioOf(handRates, ceilingRates);
+  if (reference) {
+    comparison.referenceRate = medianOf(referenceRates);
+    comparison.referenceToCeiling = ratioOf(referenceRates, ceilingRates);
+  }
   if (generated) {
     comparison.generatedRate = medianOf(generatedRates);
-    comparison.generatedToHand = ratioOf(generatedRates, handRates);
     comparison.generatedToCeiling = ratioOf(generatedRates, ceilingRates);
   }
+  if (generated && reference)
+    comparison.generatedToReference = ratioOf(generatedRates, referenceRates);
+  if (copy.contestant)
+    comparison.generatedToCopy = ratioOf(generatedRates, copyRates);
   return comparison;
 }
 

@@ -22,16 +22,22 @@ struct Comparison {
   std::string name, shape;
   Unit unit = Unit::kFlops;
   Ceiling ceiling = Ceiling::kMultiplyAdd;
-  double handRate = 0, ceilingRate = 0, handError = 0;
-  Ratio handToCeiling;
+  double ceilingRate = 0;
+  std::string referenceName, referenceMissing; // why there is none, "" where there is one
+  /// Absent without a reference.
+  std::optional<double> referenceRate, referenceError;
+  std::optional<Ratio> referenceToCeiling;
   /// Absent without an artifact.
   std::optional<double> generatedRate, generatedError;
-  std::optional<Ratio> generatedToHand, generatedToCeiling;
+  std::optional<Ratio> generatedToReference, generatedToCeiling;
+  /// Of what is counted in bytes: over the bandwidth of copying, whatever the ceiling.
+  std::optional<Ratio> generatedToCopy;
 };
 
 double medianOf(std::vector<double> values);
 
-/// artifact: path, or "" for none. Results are judged before anything is timed: GpuError with the
+/// artifact: path, or "" for none. A reference that is Unavailable is left out, with the reason.
+/// Results are judged before anything is timed: GpuError with the
 /// error and the bound where one is wrong. rounds 0: results alone.
 Comparison compare(Gpu &gpu, Runtime *runtime, const Workload &workload,
                    const std::string &artifact, uint32_t rounds, uint64_t ceilingElements);

@@ -94,7 +94,7 @@ Workload convWorkload(Sizes sizes, uint32_t layers) {
   workload.error = [expected](std::span<const float> result) {
     return relativeError(result, expected);
   };
-  workload.handwritten = [=](Gpu &gpu) -> std::unique_ptr<Contestant> {
+  workload.reference = [=](Gpu &gpu) -> std::unique_ptr<Contestant> {
     // 28 pixels by four vectors of channels fill the registers of a lane of eight.
     const uint32_t lanes = gpu.info().subgroupSize, channelVectors = lanes > 8 ? 1 : 4;
     const uint32_t tile = 28;

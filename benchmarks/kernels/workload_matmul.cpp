@@ -74,7 +74,7 @@ Workload matmulWorkload(Sizes sizes) {
   workload.error = [expected = matmul(a, b, m, n, k)](std::span<const float> result) {
     return relativeError(result, expected);
   };
-  workload.handwritten = [=](Gpu &gpu) -> std::unique_ptr<Contestant> {
+  workload.reference = [=](Gpu &gpu) -> std::unique_ptr<Contestant> {
     // 16 rows and 128 columns per lane of eight: more sums spill, fewer load more.
     const uint32_t lanes = gpu.info().subgroupSize, rowBlocks = lanes > 8 ? 1 : 2;
     const uint32_t columnVectors = lanes > 8 ? 1 : 4, unroll = 1;
@@ -109,7 +109,7 @@ Workload matvecWorkload(Sizes sizes) {
   workload.error = [expected = matmul(w, x, n, 1, k)](std::span<const float> result) {
     return relativeError(result, expected);
   };
-  workload.handwritten = [=](Gpu &gpu) -> std::unique_ptr<Contestant> {
+  workload.reference = [=](Gpu &gpu) -> std::unique_ptr<Contestant> {
     const uint32_t lanes = gpu.info().subgroupSize, rowBlocks = 1;
     auto run = std::make_unique<Handwritten>(gpu);
     const GpuBuffer *matrix = run->buffer(packRows(w, n, k, lanes)), *vector = run->buffer(x);

@@ -49,7 +49,7 @@ Workload addWorkload(Sizes sizes) {
     return static_cast<double>(wrong) / static_cast<double>(a.size());
   };
   workload.tolerance = 0; // one rounding, the same everywhere
-  workload.handwritten = [a, b, count](Gpu &gpu) -> std::unique_ptr<Contestant> {
+  workload.reference = [a, b, count](Gpu &gpu) -> std::unique_ptr<Contestant> {
     auto run = std::make_unique<Handwritten>(gpu);
     const GpuBuffer *left = run->buffer(a), *right = run->buffer(b), *out = run->buffer(count);
     dispatchStream(*run, gpu, "add", {out, left, right}, count);
@@ -73,7 +73,7 @@ Workload softmaxWorkload(Sizes sizes) {
   workload.error = [expected = softmax(x, columns)](std::span<const float> result) {
     return relativeError(result, expected);
   };
-  workload.handwritten = [x, rows, columns](Gpu &gpu) -> std::unique_ptr<Contestant> {
+  workload.reference = [x, rows, columns](Gpu &gpu) -> std::unique_ptr<Contestant> {
     const uint32_t lanes = gpu.info().subgroupSize;
     auto run = std::make_unique<Handwritten>(gpu);
     const GpuBuffer *in = run->buffer(x), *out = run->buffer(uint64_t{rows} * columns);

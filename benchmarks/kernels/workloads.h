@@ -17,5 +17,8 @@ Workload convWorkload(Sizes sizes, uint32_t layers);
 Workload addWorkload(Sizes sizes);
 Workload softmaxWorkload(Sizes sizes); // over rows of 1024
 Workload matvecWorkload(Sizes sizes);  // x [1, K] · constant [N, K] transposed
+/// Two square matrices that are inputs, in f16 or f32, beside the vendor's library. The result is
+/// judged by some of its elements.
+Workload squareWorkload(uint32_t side, bool halves);
 
 } // namespace gantry::bench

@@ -58,7 +58,7 @@ bool run(const Options &options) {
   Gpu gpu(options.device);
   Runtime runtime(gpu.info().name);
   const Workload workload = convWorkload(Sizes::kFull, 1);
-  const std::unique_ptr<Contestant> conv = workload.handwritten(gpu);
+  const std::unique_ptr<Contestant> conv = workload.reference(gpu);
   if (!(workload.error(conv->result()) <= workload.tolerance))
     throw GpuError("the hand-written convolution is wrong on this device");
   fmt::print("{}, {}\n\n{:28} {:>10} {:>10} {:>10} {:>12} {:>6} {:>6} {:>6}\n", gpu.info().name,

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""How fast the generated kernels are on this machine's GPU, beside the vendor's library.
+
+    on_gpu.py ARTIFACTS [--bench KERNEL_BENCH] [--device D] [--rounds N] [--side N] [--only NAME ...]
+
+ARTIFACTS is what make_models.py wrote, on any machine, for the GPU's profile. Without --bench, kernel_bench
+is built from this source tree, without the compiler, in build/on_gpu. Needs neither MLIR nor a network.
+
+Prints a table: products of matrices beside the vendor's library, kernels that memory bounds beside the
+measured bandwidth of copying, each with its limit. Exit code 0: all limits are kept; 2: one is not; 1:
+something is missing or failed, with one line on stderr for each. Standard library only.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "on_gpu"
+
+
+def rows(side):
+    """Name of the kernel to what it is compared with (a key of kernel_bench's JSON) and the least ratio."""
+    return {f"matmul_f16_{side}": ("generated_to_reference", 0.55),
+            f"matmul_f32_{side}": ("generated_to_reference", 0.7),
+            "add": ("generated_to_copy", 0.85),
+            "softmax": ("generated_to_copy", 0.85)}
+
+
+def fail(reasons):
+    for reason in reasons:
+        print(f"on_gpu: error: {reason}", file=sys.stderr)
+    sys.exit(1)
+
+
+def build():
+    """kernel_bench of this source tree."""
+    configure = ["cmake", "-S", ROOT, "-B", BUILD, "-DCMAKE_BUILD_TYPE=Release", "-DGANTRY_BUILD_CODEGEN=OFF",
+                 "-DGANTRY_BUILD_PROFILER=OFF", "-DGANTRY_BUILD_BENCHMARKS=ON"]
+    for command in (configure, ["cmake", "--build", BUILD, "--parallel", "--target", "kernel_bench"]):
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        except FileNotFoundError:
+            fail(["cmake is not installed; --bench takes a kernel_bench that was built elsewhere"])
+        if done.returncode:
+            fail([f"{' '.join(str(word) for word in command)} failed:\n{done.stdout[-4000:]}"])
+    return BUILD / "bin" / "kernel_bench"
+
+
+def measure(bench, options, wanted):
+    """kernel_bench's JSON; its own table is printed as it comes."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        command = [bench, "--artifacts", options.artifacts, "--rounds", str(options.rounds), "--side",
+                   str(options.side), "--no-overhead", "--json", report, "--only", *wanted]
+        if options.device:
+            command += ["--device", options.device]
+        try:
+            code = subprocess.run(command).returncode
+        except OSError as error:
+            fail([f"{bench}: {error.strerror}"])
+        if code:
+            fail([f"{bench} ended with {code}"])
+        return json.loads(report.read_text())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("artifacts", type=pathlib.Path, help="folder of compiled models")
+    parser.add_argument("--bench", type=pathlib.Path, help="kernel_bench; without it, it is built")
+    parser.add_argument("--device", help="index, or part of a name")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--side", type=int, default=8192, help="of the matrices, as make_models.py had it")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these kernels alone")
+    options = parser.parse_args()
+
+    known = rows(options.side)
+    wanted = options.only or list(known)
+    missing = [f"no kernel {name}; there are: {', '.join(known)}" for name in wanted if name not in known]
+    missing += [f"{options.artifacts / name}.gantry is missing: make_models.py writes it" for name in wanted
+                if name in known and not (options.artifacts / f"{name}.gantry").is_file()]
+    if missing:
+        fail(missing)
+    report = measure(options.bench or build(), options, wanted)
+
+    print(f"\n{report['device']}: best round over best, {report['rounds']} rounds\n\n"
+          f"{'kernel':18} {'generated':>16} {'beside':>24} {'ratio':>6} {'limit':>6}")
+    below = False
+    for row in report["kernels"]:
+        key, limit = known[row["name"]]
+        rate = f"{row['generated']:.1f} {row['unit']}"
+        if row[key] is None:
+            missing.append(f"{row['name']}: no {row['reference_name']}: {row['reference_missing']}")
+            print(f"{row['name']:18} {rate:>16} {'-':>24} {'-':>6} {limit:6.2f}")
+            continue
+        ratio = row[key]["best"]
+        beside = "copy bandwidth" if key == "generated_to_copy" else \
+            f"{row['reference']:.1f} {row['reference_name']}"
+        below |= ratio < limit
+        print(f"{row['name']:18} {rate:>16} {beside:>24} {ratio:6.2f} {limit:6.2f}"
+              f"{'  below' if ratio < limit else ''}")
+    sys.stdout.flush()
+    if missing:
+        fail(missing)
+    return 2 if below else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

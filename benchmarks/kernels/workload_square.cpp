@@ -1,0 +1,56 @@
+// Large products of two matrices beside the vendor's library.
+#include "benchmarks/kernels/cublas.h"
+#include "benchmarks/kernels/halves.h"
+#include "benchmarks/kernels/workloads.h"
+
+#include <cmath>
+#include <limits>
+
+namespace gantry::bench {
+
+namespace {
+
+constexpr uint32_t kLeftSeed = 1, kRightSeed = 2, kSampleSeed = 3;
+constexpr uint32_t kSamples = 4096; // elements of the result that are computed on the host
+
+/// relativeError over a sample of the elements of a · b.
+double sampledError(const std::vector<float> &a, const std::vector<float> &b, uint32_t side,
+                    std::span<const float> result) {
+  if (result.size() != size_t{side} * side)
+    return std::numeric_limits<double>::infinity();
+  std::vector<float> got, expected;
+  for (float place : pattern(kSamples, kSampleSeed)) {
+    const auto element =
+        static_cast<size_t>((double{place} + 0.5) * static_cast<double>(result.size()));
+    const size_t row = element / side, column = element % side;
+    double sum = 0;
+    for (size_t k = 0; k < side; ++k)
+      sum += double{a[row * side + k]} * b[k * side + column];
+    got.push_back(result[element]);
+    expected.push_back(static_cast<float>(sum));
+  }
+  return relativeError(got, expected);
+}
+
+} // namespace
+
+Workload squareWorkload(uint32_t side, bool halves) {
+  const size_t count = size_t{side} * side;
+  const Tensor a{{side, side}, halfPattern(count, kLeftSeed), halves};
+  const Tensor b{{side, side}, halfPattern(count, kRightSeed), halves};
+  Workload workload;
+  workload.name = std::string("matmul_") + (halves ? "f16_" : "f32_") + std::to_string(side);
+  const std::string text = std::to_string(side);
+  workload.shape = text + " x " + text + " x " + text;
+  workload.work = 2.0 * side * side * side;
+  workload.inputs = {a, b};
+  workload.error = [a, b, side](std::span<const float> result) {
+    return sampledError(a.values, b.values, side, result);
+  };
+  workload.tolerance = halves ? 1e-3 : 1e-5; // the result is rounded to f16, too
+  workload.referenceName = "cuBLAS";
+  workload.reference = [a, b](Gpu &gpu) { return makeCublas(gpu, a, b); };
+  return workload;
+}
+
+} // namespace gantry::bench
