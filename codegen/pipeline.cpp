@@ -46,12 +46,13 @@ void buildPipeline(PassManager &manager, const CompileOptions &options,
   program.addPass(createCSEPass());
   program.addPass(createSumIntegers());
   program.addPass(createSplitReductions());
-  program.addPass(createPackConstants(PackConstantsOptions{profile.preferTexelLoads}));
+  const bool dots = profile.features.integerDotProduct;
+  program.addPass(createPackConstants(PackConstantsOptions{profile.preferTexelLoads, dots}));
   program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers, scoreBytes}));
   if (options.halfPrecision)
     program.addPass(createNarrowFloats());
-  if (profile.preferTexelLoads)
-    program.addPass(createChooseLayouts());
+  if (profile.preferTexelLoads || dots)
+    program.addPass(createChooseLayouts(ChooseLayoutsOptions{!profile.preferTexelLoads}));
   if (!options.keepOrder)
     program.addPass(createOrderDispatches());
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));

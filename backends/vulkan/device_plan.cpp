@@ -167,7 +167,9 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   features.subgroupShuffle = inKernels(VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
   features.subgroupArithmetic = inKernels(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT);
   features.subgroupVote = inKernels(VK_SUBGROUP_FEATURE_VOTE_BIT);
-  features.integerDotProduct = snapshot.integerDotProduct && snapshot.integerDotProductAccelerated;
+  // No profile of a software device asks for them; on a GPU they must be worth it.
+  features.integerDotProduct =
+      snapshot.integerDotProduct && (snapshot.integerDotProductAccelerated || software);
   profile.matrixShapes = matricesOf(snapshot);
 
   // Software devices check every access through an address lane by lane; GPUs do not.

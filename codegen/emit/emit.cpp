@@ -102,13 +102,12 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
                 : artifact::TexelFormat::rgba32f,
             read.getAs<BoolAttr>("alone").getValue());
     }
+    const StringRef kind = StringRef(variant->exact_tile).split(' ').first;
     if (!options.dumpSpirv.empty())
-      GANTRY_RETURN_IF_ERROR(dumpSpirv(options.dumpSpirv,
-                                       kernel.name + "." + mode.str() +
-                                           (module->hasAttr("gantry.matrices") ? ".matrices"
-                                            : baseline || texel                ? ""
-                                                                               : ".staged"),
-                                       binary.words));
+      GANTRY_RETURN_IF_ERROR(
+          dumpSpirv(options.dumpSpirv,
+                    kernel.name + "." + mode.str() + (baseline || texel ? "" : "." + kind.str()),
+                    binary.words));
     variant->spirv = std::move(binary.words);
     kernel.variants.push_back(std::move(variant));
   }

@@ -57,7 +57,10 @@ def ChooseLayouts : Pass<"choose-layouts", "::mlir::func::FuncOp"> {
 
     The left operand of a large product, whose rows are a multiple of 4 KiB apart and therefore compete for
     the same places in a cache, lies in panels of eight rows where nothing else reads it.
+
+    With `bytes-only`, for devices that only gain by words of four bytes: images of bytes alone.
   }];
+  let options = [Option<"bytesOnly", "bytes-only", "bool", "false", "lay out images of bytes alone">];
 }
 
 def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp"> {
@@ -239,9 +242,14 @@ def PackConstants : Pass<"pack-constants", "::mlir::func::FuncOp"> {
 
     With `blocks`, for devices whose kernels read vectors of four along the reduction and pass them
     from lane to lane: filter `[oc / 8, kh, kw, ic / 4, oc mod 8, ic mod 4]`.
+
+    With `dots`, for devices that multiply and add four bytes of two words at once: a filter of bytes
+    becomes `[kh, kw, ic / 4, oc, ic mod 4]`.
   }];
   let options = [Option<"blocks", "blocks", "bool", "false",
-                        "vectors of four along the reduction, eight neighbours of them together">];
+                        "vectors of four along the reduction, eight neighbours of them together">,
+                 Option<"dots", "dots", "bool", "false",
+                        "bytes whose products are summed: fours along the reduction, all neighbours of them together">];
 }
 
 def PlaceInPlace : Pass<"place-in-place", "::mlir::func::FuncOp"> {

@@ -23,11 +23,11 @@ constexpr int64_t kSetStrideBytes =
 constexpr int64_t kPanelReuse = 64; // how often a product reads an element, at least
 
 /// Whether a tensor may be in blocks: four channels, several pixels, seen by dispatches alone.
-bool mayBlock(Value tensor) {
+bool mayBlock(Value tensor, bool bytesOnly) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || type.getRank() < 3 || type.isDynamicDim(1) || type.getDimSize(1) % kBlock != 0 ||
-      !(type.getElementType().isF32() || type.getElementType().isF16() ||
-        type.getElementType().isInteger(8)))
+      !(type.getElementType().isInteger(8) ||
+        (!bytesOnly && (type.getElementType().isF32() || type.getElementType().isF16()))))
     return false;
   bool pixels = false;
   for (int64_t extent : type.getShape().drop_front(2))
@@ -132,6 +132,8 @@ DispatchOp copyOf(Value tensor, Operation *user) {
 }
 
 struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {
+  using ChooseLayoutsBase::ChooseLayoutsBase;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal())
@@ -149,8 +151,8 @@ struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {
     };
     // Inputs of the program are in rows: what reads one as an image reads a copy.
     for (BlockArgument input : function.getArguments()) {
-      if (!mayBlock(input) || !cast<RankedTensorType>(input.getType()).hasStaticShape() ||
-          !seed(input))
+      if (!mayBlock(input, bytesOnly) ||
+          !cast<RankedTensorType>(input.getType()).hasStaticShape() || !seed(input))
         continue;
       DispatchOp copy = copyOf(input, *input.getUsers().begin());
       input.replaceAllUsesExcept(copy.getResult(), copy);
@@ -159,7 +161,7 @@ struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {
     }
     for (DispatchOp dispatch : dispatches) {
       Value result = dispatch.getResult();
-      if (!mayBlock(result))
+      if (!mayBlock(result, bytesOnly))
         continue;
       // What comes from blocks of the same rank stays in blocks, so that copies are vectors.
       bool fromBlocks = llvm::any_of(dispatch.getInputs(), [&](Value operand) {
@@ -171,7 +173,7 @@ struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {
     }
     // Left operands of products: where nothing else reads them.
     auto isPanel = [&](Value tensor) {
-      return !blocked.contains(tensor) && mayPanel(tensor) && !tensor.use_empty() &&
+      return !bytesOnly && !blocked.contains(tensor) && mayPanel(tensor) && !tensor.use_empty() &&
              llvm::all_of(tensor.getUses(), [](OpOperand &use) {
                auto dispatch = cast<DispatchOp>(use.getOwner());
                Value inside = dispatch.getBody().front().getArgument(use.getOperandNumber());

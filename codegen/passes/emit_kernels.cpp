@@ -48,6 +48,8 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
           kinds.emplace_back(kind, chooseTile(function, *found, kind, candidate));
       if (found->stageOperands)
         addStaged(kinds, chooseStagedTiles(function, *found, candidate));
+      if (found->features.integerDotProduct && hasDotProducts(function))
+        kinds.emplace_back(TileKind::dots, chooseTile(function, *found, TileKind::dots, candidate));
       if (auto measured = module->getAttrOfType<DictionaryAttr>("gantry.measured"))
         takeMeasured(function, *found, measured, kinds);
       for (auto [index, kind] : llvm::enumerate(kinds))
@@ -80,10 +82,12 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       if (taken.size() == 1 || name != nameOf(taken.back().first))
         misfit = "the kernel has no such tile that fits";
     } else if (name == nameOf(TileKind::baseline) ||
-               (name == nameOf(TileKind::texel) && device.preferTexelLoads)) {
-      const bool baseline = name == nameOf(TileKind::baseline);
-      const TileKind kind = baseline ? TileKind::baseline : TileKind::texel;
-      if (baseline)
+               (name == nameOf(TileKind::texel) && device.preferTexelLoads) ||
+               (name == nameOf(TileKind::dots) && device.features.integerDotProduct)) {
+      const TileKind kind = name == nameOf(TileKind::baseline) ? TileKind::baseline
+                            : name == nameOf(TileKind::texel)  ? TileKind::texel
+                                                               : TileKind::dots;
+      if (kind == TileKind::baseline)
         taken.clear();
       Result<TileChoice> choice = measuredTile(function, device, kind, text.str());
       if (choice.isOk())
@@ -148,6 +152,8 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
       return "staged";
     case TileKind::matrices:
       return "matrices";
+    case TileKind::dots:
+      return "dots";
     }
     llvm_unreachable("no other kinds");
   }

@@ -1,6 +1,7 @@
 // pack-constants: see Passes.td.
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/passes.h"
+#include "codegen/tiling/structure.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,9 +28,10 @@ struct Part {
 ///
 /// In rows: reduction dimensions in loop order, then the innermost parallel one; other parallel
 /// ones stay in front. In blocks, where a reduction dimension can be read in vectors of four: such
-/// vectors of eight neighbours along the parallel dimension lie together.
+/// vectors of eight neighbours along the parallel dimension lie together, or of all of them.
+enum class Order { rows, blocksOfEight, blocksOfAll };
 llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
-                                    llvm::ArrayRef<int64_t> shape, bool inBlocks) {
+                                    llvm::ArrayRef<int64_t> shape, Order wanted) {
   if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) || map.getNumResults() < 2)
     return {};
   auto iterators = op.getIteratorTypesArray();
@@ -43,7 +45,8 @@ llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
     bool reduces = iterators[map.getDimPosition(i)] == utils::IteratorType::reduction;
     (reduces ? reduction : parallel).push_back(i);
   }
-  if (parallel.empty() || reduction.empty() || shape[parallel.back()] % 4 != 0)
+  if (parallel.empty() || reduction.empty() ||
+      (wanted != Order::blocksOfAll && shape[parallel.back()] % 4 != 0))
     return {};
   llvm::sort(reduction,
              [&](unsigned a, unsigned b) { return map.getDimPosition(a) < map.getDimPosition(b); });
@@ -52,10 +55,10 @@ llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
     order.push_back({i, 1, shape[i]});
   const unsigned *deep = nullptr;
   for (const unsigned &i : reduction)
-    if (inBlocks && shape[i] % 4 == 0 && (!deep || shape[i] > shape[*deep]))
+    if (wanted != Order::rows && shape[i] % 4 == 0 && (!deep || shape[i] > shape[*deep]))
       deep = &i;
-  const int64_t block = deep ? (shape[inner] % 8 == 0 ? 8 : 4) : 1;
-  if (deep)
+  const int64_t block = wanted == Order::blocksOfAll ? shape[inner] : shape[inner] % 8 == 0 ? 8 : 4;
+  if (deep && wanted != Order::blocksOfAll)
     order.push_back({inner, block, shape[inner] / block});
   for (const unsigned &i : reduction)
     if (&i != deep)
@@ -117,13 +120,15 @@ struct PackConstantsPass : impl::PackConstantsBase<PackConstantsPass> {
       });
     };
     const Type element = type.getElementType();
-    auto order =
-        packedOrder(op, map, type.getShape(),
-                    blocks && (element.isF32() || element.isF16() || element.isInteger(8)));
+    const bool inBlocks = blocks && (element.isF32() || element.isF16() || element.isInteger(8));
+    auto order = packedOrder(op, map, type.getShape(),
+                             dots && byteFactorsOf(op) ? Order::blocksOfAll
+                             : inBlocks                ? Order::blocksOfEight
+                                                       : Order::rows);
     if (llvm::any_of(order, [&](const Part &part) {
           return part.block > 1 && !inOther(map.getResult(part.position));
         }))
-      order = packedOrder(op, map, type.getShape(), /*inBlocks=*/false);
+      order = packedOrder(op, map, type.getShape(), Order::rows);
     if (order.empty())
       return;
     llvm::SmallVector<int64_t> shape;

@@ -1,5 +1,6 @@
 // sum-integers: see Passes.td.
 #include "codegen/passes/passes.h"
+#include "codegen/tiling/structure.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,29 +30,6 @@ struct Dequantized {
   bool constantZero = false;
   int64_t magnitude = 0; // no |integer| is above
 };
-
-/// The value of an i32 (or narrower) in a body, if it is a constant or the extension of one.
-std::optional<int64_t> constantInteger(Value value) {
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return constant.getSExtValue();
-  Operation *op = value.getDefiningOp();
-  if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op) ||
-      !matchPattern(op->getOperand(0), m_ConstantInt(&constant)))
-    return std::nullopt;
-  return isa<arith::ExtSIOp>(op) ? constant.getSExtValue()
-                                 : static_cast<int64_t>(constant.getZExtValue());
-}
-
-/// The block argument of 8 bits that `value` extends to i32, or null.
-BlockArgument extendedByte(Value value, bool &isSigned) {
-  Operation *op = value.getDefiningOp();
-  if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op) || !value.getType().isInteger(32) ||
-      !op->getOperand(0).getType().isInteger(8))
-    return {};
-  isSigned = isa<arith::ExtSIOp>(op);
-  return dyn_cast<BlockArgument>(op->getOperand(0));
-}
 
 /// Whether the value is computed in its body without `argument`.
 bool isIndependentOf(Value value, BlockArgument argument) {

@@ -251,6 +251,31 @@ private:
   const NativeTarget &target_;
 };
 
+/// Products of the signed bytes of two words, added up.
+struct DotLowering : ConvertOpToLLVMPattern<spirv::SDotOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(spirv::SDotOp dot, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    const Location loc = dot.getLoc();
+    const auto constant = [&](int32_t number) -> Value {
+      return rewriter.create<LLVM::ConstantOp>(loc, rewriter.getI32Type(),
+                                               rewriter.getI32IntegerAttr(number));
+    };
+    Value sum;
+    for (int32_t byte = 0; byte < 4; ++byte) {
+      const auto extended = [&](Value word) -> Value {
+        word = rewriter.create<LLVM::ShlOp>(loc, word, constant(24 - 8 * byte));
+        return rewriter.create<LLVM::AShrOp>(loc, word, constant(24));
+      };
+      const Value product = rewriter.create<LLVM::MulOp>(loc, extended(adaptor.getVector1()),
+                                                         extended(adaptor.getVector2()));
+      sum = sum ? rewriter.create<LLVM::AddOp>(loc, sum, product).getResult() : product;
+    }
+    rewriter.replaceOp(dot, sum);
+    return success();
+  }
+};
+
 struct BarrierLowering : ConvertOpToLLVMPattern<spirv::ControlBarrierOp> {
   BarrierLowering(const LLVMTypeConverter &converter, const NativeTarget &target)
       : ConvertOpToLLVMPattern(converter), target_(target) {}
@@ -357,7 +382,7 @@ LogicalResult convertToLlvmDialect(ModuleOp module, const NativeTarget &target) 
 
   RewritePatternSet patterns(context);
   patterns.add<BlockArgumentLowering, LoadLowering, StoreLowering, AllocLowering, ConstantLowering,
-               ReturnLowering>(converter);
+               DotLowering, ReturnLowering>(converter);
   patterns.add<ShuffleLowering<spirv::GroupNonUniformShuffleOp>,
                ShuffleLowering<spirv::GroupNonUniformShuffleXorOp>, BarrierLowering>(converter,
                                                                                      target);

@@ -29,6 +29,8 @@ static const char *featureOf(spirv::Capability capability) {
     return "bufferDeviceAddress";
   case spirv::Capability::GroupNonUniformShuffle:
     return "subgroupShuffle";
+  case spirv::Capability::DotProduct:
+    return "integerDotProduct";
   default:
     return nullptr;
   }

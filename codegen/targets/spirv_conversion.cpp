@@ -47,6 +47,8 @@ spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
       spirv::Capability::GroupNonUniform,
       spirv::Capability::GroupNonUniformShuffle,
       spirv::Capability::VulkanMemoryModel,
+      spirv::Capability::DotProduct,
+      spirv::Capability::DotProductInput4x8BitPacked,
       spirv::Capability::CooperativeMatrixKHR,
   };
   spirv::Extension extensions[] = {
@@ -56,6 +58,7 @@ spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
       spirv::Extension::SPV_KHR_physical_storage_buffer,
       spirv::Extension::SPV_KHR_vulkan_memory_model,
       spirv::Extension::SPV_KHR_cooperative_matrix,
+      spirv::Extension::SPV_KHR_integer_dot_product,
   };
   auto triple = spirv::VerCapExtAttr::get(spirv::Version::V_1_6, capabilities, extensions, context);
   return spirv::TargetEnvAttr::get(

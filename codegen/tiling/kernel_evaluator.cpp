@@ -174,18 +174,12 @@ Values KernelEvaluator::evaluateUnique(Value tensor, llvm::ArrayRef<Point> point
   return Values(points.size(), scalar);
 }
 
-Values KernelEvaluator::evaluatePad(Operation *op, llvm::ArrayRef<Point> points) {
+KernelEvaluator::PaddedPoints KernelEvaluator::paddedPoints(Operation *op,
+                                                            llvm::ArrayRef<Point> points) {
   auto pad = cast<tensor::PadOp>(op);
   auto low = mixedValues(pad.getStaticLow(), pad.getLow());
   auto shape = shapeOf(pad.getSource());
-  Value padding;
-  if (builder_) {
-    padding = pad.getConstantPaddingValue();
-    padding = padding ? scalarOutside(padding) : fail(op);
-  }
-  std::vector<Point> inner;
-  llvm::SmallVector<int32_t> inside; // this pad's own conditions: 0 none needed, -1 never inside
-  llvm::SmallVector<unsigned> position;
+  PaddedPoints padded;
   for (const Point &point : points) {
     Point source;
     llvm::SmallVector<IndexExpr> conditions;
@@ -199,11 +193,22 @@ Values KernelEvaluator::evaluatePad(Operation *op, llvm::ArrayRef<Point> points)
     bool never = false;
     int32_t own = guardAnd(0, conditions, never);
     source.guard = guardAnd(point.guard, conditions, never);
-    inside.push_back(never ? -1 : own);
-    position.push_back(inner.size());
+    padded.inside.push_back(never ? -1 : own);
+    padded.position.push_back(padded.inner.size());
     if (!never)
-      inner.push_back(std::move(source));
+      padded.inner.push_back(std::move(source));
   }
+  return padded;
+}
+
+Values KernelEvaluator::evaluatePad(Operation *op, llvm::ArrayRef<Point> points) {
+  auto pad = cast<tensor::PadOp>(op);
+  Value padding;
+  if (builder_) {
+    padding = pad.getConstantPaddingValue();
+    padding = padding ? scalarOutside(padding) : fail(op);
+  }
+  const auto [inner, inside, position] = paddedPoints(op, points);
   // Zeros around a tensor in memory: the loads give them, before what they loaded is passed on.
   Attribute constant;
   Value outside = pad.getConstantPaddingValue();
@@ -275,6 +280,11 @@ Values KernelEvaluator::evaluateConcat(Operation *op, llvm::ArrayRef<Point> poin
 }
 
 Values KernelEvaluator::evaluateView(Operation *op, llvm::ArrayRef<Point> points) {
+  return evaluate(op->getOperand(0), viewedPoints(op, points));
+}
+
+/// The points of its source that a view shows.
+std::vector<Point> KernelEvaluator::viewedPoints(Operation *op, llvm::ArrayRef<Point> points) {
   std::vector<Point> inner;
   Value source = op->getOperand(0);
   auto sourceShape = shapeOf(source);
@@ -315,7 +325,7 @@ Values KernelEvaluator::evaluateView(Operation *op, llvm::ArrayRef<Point> points
     }
     inner.push_back(std::move(moved));
   }
-  return evaluate(source, inner);
+  return inner;
 }
 
 llvm::SmallVector<IndexExpr, 6>

@@ -76,6 +76,8 @@ struct TileShape {
   // Of attentions (online_softmax.cpp): how many keys a lane scores at once, in runs of so many
   // neighbours. `reduction` is then that of the scores' product.
   int64_t keys = 0, keyRun = 1;
+  // Products of bytes are taken four at a time, by the device's dot products (dot_products.cpp).
+  bool dots = false;
 
   /// The extents of a result of this shape along the tile's dimensions. What is merged is static.
   llvm::SmallVector<int64_t> spaceOf(llvm::ArrayRef<int64_t> shape) const {
@@ -124,6 +126,7 @@ mlir::Type groupTypeOf(mlir::Type element, bool asTexels);
 using Values = llvm::SmallVector<mlir::Value>;
 
 struct Attention;
+struct ByteFactor;
 
 class KernelEvaluator {
 public:
@@ -174,7 +177,17 @@ private:
   Values evaluatePad(mlir::Operation *op, llvm::ArrayRef<Point> points);
   Values evaluateConcat(mlir::Operation *op, llvm::ArrayRef<Point> points);
   Values evaluateView(mlir::Operation *op, llvm::ArrayRef<Point> points);
-  Values load(unsigned buffer, mlir::Value tensor, llvm::ArrayRef<Point> points);
+  std::vector<Point> viewedPoints(mlir::Operation *view, llvm::ArrayRef<Point> points);
+  /// What a pad reads where, and where it does not.
+  struct PaddedPoints {
+    std::vector<Point> inner;             // of its source, those that may lie inside
+    llvm::SmallVector<int32_t> inside;    // its own conditions: 0 none needed, -1 never inside
+    llvm::SmallVector<unsigned> position; // in `inner`
+  };
+  PaddedPoints paddedPoints(mlir::Operation *pad, llvm::ArrayRef<Point> points);
+  /// bytesAsWords: of bytes, the whole word that each is in.
+  Values load(unsigned buffer, mlir::Value tensor, llvm::ArrayRef<Point> points,
+              bool bytesAsWords = false);
   /// Of `count` vectors (at addresses in vectors), of which all lanes need all: lane i loads one.
   mlir::Value loadShared(unsigned buffer, const IndexExpr &first, int64_t stride, int64_t count,
                          int32_t guard);
@@ -239,6 +252,19 @@ private:
                   mlir::OpOperand *known = nullptr, llvm::ArrayRef<mlir::Value> elements = {});
   void emitReductionStep(mlir::linalg::GenericOp op, llvm::ArrayRef<IndexExpr> offsets,
                          llvm::ArrayRef<Point> points, Values &accumulators);
+
+  // Products of bytes, four at a time: dot_products.cpp.
+  bool areWords(mlir::BlockArgument tensor, llvm::ArrayRef<Point> points);
+  Values evaluateWords(mlir::Value tensor, llvm::ArrayRef<Point> points);
+  struct DotFactor;
+  DotFactor dotFactor(mlir::linalg::GenericOp op, const ByteFactor &factor,
+                      llvm::ArrayRef<llvm::SmallVector<IndexExpr, 6>> steps,
+                      llvm::ArrayRef<Point> points);
+  mlir::Value dotProduct(mlir::Value a, mlir::Value b);
+  mlir::Value word(int64_t value);
+  void accumulateDots(mlir::linalg::GenericOp op, llvm::ArrayRef<ByteFactor> factors,
+                      llvm::ArrayRef<llvm::SmallVector<IndexExpr, 6>> steps,
+                      llvm::ArrayRef<Point> points, Values &accumulators);
 
   // Shared memory: staging.cpp. A box of a tensor's elements, from `start` on, row-major in the
   // pool.

@@ -1,6 +1,7 @@
 // Whether a kernel can have a tile that someone else chose: what the evaluator and emit-kernels
 // take for granted of the tiles that tile_choice.cpp makes.
 #include "codegen/tiling/attention.h"
+#include "codegen/tiling/structure.h"
 #include "codegen/tiling/tile_choice.h"
 #include "codegen/tiling/tile_text.h"
 
@@ -73,9 +74,14 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
   if (tile.result.size() != space.size())
     return misfit("it has points along " + number(tile.result.size()) +
                   " dimensions, the kernel's result " + number(space.size()));
-  if (kind == TileKind::baseline && tile.lanes > 1)
+  if (kind != TileKind::texel && tile.lanes > 1)
     return misfit("a baseline's tile has no lanes");
+  if (tile.dots != (kind == TileKind::dots))
+    return misfit(tile.dots ? "dot products are not of its kind" : "it has no dot products");
   GANTRY_RETURN_IF_ERROR(checkSteps(tile, extents.reduction));
+  if (tile.dots &&
+      (!hasDotProducts(kernel) || tile.reduction[*dotDimensionOf(extents.reduction)] % 4 != 0))
+    return misfit("the kernel has no fours of products of bytes in such steps");
   GANTRY_RETURN_IF_ERROR(checkLanes(tile, space, profile));
   if (productOf({productOf(tile.result), productOf(tile.reduction)}) > kMostUnrolled)
     return misfit("it has more than " + number(kMostUnrolled) + " points times steps");

@@ -156,7 +156,15 @@ Value KernelEvaluator::groupOf(llvm::ArrayRef<Value> lanes, Type type) {
   if (type.isInteger(32)) {
     Value word;
     for (auto [lane, value] : llvm::enumerate(lanes)) {
-      Value byte = builder_->create<arith::ExtUIOp>(loc(), type, value);
+      Value byte;
+      auto narrowed = value.getDefiningOp<arith::TruncIOp>();
+      if (!narrowed || narrowed.getIn().getType() != type)
+        byte = builder_->create<arith::ExtUIOp>(loc(), type, value);
+      else if (lane + 1 == lanes.size()) // what is above is shifted out
+        byte = narrowed.getIn();
+      else
+        byte = builder_->create<arith::AndIOp>(
+            loc(), narrowed.getIn(), builder_->create<arith::ConstantIntOp>(loc(), 0xff, 32));
       if (lane > 0)
         byte = builder_->create<arith::ShLIOp>(
             loc(), byte, builder_->create<arith::ConstantIntOp>(loc(), 8 * lane, 32));
@@ -268,7 +276,8 @@ bool KernelEvaluator::areApart(const IndexExpr &index) const {
   return false;
 }
 
-Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point> points) {
+Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point> points,
+                             bool bytesAsWords) {
   auto type = cast<RankedTensorType>(tensor.getType());
   auto addresses = addressesOf(space_, layouts_[buffer], shapeOf(tensor), points);
   Values result(points.size());
@@ -324,7 +333,7 @@ Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point
           }
           part = word;
         }
-        result[i] = elementOf(part, lane, type.getElementType());
+        result[i] = bytesAsWords ? part : elementOf(part, lane, type.getElementType());
       }
     }
   }
@@ -357,6 +366,23 @@ Values KernelEvaluator::load(unsigned buffer, Value tensor, llvm::ArrayRef<Point
     result[i] = found->second;
   }
   return result;
+}
+
+/// Whether each four points in turn are the bytes of one word of a buffer, in order.
+bool KernelEvaluator::areWords(BlockArgument tensor, llvm::ArrayRef<Point> points) {
+  const Layout layout = layouts_[tensor.getArgNumber()];
+  if (!hasVectorView(cast<RankedTensorType>(tensor.getType()), layout))
+    return false;
+  const auto addresses = addressesOf(space_, layout, shapeOf(tensor), points);
+  for (size_t i = 0; i < points.size(); ++i) {
+    IndexExpr expected = addresses[i - i % kLanes];
+    expected.constant += i % kLanes;
+    if (!(addresses[i] == expected) || points[i].guard != points[i - i % kLanes].guard ||
+        (i % kLanes == 0 &&
+         (addresses[i].constant % kLanes != 0 || space_.baseDivisor(addresses[i]) % kLanes != 0)))
+      return false;
+  }
+  return true;
 }
 
 void KernelEvaluator::store(Value tensor, llvm::ArrayRef<Point> points,

@@ -1,6 +1,7 @@
 // Reductions of the kernel evaluator: a loop nest with one accumulator per point.
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/kernel_evaluator.h"
+#include "codegen/tiling/structure.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -193,7 +194,15 @@ void KernelEvaluator::emitReductionStep(linalg::GenericOp op, llvm::ArrayRef<Ind
   std::vector<llvm::SmallVector<IndexExpr, 6>> steps{
       llvm::SmallVector<IndexExpr, 6>(offsets.begin(), offsets.end())};
   auto extents = loopExtents(op);
-  for (auto [q, dim] : llvm::enumerate(reductionDims)) {
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, reductionDims.size()));
+  const auto factors = tile_.dots ? byteFactorsOf(op) : std::nullopt;
+  if (factors) { // fours of steps come one after the other
+    const unsigned four = *dotDimensionOf(reductionExtentsOf(op));
+    order.erase(order.begin() + four);
+    order.push_back(four);
+  }
+  for (unsigned q : order) {
+    const unsigned dim = reductionDims[q];
     int64_t unroll = q < tile_.reduction.size() ? tile_.reduction[q] : 1;
     if (!extents[dim].isConstant())
       unroll = 1;
@@ -206,8 +215,10 @@ void KernelEvaluator::emitReductionStep(linalg::GenericOp op, llvm::ArrayRef<Ind
     }
     steps = std::move(next);
   }
-
-  accumulate(op, steps, points, accumulators);
+  if (factors)
+    accumulateDots(op, *factors, steps, points, accumulators);
+  else
+    accumulate(op, steps, points, accumulators);
 }
 
 /// Takes the reduction through such steps: coordinates of all loops, of which those of the

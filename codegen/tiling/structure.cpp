@@ -46,6 +46,100 @@ std::optional<std::pair<OpOperand *, OpOperand *>> factorsOf(linalg::GenericOp o
   return std::pair{a, b};
 }
 
+std::optional<int64_t> constantInteger(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op) ||
+      !matchPattern(op->getOperand(0), m_ConstantInt(&constant)))
+    return std::nullopt;
+  return isa<arith::ExtSIOp>(op) ? constant.getSExtValue()
+                                 : static_cast<int64_t>(constant.getZExtValue());
+}
+
+BlockArgument extendedByte(Value value, bool &isSigned) {
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op) || !value.getType().isInteger(32) ||
+      !op->getOperand(0).getType().isInteger(8))
+    return {};
+  isSigned = isa<arith::ExtSIOp>(op);
+  return dyn_cast<BlockArgument>(op->getOperand(0));
+}
+
+/// The input that a block argument of a reduction's body is the element of, or null.
+static OpOperand *inputOf(linalg::GenericOp op, BlockArgument argument) {
+  if (!argument || argument.getOwner() != op.getBody() ||
+      argument.getArgNumber() >= op.getNumDpsInputs())
+    return nullptr;
+  OpOperand *operand = op.getDpsInputOperand(argument.getArgNumber());
+  return isa<RankedTensorType>(operand->get().getType()) ? operand : nullptr;
+}
+
+static std::optional<ByteFactor> byteFactorOf(linalg::GenericOp op, Value value) {
+  ByteFactor factor;
+  if (auto difference = value.getDefiningOp<arith::SubIOp>()) {
+    value = difference.getLhs();
+    if (const auto constant = constantInteger(difference.getRhs())) {
+      factor.zeroPoint = *constant;
+    } else {
+      factor.zeros = inputOf(op, extendedByte(difference.getRhs(), factor.zerosSigned));
+      if (!factor.zeros)
+        return std::nullopt;
+      DenseIntElementsAttr known;
+      AffineMap map = op.getMatchingIndexingMap(factor.zeros);
+      if (matchPattern(factor.zeros->get(), m_Constant(&known)) && known.isSplat()) {
+        const APInt zero = known.getSplatValue<APInt>();
+        factor.zeroPoint =
+            factor.zerosSigned ? zero.getSExtValue() : static_cast<int64_t>(zero.getZExtValue());
+        factor.zeros = nullptr;
+      }
+      for (auto [dim, iterator] : llvm::enumerate(op.getIteratorTypesArray()))
+        if (iterator == utils::IteratorType::reduction && map.isFunctionOfDim(dim))
+          return std::nullopt;
+    }
+  }
+  factor.operand = inputOf(op, extendedByte(value, factor.isSigned));
+  return factor.operand ? std::optional(factor) : std::nullopt;
+}
+
+std::optional<std::array<ByteFactor, 2>> byteFactorsOf(linalg::GenericOp op) {
+  if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
+    return std::nullopt;
+  auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
+  auto sum = yield.getOperand(0).getDefiningOp<arith::AddIOp>();
+  Value accumulator = op.getRegionOutputArgs().front();
+  if (!sum || !accumulator.getType().isInteger(32) || !accumulator.hasOneUse())
+    return std::nullopt;
+  const Value term = sum.getLhs() == accumulator ? sum.getRhs() : sum.getLhs();
+  auto product = term.getDefiningOp<arith::MulIOp>();
+  if (!llvm::is_contained(sum->getOperands(), accumulator) || !product)
+    return std::nullopt;
+  const auto a = byteFactorOf(op, product.getLhs()), b = byteFactorOf(op, product.getRhs());
+  if (!a || !b)
+    return std::nullopt;
+  return std::array{*a, *b};
+}
+
+llvm::SmallVector<int64_t> reductionExtentsOf(linalg::GenericOp op) {
+  llvm::SmallVector<unsigned> dims;
+  op.getReductionDims(dims);
+  const auto ranges = op.getStaticLoopRanges();
+  llvm::SmallVector<int64_t> extents;
+  for (unsigned dim : dims)
+    extents.push_back(ranges[dim]);
+  return extents;
+}
+
+std::optional<unsigned> dotDimensionOf(llvm::ArrayRef<int64_t> extents) {
+  std::optional<unsigned> longest;
+  for (auto [d, extent] : llvm::enumerate(extents))
+    if (!ShapedType::isDynamic(extent) && extent > 0 && extent % 4 == 0 &&
+        (!longest || extent > extents[*longest]))
+      longest = d;
+  return longest;
+}
+
 Operation *combinerOf(linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return nullptr;

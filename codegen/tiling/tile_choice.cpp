@@ -2,6 +2,7 @@
 
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/matrices.h"
+#include "codegen/tiling/structure.h"
 #include "codegen/tiling/tile_text.h"
 #include "engine/plan/plan.h"
 
@@ -70,12 +71,16 @@ struct Search {
   }
 
   bool allowed(const TileShape &tile) const {
-    int64_t points = product(tile.result);
+    int64_t points = product(tile.result), steps = product(tile.reduction);
+    if (tile.dots) {
+      if (tile.reduction[*dotDimensionOf(reductionShape)] % 4 != 0)
+        return false;
+      steps /= 4;
+    }
     if (tile.lanes > 1)
-      return points <= kSharedAccumulators &&
-             points * product(tile.reduction) <= kMaxUnrolledShared;
+      return points <= kSharedAccumulators && points * steps <= kMaxUnrolledShared;
     return points <= std::max<int64_t>(profile.registerTileElements, 4) &&
-           points * product(tile.reduction) <= kMaxUnrolledPoints;
+           points * steps <= kMaxUnrolledPoints;
   }
 
   TileChoice cheapest(llvm::ArrayRef<TileShape> tiles);
@@ -502,15 +507,8 @@ std::vector<TileChoice> Search::ladder(size_t candidate, const std::string &meas
 KernelExtents extentsOf(func::FuncOp kernel) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes().front());
   KernelExtents extents{llvm::SmallVector<int64_t>(type.getShape()), {}};
-  kernel.walk([&](linalg::GenericOp op) {
-    if (op.getNumReductionLoops() == 0)
-      return;
-    llvm::SmallVector<unsigned> dims;
-    op.getReductionDims(dims);
-    auto ranges = op.getStaticLoopRanges();
-    for (unsigned dim : dims)
-      extents.reduction.push_back(ranges[dim]);
-  });
+  kernel.walk(
+      [&](linalg::GenericOp op) { llvm::append_range(extents.reduction, reductionExtentsOf(op)); });
   return extents;
 }
 
@@ -526,9 +524,17 @@ std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfi
   return searchOf(kernel, profile, kStaged).ladder(candidate, measured);
 }
 
+bool hasDotProducts(func::FuncOp kernel) {
+  bool all = true;
+  kernel.walk([&](linalg::GenericOp op) {
+    all &= op.getNumReductionLoops() == 0 || byteFactorsOf(op).has_value();
+  });
+  return all && dotDimensionOf(extentsOf(kernel).reduction).has_value();
+}
+
 TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKind kind,
                       size_t candidate) {
-  const bool baseline = kind == TileKind::baseline;
+  const bool baseline = kind != TileKind::texel;
   if (kernel->hasAttr("gantry.rows"))
     return {rowTile(cast<RankedTensorType>(kernel.getResultTypes().front()), profile, baseline), 0,
             1};
@@ -538,6 +544,10 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
   search.keepAll = candidate > 0;
   TileShape one{llvm::SmallVector<int64_t>(search.resultShape.size(), 1),
                 llvm::SmallVector<int64_t>(search.reductionShape.size(), 1)};
+  if (kind == TileKind::dots) {
+    one.dots = true;
+    one.reduction[*dotDimensionOf(search.reductionShape)] = 4;
+  }
   std::vector<Candidate> starts{{one, search.cost(one)}};
   // What pays is often a block in two dimensions, of which neither pays alone.
   for (size_t a = 0; a < search.resultShape.size(); ++a) {

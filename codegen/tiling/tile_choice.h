@@ -27,6 +27,7 @@ enum class TileKind {
   texel,    // for devices that read texels fastest: a subgroup may share a tile
   staged,   // operands go through shared memory
   matrices, // and the device's matrices multiply them
+  dots,     // as the baseline, with the device's dot products of bytes
 };
 
 struct TileChoice {
@@ -40,7 +41,11 @@ struct TileChoice {
   std::vector<std::string> remarks{}; // on a measured tile, taken or not
 };
 
-/// `kernel`: the outlined function, tensors then dims → one tensor. kind: baseline or texel.
+/// Whether the kernel sums products of bytes, and fours of them.
+bool hasDotProducts(mlir::func::FuncOp kernel);
+
+/// `kernel`: the outlined function, tensors then dims → one tensor. kind: baseline, texel, or dots
+/// (of a kernel that has such).
 /// candidate: the tile with so many cheaper ones among those that were compared; the cheapest where
 /// there is none.
 TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, TileKind kind,

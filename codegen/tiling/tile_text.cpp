@@ -78,6 +78,8 @@ std::string describeTile(const TileShape &tile) {
     unrolled *= size;
   if (unrolled > 1)
     text += ", reduction unrolled " + std::to_string(unrolled);
+  if (tile.dots)
+    text += ", dot products of four";
   if (tile.keys > 0)
     text += ", " + std::to_string(tile.keys * tile.lanes) + " keys at a time";
   if (!tile.stageSteps.empty()) {
@@ -103,6 +105,8 @@ std::string exactTile(const TileShape &tile) {
   add("run", tile.run, 1);
   add("row", tile.rowLength, 0);
   add("keys", tile.keys, 0);
+  if (tile.dots)
+    text += " dots";
   if (!tile.threads.empty())
     text += " threads=" + sizesText(tile.threads) + " staged=" + sizesText(tile.stageSteps);
   add("buffers", tile.buffers, 1);
@@ -137,6 +141,8 @@ Result<TileShape> parseTile(std::string_view text) {
       tile.lanes = number;
     } else if (name == "run" && (good = parseNumber(value, 1, number))) {
       tile.run = number;
+    } else if (word == "dots") {
+      good = tile.dots = !tile.dots;
     }
     if (!good)
       return Status(StatusCode::kInvalidArgument,

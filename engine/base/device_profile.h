@@ -31,7 +31,8 @@ struct DeviceFeatures {
   bool subgroupShuffle = false;    // subgroupShuffle
   bool subgroupArithmetic = false; // subgroupAdd, subgroupMax …
   bool subgroupVote = false;       // subgroupAll, subgroupAny
-  bool integerDotProduct = false;  // four signed bytes, added to 32 bits, faster than multiply-adds
+  // Of four signed bytes in a word, added to 32 bits; on a GPU, faster than multiply-adds.
+  bool integerDotProduct = false;
 };
 
 enum class MatrixElement : uint8_t { kF16, kF32, kI8, kI32 };

@@ -72,6 +72,14 @@ DeviceProfile staging() {
   return profile;
 }
 
+/// The generic device, with dot products of bytes: for tests on devices that do not gain by them.
+DeviceProfile dotProducts() {
+  DeviceProfile profile = generic();
+  profile.name = "vulkan:dot-products";
+  profile.features.integerDotProduct = true;
+  return profile;
+}
+
 /// What all GPUs below have in common: kernels in f16 and int8, addresses, subgroup operations.
 DeviceProfile gpu(const char *name, uint32_t subgroupSize) {
   DeviceProfile profile = generic();
@@ -289,6 +297,7 @@ const std::vector<NamedProfile> &namedProfiles() {
       {generic(), {}},
       {lavapipe(), {"llvmpipe"}},
       {staging(), {}},
+      {dotProducts(), {}},
       {nvidiaHopper(), {"H100", "H200", "H800"}},
       {nvidiaAda(), {"RTX 40", "Ada Generation", "NVIDIA L4"}},
       {nvidiaAmpere(), {"RTX 30", "RTX A", "NVIDIA A10", "NVIDIA A40"}},

@@ -76,6 +76,7 @@ bool hasCapability(const DeviceProfile &profile, std::string_view name) {
       {"storageBuffer16BitAccess", features.storageBuffer16BitAccess},
       {"bufferDeviceAddress", features.bufferDeviceAddress},
       {"subgroupShuffle", features.subgroupShuffle},
+      {"integerDotProduct", features.integerDotProduct},
   };
   for (const auto &[known_name, present] : known)
     if (known_name == name)

@@ -216,6 +216,14 @@ TEST(DevicePlan, wantsIntegerDotProductsThatAreFasterThanMultiplyAdds) {
   EXPECT_STREQ(planDevice(s).extensions[0], VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
 }
 
+TEST(DevicePlan, hasIntegerDotProductsOnASoftwareDeviceWhateverTheyCost) {
+  DeviceSnapshot s = software();
+  s.integerDotProduct = VK_TRUE;
+  EXPECT_TRUE(planDevice(s).info.profile.features.integerDotProduct);
+  s.integerDotProduct = VK_FALSE;
+  EXPECT_FALSE(planDevice(s).info.profile.features.integerDotProduct);
+}
+
 TEST(DevicePlan, usesNoTexelBuffersWithoutTheirFormats) {
   DeviceSnapshot s = software();
   s.texelFormats = false;

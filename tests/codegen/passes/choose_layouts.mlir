@@ -1,4 +1,5 @@
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(choose-layouts))' | FileCheck %s
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(choose-layouts{bytes-only=true}))' | FileCheck %s --check-prefix=BYTES
 
 #in = affine_map<(n, o, h, w, c, r, s) -> (n, c, h + r, w + s)>
 #filter = affine_map<(n, o, h, w, c, r, s) -> (o, c, r, s)>
@@ -7,6 +8,8 @@
 
 // What a convolution reads is in blocks of four channels, and what comes from it; the program's
 // input and output are not.
+// BYTES-NOT: gantry.layouts
+// BYTES-LABEL: func @bytes
 // CHECK-LABEL: func @convolution
 // Inputs of the program are in rows: they are copied.
 // CHECK: gantry.dispatch(%arg1)
@@ -105,4 +108,36 @@ func.func @product(%a: tensor<128x1024xf32>, %b: tensor<1024x96xf32>) -> tensor<
     gantry.yield %0 : tensor<128x96xf32>
   }
   return %y : tensor<128x96xf32>
+}
+
+// -----
+
+#in = affine_map<(n, o, h, w, c, r, s) -> (n, c, h + r, w + s)>
+#filter = affine_map<(n, o, h, w, c, r, s) -> (o, c, r, s)>
+#out = affine_map<(n, o, h, w, c, r, s) -> (n, o, h, w)>
+
+// Where only bytes gain by it, an image of bytes alone.
+// BYTES: gantry.dispatch(%arg1)
+// BYTES: gantry.dispatch(%arg0)
+// BYTES-SAME: gantry.layouts = [array<i64>, array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>]
+// BYTES: gantry.dispatch
+// BYTES-SAME: gantry.layouts = [array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>, array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>, array<i64>]
+func.func @bytes(%x: tensor<1x8x10x10xi8>, %f: tensor<16x8x3x3xi8>) -> tensor<1x16x8x8xi32> {
+  %b = gantry.dispatch (%x, %f) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<1x8x10x10xi8>, tensor<16x8x3x3xi8>) -> tensor<1x16x8x8xi32> do {
+  ^bb0(%p: tensor<1x8x10x10xi8>, %q: tensor<16x8x3x3xi8>):
+    %zero = arith.constant 0 : i32
+    %e = tensor.empty() : tensor<1x16x8x8xi32>
+    %i = linalg.fill ins(%zero : i32) outs(%e : tensor<1x16x8x8xi32>) -> tensor<1x16x8x8xi32>
+    %0 = linalg.generic {indexing_maps = [#in, #filter, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%p, %q : tensor<1x8x10x10xi8>, tensor<16x8x3x3xi8>) outs(%i : tensor<1x16x8x8xi32>) {
+    ^bb0(%v: i8, %w: i8, %acc: i32):
+      %1 = arith.extui %v : i8 to i32
+      %2 = arith.extsi %w : i8 to i32
+      %3 = arith.muli %1, %2 : i32
+      %4 = arith.addi %acc, %3 : i32
+      linalg.yield %4 : i32
+    } -> tensor<1x16x8x8xi32>
+    gantry.yield %0 : tensor<1x16x8x8xi32>
+  }
+  return %b : tensor<1x16x8x8xi32>
 }

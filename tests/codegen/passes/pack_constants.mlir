@@ -1,5 +1,6 @@
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pack-constants))' | FileCheck %s
 // RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pack-constants{blocks=true}))' | FileCheck %s --check-prefix=BLOCKS
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(pack-constants{dots=true}))' | FileCheck %s --check-prefix=DOTS
 
 #x = affine_map<(oc, ow, ic, kw) -> (ic, ow + kw)>
 #w = affine_map<(oc, ow, ic, kw) -> (oc, ic, kw)>
@@ -70,4 +71,31 @@ func.func @depthwise(%x: tensor<4x9xf32>, %init: tensor<4x8xf32>) -> tensor<4x8x
     linalg.yield %1 : f32
   } -> tensor<4x8xf32>
   return %r : tensor<4x8xf32>
+}
+
+// -----
+
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+
+// Bytes whose products are summed: fours of the steps, for one column after the other, whatever the
+// number of columns. Other sums of bytes are as before.
+// DOTS: affine_map<(d0, d1, d2) -> (d2 floordiv 4, d1, d2 mod 4)>
+// DOTS-LABEL: func @bytes
+// DOTS: arith.constant dense_resource<packed> : tensor<2x3x4xi8>
+// DOTS: packed: "0x400000000104070A0205080B0306090C1013161911141720121518
+func.func @bytes(%x: tensor<2x8xi8>, %init: tensor<2x3xi32>) -> tensor<2x3xi32> {
+  %w = arith.constant dense<[[1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11, 12],
+                             [16, 17, 18], [19, 20, 21], [22, 23, 24], [25, 32, 33]]> : tensor<8x3xi8>
+  %r = linalg.generic {indexing_maps = [#x, #w, #o], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<2x8xi8>, tensor<8x3xi8>) outs(%init : tensor<2x3xi32>) {
+  ^bb0(%a: i8, %b: i8, %acc: i32):
+    %0 = arith.extui %a : i8 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    linalg.yield %3 : i32
+  } -> tensor<2x3xi32>
+  return %r : tensor<2x3xi32>
 }

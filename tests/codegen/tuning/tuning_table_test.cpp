@@ -120,13 +120,16 @@ TEST(TuningTable, TheBuiltInOneIsGood) {
 }
 
 TEST(TileText, IsReadAsItWasWritten) {
-  for (const char *text : {"points=- steps=-", "points=1x16x2 steps=8x1x1",
-                           "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4",
-                           "points=65536 steps=- merged=0", "points=4x4 steps=- lanes=8"}) {
+  for (const char *text :
+       {"points=- steps=-", "points=1x16x2 steps=8x1x1",
+        "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4", "points=65536 steps=- merged=0",
+        "points=4x4 steps=- lanes=8", "points=4x4 steps=8 dots"}) {
     const auto tile = parseTile(text);
     ASSERT_TRUE(tile.isOk()) << text << ": " << tile.status().message();
     EXPECT_EQ(exactTile(*tile), text);
   }
+  EXPECT_FALSE(parseTile("points=4x4 steps=8 dots dots").isOk());
+  EXPECT_FALSE(parseTile("points=4x4 steps=8 dots=1").isOk());
 }
 
 TEST(TileText, DamagedTextIsReadOrRefused) {

@@ -108,6 +108,31 @@ TEST_F(MatricesTest, areForDevicesThatHaveThemInSubgroupsOfThatSize) {
   EXPECT_EQ(grid(), 1u) << "subgroups whose size may vary";
 }
 
+/// Beside the others, a variant that takes dot products of bytes.
+class DotProductsTest : public ChooseVariantTest {
+  void keep(TestModel &model) override {
+    auto &kernel = *model.program().kernels[0];
+    auto variant = std::make_unique<artifact::KernelVariantT>(*kernel.variants[0]);
+    variant->grid = 1;
+    variant->capabilities = {"integerDotProduct"};
+    kernel.variants.push_back(std::move(variant));
+    for (auto &command : model.program().commands)
+      command->other_workgroups = command->workgroups;
+  }
+};
+
+TEST_F(DotProductsTest, areForDevicesThatHaveThem) {
+  auto grid = [&] {
+    return chooseVariant(*program_->metadata().kernels()->Get(0), BindingChoice::kStorageBuffer,
+                         profile_, {})
+        .take()
+        ->grid();
+  };
+  EXPECT_EQ(grid(), 0u);
+  profile_.features.integerDotProduct = true;
+  EXPECT_EQ(grid(), 1u);
+}
+
 class OnlyAddressTest : public ChooseVariantTest {
   std::optional<Binding> GetParamOnly() override { return Binding::address; }
 };
