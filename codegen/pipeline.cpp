@@ -45,8 +45,10 @@ void buildPipeline(PassManager &manager, const CompileOptions &options,
   OpPassManager &program = manager.nest<func::FuncOp>();
   program.addPass(createCSEPass());
   program.addPass(createSumIntegers());
-  program.addPass(createSplitReductions());
   const bool dots = profile.features.integerDotProduct;
+  if (dots)
+    program.addPass(createCenterZeroPoints());
+  program.addPass(createSplitReductions());
   program.addPass(createPackConstants(PackConstantsOptions{profile.preferTexelLoads, dots}));
   program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers, scoreBytes}));
   if (options.halfPrecision)

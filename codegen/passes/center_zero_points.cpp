@@ -1,0 +1,168 @@
+// center-zero-points: see Passes.td.
+#include "codegen/passes/constant_bytes.h"
+#include "codegen/passes/passes.h"
+#include "codegen/tiling/structure.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+namespace gantry::codegen {
+
+#define GEN_PASS_DEF_CENTERZEROPOINTS
+#include "codegen/passes/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+/// A constant of bytes, row-major, less its zero point.
+std::optional<std::vector<int32_t>> integersOf(const ByteFactor &factor) {
+  Attribute value;
+  auto type = cast<RankedTensorType>(factor.operand->get().getType());
+  if (factor.zeros || !matchPattern(factor.operand->get(), m_Constant(&value)))
+    return std::nullopt;
+  std::vector<int32_t> integers(type.getNumElements());
+  auto integer = [&](uint8_t byte) {
+    return (factor.isSigned ? static_cast<int8_t>(byte) : int32_t{byte}) -
+           static_cast<int32_t>(factor.zeroPoint);
+  };
+  const llvm::ArrayRef<char> bytes = constantBytes(value);
+  if (auto splat = dyn_cast<SplatElementsAttr>(value))
+    integers.assign(integers.size(),
+                    integer(static_cast<uint8_t>(splat.getSplatValue<APInt>().getZExtValue())));
+  else if (bytes.size() == integers.size())
+    llvm::transform(bytes, integers.begin(),
+                    [&](char byte) { return integer(static_cast<uint8_t>(byte)); });
+  else
+    return std::nullopt;
+  return integers;
+}
+
+/// What is added to the result: a constant over some of its dimensions.
+struct Addend {
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<unsigned> dims; // of the result
+  std::vector<int32_t> values;
+};
+
+/// The sums of the constant over all steps, times `factor`. None where a step is not one of the
+/// constant's elements, or the constant depends on more than the result does.
+std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
+                             llvm::ArrayRef<int32_t> integers, int64_t factor) {
+  const AffineMap map = op.getMatchingIndexingMap(constant);
+  const AffineMap outputMap = op.getIndexingMapsArray().back();
+  const auto shape = cast<RankedTensorType>(constant->get().getType()).getShape();
+  const auto iterators = op.getIteratorTypesArray();
+  if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
+      !outputMap.isProjectedPermutation())
+    return std::nullopt;
+  for (auto [dim, iterator] : llvm::enumerate(iterators))
+    if (iterator == utils::IteratorType::reduction && !map.isFunctionOfDim(dim))
+      return std::nullopt;
+  Addend addend;
+  llvm::SmallVector<int64_t> strides(shape.size(), 0); // in the addend
+  int64_t size = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(d));
+    if (!dim || iterators[dim.getPosition()] == utils::IteratorType::reduction)
+      continue;
+    addend.shape.insert(addend.shape.begin(), shape[d]);
+    addend.dims.insert(addend.dims.begin(), *outputMap.getResultPosition(dim));
+    strides[d] = size;
+    size *= shape[d];
+  }
+  llvm::SmallVector<uint32_t> sums(size, 0); // modulo 2^32, as the sum itself
+  for (size_t i = 0; i < integers.size(); ++i) {
+    int64_t rest = static_cast<int64_t>(i), at = 0;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
+      at += rest % shape[d] * strides[d];
+    sums[at] += static_cast<uint32_t>(integers[i]) * static_cast<uint32_t>(factor);
+  }
+  addend.values.assign(sums.begin(), sums.end());
+  return addend;
+}
+
+struct CenterZeroPointsPass : impl::CenterZeroPointsBase<CenterZeroPointsPass> {
+  void runOnOperation() override {
+    getOperation().walk([](linalg::GenericOp op) {
+      const auto factors = byteFactorsOf(op);
+      if (!factors || !dotDimensionOf(reductionExtentsOf(op)))
+        return;
+      for (unsigned side : {0u, 1u})
+        if (center(op, (*factors)[side], (*factors)[1 - side], side == 1))
+          return;
+    });
+  }
+
+  /// Whether `factor` got the zero point in the middle of its range; `constant` is the other one.
+  static bool center(linalg::GenericOp op, const ByteFactor &factor, const ByteFactor &constant,
+                     bool swapped) {
+    const int64_t middle = factor.isSigned ? 0 : 128;
+    if (factor.zeros || factor.zeroPoint == middle)
+      return false;
+    const auto integers = integersOf(constant);
+    auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+    auto empty = fill ? fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>() : tensor::EmptyOp();
+    if (!integers || !empty)
+      return false;
+    const auto addend = sumsOf(op, constant.operand, *integers, middle - factor.zeroPoint);
+    if (!addend)
+      return false;
+
+    OpBuilder builder(op);
+    const Location loc = op.getLoc();
+    auto type = cast<RankedTensorType>(op.getResult(0).getType());
+    const Type i32 = builder.getI32Type();
+    const AffineMap outputMap = op.getIndexingMapsArray().back();
+    ByteFactor centered = factor;
+    centered.zeroPoint = middle;
+    const ByteFactor *sides[] = {swapped ? &constant : &centered, swapped ? &centered : &constant};
+    auto sum = builder.create<linalg::GenericOp>(
+        loc, type, ValueRange{sides[0]->operand->get(), sides[1]->operand->get()},
+        ValueRange{op.getDpsInits()[0]},
+        llvm::ArrayRef<AffineMap>{op.getMatchingIndexingMap(sides[0]->operand),
+                                  op.getMatchingIndexingMap(sides[1]->operand), outputMap},
+        op.getIteratorTypesArray(), [&](OpBuilder &body, Location at, ValueRange arguments) {
+          Value values[2];
+          for (unsigned i : {0u, 1u}) {
+            values[i] = sides[i]->isSigned
+                            ? body.create<arith::ExtSIOp>(at, i32, arguments[i]).getResult()
+                            : body.create<arith::ExtUIOp>(at, i32, arguments[i]).getResult();
+            if (sides[i]->zeroPoint != 0)
+              values[i] = body.create<arith::SubIOp>(
+                  at, values[i], body.create<arith::ConstantIntOp>(at, sides[i]->zeroPoint, 32));
+          }
+          const Value product = body.create<arith::MulIOp>(at, values[0], values[1]);
+          body.create<linalg::YieldOp>(
+              at, body.create<arith::AddIOp>(at, arguments[2], product).getResult());
+        });
+
+    auto addendType = RankedTensorType::get(addend->shape, i32);
+    const Value sums = builder.create<arith::ConstantOp>(
+        loc, DenseElementsAttr::get(addendType, llvm::ArrayRef<int32_t>(addend->values)));
+    llvm::SmallVector<AffineExpr> exprs;
+    for (unsigned dim : addend->dims)
+      exprs.push_back(builder.getAffineDimExpr(dim));
+    const AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+    llvm::SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
+    auto added = builder.create<linalg::GenericOp>(
+        loc, type, ValueRange{sum.getResult(0), sums}, ValueRange{empty.getResult()},
+        llvm::ArrayRef<AffineMap>{
+            identity, AffineMap::get(type.getRank(), 0, exprs, builder.getContext()), identity},
+        parallel, [](OpBuilder &body, Location at, ValueRange arguments) {
+          body.create<linalg::YieldOp>(
+              at, body.create<arith::AddIOp>(at, arguments[0], arguments[1]).getResult());
+        });
+    if (Attribute name = op->getDiscardableAttr("gantry.tensor"))
+      added->setDiscardableAttr("gantry.tensor", name);
+    op.getResult(0).replaceAllUsesWith(added.getResult(0));
+    op.erase();
+    return true;
+  }
+};
+
+} // namespace
+} // namespace gantry::codegen

@@ -1,0 +1,100 @@
+// RUN: gantry-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(center-zero-points))' | FileCheck %s
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Unsigned bytes less 120 are bytes less 128 and 8; 8 times the sums of the columns (10, 1, -2), of which
+// the constant's own zero point has been taken: 10 - 4 * 1, 1 - 4, -2 - 4.
+// CHECK-LABEL: func @product
+// CHECK: %[[SUM:.*]] = linalg.generic
+// CHECK: %[[X:.*]] = arith.extui
+// CHECK: %[[MIDDLE:.*]] = arith.constant 128 : i32
+// CHECK: arith.subi %[[X]], %[[MIDDLE]] : i32
+// CHECK: arith.extsi
+// CHECK: arith.constant 1 : i32
+// CHECK: arith.muli
+// CHECK: arith.addi
+// CHECK: %[[ADDEND:.*]] = arith.constant dense<[48, -24, -48]> : tensor<3xi32>
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #[[$COLUMN:.*]], #{{.*}}], iterator_types = ["parallel", "parallel"]}
+// CHECK-SAME: ins(%[[SUM]], %[[ADDEND]] : tensor<2x3xi32>, tensor<3xi32>)
+// CHECK: arith.addi
+func.func @product(%x: tensor<2x4xi8>) -> tensor<2x3xi32> {
+  %w = arith.constant dense<[[1, 0, -128], [2, 0, 127], [3, 0, 0], [4, 1, -1]]> : tensor<4x3xi8>
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<2x3xi32>
+  %init = linalg.fill ins(%zero : i32) outs(%e : tensor<2x3xi32>) -> tensor<2x3xi32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<2x4xi8>, tensor<4x3xi8>) outs(%init : tensor<2x3xi32>) {
+  ^bb0(%p: i8, %q: i8, %acc: i32):
+    %z = arith.constant 120 : i32
+    %one = arith.constant 1 : i32
+    %0 = arith.extui %p : i8 to i32
+    %1 = arith.subi %0, %z : i32
+    %2 = arith.extsi %q : i8 to i32
+    %3 = arith.subi %2, %one : i32
+    %4 = arith.muli %1, %3 : i32
+    %5 = arith.addi %acc, %4 : i32
+    linalg.yield %5 : i32
+  } -> tensor<2x3xi32>
+  return %r : tensor<2x3xi32>
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (n, k)>
+#b = affine_map<(m, n, k) -> (m, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// The constant comes first, and is the same everywhere: -3 * (4 * 5).
+// CHECK-LABEL: func @splat
+// CHECK: arith.extsi
+// CHECK: arith.extsi
+// CHECK-NOT: arith.subi
+// CHECK: arith.constant dense<-60> : tensor<3xi32>
+func.func @splat(%x: tensor<2x4xi8>) -> tensor<2x3xi32> {
+  %w = arith.constant dense<5> : tensor<3x4xi8>
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<2x3xi32>
+  %init = linalg.fill ins(%zero : i32) outs(%e : tensor<2x3xi32>) -> tensor<2x3xi32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%w, %x : tensor<3x4xi8>, tensor<2x4xi8>) outs(%init : tensor<2x3xi32>) {
+  ^bb0(%p: i8, %q: i8, %acc: i32):
+    %z = arith.constant 3 : i32
+    %0 = arith.extsi %p : i8 to i32
+    %1 = arith.extsi %q : i8 to i32
+    %2 = arith.subi %1, %z : i32
+    %3 = arith.muli %0, %2 : i32
+    %4 = arith.addi %acc, %3 : i32
+    linalg.yield %4 : i32
+  } -> tensor<2x3xi32>
+  return %r : tensor<2x3xi32>
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Neither factor is a constant.
+// CHECK-LABEL: func @inputs
+// CHECK: arith.constant 3 : i32
+// CHECK-NOT: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]
+func.func @inputs(%x: tensor<2x4xi8>, %w: tensor<4x3xi8>) -> tensor<2x3xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<2x3xi32>
+  %init = linalg.fill ins(%zero : i32) outs(%e : tensor<2x3xi32>) -> tensor<2x3xi32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<2x4xi8>, tensor<4x3xi8>) outs(%init : tensor<2x3xi32>) {
+  ^bb0(%p: i8, %q: i8, %acc: i32):
+    %z = arith.constant 3 : i32
+    %0 = arith.extsi %p : i8 to i32
+    %1 = arith.subi %0, %z : i32
+    %2 = arith.extsi %q : i8 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %acc, %3 : i32
+    linalg.yield %4 : i32
+  } -> tensor<2x3xi32>
+  return %r : tensor<2x3xi32>
+}
