@@ -194,3 +194,123 @@ module {
     }
   }
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A measured tile of the kind is taken where it takes fours, and where the profile has dot products.
+// CHECK-LABEL: func.func @kernel_5_dots(
+// CHECK-SAME: gantry.exact_tile = "dots points=2x2 steps=8 dots"
+// CHECK-SAME: gantry.ladder = ["measured: here"]
+// PLAIN-LABEL: func.func @kernel_5(
+// PLAIN-SAME: not taken: the profile has no tiles of that kind
+module {
+  module @kernel_5 attributes {gantry.kernel, gantry.measured = {
+      origin = "here", tile = "dots points=2x2 steps=8 dots"}} {
+    func.func @kernel_5(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
+      %zero = arith.constant 0 : i32
+      %e = tensor.empty() : tensor<4x4xi32>
+      %init = linalg.fill ins(%zero : i32) outs(%e : tensor<4x4xi32>) -> tensor<4x4xi32>
+      %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<4x8xi8>, tensor<4x8xi8>) outs(%init : tensor<4x4xi32>) {
+      ^bb0(%x: i8, %w: i8, %acc: i32):
+        %0 = arith.extsi %x : i8 to i32
+        %1 = arith.extsi %w : i8 to i32
+        %2 = arith.muli %0, %1 : i32
+        %3 = arith.addi %acc, %2 : i32
+        linalg.yield %3 : i32
+      } -> tensor<4x4xi32>
+      return %r : tensor<4x4xi32>
+    }
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// CHECK-LABEL: func.func @kernel_6(
+// CHECK-SAME: not taken: the kernel has no fours of products of bytes in such steps
+module {
+  module @kernel_6 attributes {gantry.kernel, gantry.measured = {
+      origin = "here", tile = "dots points=2x2 steps=2 dots"}} {
+    func.func @kernel_6(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
+      %zero = arith.constant 0 : i32
+      %e = tensor.empty() : tensor<4x4xi32>
+      %init = linalg.fill ins(%zero : i32) outs(%e : tensor<4x4xi32>) -> tensor<4x4xi32>
+      %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<4x8xi8>, tensor<4x8xi8>) outs(%init : tensor<4x4xi32>) {
+      ^bb0(%x: i8, %w: i8, %acc: i32):
+        %0 = arith.extsi %x : i8 to i32
+        %1 = arith.extsi %w : i8 to i32
+        %2 = arith.muli %0, %1 : i32
+        %3 = arith.addi %acc, %2 : i32
+        linalg.yield %3 : i32
+      } -> tensor<4x4xi32>
+      return %r : tensor<4x4xi32>
+    }
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// CHECK-LABEL: func.func @kernel_7(
+// CHECK-SAME: not taken: dot products are not of its kind
+module {
+  module @kernel_7 attributes {gantry.kernel, gantry.measured = {
+      origin = "here", tile = "baseline points=2x2 steps=4 dots"}} {
+    func.func @kernel_7(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
+      %zero = arith.constant 0 : i32
+      %e = tensor.empty() : tensor<4x4xi32>
+      %init = linalg.fill ins(%zero : i32) outs(%e : tensor<4x4xi32>) -> tensor<4x4xi32>
+      %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<4x8xi8>, tensor<4x8xi8>) outs(%init : tensor<4x4xi32>) {
+      ^bb0(%x: i8, %w: i8, %acc: i32):
+        %0 = arith.extsi %x : i8 to i32
+        %1 = arith.extsi %w : i8 to i32
+        %2 = arith.muli %0, %1 : i32
+        %3 = arith.addi %acc, %2 : i32
+        linalg.yield %3 : i32
+      } -> tensor<4x4xi32>
+      return %r : tensor<4x4xi32>
+    }
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// CHECK-LABEL: func.func @kernel_8(
+// CHECK-SAME: not taken: it has no dot products
+module {
+  module @kernel_8 attributes {gantry.kernel, gantry.measured = {
+      origin = "here", tile = "dots points=2x2 steps=4"}} {
+    func.func @kernel_8(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
+      %zero = arith.constant 0 : i32
+      %e = tensor.empty() : tensor<4x4xi32>
+      %init = linalg.fill ins(%zero : i32) outs(%e : tensor<4x4xi32>) -> tensor<4x4xi32>
+      %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<4x8xi8>, tensor<4x8xi8>) outs(%init : tensor<4x4xi32>) {
+      ^bb0(%x: i8, %w: i8, %acc: i32):
+        %0 = arith.extsi %x : i8 to i32
+        %1 = arith.extsi %w : i8 to i32
+        %2 = arith.muli %0, %1 : i32
+        %3 = arith.addi %acc, %2 : i32
+        linalg.yield %3 : i32
+      } -> tensor<4x4xi32>
+      return %r : tensor<4x4xi32>
+    }
+  }
+}
