@@ -36,20 +36,23 @@ double sampledError(const std::vector<float> &a, const std::vector<float> &b, ui
 
 Workload squareWorkload(uint32_t side, bool halves) {
   const size_t count = size_t{side} * side;
-  const Tensor a{{side, side}, halfPattern(count, kLeftSeed), halves};
-  const Tensor b{{side, side}, halfPattern(count, kRightSeed), halves};
+  const auto factors = std::make_shared<const std::vector<Tensor>>(
+      std::vector<Tensor>{{{side, side}, halfPattern(count, kLeftSeed), halves},
+                          {{side, side}, halfPattern(count, kRightSeed), halves}});
   Workload workload;
   workload.name = std::string("matmul_") + (halves ? "f16_" : "f32_") + std::to_string(side);
   const std::string text = std::to_string(side);
   workload.shape = text + " x " + text + " x " + text;
   workload.work = 2.0 * side * side * side;
-  workload.inputs = {a, b};
-  workload.error = [a, b, side](std::span<const float> result) {
-    return sampledError(a.values, b.values, side, result);
+  workload.inputs = *factors;
+  workload.error = [factors, side](std::span<const float> result) {
+    return sampledError((*factors)[0].values, (*factors)[1].values, side, result);
   };
   workload.tolerance = halves ? 1e-3 : 1e-5; // the result is rounded to f16, too
   workload.referenceName = "cuBLAS";
-  workload.reference = [a, b](Gpu &gpu) { return makeCublas(gpu, a, b); };
+  workload.reference = [factors](Gpu &gpu) {
+    return makeCublas(gpu, (*factors)[0], (*factors)[1]);
+  };
   return workload;
 }
 
