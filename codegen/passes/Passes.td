@@ -45,17 +45,18 @@ def BindBuffers : Pass<"bind-buffers", "::mlir::ModuleOp"> {
 }
 
 def CenterZeroPoints : Pass<"center-zero-points", "::mlir::func::FuncOp"> {
-  let summary = "take constant zero points out of sums of products of bytes";
+  let summary = "take zero points out of sums of products of bytes";
   let description = [{
-    For devices that multiply four bytes of two words at once, as signed ones. A factor whose zero point is a
-    constant, by a factor that is a constant, gets the zero point with which it is a signed byte: 128 if it is
+    For devices that multiply four bytes of two words at once, as signed ones. A factor with a zero point,
+    by a factor that is a constant, gets the zero point with which it is a signed byte: 128 if it is
     unsigned, else 0. What that changes is the same for all steps and is added to the result:
     sum (a - z) b = sum (a - m) b + (m - z) sum b. A padding with the zero point is right as it is. Where a sum
     has no four steps, nothing is changed.
 
     Before: `%s = sum over k of (extui %a[m, k] - 120) * extsi %b[k, n]`.
     After: `%s = sum over k of (extui %a[m, k] - 128) * extsi %b[k, n]; %r = %s[m, n] + %c[n]`, where `%c` is
-    the constant 8 * sum over k of `%b[k, n]`.
+    the constant 8 * sum over k of `%b[k, n]`. A zero point `%z` that a run decides: `+ (128 - extui %z) * %c[n]`,
+    where `%c` is the sum.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -85,6 +85,26 @@ std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
   return addend;
 }
 
+/// The map of an operand that depends on no step, over the result's elements.
+std::optional<AffineMap> overResult(linalg::GenericOp op, OpOperand *operand) {
+  const AffineMap outputMap = op.getIndexingMapsArray().back();
+  llvm::SmallVector<AffineExpr> exprs;
+  for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults()) {
+    if (isa<AffineDimExpr>(expr))
+      expr = getAffineDimExpr(*outputMap.getResultPosition(expr), op.getContext());
+    else if (!isa<AffineConstantExpr>(expr))
+      return std::nullopt;
+    exprs.push_back(expr);
+  }
+  return AffineMap::get(outputMap.getNumResults(), 0, exprs, op.getContext());
+}
+
+Value extended(OpBuilder &builder, Location loc, Value byte, bool isSigned) {
+  const Type i32 = builder.getI32Type();
+  return isSigned ? builder.create<arith::ExtSIOp>(loc, i32, byte).getResult()
+                  : builder.create<arith::ExtUIOp>(loc, i32, byte).getResult();
+}
+
 struct CenterZeroPointsPass : impl::CenterZeroPointsBase<CenterZeroPointsPass> {
   void runOnOperation() override {
     getOperation().walk([](linalg::GenericOp op) {
@@ -101,15 +121,17 @@ struct CenterZeroPointsPass : impl::CenterZeroPointsBase<CenterZeroPointsPass> {
   static bool center(linalg::GenericOp op, const ByteFactor &factor, const ByteFactor &constant,
                      bool swapped) {
     const int64_t middle = factor.isSigned ? 0 : 128;
-    if (factor.zeros || factor.zeroPoint == middle)
+    if (!factor.zeros && factor.zeroPoint == middle)
       return false;
     const auto integers = integersOf(constant);
     auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
     auto empty = fill ? fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>() : tensor::EmptyOp();
     if (!integers || !empty)
       return false;
-    const auto addend = sumsOf(op, constant.operand, *integers, middle - factor.zeroPoint);
-    if (!addend)
+    const auto addend =
+        sumsOf(op, constant.operand, *integers, factor.zeros ? 1 : middle - factor.zeroPoint);
+    const auto zerosMap = factor.zeros ? overResult(op, factor.zeros) : std::optional(AffineMap());
+    if (!addend || !zerosMap)
       return false;
 
     OpBuilder builder(op);
@@ -119,6 +141,7 @@ struct CenterZeroPointsPass : impl::CenterZeroPointsBase<CenterZeroPointsPass> {
     const AffineMap outputMap = op.getIndexingMapsArray().back();
     ByteFactor centered = factor;
     centered.zeroPoint = middle;
+    centered.zeros = nullptr;
     const ByteFactor *sides[] = {swapped ? &constant : &centered, swapped ? &centered : &constant};
     auto sum = builder.create<linalg::GenericOp>(
         loc, type, ValueRange{sides[0]->operand->get(), sides[1]->operand->get()},
@@ -128,9 +151,7 @@ struct CenterZeroPointsPass : impl::CenterZeroPointsBase<CenterZeroPointsPass> {
         op.getIteratorTypesArray(), [&](OpBuilder &body, Location at, ValueRange arguments) {
           Value values[2];
           for (unsigned i : {0u, 1u}) {
-            values[i] = sides[i]->isSigned
-                            ? body.create<arith::ExtSIOp>(at, i32, arguments[i]).getResult()
-                            : body.create<arith::ExtUIOp>(at, i32, arguments[i]).getResult();
+            values[i] = extended(body, at, arguments[i], sides[i]->isSigned);
             if (sides[i]->zeroPoint != 0)
               values[i] = body.create<arith::SubIOp>(
                   at, values[i], body.create<arith::ConstantIntOp>(at, sides[i]->zeroPoint, 32));
@@ -148,13 +169,26 @@ struct CenterZeroPointsPass : impl::CenterZeroPointsBase<CenterZeroPointsPass> {
       exprs.push_back(builder.getAffineDimExpr(dim));
     const AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
     llvm::SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
+    llvm::SmallVector<Value> operands{sum.getResult(0), sums};
+    llvm::SmallVector<AffineMap> maps{
+        identity, AffineMap::get(type.getRank(), 0, exprs, builder.getContext())};
+    if (factor.zeros) {
+      operands.push_back(factor.zeros->get());
+      maps.push_back(*zerosMap);
+    }
+    maps.push_back(identity);
     auto added = builder.create<linalg::GenericOp>(
-        loc, type, ValueRange{sum.getResult(0), sums}, ValueRange{empty.getResult()},
-        llvm::ArrayRef<AffineMap>{
-            identity, AffineMap::get(type.getRank(), 0, exprs, builder.getContext()), identity},
-        parallel, [](OpBuilder &body, Location at, ValueRange arguments) {
+        loc, type, operands, ValueRange{empty.getResult()}, maps, parallel,
+        [&](OpBuilder &body, Location at, ValueRange arguments) {
+          Value term = arguments[1];
+          if (factor.zeros) {
+            const Value zero = extended(body, at, arguments[2], factor.zerosSigned);
+            const Value shift = body.create<arith::SubIOp>(
+                at, body.create<arith::ConstantIntOp>(at, middle, 32), zero);
+            term = body.create<arith::MulIOp>(at, term, shift);
+          }
           body.create<linalg::YieldOp>(
-              at, body.create<arith::AddIOp>(at, arguments[0], arguments[1]).getResult());
+              at, body.create<arith::AddIOp>(at, arguments[0], term).getResult());
         });
     if (Attribute name = op->getDiscardableAttr("gantry.tensor"))
       added->setDiscardableAttr("gantry.tensor", name);

@@ -17,7 +17,8 @@ MODEL = """#a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #s = affine_map<(m, n, k) -> ()>
 #c = affine_map<(m, n, k) -> (m, n)>
-func.func @main(%a: tensor<{m}x{k}xi8>, %b: tensor<{k}x{n}xi8>, %z: tensor<i8>) -> tensor<{m}x{n}xi32> {{
+func.func @main({input}%b: tensor<{k}x{n}xi8>, %z: tensor<i8>) -> tensor<{m}x{n}xi32> {{
+  {constant}
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : tensor<{m}x{n}xi32>
   %init = linalg.fill ins(%zero : i32) outs(%e : tensor<{m}x{n}xi32>) -> tensor<{m}x{n}xi32>
@@ -65,44 +66,51 @@ def main():
     def byte(signed):
         return pick.choice(EXTREMES[signed]) if pick.random() < 0.5 else pick.randrange(256) - 128 * signed
 
+    def wrapped(values):
+        return [(value + 128) % 256 - 128 for value in values]
+
     def needs(profile):
         """What the variants of the only kernel need, the baseline's first."""
         test.call("compile", test.folder / "product.mlir", "-p", profile, "-o", artifact)
         kernel = json.loads(test.call("inspect", artifact, "--json"))["kernels"][0]
         return [variant["capabilities"] for variant in sorted(kernel["variants"], key=lambda v: v["grid"])]
 
-    def product(m, k, n, a_signed, b_signed, a_zero):
-        (test.folder / "product.mlir").write_text(MODEL.format(m=m, k=k, n=n, az=a_zero, ax=EXTENSION[a_signed],
-                                                               bx=EXTENSION[b_signed]))
+    def product(m, k, n, a_signed, b_signed, a_zero, constant):
+        a = [byte(a_signed) for _ in range(m * k)]
+        dense = [wrapped(a[i * k:(i + 1) * k]) for i in range(m)]
+        (test.folder / "product.mlir").write_text(MODEL.format(
+            m=m, k=k, n=n, az=a_zero, ax=EXTENSION[a_signed], bx=EXTENSION[b_signed],
+            input="" if constant else f"%a: tensor<{m}x{k}xi8>, ",
+            constant=f"%a = arith.constant dense<{dense}> : tensor<{m}x{k}xi8>" if constant else ""))
         if any(NEEDS in variant for variant in needs("vulkan:generic")):
             raise support.Failure("the generic profile has kernels with dot products")
         variants = needs("vulkan:dot-products")
         if NEEDS in variants[0] or any(NEEDS in v for v in variants) != (k % 4 == 0):
             raise support.Failure(f"sums of {k}: the variants need {variants}")
-        a = [byte(a_signed) for _ in range(m * k)]
         b = [byte(b_signed) for _ in range(k * n)]
         zero = byte(b_signed)
         expected = [sum((a[i * k + l] - a_zero) * (b[l * n + j] - zero) for l in range(k))
                     for i in range(m) for j in range(n)]
-
-        def wrapped(values):
-            return [(value + 128) % 256 - 128 for value in values]
         folder = test.folder
         write_npy(folder / "a.npy", "b", (m, k), wrapped(a))
         write_npy(folder / "b.npy", "b", (k, n), wrapped(b))
         write_npy(folder / "z.npy", "b", (), wrapped([zero]))
         write_npy(folder / "r.npy", "i", (m, n), expected)
         for binding in ("storage-buffer", "address"):
-            test.call("run", artifact, "-i", folder / "a.npy", "-i", folder / "b.npy", "-i", folder / "z.npy",
-                      "--expect", folder / "r.npy", "--binding", binding, environment={"GANTRY_VALIDATION": "1"})
+            inputs = [word for name in ("b", "z") for word in ("-i", folder / f"{name}.npy")]
+            if not constant:
+                inputs = ["-i", folder / "a.npy"] + inputs
+            test.call("run", artifact, *inputs, "--expect", folder / "r.npy", "--binding", binding,
+                      environment={"GANTRY_VALIDATION": "1"})
         return f"{len(variants)} variants"
 
     for m, k, n in SIZES:
         for a_signed in (True, False):
             b_signed = pick.random() < 0.5
             a_zero = pick.choice(EXTREMES[a_signed])
-            test.check(f"{m}x{k}x{n}, {EXTENSION[a_signed]} - {a_zero} by {EXTENSION[b_signed]}", product, m, k, n,
-                       a_signed, b_signed, a_zero)
+            constant = pick.random() < 0.5
+            test.check(f"{m}x{k}x{n}, {'constant ' if constant else ''}{EXTENSION[a_signed]} - {a_zero} by "
+                       f"{EXTENSION[b_signed]}", product, m, k, n, a_signed, b_signed, a_zero, constant)
     test.finish()
 
 

@@ -98,3 +98,43 @@ func.func @inputs(%x: tensor<2x4xi8>, %w: tensor<4x3xi8>) -> tensor<2x3xi32> {
   } -> tensor<2x3xi32>
   return %r : tensor<2x3xi32>
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#z = affine_map<(m, n, k) -> (m)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// A zero point for each row that a run decides: the sums of the columns, times what it is below 128.
+// CHECK: #[[$ROW:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func @rows
+// CHECK-SAME: (%{{.*}}: tensor<2x4xi8>, %[[Z:.*]]: tensor<2xi8>)
+// CHECK: %[[SUM:.*]] = linalg.generic
+// CHECK: %[[SUMS:.*]] = arith.constant dense<[10, 1, -2]> : tensor<3xi32>
+// CHECK: linalg.generic {{.*}}#[[$ROW]]
+// CHECK-SAME: ins(%[[SUM]], %[[SUMS]], %[[Z]] : tensor<2x3xi32>, tensor<3xi32>, tensor<2xi8>)
+// CHECK: ^bb0(%[[S:.*]]: i32, %[[C:.*]]: i32, %[[ZERO:.*]]: i8, %{{.*}}: i32):
+// CHECK: %[[WIDE:.*]] = arith.extui %[[ZERO]] : i8 to i32
+// CHECK: %[[MIDDLE:.*]] = arith.constant 128 : i32
+// CHECK: %[[SHIFT:.*]] = arith.subi %[[MIDDLE]], %[[WIDE]] : i32
+// CHECK: %[[TERM:.*]] = arith.muli %[[C]], %[[SHIFT]] : i32
+// CHECK: arith.addi %[[S]], %[[TERM]] : i32
+func.func @rows(%x: tensor<2x4xi8>, %z: tensor<2xi8>) -> tensor<2x3xi32> {
+  %w = arith.constant dense<[[1, 0, -128], [2, 0, 127], [3, 0, 0], [4, 1, -1]]> : tensor<4x3xi8>
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<2x3xi32>
+  %init = linalg.fill ins(%zero : i32) outs(%e : tensor<2x3xi32>) -> tensor<2x3xi32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #z, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w, %z : tensor<2x4xi8>, tensor<4x3xi8>, tensor<2xi8>) outs(%init : tensor<2x3xi32>) {
+  ^bb0(%p: i8, %q: i8, %s: i8, %acc: i32):
+    %0 = arith.extui %p : i8 to i32
+    %1 = arith.extui %s : i8 to i32
+    %2 = arith.subi %0, %1 : i32
+    %3 = arith.extsi %q : i8 to i32
+    %4 = arith.muli %2, %3 : i32
+    %5 = arith.addi %acc, %4 : i32
+    linalg.yield %5 : i32
+  } -> tensor<2x3xi32>
+  return %r : tensor<2x3xi32>
+}
