@@ -8,8 +8,8 @@
 // keeps more of what is empty, up to kQuickSlack times the peak of live bytes and in the end all
 // that it ever reserved; it takes larger slabs; and it lets a large buffer have a dedicated slab
 // that fits less well. And a heap that is nearly empty after it was full ("ebb") will be filled
-// again: until live bytes rise above that former peak it is as quick as can be, and keeps half as
-// much again as it had reserved. A steady loop thereby ends without driver calls. Heap::trim and
+// again: until live bytes rise above that former peak it is as quick as can be, and keeps up to
+// twice what it had reserved. A steady loop thereby ends without driver calls. Heap::trim and
 // Heap::compact forget what was learned: who calls them wants it tight.
 //
 // The bounds were chosen on the recorded traces (benchmarks/heap): peak reserved / peak live and
@@ -51,7 +51,7 @@ public:
     repeats_ = peakLive <= former;
     if (repeats_ && former != keptSince_) {
       keptSince_ = former;
-      keptBytes_ = peakReserved + peakReserved / 2;
+      keptBytes_ = 2 * peakReserved;
     }
   }
 

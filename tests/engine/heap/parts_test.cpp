@@ -72,12 +72,12 @@ TEST(Retention, IsQuickWhereTheHeapWasFullBefore) {
   retention.noteLive(150 * kMiB, 1000 * kMiB);
   EXPECT_EQ(target(live, 1600 * kMiB), tight) << "no ebb";
   retention.noteLive(100 * kMiB, 1000 * kMiB);
-  EXPECT_EQ(target(live, 1600 * kMiB), 2400 * kMiB);
-  EXPECT_EQ(target(live, 1900 * kMiB), 2400 * kMiB) << "of what was reserved at first";
+  EXPECT_EQ(target(live, 1600 * kMiB), 3200 * kMiB);
+  EXPECT_EQ(target(live, 1900 * kMiB), 3200 * kMiB) << "of what was reserved at first";
   EXPECT_GT(retention.slabBytes(true, live), slab);
   EXPECT_LT(target(live + kMiB, 1600 * kMiB), tight + 2 * kMiB) << "more than before";
   EXPECT_EQ(retention.slabBytes(true, live), slab);
-  EXPECT_EQ(target(live, 1600 * kMiB), 2400 * kMiB);
+  EXPECT_EQ(target(live, 1600 * kMiB), 3200 * kMiB);
   retention.forget();
   EXPECT_EQ(target(live, 1600 * kMiB), tight);
 }
