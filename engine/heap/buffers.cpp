@@ -42,23 +42,20 @@ HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
       request.spillable) [[unlikely]]
     return heap.allocateOther(request, buffer);
   ThreadCache &cache = *currentCache.cache;
-  ThreadCache::KindCache &kind = cache.kinds[number];
-  uint32_t &head = cache.bins[number][bin];
-  const uint32_t index = head;
+  ThreadCache::KindCache &kind = *std::launder(&cache.kinds[number]);
+  const uint32_t index = kind.bins[bin];
   if (index == kNone) [[unlikely]]
     return heap.allocateMissed(request, buffer);
-  Slot &slot = heap.slots[index];
-  head = slot.next();
-  kind.counters.cache(-bytesOfMagazineBin(bin));
+  Slot &slot = *std::launder(&heap.slots[index]);
+  kind.pop(bin, slot);
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
   slot.info.store(request.sizeBytes | kind.plainInfo, std::memory_order_relaxed);
   const uint64_t state = slot.state.load(std::memory_order_relaxed);
-  const uint64_t handle = state | heap.tagBits | index;
-  buffer->bits = handle;
+  buffer->bits = state | heap.tagBits | index;
   slot.state.store(state | cache.ownBits, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
   if (heap.attention.load(std::memory_order_relaxed) != cache.flushed) [[unlikely]]
-    return heap.tellLate(index, {handle});
+    return heap.tellLate(index, *buffer);
   return HeapCode::kOk;
 }
 
@@ -69,15 +66,13 @@ HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buf
     return allocateSlowly(request, buffer);
   ThreadCache &cache = *currentCache.cache;
   const auto number = static_cast<uint32_t>(request.kind);
-  ThreadCache::KindCache &kind = cache.kinds[number];
+  ThreadCache::KindCache &kind = *std::launder(&cache.kinds[number]);
   const uint64_t bin = magazineBinOf(request.sizeBytes);
-  uint32_t &head = cache.bins[number][bin];
-  const uint32_t index = head;
+  const uint32_t index = kind.bins[bin];
   if (index == kNone)
     return request.name.index == 0 ? allocateMissed(request, buffer)
                                    : allocateSlowly(request, buffer);
-  head = slots[index].next();
-  kind.counters.cache(-bytesOfMagazineBin(bin));
+  kind.pop(bin, slots[index]);
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
   *buffer = comeAlive(cache, index, request, request.sizeBytes | kind.plainInfo);
   return HeapCode::kOk;
@@ -92,43 +87,47 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
       [[unlikely]]
     return allocateSlowly(request, buffer);
   const auto number = static_cast<uint32_t>(request.kind);
-  ThreadCache::KindCache &kind = cache.kinds[number];
-  auto &bins = cache.bins[number];
+  ThreadCache::KindCache &kind = *std::launder(&cache.kinds[number]);
   const uint64_t bin = magazineBinOf(request.sizeBytes);
   const uint64_t spare = std::min((bin + 1) / kSpareShare, SlotInfo::kMostSpare);
-  uint64_t info = request.sizeBytes | kind.plainInfo;
-  uint32_t index = kNone;
-  uint64_t larger = bin;
   for (uint64_t bits = kind.filledFrom(bin) & ((uint64_t{2} << spare) - 2); bits != 0;
        bits &= bits - 1) {
-    larger = bin + static_cast<uint64_t>(std::countr_zero(bits));
-    if ((index = bins[larger]) != kNone)
-      break;
+    const auto more = static_cast<uint64_t>(std::countr_zero(bits));
+    const uint64_t larger = bin + more;
+    if (const uint32_t index = kind.bins[larger]; index != kNone) {
+      kind.pop(larger, slots[index]);
+      kind.counters.add(static_cast<int64_t>(request.sizeBytes));
+      return comeAliveSmall(cache, index,
+                            request.sizeBytes | kind.plainInfo | SlotInfo::spareBits(more), buffer);
+    }
     kind.filled[larger / 64] &= ~(uint64_t{1} << larger % 64);
   }
-  if (index != kNone) {
-    bins[larger] = slots[index].next();
-    kind.counters.cache(-bytesOfMagazineBin(larger));
-    info |= SlotInfo::spareBits(larger - bin);
-  } else {
-    Pool &pool = *kind.small;
-    {
-      const Locked locked(pool.lock);
-      const uint32_t block = pool.tlsf.allocate(request.sizeBytes, 1, kNone, pool.draining);
-      if (block != kNone) [[likely]] {
-        index = ownSlot(pool, block);
-        if (index != kNone) [[likely]]
-          giveRange(pool, index, block);
-        else
-          pool.tlsf.free(block);
-      }
-    }
-    if (index == kNone) [[unlikely]]
-      return allocateSlowly(request, buffer);
-  }
+  const uint32_t index = takeFromPool(*kind.small, request.sizeBytes);
+  if (index == kNone) [[unlikely]]
+    return allocateSlowly(request, buffer);
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
   if (kind.counters.highBytes.load(std::memory_order_relaxed) >= kPublishBytes) [[unlikely]]
     publish(cache, number);
+  return comeAliveSmall(cache, index, request.sizeBytes | kind.plainInfo, buffer);
+}
+
+// A block with its own slot, filled but for its info and state; kNone: the longer way finds why.
+uint32_t HeapImpl::takeFromPool(Pool &pool, uint64_t sizeBytes) {
+  const Locked locked(pool.lock);
+  const uint32_t block = pool.tlsf.allocate(sizeBytes, 1, kNone, pool.draining);
+  if (block == kNone) [[unlikely]]
+    return kNone;
+  const uint32_t index = ownSlot(pool, block);
+  if (index != kNone) [[likely]]
+    giveRange(pool, index, block);
+  else
+    pool.tlsf.free(block);
+  return index;
+}
+
+// A free slot's state is its generation alone.
+HeapCode HeapImpl::comeAliveSmall(const ThreadCache &cache, uint32_t index, uint64_t info,
+                                  BufferHandle *buffer) {
   Slot &slot = slots[index];
   slot.info.store(info, std::memory_order_relaxed);
   const uint64_t state = slot.state.load(std::memory_order_relaxed);
@@ -174,6 +173,7 @@ void HeapImpl::noteAllocated(uint32_t index, BufferHandle handle, bool tell) {
     note(HeapEvent::Type::kAllocate, index, info, handle);
 }
 
+// Not inlined, so that the ways that end with it need to save no registers.
 // The observer came between the look whether there is one and the slot's coming alive.
 HeapCode HeapImpl::tellLate(uint32_t index, BufferHandle handle) {
   if (isObserved())
@@ -251,8 +251,7 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
   slots.range(index).block = found.block;
   ThreadCounters &counters = cache.kinds[info.kind].counters;
   KindTotals &all = totals[info.kind];
-  all.retention.noteLive(all.liveBytes.load(std::memory_order_relaxed) +
-                             counters.liveBytes.load(std::memory_order_relaxed),
+  all.retention.noteLive(all.liveBytes.load(std::memory_order_relaxed) + counters.live(),
                          all.peakLiveBytes.load(std::memory_order_relaxed));
   counters.add(static_cast<int64_t>(request.sizeBytes));
   if (counters.highBytes.load(std::memory_order_relaxed) >= kPublishBytes)
@@ -265,9 +264,9 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
 HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after) {
   HeapImpl &heap = HeapImpl::of(*this);
   const auto index = static_cast<uint32_t>(buffer.bits ^ heap.tagBits); // tag and slot in one
-  if (index >= heap.slots.capacity()) [[unlikely]]
+  if (!heap.slots.has(index)) [[unlikely]]
     return HeapCode::kForeignHandle;
-  Slot &slot = heap.slots[index];
+  Slot &slot = *std::launder(&heap.slots[index]);
   const uint64_t word = slot.info.load(std::memory_order_relaxed);
   if (!after.empty() || currentCache.heapId != heap.id || !SlotInfo::isPlainAndSmall(word))
       [[unlikely]]
@@ -289,16 +288,13 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
     return heap.releaseNoted(index, buffer);
   const uint64_t granules = SlotInfo::granulesOf(word);
   const uint32_t number = SlotInfo::kindOf(word);
-  ThreadCache::KindCache &kind = cache.kinds[number];
+  ThreadCache::KindCache &kind = *std::launder(&cache.kinds[number]);
   const int64_t cached = kind.counters.cached() + static_cast<int64_t>(granules << kGranuleLog2);
   if (cached > kind.limitBytes)
     return heap.leave(cache, index);
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   ThreadCounters::set(kind.counters.cachedBytes, cached);
-  uint32_t &head = cache.bins[number][granules - 1];
-  kind.noteFilled(granules - 1);
-  slot.setNext(head);
-  head = index;
+  kind.push(granules - 1, slot, index);
   return HeapCode::kOk;
 }
 
@@ -331,7 +327,7 @@ HeapCode HeapImpl::releaseNoted(uint32_t index, BufferHandle buffer) {
   const uint64_t granules = SlotInfo::granulesOf(word);
   const auto bytes = static_cast<int64_t>(granules << kGranuleLog2);
   const uint32_t number = SlotInfo::kindOf(word);
-  ThreadCache::KindCache &kind = cache.kinds[number];
+  ThreadCache::KindCache &kind = *std::launder(&cache.kinds[number]);
   const bool full = kind.counters.cached() + bytes > kind.limitBytes;
   if (cache.flushed != lastFlush() || (full && keepsNothing()) ||
       isRetired(slot.state.load(std::memory_order_relaxed)))
@@ -342,10 +338,7 @@ HeapCode HeapImpl::releaseNoted(uint32_t index, BufferHandle buffer) {
     return leave(cache, index);
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   kind.counters.cache(bytes);
-  uint32_t &head = cache.bins[number][granules - 1];
-  kind.noteFilled(granules - 1);
-  slot.setNext(head);
-  head = index;
+  kind.push(granules - 1, slot, index);
   return HeapCode::kOk;
 }
 

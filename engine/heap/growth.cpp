@@ -48,7 +48,7 @@ bool HeapImpl::isAtRest(Pool &pool) const {
   const Locked locked(cachesLock);
   for (const ThreadCache *cache = caches; cache != nullptr; cache = cache->next)
     if (cache->owned && cache->index % kShards == pool.index % kShards)
-      work += cache->kinds[pool.kind].counters.liveBytes.load(std::memory_order_relaxed);
+      work += cache->kinds[pool.kind].counters.live();
   if (work != pool.seenWork)
     pool.seenNs = now;
   pool.seenWork = work;

@@ -140,6 +140,9 @@ struct HeapImpl final : Heap {
   // buffers.cpp, and heap.cpp for what is behind pins
   HeapCode allocateOther(const BufferRequest &request, BufferHandle *buffer);
   HeapCode allocateMissed(const BufferRequest &request, BufferHandle *buffer);
+  uint32_t takeFromPool(Pool &pool, uint64_t sizeBytes);
+  HeapCode comeAliveSmall(const ThreadCache &cache, uint32_t index, uint64_t info,
+                          BufferHandle *buffer);
   HeapCode allocateSlowly(const BufferRequest &request, BufferHandle *buffer);
   HeapCode releaseLarge(BufferHandle buffer, std::span<const TimelinePoint> after);
   HeapCode releaseNoted(uint32_t index, BufferHandle buffer);
@@ -156,7 +159,7 @@ struct HeapImpl final : Heap {
   HeapCode waitForMove(uint32_t index);
   uint64_t pinsAtRest(uint32_t index) const;
   void noteAllocated(uint32_t index, BufferHandle handle, bool tell);
-  HeapCode tellLate(uint32_t index, BufferHandle handle);
+  [[gnu::noinline]] HeapCode tellLate(uint32_t index, BufferHandle handle);
   BufferHandle comeAlive(const ThreadCache &cache, uint32_t index, const BufferRequest &request,
                          uint64_t info);
   void note(HeapEvent::Type type, uint32_t index, const SlotInfo &info, BufferHandle handle);

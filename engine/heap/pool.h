@@ -43,7 +43,7 @@ struct alignas(64) Pool {
   int64_t seenNs = 0; // since when
 
   uint64_t placeOfBlock(uint32_t block) const {
-    return placeOf(slabOfRegion[tlsf.regionOf(block)], tlsf.offsetOf(block));
+    return placeOf(slabOfRegion[tlsf.regionOf(block)], 0) | tlsf.granuleOf(block);
   }
 };
 

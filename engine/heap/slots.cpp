@@ -27,7 +27,6 @@ SlotInfo SlotInfo::of(uint64_t word) {
           (word & kNamed) != 0};
 }
 
-SlotRange &SlotTable::range(uint32_t slot) const { return chunk(slot).ranges[slot % kChunkSlots]; }
 SlotTail &SlotTable::tail(uint32_t slot) const { return chunk(slot).tails[slot % kChunkSlots]; }
 
 // Under slotLock: slots that were never used, for the blocks of the pool from that one on, or,

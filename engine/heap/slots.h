@@ -128,11 +128,12 @@ public:
   explicit SlotTable(const HostAllocator &host) : chunks_(host) {}
   /// The slots that exist: numbers below it.
   uint32_t capacity() const { return chunks_.capacity() << kChunkLog2; }
+  bool has(uint32_t slot) const { return slot >> kChunkLog2 < chunks_.capacity(); }
   [[nodiscard]] bool grow() { return chunks_.grow(); }
   SlotChunk &chunk(uint32_t slot) const { return chunks_[slot >> kChunkLog2]; }
   Slot &operator[](uint32_t slot) const { return chunk(slot).slots[slot % kChunkSlots]; }
-  SlotRange &range(uint32_t slot) const; // these are for what is not hot
-  SlotTail &tail(uint32_t slot) const;
+  SlotRange &range(uint32_t slot) const { return chunk(slot).ranges[slot % kChunkSlots]; }
+  SlotTail &tail(uint32_t slot) const; // for what is not hot
 
 private:
   SegmentedArray<SlotChunk, 0> chunks_;
@@ -174,7 +175,7 @@ inline uint64_t stateOf(uint32_t generation, uint32_t references, uint8_t owner 
 inline BufferHandle handleOf(uint32_t generation, uint8_t tag, uint32_t slot) {
   return {(uint64_t{generation} << 32) | (uint64_t{tag} << kIndexBits) | slot};
 }
-inline bool isRetired(uint64_t state) { return generationOf(state) >= kRetired; }
+inline bool isRetired(uint64_t state) { return state >= uint64_t{kRetired} << 32; }
 
 inline uint32_t slotOf(BufferHandle handle) {
   return static_cast<uint32_t>(handle.bits) & ((1U << kIndexBits) - 1);

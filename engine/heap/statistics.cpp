@@ -158,7 +158,7 @@ void Heap::statistics(HeapStatistics *statistics) const {
       const Locked lockedCaches(heap.cachesLock);
       for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next) {
         const ThreadCounters &mine = cache->kinds[kind].counters;
-        live += mine.liveBytes.load(std::memory_order_relaxed);
+        live += mine.live();
         high += mine.highBytes.load(std::memory_order_relaxed);
         buffers += mine.liveBuffers.load(std::memory_order_relaxed);
       }
@@ -349,7 +349,7 @@ const char *Heap::validate() const {
   uint64_t cached[kMemoryKinds] = {};
   for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
     for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
-      for (const uint32_t bin : cache->bins[kind])
+      for (const uint32_t bin : cache->kinds[kind].bins)
         for (uint32_t i = bin; i != kNone; i = heap.slots[i].next())
           cached[kind] +=
               heap.poolAt(heap.slots.range(i).place.load()).tlsf.sizeOf(heap.slots.range(i).block);

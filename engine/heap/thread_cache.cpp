@@ -63,7 +63,7 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
     ThreadCache::KindCache &kind = cache->kinds[i];
     kind.plainInfo = SlotInfo::pack(0, 0, static_cast<uint8_t>(i), kGranuleLog2, false);
     kind.small = &heap.poolFor(static_cast<MemoryKind>(i), 1, cache->index);
-    cache->bins[i].fill(kNone);
+    kind.bins.fill(kNone);
     kind.limitBytes = static_cast<int64_t>(heap.options.magazineBytes);
   }
   cache->leaving.fill({kNone, kNone, nullptr, 0});
@@ -202,10 +202,10 @@ void HeapImpl::leaveAll(ThreadCache &cache) {
 void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
   ThreadCounters &mine = cache.kinds[kind].counters;
   KindTotals &all = totals[kind];
-  const int64_t live = mine.liveBytes.load(std::memory_order_relaxed);
+  const int64_t live = mine.live();
   const int64_t high = mine.highBytes.load(std::memory_order_relaxed);
-  ThreadCounters::set(mine.liveBytes, 0);
   ThreadCounters::set(mine.highBytes, 0);
+  ThreadCounters::set(mine.belowBytes, 0);
   const int64_t before = all.liveBytes.fetch_add(live, std::memory_order_relaxed);
   int64_t peak = all.peakLiveBytes.load(std::memory_order_relaxed);
   all.retention.noteLive(before + live, peak);
@@ -235,14 +235,13 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
 
 // A thread that has released much says so, or the peak of all would seem higher.
 void HeapImpl::publishReleased(ThreadCache &cache, uint32_t kind) {
-  if (cache.kinds[kind].counters.liveBytes.load(std::memory_order_relaxed) <= -kLatestPublishBytes)
-      [[unlikely]]
+  if (cache.kinds[kind].counters.live() <= -kLatestPublishBytes) [[unlikely]]
     publish(cache, kind);
 }
 
 // Gives the ranges of one size back to their pools; false where there is none.
 bool HeapImpl::flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin) {
-  uint32_t &head = cache.bins[kind][bin];
+  uint32_t &head = cache.kinds[kind].bins[bin];
   int64_t flushed = 0;
   for (; head != kNone; ++flushed) {
     const uint32_t index = head;

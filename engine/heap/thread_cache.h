@@ -30,24 +30,29 @@ inline constexpr uint32_t kLeaving = 2 * kLeavingBatch;
 
 /// Changes since the last publication; written by the thread, read by statistics.
 struct ThreadCounters {
-  std::atomic<int64_t> liveBytes;
-  std::atomic<int64_t> highBytes; // largest value of liveBytes since then
+  std::atomic<int64_t> highBytes;  // of live bytes the most since then
+  std::atomic<int64_t> belowBytes; // how many less they are now
   std::atomic<int64_t> liveBuffers;
   std::atomic<int64_t> cachedBytes; // in magazines and leaving them; not a change but the sum
 
   static void set(std::atomic<int64_t> &value, int64_t to) {
     value.store(to, std::memory_order_relaxed);
   }
+  int64_t live() const {
+    return highBytes.load(std::memory_order_relaxed) - belowBytes.load(std::memory_order_relaxed);
+  }
   /// One buffer more, one less.
   void add(int64_t bytes) {
-    const int64_t live = liveBytes.load(std::memory_order_relaxed) + bytes;
-    set(liveBytes, live);
-    if (live > highBytes.load(std::memory_order_relaxed))
-      set(highBytes, live);
+    int64_t below = belowBytes.load(std::memory_order_relaxed) - bytes;
+    if (below < 0) {
+      set(highBytes, highBytes.load(std::memory_order_relaxed) - below);
+      below = 0;
+    }
+    set(belowBytes, below);
     set(liveBuffers, liveBuffers.load(std::memory_order_relaxed) + 1);
   }
   void remove(int64_t bytes) {
-    set(liveBytes, liveBytes.load(std::memory_order_relaxed) - bytes);
+    set(belowBytes, belowBytes.load(std::memory_order_relaxed) + bytes);
     set(liveBuffers, liveBuffers.load(std::memory_order_relaxed) - 1);
   }
   int64_t cached() const { return cachedBytes.load(std::memory_order_relaxed); }
@@ -70,8 +75,20 @@ struct alignas(64) ThreadCache {
     Pool *small;        // from which small buffers come
     /// By bin: those in which there may be something, and a word that stays 0.
     std::array<uint64_t, kMagazineGranules / 64 + 1> filled;
+    /// By size in granules, less one: the first of a list of slots, each with its range.
+    std::array<uint32_t, kMagazineGranules> bins;
 
-    void noteFilled(uint64_t bin) { filled[bin / 64] |= uint64_t{1} << bin % 64; }
+    /// Takes the first slot of a bin.
+    void pop(uint64_t bin, const Slot &first) {
+      bins[bin] = first.next();
+      counters.cache(-bytesOfMagazineBin(bin));
+    }
+    /// Whoever puts a slot there counts its bytes.
+    void push(uint64_t bin, Slot &slot, uint32_t index) {
+      filled[bin / 64] |= uint64_t{1} << bin % 64;
+      slot.setNext(bins[bin]);
+      bins[bin] = index;
+    }
     /// Of the 64 bins from that one on, which filled ones there are: a bit each.
     uint64_t filledFrom(uint64_t bin) const {
       return filled[bin / 64] >> bin % 64 | filled[bin / 64 + 1] << 1 << (63 - bin % 64);
@@ -90,8 +107,6 @@ struct alignas(64) ThreadCache {
   bool owned;
   ThreadCache *next;
   std::array<KindCache, kMemoryKinds> kinds;
-  /// By kind and by size in granules, less one: the first of a list of slots, each with its range.
-  std::array<std::array<uint32_t, kMagazineGranules>, kMemoryKinds> bins;
 };
 
 /// The calling thread's cache of the heap; attaches one when there is none. nullptr where the host

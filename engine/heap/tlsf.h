@@ -91,6 +91,9 @@ public:
 
   Range at(uint32_t block) const;
   uint64_t offsetOf(uint32_t block) const { return bytes(blocks_[block].offset); }
+  uint64_t granuleOf(uint32_t block) const {
+    return blocks_[block].offset;
+  } // the offset in granules
   uint64_t sizeOf(uint32_t block) const { return bytes(blocks_[block].size); }
   uint32_t regionOf(uint32_t block) const { return blocks_[block].region; }
   /// Of a taken block.
