@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 namespace gantry::heap {
 namespace {
@@ -16,6 +17,10 @@ uint8_t flagsOf(const BufferRequest &request) {
   return static_cast<uint8_t>((request.movable ? kMovable : 0) |
                               (request.spillable ? kSpillable : 0));
 }
+
+/// The same, but the compiler has its address as it is, instead of computing it anew for each
+/// member.
+template <typename T> T &settled(T &object) { return *std::launder(&object); }
 
 bool isKind(MemoryKind kind) { return static_cast<uint32_t>(kind) < kMemoryKinds; }
 
@@ -42,11 +47,11 @@ HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
       request.spillable) [[unlikely]]
     return heap.allocateOther(request, buffer);
   ThreadCache &cache = *currentCache.cache;
-  ThreadCache::KindCache &kind = *std::launder(&cache.kinds[number]);
+  ThreadCache::KindCache &kind = settled(cache.kinds[number]);
   const uint32_t index = kind.bins[bin];
   if (index == kNone) [[unlikely]]
     return heap.allocateMissed(request, buffer);
-  Slot &slot = *std::launder(&heap.slots[index]);
+  Slot &slot = settled(heap.slots[index]);
   kind.pop(bin, slot);
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
   slot.info.store(request.sizeBytes | kind.plainInfo, std::memory_order_relaxed);
@@ -66,7 +71,7 @@ HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buf
     return allocateSlowly(request, buffer);
   ThreadCache &cache = *currentCache.cache;
   const auto number = static_cast<uint32_t>(request.kind);
-  ThreadCache::KindCache &kind = *std::launder(&cache.kinds[number]);
+  ThreadCache::KindCache &kind = settled(cache.kinds[number]);
   const uint64_t bin = magazineBinOf(request.sizeBytes);
   const uint32_t index = kind.bins[bin];
   if (index == kNone)
@@ -87,7 +92,7 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
       [[unlikely]]
     return allocateSlowly(request, buffer);
   const auto number = static_cast<uint32_t>(request.kind);
-  ThreadCache::KindCache &kind = *std::launder(&cache.kinds[number]);
+  ThreadCache::KindCache &kind = settled(cache.kinds[number]);
   const uint64_t bin = magazineBinOf(request.sizeBytes);
   const uint64_t spare = std::min((bin + 1) / kSpareShare, SlotInfo::kMostSpare);
   for (uint64_t bits = kind.filledFrom(bin) & ((uint64_t{2} << spare) - 2); bits != 0;
@@ -266,7 +271,7 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
   const auto index = static_cast<uint32_t>(buffer.bits ^ heap.tagBits); // tag and slot in one
   if (!heap.slots.has(index)) [[unlikely]]
     return HeapCode::kForeignHandle;
-  Slot &slot = *std::launder(&heap.slots[index]);
+  Slot &slot = settled(heap.slots[index]);
   const uint64_t word = slot.info.load(std::memory_order_relaxed);
   if (!after.empty() || currentCache.heapId != heap.id || !SlotInfo::isPlainAndSmall(word))
       [[unlikely]]
@@ -288,7 +293,7 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
     return heap.releaseNoted(index, buffer);
   const uint64_t granules = SlotInfo::granulesOf(word);
   const uint32_t number = SlotInfo::kindOf(word);
-  ThreadCache::KindCache &kind = *std::launder(&cache.kinds[number]);
+  ThreadCache::KindCache &kind = settled(cache.kinds[number]);
   const int64_t cached = kind.counters.cached() + static_cast<int64_t>(granules << kGranuleLog2);
   if (cached > kind.limitBytes)
     return heap.leave(cache, index);
@@ -327,7 +332,7 @@ HeapCode HeapImpl::releaseNoted(uint32_t index, BufferHandle buffer) {
   const uint64_t granules = SlotInfo::granulesOf(word);
   const auto bytes = static_cast<int64_t>(granules << kGranuleLog2);
   const uint32_t number = SlotInfo::kindOf(word);
-  ThreadCache::KindCache &kind = *std::launder(&cache.kinds[number]);
+  ThreadCache::KindCache &kind = settled(cache.kinds[number]);
   const bool full = kind.counters.cached() + bytes > kind.limitBytes;
   if (cache.flushed != lastFlush() || (full && keepsNothing()) ||
       isRetired(slot.state.load(std::memory_order_relaxed)))

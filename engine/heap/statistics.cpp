@@ -359,8 +359,11 @@ const char *Heap::validate() const {
         cached[one.pool->kind] += one.pool->tlsf.sizeOf(one.block);
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
     int64_t counted = 0;
-    for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
+    for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next) {
       counted += cache->kinds[kind].counters.cached();
+      if (cache->kinds[kind].counters.belowBytes.load() < 0)
+        return "a thread's live bytes pass their peak";
+    }
     if (static_cast<uint64_t>(counted) != cached[kind])
       return "the magazines' counts are wrong";
   }
