@@ -349,10 +349,13 @@ const char *Heap::validate() const {
   uint64_t cached[kMemoryKinds] = {};
   for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
     for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
-      for (const uint32_t bin : cache->kinds[kind].bins)
-        for (uint32_t i = bin; i != kNone; i = heap.slots[i].next())
+      for (uint32_t bin = 0; bin < kMagazineGranules; ++bin)
+        for (uint32_t i = cache->kinds[kind].bins[bin]; i != kNone; i = heap.slots[i].next()) {
           cached[kind] +=
               heap.poolAt(heap.slots.range(i).place.load()).tlsf.sizeOf(heap.slots.range(i).block);
+          if (cache->kinds[kind].nextFilled(bin) != bin)
+            return "a magazine is not noted as filled";
+        }
   for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
     for (const Leaving &one : cache->leaving)
       if (one.pool != nullptr)

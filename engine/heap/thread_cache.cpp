@@ -254,6 +254,7 @@ bool HeapImpl::flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin) {
     }
     giveSlot(cache, index);
   }
+  cache.kinds[kind].noteEmpty(bin);
   cache.kinds[kind].counters.cache(-flushed * bytesOfMagazineBin(bin));
   return flushed != 0;
 }
@@ -263,7 +264,8 @@ void HeapImpl::flush(ThreadCache &cache, uint32_t kind) {
   leaveAll(cache);
   if (cache.kinds[kind].counters.cached() == 0)
     return;
-  for (uint32_t bin = 0; bin < kMagazineGranules; ++bin)
+  const ThreadCache::KindCache &own = cache.kinds[kind];
+  for (uint32_t bin = own.nextFilled(0); bin < kMagazineGranules; bin = own.nextFilled(bin))
     (void)flushBin(cache, kind, bin);
   keepWatermarks();
 }
@@ -274,8 +276,9 @@ void HeapImpl::flush(ThreadCache &cache, uint32_t kind) {
 bool HeapImpl::tryMagazines(ThreadCache &cache, Pool &pool, const BufferRequest &request,
                             uint32_t index, Found *found) {
   const auto kind = static_cast<uint32_t>(request.kind);
-  const auto own = static_cast<uint32_t>(magazineBinOf(request.sizeBytes));
-  for (uint32_t bin = own; bin < kMagazineGranules; ++bin)
+  const ThreadCache::KindCache &own = cache.kinds[kind];
+  for (auto bin = static_cast<uint32_t>(magazineBinOf(request.sizeBytes));
+       (bin = own.nextFilled(bin)) < kMagazineGranules;)
     if (flushBin(cache, kind, bin) &&
         tryPool(pool, request.sizeBytes, request.alignment, index, found)) {
       keepWatermarks();

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 
 namespace gantry::heap {
 
@@ -78,6 +79,15 @@ struct alignas(64) ThreadCache {
     /// By size in granules, less one: the first of a list of slots, each with its range.
     std::array<uint32_t, kMagazineGranules> bins;
 
+    /// The first of the bins from that one on in which there may be something; kMagazineGranules:
+    /// none.
+    uint32_t nextFilled(uint32_t bin) const {
+      for (; bin < kMagazineGranules; bin = (bin / 64 + 1) * 64)
+        if (const uint64_t bits = filled[bin / 64] >> bin % 64; bits != 0)
+          return bin + static_cast<uint32_t>(std::countr_zero(bits));
+      return kMagazineGranules;
+    }
+    void noteEmpty(uint64_t bin) { filled[bin / 64] &= ~(uint64_t{1} << bin % 64); }
     /// Takes the first slot of a bin.
     void pop(uint64_t bin, const Slot &first) {
       bins[bin] = first.next();
