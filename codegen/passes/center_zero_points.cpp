@@ -67,10 +67,15 @@ std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
   int64_t size = 1;
   for (size_t d = shape.size(); d-- > 0;) {
     auto dim = dyn_cast<AffineDimExpr>(map.getResult(d));
+    if (!dim && shape[d] != 1)
+      return std::nullopt; // only its first element is read
     if (!dim || iterators[dim.getPosition()] == utils::IteratorType::reduction)
       continue;
+    const auto position = outputMap.getResultPosition(dim);
+    if (!position)
+      return std::nullopt;
     addend.shape.insert(addend.shape.begin(), shape[d]);
-    addend.dims.insert(addend.dims.begin(), *outputMap.getResultPosition(dim));
+    addend.dims.insert(addend.dims.begin(), *position);
     strides[d] = size;
     size *= shape[d];
   }
@@ -90,8 +95,8 @@ std::optional<AffineMap> overResult(linalg::GenericOp op, OpOperand *operand) {
   const AffineMap outputMap = op.getIndexingMapsArray().back();
   llvm::SmallVector<AffineExpr> exprs;
   for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults()) {
-    if (isa<AffineDimExpr>(expr))
-      expr = getAffineDimExpr(*outputMap.getResultPosition(expr), op.getContext());
+    if (const auto position = outputMap.getResultPosition(expr))
+      expr = getAffineDimExpr(*position, op.getContext());
     else if (!isa<AffineConstantExpr>(expr))
       return std::nullopt;
     exprs.push_back(expr);

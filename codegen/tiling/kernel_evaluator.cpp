@@ -276,6 +276,10 @@ Values KernelEvaluator::evaluateConcat(Operation *op, llvm::ArrayRef<Point> poin
     }
     start = space_.add(start, extent);
   }
+  // Beyond all inputs: never stored, whatever it is.
+  const auto *inside = llvm::find_if(result, [](Value value) { return bool(value); });
+  if (builder_ && inside != result.end())
+    std::replace(result.begin(), result.end(), Value(), *inside);
   return result;
 }
 

@@ -67,8 +67,9 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
     return misfit("attentions have tiles of their own");
   GANTRY_ASSIGN_OR_RETURN(TileShape tile, parseTile(text));
   const KernelExtents extents = extentsOf(kernel);
-  if (tile.merged != ~0u &&
-      (tile.merged >= extents.result.size() || llvm::any_of(extents.result, ShapedType::isDynamic)))
+  if (tile.merged != ~0u && (tile.merged >= extents.result.size() ||
+                             llvm::any_of(extents.result, ShapedType::isDynamic) ||
+                             llvm::is_contained(extents.result, 0)))
     return misfit("dimensions from " + number(tile.merged) + " on cannot be merged");
   const llvm::SmallVector<int64_t> space = tile.spaceOf(extents.result);
   if (tile.result.size() != space.size())

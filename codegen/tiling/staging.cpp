@@ -186,6 +186,9 @@ int64_t KernelEvaluator::takePool(int64_t words) {
 void KernelEvaluator::stageOperands(linalg::GenericOp op, llvm::ArrayRef<IndexExpr> offsets,
                                     llvm::ArrayRef<Point> points,
                                     llvm::ArrayRef<LoopLevel> inside) {
+  // What is read at two places is computed at each: the boxes of the first are not the second's.
+  for (OpOperand *operand : op.getDpsInputOperands())
+    staged_.erase(operand);
   llvm::SmallVector<unsigned> reductionDims;
   op.getReductionDims(reductionDims);
   AffineMap outputMap = op.getIndexingMapsArray()[op.getNumDpsInputs()];

@@ -6,7 +6,8 @@
 For each model and limit: it compiles; every kernel's shared bytes, counted here from its SPIR-V's
 variables in workgroup memory, are within the limit and as the artifact says; and within what the
 software device has (32 KiB) the outputs are right. Over all models, at least ten different kernels use
-shared memory, and at least one has boxes that share storage.
+shared memory, and at least one has boxes that share storage. A product that its consumer reads at two places is
+computed at each, of which one may be staged and the other not.
 """
 import sys
 
@@ -14,6 +15,23 @@ from support import LIMITS_OF_DEVICES, Failure, begin_with_folders
 
 LIMITS = [1, *LIMITS_OF_DEVICES]  # KiB
 DEVICE = 32
+TWICE = """
+#here = affine_map<(i, j, k) -> (i, j, k)>
+#there = affine_map<(i, j, k) -> (j, i, k)>
+func.func @main(%a: tensor<SxSxKxf32>, %b: tensor<SxKxSxf32>) -> tensor<SxSxSxf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<SxSxSxf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<SxSxSxf32>) -> tensor<SxSxSxf32>
+  %r = linalg.batch_matmul ins(%a, %b : tensor<SxSxKxf32>, tensor<SxKxSxf32>) outs(%z : tensor<SxSxSxf32>) -> tensor<SxSxSxf32>
+  %y = linalg.generic {indexing_maps = [#here, #there, #here], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%r, %r : tensor<SxSxSxf32>, tensor<SxSxSxf32>) outs(%e : tensor<SxSxSxf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %m = arith.mulf %p, %q : f32
+    linalg.yield %m : f32
+  } -> tensor<SxSxSxf32>
+  return %y : tensor<SxSxSxf32>
+}
+"""
 
 
 def main():
@@ -39,6 +57,16 @@ def main():
             name = f"{folder.name}, {limit} KiB"
             if test.check(name, compile_for, model, limit) and limit <= DEVICE:
                 test.check(f"{name}: outputs", test.compare, inputs, outputs, "staging: shared memory, validation")
+    def read_twice(side, depth):
+        model, expected = test.folder / "twice.mlir", test.folder / f"twice_{side}.npy"
+        model.write_text(TWICE.replace("S", str(side)).replace("K", str(depth)))
+        for profile in ("vulkan:generic", "vulkan:staging"):
+            test.call("compile", model, "-p", profile, "-o", test.artifact(profile))
+            test.call("run", test.artifact(profile), "--random", 3,
+                      "--output" if profile == "vulkan:generic" else "--expect", expected)
+
+    for side, depth in ((4, 8), (40, 8), (24, 64)):
+        test.check(f"read twice: {side} x {side} x {depth}", read_twice, side, depth)
     test.check("kernels with shared memory",
                lambda: f"{len(kernels)} different" if len(kernels) >= 10 else raise_(f"only {len(kernels)}"))
     test.check("boxes that share storage", lambda: f"{overlaid}" if overlaid else raise_("none"))

@@ -138,3 +138,34 @@ func.func @rows(%x: tensor<2x4xi8>, %z: tensor<2xi8>) -> tensor<2x3xi32> {
   } -> tensor<2x3xi32>
   return %r : tensor<2x3xi32>
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n, 0)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Of the constant only the first elements are read: its sums are not what is added.
+// CHECK-LABEL: func @first
+// CHECK: linalg.generic
+// CHECK: arith.constant 5 : i32
+// CHECK: arith.subi
+// CHECK-NOT: linalg.generic
+func.func @first(%x: tensor<2x4xi8>) -> tensor<2x3xi32> {
+  %w = arith.constant dense<[[[1, 7], [2, 7], [3, 7]], [[4, 7], [5, 7], [6, 7]], [[1, 7], [2, 7], [3, 7]], [[4, 7], [5, 7], [6, 7]]]> : tensor<4x3x2xi8>
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<2x3xi32>
+  %init = linalg.fill ins(%zero : i32) outs(%e : tensor<2x3xi32>) -> tensor<2x3xi32>
+  %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<2x4xi8>, tensor<4x3x2xi8>) outs(%init : tensor<2x3xi32>) {
+  ^bb0(%p: i8, %q: i8, %sum: i32):
+    %five = arith.constant 5 : i32
+    %0 = arith.extui %p : i8 to i32
+    %1 = arith.subi %0, %five : i32
+    %2 = arith.extsi %q : i8 to i32
+    %3 = arith.muli %1, %2 : i32
+    %4 = arith.addi %sum, %3 : i32
+    linalg.yield %4 : i32
+  } -> tensor<2x3xi32>
+  return %r : tensor<2x3xi32>
+}
