@@ -69,6 +69,8 @@ spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
 namespace {
 
 struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernelsToSPIRVPass> {
+  static constexpr StringLiteral kNoContraction = "no_contraction";
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (!module->hasAttr("gantry.kernel"))
@@ -109,6 +111,23 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
       functions.push_back(function);
     if (failed(applyFullConversion(functions, *target, std::move(patterns))))
       return signalPassFailure();
+    keepRounding(module);
+  }
+
+  /// What is rounded to an integer may be half of one, and a driver that computes (x * a) / b as
+  /// x * (a / b) would round it to the other side: what it is computed by is taken as it is
+  /// written.
+  static void keepRounding(ModuleOp module) {
+    llvm::SmallVector<Value> rest;
+    module.walk([&](spirv::GLRoundEvenOp op) { rest.push_back(op.getOperand()); });
+    while (!rest.empty()) {
+      Operation *op = rest.pop_back_val().getDefiningOp();
+      if (!isa_and_nonnull<spirv::FMulOp, spirv::FDivOp, spirv::FAddOp, spirv::FSubOp>(op) ||
+          op->hasAttr(kNoContraction))
+        continue;
+      op->setAttr(kNoContraction, UnitAttr::get(op->getContext()));
+      rest.append(op->operand_begin(), op->operand_end());
+    }
   }
 };
 
