@@ -209,6 +209,7 @@ def NarrowFloats : Pass<"narrow-floats", "::mlir::func::FuncOp"> {
     converts each such operand as it reads it and its result as it writes it, and computes in f32 in
     between. The program's inputs and outputs keep their types, and with them whatever is seen by
     anything but dispatches. Finite constants that f16 cannot hold become the largest that it can.
+    Sums of elements, such as those of a mean that is divided where it is read, stay f32.
 
     Before: `%y = gantry.dispatch (%x) … { %r = f(%x : f32); gantry.yield %r }`.
     After: `%y = gantry.dispatch (%x) … { %e = extf(%x : f16); %r = f(%e);

@@ -43,6 +43,32 @@ uint16_t halfBits(float value) {
   return static_cast<uint16_t>(number.bitcastToAPInt().getZExtValue());
 }
 
+bool haveAsManyElements(RankedTensorType a, RankedTensorType b) {
+  return a.hasStaticShape() && b.hasStaticShape() ? a.getNumElements() == b.getNumElements()
+                                                  : a.getShape() == b.getShape();
+}
+
+/// Whether a dispatch gives sums of elements that are not products of two tensors, as means and
+/// variances do. They grow with what they are over, may be divided only where they are read, and
+/// are small.
+bool givesSums(DispatchOp dispatch) {
+  auto result = cast<RankedTensorType>(dispatch.getResult().getType());
+  auto isSum = [&](linalg::GenericOp op) {
+    auto sum = op.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+    if (op.getNumReductionLoops() == 0 || !sum ||
+        !haveAsManyElements(cast<RankedTensorType>(op.getResult(0).getType()), result))
+      return false;
+    const Value accumulator = op.getRegionOutputArgs().front();
+    const Value term = sum.getLhs() == accumulator ? sum.getRhs() : sum.getLhs();
+    auto product = term.getDefiningOp<arith::MulFOp>();
+    return !product || product.getLhs() == product.getRhs();
+  };
+  auto found = dispatch.walk([&](linalg::GenericOp op) {
+    return isSum(op) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
 struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
   /// Adds the value and its views; false where something else than a dispatch sees one of them.
   static bool collect(Value value, llvm::SetVector<Value> &values) {
@@ -104,7 +130,8 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
     for (Operation &op : function.getBody().front()) {
       auto dispatch = dyn_cast<DispatchOp>(op);
       auto constant = dyn_cast<arith::ConstantOp>(op);
-      if ((!dispatch && !constant) || !isFloat32(op.getResult(0)) || op.use_empty())
+      if ((!dispatch && !constant) || !isFloat32(op.getResult(0)) || op.use_empty() ||
+          (dispatch && givesSums(dispatch)))
         continue;
       llvm::SetVector<Value> values;
       if (!collect(op.getResult(0), values) ||

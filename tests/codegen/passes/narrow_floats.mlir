@@ -12,7 +12,7 @@
 // CHECK-SAME: (tensor<4x8xf32>, tensor<4x8xf16>{{.*}}) -> tensor<4x1xf16>
 // CHECK: arith.extf {{.*}} : f16 to f32
 // CHECK: arith.mulf {{.*}} : f32
-// CHECK: arith.addf {{.*}} : f32
+// CHECK: arith.maximumf {{.*}} : f32
 // CHECK: arith.truncf {{.*}} : f32 to f16
 // CHECK: gantry.dispatch(%[[A]])
 // CHECK-SAME: (tensor<4x1xf16>{{.*}}) -> tensor<4x8xf32>
@@ -33,6 +33,33 @@ func.func @between(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %init = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x1xf32>) -> tensor<4x1xf32>
   %sum = linalg.generic {indexing_maps = [#map, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : tensor<4x8xf32>) outs(%init : tensor<4x1xf32>) {
+  ^bb0(%e: f32, %acc: f32):
+    %0 = arith.maximumf %acc, %e : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x1xf32>
+  %c = tensor.concat dim(1) %sum, %sum, %sum, %sum, %sum, %sum, %sum, %sum : (tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  return %c : tensor<4x8xf32>
+}
+
+// -----
+
+#map = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(m, n) -> (m, 0)>
+
+// A sum that is divided where it is read may be more than f16 can hold: it stays. What is made of it,
+// with the elements, does not.
+// CHECK-LABEL: func @mean
+// CHECK: %[[SUM:.*]] = gantry.dispatch
+// CHECK-SAME: -> tensor<4x1xf32>
+// CHECK-NOT: arith.truncf
+// CHECK: gantry.dispatch({{.*}}%[[SUM]]
+func.func @mean(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %n = arith.constant 8.0 : f32
+  %e1 = tensor.empty() : tensor<4x1xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x1xf32>) -> tensor<4x1xf32>
+  %sum = linalg.generic {indexing_maps = [#map, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%init : tensor<4x1xf32>) {
   ^bb0(%e: f32, %acc: f32):
     %0 = arith.addf %acc, %e : f32
     linalg.yield %0 : f32
