@@ -11,6 +11,7 @@ namespace gantry::heap {
 namespace {
 
 constexpr uint64_t kSpareShare = 4;        // of a buffer: how much longer its range may be
+constexpr uint64_t kMostSpare = 63;        // granules, likewise
 constexpr int64_t kPublishBytes = 1 << 20; // what a thread may be ahead of the shared counters
 
 uint8_t flagsOf(const BufferRequest &request) {
@@ -26,7 +27,7 @@ bool isKind(MemoryKind kind) { return static_cast<uint32_t>(kind) < kMemoryKinds
 
 /// Whether a magazine may serve it.
 bool fitsMagazine(const BufferRequest &request) {
-  return magazineBinOf(request.sizeBytes) < kMagazineGranules && flagsOf(request) == 0 &&
+  return magazineBinOf(request.sizeBytes) < kMagazineBins && flagsOf(request) == 0 &&
          !request.dedicated && isKind(request.kind) && isPowerOfTwo(request.alignment) &&
          request.alignment <= 256;
 }
@@ -35,34 +36,46 @@ bool fitsMagazine(const BufferRequest &request) {
 
 // ---- allocate ----------------------------------------------------------------------------------
 
+// A free slot's state is its generation alone.
+[[gnu::always_inline]] inline HeapCode
+HeapImpl::comeAliveSmall(const ThreadCache &cache, Slot &slot, uint64_t info, BufferHandle handle) {
+  slot.info.store(info, std::memory_order_relaxed);
+  slot.state.store((handle.bits & kGenerationBits) | cache.ownBits, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
+  if (attention.load(std::memory_order_relaxed) != cache.flushed) [[unlikely]]
+    return tellLate(slotOf(handle), handle);
+  return HeapCode::kOk;
+}
+
+// From that magazine, which is not empty: a small plain buffer. A magazine has its slots' next
+// handles, so what is given out waits for no slot to be read.
+[[gnu::always_inline]] inline HeapCode HeapImpl::serve(ThreadCache &cache,
+                                                       ThreadCache::KindCache &kind, uint64_t bin,
+                                                       uint64_t sizeBytes, BufferHandle *buffer) {
+  const BufferHandle handle = kind.bins[bin];
+  Slot &slot = settled(slots[slotOf(handle)]);
+  kind.pop(bin, slot);
+  kind.counters.add(static_cast<int64_t>(sizeBytes));
+  *buffer = handle;
+  return comeAliveSmall(cache, slot, SlotInfo::sized(kind.plainInfo, sizeBytes, bin), handle);
+}
+
 // The quick path: a plain buffer from a magazine. It calls nothing, so that it needs to save
-// nothing; whatever is not plain leaves it for one of the functions below. A free slot's state is
-// its generation alone, so handle and state follow from it without unpacking.
+// nothing; whatever is not plain leaves it for one of the functions below.
 // This and release() begin a cache line, so that what lies before them does not slow them.
 [[gnu::aligned(64)]] HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
   HeapImpl &heap = HeapImpl::of(*this);
   const uint64_t bin = magazineBinOf(request.sizeBytes);
   const auto number = static_cast<uint32_t>(request.kind);
-  if (currentCache.heapId != heap.id || bin >= kMagazineGranules || request.alignment != 256 ||
-      number >= kMemoryKinds || request.name.index != 0 || request.dedicated || request.movable ||
-      request.spillable) [[unlikely]]
+  if (currentCache.heapId != heap.id || bin >= kMagazineBins || request.alignment != 256 ||
+      (uint64_t{request.name.index} << 32 | number) >= kMemoryKinds || request.movable ||
+      request.spillable || request.dedicated) [[unlikely]]
     return heap.allocateOther(request, buffer);
   ThreadCache &cache = *currentCache.cache;
   ThreadCache::KindCache &kind = settled(cache.kinds[number]);
-  const uint32_t index = kind.bins[bin];
-  if (index == kNone) [[unlikely]]
+  if (!kind.bins[bin]) [[unlikely]]
     return heap.allocateMissed(request, buffer);
-  Slot &slot = settled(heap.slots[index]);
-  kind.pop(bin, slot);
-  kind.counters.add(static_cast<int64_t>(request.sizeBytes));
-  slot.info.store(request.sizeBytes | kind.plainInfo, std::memory_order_relaxed);
-  const uint64_t state = slot.state.load(std::memory_order_relaxed);
-  buffer->bits = state | heap.tagBits | index;
-  slot.state.store(state | cache.ownBits, std::memory_order_release);
-  std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
-  if (heap.attention.load(std::memory_order_relaxed) != cache.flushed) [[unlikely]]
-    return heap.tellLate(index, *buffer);
-  return HeapCode::kOk;
+  return heap.serve(cache, kind, bin, request.sizeBytes, buffer);
 }
 
 // One with a name or another alignment: from a magazine if there is something in it. What may move
@@ -74,13 +87,14 @@ HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buf
   const auto number = static_cast<uint32_t>(request.kind);
   ThreadCache::KindCache &kind = settled(cache.kinds[number]);
   const uint64_t bin = magazineBinOf(request.sizeBytes);
-  const uint32_t index = kind.bins[bin];
-  if (index == kNone)
+  if (!kind.bins[bin])
     return request.name.index == 0 ? allocateMissed(request, buffer)
                                    : allocateSlowly(request, buffer);
+  const uint32_t index = slotOf(kind.bins[bin]);
   kind.pop(bin, slots[index]);
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
-  *buffer = comeAlive(cache, index, request, request.sizeBytes | kind.plainInfo);
+  *buffer =
+      comeAlive(cache, index, request, SlotInfo::sized(kind.plainInfo, request.sizeBytes, bin));
   return HeapCode::kOk;
 }
 
@@ -95,26 +109,25 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
   const auto number = static_cast<uint32_t>(request.kind);
   ThreadCache::KindCache &kind = settled(cache.kinds[number]);
   const uint64_t bin = magazineBinOf(request.sizeBytes);
-  const uint64_t spare = std::min((bin + 1) / kSpareShare, SlotInfo::kMostSpare);
+  const uint64_t spare = std::min((bin + 1) / kSpareShare, kMostSpare);
   for (uint64_t bits = kind.filledFrom(bin) & ((uint64_t{2} << spare) - 2); bits != 0;
        bits &= bits - 1) {
-    const auto more = static_cast<uint64_t>(std::countr_zero(bits));
-    const uint64_t larger = bin + more;
-    if (const uint32_t index = kind.bins[larger]; index != kNone) {
-      kind.pop(larger, slots[index]);
-      kind.counters.add(static_cast<int64_t>(request.sizeBytes));
-      return comeAliveSmall(cache, index,
-                            request.sizeBytes | kind.plainInfo | SlotInfo::spareBits(more), buffer);
-    }
+    const uint64_t larger = bin + static_cast<uint64_t>(std::countr_zero(bits));
+    if (kind.bins[larger])
+      return serve(cache, kind, larger, request.sizeBytes, buffer);
     kind.noteEmpty(larger);
   }
   const uint32_t index = takeFromPool(*kind.small, request.sizeBytes);
   if (index == kNone) [[unlikely]]
     return allocateSlowly(request, buffer);
+  kind.counters.take();
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
-  if (kind.counters.highBytes.load(std::memory_order_relaxed) >= kPublishBytes) [[unlikely]]
+  if (ThreadCounters::get(kind.counters.highBytes) >= kPublishBytes) [[unlikely]]
     publish(cache, number);
-  return comeAliveSmall(cache, index, request.sizeBytes | kind.plainInfo, buffer);
+  Slot &slot = slots[index];
+  *buffer = {slot.state.load(std::memory_order_relaxed) | tagBits | index};
+  return comeAliveSmall(cache, slot, SlotInfo::sized(kind.plainInfo, request.sizeBytes, bin),
+                        *buffer);
 }
 
 // A block with its own slot, filled but for its info and state; kNone: the longer way finds why.
@@ -131,28 +144,15 @@ uint32_t HeapImpl::takeFromPool(Pool &pool, uint64_t sizeBytes) {
   return index;
 }
 
-// A free slot's state is its generation alone.
-HeapCode HeapImpl::comeAliveSmall(const ThreadCache &cache, uint32_t index, uint64_t info,
-                                  BufferHandle *buffer) {
-  Slot &slot = slots[index];
-  slot.info.store(info, std::memory_order_relaxed);
-  const uint64_t state = slot.state.load(std::memory_order_relaxed);
-  buffer->bits = state | tagBits | index;
-  slot.state.store(state | cache.ownBits, std::memory_order_release);
-  std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
-  if (isObserved()) [[unlikely]]
-    return tellLate(index, *buffer);
-  return HeapCode::kOk;
-}
-
 // The last steps of every allocation but the quickest: from here on the handle is good.
 BufferHandle HeapImpl::comeAlive(const ThreadCache &cache, uint32_t index,
                                  const BufferRequest &request, uint64_t info) {
   Slot &slot = slots[index];
-  slot.info.store(info | (request.name.index != 0 ? SlotInfo::kNamed : 0),
-                  std::memory_order_relaxed);
-  if (request.name.index != 0)
+  if (request.name.index != 0) {
+    info = (info | SlotInfo::kNamed) & ~SlotInfo::kQuick;
     slots.range(index).name = request.name.index;
+  }
+  slot.info.store(info, std::memory_order_relaxed);
   const uint32_t generation = generationOf(slot.state.load(std::memory_order_relaxed));
   const BufferHandle handle = handleOf(generation, tag, index);
   const bool tell = isObserved();
@@ -259,8 +259,9 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
   KindTotals &all = totals[info.kind];
   all.retention.noteLive(all.liveBytes.load(std::memory_order_relaxed) + counters.live(),
                          all.peakLiveBytes.load(std::memory_order_relaxed));
+  counters.take();
   counters.add(static_cast<int64_t>(request.sizeBytes));
-  if (counters.highBytes.load(std::memory_order_relaxed) >= kPublishBytes)
+  if (ThreadCounters::get(counters.highBytes) >= kPublishBytes)
     publish(cache, info.kind);
   return comeAlive(cache, index, request, info.packed());
 }
@@ -270,21 +271,23 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
 [[gnu::aligned(64)]] HeapCode Heap::release(BufferHandle buffer,
                                             std::span<const TimelinePoint> after) {
   HeapImpl &heap = HeapImpl::of(*this);
-  const auto index = static_cast<uint32_t>(buffer.bits ^ heap.tagBits); // tag and slot in one
+  const uint64_t plain = buffer.bits ^ heap.tagBits; // generation and slot, if the tag is right
+  const auto index = static_cast<uint32_t>(plain);
   if (!heap.slots.has(index)) [[unlikely]]
     return HeapCode::kForeignHandle;
   Slot &slot = settled(heap.slots[index]);
   const uint64_t word = slot.info.load(std::memory_order_relaxed);
-  if (!after.empty() || currentCache.heapId != heap.id || !SlotInfo::isPlainAndSmall(word))
-      [[unlikely]]
+  if (!after.empty()) [[unlikely]]
     return heap.releaseLarge(buffer, after);
+  if (currentCache.heapId != heap.id || (word & SlotInfo::kQuick) == 0) [[unlikely]]
+    return heap.releaseLarge(buffer, {});
   ThreadCache &cache = *currentCache.cache;
   if (!cache.bias.enter()) [[unlikely]]
-    return heap.releaseSlowly(buffer, after);
-  const uint64_t generation = buffer.bits & kGenerationBits;
+    return heap.releaseSlowly(buffer, {});
+  const uint64_t generation = plain - index;
   if (slot.state.load(std::memory_order_relaxed) != (generation | cache.ownBits)) [[unlikely]] {
     cache.bias.leave();
-    return heap.releaseSlowly(buffer, after);
+    return heap.releaseSlowly(buffer, {});
   }
   const uint64_t next = generation + kOneGeneration;
   slot.state.store(next, std::memory_order_release);
@@ -293,15 +296,14 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
   if (heap.attention.load(std::memory_order_relaxed) != cache.flushed || isRetired(next))
       [[unlikely]]
     return heap.releaseNoted(index, buffer);
-  const uint64_t granules = SlotInfo::granulesOf(word);
-  const uint32_t number = SlotInfo::kindOf(word);
-  ThreadCache::KindCache &kind = settled(cache.kinds[number]);
-  const int64_t cached = kind.counters.cached() + static_cast<int64_t>(granules << kGranuleLog2);
-  if (cached > kind.limitBytes)
+  const uint64_t bin = SlotInfo::binOf(word);
+  ThreadCache::KindCache &kind = settled(cache.kinds[SlotInfo::kindOf(word)]);
+  const int64_t cached = ThreadCounters::get(kind.counters.cached) + Cached::ofBin(bin);
+  if (cached > kind.limit)
     return heap.leave(cache, index);
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
-  ThreadCounters::set(kind.counters.cachedBytes, cached);
-  kind.push(granules - 1, slot, index);
+  ThreadCounters::set(kind.counters.cached, cached);
+  kind.push(bin, slot, {buffer.bits + kOneGeneration});
   return HeapCode::kOk;
 }
 
@@ -321,8 +323,7 @@ HeapCode HeapImpl::releaseLarge(BufferHandle buffer, std::span<const TimelinePoi
   cache.bias.leave();
   if (!last)
     return releaseSlowly(buffer, after);
-  return SlotInfo::isPlainAndSmall(word & ~SlotInfo::kNamed) ? releaseNoted(index, buffer)
-                                                             : finishRelease(index, after);
+  return SlotInfo::fitsMagazine(word) ? releaseNoted(index, buffer) : finishRelease(index, after);
 }
 
 // The last reference to a small plain buffer is gone, and somebody is to be told, or the magazines
@@ -331,11 +332,9 @@ HeapCode HeapImpl::releaseNoted(uint32_t index, BufferHandle buffer) {
   ThreadCache &cache = *currentCache.cache;
   Slot &slot = slots[index];
   const uint64_t word = slot.info.load(std::memory_order_relaxed);
-  const uint64_t granules = SlotInfo::granulesOf(word);
-  const auto bytes = static_cast<int64_t>(granules << kGranuleLog2);
-  const uint32_t number = SlotInfo::kindOf(word);
-  ThreadCache::KindCache &kind = settled(cache.kinds[number]);
-  const bool full = kind.counters.cached() + bytes > kind.limitBytes;
+  const uint64_t bin = SlotInfo::binOf(word);
+  ThreadCache::KindCache &kind = settled(cache.kinds[SlotInfo::kindOf(word)]);
+  const bool full = ThreadCounters::get(kind.counters.cached) + Cached::ofBin(bin) > kind.limit;
   if (cache.flushed != lastFlush() || (full && keepsNothing()) ||
       isRetired(slot.state.load(std::memory_order_relaxed)))
     return finishRelease(index, {});
@@ -344,8 +343,8 @@ HeapCode HeapImpl::releaseNoted(uint32_t index, BufferHandle buffer) {
   if (full)
     return leave(cache, index);
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
-  kind.counters.cache(bytes);
-  kind.push(granules - 1, slot, index);
+  kind.counters.cache(bin, 1);
+  kind.push(bin, slot, {buffer.bits + kOneGeneration});
   return HeapCode::kOk;
 }
 
@@ -414,10 +413,11 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
   ThreadCache *cache = cacheOfThread();
   if (cache != nullptr) {
     cache->kinds[info.kind].counters.remove(static_cast<int64_t>(info.sizeBytes));
+    cache->kinds[info.kind].counters.giveBack(1);
     publishReleased(*cache, info.kind);
   } else {
     totals[info.kind].liveBytes.fetch_sub(static_cast<int64_t>(info.sizeBytes));
-    totals[info.kind].liveBuffers.fetch_sub(1);
+    totals[info.kind].ranges.fetch_sub(1);
   }
   if (info.named || isObserved())
     noteReleased(

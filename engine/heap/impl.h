@@ -40,7 +40,7 @@ struct NameEntry {
 struct alignas(64) KindTotals {
   std::atomic<int64_t> liveBytes{0}; // as published by the threads
   std::atomic<int64_t> peakLiveBytes{0};
-  std::atomic<int64_t> liveBuffers{0};
+  std::atomic<int64_t> ranges{0};     // that threads took from pools: of buffers and at hand
   std::atomic<int64_t> usualBytes{0}; // of a buffer, when the peak was last seen
   std::atomic<uint64_t> reservedBytes{0};
   std::atomic<uint64_t> peakReservedBytes{0};
@@ -141,8 +141,9 @@ struct HeapImpl final : Heap {
   HeapCode allocateOther(const BufferRequest &request, BufferHandle *buffer);
   HeapCode allocateMissed(const BufferRequest &request, BufferHandle *buffer);
   uint32_t takeFromPool(Pool &pool, uint64_t sizeBytes);
-  HeapCode comeAliveSmall(const ThreadCache &cache, uint32_t index, uint64_t info,
-                          BufferHandle *buffer);
+  HeapCode serve(ThreadCache &cache, ThreadCache::KindCache &kind, uint64_t bin, uint64_t sizeBytes,
+                 BufferHandle *buffer);
+  HeapCode comeAliveSmall(const ThreadCache &cache, Slot &slot, uint64_t info, BufferHandle handle);
   HeapCode allocateSlowly(const BufferRequest &request, BufferHandle *buffer);
   HeapCode releaseLarge(BufferHandle buffer, std::span<const TimelinePoint> after);
   HeapCode releaseNoted(uint32_t index, BufferHandle buffer);

@@ -12,18 +12,23 @@ constexpr uint32_t kSpareBatch = kSparesPerThread / 2;
 } // namespace
 
 uint64_t SlotInfo::packed() const {
-  return pack(sizeBytes, flags, kind, alignmentLog2, dedicated) | (uint64_t{pending} << 58) |
-         (uint64_t{ordered} << 59) | (named ? kNamed : 0);
+  uint64_t word = sizeBytes << kSizeAt | (named ? kNamed : 0) | (dedicated ? kDedicated : 0) |
+                  (ordered ? kOrdered : 0) | (pending ? kPending : 0) |
+                  uint64_t{flags} << kFlagsAt | uint64_t{kind} << kKindAt |
+                  uint64_t{alignmentLog2} << kAlignmentAt;
+  if (fitsMagazine(word))
+    word |= magazineBinOf(sizeBytes) | (named ? 0 : kQuick);
+  return word;
 }
 
 SlotInfo SlotInfo::of(uint64_t word) {
   return {sizeOf(word),
-          static_cast<uint8_t>(word >> 55 & 3),
-          static_cast<uint8_t>(word >> 48 & 3),
-          static_cast<uint8_t>(word >> 50 & 31),
-          (word >> 57 & 1) != 0,
-          (word >> 59 & 1) != 0,
-          (word >> 58 & 1) != 0,
+          static_cast<uint8_t>(word >> kFlagsAt & 3),
+          static_cast<uint8_t>(kindOf(word)),
+          static_cast<uint8_t>(word >> kAlignmentAt & 31),
+          (word & kDedicated) != 0,
+          (word & kOrdered) != 0,
+          (word & kPending) != 0,
           (word & kNamed) != 0};
 }
 

@@ -38,15 +38,21 @@ inline constexpr uint32_t kPlaceOffsetBits = 40;
 inline constexpr uint64_t kSpilledPlace = UINT64_MAX;
 inline constexpr uint64_t kMovingPin = 1U << 31; // in SlotTail::pins: compaction or spilling has it
 
+inline constexpr uint32_t kMagazineBins = 256; // ranges up to 64 KiB, by their granules
+/// The magazine that serves a size; kMagazineBins or more: none does, as for 0.
+inline constexpr uint64_t magazineBinOf(uint64_t sizeBytes) {
+  return (sizeBytes - 1) >> kGranuleLog2;
+}
+
 enum SlotFlag : uint8_t { kMovable = 1, kSpillable = 2 };
 
 /// Four to a cache line: this alone is what the magazines' ways touch.
 struct alignas(16) Slot {
   std::atomic<uint64_t> state; // generation << 32 | owner << 24 | references
-  std::atomic<uint64_t> info;  // see SlotInfo; in a magazine the next slot there
+  std::atomic<uint64_t> info;  // see SlotInfo; in a magazine the handle that comes next there
 
-  uint32_t next() const { return static_cast<uint32_t>(info.load(std::memory_order_relaxed)); }
-  void setNext(uint32_t slot) { info.store(slot, std::memory_order_relaxed); }
+  BufferHandle next() const { return {info.load(std::memory_order_relaxed)}; }
+  void setNext(BufferHandle handle) { info.store(handle.bits, std::memory_order_relaxed); }
 };
 static_assert(sizeof(Slot) == 16);
 
@@ -60,7 +66,7 @@ static_assert(sizeof(SlotRange) == 16);
 
 /// What a slot says of its buffer, in one word.
 struct SlotInfo {
-  uint64_t sizeBytes = 0; // below 2^47; as requested, and while pending that of the range
+  uint64_t sizeBytes = 0; // below 2^42; as requested, and while pending that of the range
   uint8_t flags = 0;
   uint8_t kind = 0;
   uint8_t alignmentLog2 = kGranuleLog2; // 8 to 30
@@ -69,31 +75,39 @@ struct SlotInfo {
   bool pending = false; // released, and in its pool's lists of pending ranges
   bool named = false;
 
+  // From the lowest bit on: where it fits a magazine that of its range, and so on.
+  static constexpr uint64_t kBins = 0xff;
+  static constexpr uint32_t kKindAt = 8;
+  static constexpr uint32_t kAlignmentAt = 10;
+  static constexpr uint32_t kFlagsAt = 15;
+  static constexpr uint64_t kFlags = uint64_t{3} << kFlagsAt;
+  static constexpr uint64_t kNamed = 1 << 17;
+  static constexpr uint64_t kDedicated = 1 << 18;
+  static constexpr uint64_t kOrdered = 1 << 19;
+  static constexpr uint64_t kPending = 1 << 20;
+  static constexpr uint64_t kQuick = 1 << 21; // fitsMagazine, and it has no name
+  static constexpr uint32_t kSizeAt = 22;
+  static constexpr uint64_t kMostBytes = UINT64_MAX >> kSizeAt;
+
   uint64_t packed() const;
   static SlotInfo of(uint64_t word);
-  static uint64_t pack(uint64_t sizeBytes, uint8_t flags, uint8_t kind, uint8_t alignmentLog2,
-                       bool dedicated) {
-    return sizeBytes | (uint64_t{kind} << 48) | (uint64_t{alignmentLog2} << 50) |
-           (uint64_t{flags} << 55) | (uint64_t{dedicated} << 57);
+  /// Of a small plain buffer without a name: what is to be added are its size and bin.
+  static constexpr uint64_t plain(uint32_t kind) {
+    return uint64_t{kind} << kKindAt | uint64_t{kGranuleLog2} << kAlignmentAt | kQuick;
   }
-  /// Set for a buffer with a name, which the hot path leaves to others.
-  static constexpr uint64_t kNamed = uint64_t{1} << 47;
-  static uint64_t sizeOf(uint64_t word) { return word & (kNamed - 1); }
-  static uint32_t kindOf(uint64_t word) { return static_cast<uint32_t>(word >> 48 & 3); }
+  static constexpr uint64_t sized(uint64_t plain, uint64_t sizeBytes, uint64_t bin) {
+    return sizeBytes << kSizeAt | plain | bin;
+  }
+  static uint64_t sizeOf(uint64_t word) { return word >> kSizeAt; }
+  static uint32_t kindOf(uint64_t word) { return static_cast<uint32_t>(word >> kKindAt & 3); }
   /// Neither movable nor spillable: compaction does not look at it.
-  static bool isPlain(uint64_t word) { return (word >> 55 & 3) == 0; }
-  /// At most 64 KiB, no flags, no name, in a shared slab.
-  static bool isPlainAndSmall(uint64_t word) {
-    return (word & ~(uint64_t{127} << 48) & ~spareBits(kMostSpare)) <= 65536;
+  static bool isPlain(uint64_t word) { return (word & kFlags) == 0; }
+  /// At most 64 KiB, plain, in a shared slab, and nobody else may still be using its range.
+  static bool fitsMagazine(uint64_t word) {
+    return (word & (kFlags | kDedicated | kOrdered | kPending)) == 0 &&
+           magazineBinOf(sizeOf(word)) < kMagazineBins;
   }
-  /// Granules by which the range of a small plain buffer is longer than it needs to be. Packing the
-  /// parts above leaves them 0, so they are good until the slot is filled anew.
-  static constexpr uint64_t kMostSpare = 15;
-  static constexpr uint64_t spareBits(uint64_t granules) { return granules << 60; }
-  /// Of the range of a small plain buffer.
-  static uint64_t granulesOf(uint64_t word) {
-    return ((sizeOf(word) - 1) >> kGranuleLog2) + 1 + (word >> 60);
-  }
+  static uint64_t binOf(uint64_t word) { return word & kBins; }
 };
 
 /// What a slot needs while its range is pending or spilled, or may be moved.

@@ -153,14 +153,15 @@ void Heap::statistics(HeapStatistics *statistics) const {
     const KindTotals &all = heap.totals[kind];
     int64_t live = all.liveBytes.load(std::memory_order_relaxed);
     int64_t high = live;
-    int64_t buffers = all.liveBuffers.load(std::memory_order_relaxed);
+    int64_t buffers = all.ranges.load(std::memory_order_relaxed);
     {
       const Locked lockedCaches(heap.cachesLock);
       for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next) {
         const ThreadCounters &mine = cache->kinds[kind].counters;
         live += mine.live();
         high += mine.highBytes.load(std::memory_order_relaxed);
-        buffers += mine.liveBuffers.load(std::memory_order_relaxed);
+        buffers +=
+            ThreadCounters::get(mine.ranges) - Cached::ranges(ThreadCounters::get(mine.cached));
       }
     }
     out.liveBytes = static_cast<uint64_t>(std::max<int64_t>(live, 0));
@@ -349,8 +350,12 @@ const char *Heap::validate() const {
   uint64_t cached[kMemoryKinds] = {};
   for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
     for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
-      for (uint32_t bin = 0; bin < kMagazineGranules; ++bin)
-        for (uint32_t i = cache->kinds[kind].bins[bin]; i != kNone; i = heap.slots[i].next()) {
+      for (uint32_t bin = 0; bin < kMagazineBins; ++bin)
+        for (BufferHandle at = cache->kinds[kind].bins[bin]; at;
+             at = heap.slots[slotOf(at)].next()) {
+          const uint32_t i = slotOf(at);
+          if (heap.slots[i].state.load() != (at.bits & kGenerationBits) || tagOf(at) != heap.tag)
+            return "a magazine has a handle that is not to come";
           cached[kind] +=
               heap.poolAt(heap.slots.range(i).place.load()).tlsf.sizeOf(heap.slots.range(i).block);
           if (cache->kinds[kind].nextFilled(bin) != bin)
@@ -363,7 +368,7 @@ const char *Heap::validate() const {
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
     int64_t counted = 0;
     for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next) {
-      counted += cache->kinds[kind].counters.cached();
+      counted += Cached::bytes(ThreadCounters::get(cache->kinds[kind].counters.cached));
       if (cache->kinds[kind].counters.belowBytes.load() < 0)
         return "a thread's live bytes pass their peak";
     }

@@ -10,7 +10,8 @@ constinit thread_local CurrentCache currentCache;
 
 namespace {
 
-constexpr uint64_t kMostCached = 4096;
+constexpr uint64_t kMostCached = 4096; // ranges
+constexpr uint64_t kCachedFreely = 8 << 20;
 constexpr int64_t kLatestPublishBytes = 16 << 20;
 constexpr uint32_t kHeapsPerThread = 8; // caches that a thread keeps; the oldest gives way
 
@@ -61,12 +62,11 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
   cache->index = heap.cacheCount++;
   for (uint32_t i = 0; i < kMemoryKinds; ++i) {
     ThreadCache::KindCache &kind = cache->kinds[i];
-    kind.plainInfo = SlotInfo::pack(0, 0, static_cast<uint8_t>(i), kGranuleLog2, false);
+    kind.plainInfo = SlotInfo::plain(i);
     kind.small = &heap.poolFor(static_cast<MemoryKind>(i), 1, cache->index);
-    kind.bins.fill(kNone);
-    kind.limitBytes = static_cast<int64_t>(heap.options.magazineBytes);
+    kind.limit = Cached::upTo(static_cast<int64_t>(heap.options.magazineBytes));
   }
-  cache->leaving.fill({kNone, kNone, nullptr, 0});
+  cache->leaving.fill(Leaving{});
   cache->flushed = heap.lastFlush();
   if (cache->index < kMaxOwners) {
     cache->number = static_cast<uint8_t>(cache->index + 1);
@@ -126,7 +126,7 @@ HeapCode HeapImpl::leave(ThreadCache &cache, uint32_t index) {
   const uint64_t word = slots[index].info.load(std::memory_order_relaxed);
   if (keepsNothing()) [[unlikely]]
     return finishRelease(index, {});
-  const auto bytes = static_cast<int64_t>(SlotInfo::granulesOf(word) << kGranuleLog2);
+  const uint64_t bin = SlotInfo::binOf(word);
   const SlotChunk &chunk = slots.chunk(index);
   uint32_t block = chunk.firstBlock + index % kChunkSlots;
   Pool *pool = chunk.pool;
@@ -137,9 +137,9 @@ HeapCode HeapImpl::leave(ThreadCache &cache, uint32_t index) {
   const uint32_t kind = SlotInfo::kindOf(word);
   ThreadCounters &counters = cache.kinds[kind].counters;
   counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
-  counters.cache(bytes);
+  counters.cache(bin, 1);
   const uint32_t at = cache.leavingAt++ % kLeaving;
-  cache.leaving[at] = {chunk.pool == nullptr ? index : kNone, block, pool, bytes};
+  cache.leaving[at] = {chunk.pool == nullptr ? index : kNone, block, pool, bin};
   if ((at + 1) % kLeavingBatch != 0)
     return HeapCode::kOk;
   return freeBatch(cache, kind, at / kLeavingBatch);
@@ -151,7 +151,7 @@ HeapCode HeapImpl::freeBatch(ThreadCache &cache, uint32_t kind, uint32_t complet
   Leaving *fresh = &cache.leaving[size_t{complete} * kLeavingBatch];
   Leaving *older = &cache.leaving[size_t{complete ^ 1} * kLeavingBatch];
   Pool &pool = *fresh[kLeavingBatch - 1].pool;
-  int64_t bytes = 0;
+  ThreadCounters &counters = cache.kinds[pool.kind].counters;
   {
     const Locked locked(pool.lock);
     for (uint32_t i = 0; i < kLeavingBatch; ++i) {
@@ -164,16 +164,15 @@ HeapCode HeapImpl::freeBatch(ThreadCache &cache, uint32_t kind, uint32_t complet
       if (older[i].pool != &pool)
         continue;
       pool.tlsf.free(older[i].block);
-      bytes += older[i].bytes;
+      counters.uncache(older[i].bin, 1);
     }
   }
-  cache.kinds[pool.kind].counters.cache(-bytes);
   for (uint32_t i = 0; i < kLeavingBatch; ++i) {
     if (older[i].pool != &pool)
       freeLeaving(cache, older[i]);
     else if (older[i].slot != kNone)
       giveSlot(cache, older[i].slot);
-    older[i] = {kNone, kNone, nullptr, 0};
+    older[i] = {};
   }
   return HeapCode::kOk;
 }
@@ -185,7 +184,7 @@ void HeapImpl::freeLeaving(ThreadCache &cache, const Leaving &one) {
     const Locked locked(one.pool->lock);
     one.pool->tlsf.free(one.block);
   }
-  cache.kinds[one.pool->kind].counters.cache(-one.bytes);
+  cache.kinds[one.pool->kind].counters.uncache(one.bin, 1);
   if (one.slot != kNone)
     giveSlot(cache, one.slot);
 }
@@ -193,7 +192,7 @@ void HeapImpl::freeLeaving(ThreadCache &cache, const Leaving &one) {
 void HeapImpl::leaveAll(ThreadCache &cache) {
   for (Leaving &one : cache.leaving) {
     freeLeaving(cache, one);
-    one = {kNone, kNone, nullptr, 0};
+    one = {};
   }
 }
 
@@ -209,11 +208,10 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
   const int64_t before = all.liveBytes.fetch_add(live, std::memory_order_relaxed);
   int64_t peak = all.peakLiveBytes.load(std::memory_order_relaxed);
   all.retention.noteLive(before + live, peak);
-  const int64_t buffers =
-      all.liveBuffers.fetch_add(mine.liveBuffers.load(std::memory_order_relaxed),
-                                std::memory_order_relaxed) +
-      mine.liveBuffers.load(std::memory_order_relaxed);
-  ThreadCounters::set(mine.liveBuffers, 0);
+  const int64_t taken = ThreadCounters::get(mine.ranges);
+  ThreadCounters::set(mine.ranges, 0);
+  const int64_t buffers = all.ranges.fetch_add(taken, std::memory_order_relaxed) + taken -
+                          Cached::ranges(ThreadCounters::get(mine.cached));
   while (before + high > peak) {
     if (all.peakLiveBytes.compare_exchange_weak(peak, before + high, std::memory_order_relaxed)) {
       all.usualBytes.store((before + live) / std::max<int64_t>(1, buffers),
@@ -221,16 +219,18 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
       break;
     }
   }
-  // Half of what is reserved, shared among the threads; but no more ranges than a core's cache
-  // holds the records of, since what comes back from farther is no quicker than the pool.
+  // A thread's share of what is reserved, but beyond a little only half of it, as the others cannot
+  // get at it; and no more ranges than a core's cache holds the records of, since what comes back
+  // from farther is no quicker than the pool.
+  const uint64_t share = all.reservedBytes.load(std::memory_order_relaxed) /
+                         std::max<uint64_t>(1, cacheCount.load(std::memory_order_relaxed));
   const auto usual =
       static_cast<uint64_t>(std::max<int64_t>(0, all.usualBytes.load(std::memory_order_relaxed)));
-  const uint64_t share =
-      std::min(all.reservedBytes.load(std::memory_order_relaxed) / 2 /
-                   std::max<uint64_t>(1, cacheCount.load(std::memory_order_relaxed)),
-               kMostCached * usual);
-  cache.kinds[kind].limitBytes =
-      static_cast<int64_t>(options.magazineBytes == 0 ? 0 : std::max(options.magazineBytes, share));
+  const uint64_t most =
+      std::max(options.magazineBytes,
+               std::min(std::max(std::min(share, kCachedFreely), share / 2), kMostCached * usual));
+  cache.kinds[kind].limit =
+      Cached::upTo(options.magazineBytes == 0 ? 0 : static_cast<int64_t>(most));
 }
 
 // A thread that has released much says so, or the peak of all would seem higher.
@@ -241,10 +241,10 @@ void HeapImpl::publishReleased(ThreadCache &cache, uint32_t kind) {
 
 // Gives the ranges of one size back to their pools; false where there is none.
 bool HeapImpl::flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin) {
-  uint32_t &head = cache.kinds[kind].bins[bin];
+  BufferHandle &head = cache.kinds[kind].bins[bin];
   int64_t flushed = 0;
-  for (; head != kNone; ++flushed) {
-    const uint32_t index = head;
+  for (; head; ++flushed) {
+    const uint32_t index = slotOf(head);
     const SlotRange &range = slots.range(index);
     head = slots[index].next();
     {
@@ -255,17 +255,17 @@ bool HeapImpl::flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin) {
     giveSlot(cache, index);
   }
   cache.kinds[kind].noteEmpty(bin);
-  cache.kinds[kind].counters.cache(-flushed * bytesOfMagazineBin(bin));
+  cache.kinds[kind].counters.uncache(bin, flushed);
   return flushed != 0;
 }
 
 void HeapImpl::flush(ThreadCache &cache, uint32_t kind) {
   publish(cache, kind);
   leaveAll(cache);
-  if (cache.kinds[kind].counters.cached() == 0)
+  if (ThreadCounters::get(cache.kinds[kind].counters.cached) == 0)
     return;
   const ThreadCache::KindCache &own = cache.kinds[kind];
-  for (uint32_t bin = own.nextFilled(0); bin < kMagazineGranules; bin = own.nextFilled(bin))
+  for (uint32_t bin = own.nextFilled(0); bin < kMagazineBins; bin = own.nextFilled(bin))
     (void)flushBin(cache, kind, bin);
   keepWatermarks();
 }
@@ -278,7 +278,7 @@ bool HeapImpl::tryMagazines(ThreadCache &cache, Pool &pool, const BufferRequest 
   const auto kind = static_cast<uint32_t>(request.kind);
   const ThreadCache::KindCache &own = cache.kinds[kind];
   for (auto bin = static_cast<uint32_t>(magazineBinOf(request.sizeBytes));
-       (bin = own.nextFilled(bin)) < kMagazineGranules;)
+       (bin = own.nextFilled(bin)) < kMagazineBins;)
     if (flushBin(cache, kind, bin) &&
         tryPool(pool, request.sizeBytes, request.alignment, index, found)) {
       keepWatermarks();

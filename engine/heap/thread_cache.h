@@ -19,85 +19,102 @@ namespace gantry::heap {
 struct HeapImpl;
 struct Pool;
 
-inline constexpr uint32_t kMagazineGranules = 256; // sizes up to 64 KiB
-/// The bin from which a magazine serves a size; kMagazineGranules or more: none does, as for 0.
-inline uint64_t magazineBinOf(uint64_t sizeBytes) { return (sizeBytes - 1) >> kGranuleLog2; }
-inline int64_t bytesOfMagazineBin(uint64_t bin) {
-  return static_cast<int64_t>((bin + 1) << kGranuleLog2);
-}
 inline constexpr uint32_t kSparesPerThread = 64;
 inline constexpr uint32_t kLeavingBatch = 8;
 inline constexpr uint32_t kLeaving = 2 * kLeavingBatch;
+
+/// How many ranges a thread has at hand, and their bytes, in one word: granules << 24 | ranges.
+class Cached {
+public:
+  static constexpr int64_t ofBin(uint64_t bin) {
+    return static_cast<int64_t>((bin << kCountBits) + ((uint64_t{1} << kCountBits) + 1));
+  }
+  /// The most that has no more than so many bytes.
+  static constexpr int64_t upTo(int64_t bytes) {
+    return (bytes >> kGranuleLog2 << kCountBits) + ((int64_t{1} << kCountBits) - 1);
+  }
+  static constexpr int64_t bytes(int64_t word) { return word >> kCountBits << kGranuleLog2; }
+  static constexpr int64_t ranges(int64_t word) { return word & ((int64_t{1} << kCountBits) - 1); }
+
+private:
+  static constexpr uint32_t kCountBits = kIndexBits; // no heap has more ranges than slots
+};
 
 /// Changes since the last publication; written by the thread, read by statistics.
 struct ThreadCounters {
   std::atomic<int64_t> highBytes;  // of live bytes the most since then
   std::atomic<int64_t> belowBytes; // how many less they are now
-  std::atomic<int64_t> liveBuffers;
-  std::atomic<int64_t> cachedBytes; // in magazines and leaving them; not a change but the sum
+  std::atomic<int64_t> ranges;     // taken from pools, less those given back
+  std::atomic<int64_t> cached;     // in magazines and leaving them: Cached; the sum, no change
 
+  static int64_t get(const std::atomic<int64_t> &value) {
+    return value.load(std::memory_order_relaxed);
+  }
   static void set(std::atomic<int64_t> &value, int64_t to) {
     value.store(to, std::memory_order_relaxed);
   }
-  int64_t live() const {
-    return highBytes.load(std::memory_order_relaxed) - belowBytes.load(std::memory_order_relaxed);
-  }
+  int64_t live() const { return get(highBytes) - get(belowBytes); }
   /// One buffer more, one less.
   void add(int64_t bytes) {
-    int64_t below = belowBytes.load(std::memory_order_relaxed) - bytes;
+    int64_t below = get(belowBytes) - bytes;
     if (below < 0) {
-      set(highBytes, highBytes.load(std::memory_order_relaxed) - below);
+      set(highBytes, get(highBytes) - below);
       below = 0;
     }
     set(belowBytes, below);
-    set(liveBuffers, liveBuffers.load(std::memory_order_relaxed) + 1);
   }
-  void remove(int64_t bytes) {
-    set(belowBytes, belowBytes.load(std::memory_order_relaxed) + bytes);
-    set(liveBuffers, liveBuffers.load(std::memory_order_relaxed) - 1);
+  void remove(int64_t bytes) { set(belowBytes, get(belowBytes) + bytes); }
+  /// Ranges that the thread has from its pools: one more, some less.
+  void take() { set(ranges, get(ranges) + 1); }
+  void giveBack(int64_t count) { set(ranges, get(ranges) - count); }
+  /// A range of a magazine's bin comes (count 1) or goes to be a buffer's (-1) or, with others of
+  /// its bin, back to the pool.
+  void cache(uint64_t bin, int64_t count) { set(cached, get(cached) + count * Cached::ofBin(bin)); }
+  void uncache(uint64_t bin, int64_t count) {
+    cache(bin, -count);
+    giveBack(count);
   }
-  int64_t cached() const { return cachedBytes.load(std::memory_order_relaxed); }
-  void cache(int64_t bytes) { set(cachedBytes, cached() + bytes); }
 };
 
 /// A released range on its way from a full magazine back to its pool.
 struct Leaving {
-  uint32_t slot; // kNone: its block's own, which nobody needs to get back
-  uint32_t block;
-  Pool *pool; // nullptr: nothing
-  int64_t bytes;
+  uint32_t slot = kNone; // kNone: its block's own, which nobody needs to get back
+  uint32_t block = kNone;
+  Pool *pool = nullptr; // nullptr: nothing
+  uint64_t bin = 0;
 };
 
 struct alignas(64) ThreadCache {
   struct alignas(64) KindCache {
     ThreadCounters counters;
-    int64_t limitBytes; // of cachedBytes
-    uint64_t plainInfo; // SlotInfo of a plain buffer, but for its size
+    int64_t limit;      // of counters.cached
+    uint64_t plainInfo; // SlotInfo::plain
     Pool *small;        // from which small buffers come
     /// By bin: those in which there may be something, and a word that stays 0.
-    std::array<uint64_t, kMagazineGranules / 64 + 1> filled;
-    /// By size in granules, less one: the first of a list of slots, each with its range.
-    std::array<uint32_t, kMagazineGranules> bins;
+    std::array<uint64_t, kMagazineBins / 64 + 1> filled;
+    /// By size in granules, less one: the first of a list of free slots, each with its range, as
+    /// the handle that its next buffer has. 0: none.
+    std::array<BufferHandle, kMagazineBins> bins;
 
-    /// The first of the bins from that one on in which there may be something; kMagazineGranules:
+    /// The first of the bins from that one on in which there may be something; kMagazineBins:
     /// none.
     uint32_t nextFilled(uint32_t bin) const {
-      for (; bin < kMagazineGranules; bin = (bin / 64 + 1) * 64)
+      for (; bin < kMagazineBins; bin = (bin / 64 + 1) * 64)
         if (const uint64_t bits = filled[bin / 64] >> bin % 64; bits != 0)
           return bin + static_cast<uint32_t>(std::countr_zero(bits));
-      return kMagazineGranules;
+      return kMagazineBins;
     }
     void noteEmpty(uint64_t bin) { filled[bin / 64] &= ~(uint64_t{1} << bin % 64); }
     /// Takes the first slot of a bin.
     void pop(uint64_t bin, const Slot &first) {
       bins[bin] = first.next();
-      counters.cache(-bytesOfMagazineBin(bin));
+      counters.cache(bin, -1);
     }
     /// Whoever puts a slot there counts its bytes.
-    void push(uint64_t bin, Slot &slot, uint32_t index) {
+    void push(uint64_t bin, Slot &slot, BufferHandle handle) {
       filled[bin / 64] |= uint64_t{1} << bin % 64;
       slot.setNext(bins[bin]);
-      bins[bin] = index;
+      bins[bin] = handle;
     }
     /// Of the 64 bins from that one on, which filled ones there are: a bit each.
     uint64_t filledFrom(uint64_t bin) const {

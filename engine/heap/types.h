@@ -66,10 +66,10 @@ struct BufferRequest {
   uint64_t alignment = 256; // a power of two; 256 is the least that is given
   MemoryKind kind = MemoryKind::kDevice;
   NameId name;
-  bool movable = false;   // compaction may move it while it is not pinned
-  bool spillable = false; // under pressure its contents may go to the host while it is not pinned
-  bool dedicated = false; // a driver allocation of its own
-  float priority = 0.5f;  // of a dedicated one, for the driver
+  bool movable : 1 = false;   // compaction may move it while it is not pinned
+  bool spillable : 1 = false; // under pressure its contents may go to the host, while not pinned
+  bool dedicated : 1 = false; // a driver allocation of its own
+  float priority = 0.5f;      // of a dedicated one, for the driver
   /// Work that will use the buffer starts after these points: storage whose former users are done
   /// by then may be handed out although they are running still.
   std::span<const TimelinePoint> orderedAfter;
@@ -127,7 +127,8 @@ struct HeapOptions {
   uint64_t retainLowBytes = 0;
   double growthSlack = 1.05;
   /// Per thread and memory kind, freed ranges up to 64 KiB each are kept at hand up to this sum, or
-  /// up to half of what is reserved divided by the threads where that is more. They serve requests
+  /// up to a
+  /// share of what is reserved where that is more. They serve requests
   /// of their size, or of up to a fifth less, and are merged again before the heap grows. 0:
   /// none.
   uint64_t magazineBytes = 256 << 10;
