@@ -219,7 +219,7 @@ HeapCode HeapImpl::movePart(Pool &pool, uint32_t victim, ThreadCache &cache, uin
     request.kind = static_cast<MemoryKind>(pool.kind);
     request.sizeBytes = tight;
     Found found;
-    if (used <= maxBytes && tight + slabs[victim].sizeBytes / 8 <= slabs[victim].sizeBytes &&
+    if (tight + slabs[victim].sizeBytes / 8 <= slabs[victim].sizeBytes &&
         grow(pool, request, kNone, true, &found) == HeapCode::kOk) {
       const Locked locked(pool.lock);
       count = planMoves(pool, victim, cache, maxBytes);

@@ -16,6 +16,12 @@ constexpr const char *kDedicatedNames[] = {"gantry device buffer", "gantry uploa
 // A thread that waits for a core is not at rest.
 constexpr int64_t kRestNs = 10'000'000;
 
+// Small buffers go between large ones only where few of those would fit.
+constexpr uint64_t kGapBytes = 8 * kSmallBytes;
+
+// Times what a new slab would have, that an empty one may have which is taken instead.
+constexpr uint64_t kMostAdopted = 2;
+
 // Bytes of a request in a region whose free range may be misaligned.
 uint64_t needOf(const BufferRequest &request) {
   return Retention::round(request.sizeBytes +
@@ -27,10 +33,10 @@ uint64_t needOf(const BufferRequest &request) {
 // ---- finding storage ---------------------------------------------------------------------------
 
 bool HeapImpl::tryPool(Pool &pool, uint64_t sizeBytes, uint64_t alignment, uint32_t index,
-                       Found *found) {
+                       Found *found, uint64_t mostBytes) {
   const Locked locked(pool.lock);
-  uint32_t block = pool.tlsf.allocate(sizeBytes, alignment, index, pool.draining);
-  if (block == kNone && pool.draining != kNone)
+  uint32_t block = pool.tlsf.allocate(sizeBytes, alignment, index, pool.draining, mostBytes);
+  if (block == kNone && pool.draining != kNone && mostBytes == UINT64_MAX)
     block = pool.tlsf.allocate(sizeBytes, alignment, index);
   if (block == kNone) {
     if (pool.tlsf.hostExhausted())
@@ -55,8 +61,9 @@ bool HeapImpl::isAtRest(Pool &pool) const {
   return now - pool.seenNs >= kRestNs;
 }
 
-// Other threads' pools of the kind: under pressure all of them; else those of the request's size
-// that are at rest, since threads that work in one pool wait for each other all the time.
+// Other pools of the kind: under pressure all of them; else those for its size of threads that are
+// at rest, since threads that work in one pool wait for each other all the time, and for a small
+// buffer the gaps between this thread's large ones.
 bool HeapImpl::tryOthers(const BufferRequest &request, const Pool &own, bool pressed,
                          uint32_t index, Found *found) {
   const uint32_t first = static_cast<uint32_t>(request.kind) * kPoolsPerKind;
@@ -67,7 +74,9 @@ bool HeapImpl::tryOthers(const BufferRequest &request, const Pool &own, bool pre
         tryPool(pool, request.sizeBytes, request.alignment, index, found))
       return true;
   }
-  return false;
+  return !pressed && own.small &&
+         tryPool(*pools[own.index - kShards], request.sizeBytes, request.alignment, index, found,
+                 kGapBytes);
 }
 
 bool HeapImpl::reuseDedicated(const BufferRequest &request, Found *found) {
@@ -105,6 +114,42 @@ HeapCode HeapImpl::growDedicated(const BufferRequest &request, Found *found) {
   return code;
 }
 
+// From now on a slab that no pool knows is this one's; false where the host has no memory.
+bool HeapImpl::addSlab(Pool &pool, uint32_t index) {
+  Slab &slab = slabs[index];
+  const Locked locked(pool.lock);
+  const uint32_t region = pool.slabOfRegion.reserve(pool.slabOfRegion.size() + 1)
+                              ? pool.tlsf.addRegion(slab.sizeBytes)
+                              : kNone;
+  if (region == kNone)
+    return false;
+  if (region == pool.slabOfRegion.size())
+    pool.slabOfRegion.pushBackReserved(index);
+  pool.slabOfRegion[region] = index;
+  slab.region = region;
+  slab.pool = pool.index;
+  slab.state = SlabState::kPool;
+  return true;
+}
+
+// An empty slab of another pool, or a dedicated one, comes to this pool instead of a new one of at
+// most so many bytes: the smallest that serves.
+bool HeapImpl::adopt(Pool &pool, const BufferRequest &request, uint64_t mostBytes, uint32_t index,
+                     Found *found) {
+  uint32_t best = kNone;
+  for (uint32_t i = 0; i < slabCount; ++i)
+    if (slabs[i].kind == pool.kind && slabs[i].sizeBytes >= needOf(request) &&
+        slabs[i].sizeBytes <= mostBytes &&
+        (best == kNone || slabs[i].sizeBytes < slabs[best].sizeBytes) && isEmpty(slabs[i]))
+      best = i;
+  if (best == kNone || !takeOut(slabs[best]))
+    return false;
+  if (addSlab(pool, best))
+    return tryPool(pool, request.sizeBytes, request.alignment, index, found);
+  freeSlab(best);
+  return false;
+}
+
 HeapCode HeapImpl::grow(Pool &pool, const BufferRequest &request, uint32_t index, bool tight,
                         Found *found) {
   const auto kind = static_cast<uint32_t>(request.kind);
@@ -121,27 +166,12 @@ HeapCode HeapImpl::grow(Pool &pool, const BufferRequest &request, uint32_t index
     size = need;
     code = newSlab(request.kind, size, 0.5f, kPoolNames[kind], false, &slab);
   }
+  if (code == HeapCode::kOk && !addSlab(pool, slab)) {
+    freeSlab(slab);
+    code = HeapCode::kHostExhausted;
+  }
   if (code != HeapCode::kOk)
     return code;
-  {
-    const Locked locked(pool.lock);
-    uint32_t region = kNone;
-    if (pool.slabOfRegion.reserve(pool.slabOfRegion.size() + 1))
-      region = pool.tlsf.addRegion(size);
-    if (region != kNone) {
-      if (region == pool.slabOfRegion.size())
-        pool.slabOfRegion.pushBackReserved(slab);
-      pool.slabOfRegion[region] = slab;
-      slabs[slab].region = region;
-      slabs[slab].pool = pool.index;
-    } else {
-      code = HeapCode::kHostExhausted;
-    }
-  }
-  if (code != HeapCode::kOk) {
-    freeSlab(slab);
-    return code;
-  }
   if (index == kNone || tryPool(pool, request.sizeBytes, request.alignment, index, found))
     return HeapCode::kOk;
   return found->code == HeapCode::kHostExhausted ? found->code : HeapCode::kExhausted;
@@ -191,14 +221,18 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
   if (dedicated && reuseDedicated(request, found))
     return HeapCode::kOk;
 
-  // Where the heap would pass its slack, ranges of threads at rest are taken first, and empty slabs
-  // go.
+  // What repeats takes an empty slab from elsewhere rather than a new one.
+  // Where the heap would pass its slack, ranges of threads at rest and gaps are taken first, and
+  // empty slabs go.
   flush(cache, kind);
   const uint64_t reserved = all.reservedBytes.load(std::memory_order_relaxed);
   const uint64_t target = all.retention.targetBytes(live, peakReserved, options.growthSlack);
   const uint64_t step =
       dedicated ? Retention::round(request.sizeBytes)
                 : std::max(needOf(request), all.retention.slabBytes(pool.small, reserved));
+  if (all.retention.repeats() && !request.dedicated &&
+      adopt(pool, request, dedicated ? UINT64_MAX : kMostAdopted * step, index, found))
+    return HeapCode::kOk;
   if (reserved + step > target) {
     if (!request.dedicated && tryOthers(request, pool, false, index, found))
       return HeapCode::kOk;

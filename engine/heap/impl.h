@@ -248,6 +248,8 @@ struct HeapImpl final : Heap {
   uint64_t releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes = UINT64_MAX);
   uint64_t emptyBytesOf(const Pool &pool) const;
   uint64_t emptyBytes(uint32_t kind) const;
+  bool isEmpty(const Slab &slab) const;
+  uint32_t chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes) const;
   void remember(const Status &status);
   HeapCode codeOf(const Status &status);
 
@@ -256,11 +258,15 @@ struct HeapImpl final : Heap {
                        Found *found);
   HeapCode findStorageLocked(ThreadCache &cache, const BufferRequest &request, uint32_t index,
                              Found *found);
-  bool tryPool(Pool &pool, uint64_t sizeBytes, uint64_t alignment, uint32_t index, Found *found);
+  bool tryPool(Pool &pool, uint64_t sizeBytes, uint64_t alignment, uint32_t index, Found *found,
+               uint64_t mostBytes = UINT64_MAX);
   bool isAtRest(Pool &pool) const;
   bool tryOthers(const BufferRequest &request, const Pool &own, bool pressed, uint32_t index,
                  Found *found);
   HeapCode grow(Pool &pool, const BufferRequest &request, uint32_t index, bool tight, Found *found);
+  bool addSlab(Pool &pool, uint32_t index);
+  bool adopt(Pool &pool, const BufferRequest &request, uint64_t mostBytes, uint32_t index,
+             Found *found);
   HeapCode growDedicated(const BufferRequest &request, Found *found);
   bool reuseDedicated(const BufferRequest &request, Found *found);
   HeapCode climb(ThreadCache &cache, const BufferRequest &request, Pool &pool, uint32_t index,

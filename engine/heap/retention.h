@@ -55,6 +55,7 @@ public:
     }
   }
 
+  bool repeats() const { return repeats_; }
   /// Empty slabs go back before reserved bytes pass this.
   uint64_t targetBytes(uint64_t peakLive, uint64_t peakReserved, double slack) const {
     const double tight = static_cast<double>(peakLive) * slack;
@@ -70,7 +71,7 @@ public:
         small ? std::max<uint64_t>(std::clamp<uint64_t>(reserved / 64, 256 << 10, 1 << 20),
                                    reserved / 2048)
               : std::max<uint64_t>(2 << 20, reserved / 256);
-    const uint64_t quick = reserved / (!small ? 10 : repeats_ ? 32 : 256);
+    const uint64_t quick = reserved / (repeats_ ? (small ? 32 : 6) : (small ? 256 : 10));
     return round(usual + static_cast<uint64_t>(
                              weight() * static_cast<double>(quick - std::min(quick, usual))));
   }

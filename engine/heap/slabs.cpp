@@ -7,7 +7,7 @@
 namespace gantry::heap {
 namespace {
 
-constexpr uint64_t kMostOverEnough = 4; // a large slab does not go for the sake of a small one
+constexpr uint64_t kMostOverEnough = 8; // a large slab does not go for the sake of a small one
 
 } // namespace
 
@@ -129,31 +129,51 @@ bool HeapImpl::takeOut(Slab &slab) {
   return true;
 }
 
+// As far as looks can tell.
+bool HeapImpl::isEmpty(const Slab &slab) const {
+  if (slab.state != SlabState::kPool)
+    return slab.state == SlabState::kDedicatedFree;
+  Pool &pool = *pools[slab.pool];
+  if (pool.tlsf.emptyBytes() < slab.sizeBytes)
+    return false;
+  const Locked locked(pool.lock);
+  return pool.tlsf.usedBytesOf(slab.region) == 0;
+}
+
+// The empty slab to give back for so many bytes: the smallest that suffices, or else the largest.
+uint32_t HeapImpl::chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes) const {
+  uint32_t best = kNone;
+  for (uint32_t i = 0; i < slabCount; ++i) {
+    const Slab &slab = slabs[i];
+    if ((kind != kNone && slab.kind != kind) || pools[slab.pool]->small != small ||
+        slab.sizeBytes / kMostOverEnough > enoughBytes || !isEmpty(slab))
+      continue;
+    if (enoughBytes == UINT64_MAX)
+      return i; // all are to go
+    const uint64_t before = best == kNone ? 0 : slabs[best].sizeBytes;
+    if (before < enoughBytes ? slab.sizeBytes > before
+                             : slab.sizeBytes >= enoughBytes && slab.sizeBytes < before)
+      best = i;
+  }
+  return best;
+}
+
 // Gives empty slabs of the kind (kNone: of all) back until keepBytes of them are left or
 // enoughBytes have gone: large pools' and dedicated ones first, then small ones', which are wanted
 // again soonest. Returns what has gone.
 uint64_t HeapImpl::releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes) {
-  uint64_t empty = keepBytes == 0 ? UINT64_MAX : emptyBytes(kind);
   uint64_t gone = 0;
-  for (const bool small : {false, true}) {
-    uint64_t here = 0; // at most, in the pools of this pass
-    for (const Pool *pool : pools)
-      if (pool->small == small && (kind == kNone || pool->kind == kind))
-        here += emptyBytesOf(*pool);
-    for (uint32_t i = 0; i < slabCount && here != 0 && gone < enoughBytes && empty > keepBytes;
-         ++i) {
-      Slab &slab = slabs[i];
-      if (slab.state == SlabState::kUnused || slab.state == SlabState::kDedicated ||
-          (kind != kNone && slab.kind != kind) || pools[slab.pool]->small != small ||
-          emptyBytesOf(*pools[slab.pool]) < slab.sizeBytes ||
-          slab.sizeBytes / kMostOverEnough > enoughBytes - gone || !takeOut(slab))
-        continue;
-      gone += slab.sizeBytes;
-      empty -= std::min(empty, slab.sizeBytes);
-      here -= std::min(here, slab.sizeBytes);
-      freeSlab(i);
+  for (const bool small : {false, true})
+    while (gone < enoughBytes && (keepBytes == 0 || emptyBytes(kind) > keepBytes)) {
+      const uint64_t more = enoughBytes == UINT64_MAX ? enoughBytes : enoughBytes - gone;
+      const uint32_t index = chooseEmpty(kind, small, more);
+      if (index == kNone)
+        break;
+      if (!takeOut(slabs[index]))
+        continue; // taken meanwhile
+      gone += slabs[index].sizeBytes;
+      freeSlab(index);
     }
-  }
   return gone;
 }
 

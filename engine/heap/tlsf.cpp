@@ -187,8 +187,8 @@ bool Tlsf::removeRegion(uint32_t region) {
 
 // ---- blocks ------------------------------------------------------------------------------------
 
-uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t user,
-                        uint32_t avoid) {
+uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t user, uint32_t avoid,
+                        uint64_t mostBytes) {
   hostExhausted_ = false;
   if (sizeBytes == 0 || !isPowerOfTwo(alignmentBytes))
     return kNone;
@@ -197,7 +197,7 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
   if (size > kMaxGranules)
     return kNone;
   const uint32_t index = findFree(size, alignment, avoid);
-  if (index == kNone)
+  if (index == kNone || sizeOf(index) > mostBytes)
     return kNone;
   if (!reserveRecords(2)) {
     hostExhausted_ = true;

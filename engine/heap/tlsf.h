@@ -64,9 +64,10 @@ public:
   bool removeRegion(uint32_t region);
 
   /// Takes sizeBytes at a multiple of alignment (a power of two) from any region, except from
-  /// `avoid`. The block's number, or kNone. `user` is kept with the block.
+  /// `avoid`. The block's number, or kNone. `user` is kept with the block. kNone, too, where the
+  /// free range that fits best is longer than `mostBytes`.
   uint32_t allocate(uint64_t sizeBytes, uint64_t alignment, uint32_t user = 0,
-                    uint32_t avoid = kNone);
+                    uint32_t avoid = kNone, uint64_t mostBytes = UINT64_MAX);
 
   /// Gives a block back. False, with nothing changed, where the number is of no taken block.
   bool free(uint32_t block);
