@@ -72,7 +72,7 @@ private:
 class Bare {
 public:
   explicit Bare(uint32_t slots) : tlsf_({}), slots_(slots, heap::Tlsf::kNone) {
-    if (tlsf_.addRegion(uint64_t{1} << 36) == heap::Tlsf::kNone)
+    if (!tlsf_.addRegion(0, uint64_t{1} << 36))
       std::abort();
   }
   void allocate(uint32_t slot, uint64_t bytes, uint32_t alignment) {

@@ -45,34 +45,28 @@ struct HostAllocator {
   }
 };
 
-/// A growing array in one piece, from the start of a cache line on. Growth copies: amortised O(1),
-/// and O(1) after reserve().
-template <typename T> class HostArray {
-  static_assert(std::is_trivially_copyable_v<T>);
+/// What HostArrays of all types share: a piece of memory that grows. Not for itself.
+class HostStorage {
   static constexpr size_t kLineBytes = 64;
+  struct Piece {  // lies before the elements
+    void *memory; // as the allocator gave it
+    void *former;
+    uint32_t formerCapacity;
+  };
 
 public:
-  explicit HostArray(const HostAllocator &allocator) : allocator_(allocator) {}
-  HostArray(const HostArray &) = delete;
-  HostArray &operator=(const HostArray &) = delete;
-  ~HostArray() { freeData(); }
+  HostStorage(const HostStorage &) = delete;
+  HostStorage &operator=(const HostStorage &) = delete;
 
-  uint32_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  T &operator[](uint32_t index) { return data_[index]; }
-  const T &operator[](uint32_t index) const { return data_[index]; }
-  T *begin() { return data_; }
-  T *end() { return data_ + size_; }
-  const T *begin() const { return data_; }
-  const T *end() const { return data_ + size_; }
-  T &back() { return data_[size_ - 1]; }
-  void popBack() { --size_; }
-  void clear() { size_ = 0; }
+protected:
+  HostStorage(const HostAllocator &allocator, uint32_t elementBytes, bool othersRead)
+      : allocator_(allocator), elementBytes_(elementBytes), othersRead_(othersRead) {}
+  ~HostStorage() {
+    while (data_ != nullptr)
+      freePiece();
+  }
 
-  /// Room for `capacity` elements in all; false where the host has no memory, with nothing changed.
-  [[nodiscard]] bool reserve(uint32_t capacity) {
-    if (capacity <= capacity_)
-      return true;
+  [[nodiscard, gnu::noinline]] bool grow(uint32_t capacity) {
     uint32_t larger = capacity_ < 16 ? 16 : capacity_;
     while (larger < capacity) {
       if (larger > UINT32_MAX / 2)
@@ -82,51 +76,97 @@ public:
     void *memory = allocator_.allocateZeroed(bytesFor(larger));
     if (memory == nullptr)
       return false;
-    const auto at = reinterpret_cast<uintptr_t>(memory) + sizeof(void *);
-    T *data = reinterpret_cast<T *>((at + kLineBytes - 1) & ~(kLineBytes - 1));
-    reinterpret_cast<void **>(data)[-1] = memory; // as the allocator gave it
+    const auto at = reinterpret_cast<uintptr_t>(memory) + sizeof(Piece);
+    void *data = reinterpret_cast<void *>((at + kLineBytes - 1) & ~(kLineBytes - 1));
     if (data_ != nullptr)
-      std::memcpy(static_cast<void *>(data), data_, size_t{size_} * sizeof(T));
-    freeData();
+      std::memcpy(data, data_, size_t{size_} * elementBytes_);
+    if (data_ != nullptr && !othersRead_)
+      freePiece();
+    pieceOf(data) = {memory, data_, capacity_};
     data_ = data;
     capacity_ = larger;
+    shared_.store(data, std::memory_order_release);
     return true;
   }
 
-  [[nodiscard]] bool pushBack(const T &value) {
-    const T copy = value; // may lie in this array
-    if (size_ == capacity_ && !reserve(size_ + 1))
-      return false;
-    data_[size_++] = copy;
-    return true;
-  }
-
-  /// For callers that have reserved.
-  void pushBackReserved(const T &value) { data_[size_++] = value; }
-
-  /// New elements are zero bytes.
-  [[nodiscard]] bool resize(uint32_t size) {
-    if (!reserve(size))
+  [[nodiscard, gnu::noinline]] bool setSize(uint32_t size) {
+    if (size > capacity_ && !grow(size))
       return false;
     if (size > size_)
-      std::memset(static_cast<void *>(data_ + size_), 0, size_t{size - size_} * sizeof(T));
+      std::memset(static_cast<char *>(data_) + size_t{size_} * elementBytes_, 0,
+                  size_t{size - size_} * elementBytes_);
     size_ = size;
     return true;
   }
 
-private:
-  static size_t bytesFor(uint32_t capacity) {
-    return kLineBytes + sizeof(void *) + size_t{capacity} * sizeof(T);
-  }
-  void freeData() {
-    if (data_ != nullptr)
-      allocator_.free(allocator_.user, reinterpret_cast<void **>(data_)[-1], bytesFor(capacity_));
-  }
-
   HostAllocator allocator_;
-  T *data_ = nullptr;
+  void *data_ = nullptr;
   uint32_t size_ = 0;
   uint32_t capacity_ = 0;
+  std::atomic<void *> shared_{nullptr}; // data_
+
+private:
+  size_t bytesFor(uint32_t capacity) const {
+    return kLineBytes + sizeof(Piece) + size_t{capacity} * elementBytes_;
+  }
+  static Piece &pieceOf(void *data) { return static_cast<Piece *>(data)[-1]; }
+  [[gnu::noinline]] void freePiece() {
+    const Piece piece = pieceOf(data_);
+    allocator_.free(allocator_.user, piece.memory, bytesFor(capacity_));
+    data_ = piece.former;
+    capacity_ = piece.formerCapacity;
+  }
+  uint32_t elementBytes_;
+  bool othersRead_;
+};
+
+/// A growing array in one piece, from the start of a cache line on. Growth copies: amortised O(1),
+/// and O(1) after reserve().
+/// With kOthersRead, any thread may read through shared() while the array's own thread changes or
+/// grows it: pieces that growth has left stay until the end, at most as many bytes again. Who was
+/// told of an element after it was written (by a release and an acquire) finds it there; he reads,
+/// and its writer writes, atomically what may change meanwhile.
+template <typename T, bool kOthersRead = false> class HostArray : HostStorage {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+  explicit HostArray(const HostAllocator &allocator)
+      : HostStorage(allocator, sizeof(T), kOthersRead) {}
+
+  uint32_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T &operator[](uint32_t index) { return begin()[index]; }
+  const T &operator[](uint32_t index) const { return begin()[index]; }
+  T *begin() { return static_cast<T *>(data_); }
+  T *end() { return begin() + size_; }
+  const T *begin() const { return static_cast<const T *>(data_); }
+  const T *end() const { return begin() + size_; }
+  T &back() { return begin()[size_ - 1]; }
+  void popBack() { --size_; }
+  void clear() { size_ = 0; }
+
+  /// For other threads.
+  const T *shared() const {
+    static_assert(kOthersRead);
+    return static_cast<const T *>(shared_.load(std::memory_order_acquire));
+  }
+
+  /// Room for `capacity` elements in all; false where the host has no memory, with nothing changed.
+  [[nodiscard]] bool reserve(uint32_t capacity) { return capacity <= capacity_ || grow(capacity); }
+
+  [[nodiscard]] bool pushBack(const T &value) {
+    const T copy = value; // may lie in this array
+    if (size_ == capacity_ && !grow(size_ + 1))
+      return false;
+    begin()[size_++] = copy;
+    return true;
+  }
+
+  /// For callers that have reserved.
+  void pushBackReserved(const T &value) { begin()[size_++] = value; }
+
+  /// New elements are zero bytes.
+  [[nodiscard]] bool resize(uint32_t size) { return setSize(size); }
 };
 
 /// A growing array whose elements never move: segment k holds 2^(kFirstLog2 + k) of them, from the

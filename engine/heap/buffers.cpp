@@ -138,7 +138,7 @@ uint32_t HeapImpl::takeFromPool(Pool &pool, uint64_t sizeBytes) {
     return kNone;
   const uint32_t index = ownSlot(pool, block);
   if (index != kNone) [[likely]]
-    giveRange(pool, index, block);
+    pool.tlsf.setUser(block, index);
   else
     pool.tlsf.free(block);
   return index;
@@ -408,8 +408,7 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
       all[point.timeline].value = std::max(all[point.timeline].value, point.value);
     after = all;
   }
-  const SlotRange &range = slots.range(index);
-  const uint64_t place = range.place.load(std::memory_order_relaxed);
+  const uint64_t place = placeOfSlot(index);
   ThreadCache *cache = cacheOfThread();
   if (cache != nullptr) {
     cache->kinds[info.kind].counters.remove(static_cast<int64_t>(info.sizeBytes));
@@ -439,9 +438,8 @@ HeapCode HeapImpl::finishRelease(uint32_t index, std::span<const TimelinePoint> 
           return HeapCode::kOk;
         }
       }
-      const uint32_t region = info.dedicated ? kNone : pool.tlsf.regionOf(range.block);
-      freeRange(pool, range.block, place);
-      empty = info.dedicated || pool.tlsf.usedBytesOf(region) == 0;
+      freeRange(pool, blockOfSlot(index), place);
+      empty = info.dedicated || pool.tlsf.usedBytesOf(slabOf(place)) == 0;
     }
     if (empty)
       keepWatermarks();

@@ -55,9 +55,8 @@ bool HeapImpl::holdsStill(uint32_t index) const {
 // has begun comes first. Under the pool's lock.
 uint32_t HeapImpl::chooseVictim(Pool &pool) {
   if (pool.draining != kNone) {
-    const uint32_t slab = pool.slabOfRegion[pool.draining];
-    if (pool.tlsf.usedBytesOf(pool.draining) != 0 && slabs[slab].passedOver != compactions)
-      return slab;
+    if (pool.tlsf.usedBytesOf(pool.draining) != 0 && slabs[pool.draining].passedOver != compactions)
+      return pool.draining;
     pool.draining = kNone;
   }
   const uint64_t free = pool.tlsf.regionBytes() - pool.tlsf.usedBytes();
@@ -67,7 +66,7 @@ uint32_t HeapImpl::chooseVictim(Pool &pool) {
     const Slab &slab = slabs[i];
     if (slab.state != SlabState::kPool || slab.pool != pool.index || slab.passedOver == compactions)
       continue;
-    const uint64_t used = pool.tlsf.usedBytesOf(slab.region);
+    const uint64_t used = pool.tlsf.usedBytesOf(i);
     const uint64_t tight = (used + kSlabGranule - 1) & ~(kSlabGranule - 1);
     const bool roomElsewhere = free - (slab.sizeBytes - used) >= used;
     const bool tighter = slab.sizeBytes - std::min(tight, slab.sizeBytes) >= slab.sizeBytes / 8;
@@ -85,8 +84,7 @@ uint32_t HeapImpl::chooseVictim(Pool &pool) {
 uint32_t HeapImpl::planMoves(Pool &pool, uint32_t victim, ThreadCache &cache, uint64_t maxBytes) {
   moves.clear();
   sliceEnded = false;
-  const uint32_t region = slabs[victim].region;
-  for (uint32_t block = pool.tlsf.firstOf(region); block != kNone;
+  for (uint32_t block = pool.tlsf.firstOf(victim); block != kNone;
        block = pool.tlsf.nextOf(block)) {
     const Tlsf::Range range = pool.tlsf.at(block);
     if (range.used && holdsStill(range.user)) {
@@ -96,7 +94,7 @@ uint32_t HeapImpl::planMoves(Pool &pool, uint32_t victim, ThreadCache &cache, ui
   }
   uint64_t bytes = 0;
   uint32_t next = kNone;
-  for (uint32_t block = pool.tlsf.firstOf(region); block != kNone; block = next) {
+  for (uint32_t block = pool.tlsf.firstOf(victim); block != kNone; block = next) {
     next = pool.tlsf.nextOf(block);
     const Tlsf::Range range = pool.tlsf.at(block);
     const uint32_t slot = range.user;
@@ -118,14 +116,14 @@ uint32_t HeapImpl::planMoves(Pool &pool, uint32_t victim, ThreadCache &cache, ui
             ? kNone
             : pool.tlsf.allocate(range.size,
                                  uint64_t{1} << SlotInfo::of(slots[slot].info.load()).alignmentLog2,
-                                 slot, region);
+                                 slot, victim);
     if (to == kNone) {
       if (spare != kNone)
         giveSlot(cache, spare);
       unlockSlot(slot);
       break;
     }
-    moves.pushBackReserved({slot, block, to, spare, pool.placeOfBlock(to), range.size});
+    moves.pushBackReserved({slot, block, to, spare, pool.tlsf.placeOf(to), range.size});
     bytes += range.size;
   }
   return moves.size();
@@ -177,7 +175,7 @@ void HeapImpl::finishMoves(Pool &pool, uint32_t count, uint64_t ticket, bool mov
       SlotInfo info;
       info.kind = pool.kind;
       slots[move.spare].info.store(info.packed(), std::memory_order_relaxed);
-      giveRange(pool, move.spare, move.from);
+      placeSlot(pool, move.spare, move.from);
       TimelinePoint after[kMaxTimelines];
       for (uint32_t t = 0; t < kMaxTimelines; ++t)
         after[t] = {t, t == 0 ? ticket : slots.tail(move.slot).points[t]};
@@ -204,7 +202,7 @@ HeapCode HeapImpl::movePart(Pool &pool, uint32_t victim, ThreadCache &cache, uin
   uint32_t count = 0;
   {
     const Locked locked(pool.lock);
-    pool.draining = slabs[victim].region;
+    pool.draining = victim;
     count = planMoves(pool, victim, cache, maxBytes);
   }
   if (count == 0 && !sliceEnded && slabs[victim].passedOver != compactions) {
@@ -212,7 +210,7 @@ HeapCode HeapImpl::movePart(Pool &pool, uint32_t victim, ThreadCache &cache, uin
     uint64_t used = 0;
     {
       const Locked locked(pool.lock);
-      used = pool.tlsf.usedBytesOf(slabs[victim].region);
+      used = pool.tlsf.usedBytesOf(victim);
     }
     const uint64_t tight = (used + kSlabGranule - 1) & ~(kSlabGranule - 1);
     BufferRequest request;

@@ -43,7 +43,7 @@ bool HeapImpl::tryPool(Pool &pool, uint64_t sizeBytes, uint64_t alignment, uint3
       found->code = HeapCode::kHostExhausted;
     return false;
   }
-  *found = {HeapCode::kOk, false, false, block, pool.placeOfBlock(block)};
+  *found = {HeapCode::kOk, false, false, block, pool.tlsf.placeOf(block)};
   return true;
 }
 
@@ -118,15 +118,8 @@ HeapCode HeapImpl::growDedicated(const BufferRequest &request, Found *found) {
 bool HeapImpl::addSlab(Pool &pool, uint32_t index) {
   Slab &slab = slabs[index];
   const Locked locked(pool.lock);
-  const uint32_t region = pool.slabOfRegion.reserve(pool.slabOfRegion.size() + 1)
-                              ? pool.tlsf.addRegion(slab.sizeBytes)
-                              : kNone;
-  if (region == kNone)
+  if (!pool.tlsf.addRegion(index, slab.sizeBytes))
     return false;
-  if (region == pool.slabOfRegion.size())
-    pool.slabOfRegion.pushBackReserved(index);
-  pool.slabOfRegion[region] = index;
-  slab.region = region;
   slab.pool = pool.index;
   slab.state = SlabState::kPool;
   return true;
@@ -140,9 +133,9 @@ bool HeapImpl::adopt(Pool &pool, const BufferRequest &request, uint64_t mostByte
   for (uint32_t i = 0; i < slabCount; ++i)
     if (slabs[i].kind == pool.kind && slabs[i].sizeBytes >= needOf(request) &&
         slabs[i].sizeBytes <= mostBytes &&
-        (best == kNone || slabs[i].sizeBytes < slabs[best].sizeBytes) && isEmpty(slabs[i]))
+        (best == kNone || slabs[i].sizeBytes < slabs[best].sizeBytes) && isEmpty(i))
       best = i;
-  if (best == kNone || !takeOut(slabs[best]))
+  if (best == kNone || !takeOut(best))
     return false;
   if (addSlab(pool, best))
     return tryPool(pool, request.sizeBytes, request.alignment, index, found);
@@ -217,12 +210,14 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
       all.liveBytes.load(std::memory_order_relaxed) + static_cast<int64_t>(request.sizeBytes)));
   const uint64_t peakReserved = all.peakReservedBytes.load(std::memory_order_relaxed);
   all.retention.beginGrowth(live, peakReserved);
-  const bool dedicated = request.dedicated || request.sizeBytes >= options.dedicatedBytes;
-  if (dedicated && reuseDedicated(request, found))
+  const bool large = request.dedicated || request.sizeBytes >= options.dedicatedBytes;
+  if (large && reuseDedicated(request, found))
     return HeapCode::kOk;
+  const bool repeats = all.retention.repeats();
+  const bool dedicated = request.dedicated || (large && !repeats);
 
-  // What repeats takes an empty slab from elsewhere rather than a new one.
-  // Where the heap would pass its slack, ranges of threads at rest and gaps are taken first, and
+  // While the heap is filled again, an empty slab from elsewhere is taken rather than a new one.
+  // Where it would pass its slack, ranges of threads at rest and gaps are taken first, and
   // empty slabs go.
   flush(cache, kind);
   const uint64_t reserved = all.reservedBytes.load(std::memory_order_relaxed);
@@ -230,8 +225,7 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
   const uint64_t step =
       dedicated ? Retention::round(request.sizeBytes)
                 : std::max(needOf(request), all.retention.slabBytes(pool.small, reserved));
-  if (all.retention.repeats() && !request.dedicated &&
-      adopt(pool, request, dedicated ? UINT64_MAX : kMostAdopted * step, index, found))
+  if (repeats && !dedicated && adopt(pool, request, kMostAdopted * step, index, found))
     return HeapCode::kOk;
   if (reserved + step > target) {
     if (!request.dedicated && tryOthers(request, pool, false, index, found))

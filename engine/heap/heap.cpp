@@ -126,7 +126,7 @@ HeapCode Heap::resolve(BufferHandle buffer, Placement *placement) const {
   const uint64_t state = slot.state.load(std::memory_order_acquire);
   if (generationOf(state) != generationOf(buffer) || referencesOf(state) == 0)
     return HeapCode::kStaleHandle;
-  const uint64_t place = heap.slots.range(slotOf(buffer)).place.load(std::memory_order_acquire);
+  const uint64_t place = heap.placeOfSlot(slotOf(buffer));
   const uint64_t sizeBytes = SlotInfo::of(slot.info.load(std::memory_order_relaxed)).sizeBytes;
   if (place == kSpilledPlace)
     return HeapCode::kBusy;
@@ -209,8 +209,7 @@ HeapCode Heap::unpin(BufferHandle buffer) {
 // An event of a buffer at the place where it is.
 void HeapImpl::note(HeapEvent::Type type, uint32_t index, const SlotInfo &info,
                     BufferHandle handle) {
-  notify(type, info.kind, nameOf(index, info), handle.bits,
-         slots.range(index).place.load(std::memory_order_relaxed), info.sizeBytes);
+  notify(type, info.kind, nameOf(index, info), handle.bits, placeOfSlot(index), info.sizeBytes);
 }
 
 void HeapImpl::noteElsewhere(HeapEvent::Type type, uint32_t index) {

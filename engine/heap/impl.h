@@ -106,7 +106,6 @@ struct HeapImpl final : Heap {
   bool freedSincePass = false;
   bool sliceEnded = false; // planMoves stopped because the slice was used up
   uint32_t slabCount = 0;  // slabs that were ever used
-  uint32_t unusedSlabs = kNone;
 
   mutable Lock cachesLock;
   ThreadCache *caches = nullptr;
@@ -172,12 +171,16 @@ struct HeapImpl final : Heap {
   HeapCode check(const BufferRequest &request) const;
   BufferHandle fillSlot(ThreadCache &cache, uint32_t index, const BufferRequest &request,
                         const Found &found);
-  void giveRange(Pool &pool, uint32_t index, uint32_t block) const { // under the pool's lock
+  /// Under the pool's lock: a slot that belongs to no block has this one.
+  void placeSlot(Pool &pool, uint32_t index, uint32_t block) const {
     pool.tlsf.setUser(block, index);
     SlotRange &range = slots.range(index);
-    range.place.store(pool.placeOfBlock(block), std::memory_order_relaxed);
+    range.place.store(pool.tlsf.placeOf(block), std::memory_order_relaxed);
     range.block = block;
   }
+  /// Where a living buffer lies, or a pending range.
+  uint64_t placeOfSlot(uint32_t index) const;
+  uint32_t blockOfSlot(uint32_t index) const;
   uint32_t takeSlot(ThreadCache &cache);
   void giveSlot(ThreadCache &cache, uint32_t index);
   void giveSlotShared(uint32_t index);
@@ -244,11 +247,11 @@ struct HeapImpl final : Heap {
                    bool dedicated, uint32_t *slab);
   HeapCode checkBudget(MemoryKind kind, uint64_t sizeBytes);
   void freeSlab(uint32_t index);
-  bool takeOut(Slab &slab);
+  bool takeOut(uint32_t slab);
   uint64_t releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes = UINT64_MAX);
   uint64_t emptyBytesOf(const Pool &pool) const;
   uint64_t emptyBytes(uint32_t kind) const;
-  bool isEmpty(const Slab &slab) const;
+  bool isEmpty(uint32_t slab) const;
   uint32_t chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes) const;
   void remember(const Status &status);
   HeapCode codeOf(const Status &status);

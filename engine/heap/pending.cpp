@@ -38,12 +38,10 @@ void HeapImpl::addPending(Pool &pool, uint32_t index, std::span<const TimelinePo
   if (!SlotInfo::of(slots[index].info.load(std::memory_order_relaxed)).dedicated)
     index = joinPending(pool, index);
   Slot &slot = slots[index];
-  const SlotRange &range = slots.range(index);
   SlotTail &tail = slots.tail(index);
   SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
-  const uint64_t sizeBytes =
-      info.dedicated ? slabs[slabOf(range.place.load(std::memory_order_relaxed))].sizeBytes
-                     : pool.tlsf.sizeOf(range.block);
+  const uint64_t sizeBytes = info.dedicated ? slabs[slabOf(placeOfSlot(index))].sizeBytes
+                                            : pool.tlsf.sizeOf(blockOfSlot(index));
   info.sizeBytes = sizeBytes;
   info.pending = true;
   slot.info.store(info.packed(), std::memory_order_relaxed);
@@ -65,7 +63,7 @@ void HeapImpl::addPending(Pool &pool, uint32_t index, std::span<const TimelinePo
 // Joins a range that is to be pending with pending neighbours of the same points, so that larger
 // requests find it. The slot of the whole, which is that of its first block.
 uint32_t HeapImpl::joinPending(Pool &pool, uint32_t index) {
-  const uint32_t block = slots.range(index).block;
+  const uint32_t block = blockOfSlot(index);
   const uint32_t behind = pool.tlsf.nextOf(block);
   const uint32_t before = pool.tlsf.previousOf(block);
   const auto slotOfAlike = [&](uint32_t neighbour) {
@@ -73,7 +71,7 @@ uint32_t HeapImpl::joinPending(Pool &pool, uint32_t index) {
     // Only a pending slot's other fields are this lock's to read.
     return range.used &&
                    SlotInfo::of(slots[range.user].info.load(std::memory_order_relaxed)).pending &&
-                   slots.range(range.user).block == neighbour &&
+                   blockOfSlot(range.user) == neighbour &&
                    std::equal(std::begin(slots.tail(index).points),
                               std::end(slots.tail(index).points),
                               std::begin(slots.tail(range.user).points))
@@ -131,13 +129,12 @@ bool HeapImpl::takeOrdered(Pool &pool, const BufferRequest &request, uint32_t in
     for (uint32_t i = pool.bins[bin]; i != kNone && tries > 0;
          i = slots.tail(i).nextInBin, --tries) {
       const SlotInfo info = SlotInfo::of(slots[i].info.load(std::memory_order_relaxed));
-      const SlotRange &range = slots.range(i);
-      bool fits = info.sizeBytes >= size && (offsetOf(range.place.load(std::memory_order_relaxed)) &
-                                             (request.alignment - 1)) == 0;
+      const uint64_t place = placeOfSlot(i);
+      bool fits = info.sizeBytes >= size && (offsetOf(place) & (request.alignment - 1)) == 0;
       if (info.dedicated)
         fits = fits && info.sizeBytes - size <= size / 8;
       else
-        fits = fits && pool.tlsf.regionOf(range.block) != pool.draining;
+        fits = fits && slabOf(place) != pool.draining;
       for (uint32_t t = 0; t < kMaxTimelines; ++t)
         fits = fits && slots.tail(i).points[t] <= points[t];
       if (fits && (old == kNone || info.sizeBytes < bestBytes)) {
@@ -150,27 +147,26 @@ bool HeapImpl::takeOrdered(Pool &pool, const BufferRequest &request, uint32_t in
     return false;
   removePending(pool, old);
   const SlotInfo info = SlotInfo::of(slots[old].info.load(std::memory_order_relaxed));
-  const SlotRange &range = slots.range(old);
+  const uint32_t block = info.dedicated ? kNone : blockOfSlot(old);
   const SlotTail &tail = slots.tail(old);
-  const uint32_t rest = info.dedicated ? kNone : pool.tlsf.split(range.block, size);
+  const uint32_t rest = info.dedicated ? kNone : pool.tlsf.split(block, size);
   if (rest != kNone) {
     if (const uint32_t left = ownSlot(pool, rest); left != kNone) {
-      giveRange(pool, left, rest);
+      pool.tlsf.setUser(rest, left);
       slots[left].info.store(info.packed(), std::memory_order_relaxed);
       TimelinePoint after[kMaxTimelines];
       for (uint32_t t = 0; t < kMaxTimelines; ++t)
         after[t] = {t, tail.points[t]};
       addPending(pool, left, after);
     } else {
-      pool.tlsf.join(range.block, rest);
+      pool.tlsf.join(block, rest);
     }
   }
   if (!info.dedicated)
-    pool.tlsf.setUser(range.block, index);
+    pool.tlsf.setUser(block, index);
   std::copy(std::begin(tail.points), std::end(tail.points), std::begin(slots.tail(index).points));
   orderedReuses.fetch_add(1, std::memory_order_relaxed);
-  *found = {HeapCode::kOk, info.dedicated, true, range.block,
-            range.place.load(std::memory_order_relaxed)};
+  *found = {HeapCode::kOk, info.dedicated, true, block, placeOfSlot(old)};
   giveSlotShared(old);
   return true;
 }
@@ -182,8 +178,7 @@ void HeapImpl::reclaim(Pool &pool) {
     const uint32_t newer = slots.tail(index).newerPending;
     if (passed(slots.tail(index).points)) {
       removePending(pool, index);
-      freeRange(pool, slots.range(index).block,
-                slots.range(index).place.load(std::memory_order_relaxed));
+      freeRange(pool, blockOfSlot(index), placeOfSlot(index));
       giveSlotShared(index);
     } else {
       ++past;

@@ -19,19 +19,17 @@ struct alignas(64) Pool {
   static constexpr uint32_t kBins = 48;
 
   Pool(const HostAllocator &host, uint16_t index, uint8_t kind, bool small)
-      : tlsf({kGranuleLog2, host}), slabOfRegion(host), chunks(host), index(index), kind(kind),
-        small(small) {
+      : tlsf({kGranuleLog2, host}), chunks(host), index(index), kind(kind), small(small) {
     bins.fill(kNone);
   }
 
   BiasedLock lock;
-  Tlsf tlsf;
-  HostArray<uint32_t> slabOfRegion;
+  Tlsf tlsf;                  // its regions are slabs, by their numbers
   HostArray<uint32_t> chunks; // by block: the first slot of each SlotChunk of its blocks
   uint16_t index;
   uint8_t kind;
   bool small;
-  uint32_t draining = kNone; // a region that compaction empties; nothing new goes there
+  uint32_t draining = kNone; // a slab that compaction empties; nothing new goes there
   Watched<uint64_t> dedicatedFreeBytes = 0; // dedicated slabs that are kept for reuse
   uint32_t oldestPending = kNone;
   uint32_t newestPending = kNone;
@@ -41,10 +39,6 @@ struct alignas(64) Pool {
   // What HeapImpl::isAtRest saw last; under growth.
   int64_t seenWork = 0;
   int64_t seenNs = 0; // since when
-
-  uint64_t placeOfBlock(uint32_t block) const {
-    return placeOf(slabOfRegion[tlsf.regionOf(block)], 0) | tlsf.granuleOf(block);
-  }
 };
 
 } // namespace gantry::heap

@@ -8,9 +8,10 @@
 // keeps more of what is empty, up to kQuickSlack times the peak of live bytes and in the end all
 // that it ever reserved; it takes larger slabs; and it lets a large buffer have a dedicated slab
 // that fits less well. And a heap that is nearly empty after it was full ("ebb") will be filled
-// again: until live bytes rise above that former peak it is as quick as can be, and keeps up to
-// twice what it had reserved. A steady loop thereby ends without driver calls. Heap::trim and
-// Heap::compact forget what was learned: who calls them wants it tight.
+// again: until live bytes rise above that former peak it is as quick as can be, keeps up to twice
+// what it had reserved, gives empty slabs to whichever pool wants one, and has slabs of its own for
+// no buffer that does not ask for one. A steady loop thereby ends without driver calls. Heap::trim
+// and Heap::compact forget what was learned: who calls them wants it tight.
 //
 // The bounds were chosen on the recorded traces (benchmarks/heap): peak reserved / peak live and
 // driver calls of each. Units: bytes. Threads: one at a time, but for noteLive().
@@ -55,6 +56,7 @@ public:
     }
   }
 
+  /// Whether the heap is being filled again after an ebb.
   bool repeats() const { return repeats_; }
   /// Empty slabs go back before reserved bytes pass this.
   uint64_t targetBytes(uint64_t peakLive, uint64_t peakReserved, double slack) const {
@@ -76,10 +78,11 @@ public:
                              weight() * static_cast<double>(quick - std::min(quick, usual))));
   }
 
-  /// How much larger than a buffer the dedicated slab may be that it reuses.
+  /// How much larger than a buffer the dedicated slab may be that it reuses. While the heap is
+  /// filled again little, since a pool can make use of the rest.
   uint64_t spareBytes(uint64_t sizeBytes) const {
     const uint64_t least = sizeBytes / 8, more = sizeBytes - least;
-    return least + static_cast<uint64_t>(weight() * static_cast<double>(more));
+    return least + static_cast<uint64_t>((repeats_ ? 0 : weight()) * static_cast<double>(more));
   }
 
   static uint64_t round(uint64_t bytes) { return (bytes + kSlabGranule - 1) & ~(kSlabGranule - 1); }

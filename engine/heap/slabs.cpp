@@ -49,7 +49,11 @@ HeapCode HeapImpl::newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, 
                            bool dedicated, uint32_t *slab) {
   if (const HeapCode code = checkBudget(kind, sizeBytes); code != HeapCode::kOk)
     return code;
-  const bool fresh = unusedSlabs == kNone;
+  // The last number that nobody has: Tlsf prefers lower ones, and so older slabs.
+  uint32_t index = slabCount;
+  while (index > 0 && slabs[index - 1].state != SlabState::kUnused)
+    --index;
+  const bool fresh = index == 0;
   if (fresh && (slabCount == kMaxSlots || (slabCount >= slabs.capacity() && !slabs.grow())))
     return HeapCode::kHostExhausted;
   Result<std::unique_ptr<device::Memory>> made =
@@ -57,10 +61,8 @@ HeapCode HeapImpl::newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, 
   if (!made.isOk())
     return codeOf(made.status());
   driverAllocations.fetch_add(1, std::memory_order_relaxed);
-  const uint32_t index = fresh ? slabCount++ : unusedSlabs;
+  index = fresh ? slabCount++ : index - 1;
   Slab &entry = slabs[index];
-  if (!fresh)
-    unusedSlabs = entry.nextUnused;
   device::Memory *memory = made->release();
   entry.memory.store(memory, std::memory_order_relaxed);
   entry.address.store(memory->address(), std::memory_order_relaxed);
@@ -95,8 +97,6 @@ void HeapImpl::freeSlab(uint32_t index) {
   reservedPerHeap[slab.deviceHeap].fetch_sub(slab.sizeBytes, std::memory_order_relaxed);
   totals[slab.kind].reservedBytes.fetch_sub(slab.sizeBytes, std::memory_order_relaxed);
   slab.state = SlabState::kUnused;
-  slab.nextUnused = unusedSlabs;
-  unusedSlabs = index;
   trace.recordBudgets();
 }
 
@@ -115,29 +115,31 @@ uint64_t HeapImpl::emptyBytes(uint32_t kind) const {
 
 // Takes an empty slab out of its pool, for freeSlab; false where it is in use. From then on only
 // this thread knows it.
-bool HeapImpl::takeOut(Slab &slab) {
+bool HeapImpl::takeOut(uint32_t index) {
+  Slab &slab = slabs[index];
   Pool &pool = *pools[slab.pool];
   const Locked locked(pool.lock);
   if (slab.state == SlabState::kDedicatedFree) {
     pool.dedicatedFreeBytes -= slab.sizeBytes;
     return true;
   }
-  if (slab.state != SlabState::kPool || !pool.tlsf.removeRegion(slab.region))
+  if (slab.state != SlabState::kPool || !pool.tlsf.removeRegion(index))
     return false;
-  if (pool.draining == slab.region)
+  if (pool.draining == index)
     pool.draining = kNone;
   return true;
 }
 
 // As far as looks can tell.
-bool HeapImpl::isEmpty(const Slab &slab) const {
+bool HeapImpl::isEmpty(uint32_t index) const {
+  const Slab &slab = slabs[index];
   if (slab.state != SlabState::kPool)
     return slab.state == SlabState::kDedicatedFree;
   Pool &pool = *pools[slab.pool];
   if (pool.tlsf.emptyBytes() < slab.sizeBytes)
     return false;
   const Locked locked(pool.lock);
-  return pool.tlsf.usedBytesOf(slab.region) == 0;
+  return pool.tlsf.usedBytesOf(index) == 0;
 }
 
 // The empty slab to give back for so many bytes: the smallest that suffices, or else the largest.
@@ -146,7 +148,7 @@ uint32_t HeapImpl::chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes) 
   for (uint32_t i = 0; i < slabCount; ++i) {
     const Slab &slab = slabs[i];
     if ((kind != kNone && slab.kind != kind) || pools[slab.pool]->small != small ||
-        slab.sizeBytes / kMostOverEnough > enoughBytes || !isEmpty(slab))
+        slab.sizeBytes / kMostOverEnough > enoughBytes || !isEmpty(i))
       continue;
     if (enoughBytes == UINT64_MAX)
       return i; // all are to go
@@ -169,7 +171,7 @@ uint64_t HeapImpl::releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enou
       const uint32_t index = chooseEmpty(kind, small, more);
       if (index == kNone)
         break;
-      if (!takeOut(slabs[index]))
+      if (!takeOut(index))
         continue; // taken meanwhile
       gone += slabs[index].sizeBytes;
       freeSlab(index);

@@ -34,6 +34,19 @@ SlotInfo SlotInfo::of(uint64_t word) {
 
 SlotTail &SlotTable::tail(uint32_t slot) const { return chunk(slot).tails[slot % kChunkSlots]; }
 
+uint64_t HeapImpl::placeOfSlot(uint32_t index) const {
+  const SlotChunk &chunk = slots.chunk(index);
+  return chunk.pool != nullptr
+             ? chunk.pool->tlsf.placeOf(chunk.firstBlock + index % kChunkSlots)
+             : chunk.ranges[index % kChunkSlots].place.load(std::memory_order_acquire);
+}
+
+uint32_t HeapImpl::blockOfSlot(uint32_t index) const {
+  const SlotChunk &chunk = slots.chunk(index);
+  return chunk.pool != nullptr ? chunk.firstBlock + index % kChunkSlots
+                               : chunk.ranges[index % kChunkSlots].block;
+}
+
 // Under slotLock: slots that were never used, for the blocks of the pool from that one on, or,
 // where there is no pool, for anybody. The first of them; kNone where there are no more.
 uint32_t HeapImpl::newChunk(Pool *pool, uint32_t firstBlock) {

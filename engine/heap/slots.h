@@ -9,9 +9,10 @@
 // alone changes the state, without an exchange; others turn the bias off first.
 //
 // A small plain buffer that came straight from a pool has the slot that belongs to its block: block
-// and slot are one number apart, so neither is looked for, and the slot comes and goes with the
-// block. Everything that may leave its block (movable, spillable, dedicated), or that the quickest
-// way did not make, has a slot that belongs to none and names its block in its SlotRange.
+// and slot are one number apart, so neither is looked for, the slot comes and goes with the block,
+// and the block says where the buffer lies. Everything that may leave its block (movable,
+// spillable, dedicated), or that the quickest way did not make, has a slot that belongs to none and
+// names its block and place in its SlotRange.
 //
 // Slots and slabs never move in memory, so they are read without a lock. `place` is one word, so a
 // reader never sees the slab of one place and the offset of another.
@@ -56,11 +57,11 @@ struct alignas(16) Slot {
 };
 static_assert(sizeof(Slot) == 16);
 
-/// Where a slot's buffer lies.
+/// Where a slot's buffer lies, unless the slot belongs to a block.
 struct alignas(16) SlotRange {
   std::atomic<uint64_t> place; // slab << 40 | offset in granules, or kSpilledPlace
   uint32_t block;              // of its pool's Tlsf; kNone for a dedicated slab
-  uint32_t name;               // of a buffer with SlotInfo::kNamed
+  uint32_t name;               // of a buffer with SlotInfo::kNamed, whoever's slot it has
 };
 static_assert(sizeof(SlotRange) == 16);
 
@@ -160,8 +161,6 @@ struct Slab {
   std::atomic<uint64_t> address;
   std::atomic<uint8_t *> mapped;
   uint64_t sizeBytes;
-  uint32_t region; // of its pool's Tlsf
-  uint32_t nextUnused;
   uint32_t deviceHeap;
   uint16_t pool;
   uint8_t kind;

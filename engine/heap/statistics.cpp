@@ -189,7 +189,7 @@ void Heap::statistics(HeapStatistics *statistics) const {
       if (state == SlabState::kPool) {
         Pool &pool = *heap.pools[slab.pool];
         const Locked lockedPool(pool.lock);
-        out.emptySlabs += pool.tlsf.usedBytesOf(slab.region) == 0 ? 1 : 0;
+        out.emptySlabs += pool.tlsf.usedBytesOf(i) == 0 ? 1 : 0;
       } else if (state == SlabState::kDedicatedFree) {
         ++out.emptySlabs;
         out.largestFreeBytes = std::max(out.largestFreeBytes, slab.sizeBytes);
@@ -343,8 +343,8 @@ const char *Heap::validate() const {
     if (slab.memory.load() == nullptr)
       return "a slab has no memory";
     if (slab.state == SlabState::kPool &&
-        (heap.pools[slab.pool]->slabOfRegion[slab.region] != i ||
-         heap.pools[slab.pool]->tlsf.sizeOfRegion(slab.region) > slab.sizeBytes))
+        (heap.pools[slab.pool]->tlsf.sizeOfRegion(i) == 0 ||
+         heap.pools[slab.pool]->tlsf.sizeOfRegion(i) > slab.sizeBytes))
       return "a slab and its region disagree";
   }
   uint64_t cached[kMemoryKinds] = {};
@@ -356,8 +356,7 @@ const char *Heap::validate() const {
           const uint32_t i = slotOf(at);
           if (heap.slots[i].state.load() != (at.bits & kGenerationBits) || tagOf(at) != heap.tag)
             return "a magazine has a handle that is not to come";
-          cached[kind] +=
-              heap.poolAt(heap.slots.range(i).place.load()).tlsf.sizeOf(heap.slots.range(i).block);
+          cached[kind] += heap.poolAt(heap.placeOfSlot(i)).tlsf.sizeOf(heap.blockOfSlot(i));
           if (cache->kinds[kind].nextFilled(bin) != bin)
             return "a magazine is not noted as filled";
         }
@@ -412,16 +411,16 @@ const char *Heap::validate() const {
       const bool own = chunk.pool != nullptr;
       if (own && (info.flags != 0 || info.dedicated))
         return "what may leave its block has the block's slot";
-      const SlotRange &at = heap.slots.range(i);
-      if (info.dedicated || at.place.load() == kSpilledPlace)
+      const uint64_t place = heap.placeOfSlot(i);
+      if (info.dedicated || place == kSpilledPlace)
         continue;
-      const Pool &pool = heap.poolAt(at.place.load());
-      const Tlsf::Range range = pool.tlsf.at(at.block);
-      if (!range.used || range.user != i || range.size < size ||
-          pool.placeOfBlock(at.block) != at.place.load())
+      const Pool &pool = heap.poolAt(place);
+      const uint32_t block = heap.blockOfSlot(i);
+      const Tlsf::Range range = pool.tlsf.at(block);
+      if (!range.used || range.user != i || range.size < size || pool.tlsf.placeOf(block) != place)
         return "a buffer and its block disagree";
-      if (own && (chunk.pool != &pool || chunk.firstBlock + i % kChunkSlots != at.block))
-        return "a buffer has another block's slot";
+      if (own && chunk.pool != &pool)
+        return "a buffer has another pool's slot";
       rounded += range.size;
     }
     if (live != all.kinds[kind].liveBytes || buffers != all.kinds[kind].liveBuffers)

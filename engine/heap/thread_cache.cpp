@@ -128,18 +128,13 @@ HeapCode HeapImpl::leave(ThreadCache &cache, uint32_t index) {
     return finishRelease(index, {});
   const uint64_t bin = SlotInfo::binOf(word);
   const SlotChunk &chunk = slots.chunk(index);
-  uint32_t block = chunk.firstBlock + index % kChunkSlots;
-  Pool *pool = chunk.pool;
-  if (pool == nullptr) { // not a block's own slot
-    block = chunk.ranges[index % kChunkSlots].block;
-    pool = &poolAt(chunk.ranges[index % kChunkSlots].place.load(std::memory_order_relaxed));
-  }
+  Pool *pool = chunk.pool != nullptr ? chunk.pool : &poolAt(placeOfSlot(index));
   const uint32_t kind = SlotInfo::kindOf(word);
   ThreadCounters &counters = cache.kinds[kind].counters;
   counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   counters.cache(bin, 1);
   const uint32_t at = cache.leavingAt++ % kLeaving;
-  cache.leaving[at] = {chunk.pool == nullptr ? index : kNone, block, pool, bin};
+  cache.leaving[at] = {chunk.pool == nullptr ? index : kNone, blockOfSlot(index), pool, bin};
   if ((at + 1) % kLeavingBatch != 0)
     return HeapCode::kOk;
   return freeBatch(cache, kind, at / kLeavingBatch);
@@ -245,12 +240,11 @@ bool HeapImpl::flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin) {
   int64_t flushed = 0;
   for (; head; ++flushed) {
     const uint32_t index = slotOf(head);
-    const SlotRange &range = slots.range(index);
     head = slots[index].next();
     {
-      Pool &pool = poolAt(range.place.load(std::memory_order_relaxed));
+      Pool &pool = poolAt(placeOfSlot(index));
       const Locked locked(pool.lock);
-      pool.tlsf.free(range.block);
+      pool.tlsf.free(blockOfSlot(index));
     }
     giveSlot(cache, index);
   }

@@ -42,9 +42,7 @@ void Tlsf::link(uint32_t index) {
   block.state = kFree;
   // In front, unless the first one lies before it: what is taken next then comes from older
   // regions, and younger ones run empty.
-  if (head != kNone &&
-      (blocks_[head].region < block.region ||
-       (blocks_[head].region == block.region && blocks_[head].offset < block.offset))) {
+  if (head != kNone && blocks_[head].place < block.place) {
     const uint32_t third = blocks_[head].nextFree;
     block.link = head;
     block.nextFree = third;
@@ -85,8 +83,8 @@ uint32_t Tlsf::scan(uint32_t first, uint64_t size, uint64_t alignment, uint32_t 
                     uint32_t tries) const {
   for (uint32_t index = first; index != kNone && tries > 0; --tries) {
     const Block &block = blocks_[index];
-    if (block.size >= size && block.size - size >= paddingOf(block.offset, alignment) &&
-        block.region != avoid)
+    if (block.size >= size && block.size - size >= paddingOf(block.offset(), alignment) &&
+        block.region() != avoid)
       return index;
     index = block.nextFree;
   }
@@ -144,32 +142,24 @@ void Tlsf::dropRecord(uint32_t index) {
 
 // ---- regions -----------------------------------------------------------------------------------
 
-uint32_t Tlsf::addRegion(uint64_t sizeBytes) {
+bool Tlsf::addRegion(uint32_t region, uint64_t sizeBytes) {
   const uint64_t size = sizeBytes >> granuleLog2_;
   hostExhausted_ = false;
-  if (size == 0 || size > kMaxGranules - total_)
-    return kNone;
-  const bool fresh = unusedRegions_ == kNone;
-  if ((fresh && (regions_.size() == kMaxRegions || !regions_.reserve(regions_.size() + 1))) ||
-      !reserveRecords(1)) {
+  if (size == 0 || size > kMaxGranules - total_ || region >= kMaxRegions ||
+      sizeOfRegion(region) != 0)
+    return false;
+  if ((region >= regions_.size() && !regions_.resize(region + 1)) || !reserveRecords(1)) {
     hostExhausted_ = true;
-    return kNone;
-  }
-  uint32_t region = unusedRegions_;
-  if (fresh) {
-    regions_.pushBackReserved({});
-    region = regions_.size() - 1;
-  } else {
-    unusedRegions_ = regions_[region].nextUnused;
+    return false;
   }
   const uint32_t block = newRecord(0);
-  blocks_[block] = {0, region, size, kFree, kNone, kNone, kNone, kNone};
+  blocks_[block].set(uint64_t{region} << kOffsetBits, size, kNone, kNone);
   link(block);
-  regions_[region] = {size, 0, block, kNone};
+  regions_[region] = {size, 0, block};
   total_ += size;
   empty_ += size;
   ++regionCount_;
-  return region;
+  return true;
 }
 
 bool Tlsf::removeRegion(uint32_t region) {
@@ -180,8 +170,7 @@ bool Tlsf::removeRegion(uint32_t region) {
   total_ -= regions_[region].size;
   empty_ -= regions_[region].size;
   --regionCount_;
-  regions_[region] = {0, 0, kNone, unusedRegions_};
-  unusedRegions_ = region;
+  regions_[region] = {0, 0, kNone};
   return true;
 }
 
@@ -205,18 +194,18 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
   }
   unlink(index);
   Block *block = &blocks_[index];
-  const uint64_t padding = paddingOf(block->offset, alignment);
+  const uint64_t padding = paddingOf(block->offset(), alignment);
   if (padding != 0) { // the piece in front stays free, under a record of its own
     const uint32_t front = newRecord(index);
     block = &blocks_[index];
     const uint32_t before = block->previousPhysical;
-    blocks_[front] = {block->offset, block->region, padding, kFree, before, index, kNone, kNone};
+    blocks_[front].set(block->place, padding, before, index);
     if (before != kNone)
       blocks_[before].nextPhysical = front;
     else
-      regions_[block->region].first = front;
+      regions_[block->region()].first = front;
     block->previousPhysical = front;
-    block->offset += padding;
+    block->setPlace(block->place + padding);
     block->size -= padding;
     link(front);
   }
@@ -224,14 +213,7 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
     const uint32_t rest = newRecord(index);
     block = &blocks_[index];
     const uint32_t behind = block->nextPhysical;
-    blocks_[rest] = {block->offset + size,
-                     block->region,
-                     block->size - size,
-                     kFree,
-                     index,
-                     behind,
-                     kNone,
-                     kNone};
+    blocks_[rest].set(block->place + size, block->size - size, index, behind);
     if (behind != kNone)
       blocks_[behind].previousPhysical = rest;
     block->nextPhysical = rest;
@@ -241,7 +223,7 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
   block->state = kUsed;
   block->link = user;
   used_ += size;
-  Region &region = regions_[block->region];
+  Region &region = regions_[block->region()];
   if (region.used == 0)
     empty_ -= region.size;
   region.used += size;
@@ -254,7 +236,7 @@ bool Tlsf::free(uint32_t index) {
     return false;
   Block *block = &blocks_[index];
   used_ -= block->size;
-  Region &region = regions_[block->region];
+  Region &region = regions_[block->region()];
   region.used -= block->size;
   if (region.used == 0)
     empty_ += region.size;
@@ -296,9 +278,9 @@ uint32_t Tlsf::split(uint32_t index, uint64_t sizeBytes) {
   const uint32_t rest = newRecord(index);
   Block &block = blocks_[index];
   const uint32_t behind = block.nextPhysical;
-  blocks_[rest] = {
-      block.offset + size, block.region, block.size - size, kUsed, index, behind, kNone,
-      block.link};
+  blocks_[rest].set(block.place + size, block.size - size, index, behind);
+  blocks_[rest].state = kUsed;
+  blocks_[rest].link = block.link;
   if (behind != kNone)
     blocks_[behind].previousPhysical = rest;
   block.nextPhysical = rest;
@@ -326,8 +308,7 @@ Tlsf::Range Tlsf::at(uint32_t index) const {
     return {};
   const Block &block = blocks_[index];
   const bool used = block.state == kUsed;
-  return {static_cast<uint32_t>(block.region), bytes(block.offset), bytes(block.size),
-          used ? block.link : 0, used};
+  return {block.region(), bytes(block.offset()), bytes(block.size), used ? block.link : 0, used};
 }
 
 // ---- statistics and judge ----------------------------------------------------------------------
@@ -368,9 +349,9 @@ const char *Tlsf::validateRegions(uint64_t &used, uint64_t &total, uint64_t &emp
       const Block &block = blocks_[i];
       if (block.state == kUnused)
         return "an unused record lies in a region";
-      if (block.region != r)
+      if (block.region() != r)
         return "a block names another region";
-      if (block.offset != offset)
+      if (block.offset() != offset)
         return "blocks leave a gap or overlap";
       if (block.size == 0)
         return "a block is empty";

@@ -55,10 +55,9 @@ public:
 
   explicit Tlsf(const Options &options);
 
-  /// Adds sizeBytes (rounded down to the granule) of free space; the region's number, or kNone
-  /// where the host has no memory or sizeBytes is less than a granule. Numbers of removed regions
-  /// return.
-  uint32_t addRegion(uint64_t sizeBytes);
+  /// Adds sizeBytes (rounded down to the granule) of free space, as the region of that number.
+  /// False where there is one, sizeBytes is less than a granule, or the host has no memory.
+  bool addRegion(uint32_t region, uint64_t sizeBytes);
 
   /// False, with nothing changed, unless the region exists and none of it is taken.
   bool removeRegion(uint32_t region);
@@ -91,12 +90,14 @@ public:
   }
 
   Range at(uint32_t block) const;
-  uint64_t offsetOf(uint32_t block) const { return bytes(blocks_[block].offset); }
-  uint64_t granuleOf(uint32_t block) const {
-    return blocks_[block].offset;
-  } // the offset in granules
   uint64_t sizeOf(uint32_t block) const { return bytes(blocks_[block].size); }
-  uint32_t regionOf(uint32_t block) const { return blocks_[block].region; }
+  uint32_t regionOf(uint32_t block) const { return blocks_[block].region(); }
+  /// Region << 40 | offset in granules. Of a taken block any thread that knows of it may ask, at
+  /// any time.
+  uint64_t placeOf(uint32_t block) const {
+    return std::atomic_ref(const_cast<uint64_t &>(blocks_.shared()[block].place))
+        .load(std::memory_order_relaxed);
+  }
   /// Of a taken block.
   void setUser(uint32_t block, uint32_t user) { blocks_[block].link = user; }
 
@@ -105,7 +106,10 @@ public:
   uint32_t nextOf(uint32_t block) const { return blocks_[block].nextPhysical; }
   uint32_t previousOf(uint32_t block) const { return blocks_[block].previousPhysical; }
   uint64_t usedBytesOf(uint32_t region) const { return bytes(regions_[region].used); }
-  uint64_t sizeOfRegion(uint32_t region) const { return bytes(regions_[region].size); }
+  /// 0: there is none.
+  uint64_t sizeOfRegion(uint32_t region) const {
+    return region < regions_.size() ? bytes(regions_[region].size) : 0;
+  }
 
   /// Makes room for that many blocks, free ones included. False: no host memory.
   [[nodiscard]] bool reserveBlocks(uint32_t count) {
@@ -137,16 +141,30 @@ private:
 
   enum State : uint8_t { kUnused, kFree, kUsed };
 
+  static constexpr uint32_t kOffsetBits = 40;
+
   // Two to a cache line. Offset and size are in granules.
   struct Block {
-    uint64_t offset : 40;
-    uint64_t region : 24;
+    uint64_t place; // region << 40 | offset; written by setPlace() alone
     uint64_t size : 40;
     uint64_t state : 8;
     uint32_t previousPhysical;
     uint32_t nextPhysical;
     uint32_t nextFree; // of its list
     uint32_t link;     // free: the one before in its list, kNone for the first; taken: the user
+
+    uint32_t region() const { return static_cast<uint32_t>(place >> kOffsetBits); }
+    uint64_t offset() const { return place & ((uint64_t{1} << kOffsetBits) - 1); }
+    void setPlace(uint64_t to) { std::atomic_ref(place).store(to, std::memory_order_relaxed); }
+    /// A free one.
+    void set(uint64_t to, uint64_t granules, uint32_t previous, uint32_t next) {
+      setPlace(to);
+      size = granules;
+      state = kFree;
+      previousPhysical = previous;
+      nextPhysical = next;
+      nextFree = link = kNone;
+    }
   };
   static_assert(sizeof(Block) == 32);
 
@@ -154,7 +172,6 @@ private:
     uint64_t size; // granules; 0: removed
     uint64_t used;
     uint32_t first;
-    uint32_t nextUnused;
   };
 
   struct List {
@@ -179,10 +196,9 @@ private:
   Watched<uint64_t> firstBits_ = 0;
   std::array<uint32_t, kFirst> secondBits_{};
   std::array<std::array<uint32_t, kSecond>, kFirst> heads_;
-  HostArray<Block> blocks_;
+  HostArray<Block, true> blocks_;
   HostArray<Region> regions_;
   IndexSet unused_; // records
-  uint32_t unusedRegions_ = kNone;
   uint32_t regionCount_ = 0;
   Watched<uint64_t> used_ = 0; // granules
   uint64_t total_ = 0;

@@ -218,7 +218,7 @@ void HeapTrace::walk(uint32_t first, uint32_t last) {
     const SlotInfo info = SlotInfo::of(slot.info.load(std::memory_order_relaxed));
     note.live = true;
     note.handle = handleOf(generationOf(state), heap_.tag, i).bits;
-    note.place = heap_.slots.range(i).place.load(std::memory_order_relaxed);
+    note.place = heap_.placeOfSlot(i);
     note.sizeBytes = info.sizeBytes;
     note.name = heap_.nameOf(i, info);
     note.kind = info.kind;

@@ -118,7 +118,8 @@ struct HeapObserver {
 struct HeapOptions {
   HostAllocator host;
   HeapObserver observer;
-  /// Buffers from this size on that fit into no free range get a slab of their own.
+  /// Buffers from this size on that fit into no free range get a slab of their own, unless the heap
+  /// is being filled again (retention.h).
   uint64_t dedicatedBytes = 20ULL << 20;
   /// Empty slabs are kept for reuse; beyond `retainHighBytes` of them they go back to the driver
   /// until `retainLowBytes` are left. When the heap grows, empty slabs go back first as far as
@@ -127,10 +128,8 @@ struct HeapOptions {
   uint64_t retainLowBytes = 0;
   double growthSlack = 1.05;
   /// Per thread and memory kind, freed ranges up to 64 KiB each are kept at hand up to this sum, or
-  /// up to a
-  /// share of what is reserved where that is more. They serve requests
-  /// of their size, or of up to a fifth less, and are merged again before the heap grows. 0:
-  /// none.
+  /// up to a share of what is reserved where that is more. They serve requests of their size, or of
+  /// up to a fifth less, and are merged again before the heap grows. 0: none.
   uint64_t magazineBytes = 256 << 10;
   /// The user's limit for each of the device's heaps; unset entries do not limit.
   uint64_t limitBytes[device::kMaxMemoryHeaps] = {};

@@ -75,6 +75,21 @@ TEST_F(CompactionTest, GivesAlmostAllBackAndKeepsTheBytes) {
   }
 }
 
+// A slab whose contents are more than a slice is tightened in several.
+TEST_F(CompactionTest, SmallSlicesEndAsTightAsLargeOnes) {
+  for (uint32_t seed = 1; seed <= 8; ++seed) {
+    make();
+    fragment(seed, 2000, 200 * kKiB);
+    compactFully(256 * kKiB);
+    checkContents();
+    EXPECT_LT(static_cast<double>(stats().reservedBytes),
+              1.08 * static_cast<double>(stats().liveBytes))
+        << "seed " << seed;
+    live.clear();
+    contents.clear();
+  }
+}
+
 TEST_F(CompactionTest, OldPlacesStayWhileCopiesAreInFlight) {
   fragment(2, 500, 200 * kKiB);
   const uint64_t before = stats().reservedBytes;

@@ -193,6 +193,42 @@ TEST_F(HeapTest, AMagazineServesSlightlySmallerSizes) {
   EXPECT_NE(placed(other).offsetBytes, offset) << "too much would be wasted";
   EXPECT_EQ(heap->validate(), nullptr);
   drop(other);
+  const BufferHandle longest = granules(256);
+  const uint64_t there = placed(longest).offsetBytes;
+  drop(longest);
+  const BufferHandle shorter = granules(205); // 51 more
+  EXPECT_EQ(placed(shorter).offsetBytes, there);
+  drop(shorter);
+}
+
+// The release of a handle that was given out again from a magazine is told from the new owner's.
+TEST_F(HeapTest, HandlesFromAMagazineAreNew) {
+  std::vector<BufferHandle> old;
+  for (int i = 0; i < 10; ++i)
+    old.push_back(take(1000));
+  for (const BufferHandle buffer : old)
+    drop(buffer);
+  for (size_t i = old.size(); i-- > 0;) { // last in, first out
+    const BufferHandle buffer = take(1000);
+    EXPECT_NE(buffer, old[i]);
+    EXPECT_EQ(placed(buffer).sizeBytes, 1000U);
+    EXPECT_EQ(heap->release(old[i]), HeapCode::kStaleHandle);
+    EXPECT_EQ(heap->retain(old[i]), HeapCode::kStaleHandle);
+  }
+  EXPECT_EQ(stats().liveBuffers, 10U);
+  EXPECT_EQ(heap->validate(), nullptr);
+}
+
+TEST_F(HeapTest, SmallBuffersGoIntoGapsBeforeTheHeapPassesItsSlack) {
+  for (int i = 0; i < 40; ++i)
+    take(1900 * kKiB); // a slab of 2 MiB each: 5.3 % above what is live
+  const uint64_t before = gpu->counts().allocations;
+  for (int i = 0; i < 40; ++i)
+    take(60 * kKiB);
+  EXPECT_EQ(gpu->counts().allocations, before);
+  take(200 * kKiB);
+  EXPECT_EQ(gpu->counts().allocations, before + 1) << "no gap is as large";
+  EXPECT_EQ(heap->validate(), nullptr);
 }
 
 TEST_F(HeapTest, TrimReturnsMemory) {
@@ -207,6 +243,25 @@ TEST_F(HeapTest, TrimReturnsMemory) {
   drop(kept);
   heap->trim();
   EXPECT_EQ(gpu->counts().liveBytes, 0U);
+}
+
+// When the heap grows elsewhere, as little as will do goes back to the driver.
+TEST_F(HeapTest, TheEmptySlabThatFitsBestGoesBack) {
+  std::vector<BufferHandle> empty;
+  for (const uint64_t mib : {16, 4, 8, 3, 5})
+    empty.push_back(take(mib * kMiB));
+  for (int i = 0; i < 16; ++i)
+    take(5 * kMiB);
+  for (const BufferHandle buffer : empty)
+    drop(buffer);
+  const uint64_t before = stats().reservedBytes;
+  EXPECT_EQ(stats().emptySlabs, 5U);
+  for (int i = 0; i < 3; ++i)
+    take(7 * kMiB); // two in the 16, one in the 8
+  EXPECT_EQ(stats().reservedBytes, before);
+  take(7 * kMiB); // 1.2 more than the slack allows
+  EXPECT_EQ(stats().reservedBytes, before + 7 * kMiB - 3 * kMiB);
+  EXPECT_EQ(gpu->counts().liveBytes, stats().reservedBytes);
 }
 
 TEST_F(HeapTest, WatermarksBoundWhatIsKept) {

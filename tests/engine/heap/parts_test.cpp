@@ -135,6 +135,23 @@ TEST_F(HeapTest, AHeapThatIsFilledAgainTakesNothingNew) {
   EXPECT_EQ(step(), 0U);
 }
 
+// What was full of one size serves another: the slabs go over from pool to pool.
+TEST_F(HeapTest, AHeapThatIsFilledAgainOtherwiseTakesNothingNew) {
+  const auto fill = [&](uint64_t sizeBytes) {
+    const uint64_t before = gpu->counts().allocations;
+    std::vector<BufferHandle> live;
+    for (uint64_t i = 0; i < 60 * kMiB / sizeBytes; ++i)
+      live.push_back(take(sizeBytes));
+    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    for (const BufferHandle buffer : live)
+      drop(buffer);
+    return gpu->counts().allocations - before;
+  };
+  EXPECT_GT(fill(kMiB), 10U);
+  EXPECT_EQ(fill(16 * kKiB), 0U);
+  EXPECT_EQ(fill(kMiB), 0U);
+}
+
 // Sizes without a pattern, over a wide range, at a bounded sum: the heap learns to keep memory.
 TEST_F(HeapTest, LearnsToKeepWhatIsTakenAgain) {
   test::FakeConfig config;

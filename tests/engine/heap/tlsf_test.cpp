@@ -15,8 +15,8 @@ constexpr uint64_t kMiB = 1 << 20;
 
 TEST(Tlsf, PlacesRoundsAndMerges) {
   Tlsf tlsf({.granuleLog2 = 8, .host = {}});
-  const uint32_t region = tlsf.addRegion(kMiB + 100);
-  ASSERT_NE(region, Tlsf::kNone);
+  constexpr uint32_t region = 7;
+  ASSERT_TRUE(tlsf.addRegion(region, kMiB + 100));
   EXPECT_EQ(tlsf.regionBytes(), kMiB); // rounded down
   const uint32_t a = tlsf.allocate(1, 1);
   const uint32_t b = tlsf.allocate(257, 1);
@@ -41,9 +41,11 @@ TEST(Tlsf, PlacesRoundsAndMerges) {
 
 TEST(Tlsf, RefusesWhatCannotBe) {
   Tlsf tlsf({});
-  ASSERT_NE(tlsf.addRegion(kMiB), Tlsf::kNone);
-  EXPECT_EQ(tlsf.addRegion(255), Tlsf::kNone);
-  EXPECT_EQ(tlsf.addRegion(UINT64_MAX), Tlsf::kNone) << "the sum of regions would overflow";
+  ASSERT_TRUE(tlsf.addRegion(0, kMiB));
+  EXPECT_FALSE(tlsf.addRegion(0, kMiB)) << "it is there";
+  EXPECT_FALSE(tlsf.addRegion(1, 255));
+  EXPECT_FALSE(tlsf.addRegion(1 << 24, kMiB)) << "a place has no room for the number";
+  EXPECT_FALSE(tlsf.addRegion(1, UINT64_MAX)) << "the sum of regions would overflow";
   for (const uint64_t size : {uint64_t{0}, kMiB + 1, uint64_t{1} << 63, UINT64_MAX})
     EXPECT_EQ(tlsf.allocate(size, 1), Tlsf::kNone) << size;
   for (const uint64_t alignment : {uint64_t{0}, uint64_t{3}, UINT64_MAX})
@@ -59,7 +61,7 @@ TEST(Tlsf, RefusesWhatCannotBe) {
 
 TEST(Tlsf, SplitsTakenBlocks) {
   Tlsf tlsf({});
-  ASSERT_NE(tlsf.addRegion(kMiB), Tlsf::kNone);
+  ASSERT_TRUE(tlsf.addRegion(0, kMiB));
   const uint32_t whole = tlsf.allocate(kMiB, 1, 7);
   EXPECT_EQ(tlsf.split(whole, kMiB), Tlsf::kNone);
   EXPECT_EQ(tlsf.split(whole, 0), Tlsf::kNone);
@@ -77,8 +79,9 @@ TEST(Tlsf, SplitsTakenBlocks) {
 
 TEST(Tlsf, AvoidsARegion) {
   Tlsf tlsf({});
-  const uint32_t first = tlsf.addRegion(kMiB);
-  const uint32_t second = tlsf.addRegion(kMiB);
+  constexpr uint32_t first = 3;
+  constexpr uint32_t second = 1;
+  ASSERT_TRUE(tlsf.addRegion(first, kMiB) && tlsf.addRegion(second, kMiB));
   for (uint32_t avoid : {first, second}) {
     const uint32_t block = tlsf.allocate(4096, 256, 0, avoid);
     ASSERT_NE(block, Tlsf::kNone);
@@ -118,8 +121,8 @@ void runRandom(uint32_t seed, uint32_t granuleLog2, int steps) {
   std::mt19937_64 random(seed);
   Tlsf tlsf({.granuleLog2 = granuleLog2, .host = {}});
   std::vector<uint64_t> regionSizes;
-  for (int i = 0; i < 3; ++i)
-    ASSERT_NE(tlsf.addRegion((random() % 64 + 1) << 16), Tlsf::kNone);
+  for (uint32_t i = 0; i < 3; ++i)
+    ASSERT_TRUE(tlsf.addRegion(i, (random() % 64 + 1) << 16));
   Model model;
   struct Taken {
     uint32_t block;
@@ -164,7 +167,7 @@ void runRandom(uint32_t seed, uint32_t granuleLog2, int steps) {
       const auto region = static_cast<uint32_t>(random() % 4);
       tlsf.removeRegion(region);
       if (tlsf.statistics().regions < 3)
-        tlsf.addRegion((random() % 64 + 1) << 16);
+        tlsf.addRegion(region, (random() % 64 + 1) << 16);
     }
     ASSERT_EQ(tlsf.usedBytes(), model.bytes());
     if (step % 64 == 0) {
@@ -190,8 +193,8 @@ TEST(Tlsf, SurvivesEveryFailingHostAllocation) {
     {
       Tlsf tlsf({.granuleLog2 = 8, .host = host.allocator()});
       std::vector<uint32_t> blocks;
-      for (int r = 0; r < 40; ++r)
-        tlsf.addRegion(kMiB / 8);
+      for (uint32_t r = 0; r < 40; ++r)
+        tlsf.addRegion(r, kMiB / 8);
       for (int i = 0; i < 300; ++i) {
         const uint64_t used = tlsf.usedBytes();
         const uint32_t block = tlsf.allocate(8192, 16384);
