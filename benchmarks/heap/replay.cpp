@@ -149,17 +149,20 @@ Tails measureTails(const Trace &trace, int rounds, double nsTick) {
   return best;
 }
 
-// Each of n threads replays the trace on the one heap; CPU time of all / operations of all.
-double measureThreads(const Trace &trace, int threads, int rounds) {
+// Each of n threads replays the trace, all on one heap or each on its own; CPU time of all /
+// operations of all.
+double measureThreads(const Trace &trace, int threads, int rounds, bool apart = false) {
   double best = 1e9;
-  const heap::HeapPtr heap = makeHeap();
+  std::vector<heap::HeapPtr> heaps;
+  for (int t = 0; t < (apart ? threads : 1); ++t)
+    heaps.push_back(makeHeap());
   for (int round = 0; round < rounds; ++round) {
     std::vector<double> ns(static_cast<size_t>(threads));
     std::barrier start(threads);
     std::vector<std::thread> running;
     for (int t = 0; t < threads; ++t) {
       running.emplace_back([&, t] {
-        Refcounted refcounted(trace.slots, *heap);
+        Refcounted refcounted(trace.slots, *heaps[apart ? static_cast<size_t>(t) : 0]);
         start.arrive_and_wait();
         ns[static_cast<size_t>(t)] = timed(trace, refcounted);
       });
@@ -346,15 +349,19 @@ int main(int argc, char **argv) {
         {"empty", t.empty}, {"mimalloc", t.mi}, {"cold", t.cold}, {"warm", t.warm}};
   }
 
-  std::printf("\nthreads, CPU ns per operation, every thread replays the trace on one heap\n"
-              "%-18s %8s %8s %8s %8s\n",
-              "trace", "1", "2", "4", "4 / 1");
+  std::printf(
+      "\nthreads, CPU ns per operation, every thread replays the trace on one heap; last on four\n"
+      "heaps, which share nothing but the machine\n"
+      "%-18s %8s %8s %8s %8s %12s\n",
+      "trace", "1", "2", "4", "4 / 1", "4 heaps / 1");
   for (const Trace &trace : traces) {
     const double one = measureThreads(trace, 1, rounds);
     const double two = measureThreads(trace, 2, rounds);
     const double four = measureThreads(trace, 4, rounds);
-    std::printf("%-18s %8.1f %8.1f %8.1f %8.2f\n", trace.name.c_str(), one, two, four, four / one);
-    report["threads"][trace.name] = {one, two, four};
+    const double apart = measureThreads(trace, 4, rounds, true);
+    std::printf("%-18s %8.1f %8.1f %8.1f %8.2f %12.2f\n", trace.name.c_str(), one, two, four,
+                four / one, apart / one);
+    report["threads"][trace.name] = {one, two, four, apart};
   }
 
   std::printf("\npeak reserved / peak live\n%-18s %8s %10s %8s %8s   late allocations: %s\n",

@@ -106,6 +106,7 @@ struct HeapImpl final : Heap {
   bool freedSincePass = false;
   bool sliceEnded = false; // planMoves stopped because the slice was used up
   uint32_t slabCount = 0;  // slabs that were ever used
+  uint32_t unusedSlabs = 0;
 
   mutable Lock cachesLock;
   ThreadCache *caches = nullptr;

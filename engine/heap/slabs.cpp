@@ -50,7 +50,7 @@ HeapCode HeapImpl::newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, 
   if (const HeapCode code = checkBudget(kind, sizeBytes); code != HeapCode::kOk)
     return code;
   // The last number that nobody has: Tlsf prefers lower ones, and so older slabs.
-  uint32_t index = slabCount;
+  uint32_t index = unusedSlabs == 0 ? 0 : slabCount;
   while (index > 0 && slabs[index - 1].state != SlabState::kUnused)
     --index;
   const bool fresh = index == 0;
@@ -62,6 +62,7 @@ HeapCode HeapImpl::newSlab(MemoryKind kind, uint64_t sizeBytes, float priority, 
     return codeOf(made.status());
   driverAllocations.fetch_add(1, std::memory_order_relaxed);
   index = fresh ? slabCount++ : index - 1;
+  unusedSlabs -= fresh ? 0 : 1;
   Slab &entry = slabs[index];
   device::Memory *memory = made->release();
   entry.memory.store(memory, std::memory_order_relaxed);
@@ -97,6 +98,7 @@ void HeapImpl::freeSlab(uint32_t index) {
   reservedPerHeap[slab.deviceHeap].fetch_sub(slab.sizeBytes, std::memory_order_relaxed);
   totals[slab.kind].reservedBytes.fetch_sub(slab.sizeBytes, std::memory_order_relaxed);
   slab.state = SlabState::kUnused;
+  ++unusedSlabs;
   trace.recordBudgets();
 }
 
@@ -166,7 +168,7 @@ uint32_t HeapImpl::chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes) 
 uint64_t HeapImpl::releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes) {
   uint64_t gone = 0;
   for (const bool small : {false, true})
-    while (gone < enoughBytes && (keepBytes == 0 || emptyBytes(kind) > keepBytes)) {
+    while (gone < enoughBytes && emptyBytes(kind) > keepBytes) {
       const uint64_t more = enoughBytes == UINT64_MAX ? enoughBytes : enoughBytes - gone;
       const uint32_t index = chooseEmpty(kind, small, more);
       if (index == kNone)
