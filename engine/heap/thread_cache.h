@@ -20,7 +20,7 @@ struct HeapImpl;
 struct Pool;
 
 inline constexpr uint32_t kSparesPerThread = 64;
-inline constexpr uint32_t kLeavingBatch = 8;
+inline constexpr uint32_t kLeavingBatch = 4;
 inline constexpr uint32_t kLeaving = 2 * kLeavingBatch;
 
 /// How many ranges a thread has at hand, and their bytes, in one word: granules << 24 | ranges.
