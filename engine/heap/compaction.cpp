@@ -218,7 +218,7 @@ HeapCode HeapImpl::movePart(Pool &pool, uint32_t victim, ThreadCache &cache, uin
     request.sizeBytes = tight;
     Found found;
     if (tight + slabs[victim].sizeBytes / 8 <= slabs[victim].sizeBytes &&
-        grow(pool, request, kNone, true, &found) == HeapCode::kOk) {
+        grow(pool, request, kNone, 0, &found) == HeapCode::kOk) {
       const Locked locked(pool.lock);
       count = planMoves(pool, victim, cache, maxBytes);
     }

@@ -19,7 +19,7 @@ constexpr int64_t kRestNs = 10'000'000;
 // Small buffers go between large ones only where few of those would fit.
 constexpr uint64_t kGapBytes = 8 * kSmallBytes;
 
-// Times what a new slab would have, that an empty one may have which is taken instead.
+// An empty slab may be so many times as large as the new ones of a full heap, or as the request.
 constexpr uint64_t kMostAdopted = 2;
 
 // Bytes of a request in a region whose free range may be misaligned.
@@ -143,16 +143,13 @@ bool HeapImpl::adopt(Pool &pool, const BufferRequest &request, uint64_t mostByte
   return false;
 }
 
-HeapCode HeapImpl::grow(Pool &pool, const BufferRequest &request, uint32_t index, bool tight,
-                        Found *found) {
+// A slab of so many bytes, or just what the request needs where that is more or all there is.
+HeapCode HeapImpl::grow(Pool &pool, const BufferRequest &request, uint32_t index,
+                        uint64_t wantedBytes, Found *found) {
   const auto kind = static_cast<uint32_t>(request.kind);
   const uint64_t most = gpu->profile().maxAllocationBytes;
-  const uint64_t reserved = totals[kind].reservedBytes.load(std::memory_order_relaxed);
   const uint64_t need = std::min(needOf(request), most);
-  uint64_t size =
-      tight
-          ? need
-          : std::max(need, std::min(totals[kind].retention.slabBytes(pool.small, reserved), most));
+  uint64_t size = std::max(need, std::min(wantedBytes, most));
   uint32_t slab = kNone;
   HeapCode code = newSlab(request.kind, size, 0.5f, kPoolNames[kind], false, &slab);
   if (code != HeapCode::kOk && code != HeapCode::kDeviceLost && size > need) {
@@ -205,9 +202,11 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
     return found->code;
   publish(cache, kind);
   KindTotals &all = totals[kind];
-  const uint64_t live = static_cast<uint64_t>(std::max<int64_t>(
-      all.peakLiveBytes.load(std::memory_order_relaxed),
-      all.liveBytes.load(std::memory_order_relaxed) + static_cast<int64_t>(request.sizeBytes)));
+  const auto liveNow =
+      static_cast<uint64_t>(std::max<int64_t>(0, all.liveBytes.load(std::memory_order_relaxed)) +
+                            static_cast<int64_t>(request.sizeBytes));
+  const uint64_t live =
+      std::max(liveNow, static_cast<uint64_t>(all.peakLiveBytes.load(std::memory_order_relaxed)));
   const uint64_t peakReserved = all.peakReservedBytes.load(std::memory_order_relaxed);
   all.retention.beginGrowth(live, peakReserved);
   const bool large = request.dedicated || request.sizeBytes >= options.dedicatedBytes;
@@ -224,8 +223,10 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
   const uint64_t target = all.retention.targetBytes(live, peakReserved, options.growthSlack);
   const uint64_t step =
       dedicated ? Retention::round(request.sizeBytes)
-                : std::max(needOf(request), all.retention.slabBytes(pool.small, reserved));
-  if (repeats && !dedicated && adopt(pool, request, kMostAdopted * step, index, found))
+                : std::max(needOf(request), all.retention.slabBytes(pool.small, reserved, liveNow));
+  const uint64_t usual = all.retention.slabBytes(pool.small, reserved, reserved);
+  if (repeats && !dedicated &&
+      adopt(pool, request, kMostAdopted * std::max(needOf(request), usual), index, found))
     return HeapCode::kOk;
   if (reserved + step > target) {
     if (!request.dedicated && tryOthers(request, pool, false, index, found))
@@ -234,7 +235,7 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
   }
 
   const HeapCode code =
-      dedicated ? growDedicated(request, found) : grow(pool, request, index, false, found);
+      dedicated ? growDedicated(request, found) : grow(pool, request, index, step, found);
   switch (code) {
   case HeapCode::kExhausted:
   case HeapCode::kOverBudget:
@@ -256,7 +257,7 @@ HeapCode HeapImpl::climb(ThreadCache &cache, const BufferRequest &request, Pool 
       return HeapCode::kOk;
     if (dedicated && reuseDedicated(request, found))
       return HeapCode::kOk;
-    refusal = dedicated ? growDedicated(request, found) : grow(pool, request, index, true, found);
+    refusal = dedicated ? growDedicated(request, found) : grow(pool, request, index, 0, found);
     return refusal;
   };
   const auto final = [](HeapCode code) {

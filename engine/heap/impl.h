@@ -267,7 +267,8 @@ struct HeapImpl final : Heap {
   bool isAtRest(Pool &pool) const;
   bool tryOthers(const BufferRequest &request, const Pool &own, bool pressed, uint32_t index,
                  Found *found);
-  HeapCode grow(Pool &pool, const BufferRequest &request, uint32_t index, bool tight, Found *found);
+  HeapCode grow(Pool &pool, const BufferRequest &request, uint32_t index, uint64_t wantedBytes,
+                Found *found);
   bool addSlab(Pool &pool, uint32_t index);
   bool adopt(Pool &pool, const BufferRequest &request, uint64_t mostBytes, uint32_t index,
              Found *found);

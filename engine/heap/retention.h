@@ -67,13 +67,15 @@ public:
   }
 
   /// Of a new slab, by what is reserved already, so that what it may leave unused is a small part
-  /// of that, and the number of slabs stays below the few thousand that drivers allow.
-  uint64_t slabBytes(bool small, uint64_t reserved) const {
+  /// of that, and the number of slabs stays below the few thousand that drivers allow. While the
+  /// heap is filled again also by what is live now, since it may stay nearly empty.
+  uint64_t slabBytes(bool small, uint64_t reserved, uint64_t live) const {
     const uint64_t usual =
         small ? std::max<uint64_t>(std::clamp<uint64_t>(reserved / 64, 256 << 10, 1 << 20),
                                    reserved / 2048)
               : std::max<uint64_t>(2 << 20, reserved / 256);
-    const uint64_t quick = reserved / (repeats_ ? (small ? 32 : 6) : (small ? 256 : 10));
+    const uint64_t quick =
+        repeats_ ? std::min(reserved, 4 * live) / (small ? 16 : 6) : reserved / (small ? 256 : 10);
     return round(usual + static_cast<uint64_t>(
                              weight() * static_cast<double>(quick - std::min(quick, usual))));
   }

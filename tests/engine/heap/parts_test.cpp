@@ -39,7 +39,7 @@ TEST(Retention, GoesFromTightToQuickWithRetakes) {
   const uint64_t live = 1000 * kMiB;
   const uint64_t tight = retention.targetBytes(live, 1200 * kMiB, 1.05);
   EXPECT_EQ(tight, static_cast<uint64_t>(1.05 * static_cast<double>(live)));
-  const uint64_t slab = retention.slabBytes(false, live);
+  const uint64_t slab = retention.slabBytes(false, live, live);
   const uint64_t spare = retention.spareBytes(64 * kMiB);
   for (uint32_t i = 0; i < 1000; ++i)
     retention.noteTaken(1201 * kMiB, 1200 * kMiB); // growth is no retake
@@ -52,8 +52,8 @@ TEST(Retention, GoesFromTightToQuickWithRetakes) {
     retention.noteTaken(1200 * kMiB, 1200 * kMiB);
   EXPECT_GT(retention.targetBytes(live, 1200 * kMiB, 1.05), 1300 * kMiB);
   EXPECT_EQ(retention.targetBytes(live, 5000 * kMiB, 1.05), 5000 * kMiB);
-  EXPECT_GT(retention.slabBytes(false, live), slab);
-  EXPECT_EQ(retention.slabBytes(false, live) % Retention::kSlabGranule, 0U);
+  EXPECT_GT(retention.slabBytes(false, live, live), slab);
+  EXPECT_EQ(retention.slabBytes(false, live, live) % Retention::kSlabGranule, 0U);
   EXPECT_GT(retention.spareBytes(64 * kMiB), spare);
   EXPECT_LE(retention.spareBytes(64 * kMiB), 64 * kMiB);
   retention.forget();
@@ -68,15 +68,15 @@ TEST(Retention, IsQuickWhereTheHeapWasFullBefore) {
   };
   const uint64_t live = 1000 * kMiB;
   const uint64_t tight = target(live, 1600 * kMiB);
-  const uint64_t slab = retention.slabBytes(true, live);
+  const uint64_t slab = retention.slabBytes(true, live, live);
   retention.noteLive(150 * kMiB, 1000 * kMiB);
   EXPECT_EQ(target(live, 1600 * kMiB), tight) << "no ebb";
   retention.noteLive(100 * kMiB, 1000 * kMiB);
   EXPECT_EQ(target(live, 1600 * kMiB), 3200 * kMiB);
   EXPECT_EQ(target(live, 1900 * kMiB), 3200 * kMiB) << "of what was reserved at first";
-  EXPECT_GT(retention.slabBytes(true, live), slab);
+  EXPECT_GT(retention.slabBytes(true, live, live), slab);
   EXPECT_LT(target(live + kMiB, 1600 * kMiB), tight + 2 * kMiB) << "more than before";
-  EXPECT_EQ(retention.slabBytes(true, live), slab);
+  EXPECT_EQ(retention.slabBytes(true, live, live), slab);
   EXPECT_EQ(target(live, 1600 * kMiB), 3200 * kMiB);
   retention.forget();
   EXPECT_EQ(target(live, 1600 * kMiB), tight);
