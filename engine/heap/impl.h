@@ -229,8 +229,8 @@ struct HeapImpl final : Heap {
                     Found *found);
   HeapCode leave(ThreadCache &cache, uint32_t index);
   void leaveAll(ThreadCache &cache);
-  HeapCode freeBatch(ThreadCache &cache, uint32_t kind, uint32_t complete);
-  void freeLeaving(ThreadCache &cache, const Leaving &one);
+  HeapCode freeBatch(ThreadCache &cache, uint32_t complete);
+  void freeLeaving(ThreadCache &cache, uint32_t index);
 
   // pending.cpp
   bool passed(const uint64_t *points) const;

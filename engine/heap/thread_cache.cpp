@@ -66,7 +66,7 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
     kind.small = &heap.poolFor(static_cast<MemoryKind>(i), 1, cache->index);
     kind.limit = Cached::upTo(static_cast<int64_t>(heap.options.magazineBytes));
   }
-  cache->leaving.fill(Leaving{});
+  cache->leaving.fill(kNone);
   cache->flushed = heap.lastFlush();
   if (cache->index < kMaxOwners) {
     cache->number = static_cast<uint8_t>(cache->index + 1);
@@ -121,73 +121,80 @@ ThreadCache *attachThreadCache(HeapImpl &heap) {
 // Ranges whose magazines are full go back to their pool in batches. So releases that follow each
 // other do little but look at their slots, and the processor waits for several of them at once; and
 // what freeing looks at, records and their neighbours', is fetched for a whole batch before it is.
-// The slot is that of a small plain buffer that was released.
+// The slot is that of a small plain buffer that was released, and keeps its info meanwhile.
 HeapCode HeapImpl::leave(ThreadCache &cache, uint32_t index) {
-  const uint64_t word = slots[index].info.load(std::memory_order_relaxed);
   if (keepsNothing()) [[unlikely]]
     return finishRelease(index, {});
-  const uint64_t bin = SlotInfo::binOf(word);
-  const SlotChunk &chunk = slots.chunk(index);
-  Pool *pool = chunk.pool != nullptr ? chunk.pool : &poolAt(placeOfSlot(index));
-  const uint32_t kind = SlotInfo::kindOf(word);
-  ThreadCounters &counters = cache.kinds[kind].counters;
+  const uint64_t word = slots[index].info.load(std::memory_order_relaxed);
+  ThreadCounters &counters = cache.kinds[SlotInfo::kindOf(word)].counters;
   counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
-  counters.cache(bin, 1);
+  counters.cache(SlotInfo::binOf(word), 1);
   const uint32_t at = cache.leavingAt++ % kLeaving;
-  cache.leaving[at] = {chunk.pool == nullptr ? index : kNone, blockOfSlot(index), pool, bin};
-  if ((at + 1) % kLeavingBatch != 0)
-    return HeapCode::kOk;
-  return freeBatch(cache, kind, at / kLeavingBatch);
+  cache.leaving[at] = index;
+  return (at + 1) % kLeavingBatch != 0 ? HeapCode::kOk : freeBatch(cache, at / kLeavingBatch);
 }
 
-// That batch is complete: its records are fetched, and the other one is freed.
-HeapCode HeapImpl::freeBatch(ThreadCache &cache, uint32_t kind, uint32_t complete) {
-  publishReleased(cache, kind);
-  Leaving *fresh = &cache.leaving[size_t{complete} * kLeavingBatch];
-  Leaving *older = &cache.leaving[size_t{complete ^ 1} * kLeavingBatch];
-  Pool &pool = *fresh[kLeavingBatch - 1].pool;
-  ThreadCounters &counters = cache.kinds[pool.kind].counters;
+// That batch is complete: its records are fetched, and the other one is freed. All at once what are
+// the own slots of one pool's blocks, as nearly always.
+HeapCode HeapImpl::freeBatch(ThreadCache &cache, uint32_t complete) {
+  const uint32_t *fresh = &cache.leaving[size_t{complete} * kLeavingBatch];
+  uint32_t *older = &cache.leaving[size_t{complete ^ 1} * kLeavingBatch];
+  const uint32_t last = fresh[kLeavingBatch - 1];
+  Pool *own = slots.chunk(last).pool;
+  Pool &pool = own != nullptr ? *own : poolAt(placeOfSlot(last));
+  const auto ownBlock = [&](uint32_t index) {
+    const SlotChunk *chunk = index == kNone ? nullptr : &slots.chunk(index);
+    return chunk != nullptr && chunk->pool == &pool ? chunk->firstBlock + index % kChunkSlots
+                                                    : kNone;
+  };
+  std::array<uint32_t, kLeavingBatch> blocks;
+  int64_t cached = 0;
+  int64_t count = 0;
+  publishReleased(cache, pool.kind);
   {
     const Locked locked(pool.lock);
     for (uint32_t i = 0; i < kLeavingBatch; ++i) {
-      if (older[i].pool == &pool)
-        pool.tlsf.prefetchNeighbours(older[i].block);
-      if (fresh[i].pool == &pool)
-        pool.tlsf.prefetch(fresh[i].block);
+      blocks[i] = ownBlock(older[i]);
+      if (blocks[i] != kNone)
+        pool.tlsf.prefetchNeighbours(blocks[i]);
+      if (const uint32_t block = ownBlock(fresh[i]); block != kNone)
+        pool.tlsf.prefetch(block);
     }
     for (uint32_t i = 0; i < kLeavingBatch; ++i) {
-      if (older[i].pool != &pool)
+      if (blocks[i] == kNone)
         continue;
-      pool.tlsf.free(older[i].block);
-      counters.uncache(older[i].bin, 1);
+      pool.tlsf.free(blocks[i]);
+      const uint64_t word = slots[older[i]].info.load(std::memory_order_relaxed);
+      cached += Cached::ofBin(SlotInfo::binOf(word));
+      ++count;
     }
   }
+  cache.kinds[pool.kind].counters.uncache(cached, count);
   for (uint32_t i = 0; i < kLeavingBatch; ++i) {
-    if (older[i].pool != &pool)
+    if (blocks[i] == kNone)
       freeLeaving(cache, older[i]);
-    else if (older[i].slot != kNone)
-      giveSlot(cache, older[i].slot);
-    older[i] = {};
+    older[i] = kNone;
   }
   return HeapCode::kOk;
 }
 
-void HeapImpl::freeLeaving(ThreadCache &cache, const Leaving &one) {
-  if (one.pool == nullptr)
+void HeapImpl::freeLeaving(ThreadCache &cache, uint32_t index) {
+  if (index == kNone)
     return;
+  const uint64_t word = slots[index].info.load(std::memory_order_relaxed);
+  Pool &pool = poolAt(placeOfSlot(index));
   {
-    const Locked locked(one.pool->lock);
-    one.pool->tlsf.free(one.block);
+    const Locked locked(pool.lock);
+    pool.tlsf.free(blockOfSlot(index));
   }
-  cache.kinds[one.pool->kind].counters.uncache(one.bin, 1);
-  if (one.slot != kNone)
-    giveSlot(cache, one.slot);
+  cache.kinds[pool.kind].counters.uncache(Cached::ofBin(SlotInfo::binOf(word)), 1);
+  giveSlot(cache, index);
 }
 
 void HeapImpl::leaveAll(ThreadCache &cache) {
-  for (Leaving &one : cache.leaving) {
-    freeLeaving(cache, one);
-    one = {};
+  for (uint32_t &index : cache.leaving) {
+    freeLeaving(cache, index);
+    index = kNone;
   }
 }
 
@@ -249,7 +256,7 @@ bool HeapImpl::flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin) {
     giveSlot(cache, index);
   }
   cache.kinds[kind].noteEmpty(bin);
-  cache.kinds[kind].counters.uncache(bin, flushed);
+  cache.kinds[kind].counters.uncache(flushed * Cached::ofBin(bin), flushed);
   return flushed != 0;
 }
 

@@ -67,21 +67,13 @@ struct ThreadCounters {
   /// Ranges that the thread has from its pools: one more, some less.
   void take() { set(ranges, get(ranges) + 1); }
   void giveBack(int64_t count) { set(ranges, get(ranges) - count); }
-  /// A range of a magazine's bin comes (count 1) or goes to be a buffer's (-1) or, with others of
-  /// its bin, back to the pool.
+  /// A range of a magazine's bin comes (1) or goes to be a buffer's (-1).
   void cache(uint64_t bin, int64_t count) { set(cached, get(cached) + count * Cached::ofBin(bin)); }
-  void uncache(uint64_t bin, int64_t count) {
-    cache(bin, -count);
+  /// Some go back to their pools: a sum of Cached::ofBin.
+  void uncache(int64_t sum, int64_t count) {
+    set(cached, get(cached) - sum);
     giveBack(count);
   }
-};
-
-/// A released range on its way from a full magazine back to its pool.
-struct Leaving {
-  uint32_t slot = kNone; // kNone: its block's own, which nobody needs to get back
-  uint32_t block = kNone;
-  Pool *pool = nullptr; // nullptr: nothing
-  uint64_t bin = 0;
 };
 
 struct alignas(64) ThreadCache {
@@ -128,7 +120,9 @@ struct alignas(64) ThreadCache {
   uint64_t flushed; // up to this number of HeapImpl::attention
   std::array<uint32_t, kSparesPerThread> spares; // slots
   uint32_t spareCount;
-  std::array<Leaving, kLeaving> leaving; // two batches in turn
+  /// Slots of released ranges on their way from a full magazine back to their pool, or kNone: two
+  /// batches in turn.
+  std::array<uint32_t, kLeaving> leaving;
   uint32_t leavingAt;
   uint32_t index; // in the heap, from 0
   bool owned;
