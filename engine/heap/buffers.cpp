@@ -98,6 +98,20 @@ HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buf
   return HeapCode::kOk;
 }
 
+// A block with its own slot, filled but for its info and state; kNone: the longer way finds why.
+[[gnu::always_inline]] inline uint32_t HeapImpl::takeFromPool(Pool &pool, uint64_t sizeBytes) {
+  const Locked locked(pool.lock);
+  const uint32_t block = pool.tlsf.allocate(sizeBytes, 1, kNone, pool.draining);
+  if (block == kNone) [[unlikely]]
+    return kNone;
+  const uint32_t index = ownSlot(pool, block);
+  if (index != kNone) [[likely]]
+    pool.tlsf.setUser(block, index);
+  else
+    pool.tlsf.free(block);
+  return index;
+}
+
 // A plain one, and its magazine is empty: from that of a slightly larger size, or straight from the
 // pool, where nothing stands in the way.
 HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *buffer) {
@@ -128,20 +142,6 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
   *buffer = {slot.state.load(std::memory_order_relaxed) | tagBits | index};
   return comeAliveSmall(cache, slot, SlotInfo::sized(kind.plainInfo, request.sizeBytes, bin),
                         *buffer);
-}
-
-// A block with its own slot, filled but for its info and state; kNone: the longer way finds why.
-uint32_t HeapImpl::takeFromPool(Pool &pool, uint64_t sizeBytes) {
-  const Locked locked(pool.lock);
-  const uint32_t block = pool.tlsf.allocate(sizeBytes, 1, kNone, pool.draining);
-  if (block == kNone) [[unlikely]]
-    return kNone;
-  const uint32_t index = ownSlot(pool, block);
-  if (index != kNone) [[likely]]
-    pool.tlsf.setUser(block, index);
-  else
-    pool.tlsf.free(block);
-  return index;
 }
 
 // The last steps of every allocation but the quickest: from here on the handle is good.
@@ -300,7 +300,7 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
   ThreadCache::KindCache &kind = settled(cache.kinds[SlotInfo::kindOf(word)]);
   const int64_t cached = ThreadCounters::get(kind.counters.cached) + Cached::ofBin(bin);
   if (cached > kind.limit)
-    return heap.leave(cache, index);
+    return heap.leave(cache, kind, index, word);
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   ThreadCounters::set(kind.counters.cached, cached);
   kind.push(bin, slot, {buffer.bits + kOneGeneration});
@@ -341,7 +341,7 @@ HeapCode HeapImpl::releaseNoted(uint32_t index, BufferHandle buffer) {
   if ((word & SlotInfo::kNamed) != 0 || isObserved())
     noteReleased(index, SlotInfo::of(word), buffer);
   if (full)
-    return leave(cache, index);
+    return leave(cache, kind, index, word);
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
   kind.counters.cache(bin, 1);
   kind.push(bin, slot, {buffer.bits + kOneGeneration});

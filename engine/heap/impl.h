@@ -227,7 +227,7 @@ struct HeapImpl final : Heap {
   bool flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin);
   bool tryMagazines(ThreadCache &cache, Pool &pool, const BufferRequest &request, uint32_t index,
                     Found *found);
-  HeapCode leave(ThreadCache &cache, uint32_t index);
+  HeapCode leave(ThreadCache &cache, ThreadCache::KindCache &kind, uint32_t index, uint64_t info);
   void leaveAll(ThreadCache &cache);
   HeapCode freeBatch(ThreadCache &cache, uint32_t complete);
   void freeLeaving(ThreadCache &cache, uint32_t index);

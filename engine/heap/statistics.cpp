@@ -361,10 +361,10 @@ const char *Heap::validate() const {
             return "a magazine is not noted as filled";
         }
   for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
-    for (const uint32_t i : cache->leaving)
-      if (i != kNone) {
-        const Pool &pool = heap.poolAt(heap.placeOfSlot(i));
-        cached[pool.kind] += pool.tlsf.sizeOf(heap.blockOfSlot(i));
+    for (const Leaving &one : cache->leaving)
+      if (one.slot != kNone) {
+        const Pool &pool = heap.poolAt(heap.placeOfSlot(one.slot));
+        cached[pool.kind] += pool.tlsf.sizeOf(heap.blockOfSlot(one.slot));
       }
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
     int64_t counted = 0;

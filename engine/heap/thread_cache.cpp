@@ -3,6 +3,7 @@
 #include "engine/heap/impl.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gantry::heap {
 
@@ -66,7 +67,7 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
     kind.small = &heap.poolFor(static_cast<MemoryKind>(i), 1, cache->index);
     kind.limit = Cached::upTo(static_cast<int64_t>(heap.options.magazineBytes));
   }
-  cache->leaving.fill(kNone);
+  cache->leaving.fill({});
   cache->flushed = heap.lastFlush();
   if (cache->index < kMaxOwners) {
     cache->number = static_cast<uint8_t>(cache->index + 1);
@@ -122,65 +123,61 @@ ThreadCache *attachThreadCache(HeapImpl &heap) {
 // other do little but look at their slots, and the processor waits for several of them at once; and
 // what freeing looks at, records and their neighbours', is fetched for a whole batch before it is.
 // The slot is that of a small plain buffer that was released, and keeps its info meanwhile.
-HeapCode HeapImpl::leave(ThreadCache &cache, uint32_t index) {
+HeapCode HeapImpl::leave(ThreadCache &cache, ThreadCache::KindCache &kind, uint32_t index,
+                         uint64_t info) {
   if (keepsNothing()) [[unlikely]]
     return finishRelease(index, {});
-  const uint64_t word = slots[index].info.load(std::memory_order_relaxed);
-  ThreadCounters &counters = cache.kinds[SlotInfo::kindOf(word)].counters;
-  counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
-  counters.cache(SlotInfo::binOf(word), 1);
+  kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(info)));
+  kind.counters.cache(SlotInfo::binOf(info), 1);
   const uint32_t at = cache.leavingAt++ % kLeaving;
-  cache.leaving[at] = index;
+  cache.leaving[at].slot = index;
   return (at + 1) % kLeavingBatch != 0 ? HeapCode::kOk : freeBatch(cache, at / kLeavingBatch);
 }
 
 // That batch is complete: its records are fetched, and the other one is freed. All at once what are
 // the own slots of one pool's blocks, as nearly always.
 HeapCode HeapImpl::freeBatch(ThreadCache &cache, uint32_t complete) {
-  const uint32_t *fresh = &cache.leaving[size_t{complete} * kLeavingBatch];
-  uint32_t *older = &cache.leaving[size_t{complete ^ 1} * kLeavingBatch];
-  const uint32_t last = fresh[kLeavingBatch - 1];
-  Pool *own = slots.chunk(last).pool;
-  Pool &pool = own != nullptr ? *own : poolAt(placeOfSlot(last));
-  const auto ownBlock = [&](uint32_t index) {
-    const SlotChunk *chunk = index == kNone ? nullptr : &slots.chunk(index);
-    return chunk != nullptr && chunk->pool == &pool ? chunk->firstBlock + index % kChunkSlots
-                                                    : kNone;
-  };
-  std::array<uint32_t, kLeavingBatch> blocks;
-  int64_t cached = 0;
-  int64_t count = 0;
-  publishReleased(cache, pool.kind);
-  {
-    const Locked locked(pool.lock);
+  Leaving *const fresh = &cache.leaving[size_t{complete} * kLeavingBatch];
+  Leaving *const older = &cache.leaving[size_t{complete ^ 1} * kLeavingBatch];
+  Pool *const freshPool = slots.chunk(fresh[kLeavingBatch - 1].slot).pool;
+  for (uint32_t i = 0; i < kLeavingBatch && freshPool != nullptr; ++i) {
+    const SlotChunk *chunk = fresh[i].slot == kNone ? nullptr : &slots.chunk(fresh[i].slot);
+    if (chunk == nullptr || chunk->pool != freshPool)
+      continue;
+    fresh[i].block = chunk->firstBlock + fresh[i].slot % kChunkSlots;
+    freshPool->tlsf.prefetch(fresh[i].block);
+  }
+  Pool *const pool = std::exchange(cache.leavingPools[complete ^ 1], nullptr);
+  cache.leavingPools[complete] = freshPool;
+  if (pool != nullptr) {
+    ThreadCounters &counters = cache.kinds[pool->kind].counters;
+    publishReleased(cache, pool->kind);
+    int64_t cached = 0;
+    int64_t count = 0;
+    const Locked locked(pool->lock);
+    for (uint32_t i = 0; i < kLeavingBatch; ++i)
+      if (older[i].block != kNone)
+        pool->tlsf.prefetchNeighbours(older[i].block);
     for (uint32_t i = 0; i < kLeavingBatch; ++i) {
-      blocks[i] = ownBlock(older[i]);
-      if (blocks[i] != kNone)
-        pool.tlsf.prefetchNeighbours(blocks[i]);
-      if (const uint32_t block = ownBlock(fresh[i]); block != kNone)
-        pool.tlsf.prefetch(block);
-    }
-    for (uint32_t i = 0; i < kLeavingBatch; ++i) {
-      if (blocks[i] == kNone)
+      if (older[i].block == kNone)
         continue;
-      pool.tlsf.free(blocks[i]);
-      const uint64_t word = slots[older[i]].info.load(std::memory_order_relaxed);
+      pool->tlsf.free(older[i].block);
+      const uint64_t word = slots[older[i].slot].info.load(std::memory_order_relaxed);
       cached += Cached::ofBin(SlotInfo::binOf(word));
       ++count;
+      older[i] = {};
     }
+    counters.uncache(cached, count);
   }
-  cache.kinds[pool.kind].counters.uncache(cached, count);
   for (uint32_t i = 0; i < kLeavingBatch; ++i) {
-    if (blocks[i] == kNone)
-      freeLeaving(cache, older[i]);
-    older[i] = kNone;
+    if (older[i].slot != kNone)
+      freeLeaving(cache, older[i].slot);
+    older[i] = {};
   }
   return HeapCode::kOk;
 }
 
 void HeapImpl::freeLeaving(ThreadCache &cache, uint32_t index) {
-  if (index == kNone)
-    return;
   const uint64_t word = slots[index].info.load(std::memory_order_relaxed);
   Pool &pool = poolAt(placeOfSlot(index));
   {
@@ -192,9 +189,10 @@ void HeapImpl::freeLeaving(ThreadCache &cache, uint32_t index) {
 }
 
 void HeapImpl::leaveAll(ThreadCache &cache) {
-  for (uint32_t &index : cache.leaving) {
-    freeLeaving(cache, index);
-    index = kNone;
+  for (Leaving &one : cache.leaving) {
+    if (one.slot != kNone)
+      freeLeaving(cache, one.slot);
+    one = {};
   }
 }
 

@@ -76,6 +76,12 @@ struct ThreadCounters {
   }
 };
 
+/// The slot of a released range on its way from a full magazine back to its pool. kNone: none.
+struct Leaving {
+  uint32_t slot = kNone;
+  uint32_t block = kNone; // whose own slot it is, once the batch is complete
+};
+
 struct alignas(64) ThreadCache {
   struct alignas(64) KindCache {
     ThreadCounters counters;
@@ -120,9 +126,8 @@ struct alignas(64) ThreadCache {
   uint64_t flushed; // up to this number of HeapImpl::attention
   std::array<uint32_t, kSparesPerThread> spares; // slots
   uint32_t spareCount;
-  /// Slots of released ranges on their way from a full magazine back to their pool, or kNone: two
-  /// batches in turn.
-  std::array<uint32_t, kLeaving> leaving;
+  std::array<Leaving, kLeaving> leaving; // two batches in turn
+  std::array<Pool *, 2> leavingPools;    // of their blocks
   uint32_t leavingAt;
   uint32_t index; // in the heap, from 0
   bool owned;

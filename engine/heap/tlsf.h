@@ -79,8 +79,9 @@ public:
   /// changed, where they are not neighbours or not both taken.
   bool join(uint32_t block, uint32_t behind);
 
-  /// Fetches what free() will look at first, and, once that is there, what it will look at then.
-  void prefetch(uint32_t block) const { __builtin_prefetch(&blocks_[block], 1); }
+  /// Fetches what free() will look at first (of a taken block any thread may), and, once that is
+  /// there, what it will look at then.
+  void prefetch(uint32_t block) const { __builtin_prefetch(&blocks_.shared()[block], 1); }
   void prefetchNeighbours(uint32_t block) const {
     const Block &record = blocks_[block];
     if (record.nextPhysical != kNone)
