@@ -11,9 +11,11 @@
 //   magazine   per thread: freed ranges up to 64 KiB by exact size, no lock, no shared cache line
 //   pool       per memory kind, for small and for large sizes, four of each (shards): a TLSF
 //              (tlsf.h) over slabs, one lock. A thread keeps to one shard; before the heap
-//              passes its slack it looks into those of threads at rest, under pressure into all
+//              passes its slack it looks into those of threads at rest, and for small buffers into
+//              gaps between large ones; under pressure into all
 //   slab       one driver allocation; sizes grow with what is reserved. Buffers of 20 MiB and more
-//              that fit nowhere get one of their own
+//              that fit nowhere get one of their own. A heap that is filled again after an ebb
+//              hands empty ones from pool to pool
 //   driver     device::Device
 // A released buffer whose GPU work may still run (`after`) waits as pending until its timeline
 // points have passed; an allocation that is itself ordered after those points gets it at once.
