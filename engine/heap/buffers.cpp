@@ -81,7 +81,8 @@ HeapImpl::comeAliveSmall(const ThreadCache &cache, Slot &slot, uint64_t info, Bu
 // One with a name or another alignment: from a magazine if there is something in it. What may move
 // is never there: the slots of the magazines may belong to their blocks.
 HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buffer) {
-  if (currentCache.heapId != id || !fitsMagazine(request))
+  const bool known = request.name.index == 0 || names.find(request.name.index) != nullptr;
+  if (currentCache.heapId != id || !known || !fitsMagazine(request))
     return allocateSlowly(request, buffer);
   ThreadCache &cache = *currentCache.cache;
   const auto number = static_cast<uint32_t>(request.kind);

@@ -84,6 +84,7 @@ uint32_t HeapImpl::chooseVictim(Pool &pool) {
 uint32_t HeapImpl::planMoves(Pool &pool, uint32_t victim, ThreadCache &cache, uint64_t maxBytes) {
   moves.clear();
   sliceEnded = false;
+  noRoom = false;
   for (uint32_t block = pool.tlsf.firstOf(victim); block != kNone;
        block = pool.tlsf.nextOf(block)) {
     const Tlsf::Range range = pool.tlsf.at(block);
@@ -118,6 +119,7 @@ uint32_t HeapImpl::planMoves(Pool &pool, uint32_t victim, ThreadCache &cache, ui
                                  uint64_t{1} << SlotInfo::of(slots[slot].info.load()).alignmentLog2,
                                  slot, victim);
     if (to == kNone) {
+      noRoom = true;
       if (spare != kNone)
         giveSlot(cache, spare);
       unlockSlot(slot);
@@ -196,6 +198,16 @@ void HeapImpl::finishMoves(Pool &pool, uint32_t count, uint64_t ticket, bool mov
   }
 }
 
+// Of a slab, without what is pending. Under the pool's lock.
+uint64_t HeapImpl::livingBytesOf(const Pool &pool, uint32_t slab) const {
+  uint64_t bytes = 0;
+  for (uint32_t block = pool.tlsf.firstOf(slab); block != kNone; block = pool.tlsf.nextOf(block))
+    if (const Tlsf::Range range = pool.tlsf.at(block);
+        range.used && referencesOf(slots[range.user].state.load()) != 0)
+      bytes += range.size;
+  return bytes;
+}
+
 // Moves a part of one victim; result->more tells whether it made progress worth another call.
 HeapCode HeapImpl::movePart(Pool &pool, uint32_t victim, ThreadCache &cache, uint64_t maxBytes,
                             CompactResult *result) {
@@ -205,12 +217,12 @@ HeapCode HeapImpl::movePart(Pool &pool, uint32_t victim, ThreadCache &cache, uin
     pool.draining = victim;
     count = planMoves(pool, victim, cache, maxBytes);
   }
-  if (count == 0 && !sliceEnded && slabs[victim].passedOver != compactions) {
+  if (count == 0 && noRoom && slabs[victim].passedOver != compactions) {
     // No range elsewhere is large enough: a slab of exactly what is left saves the rest.
     uint64_t used = 0;
     {
       const Locked locked(pool.lock);
-      used = pool.tlsf.usedBytesOf(victim);
+      used = livingBytesOf(pool, victim);
     }
     const uint64_t tight = (used + kSlabGranule - 1) & ~(kSlabGranule - 1);
     BufferRequest request;

@@ -104,8 +104,7 @@ bool HeapImpl::reuseDedicated(const BufferRequest &request, Found *found) {
 
 HeapCode HeapImpl::growDedicated(const BufferRequest &request, Found *found) {
   const auto kind = static_cast<uint32_t>(request.kind);
-  const uint64_t size =
-      std::min(Retention::round(request.sizeBytes), gpu->profile().maxAllocationBytes);
+  const uint64_t size = std::min(Retention::round(request.sizeBytes), mostBytes);
   uint32_t slab = kNone;
   const HeapCode code =
       newSlab(request.kind, size, request.priority, kDedicatedNames[kind], true, &slab);
@@ -147,9 +146,8 @@ bool HeapImpl::adopt(Pool &pool, const BufferRequest &request, uint64_t mostByte
 HeapCode HeapImpl::grow(Pool &pool, const BufferRequest &request, uint32_t index,
                         uint64_t wantedBytes, Found *found) {
   const auto kind = static_cast<uint32_t>(request.kind);
-  const uint64_t most = gpu->profile().maxAllocationBytes;
-  const uint64_t need = std::min(needOf(request), most);
-  uint64_t size = std::max(need, std::min(wantedBytes, most));
+  const uint64_t need = std::min(needOf(request), mostBytes);
+  uint64_t size = std::max(need, std::min(wantedBytes, mostBytes));
   uint32_t slab = kNone;
   HeapCode code = newSlab(request.kind, size, 0.5f, kPoolNames[kind], false, &slab);
   if (code != HeapCode::kOk && code != HeapCode::kDeviceLost && size > need) {

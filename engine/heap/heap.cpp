@@ -44,7 +44,8 @@ HeapImpl::HeapImpl(std::shared_ptr<device::Device> device, const HeapOptions &gi
     : id(nextHeapId.fetch_add(1)), tag(static_cast<uint8_t>(id % 255 + 1)),
       tagBits(uint64_t{tag} << kIndexBits), attention(given.observer.event != nullptr ? 1 : 0),
       slots(given.host), options(given),
-      mostBytes(std::min(device->profile().maxAllocationBytes, SlotInfo::kMostBytes)),
+      mostBytes(std::min(device->profile().maxAllocationBytes >> kGranuleLog2 << kGranuleLog2,
+                         SlotInfo::kMostBytes)),
       gpu(std::move(device)), slabs(given.host), moves(given.host), spareSlots(given.host),
       names(given.host), nameTable(given.host) {
   for (uint32_t i = 0; i < device::kMaxMemoryHeaps; ++i)

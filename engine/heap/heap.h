@@ -94,7 +94,8 @@ public:
   // ---- retention -------------------------------------------------------------------------------
 
   /// Gives empty slabs back to the driver until keepBytes of them are left. The calling thread's
-  /// magazines are emptied, other threads' at their next call. Returns the bytes given back.
+  /// magazines are emptied, other threads' when they next lack something. Returns the bytes given
+  /// back.
   uint64_t trim(uint64_t keepBytes = 0);
 
   /// The user's limit for one of the device's heaps; UINT64_MAX for none. What is above it stays.

@@ -105,6 +105,7 @@ struct HeapImpl final : Heap {
   uint64_t compactions = 1;
   bool freedSincePass = false;
   bool sliceEnded = false; // planMoves stopped because the slice was used up
+  bool noRoom = false;     // or because there was no range for a block
   uint32_t slabCount = 0;  // slabs that were ever used
   uint32_t unusedSlabs = 0;
 
@@ -253,7 +254,7 @@ struct HeapImpl final : Heap {
   uint64_t emptyBytesOf(const Pool &pool) const;
   uint64_t emptyBytes(uint32_t kind) const;
   bool isEmpty(uint32_t slab) const;
-  uint32_t chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes) const;
+  uint32_t chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes, uint32_t from) const;
   void remember(const Status &status);
   HeapCode codeOf(const Status &status);
 
@@ -288,6 +289,7 @@ struct HeapImpl final : Heap {
   bool lockSlot(uint32_t index, uint8_t flag);
   void unlockSlot(uint32_t index);
   bool holdsStill(uint32_t index) const;
+  uint64_t livingBytesOf(const Pool &pool, uint32_t slab) const;
 
   // spill.cpp
   HeapCode spillSlot(uint32_t index);

@@ -144,16 +144,18 @@ bool HeapImpl::isEmpty(uint32_t index) const {
   return pool.tlsf.usedBytesOf(index) == 0;
 }
 
-// The empty slab to give back for so many bytes: the smallest that suffices, or else the largest.
-uint32_t HeapImpl::chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes) const {
+// The empty slab to give back for so many bytes: the smallest that suffices, or else the largest;
+// for UINT64_MAX, which are all, the first from that one on.
+uint32_t HeapImpl::chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes,
+                               uint32_t from) const {
   uint32_t best = kNone;
-  for (uint32_t i = 0; i < slabCount; ++i) {
+  for (uint32_t i = from; i < slabCount; ++i) {
     const Slab &slab = slabs[i];
     if ((kind != kNone && slab.kind != kind) || pools[slab.pool]->small != small ||
         slab.sizeBytes / kMostOverEnough > enoughBytes || !isEmpty(i))
       continue;
     if (enoughBytes == UINT64_MAX)
-      return i; // all are to go
+      return i;
     const uint64_t before = best == kNone ? 0 : slabs[best].sizeBytes;
     if (before < enoughBytes ? slab.sizeBytes > before
                              : slab.sizeBytes >= enoughBytes && slab.sizeBytes < before)
@@ -167,17 +169,20 @@ uint32_t HeapImpl::chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes) 
 // again soonest. Returns what has gone.
 uint64_t HeapImpl::releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes) {
   uint64_t gone = 0;
-  for (const bool small : {false, true})
+  for (const bool small : {false, true}) {
+    uint32_t from = 0;
     while (gone < enoughBytes && emptyBytes(kind) > keepBytes) {
-      const uint64_t more = enoughBytes == UINT64_MAX ? enoughBytes : enoughBytes - gone;
-      const uint32_t index = chooseEmpty(kind, small, more);
+      const bool all = enoughBytes == UINT64_MAX;
+      const uint32_t index = chooseEmpty(kind, small, all ? enoughBytes : enoughBytes - gone, from);
       if (index == kNone)
         break;
+      from = all ? index + 1 : 0;
       if (!takeOut(index))
         continue; // taken meanwhile
       gone += slabs[index].sizeBytes;
       freeSlab(index);
     }
+  }
   return gone;
 }
 

@@ -22,7 +22,7 @@ uint64_t SlotInfo::packed() const {
 }
 
 SlotInfo SlotInfo::of(uint64_t word) {
-  return {sizeOf(word),
+  return {sizeOf(word & ~kPending),
           static_cast<uint8_t>(word >> kFlagsAt & 3),
           static_cast<uint8_t>(kindOf(word)),
           static_cast<uint8_t>(word >> kAlignmentAt & 31),

@@ -39,7 +39,8 @@ inline constexpr uint32_t kPlaceOffsetBits = 40;
 inline constexpr uint64_t kSpilledPlace = UINT64_MAX;
 inline constexpr uint64_t kMovingPin = 1U << 31; // in SlotTail::pins: compaction or spilling has it
 
-inline constexpr uint32_t kMagazineBins = 256; // ranges up to 64 KiB, by their granules
+inline constexpr uint64_t kLargestGranule = 64 << 10; // to which sizes of slabs are rounded
+inline constexpr uint32_t kMagazineBins = 256;        // ranges up to 64 KiB, by their granules
 /// The magazine that serves a size; kMagazineBins or more: none does, as for 0.
 inline constexpr uint64_t magazineBinOf(uint64_t sizeBytes) {
   return (sizeBytes - 1) >> kGranuleLog2;
@@ -53,7 +54,8 @@ struct alignas(16) Slot {
   std::atomic<uint64_t> info;  // see SlotInfo; in a magazine the handle that comes next there
 
   BufferHandle next() const { return {info.load(std::memory_order_relaxed)}; }
-  void setNext(BufferHandle handle) { info.store(handle.bits, std::memory_order_relaxed); }
+  /// After the state was changed: who reads this word finds that state, too.
+  void setNext(BufferHandle handle) { info.store(handle.bits, std::memory_order_release); }
 };
 static_assert(sizeof(Slot) == 16);
 
@@ -67,7 +69,7 @@ static_assert(sizeof(SlotRange) == 16);
 
 /// What a slot says of its buffer, in one word.
 struct SlotInfo {
-  uint64_t sizeBytes = 0; // below 2^42; as requested, and while pending that of the range
+  uint64_t sizeBytes = 0; // as requested, and while pending that of the range
   uint8_t flags = 0;
   uint8_t kind = 0;
   uint8_t alignmentLog2 = kGranuleLog2; // 8 to 30
@@ -85,10 +87,11 @@ struct SlotInfo {
   static constexpr uint64_t kNamed = 1 << 17;
   static constexpr uint64_t kDedicated = 1 << 18;
   static constexpr uint64_t kOrdered = 1 << 19;
-  static constexpr uint64_t kPending = 1 << 20;
-  static constexpr uint64_t kQuick = 1 << 21; // fitsMagazine, and it has no name
-  static constexpr uint32_t kSizeAt = 22;
-  static constexpr uint64_t kMostBytes = UINT64_MAX >> kSizeAt;
+  static constexpr uint64_t kQuick = 1 << 20; // fitsMagazine, and it has no name
+  static constexpr uint32_t kSizeAt = 21;
+  // Of neighbours of a range only this is asked: no handle in a magazine has that bit (kRetired).
+  static constexpr uint64_t kPending = uint64_t{1} << 63;
+  static constexpr uint64_t kMostBytes = (kPending >> kSizeAt) - kLargestGranule;
 
   uint64_t packed() const;
   static SlotInfo of(uint64_t word);
@@ -99,6 +102,7 @@ struct SlotInfo {
   static constexpr uint64_t sized(uint64_t plain, uint64_t sizeBytes, uint64_t bin) {
     return sizeBytes << kSizeAt | plain | bin;
   }
+  /// Of what is not pending.
   static uint64_t sizeOf(uint64_t word) { return word >> kSizeAt; }
   static uint32_t kindOf(uint64_t word) { return static_cast<uint32_t>(word >> kKindAt & 3); }
   /// Neither movable nor spillable: compaction does not look at it.

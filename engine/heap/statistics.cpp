@@ -316,7 +316,7 @@ Status Heap::explain(HeapCode code, const BufferRequest &request) const {
     return statusf(StatusCode::kOutOfMemory,
                    "a buffer of %llu bytes is larger than one allocation of this device may be "
                    "(%llu bytes); split it",
-                   size, static_cast<unsigned long long>(heap.gpu->profile().maxAllocationBytes));
+                   size, static_cast<unsigned long long>(heap.mostBytes));
   case HeapCode::kDeviceLost:
     return statusf(StatusCode::kDeviceLost, "the device is lost: %s", driver);
   case HeapCode::kUnsupported:
@@ -392,9 +392,16 @@ const char *Heap::validate() const {
             chunk.pool != &pool || chunk.firstBlock != c * kChunkSlots)
           return "a pool and its blocks' slots disagree";
       used += pool.tlsf.usedBytes();
+      uint64_t inPool = 0;
+      uint64_t dedicated = 0;
       for (uint32_t i = pool.oldestPending; i != kNone; i = heap.slots.tail(i).newerPending)
-        if (const SlotInfo info = SlotInfo::of(heap.slots[i].info.load()); !info.dedicated)
-          pending += info.sizeBytes;
+        if (const SlotInfo info = SlotInfo::of(heap.slots[i].info.load()); info.dedicated)
+          dedicated += info.sizeBytes;
+        else
+          inPool += info.sizeBytes;
+      if (pool.pendingBytes != inPool + dedicated)
+        return "pending bytes and ranges disagree";
+      pending += inPool;
     }
     uint64_t live = 0;
     uint64_t buffers = 0;

@@ -65,7 +65,7 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
     ThreadCache::KindCache &kind = cache->kinds[i];
     kind.plainInfo = SlotInfo::plain(i);
     kind.small = &heap.poolFor(static_cast<MemoryKind>(i), 1, cache->index);
-    kind.limit = Cached::upTo(static_cast<int64_t>(heap.options.magazineBytes));
+    kind.limit = Cached::upTo(heap.options.magazineBytes);
   }
   cache->leaving.fill({});
   cache->flushed = heap.lastFlush();
@@ -229,8 +229,7 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
   const uint64_t most =
       std::max(options.magazineBytes,
                std::min(std::max(std::min(share, kCachedFreely), share / 2), kMostCached * usual));
-  cache.kinds[kind].limit =
-      Cached::upTo(options.magazineBytes == 0 ? 0 : static_cast<int64_t>(most));
+  cache.kinds[kind].limit = Cached::upTo(options.magazineBytes == 0 ? 0 : most);
 }
 
 // A thread that has released much says so, or the peak of all would seem higher.

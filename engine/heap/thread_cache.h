@@ -10,6 +10,7 @@
 #include "engine/heap/bias.h"
 #include "engine/heap/slots.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -30,8 +31,10 @@ public:
     return static_cast<int64_t>((bin << kCountBits) + ((uint64_t{1} << kCountBits) + 1));
   }
   /// The most that has no more than so many bytes.
-  static constexpr int64_t upTo(int64_t bytes) {
-    return (bytes >> kGranuleLog2 << kCountBits) + ((int64_t{1} << kCountBits) - 1);
+  static constexpr int64_t upTo(uint64_t bytes) {
+    const auto granules =
+        static_cast<int64_t>(std::min(bytes, SlotInfo::kMostBytes) >> kGranuleLog2);
+    return (granules << kCountBits) + ((int64_t{1} << kCountBits) - 1);
   }
   static constexpr int64_t bytes(int64_t word) { return word >> kCountBits << kGranuleLog2; }
   static constexpr int64_t ranges(int64_t word) { return word & ((int64_t{1} << kCountBits) - 1); }

@@ -10,7 +10,8 @@
 // never leave a list walk. Neighbouring free ranges are merged at once.
 //
 // Cost: allocate and free are O(1) in the worst case, except where the table of blocks grows; after
-// reserveBlocks(n) it does not for n blocks. 32 bytes per block, free or taken.
+// reserveBlocks(n) it does not for n blocks. 32 bytes per block, free or taken, and as much again
+// for former tables, since other threads may read them.
 // Units: bytes. Sizes are rounded up to the granule. Threads: one at a time; the heap holds its
 // pool's lock. Errors: kNone where nothing fits or the host has no memory (hostExhausted() tells
 // which); free() of what is not taken is refused and changes nothing.

@@ -90,6 +90,29 @@ TEST_F(CompactionTest, SmallSlicesEndAsTightAsLargeOnes) {
   }
 }
 
+// While copies are in flight a slab whose rest only waits for them gets no successor.
+TEST_F(CompactionTest, SmallSlicesTakeNoSlabsInVain) {
+  for (uint32_t seed = 1; seed <= 4; ++seed) {
+    make();
+    fragment(seed, 2000, 200 * kKiB);
+    const uint64_t before = gpu->counts().allocations;
+    CompactResult moved;
+    int calls = 0;
+    do {
+      if (calls % 3 == 0) {
+        gpu->release();
+        gpu->hold();
+      }
+      ASSERT_EQ(heap->compact(256 * kKiB, &moved), HeapCode::kOk);
+      ASSERT_LT(++calls, 10000);
+    } while (moved.more);
+    gpu->release();
+    EXPECT_LT(gpu->counts().allocations - before, 30U) << "seed " << seed;
+    live.clear();
+    contents.clear();
+  }
+}
+
 TEST_F(CompactionTest, OldPlacesStayWhileCopiesAreInFlight) {
   fragment(2, 500, 200 * kKiB);
   const uint64_t before = stats().reservedBytes;

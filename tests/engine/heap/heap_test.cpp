@@ -231,6 +231,71 @@ TEST_F(HeapTest, SmallBuffersGoIntoGapsBeforeTheHeapPassesItsSlack) {
   EXPECT_EQ(heap->validate(), nullptr);
 }
 
+TEST_F(HeapTest, SmallBuffersStayOutOfGapsThatLargeOnesCanUse) {
+  for (int i = 0; i < 40; ++i)
+    take(1400 * kKiB); // leaves 648 KiB of its slab
+  const uint64_t before = gpu->counts().allocations;
+  take(60 * kKiB);
+  EXPECT_EQ(gpu->counts().allocations, before + 1);
+  for (int i = 0; i < 40; ++i)
+    take(640 * kKiB);
+  EXPECT_EQ(gpu->counts().allocations, before + 1);
+}
+
+// Sizes that fill the word in which a slot says what it has, and limits of devices as they come.
+TEST_F(HeapTest, TheLargestSizesComeAndGo) {
+  test::FakeConfig config;
+  config.maxAllocationBytes = uint64_t{1} << 43;
+  config.heaps[0].sizeBytes = uint64_t{1} << 44;
+  make({}, config);
+  const TimelinePoint point{heap->addTimeline(), 1};
+  BufferRequest request;
+  request.sizeBytes = (uint64_t{1} << 42) - (64 << 10);
+  const BufferHandle buffer = take(request);
+  drop(buffer, {&point, 1});
+  EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+  EXPECT_GE(stats().pendingBytes, request.sizeBytes);
+  EXPECT_EQ(heap->advance(point.timeline, 1), HeapCode::kOk);
+  EXPECT_EQ(stats().pendingBytes, 0U);
+  EXPECT_GE(heap->trim(), request.sizeBytes);
+  BufferHandle none;
+  request.sizeBytes = uint64_t{1} << 42;
+  EXPECT_EQ(heap->allocate(request, &none), HeapCode::kTooLarge);
+  EXPECT_NE(heap->explain(HeapCode::kTooLarge, request).message().find("4398046445568"),
+            std::string::npos);
+
+  config.maxAllocationBytes = 2 * kMiB + 100; // no multiple of anything
+  make({}, config);
+  std::vector<BufferHandle> live;
+  for (int i = 0; i < 600; ++i)
+    live.push_back(take(1500 * kKiB)); // slabs as large as may be
+  for (const BufferHandle one : live)
+    drop(one);
+  heap->trim();
+  EXPECT_EQ(stats().reservedBytes, 0U);
+}
+
+TEST_F(HeapTest, MagazinesOfAnySizeWork) {
+  for (const uint64_t bytes : {uint64_t{1} << 47, UINT64_MAX}) {
+    HeapOptions options;
+    options.magazineBytes = bytes;
+    make(options);
+    drop(take(1000));
+    EXPECT_EQ(stats().usedBytes, 1024U) << "it is at hand";
+  }
+}
+
+TEST_F(HeapTest, AnUnknownNameIsRefusedWhateverTheMagazinesHave) {
+  BufferRequest request;
+  request.sizeBytes = 1000;
+  request.name = {5000};
+  for (int i = 0; i < 2; ++i) {
+    BufferHandle none;
+    EXPECT_EQ(heap->allocate(request, &none), HeapCode::kInvalidArgument);
+    drop(take(1000));
+  }
+}
+
 TEST_F(HeapTest, TrimReturnsMemory) {
   for (int i = 0; i < 10; ++i)
     drop(take(30 * kMiB));

@@ -158,6 +158,29 @@ private:
   std::thread thread_;
 };
 
+// One thread looks where a small buffer lies while another makes the table that says so grow.
+TEST_F(ThreadTest, PlacesAreReadWhileTheirTableGrows) {
+  std::vector<BufferHandle> all;
+  for (int i = 0; i < 8; ++i)
+    all.push_back(take(256));
+  const Placement first = placed(all[3]);
+  std::atomic<bool> done{false};
+  std::thread other([&, buffer = all[3]] {
+    while (!done) {
+      Placement at;
+      EXPECT_EQ(heap->resolve(buffer, &at), HeapCode::kOk);
+      EXPECT_EQ(at.offsetBytes, first.offsetBytes);
+      EXPECT_EQ(at.memory, first.memory);
+    }
+  });
+  for (int i = 0; i < 200000; ++i)
+    all.push_back(take(256));
+  done = true;
+  other.join();
+  for (const BufferHandle buffer : all)
+    drop(buffer);
+}
+
 TEST_F(ThreadTest, MemoryOfAThreadAtRestServesOthers) {
   for (const uint64_t size : {kMiB, 16 * kKiB}) { // a large pool's, a small one's
     make();

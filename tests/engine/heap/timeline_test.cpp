@@ -148,6 +148,50 @@ TEST_F(TimelineTest, SmallRangesJoinInAnyOrderAndServeWhatMayMove) {
   gpu->release();
 }
 
+// A heap with so many slots that the handles in a magazine look like anything: a range there is not
+// taken for a pending one and joined with its neighbour.
+TEST_F(TimelineTest, RangesInMagazinesAreNotPending) {
+  const uint32_t line = heap->addTimeline();
+  const TimelinePoint soon{line, 100};
+  const TimelinePoint late{line, 200};
+  std::vector<BufferHandle> all;
+  for (int i = 0; i < 1100000; ++i)
+    all.push_back(take(256));
+  constexpr size_t kAt = 5000; // three in a row
+  const BufferHandle neighbour = all[kAt + 2];
+  const Placement there = placed(neighbour);
+  ASSERT_EQ(placed(all[kAt]).offsetBytes + 512, there.offsetBytes);
+  BufferRequest named; // has a slot of its own
+  named.sizeBytes = 256;
+  named.name = heap->intern("named");
+  std::vector<BufferHandle> past;
+  for (int i = 0; i < 2000; ++i)
+    past.push_back(take(named));
+  for (const BufferHandle buffer : past)
+    drop(buffer, {&soon, 1}); // whose slots remember the point
+  for (size_t i = 0; i < 16; ++i)
+    drop(all[20000 + 10 * i], {&late, 1});
+  drop(all[kAt], {&soon, 1});
+  drop(all[kAt + 1], {&soon, 1});
+  EXPECT_EQ(heap->advance(line, 100), HeapCode::kOk); // those two lie behind many that wait
+  for (int i = 0; i < 64; ++i)
+    take(named);
+  drop(neighbour);
+  heap->trim();
+  BufferHandle again = take(named);
+  for (int i = 0; i < 5000 && placed(again).offsetBytes != there.offsetBytes; ++i)
+    again = take(named);
+  ASSERT_EQ(placed(again).offsetBytes, there.offsetBytes);
+  drop(all.back());
+  drop(again); // its word is now the handle of the last one's slot
+  BufferRequest ordered;
+  ordered.sizeBytes = 256;
+  ordered.movable = true;
+  ordered.orderedAfter = {&soon, 1};
+  take(ordered);
+  EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+}
+
 TEST_F(TimelineTest, AFrameLoopNeitherWaitsNorGrows) {
   gpu->hold();
   uint64_t reserved = 0;
