@@ -59,7 +59,8 @@ public:
   HostStorage &operator=(const HostStorage &) = delete;
 
 protected:
-  HostStorage(const HostAllocator &allocator, uint32_t elementBytes, bool othersRead)
+  [[gnu::noinline]] HostStorage(const HostAllocator &allocator, uint32_t elementBytes,
+                                bool othersRead)
       : allocator_(allocator), elementBytes_(elementBytes), othersRead_(othersRead) {}
   ~HostStorage() {
     while (data_ != nullptr)

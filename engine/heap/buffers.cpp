@@ -25,11 +25,10 @@ template <typename T> T &settled(T &object) { return *std::launder(&object); }
 
 bool isKind(MemoryKind kind) { return static_cast<uint32_t>(kind) < kMemoryKinds; }
 
-/// Whether a magazine may serve it.
-bool fitsMagazine(const BufferRequest &request) {
-  return magazineBinOf(request.sizeBytes) < kMagazineBins && flagsOf(request) == 0 &&
-         !request.dedicated && isKind(request.kind) && isPowerOfTwo(request.alignment) &&
-         request.alignment <= 256;
+/// Whether it may have the slot of any block.
+bool isPlain(const BufferRequest &request) {
+  return flagsOf(request) == 0 && !request.dedicated && isKind(request.kind) &&
+         isPowerOfTwo(request.alignment) && request.alignment <= 256;
 }
 
 } // namespace
@@ -82,8 +81,11 @@ HeapImpl::comeAliveSmall(const ThreadCache &cache, Slot &slot, uint64_t info, Bu
 // is never there: the slots of the magazines may belong to their blocks.
 HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buffer) {
   const bool known = request.name.index == 0 || names.find(request.name.index) != nullptr;
-  if (currentCache.heapId != id || !known || !fitsMagazine(request))
+  if (currentCache.heapId != id || !known || !isPlain(request))
     return allocateSlowly(request, buffer);
+  if (magazineBinOf(request.sizeBytes) >= kMagazineBins)
+    return request.name.index == 0 ? allocateFromPool(request, buffer)
+                                   : allocateSlowly(request, buffer);
   ThreadCache &cache = *currentCache.cache;
   const auto number = static_cast<uint32_t>(request.kind);
   ThreadCache::KindCache &kind = settled(cache.kinds[number]);
@@ -113,16 +115,11 @@ HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buf
   return index;
 }
 
-// A plain one, and its magazine is empty: from that of a slightly larger size, or straight from the
-// pool, where nothing stands in the way.
+// A small plain one, and its magazine is empty: from that of a slightly larger size, or from the
+// pool.
 HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *buffer) {
   ThreadCache &cache = *currentCache.cache;
-  if (cache.flushed != lastFlush() || !request.orderedAfter.empty() ||
-      !(request.priority >= 0 && request.priority <= 1) || request.sizeBytes > mostBytes)
-      [[unlikely]]
-    return allocateSlowly(request, buffer);
-  const auto number = static_cast<uint32_t>(request.kind);
-  ThreadCache::KindCache &kind = settled(cache.kinds[number]);
+  ThreadCache::KindCache &kind = settled(cache.kinds[static_cast<uint32_t>(request.kind)]);
   const uint64_t bin = magazineBinOf(request.sizeBytes);
   const uint64_t spare = std::min((bin + 1) / kSpareShare, kMostSpare);
   for (uint64_t bits = kind.filledFrom(bin) & ((uint64_t{2} << spare) - 2); bits != 0;
@@ -132,17 +129,42 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
       return serve(cache, kind, larger, request.sizeBytes, buffer);
     kind.noteEmpty(larger);
   }
-  const uint32_t index = takeFromPool(*kind.small, request.sizeBytes);
+  return allocateFromPool(request, buffer);
+}
+
+// A plain one that no magazine serves: straight from its pool, where nothing stands in the way.
+HeapCode HeapImpl::allocateFromPool(const BufferRequest &request, BufferHandle *buffer) {
+  ThreadCache &cache = *currentCache.cache;
+  if (cache.flushed != lastFlush() || !request.orderedAfter.empty() ||
+      !(request.priority >= 0 && request.priority <= 1) || request.sizeBytes == 0 ||
+      request.sizeBytes > mostBytes) [[unlikely]]
+    return allocateSlowly(request, buffer);
+  const uint32_t index =
+      takeFromPool(poolFor(request.kind, request.sizeBytes, cache.index), request.sizeBytes);
   if (index == kNone) [[unlikely]]
     return allocateSlowly(request, buffer);
-  kind.counters.take();
-  kind.counters.add(static_cast<int64_t>(request.sizeBytes));
-  if (ThreadCounters::get(kind.counters.highBytes) >= kPublishBytes) [[unlikely]]
-    publish(cache, number);
+  const auto number = static_cast<uint32_t>(request.kind);
+  countAllocated(cache, number, request.sizeBytes);
+  const uint64_t bin = magazineBinOf(request.sizeBytes);
+  const uint64_t info =
+      bin < kMagazineBins
+          ? SlotInfo::sized(SlotInfo::plain(number), request.sizeBytes, bin)
+          : SlotInfo::sized(SlotInfo::plain(number) & ~SlotInfo::kQuick, request.sizeBytes, 0);
   Slot &slot = slots[index];
   *buffer = {slot.state.load(std::memory_order_relaxed) | tagBits | index};
-  return comeAliveSmall(cache, slot, SlotInfo::sized(kind.plainInfo, request.sizeBytes, bin),
-                        *buffer);
+  return comeAliveSmall(cache, slot, info, *buffer);
+}
+
+// One more range from a pool, and a buffer in it that may be large.
+void HeapImpl::countAllocated(ThreadCache &cache, uint32_t kind, uint64_t sizeBytes) {
+  ThreadCounters &counters = cache.kinds[kind].counters;
+  KindTotals &all = totals[kind];
+  all.retention.noteLive(all.liveBytes.load(std::memory_order_relaxed) + counters.live(),
+                         all.peakLiveBytes.load(std::memory_order_relaxed));
+  counters.take();
+  counters.add(static_cast<int64_t>(sizeBytes));
+  if (ThreadCounters::get(counters.highBytes) >= kPublishBytes)
+    publish(cache, kind);
 }
 
 // The last steps of every allocation but the quickest: from here on the handle is good.
@@ -256,14 +278,7 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
   info.ordered = found.ordered;
   slots.range(index).place.store(found.place, std::memory_order_relaxed);
   slots.range(index).block = found.block;
-  ThreadCounters &counters = cache.kinds[info.kind].counters;
-  KindTotals &all = totals[info.kind];
-  all.retention.noteLive(all.liveBytes.load(std::memory_order_relaxed) + counters.live(),
-                         all.peakLiveBytes.load(std::memory_order_relaxed));
-  counters.take();
-  counters.add(static_cast<int64_t>(request.sizeBytes));
-  if (ThreadCounters::get(counters.highBytes) >= kPublishBytes)
-    publish(cache, info.kind);
+  countAllocated(cache, info.kind, request.sizeBytes);
   return comeAlive(cache, index, request, info.packed());
 }
 
@@ -324,6 +339,18 @@ HeapCode HeapImpl::releaseLarge(BufferHandle buffer, std::span<const TimelinePoi
   cache.bias.leave();
   if (!last)
     return releaseSlowly(buffer, after);
+  std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
+  const SlotChunk &chunk = slots.chunk(index);
+  if ((word & (SlotInfo::kNamed | SlotInfo::kOrdered)) == 0 && chunk.pool != nullptr &&
+      !SlotInfo::fitsMagazine(word) && options.retainHighBytes == UINT64_MAX && !isObserved()) {
+    ThreadCounters &counters = cache.kinds[SlotInfo::kindOf(word)].counters;
+    counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(word)));
+    counters.giveBack(1);
+    publishReleased(cache, SlotInfo::kindOf(word));
+    const Locked locked(chunk.pool->lock);
+    chunk.pool->tlsf.free(chunk.firstBlock + index % kChunkSlots);
+    return HeapCode::kOk;
+  }
   return SlotInfo::fitsMagazine(word) ? releaseNoted(index, buffer) : finishRelease(index, after);
 }
 

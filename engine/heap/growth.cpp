@@ -79,26 +79,30 @@ bool HeapImpl::tryOthers(const BufferRequest &request, const Pool &own, bool pre
                  kGapBytes);
 }
 
+// The smallest empty slab of the kind that has at least and at most so many bytes, out of whichever
+// pool knew it; of dedicated ones alone, or of all. kNone: there is none.
+uint32_t HeapImpl::takeEmpty(uint32_t kind, uint64_t leastBytes, uint64_t mostBytes,
+                             bool dedicated) {
+  uint32_t best = kNone;
+  for (uint32_t i = 0; i < slabCount; ++i)
+    if (const Slab &slab = slabs[i];
+        slab.kind == kind && slab.sizeBytes >= leastBytes && slab.sizeBytes <= mostBytes &&
+        (best == kNone || slab.sizeBytes < slabs[best].sizeBytes) &&
+        (!dedicated || slab.state == SlabState::kDedicatedFree) && isEmpty(i))
+      best = i;
+  return best != kNone && takeOut(best) ? best : kNone;
+}
+
 bool HeapImpl::reuseDedicated(const BufferRequest &request, Found *found) {
   const uint64_t need = Retention::round(request.sizeBytes);
   const auto kind = static_cast<uint32_t>(request.kind);
-  const uint64_t spare = totals[kind].retention.spareBytes(need);
-  Pool &pool = *pools[kind * kPoolsPerKind];
-  const Locked locked(pool.lock);
-  if (pool.dedicatedFreeBytes < need)
+  if (pools[kind * kPoolsPerKind]->dedicatedFreeBytes < need)
     return false;
-  uint32_t best = kNone;
-  for (uint32_t i = 0; i < slabCount; ++i) {
-    const Slab &slab = slabs[i];
-    if (slab.state == SlabState::kDedicatedFree && slab.kind == kind && slab.sizeBytes >= need &&
-        slab.sizeBytes - need <= spare && (best == kNone || slab.sizeBytes < slabs[best].sizeBytes))
-      best = i;
-  }
-  if (best == kNone)
+  const uint32_t slab = takeEmpty(kind, need, need + totals[kind].retention.spareBytes(need), true);
+  if (slab == kNone)
     return false;
-  slabs[best].state = SlabState::kDedicated;
-  pool.dedicatedFreeBytes -= slabs[best].sizeBytes;
-  *found = {HeapCode::kOk, true, false, kNone, placeOf(best, 0)};
+  slabs[slab].state = SlabState::kDedicated;
+  *found = {HeapCode::kOk, true, false, kNone, placeOf(slab, 0)};
   return true;
 }
 
@@ -125,20 +129,15 @@ bool HeapImpl::addSlab(Pool &pool, uint32_t index) {
 }
 
 // An empty slab of another pool, or a dedicated one, comes to this pool instead of a new one of at
-// most so many bytes: the smallest that serves.
+// most so many bytes.
 bool HeapImpl::adopt(Pool &pool, const BufferRequest &request, uint64_t mostBytes, uint32_t index,
                      Found *found) {
-  uint32_t best = kNone;
-  for (uint32_t i = 0; i < slabCount; ++i)
-    if (slabs[i].kind == pool.kind && slabs[i].sizeBytes >= needOf(request) &&
-        slabs[i].sizeBytes <= mostBytes &&
-        (best == kNone || slabs[i].sizeBytes < slabs[best].sizeBytes) && isEmpty(i))
-      best = i;
-  if (best == kNone || !takeOut(best))
+  const uint32_t slab = takeEmpty(pool.kind, needOf(request), mostBytes, false);
+  if (slab == kNone)
     return false;
-  if (addSlab(pool, best))
+  if (addSlab(pool, slab))
     return tryPool(pool, request.sizeBytes, request.alignment, index, found);
-  freeSlab(best);
+  freeSlab(slab);
   return false;
 }
 

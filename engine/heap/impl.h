@@ -141,6 +141,8 @@ struct HeapImpl final : Heap {
   // buffers.cpp, and heap.cpp for what is behind pins
   HeapCode allocateOther(const BufferRequest &request, BufferHandle *buffer);
   HeapCode allocateMissed(const BufferRequest &request, BufferHandle *buffer);
+  HeapCode allocateFromPool(const BufferRequest &request, BufferHandle *buffer);
+  [[gnu::noinline]] void countAllocated(ThreadCache &cache, uint32_t kind, uint64_t sizeBytes);
   uint32_t takeFromPool(Pool &pool, uint64_t sizeBytes);
   HeapCode serve(ThreadCache &cache, ThreadCache::KindCache &kind, uint64_t bin, uint64_t sizeBytes,
                  BufferHandle *buffer);
@@ -274,6 +276,7 @@ struct HeapImpl final : Heap {
   bool adopt(Pool &pool, const BufferRequest &request, uint64_t mostBytes, uint32_t index,
              Found *found);
   HeapCode growDedicated(const BufferRequest &request, Found *found);
+  uint32_t takeEmpty(uint32_t kind, uint64_t leastBytes, uint64_t mostBytes, bool dedicated);
   bool reuseDedicated(const BufferRequest &request, Found *found);
   HeapCode climb(ThreadCache &cache, const BufferRequest &request, Pool &pool, uint32_t index,
                  HeapCode refusal, Found *found);

@@ -8,7 +8,7 @@
 // The owner is the cache of the thread that allocated: while its bias is on (bias.h), that thread
 // alone changes the state, without an exchange; others turn the bias off first.
 //
-// A small plain buffer that came straight from a pool has the slot that belongs to its block: block
+// A plain buffer that came straight from its pool has the slot that belongs to its block: block
 // and slot are one number apart, so neither is looked for, the slot comes and goes with the block,
 // and the block says where the buffer lies. Everything that may leave its block (movable,
 // spillable, dedicated), or that the quickest way did not make, has a slot that belongs to none and

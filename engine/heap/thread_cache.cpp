@@ -64,7 +64,6 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
   for (uint32_t i = 0; i < kMemoryKinds; ++i) {
     ThreadCache::KindCache &kind = cache->kinds[i];
     kind.plainInfo = SlotInfo::plain(i);
-    kind.small = &heap.poolFor(static_cast<MemoryKind>(i), 1, cache->index);
     kind.limit = Cached::upTo(heap.options.magazineBytes);
   }
   cache->leaving.fill({});

@@ -83,12 +83,15 @@ TEST(Retention, IsQuickWhereTheHeapWasFullBefore) {
 }
 
 // Steps of the same buffers in different order, with few in common, which end with little alive.
-// Of a block's own slot and of one that belongs to none: 64 KiB and more come from the latter.
+// Of a block's own slot, small and large, and of one that belongs to none, as what may move has.
 TEST_F(HeapTest, ASlotWithoutGenerationsIsNotUsedAgain) {
   drop(take(4096));
-  for (const uint64_t size : {uint64_t{4096}, 100 * kKiB}) {
+  BufferRequest request;
+  for (const uint64_t size : {uint64_t{4096}, 100 * kKiB, 101 * kKiB}) {
+    request.sizeBytes = size;
+    request.movable = size > 100 * kKiB;
     heap->trim();
-    BufferHandle last = take(size);
+    BufferHandle last = take(request);
     const uint32_t slot = slotOf(last);
     HeapImpl &insides = HeapImpl::of(*heap);
     const uint64_t state = insides.slots[slot].state.load();
@@ -97,7 +100,7 @@ TEST_F(HeapTest, ASlotWithoutGenerationsIsNotUsedAgain) {
     drop(last);
     std::vector<BufferHandle> live;
     for (int i = 0; i < 2000; ++i) {
-      live.push_back(take(size));
+      live.push_back(take(request));
       EXPECT_NE(slotOf(live.back()), slot);
     }
     EXPECT_EQ(heap->release(last), HeapCode::kStaleHandle);
