@@ -77,7 +77,8 @@ HeapImpl::comeAliveSmall(const ThreadCache &cache, Slot &slot, uint64_t info, Bu
   return heap.serve(cache, kind, bin, request.sizeBytes, buffer);
 }
 
-// One with a name or another alignment: from a magazine if there is something in it. What may move
+// One with a name or another alignment: from a magazine if there is something in it; or a large
+// one. What may move
 // is never there: the slots of the magazines may belong to their blocks.
 HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buffer) {
   const bool known = request.name.index == 0 || names.find(request.name.index) != nullptr;
@@ -323,7 +324,7 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
   return HeapCode::kOk;
 }
 
-// One that no magazine takes.
+// One that the quick way does not put into a magazine.
 HeapCode HeapImpl::releaseLarge(BufferHandle buffer, std::span<const TimelinePoint> after) {
   const uint32_t index = slotOf(buffer);
   Slot &slot = slots[index];

@@ -2,7 +2,7 @@
 // block through the device's copies, and goes back to the driver when the copies are done.
 //
 // A slab is a victim when all that it holds may be moved and the others have room for it, or when a
-// new slab of exactly its used bytes saves an eighth. A block's old range stays pending until its
+// new slab of exactly what lives in it saves an eighth. A block's old range stays pending until its
 // copy has passed; submissions made after this call see the buffer at its new place, since
 // submissions run in order. A buffer is moved by one thread at a time: kMovingPin is its lock.
 #include "engine/heap/impl.h"
@@ -119,7 +119,7 @@ uint32_t HeapImpl::planMoves(Pool &pool, uint32_t victim, ThreadCache &cache, ui
                                  uint64_t{1} << SlotInfo::of(slots[slot].info.load()).alignmentLog2,
                                  slot, victim);
     if (to == kNone) {
-      noRoom = true;
+      noRoom = spare != kNone && !pool.tlsf.hostExhausted();
       if (spare != kNone)
         giveSlot(cache, spare);
       unlockSlot(slot);
@@ -198,7 +198,7 @@ void HeapImpl::finishMoves(Pool &pool, uint32_t count, uint64_t ticket, bool mov
   }
 }
 
-// Of a slab, without what is pending. Under the pool's lock.
+// Of a slab's buffers, without what is pending or at hand. Under the pool's lock.
 uint64_t HeapImpl::livingBytesOf(const Pool &pool, uint32_t slab) const {
   uint64_t bytes = 0;
   for (uint32_t block = pool.tlsf.firstOf(slab); block != kNone; block = pool.tlsf.nextOf(block))
@@ -229,7 +229,7 @@ HeapCode HeapImpl::movePart(Pool &pool, uint32_t victim, ThreadCache &cache, uin
     request.kind = static_cast<MemoryKind>(pool.kind);
     request.sizeBytes = tight;
     Found found;
-    if (tight + slabs[victim].sizeBytes / 8 <= slabs[victim].sizeBytes &&
+    if (tight != 0 && tight + slabs[victim].sizeBytes / 8 <= slabs[victim].sizeBytes &&
         grow(pool, request, kNone, 0, &found) == HeapCode::kOk) {
       const Locked locked(pool.lock);
       count = planMoves(pool, victim, cache, maxBytes);

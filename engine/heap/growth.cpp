@@ -94,7 +94,7 @@ uint32_t HeapImpl::takeEmpty(uint32_t kind, uint64_t leastBytes, uint64_t mostBy
 }
 
 bool HeapImpl::reuseDedicated(const BufferRequest &request, Found *found) {
-  const uint64_t need = Retention::round(request.sizeBytes);
+  const uint64_t need = std::min(Retention::round(request.sizeBytes), mostBytes);
   const auto kind = static_cast<uint32_t>(request.kind);
   if (pools[kind * kPoolsPerKind]->dedicatedFreeBytes < need)
     return false;
@@ -132,7 +132,8 @@ bool HeapImpl::addSlab(Pool &pool, uint32_t index) {
 // most so many bytes.
 bool HeapImpl::adopt(Pool &pool, const BufferRequest &request, uint64_t mostBytes, uint32_t index,
                      Found *found) {
-  const uint32_t slab = takeEmpty(pool.kind, needOf(request), mostBytes, false);
+  const uint32_t slab =
+      takeEmpty(pool.kind, std::min(needOf(request), this->mostBytes), mostBytes, false);
   if (slab == kNone)
     return false;
   if (addSlab(pool, slab))

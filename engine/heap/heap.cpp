@@ -213,10 +213,11 @@ void HeapImpl::note(HeapEvent::Type type, uint32_t index, const SlotInfo &info,
   notify(type, info.kind, nameOf(index, info), handle.bits, placeOfSlot(index), info.sizeBytes);
 }
 
+// Of one that lockSlot has: its last reference may go meanwhile, and its generation with it.
 void HeapImpl::noteElsewhere(HeapEvent::Type type, uint32_t index) {
   const Slot &slot = slots[index];
   note(type, index, SlotInfo::of(slot.info.load(std::memory_order_relaxed)),
-       handleOf(generationOf(slot.state.load(std::memory_order_relaxed)), tag, index));
+       handleOf(generationOf(slots.tail(index).pins.load(std::memory_order_relaxed)), tag, index));
 }
 
 void HeapImpl::notify(HeapEvent::Type type, uint8_t kind, uint32_t name, uint64_t handle,

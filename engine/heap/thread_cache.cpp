@@ -130,7 +130,10 @@ HeapCode HeapImpl::leave(ThreadCache &cache, ThreadCache::KindCache &kind, uint3
   kind.counters.cache(SlotInfo::binOf(info), 1);
   const uint32_t at = cache.leavingAt++ % kLeaving;
   cache.leaving[at].slot = index;
-  return (at + 1) % kLeavingBatch != 0 ? HeapCode::kOk : freeBatch(cache, at / kLeavingBatch);
+  if ((at + 1) % kLeavingBatch != 0)
+    return HeapCode::kOk;
+  publishReleased(cache, SlotInfo::kindOf(info));
+  return freeBatch(cache, at / kLeavingBatch);
 }
 
 // That batch is complete: its records are fetched, and the other one is freed. All at once what are
@@ -150,7 +153,6 @@ HeapCode HeapImpl::freeBatch(ThreadCache &cache, uint32_t complete) {
   cache.leavingPools[complete] = freshPool;
   if (pool != nullptr) {
     ThreadCounters &counters = cache.kinds[pool->kind].counters;
-    publishReleased(cache, pool->kind);
     int64_t cached = 0;
     int64_t count = 0;
     const Locked locked(pool->lock);

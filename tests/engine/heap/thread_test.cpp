@@ -181,6 +181,26 @@ TEST_F(ThreadTest, PlacesAreReadWhileTheirTableGrows) {
     drop(buffer);
 }
 
+// A thread that has released much has said so, whatever slots its buffers had.
+TEST_F(ThreadTest, ThePeakIsOfWhatIsAliveTogether) {
+  for (const uint64_t alignment : {256, 512}) {
+    make();
+    BufferRequest request;
+    request.sizeBytes = 32 * kKiB;
+    request.alignment = alignment;
+    const auto work = [&] {
+      std::vector<BufferHandle> all;
+      for (uint64_t i = 0; i < 256 * kMiB / request.sizeBytes; ++i)
+        all.push_back(take(request));
+      for (const BufferHandle buffer : all)
+        drop(buffer);
+    };
+    const RestingThread other(work);
+    work();
+    EXPECT_LT(stats().peakLiveBytes, 320 * kMiB) << "alignment " << alignment;
+  }
+}
+
 TEST_F(ThreadTest, MemoryOfAThreadAtRestServesOthers) {
   for (const uint64_t size : {kMiB, 16 * kKiB}) { // a large pool's, a small one's
     make();
