@@ -37,7 +37,7 @@ bool isPlain(const BufferRequest &request) {
 
 // A free slot's state is its generation alone.
 [[gnu::always_inline]] inline HeapCode
-HeapImpl::comeAliveSmall(const ThreadCache &cache, Slot &slot, uint64_t info, BufferHandle handle) {
+HeapImpl::comeAlivePlain(const ThreadCache &cache, Slot &slot, uint64_t info, BufferHandle handle) {
   slot.info.store(info, std::memory_order_relaxed);
   slot.state.store((handle.bits & kGenerationBits) | cache.ownBits, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst); // see trace.h
@@ -56,7 +56,7 @@ HeapImpl::comeAliveSmall(const ThreadCache &cache, Slot &slot, uint64_t info, Bu
   kind.pop(bin, slot);
   kind.counters.add(static_cast<int64_t>(sizeBytes));
   *buffer = handle;
-  return comeAliveSmall(cache, slot, SlotInfo::sized(kind.plainInfo, sizeBytes, bin), handle);
+  return comeAlivePlain(cache, slot, SlotInfo::sized(kind.plainInfo, sizeBytes, bin), handle);
 }
 
 // The quick path: a plain buffer from a magazine. It calls nothing, so that it needs to save
@@ -153,7 +153,7 @@ HeapCode HeapImpl::allocateFromPool(const BufferRequest &request, BufferHandle *
           : SlotInfo::sized(SlotInfo::plain(number) & ~SlotInfo::kQuick, request.sizeBytes, 0);
   Slot &slot = slots[index];
   *buffer = {slot.state.load(std::memory_order_relaxed) | tagBits | index};
-  return comeAliveSmall(cache, slot, info, *buffer);
+  return comeAlivePlain(cache, slot, info, *buffer);
 }
 
 // One more range from a pool, and a buffer in it that may be large.

@@ -12,7 +12,6 @@
 namespace gantry::heap {
 namespace {
 
-constexpr uint64_t kSlabGranule = 64 << 10;
 constexpr uint32_t kVictimsPerCall = 64;
 
 } // namespace
@@ -67,7 +66,7 @@ uint32_t HeapImpl::chooseVictim(Pool &pool) {
     if (slab.state != SlabState::kPool || slab.pool != pool.index || slab.passedOver == compactions)
       continue;
     const uint64_t used = pool.tlsf.usedBytesOf(i);
-    const uint64_t tight = (used + kSlabGranule - 1) & ~(kSlabGranule - 1);
+    const uint64_t tight = Retention::round(used);
     const bool roomElsewhere = free - (slab.sizeBytes - used) >= used;
     const bool tighter = slab.sizeBytes - std::min(tight, slab.sizeBytes) >= slab.sizeBytes / 8;
     const double ratio = static_cast<double>(used) / static_cast<double>(slab.sizeBytes);
@@ -224,7 +223,7 @@ HeapCode HeapImpl::movePart(Pool &pool, uint32_t victim, ThreadCache &cache, uin
       const Locked locked(pool.lock);
       used = livingBytesOf(pool, victim);
     }
-    const uint64_t tight = (used + kSlabGranule - 1) & ~(kSlabGranule - 1);
+    const uint64_t tight = Retention::round(used);
     BufferRequest request;
     request.kind = static_cast<MemoryKind>(pool.kind);
     request.sizeBytes = tight;

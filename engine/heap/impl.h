@@ -146,7 +146,7 @@ struct HeapImpl final : Heap {
   uint32_t takeFromPool(Pool &pool, uint64_t sizeBytes);
   HeapCode serve(ThreadCache &cache, ThreadCache::KindCache &kind, uint64_t bin, uint64_t sizeBytes,
                  BufferHandle *buffer);
-  HeapCode comeAliveSmall(const ThreadCache &cache, Slot &slot, uint64_t info, BufferHandle handle);
+  HeapCode comeAlivePlain(const ThreadCache &cache, Slot &slot, uint64_t info, BufferHandle handle);
   HeapCode allocateSlowly(const BufferRequest &request, BufferHandle *buffer);
   HeapCode releaseLarge(BufferHandle buffer, std::span<const TimelinePoint> after);
   HeapCode releaseNoted(uint32_t index, BufferHandle buffer);

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "engine/base/host_memory.h"
+#include "engine/heap/retention.h"
 #include "engine/heap/types.h"
 
 #include <atomic>
@@ -39,8 +40,7 @@ inline constexpr uint32_t kPlaceOffsetBits = 40;
 inline constexpr uint64_t kSpilledPlace = UINT64_MAX;
 inline constexpr uint64_t kMovingPin = 1U << 31; // in SlotTail::pins: compaction or spilling has it
 
-inline constexpr uint64_t kLargestGranule = 64 << 10; // to which sizes of slabs are rounded
-inline constexpr uint32_t kMagazineBins = 256;        // ranges up to 64 KiB, by their granules
+inline constexpr uint32_t kMagazineBins = 256; // ranges up to 64 KiB, by their granules
 /// The magazine that serves a size; kMagazineBins or more: none does, as for 0.
 inline constexpr uint64_t magazineBinOf(uint64_t sizeBytes) {
   return (sizeBytes - 1) >> kGranuleLog2;
@@ -91,7 +91,7 @@ struct SlotInfo {
   static constexpr uint32_t kSizeAt = 21;
   // Of neighbours of a range only this is asked: no handle in a magazine has that bit (kRetired).
   static constexpr uint64_t kPending = uint64_t{1} << 63;
-  static constexpr uint64_t kMostBytes = (kPending >> kSizeAt) - kLargestGranule;
+  static constexpr uint64_t kMostBytes = (kPending >> kSizeAt) - Retention::kSlabGranule;
 
   uint64_t packed() const;
   static SlotInfo of(uint64_t word);
