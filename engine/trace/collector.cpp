@@ -164,6 +164,8 @@ void Collector::describe(const std::vector<AttachedSink *> &sinks) {
     ring->known = false;
   Describer describer(*this);
   describer.cut(readTicks());
+  if (told_.size() == sinks_.size())
+    memoryDropped_ = false; // what was lost up to here is in the snapshots that follow
   ProcessEvent process = makeEvent<ProcessEvent>(EventType::kProcess);
   process.processId = static_cast<uint32_t>(getpid());
   process.name = intern(executableName());
@@ -210,10 +212,11 @@ void Collector::pass(bool whole) {
     std::this_thread::yield();
   mergeUpTo(whole ? now : now - kMarginTicks);
   for (detail::ThreadRing *ring : rings_) {
-    reportDrops(*ring);
     // `ended` is read before the head: nothing comes behind it.
-    if (ring->ended.load(std::memory_order_acquire) && ring->ring.head() == ring->position)
+    if (ring->ended.load(std::memory_order_acquire) && ring->ring.head() == ring->position) {
+      reportDrops(*ring);
       detail::retireRing(ring);
+    }
   }
   const uint64_t late = detail::lateEventCount();
   if (late != reportedLate_) {
@@ -224,7 +227,6 @@ void Collector::pass(bool whole) {
     emit(&drops.header);
   }
   if (memoryDropped_ && (whole || monotonicNs() - lastSnapshotNs_ > kSnapshotPauseNs)) {
-    memoryDropped_ = false;
     describe(sinks_);
     lastSnapshotNs_ = monotonicNs();
   }
@@ -239,6 +241,10 @@ void Collector::mergeUpTo(uint64_t ticks) {
 void Collector::mergeRings(uint64_t ticks) {
   for (detail::ThreadRing *ring : rings_)
     ring->head = ring->ring.head();
+  // What was dropped before any of these heads is counted by now: the loss is told before the
+  // events behind it.
+  for (detail::ThreadRing *ring : rings_)
+    reportDrops(*ring);
   for (;;) {
     detail::ThreadRing *earliest = nullptr;
     uint64_t first = UINT64_MAX;
@@ -299,8 +305,11 @@ void Collector::reportDrops(detail::ThreadRing &thread) {
   const Ring::Drops drops = thread.ring.drops();
   if (drops.events == thread.reported.events)
     return;
+  const uint64_t timeNs = clock_.toNs(readTicks());
+  if (!thread.known)
+    announce(thread, timeNs);
   DropsEvent event = makeEvent<DropsEvent>(EventType::kDrops);
-  event.header.timeNs = clock_.toNs(readTicks());
+  event.header.timeNs = timeNs;
   event.header.thread = thread.thread;
   event.events = drops.events - thread.reported.events;
   event.memory = drops.memory - thread.reported.memory;
@@ -352,8 +361,6 @@ void Collector::takeForCrash(AttachedSink &sink) {
   clock_.advance();
   detail::tryListRings(rings_);
   mergeRings(readTicks());
-  for (detail::ThreadRing *ring : rings_)
-    reportDrops(*ring);
   sinks_.swap(crashSinks_);
   memoryDropped_ = true; // for the others, should the process live on
 }

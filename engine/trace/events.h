@@ -152,7 +152,8 @@ struct ClockEvent {
 static_assert(sizeof(ClockEvent) == 48);
 
 /// kDrops: this many events of the header's thread were lost since its last kDrops, because its
-/// ring was full. `memory` of them were of heaps: what is alive is unknown until the next snapshot.
+/// ring was full. It stands before the first event that was recorded after the loss, in whichever
+/// thread. `memory` of them were of heaps: what is alive is unknown until the next snapshot.
 struct DropsEvent {
   EventHeader header;
   uint64_t events = 0;

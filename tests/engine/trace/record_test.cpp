@@ -152,6 +152,32 @@ TEST(RecordTest, OverloadDropsAndCountsExactly) {
   EXPECT_EQ(dropped + ofType(events, EventType::kMark).size(), kEvents);
 }
 
+TEST(RecordTest, ALossIsToldBeforeWhatComesBehindIt) {
+  MemorySink sink;
+  int64_t next = 0;
+  for (int round = 0; round < 40; ++round) {
+    sink.hangs = true; // until the ring is full; the collector finds both sides of the gap at once
+    for (uint64_t i = 0; i < 150000; ++i)
+      mark(1, next++);
+    sink.hangs = false;
+    for (uint64_t i = 0; i < 100000; ++i)
+      mark(1, next++);
+  }
+  int64_t seen = -1;
+  uint64_t told = 0;
+  uint64_t missed = 0;
+  for (const Event &event : sink.events()) {
+    told += event.type() == EventType::kDrops ? event.drops.events : 0;
+    if (event.type() == EventType::kMark) {
+      missed += static_cast<uint64_t>(event.host.value - seen - 1);
+      seen = event.host.value;
+      ASSERT_LE(missed, told) << "before the mark " << seen;
+    }
+  }
+  EXPECT_GT(told, 0u);
+  EXPECT_EQ(told, missed + static_cast<uint64_t>(next - 1 - seen));
+}
+
 TEST(RecordTest, SourcesAreToldAndAsked) {
   struct State {
     bool listening = false;
