@@ -417,8 +417,8 @@ void HeapImpl::freeRange(Pool &pool, uint32_t block, uint64_t place) {
 void HeapImpl::keepWatermarks() {
   if (options.retainHighBytes == UINT64_MAX || !growth.tryLock())
     return;
-  if (emptyBytes(kNone) > options.retainHighBytes)
-    releaseEmpty(options.retainLowBytes, kNone);
+  if (emptyBytes() > options.retainHighBytes)
+    releaseEmpty(options.retainLowBytes);
   growth.unlock();
 }
 

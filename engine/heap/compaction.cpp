@@ -260,7 +260,7 @@ HeapCode HeapImpl::compactLocked(uint64_t maxBytes, CompactResult *result) {
   if (const HeapCode code = refreshCompleted(); code != HeapCode::kOk)
     return code;
   reclaimAll();
-  result->freedBytes += releaseEmpty(0, kNone);
+  result->freedBytes += releaseEmpty(0);
   for (Pool *pool : pools) {
     for (uint32_t i = 0; i < kVictimsPerCall; ++i) {
       uint32_t victim = kNone;
@@ -288,7 +288,7 @@ HeapCode HeapImpl::compactLocked(uint64_t maxBytes, CompactResult *result) {
         result->more = true; // its slab goes back when the copies have passed
         if (refreshCompleted() == HeapCode::kOk)
           reclaimAll();
-        result->freedBytes += releaseEmpty(0, pool->kind);
+        result->freedBytes += releaseEmpty(0);
       }
     }
   }

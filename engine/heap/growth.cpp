@@ -79,26 +79,32 @@ bool HeapImpl::tryOthers(const BufferRequest &request, const Pool &own, bool pre
                  kGapBytes);
 }
 
-// The smallest empty slab of the kind that has at least and at most so many bytes, out of whichever
-// pool knew it; of dedicated ones alone, or of all. kNone: there is none.
-uint32_t HeapImpl::takeEmpty(uint32_t kind, uint64_t leastBytes, uint64_t mostBytes,
+// The smallest empty slab that has at least and at most so many bytes, out of whichever pool of the
+// kind knew it, first those of the same threads; of dedicated ones alone, or of all. kNone: there
+// is none.
+uint32_t HeapImpl::takeEmpty(const Pool &near, uint64_t leastBytes, uint64_t mostBytes,
                              bool dedicated) {
   uint32_t best = kNone;
-  for (uint32_t i = 0; i < slabCount; ++i)
-    if (const Slab &slab = slabs[i];
-        slab.kind == kind && slab.sizeBytes >= leastBytes && slab.sizeBytes <= mostBytes &&
-        (best == kNone || slab.sizeBytes < slabs[best].sizeBytes) &&
-        (!dedicated || slab.state == SlabState::kDedicatedFree) && isEmpty(i))
-      best = i;
+  for (uint32_t shard = near.index; shard < near.index + kShards && best == kNone; ++shard)
+    for (const uint32_t half : {0U, kShards}) {
+      const Pool &pool = *pools[near.kind * kPoolsPerKind + shard % kShards + half];
+      for (uint32_t i = nextEmpty(pool, 0); i != kNone; i = nextEmpty(pool, i + 1))
+        if (const Slab &slab = slabs[i];
+            slab.sizeBytes >= leastBytes && slab.sizeBytes <= mostBytes &&
+            (best == kNone || slab.sizeBytes < slabs[best].sizeBytes) &&
+            (!dedicated || slab.state == SlabState::kDedicatedFree))
+          best = i;
+    }
   return best != kNone && takeOut(best) ? best : kNone;
 }
 
 bool HeapImpl::reuseDedicated(const BufferRequest &request, Found *found) {
   const uint64_t need = std::min(Retention::round(request.sizeBytes), mostBytes);
   const auto kind = static_cast<uint32_t>(request.kind);
-  if (pools[kind * kPoolsPerKind]->dedicatedFreeBytes < need)
+  const Pool &pool = *pools[kind * kPoolsPerKind];
+  if (pool.dedicatedFreeBytes < need)
     return false;
-  const uint32_t slab = takeEmpty(kind, need, need + totals[kind].retention.spareBytes(need), true);
+  const uint32_t slab = takeEmpty(pool, need, need + totals[kind].retention.spareBytes(need), true);
   if (slab == kNone)
     return false;
   slabs[slab].state = SlabState::kDedicated;
@@ -133,7 +139,7 @@ bool HeapImpl::addSlab(Pool &pool, uint32_t index) {
 bool HeapImpl::adopt(Pool &pool, const BufferRequest &request, uint64_t mostBytes, uint32_t index,
                      Found *found) {
   const uint32_t slab =
-      takeEmpty(pool.kind, std::min(needOf(request), this->mostBytes), mostBytes, false);
+      takeEmpty(pool, std::min(needOf(request), this->mostBytes), mostBytes, false);
   if (slab == kNone)
     return false;
   if (addSlab(pool, slab))
@@ -229,7 +235,7 @@ HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &re
   if (reserved + step > target) {
     if (!request.dedicated && tryOthers(request, pool, false, index, found))
       return HeapCode::kOk;
-    releaseEmpty(0, kind, reserved + step - target);
+    releaseEnough(kind, reserved + step - target);
   }
 
   const HeapCode code =
@@ -271,7 +277,7 @@ HeapCode HeapImpl::climb(ThreadCache &cache, const BufferRequest &request, Pool 
   // Trim.
   attention.fetch_add(2, std::memory_order_relaxed);
   flushAll(cache);
-  releaseEmpty(0, kNone);
+  releaseEmpty(0);
   if (const HeapCode code = attempt(); final(code))
     return code;
 
@@ -283,14 +289,14 @@ HeapCode HeapImpl::climb(ThreadCache &cache, const BufferRequest &request, Pool 
     more = moved.more;
     if (const HeapCode waited = waitForPending(); waited != HeapCode::kOk)
       return waited;
-    releaseEmpty(0, kNone);
+    releaseEmpty(0);
     if (const HeapCode code = attempt(); final(code))
       return code;
   }
 
   // Spill.
   while (options.allowSpill && spillLargest(kind, request.sizeBytes) == HeapCode::kOk) {
-    releaseEmpty(0, kNone);
+    releaseEmpty(0);
     if (const HeapCode code = attempt(); final(code))
       return code;
   }
@@ -310,7 +316,7 @@ uint64_t Heap::trim(uint64_t keepBytes) {
   const Locked locked(heap.growth);
   for (KindTotals &kind : heap.totals)
     kind.retention.forget();
-  return heap.releaseEmpty(keepBytes, kNone);
+  return heap.releaseEmpty(keepBytes);
 }
 
 HeapCode Heap::setLimit(uint32_t deviceHeap, uint64_t bytes) {

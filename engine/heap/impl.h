@@ -252,11 +252,12 @@ struct HeapImpl final : Heap {
   HeapCode checkBudget(MemoryKind kind, uint64_t sizeBytes);
   void freeSlab(uint32_t index);
   bool takeOut(uint32_t slab);
-  uint64_t releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes = UINT64_MAX);
-  uint64_t emptyBytesOf(const Pool &pool) const;
-  uint64_t emptyBytes(uint32_t kind) const;
-  bool isEmpty(uint32_t slab) const;
-  uint32_t chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes, uint32_t from) const;
+  bool giveBack(uint32_t slab);
+  void releaseEnough(uint32_t kind, uint64_t bytes);
+  uint64_t releaseEmpty(uint64_t keepBytes);
+  uint64_t emptyBytes() const;
+  uint32_t nextEmpty(const Pool &pool, uint32_t from) const;
+  uint32_t chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes) const;
   void remember(const Status &status);
   HeapCode codeOf(const Status &status);
 
@@ -276,7 +277,7 @@ struct HeapImpl final : Heap {
   bool adopt(Pool &pool, const BufferRequest &request, uint64_t mostBytes, uint32_t index,
              Found *found);
   HeapCode growDedicated(const BufferRequest &request, Found *found);
-  uint32_t takeEmpty(uint32_t kind, uint64_t leastBytes, uint64_t mostBytes, bool dedicated);
+  uint32_t takeEmpty(const Pool &near, uint64_t leastBytes, uint64_t mostBytes, bool dedicated);
   bool reuseDedicated(const BufferRequest &request, Found *found);
   HeapCode climb(ThreadCache &cache, const BufferRequest &request, Pool &pool, uint32_t index,
                  HeapCode refusal, Found *found);

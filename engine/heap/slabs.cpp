@@ -102,16 +102,11 @@ void HeapImpl::freeSlab(uint32_t index) {
   trace.recordBudgets();
 }
 
-// Bytes of the pool's slabs that are empty; a large pool answers for dedicated ones too.
-uint64_t HeapImpl::emptyBytesOf(const Pool &pool) const {
-  return pool.tlsf.emptyBytes() + pool.dedicatedFreeBytes;
-}
-
-uint64_t HeapImpl::emptyBytes(uint32_t kind) const {
+// Of slabs, pools' and dedicated ones.
+uint64_t HeapImpl::emptyBytes() const {
   uint64_t bytes = 0;
   for (const Pool *pool : pools)
-    if (kind == kNone || pool->kind == kind)
-      bytes += emptyBytesOf(*pool);
+    bytes += pool->tlsf.emptyBytes() + pool->dedicatedFreeBytes;
   return bytes;
 }
 
@@ -132,57 +127,62 @@ bool HeapImpl::takeOut(uint32_t index) {
   return true;
 }
 
-// As far as looks can tell.
-bool HeapImpl::isEmpty(uint32_t index) const {
-  const Slab &slab = slabs[index];
-  if (slab.state != SlabState::kPool)
-    return slab.state == SlabState::kDedicatedFree;
-  Pool &pool = *pools[slab.pool];
-  if (pool.tlsf.emptyBytes() < slab.sizeBytes)
-    return false;
-  const Locked locked(pool.lock);
-  return pool.tlsf.usedBytesOf(index) == 0;
+// The first empty slab of the pool from that one on, as far as looks can tell; a large pool answers
+// for dedicated ones too. No lock of the pool is taken, as that would be dear for its threads.
+uint32_t HeapImpl::nextEmpty(const Pool &pool, uint32_t from) const {
+  const uint32_t found = pool.tlsf.nextEmpty(from);
+  if (pool.dedicatedFreeBytes != 0)
+    for (uint32_t i = from; i < std::min(found, slabCount); ++i)
+      if (slabs[i].pool == pool.index && slabs[i].state == SlabState::kDedicatedFree)
+        return i;
+  return found;
 }
 
-// The empty slab to give back for so many bytes: the smallest that suffices, or else the largest;
-// for UINT64_MAX, which are all, the first from that one on.
-uint32_t HeapImpl::chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes,
-                               uint32_t from) const {
+// The empty slab of the kind to give back for so many bytes: the smallest that suffices, or else
+// the largest.
+uint32_t HeapImpl::chooseEmpty(uint32_t kind, bool small, uint64_t enoughBytes) const {
   uint32_t best = kNone;
-  for (uint32_t i = from; i < slabCount; ++i) {
-    const Slab &slab = slabs[i];
-    if ((kind != kNone && slab.kind != kind) || pools[slab.pool]->small != small ||
-        slab.sizeBytes / kMostOverEnough > enoughBytes || !isEmpty(i))
-      continue;
-    if (enoughBytes == UINT64_MAX)
-      return i;
-    const uint64_t before = best == kNone ? 0 : slabs[best].sizeBytes;
-    if (before < enoughBytes ? slab.sizeBytes > before
-                             : slab.sizeBytes >= enoughBytes && slab.sizeBytes < before)
-      best = i;
+  for (uint32_t shard = 0; shard < kShards; ++shard) {
+    const Pool &pool = *pools[kind * kPoolsPerKind + (small ? kShards : 0) + shard];
+    for (uint32_t i = nextEmpty(pool, 0); i != kNone; i = nextEmpty(pool, i + 1)) {
+      const uint64_t size = slabs[i].sizeBytes;
+      const uint64_t before = best == kNone ? 0 : slabs[best].sizeBytes;
+      if (size / kMostOverEnough <= enoughBytes &&
+          (before < enoughBytes ? size > before : size >= enoughBytes && size < before))
+        best = i;
+    }
   }
   return best;
 }
 
-// Gives empty slabs of the kind (kNone: of all) back until keepBytes of them are left or
-// enoughBytes have gone: large pools' and dedicated ones first, then small ones', which are wanted
-// again soonest. Returns what has gone.
-uint64_t HeapImpl::releaseEmpty(uint64_t keepBytes, uint32_t kind, uint64_t enoughBytes) {
-  uint64_t gone = 0;
-  for (const bool small : {false, true}) {
-    uint32_t from = 0;
-    while (gone < enoughBytes && emptyBytes(kind) > keepBytes) {
-      const bool all = enoughBytes == UINT64_MAX;
-      const uint32_t index = chooseEmpty(kind, small, all ? enoughBytes : enoughBytes - gone, from);
-      if (index == kNone)
-        break;
-      from = all ? index + 1 : 0;
-      if (!takeOut(index))
-        continue; // taken meanwhile
-      gone += slabs[index].sizeBytes;
-      freeSlab(index);
+bool HeapImpl::giveBack(uint32_t index) {
+  const bool taken = takeOut(index);
+  if (taken)
+    freeSlab(index);
+  return taken;
+}
+
+// Gives empty slabs of the kind back until so many bytes have gone. Large pools' and dedicated ones
+// go first, here as in releaseEmpty, then small ones', which are wanted again soonest.
+void HeapImpl::releaseEnough(uint32_t kind, uint64_t bytes) {
+  for (const bool small : {false, true})
+    for (uint32_t index; bytes != 0 && (index = chooseEmpty(kind, small, bytes)) != kNone;) {
+      const uint64_t size = slabs[index].sizeBytes;
+      if (giveBack(index)) // else it was taken meanwhile
+        bytes -= std::min(bytes, size);
     }
-  }
+}
+
+// Gives empty slabs back until keepBytes of them are left. Returns what has gone.
+uint64_t HeapImpl::releaseEmpty(uint64_t keepBytes) {
+  uint64_t gone = 0;
+  for (const bool small : {false, true})
+    for (const Pool *pool : pools)
+      for (uint32_t i = pool->small == small ? nextEmpty(*pool, 0) : kNone;
+           i != kNone && emptyBytes() > keepBytes; i = nextEmpty(*pool, i + 1)) {
+        const uint64_t size = slabs[i].sizeBytes;
+        gone += giveBack(i) ? size : 0;
+      }
   return gone;
 }
 

@@ -19,7 +19,7 @@ uint64_t paddingOf(uint64_t offset, uint64_t alignment) {
 
 Tlsf::Tlsf(const Options &options)
     : granuleLog2_(options.granuleLog2), blocks_(options.host), regions_(options.host),
-      unused_(options.host) {
+      emptyRegions_(options.host), unused_(options.host) {
   assert(options.granuleLog2 <= 20);
   for (auto &row : heads_)
     row.fill(kNone);
@@ -148,7 +148,8 @@ bool Tlsf::addRegion(uint32_t region, uint64_t sizeBytes) {
   if (size == 0 || size > kMaxGranules - total_ || region >= kMaxRegions ||
       sizeOfRegion(region) != 0)
     return false;
-  if ((region >= regions_.size() && !regions_.resize(region + 1)) || !reserveRecords(1)) {
+  if ((region >= regions_.size() && !regions_.resize(region + 1)) ||
+      !emptyRegions_.resize((regions_.size() + 63) / 64) || !reserveRecords(1)) {
     hostExhausted_ = true;
     return false;
   }
@@ -157,9 +158,30 @@ bool Tlsf::addRegion(uint32_t region, uint64_t sizeBytes) {
   link(block);
   regions_[region] = {size, 0, block};
   total_ += size;
-  empty_ += size;
+  setEmpty(region, true);
   ++regionCount_;
   return true;
+}
+
+// To be called when that changes.
+void Tlsf::setEmpty(uint32_t region, bool empty) {
+  const std::atomic_ref word(emptyRegions_[region / 64]);
+  const uint64_t bit = uint64_t{1} << region % 64;
+  const uint64_t before = word.load(std::memory_order_relaxed);
+  word.store(empty ? before | bit : before & ~bit, std::memory_order_relaxed);
+  empty_ = empty ? empty_ + regions_[region].size : empty_ - regions_[region].size;
+}
+
+uint32_t Tlsf::nextEmpty(uint32_t from) const {
+  for (uint32_t word = from / 64; word < emptyRegions_.size(); ++word) {
+    uint64_t bits = std::atomic_ref(const_cast<uint64_t &>(emptyRegions_[word]))
+                        .load(std::memory_order_relaxed);
+    if (word == from / 64)
+      bits &= ~uint64_t{0} << from % 64;
+    if (bits != 0)
+      return word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
+  }
+  return kNone;
 }
 
 bool Tlsf::removeRegion(uint32_t region) {
@@ -168,7 +190,7 @@ bool Tlsf::removeRegion(uint32_t region) {
   unlink(regions_[region].first);
   dropRecord(regions_[region].first);
   total_ -= regions_[region].size;
-  empty_ -= regions_[region].size;
+  setEmpty(region, false);
   --regionCount_;
   regions_[region] = {0, 0, kNone};
   return true;
@@ -225,7 +247,7 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
   used_ += size;
   Region &region = regions_[block->region()];
   if (region.used == 0)
-    empty_ -= region.size;
+    setEmpty(block->region(), false);
   region.used += size;
   ++usedBlocks_;
   return index;
@@ -239,7 +261,7 @@ bool Tlsf::free(uint32_t index) {
   Region &region = regions_[block->region()];
   region.used -= block->size;
   if (region.used == 0)
-    empty_ += region.size;
+    setEmpty(block->region(), true);
   --usedBlocks_;
   const uint32_t next = block->nextPhysical;
   if (next != kNone && blocks_[next].state == kFree) {
@@ -338,6 +360,8 @@ const char *Tlsf::validateRegions(uint64_t &used, uint64_t &total, uint64_t &emp
                                   uint32_t &free) const {
   for (uint32_t r = 0; r < regions_.size(); ++r) {
     const Region &region = regions_[r];
+    if ((region.size != 0 && region.used == 0) != (nextEmpty(r) == r))
+      return "the set of empty regions is wrong";
     if (region.size == 0)
       continue;
     uint64_t offset = 0;

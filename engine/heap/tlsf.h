@@ -125,6 +125,9 @@ public:
   uint64_t regionBytes() const { return bytes(total_); }
   /// Of regions none of which is taken. Any thread may ask, at any time.
   uint64_t emptyBytes() const { return bytes(empty_); }
+  /// The first region from that one on none of which is taken; kNone. Any thread may ask while no
+  /// region is added or removed: what it is told may be old.
+  uint32_t nextEmpty(uint32_t from) const;
   uint64_t largestFreeBytes() const;
   /// Whether a free range may be large enough: false is certain, true a guess. Any thread may ask,
   /// at any time.
@@ -191,6 +194,7 @@ private:
   bool reserveRecords(uint32_t count);
   uint32_t newRecord(uint32_t near);
   void dropRecord(uint32_t block);
+  void setEmpty(uint32_t region, bool empty);
   const char *validateRegions(uint64_t &used, uint64_t &total, uint64_t &empty,
                               uint32_t &free) const;
 
@@ -200,7 +204,8 @@ private:
   std::array<std::array<uint32_t, kSecond>, kFirst> heads_;
   HostArray<Block, true> blocks_;
   HostArray<Region> regions_;
-  IndexSet unused_; // records
+  HostArray<uint64_t> emptyRegions_; // a bit each
+  IndexSet unused_;                  // records
   uint32_t regionCount_ = 0;
   Watched<uint64_t> used_ = 0; // granules
   uint64_t total_ = 0;

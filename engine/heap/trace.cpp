@@ -247,7 +247,7 @@ void HeapTrace::describeLive(trace::Describer &describer) {
     const uint32_t slots = heap_.slotCountNow();
     {
       const Locked locked(heap_.observerLock);
-      notes_.assign(slots, {});
+      notes_.resize(slots);
       walking_ = true;
     }
     for (uint32_t first = 0; first < slots; first += kWalkSlots) {
