@@ -133,6 +133,20 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
   return allocateFromPool(request, buffer);
 }
 
+// One more range from a pool, and a buffer in it that may be large. What it looks at is the
+// thread's own.
+[[gnu::always_inline]] inline void HeapImpl::countAllocated(ThreadCache &cache, uint32_t kind,
+                                                            uint64_t sizeBytes) {
+  ThreadCache::KindCache &own = settled(cache.kinds[kind]);
+  ThreadCounters &counters = own.counters;
+  if (counters.live() < own.ebbBytes) [[unlikely]]
+    totals[kind].retention.noteEbb(totals[kind].peakLiveBytes.load(std::memory_order_relaxed));
+  counters.take();
+  counters.add(static_cast<int64_t>(sizeBytes));
+  if (ThreadCounters::get(counters.highBytes) >= kPublishBytes) [[unlikely]]
+    publish(cache, kind);
+}
+
 // A plain one that no magazine serves: straight from its pool, where nothing stands in the way.
 HeapCode HeapImpl::allocateFromPool(const BufferRequest &request, BufferHandle *buffer) {
   ThreadCache &cache = *currentCache.cache;
@@ -154,18 +168,6 @@ HeapCode HeapImpl::allocateFromPool(const BufferRequest &request, BufferHandle *
   Slot &slot = slots[index];
   *buffer = {slot.state.load(std::memory_order_relaxed) | tagBits | index};
   return comeAlivePlain(cache, slot, info, *buffer);
-}
-
-// One more range from a pool, and a buffer in it that may be large.
-void HeapImpl::countAllocated(ThreadCache &cache, uint32_t kind, uint64_t sizeBytes) {
-  ThreadCounters &counters = cache.kinds[kind].counters;
-  KindTotals &all = totals[kind];
-  all.retention.noteLive(all.liveBytes.load(std::memory_order_relaxed) + counters.live(),
-                         all.peakLiveBytes.load(std::memory_order_relaxed));
-  counters.take();
-  counters.add(static_cast<int64_t>(sizeBytes));
-  if (ThreadCounters::get(counters.highBytes) >= kPublishBytes)
-    publish(cache, kind);
 }
 
 // The last steps of every allocation but the quickest: from here on the handle is good.

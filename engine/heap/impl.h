@@ -142,7 +142,7 @@ struct HeapImpl final : Heap {
   HeapCode allocateOther(const BufferRequest &request, BufferHandle *buffer);
   HeapCode allocateMissed(const BufferRequest &request, BufferHandle *buffer);
   HeapCode allocateFromPool(const BufferRequest &request, BufferHandle *buffer);
-  [[gnu::noinline]] void countAllocated(ThreadCache &cache, uint32_t kind, uint64_t sizeBytes);
+  void countAllocated(ThreadCache &cache, uint32_t kind, uint64_t sizeBytes);
   uint32_t takeFromPool(Pool &pool, uint64_t sizeBytes);
   HeapCode serve(ThreadCache &cache, ThreadCache::KindCache &kind, uint64_t bin, uint64_t sizeBytes,
                  BufferHandle *buffer);

@@ -35,10 +35,11 @@ public:
     if (reservedBytes <= peakReservedBytes && retakes_ < kManyRetakes)
       ++retakes_;
   }
-  /// So much is live, of at most so much before. Any thread.
-  void noteLive(int64_t liveBytes, int64_t peakLive) {
-    if (liveBytes < peakLive / static_cast<int64_t>(kEbbShare))
-      ebbPeak_.store(static_cast<uint64_t>(peakLive), std::memory_order_relaxed);
+  /// With less than that alive, after so much before, a heap is at an ebb.
+  static int64_t ebbBytes(int64_t peakLive) { return peakLive / static_cast<int64_t>(kEbbShare); }
+  /// It is. Any thread.
+  void noteEbb(int64_t peakLive) {
+    ebbPeak_.store(static_cast<uint64_t>(peakLive), std::memory_order_relaxed);
   }
   void forget() {
     retakes_ = 0;

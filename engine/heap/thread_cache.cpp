@@ -208,7 +208,8 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
   ThreadCounters::set(mine.belowBytes, 0);
   const int64_t before = all.liveBytes.fetch_add(live, std::memory_order_relaxed);
   int64_t peak = all.peakLiveBytes.load(std::memory_order_relaxed);
-  all.retention.noteLive(before + live, peak);
+  if (before + live < Retention::ebbBytes(peak))
+    all.retention.noteEbb(peak);
   const int64_t taken = ThreadCounters::get(mine.ranges);
   ThreadCounters::set(mine.ranges, 0);
   const int64_t buffers = all.ranges.fetch_add(taken, std::memory_order_relaxed) + taken -
@@ -217,9 +218,10 @@ void HeapImpl::publish(ThreadCache &cache, uint32_t kind) {
     if (all.peakLiveBytes.compare_exchange_weak(peak, before + high, std::memory_order_relaxed)) {
       all.usualBytes.store((before + live) / std::max<int64_t>(1, buffers),
                            std::memory_order_relaxed);
-      break;
+      peak = before + high;
     }
   }
+  cache.kinds[kind].ebbBytes = Retention::ebbBytes(peak) - (before + live);
   // A thread's share of what is reserved, but beyond a little only half of it, as the others cannot
   // get at it; and no more ranges than a core's cache holds the records of, since what comes back
   // from farther is no quicker than the pool.

@@ -90,6 +90,7 @@ struct alignas(64) ThreadCache {
     ThreadCounters counters;
     int64_t limit;      // of counters.cached
     uint64_t plainInfo; // SlotInfo::plain
+    int64_t ebbBytes;   // of counters.live(): below it the heap is at an ebb
     /// By bin: those in which there may be something, and a word that stays 0.
     std::array<uint64_t, kMagazineBins / 64 + 1> filled;
     /// By size in granules, less one: the first of a list of free slots, each with its range, as

@@ -69,9 +69,9 @@ TEST(Retention, IsQuickWhereTheHeapWasFullBefore) {
   const uint64_t live = 1000 * kMiB;
   const uint64_t tight = target(live, 1600 * kMiB);
   const uint64_t slab = retention.slabBytes(true, live, live);
-  retention.noteLive(150 * kMiB, 1000 * kMiB);
+  EXPECT_EQ(Retention::ebbBytes(1000 * kMiB), 125 * kMiB);
   EXPECT_EQ(target(live, 1600 * kMiB), tight) << "no ebb";
-  retention.noteLive(100 * kMiB, 1000 * kMiB);
+  retention.noteEbb(1000 * kMiB);
   EXPECT_EQ(target(live, 1600 * kMiB), 3200 * kMiB);
   EXPECT_EQ(target(live, 1900 * kMiB), 3200 * kMiB) << "of what was reserved at first";
   EXPECT_GT(retention.slabBytes(true, live, live), slab);
