@@ -23,6 +23,11 @@ uint8_t flagsOf(const BufferRequest &request) {
 /// member.
 template <typename T> T &settled(T &object) { return *std::launder(&object); }
 
+/// From 0 to 1; of those that nobody doubts. By its bits, which ascend with it.
+bool isShare(float value) {
+  return std::bit_cast<uint32_t>(value) <= std::bit_cast<uint32_t>(1.0F);
+}
+
 bool isKind(MemoryKind kind) { return static_cast<uint32_t>(kind) < kMemoryKinds; }
 
 /// Whether it may have the slot of any block.
@@ -73,7 +78,7 @@ HeapImpl::comeAlivePlain(const ThreadCache &cache, Slot &slot, uint64_t info, Bu
   ThreadCache &cache = *currentCache.cache;
   ThreadCache::KindCache &kind = settled(cache.kinds[number]);
   if (!kind.bins[bin]) [[unlikely]]
-    return heap.allocateMissed(request, buffer);
+    return heap.allocateMissed(request, buffer, cache, kind, bin);
   return heap.serve(cache, kind, bin, request.sizeBytes, buffer);
 }
 
@@ -84,16 +89,15 @@ HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buf
   const bool known = request.name.index == 0 || names.find(request.name.index) != nullptr;
   if (currentCache.heapId != id || !known || !isPlain(request))
     return allocateSlowly(request, buffer);
-  if (magazineBinOf(request.sizeBytes) >= kMagazineBins)
-    return request.name.index == 0 ? allocateFromPool(request, buffer)
-                                   : allocateSlowly(request, buffer);
   ThreadCache &cache = *currentCache.cache;
-  const auto number = static_cast<uint32_t>(request.kind);
-  ThreadCache::KindCache &kind = settled(cache.kinds[number]);
+  ThreadCache::KindCache &kind = settled(cache.kinds[static_cast<uint32_t>(request.kind)]);
   const uint64_t bin = magazineBinOf(request.sizeBytes);
-  if (!kind.bins[bin])
-    return request.name.index == 0 ? allocateMissed(request, buffer)
-                                   : allocateSlowly(request, buffer);
+  if (bin >= kMagazineBins || !kind.bins[bin]) {
+    if (request.name.index != 0)
+      return allocateSlowly(request, buffer);
+    return bin >= kMagazineBins ? allocateFromPool(request, buffer, cache, kind, bin)
+                                : allocateMissed(request, buffer, cache, kind, bin);
+  }
   const uint32_t index = slotOf(kind.bins[bin]);
   kind.pop(bin, slots[index]);
   kind.counters.add(static_cast<int64_t>(request.sizeBytes));
@@ -102,26 +106,30 @@ HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buf
   return HeapCode::kOk;
 }
 
-// A block with its own slot, filled but for its info and state; kNone: the longer way finds why.
-[[gnu::always_inline]] inline uint32_t HeapImpl::takeFromPool(Pool &pool, uint64_t sizeBytes) {
+// A block of the pool's and its own slot: the handle that its buffer has. None: the longer way
+// finds why.
+[[gnu::always_inline]] inline BufferHandle HeapImpl::takeFromPool(Pool &pool, uint64_t sizeBytes,
+                                                                  Slot **slot) {
   const Locked locked(pool.lock);
   const uint32_t block = pool.tlsf.allocate(sizeBytes, 1, kNone, pool.draining);
   if (block == kNone) [[unlikely]]
-    return kNone;
-  const uint32_t index = ownSlot(pool, block);
-  if (index != kNone) [[likely]]
+    return {};
+  if (block / kChunkSlots < pool.chunks.size() || addOwnSlots(pool, block)) [[likely]] {
+    const uint32_t index = pool.chunks[block / kChunkSlots] + block % kChunkSlots;
+    *slot = &settled(slots[index]);
+    const uint64_t state = (*slot)->state.load(std::memory_order_relaxed);
     pool.tlsf.setUser(block, index);
-  else
-    pool.tlsf.free(block);
-  return index;
+    if (!isRetired(state)) [[likely]]
+      return {state | tagBits | index};
+  }
+  pool.tlsf.free(block);
+  return {};
 }
 
 // A small plain one, and its magazine is empty: from that of a slightly larger size, or from the
 // pool.
-HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *buffer) {
-  ThreadCache &cache = *currentCache.cache;
-  ThreadCache::KindCache &kind = settled(cache.kinds[static_cast<uint32_t>(request.kind)]);
-  const uint64_t bin = magazineBinOf(request.sizeBytes);
+HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *buffer,
+                                  ThreadCache &cache, ThreadCache::KindCache &kind, uint64_t bin) {
   const uint64_t spare = std::min((bin + 1) / kSpareShare, kMostSpare);
   for (uint64_t bits = kind.filledFrom(bin) & ((uint64_t{2} << spare) - 2); bits != 0;
        bits &= bits - 1) {
@@ -130,44 +138,43 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
       return serve(cache, kind, larger, request.sizeBytes, buffer);
     kind.noteEmpty(larger);
   }
-  return allocateFromPool(request, buffer);
+  return allocateFromPool(request, buffer, cache, kind, bin);
 }
 
 // One more range from a pool, and a buffer in it that may be large. What it looks at is the
 // thread's own.
-[[gnu::always_inline]] inline void HeapImpl::countAllocated(ThreadCache &cache, uint32_t kind,
-                                                            uint64_t sizeBytes) {
-  ThreadCache::KindCache &own = settled(cache.kinds[kind]);
-  ThreadCounters &counters = own.counters;
-  if (counters.live() < own.ebbBytes) [[unlikely]]
-    totals[kind].retention.noteEbb(totals[kind].peakLiveBytes.load(std::memory_order_relaxed));
+[[gnu::always_inline]] inline void HeapImpl::countAllocated(ThreadCache &cache,
+                                                            ThreadCache::KindCache &kind,
+                                                            uint32_t number, uint64_t sizeBytes) {
+  ThreadCounters &counters = kind.counters;
+  if (counters.live() < kind.ebbBytes) [[unlikely]]
+    totals[number].retention.noteEbb(totals[number].peakLiveBytes.load(std::memory_order_relaxed));
   counters.take();
   counters.add(static_cast<int64_t>(sizeBytes));
   if (ThreadCounters::get(counters.highBytes) >= kPublishBytes) [[unlikely]]
-    publish(cache, kind);
+    publish(cache, number);
 }
 
 // A plain one that no magazine serves: straight from its pool, where nothing stands in the way.
-HeapCode HeapImpl::allocateFromPool(const BufferRequest &request, BufferHandle *buffer) {
-  ThreadCache &cache = *currentCache.cache;
-  if (cache.flushed != lastFlush() || !request.orderedAfter.empty() ||
-      !(request.priority >= 0 && request.priority <= 1) || request.sizeBytes == 0 ||
-      request.sizeBytes > mostBytes) [[unlikely]]
-    return allocateSlowly(request, buffer);
-  const uint32_t index =
-      takeFromPool(poolFor(request.kind, request.sizeBytes, cache.index), request.sizeBytes);
-  if (index == kNone) [[unlikely]]
-    return allocateSlowly(request, buffer);
+HeapCode HeapImpl::allocateFromPool(const BufferRequest &request, BufferHandle *buffer,
+                                    ThreadCache &cache, ThreadCache::KindCache &kind,
+                                    uint64_t bin) {
+  const uint64_t sizeBytes = request.sizeBytes;
   const auto number = static_cast<uint32_t>(request.kind);
-  countAllocated(cache, number, request.sizeBytes);
-  const uint64_t bin = magazineBinOf(request.sizeBytes);
-  const uint64_t info =
-      bin < kMagazineBins
-          ? SlotInfo::sized(SlotInfo::plain(number), request.sizeBytes, bin)
-          : SlotInfo::sized(SlotInfo::plain(number) & ~SlotInfo::kQuick, request.sizeBytes, 0);
-  Slot &slot = slots[index];
-  *buffer = {slot.state.load(std::memory_order_relaxed) | tagBits | index};
-  return comeAlivePlain(cache, slot, info, *buffer);
+  if (cache.flushed != lastFlush() || !request.orderedAfter.empty() || !isShare(request.priority) ||
+      sizeBytes - 1 >= mostBytes) [[unlikely]]
+    return allocateSlowly(request, buffer);
+  Slot *slot = nullptr;
+  const BufferHandle handle =
+      takeFromPool(poolFor(request.kind, sizeBytes, cache.index), sizeBytes, &slot);
+  if (!handle) [[unlikely]]
+    return allocateSlowly(request, buffer);
+  const uint64_t info = bin < kMagazineBins
+                            ? SlotInfo::sized(kind.plainInfo, sizeBytes, bin)
+                            : SlotInfo::sized(kind.plainInfo & ~SlotInfo::kQuick, sizeBytes, 0);
+  countAllocated(cache, kind, number, sizeBytes);
+  *buffer = handle;
+  return comeAlivePlain(cache, *slot, info, handle);
 }
 
 // The last steps of every allocation but the quickest: from here on the handle is good.
@@ -281,7 +288,7 @@ BufferHandle HeapImpl::fillSlot(ThreadCache &cache, uint32_t index, const Buffer
   info.ordered = found.ordered;
   slots.range(index).place.store(found.place, std::memory_order_relaxed);
   slots.range(index).block = found.block;
-  countAllocated(cache, info.kind, request.sizeBytes);
+  countAllocated(cache, cache.kinds[info.kind], info.kind, request.sizeBytes);
   return comeAlive(cache, index, request, info.packed());
 }
 

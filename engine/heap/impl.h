@@ -140,10 +140,13 @@ struct HeapImpl final : Heap {
 
   // buffers.cpp, and heap.cpp for what is behind pins
   HeapCode allocateOther(const BufferRequest &request, BufferHandle *buffer);
-  HeapCode allocateMissed(const BufferRequest &request, BufferHandle *buffer);
-  HeapCode allocateFromPool(const BufferRequest &request, BufferHandle *buffer);
-  void countAllocated(ThreadCache &cache, uint32_t kind, uint64_t sizeBytes);
-  uint32_t takeFromPool(Pool &pool, uint64_t sizeBytes);
+  HeapCode allocateMissed(const BufferRequest &request, BufferHandle *buffer, ThreadCache &cache,
+                          ThreadCache::KindCache &kind, uint64_t bin);
+  HeapCode allocateFromPool(const BufferRequest &request, BufferHandle *buffer, ThreadCache &cache,
+                            ThreadCache::KindCache &kind, uint64_t bin);
+  void countAllocated(ThreadCache &cache, ThreadCache::KindCache &kind, uint32_t number,
+                      uint64_t sizeBytes);
+  BufferHandle takeFromPool(Pool &pool, uint64_t sizeBytes, Slot **slot);
   HeapCode serve(ThreadCache &cache, ThreadCache::KindCache &kind, uint64_t bin, uint64_t sizeBytes,
                  BufferHandle *buffer);
   HeapCode comeAlivePlain(const ThreadCache &cache, Slot &slot, uint64_t info, BufferHandle handle);
@@ -231,9 +234,12 @@ struct HeapImpl final : Heap {
   bool tryMagazines(ThreadCache &cache, Pool &pool, const BufferRequest &request, uint32_t index,
                     Found *found);
   HeapCode leave(ThreadCache &cache, ThreadCache::KindCache &kind, uint32_t index, uint64_t info);
+  [[gnu::noinline]] HeapCode leaveInBatch(ThreadCache &cache, uint64_t info, uint32_t other);
+  [[gnu::noinline]] HeapCode leaveElsewhere(ThreadCache &cache, ThreadCache::KindCache &kind,
+                                            uint32_t index, uint64_t info);
+  void freeLeaving(Pool *pool, uint32_t *blocks);
   void leaveAll(ThreadCache &cache);
-  HeapCode freeBatch(ThreadCache &cache, uint32_t complete);
-  void freeLeaving(ThreadCache &cache, uint32_t index);
+  void freeSlotted(ThreadCache &cache, uint32_t index);
 
   // pending.cpp
   bool passed(const uint64_t *points) const;

@@ -360,12 +360,6 @@ const char *Heap::validate() const {
           if (cache->kinds[kind].nextFilled(bin) != bin)
             return "a magazine is not noted as filled";
         }
-  for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
-    for (const Leaving &one : cache->leaving)
-      if (one.slot != kNone) {
-        const Pool &pool = heap.poolAt(heap.placeOfSlot(one.slot));
-        cached[pool.kind] += pool.tlsf.sizeOf(heap.blockOfSlot(one.slot));
-      }
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
     int64_t counted = 0;
     for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next) {
@@ -376,6 +370,10 @@ const char *Heap::validate() const {
     if (static_cast<uint64_t>(counted) != cached[kind])
       return "the magazines' counts are wrong";
   }
+  for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
+    for (const uint32_t block : cache->leaving)
+      if (block != kNone)
+        cached[cache->leavingPool->kind] += cache->leavingPool->tlsf.sizeOf(block);
   HeapStatistics all;
   statistics(&all);
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {

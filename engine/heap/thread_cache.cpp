@@ -66,7 +66,8 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
     kind.plainInfo = SlotInfo::plain(i);
     kind.limit = Cached::upTo(heap.options.magazineBytes);
   }
-  cache->leaving.fill({});
+  cache->leaving.fill(kNone);
+  cache->leavingPool = heap.pools[0]; // whichever: it is never nullptr
   cache->flushed = heap.lastFlush();
   if (cache->index < kMaxOwners) {
     cache->number = static_cast<uint8_t>(cache->index + 1);
@@ -126,75 +127,67 @@ HeapCode HeapImpl::leave(ThreadCache &cache, ThreadCache::KindCache &kind, uint3
                          uint64_t info) {
   if (keepsNothing()) [[unlikely]]
     return finishRelease(index, {});
+  const SlotChunk &chunk = slots.chunk(index);
+  if (chunk.pool != cache.leavingPool) [[unlikely]]
+    return leaveElsewhere(cache, kind, index, info);
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(info)));
-  kind.counters.cache(SlotInfo::binOf(info), 1);
+  kind.counters.giveBack(1);
+  const uint32_t block = chunk.firstBlock + index % kChunkSlots;
   const uint32_t at = cache.leavingAt++ % kLeaving;
-  cache.leaving[at].slot = index;
-  if ((at + 1) % kLeavingBatch != 0)
-    return HeapCode::kOk;
-  publishReleased(cache, SlotInfo::kindOf(info));
-  return freeBatch(cache, at / kLeavingBatch);
+  cache.leaving[at] = block;
+  chunk.pool->tlsf.prefetch(block);
+  const uint32_t next = (at + 1) % kLeaving;
+  return next % kLeavingBatch == 0 ? leaveInBatch(cache, info, next) : HeapCode::kOk;
 }
 
-// That batch is complete: its records are fetched, and the other one is freed. All at once what are
-// the own slots of one pool's blocks, as nearly always.
-HeapCode HeapImpl::freeBatch(ThreadCache &cache, uint32_t complete) {
-  Leaving *const fresh = &cache.leaving[size_t{complete} * kLeavingBatch];
-  Leaving *const older = &cache.leaving[size_t{complete ^ 1} * kLeavingBatch];
-  Pool *const freshPool = slots.chunk(fresh[kLeavingBatch - 1].slot).pool;
-  for (uint32_t i = 0; i < kLeavingBatch && freshPool != nullptr; ++i) {
-    const SlotChunk *chunk = fresh[i].slot == kNone ? nullptr : &slots.chunk(fresh[i].slot);
-    if (chunk == nullptr || chunk->pool != freshPool)
-      continue;
-    fresh[i].block = chunk->firstBlock + fresh[i].slot % kChunkSlots;
-    freshPool->tlsf.prefetch(fresh[i].block);
-  }
-  Pool *const pool = std::exchange(cache.leavingPools[complete ^ 1], nullptr);
-  cache.leavingPools[complete] = freshPool;
-  if (pool != nullptr) {
-    ThreadCounters &counters = cache.kinds[pool->kind].counters;
-    int64_t cached = 0;
-    int64_t count = 0;
-    const Locked locked(pool->lock);
-    for (uint32_t i = 0; i < kLeavingBatch; ++i)
-      if (older[i].block != kNone)
-        pool->tlsf.prefetchNeighbours(older[i].block);
-    for (uint32_t i = 0; i < kLeavingBatch; ++i) {
-      if (older[i].block == kNone)
-        continue;
-      pool->tlsf.free(older[i].block);
-      const uint64_t word = slots[older[i].slot].info.load(std::memory_order_relaxed);
-      cached += Cached::ofBin(SlotInfo::binOf(word));
-      ++count;
-      older[i] = {};
-    }
-    counters.uncache(cached, count);
-  }
-  for (uint32_t i = 0; i < kLeavingBatch; ++i) {
-    if (older[i].slot != kNone)
-      freeLeaving(cache, older[i].slot);
-    older[i] = {};
-  }
+// A batch is complete: the other one, which begins there, is freed.
+HeapCode HeapImpl::leaveInBatch(ThreadCache &cache, uint64_t info, uint32_t other) {
+  publishReleased(cache, SlotInfo::kindOf(info));
+  freeLeaving(cache.leavingPool, &cache.leaving[other]);
   return HeapCode::kOk;
 }
 
-void HeapImpl::freeLeaving(ThreadCache &cache, uint32_t index) {
-  const uint64_t word = slots[index].info.load(std::memory_order_relaxed);
-  Pool &pool = poolAt(placeOfSlot(index));
-  {
-    const Locked locked(pool.lock);
-    pool.tlsf.free(blockOfSlot(index));
+// From now on what leaves is another pool's. Where the slot belongs to no block, it goes at once.
+HeapCode HeapImpl::leaveElsewhere(ThreadCache &cache, ThreadCache::KindCache &kind, uint32_t index,
+                                  uint64_t info) {
+  leaveAll(cache);
+  if (Pool *pool = slots.chunk(index).pool; pool != nullptr) {
+    cache.leavingPool = pool;
+    return leave(cache, kind, index, info);
   }
-  cache.kinds[pool.kind].counters.uncache(Cached::ofBin(SlotInfo::binOf(word)), 1);
-  giveSlot(cache, index);
+  kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(info)));
+  kind.counters.giveBack(1);
+  publishReleased(cache, SlotInfo::kindOf(info));
+  freeSlotted(cache, index);
+  return HeapCode::kOk;
+}
+
+void HeapImpl::freeLeaving(Pool *pool, uint32_t *blocks) {
+  if (blocks[0] == kNone)
+    return;
+  const Locked locked(pool->lock);
+  for (uint32_t i = 0; i < kLeavingBatch && blocks[i] != kNone; ++i)
+    pool->tlsf.prefetchNeighbours(blocks[i]);
+  for (uint32_t i = 0; i < kLeavingBatch && blocks[i] != kNone; ++i) {
+    pool->tlsf.free(blocks[i]);
+    blocks[i] = kNone;
+  }
 }
 
 void HeapImpl::leaveAll(ThreadCache &cache) {
-  for (Leaving &one : cache.leaving) {
-    if (one.slot != kNone)
-      freeLeaving(cache, one.slot);
-    one = {};
+  for (uint32_t at = 0; at < kLeaving; at += kLeavingBatch)
+    freeLeaving(cache.leavingPool, &cache.leaving[at]);
+  cache.leavingAt = 0;
+}
+
+// A range that a slot stands for, and the slot unless it is the block's own.
+void HeapImpl::freeSlotted(ThreadCache &cache, uint32_t index) {
+  {
+    Pool &pool = poolAt(placeOfSlot(index));
+    const Locked locked(pool.lock);
+    pool.tlsf.free(blockOfSlot(index));
   }
+  giveSlot(cache, index);
 }
 
 // ---- emptying ----------------------------------------------------------------------------------
@@ -248,12 +241,7 @@ bool HeapImpl::flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin) {
   for (; head; ++flushed) {
     const uint32_t index = slotOf(head);
     head = slots[index].next();
-    {
-      Pool &pool = poolAt(placeOfSlot(index));
-      const Locked locked(pool.lock);
-      pool.tlsf.free(blockOfSlot(index));
-    }
-    giveSlot(cache, index);
+    freeSlotted(cache, index);
   }
   cache.kinds[kind].noteEmpty(bin);
   cache.kinds[kind].counters.uncache(flushed * Cached::ofBin(bin), flushed);

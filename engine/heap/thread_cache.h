@@ -48,7 +48,7 @@ struct ThreadCounters {
   std::atomic<int64_t> highBytes;  // of live bytes the most since then
   std::atomic<int64_t> belowBytes; // how many less they are now
   std::atomic<int64_t> ranges;     // taken from pools, less those given back
-  std::atomic<int64_t> cached;     // in magazines and leaving them: Cached; the sum, no change
+  std::atomic<int64_t> cached;     // in magazines: Cached; the sum, no change
 
   static int64_t get(const std::atomic<int64_t> &value) {
     return value.load(std::memory_order_relaxed);
@@ -77,12 +77,6 @@ struct ThreadCounters {
     set(cached, get(cached) - sum);
     giveBack(count);
   }
-};
-
-/// The slot of a released range on its way from a full magazine back to its pool. kNone: none.
-struct Leaving {
-  uint32_t slot = kNone;
-  uint32_t block = kNone; // whose own slot it is, once the batch is complete
 };
 
 struct alignas(64) ThreadCache {
@@ -129,8 +123,10 @@ struct alignas(64) ThreadCache {
   uint64_t flushed; // up to this number of HeapImpl::attention
   std::array<uint32_t, kSparesPerThread> spares; // slots
   uint32_t spareCount;
-  std::array<Leaving, kLeaving> leaving; // two batches in turn
-  std::array<Pool *, 2> leavingPools;    // of their blocks
+  // Released ranges on their way back to their pool, which are at no bin: two batches in turn, of
+  // blocks with slots of their own. kNone: none.
+  std::array<uint32_t, kLeaving> leaving;
+  Pool *leavingPool;
   uint32_t leavingAt;
   uint32_t index; // in the heap, from 0
   bool owned;

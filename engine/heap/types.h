@@ -140,8 +140,8 @@ struct HeapOptions {
 struct KindStatistics {
   uint64_t liveBytes = 0; // as requested, of buffers that are not released
   uint64_t liveBuffers = 0;
-  /// Exact with one thread. With several, whose counters meet seldom, it may exceed the true peak by
-  /// 16 MiB for each, or miss 1 MiB of each but one.
+  /// Exact with one thread. With several, whose counters meet seldom, it may exceed the true peak
+  /// by 16 MiB for each, or miss 1 MiB of each but one.
   uint64_t peakLiveBytes = 0;
   uint64_t reservedBytes = 0; // of slabs, dedicated ones included
   uint64_t peakReservedBytes = 0;
