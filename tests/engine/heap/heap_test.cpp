@@ -285,6 +285,30 @@ TEST_F(HeapTest, MagazinesOfAnySizeWork) {
   }
 }
 
+TEST_F(HeapTest, WhatLeavesTheMagazinesGoesBackToItsPool) {
+  constexpr MemoryKind kKinds[] = {MemoryKind::kDevice, MemoryKind::kUpload};
+  for (const int inARow : {1, 3, 1000}) { // of one kind, before one of the other
+    std::vector<BufferHandle> live;
+    for (int i = 0; i < 30000; ++i) {
+      BufferRequest request;
+      request.sizeBytes = 512;
+      request.kind = kKinds[i / inARow % 2];
+      request.alignment = i % 7 == 0 ? 512 : 256; // whose slot is not always its block's
+      live.push_back(take(request));
+    }
+    for (const BufferHandle one : live)
+      drop(one);
+    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    for (const MemoryKind kind : kKinds) {
+      EXPECT_EQ(stats(kind).liveBytes, 0U);
+      EXPECT_LE(stats(kind).usedBytes, 5000U * 512) << "more than magazines have";
+    }
+    heap->trim();
+    for (const MemoryKind kind : kKinds)
+      EXPECT_EQ(stats(kind).usedBytes, 0U);
+  }
+}
+
 TEST_F(HeapTest, AnUnknownNameIsRefusedWhateverTheMagazinesHave) {
   BufferRequest request;
   request.sizeBytes = 1000;

@@ -77,6 +77,33 @@ TEST(Tlsf, SplitsTakenBlocks) {
   EXPECT_EQ(tlsf.largestFreeBytes(), kMiB);
 }
 
+TEST(Tlsf, KnowsItsEmptyRegions) {
+  Tlsf tlsf({});
+  EXPECT_EQ(tlsf.nextEmpty(0), Tlsf::kNone);
+  for (const uint32_t region : {3U, 63U, 64U, 200U})
+    ASSERT_TRUE(tlsf.addRegion(region, 1024 + region * 256));
+  const auto empty = [&] {
+    std::vector<uint32_t> found;
+    for (uint32_t i = tlsf.nextEmpty(0); i != Tlsf::kNone; i = tlsf.nextEmpty(i + 1))
+      found.push_back(i);
+    return found;
+  };
+  EXPECT_EQ(empty(), (std::vector<uint32_t>{3, 63, 64, 200}));
+  const uint32_t block = tlsf.allocate(1024 + 63 * 256, 1);
+  EXPECT_EQ(empty(), (std::vector<uint32_t>{3, 64, 200}));
+  EXPECT_EQ(tlsf.nextEmpty(64), 64U);
+  EXPECT_EQ(tlsf.nextEmpty(65), 200U);
+  EXPECT_EQ(tlsf.nextEmpty(201), Tlsf::kNone);
+  EXPECT_EQ(tlsf.nextEmpty(5000), Tlsf::kNone);
+  EXPECT_FALSE(tlsf.removeRegion(63));
+  EXPECT_TRUE(tlsf.removeRegion(64));
+  EXPECT_EQ(empty(), (std::vector<uint32_t>{3, 200}));
+  EXPECT_EQ(tlsf.validate(), nullptr);
+  EXPECT_TRUE(tlsf.free(block));
+  EXPECT_EQ(empty(), (std::vector<uint32_t>{3, 63, 200}));
+  EXPECT_EQ(tlsf.validate(), nullptr);
+}
+
 TEST(Tlsf, AvoidsARegion) {
   Tlsf tlsf({});
   constexpr uint32_t first = 3;
