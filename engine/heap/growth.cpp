@@ -130,7 +130,9 @@ bool HeapImpl::addSlab(Pool &pool, uint32_t index) {
   if (!pool.tlsf.addRegion(index, slab.sizeBytes))
     return false;
   slab.pool = pool.index;
-  slab.state = SlabState::kPool;
+  if (slab.state.exchange(SlabState::kPool) != SlabState::kPool && isObserved())
+    for (const auto type : {HeapEvent::Type::kSlabFree, HeapEvent::Type::kSlabAllocate})
+      notify(type, slab.kind, 0, 0, placeOf(index, 0), slab.sizeBytes); // dedicated no more
   return true;
 }
 

@@ -168,6 +168,31 @@ TEST_F(HeapTraceTest, AViewerFromTheStartKnowsEverything) {
   EXPECT_EQ(sink.names()[mirror.blocks.begin()->second.name], "layer");
 }
 
+TEST_F(HeapTraceTest, ADedicatedSlabThatAPoolTakesIsDedicatedNoMore) {
+  HeapOptions options;
+  options.dedicatedBytes = 256 << 10;
+  auto made = Heap::create(device_, options);
+  ASSERT_TRUE(made.isOk()) << made.status().message();
+  heap_ = made.take();
+  MemorySink sink;
+  std::vector<BufferHandle> handles;
+  for (int i = 0; i < 200; ++i)
+    handles.push_back(take(300 << 10));
+  for (const BufferHandle handle : handles)
+    EXPECT_EQ(heap_->release(handle), HeapCode::kOk);
+  for (int i = 0; i < 5000; ++i) // the heap is filled again, with buffers of another size
+    take(4096);
+  const Mirror mirror = mirrorOf(sink);
+  expectSame(mirror);
+  uint32_t adopted = 0;
+  for (const auto &[id, block] : mirror.blocks) {
+    const trace::SlabEvent &slab = mirror.slabs.at(block.slab);
+    EXPECT_EQ(slab.dedicated, 0);
+    adopted += slab.sizeBytes == 320 << 10 ? 1 : 0;
+  }
+  EXPECT_GT(adopted, 0u) << "no slab was taken over";
+}
+
 TEST_F(HeapTraceTest, ALateViewerKnowsWhatIsAliveAndWhere) {
   std::vector<BufferHandle> handles;
   for (uint64_t i = 1; i < 1000; ++i)
