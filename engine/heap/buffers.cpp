@@ -86,7 +86,7 @@ HeapImpl::comeAlivePlain(const ThreadCache &cache, Slot &slot, uint64_t info, Bu
 // one. What may move
 // is never there: the slots of the magazines may belong to their blocks.
 HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buffer) {
-  const bool known = request.name.index == 0 || names.find(request.name.index) != nullptr;
+  const bool known = request.name.index < nameCount.load(std::memory_order_acquire);
   if (currentCache.heapId != id || !known || !isPlain(request))
     return allocateSlowly(request, buffer);
   ThreadCache &cache = *currentCache.cache;
@@ -231,13 +231,12 @@ void HeapImpl::noteReleased(uint32_t index, const SlotInfo &info, BufferHandle h
 HeapCode HeapImpl::check(const BufferRequest &request) const {
   if (request.sizeBytes == 0 || !isPowerOfTwo(request.alignment) ||
       request.alignment > (uint64_t{1} << 30) || !isKind(request.kind) ||
-      !(request.priority >= 0 && request.priority <= 1) || request.name.index >= kMaxNames)
+      !(request.priority >= 0 && request.priority <= 1) ||
+      request.name.index >= nameCount.load(std::memory_order_acquire))
     return HeapCode::kInvalidArgument;
   for (const TimelinePoint &point : request.orderedAfter)
     if (point.timeline >= timelines.load(std::memory_order_relaxed))
       return HeapCode::kInvalidArgument;
-  if (request.name.index != 0 && names.find(request.name.index) == nullptr)
-    return HeapCode::kInvalidArgument;
   return request.sizeBytes > mostBytes ? HeapCode::kTooLarge : HeapCode::kOk;
 }
 

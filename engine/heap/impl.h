@@ -120,8 +120,8 @@ struct HeapImpl final : Heap {
 
   mutable Lock nameLock;
   SegmentedArray<NameEntry> names;
-  HostArray<uint32_t> nameTable; // open addressing, kNone: empty
-  uint32_t nameCount = 1;        // entry 0 is "no name"
+  HostArray<uint32_t> nameTable;      // open addressing, kNone: empty
+  std::atomic<uint32_t> nameCount{1}; // entry 0 is "no name"; those below it may be asked for
 
   Lock observerLock;
   uint64_t eventSequence = 0;

@@ -98,7 +98,7 @@ NameId Heap::intern(std::string_view name) {
   entry.length = static_cast<uint32_t>(name.size());
   entry.traceName.store(trace::intern(name), std::memory_order_relaxed);
   heap.nameTable[at] = heap.nameCount;
-  return {heap.nameCount++};
+  return {heap.nameCount.fetch_add(1, std::memory_order_release)};
 }
 
 void HeapImpl::countName(uint32_t name, uint64_t bytes) {

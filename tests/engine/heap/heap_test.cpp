@@ -312,11 +312,13 @@ TEST_F(HeapTest, WhatLeavesTheMagazinesGoesBackToItsPool) {
 TEST_F(HeapTest, AnUnknownNameIsRefusedWhateverTheMagazinesHave) {
   BufferRequest request;
   request.sizeBytes = 1000;
-  request.name = {5000};
-  for (int i = 0; i < 2; ++i) {
-    BufferHandle none;
-    EXPECT_EQ(heap->allocate(request, &none), HeapCode::kInvalidArgument);
-    drop(take(1000));
+  for (const uint32_t index : {5000U, heap->intern("the last one").index + 1}) {
+    request.name = {index};
+    for (int i = 0; i < 2; ++i) {
+      BufferHandle none;
+      EXPECT_EQ(heap->allocate(request, &none), HeapCode::kInvalidArgument);
+      drop(take(1000));
+    }
   }
 }
 
