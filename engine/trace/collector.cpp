@@ -9,6 +9,7 @@
 #include <csignal>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace gantry::trace {
 namespace {
@@ -164,8 +165,8 @@ void Collector::describe(const std::vector<AttachedSink *> &sinks) {
     ring->known = false;
   Describer describer(*this);
   describer.cut(readTicks());
-  if (told_.size() == sinks_.size())
-    memoryDropped_ = false; // what was lost up to here is in the snapshots that follow
+  // What was lost up to here is in the snapshots that follow.
+  const bool others = std::exchange(memoryDropped_, false) && told_.size() != sinks_.size();
   ProcessEvent process = makeEvent<ProcessEvent>(EventType::kProcess);
   process.processId = static_cast<uint32_t>(getpid());
   process.name = intern(executableName());
@@ -175,6 +176,12 @@ void Collector::describe(const std::vector<AttachedSink *> &sinks) {
   process.clockResolution = clock_.ticksPerSecond();
   describer.add(process);
   detail::describeSources(describer);
+  if (memoryDropped_) { // what was lost meanwhile may not be: it is told again, behind them
+    DropsEvent again = makeEvent<DropsEvent>(EventType::kDrops);
+    again.memory = 1;
+    describer.add(again);
+  }
+  memoryDropped_ = memoryDropped_ || others;
   told_.clear();
 }
 
@@ -305,7 +312,11 @@ void Collector::reportDrops(detail::ThreadRing &thread) {
   const Ring::Drops drops = thread.ring.drops();
   if (drops.events == thread.reported.events)
     return;
-  const uint64_t timeNs = clock_.toNs(readTicks());
+  uint64_t ticks = readTicks(); // or of the first event behind it, whichever thread's
+  for (detail::ThreadRing *ring : rings_)
+    if (const EventHeader *next = ring->ring.peek(&ring->position, ring->head))
+      ticks = std::min(ticks, next->timeNs);
+  const uint64_t timeNs = clock_.toNs(ticks);
   if (!thread.known)
     announce(thread, timeNs);
   DropsEvent event = makeEvent<DropsEvent>(EventType::kDrops);

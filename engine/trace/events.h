@@ -153,7 +153,9 @@ static_assert(sizeof(ClockEvent) == 48);
 
 /// kDrops: this many events of the header's thread were lost since its last kDrops, because its
 /// ring was full. It stands before the first event that was recorded after the loss, in whichever
-/// thread. `memory` of them were of heaps: what is alive is unknown until the next snapshot.
+/// thread, and has the time of what follows it. `memory` of them were of heaps: what is alive is
+/// unknown until the next snapshot; where one began before the loss that it stands behind, this is
+/// said again, with no `events`.
 struct DropsEvent {
   EventHeader header;
   uint64_t events = 0;

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <mutex>
+#include <thread>
+#include <utility>
 
 namespace {
 
@@ -176,6 +178,77 @@ TEST(RecordTest, ALossIsToldBeforeWhatComesBehindIt) {
   }
   EXPECT_GT(told, 0u);
   EXPECT_EQ(told, missed + static_cast<uint64_t>(next - 1 - seen));
+}
+
+// A heap's snapshot is of the moment at which its source looked; what is lost before it is told is
+// not in it.
+TEST(RecordTest, ALossBesideASnapshotIsToldBehindItToo) {
+  struct State {
+    std::mutex mutex;
+    uint64_t sequence = 0;
+    TicksInOrder order;
+    bool wanted = false;
+
+    void step() {
+      const std::lock_guard<std::mutex> locked(mutex);
+      ++sequence;
+      recordAlways<ReleaseEvent>(EventType::kRelease, 9, true, [&](ReleaseEvent &out) {
+        out.header.timeNs = order.next(out.header.timeNs);
+        out.sequence = sequence;
+      });
+    }
+  } state;
+  Source source;
+  source.user = &state;
+  source.describe = [](void *user, Describer &describer) {
+    auto *told = static_cast<State *>(user);
+    SnapshotEvent snapshot = makeEvent<SnapshotEvent>(EventType::kSnapshotBegin);
+    snapshot.header.heap = 9;
+    uint64_t ticks = 0;
+    {
+      const std::lock_guard<std::mutex> locked(told->mutex);
+      snapshot.sequence = told->sequence;
+      ticks = told->order.next(readTicks());
+    }
+    if (std::exchange(told->wanted, false))
+      std::thread([told] {
+        for (int i = 0; i < 500000; ++i)
+          told->step();
+      }).join();
+    describer.cut(ticks);
+    describer.add(snapshot);
+    snapshot.header.type = EventType::kSnapshotEnd;
+    describer.add(snapshot);
+  };
+  addSource(source);
+  std::vector<Event> events;
+  {
+    MemorySink first;
+    state.wanted = true;
+    MemorySink second; // its description, for which events are lost
+    state.step();
+    events = second.events();
+  }
+  removeSource(source);
+  bool exact = false;
+  uint64_t last = 0;
+  int losses = 0;
+  for (const Event &event : events) {
+    if (event.type() == EventType::kDrops) {
+      exact = exact && event.drops.memory == 0;
+      losses += event.drops.memory != 0 ? 1 : 0;
+    } else if (event.type() == EventType::kSnapshotEnd) {
+      exact = true;
+      last = event.snapshot.sequence;
+    } else if (event.type() == EventType::kRelease) {
+      EXPECT_TRUE(!exact || event.release.sequence == last + 1)
+          << event.release.sequence << " behind " << last;
+      last = event.release.sequence;
+    }
+  }
+  EXPECT_GT(losses, 0);
+  EXPECT_TRUE(exact) << "no snapshot after the loss";
+  EXPECT_EQ(last, state.sequence);
 }
 
 TEST(RecordTest, SourcesAreToldAndAsked) {
