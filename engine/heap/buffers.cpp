@@ -83,8 +83,7 @@ HeapImpl::comeAlivePlain(const ThreadCache &cache, Slot &slot, uint64_t info, Bu
 }
 
 // One with a name or another alignment: from a magazine if there is something in it; or a large
-// one. What may move
-// is never there: the slots of the magazines may belong to their blocks.
+// one. What may move is never there: the slots of the magazines may belong to their blocks.
 HeapCode HeapImpl::allocateOther(const BufferRequest &request, BufferHandle *buffer) {
   const bool known = request.name.index < nameCount.load(std::memory_order_acquire);
   if (currentCache.heapId != id || !known || !isPlain(request))
@@ -141,6 +140,15 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
   return allocateFromPool(request, buffer, cache, kind, bin);
 }
 
+// The heap is at an ebb, unless others have published more meanwhile.
+void HeapImpl::noteEbb(ThreadCache::KindCache &kind, uint32_t number) {
+  KindTotals &all = totals[number];
+  const int64_t peak = all.peakLiveBytes.load(std::memory_order_relaxed);
+  kind.ebbBytes = Retention::ebbBytes(peak) - all.liveBytes.load(std::memory_order_relaxed);
+  if (kind.counters.live() < kind.ebbBytes)
+    all.retention.noteEbb(peak);
+}
+
 // One more range from a pool, and a buffer in it that may be large. What it looks at is the
 // thread's own.
 [[gnu::always_inline]] inline void HeapImpl::countAllocated(ThreadCache &cache,
@@ -148,7 +156,7 @@ HeapCode HeapImpl::allocateMissed(const BufferRequest &request, BufferHandle *bu
                                                             uint32_t number, uint64_t sizeBytes) {
   ThreadCounters &counters = kind.counters;
   if (counters.live() < kind.ebbBytes) [[unlikely]]
-    totals[number].retention.noteEbb(totals[number].peakLiveBytes.load(std::memory_order_relaxed));
+    noteEbb(kind, number);
   counters.take();
   counters.add(static_cast<int64_t>(sizeBytes));
   if (ThreadCounters::get(counters.highBytes) >= kPublishBytes) [[unlikely]]

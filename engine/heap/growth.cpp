@@ -176,7 +176,7 @@ HeapCode HeapImpl::grow(Pool &pool, const BufferRequest &request, uint32_t index
 HeapCode HeapImpl::findStorage(ThreadCache &cache, const BufferRequest &request, uint32_t index,
                                Found *found) {
   if (!request.dedicated && request.sizeBytes <= kSmallBytes) {
-    leaveAll(cache);
+    leaveAll(cache.kinds[static_cast<uint32_t>(request.kind)]);
     if (tryMagazines(cache, poolFor(request.kind, request.sizeBytes, cache.index), request, index,
                      found))
       return HeapCode::kOk;

@@ -144,6 +144,7 @@ struct HeapImpl final : Heap {
                           ThreadCache::KindCache &kind, uint64_t bin);
   HeapCode allocateFromPool(const BufferRequest &request, BufferHandle *buffer, ThreadCache &cache,
                             ThreadCache::KindCache &kind, uint64_t bin);
+  [[gnu::noinline]] void noteEbb(ThreadCache::KindCache &kind, uint32_t number);
   void countAllocated(ThreadCache &cache, ThreadCache::KindCache &kind, uint32_t number,
                       uint64_t sizeBytes);
   BufferHandle takeFromPool(Pool &pool, uint64_t sizeBytes, Slot **slot);
@@ -234,11 +235,11 @@ struct HeapImpl final : Heap {
   bool tryMagazines(ThreadCache &cache, Pool &pool, const BufferRequest &request, uint32_t index,
                     Found *found);
   HeapCode leave(ThreadCache &cache, ThreadCache::KindCache &kind, uint32_t index, uint64_t info);
-  [[gnu::noinline]] HeapCode leaveInBatch(ThreadCache &cache, uint64_t info, uint32_t other);
+  [[gnu::noinline]] HeapCode leaveInBatch(ThreadCache &cache, uint32_t kind, uint32_t other);
   [[gnu::noinline]] HeapCode leaveElsewhere(ThreadCache &cache, ThreadCache::KindCache &kind,
                                             uint32_t index, uint64_t info);
-  void freeLeaving(Pool *pool, uint32_t *blocks);
-  void leaveAll(ThreadCache &cache);
+  void freeLeaving(ThreadCache::KindCache &kind, uint32_t first);
+  void leaveAll(ThreadCache::KindCache &kind);
   void freeSlotted(ThreadCache &cache, uint32_t index);
 
   // pending.cpp

@@ -371,9 +371,10 @@ const char *Heap::validate() const {
       return "the magazines' counts are wrong";
   }
   for (const ThreadCache *cache = heap.caches; cache != nullptr; cache = cache->next)
-    for (const uint32_t block : cache->leaving)
-      if (block != kNone)
-        cached[cache->leavingPool->kind] += cache->leavingPool->tlsf.sizeOf(block);
+    for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
+      for (const uint32_t block : cache->kinds[kind].leaving)
+        if (block != kNone)
+          cached[kind] += cache->kinds[kind].leavingPool->tlsf.sizeOf(block);
   HeapStatistics all;
   statistics(&all);
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {

@@ -65,9 +65,9 @@ ThreadCache *adoptOrMake(HeapImpl &heap) {
     ThreadCache::KindCache &kind = cache->kinds[i];
     kind.plainInfo = SlotInfo::plain(i);
     kind.limit = Cached::upTo(heap.options.magazineBytes);
+    kind.leaving.fill(kNone);
+    kind.leavingPool = heap.pools[0]; // whichever: it is never nullptr
   }
-  cache->leaving.fill(kNone);
-  cache->leavingPool = heap.pools[0]; // whichever: it is never nullptr
   cache->flushed = heap.lastFlush();
   if (cache->index < kMaxOwners) {
     cache->number = static_cast<uint8_t>(cache->index + 1);
@@ -128,56 +128,59 @@ HeapCode HeapImpl::leave(ThreadCache &cache, ThreadCache::KindCache &kind, uint3
   if (keepsNothing()) [[unlikely]]
     return finishRelease(index, {});
   const SlotChunk &chunk = slots.chunk(index);
-  if (chunk.pool != cache.leavingPool) [[unlikely]]
+  if (chunk.pool != kind.leavingPool) [[unlikely]]
     return leaveElsewhere(cache, kind, index, info);
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(info)));
   kind.counters.giveBack(1);
   const uint32_t block = chunk.firstBlock + index % kChunkSlots;
-  const uint32_t at = cache.leavingAt++ % kLeaving;
-  cache.leaving[at] = block;
+  const uint32_t at = kind.leavingAt++ % kLeaving;
+  kind.leaving[at] = block;
   chunk.pool->tlsf.prefetch(block);
   const uint32_t next = (at + 1) % kLeaving;
-  return next % kLeavingBatch == 0 ? leaveInBatch(cache, info, next) : HeapCode::kOk;
+  return next % kLeavingBatch == 0 ? leaveInBatch(cache, SlotInfo::kindOf(info), next)
+                                   : HeapCode::kOk;
 }
 
 // A batch is complete: the other one, which begins there, is freed.
-HeapCode HeapImpl::leaveInBatch(ThreadCache &cache, uint64_t info, uint32_t other) {
-  publishReleased(cache, SlotInfo::kindOf(info));
-  freeLeaving(cache.leavingPool, &cache.leaving[other]);
+HeapCode HeapImpl::leaveInBatch(ThreadCache &cache, uint32_t kind, uint32_t other) {
+  publishReleased(cache, kind);
+  freeLeaving(cache.kinds[kind], other);
   return HeapCode::kOk;
 }
 
 // From now on what leaves is another pool's. Where the slot belongs to no block, it goes at once.
 HeapCode HeapImpl::leaveElsewhere(ThreadCache &cache, ThreadCache::KindCache &kind, uint32_t index,
                                   uint64_t info) {
-  leaveAll(cache);
+  publishReleased(cache, SlotInfo::kindOf(info));
+  leaveAll(kind);
   if (Pool *pool = slots.chunk(index).pool; pool != nullptr) {
-    cache.leavingPool = pool;
+    kind.leavingPool = pool;
     return leave(cache, kind, index, info);
   }
   kind.counters.remove(static_cast<int64_t>(SlotInfo::sizeOf(info)));
   kind.counters.giveBack(1);
-  publishReleased(cache, SlotInfo::kindOf(info));
   freeSlotted(cache, index);
   return HeapCode::kOk;
 }
 
-void HeapImpl::freeLeaving(Pool *pool, uint32_t *blocks) {
+void HeapImpl::freeLeaving(ThreadCache::KindCache &kind, uint32_t first) {
+  uint32_t *const blocks = &kind.leaving[first];
   if (blocks[0] == kNone)
     return;
-  const Locked locked(pool->lock);
+  Tlsf &tlsf = kind.leavingPool->tlsf;
+  const Locked locked(kind.leavingPool->lock);
   for (uint32_t i = 0; i < kLeavingBatch && blocks[i] != kNone; ++i)
-    pool->tlsf.prefetchNeighbours(blocks[i]);
+    tlsf.prefetchNeighbours(blocks[i]);
   for (uint32_t i = 0; i < kLeavingBatch && blocks[i] != kNone; ++i) {
-    pool->tlsf.free(blocks[i]);
+    tlsf.free(blocks[i]);
     blocks[i] = kNone;
   }
 }
 
-void HeapImpl::leaveAll(ThreadCache &cache) {
-  for (uint32_t at = 0; at < kLeaving; at += kLeavingBatch)
-    freeLeaving(cache.leavingPool, &cache.leaving[at]);
-  cache.leavingAt = 0;
+void HeapImpl::leaveAll(ThreadCache::KindCache &kind) {
+  for (uint32_t first = 0; first < kLeaving; first += kLeavingBatch)
+    freeLeaving(kind, first);
+  kind.leavingAt = 0;
 }
 
 // A range that a slot stands for, and the slot unless it is the block's own.
@@ -250,7 +253,7 @@ bool HeapImpl::flushBin(ThreadCache &cache, uint32_t kind, uint32_t bin) {
 
 void HeapImpl::flush(ThreadCache &cache, uint32_t kind) {
   publish(cache, kind);
-  leaveAll(cache);
+  leaveAll(cache.kinds[kind]);
   if (ThreadCounters::get(cache.kinds[kind].counters.cached) == 0)
     return;
   const ThreadCache::KindCache &own = cache.kinds[kind];

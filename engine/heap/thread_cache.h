@@ -90,6 +90,11 @@ struct alignas(64) ThreadCache {
     /// By size in granules, less one: the first of a list of free slots, each with its range, as
     /// the handle that its next buffer has. 0: none.
     std::array<BufferHandle, kMagazineBins> bins;
+    /// Released ranges on their way back to their pool, which are at no bin: two batches in turn,
+    /// of blocks with slots of their own. kNone: none.
+    std::array<uint32_t, kLeaving> leaving;
+    uint32_t leavingAt;
+    Pool *leavingPool;
 
     /// The first of the bins from that one on in which there may be something; kMagazineBins:
     /// none.
@@ -123,11 +128,6 @@ struct alignas(64) ThreadCache {
   uint64_t flushed; // up to this number of HeapImpl::attention
   std::array<uint32_t, kSparesPerThread> spares; // slots
   uint32_t spareCount;
-  // Released ranges on their way back to their pool, which are at no bin: two batches in turn, of
-  // blocks with slots of their own. kNone: none.
-  std::array<uint32_t, kLeaving> leaving;
-  Pool *leavingPool;
-  uint32_t leavingAt;
   uint32_t index; // in the heap, from 0
   bool owned;
   ThreadCache *next;

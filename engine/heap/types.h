@@ -140,8 +140,8 @@ struct HeapOptions {
 struct KindStatistics {
   uint64_t liveBytes = 0; // as requested, of buffers that are not released
   uint64_t liveBuffers = 0;
-  /// Exact with one thread. With several, whose counters meet seldom, it may exceed the true peak
-  /// by 16 MiB for each, or miss 1 MiB of each but one.
+  /// Exact with one thread. With several, whose counters meet seldom, it may lie off the true peak
+  /// by what their magazines hold, and for each of them 16 MiB above it or 1 MiB below.
   uint64_t peakLiveBytes = 0;
   uint64_t reservedBytes = 0; // of slabs, dedicated ones included
   uint64_t peakReservedBytes = 0;

@@ -44,19 +44,24 @@ TEST_F(HeapTest, RefusesWhatCannotBe) {
     return result;
   };
   const auto invalid = HeapCode::kInvalidArgument;
-  EXPECT_EQ(code([](auto &r) { r.sizeBytes = 0; }), invalid);
-  EXPECT_EQ(code([](auto &r) { r.alignment = 0; }), invalid);
-  EXPECT_EQ(code([](auto &r) { r.alignment = 3; }), invalid);
-  EXPECT_EQ(code([](auto &r) { r.alignment = uint64_t{1} << 40; }), invalid);
-  EXPECT_EQ(code([](auto &r) { r.kind = static_cast<MemoryKind>(9); }), invalid);
-  EXPECT_EQ(code([](auto &r) { r.priority = 2; }), invalid);
-  EXPECT_EQ(code([](auto &r) { r.priority = std::stof("nan"); }), invalid);
-  EXPECT_EQ(code([](auto &r) { r.name = {70000}; }), invalid);
-  const TimelinePoint unknown{3, 1};
-  EXPECT_EQ(code([&](auto &r) { r.orderedAfter = {&unknown, 1}; }), invalid);
-  for (const uint64_t size : {uint64_t{1} << 47, uint64_t{1} << 63, UINT64_MAX})
-    EXPECT_EQ(code([&](auto &r) { r.sizeBytes = size; }), HeapCode::kTooLarge) << size;
-  EXPECT_EQ(gpu->counts().driverCalls, 0U) << "nothing of it reaches the driver";
+  for (const bool quickly : {false, true}) { // from a slab that is there, too
+    const uint32_t calls = gpu->counts().driverCalls;
+    EXPECT_EQ(code([](auto &r) { r.sizeBytes = 0; }), invalid);
+    EXPECT_EQ(code([](auto &r) { r.alignment = 0; }), invalid);
+    EXPECT_EQ(code([](auto &r) { r.alignment = 3; }), invalid);
+    EXPECT_EQ(code([](auto &r) { r.alignment = uint64_t{1} << 40; }), invalid);
+    EXPECT_EQ(code([](auto &r) { r.kind = static_cast<MemoryKind>(9); }), invalid);
+    EXPECT_EQ(code([](auto &r) { r.priority = 2; }), invalid);
+    EXPECT_EQ(code([](auto &r) { r.priority = std::stof("nan"); }), invalid);
+    EXPECT_EQ(code([](auto &r) { r.name = {70000}; }), invalid);
+    const TimelinePoint unknown{3, 1};
+    EXPECT_EQ(code([&](auto &r) { r.orderedAfter = {&unknown, 1}; }), invalid);
+    for (const uint64_t size : {uint64_t{1} << 47, uint64_t{1} << 63, UINT64_MAX})
+      EXPECT_EQ(code([&](auto &r) { r.sizeBytes = size; }), HeapCode::kTooLarge) << size;
+    EXPECT_EQ(gpu->counts().driverCalls, calls) << "nothing of it reaches the driver";
+    if (!quickly)
+      take(1000);
+  }
 }
 
 TEST_F(HeapTest, TellsStaleAndForeignHandles) {
@@ -273,6 +278,17 @@ TEST_F(HeapTest, TheLargestSizesComeAndGo) {
     drop(one);
   heap->trim();
   EXPECT_EQ(stats().reservedBytes, 0U);
+}
+
+TEST_F(HeapTest, WithoutMagazinesNothingIsKept) {
+  HeapOptions options;
+  options.magazineBytes = 0;
+  make(options);
+  const BufferHandle stays = take(1000);
+  for (int i = 0; i < 3; ++i)
+    drop(take(1000));
+  EXPECT_EQ(stats().usedBytes, 1024U);
+  drop(stays);
 }
 
 TEST_F(HeapTest, MagazinesOfAnySizeWork) {

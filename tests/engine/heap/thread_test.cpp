@@ -1,5 +1,6 @@
 // Many threads on one heap: allocate, share, release each other's buffers, while others compact,
 // trim and read statistics.
+#include "engine/heap/impl.h"
 #include "tests/engine/heap/heap_fixture.h"
 
 #include <array>
@@ -183,22 +184,89 @@ TEST_F(ThreadTest, PlacesAreReadWhileTheirTableGrows) {
 
 // A thread that has released much has said so, whatever slots its buffers had.
 TEST_F(ThreadTest, ThePeakIsOfWhatIsAliveTogether) {
-  for (const uint64_t alignment : {256, 512}) {
+  for (const auto &[even, odd] : {std::pair(256, 256), {512, 512}, {256, 512}}) {
     make();
     BufferRequest request;
     request.sizeBytes = 32 * kKiB;
-    request.alignment = alignment;
     const auto work = [&] {
       std::vector<BufferHandle> all;
-      for (uint64_t i = 0; i < 256 * kMiB / request.sizeBytes; ++i)
+      for (uint64_t i = 0; i < 256 * kMiB / request.sizeBytes; ++i) {
+        request.alignment = static_cast<uint64_t>(i % 2 == 0 ? even : odd);
         all.push_back(take(request));
+      }
       for (const BufferHandle buffer : all)
         drop(buffer);
     };
     const RestingThread other(work);
     work();
-    EXPECT_LT(stats().peakLiveBytes, 320 * kMiB) << "alignment " << alignment;
+    EXPECT_LT(stats().peakLiveBytes, 320 * kMiB) << "alignments " << even << ", " << odd;
   }
+}
+
+TEST_F(ThreadTest, EmptySlabsOfOthersServeAHeapThatIsFilledAgain) {
+  drop(take(kMiB)); // this thread is there first
+  const auto fill = [&] {
+    std::vector<BufferHandle> all;
+    for (int i = 0; i < 100; ++i)
+      all.push_back(take(kMiB));
+    for (const BufferHandle buffer : all)
+      drop(buffer);
+  };
+  const RestingThread other(fill);
+  const uint64_t before = gpu->counts().allocations;
+  fill();
+  EXPECT_LE(gpu->counts().allocations, before + 2) << before << " for the first thread";
+}
+
+TEST_F(ThreadTest, EmptySlabsOfOthersGoBeforeTheHeapGrows) {
+  std::vector<BufferHandle> mine;
+  for (int i = 0; i < 400; ++i)
+    mine.push_back(take(kMiB));
+  const RestingThread other([&] {
+    std::vector<BufferHandle> all;
+    for (int i = 0; i < 200; ++i)
+      all.push_back(take(kMiB));
+    for (const BufferHandle buffer : all)
+      drop(buffer);
+  });
+  for (int i = 0; i < 66; ++i)
+    mine.push_back(take(3 * kMiB));
+  EXPECT_LT(stats().peakReservedBytes, 660 * kMiB);
+  for (const BufferHandle buffer : mine)
+    drop(buffer);
+}
+
+// What a thread knows of an ebb is old when others have filled the heap since.
+TEST_F(ThreadTest, AnEbbEndsForThreadsThatDidNothing) {
+  std::vector<BufferHandle> all;
+  const auto fill = [&](int megabytes) {
+    std::thread([&] {
+      for (int i = 0; i < megabytes; ++i)
+        all.push_back(take(kMiB));
+    }).join();
+  };
+  std::vector<BufferHandle> mine = {take(100 * kKiB)}; // in a slab that has room for more
+  fill(400);
+  for (const BufferHandle buffer : all)
+    drop(buffer); // by this thread, which sees the ebb
+  all.clear();
+  fill(600);
+  std::thread([&] {
+    drop(all.back()); // so that what follows is no new peak
+    all.pop_back();
+  }).join();
+  mine.push_back(take(100 * kKiB));
+  for (size_t i = 0; i < all.size(); i += 4) {
+    drop(all[i]);
+    all[i] = {};
+  }
+  for (int i = 0; i < 40; ++i)
+    mine.push_back(take(3 * kMiB)); // for which there is no room yet
+  EXPECT_FALSE(HeapImpl::of(*heap).totals[0].retention.repeats());
+  for (const auto &buffers : {all, mine})
+    for (const BufferHandle buffer : buffers)
+      if (buffer)
+        drop(buffer);
 }
 
 TEST_F(ThreadTest, MemoryOfAThreadAtRestServesOthers) {
