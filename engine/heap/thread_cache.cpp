@@ -3,7 +3,6 @@
 #include "engine/heap/impl.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace gantry::heap {
 

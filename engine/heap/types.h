@@ -93,7 +93,7 @@ struct HeapEvent {
     kAllocate,
     kRelease,
     kMove,
-    kSlabAllocate,
+    kSlabAllocate, // and, behind kSlabFree, when a pool takes over a dedicated one that is free
     kSlabFree,
     kSpill,
     kRestore
