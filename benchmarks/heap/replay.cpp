@@ -358,7 +358,7 @@ int main(int argc, char **argv) {
               "%-18s %8s %8s %8s %8s %12s\n",
               "trace", "empty", "mimalloc", "cold", "warm", "warm - empty");
   for (const Trace &trace : traces) {
-    const Tails t = measureTails(trace, std::min(rounds, 5), nsTick);
+    const Tails t = measureTails(trace, rounds, nsTick);
     std::printf("%-18s %8.0f %8.0f %8.0f %8.0f %12.0f\n", trace.name.c_str(), t.empty, t.mi, t.cold,
                 t.warm, t.warm - t.empty);
     report["p999"][trace.name] = {
