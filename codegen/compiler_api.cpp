@@ -1,35 +1,81 @@
 // The C API over pipeline.h.
 #include "gantry/compiler.h"
 
+#include "codegen/compiler_threads.h"
 #include "codegen/import/import.h"
 #include "codegen/import/tensor_proto.h"
 #include "codegen/pipeline.h"
 #include "engine/base/device_profile.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <string>
+#include <utility>
 
 using namespace gantry;
 
-static std::string joined(const std::vector<std::string> &lines) {
+namespace {
+
+std::string joined(const std::vector<std::string> &lines) {
   std::string text;
   for (const std::string &line : lines)
     text += line + "\n";
   return text;
 }
 
-gantry_compile_result_t gantry_compile(const char *model, const char *output,
-                                       const gantry_compile_options_t *given) {
+/// Where diagnostics go.
+struct Reporter {
+  gantry_diagnostic_fn function;
+  void *user;
+  void error(const char *message) const {
+    if (function)
+      function(user, 0, message);
+  }
+};
+
+/// No exception leaves the library: what body() throws becomes a message and a result.
+template <typename Body>
+gantry_compile_result_t guarded(const char *function, const Reporter &reporter, Body &&body) {
+  char message[512];
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    std::snprintf(message, sizeof(message), "%s: the host has no memory left; nothing was written",
+                  function);
+  } catch (const std::exception &error) {
+    std::snprintf(message, sizeof(message), "%s: %s", function, error.what());
+  } catch (...) {
+    std::snprintf(message, sizeof(message), "%s: an unknown exception", function);
+  }
+  reporter.error(message);
+  return GANTRY_COMPILE_INTERNAL;
+}
+
+gantry_compile_result_t refuseNull(const char *function, const Reporter &reporter,
+                                   const char *argument) {
+  char message[128];
+  std::snprintf(message, sizeof(message), "%s: %s must not be NULL", function, argument);
+  reporter.error(message);
+  return GANTRY_COMPILE_BAD_INPUT;
+}
+
+/// Compiles with the options that a caller gave, or with none.
+gantry_compile_result_t compile(const char *model, const char *output, const bool given,
+                                const gantry_compile_options_t &known) {
   codegen::CompileOptions native;
-  gantry_compile_options_t known{}; // a caller of an older version has a shorter one
-  if (given)
-    std::memcpy(&known, given, std::min(given->struct_size, sizeof known));
   if (const gantry_compile_options_t *options = given ? &known : nullptr) {
     auto text = [](const char *value) { return std::string(value ? value : ""); };
     if (options->profile)
-      native.profile = options->profile;
+      native.profiles = {options->profile};
+    if (options->profiles && options->profile_count > 0) {
+      native.profiles.clear();
+      for (size_t i = 0; i < options->profile_count; ++i)
+        native.profiles.push_back(text(options->profiles[i]));
+    }
     native.keepAllOutputs = options->keep_all_outputs != 0;
     native.keepOrder = options->keep_order != 0;
     native.halfPrecision = options->half_precision != 0;
@@ -58,28 +104,21 @@ gantry_compile_result_t gantry_compile(const char *model, const char *output,
       native.progress = [options = known](const char *stage, size_t done, size_t total) {
         options.progress(options.user, stage, done, total);
       };
+    if (options->file_read)
+      native.fileRead = [options = known](const std::string &location) {
+        options.file_read(options.user, location.c_str());
+      };
   }
+  const codegen::BadAllocHandler handler;
   return static_cast<gantry_compile_result_t>(codegen::compileModel(model, output, native));
 }
 
-const char *gantry_compile_profiles(void) {
-  static const std::string text = joined(profileNames());
-  return text.c_str();
-}
-
-const char *gantry_compile_operators(void) {
-  static const std::string text = joined(importer::supportedOnnxOperators());
-  return text.c_str();
-}
-
-gantry_compile_result_t gantry_read_tensor_proto(const char *path, int32_t *type, uint32_t *rank,
-                                                 int64_t *dims, void **data, size_t *size_bytes,
-                                                 char **name, gantry_diagnostic_fn diagnostic,
-                                                 void *user) {
+gantry_compile_result_t readTensorProto(const char *path, int32_t *type, uint32_t *rank,
+                                        int64_t *dims, void **data, size_t *size_bytes, char **name,
+                                        const Reporter &reporter) {
   constexpr size_t kMaxRank = 8;
   auto fail = [&](const std::string &message, importer::ImportKind kind) {
-    if (diagnostic)
-      diagnostic(user, 0, message.c_str());
+    reporter.error(message.c_str());
     return kind == importer::ImportKind::unsupported ? GANTRY_COMPILE_UNSUPPORTED
                                                      : GANTRY_COMPILE_BAD_INPUT;
   };
@@ -114,4 +153,58 @@ gantry_compile_result_t gantry_read_tensor_proto(const char *path, int32_t *type
   if (name)
     *name = copy;
   return GANTRY_COMPILE_OK;
+}
+
+/// A list, or "" where the host has no memory for it.
+template <typename Make> const char *listOrEmpty(Make &&make) {
+  try {
+    return make();
+  } catch (const std::exception &) {
+    return "";
+  }
+}
+
+} // namespace
+
+gantry_compile_result_t gantry_compile(const char *model, const char *output,
+                                       const gantry_compile_options_t *given) {
+  gantry_compile_options_t known{}; // a caller of an older version has a shorter one
+  if (given)
+    std::memcpy(&known, given, std::min(given->struct_size, sizeof known));
+  const Reporter reporter{known.diagnostic, known.user};
+  if (!model || !output)
+    return refuseNull("gantry_compile", reporter, model ? "output" : "model");
+  return guarded("gantry_compile", reporter,
+                 [&] { return compile(model, output, given != nullptr, known); });
+}
+
+const char *gantry_compile_profiles(void) {
+  return listOrEmpty([]() -> const char * {
+    static const std::string text = joined(profileNames());
+    return text.c_str();
+  });
+}
+
+const char *gantry_compile_operators(void) {
+  return listOrEmpty([]() -> const char * {
+    static const std::string text = joined(importer::supportedOnnxOperators());
+    return text.c_str();
+  });
+}
+
+gantry_compile_result_t gantry_read_tensor_proto(const char *path, int32_t *type, uint32_t *rank,
+                                                 int64_t *dims, void **data, size_t *size_bytes,
+                                                 char **name, gantry_diagnostic_fn diagnostic,
+                                                 void *user) {
+  const Reporter reporter{diagnostic, user};
+  const std::pair<const char *, const void *> needed[] = {
+      {"path", path}, {"type", type}, {"rank", rank},
+      {"dims", dims}, {"data", data}, {"size_bytes", size_bytes}};
+  for (const auto &[argument, value] : needed)
+    if (!value)
+      return refuseNull("gantry_read_tensor_proto", reporter, argument);
+  return guarded("gantry_read_tensor_proto", reporter, [&] {
+    const codegen::BadAllocHandler handler;
+    return readTensorProto(path, type, rank, dims, data, size_bytes, name, reporter);
+  });
 }

@@ -10,7 +10,9 @@
 namespace gantry::codegen {
 
 struct CompileOptions {
-  std::string profile = "vulkan:generic";
+  /// Device profiles; the artifact has a variant for each, the first as its baseline. A name given
+  /// twice counts once.
+  std::vector<std::string> profiles = {"vulkan:generic"};
   bool keepAllOutputs = false;
   bool keepOrder = false;                 // run the dispatches in the model's own order
   uint32_t sharedMemory = 0;              // bytes that a workgroup may have; 0: the profile's
@@ -21,14 +23,17 @@ struct CompileOptions {
   uint64_t memoryBudget = 0;              // bytes that the arena may have; 0: no budget
   std::vector<importer::DimRange> dims;   // sizes of dynamic dimensions: then the plan is for these
   std::vector<std::string> donatedInputs; // whose memory a run may reuse
-  std::string dumpIr;                     // folder, or empty
-  std::string dumpIrPass;                 // only after this pass, or empty for all
-  std::string dumpNative;                 // folder for nativeChips, or empty
-  std::vector<std::string> nativeChips;   // "sm_80", "gfx1100"
-  std::string dumpSpirv;                  // folder, or empty
-  std::string reproducer;                 // file, or empty
+  /// Folders, or empty. Where there are several profiles, each has a folder in it ("lavapipe").
+  std::string dumpIr;
+  std::string dumpIrPass;               // only after this pass, or empty for all
+  std::string dumpNative;               // folder for nativeChips
+  std::vector<std::string> nativeChips; // "sm_80", "gfx1100"
+  std::string dumpSpirv;
+  std::string reproducer; // file, or empty
   std::function<void(int severity, const std::string &message)> diagnostic;
   std::function<void(const char *stage, size_t done, size_t total)> progress;
+  /// Told of each file besides the model that is read, relative to the model's folder.
+  std::function<void(const std::string &location)> fileRead;
 };
 
 enum class CompileResult { ok = 0, badInput = 1, unsupported = 2, io = 3, internal = 4 };

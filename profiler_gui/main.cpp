@@ -5,6 +5,26 @@
 
 #include <cstdio>
 
+namespace {
+
+/// The documented exit code of a failure (docs/cli.md).
+int exitCodeOf(const gantry::Status &status) {
+  using gantry::StatusCode;
+  switch (status.code()) {
+  case StatusCode::kInvalidArgument:
+  case StatusCode::kNotFound:
+  case StatusCode::kDataLoss:
+  case StatusCode::kVersionMismatch:
+    return gantry::profiler::kUsageExit;
+  case StatusCode::kIo:
+    return gantry::profiler::kIoExit;
+  default:
+    return gantry::profiler::kInternalExit;
+  }
+}
+
+} // namespace
+
 int main(int argc, char **argv) {
   using namespace gantry::profiler;
   Options options;
@@ -15,8 +35,8 @@ int main(int argc, char **argv) {
                                     ? listProcesses()
                                     : showWindow(options);
   if (!status.isOk()) {
-    std::fprintf(stderr, "gantry-profiler: %s\n", status.message().c_str());
-    return 1;
+    std::fprintf(stderr, "gantry-profiler: error: %s\n", status.message().c_str());
+    return exitCodeOf(status);
   }
   return 0;
 }

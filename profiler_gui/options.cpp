@@ -1,11 +1,27 @@
 #include "profiler_gui/options.h"
 
-#include <CLI/CLI.hpp>
+#include "tools/options/option.h"
+#include "tools/options/parse.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace gantry::profiler {
 namespace {
+
+constexpr const char *kView = "View", *kOutput = "Output";
+constexpr const char *kFooter = R"(Examples:
+  gantry-profiler run.gtrace
+  gantry-profiler run.gtrace --compare other.gtrace
+  gantry-profiler --attach 4711
+  gantry-profiler run.gtrace --view heap --time 1.5ms:4ms --render heap.png
+
+Exit codes:
+  0  all went well
+  1  wrong usage, or an input that is missing or damaged
+  3  a file could not be read or written
+  4  the device failed, there is none, or Gantry has a defect)";
 
 /// "1600x900"
 std::string parseSize(const std::string &text, Options *options) {
@@ -44,56 +60,80 @@ std::string parseRange(const std::string &text, Options *options) {
 
 } // namespace
 
-int parseOptions(int argc, char **argv, Options *options) {
-  CLI::App app("Shows where every byte of a capture lies, when and why");
+void describeOptions(CLI::App &app, Options *options) {
+  namespace o = gantry::options;
   app.name("gantry-profiler");
-  std::string view = "lifetimes";
-  std::string theme = "dark";
+  app.description("Shows where every byte of a capture lies, when and why.");
   app.add_option("FILE", options->file,
-                 "a capture (.gtrace), or an artifact to look at unrun (.gantry)");
+                 "A capture (.gtrace), or an artifact to look at unrun (.gantry)");
   app.add_option("--compare", options->compare,
-                 "a second capture: both on one time axis, and where they differ")
+                 "A second capture: both on one time axis, and where they differ")
       ->type_name("FILE");
   app.add_option("--attach", options->attach,
-                 "watch a running process: its number or its socket; without FILE and this, all "
+                 "Watch a running process: its number or its socket; without FILE and this, all "
                  "processes that can be watched are listed")
       ->type_name("PROCESS");
-  app.add_option("--token", options->token, "with --attach HOST:PORT: what the process printed");
-  app.add_option("--render", options->render, "write a picture (PNG) instead of opening a window")
-      ->type_name("FILE");
-  app.add_option("--view", view, "what gets the most room: lifetimes, heap, dispatches")
-      ->type_name("VIEW")
-      ->check([&](const std::string &text) {
-        return parseFocus(text, &options->focus)
-                   ? std::string()
-                   : "'" + text + "' is no view: lifetimes, heap or dispatches";
-      });
-  app.add_option("--theme", theme, "dark, light, colour-blind")
-      ->type_name("THEME")
-      ->check([&](const std::string &text) {
-        return parseTheme(text, &options->theme)
-                   ? std::string()
-                   : "'" + text + "' is no theme: dark, light or colour-blind";
-      });
-  app.add_option("--size", "size of the picture, in pixels (1600x900)")
-      ->type_name("WxH")
-      ->check([&](const std::string &text) { return parseSize(text, options); });
-  auto *scale = app.add_option("--scale", options->scale, "how large text is, 1 to 4")
-                    ->check(CLI::Range(1.0, 4.0));
-  app.add_option("--time", "the stretch of time to show, 1.5ms:4ms")
-      ->type_name("FROM:TO")
-      ->check([&](const std::string &text) { return parseRange(text, options); });
-  app.add_option("--search", options->query, "what to search for, as in the window");
+  app.add_option("--token", options->token, "With --attach HOST:PORT: what the process printed")
+      ->type_name("TOKEN");
+  o::choice(app.add_option_function<std::string>(
+                "--view", [options](const std::string &text) { parseFocus(text, &options->focus); },
+                "What gets the most room"),
+            "VIEW", {"lifetimes", "heap", "dispatches", "operators"})
+      ->default_str("lifetimes")
+      ->group(kView);
+  o::choice(app.add_option_function<std::string>(
+                "--theme",
+                [options](const std::string &text) { parseTheme(text, &options->theme); },
+                "The colours"),
+            "THEME", {"dark", "light", "colour-blind"})
+      ->default_str("dark")
+      ->group(kView);
+  o::checked(app.add_option("--size", "Size of the picture, in pixels"), "WxH",
+             [options](const std::string &text) { return parseSize(text, options); })
+      ->default_str("1600x900")
+      ->group(kView);
+  o::real(app.add_option_function<std::string>(
+              "--scale",
+              [options](const std::string &text) {
+                options->scale = std::strtof(text.c_str(), nullptr);
+                options->scaleGiven = true;
+              },
+              "How large text is"),
+          "FACTOR", 1, 4)
+      ->default_str("1, or what the screen asks for")
+      ->group(kView);
+  o::checked(app.add_option("--time", "The stretch of time to show: 1.5ms:4ms (ns, us, ms, s)"),
+             "FROM:TO", [options](const std::string &text) { return parseRange(text, options); })
+      ->group(kView);
+  app.add_option("--search", options->query, "What to search for, as in the window")
+      ->type_name("WORDS")
+      ->group(kView);
+  app.add_option("--render", options->render, "Write a picture (PNG) instead of opening a window")
+      ->type_name("FILE")
+      ->group(kOutput);
   app.add_option("--semantics", options->semantics,
-                 "write what is on the picture or in the window, one thing a line; of a window "
+                 "Write what is on the picture or in the window, one thing a line; of a window "
                  "whenever it comes to rest")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(kOutput);
+  app.set_version_flag("--version", std::string("gantry-profiler ") + GANTRY_VERSION_TEXT,
+                       "Show the version");
+  app.footer(kFooter);
+  o::addHelp(app);
+}
+
+int parseOptions(int argc, char **argv, Options *options) {
+  CLI::App app;
+  describeOptions(app, options);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error);
+    if (const auto text = gantry::options::parse(app, {argv + 1, argv + argc})) {
+      const bool written = std::fputs(text->c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+      return written ? 0 : kIoExit;
+    }
+  } catch (const gantry::options::UsageError &error) {
+    std::fprintf(stderr, "gantry-profiler: error: %s\n", error.what());
+    return kUsageExit;
   }
-  options->scaleGiven = scale->count() > 0;
   return -1;
 }
 

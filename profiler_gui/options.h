@@ -4,6 +4,7 @@
 #include "profiler_gui/panels/layout.h"
 #include "profiler_gui/panels/theme.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 
@@ -24,6 +25,13 @@ struct Options {
   double beginNs = -1, endNs = -1; // the stretch of time to show; below 0: all
   std::string query;
 };
+
+/// The exit codes of gantry-profiler, those of the gantry tool (docs/cli.md).
+inline constexpr int kUsageExit = 1, kIoExit = 3, kInternalExit = 4;
+
+/// Adds the name, the options and the help to an empty app; `options` must outlive the parsing. Man
+/// pages and completions read the app (tools/options/option.h).
+void describeOptions(CLI::App &app, Options *options);
 
 /// Fills options; returns -1 to go on, or the exit status after a message (0 after --help).
 int parseOptions(int argc, char **argv, Options *options);

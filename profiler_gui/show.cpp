@@ -3,6 +3,7 @@
 #include "engine/base/file.h"
 #include "profiler_gui/model/source.h"
 #include "profiler_gui/panels/profiler_window.h"
+#include "profiler_gui/platform/frame_pacer.h"
 #include "profiler_gui/platform/window.h"
 
 #include <imgui.h>
@@ -10,14 +11,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <utility>
 
 namespace gantry::profiler {
 namespace {
 
-constexpr size_t kEventsPerFrame = 200'000;
+constexpr double kEventsPerSecond = 3e6;     // that are taken into a live model
 constexpr uint64_t kBlocksPerFrame = 25'000; // about 1 ms of work on rasters
-constexpr double kLivePeriod = 1.0 / 15;     // how often what came is shown
+constexpr double kLiveShare = 0.2;           // of one core: what a live view takes by itself
+constexpr double kShortestPeriod = 1.0 / 15; // of a live view, seconds
+constexpr double kLongestPeriod = 1.0;
 constexpr double kIdlePeriod = 1.0;
 constexpr int kFramesAfterInput = 3; // ImGui's widgets need more than one frame to react
 
@@ -40,6 +44,12 @@ std::string fileName(const std::string &path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
+double secondsOf(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 Status drawFrame(AppWindow &window, ProfilerWindow &profiler) {
   GANTRY_ASSIGN_OR_RETURN(const bool visible, window.beginFrame());
   if (!visible)
@@ -47,6 +57,54 @@ Status drawFrame(AppWindow &window, ProfilerWindow &profiler) {
   profiler.frame();
   ImGui::Render();
   return window.endFrame(profiler.canvas(), profiler.ui().theme->background);
+}
+
+/// Takes what has come since the last call into the model. True if there was anything.
+bool pumpLive(LiveCapture &live, double seconds) {
+  const double most = kEventsPerSecond * std::clamp(seconds, kShortestPeriod, kLongestPeriod);
+  return live.pump(static_cast<size_t>(most));
+}
+
+/// Draws when somebody did something, when a live capture has grown and the pacer allows it, and
+/// until rasters in the making are done.
+Status runWindow(const Options &options, AppWindow &window, ProfilerWindow &profiler,
+                 LiveCapture *live) {
+  FramePacer pacer(kLiveShare, kShortestPeriod, kLongestPeriod);
+  int framesLeft = kFramesAfterInput;
+  double pumped = 0;
+  while (!window.closeWanted() && !profiler.quitWanted()) {
+    const bool growing = live != nullptr && profiler.ui().live;
+    const double wait = growing ? pacer.wait(secondsOf(CLOCK_MONOTONIC)) : kIdlePeriod;
+    const bool busy = framesLeft > 0 || (!growing && profiler.settling());
+    if (window.waitForInput(busy ? 0 : wait))
+      framesLeft = kFramesAfterInput;
+    bool draw = framesLeft > 0 || (!growing && profiler.settling());
+    const double now = secondsOf(CLOCK_MONOTONIC);
+    if (growing && pacer.wait(now) == 0) {
+      const bool ended = live->ended(); // asked first: nothing comes after
+      const bool grew = pumpLive(*live, now - pumped);
+      pumped = now;
+      if (grew)
+        profiler.modelGrew();
+      if (!grew && ended) {
+        profiler.captureEnded();
+        profiler.ui().note =
+            live->status().isOk() ? "the process has ended" : live->status().message();
+        framesLeft = kFramesAfterInput;
+      }
+      draw = draw || grew || framesLeft > 0 || profiler.settling();
+      if (!draw)
+        pacer.drew(now, secondsOf(CLOCK_PROCESS_CPUTIME_ID)); // looks again a little later
+    }
+    if (!draw)
+      continue;
+    GANTRY_RETURN_IF_ERROR(drawFrame(window, profiler));
+    pacer.drew(secondsOf(CLOCK_MONOTONIC), secondsOf(CLOCK_PROCESS_CPUTIME_ID));
+    framesLeft = std::max(0, framesLeft - 1);
+    if (framesLeft == 0 && !options.semantics.empty())
+      GANTRY_RETURN_IF_ERROR(writeFileAtomically(options.semantics, profiler.semantics().dump()));
+  }
+  return Status::ok();
 }
 
 } // namespace
@@ -95,30 +153,7 @@ Status showWindow(const Options &options) {
     GANTRY_RETURN_IF_ERROR(profiler.compareWith(options.compare));
   profiler.ui().note =
       loaded != nullptr && loaded->cutOff ? "the capture was cut off" : window->ui().fontNote();
-  int framesLeft = kFramesAfterInput;
-  while (!window->closeWanted() && !profiler.quitWanted()) {
-    const bool busy = framesLeft > 0 || profiler.settling();
-    if (window->waitForInput(busy                                ? 0
-                             : live != nullptr && !live->ended() ? kLivePeriod
-                                                                 : kIdlePeriod))
-      framesLeft = kFramesAfterInput;
-    if (live != nullptr && live->pump(kEventsPerFrame)) {
-      profiler.modelGrew();
-      framesLeft = std::max(framesLeft, 1);
-    }
-    if (live != nullptr && live->ended() && profiler.ui().live) {
-      profiler.ui().live = false;
-      profiler.ui().note =
-          live->status().isOk() ? "the process has ended" : live->status().message();
-      framesLeft = std::max(framesLeft, 1);
-    }
-    if (framesLeft > 0 || profiler.settling()) {
-      GANTRY_RETURN_IF_ERROR(drawFrame(*window, profiler));
-      framesLeft = std::max(0, framesLeft - 1);
-      if (framesLeft == 0 && !options.semantics.empty())
-        GANTRY_RETURN_IF_ERROR(writeFileAtomically(options.semantics, profiler.semantics().dump()));
-    }
-  }
+  GANTRY_RETURN_IF_ERROR(runWindow(options, *window, profiler, live.get()));
   return Status::ok();
 }
 

@@ -22,6 +22,7 @@ SKIPPED_FOLDERS = {"build", "out", "__pycache__"}
 
 RUNTIME_API = "gantry/gantry.h"  # with gantry/gantry.hpp over it
 COMPILER_API = "gantry/compiler.h"
+VERSION_API = "gantry/version.h"  # under both
 ANYTHING = "*"
 
 ENGINE_BELOW_PROGRAM = ["engine/base", "engine/plan", "engine/trace", "engine/artifact",
@@ -31,8 +32,9 @@ BACKENDS = ["backends/vulkan", "backends/cuda", "backends/hip"]
 
 # The room of a file is the longest of these that its path begins with.
 ROOMS = {
-    "engine/include": [RUNTIME_API],
+    "engine/include": [RUNTIME_API, VERSION_API],
     "engine/base": [],
+    "engine/op_kind": [],
     "engine/plan": ["engine/base"],
     "engine/trace": ["engine/base"],
     "engine/artifact": ["engine/base"],
@@ -45,8 +47,9 @@ ROOMS = {
     "backends/cuda": ["engine/base", "engine/device", "engine/trace"],
     "backends/hip": ["engine/base", "engine/device", "engine/trace"],
     "codegen": ["engine/base", "engine/plan", "engine/artifact", COMPILER_API],
-    "codegen/include": [COMPILER_API],
-    "profiler_gui": ["engine/base", "engine/plan", "engine/artifact", "engine/trace"],
+    "codegen/include": [COMPILER_API, VERSION_API],
+    "profiler_gui": ["engine/base", "engine/op_kind", "engine/plan", "engine/artifact",
+                     "engine/trace", "tools/options", "tools/manual"],
     "python": [RUNTIME_API, COMPILER_API],
     "examples": [RUNTIME_API, COMPILER_API],
     "benchmarks": [RUNTIME_API, COMPILER_API],
@@ -57,7 +60,11 @@ ROOMS = {
     "benchmarks/heap": ["engine/base", "engine/device", "engine/heap", "engine/plan", "tests"],
     "benchmarks/trace": [RUNTIME_API, "engine/base", "engine/device", "engine/heap", "engine/trace",
                          "benchmarks/heap", "benchmarks/kernels", "benchmarks/models", "tests"],
-    "tools": [RUNTIME_API, COMPILER_API],
+    "tools": [RUNTIME_API, COMPILER_API, "tools/options", "tools/manual",
+              "tools/gantry/cache", "engine/op_kind"],
+    "tools/options": [],
+    "tools/gantry/cache": ["engine/base", "tools"],
+    "tools/manual": ["tools/options", VERSION_API],
     "tools/gantry/planning": ["engine/base", "engine/plan", "tools"],
     "tools/gantry/trace": ["engine/base", "engine/trace", "tools"],
     "tools/tune": [RUNTIME_API, COMPILER_API, "codegen"],
@@ -75,7 +82,7 @@ LIBRARIES = [
     ("CUDA and HIP (opened at run time, declared by their backends)",
      r"cuda.*\.h|nvrtc\.h|hip/.*|hsa/.*", []),
     ("FlatBuffers", r"flatbuffers/.*", ["engine/artifact"]),
-    ("xxHash", r"xxh(ash|3)\.h", ["engine/artifact", "engine/trace"]),
+    ("xxHash", r"xxh(ash|3)\.h", ["engine/artifact", "engine/trace", "tools/gantry/cache"]),
     ("LZ4 and Zstandard", r"lz4.*\.h|zstd.*\.h", ["engine/trace", "engine/artifact", "benchmarks"]),
     ("mimalloc", r"mimalloc\.h", ["benchmarks"]),
     ("ImGui and GLFW", r"imgui.*|backends/imgui_impl_.*|GLFW/.*|GL/.*", ["profiler_gui", "benchmarks/profiler"]),
@@ -86,6 +93,7 @@ LIBRARIES = [
     ("nlohmann-json", r"nlohmann/.*", ["tools", "benchmarks", "profiler_gui"]),
     ("pybind11 and Python", r"pybind11/.*|Python\.h", ["python"]),
     ("GoogleTest", r"g(test|mock)/.*", []),
+    ("libquadmath", r"quadmath\.h", []),
     ("Google Benchmark", r"benchmark/.*", ["benchmarks"]),
 ]
 
@@ -93,8 +101,9 @@ LIBRARIES = [
 SYSTEM = re.compile(
     r"(assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdalign"
     r"|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|tgmath|threads|time"
-    r"|uchar|wchar|wctype|cpuid|immintrin|x86intrin|arm_neon|dirent|dlfcn|fcntl|fnmatch|ftw|getopt|glob"
-    r"|libgen|link|malloc|netdb|poll|pthread|pwd|sched|semaphore|spawn|strings|termios|unistd|wordexp"
+    r"|uchar|wchar|wctype|cpuid|immintrin|x86intrin|arm_neon|dirent|dlfcn|execinfo|fcntl|fnmatch|ftw|getopt"
+    r"|glob|grp|libgen|link|malloc|netdb|poll|pthread|pwd|sched|semaphore|spawn|strings|termios|ucontext"
+    r"|unistd|wordexp"
     r"|((sys|linux|netinet|arpa|mach|mach-o)/\w+))\.h")
 CPLUSPLUS = re.compile(r"[a-z_0-9]+")
 
@@ -122,7 +131,7 @@ def public_api(target):
         if target.startswith(prefix):
             target = target[len(prefix):]
     return {"gantry/gantry.h": RUNTIME_API, "gantry/gantry.hpp": RUNTIME_API,
-            "gantry/compiler.h": COMPILER_API}.get(target)
+            "gantry/compiler.h": COMPILER_API, "gantry/version.h": VERSION_API}.get(target)
 
 
 def judge(room, path, target, exists):

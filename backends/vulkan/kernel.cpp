@@ -1,8 +1,12 @@
 #include "backends/vulkan/kernel.h"
 #include "backends/vulkan/pipeline_cache.h"
+#include "engine/base/log.h"
+#include "engine/base/out_of_memory.h"
+#include "engine/base/thread.h"
 
 #include <algorithm>
-#include <thread>
+#include <atomic>
+#include <thread> // hardware_concurrency()
 
 namespace gantry::vulkan {
 
@@ -75,16 +79,29 @@ compileKernels(const std::shared_ptr<VulkanDevice> &device,
   std::vector<Status> statuses(sources.size());
   std::atomic<size_t> next = 0;
   auto work = [&] {
-    for (size_t i = next++; i < sources.size(); i = next++)
+    for (size_t i = next++; i < sources.size(); i = next++) {
+      const HostMemoryScope scope; // of this thread
       statuses[i] = kernels[i]->compile(sources[i], cache.handle());
+      if (statuses[i].isOk())
+        statuses[i] = checkHostMemory();
+    }
   };
   const size_t threadCount =
       std::min<size_t>(sources.size(), std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < threadCount; ++i)
-    threads.emplace_back(work);
+  std::vector<Thread> threads;
+  for (size_t i = 1; i < threadCount; ++i) {
+    Result<Thread> thread = Thread::start("gantry-pipeline", work);
+    if (!thread.isOk()) { // the threads that there are do the work
+      static std::atomic<bool> said = false;
+      if (!said.exchange(true))
+        logf(LogLevel::kWarn, "pipelines are compiled by %zu of %zu threads: %s",
+             threads.size() + 1, threadCount, thread.status().message().c_str());
+      break;
+    }
+    threads.push_back(thread.take());
+  }
   work();
-  for (std::thread &thread : threads)
+  for (Thread &thread : threads)
     thread.join();
   for (Status &status : statuses)
     GANTRY_RETURN_IF_ERROR(std::move(status));

@@ -1,6 +1,7 @@
 #include "backends/vulkan/pipeline_cache.h"
 #include "engine/base/file.h"
 #include "engine/base/log.h"
+#include "engine/base/out_of_memory.h"
 
 #include <cstring>
 
@@ -60,7 +61,10 @@ std::vector<uint8_t> decodePipelineCache(std::span<const uint8_t> file,
       driver.vendorID != properties.vendorID || driver.deviceID != properties.deviceID ||
       std::memcmp(driver.pipelineCacheUUID, properties.pipelineCacheUUID, VK_UUID_SIZE) != 0)
     return {};
-  return {data.begin(), data.end()};
+  std::vector<uint8_t> bytes;
+  if (tryResize(bytes, data.size(), "the pipeline cache").isOk())
+    std::memcpy(bytes.data(), data.data(), data.size());
+  return bytes;
 }
 
 std::vector<uint8_t> encodePipelineCache(std::span<const uint8_t> data) {
@@ -69,14 +73,17 @@ std::vector<uint8_t> encodePipelineCache(std::span<const uint8_t> data) {
   header.version = kVersion;
   header.sizeBytes = data.size();
   header.checksum = checksumOf(data);
-  std::vector<uint8_t> file(sizeof(header) + data.size());
+  std::vector<uint8_t> file;
+  if (!tryResize(file, sizeof(header) + data.size(), "the pipeline cache").isOk())
+    return {};
   std::memcpy(file.data(), &header, sizeof(header));
   std::memcpy(file.data() + sizeof(header), data.data(), data.size());
   return file;
 }
 
 PipelineCache::PipelineCache(VulkanDevice &device, const std::optional<std::string> &path)
-    : device_(device), path_(path ? *path : defaultPath(device.snapshot().properties)) {
+    : device_(device), path_(path ? *path : defaultPath(device.snapshot().properties)),
+      isDefault_(!path) {
   if (!path_.empty()) {
     Result<MappedFile> file = MappedFile::open(path_);
     if (file.isOk() && file->bytes().size() <= kMaxBytes) {
@@ -103,16 +110,25 @@ void PipelineCache::save() {
   size_t size = 0;
   if (device_.table().vkGetPipelineCacheData(device_.handle(), cache_, &size, nullptr) < 0)
     return;
-  std::vector<uint8_t> data(size);
+  std::vector<uint8_t> data;
+  if (const Status memory = tryResize(data, size, "the pipeline cache"); !memory.isOk()) {
+    logf(LogLevel::kWarn, "the pipeline cache was not saved: %s", memory.message().c_str());
+    return;
+  }
   if (device_.table().vkGetPipelineCacheData(device_.handle(), cache_, &size, data.data()) !=
       VK_SUCCESS)
     return;
   data.resize(size);
   if (data == loaded_)
     return;
-  const Status status = writeFileAtomically(path_, encodePipelineCache(data));
-  if (!status.isOk())
-    logf(LogLevel::kWarn, "the pipeline cache was not saved: %s", status.message().c_str());
+  Status status;
+  if (const std::vector<uint8_t> file = encodePipelineCache(data); !file.empty())
+    status = writeFileAtomically(path_, file);
+  else
+    status = Status(StatusCode::kOutOfMemory, "the host has no memory for it");
+  if (!status.isOk()) // of the user's folder, not having it only costs time
+    logf(isDefault_ ? LogLevel::kInfo : LogLevel::kWarn, "the pipeline cache was not saved: %s",
+         status.message().c_str());
 }
 
 } // namespace gantry::vulkan

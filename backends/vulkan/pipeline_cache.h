@@ -27,6 +27,7 @@ public:
 private:
   VulkanDevice &device_;
   std::string path_; // "": none
+  bool isDefault_;   // path_ is in the user's cache folder
   std::vector<uint8_t> loaded_;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
 };

@@ -63,6 +63,31 @@ Status callFailed(const char *call, VkResult result) {
   return statusf(code, "%s returned VkResult(%d)", call, static_cast<int>(result));
 }
 
+const char *createDeviceRemedy(VkResult result) {
+  switch (result) {
+  case VK_ERROR_OUT_OF_HOST_MEMORY:
+    return "the machine has no memory left for the driver: end other programs, or raise `ulimit "
+           "-v`";
+  case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+  case VK_ERROR_TOO_MANY_OBJECTS:
+    return "other programs hold the device: end some of them";
+  case VK_ERROR_DEVICE_LOST:
+    return "the device has stopped: the system's log (dmesg) says why; a restart of the machine "
+           "may be needed";
+  case VK_ERROR_LAYER_NOT_PRESENT:
+  case VK_ERROR_EXTENSION_NOT_PRESENT:
+  case VK_ERROR_FEATURE_NOT_PRESENT:
+  case VK_ERROR_INCOMPATIBLE_DRIVER:
+    return "the driver lacks what it announced: update it, or choose another device "
+           "(`gantry devices` lists them)";
+  default: // VK_ERROR_UNKNOWN, VK_ERROR_INITIALIZATION_FAILED: drivers and layers do not say why
+    return "the driver gave no reason. It most often could not start its threads (raise "
+           "`ulimit -u`), had too little memory (raise `ulimit -v`), may not open the device "
+           "(rights on /dev/dri), or a Vulkan layer stood in the way (unset GANTRY_VALIDATION and "
+           "VK_INSTANCE_LAYERS)";
+  }
+}
+
 Status callFailedf(VkResult result, const char *format, ...) {
   char call[256];
   va_list arguments;

@@ -16,6 +16,9 @@ namespace gantry::vulkan {
 /// "VK_ERROR_DEVICE_LOST"; nullptr for numbers that these headers do not know.
 const char *resultName(VkResult result);
 
+/// Why vkCreateDevice most likely failed, and what to do: the end of an error's sentence.
+const char *createDeviceRemedy(VkResult result);
+
 /// The status of a failed call: "vkAllocateMemory(67108864 bytes) returned VK_ERROR_...". Memory
 /// exhaustion, a lost device and an unsupported feature keep their meaning; the rest is internal.
 Status callFailed(const char *call, VkResult result);

@@ -123,9 +123,12 @@ Status VulkanDevice::create(size_t deviceIndex) {
   create.pQueueCreateInfos = queues;
   create.enabledExtensionCount = static_cast<uint32_t>(plan().extensions.size());
   create.ppEnabledExtensionNames = plan().extensions.data();
-  GANTRY_VK(instance_->functions().vkCreateDevice(instance_->physicalDevices()[index_], &create,
-                                                  nullptr, &device_),
-            "vkCreateDevice on '" + info_.name + "'");
+  if (const VkResult created = instance_->functions().vkCreateDevice(
+          instance_->physicalDevices()[index_], &create, nullptr, &device_);
+      created < 0) {
+    const Status failed = callFailedf(created, "vkCreateDevice on '%s'", info_.name.c_str());
+    return Status(failed.code(), failed.message() + "; " + createDeviceRemedy(created));
+  }
   pinModules();
   volkLoadDeviceTable(&table_, device_);
   if (instance_->hooks().device)

@@ -1,5 +1,6 @@
 #include "codegen/emit/emit.h"
 
+#include "codegen/compiler_threads.h"
 #include "codegen/emit/program_builder.h"
 #include "codegen/targets/spirv.h"
 #include "engine/base/file.h"
@@ -123,6 +124,7 @@ Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions
   program.producer = "gantry " GANTRY_VERSION;
   program.source = options.source;
   program.profile = options.profile;
+  program.options = options.options;
 
   std::vector<KernelJob> jobs;
   llvm::StringMap<uint32_t> kernels;
@@ -148,12 +150,14 @@ Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions
   }
   std::mutex progress;
   size_t done = 0;
-  parallelForEach(module.getContext(), jobs, [&](KernelJob &job) {
-    job.status = buildKernel(job, options);
-    std::lock_guard<std::mutex> lock(progress);
-    ++done;
-    if (options.kernelDone)
-      options.kernelDone(done, jobs.size());
+  runShared([&] {
+    parallelForEach(module.getContext(), jobs, [&](KernelJob &job) {
+      runShared([&] { job.status = buildKernel(job, options); });
+      std::lock_guard<std::mutex> lock(progress);
+      ++done;
+      if (options.kernelDone)
+        options.kernelDone(done, jobs.size());
+    });
   });
   for (KernelJob &job : jobs) {
     if (!job.status.isOk())

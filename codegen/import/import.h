@@ -25,6 +25,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct ImportOptions {
   bool keepAllOutputs = false;
   /// Of dynamic dimensions; the others may have any size.
   std::vector<DimRange> dims;
+  /// Called for each file besides the model that is read: the path, relative to the model's folder,
+  /// of external data.
+  std::function<void(const std::string &location)> fileRead;
 };
 
 /// Why an import failed: the model is damaged or impossible, or it needs what is not built yet.

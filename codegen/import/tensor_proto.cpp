@@ -11,7 +11,9 @@ namespace gantry::importer {
 
 using onnx::TensorProto;
 
-ExternalData::ExternalData(llvm::StringRef modelPath) {
+ExternalData::ExternalData(llvm::StringRef modelPath,
+                           std::function<void(const std::string &)> fileRead)
+    : fileRead_(std::move(fileRead)) {
   llvm::SmallString<256> real;
   llvm::StringRef folder = llvm::sys::path::parent_path(modelPath);
   if (!llvm::sys::fs::real_path(folder.empty() ? "." : folder, real))
@@ -42,6 +44,8 @@ ExternalData::Range ExternalData::read(llvm::StringRef location, uint64_t offset
     std::shared_ptr<llvm::MemoryBuffer> shared = std::move(*buffer);
     auto *start = reinterpret_cast<const uint8_t *>(shared->getBufferStart());
     it->second = {{start, shared->getBufferSize()}, shared};
+    if (fileRead_)
+      fileRead_(location.str());
   }
   const Range &file = it->second;
   if (offset > file.bytes.size() || length > file.bytes.size() - offset)

@@ -9,6 +9,9 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <functional>
+#include <string>
+
 namespace onnx {
 class TensorProto;
 }
@@ -19,7 +22,9 @@ namespace gantry::importer {
 /// below it (symbolic links are followed before the check).
 class ExternalData {
 public:
-  explicit ExternalData(llvm::StringRef modelPath);
+  /// fileRead may be empty; it is told each location once.
+  explicit ExternalData(llvm::StringRef modelPath,
+                        std::function<void(const std::string &location)> fileRead);
   struct Range {
     llvm::ArrayRef<uint8_t> bytes;
     std::shared_ptr<const void> owner;
@@ -30,6 +35,7 @@ public:
 
 private:
   std::string folder_;
+  std::function<void(const std::string &)> fileRead_;
   llvm::StringMap<Range> files_;
 };
 

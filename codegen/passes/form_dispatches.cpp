@@ -72,8 +72,10 @@ bool isCheap(Operation *op) {
     return true;
   int count = 0;
   for (Operation &inner : generic.getRegion().front()) {
-    if (isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::PowFOp, tensor::ExtractOp>(
-            inner))
+    if (isa<tensor::ExtractOp>(inner) ||
+        (isa<math::MathDialect>(inner.getDialect()) &&
+         !isa<math::AbsFOp, math::SqrtOp, math::RsqrtOp, math::FloorOp, math::CeilOp,
+              math::RoundEvenOp, math::FmaOp>(inner)))
       return false;
     ++count;
   }

@@ -54,6 +54,15 @@ uint32_t subgroupSizeOf(Backend backend, std::string_view chip) {
   return backend == Backend::amdgpu && before10 ? 64 : 32;
 }
 
+/// "sm_20, sm_21, ...": the chips of LLVM's table whose names begin so.
+std::string knownChips(const llvm::MCSubtargetInfo &info, llvm::StringRef beginning) {
+  std::string list;
+  for (const llvm::SubtargetSubTypeKV &chip : info.getAllProcessorDescriptions())
+    if (llvm::StringRef(chip.Key).starts_with(beginning))
+      list += (list.empty() ? "" : ", ") + std::string(chip.Key);
+  return list;
+}
+
 } // namespace
 
 Result<NativeTarget> parseNativeTarget(std::string_view chip) {
@@ -73,8 +82,9 @@ Result<NativeTarget> parseNativeTarget(std::string_view chip) {
   const std::unique_ptr<llvm::MCSubtargetInfo> info(
       backend->createMCSubtargetInfo(tripleOf(target.backend), "", ""));
   if (!info->isCPUStringValid(target.chip))
-    return statusf(StatusCode::kInvalidArgument, "LLVM %s knows no '%s'", LLVM_VERSION_STRING,
-                   target.chip.c_str());
+    return statusf(StatusCode::kInvalidArgument, "LLVM %s knows no chip '%s'; it knows %s",
+                   LLVM_VERSION_STRING, target.chip.c_str(),
+                   knownChips(*info, nvptx ? "sm_" : "gfx").c_str());
   return target;
 }
 

@@ -1,4 +1,5 @@
 // Kernels on buffers → the LLVM dialect with NVVM's or ROCDL's operations.
+#include "codegen/targets/accurate_math.h"
 #include "codegen/targets/native.h"
 #include "codegen/targets/spirv_remainder.h"
 
@@ -318,17 +319,11 @@ struct ReturnLowering : ConvertOpToLLVMPattern<func::ReturnOp> {
 LogicalResult expandMath(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  populateExpandTanPattern(patterns);
-  populateExpandSinhPattern(patterns);
-  populateExpandCoshPattern(patterns);
-  populateExpandAsinhPattern(patterns);
-  populateExpandAcoshPattern(patterns);
-  populateExpandAtanhPattern(patterns);
-  populateExpandPowFPattern(patterns);
   populateExpandExp2FPattern(patterns);
   populateExpandRsqrtPattern(patterns);
   populateExactRemainderPatterns(patterns);
-  populateMathPolynomialApproximationPatterns(patterns);
+  populateAccurateMathPatterns(patterns);
+  populateMathPolynomialApproximationPatterns(patterns); // of what is left: log2, cbrt
   return applyPatternsAndFoldGreedily(module, std::move(patterns));
 }
 

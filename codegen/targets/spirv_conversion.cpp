@@ -1,5 +1,8 @@
 // convert-kernels-to-spirv: see passes/Passes.td.
 #include "codegen/passes/passes.h"
+#include "codegen/targets/accurate_math.h"
+#include "codegen/targets/exact_arithmetic.h"
+#include "codegen/targets/float_emitter.h"
 #include "codegen/targets/spirv.h"
 #include "codegen/targets/spirv_loops.h"
 #include "codegen/targets/spirv_matrices.h"
@@ -15,8 +18,8 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Approximation.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
@@ -68,25 +71,48 @@ spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
 
 namespace {
 
-struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernelsToSPIRVPass> {
-  static constexpr StringLiteral kNoContraction = "no_contraction";
+/// Float arithmetic with its kNoContraction, which the upstream patterns drop.
+template <typename From, typename To> struct KeptFloats : OpConversionPattern<From> {
+  using OpConversionPattern<From>::OpConversionPattern;
 
+  LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    const Attribute kept = op->getAttr(kNoContraction);
+    if (!kept)
+      return failure();
+    auto made = rewriter.create<To>(op.getLoc(), adaptor.getLhs(), adaptor.getRhs());
+    made->setAttr(kNoContraction, kept);
+    rewriter.replaceOp(op, made);
+    return success();
+  }
+};
+
+/// Whether a sum adds a product to what a loop carries: a multiply-add, which drivers may fuse.
+bool isMultiplyAdd(Operation *op) {
+  auto isProduct = [](Value value) { return value.getDefiningOp<arith::MulFOp>() != nullptr; };
+  if (!op->getParentOfType<scf::ForOp>())
+    return false;
+  if (isa<arith::AddFOp>(op))
+    return llvm::any_of(op->getOperands(), isProduct);
+  return isa<arith::MulFOp>(op) && llvm::all_of(op->getUsers(), llvm::IsaPred<arith::AddFOp>);
+}
+
+struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernelsToSPIRVPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (!module->hasAttr("gantry.kernel"))
       return;
     MLIRContext *context = &getContext();
+    keepArithmetic(module);
     spirv::TargetEnvAttr env = spirvTargetEnv(context);
     module->setAttr(spirv::getTargetEnvAttrName(), env);
 
     RewritePatternSet expansions(context);
     arith::populateCeilFloorDivExpandOpsPatterns(expansions);
-    populateExpandTanPattern(expansions);
-    populateExpandSinhPattern(expansions);
-    populateExpandCoshPattern(expansions);
     populateExpandExp2FPattern(expansions);
     populateExactRemainderPatterns(expansions);
-    expansions.add<math::ErfPolynomialApproximation>(context);
+    populateAccurateMathPatterns(expansions);
+    populateExactArithmeticPatterns(expansions);
     if (failed(applyPatternsAndFoldGreedily(module, std::move(expansions))))
       return signalPassFailure();
 
@@ -97,6 +123,10 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
     ScfToSPIRVContext scfContext;
     RewritePatternSet patterns(context);
     arith::populateArithToSPIRVPatterns(converter, patterns);
+    patterns
+        .add<KeptFloats<arith::AddFOp, spirv::FAddOp>, KeptFloats<arith::SubFOp, spirv::FSubOp>,
+             KeptFloats<arith::MulFOp, spirv::FMulOp>, KeptFloats<arith::DivFOp, spirv::FDivOp>>(
+            converter, context, /*benefit=*/2);
     populateMathToSPIRVPatterns(converter, patterns);
     populateMemRefToSPIRVPatterns(converter, patterns);
     populateVectorToSPIRVPatterns(converter, patterns);
@@ -112,6 +142,16 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
     if (failed(applyFullConversion(functions, *target, std::move(patterns))))
       return signalPassFailure();
     keepRounding(module);
+  }
+
+  /// Drivers may take a number for finite, and -0 for 0, where they simplify float arithmetic. What
+  /// the model computes is taken as it is written; sums of products inside of loops are not, so
+  /// that a GPU computes them by fused multiply-adds.
+  static void keepArithmetic(ModuleOp module) {
+    module.walk([&](Operation *op) {
+      if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp>(op) && !isMultiplyAdd(op))
+        op->setAttr(kNoContraction, UnitAttr::get(op->getContext()));
+    });
   }
 
   /// What is rounded to an integer may be half of one, and a driver that computes (x * a) / b as

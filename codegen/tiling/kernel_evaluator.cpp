@@ -408,8 +408,10 @@ static double arithmeticWeight(Operation &op) {
     return 0;
   if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, math::SqrtOp, math::RsqrtOp>(op))
     return 6;
-  if (isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::PowFOp, math::SinOp,
-          math::CosOp>(op))
+  if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::FmaOp>(
+          op))
+    return 1;
+  if (isa<math::MathDialect>(op.getDialect()))
     return 20;
   return 1;
 }
@@ -420,8 +422,11 @@ KernelEvaluator::cloneBody(linalg::GenericOp op,
                            llvm::ArrayRef<int32_t> guards, llvm::ArrayRef<Values> arguments) {
   Block &body = op.getRegion().front();
   size_t count = loops.size();
-  llvm::DenseMap<Value, Values> scalars;
-  llvm::DenseMap<Value, std::vector<IndexExpr>> indices;
+  // Sized at once: a DenseMap that finds no memory while it grows cannot be destroyed.
+  const auto mostValues =
+      static_cast<unsigned>(body.getNumArguments() + body.getOperations().size());
+  llvm::DenseMap<Value, Values> scalars(mostValues);
+  llvm::DenseMap<Value, std::vector<IndexExpr>> indices(mostValues);
   for (auto [argument, values] : llvm::zip(body.getArguments(), arguments))
     scalars[argument] = values;
 

@@ -48,7 +48,8 @@ struct ConstantData {
 uint64_t layoutConstants(std::vector<ConstantData> &constants);
 
 /// Writes the file to a temporary name beside `path` and renames it; on failure nothing is left.
-/// `program` is filled by the caller but for `chunks`, which the writer adds.
+/// `program` and its variants are filled by the caller but for `chunks`, which the writer adds.
+/// Kernels that are equal in several variants are stored once.
 Status write(const std::string &path, ProgramT &program,
              const std::vector<ConstantData> &constants);
 
@@ -65,8 +66,10 @@ public:
   std::span<const uint8_t> constants() const { return constants_; }
 
   /// Hands the constants out chunk by chunk, each verified first; stops at the first failure of
-  /// either. `sink` gets the offset in the section and the bytes.
-  Status readConstants(const std::function<Status(uint64_t, std::span<const uint8_t>)> &sink) const;
+  /// either. `sink` gets the offset in the section and the bytes. Chunks for which `wanted`
+  /// (offset, size) returns false are neither read nor verified.
+  Status readConstants(const std::function<Status(uint64_t, std::span<const uint8_t>)> &sink,
+                       const std::function<bool(uint64_t, uint64_t)> &wanted = {}) const;
 
 private:
   Artifact() = default;

@@ -3,6 +3,7 @@
 #include "engine/artifact/verify.h"
 #include "engine/base/align.h"
 #include "engine/base/file.h"
+#include "engine/base/out_of_memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +18,11 @@ struct Artifact::Mapping {
 };
 
 namespace {
+
+/// What a program's operations allocate follows its metadata: measured, at most as many bytes as
+/// the metadata has; small models of many commands need the most. The reserve has eight times as
+/// much, because an operation may begin while half of it is in use, and its blocks are rounded up.
+constexpr uint64_t kReservePerMetadata = 8;
 
 constexpr const char *kRemedy = "the file is damaged; compile the model again";
 
@@ -87,6 +93,7 @@ Artifact::~Artifact() = default;
 Status Artifact::parse(std::span<const uint8_t> bytes) {
   GANTRY_ASSIGN_OR_RETURN(const FileHeader header, checkHeader(bytes));
   GANTRY_RETURN_IF_ERROR(checkSections(header, bytes));
+  GANTRY_RETURN_IF_ERROR(ensureHostReserve(kReservePerMetadata * header.metadataBytes));
   std::span<const uint8_t> metadata = bytes.subspan(header.metadataOffset, header.metadataBytes);
   if (hashBytes(metadata) != header.metadataHash)
     return statusf(StatusCode::kDataLoss, "the checksum of the metadata differs; %s", kRemedy);
@@ -94,7 +101,8 @@ Status Artifact::parse(std::span<const uint8_t> bytes) {
   static_assert(kAlignment >= 16, "SPIR-V is aligned to 16 bytes in the metadata");
   if (reinterpret_cast<uintptr_t>(metadata.data()) % kAlignment != 0) {
     auto &copy = mapping_->alignedMetadata;
-    copy.resize(metadata.size() / sizeof(std::max_align_t) + 1);
+    GANTRY_RETURN_IF_ERROR(
+        tryResize(copy, metadata.size() / sizeof(std::max_align_t) + 1, "the artifact's metadata"));
     std::memcpy(copy.data(), metadata.data(), metadata.size());
     metadata = {reinterpret_cast<const uint8_t *>(copy.data()), metadata.size()};
   }
@@ -126,10 +134,13 @@ Result<std::unique_ptr<Artifact>> Artifact::fromMemory(std::span<const uint8_t> 
   return artifact;
 }
 
-Status Artifact::readConstants(
-    const std::function<Status(uint64_t, std::span<const uint8_t>)> &sink) const {
+Status
+Artifact::readConstants(const std::function<Status(uint64_t, std::span<const uint8_t>)> &sink,
+                        const std::function<bool(uint64_t, uint64_t)> &wanted) const {
   for (uint32_t i = 0; i < program_->chunks()->size(); ++i) {
     const Chunk &chunk = *program_->chunks()->Get(i);
+    if (wanted && !wanted(chunk.offset(), chunk.size()))
+      continue;
     const std::span<const uint8_t> bytes = constants_.subspan(chunk.offset(), chunk.size());
     if (hashBytes(bytes) != chunk.hash())
       return statusf(StatusCode::kDataLoss,

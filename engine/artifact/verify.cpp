@@ -49,7 +49,8 @@ public:
   Verifier(const Program &program, uint64_t constantsBytes)
       : program_(program), constantsBytes_(constantsBytes) {}
 
-  Status run() {
+  /// isRoot: it is the file's own program and not one of its variants.
+  Status run(bool isRoot) {
     GANTRY_RETURN_IF_ERROR(checkPresence());
     GANTRY_RETURN_IF_ERROR(checkExprs());
     GANTRY_RETURN_IF_ERROR(checkPorts("inputs", *program_.inputs(), Storage::input));
@@ -59,7 +60,7 @@ public:
     GANTRY_RETURN_IF_ERROR(checkKernels());
     GANTRY_RETURN_IF_ERROR(checkCommands());
     GANTRY_RETURN_IF_ERROR(checkPlan());
-    return checkChunks();
+    return isRoot ? checkChunks() : checkNotNested();
   }
 
 private:
@@ -90,6 +91,7 @@ private:
   Status checkCopy(const std::string &owner, const Command &command) const;
   Status checkPlan() const;
   Status checkChunks() const;
+  Status checkNotNested() const;
   Status checkExprIndices(const std::string &owner, const char *field,
                           const flatbuffers::Vector<uint32_t> &indices) const;
   Status checkExprIndex(const std::string &owner, const char *field, uint32_t index) const;
@@ -547,6 +549,14 @@ Status Verifier::checkChunks() const {
   return Status::ok();
 }
 
+Status Verifier::checkNotNested() const {
+  if (program_.chunks()->size() != 0)
+    return damaged("program", "a variant with chunks of its own");
+  if (program_.variants() && program_.variants()->size() != 0)
+    return damaged("program", "a variant with variants of its own");
+  return Status::ok();
+}
+
 } // namespace
 
 Status verifyMetadata(std::span<const uint8_t> metadata, uint64_t constantsBytes) {
@@ -556,7 +566,17 @@ Status verifyMetadata(std::span<const uint8_t> metadata, uint64_t constantsBytes
   flatbuffers::Verifier verifier(metadata.data(), metadata.size(), kMaxDepth, kMaxTables);
   if (!VerifyProgramBuffer(verifier))
     return {StatusCode::kDataLoss, "the metadata is no valid FlatBuffer of a program"};
-  return Verifier(*GetProgram(metadata.data()), constantsBytes).run();
+  const Program &root = *GetProgram(metadata.data());
+  GANTRY_RETURN_IF_ERROR(Verifier(root, constantsBytes).run(true));
+  for (uint32_t i = 0; root.variants() && i < root.variants()->size(); ++i) {
+    const Program &variant = *root.variants()->Get(i);
+    Status status = Verifier(variant, constantsBytes).run(false);
+    if (status.isOk())
+      status = checkSameInterface(root, variant);
+    if (!status.isOk())
+      return {status.code(), "variants[" + std::to_string(i) + "]: " + status.message()};
+  }
+  return Status::ok();
 }
 
 } // namespace gantry::artifact

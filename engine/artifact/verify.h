@@ -10,4 +10,8 @@ namespace gantry::artifact {
 /// number. metadata starts at a multiple of 16 bytes.
 Status verifyMetadata(std::span<const uint8_t> metadata, uint64_t constantsBytes);
 
+/// Whether a variant has the ports and symbols of the program that it stands beside. Both passed
+/// the other checks.
+Status checkSameInterface(const Program &root, const Program &variant);
+
 } // namespace gantry::artifact

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace gantry::artifact {
 
@@ -82,6 +83,61 @@ std::vector<Chunk> hashChunks(const std::vector<ConstantData> &constants, uint64
   return chunks;
 }
 
+using KernelList = flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Kernel>>>;
+
+/// Packs kernels, equal ones once: their tables are then shared by the programs that have them.
+class KernelPool {
+public:
+  explicit KernelPool(flatbuffers::FlatBufferBuilder &builder) : builder_(builder) {}
+
+  KernelList pack(const std::vector<std::unique_ptr<KernelT>> &kernels) {
+    std::vector<flatbuffers::Offset<Kernel>> offsets;
+    for (const std::unique_ptr<KernelT> &kernel : kernels) {
+      flatbuffers::FlatBufferBuilder alone;
+      alone.Finish(Kernel::Pack(alone, kernel.get()));
+      std::string bytes(reinterpret_cast<const char *>(alone.GetBufferPointer()), alone.GetSize());
+      const auto [at, isNew] = known_.try_emplace(std::move(bytes));
+      if (isNew)
+        at->second = Kernel::Pack(builder_, kernel.get());
+      offsets.push_back(at->second);
+    }
+    return builder_.CreateVector(offsets);
+  }
+
+private:
+  flatbuffers::FlatBufferBuilder &builder_;
+  std::map<std::string, flatbuffers::Offset<Kernel>> known_; // by their bytes
+};
+
+/// Packs the program with its variants. The generated code packs all but the kernels, which it
+/// would write once for each program: they are packed before, and put in their place afterwards.
+void packProgram(flatbuffers::FlatBufferBuilder &builder, ProgramT &root) {
+  std::vector<ProgramT *> programs = {&root};
+  for (const std::unique_ptr<ProgramT> &variant : root.variants)
+    programs.push_back(variant.get());
+  KernelPool pool(builder);
+  std::vector<KernelList> lists;
+  std::vector<std::vector<std::unique_ptr<KernelT>>> kept;
+  for (ProgramT *program : programs) {
+    lists.push_back(pool.pack(program->kernels));
+    kept.push_back(std::exchange(program->kernels, {}));
+  }
+  FinishProgramBuffer(builder, Program::Pack(builder, &root));
+  for (size_t i = 0; i < programs.size(); ++i)
+    programs[i]->kernels = std::move(kept[i]);
+
+  // Offsets count from the buffer's end.
+  uint8_t *const end = builder.GetBufferPointer() + builder.GetSize();
+  Program *const packed = flatbuffers::GetMutableRoot<Program>(builder.GetBufferPointer());
+  for (size_t i = 0; i < programs.size(); ++i) {
+    Program *const program =
+        i == 0 ? packed
+               : const_cast<Program *>(packed->variants()->Get(static_cast<uint32_t>(i - 1)));
+    reinterpret_cast<flatbuffers::Table *>(program)->SetPointer(Program::VT_KERNELS,
+                                                                end - lists[i].o);
+  }
+}
+
 } // namespace
 
 uint64_t layoutConstants(std::vector<ConstantData> &constants) {
@@ -102,7 +158,7 @@ Status write(const std::string &path, ProgramT &program,
   // that the schema asks for.
   constexpr size_t kMostAlignment = 16;
   flatbuffers::FlatBufferBuilder builder(1 << 16, nullptr, false, kMostAlignment);
-  FinishProgramBuffer(builder, Program::Pack(builder, &program));
+  packProgram(builder, program);
   const std::span<const uint8_t> metadata(builder.GetBufferPointer(), builder.GetSize());
   const Status valid = verifyMetadata(metadata, constantsBytes);
   if (!valid.isOk())

@@ -1,5 +1,6 @@
 #include "engine/base/file.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -64,8 +65,18 @@ std::string parentOf(const std::string &path) {
 }
 
 /// Makes a new file's name durable; a file system that cannot do so is not an error.
+/// It takes no memory: the file is complete, and that must not be undone for want of some.
 void syncDirectoryOf(const std::string &path) {
-  const Descriptor directory{::open(parentOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  char parent[PATH_MAX] = ".";
+  const size_t slash = path.rfind('/');
+  if (slash != std::string::npos) {
+    const size_t length = std::max<size_t>(slash, 1); // "/" itself
+    if (length >= sizeof(parent))
+      return;
+    std::memcpy(parent, path.data(), length);
+    parent[length] = '\0';
+  }
+  const Descriptor directory{::open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (directory.value >= 0)
     ::fsync(directory.value);
 }
@@ -114,7 +125,7 @@ Result<AtomicFile> AtomicFile::create(const std::string &path) {
     if (S_ISDIR(info.st_mode))
       return statusf(StatusCode::kInvalidArgument, "cannot write %s: it is a folder; name a file",
                      path.c_str());
-    if (!S_ISREG(info.st_mode)) {
+    if (!S_ISREG(info.st_mode) || info.st_nlink == 0) {
       file.descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
       if (file.descriptor_ < 0)
         return systemError(path, "write", errno);
@@ -125,10 +136,19 @@ Result<AtomicFile> AtomicFile::create(const std::string &path) {
       file.target_ = resolved;
   }
   static std::atomic<uint32_t> counter{0};
+  const std::string unique = file.target_ + ".tmp" + std::to_string(::getpid()) + ".";
+  if (::access("/proc/self/fd", X_OK) == 0) // commit() names the file through it
+    file.descriptor_ =
+        ::open(parentOf(file.target_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (file.descriptor_ >= 0) {
+    file.unnamed_ = true;
+    file.temporary_ =
+        unique + "n" + std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
+    return file;
+  }
   // A name may be left over from a process with the same id that was killed: try further ones.
   for (int attempt = 0; attempt < 100; ++attempt) {
-    file.temporary_ = file.target_ + ".tmp" + std::to_string(::getpid()) + "." +
-                      std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
+    file.temporary_ = unique + std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
     file.descriptor_ =
         ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file.descriptor_ >= 0)
@@ -146,7 +166,7 @@ Result<AtomicFile> AtomicFile::create(const std::string &path) {
 
 AtomicFile::AtomicFile(AtomicFile &&other) noexcept
     : path_(std::move(other.path_)), target_(std::move(other.target_)),
-      temporary_(std::exchange(other.temporary_, {})),
+      temporary_(std::exchange(other.temporary_, {})), unnamed_(other.unnamed_),
       descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 AtomicFile::~AtomicFile() { discard(); }
@@ -155,7 +175,7 @@ void AtomicFile::discard() {
   if (descriptor_ >= 0)
     ::close(descriptor_);
   descriptor_ = -1;
-  if (!temporary_.empty())
+  if (!temporary_.empty() && !unnamed_)
     ::unlink(temporary_.c_str());
   temporary_.clear();
 }
@@ -192,6 +212,13 @@ Status AtomicFile::commit() {
   // Pipes and terminals cannot be synced (EINVAL, EROFS); there is nothing to lose on them.
   if (::fsync(descriptor_) != 0 && !temporary_.empty())
     return failed(errno);
+  if (unnamed_) {
+    const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
+    ::unlink(temporary_.c_str()); // of a process with the same id that was killed
+    if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      return failed(errno);
+    unnamed_ = false;
+  }
   if (::close(std::exchange(descriptor_, -1)) != 0)
     return failed(errno);
   if (temporary_.empty())
@@ -267,17 +294,22 @@ Status AppendFile::close() {
 }
 
 Result<std::string> userCacheDirectory() {
-  std::string base;
+  std::string base, directory;
+  const char *own = std::getenv("GANTRY_CACHE_DIR");
   const char *cacheHome = std::getenv("XDG_CACHE_HOME");
   const char *home = std::getenv("HOME");
-  if (cacheHome != nullptr && cacheHome[0] == '/') // relative ones are void by the specification
+  if (own != nullptr && own[0] != '\0')
+    directory = own;
+  else if (cacheHome != nullptr &&
+           cacheHome[0] == '/') // relative ones are void by the specification
     base = cacheHome;
   else if (home != nullptr && home[0] == '/')
     base = std::string(home) + "/.cache";
   else
     return statusf(StatusCode::kNotFound,
                    "no cache folder: neither XDG_CACHE_HOME nor HOME is set to an absolute path");
-  const std::string directory = base + "/gantry";
+  if (directory.empty())
+    directory = base + "/gantry";
   for (size_t slash = directory.find('/', 1);; slash = directory.find('/', slash + 1)) {
     const std::string part = directory.substr(0, slash);
     if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && slash == std::string::npos)

@@ -33,8 +33,10 @@ private:
 
 /// A file that appears under its name only when it is complete. Bytes go to a temporary name beside
 /// it; commit() syncs and renames; without commit() the destructor deletes what was written, and a
-/// file that had the name keeps its old contents. A link is followed; what is no regular file
-/// (/dev/stdout, a pipe) is written in place, since renaming over it would destroy it. Movable.
+/// file that had the name keeps its old contents. Where the file system can (O_TMPFILE), the file
+/// has no name before commit(), so a process that is killed leaves nothing. A link is followed;
+/// what is no regular file (/dev/stdout, a pipe) is written in place, since renaming over it would
+/// destroy it, and so is a file that never had a name (reached through /proc/self/fd). Movable.
 class AtomicFile {
 public:
   static Result<AtomicFile> create(const std::string &path);
@@ -55,6 +57,7 @@ private:
   std::string path_;      // as the caller named it, for messages
   std::string target_;    // with links resolved
   std::string temporary_; // empty where the target is written in place
+  bool unnamed_ = false;  // temporary_ is given to the file by commit()
   int descriptor_ = -1;
 };
 
@@ -82,8 +85,9 @@ private:
   int descriptor_ = -1;
 };
 
-/// $XDG_CACHE_HOME/gantry, or ~/.cache/gantry; created if absent. kNotFound where neither variable
-/// is set to an absolute path: callers go on without a cache.
+/// $GANTRY_CACHE_DIR, else $XDG_CACHE_HOME/gantry, else ~/.cache/gantry; created if absent.
+/// kNotFound where no variable tells (the last two by an absolute path): callers go on without a
+/// cache.
 Result<std::string> userCacheDirectory();
 
 } // namespace gantry

@@ -50,6 +50,29 @@ bool waitFor(int descriptor, short events, int timeoutMs) {
   return ready > 0;
 }
 
+/// "folder/.name" for "folder/name": listFolder() does not show it.
+std::string hiddenName(const std::string &path) {
+  const size_t slash = path.rfind('/') + 1; // 0 where there is none
+  return path.substr(0, slash) + "." + path.substr(slash);
+}
+
+/// Whether the path is a Unix-domain socket on which no process listens. Never waits: a process
+/// that is stopped, with a full queue of connections, lives.
+bool isDeadSocket(const std::string &path) {
+  struct stat info;
+  const Result<sockaddr_un> address = unixAddress(path);
+  if (!address.isOk() || ::lstat(path.c_str(), &info) != 0 || !S_ISSOCK(info.st_mode))
+    return false;
+  int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0)
+    return false;
+  const bool refused =
+      ::connect(descriptor, reinterpret_cast<const sockaddr *>(&*address), sizeof(*address)) != 0 &&
+      errno == ECONNREFUSED;
+  closeDescriptor(descriptor);
+  return refused;
+}
+
 /// Tries the addresses of a host one after the other.
 template <typename F>
 Result<int> withTcpAddresses(const std::string &host, uint16_t port, bool passive, F &&use) {
@@ -181,7 +204,11 @@ Listener::~Listener() {
 }
 
 Result<Listener> Listener::listenUnix(const std::string &path) {
-  GANTRY_ASSIGN_OR_RETURN(const sockaddr_un address, unixAddress(path));
+  GANTRY_RETURN_IF_ERROR(unixAddress(path).status());
+  // The socket is bound under a hidden name and renamed once it listens. So a socket that has its
+  // final name and refuses connections belongs to nobody, and removeDeadSockets() may delete it.
+  const std::string hidden = hiddenName(path);
+  GANTRY_ASSIGN_OR_RETURN(const sockaddr_un address, unixAddress(hidden));
   Listener listener;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
@@ -192,15 +219,17 @@ Result<Listener> Listener::listenUnix(const std::string &path) {
   if (listener.descriptor_ < 0)
     return systemError(path, "listen on", errno);
   struct stat info;
-  if (::lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode) &&
-      Socket::connectUnix(path).status().code() == StatusCode::kNotFound)
-    ::unlink(path.c_str());
+  if (::lstat(path.c_str(), &info) == 0 && !isDeadSocket(path))
+    return systemError(path, "listen on", EADDRINUSE);
+  ::unlink(hidden.c_str());
   if (::bind(listener.descriptor_, reinterpret_cast<const sockaddr *>(&address), sizeof(address)) !=
       0)
     return systemError(path, "listen on", errno);
-  listener.path_ = path; // from now on it is deleted at the end
-  if (::chmod(path.c_str(), 0600) != 0 || ::listen(listener.descriptor_, 8) != 0)
+  listener.path_ = hidden; // from now on it is deleted at the end
+  if (::chmod(hidden.c_str(), 0600) != 0 || ::listen(listener.descriptor_, 8) != 0 ||
+      ::rename(hidden.c_str(), path.c_str()) != 0)
     return systemError(path, "listen on", errno);
+  listener.path_ = path;
   return listener;
 }
 
@@ -248,6 +277,15 @@ void Listener::wake() {
 }
 
 // ---- folders -----------------------------------------------------------------------------------
+
+void removeDeadSockets(const std::string &folder) {
+  for (const std::string &name : listFolder(folder)) {
+    std::string path = folder;
+    path.append("/").append(name);
+    if (isDeadSocket(path))
+      ::unlink(path.c_str());
+  }
+}
 
 uint32_t currentUser() { return static_cast<uint32_t>(::geteuid()); }
 

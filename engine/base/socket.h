@@ -78,6 +78,10 @@ private:
 /// is open to others, or is a link: someone else may have put it there.
 Result<std::string> userSocketDirectory(bool create);
 
+/// Deletes the Unix-domain sockets of a folder on which no process listens any more: those of
+/// processes that were killed. The socket of a process that lives is never touched.
+void removeDeadSockets(const std::string &folder);
+
 /// Names of the entries of a folder; empty where it is absent.
 std::vector<std::string> listFolder(const std::string &path);
 

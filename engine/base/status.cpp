@@ -1,5 +1,7 @@
 #include "engine/base/status.h"
 
+#include "engine/base/out_of_memory.h"
+
 #include <cstdarg>
 #include <cstdio>
 #include <new>
@@ -42,12 +44,15 @@ Status statusf(StatusCode code, const char *format, ...) {
   const int length = std::vsnprintf(nullptr, 0, format, arguments);
   va_end(arguments);
   std::string message;
-  // Without exceptions a string cannot say that the host has no memory left. Where it has none,
-  // this finds it out first: the code is what counts, and the short text needs no memory of its
-  // own.
-  void *room = ::operator new(length > 0 ? static_cast<size_t>(length) + 1 : 1, std::nothrow);
-  ::operator delete(room);
-  if (room == nullptr) {
+  // Without exceptions a string cannot say that the host has no memory left. Where it has none, and
+  // there is no reserve, this finds it out first: the code is what counts, and the short text needs
+  // no memory of its own.
+  void *room = nullptr;
+  if (growHostReserve == nullptr) {
+    room = ::operator new(length > 0 ? static_cast<size_t>(length) + 1 : 1, std::nothrow);
+    ::operator delete(room);
+  }
+  if (room == nullptr && growHostReserve == nullptr) {
     message = "no host memory";
   } else if (length > 0) {
     message.resize(static_cast<size_t>(length));

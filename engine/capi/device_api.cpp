@@ -1,6 +1,7 @@
 // Devices and buffers of gantry.h.
 #include "engine/capi/handles.h"
 #include "backends/vulkan/vulkan.h"
+#include "engine/capi/call.h"
 #include "engine/capi/trace_api.h"
 #include "engine/base/device_profile.h"
 
@@ -82,9 +83,14 @@ extern "C" {
 gantry_status_t gantry_devices(gantry_device_info_t *infos, size_t *count) {
   if (!count)
     return capi::nullArgument("gantry_devices", "count");
+  const capi::Call call("gantry_devices");
+  if (!call.isAdmitted())
+    return call.refused();
   auto devices = vulkan::listDevices();
   if (!devices.isOk())
     return capi::report(devices.status());
+  if (const Status memory = call.checkMemory(); !memory.isOk())
+    return capi::report(memory);
   if (infos)
     for (size_t i = 0; i < std::min(*count, devices->size()); ++i)
       fillInfo((*devices)[i], &infos[i]);
@@ -95,6 +101,9 @@ gantry_status_t gantry_devices(gantry_device_info_t *infos, size_t *count) {
 gantry_status_t gantry_device_create(const char *selector, gantry_device_t **device) {
   if (!device)
     return capi::nullArgument("gantry_device_create", "device");
+  const capi::Call call("gantry_device_create");
+  if (!call.isAdmitted())
+    return call.refused();
   capi::startTracesFromEnvironment();
   auto opened = vulkan::openDevice(selector ? selector : "");
   if (!opened.isOk())
@@ -103,18 +112,26 @@ gantry_status_t gantry_device_create(const char *selector, gantry_device_t **dev
   auto heap = heap::Heap::create(native, {});
   if (!heap.isOk())
     return capi::report(heap.status());
-  *device = new gantry_device{std::move(native), heap.take()};
-  return GANTRY_STATUS_OK;
+  auto made = std::make_unique<gantry_device>();
+  *made = {std::move(native), heap.take()};
+  return call.publish(std::move(made), device);
 }
 
 void gantry_device_release(gantry_device_t *device) { delete device; }
 
 void gantry_device_get_info(const gantry_device_t *device, gantry_device_info_t *info) {
-  fillInfo(device->device->info(), info);
+  if (!info) {
+    capi::nullArgument("gantry_device_get_info", "info");
+  } else if (!device) {
+    *info = {};
+    capi::nullArgument("gantry_device_get_info", "device");
+  } else {
+    fillInfo(device->device->info(), info);
+  }
 }
 
 uint64_t gantry_device_validation_messages(const gantry_device_t *device) {
-  return device->device->validationMessages();
+  return device ? device->device->validationMessages() : 0;
 }
 
 const char *gantry_memory_kind_name(gantry_memory_kind_t kind) {
@@ -122,7 +139,7 @@ const char *gantry_memory_kind_name(gantry_memory_kind_t kind) {
 }
 
 uint32_t gantry_device_memory_heap_count(const gantry_device_t *device) {
-  return static_cast<uint32_t>(device->device->info().memoryHeaps.size());
+  return device ? static_cast<uint32_t>(device->device->info().memoryHeaps.size()) : 0;
 }
 
 gantry_status_t gantry_device_memory_heap(gantry_device_t *device, uint32_t index,
@@ -183,7 +200,7 @@ gantry_status_t gantry_device_memory_statistics(gantry_device_t *device, gantry_
 }
 
 uint64_t gantry_device_trim(gantry_device_t *device, uint64_t keep_bytes) {
-  return device->heap->trim(keep_bytes);
+  return device ? device->heap->trim(keep_bytes) : 0;
 }
 
 gantry_status_t gantry_device_set_memory_limit(gantry_device_t *device, uint32_t heap,
@@ -199,6 +216,11 @@ gantry_status_t gantry_device_set_memory_limit(gantry_device_t *device, uint32_t
 }
 
 size_t gantry_device_memory_report(gantry_device_t *device, char *text, size_t size) {
+  if (!device) {
+    if (text && size > 0)
+      text[0] = '\0';
+    return 0;
+  }
   return device->heap->writeReport({text, text ? size : 0});
 }
 
@@ -207,6 +229,9 @@ gantry_status_t gantry_buffer_create_kind(gantry_device_t *device, gantry_memory
                                           gantry_buffer_t **buffer) {
   if (!device || !buffer)
     return capi::nullArgument("gantry_buffer_create_kind", device ? "buffer" : "device");
+  const capi::Call call("gantry_buffer_create_kind");
+  if (!call.isAdmitted())
+    return call.refused();
   if (const Status valid = checkKind(kind); !valid.isOk())
     return capi::report(valid);
   // Descriptors cover whole words: the storage goes on to the next multiple of 256.
@@ -218,8 +243,9 @@ gantry_status_t gantry_buffer_create_kind(gantry_device_t *device, gantry_memory
                                             size_bytes, name ? name : "buffers");
   if (!storage.isOk())
     return capi::report(storage.status());
-  *buffer = new gantry_buffer{storage.take(), size_bytes};
-  return GANTRY_STATUS_OK;
+  auto made = std::make_unique<gantry_buffer>();
+  *made = {storage.take(), size_bytes};
+  return call.publish(std::move(made), buffer);
 }
 
 gantry_status_t gantry_buffer_create(gantry_device_t *device, uint64_t size_bytes,
@@ -231,8 +257,12 @@ gantry_status_t gantry_buffer_create(gantry_device_t *device, uint64_t size_byte
 
 void gantry_buffer_release(gantry_buffer_t *buffer) { delete buffer; }
 
-void *gantry_buffer_data(gantry_buffer_t *buffer) { return buffer->storage->mapped(); }
+void *gantry_buffer_data(gantry_buffer_t *buffer) {
+  return buffer ? buffer->storage->mapped() : nullptr;
+}
 
-uint64_t gantry_buffer_size(const gantry_buffer_t *buffer) { return buffer->sizeBytes; }
+uint64_t gantry_buffer_size(const gantry_buffer_t *buffer) {
+  return buffer ? buffer->sizeBytes : 0;
+}
 
 } // extern "C"

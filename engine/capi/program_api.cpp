@@ -1,4 +1,5 @@
 // Programs of gantry.h.
+#include "engine/capi/call.h"
 #include "engine/capi/handles.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ namespace {
 
 static_assert(GANTRY_DYNAMIC == program::kDynamic);
 
-gantry_status_t load(Result<std::shared_ptr<const program::Program>> loaded,
+gantry_status_t load(const capi::Call &call, Result<std::shared_ptr<const program::Program>> loaded,
                      gantry_program_t **program) {
   if (!loaded.isOk())
     return capi::report(loaded.status());
@@ -36,8 +37,9 @@ gantry_status_t load(Result<std::shared_ptr<const program::Program>> loaded,
       if (port.dims.size() > GANTRY_MAX_RANK)
         return capi::report(statusf(StatusCode::kUnsupported, "'%s' has rank %zu; at most %d",
                                     port.name.c_str(), port.dims.size(), GANTRY_MAX_RANK));
-  *program = new gantry_program{loaded.take()};
-  return GANTRY_STATUS_OK;
+  auto made = std::make_unique<gantry_program>();
+  made->program = loaded.take();
+  return call.publish(std::move(made), program);
 }
 
 gantry_status_t portAt(const std::vector<program::Port> &ports, const char *kind, size_t index,
@@ -58,24 +60,31 @@ extern "C" {
 gantry_status_t gantry_program_load(const char *path, gantry_program_t **program) {
   if (!path || !program)
     return capi::nullArgument("gantry_program_load", path ? "program" : "path");
-  return load(program::Program::load(path), program);
+  const capi::Call call("gantry_program_load");
+  if (!call.isAdmitted())
+    return call.refused();
+  return load(call, program::Program::load(path), program);
 }
 
 gantry_status_t gantry_program_load_memory(const void *data, size_t size,
                                            gantry_program_t **program) {
   if (!data || !program)
     return capi::nullArgument("gantry_program_load_memory", data ? "program" : "data");
-  return load(program::Program::loadMemory({static_cast<const uint8_t *>(data), size}), program);
+  const capi::Call call("gantry_program_load_memory");
+  if (!call.isAdmitted())
+    return call.refused();
+  return load(call, program::Program::loadMemory({static_cast<const uint8_t *>(data), size}),
+              program);
 }
 
 void gantry_program_release(gantry_program_t *program) { delete program; }
 
 size_t gantry_program_input_count(const gantry_program_t *program) {
-  return program->program->inputs().size();
+  return program ? program->program->inputs().size() : 0;
 }
 
 size_t gantry_program_output_count(const gantry_program_t *program) {
-  return program->program->outputs().size();
+  return program ? program->program->outputs().size() : 0;
 }
 
 gantry_status_t gantry_program_input(const gantry_program_t *program, size_t index,
@@ -92,6 +101,26 @@ gantry_status_t gantry_program_output(const gantry_program_t *program, size_t in
   return portAt(program->program->outputs(), "output", index, info);
 }
 
+size_t gantry_program_variant_count(const gantry_program_t *program) {
+  return program ? program->program->variantCount() : 0;
+}
+
+const char *gantry_program_variant_profile(const gantry_program_t *program, size_t index) {
+  if (!program || index >= program->program->variantCount())
+    return nullptr;
+  return program->program->variantProfile(index).data(); // a FlatBuffers string ends with a zero
+}
+
+gantry_status_t gantry_program_variant(const gantry_program_t *program, size_t index,
+                                       gantry_program_t **variant) {
+  if (!program || !variant)
+    return capi::nullArgument("gantry_program_variant", program ? "variant" : "program");
+  const capi::Call call("gantry_program_variant");
+  if (!call.isAdmitted())
+    return call.refused();
+  return load(call, program->program->variant(index), variant);
+}
+
 gantry_status_t gantry_program_verify(const gantry_program_t *program) {
   if (!program)
     return capi::nullArgument("gantry_program_verify", "program");
@@ -103,12 +132,17 @@ gantry_status_t gantry_program_describe(const gantry_program_t *program, const i
                                         size_t symbol_count, char **json) {
   if (!program || !json)
     return capi::nullArgument("gantry_program_describe", program ? "json" : "program");
+  const capi::Call call("gantry_program_describe");
+  if (!call.isAdmitted())
+    return call.refused();
   std::optional<std::span<const int64_t>> values;
   if (symbols)
     values.emplace(symbols, symbol_count);
   auto text = program->program->describe(values);
   if (!text.isOk())
     return capi::report(text.status());
+  if (const Status memory = call.checkMemory(); !memory.isOk())
+    return capi::report(memory);
   auto *copy = static_cast<char *>(std::malloc(text->size() + 1));
   if (!copy)
     return capi::report(statusf(StatusCode::kOutOfMemory,
@@ -122,6 +156,9 @@ gantry_status_t gantry_program_arena_bytes(const gantry_program_t *program, cons
                                            size_t symbol_count, uint64_t *bytes) {
   if (!program || !bytes)
     return capi::nullArgument("gantry_program_arena_bytes", program ? "bytes" : "program");
+  const capi::Call call("gantry_program_arena_bytes");
+  if (!call.isAdmitted())
+    return call.refused();
   const artifact::Program &metadata = program->program->metadata();
   const size_t wanted = metadata.symbols()->size();
   if (symbol_count != wanted || (wanted > 0 && !symbols))
@@ -130,6 +167,8 @@ gantry_status_t gantry_program_arena_bytes(const gantry_program_t *program, cons
   auto plan = program::makeShapePlan(metadata, {symbols, symbol_count}, {});
   if (!plan.isOk())
     return capi::report(plan.status());
+  if (const Status memory = call.checkMemory(); !memory.isOk())
+    return capi::report(memory);
   *bytes = program::arenaBytesOf(*plan);
   return GANTRY_STATUS_OK;
 }

@@ -1,4 +1,5 @@
 // Sessions and runs of gantry.h.
+#include "engine/capi/call.h"
 #include "engine/capi/handles.h"
 
 #include <cinttypes>
@@ -15,6 +16,8 @@ static_assert(GANTRY_BINDING_STORAGE_BUFFER ==
               static_cast<int>(program::BindingChoice::kStorageBuffer));
 static_assert(GANTRY_BINDING_ADDRESS == static_cast<int>(program::BindingChoice::kAddress));
 static_assert(GANTRY_BINDING_TEXEL == static_cast<int>(program::BindingChoice::kTexel));
+
+static_assert(GANTRY_MAX_RUNS_IN_FLIGHT == program::kMaxRunsInFlight);
 
 /// What the environment wishes where the caller has no wish.
 Result<program::BindingChoice> bindingOfEnvironment() {
@@ -102,6 +105,28 @@ Status readMemory(const gantry_tensor_t &tensor, const program::Session &session
   return {};
 }
 
+/// The caller reads the output as this type, so a wrong one is refused before anything runs.
+Status checkOutputType(const gantry_tensor_t &tensor, const program::Program &program,
+                       size_t index) {
+  const program::Port &port = program.outputs()[index];
+  const int given = capi::rawValue(tensor.type), wanted = static_cast<int>(port.type);
+  if (given == wanted)
+    return {};
+  const char *name = given >= GANTRY_TYPE_F32 && given <= GANTRY_TYPE_BOOL
+                         ? gantry_type_name(static_cast<gantry_type_t>(given))
+                         : nullptr;
+  return name != nullptr
+             ? statusf(StatusCode::kInvalidArgument,
+                       "output '%s' has elements of %s, but %s was given as its type",
+                       port.name.c_str(), gantry_type_name(static_cast<gantry_type_t>(wanted)),
+                       name)
+             : statusf(StatusCode::kInvalidArgument,
+                       "output '%s' has elements of %s; its type was given as %d, which no "
+                       "gantry_type_t is",
+                       port.name.c_str(), gantry_type_name(static_cast<gantry_type_t>(wanted)),
+                       given);
+}
+
 /// Before any element is read: the caller's count is what says how many there are.
 Status checkLists(const gantry_session_t *session, const void *inputs, size_t inputCount,
                   const void *outputs, size_t outputCount) {
@@ -142,8 +167,10 @@ Result<std::shared_ptr<program::Run>> start(gantry_session_t *session,
     GANTRY_ASSIGN_OR_RETURN(in[i].shape, readShape(inputs[i], "input", i));
     GANTRY_RETURN_IF_ERROR(readMemory(inputs[i], *session->session, "input", i, in[i]));
   }
-  for (size_t i = 0; i < outputCount; ++i)
+  for (size_t i = 0; i < outputCount; ++i) {
+    GANTRY_RETURN_IF_ERROR(checkOutputType(outputs[i], session->session->program(), i));
     GANTRY_RETURN_IF_ERROR(readMemory(outputs[i], *session->session, "output", i, out[i]));
+  }
   return session->session->submit(in, out, shapes);
 }
 
@@ -169,14 +196,30 @@ gantry_status_t gantry_session_create(gantry_program_t *program, gantry_device_t
     return capi::nullArgument("gantry_session_create", !program  ? "program"
                                                        : !device ? "device"
                                                                  : "session");
+  const capi::Call call("gantry_session_create");
+  if (!call.isAdmitted())
+    return call.refused();
   auto read = readOptions(options, *device);
   if (!read.isOk())
     return capi::report(read.status());
   auto created = program::Session::create(program->program, device->heap, *read);
   if (!created.isOk())
     return capi::report(created.status());
-  *session = new gantry_session{created.take()};
-  return GANTRY_STATUS_OK;
+  auto made = std::make_unique<gantry_session>();
+  made->session = created.take();
+  return call.publish(std::move(made), session);
+}
+
+gantry_status_t gantry_session_program(const gantry_session_t *session,
+                                       gantry_program_t **program) {
+  if (!session || !program)
+    return capi::nullArgument("gantry_session_program", session ? "program" : "session");
+  const capi::Call call("gantry_session_program");
+  if (!call.isAdmitted())
+    return call.refused();
+  auto made = std::make_unique<gantry_program>();
+  made->program = session->session->sharedProgram();
+  return call.publish(std::move(made), program);
 }
 
 void gantry_session_release(gantry_session_t *session) { delete session; }
@@ -184,9 +227,14 @@ void gantry_session_release(gantry_session_t *session) { delete session; }
 gantry_status_t gantry_session_output_shapes(gantry_session_t *session,
                                              const gantry_tensor_t *inputs, size_t input_count,
                                              gantry_tensor_t *outputs, size_t output_count) {
+  const capi::Call call("gantry_session_output_shapes");
+  if (!call.isAdmitted())
+    return call.refused();
   auto shapes = shapesFor(session, inputs, input_count, outputs, output_count);
   if (!shapes.isOk())
     return capi::report(shapes.status());
+  if (const Status memory = call.checkMemory(); !memory.isOk())
+    return capi::report(memory);
   fillOutputs(*shapes, outputs);
   return GANTRY_STATUS_OK;
 }
@@ -194,6 +242,9 @@ gantry_status_t gantry_session_output_shapes(gantry_session_t *session,
 gantry_status_t gantry_session_run(gantry_session_t *session, const gantry_tensor_t *inputs,
                                    size_t input_count, gantry_tensor_t *outputs,
                                    size_t output_count) {
+  const capi::Call call("gantry_session_run");
+  if (!call.isAdmitted())
+    return call.refused();
   std::vector<program::OutputShape> shapes;
   auto run = start(session, inputs, input_count, outputs, output_count, shapes);
   if (!run.isOk())
@@ -210,12 +261,17 @@ gantry_status_t gantry_session_submit(gantry_session_t *session, const gantry_te
                                       size_t output_count, gantry_run_t **run) {
   if (!run)
     return capi::nullArgument("gantry_session_submit", "run");
+  const capi::Call call("gantry_session_submit");
+  if (!call.isAdmitted())
+    return call.refused();
+  auto made = std::make_unique<gantry_run>();
   std::vector<program::OutputShape> shapes;
   auto started = start(session, inputs, input_count, outputs, output_count, shapes);
   if (!started.isOk())
     return capi::report(started.status());
   fillOutputs(shapes, outputs);
-  *run = new gantry_run{started.take()};
+  made->run = started.take();
+  *run = made.release(); // the run goes on, whatever memory failed since it was submitted
   return GANTRY_STATUS_OK;
 }
 
@@ -246,8 +302,16 @@ void gantry_run_release(gantry_run_t *run) {
 }
 
 void gantry_session_statistics(const gantry_session_t *session, gantry_statistics_t *statistics) {
-  const program::Statistics source = session->session->statistics();
+  if (!statistics) {
+    capi::nullArgument("gantry_session_statistics", "statistics");
+    return;
+  }
   *statistics = {};
+  if (!session) {
+    capi::nullArgument("gantry_session_statistics", "session");
+    return;
+  }
+  const program::Statistics source = session->session->statistics();
   statistics->constant_bytes = source.constantBytes;
   statistics->arena_bytes = source.arenaBytes;
   statistics->lower_bound_bytes = source.lowerBoundBytes;

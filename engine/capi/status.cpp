@@ -1,8 +1,10 @@
 // Status codes, messages, names and version: the parts of gantry.h that need no object.
+#include "engine/base/thread_exit.h"
 #include "engine/capi/handles.h"
 
+#include <algorithm>
 #include <cstdlib>
-#include <utility>
+#include <cstring>
 
 namespace gantry::capi {
 
@@ -35,9 +37,37 @@ static_assert(GANTRY_TYPE_I64 == static_cast<int>(artifact::ElementType::i64));
 static_assert(GANTRY_TYPE_U64 == static_cast<int>(artifact::ElementType::u64));
 static_assert(GANTRY_TYPE_BOOL == static_cast<int>(artifact::ElementType::bool8));
 
-std::string &lastError() {
-  thread_local std::string message;
-  return message;
+/// The last message of the calling thread. Short ones lie in the thread's own storage, so that "no
+/// memory" can always be said; longer ones in memory that the thread gives back when it ends.
+struct LastError {
+  char brief[128];
+  char *text; // brief, or a longer array of malloc; null: there was no failure
+};
+constinit thread_local LastError lastError{};
+
+void freeText(void *error) {
+  auto *last = static_cast<LastError *>(error);
+  if (last->text != last->brief)
+    std::free(last->text);
+  last->text = nullptr;
+}
+
+bool freesTextAtExit() {
+  static ThreadExit exit(freeText);
+  return exit.arm(&lastError);
+}
+
+void keepMessage(const std::string &message) {
+  LastError &last = lastError;
+  freeText(&last);
+  const size_t bytes = message.size() + 1;
+  if (bytes > sizeof(last.brief) && freesTextAtExit())
+    last.text = static_cast<char *>(std::malloc(bytes));
+  if (last.text == nullptr)
+    last.text = last.brief; // a longer message is cut
+  const size_t kept = std::min(bytes, last.text == last.brief ? sizeof(last.brief) : bytes) - 1;
+  std::memcpy(last.text, message.data(), kept);
+  last.text[kept] = '\0';
 }
 
 bool isType(int type) { return type >= 0 && type <= GANTRY_TYPE_BOOL; }
@@ -46,7 +76,7 @@ bool isType(int type) { return type >= 0 && type <= GANTRY_TYPE_BOOL; }
 
 gantry_status_t report(const Status &status) {
   if (!status.isOk())
-    lastError() = status.message();
+    keepMessage(status.message());
   return static_cast<gantry_status_t>(status.code());
 }
 
@@ -65,7 +95,9 @@ const char *gantry_status_name(gantry_status_t status) {
   return statusCodeName(static_cast<StatusCode>(capi::rawValue(status)));
 }
 
-const char *gantry_last_error(void) { return capi::lastError().c_str(); }
+const char *gantry_last_error(void) {
+  return capi::lastError.text == nullptr ? "" : capi::lastError.text;
+}
 
 const char *gantry_version(void) { return GANTRY_VERSION; }
 

@@ -2,6 +2,7 @@
 #include "engine/capi/trace_api.h"
 
 #include "engine/base/log.h"
+#include "engine/capi/call.h"
 #include "engine/capi/handles.h"
 #include "engine/trace/file_recording.h"
 #include "engine/trace/flight_recorder.h"
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <vector>
 
 using namespace gantry;
 
@@ -22,7 +24,7 @@ struct Traces {
   std::unique_ptr<trace::FileRecording> recording;
   std::string path;
   std::unique_ptr<trace::FlightRecorder> flight;
-  std::unique_ptr<trace::Server> server;
+  std::vector<std::unique_ptr<trace::Server>> servers; // the user's socket, and TCP ports
 };
 
 /// Lives to the end of the process; what is in it ends in stopTraces().
@@ -41,7 +43,7 @@ void stopTraces() {
            status.message().c_str());
   state.recording.reset();
   state.flight.reset();
-  state.server.reset();
+  state.servers.clear();
 }
 
 void stopAtExit() {
@@ -55,7 +57,9 @@ Status startFile(const std::string &path) {
   if (state.recording != nullptr)
     return statusf(StatusCode::kFailedPrecondition,
                    "this process is recorded to %s already; stop that first", state.path.c_str());
-  GANTRY_ASSIGN_OR_RETURN(state.recording, trace::FileRecording::start(path));
+  GANTRY_ASSIGN_OR_RETURN(auto recording, trace::FileRecording::start(path));
+  GANTRY_RETURN_IF_ERROR(checkHostMemory());
+  state.recording = std::move(recording);
   state.path = path;
   stopAtExit();
   return {};
@@ -67,7 +71,9 @@ Status startFlight(const trace::FlightOptions &options) {
   if (state.flight != nullptr)
     return Status(StatusCode::kFailedPrecondition,
                   "this process has a flight recorder already; stop that first");
-  GANTRY_ASSIGN_OR_RETURN(state.flight, trace::FlightRecorder::start(options));
+  GANTRY_ASSIGN_OR_RETURN(auto flight, trace::FlightRecorder::start(options));
+  GANTRY_RETURN_IF_ERROR(checkHostMemory());
+  state.flight = std::move(flight);
   stopAtExit();
   return {};
 }
@@ -85,15 +91,32 @@ Status startFlightFromEnvironment(const char *crashPath) {
   return startFlight(options);
 }
 
-Status listen(const trace::ServerOptions &options) {
+/// Listens at one more endpoint. Returns its port; 0 for the user's socket.
+Result<uint16_t> listen(const trace::ServerOptions &options) {
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);
-  if (state.server != nullptr)
-    return statusf(StatusCode::kFailedPrecondition, "this process listens on %s already",
-                   state.server->address().c_str());
-  GANTRY_ASSIGN_OR_RETURN(state.server, trace::Server::start(options));
+  for (const auto &server : state.servers)
+    if (server->port() == 0 && options.tcpHost.empty())
+      return statusf(StatusCode::kFailedPrecondition, "this process listens on %s already",
+                     server->address().c_str());
+  GANTRY_ASSIGN_OR_RETURN(std::unique_ptr<trace::Server> server, trace::Server::start(options));
+  GANTRY_RETURN_IF_ERROR(checkHostMemory());
+  state.servers.push_back(std::move(server));
   stopAtExit();
-  return {};
+  return state.servers.back()->port();
+}
+
+/// gantry_trace_listen and gantry_trace_listen_tcp.
+Result<uint16_t> listenTcp(const char *function, const char *host, uint16_t port,
+                           const char *token) {
+  if (token == nullptr || token[0] == '\0')
+    return statusf(StatusCode::kInvalidArgument,
+                   "%s: TCP needs a token of 1 to 64 bytes, which every viewer brings", function);
+  trace::ServerOptions options;
+  options.tcpHost = host;
+  options.tcpPort = port;
+  options.token = token;
+  return listen(options);
 }
 
 } // namespace
@@ -114,8 +137,9 @@ void startTracesFromEnvironment() {
     const char *attach = std::getenv("GANTRY_ATTACH");
     if (attach != nullptr && std::strcmp(attach, "0") == 0)
       return;
-    if (const Status status = listen({}); !status.isOk())
-      logf(LogLevel::kInfo, "viewers cannot attach: %s", status.message().c_str());
+    if (const auto port = listen({}); !port.isOk())
+      logf(port.status().code() == StatusCode::kOutOfMemory ? LogLevel::kWarn : LogLevel::kInfo,
+           "viewers cannot attach: %s", port.status().message().c_str());
   });
 }
 
@@ -126,6 +150,9 @@ extern "C" {
 gantry_status_t gantry_trace_start_file(const char *path) {
   if (path == nullptr)
     return capi::nullArgument("gantry_trace_start_file", "path");
+  const capi::Call call("gantry_trace_start_file");
+  if (!call.isAdmitted())
+    return call.refused();
   return capi::report(startFile(path));
 }
 
@@ -142,6 +169,9 @@ gantry_status_t gantry_trace_stop_file(void) {
 
 gantry_status_t gantry_trace_start_flight_recorder(const char *crash_path, uint32_t seconds,
                                                    uint64_t max_bytes) {
+  const capi::Call call("gantry_trace_start_flight_recorder");
+  if (!call.isAdmitted())
+    return call.refused();
   trace::FlightOptions options;
   if (crash_path != nullptr)
     options.crashPath = crash_path;
@@ -155,6 +185,9 @@ gantry_status_t gantry_trace_start_flight_recorder(const char *crash_path, uint3
 gantry_status_t gantry_trace_write_flight_recorder(const char *path) {
   if (path == nullptr)
     return capi::nullArgument("gantry_trace_write_flight_recorder", "path");
+  const capi::Call call("gantry_trace_write_flight_recorder");
+  if (!call.isAdmitted())
+    return call.refused();
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);
   if (state.flight == nullptr)
@@ -170,29 +203,40 @@ void gantry_trace_stop_flight_recorder(void) {
 }
 
 gantry_status_t gantry_trace_listen(const char *host, uint16_t port, const char *token) {
-  trace::ServerOptions options;
-  if (host != nullptr) {
-    options.tcpHost = host;
-    options.tcpPort = port;
-    if (token == nullptr || token[0] == '\0')
-      return capi::report(Status(
-          StatusCode::kInvalidArgument,
-          "gantry_trace_listen: TCP needs a token of 1 to 64 bytes, which every viewer brings"));
-    options.token = token;
-  }
-  return capi::report(listen(options));
+  const capi::Call call("gantry_trace_listen");
+  if (!call.isAdmitted())
+    return call.refused();
+  const auto bound =
+      host == nullptr ? listen({}) : listenTcp("gantry_trace_listen", host, port, token);
+  return capi::report(bound.status());
+}
+
+gantry_status_t gantry_trace_listen_tcp(const char *host, uint16_t port, const char *token,
+                                        uint16_t *bound_port) {
+  const capi::Call call("gantry_trace_listen_tcp");
+  if (!call.isAdmitted())
+    return call.refused();
+  if (host == nullptr || bound_port == nullptr)
+    return capi::nullArgument("gantry_trace_listen_tcp", host == nullptr ? "host" : "bound_port");
+  const auto bound = listenTcp("gantry_trace_listen_tcp", host, port, token);
+  if (bound.isOk())
+    *bound_port = *bound;
+  return capi::report(bound.status());
 }
 
 void gantry_trace_stop_listening(void) {
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);
-  state.server.reset();
+  state.servers.clear();
 }
 
 uint32_t gantry_trace_viewers(void) {
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);
-  return state.server == nullptr ? 0 : state.server->viewers();
+  uint32_t viewers = 0;
+  for (const auto &server : state.servers)
+    viewers += server->viewers();
+  return viewers;
 }
 
 int32_t gantry_trace_is_on(void) { return trace::isOn() ? 1 : 0; }

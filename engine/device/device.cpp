@@ -1,11 +1,15 @@
 #include "engine/device/device.h"
 #include "engine/base/align.h"
+#include "engine/base/log.h"
 
 #include <cinttypes>
 
 namespace gantry::device {
 
 namespace {
+
+/// 0.8 of a heap's size, without overflow.
+uint64_t estimatedBudget(uint64_t heapBytes) { return heapBytes / 5 * 4 + heapBytes % 5 * 4 / 5; }
 
 Status checkTexels(const KernelSource &source, const DeviceProfile &profile) {
   const int nameLength = static_cast<int>(source.name.size());
@@ -129,6 +133,20 @@ Result<std::unique_ptr<Memory>> Device::allocate(MemoryKind kind, uint64_t sizeB
   return own(noted(doAllocate(kind, sizeBytes, options)));
 }
 
+void Device::countAllocated(uint32_t heap, uint64_t sizeBytes) {
+  const uint64_t before = allocatedBytes_[heap].fetch_add(sizeBytes, std::memory_order_relaxed);
+  const uint64_t size = info_.memoryHeaps[heap].sizeBytes, budget = estimatedBudget(size);
+  if (info_.memoryBudgets || before > budget || sizeBytes <= budget - before)
+    return;
+  constexpr double kGiB = 0x1p30;
+  logf(LogLevel::kWarn,
+       "%.2f GiB of memory heap %u of '%s' are in use, more than its budget of %.2f GiB (an "
+       "estimate: 0.8 of %.2f GiB); the driver may refuse or page. Free buffers, set a limit on "
+       "the heap, or compile with a memory budget",
+       static_cast<double>(before + sizeBytes) / kGiB, heap, info_.name.c_str(),
+       static_cast<double>(budget) / kGiB, static_cast<double>(size) / kGiB);
+}
+
 Status Device::memoryBudgets(std::span<MemoryBudget> perHeap) {
   if (isLost())
     return lostStatus();
@@ -140,8 +158,7 @@ Status Device::memoryBudgets(std::span<MemoryBudget> perHeap) {
     return noted(doMemoryBudgets(perHeap));
   }
   for (size_t i = 0; i < perHeap.size(); ++i) {
-    const uint64_t size = info_.memoryHeaps[i].sizeBytes;
-    perHeap[i] = {size / 5 * 4 + size % 5 * 4 / 5,
+    perHeap[i] = {estimatedBudget(info_.memoryHeaps[i].sizeBytes),
                   allocatedBytes_[i].load(std::memory_order_relaxed)};
   }
   return {};

@@ -163,10 +163,10 @@ protected:
   void markLost() { lost_.store(true, std::memory_order_release); }
   /// Without host memory a message has none either: this one fits into the string itself.
   static Status noHostMemory() { return {StatusCode::kOutOfMemory, "no host memory"}; }
-  /// Keeps count of what memoryBudgets() falls back to.
-  void countAllocated(uint32_t heap, uint64_t sizeBytes) {
-    allocatedBytes_[heap].fetch_add(sizeBytes, std::memory_order_relaxed);
-  }
+  /// Keeps count of what memoryBudgets() falls back to. Warns when an allocation carries a heap
+  /// across its budget, where the budget is an estimate: the driver's own budgets are the heap
+  /// manager's to keep.
+  void countAllocated(uint32_t heap, uint64_t sizeBytes);
   void countFreed(uint32_t heap, uint64_t sizeBytes) {
     allocatedBytes_[heap].fetch_sub(sizeBytes, std::memory_order_relaxed);
   }

@@ -1,8 +1,10 @@
 #include "engine/heap/thread_cache.h"
 
+#include "engine/base/thread_exit.h"
 #include "engine/heap/impl.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gantry::heap {
 
@@ -35,18 +37,27 @@ void detach(const CurrentCache &entry) {
   entry.cache->owned = false;
 }
 
-// The caches of a thread; its destructor runs when the thread ends.
+// The caches of a thread, which are left when it ends.
 struct ThreadCaches {
   CurrentCache entries[kHeapsPerThread];
   uint32_t next = 0;
-  ~ThreadCaches() {
-    for (const CurrentCache &entry : entries)
-      if (entry.cache != nullptr)
-        detach(entry);
-    currentCache = {};
-  }
+  bool isArmed = false;
 };
-thread_local ThreadCaches threadCaches;
+constinit thread_local ThreadCaches threadCaches;
+
+void leaveCaches(void *caches) {
+  auto *mine = static_cast<ThreadCaches *>(caches);
+  for (CurrentCache &entry : mine->entries)
+    if (entry.cache != nullptr)
+      detach(std::exchange(entry, {}));
+  mine->isArmed = false; // a later destructor of the thread may use the heap again
+  currentCache = {};
+}
+
+bool armExit(ThreadCaches &caches) {
+  static ThreadExit exit(leaveCaches);
+  return exit.arm(&caches);
+}
 
 ThreadCache *adoptOrMake(HeapImpl &heap) {
   const Locked locked(heap.cachesLock);
@@ -104,6 +115,8 @@ ThreadCache *attachThreadCache(HeapImpl &heap) {
       return entry.cache;
     }
   }
+  if (!mine.isArmed && !(mine.isArmed = armExit(mine)))
+    return nullptr; // nobody would leave the cache
   ThreadCache *cache = adoptOrMake(heap);
   if (cache == nullptr)
     return nullptr;

@@ -96,17 +96,28 @@ Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes
 
   for (uint32_t i : stored) {
     const uint64_t begin = offsetOf(i), end = begin + sizeOf(program, i);
-    ConstantLayout::Block *block = layout.blocks.empty() ? nullptr : &layout.blocks.back();
-    // Constants that overlap in the section (equal bytes, stored once) never begin a block in the
-    // middle of what another block holds: each place is complete by itself.
-    if (!block || std::max(block->sectionEnd, end) - block->sectionBegin > maxBytes - kAlignment) {
-      layout.blocks.push_back({begin / kAlignment * kAlignment, end, 0});
-      block = &layout.blocks.back();
-    }
-    block->sectionEnd = std::max(block->sectionEnd, end);
-    block->sizeBytes = roundUp(block->sectionEnd - block->sectionBegin, kAlignment);
-    layout.places[i] = {static_cast<uint32_t>(layout.blocks.size() - 1),
-                        begin - block->sectionBegin};
+    const uint64_t from = begin / kAlignment * kAlignment;
+    const ConstantLayout::Stretch *last =
+        layout.stretches.empty() ? nullptr : &layout.stretches.back();
+    // A gap holds constants of other variants, and is not mirrored. Constants that overlap in the
+    // section (equal bytes, stored once) share a stretch; where they do not fit into one block,
+    // each block has its own copy, so that each place is complete by itself.
+    const bool joins = last && begin <= roundUp(last->sectionEnd, kAlignment);
+    const uint64_t grown =
+        joins ? last->offset + std::max(last->sectionEnd, end) - last->sectionBegin
+              : (layout.blocks.empty() ? 0 : layout.blocks.back().sizeBytes) + end - from;
+    const bool fits = !layout.blocks.empty() && grown <= maxBytes - kAlignment;
+    if (!fits)
+      layout.blocks.push_back({});
+    const auto index = static_cast<uint32_t>(layout.blocks.size() - 1);
+    ConstantLayout::Block &block = layout.blocks.back();
+    if (!fits || !joins)
+      layout.stretches.push_back({from, end, index, block.sizeBytes});
+    ConstantLayout::Stretch &stretch = layout.stretches.back();
+    stretch.sectionEnd = std::max(stretch.sectionEnd, end);
+    block.sizeBytes =
+        roundUp(stretch.offset + stretch.sectionEnd - stretch.sectionBegin, kAlignment);
+    layout.places[i] = {index, stretch.offset + begin - stretch.sectionBegin};
   }
   bool first = true;
   for (uint32_t i : fills) {
@@ -136,24 +147,33 @@ Result<Constants> Constants::upload(const Program &program,
     constants.blocks_.push_back(std::move(storage));
   }
 
-  const uint64_t sectionBytes = program.artifact().constants().size();
-  if (sectionBytes > 0) {
+  uint64_t storedBytes = 0;
+  for (const ConstantLayout::Stretch &stretch : layout.stretches)
+    storedBytes += stretch.sectionEnd - stretch.sectionBegin;
+  if (storedBytes > 0) {
     GANTRY_ASSIGN_OR_RETURN(auto staging,
                             Storage::allocate(heap, device::MemoryKind::kUpload,
-                                              std::min(kStagingBytes, sectionBytes), "staging"));
+                                              std::min(kStagingBytes, storedBytes), "staging"));
     Uploader uploader(device, *staging);
     auto addChunk = [&](uint64_t chunkOffset, std::span<const uint8_t> bytes) -> Status {
-      for (size_t i = 0; i < layout.blocks.size(); ++i) {
-        const uint64_t begin = std::max(chunkOffset, layout.blocks[i].sectionBegin);
-        const uint64_t end = std::min(chunkOffset + bytes.size(), layout.blocks[i].sectionEnd);
+      for (const ConstantLayout::Stretch &stretch : layout.stretches) {
+        const uint64_t begin = std::max(chunkOffset, stretch.sectionBegin);
+        const uint64_t end = std::min(chunkOffset + bytes.size(), stretch.sectionEnd);
         if (begin < end)
           GANTRY_RETURN_IF_ERROR(uploader.add(bytes.subspan(begin - chunkOffset, end - begin),
-                                              *constants.blocks_[i],
-                                              begin - layout.blocks[i].sectionBegin));
+                                              *constants.blocks_[stretch.block],
+                                              stretch.offset + begin - stretch.sectionBegin));
       }
       return {};
     };
-    GANTRY_RETURN_IF_ERROR(program.artifact().readConstants(addChunk));
+    auto isUsed = [&](uint64_t offset, uint64_t size) {
+      return std::any_of(layout.stretches.begin(), layout.stretches.end(),
+                         [&](const ConstantLayout::Stretch &stretch) {
+                           return offset < stretch.sectionEnd &&
+                                  stretch.sectionBegin < offset + size;
+                         });
+    };
+    GANTRY_RETURN_IF_ERROR(program.artifact().readConstants(addChunk, isUsed));
     GANTRY_RETURN_IF_ERROR(uploader.flush());
   }
 

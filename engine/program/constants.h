@@ -1,9 +1,9 @@
 // A session's constants on the device.
 //
-// The artifact's constants section is mirrored in as few buffers as the device's largest
-// allocation allows, cut between constants; constants that are fills follow and are never
-// transferred. Bytes travel through one staging memory, chunk by chunk, each verified before it is
-// copied.
+// The stretches of the artifact's constants section that the program uses are mirrored in as few
+// buffers as the device's largest allocation allows, cut between constants; what only other
+// variants use is left out. Constants that are fills follow and are never transferred. Bytes travel
+// through one staging memory, chunk by chunk, each verified before it is copied.
 //
 // Threads: immutable after upload().
 #pragma once
@@ -16,15 +16,21 @@ namespace gantry::program {
 /// Where the constants will lie: the decision alone, without a device.
 struct ConstantLayout {
   struct Block {
-    uint64_t sectionBegin = 0; // of the section's bytes that it mirrors; equal for fills
-    uint64_t sectionEnd = 0;
     uint64_t sizeBytes = 0;
+  };
+  /// Bytes of the section that lie in a block.
+  struct Stretch {
+    uint64_t sectionBegin = 0;
+    uint64_t sectionEnd = 0;
+    uint32_t block = 0;
+    uint64_t offset = 0; // in the block
   };
   struct Place {
     uint32_t block = UINT32_MAX; // none for values that are no constants
     uint64_t offset = 0;
   };
   std::vector<Block> blocks;
+  std::vector<Stretch> stretches;
   std::vector<Place> places; // per value
 };
 

@@ -19,6 +19,11 @@ public:
     json_.field("producer", metadata_.producer()->string_view());
     json_.field("source", metadata_.source()->string_view());
     json_.field("profile", metadata_.profile()->string_view());
+    json_.key("variants").beginList();
+    for (size_t i = 0; i < program_.variantCount(); ++i)
+      json_.value(program_.variantProfile(i));
+    json_.endList();
+    json_.field("options", metadata_.options() ? metadata_.options()->string_view() : "");
     json_.field("dynamic", metadata_.dynamic());
     json_.field("bounded", metadata_.bounded());
     symbols();

@@ -1,5 +1,7 @@
 #include "engine/program/kernel_set.h"
 
+#include "engine/base/out_of_memory.h"
+
 #include <algorithm>
 #include <cinttypes>
 #include <climits>
@@ -240,7 +242,9 @@ KernelSet::require(std::span<const std::pair<uint32_t, const artifact::KernelVar
       sources.push_back(source);
   }
   if (!sources.empty()) {
+    GANTRY_RETURN_IF_ERROR(checkHostMemory()); // before the work of compiling them
     GANTRY_ASSIGN_OR_RETURN(auto made, device_->createKernels(sources, cachePath_));
+    GANTRY_RETURN_IF_ERROR(checkHostMemory());
     for (auto &kernel : made)
       kernels_.push_back(std::move(kernel));
   }

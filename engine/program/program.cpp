@@ -30,9 +30,14 @@ std::vector<Port> readPorts(const Program &program,
 
 } // namespace
 
-Result<std::shared_ptr<const Program>> Program::make(std::unique_ptr<artifact::Artifact> artifact) {
+Result<std::shared_ptr<const Program>>
+Program::make(std::shared_ptr<const artifact::Artifact> artifact, const artifact::Program &metadata,
+              std::string path, bool whole) {
   std::shared_ptr<Program> program(new Program);
   program->artifact_ = std::move(artifact);
+  program->metadata_ = &metadata;
+  program->path_ = std::move(path);
+  program->whole_ = whole;
   GANTRY_ASSIGN_OR_RETURN(program->knownExprs_, artifact::foldConstantExprs(program->metadata()));
   program->inputs_ = readPorts(*program, *program->metadata().inputs());
   program->outputs_ = readPorts(*program, *program->metadata().outputs());
@@ -40,13 +45,38 @@ Result<std::shared_ptr<const Program>> Program::make(std::unique_ptr<artifact::A
 }
 
 Result<std::shared_ptr<const Program>> Program::load(const std::string &path) {
-  GANTRY_ASSIGN_OR_RETURN(auto artifact, artifact::Artifact::open(path));
-  return make(std::move(artifact));
+  GANTRY_ASSIGN_OR_RETURN(std::shared_ptr<const artifact::Artifact> artifact,
+                          artifact::Artifact::open(path));
+  const artifact::Program &metadata = artifact->program();
+  return make(std::move(artifact), metadata, path, true);
 }
 
 Result<std::shared_ptr<const Program>> Program::loadMemory(std::span<const uint8_t> bytes) {
-  GANTRY_ASSIGN_OR_RETURN(auto artifact, artifact::Artifact::fromMemory(bytes));
-  return make(std::move(artifact));
+  GANTRY_ASSIGN_OR_RETURN(std::shared_ptr<const artifact::Artifact> artifact,
+                          artifact::Artifact::fromMemory(bytes));
+  const artifact::Program &metadata = artifact->program();
+  return make(std::move(artifact), metadata, "", true);
+}
+
+// ---- variants ----------------------------------------------------------------------------------
+
+size_t Program::variantCount() const {
+  return 1 + (baseline().variants() ? baseline().variants()->size() : 0);
+}
+
+std::string_view Program::variantProfile(size_t index) const {
+  return variantMetadata(index).profile()->string_view();
+}
+
+Result<std::shared_ptr<const Program>> Program::variant(size_t index) const {
+  if (index >= variantCount())
+    return statusf(StatusCode::kInvalidArgument, "no variant %zu; the program has %zu", index,
+                   variantCount());
+  return make(artifact_, variantMetadata(index), path_, false);
+}
+
+const artifact::Program &Program::variantMetadata(size_t index) const {
+  return index == 0 ? baseline() : *baseline().variants()->Get(static_cast<uint32_t>(index - 1));
 }
 
 } // namespace gantry::program

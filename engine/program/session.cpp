@@ -1,6 +1,9 @@
 #include "engine/program/session.h"
 #include "engine/base/align.h"
+#include "engine/base/log.h"
+#include "engine/base/out_of_memory.h"
 #include "engine/program/arguments.h"
+#include "engine/program/variant_choice.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +15,6 @@ namespace {
 
 constexpr size_t kMaxPlans = 64;
 constexpr size_t kMaxRecordings = 16;
-constexpr size_t kMaxInFlight = 8;
 
 /// An input or output has exactly the bytes of its shape.
 Status checkPortSizes(const artifact::Program &program, const ShapePlan &plan) {
@@ -74,9 +76,35 @@ Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<const Program> 
     return statusf(StatusCode::kUnsupported,
                    "device '%s' has no bufferDeviceAddress; bind storage buffers",
                    device.info().name.c_str());
-  std::shared_ptr<Session> session(new Session(std::move(program), std::move(heap), options));
+  if (!program->isWhole())
+    return createFor(std::move(program), std::move(heap), options, start);
+  // The first variant whose requirements hold: what the device cannot do is kUnsupported.
+  Status refusal;
+  for (const size_t index : variantOrder(*program, device.profile())) {
+    GANTRY_ASSIGN_OR_RETURN(auto variant, program->variant(index));
+    auto session = createFor(std::move(variant), heap, options, start);
+    if (session.isOk()) {
+      const std::string advice =
+          variantAdvice(*program, index, device.profile(), device.info().name, refusal.message());
+      if (!advice.empty() && program->claimAdvice())
+        logf(LogLevel::kWarn, "%s", advice.c_str());
+      return session;
+    }
+    if (refusal.isOk())
+      refusal = session.status();
+    if (session.status().code() != StatusCode::kUnsupported)
+      break;
+  }
+  return refusal;
+}
+
+Result<std::shared_ptr<Session>> Session::createFor(std::shared_ptr<const Program> variant,
+                                                    std::shared_ptr<heap::Heap> heap,
+                                                    const SessionOptions &options,
+                                                    uint64_t startNs) {
+  std::shared_ptr<Session> session(new Session(std::move(variant), std::move(heap), options));
   GANTRY_RETURN_IF_ERROR(session->load());
-  session->statistics_.loadNs = nowNs() - start;
+  session->statistics_.loadNs = nowNs() - startNs;
   return session;
 }
 
@@ -140,7 +168,30 @@ Status Session::growArena(const ShapePlan &plan) {
                                                      plan.hostBytes, "away on the host"));
     trace_.setAway(away_.get());
   }
-  return reserveArena(needed);
+  Status reserved = reserveArena(needed);
+  if (reserved.code() != StatusCode::kOutOfMemory || options_.arena)
+    return reserved;
+  return Status(reserved.code(), reserved.message() + arenaRemedy(plan));
+}
+
+/// Which tensor is the largest in the arena, and how the arena becomes smaller.
+std::string Session::arenaRemedy(const ShapePlan &plan) const {
+  const auto *values = program_->metadata().values();
+  const artifact::Value *largest = nullptr;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < values->size(); ++i)
+    if (plan.offsets[i] != kNoOffset && plan.sizeBytes[i] > bytes) {
+      largest = values->Get(i);
+      bytes = plan.sizeBytes[i];
+    }
+  if (largest == nullptr)
+    return {};
+  std::string text = ". The largest tensor in the arena is '" + largest->name()->str() + "' (" +
+                     std::to_string(bytes) + " bytes";
+  if (largest->op() != nullptr && largest->op()->size() > 0)
+    text += ", made by " + largest->op()->str();
+  return text + "); compile the model with a budget for the arena: gantry compile --memory-budget "
+                "SIZE, or gantry_compile_options_t.memory_budget_bytes";
 }
 
 Status Session::reserveArena(uint64_t needed) {
@@ -189,6 +240,7 @@ Result<const Session::CachedPlan *> Session::planFor(std::vector<int64_t> symbol
   entry.symbols = std::move(symbols);
   entry.plan = std::make_shared<const ShapePlan>(std::move(plan));
   GANTRY_RETURN_IF_ERROR(chooseVariants(entry));
+  GANTRY_RETURN_IF_ERROR(checkHostMemory());
   trace_.addPlan(entry.plan, entry.variants);
   plans_.push_front(std::move(entry));
   if (plans_.size() > kMaxPlans) {
@@ -262,6 +314,7 @@ Result<std::shared_ptr<Recording>> Session::findRecording(const CachedPlan &entr
                                    kernels_,  arena_.get(), away_.get(), timed};
   GANTRY_ASSIGN_OR_RETURN(auto recording,
                           Recording::record(context, entry.plan, entry.variants, inputs, outputs));
+  GANTRY_RETURN_IF_ERROR(checkHostMemory());
   statistics_.recordings += 1;
   recordings_.push_front(recording);
   return recording;
@@ -279,7 +332,7 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
   GANTRY_ASSIGN_OR_RETURN(std::vector<OutputShape> outputShapes, outputShapesOf(*entry->plan));
   GANTRY_RETURN_IF_ERROR(checkArguments(*program_, inputs, outputs, outputShapes));
 
-  if (inFlight_.size() >= kMaxInFlight) {
+  if (inFlight_.size() >= kMaxRunsInFlight) {
     const std::shared_ptr<Run> oldest = inFlight_.front();
     (void)oldest->wait(UINT64_MAX); // its own caller hears of a failure
   }
@@ -309,6 +362,7 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
     if (!outputs[i].buffer)
       run->hostOutputs_.push_back({i, outputs[i].data, outputShapes[i].sizeBytes});
   run->startNs_ = nowNs();
+  GANTRY_RETURN_IF_ERROR(checkHostMemory()); // the run is complete, but for its execution
   GANTRY_ASSIGN_OR_RETURN(run->ticket_, device_->submit(run->recording_->list()));
   if (run->recording_->isTimed())
     trace_.noteTimes(metadata.commands()->size() + 1);

@@ -63,6 +63,9 @@ struct DispatchInfo {
   const char *exactTile = nullptr;              // copies; both live as long as the program
 };
 
+/// Runs of one session that may be under way: the next submit() waits for the oldest.
+inline constexpr size_t kMaxRunsInFlight = 8;
+
 class Session;
 
 /// One run in flight. It and its session keep each other alive until it has ended: wait for it
@@ -107,6 +110,8 @@ private:
 
 class Session : public std::enable_shared_from_this<Session> {
 public:
+  /// Of a whole program, takes the variant that suits the device (variant_choice.h), and logs a
+  /// warning, once for each program, where none was made for it.
   static Result<std::shared_ptr<Session>> create(std::shared_ptr<const Program> program,
                                                  std::shared_ptr<heap::Heap> heap,
                                                  const SessionOptions &options);
@@ -129,7 +134,9 @@ public:
     return lastPlan_ ? lastPlan_->slots : std::vector<Slot>();
   }
 
+  /// The variant that was taken.
   const Program &program() const { return *program_; }
+  const std::shared_ptr<const Program> &sharedProgram() const { return program_; }
   const std::shared_ptr<heap::Heap> &heap() const { return heap_; }
 
 private:
@@ -146,6 +153,10 @@ private:
         device_(heap_->device().shared_from_this()), options_(options),
         kernels_(program_, device_, options.cachePath), trace_(program_, heap_) {}
 
+  static Result<std::shared_ptr<Session>> createFor(std::shared_ptr<const Program> variant,
+                                                    std::shared_ptr<heap::Heap> heap,
+                                                    const SessionOptions &options,
+                                                    uint64_t startNs);
   Status load();
   Result<const CachedPlan *> planFor(std::vector<int64_t> symbols);
   Result<const CachedPlan *> planForInputs(std::span<const TensorShape> inputs);
@@ -160,6 +171,7 @@ private:
   bool isFree(const std::shared_ptr<Recording> &recording) const;
   /// No run in flight holds the buffer any more; it is free when the last of them is through.
   void letGo(uint64_t block);
+  std::string arenaRemedy(const ShapePlan &plan) const;
   Status waitForAll();
   void endRun(Run &run, Status status);
   Status collect(Run &run);

@@ -12,8 +12,10 @@ Result<std::shared_ptr<Storage>> Storage::allocate(const std::shared_ptr<heap::H
   request.kind = kind;
   request.name = heap->intern(name);
   heap::BufferHandle handle;
-  if (const heap::HeapCode code = heap->allocate(request, &handle); code != heap::HeapCode::kOk)
-    return heap->explain(code, request);
+  if (const heap::HeapCode code = heap->allocate(request, &handle); code != heap::HeapCode::kOk) {
+    const Status why = heap->explain(code, request);
+    return Status(why.code(), "no memory for '" + std::string(name) + "': " + why.message());
+  }
   std::shared_ptr<Storage> storage(new Storage(heap, handle));
   if (const heap::HeapCode code = heap->resolve(handle, &storage->place_);
       code != heap::HeapCode::kOk)

@@ -63,6 +63,9 @@ Result<std::unique_ptr<CaptureWriter>> CaptureWriter::create(const std::string &
   GANTRY_ASSIGN_OR_RETURN(auto file, CaptureFile::create(path));
   std::unique_ptr<CaptureWriter> writer(new CaptureWriter);
   writer->impl_ = std::make_unique<Impl>(std::move(file), options);
+  if (!writer->impl_->encoder.isReady())
+    return statusf(StatusCode::kOutOfMemory, "the host has no memory for chunks of %u events",
+                   options.chunkEvents);
   return writer;
 }
 

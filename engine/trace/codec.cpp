@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cassert>
+#include <new>
 
 namespace gantry::trace {
 namespace {
@@ -111,8 +112,8 @@ ChunkEncoder::ChunkEncoder(uint32_t capacity) : capacity_(capacity) {
   uint64_t total = 0;
   for (uint32_t column = 0; column < kColumns; ++column)
     total += columnCapacity(column, capacity);
-  storage_.reset(new uint8_t[total]); // not touched yet, so it takes no pages
-  packed_.reset(new uint8_t[total + uint64_t{kColumns} * kMaxVarintBytes]);
+  storage_.reset(new (std::nothrow) uint8_t[total]); // not touched yet, so it takes no pages
+  packed_.reset(new (std::nothrow) uint8_t[total + uint64_t{kColumns} * kMaxVarintBytes]);
   uint8_t *at = storage_.get();
   for (uint32_t column = 0; column < kColumns; ++column) {
     begin_[column] = at;

@@ -80,8 +80,10 @@ struct Predictions {
 
 class ChunkEncoder {
 public:
+  /// Takes the memory of a full chunk; isReady() is false where the host has none.
   explicit ChunkEncoder(uint32_t capacity);
   ~ChunkEncoder();
+  bool isReady() const { return storage_ != nullptr && packed_ != nullptr; }
   ChunkEncoder(const ChunkEncoder &) = delete;
   ChunkEncoder &operator=(const ChunkEncoder &) = delete;
 
@@ -90,7 +92,8 @@ public:
   uint64_t firstTimeNs() const { return firstTimeNs_; }
   uint64_t lastTimeNs() const { return lastTimeNs_; }
 
-  /// The event at `event`, of a known type, of as many bytes as its type has. Not when full.
+  /// The event at `event`, of a known type, of as many bytes as its type has. Not when full, and
+  /// only when ready.
   void add(const EventHeader *event);
   /// The chunk's bytes, valid until the next call; the encoder is empty again.
   std::span<const uint8_t> finish();

@@ -1,12 +1,13 @@
 #include "engine/trace/collector.h"
 
 #include "engine/base/crash.h"
+#include "engine/base/out_of_memory.h"
 #include "engine/base/process_barrier.h"
+#include "engine/base/thread.h"
 #include "engine/trace/process.h"
 #include "engine/trace/source.h"
 
 #include <algorithm>
-#include <csignal>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -36,16 +37,20 @@ Collector &Collector::instance() {
 
 // ---- from other threads ------------------------------------------------------------------------
 
-void Collector::attach(AttachedSink &sink) {
+Status Collector::attach(AttachedSink &sink) {
+  GANTRY_RETURN_IF_ERROR(sink.sink.status());
   std::unique_lock<std::mutex> locked(mutex_);
-  joining_.push_back(&sink);
   if (!running_) {
+    // It ends with the last sink; the collector stays.
+    GANTRY_ASSIGN_OR_RETURN(Thread thread, Thread::start("gantry-trace", [this] { run(); }));
+    thread.detach();
     running_ = true;
-    std::thread([this] { run(); }).detach(); // it ends with the last sink; the collector stays
   }
+  joining_.push_back(&sink);
   wake_.notify_one();
   done_.wait(locked,
              [&] { return std::find(joining_.begin(), joining_.end(), &sink) == joining_.end(); });
+  return {};
 }
 
 void Collector::detach(AttachedSink &sink) {
@@ -70,17 +75,12 @@ void Collector::flush() {
 // ---- the collector's thread --------------------------------------------------------------------
 
 void Collector::run() {
-  sigset_t all; // signals are for the program's own threads
-  sigfillset(&all);
-  for (const int crash : crashSignals()) // a fault of its own cannot wait
-    sigdelset(&all, crash);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
   isCollectorThread = true;
-  pthread_setname_np(pthread_self(), "gantry-trace");
   becomeBusy();
   start();
   std::unique_lock<std::mutex> locked(mutex_);
   for (;;) {
+    const HostMemoryScope scope; // of one pass
     std::vector<AttachedSink *> joining = joining_;
     const std::vector<AttachedSink *> leaving = leaving_;
     const bool flushing = flushWanted_;
@@ -96,6 +96,10 @@ void Collector::run() {
       sink->sink.flush();
       std::erase(sinks_, sink);
     }
+    // Without memory, what a sink has is not all that happened: it ends, and its status says so.
+    if (const Status memory = checkHostMemory(); !memory.isOk())
+      for (AttachedSink *sink : sinks_)
+        sink->sink.fail(memory);
     removeFailed();
     locked.lock();
     for (AttachedSink *sink : joining)

@@ -52,8 +52,9 @@ public:
   static Collector &instance();
 
   /// Everything that is there already goes to all sinks, then what happens. Returns when the first
-  /// of it is on its way.
-  void attach(AttachedSink &sink);
+  /// of it is on its way. kOutOfMemory where the collector's thread cannot be started; the sink is
+  /// not attached then.
+  Status attach(AttachedSink &sink);
   /// Takes what was recorded so far, then lets go of the sink. The last one to go switches
   /// recording off.
   void detach(AttachedSink &sink);

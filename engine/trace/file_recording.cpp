@@ -6,7 +6,9 @@
 namespace gantry::trace {
 namespace {
 
-constexpr uint64_t kFlushNs = 1'000'000'000;
+// How long an event may wait for its chunk to be written. The library sets no signal handlers, so
+// this is what a process loses that Ctrl-C or SIGKILL ends.
+constexpr uint64_t kFlushNs = 20'000'000;
 
 FrameSinkOptions fileOptions() {
   FrameSinkOptions options;
@@ -38,7 +40,11 @@ Result<std::unique_ptr<FileRecording>> FileRecording::start(const std::string &p
   GANTRY_ASSIGN_OR_RETURN(auto file, CaptureFile::create(path));
   std::unique_ptr<FileRecording> recording(new FileRecording);
   recording->impl_ = std::make_unique<Impl>(std::move(file));
-  Collector::instance().attach(recording->impl_->attached);
+  if (Status attached = Collector::instance().attach(recording->impl_->attached);
+      !attached.isOk()) {
+    recording->impl_->stopped = true;
+    return attached;
+  }
   return recording;
 }
 

@@ -1,8 +1,8 @@
 // Recording the process to a .gtrace file, from now until it is stopped.
 //
-// What was recorded is in the file after at most a second, so a process that is killed loses no
-// more than that. A file that cannot be written any more (a full disk) ends the recording; stop()
-// says why.
+// What was recorded is in the file after at most 50 ms (20 ms, and a pause of the collector), so a
+// process that is killed loses no more than that. A file that cannot be written any more (a full
+// disk) ends the recording; stop() says why.
 //
 // Threads: any.
 #pragma once

@@ -1,6 +1,7 @@
 #include "engine/trace/flight_recorder.h"
 
 #include "engine/base/crash.h"
+#include "engine/base/out_of_memory.h"
 #include "engine/trace/capture_file.h"
 #include "engine/trace/collector.h"
 
@@ -182,8 +183,8 @@ Result<std::unique_ptr<FlightRecorder>> FlightRecorder::start(const FlightOption
   impl->lastRenewNs = monotonicNs();
   impl->segments[0].isDescribed = true; // whoever joins is told
   impl->attached.sink.reserveForRaw();
+  GANTRY_RETURN_IF_ERROR(Collector::instance().attach(impl->attached));
   recorder->impl_ = std::move(impl);
-  Collector::instance().attach(recorder->impl_->attached);
   if (!recorder->impl_->crashPath.empty()) {
     recorder->impl_->takesCrashes = setCrashHandler(Impl::onCrash, recorder->impl_.get());
     if (!recorder->impl_->takesCrashes)
@@ -218,6 +219,9 @@ Status FlightRecorder::write(const std::string &path) {
   }
   {
     const std::lock_guard<std::mutex> locked(impl_->mutex);
+    GANTRY_RETURN_IF_ERROR(tryResize(kept, impl_->older().used.load() + impl_->newer().used.load(),
+                                     "the last seconds"));
+    kept.clear();
     for (const Impl::Segment *segment : {&impl_->older(), &impl_->newer()})
       kept.insert(kept.end(), segment->bytes.get(), segment->bytes.get() + segment->used.load());
   }

@@ -1,5 +1,6 @@
 #include "engine/trace/frame.h"
 
+#include "engine/base/out_of_memory.h"
 #include "engine/trace/capture.h"
 #include "engine/trace/codec.h"
 #include "engine/trace/varint.h"
@@ -133,7 +134,7 @@ Result<std::span<const uint8_t>> FramePacker::pack(FrameHeader header,
   if (codec_ == FrameCodec::kLz4) {
     const auto bound = static_cast<size_t>(LZ4_compressBound(static_cast<int>(contents.size())));
     if (frame_.size() < sizeof(header) + bound)
-      frame_.resize(sizeof(header) + bound);
+      GANTRY_RETURN_IF_ERROR(tryResize(frame_, sizeof(header) + bound, "a frame of events"));
     stored = static_cast<size_t>(
         LZ4_compress_default(reinterpret_cast<const char *>(contents.data()),
                              reinterpret_cast<char *>(frame_.data() + sizeof(header)),
@@ -141,7 +142,7 @@ Result<std::span<const uint8_t>> FramePacker::pack(FrameHeader header,
   } else if (codec_ == FrameCodec::kZstd) {
     const size_t bound = ZSTD_compressBound(contents.size());
     if (frame_.size() < sizeof(header) + bound)
-      frame_.resize(sizeof(header) + bound);
+      GANTRY_RETURN_IF_ERROR(tryResize(frame_, sizeof(header) + bound, "a frame of events"));
     stored = context_ == nullptr ? 0
                                  : ZSTD_compressCCtx(static_cast<ZSTD_CCtx *>(context_),
                                                      frame_.data() + sizeof(header), bound,
@@ -153,7 +154,7 @@ Result<std::span<const uint8_t>> FramePacker::pack(FrameHeader header,
     header.codec = FrameCodec::kRaw;
     stored = contents.size();
     if (frame_.size() < sizeof(header) + stored)
-      frame_.resize(sizeof(header) + stored);
+      GANTRY_RETURN_IF_ERROR(tryResize(frame_, sizeof(header) + stored, "a frame of events"));
     if (!contents.empty())
       std::memcpy(frame_.data() + sizeof(header), contents.data(), stored);
   }

@@ -1,6 +1,7 @@
 #include "engine/trace/frame_sink.h"
 
 #include "engine/base/crash.h"
+#include "engine/base/out_of_memory.h"
 #include "engine/trace/names.h"
 
 namespace gantry::trace {
@@ -28,6 +29,10 @@ void FrameSink::flush() {
   // Whatever an event names was interned before it was recorded.
   names_.clear();
   nextName_ = copyNames(nextName_, names_);
+  if (Status memory = checkHostMemory(); !memory.isOk()) {
+    fail(std::move(memory));
+    return;
+  }
   if (names_.count() != 0) {
     FrameHeader namesHeader;
     namesHeader.type = FrameType::kNames;

@@ -21,16 +21,27 @@ public:
 
   FrameSink(const FrameSinkOptions &options, Write write, void *user)
       : encoder_(options.chunkEvents), packer_(options.codec, options.level), write_(write),
-        user_(user) {}
+        user_(user) {
+    if (!encoder_.isReady())
+      fail(Status(StatusCode::kOutOfMemory, "the host has no memory to record events"));
+  }
 
-  /// An event with its time and thread set.
+  /// An event with its time and thread set. A sink that has failed takes none.
   void add(const EventHeader *event) {
+    if (!encoder_.isReady())
+      return;
     encoder_.add(event);
     if (encoder_.isFull())
       flush();
   }
   /// What was added goes out now.
   void flush();
+  /// Ends the sink with this status, unless it has ended already. Its names' memory is given back.
+  void fail(Status status) {
+    if (status_.isOk())
+      status_ = std::move(status);
+    names_ = NamesBuilder();
+  }
   /// The next frames tell all names anew: what was written before may be gone.
   void tellNamesAgain() { nextName_ = 1; }
 

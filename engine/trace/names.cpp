@@ -1,5 +1,7 @@
 #include "engine/trace/names.h"
 
+#include "engine/base/out_of_memory.h"
+
 #include <deque>
 #include <mutex>
 #include <string>
@@ -39,9 +41,15 @@ uint32_t intern(std::string_view text) {
     return found->second;
   if (names.texts.size() >= kMaxNameId)
     return 0;
+  const HostMemoryScope scope;
   names.texts.emplace_back(text);
   const auto id = static_cast<uint32_t>(names.texts.size());
   names.ids.emplace(names.texts.back(), id);
+  if (!checkHostMemory().isOk()) { // what stays to the end is not for the reserve
+    names.ids.erase(names.texts.back());
+    names.texts.pop_back();
+    return 0;
+  }
   return id;
 }
 

@@ -1,5 +1,6 @@
 #include "engine/trace/record.h"
 
+#include "engine/base/thread_exit.h"
 #include "engine/trace/collector.h"
 #include "engine/trace/rings.h"
 
@@ -32,19 +33,16 @@ Rings &rings() {
   return *instance;
 }
 
-/// Hands the ring back when its thread ends.
-struct ThreadEnd {
-  ThreadRing *ring = nullptr;
-  ~ThreadEnd();
-};
-thread_local ThreadEnd threadEnd;
 constinit thread_local bool threadHasEnded = false;
 
-ThreadEnd::~ThreadEnd() {
-  threadHasEnded = true;
-  currentRing = nullptr;
-  if (ring != nullptr)
-    ring->ended.store(true, std::memory_order_release);
+/// Hands the ring back when its thread ends.
+ThreadExit &ringReturn() {
+  static ThreadExit exit([](void *ring) {
+    threadHasEnded = true;
+    currentRing = nullptr;
+    static_cast<ThreadRing *>(ring)->ended.store(true, std::memory_order_release);
+  });
+  return exit;
 }
 
 std::atomic<uint64_t> lateEvents{0};
@@ -71,6 +69,10 @@ ThreadRing *attachThread() {
       return nullptr;
     }
   }
+  if (!ringReturn().arm(ring)) { // nobody would take the ring back
+    state.spare.push_back(ring);
+    return nullptr;
+  }
   ring->ring.setNudge([] { Collector::instance().nudge(); });
   ring->thread = ++state.lastThread;
   ring->systemId = static_cast<uint32_t>(syscall(SYS_gettid));
@@ -81,7 +83,6 @@ ThreadRing *attachThread() {
   ring->known = false;
   ring->announced = 0;
   state.all.push_back(ring);
-  threadEnd.ring = ring;
   currentRing = ring;
   return ring;
 }

@@ -1,12 +1,12 @@
 #include "engine/trace/server.h"
 
 #include "engine/base/log.h"
+#include "engine/base/thread.h"
 #include "engine/trace/collector.h"
 #include "engine/trace/handshake.h"
 
 #include <algorithm>
 #include <list>
-#include <random>
 #include <unistd.h>
 
 namespace gantry::trace {
@@ -18,12 +18,14 @@ constexpr int kLookMs = 200; // between looks whether a viewer has closed
 constexpr size_t kMostViewers = 16;
 constexpr uint64_t kFlushNs = 15'000'000; // a frame of a screen; a chunk that is full goes at once
 
-std::string randomToken() {
+Result<std::string> randomToken() {
   static constexpr char kDigits[] = "0123456789abcdef";
-  std::random_device random; // the system's own source
+  uint8_t random[32]; // the system's own source
+  if (getentropy(random, sizeof(random)) != 0)
+    return Status(StatusCode::kIo, "the system gives no random bytes for a token; choose one");
   std::string token;
-  for (int i = 0; i < 32; ++i)
-    token += kDigits[random() % 16];
+  for (const uint8_t byte : random)
+    token += kDigits[byte % 16];
   return token;
 }
 
@@ -62,7 +64,7 @@ struct Server::Impl {
   std::atomic<bool> quit{false};
   mutable std::mutex mutex; // of viewers
   std::list<std::unique_ptr<Viewer>> viewers;
-  std::thread thread;
+  Thread thread;
 };
 
 void Server::Impl::run() {
@@ -104,7 +106,10 @@ void Server::Impl::greet(Socket socket) {
   if (!status.isOk() || !sent.isOk())
     return;
   auto viewer = std::make_unique<Viewer>(std::move(socket));
-  Collector::instance().attach(viewer->attached);
+  if (const Status attached = Collector::instance().attach(viewer->attached); !attached.isOk()) {
+    logf(LogLevel::kWarn, "a viewer cannot attach: %s", attached.message().c_str());
+    return;
+  }
   const std::lock_guard<std::mutex> locked(mutex);
   viewers.push_back(std::move(viewer));
 }
@@ -150,11 +155,15 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions &options) {
                             Listener::listenTcp(options.tcpHost, options.tcpPort));
     server->impl_ = std::make_unique<Impl>(std::move(listener));
     server->impl_->address = options.tcpHost + ":" + std::to_string(server->impl_->listener.port());
-    server->impl_->token = options.token.empty() ? randomToken() : options.token;
+    server->impl_->token = options.token;
+    if (options.token.empty()) {
+      GANTRY_ASSIGN_OR_RETURN(server->impl_->token, randomToken());
+    }
   } else {
     std::string path = options.path;
     if (path.empty()) {
       GANTRY_ASSIGN_OR_RETURN(const std::string folder, userSocketDirectory(true));
+      removeDeadSockets(folder); // of processes that were killed
       path = folder + "/" + std::to_string(getpid()) + ".sock";
     }
     GANTRY_ASSIGN_OR_RETURN(Listener listener, Listener::listenUnix(path));
@@ -163,21 +172,24 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions &options) {
     server->impl_->unixDomain = true;
   }
   Impl *impl = server->impl_.get();
-  impl->thread = std::thread([impl] { impl->run(); });
+  GANTRY_ASSIGN_OR_RETURN(impl->thread, Thread::start("gantry-viewers", [impl] { impl->run(); }));
   return server;
 }
 
 Server::~Server() {
   if (impl_ == nullptr)
     return;
-  impl_->quit = true;
-  impl_->listener.wake();
-  impl_->thread.join();
+  if (impl_->thread.isStarted()) {
+    impl_->quit = true;
+    impl_->listener.wake();
+    impl_->thread.join();
+  }
   for (const auto &viewer : impl_->viewers)
     impl_->letGo(*viewer);
 }
 
 const std::string &Server::address() const { return impl_->address; }
+uint16_t Server::port() const { return impl_->listener.port(); }
 const std::string &Server::token() const { return impl_->token; }
 uint32_t Server::viewers() const {
   const std::lock_guard<std::mutex> locked(impl_->mutex);

@@ -38,6 +38,8 @@ public:
 
   /// What CaptureReader::connect takes.
   const std::string &address() const;
+  /// Of TCP: the port that is listened on. 0 for a Unix-domain socket.
+  uint16_t port() const;
   const std::string &token() const;
   uint32_t viewers() const;
 

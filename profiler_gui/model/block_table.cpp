@@ -1,5 +1,6 @@
 #include "profiler_gui/model/block_table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gantry::profiler {
@@ -24,6 +25,13 @@ const char *blockKindName(BlockKind kind) {
   return "other";
 }
 
+std::string blockHueName(BlockHue hue) {
+  std::string name = blockKindName(hue.kind());
+  if (hue.isTransient())
+    name += std::string(" · ") + opKindName(hue.writer());
+  return name;
+}
+
 uint32_t BlockTable::append(const Block &block) {
   const uint32_t row = size();
   begin_.push_back(block.beginNs);
@@ -36,7 +44,8 @@ uint32_t BlockTable::append(const Block &block) {
     entry_.resize(row); // those before have none
     entry_.push_back(block.entry);
   }
-  kind_.push_back(block.kind);
+  hue_.push_back(block.hue);
+  usedBytes_ = std::max(usedBytes_, block.endOffset());
   return row;
 }
 
@@ -47,12 +56,11 @@ void BlockTable::reserve(size_t rows) {
   size_.reserve(rows);
   name_.reserve(rows);
   op_.reserve(rows);
-  kind_.reserve(rows);
+  hue_.reserve(rows);
 }
 
-void BlockTable::identify(uint32_t row, BlockKind kind, uint32_t name, uint32_t op,
-                          uint32_t entry) {
-  kind_[row] = kind;
+void BlockTable::identify(uint32_t row, BlockHue hue, uint32_t name, uint32_t op, uint32_t entry) {
+  hue_[row] = hue;
   name_[row] = name;
   op_[row] = op;
   if (entry != 0 && entry_.empty())
@@ -63,7 +71,7 @@ void BlockTable::identify(uint32_t row, BlockKind kind, uint32_t name, uint32_t 
 
 Block BlockTable::at(uint32_t row) const {
   return {begin_[row], end_[row], offset_[row], size_[row],
-          name_[row],  op_[row],  entry(row),   kind_[row]};
+          name_[row],  op_[row],  entry(row),   hue_[row]};
 }
 
 namespace {
@@ -89,12 +97,12 @@ void BlockTable::permute(std::span<const uint32_t> order) {
   reorder(op_, order);
   if (!entry_.empty())
     reorder(entry_, order);
-  reorder(kind_, order);
+  reorder(hue_, order);
 }
 
 uint64_t BlockTable::memoryBytes() const {
   return heldBytes(begin_) + heldBytes(end_) + heldBytes(offset_) + heldBytes(size_) +
-         heldBytes(name_) + heldBytes(op_) + heldBytes(entry_) + heldBytes(kind_);
+         heldBytes(name_) + heldBytes(op_) + heldBytes(entry_) + heldBytes(hue_);
 }
 
 } // namespace gantry::profiler

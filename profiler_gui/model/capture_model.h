@@ -152,6 +152,10 @@ public:
   void update();
 
   void countDropped(uint64_t events) { dropped_ += events; }
+  /// The events are those of an artifact that was never run (unrun.h): their order is the
+  /// program's, their times are invented.
+  void setModelled() { modelled_ = true; }
+  bool modelled() const { return modelled_; }
 
   std::string_view text(uint32_t name) const {
     return names_ == nullptr ? std::string_view() : (*names_)[name];
@@ -189,6 +193,8 @@ public:
   const Device *device(uint32_t id) const;
   /// The entry of a value in a plan, or nullptr.
   const PlanEntry *entryOf(const Plan &plan, uint32_t value) const;
+  /// The command that a dispatch ran, or nullptr where its plan does not tell.
+  const PlanCommand *commandOf(const Dispatch &dispatch) const;
   /// The moments at which a run's command began and ended.
   struct Moments {
     uint64_t beginNs = 0;
@@ -246,6 +252,7 @@ private:
   uint64_t dropped_ = 0;
   uint64_t unmatched_ = 0;
   uint64_t timedRuns_ = 0;
+  bool modelled_ = false;
   trace::ProcessEvent process_;
 
   std::vector<Device> devices_;

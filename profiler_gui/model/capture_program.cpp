@@ -16,7 +16,7 @@ uint64_t valueKey(uint32_t plan, uint32_t value) {
   return (static_cast<uint64_t>(plan) << 32) | value;
 }
 
-PlanCommand commandOf(const trace::CommandEvent &event) {
+PlanCommand describedBy(const trace::CommandEvent &event) {
   PlanCommand command;
   command.name = event.name;
   command.location = event.location;
@@ -33,8 +33,8 @@ PlanCommand commandOf(const trace::CommandEvent &event) {
   return command;
 }
 
-BlockKind kindOf(Storage storage) {
-  switch (storage) {
+BlockHue hueOf(const PlanEntry &entry) {
+  switch (entry.storage) {
   case Storage::kInput:
     return BlockKind::kInput;
   case Storage::kOutput:
@@ -42,7 +42,7 @@ BlockKind kindOf(Storage storage) {
   case Storage::kConstant:
     return BlockKind::kConstant;
   case Storage::kTransient:
-    return BlockKind::kTransient;
+    return entry.writer;
   case Storage::kHost:
     return BlockKind::kCache;
   }
@@ -98,6 +98,7 @@ void CaptureModel::onProgram(const Event &event) {
     entry.op = told.op;
     entry.slot = told.slot;
     entry.storage = static_cast<Storage>(told.storage);
+    entry.writer = opKindOf(text(told.op));
     entries_.push_back(entry);
     plans_[plan->second].entries.push_back(index);
     break;
@@ -111,7 +112,9 @@ void CaptureModel::onProgram(const Event &event) {
     std::vector<PlanCommand> &commands = plans_[plan->second].commands;
     if (event.command.command >= commands.size())
       commands.resize(event.command.command + 1);
-    commands[event.command.command] = commandOf(event.command);
+    PlanCommand &command = commands[event.command.command];
+    command = describedBy(event.command);
+    command.kind = opKindOf(text(command.name));
     break;
   }
   case EventType::kAccess: {
@@ -218,8 +221,7 @@ void CaptureModel::onBinding(const trace::RunBindingEvent &event) {
     if (entry != entryOfValue_.end() && !binding.inArena) {
       const PlanEntry &value = entries_[entry->second];
       const uint32_t name = table.name(block.row) != 0 ? table.name(block.row) : value.name;
-      table.identify(block.row, kindOf(value.storage), name, table.op(block.row),
-                     entry->second + 1);
+      table.identify(block.row, hueOf(value), name, table.op(block.row), entry->second + 1);
     }
   }
   openBindings_[key].push_back(static_cast<uint32_t>(bindings_.size()));
@@ -392,12 +394,19 @@ void CaptureModel::fillArena(uint32_t runIndex) {
     block.name = entry.name;
     block.op = entry.op;
     block.entry = index + 1;
-    block.kind = BlockKind::kTransient;
+    block.hue = hueOf(entry);
     if (block.sizeBytes == 0)
       continue;
     space.table.append(block);
     space.sizeBytes = std::max(space.sizeBytes, block.endOffset());
   }
+}
+
+const PlanCommand *CaptureModel::commandOf(const Dispatch &dispatch) const {
+  const Run &run = runs_[dispatch.run];
+  if (run.plan >= plans_.size() || dispatch.command >= plans_[run.plan].commands.size())
+    return nullptr;
+  return &plans_[run.plan].commands[dispatch.command];
 }
 
 const PlanEntry *CaptureModel::entryOf(const Plan &plan, uint32_t value) const {

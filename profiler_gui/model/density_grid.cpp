@@ -36,7 +36,7 @@ double overlap(double begin, double end, double cell) {
 
 } // namespace
 
-void DensityGrid::add(BlockKind kind, uint64_t beginNs, uint64_t endNs, uint64_t lowAddress,
+void DensityGrid::add(BlockHue hue, uint64_t beginNs, uint64_t endNs, uint64_t lowAddress,
                       uint64_t highAddress, double weight) {
   const double x0 = inCells(beginNs, raster_.beginNs(), raster_.cellNs(), raster_.columns);
   const double x1 = inCells(endNs, raster_.beginNs(), raster_.cellNs(), raster_.columns);
@@ -44,7 +44,7 @@ void DensityGrid::add(BlockKind kind, uint64_t beginNs, uint64_t endNs, uint64_t
   const double y1 = inCells(highAddress, raster_.lowAddress(), raster_.cellBytes(), raster_.rows);
   if (x1 <= x0 || y1 <= y0)
     return;
-  std::vector<float> &plane = planes_[static_cast<size_t>(kind)];
+  std::vector<float> &plane = planes_[hue.index()];
   if (plane.empty())
     plane.resize(stride() * (raster_.rows + 2));
   const Ramp across = rampOf(x0, x1);
@@ -57,8 +57,8 @@ void DensityGrid::add(BlockKind kind, uint64_t beginNs, uint64_t endNs, uint64_t
   }
 }
 
-void DensityGrid::finish(BlockKind kind) {
-  std::vector<float> &plane = planes_[static_cast<size_t>(kind)];
+void DensityGrid::finish(BlockHue hue) {
+  std::vector<float> &plane = planes_[hue.index()];
   if (plane.empty())
     return;
   const size_t width = stride();
@@ -79,13 +79,13 @@ void DensityGrid::finish(BlockKind kind) {
 }
 
 void DensityGrid::finish() {
-  for (uint32_t kind = 0; kind < kBlockKinds; ++kind)
-    finish(static_cast<BlockKind>(kind));
+  for (uint32_t hue = 0; hue < BlockHue::kCount; ++hue)
+    finish(BlockHue::at(hue));
 }
 
-double DensityGrid::byteNs(BlockKind kind, double beginNs, double endNs, double low,
+double DensityGrid::byteNs(BlockHue hue, double beginNs, double endNs, double low,
                            double high) const {
-  if (!has(kind))
+  if (!has(hue))
     return 0;
   const double columns = raster_.columns;
   const double rows = raster_.rows;
@@ -99,7 +99,7 @@ double DensityGrid::byteNs(BlockKind kind, double beginNs, double endNs, double 
       (high - static_cast<double>(raster_.lowAddress())) / raster_.cellBytes(), 0.0, rows);
   double cells = 0;
   for (uint32_t row = static_cast<uint32_t>(y0); row < raster_.rows && row < y1; ++row) {
-    const std::span<const float> line = coverageRow(kind, row);
+    const std::span<const float> line = coverageRow(hue, row);
     double along = 0;
     for (uint32_t column = static_cast<uint32_t>(x0); column < raster_.columns && column < x1;
          ++column) {

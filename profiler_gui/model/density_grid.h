@@ -12,7 +12,7 @@
 // per block whatever its extent, and one pass of prefix sums at the end. Single precision suffices:
 // prefix sums stay near the number of blocks that overlap, and rounding near 1e-5 of a cell.
 //
-// Planes are kept apart by kind, and made when a kind first occurs.
+// Planes are kept apart by hue, and made when a hue first occurs.
 // Threads: none of its own.
 #pragma once
 
@@ -50,36 +50,36 @@ public:
   const Raster &raster() const { return raster_; }
 
   /// Adds weight × the rectangle, clipped to the raster.
-  void add(BlockKind kind, uint64_t beginNs, uint64_t endNs, uint64_t lowAddress,
+  void add(BlockHue hue, uint64_t beginNs, uint64_t endNs, uint64_t lowAddress,
            uint64_t highAddress, double weight = 1.0);
 
-  /// Sums up what was added to one kind, once, after the last add().
-  void finish(BlockKind kind);
+  /// Sums up what was added to one hue, once, after the last add().
+  void finish(BlockHue hue);
   void finish();
 
-  /// The share of a cell that blocks of a kind cover, 0 to 1 (more only where blocks overlap).
-  float coverage(BlockKind kind, uint32_t column, uint32_t row) const {
-    const std::vector<float> &plane = planes_[static_cast<size_t>(kind)];
+  /// The share of a cell that blocks of a hue cover, 0 to 1 (more only where blocks overlap).
+  float coverage(BlockHue hue, uint32_t column, uint32_t row) const {
+    const std::vector<float> &plane = planes_[hue.index()];
     return plane.empty() ? 0.0f : plane[row * stride() + column];
   }
-  bool has(BlockKind kind) const { return !planes_[static_cast<size_t>(kind)].empty(); }
-  /// A row of the same; empty where the kind does not occur.
-  std::span<const float> coverageRow(BlockKind kind, uint32_t row) const {
-    const std::vector<float> &plane = planes_[static_cast<size_t>(kind)];
+  bool has(BlockHue hue) const { return !planes_[hue.index()].empty(); }
+  /// A row of the same; empty where the hue does not occur.
+  std::span<const float> coverageRow(BlockHue hue, uint32_t row) const {
+    const std::vector<float> &plane = planes_[hue.index()];
     return plane.empty() ? std::span<const float>()
                          : std::span<const float>(plane).subspan(row * stride(), raster_.columns);
   }
 
-  /// Bytes × ns of one kind inside a window, after finish(). A cell that is cut counts by the share
+  /// Bytes × ns of one hue inside a window, after finish(). A cell that is cut counts by the share
   /// that lies inside.
-  double byteNs(BlockKind kind, double beginNs, double endNs, double low, double high) const;
+  double byteNs(BlockHue hue, double beginNs, double endNs, double low, double high) const;
 
 private:
   size_t stride() const { return raster_.columns + 2; } // two differences fall behind the last cell
 
   Raster raster_;
   // (columns + 2) × (rows + 2) differences, which finish() turns into coverage
-  std::array<std::vector<float>, kBlockKinds> planes_;
+  std::array<std::vector<float>, BlockHue::kCount> planes_;
 };
 
 } // namespace gantry::profiler

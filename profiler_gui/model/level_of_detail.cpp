@@ -118,7 +118,7 @@ void LevelOfDetail::addRow(const BlockTable &table, uint32_t row) {
   const uint64_t end = std::min(table.endNs(row), nowNs_);
   if (end <= table.beginNs(row) || isExact(end - table.beginNs(row), table.sizeBytes(row), raster_))
     return;
-  working_.add(table.kind(row), table.beginNs(row), end, table.offset(row),
+  working_.add(table.hue(row), table.beginNs(row), end, table.offset(row),
                table.offset(row) + table.sizeBytes(row));
 }
 
@@ -127,7 +127,7 @@ void LevelOfDetail::start(const BlockTable &table, const BlockIndex &index, cons
   raster_ = raster;
   working_ = DensityGrid(raster);
   pending_.clear();
-  finishedKinds_ = 0;
+  finishedHues_ = 0;
   nowNs_ = nowNs;
   runsAtStart_ = index.runs().size();
   indexedAtStart_ = index.indexedRows();
@@ -179,8 +179,8 @@ uint64_t LevelOfDetail::lookInto(const BlockTable &table, const BlockIndex &inde
   if (!BlockIndex::meets(node, window))
     return 1;
   if (isOneCell(node, raster_, window, nowNs_)) {
-    // Neighbours in the tree are of one kind as a rule; the first stands for all.
-    working_.add(table.kind(run.row(node.firstRow)), node.beginNs, node.endNs, node.lowAddress,
+    // Neighbours in the tree are of one hue as a rule; the first stands for all.
+    working_.add(table.hue(run.row(node.firstRow)), node.beginNs, node.endNs, node.lowAddress,
                  node.highAddress, node.byteNs / boxOf(node, node.endNs));
     return 1;
   }
@@ -208,11 +208,11 @@ void LevelOfDetail::estimate(const BlockTable &table, const BlockIndex &index) {
     const uint64_t end = std::min(node.endNs, nowNs_);
     if (end <= node.beginNs || node.endNs == kStillHeld)
       continue;
-    shown_.add(table.kind(run.row(node.firstRow)), node.beginNs, end, node.lowAddress,
+    shown_.add(table.hue(run.row(node.firstRow)), node.beginNs, end, node.lowAddress,
                node.highAddress, std::min(1.0, node.byteNs / boxOf(node, end)));
   }
-  for (uint32_t kind = finishedKinds_; kind < kBlockKinds; ++kind)
-    shown_.finish(static_cast<BlockKind>(kind));
+  for (uint32_t hue = finishedHues_; hue < BlockHue::kCount; ++hue)
+    shown_.finish(BlockHue::at(hue));
   ++revision_;
 }
 
@@ -246,14 +246,14 @@ void LevelOfDetail::refine(const BlockTable &table, const BlockIndex &index, con
     pending_.pop_back();
     work += lookInto(table, index, at, window);
   }
-  const uint64_t kindCost = uint64_t{raster_.columns} * raster_.rows / kCellsPerBlock;
-  while (pending_.empty() && finishedKinds_ < kBlockKinds &&
+  const uint64_t hueCost = uint64_t{raster_.columns} * raster_.rows / kCellsPerBlock;
+  while (pending_.empty() && finishedHues_ < BlockHue::kCount &&
          (budgetBlocks == 0 || work < budgetBlocks)) {
-    const BlockKind kind = static_cast<BlockKind>(finishedKinds_++);
-    work += working_.has(kind) ? kindCost : 0;
-    working_.finish(kind);
+    const BlockHue hue = BlockHue::at(finishedHues_++);
+    work += working_.has(hue) ? hueCost : 0;
+    working_.finish(hue);
   }
-  complete_ = pending_.empty() && finishedKinds_ == kBlockKinds;
+  complete_ = pending_.empty() && finishedHues_ == BlockHue::kCount;
   if (complete_) {
     shown_ = std::move(working_);
     working_ = DensityGrid();
@@ -275,8 +275,8 @@ double LevelOfDetail::shownByteNs(const BlockTable &table, const SpaceView &view
     if (end > begin && high > low)
       sum += (end - begin) * (high - low);
   }
-  for (uint32_t kind = 0; kind < kBlockKinds; ++kind)
-    sum += shown_.byteNs(static_cast<BlockKind>(kind), view.beginNs, view.endNs, view.lowAddress,
+  for (uint32_t hue = 0; hue < BlockHue::kCount; ++hue)
+    sum += shown_.byteNs(BlockHue::at(hue), view.beginNs, view.endNs, view.lowAddress,
                          view.highAddress);
   return sum;
 }

@@ -82,7 +82,7 @@ private:
   DensityGrid working_; // sums of what was looked into; empty when complete
   DensityGrid shown_;   // the finished one, or a first estimate
   std::vector<Pending> pending_;
-  uint32_t finishedKinds_ = 0;
+  uint32_t finishedHues_ = 0;
   size_t runsAtStart_ = 0;
   uint32_t indexedAtStart_ = 0;
   uint32_t rowsAtStart_ = 0;

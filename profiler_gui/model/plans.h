@@ -2,6 +2,8 @@
 // Threads: values; one writer, or several readers.
 #pragma once
 
+#include "engine/op_kind/op_kind.h"
+
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -22,6 +24,7 @@ struct PlanEntry {
   uint32_t op = 0;
   uint32_t slot = 0;
   Storage storage = Storage::kTransient;
+  OpKind writer = OpKind::kOther; // what kind of operator `op` is
 };
 
 struct Access {
@@ -42,6 +45,7 @@ struct PlanCommand {
   std::array<uint16_t, 3> workgroupSize{};
   bool isCopy = false;
   bool barrierBefore = false;
+  OpKind kind = OpKind::kOther; // of its name
 };
 
 struct Plan {

@@ -78,6 +78,12 @@ Result<Query> parseQuery(const std::string &text) {
   return query;
 }
 
+bool SearchResult::hasName(const std::string &text) const {
+  const std::string name = lower(text);
+  return std::all_of(query.words.begin(), query.words.end(),
+                     [&](const std::string &word) { return name.find(word) != std::string::npos; });
+}
+
 SearchResult search(const CaptureModel &model, const Query &query) {
   SearchResult result;
   result.query = query;
@@ -85,10 +91,7 @@ SearchResult search(const CaptureModel &model, const Query &query) {
     return result;
   result.names.resize(model.nameCount());
   for (uint32_t id = 1; id < model.nameCount(); ++id) {
-    const std::string name = lower(std::string(model.text(id)));
-    result.names[id] =
-        std::all_of(query.words.begin(), query.words.end(),
-                    [&](const std::string &word) { return name.find(word) != std::string::npos; });
+    result.names[id] = result.hasName(std::string(model.text(id)));
   }
   for (uint32_t space = 0; space < model.spaces().size(); ++space) {
     const BlockTable &table = model.spaces()[space].table;
@@ -99,6 +102,10 @@ SearchResult search(const CaptureModel &model, const Query &query) {
       if (result.hits.size() < SearchResult::kMostHits)
         result.hits.push_back({space, row});
     }
+  }
+  for (uint32_t i = 0; !query.words.empty() && i < model.dispatches().size(); ++i) {
+    const PlanCommand *command = model.commandOf(model.dispatches()[i]);
+    result.dispatches += command != nullptr && result.has(*command) ? 1 : 0;
   }
   std::stable_sort(result.hits.begin(), result.hits.end(),
                    [&](const SearchHit &a, const SearchHit &b) {

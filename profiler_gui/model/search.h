@@ -1,6 +1,6 @@
 // Searching a capture: by words, by address, by size.
 //
-//   conv relu         names of blocks and operators that contain both words, in any case
+//   conv relu         names of blocks, operators and kernels that contain both words, in any case
 //   0x1000-0x2000     blocks that touch these addresses of their space (0x1000: that byte)
 //   >4MiB  <1KiB      blocks larger, smaller than that; may be mixed with words
 //
@@ -39,7 +39,8 @@ struct SearchHit {
 
 struct SearchResult {
   Query query;
-  uint64_t count = 0;          // of all hits
+  uint64_t count = 0; // of all blocks
+  uint64_t dispatches = 0;
   std::vector<SearchHit> hits; // the first kMostHits, in the order of time
   std::vector<bool> names;     // by name id: whether it has all words
   static constexpr size_t kMostHits = 10000;
@@ -50,6 +51,14 @@ struct SearchResult {
                        (block.op < names.size() && names[block.op]);
     return named && block.offset < query.highAddress && block.endOffset() > query.lowAddress &&
            block.sizeBytes >= query.leastBytes && block.sizeBytes <= query.mostBytes;
+  }
+  /// Whether a text has all words.
+  bool hasName(const std::string &text) const;
+  /// Whether a command's operator or kernel has all words. A query without words is about blocks
+  /// alone and leaves out no command.
+  bool has(const PlanCommand &command) const {
+    return query.words.empty() || (command.name < names.size() && names[command.name]) ||
+           (command.kernel < names.size() && names[command.kernel]);
   }
 };
 

@@ -96,6 +96,7 @@ Result<std::unique_ptr<LoadedCapture>> loadCapture(const std::string &path) {
   auto loaded = std::make_unique<LoadedCapture>();
   if (path.ends_with(".gantry")) {
     GANTRY_ASSIGN_OR_RETURN(loaded->unrun, openUnrun(path));
+    loaded->model.setModelled();
     loaded->model.ingest(loaded->unrun.events, loaded->unrun.names);
     loaded->model.finish();
     return loaded;

@@ -55,6 +55,21 @@ std::string addressText(uint64_t address) {
   return format("0x%08llx", static_cast<unsigned long long>(address));
 }
 
+std::string rateText(double giga, const char *unit) {
+  std::string text = three(giga, unit);
+  if (*unit == '\0')
+    text.pop_back(); // the space before no unit
+  return text;
+}
+
+std::string ratioText(double ratio) {
+  return format(ratio < 0.0995  ? "×%.3f"
+                : ratio < 9.995 ? "×%.2f"
+                : ratio < 99.95 ? "×%.1f"
+                                : "×%.0f",
+                ratio);
+}
+
 std::string countText(uint64_t count) {
   const std::string digits = std::to_string(count);
   std::string text;

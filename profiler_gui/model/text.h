@@ -15,6 +15,10 @@ std::string bytesDifferenceText(int64_t bytes);
 std::string timeText(double ns);
 /// At least eight digits: "0x0001f000".
 std::string addressText(uint64_t address);
+/// "12.3 GFLOP/s", "0.42 GB/s"; without a unit "12.3". Quantities are 10^9 a second.
+std::string rateText(double giga, const char *unit);
+/// "×1.32", "×0.043", "×250".
+std::string ratioText(double ratio);
 /// "12,345,678".
 std::string countText(uint64_t count);
 

@@ -43,6 +43,8 @@ void TimeView::pan(double byNs) {
 }
 
 void TimeView::follow() {
+  if (begin_ <= first_ && end_ >= last_)
+    return; // everything is in view, and stays so
   const double span = spanNs();
   end_ = last_ + span * 0.02;
   begin_ = end_ - span;

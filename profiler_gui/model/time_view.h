@@ -23,12 +23,14 @@ public:
   /// Makes the stretch longer (factor > 1) or shorter; the time at `aboutNs` keeps its place.
   void zoom(double factor, double aboutNs);
   void pan(double byNs);
-  /// Keeps the end at the bounds' end, for live captures.
+  /// Keeps the end at the bounds' end, for live captures; a view of everything stays one.
   void follow();
 
   /// Remembers the view; back() returns to the last one that was remembered.
   void remember();
   bool back();
+  /// Whether a view was remembered: somebody zoomed or panned.
+  bool moved() const { return !history_.empty(); }
 
 private:
   void clamp();

@@ -166,6 +166,8 @@ private:
     command.name = name(text(told.name()));
     command.location = name(text(told.location()));
     command.isCopy = told.kind() == artifact::CommandKind::copy ? 1 : 0;
+    command.flops = static_cast<float>(sizes_[told.flops()]);
+    command.bytesMoved = static_cast<float>(sizes_[told.bytes_moved()]);
     command.barrierBefore = told.barrier_before() ? 1 : 0;
     if (command.isCopy == 0) {
       const artifact::Kernel &kernel = *program_.kernels()->Get(told.kernel());

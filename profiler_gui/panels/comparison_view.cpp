@@ -32,8 +32,9 @@ void drawCaption(Ui &ui, const Comparison &comparison, size_t side) {
   const float y = middle - ui.fonts.text->FontSize / 2;
   x +=
       ui.write(ui.fonts.text, x, y, theme.text, ui.title, 60 * unit, "caption", "label") + 2 * unit;
-  std::string text = countText(ui.model->runs().size()) + " runs";
-  if (comparison.runNs[side] > 0)
+  std::string text =
+      ui.model->modelled() ? "modelled, never run" : countText(ui.model->runs().size()) + " runs";
+  if (comparison.runNs[side] > 0 && !ui.model->modelled())
     text += " of " + timeText(comparison.runNs[side]);
   for (const ComparedMemory &heap : comparison.heaps)
     text += " · " + heap.name + " " + bytesText(heap.peakBytes[side]);
@@ -64,14 +65,9 @@ void ComparisonView::setBounds(Ui &first) {
 }
 
 void ComparisonView::follow(Ui &first, float width, float height) {
-  const auto rows = [](const CaptureModel &model) {
-    return static_cast<uint32_t>(model.dispatches().lanes().size()) +
-           (model.hostSpans().empty() ? 0 : 1);
-  };
   const ComparedLayout layout =
-      makeComparedLayout(width, height, first.fonts.scale, first.focus,
-                         static_cast<uint32_t>(first.model->heapsInUse().size()),
-                         rows(*first.model), rows(*ui_.model));
+      makeComparedLayout(width, height, first.fonts.scale, first.focus, contentsOf(*first.model),
+                         contentsOf(*ui_.model));
   first.layout = layout.first;
   ui_.layout = layout.second;
   ui_.canvas = first.canvas;
@@ -88,6 +84,7 @@ void ComparisonView::follow(Ui &first, float width, float height) {
   ui_.mouseInPlots = first.mouseInPlots;
   ui_.hovered = Pick();
   ui_.laneColumns.clear();
+  ui_.live = false;
   ui_.time.show(first.time.beginNs() + first.secondShiftNs,
                 first.time.endNs() + first.secondShiftNs);
 }

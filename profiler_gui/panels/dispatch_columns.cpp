@@ -39,4 +39,15 @@ const std::vector<DispatchColumn> &columnsOf(Ui &ui, size_t number) {
   return *columns;
 }
 
+bool stepsBack(const Ui &ui, const DispatchColumn &column, const Lane &lane) {
+  if (!ui.found.active())
+    return false;
+  for (uint32_t at = column.first; at < column.last; ++at) {
+    const PlanCommand *command = ui.model->commandOf(ui.model->dispatches()[lane.dispatches[at]]);
+    if (command != nullptr && ui.found.has(*command))
+      return false;
+  }
+  return true;
+}
+
 } // namespace gantry::profiler

@@ -10,4 +10,7 @@ namespace gantry::profiler {
 /// Made once a frame.
 const std::vector<DispatchColumn> &columnsOf(Ui &ui, size_t number);
 
+/// Whether a search is on and no dispatch of the column is what it looks for.
+bool stepsBack(const Ui &ui, const DispatchColumn &column, const Lane &lane);
+
 } // namespace gantry::profiler

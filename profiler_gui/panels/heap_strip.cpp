@@ -91,6 +91,22 @@ void drawSecondCurve(Ui &ui, const StepCurve &curve, const ScreenRect &plot, con
   ui.canvas->addRects(*ui.list, rects);
 }
 
+/// A budget so far above what is used that its line is not in the plot: an arrow at the top edge.
+void drawBudgetAbove(Ui &ui, uint64_t limit, const ScreenRect &strip, const std::string &id) {
+  const float unit = ui.unit();
+  const ScreenRect plot = ui.plot(strip);
+  const uint32_t colour = ui.theme->warning;
+  const ScreenRect arrow{plot.right - 2 * unit, strip.top + 2, plot.right - unit / 2,
+                         strip.top + 2 + 1.25f * unit};
+  const float middle = (arrow.left + arrow.right) / 2;
+  ui.list->AddTriangleFilled({middle, arrow.top}, {arrow.left, arrow.bottom},
+                             {arrow.right, arrow.bottom}, colour);
+  ui.semantics->add(id + "/budget", "arrow", arrow, bytesText(limit), colour);
+  ui.write(ui.fonts.small, plot.right + unit, strip.top + unit / 4, colour,
+           "budget " + bytesText(limit), strip.right - plot.right - unit,
+           (id + "/budget_label").c_str(), "label");
+}
+
 void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number) {
   const Theme &theme = *ui.theme;
   const float unit = ui.unit();
@@ -124,10 +140,9 @@ void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number
              "budget " + bytesText(limit), strip.right - plot.right - unit,
              (id + "/budget_label").c_str(), "label");
   }
-  if (limit > 0 && !budgetFits) // far above: in words
-    ui.write(ui.fonts.small, plot.right + unit, plot.bottom - ui.fonts.small->FontSize - 2,
-             theme.dim, "budget " + bytesText(limit), strip.right - plot.right - unit,
-             (id + "/budget_label").c_str(), "label");
+  const bool budgetAbove = limit > 0 && !budgetFits;
+  if (budgetAbove)
+    drawBudgetAbove(ui, limit, strip, id);
   const uint64_t atView = heap.live.at(static_cast<uint64_t>(
       std::clamp(ui.time.endNs(), 0.0, static_cast<double>(ui.model->nowNs()))));
   const float left = strip.left + 2 * unit;
@@ -137,7 +152,9 @@ void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number
            ui.nameOf(heap.name, ("heap " + std::to_string(number)).c_str()), widest,
            (id + "/name").c_str(), "label");
   y += ui.fonts.text->FontSize + unit / 4;
-  ui.write(ui.fonts.numbers, left, y, theme.dim, "live " + bytesText(atView), widest,
+  const bool atEnd = !ui.live && ui.time.endNs() >= static_cast<double>(ui.model->nowNs());
+  ui.write(ui.fonts.numbers, left, y, theme.dim,
+           "live " + bytesText(atView) + (atEnd ? " at the end" : ""), widest,
            (id + "/live").c_str());
   y += ui.fonts.numbers->FontSize + unit / 4;
   if (y + ui.fonts.numbers->FontSize <= strip.bottom)
@@ -147,10 +164,13 @@ void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number
   if (second != nullptr && y + ui.fonts.numbers->FontSize <= strip.bottom)
     ui.write(ui.fonts.numbers, left, y, theme.second, "peak " + bytesText(secondPeak), widest,
              (id + "/second_peak").c_str());
-  const float top = scale.y(most);
-  if (!budgetFits || std::abs(top - scale.y(limit)) > ui.fonts.small->FontSize + 2)
-    ui.write(ui.fonts.small, plot.right + unit, top - ui.fonts.small->FontSize / 2, theme.dim,
-             bytesText(most), strip.right - plot.right - unit, (id + "/top").c_str(), "label");
+  const float font = ui.fonts.small->FontSize;
+  float top = scale.y(most) - font / 2;
+  if (budgetAbove) // its label lies above
+    top = std::max(top, strip.top + unit / 2 + font + 2);
+  if (!budgetFits || std::abs(scale.y(most) - scale.y(limit)) > font + 2)
+    ui.write(ui.fonts.small, plot.right + unit, top, theme.dim, bytesText(most),
+             strip.right - plot.right - unit, (id + "/top").c_str(), "label");
 }
 
 } // namespace
@@ -162,8 +182,11 @@ void drawHeapStrips(Ui &ui) {
   ui.semantics->add("heap_strips", "panel", panel, std::to_string(heaps.size()) + " heaps",
                     ui.theme->background);
   if (heaps.empty()) {
-    ui.write(ui.fonts.text, panel.left + 2 * ui.unit(), panel.top + ui.unit(), ui.theme->dim,
-             "no heap in this capture", 1e9f, "heap_strips/none");
+    ui.write(ui.fonts.small, panel.left + 2 * ui.unit(),
+             (panel.top + panel.bottom - ui.fonts.small->FontSize) / 2, ui.theme->dim,
+             ui.model->modelled() ? "no heap: an artifact that was never run"
+                                  : "no heap in this capture",
+             1e9f, "heap_strips/none");
     return;
   }
   const size_t shown = std::min<size_t>(heaps.size(), 3);

@@ -1,6 +1,7 @@
 // A byte → its block → who wrote and reads it → the model's line → its plan entry.
 #include "profiler_gui/panels/inspector.h"
 
+#include "profiler_gui/model/short_name.h"
 #include "profiler_gui/model/text.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ void listUsers(InspectorPage &page, const Plan &plan, uint32_t value, bool write
         std::string("inspector/") + (write ? "writer/" : "reader/") + std::to_string(count - 1);
     page.line(ui.nameOf(command.name, "unnamed command"), ui.theme->text, id.c_str(), "operator");
     if (command.location != 0)
-      page.line(std::string("  ") + std::string(ui.model->text(command.location)), ui.theme->dim,
+      page.line("  " + shortLocation(ui.model->text(command.location)), ui.theme->dim,
                 (id + "/line").c_str(), "location");
   }
   if (count == 0)
@@ -67,21 +68,15 @@ void inspectBlock(InspectorPage &page, const Pick &pick) {
   const AddressSpace &space = model.spaces()[pick.space];
   const Block block = space.table.at(pick.row);
   page.heading(ui.nameOf(block.name, "unnamed block"), "inspector/name");
-  page.chip(blockKindName(block.kind), ui.theme->kind(block.kind));
+  page.chip(blockHueName(block.hue), ui.theme->fill(block.hue));
   page.space(0.5f);
   page.pair("size", bytesText(block.sizeBytes), "inspector/size");
   page.pair("bytes", countText(block.sizeBytes), "inspector/bytes");
   page.pair("from", addressText(block.offset), "inspector/from");
   page.pair("to", addressText(block.endOffset()), "inspector/to");
   page.pair("in", space.label, "inspector/space");
-  page.pair("begins", timeText(static_cast<double>(block.beginNs)), "inspector/begins");
-  if (block.endNs == kStillHeld) {
-    page.pair("ends", "still held", "inspector/ends");
-  } else {
-    page.pair("ends", timeText(static_cast<double>(block.endNs)), "inspector/ends");
-    page.pair("lives", timeText(static_cast<double>(block.endNs - block.beginNs)),
-              "inspector/lives");
-  }
+  const bool held = block.endNs == kStillHeld;
+  page.times(block.beginNs, held ? model.nowNs() : block.endNs, held);
   if (block.op != 0)
     page.pair("by", model.text(block.op), "inspector/op");
   for (size_t i = 0; i < ui.findings.size(); ++i) {

@@ -41,18 +41,23 @@ void inspectCapture(InspectorPage &page) {
   Ui &ui = page.ui();
   const CaptureModel &model = *ui.model;
   page.heading(ui.nameOf(model.process().name, "capture"), "inspector/name");
-  page.pair("events", countText(model.eventCount()), "inspector/events");
-  page.pair("length",
-            timeText(static_cast<double>(model.nowNs() - std::min(model.firstNs(), model.nowNs()))),
-            "inspector/length");
-  page.pair("runs", countText(model.runs().size()), "inspector/runs");
-  if (model.timedRuns() < model.runs().size())
-    page.pair("with device times", countText(model.timedRuns()), "inspector/timed_runs");
-  page.pair("dispatches", countText(model.dispatches().size()), "inspector/dispatches");
+  if (model.modelled()) {
+    page.line("modelled: never run, so it has no times", ui.theme->dim, "inspector/modelled");
+    page.pair("variants", countText(model.runs().size()), "inspector/variants");
+  } else {
+    page.pair("events", countText(model.eventCount()), "inspector/events");
+    const uint64_t first = std::min(model.firstNs(), model.nowNs());
+    page.pair("length", timeText(static_cast<double>(model.nowNs() - first)), "inspector/length");
+    page.pair("runs", countText(model.runs().size()), "inspector/runs");
+    if (model.timedRuns() < model.runs().size())
+      page.pair("with device times", countText(model.timedRuns()), "inspector/timed_runs");
+  }
+  page.pair(model.modelled() ? "commands of all variants" : "dispatches",
+            countText(model.dispatches().size()), "inspector/dispatches");
   inspectWhatIf(page);
   for (const Heap *heap : model.heapsInUse()) {
     page.section(ui.nameOf(heap->name, "heap"));
-    page.pair("live", bytesText(heap->live.last()), "inspector/live");
+    page.pair(ui.live ? "live" : "live at the end", bytesText(heap->live.last()), "inspector/live");
     page.pair("peak", bytesText(heap->live.peak()), "inspector/peak");
     page.pair("in slabs", bytesText(heap->reserved.last()), "inspector/reserved");
     page.pair("blocks", countText(heap->liveBlocks), "inspector/blocks");
@@ -65,16 +70,6 @@ void inspectCapture(InspectorPage &page) {
     page.pair("lower bound", bytesText(plan.lowerBoundBytes), "inspector/bound");
   }
   listFindings(page);
-  page.section("colours");
-  std::vector<bool> seen(kBlockKinds);
-  for (const AddressSpace &space : model.spaces()) {
-    for (uint32_t row = 0; row < std::min(space.table.size(), 4096u); ++row)
-      seen[static_cast<size_t>(space.table.kind(row))] = true;
-  }
-  for (uint32_t kind = 0; kind < kBlockKinds; ++kind) {
-    if (seen[kind])
-      page.chip(blockKindName(static_cast<BlockKind>(kind)), ui.theme->kinds[kind]);
-  }
 }
 
 } // namespace gantry::profiler

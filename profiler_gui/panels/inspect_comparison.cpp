@@ -5,6 +5,7 @@
 #include "profiler_gui/model/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace gantry::profiler {
@@ -15,6 +16,12 @@ std::string timeDifferenceText(double ns) {
   if (ns > 0)
     text.insert(0, 1, '+');
   return text;
+}
+
+/// The second time as a multiple of the first: " · ×1.32"; "" where either is not known.
+std::string ratioOf(const std::array<double, 2> &timeNs) {
+  return timeNs[0] > 0 && timeNs[1] > 0 ? "  ·  " + ratioText(timeNs[1] / timeNs[0])
+                                        : std::string();
 }
 
 /// A name with its difference, and under it both values.
@@ -61,22 +68,29 @@ void inspectComparison(InspectorPage &page, const Comparison &comparison,
   page.heading("differences", "inspector/name");
   page.chip(ui.title, ui.theme->curve);
   page.chip(secondTitle, ui.theme->second);
+  const bool timed = !ui.model->modelled() && (ui.second == nullptr || !ui.second->modelled());
   page.section("peaks");
   memory(page, comparison.heaps, "heap");
   memory(page, comparison.arenas, "arena");
-  if (comparison.runNs[0] > 0 || comparison.runNs[1] > 0)
-    row(page, "time of a run", timeText(comparison.runNs[0]), timeText(comparison.runNs[1]),
+  if (timed && (comparison.runNs[0] > 0 || comparison.runNs[1] > 0))
+    row(page, "time of a run", timeText(comparison.runNs[0]),
+        timeText(comparison.runNs[1]) + ratioOf(comparison.runNs),
         timeDifferenceText(comparison.runNs[1] - comparison.runNs[0]), "compare/run");
   byBytes(page, "blocks at the peak", "block", comparison.blocks, 3);
   byBytes(page, "values at the arena's peak", "value", comparison.values, 4);
+  if (!timed) {
+    page.line("an artifact that never ran has no times", ui.theme->dim, "compare/modelled");
+    return;
+  }
   page.section("operators, time a run");
-  for (size_t i = 0; i < std::min<size_t>(comparison.operators.size(), 24); ++i) {
+  for (size_t i = 0; page.hasRoom() && i < std::min<size_t>(comparison.operators.size(), 24); ++i) {
     const ComparedRow &each = comparison.operators[i];
     if (each.timeMore() == 0 && each.bytesMore() == 0)
       break;
     const std::string bytes =
         each.bytesMore() == 0 ? "" : "  ·  " + bytesDifferenceText(each.bytesMore());
-    row(page, each.name, timeText(each.timeNs[0]), timeText(each.timeNs[1]) + bytes,
+    row(page, each.name, timeText(each.timeNs[0]),
+        timeText(each.timeNs[1]) + ratioOf(each.timeNs) + bytes,
         timeDifferenceText(each.timeMore()), "compare/operator/" + std::to_string(i));
   }
 }

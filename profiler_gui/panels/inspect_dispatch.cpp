@@ -1,22 +1,16 @@
 // A dispatch: its kernel, its shared memory and what that leaves, and what it reads and writes.
 #include "profiler_gui/panels/inspector.h"
 
+#include "profiler_gui/model/short_name.h"
 #include "profiler_gui/model/text.h"
 
-#include <array>
-#include <cstdio>
+#include <string>
 
 namespace gantry::profiler {
 namespace {
 
 std::string threeText(uint32_t x, uint32_t y, uint32_t z) {
   return std::to_string(x) + " × " + std::to_string(y) + " × " + std::to_string(z);
-}
-
-std::string rateText(double perSecond, const char *unit) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %s", perSecond, unit);
-  return text.data();
 }
 
 void listValues(InspectorPage &page, const Plan &plan, uint32_t command, bool write) {
@@ -45,17 +39,23 @@ void inspectDispatch(InspectorPage &page, const Pick &pick) {
   if (run.plan >= model.plans().size() ||
       dispatch.command >= model.plans()[run.plan].commands.size()) {
     page.heading("dispatch", "inspector/name");
-    page.pair("takes", timeText(length), "inspector/takes");
+    page.times(dispatch.beginNs, dispatch.endNs, false);
     return;
   }
   const Plan &plan = model.plans()[run.plan];
   const PlanCommand &command = plan.commands[dispatch.command];
   page.heading(ui.nameOf(command.name, "unnamed"), "inspector/name");
   if (command.location != 0)
-    page.line(model.text(command.location), ui.theme->dim, "inspector/location", "location");
-  page.pair("takes", timeText(length), "inspector/takes");
-  page.pair("begins", timeText(static_cast<double>(dispatch.beginNs)), "inspector/begins");
-  if (dispatch.estimated)
+    page.line(shortLocation(model.text(command.location)), ui.theme->dim, "inspector/location",
+              "location");
+  if (model.modelled())
+    page.pair("command", ui.momentText(static_cast<double>(dispatch.beginNs), 1),
+              "inspector/begins");
+  else
+    page.times(dispatch.beginNs, dispatch.endNs, false);
+  if (model.modelled())
+    page.line("modelled: never run, so it has no times", ui.theme->dim, "inspector/modelled");
+  else if (dispatch.estimated)
     page.line("times are estimated: the device told none", ui.theme->warning, "inspector/estimated",
               "warning");
   if (dispatch.isCopy) {
@@ -73,10 +73,10 @@ void inspectDispatch(InspectorPage &page, const Pick &pick) {
         "inspector/workgroup_size");
     if (command.registers != 0)
       page.pair("registers", std::to_string(command.registers), "inspector/registers");
-    if (command.flops > 0 && length > 0)
+    if (command.flops > 0 && length > 0 && !dispatch.estimated)
       page.pair("rate", rateText(static_cast<double>(command.flops) / length, "GFLOP/s"),
                 "inspector/rate");
-    if (command.bytesMoved > 0 && length > 0)
+    if (command.bytesMoved > 0 && length > 0 && !dispatch.estimated)
       page.pair("traffic", rateText(static_cast<double>(command.bytesMoved) / length, "GB/s"),
                 "inspector/traffic");
     page.section("shared memory");

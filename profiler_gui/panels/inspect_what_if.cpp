@@ -31,7 +31,9 @@ void budget(InspectorPage &page, const WhatIf &answer) {
   page.pair("computed again", countText(answer.computedAgain) + " values",
             "inspector/what_if_again");
   page.pair("to the host and back", bytesText(answer.hostBytes), "inspector/what_if_host");
-  page.pair("longer a run", timeText(answer.extraNs), "inspector/what_if_extra");
+  page.pair("longer a run",
+            ui.model->modelled() ? "not known: never run" : timeText(answer.extraNs),
+            "inspector/what_if_extra");
 }
 
 } // namespace

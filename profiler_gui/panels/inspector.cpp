@@ -1,5 +1,6 @@
 #include "profiler_gui/panels/inspector.h"
 
+#include "profiler_gui/model/time_scale.h"
 #include "profiler_gui/panels/panels.h"
 
 #include <algorithm>
@@ -9,6 +10,8 @@ namespace gantry::profiler {
 InspectorPage::InspectorPage(Ui &ui, const ScreenRect &panel)
     : ui_(ui), left_(panel.left + 2 * ui.unit()), right_(panel.right - 2 * ui.unit()),
       y_(panel.top + 1.5f * ui.unit()), bottom_(panel.bottom - ui.unit()) {}
+
+void InspectorPage::reserve(float height) { bottom_ -= height; }
 
 void InspectorPage::heading(std::string_view text, const char *id) {
   if (hasRoom())
@@ -27,11 +30,16 @@ void InspectorPage::section(std::string_view text) {
 
 void InspectorPage::pair(std::string_view name, std::string_view value, const char *id) {
   if (hasRoom()) {
-    const float used =
-        ui_.write(ui_.fonts.text, left_, y_, ui_.theme->dim, name, (right_ - left_) * 0.55f);
-    const float room = right_ - left_ - used - ui_.unit();
-    const float width = std::min(room, Ui::widthOf(ui_.fonts.numbers, value));
-    ui_.write(ui_.fonts.numbers, right_ - width, y_ + 1, ui_.theme->text, value, room + 1, id);
+    // A short value leaves its room to a long name, and the other way round.
+    const float all = right_ - left_;
+    const float wanted = Ui::widthOf(ui_.fonts.numbers, value);
+    const float forName = std::max(all * 0.55f, all - wanted - ui_.unit());
+    const std::string nameId = std::string(id) + "/name";
+    const float used = ui_.write(ui_.fonts.text, left_, y_, ui_.theme->dim, name, forName,
+                                 nameId.c_str(), "label");
+    const float room = all - used - ui_.unit();
+    ui_.write(ui_.fonts.numbers, right_ - std::min(room, wanted), y_ + 1, ui_.theme->text, value,
+              room + 1, id);
   }
   y_ += ui_.fonts.text->FontSize + 0.75f * ui_.unit();
 }
@@ -68,6 +76,23 @@ void InspectorPage::paragraph(std::string_view text, uint32_t colour, const char
   y_ += 0.25f * ui_.unit();
 }
 
+void InspectorPage::times(uint64_t beginNs, uint64_t endNs, bool held) {
+  const auto begin = static_cast<double>(beginNs);
+  const auto end = static_cast<double>(std::max(endNs, beginNs));
+  if (ui_.model->modelled()) {
+    pair("first command", ui_.momentText(begin, 1), "inspector/begins");
+    pair("last command", ui_.momentText(std::max(begin, end - 1), 1), "inspector/ends");
+    pair("lives", ui_.lengthText(end - begin), "inspector/lives");
+    return;
+  }
+  const TimeScale scale(begin, held ? begin : end, std::max((end - begin) / 100, 1.0));
+  if (scale.baseNs() > 0)
+    pair("counted from", scale.baseText(), "inspector/base");
+  pair("begins", scale.text(begin), "inspector/begins");
+  pair("ends", held ? "still held" : scale.text(end), "inspector/ends");
+  pair(held ? "held for" : "takes", ui_.lengthText(end - begin), "inspector/takes");
+}
+
 void InspectorPage::chip(std::string_view text, uint32_t colour) {
   if (hasRoom()) {
     const float size = ui_.unit() * 1.25f;
@@ -99,6 +124,13 @@ void drawInspector(Ui &ui, const ComparisonView *comparison) {
   ui.semantics->add("inspector", "panel", panel, "", ui.theme->panel);
   ui.pushClip(panel);
   InspectorPage page(ui, panel);
+  // The legend stands at the foot. A page about one thing, which names its own colour, and
+  // that of differences may need the room.
+  const float legend = legendHeight(ui);
+  const bool about = ui.selected.kind != Pick::Kind::kNone || comparison != nullptr;
+  const bool legendFits = legend > 0 && panel.height() >= 2 * legend;
+  if (legendFits && !about)
+    page.reserve(legend + ui.unit());
   switch (ui.selected.kind) {
   case Pick::Kind::kBlock:
     inspectBlock(page, ui.selected);
@@ -113,6 +145,8 @@ void drawInspector(Ui &ui, const ComparisonView *comparison) {
       inspectCapture(page);
     break;
   }
+  if (legendFits && (!about || page.y() <= panel.bottom - legend))
+    drawLegend(ui, {page.left(), panel.bottom - legend, page.right(), panel.bottom});
   ui.popClip();
 }
 

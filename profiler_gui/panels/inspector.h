@@ -15,6 +15,9 @@ public:
   float right() const { return right_; }
   float y() const { return y_; }
 
+  /// Keeps the foot of the page free.
+  void reserve(float height);
+
   void heading(std::string_view text, const char *id);
   void section(std::string_view text);
   /// A name and its value, right-aligned, in the numbers' font.
@@ -25,6 +28,8 @@ public:
   void detail(std::string_view text, const char *id);
   /// Words that may take several lines.
   void paragraph(std::string_view text, uint32_t colour, const char *id, const char *role = "text");
+  /// When something began and ended, told apart: relative to a base where that takes fewer digits.
+  void times(uint64_t beginNs, uint64_t endNs, bool held);
   void chip(std::string_view text, uint32_t colour);
   /// A bar that shows value of limit.
   void bar(double share, uint32_t colour, const char *id);

@@ -11,6 +11,49 @@
 namespace gantry::profiler {
 namespace {
 
+constexpr float kBandFrom = 8; // units: rows so high show the kinds of operators
+
+/// What stands in a dispatch's box: its name, and below it more where the row is high.
+std::vector<std::string> wordsOf(const Ui &ui, const Dispatch &dispatch,
+                                 const PlanCommand &command) {
+  const CaptureModel &model = *ui.model;
+  std::vector<std::string> words = {ui.nameOf(command.name, "unnamed")};
+  const auto length = static_cast<double>(dispatch.endNs - dispatch.beginNs);
+  if (!dispatch.estimated) {
+    std::string taken = timeText(length);
+    if (command.flops > 0 && length > 0)
+      taken += " · " + rateText(static_cast<double>(command.flops) / length, "GFLOP/s");
+    words.push_back(taken);
+  }
+  if (!dispatch.isCopy)
+    words.push_back(ui.nameOf(command.kernel, "unnamed kernel"));
+  if (dispatch.sharedBytes > 0)
+    words.push_back(bytesText(dispatch.sharedBytes) + " shared");
+  if (command.tile != 0)
+    words.push_back(std::string(model.text(command.tile)));
+  return words;
+}
+
+/// Writes into a box: across where it is wide enough, else upwards where it is high enough.
+void writeInto(Ui &ui, const ScreenRect &box, const std::vector<std::string> &words,
+               uint32_t colour) {
+  ImFont *font = ui.fonts.small;
+  const float inset = ui.unit() / 2;
+  const float step = font->FontSize + 3;
+  if (box.width() >= 8 * ui.unit() ||
+      (box.width() >= 5 * ui.unit() && box.height() < 8 * ui.unit())) {
+    const auto room = static_cast<size_t>(std::max(1.0f, (box.height() - inset) / step));
+    const size_t count = std::min(words.size(), room);
+    float y = count == 1 ? (box.top + box.bottom - font->FontSize) / 2 : box.top + inset;
+    for (size_t i = 0; i < count; ++i, y += step)
+      ui.write(font, box.left + inset, y, i == 0 ? colour : faded(colour, 0.75f), words[i],
+               box.width() - 2 * inset, "dispatch_label", "label");
+  } else if (box.width() >= font->FontSize + 2 && box.height() >= 8 * ui.unit()) {
+    ui.writeUpwards(font, (box.left + box.right - font->FontSize) / 2, box.bottom - 2 * ui.unit(),
+                    colour, words[0], box.height() - 3 * ui.unit(), "dispatch_label", "label");
+  }
+}
+
 void drawLane(Ui &ui, size_t number, const ScreenRect &row) {
   const Theme &theme = *ui.theme;
   const CaptureModel &model = *ui.model;
@@ -19,46 +62,46 @@ void drawLane(Ui &ui, size_t number, const ScreenRect &row) {
   const Lane &lane = model.dispatches().lanes()[number];
   const std::vector<DispatchColumn> &columns = columnsOf(ui, number);
   const uint32_t base = lane.number % 2 == 0 ? theme.dispatch : theme.secondDispatch;
+  std::vector<std::pair<ScreenRect, uint32_t>> labels; // and the dispatch
   for (const DispatchColumn &column : columns) {
     const uint32_t index = lane.dispatches[column.first];
     const bool single = column.last == column.first + 1;
     const bool chosen =
         single && ui.selected.kind == Pick::Kind::kDispatch && ui.selected.dispatch == index;
+    const bool back = stepsBack(ui, column, lane);
     uint32_t colour = single ? base : faded(base, 0.75f);
-    if (ui.selected.kind == Pick::Kind::kDispatch && !chosen)
+    if (back)
+      colour = faded(colour, 0.25f);
+    else if (ui.selected.kind == Pick::Kind::kDispatch && !chosen)
       colour = faded(colour, 0.5f);
     const ScreenRect box{column.left, row.top + 1, column.right, row.bottom - 1};
     rects.push_back({box.left, box.top, box.right, box.bottom, colour, kRectEdge});
+    if (single && row.height() >= kBandFrom * ui.unit()) { // what kind of operator it is
+      const PlanCommand *command = model.commandOf(model.dispatches()[index]);
+      const uint32_t kind = theme.small(command != nullptr ? command->kind : OpKind::kOther);
+      rects.push_back({box.left, box.bottom - ui.unit(), box.right, box.bottom,
+                       faded(kind, static_cast<float>(colour >> 24) / 255.0f), kRectEdge});
+    }
     if (chosen)
       rects.push_back(
           {box.left, box.top, box.right, box.bottom, theme.selection, kRectOutline | kRectBold});
     if (single && ui.semantics->wanted()) {
-      const Dispatch &dispatch = model.dispatches()[index];
-      const Run &run = model.runs()[dispatch.run];
-      std::string name;
-      if (run.plan < model.plans().size() &&
-          dispatch.command < model.plans()[run.plan].commands.size())
-        name = ui.nameOf(model.plans()[run.plan].commands[dispatch.command].name, "");
-      ui.semantics->add("dispatch/" + std::to_string(index), "dispatch", box, name, colour);
+      const PlanCommand *command = model.commandOf(model.dispatches()[index]);
+      ui.semantics->add("dispatch/" + std::to_string(index), "dispatch", box,
+                        command != nullptr ? ui.nameOf(command->name, "") : "", colour);
     }
     if (ui.mouseInPlots && box.contains(ui.mouseX, ui.mouseY))
       ui.hovered = {Pick::Kind::kDispatch, 0, 0, index, 0};
+    if (single && !back)
+      labels.emplace_back(ScreenRect{std::max(box.left, ui.layout.plotLeft), box.top,
+                                     std::min(box.right, ui.layout.plotRight), box.bottom},
+                          index);
   }
   ui.canvas->addRects(*ui.list, rects);
-  const float inset = ui.unit() / 2;
-  for (const DispatchColumn &column : columns) {
-    const float left = std::max(column.left, ui.layout.plotLeft);
-    const float right = std::min(column.right, ui.layout.plotRight);
-    if (right - left < 5 * ui.unit() || column.last != column.first + 1)
-      continue;
-    const Dispatch &dispatch = model.dispatches()[lane.dispatches[column.first]];
-    const Run &run = model.runs()[dispatch.run];
-    if (run.plan >= model.plans().size() ||
-        dispatch.command >= model.plans()[run.plan].commands.size())
-      continue;
-    ui.write(ui.fonts.small, left + inset, (row.top + row.bottom - ui.fonts.small->FontSize) / 2,
-             theme.onKind, model.text(model.plans()[run.plan].commands[dispatch.command].name),
-             right - left - 2 * inset);
+  for (const auto &[box, index] : labels) {
+    const PlanCommand *command = model.commandOf(model.dispatches()[index]);
+    if (command != nullptr && box.width() >= ui.fonts.small->FontSize + 2)
+      writeInto(ui, box, wordsOf(ui, model.dispatches()[index], *command), theme.onKind);
   }
 }
 
@@ -110,17 +153,24 @@ void drawLanes(Ui &ui) {
   const uint32_t hostRows = ui.model->hostSpans().empty() ? 0 : 1;
   const uint32_t rows =
       std::max<uint32_t>(1, std::min<uint32_t>(8, static_cast<uint32_t>(lanes.size()) + hostRows));
-  const float height = (panel.height() - unit / 2) / static_cast<float>(rows);
+  // The host's row needs no more than a line; the dispatches get the rest.
+  const float all = panel.height() - unit / 2;
+  const bool hostShown = hostRows > 0 && lanes.size() < rows;
+  const float hostHeight = hostShown ? std::min(3 * unit, all / static_cast<float>(rows)) : 0;
+  const uint32_t deviceRows = std::max(1u, rows - (hostShown && rows > 1 ? 1 : 0));
+  const float height = (all - (rows > 1 ? hostHeight : 0)) / static_cast<float>(deviceRows);
   const float left = panel.left + 2 * unit;
   for (uint32_t i = 0; i < rows; ++i) {
-    const ScreenRect row{plot.left, std::round(panel.top + height * static_cast<float>(i)),
-                         plot.right, std::round(panel.top + height * static_cast<float>(i + 1))};
+    const float top = panel.top + height * static_cast<float>(std::min(i, deviceRows));
+    const ScreenRect row{plot.left, std::round(top), plot.right,
+                         std::round(top + (i < deviceRows ? height : hostHeight))};
     const float y = (row.top + row.bottom - ui.fonts.small->FontSize) / 2;
     ui.pushClip(row);
     std::string name;
     if (i < lanes.size()) {
       drawLane(ui, i, row);
-      name = "GPU lane " + std::to_string(lanes[i].number + 1);
+      name = (ui.model->modelled() ? "in program order" : "GPU lane ") +
+             (ui.model->modelled() ? std::string() : std::to_string(lanes[i].number + 1));
     } else if (hostRows > 0) {
       drawHostRow(ui, row);
       name = "host";

@@ -12,13 +12,14 @@ bool parseFocus(const std::string &text, Focus *focus) {
     *focus = Focus::kHeap;
   else if (text == "dispatches")
     *focus = Focus::kDispatches;
+  else if (text == "operators")
+    *focus = Focus::kOperators;
   else
     return false;
   return true;
 }
 
-Layout makeLayout(float width, float height, float scale, Focus focus, uint32_t heaps,
-                  uint32_t lanes) {
+Layout makeLayout(float width, float height, float scale, Focus focus, const Contents &contents) {
   Layout layout;
   layout.window = {0, 0, width, height};
   const float unit = 8 * scale;
@@ -35,19 +36,27 @@ Layout makeLayout(float width, float height, float scale, Focus focus, uint32_t 
   const float room = bottom - top;
   const float axis = 3 * unit;
   const float minimap = 4 * unit;
-  const float strips = static_cast<float>(std::clamp(heaps, 1u, 3u));
-  const float rows = static_cast<float>(std::clamp(lanes, 1u, 8u));
+  const float strips = static_cast<float>(std::clamp(contents.heaps, 1u, 3u));
+  const float rows = static_cast<float>(std::clamp(contents.lanes, 1u, 8u));
   float heap = std::min(room * 0.16f, strips * 9 * unit);
+  if (contents.heaps == 0)
+    heap = 3 * unit;
   float shared = std::min(room * 0.12f, 11 * unit);
   float lane = std::min(room * 0.12f, rows * 3 * unit + unit);
-  if (focus == Focus::kHeap) {
+  if (focus == Focus::kHeap && contents.heaps > 0) {
     heap = room * 0.55f;
   } else if (focus == Focus::kDispatches) {
-    shared = room * 0.36f;
-    lane = std::min(room * 0.3f, rows * 5 * unit + unit);
+    heap = std::min(heap, std::min(room * 0.12f, strips * 8 * unit));
+    shared = std::min(room * 0.18f, 16 * unit);
+    lane = room * 0.48f;
+  } else if (focus == Focus::kOperators) {
+    heap = std::min(heap, std::min(room * 0.12f, strips * 8 * unit));
+    lane = std::min(room * 0.16f, rows * 4 * unit + unit);
   }
+  if (!contents.sharedUsed)
+    shared = 3 * unit;
   heap = std::round(heap);
-  shared = std::round(shared);
+  shared = focus == Focus::kOperators ? 0 : std::round(shared);
   lane = std::round(lane);
 
   float y = top;
@@ -59,32 +68,43 @@ Layout makeLayout(float width, float height, float scale, Focus focus, uint32_t 
   layout.heap = take(heap);
   layout.axis = take(axis);
   layout.minimap = take(minimap);
-  layout.lifetimes = take(std::max(unit, bottom - y - shared - lane));
+  const bool table = focus == Focus::kOperators;
+  layout.lifetimes = take(table ? 0 : std::max(unit, bottom - y - shared - lane));
   layout.shared = take(shared);
   layout.lanes = take(lane);
   layout.plotsBottom = layout.lanes.bottom;
+  layout.operators = take(table ? std::max(unit, bottom - y) : 0);
   return layout;
 }
 
 ComparedLayout makeComparedLayout(float width, float height, float scale, Focus focus,
-                                  uint32_t heaps, uint32_t firstLanes, uint32_t secondLanes) {
-  const Layout whole = makeLayout(width, height, scale, focus, heaps, firstLanes + secondLanes);
+                                  const Contents &first, const Contents &second) {
+  const Contents both{first.heaps, first.lanes + second.lanes, false};
+  const Layout whole = makeLayout(width, height, scale, focus, both);
   const float unit = 8 * scale;
-  const float top = whole.lifetimes.top;
-  const float half = std::round((whole.plotsBottom - top) / 2);
+  const float top = whole.minimap.bottom;
+  const bool table = focus == Focus::kOperators;
+  const float caption = 3 * unit;
+  // With the table both captures have their lanes alone above it.
+  const float bottom = table ? whole.lanes.bottom + 2 * caption : whole.plotsBottom;
+  const float half = std::round((bottom - top) / 2);
   const auto part = [&](float begin, float end, uint32_t lanes) {
     Layout layout = whole;
     const float right = whole.lifetimes.right;
     const float rows = static_cast<float>(std::clamp(lanes, 1u, 8u));
-    const float most = (end - begin) * (focus == Focus::kDispatches ? 0.5f : 0.25f);
-    const float lane = std::round(std::min(most, rows * 2.5f * unit + unit / 2));
-    layout.caption = {0, begin, right, begin + 3 * unit};
+    const float most = (end - begin) * (focus == Focus::kDispatches ? 0.6f : 0.25f);
+    const float wanted =
+        focus == Focus::kDispatches ? most : std::min(most, rows * 2.5f * unit + unit / 2);
+    const float lane = table ? end - begin - caption : std::round(wanted);
+    layout.caption = {0, begin, right, begin + caption};
     layout.lifetimes = {0, layout.caption.bottom, right, end - lane};
     layout.shared = {0, end - lane, right, end - lane};
     layout.lanes = {0, end - lane, right, end};
+    layout.plotsBottom = bottom;
+    layout.operators.top = std::min(bottom, layout.operators.bottom);
     return layout;
   };
-  return {part(top, top + half, firstLanes), part(top + half, whole.plotsBottom, secondLanes)};
+  return {part(top, top + half, first.lanes), part(top + half, bottom, second.lanes)};
 }
 
 } // namespace gantry::profiler

@@ -13,8 +13,8 @@
 
 namespace gantry::profiler {
 
-/// What gets the most room.
-enum class Focus : uint8_t { kLifetimes, kHeap, kDispatches };
+/// What gets the most room. kOperators shows the table of operators in place of the lifetimes.
+enum class Focus : uint8_t { kLifetimes, kHeap, kDispatches, kOperators };
 bool parseFocus(const std::string &text, Focus *focus);
 
 struct Layout {
@@ -26,7 +26,8 @@ struct Layout {
   ScreenRect lifetimes;
   ScreenRect shared; // shared memory of each dispatch
   ScreenRect lanes;
-  ScreenRect caption; // comparing: whose plots are below
+  ScreenRect operators; // the table, below all plots; empty unless it has the focus
+  ScreenRect caption;   // comparing: whose plots are below
   ScreenRect inspector;
   ScreenRect statusBar;
   float plotLeft = 0; // of all plots; names are to the left, limits to the right
@@ -38,15 +39,22 @@ struct Layout {
   }
 };
 
-Layout makeLayout(float width, float height, float scale, Focus focus, uint32_t heaps,
-                  uint32_t lanes);
+/// What there is to show.
+struct Contents {
+  uint32_t heaps = 0;
+  uint32_t lanes = 0;
+  bool sharedUsed = true; // some dispatch has shared memory; else its plot is one line
+};
+
+Layout makeLayout(float width, float height, float scale, Focus focus, const Contents &contents);
 
 /// Two captures on one time axis: heap strips, axis and minimap are shared, and each has lifetimes
-/// and lanes of its own, the second's under the first's. There is no plot of shared memory.
+/// and lanes of its own, the second's under the first's. There is no plot of shared memory. The
+/// table of operators is shared, in the first layout.
 struct ComparedLayout {
   Layout first, second;
 };
 ComparedLayout makeComparedLayout(float width, float height, float scale, Focus focus,
-                                  uint32_t heaps, uint32_t firstLanes, uint32_t secondLanes);
+                                  const Contents &first, const Contents &second);
 
 } // namespace gantry::profiler

@@ -13,8 +13,9 @@ namespace {
 constexpr uint64_t kLeastBudget = 4096;
 constexpr size_t kMostLabels = 300;
 constexpr size_t kMostOutlines = 4000;
-constexpr double kArenaWeight = 2.5; // arenas hold more than slabs do, byte by byte
 constexpr float kFadedShare = 0.35f;
+constexpr uint64_t kEmptyPart = 64;
+constexpr float kLeastFramed = 6; // pixels in both directions
 
 /// The order on the screen.
 std::vector<uint32_t> spaceOrder(const CaptureModel &model) {
@@ -31,31 +32,47 @@ std::vector<uint32_t> spaceOrder(const CaptureModel &model) {
   return order;
 }
 
-double weightOf(const AddressSpace &space) {
-  return static_cast<double>(space.sizeBytes) *
-         (space.kind == SpaceKind::kArena ? kArenaWeight : 1.0);
+/// Whether a space lies folded: as somebody wanted it, else where it is empty, which is to say that
+/// its blocks never reached beyond a 64th of it, less than a person could see.
+bool isFolded(const SpaceStrip &strip, const AddressSpace &space) {
+  return strip.fold == SpaceStrip::Fold::kAuto
+             ? space.table.usedBytes() <= space.sizeBytes / kEmptyPart
+             : strip.fold == SpaceStrip::Fold::kFolded;
 }
 
-/// Gives each strip its place; returns the height of all together.
+/// Gives each strip its place; returns the height of all together. Arenas and slabs share the panel
+/// by their bytes, and the arenas have half of it at least.
 float placeStrips(Ui &ui, const std::vector<uint32_t> &order) {
   const ScreenRect &panel = ui.layout.lifetimes;
   const float unit = ui.unit();
   const float folded = 2.5f * unit;
   const float gap = std::round(0.5f * unit);
-  double bytes = 0;
+  double arenaBytes = 0;
+  double slabBytes = 0;
   float fixed = 0;
   for (const uint32_t i : order) {
     const AddressSpace &space = ui.model->spaces()[i];
+    ui.strips[i].collapsed = isFolded(ui.strips[i], space);
     fixed += gap + (ui.strips[i].collapsed ? folded : 0);
-    bytes += ui.strips[i].collapsed ? 0 : weightOf(space);
+    if (!ui.strips[i].collapsed)
+      (space.kind == SpaceKind::kArena ? arenaBytes : slabBytes) +=
+          static_cast<double>(space.sizeBytes);
   }
   const float room = std::max(unit, panel.height() - fixed) * ui.stretch;
+  const double share = arenaBytes / std::max(1.0, arenaBytes + slabBytes);
+  const float arenaRoom = arenaBytes <= 0  ? 0
+                          : slabBytes <= 0 ? room
+                                           : std::max(static_cast<float>(share) * room,
+                                                      panel.height() / 2 * ui.stretch);
   float y = panel.top - ui.scroll;
   for (const uint32_t i : order) {
     SpaceStrip &strip = ui.strips[i];
-    const double share = bytes > 0 ? weightOf(ui.model->spaces()[i]) / bytes : 0;
-    const float height =
-        strip.collapsed ? folded : std::max(folded, static_cast<float>(share) * room);
+    const AddressSpace &space = ui.model->spaces()[i];
+    const bool arena = space.kind == SpaceKind::kArena;
+    const double part =
+        static_cast<double>(space.sizeBytes) / std::max(1.0, arena ? arenaBytes : slabBytes);
+    const float wanted = static_cast<float>(part) * (arena ? arenaRoom : room - arenaRoom);
+    const float height = strip.collapsed ? folded : std::max(folded, wanted);
     strip.top = std::round(y);
     strip.bottom = std::round(y + height);
     y += height + gap;
@@ -74,7 +91,7 @@ struct Mapping {
   }
 };
 
-/// The raster's cells as colours: each kind's share in its colour, premultiplied.
+/// The raster's cells as colours: each hue's share in its colour, premultiplied.
 void colourCells(const Ui &ui, SpaceStrip &strip) {
   const DensityGrid &grid = strip.detail.density();
   const Raster &raster = grid.raster();
@@ -83,12 +100,12 @@ void colourCells(const Ui &ui, SpaceStrip &strip) {
   for (uint32_t row = 0; row < raster.rows; ++row) {
     std::fill(sums.begin(), sums.end(), 0.0f);
     bool any = false;
-    for (uint32_t kind = 0; kind < kBlockKinds; ++kind) {
-      const std::span<const float> line = grid.coverageRow(static_cast<BlockKind>(kind), row);
+    for (uint32_t hue = 0; hue < BlockHue::kCount; ++hue) {
+      const std::span<const float> line = grid.coverageRow(BlockHue::at(hue), row);
       if (line.empty())
         continue;
       any = true;
-      const uint32_t colour = ui.theme->kinds[kind];
+      const uint32_t colour = ui.theme->small(BlockHue::at(hue));
       const float red = static_cast<float>(colour & 255);
       const float green = static_cast<float>((colour >> 8) & 255);
       const float blue = static_cast<float>((colour >> 16) & 255);
@@ -140,9 +157,12 @@ void drawRaster(Ui &ui, SpaceStrip &strip, const Mapping &map, float opacity) {
   ui.canvas->addRaster(*ui.list, image, {plot.left, top}, {plot.right, bottom}, cells, opacity);
 }
 
-/// A little lighter or darker by name, so that neighbours of a kind can be told apart.
-uint32_t blockColour(const Theme &theme, BlockKind kind, uint32_t name) {
-  const uint32_t base = theme.kind(kind);
+/// Of a kind a little lighter or darker by name, so that neighbours can be told apart; transients
+/// have frames for that, and the very colours of the legend.
+uint32_t blockColour(const Theme &theme, BlockHue hue, uint32_t name) {
+  const uint32_t base = theme.fill(hue);
+  if (hue.isTransient())
+    return base;
   const float shade = static_cast<float>((name * 2654435761u) >> 29) / 7.0f; // 0 to 1
   return shade < 0.5f ? mixed(base, 0xff000000u, 0.16f * (0.5f - shade))
                       : mixed(base, 0xffffffffu, 0.24f * (shade - 0.5f));
@@ -153,12 +173,18 @@ struct BlockLabel {
   uint32_t row;
 };
 
+/// What the others step back for: the block under the pointer, else what is selected. A pointer in
+/// another plot changes nothing here.
+const Pick &focusOf(const Ui &ui) {
+  return ui.hovered.kind == Pick::Kind::kBlock ? ui.hovered : ui.selected;
+}
+
 /// How brightly a block is shown: others step back while something is pointed at or searched for.
 float shareOf(const Ui &ui, uint32_t space, uint32_t row) {
   const BlockTable &table = ui.model->spaces()[space].table;
   if (ui.found.active())
     return ui.found.has(table.at(row)) ? 1.0f : kFadedShare * 0.6f;
-  const Pick &focus = ui.hovered.kind != Pick::Kind::kNone ? ui.hovered : ui.selected;
+  const Pick &focus = focusOf(ui);
   if (focus.kind == Pick::Kind::kNone)
     return 1.0f;
   if (focus.kind == Pick::Kind::kBlock && focus.space == space && focus.row == row)
@@ -188,8 +214,20 @@ void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
                             0,
                             kRectEdge};
     const float share = shareOf(ui, space, row);
+    const BlockHue hue = table.hue(row);
+    const bool framed = hue.isTransient() && rect.right - rect.left >= kLeastFramed &&
+                        rect.bottom - rect.top >= kLeastFramed;
+    const uint32_t fill = faded(
+        hue.isTransient() && !framed ? theme.small(hue) : blockColour(theme, hue, table.name(row)),
+        share);
     rects.push_back(rect);
-    rects.back().fill = faded(blockColour(theme, table.kind(row), table.name(row)), share);
+    rects.back().fill = fill;
+    if (framed) {
+      rects.back().style = kRectPlain;
+      rects.push_back(rect);
+      rects.back().fill = faded(theme.writer(hue.writer()).edge, share);
+      rects.back().style = kRectOutline;
+    }
     const ScreenRect seen{std::max(rect.left, plot.left), std::max(rect.top, plot.top),
                           std::min(rect.right, plot.right), std::min(rect.bottom, plot.bottom)};
     if (seen.width() >= 5 * ui.unit() && seen.height() >= textHeight + 2 &&
@@ -197,7 +235,7 @@ void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
       labels.push_back({seen, row});
     if (ui.semantics->wanted() && seen.width() > 0 && seen.height() > 0)
       ui.semantics->add("block/" + std::to_string(space) + "/" + std::to_string(row), "block", seen,
-                        ui.nameOf(table.name(row), "unnamed"), rects.back().fill);
+                        ui.nameOf(table.name(row), "unnamed"), fill);
   }
   ui.canvas->addRects(*ui.list, rects);
   const float inset = ui.unit() / 2;
@@ -206,7 +244,7 @@ void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
     const float y = label.rect.height() > 2 * textHeight
                         ? label.rect.top + 2
                         : (label.rect.top + label.rect.bottom - textHeight) / 2;
-    ui.write(ui.fonts.small, label.rect.left + inset, y, theme.onKind, name,
+    ui.write(ui.fonts.small, label.rect.left + inset, y, theme.textOn(table.hue(label.row)), name,
              label.rect.width() - 2 * inset, "block_label", "label");
   }
 }
@@ -367,6 +405,15 @@ void drawStrip(Ui &ui, uint32_t index) {
                     strip.collapsed ? "unfold" : "fold", theme.dim);
   ui.write(ui.fonts.small, left + 1.5f * unit, y, theme.text, space.label,
            plot.left - left - 2 * unit, (id + "/name").c_str(), "label");
+  if (strip.collapsed) { // its one line has the plot's room
+    const uint64_t used = space.table.usedBytes();
+    const std::string more = used == 0 ? ", empty"
+                             : strip.fold == SpaceStrip::Fold::kAuto
+                                 ? ", " + bytesText(used) + " used"
+                                 : "";
+    ui.write(ui.fonts.small, plot.left + unit, y, theme.dim, bytesText(space.sizeBytes) + more,
+             plot.width() - 2 * unit, (id + "/size").c_str());
+  }
   y += ui.fonts.small->FontSize + 3;
   if (y + ui.fonts.small->FontSize < strip.bottom && !strip.collapsed)
     ui.write(ui.fonts.small, left + 1.5f * unit, y, theme.dim, bytesText(space.sizeBytes),
@@ -391,8 +438,7 @@ void drawStrip(Ui &ui, uint32_t index) {
   strip.detail.refine(space.table, space.index, view, ui.model->nowNs(), budget);
 
   ui.pushClip(seen);
-  const bool stepBack = ui.found.active() || ui.hovered.kind != Pick::Kind::kNone ||
-                        ui.selected.kind != Pick::Kind::kNone;
+  const bool stepBack = ui.found.active() || focusOf(ui).kind != Pick::Kind::kNone;
   drawRaster(ui, strip, map, stepBack ? kFadedShare + 0.2f : 1.0f);
   drawBlocks(ui, index, strip, map);
   if (space.kind == SpaceKind::kArena)
@@ -423,11 +469,13 @@ void findHovered(Ui &ui, const std::vector<uint32_t> &order) {
 void drawLifetimes(Ui &ui) {
   const ScreenRect &panel = ui.layout.lifetimes;
   const Theme &theme = *ui.theme;
+  ui.strips.resize(ui.model->spaces().size());
+  if (panel.height() <= 0)
+    return; // the table of operators has its room
   ui.fill(panel, theme.background);
   ui.semantics->add("lifetimes", "panel", panel,
                     std::to_string(ui.model->spaces().size()) + " address spaces",
                     theme.background);
-  ui.strips.resize(ui.model->spaces().size());
   const std::vector<uint32_t> order = spaceOrder(*ui.model);
   float height = placeStrips(ui, order);
   const float most = std::max(0.0f, height - panel.height());
@@ -436,13 +484,10 @@ void drawLifetimes(Ui &ui) {
     height = placeStrips(ui, order);
   }
   findHovered(ui, order);
-  const Pick &focus = ui.hovered.kind != Pick::Kind::kNone ? ui.hovered : ui.selected;
-  ui.related = relatedEntries(*ui.model, focus);
+  ui.related = relatedEntries(*ui.model, focusOf(ui));
   ui.pushClip(panel);
-  const ScreenRect plot = ui.plot(panel);
-  for (const double tick : timeTicks(ui.time.beginNs(), ui.time.endNs(),
-                                     static_cast<int>(plot.width() / (11 * ui.unit()))))
-    ui.lineX(ui.xOf(tick), panel.top, panel.bottom, faded(theme.line, 0.6f));
+  for (const AxisTick &tick : axisTicks(ui).ticks)
+    ui.lineX(ui.xOf(tick.ns), panel.top, panel.bottom, faded(theme.line, 0.6f));
   for (const uint32_t index : order)
     drawStrip(ui, index);
   if (height > panel.height() + 1) { // a bar that shows where in the whole this is

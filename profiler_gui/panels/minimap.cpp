@@ -42,8 +42,8 @@ void drawMinimap(Ui &ui) {
   const ScreenRect plot = ui.plot(panel);
   ui.fill(panel, theme.panel);
   ui.write(ui.fonts.small, panel.left + 2 * ui.unit(),
-           (panel.top + panel.bottom - ui.fonts.small->FontSize) / 2, theme.dim, "whole capture",
-           1e9f, "minimap/name", "label");
+           (panel.top + panel.bottom - ui.fonts.small->FontSize) / 2, theme.dim,
+           ui.model->modelled() ? "all variants" : "whole capture", 1e9f, "minimap/name", "label");
   ui.semantics->add("minimap", "panel", panel, "", theme.panel);
 
   const double first = static_cast<double>(std::min(ui.model->firstNs(), ui.model->nowNs()));

@@ -27,16 +27,18 @@ void Palette::drawQuestion(Ui &ui) {
   if (justOpened_)
     ImGui::SetKeyboardFocusHere();
   justOpened_ = false;
+  const bool enteredAhead = keys_.deliver();
   ImGui::SetNextItemWidth(-1);
   const bool entered = ImGui::InputTextWithHint("##answer", question_.c_str(), text_, sizeof(text_),
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
+  keys_.noteActive(ImGui::IsItemActive());
   const ImVec2 size = ImGui::GetWindowSize();
   ui.semantics->add("palette", "panel",
                     {position.x, position.y, position.x + size.x, position.y + size.y}, question_,
                     ui.theme->raised);
   ImGui::End();
-  if (entered && text_[0] != '\0') {
-    open_ = false;
+  if ((entered || enteredAhead) && text_[0] != '\0') {
+    close();
     const std::function<void(const std::string &)> then = std::move(then_);
     then_ = nullptr;
     then(text_);
@@ -66,9 +68,11 @@ void Palette::draw(Ui &ui, const std::vector<PaletteCommand> &commands) {
   if (justOpened_)
     ImGui::SetKeyboardFocusHere();
   justOpened_ = false;
+  const bool enteredAhead = keys_.deliver();
   ImGui::SetNextItemWidth(-1);
   const bool entered = ImGui::InputTextWithHint("##command", "type a command", text_, sizeof(text_),
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
+  keys_.noteActive(ImGui::IsItemActive());
   std::vector<const PaletteCommand *> shown;
   for (const PaletteCommand &command : commands) {
     if (matches(command.name, text_))
@@ -92,7 +96,7 @@ void Palette::draw(Ui &ui, const std::vector<PaletteCommand> &commands) {
                       {at.x, at.y, position.x + width - unit, at.y + ImGui::GetTextLineHeight()},
                       shown[static_cast<size_t>(i)]->name, ui.theme->text);
   }
-  if (entered && !shown.empty())
+  if ((entered || enteredAhead) && !shown.empty())
     run = shown[static_cast<size_t>(chosen_)];
   const ImVec2 size = ImGui::GetWindowSize();
   ui.semantics->add("palette", "panel",
@@ -100,7 +104,7 @@ void Palette::draw(Ui &ui, const std::vector<PaletteCommand> &commands) {
                     ui.theme->raised);
   ImGui::End();
   if (run != nullptr) {
-    open_ = false;
+    close();
     run->run();
   }
 }

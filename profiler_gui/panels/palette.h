@@ -2,6 +2,7 @@
 // command may ask for a line of text in the same place.
 #pragma once
 
+#include "profiler_gui/panels/type_ahead.h"
 #include "profiler_gui/panels/ui.h"
 
 #include <functional>
@@ -21,6 +22,7 @@ public:
   void open() {
     open_ = true;
     justOpened_ = true;
+    keys_.open();
     then_ = nullptr;
   }
   /// Opens as a question; `then` gets what was typed when Enter is pressed.
@@ -30,7 +32,12 @@ public:
     then_ = std::move(then);
   }
   bool isOpen() const { return open_; }
-  void close() { open_ = false; }
+  void close() {
+    open_ = false;
+    keys_.close();
+  }
+  /// Before keys are looked at: what is typed before the palette's field listens waits for it.
+  void hold() { keys_.hold(); }
   void draw(Ui &ui, const std::vector<PaletteCommand> &commands);
 
 private:
@@ -38,6 +45,7 @@ private:
 
   bool open_ = false;
   bool justOpened_ = false;
+  TypeAhead keys_;
   char text_[1024] = "";
   int chosen_ = 0;
   std::string question_;

@@ -5,7 +5,13 @@
 #include "profiler_gui/panels/comparison_view.h"
 #include "profiler_gui/panels/ui.h"
 
+#include <string>
+#include <vector>
+
 namespace gantry::profiler {
+
+/// What the layout has to make room for.
+Contents contentsOf(const CaptureModel &model);
 
 void drawTopBar(Ui &ui);
 void drawHeapStrips(Ui &ui); // live bytes, slabs and budget of each heap
@@ -22,9 +28,23 @@ void drawTooltip(Ui &ui);
 /// Markers, the selected range, and the line under the pointer, over all plots.
 void drawTimeMarks(Ui &ui);
 
-/// Ticks of a time axis over [beginNs, endNs): 1, 2 or 5 times a power of ten, at most about
-/// `most`.
-std::vector<double> timeTicks(double beginNs, double endNs, int most);
+void drawLegend(Ui &ui, const ScreenRect &place); // what the colours mean
+/// How high the legend of what occurs is; 0 where nothing does.
+float legendHeight(Ui &ui);
+/// The operators of the capture, or of both that are compared, one a row.
+void drawOperatorTable(Ui &ui, Ui *second);
+
+/// The ticks of the time axis: 1, 2 or 5 times a power of ten apart.
+struct AxisTick {
+  double ns = 0;
+  std::string text;
+  bool major = false; // A major tick keeps its label where labels collide.
+};
+struct AxisTicks {
+  std::string base; // what the labels count from, or what they count
+  std::vector<AxisTick> ticks;
+};
+AxisTicks axisTicks(const Ui &ui);
 
 /// The plan entries that are linked to a pick: what its operators read and write.
 std::unordered_set<uint32_t> relatedEntries(const CaptureModel &model, const Pick &pick);

@@ -83,6 +83,11 @@ void ProfilerWindow::setQuery(const std::string &query) {
     comparison_->ui().found = search(*comparison_->ui().model, *parsed);
 }
 
+void ProfilerWindow::startSearch() {
+  focusSearch_ = true;
+  searchKeys_.open();
+}
+
 void ProfilerWindow::nextHit(int direction) {
   const auto &hits = ui_.found.hits;
   if (hits.empty())
@@ -137,12 +142,13 @@ void ProfilerWindow::drawSearch() {
                    ImGuiWindowFlags_NoBringToFrontOnFocus);
   if (focusSearch_)
     ImGui::SetKeyboardFocusHere();
+  const bool enteredAhead = searchKeys_.deliver();
   ImGui::SetNextItemWidth(-1);
   const bool entered =
       ImGui::InputTextWithHint("##query", "search: name, 0x1000-0x2000, >4MiB   /", ui_.query,
                                sizeof(ui_.query), ImGuiInputTextFlags_EnterReturnsTrue);
   const bool edited = ImGui::IsItemEdited();
-  searchActive_ = ImGui::IsItemActive() || (focusSearch_ && !searchActive_);
+  searchKeys_.noteActive(ImGui::IsItemActive());
   focusSearch_ = false;
   const ImVec2 low = ImGui::GetItemRectMin();
   const ImVec2 high = ImGui::GetItemRectMax();
@@ -152,9 +158,10 @@ void ProfilerWindow::drawSearch() {
   ImGui::PopStyleVar(3);
   if (edited)
     setQuery(ui_.query);
-  if (entered) {
+  if (entered || enteredAhead) {
     nextHit(1);
-    focusSearch_ = true; // Enter again goes on to the next
+    if (entered)
+      startSearch(); // Enter again goes on to the next
   }
 }
 
@@ -182,6 +189,7 @@ std::vector<PaletteCommand> ProfilerWindow::commands() {
       {"Give room to lifetimes", "", [this] { ui_.focus = Focus::kLifetimes; }},
       {"Give room to heaps", "", [this] { ui_.focus = Focus::kHeap; }},
       {"Give room to dispatches", "", [this] { ui_.focus = Focus::kDispatches; }},
+      {"Give room to operators: a table", "", [this] { ui_.focus = Focus::kOperators; }},
       {"Theme: dark", "T", [this] { setTheme(ThemeName::kDark); }},
       {"Theme: light", "T", [this] { setTheme(ThemeName::kLight); }},
       {"Theme: colour-blind", "T", [this] { setTheme(ThemeName::kColourBlind); }},

@@ -81,6 +81,13 @@ void ProfilerWindow::show(const CaptureModel &model, std::string title) {
   checkedEvents_ = model.eventCount();
   ui_.time.setBounds(static_cast<double>(std::min(model.firstNs(), model.nowNs())),
                      static_cast<double>(model.nowNs()));
+  ui_.operators = OperatorView();
+  ui_.hues = SeenHues();
+  showActivity();
+}
+
+void ProfilerWindow::showActivity() {
+  const CaptureModel &model = *ui_.model;
   ui_.time.showAll();
   // Compiling may take most of a capture: what happened before any memory was there is left aside.
   const double all = ui_.time.spanNs();
@@ -88,6 +95,13 @@ void ProfilerWindow::show(const CaptureModel &model, std::string title) {
   if (!ui_.live && active > 0 && active < 0.8 * all)
     ui_.time.show(static_cast<double>(model.nowNs()) - 1.02 * active,
                   static_cast<double>(model.nowNs()) + 0.02 * active);
+}
+
+void ProfilerWindow::captureEnded() {
+  ui_.live = false;
+  if (!ui_.paused && !ui_.time.moved())
+    showActivity();
+  ui_.paused = false;
 }
 
 void ProfilerWindow::modelGrew() {
@@ -110,10 +124,11 @@ void ProfilerWindow::modelGrew() {
 
 bool ProfilerWindow::settling() const {
   const auto any = [](const Ui &ui) {
-    return std::any_of(ui.strips.begin(), ui.strips.end(), [](const SpaceStrip &strip) {
-      return !strip.collapsed && strip.bottom > strip.top && !strip.detail.complete() &&
-             strip.detail.revision() > 0;
-    });
+    return ui.layout.lifetimes.height() > 0 &&
+           std::any_of(ui.strips.begin(), ui.strips.end(), [](const SpaceStrip &strip) {
+             return !strip.collapsed && strip.bottom > strip.top && !strip.detail.complete() &&
+                    strip.detail.revision() > 0;
+           });
   };
   return any(ui_) || (comparison_ != nullptr && any(comparison_->ui()));
 }
@@ -126,6 +141,8 @@ bool ProfilerWindow::inPlots(float x, float y) const {
 
 void ProfilerWindow::handleWheel() {
   const ImGuiIO &io = ImGui::GetIO();
+  if (io.MouseWheel != 0 && ui_.layout.operators.contains(ui_.mouseX, ui_.mouseY))
+    ui_.operators.scroll -= io.MouseWheel * 6 * ui_.unit(); // drawing keeps it in bounds
   if (io.MouseWheel == 0 || !ui_.mouseInPlots)
     return;
   if (io.KeyShift) {
@@ -146,7 +163,7 @@ bool ProfilerWindow::fold(Ui &ui) const {
     const ScreenRect place{0, top, ui.layout.plotLeft, top + 3 * ui.unit()};
     if (strip.bottom > top && place.contains(ui_.mouseX, ui_.mouseY) &&
         ui_.mouseY < ui.layout.lifetimes.bottom) {
-      strip.collapsed = !strip.collapsed;
+      strip.fold = strip.collapsed ? SpaceStrip::Fold::kOpen : SpaceStrip::Fold::kFolded;
       return true;
     }
   }
@@ -159,8 +176,30 @@ Ui &ProfilerWindow::chosen() {
              : ui_;
 }
 
+bool ProfilerWindow::clickOperators() {
+  OperatorView &view = ui_.operators;
+  if (!ui_.layout.operators.contains(ui_.mouseX, ui_.mouseY))
+    return false;
+  for (const OperatorView::Header &header : view.headers) {
+    if (!header.rect.contains(ui_.mouseX, ui_.mouseY))
+      continue;
+    // Numbers are most wanted from the greatest down, names from A on.
+    view.descending =
+        view.sortedBy == header.column ? !view.descending : header.column != OperatorColumn::kName;
+    view.sortedBy = header.column;
+    return true;
+  }
+  for (const OperatorView::Row &row : view.rows) {
+    if (row.rect.contains(ui_.mouseX, ui_.mouseY)) {
+      goToOperator(std::string(row.name));
+      return true;
+    }
+  }
+  return true;
+}
+
 void ProfilerWindow::click() {
-  if (fold(ui_) || (comparison_ != nullptr && fold(comparison_->ui())))
+  if (fold(ui_) || (comparison_ != nullptr && fold(comparison_->ui())) || clickOperators())
     return;
   for (size_t i = 0; i < ui_.findingRects.size(); ++i) {
     if (ui_.findingRects[i].contains(ui_.mouseX, ui_.mouseY)) {
@@ -237,9 +276,13 @@ void ProfilerWindow::handleKeys() {
   const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); };
   if (io.KeyCtrl && ImGui::IsKeyPressed('K')) {
     palette_.open();
+    palette_.hold(); // what was typed in the same frame
     return;
   }
+  searchKeys_.hold();
+  palette_.hold();
   if (pressed(ImGuiKey_Escape)) {
+    searchKeys_.close();
     if (palette_.isOpen())
       palette_.close();
     else if (ui_.found.active() || ui_.query[0] != '\0')
@@ -249,15 +292,15 @@ void ProfilerWindow::handleKeys() {
     else
       chosen().selected = Pick();
   }
-  if (palette_.isOpen() || searchActive_ || io.KeyCtrl)
+  if (palette_.isOpen() || searchKeys_.active() || searchKeys_.waiting() || io.KeyCtrl)
     return;
   if (pressed(ImGuiKey_Backspace))
     ui_.time.back();
   const double span = ui_.time.spanNs();
   const double middle =
       ui_.mouseInPlots ? ui_.timeAt(ui_.mouseX) : (ui_.time.beginNs() + ui_.time.endNs()) / 2;
-  for (const ImWchar character : io.InputQueueCharacters) {
-    switch (character) {
+  for (int i = 0; i < io.InputQueueCharacters.Size; ++i) {
+    switch (io.InputQueueCharacters[i]) {
     case 'w':
       ui_.time.remember();
       ui_.time.zoom(0.7, middle);
@@ -277,7 +320,8 @@ void ProfilerWindow::handleKeys() {
       break;
     case '/':
       startSearch();
-      break;
+      searchKeys_.hold(i + 1); // what follows is not a command
+      return;
     case '[':
       tenant(-1);
       break;
@@ -361,6 +405,29 @@ void ProfilerWindow::goTo(const Finding &finding) {
   }
 }
 
+void ProfilerWindow::goToOperator(const std::string &name) {
+  const OperatorRow *row = ui_.operators.table.find(name);
+  Ui *ui = &ui_;
+  if (row == nullptr && comparison_ != nullptr) {
+    ui = &comparison_->ui();
+    row = ui->operators.table.find(name);
+  }
+  if (row == nullptr)
+    return;
+  ui_.selected = Pick();
+  if (comparison_ != nullptr)
+    comparison_->ui().selected = Pick();
+  ui->selected = {Pick::Kind::kDispatch, 0, 0, row->longest, 0};
+  const Dispatch &dispatch = ui->model->dispatches()[row->longest];
+  const double shift = ui == &ui_ ? 0 : ui_.secondShiftNs;
+  const double begin = static_cast<double>(dispatch.beginNs) - shift;
+  const double length = static_cast<double>(dispatch.endNs - dispatch.beginNs);
+  // Wide enough to be read, with what ran before and after it.
+  const double span = std::min(ui_.time.spanNs(), 8 * length);
+  ui_.time.remember();
+  ui_.time.show(begin + length / 2 - span / 2, begin + length / 2 + span / 2);
+}
+
 void ProfilerWindow::tenant(int direction) {
   Ui &ui = chosen();
   if (ui.selected.kind != Pick::Kind::kBlock)
@@ -382,16 +449,23 @@ void ProfilerWindow::tenant(int direction) {
     ui_.time.show(begin - ui_.time.spanNs() / 2, begin + ui_.time.spanNs() / 2);
 }
 
+Contents contentsOf(const CaptureModel &model) {
+  const auto &lanes = model.dispatches().lanes();
+  Contents contents;
+  contents.heaps = static_cast<uint32_t>(model.heapsInUse().size());
+  contents.lanes = static_cast<uint32_t>(lanes.size()) + (model.hostSpans().empty() ? 0 : 1);
+  contents.sharedUsed = std::any_of(lanes.begin(), lanes.end(),
+                                    [](const Lane &lane) { return lane.mostSharedOfAll > 0; });
+  return contents;
+}
+
 void ProfilerWindow::place() {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   if (comparison_ != nullptr) {
     comparison_->follow(ui_, size.x, size.y);
     return;
   }
-  uint32_t rows = static_cast<uint32_t>(ui_.model->dispatches().lanes().size());
-  rows += ui_.model->hostSpans().empty() ? 0 : 1;
-  ui_.layout = makeLayout(size.x, size.y, ui_.fonts.scale, ui_.focus,
-                          static_cast<uint32_t>(ui_.model->heapsInUse().size()), rows);
+  ui_.layout = makeLayout(size.x, size.y, ui_.fonts.scale, ui_.focus, contentsOf(*ui_.model));
 }
 
 void ProfilerWindow::frame() {
@@ -417,6 +491,7 @@ void ProfilerWindow::frame() {
     comparison_->drawCaptions(ui_);
   }
   drawTimeMarks(ui_);
+  drawOperatorTable(ui_, comparison_ != nullptr ? &comparison_->ui() : nullptr);
   drawInspector(chosen(), comparison_.get());
   drawTopBar(ui_);
   drawStatusBar(ui_);

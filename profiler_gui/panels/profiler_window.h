@@ -11,6 +11,7 @@
 
 #include "profiler_gui/panels/comparison_view.h"
 #include "profiler_gui/panels/palette.h"
+#include "profiler_gui/panels/type_ahead.h"
 #include "profiler_gui/panels/ui.h"
 
 #include <functional>
@@ -27,6 +28,9 @@ public:
   void show(const CaptureModel &model, std::string title);
   /// After the model has grown: looks for differences again, and follows its end unless paused.
   void modelGrew();
+  /// A live capture will not grow any more: shows all of it, unless somebody paused or moved the
+  /// view.
+  void captureEnded();
 
   /// Shows a second capture beside the first, and where they differ. Fails as loadCapture does, and
   /// then changes nothing.
@@ -58,7 +62,9 @@ public:
   /// plan; of the largest one where nothing is selected.
   void askWhatIfOrder();
   void askWhatIfBudget(const std::string &size);
-  void startSearch() { focusSearch_ = true; }
+  void startSearch();
+  /// Selects the longest dispatch of an operator and shows it.
+  void goToOperator(const std::string &name);
   void setQuery(const std::string &query);
   void nextHit(int direction);
 
@@ -70,6 +76,8 @@ private:
   void endDrag();
   void click();
   void drawSearch();
+  void showActivity();
+  bool clickOperators();
   std::vector<PaletteCommand> commands();
   bool inPlots(float x, float y) const;
   void place();
@@ -85,8 +93,8 @@ private:
   Palette palette_;
   std::unique_ptr<ComparisonView> comparison_; // none: one capture
   bool wantSemantics_ = false;
+  TypeAhead searchKeys_;
   bool focusSearch_ = false;
-  bool searchActive_ = false;
   bool quit_ = false;
   enum class Drag : uint8_t { kNone, kRange, kPan, kMinimap } drag_ = Drag::kNone;
   float dragX_ = 0, dragY_ = 0;

@@ -9,24 +9,65 @@
 
 namespace gantry::profiler {
 
+namespace {
+
+/// No dispatch has any: one line says so, and what a workgroup may have.
+void drawUnused(Ui &ui, uint32_t limit) {
+  const ScreenRect &panel = ui.layout.shared;
+  const Theme &theme = *ui.theme;
+  const float unit = ui.unit();
+  const ScreenRect plot = ui.plot(panel);
+  const float y = (panel.top + panel.bottom - ui.fonts.small->FontSize) / 2;
+  const float left = panel.left + 2 * unit;
+  ui.lineY(panel.top, panel.left, panel.right, theme.line);
+  ui.write(ui.fonts.small, left, y, theme.dim, "shared memory", plot.left - left - unit,
+           "shared/name", "label");
+  std::string text = ui.model->dispatches().size() > 0 ? "no dispatch uses any" : "no dispatches";
+  if (limit > 0) {
+    text += " · a workgroup may have " + bytesText(limit);
+    ui.semantics->add("shared/limit", "text", panel, bytesText(limit), theme.dim);
+  }
+  ui.write(ui.fonts.small, plot.left + unit, y, theme.dim, text, plot.width() - unit, "shared/none",
+           "label");
+  ui.lineY(panel.bottom - 1, panel.left, panel.right, theme.line);
+  const DispatchTable &dispatches = ui.model->dispatches();
+  for (size_t number = 0; ui.semantics->wanted() && number < dispatches.lanes().size(); ++number) {
+    const Lane &lane = dispatches.lanes()[number];
+    for (const DispatchColumn &column : columnsOf(ui, number)) {
+      if (column.last == column.first + 1)
+        ui.semantics->add("shared/" + std::to_string(lane.dispatches[column.first]), "bar",
+                          {column.left, panel.bottom - 1, column.right, panel.bottom}, "0 bytes",
+                          theme.dispatch);
+    }
+  }
+}
+
+} // namespace
+
 void drawSharedBars(Ui &ui) {
   const ScreenRect &panel = ui.layout.shared;
   const Theme &theme = *ui.theme;
   const float unit = ui.unit();
   const ScreenRect plot = ui.plot(panel);
   ui.fill(panel, theme.panel);
+  if (panel.height() <= 0)
+    return; // the table of operators has its room
   ui.semantics->add("shared", "panel", panel, "shared memory", theme.panel);
   const float left = panel.left + 2 * unit;
-  ui.write(ui.fonts.text, left, panel.top + unit / 2, theme.text, "shared memory",
-           plot.left - left - unit, "shared/name", "label");
-  ui.write(ui.fonts.small, left, panel.top + unit / 2 + ui.fonts.text->FontSize + 2, theme.dim,
-           "per workgroup", plot.left - left - unit, "shared/unit");
-
   const CaptureModel &model = *ui.model;
   const DispatchTable &dispatches = model.dispatches();
   uint32_t limit = 0;
   for (const Device &device : model.devices())
     limit = std::max(limit, device.sharedBytesLimit);
+  if (!contentsOf(model).sharedUsed) {
+    drawUnused(ui, limit);
+    return;
+  }
+  ui.write(ui.fonts.text, left, panel.top + unit / 2, theme.text, "shared memory",
+           plot.left - left - unit, "shared/name", "label");
+  ui.write(ui.fonts.small, left, panel.top + unit / 2 + ui.fonts.text->FontSize + 2, theme.dim,
+           "per workgroup", plot.left - left - unit, "shared/unit");
+
   uint32_t most = 1;
   for (const Lane &lane : dispatches.lanes())
     most = std::max(most, lane.mostSharedOfAll);
@@ -51,7 +92,7 @@ void drawSharedBars(Ui &ui) {
                                                : theme.secondDispatch;
       const bool chosen =
           single && ui.selected.kind == Pick::Kind::kDispatch && ui.selected.dispatch == index;
-      if (ui.selected.kind == Pick::Kind::kDispatch && !chosen)
+      if (stepsBack(ui, column, lane) || (ui.selected.kind == Pick::Kind::kDispatch && !chosen))
         colour = faded(colour, 0.5f);
       rects.push_back({bar.left, bar.top, bar.right, bar.bottom, colour, kRectEdge});
       if (single && ui.semantics->wanted())

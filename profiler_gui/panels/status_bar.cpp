@@ -25,7 +25,7 @@ std::string rangeText(const Ui &ui) {
     const DispatchTable::Range range = ui.model->dispatches().inWindow(lane, begin, end);
     dispatches += range.last - range.first;
   }
-  return "range " + timeText(end - begin) + " · peak " + bytesText(most) + " · Δ " +
+  return "range " + ui.lengthText(end - begin) + " · peak " + bytesText(most) + " · Δ " +
          bytesDifferenceText(change) + " · " + countText(dispatches) + " dispatches";
 }
 
@@ -41,7 +41,8 @@ void drawStatusBar(Ui &ui) {
   const float y = (bar.top + bar.bottom - ui.fonts.numbers->FontSize) / 2;
   float x = bar.left + 2 * unit;
   if (ui.mouseInPlots) {
-    x += ui.write(ui.fonts.numbers, x, y, theme.text, timeText(ui.timeAt(ui.mouseX)), 1e9f,
+    x += ui.write(ui.fonts.numbers, x, y, theme.text,
+                  ui.momentText(ui.timeAt(ui.mouseX), ui.time.spanNs() / 1000), 1e9f,
                   "status/time") +
          2 * unit;
     if (ui.hovered.kind == Pick::Kind::kBlock)
@@ -53,8 +54,11 @@ void drawStatusBar(Ui &ui) {
     x += ui.write(ui.fonts.text, x, y, theme.text, rangeText(ui), 1e9f, "status/range") + 2 * unit;
   if (ui.found.active())
     x += ui.write(ui.fonts.text, x, y, theme.accent,
-                  countText(ui.found.count) + (ui.found.count == 1 ? " match" : " matches"), 1e9f,
-                  "status/matches") +
+                  countText(ui.found.count) + (ui.found.count == 1 ? " match" : " matches") +
+                      (ui.found.dispatches == 0
+                           ? std::string()
+                           : " · " + countText(ui.found.dispatches) + " dispatches"),
+                  1e9f, "status/matches") +
          2 * unit;
   if (!ui.note.empty())
     x += ui.write(ui.fonts.text, x, y, theme.warning, ui.note,

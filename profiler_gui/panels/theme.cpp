@@ -10,6 +10,15 @@ constexpr uint32_t rgb(uint32_t hex) {
   return 0xff000000u | ((hex & 0xff) << 16) | (hex & 0xff00) | (hex >> 16);
 }
 
+/// The colours of `gantry inspect --plot`.
+void takePlotColours(Theme *theme, bool darkGround) {
+  for (uint32_t i = 0; i < kOpKindCount; ++i) {
+    const OpKindColours colours = opKindColours(static_cast<OpKind>(i), darkGround);
+    theme->writers[i] = {rgb(colours.fill), rgb(colours.edge)};
+  }
+  theme->onWriter = rgb(darkGround ? 0xf2f6fb : 0x14202e);
+}
+
 Theme makeDark() {
   Theme theme;
   theme.name = "dark";
@@ -27,10 +36,11 @@ Theme makeDark() {
   theme.curve = rgb(0x6fa8dc);
   theme.second = rgb(0xc8a2f5);
   theme.reserved = rgb(0x3a4350);
-  theme.dispatch = rgb(0x8aa4c8);
+  theme.dispatch = rgb(0xb9c6da);
   theme.secondDispatch = rgb(0xa893c9);
   theme.kinds = {rgb(0x7b92c9), rgb(0x5fb0a8), rgb(0xc58fb5), rgb(0x8db36b),
                  rgb(0xa6a08c), rgb(0xc99a6b), rgb(0x8892a2)};
+  takePlotColours(&theme, true);
   return theme;
 }
 
@@ -52,10 +62,11 @@ Theme makeLight() {
   theme.curve = rgb(0x3571b8);
   theme.second = rgb(0x7a2fa8);
   theme.reserved = rgb(0xc9d0da);
-  theme.dispatch = rgb(0x8fa9cf);
+  theme.dispatch = rgb(0x7393ad);
   theme.secondDispatch = rgb(0xb6a3d6);
   theme.kinds = {rgb(0x93a7d8), rgb(0x76bfb8), rgb(0xd6a5c8), rgb(0xa2c684),
                  rgb(0xbdb7a3), rgb(0xdbb086), rgb(0xa3acba)};
+  takePlotColours(&theme, false);
   return theme;
 }
 
@@ -68,8 +79,14 @@ Theme makeColourBlind() {
   theme.second = rgb(0xe0a030);
   theme.warning = rgb(0xf0e060);
   theme.over = rgb(0xe57b3a);
-  theme.dispatch = rgb(0x7cc0e8);
+  theme.dispatch = rgb(0xa28888);
   theme.secondDispatch = rgb(0xe0a030);
+  // In the order of OpKind: convolution, matmul, pool, normalise, elementwise, movement, other.
+  static constexpr std::array<uint32_t, kOpKindCount> kFills = {
+      0xa2bcd6, 0xa26ef0, 0xbc6e54, 0xbcbc20, 0x6ef0a2, 0xd6f0f0, 0xf0a26e};
+  for (uint32_t i = 0; i < kOpKindCount; ++i)
+    theme.writers[i] = {rgb(kFills[i]), mixed(rgb(kFills[i]), 0xff000000u, 0.35f)};
+  theme.onWriter = theme.onKind;
   return theme;
 }
 
@@ -111,6 +128,11 @@ uint32_t mixed(uint32_t first, uint32_t second, float share) {
     result |= static_cast<uint32_t>(a + (b - a) * share + 0.5f) << shift;
   }
   return result;
+}
+
+uint32_t Theme::small(BlockHue hue) const {
+  return hue.isTransient() ? mixed(writer(hue.writer()).fill, writer(hue.writer()).edge, 0.55f)
+                           : fill(hue);
 }
 
 double contrast(uint32_t first, uint32_t second) {

@@ -1,9 +1,12 @@
-// Colours of the user interface. Hue says what kind of buffer it is; red is for what is over a
-// limit, amber for warnings, and neither is used for anything else; selection is white (black on
-// light).
+// Colours of the user interface. Hue says what kind of buffer it is, and of a transient what kind
+// of operator writes it, as `gantry inspect --plot` draws it (engine/op_kind); red is for what is
+// over a limit, amber for warnings, and neither is used for anything else; selection is white
+// (black on light).
 //
 // The kinds' hues have near-equal lightness and moderate chroma. The colour-blind theme takes the
-// hues of Okabe & Ito (2008), which people with any of the common deficiencies can tell apart.
+// hues of Okabe & Ito (2008), which people with any of the common deficiencies can tell apart; its
+// colours of operators, of constants and of dispatches are as far from each other as a search over
+// simulated deficiencies (Machado 2009) could bring them.
 //
 // Threads: values.
 #pragma once
@@ -15,6 +18,13 @@
 #include <string>
 
 namespace gantry::profiler {
+
+/// A kind of operator: what it writes is filled with one colour, and framed with the other where
+/// there is room for a frame.
+struct WriterColours {
+  uint32_t fill = 0;
+  uint32_t edge = 0;
+};
 
 struct Theme {
   std::string name;
@@ -38,7 +48,17 @@ struct Theme {
   uint32_t secondDispatch = 0;
   std::array<uint32_t, kBlockKinds> kinds{};
 
-  uint32_t kind(BlockKind kind) const { return kinds[static_cast<size_t>(kind)]; }
+  std::array<WriterColours, kOpKindCount> writers{};
+  uint32_t onWriter = 0; // text on a writer's fill
+
+  const WriterColours &writer(OpKind kind) const { return writers[static_cast<size_t>(kind)]; }
+  /// What fills a block.
+  uint32_t fill(BlockHue hue) const {
+    return hue.isTransient() ? writer(hue.writer()).fill : kinds[static_cast<size_t>(hue.kind())];
+  }
+  /// The same for what is too small to have a frame: fill and frame mixed.
+  uint32_t small(BlockHue hue) const;
+  uint32_t textOn(BlockHue hue) const { return hue.isTransient() ? onWriter : onKind; }
 };
 
 enum class ThemeName : uint8_t { kDark, kLight, kColourBlind };

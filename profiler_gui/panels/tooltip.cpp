@@ -18,18 +18,16 @@ std::vector<std::string> linesFor(const Ui &ui) {
     const bool held = block.endNs == kStillHeld;
     const uint64_t end = held ? model.nowNs() : block.endNs;
     lines.push_back((held ? "held for " : "lives ") +
-                    timeText(static_cast<double>(end - std::min(end, block.beginNs))));
+                    ui.lengthText(static_cast<double>(end - std::min(end, block.beginNs))));
     if (block.op != 0)
       lines.push_back(ui.nameOf(block.op, ""));
   } else if (ui.hovered.kind == Pick::Kind::kDispatch) {
     const Dispatch &dispatch = model.dispatches()[ui.hovered.dispatch];
-    const Run &run = model.runs()[dispatch.run];
-    const bool known = run.plan < model.plans().size() &&
-                       dispatch.command < model.plans()[run.plan].commands.size();
-    lines.push_back(
-        known ? ui.nameOf(model.plans()[run.plan].commands[dispatch.command].name, "unnamed")
-              : "dispatch");
-    lines.push_back(timeText(static_cast<double>(dispatch.endNs - dispatch.beginNs)));
+    const PlanCommand *command = model.commandOf(dispatch);
+    lines.push_back(command != nullptr ? ui.nameOf(command->name, "unnamed") : "dispatch");
+    lines.push_back(model.modelled()
+                        ? ui.momentText(static_cast<double>(dispatch.beginNs), 1)
+                        : timeText(static_cast<double>(dispatch.endNs - dispatch.beginNs)));
     if (!dispatch.isCopy)
       lines.push_back(bytesText(dispatch.sharedBytes) + " shared per workgroup");
   }

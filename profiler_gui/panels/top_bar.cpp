@@ -28,6 +28,9 @@ void drawTopBar(Ui &ui) {
     x += 1.5f * unit;
     x += ui.write(ui.fonts.text, x, y, colour, state, 1e9f, "top_bar/state") + 2 * unit;
   }
+  if (model.modelled())
+    x += ui.write(ui.fonts.text, x, y, theme.warning, "modelled", 1e9f, "top_bar/modelled") +
+         2 * unit;
   if (model.droppedEvents() > 0)
     ui.write(ui.fonts.text, x, y, theme.over, countText(model.droppedEvents()) + " events dropped",
              1e9f, "top_bar/dropped", "warning");

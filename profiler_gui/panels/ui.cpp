@@ -1,40 +1,19 @@
 #include "profiler_gui/panels/ui.h"
 
+#include "profiler_gui/model/short_name.h"
+#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/time_scale.h"
+#include "profiler_gui/model/unrun.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace gantry::profiler {
 namespace {
 
-/// The last place at or before `length` that begins a character of UTF-8.
-size_t wholeCharacters(std::string_view text, size_t length) {
-  while (length > 0 && length < text.size() &&
-         (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80)
-    --length;
-  return length;
-}
-
-/// The text, or as much of it as fits with an ellipsis.
+/// The text, or what shortName() leaves of it.
 std::string fitted(ImFont *font, std::string_view text, float widest) {
-  if (Ui::widthOf(font, text) <= widest)
-    return std::string(text);
-  static constexpr std::string_view kEllipsis = "…";
-  size_t low = 0;
-  size_t high = text.size();
-  while (low < high) {
-    const size_t middle = (low + high + 1) / 2;
-    std::string cut(text.substr(0, wholeCharacters(text, middle)));
-    cut += kEllipsis;
-    if (Ui::widthOf(font, cut) <= widest)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  if (low == 0)
-    return "";
-  std::string cut(text.substr(0, wholeCharacters(text, low)));
-  cut += kEllipsis;
-  return cut;
+  return shortName(text, [&](std::string_view part) { return Ui::widthOf(font, part) <= widest; });
 }
 
 } // namespace
@@ -85,9 +64,35 @@ float Ui::write(ImFont *font, float x, float y, uint32_t colour, std::string_vie
   y = std::floor(y);
   list->AddText(font, font->FontSize, {x, y}, colour, shown.data(), shown.data() + shown.size());
   const float width = widthOf(font, shown);
-  if (id != nullptr)
-    semantics->add(id, role, {x, y, x + width, y + font->FontSize}, std::string(text), colour);
+  if (id != nullptr) {
+    const ScreenRect place{x, y, x + width, y + font->FontSize};
+    semantics->add(id, role, place, std::string(text), colour);
+    if (shown.size() != text.size() || shown != text)
+      semantics->add(std::string(id) + "/shown", "shown", place, shown, colour);
+  }
   return width;
+}
+
+void Ui::writeUpwards(ImFont *font, float x, float bottom, uint32_t colour, std::string_view text,
+                      float longest, const char *id, const char *role) const {
+  const std::string shown = fitted(font, text, longest);
+  if (shown.empty())
+    return;
+  x = std::floor(x);
+  bottom = std::floor(bottom);
+  const int first = list->VtxBuffer.Size;
+  // Where letters are cannot be clipped before they are turned.
+  const ImVec4 everywhere(-1e9f, -1e9f, 1e9f, 1e9f);
+  font->RenderText(list, font->FontSize, {0, 0}, colour, everywhere, shown.data(),
+                   shown.data() + shown.size());
+  for (int i = first; i < list->VtxBuffer.Size; ++i) {
+    const ImVec2 flat = list->VtxBuffer[i].pos;
+    list->VtxBuffer[i].pos = {x + flat.y, bottom - flat.x};
+  }
+  const ScreenRect place{x, bottom - widthOf(font, shown), x + font->FontSize, bottom};
+  semantics->add(id, role, place, std::string(text), colour);
+  if (shown.size() != text.size())
+    semantics->add(std::string(id) + "/shown", "shown", place, shown, colour);
 }
 
 void Ui::writeRight(ImFont *font, float right, float y, uint32_t colour, std::string_view text,
@@ -100,6 +105,31 @@ void Ui::pushClip(const ScreenRect &rect) const {
 }
 
 void Ui::popClip() const { list->PopClipRect(); }
+
+std::string Ui::momentText(double ns, double resolutionNs) const {
+  if (!model->modelled())
+    return profiler::momentText(ns, resolutionNs);
+  const auto &runs = model->runs();
+  const auto after = std::partition_point(runs.begin(), runs.end(), [&](const Run &run) {
+    return static_cast<double>(run.beginNs) <= ns;
+  });
+  if (after == runs.begin() || (after - 1)->plan >= model->plans().size())
+    return "before the first command";
+  const Run &run = *(after - 1);
+  const double last =
+      std::max<double>(1, static_cast<double>(model->plans()[run.plan].commands.size())) - 1;
+  const double command = std::floor((ns - static_cast<double>(run.beginNs)) / kUnrunCommandNs);
+  const std::string text =
+      "command " + std::to_string(static_cast<uint64_t>(std::clamp(command, 0.0, last)));
+  return runs.size() < 2 ? text : "variant " + std::to_string(after - runs.begin()) + " · " + text;
+}
+
+std::string Ui::lengthText(double ns) const {
+  if (!model->modelled())
+    return timeText(ns);
+  const auto commands = static_cast<uint64_t>(std::llround(std::abs(ns) / kUnrunCommandNs));
+  return countText(commands) + (commands == 1 ? " command" : " commands");
+}
 
 std::string Ui::nameOf(uint32_t name, const char *otherwise) const {
   const std::string_view text = model->text(name);

@@ -9,6 +9,7 @@
 
 #include "profiler_gui/model/capture_model.h"
 #include "profiler_gui/model/level_of_detail.h"
+#include "profiler_gui/model/operators.h"
 #include "profiler_gui/model/plan_check.h"
 #include "profiler_gui/model/search.h"
 #include "profiler_gui/model/time_view.h"
@@ -21,6 +22,7 @@
 
 #include <imgui.h>
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -41,7 +43,8 @@ struct Pick {
 
 /// How one address space lies in the lifetimes view.
 struct SpaceStrip {
-  bool collapsed = false;
+  enum class Fold : uint8_t { kAuto, kFolded, kOpen } fold = Fold::kAuto;
+  bool collapsed = false;    // as folded, or by itself while the space holds nothing
   float top = 0, bottom = 0; // pixels, both possibly outside of the panel
   LevelOfDetail detail;
   uint64_t coloured = 0; // the revision that `cells` shows
@@ -61,6 +64,30 @@ struct MinimapColumns {
   uint64_t events = 0;
   float left = 0, right = 0;
   std::vector<float> share; // of the highest
+};
+
+/// The table of operators: its order, and where its parts were drawn in this frame.
+struct OperatorView {
+  OperatorTable table;
+  OperatorColumn sortedBy = OperatorColumn::kTime;
+  bool descending = true;
+  float scroll = 0; // pixels
+  struct Header {
+    ScreenRect rect;
+    OperatorColumn column;
+  };
+  struct Row {
+    ScreenRect rect;
+    std::string name;
+  };
+  std::vector<Header> headers;
+  std::vector<Row> rows;
+};
+
+/// Which hues occur; looked for again when the capture has grown.
+struct SeenHues {
+  uint64_t events = UINT64_MAX;
+  std::array<bool, BlockHue::kCount> seen{};
 };
 
 struct Ui {
@@ -106,6 +133,8 @@ struct Ui {
   // ---- kept by panels ----
   std::vector<std::vector<DispatchColumn>> laneColumns; // of this frame
   MinimapColumns minimap;
+  OperatorView operators;
+  SeenHues hues;
 
   // ---- helpers ----
   ImDrawList *list = nullptr; // of the frame
@@ -121,16 +150,24 @@ struct Ui {
   void fill(const ScreenRect &rect, uint32_t colour) const;
   void lineX(float x, float top, float bottom, uint32_t colour, float width = 1) const;
   void lineY(float y, float left, float right, uint32_t colour, float width = 1) const;
-  /// Writes a line, cut with "…" where it does not fit; returns its width. With an id it is told to
-  /// the semantics.
+  /// Writes a line, shortened with "…" where it does not fit (short_name.h); returns its width.
+  /// With an id it is told to the semantics, whole; what is left of a shortened one is told as
+  /// id/shown.
   float write(ImFont *font, float x, float y, uint32_t colour, std::string_view text,
               float widest = 1e9f, const char *id = nullptr, const char *role = "text");
+  /// The same, turned to the left: reads upwards from (x, bottom), x being its left edge.
+  void writeUpwards(ImFont *font, float x, float bottom, uint32_t colour, std::string_view text,
+                    float longest, const char *id, const char *role) const;
   /// The same, ending at `right`.
   void writeRight(ImFont *font, float right, float y, uint32_t colour, std::string_view text,
                   const char *id = nullptr, const char *role = "text");
   static float widthOf(ImFont *font, std::string_view text);
   void pushClip(const ScreenRect &rect) const;
   void popClip() const;
+  /// A moment and a length of time in words. In an artifact that was never run, whose times are
+  /// invented, they are commands: "command 12", "5 commands".
+  std::string momentText(double ns, double resolutionNs) const;
+  std::string lengthText(double ns) const;
   std::string nameOf(uint32_t name, const char *otherwise) const;
 };
 

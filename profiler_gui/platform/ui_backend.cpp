@@ -4,18 +4,31 @@
 #include <imgui_freetype.h>
 #include <backends/imgui_impl_vulkan.h>
 
+#include <algorithm>
 #include <array>
+#include <climits>
 #include <cstdlib>
 #include <unistd.h>
 
 namespace gantry::profiler {
 namespace {
 
+/// share/gantry/fonts of the prefix that the program is installed to, or "". The path is of the
+/// program's file, so that the prefix can be moved.
+std::string installedFonts() {
+  char program[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", program, sizeof(program));
+  std::string folder(program, length > 0 ? static_cast<size_t>(length) : 0);
+  folder.erase(std::min(folder.rfind('/'), folder.size()));
+  return folder.empty() ? "" : folder + "/../share/gantry/fonts";
+}
+
 /// The first place where a font file lies, or "".
 std::string findFont(const char *file) {
   std::vector<std::string> folders;
   if (const char *own = std::getenv("GANTRY_FONTS"); own != nullptr)
     folders.emplace_back(own);
+  folders.push_back(installedFonts());
   for (const char *folder :
        {"/usr/share/fonts/opentype/inter", "/usr/share/fonts/truetype/jetbrains-mono",
         "/usr/share/fonts/inter", "/usr/share/fonts/jetbrains-mono", "/usr/share/fonts/TTF",

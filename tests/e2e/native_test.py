@@ -62,7 +62,7 @@ def main():
         for profile in CHIPS:
             test.check(f"{folder.name}, {profile}", lower, model, profile)
 
-    test.check("wrong chip", test.refuse, "knows no 'sm_1'", "compile", model, "-o", test.folder / "wrong.gantry",
+    test.check("wrong chip", test.refuse, "knows no chip 'sm_1'", "compile", model, "-o", test.folder / "wrong.gantry",
                "--dump-native", "sm_1")
     test.finish()
 

@@ -6,12 +6,14 @@
 Under Xvfb and on the software device: `gantry bench MODEL` runs, `gantry-profiler --attach` opens a
 window on it; the window is paused and a screenshot taken. On it there are, where the window says they
 are and in their colours: blocks of the arena, the budget's line, the bars of dispatches under the
-device's own limit, and the inspector's plan, whose arena is that of the artifact. No message of the
-validation layer. --screenshot FILE keeps the picture.
+device's own limit, and the inspector's plan, whose arena is that of the artifact. While it watches, the
+window takes at most 30 % of a core. No message of the validation layer. --screenshot FILE keeps the
+picture. A second window watches a bench that ends: the whole of it is in view then.
 """
 import argparse
 import json
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -20,6 +22,9 @@ import time
 import zlib
 
 from support import VALIDATION, Failure, Test, skip
+
+
+MOST_LIVE_SHARE = 0.3  # of a core, on the software device
 
 
 def bytes_text(count):
@@ -81,6 +86,12 @@ def main():
         screen.xdotool("windowmove", number, 0, 0)
         hand.wait_for("dispatches", window, lambda: words.exists() and "\nshared/" in words.read_text() and
                       "inspector/arena" in words.read_text())
+        time.sleep(2)
+        before, begin = hand.cpu_seconds(window.pid), time.monotonic()
+        time.sleep(5)
+        share = (hand.cpu_seconds(window.pid) - before) / (time.monotonic() - begin)
+        if share > MOST_LIVE_SHARE:
+            raise Failure(f"watching, the window takes {100 * share:.0f} % of a core")
         screen.xdotool("windowfocus", number)
         screen.xdotool("key", "space")
         hand.wait_for("the pause", window, lambda: "paused" in words.read_text())
@@ -120,11 +131,36 @@ def main():
         errors = window.communicate(timeout=60)[1]
         if VALIDATION.search(errors):
             raise Failure(errors[:600])
-        return (f"{len(wide)} blocks, {len(found['bar'])} bars, limit {limit[4]}, arena {bytes_text(arena)}, "
+        bench.kill()
+        bench.wait()
+        return (f"live {100 * share:.0f} % of a core, {len(wide)} blocks, {len(found['bar'])} bars, limit {limit[4]}, arena {bytes_text(arena)}, "
                 f"{budget[4]}")
+
+    def end():
+        words.unlink()
+        bench = subprocess.Popen([options.gantry, "bench", artifact, "--seconds", "8"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        started.append(bench)
+        hand.wait_for("the process can be watched", bench, lambda: str(bench.pid) in subprocess.run(
+            [options.profiler], capture_output=True, text=True).stdout)
+        window = subprocess.Popen(
+            [options.profiler, "--attach", str(bench.pid), "--size", f"{hand.WIDTH}x{hand.HEIGHT}",
+             "--scale", "1", "--semantics", words], env=screen.environment, stderr=subprocess.PIPE, text=True)
+        started.append(window)
+        hand.wait_for("the end", window, lambda: words.exists() and "the process has ended" in words.read_text())
+        items = {item[0]: item for item in full(words)}
+        view, plot = items["minimap/view"][2], items["space/0" if "space/0" in items else "minimap"][2]
+        live = next(item[4] for name, item in items.items() if re.fullmatch("heap/[0-9]+/live", name))
+        if not live.endswith("at the end") or view[2] < plot[2] - 3:
+            raise Failure(f"the end is not in view: '{live}', the view ends at {view[2]} of {plot[2]}")
+        runs = int(items["inspector/runs"][4].replace(",", ""))
+        window.terminate()
+        window.wait()
+        return f"{runs} runs, {live}"
 
     try:
         test.check("attached to a running bench", run)
+        test.check("the whole run is in view when it has ended", end)
     finally:
         for process in started:
             if process.poll() is None:

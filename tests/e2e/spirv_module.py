@@ -42,13 +42,21 @@ GRAMMAR = {
     **{180 + i: (f"F{'Unord' if i % 2 else 'Ord'}{name}", "tr", "ii") for i, name in enumerate(
         name for kind in ("Equal", "NotEqual", "LessThan", "GreaterThan", "LessThanEqual", "GreaterThanEqual")
         for name in (kind, kind))},
+    109: ("ConvertFToU", "tr", "i"), 110: ("ConvertFToS", "tr", "i"), 111: ("ConvertSToF", "tr", "i"),
+    112: ("ConvertUToF", "tr", "i"), 135: ("SDiv", "tr", "ii"), 138: ("SRem", "tr", "ii"), 139: ("SMod", "tr", "ii"),
+    140: ("FRem", "tr", "ii"), 141: ("FMod", "tr", "ii"), 151: ("UMulExtended", "tr", "ii"), 157: ("IsInf", "tr", "i"),
+    164: ("LogicalEqual", "tr", "ii"), 165: ("LogicalNotEqual", "tr", "ii"),
+    194: ("ShiftRightLogical", "tr", "ii"), 195: ("ShiftRightArithmetic", "tr", "ii"),
+    196: ("ShiftLeftLogical", "tr", "ii"), 197: ("BitwiseOr", "tr", "ii"), 198: ("BitwiseXor", "tr", "ii"),
+    199: ("BitwiseAnd", "tr", "ii"), 200: ("Not", "tr", "i"),
     224: ("ControlBarrier", "", "iii"),
     245: ("Phi", "tr", "B"), 246: ("LoopMerge", "", "iil"), 247: ("SelectionMerge", "", "il"), 248: ("Label", "r", ""),
     249: ("Branch", "", "i"), 250: ("BranchConditional", "", "iiiL"), 253: ("Return", "", ""),
     4456: ("TypeCooperativeMatrixKHR", "r", "iiiii"), 4457: ("CooperativeMatrixLoadKHR", "tr", "iiio"),
     4458: ("CooperativeMatrixStoreKHR", "", "iiiio"), 4459: ("CooperativeMatrixMulAddKHR", "tr", "iiio"),
 }
-SAME_TYPES = {126, 127, 128, 129, 130, 131, 132, 133, 134, 136, 137, 166, 167, 168}  # operands' and the result's
+SAME_TYPES = {126, 127, 128, 129, 130, 131, 132, 133, 134, 136, 137, 166, 167, 168,
+              197, 198, 199, 200}  # operands' and the result's
 COMPARISONS = set(range(170, 192))
 
 

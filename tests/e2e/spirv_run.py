@@ -112,7 +112,8 @@ class Kernel:
         self.builtins = {name: words[0] for name, words in module.decorations(11).items()}
         self.counts = {}
         source = self._source()
-        scope = {"half": half, "signed": signed, "bits": bits, "unbits": unbits}
+        scope = {"half": half, "signed": signed, "bits": bits, "unbits": unbits,
+                 "inf": float("inf"), "nan": float("nan")}
         exec(compile(source, "kernel", "exec"), scope)  # what this file itself has just written
         self.body = scope["kernel"]
 
@@ -209,6 +210,11 @@ class Kernel:
             return "None"
         if name in ("IAdd", "ISub", "IMul"):
             return f"({v[0]} {dict(IAdd='+', ISub='-', IMul='*')[name]} {v[1]}) & {MASK}"
+        if name in ("BitwiseOr", "BitwiseXor", "BitwiseAnd", "ShiftLeftLogical", "ShiftRightLogical"):
+            sign = dict(BitwiseOr="|", BitwiseXor="^", BitwiseAnd="&", ShiftLeftLogical="<<", ShiftRightLogical=">>")
+            return f"({v[0]} {sign[name]} {v[1]}) & {MASK}"
+        if name == "Not":
+            return f"~{v[0]} & {MASK}"
         if name in ("UDiv", "UMod"):
             return f"{v[0]} {'//' if name == 'UDiv' else '%'} {v[1]}"
         if name in ("FAdd", "FSub", "FMul", "FDiv"):

@@ -5,7 +5,9 @@ function(run_embed_c program work)
                   COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND ${program} ${work}/model.gantry ${work}/input.raw
                   OUTPUT_VARIABLE printed ERROR_VARIABLE complaint RESULT_VARIABLE result)
-  if(NOT result EQUAL 0 OR NOT printed STREQUAL "class 7 of 10, score 20\n" OR complaint)
+  # The model is written by hand for no device in particular, which the runtime says once.
+  string(REGEX REPLACE "^gantry: warn: [^\n]* has no variant made for [^\n]*\n" "" rest "${complaint}")
+  if(NOT result EQUAL 0 OR NOT printed STREQUAL "class 7 of 10, score 20\n" OR rest)
     message(FATAL_ERROR "exit ${result}, printed '${printed}', on stderr '${complaint}'")
   endif()
   execute_process(COMMAND ${program} ${work}/missing.gantry ${work}/input.raw

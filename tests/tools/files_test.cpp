@@ -2,13 +2,16 @@
 
 #include "tools/gantry/description.h"
 #include "tools/gantry/error.h"
+#include "tools/gantry/interrupt.h"
 #include "tools/gantry/terminal.h"
 #include "tools/gantry/trace_folder.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <set>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -36,6 +39,28 @@ protected:
 
 using Files = Folder;
 using Traces = Folder;
+
+TEST_F(Files, AnInterruptDeletesWhatIsNotComplete) {
+  for (const int ending : {SIGINT, SIGTERM, SIGHUP}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      handleInterrupts();
+      FileSet files;
+      files.add(root_ / "a.npy", std::string_view("half of it"));
+      const fs::path folder = root_ / "temporary";
+      const DeletedOnInterrupt interrupted(folder.string());
+      fs::create_directory(folder);
+      std::ofstream(folder / "b") << "a file of a temporary folder";
+      ::raise(ending);
+      ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), ending) << "the caller sees the signal";
+    EXPECT_EQ(countFiles(), 0u);
+  }
+}
 
 template <typename F> ExitCode codeOf(F action) {
   try {

@@ -1,7 +1,8 @@
 #include "tools/gantry/plan_svg.h"
 
+#include "engine/op_kind/op_kind.h"
+
 #include "tests/tools/synthetic_plan.h"
-#include "tools/gantry/op_kind.h"
 #include "tools/gantry/svg_text.h"
 
 #include <cstdlib>

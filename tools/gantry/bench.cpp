@@ -1,5 +1,6 @@
 #include "tools/gantry/bench_statistics.h"
 #include "tools/gantry/commands.h"
+#include "tools/gantry/device_profiles.h"
 #include "tools/gantry/model.h"
 
 #include <algorithm>
@@ -15,12 +16,12 @@ using Align = Table::Align;
 using Json = nlohmann::json;
 
 struct BenchOptions {
-  std::string model, profile;
+  std::string model, profile, variant;
   InputOptions inputs;
   SessionRequest session;
   size_t runs = 0, warmup = 3, top = 0; // 0: as many as a second takes; all
   double seconds = 1;
-  bool json = false, noTimestamps = false;
+  bool json = false, noTimestamps = false, useCache = true;
 };
 
 struct Measurement {
@@ -97,7 +98,8 @@ Json jsonOf(const Spread &spread) {
 }
 
 void printJson(const BenchOptions &options, const HostSession &session,
-               const Measurement &measurement, const std::vector<DispatchRow> &rows, size_t shown) {
+               const Measurement &measurement, const std::vector<DispatchRow> &rows, size_t shown,
+               bool cached) {
   gantry_statistics_t s = session.statistics();
   Json dispatches = Json::array();
   for (size_t i = 0; i < shown; ++i) {
@@ -117,6 +119,8 @@ void printJson(const BenchOptions &options, const HostSession &session,
   }
   Json json = {{"model", options.model},
                {"device", session.deviceInfo().name},
+               {"cached", cached},
+               {"profile", describe(session.program().get(), {}).profile},
                {"run", jsonOf(spreadOf(measurement.hostNs))},
                {"load_ns", s.load_ns},
                {"constant_bytes", s.constant_bytes},
@@ -137,10 +141,13 @@ void printSpread(const char *what, const Spread &spread) {
 }
 
 void printText(const BenchOptions &options, const HostSession &session,
-               const Measurement &measurement, const std::vector<DispatchRow> &rows, size_t shown) {
+               const Measurement &measurement, const std::vector<DispatchRow> &rows, size_t shown,
+               bool cached) {
   print(fmt::format("{} on {}\n",
                     coloured(printable(options.model), Colour::kBold, colourOnStdout()),
                     printable(deviceText(session.deviceInfo()))));
+  if (cached)
+    print(coloured(fmt::format("  cache {}\n", cacheText()), Colour::kDim, colourOnStdout()));
   printSpread("run", spreadOf(measurement.hostNs));
   if (rows.empty())
     return;
@@ -182,9 +189,12 @@ void printText(const BenchOptions &options, const HostSession &session,
 
 ExitCode runBench(BenchOptions options) {
   options.session.timestamps = !options.noTimestamps;
+  checkChoice(options.model, options.profile, options.variant);
   CompileRequest request;
-  request.profile = profileForDevice(options.profile, options.model, options.session.device);
-  LoadedModel model = loadModel(options.model, request);
+  if (!isArtifact(options.model))
+    request.profiles = profileToRun(options.profile, options.session.device);
+  request.useCache = options.useCache;
+  LoadedModel model = loadModel(options.model, request, options.variant);
   std::vector<Tensor> inputs = makeInputs(inputPorts(model.program.get()),
                                           options.inputs.resolve(Filling::kRandom), readTensor);
   HostSession session(model.program.get(), options.session);
@@ -192,8 +202,8 @@ ExitCode runBench(BenchOptions options) {
   Measurement measurement = measure(session, options);
   std::vector<DispatchRow> rows = rowsOf(measurement);
   size_t shown = options.top ? std::min(options.top, rows.size()) : rows.size();
-  options.json ? printJson(options, session, measurement, rows, shown)
-               : printText(options, session, measurement, rows, shown);
+  options.json ? printJson(options, session, measurement, rows, shown, model.cached)
+               : printText(options, session, measurement, rows, shown, model.cached);
   return ExitCode::kOk;
 }
 
@@ -205,27 +215,28 @@ void addBench(CLI::App &app, Action &action) {
   auto options = std::make_shared<BenchOptions>();
   command->add_option("MODEL", options->model, "A .gantry artifact, or a .onnx or .mlir model")
       ->required();
-  CLI::Option *runs =
-      command
-          ->add_option("-n,--runs", options->runs, "Runs (as many as --seconds take, at least 5)")
-          ->type_name("N")
-          ->check(CLI::Range(1, 1'000'000'000));
-  command->add_option("--seconds", options->seconds, "Measure for this long (1)")
-      ->type_name("S")
-      ->check(CLI::Range(0.0, 86400.0))
+  CLI::Option *runs = options::whole(
+      command->add_option("-n,--runs", options->runs, "Runs to measure"), "N", 1, 1'000'000'000);
+  runs->default_str("as many as --seconds take, at least 5");
+  options::real(command->add_option("--seconds", options->seconds, "Measure for this long"), "S", 0,
+                86400)
+      ->default_str("1")
       ->excludes(runs);
-  command->add_option("--warmup", options->warmup, "Runs before the measurement (3)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1'000'000));
-  command->add_option("--top", options->top, "Show only the N slowest dispatches")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000'000));
+  options::whole(command->add_option("--warmup", options->warmup, "Runs before the measurement"),
+                 "N", 0, 1'000'000)
+      ->default_str("3");
+  options::whole(command->add_option("--top", options->top, "Show only the N slowest dispatches"),
+                 "N", 1, 1'000'000'000);
   options->inputs.add(*command);
   addSessionOptions(*command, options->session);
-  command->add_flag("--no-timestamps", options->noTimestamps,
-                    "Do not measure on the device, only whole runs");
+  command
+      ->add_flag("--no-timestamps", options->noTimestamps,
+                 "Do not measure on the device, only whole runs")
+      ->group(kDevice);
   addProfileOption(*command, options->profile);
-  command->add_flag("--json", options->json, "Print JSON");
+  addVariantOption(*command, options->variant);
+  addCacheOption(*command, options->useCache);
+  addJson(*command, options->json);
   command->footer(
       examples({"gantry bench model.gantry", "gantry bench model.onnx --runs 100 --top 10",
                 "gantry bench gpt.onnx --dim batch=1 --dim time=64 --json"}));

@@ -1,6 +1,6 @@
 #include "tools/gantry/budget_cost.h"
 #include "tools/gantry/bench_statistics.h"
-#include "tools/gantry/file.h"
+#include "tools/gantry/cache/unnamed_file.h"
 #include "tools/gantry/session.h"
 
 #include <algorithm>
@@ -28,9 +28,11 @@ BudgetCost measureBudget(const std::string &model, const std::string &fitted,
   request.memoryBudget = 0;
   request.dumpNative = request.dumpIr = request.dumpIrPass = request.dumpSpirv =
       ""; // those of the artifact are kept
-  TemporaryFile whole(".gantry");
-  compileModel(model, whole.path(), request);
-  LoadedModel programs[] = {loadModel(fitted), loadModel(whole.path())};
+  const auto whole = UnnamedFile::temporary();
+  if (!whole.isOk())
+    throw ToolError(ExitCode::kIo, whole.status().message());
+  compileModel(model, whole->path(), request);
+  LoadedModel programs[] = {loadModel(fitted), loadModel(whole->path())};
   InputRequest random;
   random.filling = Filling::kRandom;
   const std::vector<Tensor> inputs =

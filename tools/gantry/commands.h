@@ -8,6 +8,7 @@
 #include "tools/gantry/error.h"
 #include "tools/gantry/inputs.h"
 #include "tools/gantry/session.h"
+#include "tools/options/option.h"
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -22,6 +23,7 @@ void addCompile(CLI::App &app, Action &action);
 void addRun(CLI::App &app, Action &action);
 void addInspect(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
+void addCache(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);
 void addDiff(CLI::App &app, Action &action);
 void addPlan(CLI::App &app, Action &action); // planning/plan.cpp
@@ -44,15 +46,20 @@ struct InputOptions {
 
 void addSessionOptions(CLI::App &command, SessionRequest &request);
 CLI::Option *addProfileOption(CLI::App &command, std::string &profile);
+/// --variant, for commands that take artifacts.
+void addVariantOption(CLI::App &command, std::string &variant);
+/// --no-cache, for commands that compile models on the way.
+void addCacheOption(CLI::App &command, bool &useCache);
 /// --precision; `request` must outlive the parsing.
 void addPrecisionOption(CLI::App &command, CompileRequest &request);
-/// An option that may be given several times, with exactly one value each time.
-CLI::Option *addRepeated(CLI::App &command, const std::string &name,
-                         std::vector<std::string> &values, const std::string &help);
-/// --rtol, --atol, --l2.
 /// "256MiB", "1.5 GiB", "4096": bytes, at least 1. Throws ToolError(kBadInput).
 uint64_t parseBytes(const std::string &text, const std::string &option);
+/// --rtol, --atol, --l2.
 void addToleranceOptions(CLI::App &command, Tolerance &tolerance);
+/// The groups of options in the help, beside CLI11's own "Options".
+inline constexpr const char *kInputs = "Inputs", *kDevice = "Device", *kComparison = "Comparison";
+/// The switch --json, in the last group.
+void addJson(CLI::App &command, bool &json, const std::string &help = "Print JSON");
 /// "Examples:" with one indented line for each, and the pointer to the exit codes.
 std::string examples(std::initializer_list<const char *> lines);
 

@@ -1,10 +1,13 @@
 #include "tools/gantry/budget_cost.h"
+#include "tools/gantry/cache/unnamed_file.h"
 #include "tools/gantry/commands.h"
+#include "tools/gantry/device_profiles.h"
 #include "tools/gantry/file.h"
 #include "tools/gantry/model.h"
 
 #include <chrono>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -23,12 +26,16 @@ struct CompileOptions {
 /// To a device or a pipe, nothing can be renamed: the artifact is made elsewhere and poured into
 /// it.
 void compileTo(const CompileOptions &options) {
-  if (!isSpecialFile(options.output))
-    return compileModel(options.model, options.output, options.request);
-  TemporaryFile artifact(".gantry");
-  compileModel(options.model, artifact.path(), options.request);
+  if (!isSpecialFile(options.output)) {
+    compileModel(options.model, options.output, options.request);
+    return;
+  }
+  const auto artifact = UnnamedFile::temporary();
+  if (!artifact.isOk())
+    throw ToolError(ExitCode::kIo, artifact.status().message());
+  compileModel(options.model, artifact->path(), options.request);
   FileSet files;
-  files.add(options.output, readFile(artifact.path()));
+  files.add(options.output, readFile(artifact->path()));
   files.commit();
 }
 
@@ -45,6 +52,7 @@ void printSummary(const CompileOptions &options, const Description &plan, double
                            {"dynamic", plan.dynamic},
                            {"bounded", plan.bounded},
                            {"profile", plan.profile},
+                           {"variants", plan.variants},
                            {"seconds", seconds}};
     if (plan.arenaBytes && plan.lowerBoundBytes) {
       json["arena_bytes"] = *plan.arenaBytes;
@@ -70,6 +78,9 @@ void printSummary(const CompileOptions &options, const Description &plan, double
   }
   print(fmt::format("{} {} ({}) in {}\n", coloured("wrote", Colour::kGreen, colourOnStdout()),
                     options.output, humanBytes(fileBytes), humanTime(seconds * 1e9)));
+  print(fmt::format("  {:<9}  {}{}\n", plan.variants.size() == 1 ? "profile" : "variants",
+                    printable(fmt::format("{}", fmt::join(plan.variants, ", "))),
+                    plan.variants.size() == 1 ? "" : "; of the first:"));
   print(fmt::format("  kernels    {} in {} commands\n", plan.kernelCount, plan.commands.size()));
   print(fmt::format("  constants  {}\n", humanBytes(plan.constantBytes.value_or(0))));
   if (!plan.arenaBytes || !plan.lowerBoundBytes) {
@@ -105,15 +116,15 @@ ExitCode runCompile(CompileOptions options) {
                                                      "and .mlir files",
                                                      options.model));
   options.request.dims = parseDimRanges(options.dims);
+  if (options.request.profiles.empty())
+    options.request.profiles = profilesOfThisMachine();
   if (options.output.empty())
     options.output = fs::path(options.model).filename().replace_extension(".gantry");
   checkOutput(options.model, options.output);
   const bool dumpNative = !options.request.nativeChips.empty();
-  if (!options.dumpIr.empty() || options.dumpSpirv || dumpNative) {
-    FileSet folder;
-    folder.addFolder(options.dumpFolder);
-    folder.commit();
-  }
+  FileSet dumps; // Removes the folder again if the compilation is refused and left nothing in it.
+  if (!options.dumpIr.empty() || options.dumpSpirv || dumpNative)
+    dumps.addFolder(options.dumpFolder);
   if (!options.dumpIr.empty()) {
     options.request.dumpIr = options.dumpFolder;
     options.request.dumpIrPass = options.dumpIr == "*" ? "" : options.dumpIr;
@@ -125,6 +136,7 @@ ExitCode runCompile(CompileOptions options) {
 
   auto start = std::chrono::steady_clock::now();
   compileTo(options);
+  dumps.commit();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (isSpecialFile(options.output)) // nothing to read back, and stdout may be the artifact itself
     return ExitCode::kOk;
@@ -142,36 +154,41 @@ void addCompile(CLI::App &app, Action &action) {
       app.add_subcommand("compile", "Compile a model (.onnx, .mlir) to an artifact");
   auto options = std::make_shared<CompileOptions>();
   command->add_option("MODEL", options->model, "The model: .onnx or .mlir")->required();
-  command
-      ->add_option("-o,--output", options->output,
-                   "The artifact (the model's name with .gantry, in this folder)")
-      ->type_name("FILE");
-  addProfileOption(*command, options->request.profile);
+  command->add_option("-o,--output", options->output, "The artifact")
+      ->type_name("FILE")
+      ->default_str("the model's name with .gantry, in this folder");
+  options::repeated(*command, "-p,--profile", options->request.profiles, "PROFILE",
+                    "A device profile to make a variant for; the first is the baseline")
+      ->default_str("vulkan:generic and those of this machine's devices");
   command->add_flag("--trace-layers", options->request.keepAllOutputs,
                     "Make every operator's result an output, for `gantry run --trace-layers`");
-  addRepeated(*command, "--dim", options->dims,
-              "Sizes of a dynamic dimension: batch=3 (always, and kernels are made for it), "
-              "time=..64 (at the most), time=8..64. Where all are bounded, memory is planned once")
-      ->type_name("NAME=SIZES");
-  addRepeated(*command, "--donate", options->request.donated,
-              "An input whose memory runs may reuse: it lies in the arena, and others take its "
-              "place after its last use")
-      ->type_name("INPUT");
-  CLI::Option *budget = command
-                            ->add_option_function<std::string>(
-                                "--memory-budget",
-                                [options](const std::string &text) {
-                                  options->request.memoryBudget =
-                                      parseBytes(text, "--memory-budget");
-                                },
-                                "The most that the arena may have: 256MiB, 1.5GiB, or bytes. "
-                                "Tensors are computed again "
-                                "or wait on the host; constants, inputs and outputs come on top")
-                            ->type_name("SIZE");
+  options::repeated(
+      *command, "--dim", options->dims, "NAME=SIZES",
+      "Sizes of a dynamic dimension: batch=3 (always, and kernels are made for it), "
+      "time=..64 (at the most), time=8..64. Where all are bounded, memory is planned once");
+  options::repeated(*command, "--donate", options->request.donated, "INPUT",
+                    "An input whose memory runs may reuse: it lies in the arena, and others take "
+                    "its place after its last use");
+  addPrecisionOption(*command, options->request);
+  command->add_flag("--keep-order", options->request.keepOrder,
+                    "Run the operators in the model's own order, not in that of least memory");
+  addJson(*command, options->json, "Print the summary as JSON");
+  CLI::Option *budget =
+      command
+          ->add_option_function<std::string>(
+              "--memory-budget",
+              [options](const std::string &text) {
+                options->request.memoryBudget = parseBytes(text, "--memory-budget");
+              },
+              "The most that the arena may have: 256MiB, 1.5GiB, or bytes. Tensors are computed "
+              "again or wait on the host; constants, inputs and outputs come on top")
+          ->type_name("SIZE")
+          ->group("Memory");
   command
       ->add_flag("--measure", options->measure,
                  "Run the model with and without the budget, and say what it costs in time")
-      ->needs(budget);
+      ->needs(budget)
+      ->group("Memory");
   command
       ->add_option_function<std::string>(
           "--shared-memory",
@@ -179,32 +196,38 @@ void addCompile(CLI::App &app, Action &action) {
             options->request.sharedMemory = static_cast<uint32_t>(
                 std::min<uint64_t>(parseBytes(text, "--shared-memory"), UINT32_MAX));
           },
-          "The most shared memory that a workgroup may have (else the profile's): kernels take the "
-          "best tile within it, in the last resort one without")
-      ->type_name("SIZE");
-  addPrecisionOption(*command, options->request);
+          "The most shared memory that a workgroup may have: kernels take the best tile within "
+          "it, in the last resort one without")
+      ->type_name("SIZE")
+      ->default_str("the profile's")
+      ->group("Memory");
   command
       ->add_option("--tuning", options->request.tuning,
                    "A table of measured tiles, from `gantry tune`: kernels that it has for the "
                    "profile take these tiles instead of the predicted ones")
-      ->type_name("FILE");
-  command->add_flag("!--no-built-in-tuning", options->request.builtInTuning,
-                    "Do not take the measured tiles that come with the compiler");
-  command->add_flag("--keep-order", options->request.keepOrder,
-                    "Run the operators in the model's own order, not in that of least memory");
-  command->add_flag("--dump-ir{*}", options->dumpIr,
-                    "Write the IR after each pass, or only after --dump-ir=PASS");
-  command->add_flag("--dump-spirv", options->dumpSpirv, "Write each kernel's SPIR-V");
-  addRepeated(*command, "--dump-native", options->request.nativeChips,
-              "Write each kernel as assembly of this chip: sm_80 (PTX), gfx1100 (AMDGPU)")
-      ->type_name("CHIP");
-  command->add_option("--dump-dir", options->dumpFolder, "Folder of the dumps (gantry-dump)")
-      ->type_name("DIR");
+      ->type_name("FILE")
+      ->group("Tuning");
+  command
+      ->add_flag("!--no-built-in-tuning", options->request.builtInTuning,
+                 "Do not take the measured tiles that come with the compiler")
+      ->group("Tuning");
+  const char *dumps = "Looking inside";
+  options::optionalValue(*command, "--dump-ir", options->dumpIr, "*", "PASS",
+                         "Write the IR after each pass, or only after one")
+      ->group(dumps);
+  command->add_flag("--dump-spirv", options->dumpSpirv, "Write each kernel's SPIR-V")->group(dumps);
+  options::repeated(*command, "--dump-native", options->request.nativeChips, "CHIP",
+                    "Write each kernel as assembly of this chip: sm_80 (PTX), gfx1100 (AMDGPU)")
+      ->group(dumps);
+  command->add_option("--dump-dir", options->dumpFolder, "Folder of the dumps")
+      ->type_name("DIR")
+      ->default_str("gantry-dump")
+      ->group(dumps);
   command
       ->add_option("--reproducer", options->request.reproducer,
                    "Where to write a reproducer if a pass fails")
-      ->type_name("FILE");
-  command->add_flag("--json", options->json, "Print the summary as JSON");
+      ->type_name("FILE")
+      ->group(dumps);
   command->footer(examples({"gantry compile model.onnx", "gantry compile model.onnx -o m.gantry",
                             "gantry compile model.onnx --memory-budget 64MiB --measure",
                             "gantry compile model.onnx --dim batch=1 --dim time=..128",

@@ -102,6 +102,7 @@ Description parseDescription(std::string_view source) {
     result.source = text(json, "source");
     result.producer = text(json, "producer");
     result.profile = text(json, "profile");
+    result.variants = json.value("variants", std::vector<std::string>{result.profile});
     result.dynamic = json.value("dynamic", false);
     result.bounded = json.value("bounded", false);
     for (const Json &symbol : list(json, "symbols"))

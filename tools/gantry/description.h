@@ -56,6 +56,7 @@ struct SymbolInfo {
 
 struct Description {
   std::string name, source, producer, profile;
+  std::vector<std::string> variants; // profiles of all variants of the artifact
   bool dynamic = false;
   bool bounded = false; // dynamic, and planned once for all sizes within the symbols' bounds
   std::vector<SymbolInfo> symbols;

@@ -141,6 +141,7 @@ void printTable(const std::vector<gantry_device_info_t> &infos, std::optional<ui
                {"workgroup", Align::kRight},
                {"subgroup", Align::kRight},
                {"addresses"},
+               {"profile"},
                {"missing"}});
   for (const gantry_device_info_t &info : infos)
     table.addRow({chosen == info.index ? "*" : "", std::to_string(info.index), info.name,
@@ -148,7 +149,7 @@ void printTable(const std::vector<gantry_device_info_t> &infos, std::optional<ui
                   humanBytes(info.memory_bytes), humanBytes(info.max_shared_memory_bytes),
                   std::to_string(info.max_workgroup_invocations),
                   std::to_string(info.subgroup_size), info.buffer_device_address ? "yes" : "no",
-                  info.missing[0] ? info.missing : "-"},
+                  info.profile, info.missing[0] ? info.missing : "-"},
                  info.missing[0]        ? Colour::kDim
                  : chosen == info.index ? Colour::kGreen
                                         : Colour::kNone);
@@ -167,7 +168,7 @@ void addDevices(CLI::App &app, Action &action) {
   CLI::App *command =
       app.add_subcommand("devices", "List the devices in the preferred order, and their memory");
   auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "Print JSON");
+  addJson(*command, *json);
   command->footer(examples({"gantry devices", "gantry devices --json"}));
   command->callback([json, &action] {
     action = [json] {

@@ -1,6 +1,7 @@
 #include "tools/gantry/commands.h"
 #include "tools/gantry/trace_folder.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -90,7 +91,28 @@ void printText(const TraceDiff &diff, const DiffOptions &options, size_t differi
       Colour::kRed, colour));
 }
 
+/// Names every folder that is missing, not only the first.
+void checkFolders(const DiffOptions &options) {
+  std::string missing;
+  size_t count = 0;
+  for (const std::string &folder : {options.a, options.b}) {
+    std::error_code error;
+    if (std::filesystem::is_directory(folder, error))
+      continue;
+    const bool exists = std::filesystem::exists(folder, error);
+    missing += fmt::format("{}'{}' {}", count++ ? ", and " : "", folder,
+                           exists ? "is a file, not a folder" : "does not exist");
+  }
+  if (count > 0)
+    throw ToolError(
+        ExitCode::kBadInput,
+        fmt::format("cannot compare: {}; `gantry run MODEL --trace-layers FOLDER` makes "
+                    "such a folder",
+                    missing));
+}
+
 ExitCode runDiff(const DiffOptions &options) {
+  checkFolders(options);
   TraceDiff diff = diffTraces(TraceFolder(options.a), TraceFolder(options.b), options.tolerance);
   size_t differing = 0;
   const TraceEntry *first = nullptr;
@@ -114,7 +136,7 @@ void addDiff(CLI::App &app, Action &action) {
   command->add_option("B", options->b, "Another, or one with a .npy file for each tensor's name")
       ->required();
   addToleranceOptions(*command, options->tolerance);
-  command->add_flag("--json", options->json, "Print JSON");
+  addJson(*command, options->json);
   command->footer(
       examples({"gantry run model.onnx --random 1 --device 0 --trace-layers gpu/",
                 "gantry run model.onnx --random 1 --device llvmpipe --trace-layers cpu/",

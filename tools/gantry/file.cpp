@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <random>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -49,6 +50,13 @@ void writeAll(int descriptor, const fs::path &target, std::span<const uint8_t> b
       throwWrite(target, bytes.size(), n < 0 ? errno : ENOSPC);
     done += static_cast<size_t>(n);
   }
+}
+
+/// 16 random letters and digits: a name that no other process has.
+std::string randomName() {
+  std::random_device random;
+  const uint64_t number = (uint64_t{random()} << 32) | random();
+  return fmt::format("{:016x}", number);
 }
 
 } // namespace
@@ -120,19 +128,19 @@ void FileSet::addFolder(const fs::path &folder) {
 
 void FileSet::add(const fs::path &target, std::span<const uint8_t> bytes) {
   if (isSpecialFile(target)) {
-    staged_.push_back({{}, target, {bytes.begin(), bytes.end()}});
+    staged_.push_back({{}, target, {bytes.begin(), bytes.end()}, {}});
     return;
   }
   std::error_code error;
   if (fs::is_directory(target, error))
     throw ToolError(ExitCode::kBadInput,
                     fmt::format("'{}' is a folder; name a file to write", target.string()));
-  std::string pattern =
-      (target.parent_path() / (".gantry-" + std::to_string(staged_.size()) + "-XXXXXX")).string();
-  Descriptor file(::mkostemp(pattern.data(), O_CLOEXEC));
+  const std::string temporary = (target.parent_path() / (".gantry-" + randomName())).string();
+  DeletedOnInterrupt interrupted(temporary); // before there is anything to delete
+  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0)
     throwWrite(target, bytes.size(), errno);
-  staged_.push_back({pattern, target, {}});
+  staged_.push_back({temporary, target, {}, std::move(interrupted)});
   writeAll(file.get(), target, bytes);
   mode_t mask = ::umask(0);
   ::umask(mask);
@@ -176,24 +184,6 @@ std::string sanitiseFileName(std::string_view name) {
   if (result.size() > kLongest)
     result = result.substr(result.size() - kLongest); // the end of a path tells most
   return result.empty() || result[0] == '.' ? "tensor" + result : result;
-}
-
-TemporaryFile::TemporaryFile(std::string_view extension) {
-  const char *base = std::getenv("TMPDIR");
-  std::string pattern = (fs::path(base && *base ? base : "/tmp") / "gantry-XXXXXX").string();
-  if (!::mkdtemp(pattern.data()))
-    throw ToolError(ExitCode::kIo,
-                    fmt::format("cannot make a temporary folder '{}': {}; set TMPDIR to a folder "
-                                "that can be written",
-                                pattern, std::strerror(errno)));
-  folder_ = pattern;
-  path_ = folder_ / ("model" + std::string(extension));
-}
-
-TemporaryFile::~TemporaryFile() {
-  std::error_code ignored;
-  fs::remove(path_, ignored);
-  fs::remove(folder_, ignored);
 }
 
 } // namespace gantry::tool

@@ -7,6 +7,8 @@
 // directly.
 #pragma once
 
+#include "tools/gantry/interrupt.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -38,6 +40,7 @@ private:
     std::filesystem::path temporary; // empty: held in bytes, for a target that is no regular file
     std::filesystem::path target;
     std::vector<uint8_t> bytes;
+    DeletedOnInterrupt interrupted; // the temporary name
   };
   std::vector<Staged> staged_;
   std::vector<std::filesystem::path> madeFolders_; // parents first
@@ -49,19 +52,5 @@ bool isSpecialFile(const std::filesystem::path &path);
 /// A file name of [A-Za-z0-9._-] for a tensor's name, without extension, at most 120 characters,
 /// never empty and never starting with a dot: "/features/0/Conv:0" gives "features_0_Conv_0".
 std::string sanitiseFileName(std::string_view name);
-
-/// A path under the system's folder for temporary files that did not exist; removed (as a file)
-/// when the object dies.
-class TemporaryFile {
-public:
-  explicit TemporaryFile(std::string_view extension);
-  ~TemporaryFile();
-  TemporaryFile(const TemporaryFile &) = delete;
-  TemporaryFile &operator=(const TemporaryFile &) = delete;
-  const std::filesystem::path &path() const { return path_; }
-
-private:
-  std::filesystem::path folder_, path_;
-};
 
 } // namespace gantry::tool

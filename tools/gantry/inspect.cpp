@@ -1,5 +1,6 @@
 #include "tools/gantry/commands.h"
 #include "tools/gantry/description.h"
+#include "tools/gantry/device_profiles.h"
 #include "tools/gantry/file.h"
 #include "tools/gantry/model.h"
 #include "tools/gantry/plan_compare.h"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -17,9 +19,9 @@ namespace {
 using Align = Table::Align;
 
 struct InspectOptions {
-  std::string model, profile, plot, title, compare, why;
+  std::string model, profile, variant, plot, title, compare, why;
   std::vector<std::string> dims;
-  bool json = false, dispatches = false;
+  bool json = false, dispatches = false, useCache = true;
 };
 
 void printPorts(const char *title, const std::vector<Port> &ports) {
@@ -133,9 +135,33 @@ std::string growthText(int64_t bytes) {
   return (bytes > 0 ? "+" : "-") + humanBytes(static_cast<uint64_t>(std::abs(bytes)));
 }
 
+/// The model, or the variant of the artifact: the one that is asked for, else the one made for this
+/// machine's device, else the first.
+LoadedModel loadForInspection(const std::string &path, const InspectOptions &options) {
+  CompileRequest request;
+  request.useCache = options.useCache;
+  if (!isArtifact(path)) {
+    request.profiles = {options.profile.empty() ? profileOfDefaultDevice() : options.profile};
+    return loadModel(path, request);
+  }
+  LoadedModel model = loadModel(path, request, options.variant);
+  const size_t count = gantry_program_variant_count(model.program.get());
+  if (count == 1 || !options.variant.empty())
+    return model;
+  const std::string own = profileOfDefaultDevice();
+  size_t chosen = 0;
+  for (size_t i = 0; i < count; ++i)
+    if (gantry_program_variant_profile(model.program.get(), i) == own)
+      chosen = i;
+  gantry_program_t *variant = nullptr;
+  check(gantry_program_variant(model.program.get(), chosen, &variant));
+  model.program.reset(variant);
+  return model;
+}
+
 ExitCode compareWith(const InspectOptions &options, const Description &now,
-                     const std::map<std::string, int64_t> &dims, const CompileRequest &request) {
-  LoadedModel other = loadModel(options.compare, request);
+                     const std::map<std::string, int64_t> &dims) {
+  LoadedModel other = loadForInspection(options.compare, options);
   if (!other.compiled)
     check(gantry_program_verify(other.program.get()));
   const PlanComparison comparison = comparePlans(describe(other.program.get(), dims), now);
@@ -234,9 +260,8 @@ void printWhy(const Description &plan, const std::string &which) {
 
 ExitCode runInspect(const InspectOptions &options) {
   std::map<std::string, int64_t> dims = parseDims(options.dims);
-  CompileRequest request;
-  request.profile = options.profile;
-  LoadedModel model = loadModel(options.model, request);
+  checkChoice(options.model, options.profile, options.variant);
+  LoadedModel model = loadForInspection(options.model, options);
   std::string json;
   if (!model.compiled) // a report on a damaged file would be worth nothing
     check(gantry_program_verify(model.program.get()));
@@ -256,7 +281,7 @@ ExitCode runInspect(const InspectOptions &options) {
     files.commit();
   }
   if (!options.compare.empty())
-    return compareWith(options, plan, dims, request);
+    return compareWith(options, plan, dims);
   if (!options.why.empty()) {
     printWhy(plan, options.why);
     return ExitCode::kOk;
@@ -276,6 +301,11 @@ ExitCode runInspect(const InspectOptions &options) {
                     plan.kernelCount, dispatches, plan.commands.size() - dispatches,
                     humanBytes(shared),
                     plan.profile.empty() ? "" : ", profile " + printable(plan.profile)));
+  if (plan.variants.size() > 1)
+    print(fmt::format("  variants  {}; --variant shows another\n",
+                      printable(fmt::format("{}", fmt::join(plan.variants, ", ")))));
+  if (model.cached)
+    print(coloured(fmt::format("  cache     {}\n", cacheText()), Colour::kDim, colourOnStdout()));
   printPorts("inputs", inputPorts(model.program.get()));
   printPorts("outputs", outputPorts(model.program.get()));
   printMemory(plan);
@@ -295,8 +325,8 @@ void addInspect(CLI::App &app, Action &action) {
   auto options = std::make_shared<InspectOptions>();
   command->add_option("MODEL", options->model, "A .gantry artifact, or a .onnx or .mlir model")
       ->required();
-  addRepeated(*command, "--dim", options->dims, "The size of a dynamic dimension: batch=2")
-      ->type_name("NAME=N");
+  options::repeated(*command, "--dim", options->dims, "NAME=N",
+                    "The size of a dynamic dimension: batch=2");
   command->add_flag("--dispatches", options->dispatches,
                     "List the commands with their workgroups and shared memory");
   command
@@ -312,10 +342,13 @@ void addInspect(CLI::App &app, Action &action) {
                    "Show what changed since another compilation; ends with 5 where the arena or "
                    "the constants grew")
       ->type_name("OLD");
-  command->add_option("--title", options->title, "The picture's title (the model's name)")
-      ->type_name("TEXT");
+  command->add_option("--title", options->title, "The picture's title")
+      ->type_name("TITLE")
+      ->default_str("the model's name");
   addProfileOption(*command, options->profile);
-  command->add_flag("--json", options->json, "Print everything as JSON (docs/artifact-json.md)");
+  addVariantOption(*command, options->variant);
+  addCacheOption(*command, options->useCache);
+  addJson(*command, options->json, "Print everything as JSON (docs/artifact-json.md)");
   command->footer(examples({"gantry inspect model.onnx", "gantry inspect model.gantry --dispatches",
                             "gantry inspect model.gantry --plot plan.svg",
                             "gantry inspect model.gantry --why conv1",

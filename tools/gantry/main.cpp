@@ -1,113 +1,84 @@
 // The command line of Gantry: parses, calls one command, reports one error. docs/cli.md is its
 // manual.
-#include "tools/gantry/commands.h"
+#include "tools/gantry/application.h"
+#include "tools/gantry/interrupt.h"
 #include "tools/gantry/terminal.h"
+#include "tools/options/parse.h"
 
+#include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
-#include <gantry/gantry.h>
 #include <new>
+#include <sys/resource.h>
+#include <system_error>
 
 namespace {
 
 using namespace gantry::tool;
 
-constexpr const char *kFooter = R"(Examples:
-  gantry compile model.onnx -o model.gantry
-  gantry run model.onnx --random 1
-  gantry run model.gantry --input x.npy --expect y.npy
-  gantry inspect model.gantry --plot plan.svg
-  gantry bench model.gantry --top 10
-  gantry tune model.onnx -o tuning.json
-  gantry devices
-
-Exit codes:
-  0  all went well
-  1  wrong usage, or an input that is missing, damaged or does not fit
-  2  the model has operators, or asks for features, that are not supported
-  3  a file could not be read or written
-  4  the device failed, there is none, or Gantry has a defect
-  5  a comparison was made and the values differ
-
-Environment:
-  GANTRY_ATTACH      0: no viewer may attach to the process
-  GANTRY_DEVICE      the device, as --device takes it
-  GANTRY_FLIGHT_RECORDER  keep the last seconds, and write them here on a crash
-  GANTRY_TRACE       record the process to this .gtrace file
-  GANTRY_TRACE_TIMES all: times of every run on a software device, too (see gantry.h)
-  GANTRY_VALIDATION  1 or sync: run under the Vulkan validation layers
-  NO_COLOR           print without colour)";
-
-std::string commandOf(const CLI::App &app) {
-  for (const CLI::App *sub : app.get_subcommands())
-    return "gantry " + sub->get_name();
-  return "gantry";
+/// The C++ library says "Resource temporarily unavailable" and nothing else.
+std::string systemErrorText(const std::system_error &error) {
+  if (error.code() != std::errc::resource_unavailable_try_again)
+    return fmt::format("the operating system refused a request: {}", error.what());
+  rlimit limit{};
+  std::string allowed;
+  if (getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    allowed = fmt::format(" {} processes and threads are allowed:", limit.rlim_cur);
+  return fmt::format("cannot start a thread ({});{} raise the limit (`ulimit -u`), or end other "
+                     "programs of this user",
+                     error.what(), allowed);
 }
 
 int runTool(int argc, char **argv) {
-  CLI::App app("Gantry compiles models to portable GPU programs, runs them, and shows where the "
-               "memory goes.",
-               "gantry");
-  app.footer(kFooter);
-  app.set_version_flag("--version", std::string("gantry ") + gantry_version());
-  app.require_subcommand(1);
+  CLI::App app;
   Action action;
-  addCompile(app, action);
-  addRun(app, action);
-  addInspect(app, action);
-  addBench(app, action);
-  addDevices(app, action);
-  addDiff(app, action);
-  addPlan(app, action);
-  addTune(app, action);
-  addRecord(app, action);
-  addExport(app, action);
-
-  // Said here, since CLI11 names the word nowhere and takes "nonsense --help" for a wish for help.
-  std::string commands;
-  bool known = argc < 2 || argv[1][0] == '-';
-  for (const CLI::App *sub : app.get_subcommands([](const CLI::App *) { return true; })) {
-    commands += (commands.empty() ? "" : ", ") + sub->get_name();
-    known = known || sub->get_name() == argv[1];
-  }
-  if (!known) {
-    throw ToolError(
-        ExitCode::kBadInput,
-        fmt::format("there is no command \"{}\"; the commands are {}", argv[1], commands));
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp &) {
-    const auto chosen = app.get_subcommands();
-    print(chosen.empty() ? app.help() : chosen[0]->help("gantry"));
+  buildApplication(app, action);
+  if (const auto text = gantry::options::parse(app, {argv + 1, argv + argc})) {
+    print(*text);
     finishOutput();
     return 0;
-  } catch (const CLI::CallForVersion &version) {
-    print(std::string(version.what()) + "\n");
-    finishOutput();
-    return 0;
-  } catch (const CLI::ParseError &error) {
-    throw ToolError(ExitCode::kBadInput,
-                    fmt::format("{}; `{} --help` shows the usage", error.what(), commandOf(app)));
   }
   ExitCode code = action();
   finishOutput();
   return static_cast<int>(code);
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
+/// Reports the exception that is being handled, in one line; returns the exit code.
+int reportException() noexcept {
   try {
-    return runTool(argc, argv);
+    throw;
+  } catch (const gantry::options::UsageError &error) {
+    printError(error.what());
+    return static_cast<int>(ExitCode::kBadInput);
   } catch (const ToolError &error) {
     printError(error.what());
     return static_cast<int>(error.code());
+  } catch (const std::system_error &error) { // a thread that cannot be started
+    printError(systemErrorText(error));
   } catch (const std::bad_alloc &) {
     printError("the machine has not enough memory for this");
-    return static_cast<int>(ExitCode::kInternal);
   } catch (const std::exception &error) {
     printError(error.what());
-    return static_cast<int>(ExitCode::kInternal);
+  } catch (...) {
+    printError("an unknown exception, a defect in Gantry");
+  }
+  return static_cast<int>(ExitCode::kInternal);
+}
+
+/// Ends the tool where no caller can: a library that cannot go on without memory has said so in one
+/// line, and what() of an exception that nobody catches is the line here.
+[[noreturn]] void endTool() noexcept {
+  std::_Exit(std::current_exception() ? reportException() : static_cast<int>(ExitCode::kInternal));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::set_terminate(endTool);
+  handleInterrupts();
+  try {
+    return runTool(argc, argv);
+  } catch (...) {
+    return reportException();
   }
 }

@@ -1,9 +1,9 @@
 #include "tools/gantry/model.h"
 
+#include "tools/gantry/cached_model.h"
 #include "tools/gantry/file.h"
 #include "tools/gantry/npy.h"
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -40,18 +40,21 @@ ExitCode exitCodeOf(gantry_status_t status) {
 /// warnings are worth printing only beside a success.
 struct Diagnostics {
   std::string error;
-  std::vector<std::string> warnings;
+  CompileReport report;
   Progress progress;
 
-  static void report(void *user, int severity, const char *message) {
+  static void tell(void *user, int severity, const char *message) {
     auto *self = static_cast<Diagnostics *>(user);
     if (severity == 0 && self->error.empty())
       self->error = message;
     else if (severity == 1)
-      self->warnings.push_back(message);
+      self->report.warnings.push_back(message);
   }
   static void advance(void *user, const char *stage, size_t done, size_t total) {
     static_cast<Diagnostics *>(user)->progress.update(stage, done, total);
+  }
+  static void read(void *user, const char *location) {
+    static_cast<Diagnostics *>(user)->report.dataFiles.push_back(location);
   }
   void checkResult(gantry_compile_result_t result, const std::string &path) {
     progress.clear();
@@ -110,12 +113,17 @@ DeviceHandle openDevice(const std::string &selector) {
   return DeviceHandle(device);
 }
 
-void compileModel(const std::string &model, const std::string &output,
-                  const CompileRequest &request) {
+CompileReport compileModel(const std::string &model, const std::string &output,
+                           const CompileRequest &request) {
   Diagnostics diagnostics;
   gantry_compile_options_t options{};
   options.struct_size = sizeof(options);
-  options.profile = orNull(request.profile);
+  std::vector<const char *> profiles;
+  for (const std::string &profile : request.profiles)
+    profiles.push_back(profile.c_str());
+  options.profiles = profiles.data();
+  options.profile_count = profiles.size();
+  options.file_read = Diagnostics::read;
   options.keep_all_outputs = request.keepAllOutputs;
   options.keep_order = request.keepOrder;
   options.memory_budget_bytes = request.memoryBudget;
@@ -144,12 +152,13 @@ void compileModel(const std::string &model, const std::string &output,
   options.dump_ir_pass = orNull(request.dumpIrPass);
   options.dump_spirv = orNull(request.dumpSpirv);
   options.reproducer = orNull(request.reproducer);
-  options.diagnostic = Diagnostics::report;
+  options.diagnostic = Diagnostics::tell;
   options.progress = Diagnostics::advance;
   options.user = &diagnostics;
   diagnostics.checkResult(gantry_compile(model.c_str(), output.c_str(), &options), model);
-  for (const std::string &warning : diagnostics.warnings)
+  for (const std::string &warning : diagnostics.report.warnings)
     printWarning(warning);
+  return std::move(diagnostics.report);
 }
 
 bool isArtifact(const std::string &path) {
@@ -163,13 +172,18 @@ bool isArtifact(const std::string &path) {
   return extension != ".onnx" && extension != ".mlir";
 }
 
-std::string profileForDevice(const std::string &asked, const std::string &model,
-                             const std::string &device) {
-  if (!asked.empty() || isArtifact(model))
-    return asked;
-  gantry_device_info_t info;
-  gantry_device_get_info(openDevice(device).get(), &info);
-  return info.profile;
+void checkChoice(const std::string &model, const std::string &profile, const std::string &variant) {
+  if (!profile.empty() && isArtifact(model))
+    throw ToolError(
+        ExitCode::kBadInput,
+        fmt::format("--profile {0}: '{1}' is compiled already; take one of its variants with "
+                    "--variant (`gantry inspect` lists them), or compile its model with -p {0}",
+                    profile, model));
+  if (!variant.empty() && !isArtifact(model))
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("--variant {0}: '{1}' is a model, not an artifact; compile it for "
+                                "this profile with -p {0}",
+                                variant, model));
 }
 
 void checkOutput(const fs::path &model, const fs::path &output) {
@@ -187,27 +201,41 @@ void checkOutput(const fs::path &model, const fs::path &output) {
                                                output.string(), folder.string()));
 }
 
-LoadedModel loadModel(const std::string &path, const CompileRequest &request) {
+namespace {
+
+gantry_program_t *variantOf(const gantry_program_t *program, const std::string &path,
+                            const std::string &profile) {
+  std::string names;
+  gantry_program_t *variant = nullptr;
+  for (size_t i = 0; i < gantry_program_variant_count(program); ++i) {
+    const std::string name = gantry_program_variant_profile(program, i);
+    if (name == profile) {
+      check(gantry_program_variant(program, i, &variant));
+      return variant;
+    }
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  throw ToolError(ExitCode::kBadInput,
+                  fmt::format("--variant {}: '{}' has the variants {}", profile, path, names));
+}
+
+} // namespace
+
+LoadedModel loadModel(const std::string &path, const CompileRequest &request,
+                      const std::string &variant) {
   std::error_code error;
   if (!fs::exists(path, error))
     throw ToolError(ExitCode::kBadInput, fmt::format("cannot open '{}': no such file", path));
   if (fs::is_directory(path, error))
     throw ToolError(ExitCode::kBadInput, fmt::format("'{}' is a folder, not a model", path));
+  if (!isArtifact(path))
+    return compileOrFind(path, request);
   LoadedModel model;
   gantry_program_t *program = nullptr;
-  if (isArtifact(path)) {
-    check(gantry_program_load(path.c_str(), &program));
-  } else {
-    // The file may go as soon as it is mapped.
-    TemporaryFile artifact(".gantry");
-    auto start = std::chrono::steady_clock::now();
-    compileModel(path, artifact.path(), request);
-    model.compileSeconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    model.compiled = true;
-    check(gantry_program_load(artifact.path().c_str(), &program));
-  }
+  check(gantry_program_load(path.c_str(), &program));
   model.program.reset(program);
+  if (!variant.empty())
+    model.program.reset(variantOf(program, path, variant));
   return model;
 }
 
@@ -273,7 +301,7 @@ Tensor readTensor(const std::string &path) {
   size_t sizeBytes = 0;
   char *name = nullptr;
   diagnostics.checkResult(gantry_read_tensor_proto(path.c_str(), &type, &rank, dims, &data,
-                                                   &sizeBytes, &name, Diagnostics::report,
+                                                   &sizeBytes, &name, Diagnostics::tell,
                                                    &diagnostics),
                           path);
   Tensor tensor{static_cast<gantry_type_t>(type), {dims, dims + rank}, {}};

@@ -1,5 +1,6 @@
 // From a path on the command line to a loaded program: an artifact is loaded, a model is compiled
-// to a temporary file first. Also the RAII handles over both C APIs, and their errors as ToolError.
+// to a file without a name first, or found in the user's cache (cache/model_cache.h). Also the RAII
+// handles over both C APIs, and their errors as ToolError.
 //
 // One thread.
 #pragma once
@@ -34,7 +35,8 @@ void check(gantry_status_t status);
 DeviceHandle openDevice(const std::string &selector);
 
 struct CompileRequest {
-  std::string profile;
+  std::vector<std::string> profiles; // the first is the baseline; none: vulkan:generic
+  bool useCache = true;              // of loadModel
   bool keepAllOutputs = false;
   bool keepOrder = false;
   uint32_t sharedMemory = 0;                             // bytes of a workgroup; 0: the profile's
@@ -50,9 +52,15 @@ struct CompileRequest {
   std::string dumpIr, dumpIrPass, dumpSpirv, reproducer; // "" for none
 };
 
+/// What a compilation told besides the artifact.
+struct CompileReport {
+  std::vector<std::string> warnings;
+  std::vector<std::string> dataFiles; // read besides the model, relative to its folder
+};
+
 /// Compiles with a progress bar; warnings are printed once it has succeeded.
-void compileModel(const std::string &model, const std::string &output,
-                  const CompileRequest &request);
+CompileReport compileModel(const std::string &model, const std::string &output,
+                           const CompileRequest &request);
 
 /// Fails before a long piece of work where its output could not be written after it.
 void checkOutput(const std::filesystem::path &model, const std::filesystem::path &output);
@@ -60,18 +68,23 @@ void checkOutput(const std::filesystem::path &model, const std::filesystem::path
 struct LoadedModel {
   ProgramHandle program;
   bool compiled = false; // here, from a model; else it was an artifact
+  bool cached = false;   // compiled by an earlier command; then compileSeconds is 0
   double compileSeconds = 0;
 };
+
+/// "compiled before (...)": what a command says of a model that came from the cache.
+std::string cacheText();
 
 /// Whether the file is an artifact (by its first bytes) rather than a model.
 bool isArtifact(const std::string &path);
 
-/// The profile to compile `model` for when it is going to run on a device: what was asked for, else
-/// the device's own. "" for an artifact, which is compiled already.
-std::string profileForDevice(const std::string &asked, const std::string &model,
-                             const std::string &device);
+/// Refuses --profile for an artifact, which is compiled already, and --variant for a model.
+void checkChoice(const std::string &model, const std::string &profile, const std::string &variant);
 
-LoadedModel loadModel(const std::string &path, const CompileRequest &request = {});
+/// Loads an artifact, or compiles a model. variant: the one of the artifact's to take, by its
+/// profile; "": sessions choose.
+LoadedModel loadModel(const std::string &path, const CompileRequest &request = {},
+                      const std::string &variant = "");
 
 std::vector<Port> inputPorts(const gantry_program_t *program);
 std::vector<Port> outputPorts(const gantry_program_t *program);

@@ -5,34 +5,34 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <limits>
 
 namespace gantry::tool {
 
-CLI::Option *addRepeated(CLI::App &command, const std::string &name,
-                         std::vector<std::string> &values, const std::string &help) {
-  return command.add_option(name, values, help)->type_size(1)->allow_extra_args(false);
-}
-
 void InputOptions::add(CLI::App &command) {
-  addRepeated(command, "-i,--input", request.files,
-              "An input: FILE in the model's order, or NAME=FILE (.npy, or .pb: an ONNX tensor)")
-      ->type_name("[NAME=]FILE");
-  random = command
-               .add_option("--random", request.seed,
-                           "Fill inputs without a file from this seed: floats in [-1, 1), "
-                           "integers in [0, --int-range)")
-               ->type_name("SEED");
+  options::repeated(command, "-i,--input", request.files, "[NAME=]FILE",
+                    "An input, in the model's order or by name: .npy, or .pb (an ONNX tensor)")
+      ->group(kInputs);
+  random = command.add_option("--random", request.seed,
+                              "Fill inputs without a file from this seed: floats in [-1, 1), "
+                              "integers from 0 to below --int-range");
+  options::whole(random, "SEED", 0, UINT64_MAX)->group(kInputs);
   command
-      .add_flag("--arange", arange, "Fill inputs without a file with 0, 1/n, 2/n ... (n elements)")
-      ->excludes(random);
-  command.add_option("--int-range", request.intRange, "Bound of integers that are made (10)")
-      ->type_name("N")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 31));
-  addRepeated(command, "--shape", request.shapes,
-              "The shape of an input that is made: x=1x3x224x224")
-      ->type_name("NAME=SHAPE");
-  addRepeated(command, "--dim", request.dims, "The size of a dynamic dimension: batch=3")
-      ->type_name("NAME=N");
+      .add_flag("--arange", arange,
+                "Fill inputs without a file with 0, 1/n, 2/n and so on (n elements)")
+      ->excludes(random)
+      ->group(kInputs);
+  options::whole(command.add_option("--int-range", request.intRange,
+                                    "Bound of the integers that --random and --arange make"),
+                 "N", 1, uint64_t{1} << 31)
+      ->default_str("10")
+      ->group(kInputs);
+  options::repeated(command, "--shape", request.shapes, "NAME=SHAPE",
+                    "The shape of an input that is made: x=1x3x224x224")
+      ->group(kInputs);
+  options::repeated(command, "--dim", request.dims, "NAME=N",
+                    "The size of a dynamic dimension: batch=3")
+      ->group(kInputs);
 }
 
 InputRequest InputOptions::resolve(Filling otherwise) const {
@@ -42,65 +42,78 @@ InputRequest InputOptions::resolve(Filling otherwise) const {
 }
 
 void addSessionOptions(CLI::App &command, SessionRequest &request) {
-  command
-      .add_option("-d,--device", request.device,
-                  "The device: its index in `gantry devices` or part of its name "
-                  "(else GANTRY_DEVICE, else the first)")
-      ->type_name("DEVICE")
-      ->check(CLI::Validator(
-          [](const std::string &text) {
-            return text.empty() ? std::string("an empty name is no device") : std::string();
-          },
-          ""));
-  command.add_option("--binding", request.binding, "How kernels reach their buffers (auto)")
-      ->check(CLI::IsMember({"auto", "storage-buffer", "address", "texel"}));
-  command
-      .add_option(
-          "--dispatch-limit", request.dispatchLimitMs,
-          "Cut dispatches that may take longer than this many milliseconds on a slow device "
-          "of the kind into parts, so that a watchdog or a desktop gets the GPU in between "
-          "(500)")
-      ->type_name("MS")
-      ->check(CLI::Range(0.000001, 1e9));
+  options::checked(command.add_option("-d,--device", request.device,
+                                      "The device: its index in `gantry devices` or part of its "
+                                      "name"),
+                   "DEVICE",
+                   [](const std::string &text) {
+                     return text.empty() ? std::string("an empty name is no device; `gantry "
+                                                       "devices` lists them")
+                                         : std::string();
+                   })
+      ->default_str("GANTRY_DEVICE, else the first")
+      ->group(kDevice);
+  options::choice(
+      command.add_option("--binding", request.binding, "How kernels reach their buffers"),
+      "BINDING", {"auto", "storage-buffer", "address", "texel"})
+      ->default_str("auto")
+      ->group(kDevice);
+  options::real(command.add_option("--dispatch-limit", request.dispatchLimitMs,
+                                   "Cut dispatches that may take longer than this many "
+                                   "milliseconds on a slow device of the kind into parts, so "
+                                   "that a watchdog or a desktop gets the GPU in between"),
+                "MS", 1e-6, 1e9)
+      ->default_str("500")
+      ->group(kDevice);
 }
 
 CLI::Option *addProfileOption(CLI::App &command, std::string &profile) {
-  return command
-      .add_option("-p,--profile", profile,
-                  "Device profile to compile a model for (run and bench: the device's "
-                  "own; else vulkan:generic)")
-      ->type_name("PROFILE");
+  return command.add_option("-p,--profile", profile, "Device profile to compile a model for")
+      ->type_name("PROFILE")
+      ->default_str("the device's own");
+}
+
+void addVariantOption(CLI::App &command, std::string &variant) {
+  command.add_option("--variant", variant, "Which variant of an artifact to take, by its profile")
+      ->type_name("PROFILE")
+      ->default_str("the one made for the device");
+}
+
+void addCacheOption(CLI::App &command, bool &useCache) {
+  command.add_flag("!--no-cache", useCache,
+                   "Compile a model even where an earlier command has compiled it, and do not keep "
+                   "the result");
 }
 
 void addPrecisionOption(CLI::App &command, CompileRequest &request) {
-  command
-      .add_option_function<std::string>(
+  options::choice(
+      command.add_option_function<std::string>(
           "--precision",
           [&request](const std::string &text) { request.halfPrecision = text == "f16"; },
-          "How f32 is kept between kernels (f32). f16: constants and transients take half the "
-          "bytes; sums stay in f32, inputs and outputs keep their types")
-      ->type_name("f32|f16")
-      ->check(CLI::IsMember({"f32", "f16"}));
+          "How f32 is kept between kernels. f16: constants and transients take half the bytes; "
+          "sums stay in f32, inputs and outputs keep their types"),
+      "TYPE", {"f32", "f16"})
+      ->default_str("f32");
 }
 
 void addToleranceOptions(CLI::App &command, Tolerance &tolerance) {
   auto add = [&](const char *name, std::optional<double> &value, const char *help) {
-    command
-        .add_option_function<double>(
-            name, [&value](const double &given) { value = given; }, help)
-        ->type_name("X")
-        ->check(CLI::Validator(
-            [](const std::string &text) {
-              double number = 0;
-              const bool valid = CLI::detail::lexical_cast(text, number) && number >= 0;
-              return valid ? std::string() : fmt::format("{} is no number of 0 or more", text);
-            },
-            ""));
+    CLI::Option *option = command.add_option_function<std::string>(
+        name, [&value](const std::string &given) { value = std::strtod(given.c_str(), nullptr); },
+        help);
+    options::real(option, "X", 0, std::numeric_limits<double>::max())->group(kComparison);
+    return option;
   };
-  add("--rtol", tolerance.rtol, "Relative tolerance of an element (1e-3; exact for integers)");
-  add("--atol", tolerance.atol, "Absolute tolerance of an element (1e-5; exact for integers)");
+  add("--rtol", tolerance.rtol, "Relative tolerance of an element; integers are compared exactly")
+      ->default_str("1e-3");
+  add("--atol", tolerance.atol, "Absolute tolerance of an element; integers are compared exactly")
+      ->default_str("1e-5");
   add("--l2", tolerance.l2,
       "Bound on the relative L2 norm ||out - ref|| / ||ref||; alone, it replaces the other two");
+}
+
+void addJson(CLI::App &command, bool &json, const std::string &help) {
+  command.add_flag("--json", json, help);
 }
 
 uint64_t parseBytes(const std::string &text, const std::string &option) {

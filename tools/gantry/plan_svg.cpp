@@ -1,6 +1,6 @@
 #include "tools/gantry/plan_svg.h"
 
-#include "tools/gantry/op_kind.h"
+#include "engine/op_kind/op_kind.h"
 #include "tools/gantry/svg_text.h"
 #include "tools/gantry/terminal.h"
 
@@ -22,27 +22,39 @@ constexpr double kKindTop = 542, kKindHeight = 7; // what each command is
 constexpr double kAliveTop = 584, kAliveBottom = 644; // bytes alive
 constexpr double kLegendY = 686;
 
-// Colours are written out for both schemes, not as CSS variables, which some viewers lack.
-constexpr const char *kStyle = R"(
+// Colours are written out for both schemes, not as CSS variables, which some viewers lack. Those of
+// the operators' kinds follow each scheme.
+constexpr const char *kLightStyle = R"(
 text{font-family:Inter,"Segoe UI","Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
 .card{fill:#ffffff;stroke:#d9dee6}.well{fill:#f4f6f9}.grid{stroke:#e1e6ed}.axis{stroke:#a9b3c1}
 .ink{fill:#1b2430}.dim{fill:#5b6878}.peakband{fill:#e0475b;fill-opacity:.10}
 .peakline{stroke:#d0364b}.peaktext{fill:#b8253a}.bound{stroke:#b8253a}.height{stroke:#3c4858}
 .alive{fill:#8a97a8;fill-opacity:.30;stroke:#66748a}.divide{stroke:#ffffff}
-.label{fill:#14202e}.sub{fill:#14202e;fill-opacity:.72}
-.conv{fill:#a9c8f5;stroke:#3f78c9}.mat{fill:#cdb8f2;stroke:#7a55c4}.pool{fill:#f6b9a4;stroke:#c9603a}
-.norm{fill:#f5d68a;stroke:#b3862a}.elt{fill:#a5ddc0;stroke:#2f9362}.move{fill:#c6ced9;stroke:#6f7d90}
-.other{fill:#e3d3c4;stroke:#94785d}.tensor:hover rect{stroke-width:2.5}
-@media (prefers-color-scheme:dark){
+.label{fill:#14202e}.sub{fill:#14202e;fill-opacity:.72}.tensor:hover rect{stroke-width:2.5}
+)";
+constexpr const char *kDarkStyle = R"(@media (prefers-color-scheme:dark){
 .card{fill:#12171e;stroke:#2b333e}.well{fill:#191f28}.grid{stroke:#28303b}.axis{stroke:#566273}
 .ink{fill:#eaf0f7}.dim{fill:#98a5b5}.peakband{fill:#ff6b7d;fill-opacity:.13}
 .peakline{stroke:#ff7b8b}.peaktext{fill:#ff9aa6}.bound{stroke:#ff7b8b}.height{stroke:#b9c4d2}
 .alive{fill:#8493a7;fill-opacity:.30;stroke:#8a9ab0}.divide{stroke:#12171e}
 .label{fill:#f2f6fb}.sub{fill:#f2f6fb;fill-opacity:.76}
-.conv{fill:#28518c;stroke:#6ea4ee}.mat{fill:#513a86;stroke:#a98bec}.pool{fill:#833e27;stroke:#ec9273}
-.norm{fill:#6d5314;stroke:#dcb352}.elt{fill:#1d5e41;stroke:#5cc492}.move{fill:#414c5b;stroke:#93a2b6}
-.other{fill:#5a4a3c;stroke:#bda58c}}
 )";
+
+/// One CSS rule a kind of operator.
+std::string kindStyle(bool darkGround) {
+  std::string rules;
+  for (uint32_t k = 0; k < kOpKindCount; ++k) {
+    const auto kind = static_cast<OpKind>(k);
+    const OpKindColours colours = opKindColours(kind, darkGround);
+    rules += fmt::format(".{}{{fill:#{:06x};stroke:#{:06x}}}\n", opKindClass(kind), colours.fill,
+                         colours.edge);
+  }
+  return rules;
+}
+
+std::string style() {
+  return kLightStyle + kindStyle(false) + kDarkStyle + kindStyle(true) + "}\n";
+}
 
 /// One stretch of time of one tensor inside a rectangle.
 struct Segment {
@@ -202,7 +214,7 @@ public:
   std::string draw() {
     out(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" )"
         R"(role="img" aria-labelledby="title"><title id="title">{2}</title><style>{3}</style>)",
-        kWidth, kHeight, escapeXml("Memory plan of " + title_), kStyle);
+        kWidth, kHeight, escapeXml("Memory plan of " + title_), style());
     out(R"(<rect class="card" x=".5" y=".5" width="{}" height="{}" rx="12"/>)", kWidth - 1,
         kHeight - 1);
     drawHeading();

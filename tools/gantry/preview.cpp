@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
-#include <numeric>
 
 namespace gantry::tool {
 
@@ -15,20 +14,29 @@ bool isClassVector(const Tensor &tensor) {
 }
 
 std::vector<uint64_t> topIndices(const Tensor &tensor, size_t count) {
-  std::vector<uint64_t> order(elementCount(tensor));
-  std::iota(order.begin(), order.end(), 0);
-  auto key = [&](uint64_t i) {
-    double value = elementAsDouble(tensor, i);
-    return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
+  // The best so far, best first: memory for `count` elements, whatever the tensor's size.
+  struct Best {
+    double key;
+    uint64_t index;
   };
-  count = std::min(count, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(),
-                    [&](uint64_t a, uint64_t b) {
-                      double x = key(a), y = key(b);
-                      return x != y ? x > y : a < b;
-                    });
-  order.resize(count);
-  return order;
+  std::vector<Best> best;
+  const uint64_t elements = elementCount(tensor);
+  for (uint64_t i = 0; i < elements && count > 0; ++i) {
+    double key = elementAsDouble(tensor, i);
+    if (std::isnan(key))
+      key = -std::numeric_limits<double>::infinity();
+    if (best.size() == count && !(key > best.back().key))
+      continue; // elements come by index, so an equal one stands behind
+    if (best.size() == count)
+      best.pop_back();
+    const auto at =
+        std::find_if(best.begin(), best.end(), [&](const Best &other) { return other.key < key; });
+    best.insert(at, {key, i});
+  }
+  std::vector<uint64_t> indices;
+  for (const Best &element : best)
+    indices.push_back(element.index);
+  return indices;
 }
 
 std::string previewText(const Tensor &tensor) {

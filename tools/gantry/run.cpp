@@ -1,5 +1,6 @@
 #include "tools/gantry/commands.h"
 #include "tools/gantry/compare.h"
+#include "tools/gantry/device_profiles.h"
 #include "tools/gantry/file.h"
 #include "tools/gantry/model.h"
 #include "tools/gantry/npy.h"
@@ -23,13 +24,14 @@ namespace {
 using Json = nlohmann::json;
 
 struct RunOptions {
-  std::string model, profile, output, traceFolder;
+  std::string model, profile, variant, output, traceFolder;
   InputOptions inputs;
   std::vector<std::string> expected;
   Tolerance tolerance;
   SessionRequest session;
   bool json = false;
   bool openProfiler = false; // --profile without a name
+  bool useCache = true;
 };
 
 struct Expectation {
@@ -150,7 +152,7 @@ struct Report {
   const std::vector<std::string> &files; // written, by output; may be empty
   const std::vector<Expectation> &expectations;
   const HostSession &session;
-  double compileSeconds;
+  const LoadedModel &model;
   size_t traced;
 };
 
@@ -172,7 +174,8 @@ void printJson(const Report &report) {
   Json json = {{"model", report.options.model},
                {"device", report.session.deviceInfo().name},
                {"outputs", outputs},
-               {"compile_ns", static_cast<uint64_t>(report.compileSeconds * 1e9)},
+               {"compile_ns", static_cast<uint64_t>(report.model.compileSeconds * 1e9)},
+               {"cached", report.model.cached},
                {"load_ns", s.load_ns},
                {"run_ns", s.last_run_ns},
                {"run_gpu_ns", s.last_run_gpu_ns},
@@ -217,9 +220,12 @@ void printText(const Report &report) {
   if (report.traced)
     print(fmt::format("  {} tensors written to {}\n", report.traced,
                       printable(report.options.traceFolder)));
-  std::string compiled = report.compileSeconds > 0
-                             ? fmt::format("compile {}, ", humanTime(report.compileSeconds * 1e9))
-                             : "";
+  std::string compiled =
+      report.model.compileSeconds > 0
+          ? fmt::format("compile {}, ", humanTime(report.model.compileSeconds * 1e9))
+          : "";
+  if (report.model.cached)
+    print(coloured(fmt::format("  cache   {}\n", cacheText()), Colour::kDim, colour));
   std::string gpu =
       report.options.session.timestamps
           ? fmt::format(" (GPU {})", humanTime(static_cast<double>(s.last_run_gpu_ns)))
@@ -243,20 +249,20 @@ ExitCode runRun(const RunOptions &options) {
   std::optional<ProfilerWindow> window; // looked for before anything is compiled
   if (options.openProfiler)
     window.emplace();
+  checkChoice(options.model, options.profile, options.variant);
   CompileRequest request;
-  request.profile = profileForDevice(options.profile, options.model, options.session.device);
+  if (!isArtifact(options.model))
+    request.profiles = profileToRun(options.profile, options.session.device);
   request.keepAllOutputs = tracing;
-  LoadedModel model = loadModel(options.model, request);
+  request.useCache = options.useCache;
+  LoadedModel model = loadModel(options.model, request, options.variant);
   std::vector<Port> ports = outputPorts(model.program.get());
   std::vector<std::string> expectedFiles = assignFiles(ports, options.expected, "output");
   std::vector<Tensor> expected = readExpected(expectedFiles);
   std::vector<Tensor> inputs = makeInputs(inputPorts(model.program.get()),
                                           options.inputs.resolve(Filling::kNone), readTensor);
-  Description plan;
-  if (tracing) {
-    plan = describe(model.program.get(), {});
-    checkTraceable(options.model, plan, ports);
-  }
+  if (tracing)
+    checkTraceable(options.model, describe(model.program.get(), {}), ports);
 
   HostSession session(model.program.get(), options.session);
   session.bind(inputs);
@@ -268,8 +274,9 @@ ExitCode runRun(const RunOptions &options) {
   std::vector<std::string> files;
   if (!options.output.empty())
     files = writeOutputs(options.output, ports, outputs);
-  size_t traced =
-      tracing ? writeTrace(options, plan, ports, outputs, session.deviceInfo().name) : 0;
+  size_t traced = tracing ? writeTrace(options, describe(session.program().get(), {}), ports,
+                                       outputs, session.deviceInfo().name)
+                          : 0;
   std::vector<Expectation> expectations(outputs.size());
   bool within = true;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -279,8 +286,7 @@ ExitCode runRun(const RunOptions &options) {
                        compareTensors(outputs[i], expected[i], options.tolerance)};
     within = within && expectations[i].comparison.within;
   }
-  Report report{options, ports, outputs, files, expectations, session, model.compileSeconds,
-                traced};
+  Report report{options, ports, outputs, files, expectations, session, model, traced};
   options.json ? printJson(report) : printText(report);
   return within ? ExitCode::kOk : ExitCode::kDiffers;
 }
@@ -298,27 +304,31 @@ void addRun(CLI::App &app, Action &action) {
       ->add_option("-o,--output", options->output,
                    "Write the outputs: a folder, or FILE.npy for an only output")
       ->type_name("DIR|FILE");
-  addRepeated(*command, "--expect", options->expected,
-              "Compare an output with a .npy or .pb file, in order or by name; differing gives "
-              "exit code 5")
-      ->type_name("[NAME=]FILE");
+  options::repeated(*command, "--expect", options->expected, "[NAME=]FILE",
+                    "Compare an output with a .npy or .pb file, in order or by name; differing "
+                    "gives exit code 5")
+      ->group(kComparison);
   addToleranceOptions(*command, options->tolerance);
   command
       ->add_option("--trace-layers", options->traceFolder,
                    "Write every operator's result to this folder, for `gantry diff`")
       ->type_name("DIR");
   addSessionOptions(*command, options->session);
-  command->add_flag("--timestamps", options->session.timestamps, "Measure the time on the device");
-  command->add_flag(
-      "--check-memory", options->session.checkMemory,
-      "Poison unused memory and guard its gaps; fails where a kernel oversteps (slow)");
+  command->add_flag("--timestamps", options->session.timestamps, "Measure the time on the device")
+      ->group(kDevice);
+  command
+      ->add_flag("--check-memory", options->session.checkMemory,
+                 "Poison unused memory and guard its gaps; fails where a kernel oversteps (slow)")
+      ->group(kDevice);
   CLI::Option *profile = addProfileOption(*command, options->profile);
   profile->expected(0, 1)
       ->type_name("[PROFILE]")
-      ->description("Device profile to compile a model for (the device's own); "
-                    "without a name, behind MODEL: open gantry-profiler on the "
-                    "run");
-  command->add_flag("--json", options->json, "Print JSON");
+      ->description("Device profile to compile a model for (the device's own, where the option is "
+                    "absent); without a name, behind MODEL: open gantry-profiler on the run")
+      ->default_str("");
+  addVariantOption(*command, options->variant);
+  addCacheOption(*command, options->useCache);
+  addJson(*command, options->json);
   command->footer(examples({"gantry run model.onnx --random 1",
                             "gantry run model.gantry --input x.npy --output out/",
                             "gantry run model.onnx --input tokens=t.npy --expect y.npy --rtol 1e-4",

@@ -62,6 +62,12 @@ void HostSession::run() {
                            outputViews_.data(), outputViews_.size()));
 }
 
+ProgramHandle HostSession::program() const {
+  gantry_program_t *program = nullptr;
+  check(gantry_session_program(session_.get(), &program));
+  return ProgramHandle(program);
+}
+
 gantry_statistics_t HostSession::statistics() const {
   gantry_statistics_t statistics{};
   gantry_session_statistics(session_.get(), &statistics);

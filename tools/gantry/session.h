@@ -29,6 +29,8 @@ public:
   void run();
 
   const std::vector<Tensor> &outputs() const { return outputs_; }
+  /// The variant that runs.
+  ProgramHandle program() const;
   gantry_statistics_t statistics() const;
   gantry_device_info_t deviceInfo() const;
   uint64_t validationMessages() const;

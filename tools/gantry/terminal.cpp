@@ -261,6 +261,11 @@ void printWarning(std::string_view message) {
              printable(message));
 }
 
+void printNote(std::string_view message) {
+  fmt::print(stderr, "{}\n",
+             coloured("gantry: note: " + printable(message), Colour::kDim, colourOnStderr()));
+}
+
 void printError(std::string_view message) {
   fmt::print(stderr, "{} {}\n", coloured("gantry: error:", Colour::kRed, colourOnStderr()),
              printable(message));

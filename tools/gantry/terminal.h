@@ -91,6 +91,8 @@ void print(std::string_view text);
 void finishOutput();
 /// "gantry: warning: ..." on stderr, one line.
 void printWarning(std::string_view message);
+/// "gantry: note: ..." on stderr, one dim line.
+void printNote(std::string_view message);
 /// "gantry: error: ..." on stderr, one line.
 void printError(std::string_view message);
 

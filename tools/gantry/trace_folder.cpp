@@ -88,8 +88,9 @@ TraceFolder::TraceFolder(fs::path folder) : folder_(std::move(folder)) {
         throw damaged(fmt::format("names the file '{}', which is not in its folder", entry.file));
       entries_.push_back(std::move(entry));
     }
-  } catch (const Json::exception &fault) {
-    throw damaged(fmt::format("is damaged: {}", fault.what()));
+  } catch (const Json::exception &) {
+    throw damaged("is damaged: it is not the list of tensors that `gantry run --trace-layers` "
+                  "writes; run the model again");
   }
   std::stable_sort(entries_.begin(), entries_.end(),
                    [](const TraceEntry &a, const TraceEntry &b) { return a.order < b.order; });

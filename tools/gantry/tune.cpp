@@ -2,7 +2,9 @@
 // candidate, then with each one's second …, and the device's time of each dispatch tells. What
 // seems faster than the tile that a kernel has now must prove it in a second round, in turns with
 // that.
+#include "tools/gantry/cache/unnamed_file.h"
 #include "tools/gantry/commands.h"
+#include "tools/gantry/device_profiles.h"
 #include "tools/gantry/file.h"
 #include "tools/gantry/model.h"
 #include "tools/gantry/tuning_file.h"
@@ -30,7 +32,7 @@ constexpr size_t kWarmups = 1, kFewestRuns = 3, kRounds = 4;
 constexpr double kSameResults = 1e-2; // ||out - ref|| / ||ref||: sums in another order are equal
 
 struct TuneOptions {
-  std::string model, output = "tuning.json";
+  std::string model, profile, output = "tuning.json";
   InputOptions inputs;
   SessionRequest session;
   CompileRequest request;
@@ -158,6 +160,7 @@ public:
   bool measureCandidate(size_t number) {
     CompileRequest request = options_.request;
     request.builtInTuning = false;
+    request.useCache = false; // it is measured once
     request.tileCandidate = static_cast<uint32_t>(number);
     Contestant contestant(options_, request);
     contestant.runFor(options_.seconds,
@@ -186,12 +189,13 @@ public:
     TuningFile trial = TuningFile::open(options_.output);
     for (const auto &[key, kernel] : challengers())
       put(trial, key, kernel, kernel.ns);
-    TemporaryFile table(".json");
-    FileSet files;
-    files.add(table.path(), trial.text());
-    files.commit();
+    auto table = UnnamedFile::temporary();
+    const Status written = table.isOk() ? table->write(trial.text()) : table.status();
+    if (!written.isOk())
+      throw ToolError(ExitCode::kIo, written.message());
     CompileRequest request = now_;
-    request.tuning = table.path();
+    request.tuning = table->path();
+    request.useCache = false;
     Contestant now(options_, now_), then(options_, request);
     for (size_t round = 0; round < kRounds; ++round)
       for (Contestant *contestant : {&now, &then})
@@ -226,7 +230,7 @@ public:
                          {"tile", kernel.tile}});
     const Json json = {{"model", options_.model},
                        {"output", options_.output},
-                       {"profile", options_.request.profile},
+                       {"profile", options_.request.profiles.front()},
                        {"device", device_},
                        {"kernels", before_.size()},
                        {"before_ns", sumOf(before_)},
@@ -243,7 +247,7 @@ public:
     std::sort(order.begin(), order.end());
     tool::print(fmt::format("{} on {}, profile {}\n",
                             coloured(printable(options_.model), Colour::kBold, colour),
-                            printable(device_), printable(options_.request.profile)));
+                            printable(device_), printable(options_.request.profiles.front())));
     Table table({{"kernel", Align::kLeft, true},
                  {"dispatches", Align::kRight},
                  {"before", Align::kRight},
@@ -282,7 +286,7 @@ private:
   void put(TuningFile &file, const std::string &key, const KernelTime &kernel, double beforeNs) {
     const auto predicted = predicted_.find(key);
     const bool known = predicted != predicted_.end() && predicted->second.tile != before_[key].tile;
-    file.put(options_.request.profile, device_,
+    file.put(options_.request.profiles.front(), device_,
              {key, kernel.tile, elideMiddle(kernel.what, 80), kernel.ns / perKernel(kernel),
               (known ? predicted->second.ns : beforeNs) / perKernel(kernel)});
   }
@@ -306,8 +310,7 @@ ExitCode runTune(TuneOptions options) {
         fmt::format("'{}' is compiled already; tune its .onnx or .mlir model", options.model));
   checkOutput(options.model, options.output);
   options.session.timestamps = true;
-  options.request.profile =
-      profileForDevice(options.request.profile, options.model, options.session.device);
+  options.request.profiles = profileToRun(options.profile, options.session.device);
   Tuning tuning(options);
   tuning.measureNow();
   tuning.measureCandidate(0); // what is predicted to be fastest
@@ -331,31 +334,30 @@ void addTune(CLI::App &app, Action &action) {
   command->add_option("MODEL", options->model, "The model: .onnx or .mlir")->required();
   command
       ->add_option("-o,--output", options->output,
-                   "The table of measured tiles; one that exists is added to (tuning.json)")
-      ->type_name("FILE");
-  command
-      ->add_option("--candidates", options->candidates,
-                   "How many tiles of each kernel are measured, those first that are predicted to "
-                   "be fastest (12)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000));
-  command
-      ->add_option("--skip", options->skip,
-                   "Pass over so many candidates, which were measured before")
-      ->type_name("N")
-      ->check(CLI::Range(0, 100000));
-  command
-      ->add_option("--seconds", options->seconds,
-                   "Measure each candidate for this long, all kernels together (0.5)")
-      ->type_name("S")
-      ->check(CLI::Range(0.0, 86400.0));
+                   "The table of measured tiles; one that exists is added to")
+      ->type_name("FILE")
+      ->default_str("tuning.json");
+  options::whole(command->add_option("--candidates", options->candidates,
+                                     "How many tiles of each kernel are measured, those first "
+                                     "that are predicted to be fastest"),
+                 "N", 1, 1000)
+      ->default_str("12");
+  options::whole(command->add_option("--skip", options->skip,
+                                     "Pass over so many candidates, which were measured before"),
+                 "N", 0, 100'000)
+      ->default_str("0");
+  options::real(command->add_option("--seconds", options->seconds,
+                                    "Measure each candidate for this long, all kernels together"),
+                "S", 0, 86400)
+      ->default_str("0.5");
   command->add_flag("!--no-built-in-tuning", options->request.builtInTuning,
                     "Begin without the measured tiles that come with the compiler");
   addPrecisionOption(*command, options->request);
   options->inputs.add(*command);
   addSessionOptions(*command, options->session);
-  addProfileOption(*command, options->request.profile);
-  command->add_flag("--json", options->json, "Print the summary as JSON");
+  addProfileOption(*command, options->profile);
+  addCacheOption(*command, options->request.useCache);
+  addJson(*command, options->json, "Print the summary as JSON");
   command->footer(examples({"gantry tune model.onnx -o tuning.json",
                             "gantry tune gpt.onnx -o tuning.json --dim batch=1 --dim time=64",
                             "gantry tune model.onnx -o tuning.json --skip 12 --candidates 20",

@@ -26,12 +26,11 @@ Scalar leakyRelu(BodyBuilder &b, const Node &node, Scalar x) {
   return b.select(b.compare(Compare::GreaterEqual, x, b.constant(x.type, 0)), x, scaled);
 }
 
-// alpha * (exp(x) - 1) below zero.
+// alpha * (e^x - 1) below zero.
 Scalar eluWith(BodyBuilder &b, Scalar x, double alpha) {
   Scalar zero = b.constant(x.type, 0);
-  Scalar below = b.sub(b.unary(Unary::Exp, b.min(x, zero)), b.constant(x.type, 1));
-  return b.select(b.compare(Compare::GreaterEqual, x, zero), x,
-                  b.mul(below, b.constant(x.type, alpha)));
+  Scalar below = b.mul(b.unary(Unary::Expm1, x), b.constant(x.type, alpha));
+  return b.select(b.compare(Compare::GreaterEqual, x, zero), x, below);
 }
 
 Scalar elu(BodyBuilder &b, const Node &node, Scalar x) {
@@ -45,10 +44,10 @@ Scalar selu(BodyBuilder &b, const Node &node, Scalar x) {
 }
 
 Scalar celu(BodyBuilder &b, const Node &node, Scalar x) {
-  double alpha = node.floatAttribute("alpha", 1);
-  Scalar zero = b.constant(x.type, 0), a = b.constant(x.type, alpha);
-  Scalar below = b.sub(b.unary(Unary::Exp, b.div(b.min(x, zero), a)), b.constant(x.type, 1));
-  return b.add(b.max(x, zero), b.mul(below, a));
+  Scalar zero = b.constant(x.type, 0);
+  Scalar alpha = b.constant(x.type, node.floatAttribute("alpha", 1));
+  Scalar below = b.mul(b.unary(Unary::Expm1, b.div(x, alpha)), alpha);
+  return b.select(b.compare(Compare::GreaterEqual, x, zero), x, below);
 }
 
 Scalar sigmoid(BodyBuilder &b, const Node &, Scalar x) { return b.sigmoid(x); }
@@ -70,21 +69,37 @@ Scalar hardSwish(BodyBuilder &b, const Node &, Scalar x) {
 Scalar softplus(BodyBuilder &b, const Node &, Scalar x) {
   // max(x, 0) + log(1 + exp(-|x|)): no overflow.
   Scalar decay = b.unary(Unary::Exp, b.unary(Unary::Neg, b.unary(Unary::Abs, x)));
-  Scalar tail = b.unary(Unary::Log, b.add(decay, b.constant(x.type, 1)));
-  return b.add(b.max(x, b.constant(x.type, 0)), tail);
+  return b.add(b.max(x, b.constant(x.type, 0)), b.unary(Unary::Log1p, decay));
 }
 
 Scalar softsign(BodyBuilder &b, const Node &, Scalar x) {
   return b.div(x, b.add(b.constant(x.type, 1), b.unary(Unary::Abs, x)));
 }
 
-Scalar mish(BodyBuilder &b, const Node &node, Scalar x) {
-  return b.mul(x, b.unary(Unary::Tanh, softplus(b, node, x)));
+// x * tanh(ln(1 + e^x)), where the tanh is a quotient of polynomials in w = e^-|x|: without
+// cancellation. For negative x one factor w is multiplied in two steps, since w may be denormal.
+Scalar mish(BodyBuilder &b, const Node &, Scalar x) {
+  Scalar one = b.constant(x.type, 1), two = b.constant(x.type, 2);
+  Scalar half = b.mul(b.unary(Unary::Abs, x), b.constant(x.type, -0.5));
+  Scalar h = b.unary(Unary::Exp, half), w = b.mul(h, h);
+  Scalar isNegative = b.compare(Compare::Less, x, b.constant(x.type, 0));
+  Scalar first = b.select(isNegative, w, one), second = b.select(isNegative, one, w);
+  Scalar factor = b.select(isNegative, h, one);
+  // (first + 2 second) / (first^2 + 2 second first + 2 second^2), times w for negative x.
+  Scalar numerator = b.add(first, b.mul(two, second));
+  Scalar denominator = b.add(b.mul(first, numerator), b.mul(two, b.mul(second, second)));
+  return b.div(b.mul(b.mul(b.mul(x, factor), factor), numerator), denominator);
 }
 
 Scalar swish(BodyBuilder &b, const Node &node, Scalar x) {
-  double alpha = node.floatAttribute("alpha", 1);
-  return b.mul(x, b.sigmoid(alpha == 1 ? x : b.mul(x, b.constant(x.type, alpha))));
+  const double alpha = node.floatAttribute("alpha", 1);
+  if (alpha == 1)
+    return b.timesSigmoid(x, x);
+  Scalar factor = b.constant(x.type, alpha), product = b.mul(factor, x);
+  // Beyond this the sigmoid is 0 or 1, and the error of an infinite product would be NaN.
+  Scalar isSmall = b.compare(Compare::Less, b.unary(Unary::Abs, product), b.constant(x.type, 1024));
+  Scalar low = b.productError(factor, x, product);
+  return b.timesSigmoid(x, product, b.select(isSmall, low, b.constant(x.type, 0)));
 }
 
 Scalar thresholdedRelu(BodyBuilder &b, const Node &node, Scalar x) {
@@ -100,16 +115,63 @@ Scalar shrink(BodyBuilder &b, const Node &node, Scalar x) {
   return b.select(below, b.add(x, bias), b.select(above, b.sub(x, bias), b.constant(x.type, 0)));
 }
 
+// x / 2 * (1 + tanh(z / 2)) is x * sigmoid(z), with z = x * (a + b * x^2). z is computed as a sum
+// of two floats: an error of it counts |z| times.
+Scalar geluByTanh(BodyBuilder &b, Scalar x) {
+  const double linear = 2 * std::sqrt(2 / M_PI), cubic = linear * 0.044715;
+  auto split = [&](double value) {
+    const double high = x.type == DType::F64 ? value : static_cast<float>(value);
+    return std::pair(b.constant(x.type, high), b.constant(x.type, value - high));
+  };
+  const auto [a, aLow] = split(linear);
+  const auto [c, cLow] = split(cubic);
+  // Beyond this the sigmoid is 0 or 1, and squares would overflow.
+  Scalar limit = b.constant(x.type, 32), lowest = b.constant(x.type, -32);
+  Scalar t = b.min(b.max(x, lowest), limit);
+  Scalar square = b.mul(t, t), squareLow = b.productError(t, t, square);
+  Scalar product = b.mul(c, square);
+  Scalar productLow =
+      b.add(b.productError(c, square, product), b.add(b.mul(c, squareLow), b.mul(cLow, square)));
+  // The error of a sum of which either may be larger (D. Knuth).
+  Scalar sum = b.add(a, product), part = b.sub(sum, a);
+  Scalar sumLow = b.add(b.sub(a, b.sub(sum, part)), b.sub(product, part));
+  sumLow = b.add(sumLow, b.add(productLow, aLow));
+  Scalar z = b.mul(t, sum);
+  Scalar zLow = b.add(b.productError(t, sum, z), b.mul(t, sumLow));
+  return b.timesSigmoid(x, z, zLow);
+}
+
+// x / 2 * erfc(-x / sqrt(2)). erfc(t) for positive t is e^(-t^2) times a slowly varying function,
+// and erfc(-t) is 2 - erfc(t): nothing cancels for negative x. t^2 = x^2 / 2 is computed as a sum
+// of two floats: an error of it counts t^2 times.
 Scalar gelu(BodyBuilder &b, const Node &node, Scalar x) {
-  Scalar one = b.constant(x.type, 1), half = b.constant(x.type, 0.5);
-  if (node.stringAttribute("approximate", "none") == "tanh") {
-    Scalar cube = b.mul(b.mul(x, x), x);
-    Scalar inner = b.add(x, b.mul(cube, b.constant(x.type, 0.044715)));
-    Scalar t = b.unary(Unary::Tanh, b.mul(inner, b.constant(x.type, std::sqrt(2 / M_PI))));
-    return b.mul(b.mul(x, half), b.add(one, t));
+  if (node.stringAttribute("approximate", "none") == "tanh")
+    return geluByTanh(b, x);
+  auto number = [&](double value) { return b.constant(x.type, value); };
+  if (x.type == DType::F64) { // on the host alone
+    Scalar e = b.unary(Unary::Erf, b.mul(x, number(1 / std::sqrt(2.0))));
+    return b.mul(b.mul(x, number(0.5)), b.add(number(1), e));
   }
-  Scalar e = b.unary(Unary::Erf, b.mul(x, b.constant(x.type, 1 / std::sqrt(2.0))));
-  return b.mul(b.mul(x, half), b.add(one, e));
+  Scalar magnitude = b.min(b.unary(Unary::Abs, x), number(16));
+  // With t = |x| / sqrt(2): e^(t^2) * erfc(t) * (1 + 2 t) / 2, a Chebyshev fit in (t - 4) / (t + 4)
+  // for t from 0 to 40. Numerator and denominators are scaled, so that x is not.
+  const double four = 4 * std::sqrt(2.0), scale = 1 / (2 * std::sqrt(2.0));
+  Scalar y = b.div(b.sub(magnitude, number(four)), b.add(magnitude, number(four)));
+  Scalar p = number(-3.75695441037e-4 * scale);
+  for (double coefficient :
+       {-4.91651487297e-4, 5.32452619326e-3, -1.63868858876e-2, 3.69723594243e-2, -6.62659885625e-2,
+        9.37912988947e-2, -1.01049445778e-1, 6.80898418208e-2, 1.53803059157e-2, -1.39620867662e-1,
+        1.23299511137})
+    p = b.add(b.mul(p, y), number(coefficient * scale));
+  p = b.div(p, b.add(magnitude, number(std::sqrt(0.5))));
+  Scalar square = b.mul(magnitude, magnitude);
+  Scalar low = b.productError(magnitude, magnitude, square);
+  Scalar power = b.unary(Unary::Exp, b.mul(square, number(-0.5)));
+  power = b.sub(power, b.mul(power, b.mul(low, number(0.5))));
+  // 0 * infinity is NaN: x is bounded where the power is 0 anyway.
+  Scalar isLarge = b.compare(Compare::Greater, x, number(16));
+  Scalar tail = b.mul(b.mul(b.select(isLarge, number(16), x), p), power);
+  return b.select(b.compare(Compare::Greater, x, number(0)), b.sub(x, tail), tail);
 }
 
 void importPRelu(ImportContext &import, const Node &node) {

@@ -1,10 +1,14 @@
 #include "codegen/import/onnx/body.h"
 
+#include "codegen/import/onnx/import_error.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+
+#include <cmath>
 
 namespace gantry::importer {
 
@@ -108,11 +112,15 @@ Scalar BodyBuilder::floorMod(Scalar a, Scalar b) {
 }
 
 Scalar BodyBuilder::min(Scalar a, Scalar b) {
+  if (a.type == DType::Bool)
+    return andBits(a, b);
   return binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(builder_, loc_, widen(a),
                                                                    widen(b));
 }
 
 Scalar BodyBuilder::max(Scalar a, Scalar b) {
+  if (a.type == DType::Bool)
+    return orBits(a, b);
   return binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(builder_, loc_, widen(a),
                                                                    widen(b));
 }
@@ -123,31 +131,28 @@ Scalar BodyBuilder::power(Scalar a, Scalar b) {
 }
 
 Scalar BodyBuilder::integerPower(Scalar a, Scalar b) {
-  // Square and multiply over six bits of the exponent. Outside 0 ... 63 only 0 and +-1 have powers
-  // that fit: the others give 0, as a quotient that is cut off does. Where a result that does not
-  // fit is an error, every bit is read.
-  const int width = int(dtypeSize(b.type)) * 8 - (isUnsigned(b.type) ? 0 : 1);
-  const int bits = exact_ ? width : std::min(width, 6);
+  // Square and multiply over every bit of the exponent: products wrap, and so do powers. A negative
+  // exponent gives the quotient 1 / a^-b, cut off: 0, but for +-1.
+  const int bits = int(dtypeSize(b.type)) * 8 - (isUnsigned(b.type) ? 0 : 1);
   const Scalar zero = constantInt(b.type, 0), one = constantInt(b.type, 1);
   Scalar result = constantInt(a.type, 1), base = a;
   for (int bit = 0; bit < bits; ++bit) {
-    Scalar set = andBits(shiftRight(b, constantInt(b.type, bit)), one);
+    Scalar shifted{builder_.create<arith::ShRUIOp>(loc_, b.value, constantInt(b.type, bit).value),
+                   b.type};
+    Scalar set = andBits(shifted, one);
     Scalar isSet = compare(Compare::NotEqual, set, zero);
     result = select(isSet, mul(result, base), result);
     base = mul(base, base);
   }
-  if (exact_)
+  if (exact_ || isUnsigned(b.type))
     return result;
   const Scalar isOdd = compare(Compare::NotEqual, andBits(b, one), zero);
   Scalar isUnit = compare(Compare::Equal, a, constantInt(a.type, 1));
   if (!isUnsigned(a.type))
     isUnit = orBits(isUnit, compare(Compare::Equal, a, constantInt(a.type, -1)));
-  const Scalar far =
+  const Scalar quotient =
       select(isUnit, select(isOdd, a, constantInt(a.type, 1)), constantInt(a.type, 0));
-  Scalar isFar = compare(Compare::Greater, b, constantInt(b.type, 63));
-  if (!isUnsigned(b.type))
-    isFar = orBits(isFar, compare(Compare::Less, b, zero));
-  return select(isFar, far, result);
+  return select(compare(Compare::Less, b, zero), quotient, result);
 }
 
 Scalar BodyBuilder::andBits(Scalar a, Scalar b) {
@@ -162,12 +167,22 @@ Scalar BodyBuilder::xorBits(Scalar a, Scalar b) {
   return {builder_.create<arith::XOrIOp>(loc_, a.value, b.value), a.type};
 }
 
+// Shifts by the width or more are undefined in arith and on devices.
 Scalar BodyBuilder::shiftLeft(Scalar a, Scalar b) {
-  return {builder_.create<arith::ShLIOp>(loc_, a.value, b.value), a.type};
+  const Scalar shifted{builder_.create<arith::ShLIOp>(loc_, a.value, b.value), a.type};
+  return select(isShift(a, b), shifted, constantInt(a.type, 0));
 }
 
 Scalar BodyBuilder::shiftRight(Scalar a, Scalar b) {
-  return {builder_.create<arith::ShRUIOp>(loc_, a.value, b.value), a.type};
+  const Scalar shifted{builder_.create<arith::ShRUIOp>(loc_, a.value, b.value), a.type};
+  return select(isShift(a, b), shifted, constantInt(a.type, 0));
+}
+
+Scalar BodyBuilder::isShift(Scalar a, Scalar b) {
+  const auto bits = static_cast<int64_t>(dtypeSize(a.type)) * 8;
+  mlir::Value width = constantInt(b.type, bits).value;
+  return {builder_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::ult, b.value, width),
+          DType::Bool};
 }
 
 Scalar BodyBuilder::notBool(Scalar a) { return xorBits(a, constantInt(DType::Bool, 1)); }
@@ -176,6 +191,9 @@ Scalar BodyBuilder::unary(Unary op, Scalar a) {
   auto &b = builder_;
   a = widen(a);
   if (!isFloat(a.type)) {
+    if (op != Unary::Abs && op != Unary::Neg)
+      failUnsupported("a function of floats is not supported for elements of type " +
+                      llvm::Twine(dtypeName(a.type)));
     Scalar negated = sub(constantInt(a.type, 0), a);
     if (op == Unary::Neg || isUnsigned(a.type))
       return op == Unary::Neg ? negated : a;
@@ -207,67 +225,30 @@ Scalar BodyBuilder::unary(Unary op, Scalar a) {
     return make(b.create<math::SinOp>(loc_, a.value));
   case Unary::Cos:
     return make(b.create<math::CosOp>(loc_, a.value));
-  default:
-    return trigonometric(op, a);
+  case Unary::Tan:
+    return make(b.create<math::TanOp>(loc_, a.value));
+  case Unary::Asin:
+    return make(b.create<math::AsinOp>(loc_, a.value));
+  case Unary::Acos:
+    return make(b.create<math::AcosOp>(loc_, a.value));
+  case Unary::Atan:
+    return make(b.create<math::AtanOp>(loc_, a.value));
+  case Unary::Sinh:
+    return make(b.create<math::SinhOp>(loc_, a.value));
+  case Unary::Cosh:
+    return make(b.create<math::CoshOp>(loc_, a.value));
+  case Unary::Asinh:
+    return make(b.create<math::AsinhOp>(loc_, a.value));
+  case Unary::Acosh:
+    return make(b.create<math::AcoshOp>(loc_, a.value));
+  case Unary::Atanh:
+    return make(b.create<math::AtanhOp>(loc_, a.value));
+  case Unary::Expm1:
+    return make(b.create<math::ExpM1Op>(loc_, a.value));
+  case Unary::Log1p:
+    return make(b.create<math::Log1pOp>(loc_, a.value));
   }
   return a;
-}
-
-// What devices have no instruction for, in terms of what they have. In f32 the error is some 1e-7
-// absolute.
-Scalar BodyBuilder::trigonometric(Unary op, Scalar x) {
-  auto number = [&](double value) { return constant(x.type, value); };
-  Scalar one = number(1), half = number(0.5), square = mul(x, x);
-  auto magnitude = [&] { return unary(Unary::Abs, x); };
-  auto withSign = [&](Scalar positive) {
-    return select(compare(Compare::Less, x, number(0)), unary(Unary::Neg, positive), positive);
-  };
-  auto exponentials = [&](bool minus) {
-    Scalar up = unary(Unary::Exp, x), down = unary(Unary::Exp, unary(Unary::Neg, x));
-    return mul(half, minus ? sub(up, down) : add(up, down));
-  };
-  switch (op) {
-  case Unary::Tan:
-    return div(unary(Unary::Sin, x), unary(Unary::Cos, x));
-  case Unary::Cosh:
-    return exponentials(false);
-  case Unary::Sinh: {
-    // Near 0 the exponentials cancel: the series, to x^7.
-    Scalar series = add(mul(square, number(1.0 / 5040)), number(1.0 / 120));
-    series = add(mul(square, series), number(1.0 / 6));
-    series = mul(x, add(mul(square, series), one));
-    return select(compare(Compare::Less, square, one), series, exponentials(true));
-  }
-  case Unary::Asinh:
-    return withSign(unary(Unary::Log, add(magnitude(), unary(Unary::Sqrt, add(square, one)))));
-  case Unary::Acosh:
-    return unary(Unary::Log, add(x, unary(Unary::Sqrt, sub(square, one))));
-  case Unary::Atanh:
-    return mul(half, unary(Unary::Log, div(add(one, x), sub(one, x))));
-  case Unary::Asin: {
-    Scalar cosine = unary(Unary::Sqrt, sub(one, square));
-    return mul(number(2), trigonometric(Unary::Atan, div(x, add(one, cosine))));
-  }
-  case Unary::Acos: {
-    Scalar ratio = unary(Unary::Sqrt, div(sub(one, x), add(one, x)));
-    return mul(number(2), trigonometric(Unary::Atan, ratio));
-  }
-  default: {
-    if (x.type == DType::F64) // the polynomial is good for f32
-      return {builder_.create<math::AtanOp>(loc_, x.value), x.type};
-    // Atan as in Cephes (S. Moshier, atanf): to |t| <= tan(pi/8), then a polynomial.
-    Scalar a = magnitude();
-    Scalar steep = compare(Compare::Greater, a, number(2.414213562373095));
-    Scalar middle = compare(Compare::Greater, a, number(0.4142135623730950));
-    Scalar t = select(steep, div(number(-1), a), select(middle, div(sub(a, one), add(a, one)), a));
-    Scalar offset = select(steep, number(1.5707963267948966),
-                           select(middle, number(0.7853981633974483), number(0)));
-    Scalar z = mul(t, t), p = number(8.05374449538e-2);
-    for (double coefficient : {-1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1})
-      p = add(mul(p, z), number(coefficient));
-    return withSign(add(offset, add(mul(mul(p, z), t), t)));
-  }
-  }
 }
 
 Scalar BodyBuilder::compare(Compare op, Scalar a, Scalar b) {
@@ -336,9 +317,62 @@ Scalar BodyBuilder::isNaN(Scalar a) {
           DType::Bool};
 }
 
-Scalar BodyBuilder::sigmoid(Scalar a) {
-  Scalar one = constant(a.type, 1);
-  return div(one, add(one, unary(Unary::Exp, unary(Unary::Neg, a))));
+Scalar BodyBuilder::castSaturating(Scalar a, DType to) {
+  a = widen(a);
+  if (!isFloat(a.type) || isFloat(to) || to == DType::Bool || to == DType::Index)
+    return cast(a, to);
+  const int bits = static_cast<int>(dtypeSize(to)) * 8;
+  const double above = std::exp2(isUnsigned(to) ? bits : bits - 1); // the first that is too large
+  const double below = isUnsigned(to) ? 0 : -above;
+  const int64_t highest =
+      static_cast<int64_t>(isUnsigned(to) ? ~uint64_t(0) >> (64 - bits) : INT64_MAX >> (64 - bits));
+  const int64_t lowest = isUnsigned(to) ? 0 : INT64_MIN >> (64 - bits);
+  // What is converted is always in range.
+  const Scalar isAbove = compare(Compare::GreaterEqual, a, constant(a.type, above));
+  const Scalar isBelow = compare(Compare::LessEqual, a, constant(a.type, below));
+  const Scalar isOutside = orBits(orBits(isAbove, isBelow), isNaN(a));
+  Scalar result = cast(select(isOutside, constant(a.type, 0), a), to);
+  result = select(isBelow, constantInt(to, lowest), result);
+  return select(isAbove, constantInt(to, highest), result);
+}
+
+Scalar BodyBuilder::sigmoid(Scalar a) { return timesSigmoid(constant(a.type, 1), a); }
+
+Scalar BodyBuilder::timesSigmoid(Scalar x, Scalar a) {
+  return timesSigmoid(x, a, constant(a.type, 0));
+}
+
+Scalar BodyBuilder::timesSigmoid(Scalar x, Scalar a, Scalar low) {
+  // With h = e^(-|a| / 2): x / (1 + h * h), or for negative a, x * h * h / (1 + h * h). h is normal
+  // wherever the result is, although h * h may not be.
+  const Scalar one = constant(a.type, 1), zero = constant(a.type, 0);
+  const Scalar half = mul(unary(Unary::Abs, a), constant(a.type, -0.5));
+  const Scalar h = unary(Unary::Exp, half), square = mul(h, h);
+  const Scalar isNegative = compare(Compare::Less, a, zero);
+  const Scalar factor = select(isNegative, h, one);
+  const Scalar result = div(mul(mul(x, factor), factor), add(one, square));
+  if (auto known = low.value.getDefiningOp<arith::ConstantOp>())
+    return result;
+  // The derivative of ln sigmoid is sigmoid(-a).
+  const Scalar slope = div(select(isNegative, one, square), add(one, square));
+  return mul(result, add(one, mul(low, slope)));
+}
+
+Scalar BodyBuilder::highPart(Scalar a) {
+  // The upper half of the significand: products of two such parts are exact.
+  const DType bitsType = a.type == DType::F64 ? DType::I64 : DType::I32;
+  const int64_t mask = a.type == DType::F64 ? ~((int64_t(1) << 27) - 1) : ~int64_t(0xfff);
+  mlir::Type integer = mlirType(builder_.getContext(), bitsType);
+  const Scalar bits{builder_.create<arith::BitcastOp>(loc_, integer, a.value), bitsType};
+  const Scalar kept = andBits(bits, constantInt(bitsType, mask));
+  return {builder_.create<arith::BitcastOp>(loc_, a.value.getType(), kept.value), a.type};
+}
+
+Scalar BodyBuilder::productError(Scalar a, Scalar b, Scalar product) {
+  const Scalar aHigh = highPart(a), aLow = sub(a, aHigh);
+  const Scalar bHigh = highPart(b), bLow = sub(b, bHigh);
+  const Scalar rest = sub(mul(aHigh, bHigh), product);
+  return add(add(rest, add(mul(aHigh, bLow), mul(aLow, bHigh))), mul(aLow, bLow));
 }
 
 Scalar BodyBuilder::loopIndex(int64_t loop) {

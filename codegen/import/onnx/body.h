@@ -46,7 +46,9 @@ enum class Unary {
   Cosh,
   Asinh,
   Acosh,
-  Atanh
+  Atanh,
+  Expm1,
+  Log1p
 };
 
 /// A unit attribute on integer arithmetic whose result must be what the numbers say (evaluate.h).
@@ -71,15 +73,15 @@ public:
   Scalar rem(Scalar a, Scalar b);      // sign of the dividend (C's % and fmod)
   Scalar floorDiv(Scalar a, Scalar b); // index and signed integers
   Scalar floorMod(Scalar a, Scalar b); // sign of the divisor (Python's %)
-  Scalar min(Scalar a, Scalar b);      // floats: NaN wins
+  Scalar min(Scalar a, Scalar b);      // floats: NaN wins, and -0 is below +0
   Scalar max(Scalar a, Scalar b);
   Scalar power(Scalar a, Scalar b);        // floats
   Scalar integerPower(Scalar a, Scalar b); // b >= 0
   Scalar andBits(Scalar a, Scalar b);
   Scalar orBits(Scalar a, Scalar b);
   Scalar xorBits(Scalar a, Scalar b);
-  Scalar shiftLeft(Scalar a, Scalar b);
-  Scalar shiftRight(Scalar a, Scalar b); // logical
+  Scalar shiftLeft(Scalar a, Scalar b);  // 0 where b is the width or more
+  Scalar shiftRight(Scalar a, Scalar b); // logical; 0 where b is the width or more
   Scalar notBool(Scalar a);
   Scalar unary(Unary op, Scalar a); // on integers: Abs and Neg alone
   Scalar compare(Compare op, Scalar a, Scalar b);
@@ -87,7 +89,15 @@ public:
   Scalar cast(Scalar a, DType to);
   Scalar widen(Scalar a); // 16-bit floats to f32, others as they are
   Scalar isNaN(Scalar a);
+  /// A float to an integer, which saturates; NaN gives 0. cast leaves both undefined.
+  Scalar castSaturating(Scalar a, DType to);
+  /// 1 / (1 + e^-a) and a factor of it: without overflow, and exact to a few ulp everywhere.
   Scalar sigmoid(Scalar a);
+  Scalar timesSigmoid(Scalar x, Scalar a);
+  /// The same for the argument a + low, where low is a correction below half an ulp of a.
+  Scalar timesSigmoid(Scalar x, Scalar a, Scalar low);
+  /// What rounding took from the product a * b (T. J. Dekker, 1971).
+  Scalar productError(Scalar a, Scalar b, Scalar product);
 
   /// The position of the iteration along a loop, an Index.
   Scalar loopIndex(int64_t loop);
@@ -100,7 +110,8 @@ public:
   Scalar clamp(Scalar a, Scalar low, Scalar high);
 
 private:
-  Scalar trigonometric(Unary op, Scalar x);
+  Scalar highPart(Scalar a);
+  Scalar isShift(Scalar a, Scalar b);
   Scalar exactly(Scalar result);
 
   mlir::OpBuilder &builder_;

@@ -539,8 +539,9 @@ Tensor ImportContext::cast(const Tensor &in, DType to) {
     out.value = nullptr;
     return out;
   }
-  return elementwise({in}, to,
-                     [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) { return b.cast(x[0], to); });
+  return elementwise({in}, to, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
+    return b.castSaturating(x[0], to);
+  });
 }
 
 int64_t normalizeAxis(int64_t axis, int64_t rank) {

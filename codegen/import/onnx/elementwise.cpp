@@ -164,7 +164,8 @@ Scalar reciprocal(BodyBuilder &b, Scalar x) { return b.div(b.constant(x.type, 1)
 
 Scalar sign(BodyBuilder &b, Scalar x) {
   Scalar zero = b.constant(x.type, 0), one = b.constant(x.type, 1);
-  Scalar positive = b.select(b.compare(Compare::Greater, x, zero), one, zero);
+  Scalar other = isFloat(x.type) ? b.select(b.isNaN(x), x, zero) : zero;
+  Scalar positive = b.select(b.compare(Compare::Greater, x, zero), one, other);
   if (isUnsigned(x.type))
     return positive;
   return b.select(b.compare(Compare::Less, x, zero), b.constant(x.type, -1), positive);
@@ -222,6 +223,90 @@ void importIsInf(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, y);
 }
 
+// x^n by the fewest multiplications, of which each adds half an ulp of error or so.
+Scalar multiplied(BodyBuilder &b, Scalar base, int exponent) {
+  std::optional<Scalar> product;
+  for (int rest = std::abs(exponent); rest > 0; rest >>= 1) {
+    if (rest & 1)
+      product = product ? b.mul(*product, base) : base;
+    if (rest > 1)
+      base = b.mul(base, base);
+  }
+  const Scalar one = b.constant(base.type, 1);
+  const Scalar result = product ? *product : one;
+  return exponent < 0 ? b.div(one, result) : result;
+}
+
+// The square root, but +0 for -0 and infinity for -infinity, as pow has it.
+Scalar squareRootPower(BodyBuilder &b, Scalar x) {
+  Scalar root = b.unary(Unary::Sqrt, b.add(x, b.constant(x.type, 0)));
+  Scalar isLowest = b.compare(Compare::Equal, x, b.constant(x.type, -INFINITY));
+  return b.select(isLowest, b.constant(x.type, INFINITY), root);
+}
+
+// Whether a number, of an integer or a float type, is an odd integer.
+Scalar isOddNumber(BodyBuilder &b, Scalar n) {
+  if (!isFloat(n.type))
+    return b.compare(Compare::NotEqual, b.andBits(n, b.constantInt(n.type, 1)),
+                     b.constantInt(n.type, 0));
+  const Scalar half = b.mul(n, b.constant(n.type, 0.5));
+  return b.andBits(b.compare(Compare::Equal, b.unary(Unary::Floor, n), n),
+                   b.compare(Compare::NotEqual, b.unary(Unary::Floor, half), half));
+}
+
+// The exponent in x's type, and what the rounding took away.
+std::pair<Scalar, Scalar> roundedExponent(BodyBuilder &b, Scalar exponent, DType type) {
+  Scalar rounded = b.cast(exponent, type);
+  if (isFloat(exponent.type)) {
+    // An exponent that is not 0 stays so.
+    const Scalar zero = b.constant(exponent.type, 0);
+    const Scalar isTiny = b.andBits(b.compare(Compare::Less, b.unary(Unary::Abs, exponent),
+                                              b.constant(exponent.type, 0x1p-126)),
+                                    b.compare(Compare::NotEqual, exponent, zero));
+    const Scalar tiny = b.select(b.compare(Compare::Less, exponent, zero),
+                                 b.constant(type, -0x1p-126), b.constant(type, 0x1p-126));
+    rounded = b.select(isTiny, tiny, rounded);
+    return {rounded, b.cast(b.sub(exponent, b.cast(rounded, exponent.type)), type)};
+  }
+  // The conversion back saturates for the largest integers.
+  const DType difference = exponent.type == DType::U32   ? DType::I32
+                           : exponent.type == DType::U64 ? DType::I64
+                                                         : exponent.type;
+  const Scalar lost = b.sub(exponent, b.castSaturating(rounded, exponent.type));
+  return {rounded, b.cast(b.cast(lost, difference), type)};
+}
+
+// x^exponent for a float x and an exponent of another type. What the rounding of the exponent to
+// x's type takes away, a factor gives back; sign and NaN follow from the exponent as it is.
+Scalar powerOfMixed(BodyBuilder &b, Scalar x, Scalar exponent) {
+  const bool isWide = isFloat(exponent.type) ? exponent.type == DType::F64 && x.type != DType::F64
+                                             : dtypeSize(exponent.type) >= dtypeSize(x.type);
+  if (!isWide)
+    return b.power(x, b.cast(exponent, x.type));
+  const Scalar zero = b.constant(x.type, 0), one = b.constant(x.type, 1);
+  const Scalar infinity = b.constant(x.type, INFINITY), base = b.unary(Unary::Abs, x);
+  const auto [rounded, lost] = roundedExponent(b, exponent, x.type);
+  Scalar result = b.power(base, rounded);
+  const Scalar factor = b.unary(Unary::Exp, b.mul(lost, b.unary(Unary::Log, base)));
+  // Zeros, infinities, NaN and powers of 1 stay.
+  Scalar isNormal = b.andBits(b.compare(Compare::Greater, result, zero),
+                              b.compare(Compare::Less, result, infinity));
+  isNormal = b.andBits(isNormal, b.compare(Compare::NotEqual, base, one));
+  isNormal = b.andBits(isNormal, b.compare(Compare::NotEqual, lost, zero));
+  result = b.select(isNormal, b.mul(result, factor), result);
+  // 1 / x tells the zeros apart.
+  const Scalar isNegative =
+      b.orBits(b.compare(Compare::Less, x, zero), b.compare(Compare::Less, b.div(one, x), zero));
+  result = b.select(b.andBits(isNegative, isOddNumber(b, exponent)), b.unary(Unary::Neg, result),
+                    result);
+  if (!isFloat(exponent.type))
+    return result;
+  Scalar isFraction = b.compare(Compare::NotEqual, b.unary(Unary::Floor, exponent), exponent);
+  isFraction = b.andBits(isFraction, b.compare(Compare::Less, x, zero));
+  isFraction = b.andBits(isFraction, b.compare(Compare::Less, base, infinity));
+  return b.select(isFraction, b.constant(x.type, NAN), result);
+}
+
 // Known small exponents become multiplications, 0.5 a square root.
 void importPow(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0), exponent = import.input(node, 1);
@@ -229,42 +314,23 @@ void importPow(ImportContext &import, const Node &node) {
   if (exponent.constant && (exponent.constant->splat || exponent.constant->elementCount() == 1))
     known = exponent.constant->floatAt(0);
   const DType type = x.type;
-  bool multiply = known && *known == std::floor(*known) && std::fabs(*known) <= 16 &&
-                  (isFloat(type) || *known >= 0);
+  const bool multiply = known && *known == std::floor(*known) &&
+                        (isFloat(type) ? *known >= -1 && *known <= 4 : *known >= 0 && *known <= 16);
   if (multiply || (known == 0.5 && isFloat(type))) {
     auto y = import.elementwise({x}, type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-      if (!multiply)
-        return b.unary(Unary::Sqrt, in[0]);
-      Scalar base = in[0];
-      std::optional<Scalar> product;
-      for (int rest = int(std::fabs(*known)); rest > 0; rest >>= 1) {
-        if (rest & 1)
-          product = product ? b.mul(*product, base) : base;
-        if (rest > 1)
-          base = b.mul(base, base);
-      }
-      Scalar result = product ? *product : b.constant(type, 1);
-      return *known < 0 ? b.div(b.constant(type, 1), result) : result;
+      return multiply ? multiplied(b, in[0], static_cast<int>(*known)) : squareRootPower(b, in[0]);
     });
     // The exponent may still widen the result's shape.
     Dims dims = import.broadcastDims({x, exponent});
     return import.setOutput(node, 0, import.broadcastTo(y, dims));
   }
   auto y = import.elementwise({x, exponent}, type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
-    if (!isFloat(type)) {
-      if (!isFloat(exponent.type))
-        return b.integerPower(in[0], in[1]);
-      return b.cast(b.power(b.cast(in[0], exponent.type), in[1]), type);
-    }
-    Scalar base = in[0], power = b.cast(in[1], type);
-    if (isFloat(exponent.type))
-      return b.power(base, power);
-    // pow of a negative base is defined for integers, which not every device's pow knows.
-    Scalar magnitude = b.power(b.unary(Unary::Abs, base), power);
-    Scalar odd = b.compare(Compare::NotEqual, b.andBits(in[1], b.constantInt(exponent.type, 1)),
-                           b.constantInt(exponent.type, 0));
-    Scalar negative = b.compare(Compare::Less, base, b.constant(type, 0));
-    return b.select(b.andBits(odd, negative), b.unary(Unary::Neg, magnitude), magnitude);
+    if (isFloat(type))
+      return powerOfMixed(b, in[0], in[1]);
+    if (!isFloat(exponent.type))
+      return b.integerPower(in[0], in[1]);
+    Scalar power = in[1];
+    return b.castSaturating(b.power(b.cast(in[0], power.type), power), type);
   });
   import.setOutput(node, 0, y);
 }

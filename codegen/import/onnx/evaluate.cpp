@@ -1,6 +1,7 @@
 #include "codegen/import/onnx/evaluate.h"
 
 #include "codegen/import/onnx/body.h"
+#include "codegen/import/onnx/evaluate_compare.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -10,6 +11,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <cmath>
+#include <cstring>
 
 namespace gantry::importer {
 
@@ -45,10 +47,6 @@ int64_t signExtend(int64_t value, int bits) {
   if (bits == 1)
     return value & 1;
   return static_cast<int64_t>(static_cast<uint64_t>(value) << (64 - bits)) >> (64 - bits);
-}
-
-uint64_t zeroExtend(int64_t value, int bits) {
-  return bits == 64 ? uint64_t(value) : uint64_t(value) & ((uint64_t(1) << bits) - 1);
 }
 
 struct Machine;
@@ -140,6 +138,29 @@ struct Machine {
 
 using Run = void (*)(Machine &, const Step &);
 
+/// The bits of a float as an integer, or back.
+void bitcast(Machine &m, const Step &s) {
+  const DType type = s.kind.isFloat ? s.kind.dtype : s.operand.dtype;
+  const uint64_t size = dtypeSize(type);
+  uint8_t bytes[8] = {};
+  if (s.kind.isFloat) {
+    std::memcpy(bytes, &m.slots[s.a].i, size);
+    m.slots[s.out] = loadElement(type, bytes);
+    return;
+  }
+  storeElement(type, bytes, m.slots[s.a]);
+  int64_t bits = 0;
+  std::memcpy(&bits, bytes, size);
+  m.slots[s.out].i = bits;
+}
+
+/// IEEE 754-2019: NaN wins, and -0 is below +0.
+double minimum(double x, double y) {
+  if (std::isnan(x) || std::isnan(y))
+    return NAN;
+  return x == y ? (std::signbit(x) ? x : y) : std::min(x, y);
+}
+
 int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
 // Saturating, NaN to zero: where the source is out of range the device's result is undefined
@@ -164,10 +185,8 @@ Run arithmeticStep(mlir::Operation &op) {
       .Case<arith::DivFOp>([](auto) -> Run { return GANTRY_FLOAT2(x / y); })
       .Case<arith::RemFOp>([](auto) -> Run { return GANTRY_FLOAT2(std::fmod(x, y)); })
       .Case<math::PowFOp>([](auto) -> Run { return GANTRY_FLOAT2(std::pow(x, y)); })
-      .Case<arith::MinimumFOp>(
-          [](auto) -> Run { return GANTRY_FLOAT2(std::isnan(x) || x < y ? x : y); })
-      .Case<arith::MaximumFOp>(
-          [](auto) -> Run { return GANTRY_FLOAT2(std::isnan(x) || x > y ? x : y); })
+      .Case<arith::MinimumFOp>([](auto) -> Run { return GANTRY_FLOAT2(minimum(x, y)); })
+      .Case<arith::MaximumFOp>([](auto) -> Run { return GANTRY_FLOAT2(-minimum(-x, -y)); })
       .Case<arith::MinNumFOp>([](auto) -> Run { return GANTRY_FLOAT2(std::fmin(x, y)); })
       .Case<arith::MaxNumFOp>([](auto) -> Run { return GANTRY_FLOAT2(std::fmax(x, y)); })
       .Case<arith::AddIOp>([](auto) -> Run { return GANTRY_INT2(wrap(uint64_t(x) + uint64_t(y))); })
@@ -201,6 +220,17 @@ Run arithmeticStep(mlir::Operation &op) {
       .Case<math::AtanOp>([](auto) -> Run { return GANTRY_FLOAT1(std::atan(x)); })
       .Case<math::SinOp>([](auto) -> Run { return GANTRY_FLOAT1(std::sin(x)); })
       .Case<math::CosOp>([](auto) -> Run { return GANTRY_FLOAT1(std::cos(x)); })
+      .Case<math::TanOp>([](auto) -> Run { return GANTRY_FLOAT1(std::tan(x)); })
+      .Case<math::AsinOp>([](auto) -> Run { return GANTRY_FLOAT1(std::asin(x)); })
+      .Case<math::AcosOp>([](auto) -> Run { return GANTRY_FLOAT1(std::acos(x)); })
+      .Case<math::SinhOp>([](auto) -> Run { return GANTRY_FLOAT1(std::sinh(x)); })
+      .Case<math::CoshOp>([](auto) -> Run { return GANTRY_FLOAT1(std::cosh(x)); })
+      .Case<math::AsinhOp>([](auto) -> Run { return GANTRY_FLOAT1(std::asinh(x)); })
+      .Case<math::AcoshOp>([](auto) -> Run { return GANTRY_FLOAT1(std::acosh(x)); })
+      .Case<math::AtanhOp>([](auto) -> Run { return GANTRY_FLOAT1(std::atanh(x)); })
+      .Case<math::ExpM1Op>([](auto) -> Run { return GANTRY_FLOAT1(std::expm1(x)); })
+      .Case<math::Log1pOp>([](auto) -> Run { return GANTRY_FLOAT1(std::log1p(x)); })
+      .Case<arith::BitcastOp>([](auto) -> Run { return bitcast; })
       .Case<arith::ExtFOp, arith::TruncFOp>([](auto) -> Run { return GANTRY_FLOAT1(x); })
       .Case<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>(
           [](auto) -> Run { return GANTRY_INT2((void(y), x)); })
@@ -270,74 +300,6 @@ void makeExact(mlir::Operation &op, Step &step) {
       .Case<arith::RemSIOp, arith::DivUIOp, arith::RemUIOp>(
           [&](auto) { step.isExact = divisorIsNotZero, step.sign = '/'; })
       .Case<arith::TruncIOp>([&](auto) { step.isExact = narrowedIsExact; });
-}
-
-bool compareFloats(arith::CmpFPredicate predicate, double x, double y) {
-  using P = arith::CmpFPredicate;
-  bool unordered = std::isnan(x) || std::isnan(y);
-  switch (predicate) {
-  case P::OEQ:
-    return x == y;
-  case P::UNE:
-    return x != y;
-  case P::OLT:
-    return x < y;
-  case P::OLE:
-    return x <= y;
-  case P::OGT:
-    return x > y;
-  case P::OGE:
-    return x >= y;
-  case P::ONE:
-    return !unordered && x != y;
-  case P::UEQ:
-    return unordered || x == y;
-  case P::ULT:
-    return !(x >= y);
-  case P::ULE:
-    return !(x > y);
-  case P::UGT:
-    return !(x <= y);
-  case P::UGE:
-    return !(x < y);
-  case P::UNO:
-    return unordered;
-  case P::ORD:
-    return !unordered;
-  case P::AlwaysFalse:
-    return false;
-  case P::AlwaysTrue:
-    return true;
-  }
-  return false;
-}
-
-bool compareIntegers(arith::CmpIPredicate predicate, int64_t x, int64_t y, int bits) {
-  using P = arith::CmpIPredicate;
-  uint64_t ux = zeroExtend(x, bits), uy = zeroExtend(y, bits);
-  switch (predicate) {
-  case P::eq:
-    return x == y;
-  case P::ne:
-    return x != y;
-  case P::slt:
-    return x < y;
-  case P::sle:
-    return x <= y;
-  case P::sgt:
-    return x > y;
-  case P::sge:
-    return x >= y;
-  case P::ult:
-    return ux < uy;
-  case P::ule:
-    return ux <= uy;
-  case P::ugt:
-    return ux > uy;
-  case P::uge:
-    return ux >= uy;
-  }
-  return false;
 }
 
 // The canonical form of a slot, from an element as it is stored (unsigned ones are zero-extended).

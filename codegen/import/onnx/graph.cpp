@@ -28,7 +28,8 @@ class GraphImporter {
 public:
   GraphImporter(mlir::MLIRContext *context, llvm::StringRef path, const ImportOptions &options,
                 const OnnxBindings *bindings)
-      : context_(context), path_(path), options_(options), bindings_(bindings), external_(path) {}
+      : context_(context), path_(path), options_(options), bindings_(bindings),
+        external_(path, options.fileRead) {}
 
   mlir::OwningOpRef<mlir::ModuleOp> run() {
     model_ = loadModel(path_);

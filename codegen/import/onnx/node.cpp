@@ -55,7 +55,7 @@ int64_t Node::intAttribute(llvm::StringRef name, int64_t otherwise) const {
 
 double Node::floatAttribute(llvm::StringRef name, double otherwise) const {
   const AttributeProto *a = find(name, AttributeProto::FLOAT);
-  return a ? a->f() : otherwise;
+  return a ? a->f() : static_cast<float>(otherwise); // ONNX's attributes are f32
 }
 
 std::string Node::stringAttribute(llvm::StringRef name, llvm::StringRef otherwise) const {

@@ -146,17 +146,21 @@ using Reduction = Tensor (*)(ImportContext &, const Tensor &, const Axes &);
 
 template <Reduction reduction> void importReduce(ImportContext &import, const Node &node) {
   Tensor in = import.input(node, 0);
+  const DType type = in.type;
   Axes axes = readAxes(import, node, in);
   // With the flag, no axes mean no reduction; what a reduction applies to each element stays.
   if (axes.identity)
     axes.axes.clear();
-  import.setOutput(node, 0,
-                   axes.axes.empty() && axes.identity && in.rank() > 0 &&
-                           (node.opType() == "ReduceSum" || node.opType() == "ReduceMean" ||
-                            node.opType() == "ReduceMax" || node.opType() == "ReduceMin" ||
-                            node.opType() == "ReduceProd")
-                       ? in
-                       : reduction(import, in, axes));
+  // 16-bit floats are rounded once, at the end.
+  if (isHalf(type))
+    in = import.cast(in, DType::F32);
+  Tensor out = axes.axes.empty() && axes.identity && in.rank() > 0 &&
+                       (node.opType() == "ReduceSum" || node.opType() == "ReduceMean" ||
+                        node.opType() == "ReduceMax" || node.opType() == "ReduceMin" ||
+                        node.opType() == "ReduceProd")
+                   ? in
+                   : reduction(import, in, axes);
+  import.setOutput(node, 0, import.cast(out, type));
 }
 
 Tensor sumOf(ImportContext &c, const Tensor &x, const Axes &a) {
@@ -182,10 +186,10 @@ Tensor sumSquareOf(ImportContext &c, const Tensor &x, const Axes &a) {
   return sumOf(c, squared(c, x), a);
 }
 Tensor l2Of(ImportContext &c, const Tensor &x, const Axes &a) {
-  Tensor sum = sumSquareOf(c, x, a);
   if (isFloat(x.type))
-    return applied(c, sum, Unary::Sqrt);
-  return c.cast(applied(c, c.cast(sum, DType::F64), Unary::Sqrt), x.type);
+    return applied(c, sumSquareOf(c, x, a), Unary::Sqrt);
+  // Squares of integers overflow where the norm does not.
+  return c.cast(applied(c, sumSquareOf(c, c.cast(x, DType::F64), a), Unary::Sqrt), x.type);
 }
 Tensor logSumOf(ImportContext &c, const Tensor &x, const Axes &a) {
   return applied(c, sumOf(c, x, a), Unary::Log);

@@ -5,11 +5,16 @@
  * artifacts needs neither this header nor MLIR.
  *
  * Threads: functions may be called from several threads; one compilation uses several itself.
- * Errors: gantry_compile returns 0, or the exit codes below, and reports through `diagnostic`.
+ * Errors: gantry_compile returns 0, or the exit codes below, and reports through `diagnostic`. No
+ * exception leaves the library. NULL where a pointer is needed is BAD_INPUT.
+ * Memory: where the host has none left, the result is INTERNAL, with a diagnostic that says so.
+ * LLVM and MLIR, however, end the process where it is missing in their own containers;
+ * docs/out-of-memory.md lists these places. A program that must survive compiles in another one.
  */
 #ifndef GANTRY_COMPILER_H_
 #define GANTRY_COMPILER_H_
 
+#include <gantry/version.h> /* GANTRY_VERSION_* */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,13 +33,17 @@ typedef enum gantry_compile_result {
   GANTRY_COMPILE_BAD_INPUT = 1,   /* missing, damaged, or an impossible model */
   GANTRY_COMPILE_UNSUPPORTED = 2, /* operators that are not supported yet: one message lists all */
   GANTRY_COMPILE_IO = 3,          /* the output could not be written; nothing is left of it */
-  GANTRY_COMPILE_INTERNAL = 4     /* a pass failed; a reproducer was written if asked for */
+  GANTRY_COMPILE_INTERNAL = 4     /* a pass failed (a reproducer was written if asked for), or the
+                                     host has no memory left */
 } gantry_compile_result_t;
 
 /* One line of text without its newline. severity: 0 error, 1 warning, 2 note. */
 typedef void (*gantry_diagnostic_fn)(void *user, int severity, const char *message);
 /* done of total steps, and what is being done: "kernels". Called from the compiling thread. */
 typedef void (*gantry_progress_fn)(void *user, const char *stage, size_t done, size_t total);
+/* A file besides the model that the compilation reads (external data), relative to the model's
+ * folder. Called once for each, from the compiling thread. */
+typedef void (*gantry_file_read_fn)(void *user, const char *location);
 
 /* The sizes that a dynamic dimension of the inputs will have. most == least: always this one, and
  * kernels are made for it. name: the model's; "x_dim0" where dimension 0 of x has none. */
@@ -78,12 +87,22 @@ typedef struct gantry_compile_options {
   int32_t no_built_in_tuning; /* 1: not also those that come with the compiler */
   uint32_t tile_candidate; /* kernels without a measured tile pass over so many that are predicted
                               to be faster, to be measured; 0: they take the best */
+  const char *const *profiles;   /* device profiles: the artifact has a variant for each, of which
+                                    sessions take the one for their device; the first is the
+                                    baseline. They take the place of `profile`. */
+  size_t profile_count;          /* 0: `profile` alone */
+  gantry_file_read_fn file_read; /* or NULL */
 } gantry_compile_options_t;
 
 /* Compiles the file at `model` and writes the artifact to `output` (to a temporary name first, then
  * renamed: an interrupted or failed compilation leaves nothing). options may be NULL. */
 GANTRY_COMPILER_API gantry_compile_result_t gantry_compile(const char *model, const char *output,
                                                            const gantry_compile_options_t *options);
+
+/* What this build of the compiler is: text that differs where another build may compile a model
+ * differently. For caches of artifacts. "" where the build does not tell: then do not cache. Static
+ * storage. */
+GANTRY_COMPILER_API const char *gantry_compiler_identity(void);
 
 /* The named profiles, one per line: "vulkan:generic\n...". Static storage. */
 GANTRY_COMPILER_API const char *gantry_compile_profiles(void);

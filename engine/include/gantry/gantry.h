@@ -13,6 +13,12 @@
  * Conventions
  *   Errors     Functions that can fail return gantry_status_t; the text of the last failure on the
  *              calling thread is gantry_last_error(). On failure out-parameters are left untouched.
+ *   Limits     Where the host has no memory left, or refuses a thread, a function returns
+ *              OUT_OF_MEMORY and has changed nothing. No function ends the process. Threads are
+ *              optional: without them the calling thread works, and traces are not recorded.
+ *              docs/out-of-memory.md lists what ends the process in Vulkan drivers.
+ *   NULL       A pointer argument that is NULL gives INVALID_ARGUMENT unless its function says
+ *              otherwise. Functions without a status then return 0 or NULL, or do nothing.
  *   Ownership  *_create, *_load and *_submit give the caller an object to release with the function
  *              of the same name ending in _release; release(NULL) does nothing. Objects may be
  *              released in any order: what depends on another keeps it alive. Strings returned as
@@ -26,8 +32,9 @@
 #ifndef GANTRY_GANTRY_H_
 #define GANTRY_GANTRY_H_
 
-#include <stddef.h> /* NOLINT(modernize-deprecated-headers): this is C */
-#include <stdint.h> /* NOLINT(modernize-deprecated-headers) */
+#include <gantry/version.h> /* GANTRY_VERSION_* */
+#include <stddef.h>         /* NOLINT(modernize-deprecated-headers): this is C */
+#include <stdint.h>         /* NOLINT(modernize-deprecated-headers) */
 
 #if defined(__GNUC__)
 #define GANTRY_API __attribute__((visibility("default")))
@@ -44,7 +51,7 @@ typedef enum gantry_status {
   GANTRY_STATUS_INVALID_ARGUMENT = 1,    /* the caller passed something wrong */
   GANTRY_STATUS_NOT_FOUND = 2,           /* a file, device or name does not exist */
   GANTRY_STATUS_UNSUPPORTED = 3,         /* valid, but this device or build cannot do it */
-  GANTRY_STATUS_OUT_OF_MEMORY = 4,       /* host or device memory is exhausted */
+  GANTRY_STATUS_OUT_OF_MEMORY = 4,       /* host or device memory, or threads, are exhausted */
   GANTRY_STATUS_DATA_LOSS = 5,           /* a file is damaged */
   GANTRY_STATUS_VERSION_MISMATCH = 6,    /* a file is newer than this build */
   GANTRY_STATUS_DEVICE_LOST = 7,         /* the device stopped answering */
@@ -60,7 +67,8 @@ GANTRY_API const char *gantry_status_name(gantry_status_t status);
  * of a Gantry function on this thread. */
 GANTRY_API const char *gantry_last_error(void);
 
-/* "0.1.0". */
+/* The version of the library that is loaded: "0.1.0". The version of the headers is
+ * GANTRY_VERSION_STRING. */
 GANTRY_API const char *gantry_version(void);
 
 /* Frees what a function documents as "free with gantry_free". */
@@ -131,6 +139,7 @@ GANTRY_API gantry_status_t gantry_devices(gantry_device_info_t *infos, size_t *c
  */
 GANTRY_API gantry_status_t gantry_device_create(const char *selector, gantry_device_t **device);
 GANTRY_API void gantry_device_release(gantry_device_t *device);
+/* All zero for a device that is NULL. */
 GANTRY_API void gantry_device_get_info(const gantry_device_t *device, gantry_device_info_t *info);
 /* Messages of severity warning or error from the validation layers since the device was opened. */
 GANTRY_API uint64_t gantry_device_validation_messages(const gantry_device_t *device);
@@ -266,6 +275,21 @@ GANTRY_API gantry_status_t gantry_program_describe(const gantry_program_t *progr
                                                    const int64_t *symbols, size_t symbol_count,
                                                    char **json);
 
+/* An artifact may hold the model compiled for several device profiles. A session takes the variant
+ * made for its device's profile (gantry_device_info_t), else one made for no device in particular,
+ * else the first that the device can run; where the variant was not made for the device, it logs
+ * so, once for each program, with the command that makes one. Inputs, outputs and symbols are the
+ * same in all variants. gantry_program_describe and gantry_program_arena_bytes speak of variant 0.
+ */
+GANTRY_API size_t gantry_program_variant_count(const gantry_program_t *program); /* at least 1 */
+/* "vulkan:lavapipe"; index < count, else NULL. Lives as long as the program. */
+GANTRY_API const char *gantry_program_variant_profile(const gantry_program_t *program,
+                                                      size_t index);
+/* One variant alone, as a program whose sessions make no choice. index < count, else
+ * INVALID_ARGUMENT. */
+GANTRY_API gantry_status_t gantry_program_variant(const gantry_program_t *program, size_t index,
+                                                  gantry_program_t **variant);
+
 /* How large an arena a session's runs need: the plan's height. symbols as for
  * gantry_program_describe; a dynamic program needs them. With check_memory a session needs more. */
 GANTRY_API gantry_status_t gantry_program_arena_bytes(const gantry_program_t *program,
@@ -308,10 +332,14 @@ GANTRY_API gantry_status_t gantry_session_create(gantry_program_t *program, gant
                                                  const gantry_session_options_t *options,
                                                  gantry_session_t **session);
 GANTRY_API void gantry_session_release(gantry_session_t *session);
+/* The variant of the program that the session runs, as a program of its own to release. */
+GANTRY_API gantry_status_t gantry_session_program(const gantry_session_t *session,
+                                                  gantry_program_t **program);
 
 /* One input or output of a run: host memory (data), or a buffer from byte offset on.
- * For inputs, type and dims must match the program's port. For outputs, dims are ignored on entry
- * and written with the shape; size_bytes is the capacity on entry, the size on return. */
+ * type must be that of the program's port. For inputs, dims must match the port, too. For outputs,
+ * dims are ignored on entry and written with the shape; size_bytes is the capacity on entry, the
+ * size on return. */
 typedef struct gantry_tensor {
   gantry_type_t type;
   uint32_t rank;
@@ -335,14 +363,22 @@ GANTRY_API gantry_status_t gantry_session_run(gantry_session_t *session,
                                               const gantry_tensor_t *inputs, size_t input_count,
                                               gantry_tensor_t *outputs, size_t output_count);
 
-/* The same without waiting: inputs are consumed when it returns (host memory) or when the run ends
- * (buffers); outputs are valid after gantry_run_wait returned OK and must stay in place until then.
- */
+/* A session has at most this many runs under way. */
+#define GANTRY_MAX_RUNS_IN_FLIGHT 8
+
+/* The same without waiting for the run: inputs are consumed when it returns (host memory) or when
+ * the run ends (buffers); outputs are valid after gantry_run_wait returned OK and must stay in
+ * place until then. BLOCKS where GANTRY_MAX_RUNS_IN_FLIGHT runs of the session have been submitted
+ * and not waited for: the ninth call returns after the oldest run has ended. A run no longer counts
+ * when gantry_run_wait has said that it is done; a caller that must not block waits for its oldest
+ * run with a timeout of 0 before it submits the ninth. A run that needs a larger arena than any
+ * before it blocks until all others have ended. */
 GANTRY_API gantry_status_t gantry_session_submit(gantry_session_t *session,
                                                  const gantry_tensor_t *inputs, size_t input_count,
                                                  gantry_tensor_t *outputs, size_t output_count,
                                                  gantry_run_t **run);
-/* Waits up to timeout_ns (UINT64_MAX: for ever). *done is 1 when the run has ended. */
+/* Waits up to timeout_ns (UINT64_MAX: for ever). *done is 1 when the run has ended; done may be
+ * NULL. */
 GANTRY_API gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_ns, int32_t *done);
 /* Gives an input's buffer up to the run: like gantry_buffer_release, but before the run's end. The
  * memory is the heap's again as soon as the device is through with the runs of this session that
@@ -366,6 +402,7 @@ typedef struct gantry_statistics {
   uint64_t last_run_ns;     /* host time from submission to completion of the last run */
   uint64_t last_run_gpu_ns; /* device time of the last run, if timestamps are on */
 } gantry_statistics_t;
+/* All zero for a session that is NULL. */
 GANTRY_API void gantry_session_statistics(const gantry_session_t *session,
                                           gantry_statistics_t *statistics);
 
@@ -419,9 +456,16 @@ GANTRY_API gantry_status_t gantry_trace_start_flight_recorder(const char *crash_
 GANTRY_API gantry_status_t gantry_trace_write_flight_recorder(const char *path);
 GANTRY_API void gantry_trace_stop_flight_recorder(void);
 /* Lets viewers attach: host NULL: through the user's socket (what happens by itself, unless
- * GANTRY_ATTACH=0). Else over TCP on that address ("127.0.0.1"; port 0: one that is free), for
- * those who bring the token (1 to 64 bytes). */
+ * GANTRY_ATTACH=0). Else over TCP on that address ("127.0.0.1"), for those who bring the token (1
+ * to 64 bytes). A process may listen at several endpoints: the user's socket and any number of
+ * ports.
+ */
 GANTRY_API gantry_status_t gantry_trace_listen(const char *host, uint16_t port, const char *token);
+/* The same over TCP. With port 0 the system chooses a free port. *bound_port receives the port that
+ * viewers connect to. */
+GANTRY_API gantry_status_t gantry_trace_listen_tcp(const char *host, uint16_t port,
+                                                   const char *token, uint16_t *bound_port);
+/* Closes all endpoints; every viewer sees the stream's end. */
 GANTRY_API void gantry_trace_stop_listening(void);
 /* How many viewers are attached. */
 GANTRY_API uint32_t gantry_trace_viewers(void);

@@ -1,4 +1,5 @@
 // Every call of the driver failing in turn, and in pairs: an error and no leak.
+#include "backends/vulkan/vk.h"
 #include "tests/backends/vulkan/driver_shims.h"
 #include "tests/support/add_texel.h"
 
@@ -187,6 +188,36 @@ TEST(VulkanStandIns, matricesAreReadAndSwitchedOn) {
       listed.push_back({16, 16, 16, MatrixElement::kF16, MatrixElement::kF32});
     EXPECT_EQ((*device)->profile().matrixShapes, listed);
     EXPECT_EQ(shims().misuse, 0u) << shims().lastMisuse;
+  }
+  resetShims();
+}
+
+TEST(VulkanDeviceCreation, aFailureNamesTheLikelyCauseAndTheRemedy) {
+  setenv("GANTRY_VALIDATION", "0", 1);
+  const std::pair<VkResult, const char *> cases[] = {
+      {VK_ERROR_UNKNOWN, "ulimit -u"},
+      {VK_ERROR_INITIALIZATION_FAILED, "VK_INSTANCE_LAYERS"},
+      {VK_ERROR_OUT_OF_HOST_MEMORY, "ulimit -v"},
+      {VK_ERROR_OUT_OF_DEVICE_MEMORY, "other programs"},
+      {VK_ERROR_DEVICE_LOST, "dmesg"},
+      {VK_ERROR_FEATURE_NOT_PRESENT, "update"}};
+  for (const auto &[failure, remedy] : cases) {
+    bool reached = false;
+    for (uint64_t call = 1; !reached && call < 40; ++call) {
+      resetShims();
+      shims().failure = failure;
+      shims().failAt = call;
+      const Result<std::shared_ptr<device::Device>> device = openDevice("", shimHooks());
+      reached = shims().failed == "vkCreateDevice ";
+      if (!reached)
+        continue;
+      ASSERT_FALSE(device.isOk());
+      const std::string &message = device.status().message();
+      EXPECT_NE(message.find("vkCreateDevice on '"), std::string::npos) << message;
+      EXPECT_NE(message.find(resultName(failure)), std::string::npos) << message;
+      EXPECT_NE(message.find(remedy), std::string::npos) << message;
+    }
+    EXPECT_TRUE(reached) << resultName(failure);
   }
   resetShims();
 }

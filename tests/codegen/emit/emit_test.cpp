@@ -30,12 +30,14 @@ protected:
   }
   ~Emit() override { fs::remove_all(folder_); }
 
-  Compiled compile(const std::string &text) {
+  Compiled compile(const std::string &text,
+                   const std::vector<std::string> &profiles = {"vulkan:generic"}) {
     fs::path model = folder_ / "model.mlir";
     std::ofstream(model) << text;
     Compiled compiled;
     compiled.output = folder_ / "model.gantry";
     CompileOptions options;
+    options.profiles = profiles;
     options.diagnostic = [&](int severity, const std::string &message) {
       if (severity == 0)
         compiled.errors.push_back(message);
@@ -205,6 +207,34 @@ func.func @main(%x: tensor<4294967296xf32>) -> tensor<4294967296xf32> {
   EXPECT_EQ(compiled.result, CompileResult::unsupported);
   ASSERT_EQ(compiled.errors.size(), 1u);
   EXPECT_NE(compiled.errors[0].find("2^31"), std::string::npos) << compiled.errors[0];
+}
+
+TEST_F(Emit, VariantsShareTheirConstants) {
+  const std::string text = R"(
+#id = affine_map<(d0) -> (d0)>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %w = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x, %w : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+})";
+  const Compiled one = compile(text);
+  ASSERT_EQ(one.result, CompileResult::ok) << (one.errors.empty() ? "" : one.errors[0]);
+  EXPECT_EQ(one.artifact->program().variants()->size(), 0u);
+  const size_t constantBytes = one.artifact->constants().size();
+  EXPECT_GT(constantBytes, 0u);
+  const Compiled both = compile(text, {"vulkan:lavapipe", "vulkan:generic", "vulkan:lavapipe"});
+  ASSERT_EQ(both.result, CompileResult::ok) << (both.errors.empty() ? "" : both.errors[0]);
+  const artifact::Program &root = both.artifact->program();
+  EXPECT_EQ(root.profile()->str(), "vulkan:lavapipe");
+  ASSERT_EQ(root.variants()->size(), 1u);
+  EXPECT_EQ(root.variants()->Get(0)->profile()->str(), "vulkan:generic");
+  EXPECT_EQ(both.artifact->constants().size(), constantBytes) << "the bytes lie there once";
 }
 
 } // namespace

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fcntl.h>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gantry {
@@ -36,6 +38,24 @@ protected:
 
   fs::path directory_;
 };
+
+TEST_F(FileTest, AKilledWriterLeavesNothing) {
+  const pid_t child = fork();
+  if (child == 0) {
+    auto file = AtomicFile::create(path("a"));
+    const bool written = file.isOk() && file->write(std::string(100'000, 'x')).isOk();
+    ::kill(::getpid(), written ? SIGKILL : SIGTERM);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_EQ(WTERMSIG(status), SIGKILL);
+  const int unnamed = ::open(directory_.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+  if (unnamed < 0)
+    GTEST_SKIP() << "the file system of " << directory_ << " has no files without names";
+  ::close(unnamed);
+  EXPECT_EQ(fileCount(), 0u);
+}
 
 TEST_F(FileTest, WhatIsWrittenIsMapped) {
   const std::string text("some bytes\0and more", 19);
@@ -144,7 +164,13 @@ TEST_F(FileTest, TheCacheFolderFollowsTheEnvironment) {
   const std::string savedCache = oldCache ? oldCache : "";
   const std::string savedHome = oldHome ? oldHome : "";
 
+  const char *oldOwn = getenv("GANTRY_CACHE_DIR");
+  const std::string savedOwn = oldOwn ? oldOwn : "";
+
   setenv("XDG_CACHE_HOME", path("x/cache").c_str(), 1);
+  setenv("GANTRY_CACHE_DIR", path("own").c_str(), 1);
+  const Result<std::string> fromOwn = userCacheDirectory();
+  unsetenv("GANTRY_CACHE_DIR");
   const Result<std::string> fromCache = userCacheDirectory();
   setenv("XDG_CACHE_HOME", "relative", 1);
   setenv("HOME", path("home").c_str(), 1);
@@ -153,11 +179,15 @@ TEST_F(FileTest, TheCacheFolderFollowsTheEnvironment) {
   unsetenv("HOME");
   const Result<std::string> none = userCacheDirectory();
 
+  if (oldOwn)
+    setenv("GANTRY_CACHE_DIR", savedOwn.c_str(), 1);
   if (oldCache)
     setenv("XDG_CACHE_HOME", savedCache.c_str(), 1);
   if (oldHome)
     setenv("HOME", savedHome.c_str(), 1);
 
+  ASSERT_TRUE(fromOwn.isOk());
+  EXPECT_EQ(*fromOwn, path("own"));
   ASSERT_TRUE(fromCache.isOk()) << fromCache.status().message();
   EXPECT_EQ(*fromCache, path("x/cache/gantry"));
   EXPECT_TRUE(fs::is_directory(*fromCache));

@@ -286,6 +286,45 @@ TEST_P(CApi, asynchronousRunsAndReleaseInAnyOrder) {
   gantry_run_release(run);
 }
 
+TEST_P(CApi, refusesAnOutputOfAnotherType) {
+  open();
+  std::vector<float> in(1000, 5.0f), out(1000, -1.0f);
+  gantry_tensor_t input = tensor(in), output = tensor(out);
+  output.type = GANTRY_TYPE_I32;
+  EXPECT_EQ(gantry_session_run(session_, &input, 1, &output, 1), GANTRY_STATUS_INVALID_ARGUMENT);
+  const std::string message = gantry_last_error();
+  EXPECT_NE(message.find("has elements of f32, but i32 was given"), std::string::npos) << message;
+  EXPECT_EQ(out[0], -1.0f) << "nothing was written";
+  gantry_run_t *run = nullptr;
+  output.type = static_cast<gantry_type_t>(99);
+  EXPECT_EQ(gantry_session_submit(session_, &input, 1, &output, 1, &run),
+            GANTRY_STATUS_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(gantry_last_error()).find("99"), std::string::npos);
+  output.type = GANTRY_TYPE_F32;
+  EXPECT_EQ(gantry_session_run(session_, &input, 1, &output, 1), GANTRY_STATUS_OK);
+}
+
+TEST_P(CApi, theRunBeyondTheMostWaitsForTheOldest) {
+  open();
+  std::vector<float> in(1000, 5.0f);
+  std::vector<std::vector<float>> outs(GANTRY_MAX_RUNS_IN_FLIGHT + 1, std::vector<float>(1000));
+  std::vector<gantry_run_t *> runs;
+  gantry_tensor_t input = tensor(in);
+  for (std::vector<float> &out : outs) {
+    gantry_tensor_t output = tensor(out);
+    gantry_run_t *run = nullptr;
+    ASSERT_EQ(gantry_session_submit(session_, &input, 1, &output, 1, &run), GANTRY_STATUS_OK);
+    runs.push_back(run);
+  }
+  // The ninth call returned, so the oldest run has ended: no wait is left to do.
+  int32_t done = 0;
+  ASSERT_EQ(gantry_run_wait(runs[0], 0, &done), GANTRY_STATUS_OK);
+  EXPECT_EQ(done, 1);
+  expectChain(in, outs[0]);
+  for (gantry_run_t *run : runs)
+    gantry_run_release(run);
+}
+
 TEST_P(CApi, waitingWithoutTimeEventuallyEnds) {
   open();
   std::vector<float> in(1000, 5.0f), out(1000);

@@ -142,7 +142,6 @@ TEST(CApiTrace, ViewersComeByTcpWithTheToken) {
             GANTRY_STATUS_INVALID_ARGUMENT);
   ASSERT_EQ(gantry_trace_listen("127.0.0.1", port, "secret"), GANTRY_STATUS_OK)
       << gantry_last_error();
-  EXPECT_EQ(gantry_trace_listen(nullptr, 0, nullptr), GANTRY_STATUS_FAILED_PRECONDITION);
   const std::string address = "127.0.0.1:" + std::to_string(port);
   EXPECT_FALSE(CaptureReader::connect(address, "Secret").isOk());
   EXPECT_FALSE(CaptureReader::connect(address, "").isOk());
@@ -159,6 +158,45 @@ TEST(CApiTrace, ViewersComeByTcpWithTheToken) {
   EXPECT_TRUE(becomes(0)) << "the viewer has gone";
   gantry_trace_stop_listening();
   EXPECT_FALSE(CaptureReader::connect(address, "secret").isOk());
+}
+
+TEST(CApiTrace, ListensAtSeveralEndpointsAndTellsThePort) {
+  const ScratchFolder scratch;
+  setenv("XDG_RUNTIME_DIR", scratch.path("").c_str(), 1);
+  uint16_t first = 0, second = 0;
+  ASSERT_EQ(gantry_trace_listen(nullptr, 0, nullptr), GANTRY_STATUS_OK) << gantry_last_error();
+  EXPECT_EQ(gantry_trace_listen(nullptr, 0, nullptr), GANTRY_STATUS_FAILED_PRECONDITION);
+  ASSERT_EQ(gantry_trace_listen_tcp("127.0.0.1", 0, "secret", &first), GANTRY_STATUS_OK)
+      << gantry_last_error();
+  ASSERT_EQ(gantry_trace_listen_tcp("127.0.0.1", 0, "secret", &second), GANTRY_STATUS_OK);
+  EXPECT_NE(first, 0);
+  EXPECT_NE(second, 0);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(gantry_trace_listen_tcp("127.0.0.1", 0, "secret", nullptr),
+            GANTRY_STATUS_INVALID_ARGUMENT);
+  EXPECT_EQ(gantry_trace_listen_tcp(nullptr, 0, "secret", &first), GANTRY_STATUS_INVALID_ARGUMENT);
+  {
+    const auto found = findEndpoints();
+    ASSERT_TRUE(found.isOk());
+    ASSERT_EQ(found->size(), 1u);
+    std::vector<std::unique_ptr<CaptureReader>> viewers;
+    for (const auto &[address, token] :
+         {std::pair<std::string, std::string>((*found)[0].address, ""),
+          {"127.0.0.1:" + std::to_string(first), "secret"},
+          {"127.0.0.1:" + std::to_string(second), "secret"}}) {
+      auto reader = CaptureReader::connect(address, token);
+      ASSERT_TRUE(reader.isOk()) << address << ": " << reader.status().message();
+      const auto batch = (*reader)->read();
+      ASSERT_TRUE(batch.isOk());
+      viewers.push_back(reader.take());
+    }
+    for (int i = 0; i < 1000 && gantry_trace_viewers() != 3; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(gantry_trace_viewers(), 3u);
+  }
+  gantry_trace_stop_listening();
+  EXPECT_EQ(gantry_trace_viewers(), 0u);
+  EXPECT_TRUE(findEndpoints()->empty());
 }
 
 TEST(CApiTrace, ViewersOfTheUserFindTheProcess) {

@@ -429,6 +429,38 @@ TEST_F(HeapTest, KeepsTheUsersLimitAndSaysSo) {
     drop(buffer);
 }
 
+TEST_F(HeapTest, WarnsOncePerCrossingOfAnEstimatedBudget) {
+  make({}, smallDevice(100 * kMiB)); // the estimate is 80 MiB
+  BufferRequest request;
+  request.kind = MemoryKind::kDevice;
+  request.sizeBytes = 30 * kMiB;
+  request.dedicated = true;
+  std::vector<BufferHandle> held;
+  const auto warningsOf = [&](auto &&action) {
+    testing::internal::CaptureStderr();
+    action();
+    return testing::internal::GetCapturedStderr();
+  };
+  const auto takeOne = [&] { held.push_back(take(request)); };
+  EXPECT_EQ(warningsOf([&] {
+              takeOne();
+              takeOne();
+            }),
+            "");
+  const std::string warning = warningsOf(takeOne);
+  for (const char *word : {"gantry: warn", "0.09 GiB", "0.08 GiB", "0.10 GiB", "limit"})
+    EXPECT_NE(warning.find(word), std::string::npos) << warning;
+  request.sizeBytes = 5 * kMiB;
+  EXPECT_EQ(warningsOf(takeOne), "") << "it was said before";
+  for (const BufferHandle buffer : held)
+    drop(buffer);
+  heap->trim();
+  request.sizeBytes = 45 * kMiB;
+  EXPECT_NE(warningsOf([&] { held = {take(request), take(request)}; }), "") << "a second crossing";
+  for (const BufferHandle buffer : held)
+    drop(buffer);
+}
+
 TEST_F(HeapTest, KeepsTheDriversBudget) {
   gpu->setBudget(0, 40 * kMiB);
   const BufferHandle a = take(24 * kMiB);

@@ -18,7 +18,8 @@ public:
     const trace::FileHeader header = trace::makeFileHeader();
     const auto *begin = reinterpret_cast<const uint8_t *>(&header);
     bytes_.assign(begin, begin + sizeof(header));
-    trace::Collector::instance().attach(attached_);
+    const Status attached = trace::Collector::instance().attach(attached_);
+    EXPECT_TRUE(attached.isOk()) << attached.message();
   }
   ~MemorySink() { stop(); }
   MemorySink(const MemorySink &) = delete;

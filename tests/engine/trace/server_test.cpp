@@ -1,14 +1,18 @@
 #include "engine/trace/server.h"
 
+#include "engine/base/socket.h"
 #include "engine/trace/capture.h"
 #include "engine/trace/handshake.h"
 #include "engine/trace/record.h"
 #include "tests/support/scratch.h"
 
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <random>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace {
 
@@ -164,6 +168,42 @@ TEST_F(ServerTest, ASocketThatNobodyServesIsTakenOverAndNotListed) {
   ASSERT_NE(server, nullptr);
   EXPECT_EQ(std::filesystem::path(server->address()).lexically_normal(), path);
   EXPECT_FALSE(Server::start({}).isOk()) << "two on one socket";
+}
+
+/// Binds and listens like a process that then was killed: the socket's file stays.
+void leaveDeadSocket(const std::string &path) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto listener = Listener::listenUnix(path);
+    _exit(listener.isOk() ? 0 : 1); // no destructor: the file stays
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  ASSERT_TRUE(std::filesystem::exists(path));
+}
+
+TEST_F(ServerTest, SocketsOfKilledProcessesGoAtTheNextStart) {
+  const std::string folder = folder_.path("gantry");
+  ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+  leaveDeadSocket(folder + "/71.sock");
+  // The id of a process that lives, but is not the one that listened: ids are used again.
+  leaveDeadSocket(folder + "/1.sock");
+  writeBytes(folder + "/72.sock", {}); // no socket at all: not ours to delete
+  auto live = Listener::listenUnix(folder + "/73.sock");
+  ASSERT_TRUE(live.isOk());
+  // Nobody accepts, so its queue of connections fills up; it lives all the same.
+  std::vector<Socket> waiting;
+  for (int i = 0; i < 8; ++i)
+    if (auto socket = Socket::connectUnix(folder + "/73.sock"); socket.isOk())
+      waiting.push_back(socket.take());
+  const auto server = startOrFail({});
+  ASSERT_NE(server, nullptr);
+  EXPECT_FALSE(std::filesystem::exists(folder + "/71.sock"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/1.sock"));
+  EXPECT_TRUE(std::filesystem::exists(folder + "/72.sock"));
+  EXPECT_TRUE(std::filesystem::exists(folder + "/73.sock"));
+  EXPECT_TRUE(std::filesystem::exists(server->address()));
 }
 
 TEST_F(ServerTest, TcpWantsTheToken) {

@@ -30,7 +30,7 @@ RandomBlocks makeRandomBlocks(uint64_t seed, uint32_t count) {
     block.endNs = block.beginNs + 1 + static_cast<uint64_t>(std::exp2(random.unit() * 20));
     block.sizeBytes = 1 + random.below(column.sizeBytes);
     block.offset = column.offset + random.below(column.sizeBytes - block.sizeBytes + 1);
-    block.kind = static_cast<BlockKind>(random.below(kBlockKinds));
+    block.hue = static_cast<BlockKind>(random.below(kBlockKinds));
     block.name = i + 1;
     column.freeNs = block.endNs + random.below(2000);
     made.spanNs = std::max(made.spanNs, block.endNs);

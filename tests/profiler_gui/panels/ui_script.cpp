@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 #include <imgui.h>
 
+#include <algorithm>
+#include <span>
+#include <utility>
+
 namespace gantry::profiler {
 
-std::unique_ptr<UiScript> UiScript::open(const test::SyntheticOptions &options, uint32_t width,
-                                         uint32_t height, std::string *why) {
+std::unique_ptr<UiScript> UiScript::screen(uint32_t width, uint32_t height, std::string *why) {
   auto script = std::make_unique<UiScript>();
   Result<std::unique_ptr<Offscreen>> screen = Offscreen::create(width, height, 1);
   if (!screen.isOk()) {
@@ -21,14 +24,67 @@ std::unique_ptr<UiScript> UiScript::open(const test::SyntheticOptions &options, 
   io.KeyMap[ImGuiKey_Backspace] = GLFW_KEY_BACKSPACE;
   io.KeyMap[ImGuiKey_DownArrow] = GLFW_KEY_DOWN;
   io.KeyMap[ImGuiKey_UpArrow] = GLFW_KEY_UP;
-  script->capture_ = test::makeSyntheticCapture(options);
+  return script;
+}
+
+void UiScript::look(const std::string &title) {
+  window_ = std::make_unique<ProfilerWindow>(screen_->ui().fonts());
+  window_->setSemantics(true);
+  window_->show(model(), title);
+  frame();
+  frame();
+}
+
+std::unique_ptr<UiScript> UiScript::open(const test::SyntheticOptions &options, uint32_t width,
+                                         uint32_t height, std::string *why) {
+  return open(test::makeSyntheticCapture(options), width, height, why);
+}
+
+std::unique_ptr<UiScript> UiScript::open(test::SyntheticCapture capture, uint32_t width,
+                                         uint32_t height, std::string *why) {
+  std::unique_ptr<UiScript> script = screen(width, height, why);
+  if (script == nullptr)
+    return nullptr;
+  script->capture_ = std::move(capture);
   script->model_.ingest(script->capture_.events, script->capture_.names);
   script->model_.finish();
+  script->look("synthetic.gtrace");
+  return script;
+}
+
+std::unique_ptr<UiScript> UiScript::openLive(test::SyntheticCapture capture, size_t events,
+                                             uint32_t width, uint32_t height, std::string *why) {
+  std::unique_ptr<UiScript> script = screen(width, height, why);
+  if (script == nullptr)
+    return nullptr;
+  script->capture_ = std::move(capture);
   script->window_ = std::make_unique<ProfilerWindow>(script->screen_->ui().fonts());
   script->window_->setSemantics(true);
-  script->window_->show(script->model_, "synthetic.gtrace");
-  script->frame();
-  script->frame();
+  script->window_->ui().live = true;
+  script->window_->show(script->model_, "live");
+  script->grow(events);
+  return script;
+}
+
+void UiScript::grow(size_t events) {
+  const size_t count = std::min(events, capture_.events.size() - ingested_);
+  model_.ingest(std::span(capture_.events).subspan(ingested_, count), capture_.names);
+  ingested_ += count;
+  model_.update();
+  window_->modelGrew();
+  frame();
+  frame();
+}
+
+std::unique_ptr<UiScript> UiScript::openFile(const std::string &path, uint32_t width,
+                                             uint32_t height, std::string *why) {
+  std::unique_ptr<UiScript> script = screen(width, height, why);
+  if (script == nullptr)
+    return nullptr;
+  Result<std::unique_ptr<LoadedCapture>> loaded = loadCapture(path);
+  EXPECT_TRUE(loaded.isOk()) << loaded.status().message();
+  script->loaded_ = loaded.take();
+  script->look(path);
   return script;
 }
 
@@ -84,6 +140,13 @@ void UiScript::type(const std::string &text) {
     frame();
   }
   frame();
+}
+
+void UiScript::typeAtOnce(const std::string &text) {
+  for (const char character : text)
+    ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(character));
+  for (int i = 0; i < 5; ++i)
+    frame();
 }
 
 void UiScript::press(int key, bool ctrl) {

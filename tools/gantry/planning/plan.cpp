@@ -164,24 +164,21 @@ void addPlan(CLI::App &app, Action &action) {
           },
           "Stop as soon as a plan fits: 64KiB, 1.5MiB, or bytes")
       ->type_name("SIZE");
-  CLI::Option *deadline =
-      command
-          ->add_option("--deadline", options->deadline,
-                       "Stop after S seconds (otherwise after a fixed amount of work)")
-          ->type_name("S")
-          ->check(CLI::Range(1e-3, 1e6));
-  command
-      ->add_option("--work", options->work,
-                   "Stop after N items looked at, some ten nanoseconds each (500000000); 1: the "
-                   "first heuristic alone")
-      ->type_name("N")
-      ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
+  CLI::Option *deadline = options::real(
+      command->add_option("--deadline", options->deadline, "Stop after so many seconds"), "S", 1e-3,
+      1e6);
+  deadline->default_str("after a fixed amount of work");
+  options::whole(command->add_option("--work", options->work,
+                                     "Stop after N items looked at, some ten nanoseconds each; 1: "
+                                     "the first heuristic alone"),
+                 "N", 1, UINT64_MAX)
+      ->default_str("500000000")
       ->excludes(deadline);
   command->add_option("--plot", options->plot, "Draw the arena: time across, addresses up")
       ->type_name("FILE.svg");
   command->add_option("--output", options->output, "Write the buffers with their offsets")
       ->type_name("FILE.csv");
-  command->add_flag("--json", options->json, "Print the plan as JSON");
+  addJson(*command, options->json, "Print the plan as JSON");
   command->footer(examples({"gantry plan buffers.csv",
                             "gantry plan buffers.csv --capacity 1048576 --deadline 10",
                             "gantry plan buffers.csv --plot plan.svg --output placed.csv"}));

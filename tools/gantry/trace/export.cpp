@@ -4,6 +4,7 @@
 #include "tools/gantry/commands.h"
 #include "tools/gantry/terminal.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 
@@ -17,11 +18,21 @@ struct ExportOptions {
   std::string output;
 };
 
+ExitCode exitCodeOf(StatusCode code) {
+  switch (code) {
+  case StatusCode::kIo:
+    return ExitCode::kIo;
+  case StatusCode::kOutOfMemory:
+  case StatusCode::kInternal:
+    return ExitCode::kInternal;
+  default:
+    return ExitCode::kBadInput;
+  }
+}
+
 void check(const Status &status) {
-  if (status.isOk())
-    return;
-  throw ToolError(status.code() == StatusCode::kIo ? ExitCode::kIo : ExitCode::kBadInput,
-                  status.message());
+  if (!status.isOk())
+    throw ToolError(exitCodeOf(status.code()), status.message());
 }
 
 ExitCode exportTo(const ExportOptions &options) {
@@ -29,6 +40,12 @@ ExitCode exportTo(const ExportOptions &options) {
   check(format.status());
   const auto reader = trace::CaptureReader::openFile(options.capture);
   check(reader.status());
+  std::error_code error;
+  if (std::filesystem::exists(options.output, error) &&
+      std::filesystem::equivalent(options.capture, options.output, error))
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("the output '{}' is the capture itself; name another file with -o",
+                                options.output));
   check(trace::exportCapture(**reader, *format, options.output));
   if ((*reader)->tail() == trace::Tail::kCutOff)
     print(fmt::format("{} has no end: its writer was stopped; what is whole was exported\n",
@@ -41,9 +58,13 @@ ExitCode exportTo(const ExportOptions &options) {
 void addExport(CLI::App &app, Action &action) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App *command = app.add_subcommand("export", "Write a capture for another tool");
-  command->add_option("capture", options->capture, "The .gtrace file")->required();
-  command->add_option("--to", options->format, "perfetto, chrome, pytorch or csv")->required();
-  command->add_option("-o,--output", options->output, "The file to write")->required();
+  command->add_option("CAPTURE", options->capture, "The .gtrace file")->required();
+  options::choice(command->add_option("--to", options->format, "The format to write"), "FORMAT",
+                  {"perfetto", "chrome", "pytorch", "csv"})
+      ->required();
+  command->add_option("-o,--output", options->output, "The file to write")
+      ->type_name("FILE")
+      ->required();
   command->footer(examples({"gantry export run.gtrace --to perfetto -o run.pftrace",
                             "gantry export run.gtrace --to pytorch -o run.pickle"}));
   command->callback([options, &action] { action = [options] { return exportTo(*options); }; });

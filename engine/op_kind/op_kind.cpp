@@ -1,11 +1,12 @@
-#include "tools/gantry/op_kind.h"
+#include "engine/op_kind/op_kind.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <initializer_list>
 #include <string>
 
-namespace gantry::tool {
+namespace gantry {
 namespace {
 
 struct Rule {
@@ -123,4 +124,23 @@ const char *opKindClass(OpKind kind) {
   return "other";
 }
 
-} // namespace gantry::tool
+OpKindColours opKindColours(OpKind kind, bool darkGround) {
+  // In the order of OpKind: convolution, matmul, pool, normalise, elementwise, movement, other.
+  static constexpr std::array<OpKindColours, kOpKindCount> kLight = {{{0xa9c8f5, 0x3f78c9},
+                                                                      {0xcdb8f2, 0x7a55c4},
+                                                                      {0xf6b9a4, 0xc9603a},
+                                                                      {0xf5d68a, 0xb3862a},
+                                                                      {0xa5ddc0, 0x2f9362},
+                                                                      {0xc6ced9, 0x6f7d90},
+                                                                      {0xe3d3c4, 0x94785d}}};
+  static constexpr std::array<OpKindColours, kOpKindCount> kDark = {{{0x28518c, 0x6ea4ee},
+                                                                     {0x513a86, 0xa98bec},
+                                                                     {0x833e27, 0xec9273},
+                                                                     {0x6d5314, 0xdcb352},
+                                                                     {0x1d5e41, 0x5cc492},
+                                                                     {0x414c5b, 0x93a2b6},
+                                                                     {0x5a4a3c, 0xbda58c}}};
+  return (darkGround ? kDark : kLight)[static_cast<size_t>(kind)];
+}
+
+} // namespace gantry

@@ -1,0 +1,71 @@
+// gantry_compiler_identity: the build ids of the libraries that decide what an artifact holds.
+#include "gantry/compiler.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cstring>
+#include <link.h>
+#include <string>
+
+namespace {
+
+/// Search for the loaded library that holds an address.
+struct Search {
+  uintptr_t address;
+  std::string buildId; // result; "" where the library has none
+};
+
+std::string buildIdIn(const uint8_t *notes, size_t size) {
+  const auto padded = [](size_t length) { return (length + 3) / 4 * 4; };
+  while (size >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) note;
+    std::memcpy(&note, notes, sizeof(note));
+    const size_t whole = sizeof(note) + padded(note.n_namesz) + padded(note.n_descsz);
+    if (whole > size)
+      break;
+    const uint8_t *name = notes + sizeof(note);
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0)
+      return llvm::toHex(llvm::ArrayRef(name + padded(note.n_namesz), note.n_descsz), true);
+    notes += whole;
+    size -= whole;
+  }
+  return "";
+}
+
+int visit(dl_phdr_info *info, size_t, void *user) {
+  auto *search = static_cast<Search *>(user);
+  bool holds = false;
+  for (size_t i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr) &header = info->dlpi_phdr[i];
+    const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    holds |= header.p_type == PT_LOAD && search->address >= begin &&
+             search->address - begin < header.p_memsz;
+  }
+  for (size_t i = 0; holds && search->buildId.empty() && i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr) &header = info->dlpi_phdr[i];
+    if (header.p_type == PT_NOTE)
+      search->buildId = buildIdIn(
+          reinterpret_cast<const uint8_t *>(info->dlpi_addr + header.p_vaddr), header.p_memsz);
+  }
+  return holds ? 1 : 0; // 1 ends the walk
+}
+
+std::string buildIdOf(uintptr_t address) {
+  Search search{address, ""};
+  dl_iterate_phdr(visit, &search);
+  return search.buildId;
+}
+
+std::string makeIdentity() {
+  const std::string own = buildIdOf(reinterpret_cast<uintptr_t>(&gantry_compile));
+  const std::string mlir = buildIdOf(reinterpret_cast<uintptr_t>(&mlir::registerPassPipeline));
+  return own.empty() || mlir.empty() ? "" : "gantry " GANTRY_VERSION " " + own + " mlir " + mlir;
+}
+
+} // namespace
+
+const char *gantry_compiler_identity(void) {
+  static const std::string identity = makeIdentity();
+  return identity.c_str();
+}

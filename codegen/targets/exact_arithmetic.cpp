@@ -1,0 +1,197 @@
+#include "codegen/targets/exact_arithmetic.h"
+
+#include "codegen/targets/float_emitter.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <limits>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+Type bitsOf(OpBuilder &builder, Type floats) {
+  Type bits = builder.getIntegerType(getElementTypeOrSelf(floats).getIntOrFloatBitWidth());
+  if (auto vector = dyn_cast<VectorType>(floats))
+    return vector.clone(bits);
+  return bits;
+}
+
+Value constantOf(OpBuilder &builder, Location loc, Type type, const APInt &value) {
+  TypedAttr attribute = builder.getIntegerAttr(getElementTypeOrSelf(type), value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+  return builder.create<arith::ConstantOp>(loc, attribute);
+}
+
+Value constantOf(OpBuilder &builder, Location loc, Type type, const APFloat &value) {
+  TypedAttr attribute = builder.getFloatAttr(getElementTypeOrSelf(type), value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+  return builder.create<arith::ConstantOp>(loc, attribute);
+}
+
+/// The zero that a value is known to be.
+std::optional<APFloat> knownZero(Value value) {
+  FloatAttr number;
+  DenseFPElementsAttr elements;
+  if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
+    number = FloatAttr::get(elements.getElementType(), elements.getSplatValue<APFloat>());
+  else if (!matchPattern(value, m_Constant(&number)))
+    return std::nullopt;
+  if (!number || !number.getValue().isZero())
+    return std::nullopt;
+  return number.getValue();
+}
+
+/// Operations with one constant zero, by comparisons and signs.
+class ZeroArithmetic {
+public:
+  ZeroArithmetic(PatternRewriter &rewriter, Operation *op)
+      : rewriter_(rewriter), loc_(op->getLoc()), type_(op->getResult(0).getType()),
+        semantics_(cast<FloatType>(getElementTypeOrSelf(type_)).getFloatSemantics()) {}
+
+  Value zero(bool isNegative) const {
+    return constantOf(rewriter_, loc_, type_, APFloat::getZero(semantics_, isNegative));
+  }
+  Value infinity() const { return constantOf(rewriter_, loc_, type_, APFloat::getInf(semantics_)); }
+  Value nan() const { return constantOf(rewriter_, loc_, type_, APFloat::getQNaN(semantics_)); }
+  Value select(Value condition, Value a, Value b) const {
+    return rewriter_.create<arith::SelectOp>(loc_, condition, a, b);
+  }
+  Value compare(FloatPredicate predicate, Value a, Value b) const {
+    return rewriter_.create<arith::CmpFOp>(loc_, predicate, a, b);
+  }
+
+  /// x + 0: only a zero changes its sign.
+  Value plusZero(Value x) const {
+    return select(compare(FloatPredicate::OEQ, x, zero(false)), zero(false), x);
+  }
+  Value negated(Value x) const { return withBits<arith::XOrIOp>(x, signMask()); }
+  /// A positive constant with the sign of x, or the other one.
+  Value withSignOf(Value x, Value positive, bool isNegated) const {
+    const Type bits = bitsOf(rewriter_, type_);
+    Value sign =
+        rewriter_.create<arith::AndIOp>(loc_, rewriter_.create<arith::BitcastOp>(loc_, bits, x),
+                                        constantOf(rewriter_, loc_, bits, signMask()));
+    Value other = rewriter_.create<arith::BitcastOp>(loc_, bits, positive);
+    Value result = rewriter_.create<arith::BitcastOp>(
+        loc_, type_, rewriter_.create<arith::OrIOp>(loc_, sign, other));
+    return isNegated ? negated(result) : result;
+  }
+  /// NaN where the comparison of x with the number does not hold.
+  Value onlyWhere(FloatPredicate predicate, Value x, Value number, Value result) const {
+    return select(compare(predicate, x, number), result, nan());
+  }
+  Value magnitude(Value x) const { return withBits<arith::AndIOp>(x, ~signMask()); }
+
+private:
+  APInt signMask() const { return APInt::getSignMask(APFloat::semanticsSizeInBits(semantics_)); }
+  template <typename Op> Value withBits(Value x, const APInt &mask) const {
+    const Type bits = bitsOf(rewriter_, type_);
+    Value changed = rewriter_.create<Op>(loc_, rewriter_.create<arith::BitcastOp>(loc_, bits, x),
+                                         constantOf(rewriter_, loc_, bits, mask));
+    return rewriter_.create<arith::BitcastOp>(loc_, type_, changed);
+  }
+
+  PatternRewriter &rewriter_;
+  Location loc_;
+  Type type_;
+  const llvm::fltSemantics &semantics_;
+};
+
+template <typename Op> struct ExpandZero : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    const auto left = knownZero(op.getLhs()), right = knownZero(op.getRhs());
+    if (!op->hasAttr(kNoContraction) || (!left && !right))
+      return failure();
+    const ZeroArithmetic zero(rewriter, op);
+    const Value x = right ? op.getLhs() : op.getRhs();
+    const bool isNegative = (right ? *right : *left).isNegative();
+    Value result;
+    if constexpr (std::is_same_v<Op, arith::AddFOp>)
+      result = isNegative ? x : zero.plusZero(x);
+    else if constexpr (std::is_same_v<Op, arith::SubFOp>)
+      result = right ? (isNegative ? zero.plusZero(x) : x)
+                     : (isNegative ? zero.negated(x) : zero.plusZero(zero.negated(x)));
+    else if constexpr (std::is_same_v<Op, arith::MulFOp>)
+      result = zero.onlyWhere(FloatPredicate::OLT, zero.magnitude(x), zero.infinity(),
+                              zero.withSignOf(x, zero.zero(false), isNegative));
+    else
+      result = zero.onlyWhere(
+          FloatPredicate::ONE, x, zero.zero(false),
+          zero.withSignOf(x, right ? zero.infinity() : zero.zero(false), isNegative));
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// f32 to f16 of a number that an f16 holds exactly: no driver has anything to round.
+struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
+    constexpr llvm::StringLiteral kRounded = "gantry.rounded";
+    const Value in = op.getIn();
+    if (op->hasAttr(kRounded) || !getElementTypeOrSelf(op.getType()).isF16() ||
+        !getElementTypeOrSelf(in.getType()).isF32())
+      return failure();
+    FloatEmitter e(rewriter, op.getLoc(), in.getType());
+    const Term x = e.term(in), a = magnitude(x);
+    // Normal numbers lose 13 bits of their significand, with a tie to even.
+    Term bits = e.bits(a);
+    Term isOdd = shiftRight(bits, 13) & 1u;
+    Term normal = e.fromBits(plus(plus(bits, 0xfff), isOdd) & 0xffffe000u);
+    // Numbers below 2^-14 are multiples of 2^-24, which is the last place of 1/2.
+    Term denormal = (a + 0.5) - 0.5;
+    Term result = e.select(a < 0x1p-14, denormal, normal);
+    result = e.select(a > 65519.996, std::numeric_limits<double>::infinity(), result);
+    result = e.select(isNaN(x), x, withSign(result, x));
+    auto converted = rewriter.create<arith::TruncFOp>(op.getLoc(), op.getType(), result.value);
+    converted->setAttr(kRounded, rewriter.getUnitAttr());
+    rewriter.replaceOp(op, converted);
+    return success();
+  }
+};
+
+/// The remainder of the magnitudes, with the sign of the dividend.
+struct ExpandSignedRemainder : OpRewritePattern<arith::RemSIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::RemSIOp op, PatternRewriter &rewriter) const override {
+    const Location loc = op.getLoc();
+    const Type type = op.getType();
+    const auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type));
+    if (!integer)
+      return failure();
+    Value zero = constantOf(rewriter, loc, type, APInt(integer.getWidth(), 0));
+    auto isNegative = [&](Value x) -> Value {
+      return rewriter.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, x, zero);
+    };
+    auto negatedWhere = [&](Value condition, Value x) -> Value {
+      Value negated = rewriter.create<arith::SubIOp>(loc, zero, x);
+      return rewriter.create<arith::SelectOp>(loc, condition, negated, x);
+    };
+    const Value x = op.getLhs(), y = op.getRhs(), sign = isNegative(x);
+    Value rest =
+        rewriter.create<arith::RemUIOp>(loc, negatedWhere(sign, x), negatedWhere(isNegative(y), y));
+    rewriter.replaceOp(op, negatedWhere(sign, rest));
+    return success();
+  }
+};
+
+} // namespace
+
+void populateExactArithmeticPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandZero<arith::AddFOp>, ExpandZero<arith::SubFOp>, ExpandZero<arith::MulFOp>,
+               ExpandZero<arith::DivFOp>, RoundToHalf, ExpandSignedRemainder>(
+      patterns.getContext());
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,78 @@
+#include "engine/base/thread.h"
+
+#include "engine/base/crash.h"
+
+#include <cassert>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace gantry {
+namespace {
+
+struct Start {
+  std::function<void()> body;
+  char name[16];
+};
+
+void *runStart(void *user) {
+  const std::unique_ptr<Start> start(static_cast<Start *>(user));
+  pthread_setname_np(pthread_self(), start->name);
+  start->body();
+  return nullptr;
+}
+
+} // namespace
+
+Result<Thread> Thread::start(const char *name, std::function<void()> body) {
+  std::unique_ptr<Start> start(new (std::nothrow) Start{std::move(body), {}});
+  if (start == nullptr)
+    return statusf(StatusCode::kOutOfMemory, "the host has no memory to start the thread '%s'",
+                   name);
+  std::snprintf(start->name, sizeof(start->name), "%s", name);
+  // The thread inherits the mask, so no signal can reach it before it would set its own.
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (const int crash : crashSignals())
+    sigdelset(&blocked, crash);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  Thread thread;
+  const int error = pthread_create(&thread.handle_, nullptr, runStart, start.get());
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0)
+    return statusf(StatusCode::kOutOfMemory,
+                   "the system refuses the thread '%s': %s; the user's limit of threads (ulimit "
+                   "-u), the container's, or the memory is used up",
+                   name, std::strerror(error));
+  (void)start.release(); // the thread's now
+  thread.started_ = true;
+  return thread;
+}
+
+Thread::Thread(Thread &&other) noexcept : handle_(other.handle_), started_(other.started_) {
+  other.started_ = false;
+}
+
+Thread &Thread::operator=(Thread &&other) noexcept {
+  assert(!started_);
+  handle_ = other.handle_;
+  started_ = other.started_;
+  other.started_ = false;
+  return *this;
+}
+
+Thread::~Thread() { assert(!started_); }
+
+void Thread::join() {
+  pthread_join(handle_, nullptr);
+  started_ = false;
+}
+
+void Thread::detach() {
+  pthread_detach(handle_);
+  started_ = false;
+}
+
+} // namespace gantry

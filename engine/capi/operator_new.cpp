@@ -1,0 +1,135 @@
+// operator new and delete of libgantry.so: malloc, and a reserve for the moment when malloc fails.
+// engine/base/out_of_memory.h says what the engine does then.
+//
+// The functions are hidden by gantry.map, so the application and other libraries keep their own. An
+// allocation that would throw elsewhere never fails here, because the engine has no exceptions to
+// report it with. The reserve cannot run out: every operation gives up at its next check, and
+// between two checks it allocates at most what the program's structure asks for. Loading a program
+// makes the reserve large enough for that (Program::make), and an operation that begins while less
+// than half of it is free is refused (capi::Call). Arrays that follow the size of tensors or files
+// use tryResize().
+//
+// Static storage holds the first part of the reserve. Its pages take no memory until they are used.
+#include "engine/base/memory_reserve.h"
+#include "engine/base/out_of_memory.h"
+#include "engine/capi/call.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <sys/mman.h>
+
+namespace gantry::capi {
+namespace {
+
+constexpr size_t kFirstBytes = size_t{16} << 20;
+constexpr size_t kLeastGrowth = size_t{16} << 20; // so that the regions suffice
+alignas(MemoryReserve::kAlignment) constinit char firstRegion[kFirstBytes];
+constinit MemoryReserve reserve;
+
+bool addRegions(size_t bytes) {
+  static std::mutex growing;
+  const std::lock_guard<std::mutex> locked(growing);
+  if (reserve.sizeBytes() == 0)
+    reserve.addRegion(firstRegion, sizeof(firstRegion));
+  const size_t present = reserve.sizeBytes();
+  if (bytes <= present)
+    return true;
+  // At least as much again, so that few regions reach any size.
+  const size_t more = std::max({bytes - present + 4096, present, kLeastGrowth}) & ~size_t{4095};
+  void *memory = mmap(nullptr, more, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return false;
+  if (reserve.addRegion(memory, more))
+    return true;
+  munmap(memory, more);
+  return false;
+}
+
+const bool isReady = [] {
+  growHostReserve = addRegions;
+  return addRegions(0);
+}();
+
+void *fromReserve(size_t bytes) {
+  noteFailedAllocation(bytes);
+  if (void *memory = reserve.allocate(bytes))
+    return memory;
+  // Not reached while the rules of out_of_memory.h are kept. There is no way to go on.
+  std::fprintf(stderr,
+               "gantry: error: the host has no memory for %zu bytes, and the reserve is used up\n",
+               bytes);
+  std::abort();
+}
+
+void *take(size_t bytes) {
+  void *memory = std::malloc(bytes == 0 ? 1 : bytes);
+  return memory != nullptr ? memory : fromReserve(bytes);
+}
+
+void *takeAligned(size_t bytes, std::align_val_t alignment) {
+  void *memory = nullptr;
+  if (posix_memalign(&memory, std::max(static_cast<size_t>(alignment), sizeof(void *)),
+                     bytes == 0 ? 1 : bytes) == 0)
+    return memory;
+  static_assert(MemoryReserve::kAlignment >= 64, "the largest alignment that the engine asks for");
+  return fromReserve(bytes);
+}
+
+void give(void *memory) {
+  if (memory != nullptr && !reserve.deallocate(memory))
+    std::free(memory);
+}
+
+} // namespace
+
+bool reserveIsReady() { return isReady && 2 * reserve.usedBytes() <= reserve.sizeBytes(); }
+
+} // namespace gantry::capi
+
+using namespace gantry::capi;
+
+void *operator new(size_t bytes) { return take(bytes); }
+void *operator new[](size_t bytes) { return take(bytes); }
+void *operator new(size_t bytes, std::align_val_t alignment) {
+  return takeAligned(bytes, alignment);
+}
+void *operator new[](size_t bytes, std::align_val_t alignment) {
+  return takeAligned(bytes, alignment);
+}
+// These may fail, and their callers look: the reserve is not for them.
+void *operator new(size_t bytes, const std::nothrow_t &) noexcept {
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+void *operator new[](size_t bytes, const std::nothrow_t &) noexcept {
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+void *operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t &) noexcept {
+  void *memory = nullptr;
+  const int error = posix_memalign(
+      &memory, std::max(static_cast<size_t>(alignment), sizeof(void *)), bytes == 0 ? 1 : bytes);
+  return error == 0 ? memory : nullptr;
+}
+void *operator new[](size_t bytes, std::align_val_t alignment,
+                     const std::nothrow_t &nothrow) noexcept {
+  return operator new(bytes, alignment, nothrow);
+}
+
+void operator delete(void *memory) noexcept { give(memory); }
+void operator delete[](void *memory) noexcept { give(memory); }
+void operator delete(void *memory, size_t) noexcept { give(memory); }
+void operator delete[](void *memory, size_t) noexcept { give(memory); }
+void operator delete(void *memory, std::align_val_t) noexcept { give(memory); }
+void operator delete[](void *memory, std::align_val_t) noexcept { give(memory); }
+void operator delete(void *memory, size_t, std::align_val_t) noexcept { give(memory); }
+void operator delete[](void *memory, size_t, std::align_val_t) noexcept { give(memory); }
+void operator delete(void *memory, const std::nothrow_t &) noexcept { give(memory); }
+void operator delete[](void *memory, const std::nothrow_t &) noexcept { give(memory); }
+void operator delete(void *memory, std::align_val_t, const std::nothrow_t &) noexcept {
+  give(memory);
+}
+void operator delete[](void *memory, std::align_val_t, const std::nothrow_t &) noexcept {
+  give(memory);
+}

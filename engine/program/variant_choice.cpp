@@ -1,0 +1,83 @@
+#include "engine/program/variant_choice.h"
+
+#include "engine/base/named_profiles.h"
+
+#include <algorithm>
+
+namespace gantry::program {
+
+namespace {
+
+/// Whether the profile is that of a certain generation of devices, by whose names it is found.
+bool isForCertainDevices(std::string_view profile) {
+  for (const NamedProfile &named : namedProfiles())
+    if (named.profile.name == profile)
+      return !named.deviceNames.empty();
+  return true; // of a newer compiler
+}
+
+int rankOf(std::string_view profile, const std::string &own) {
+  if (profile == own)
+    return 0;
+  return isForCertainDevices(profile) ? 2 : 1;
+}
+
+/// The file name in a form that a shell takes as one word.
+std::string quoted(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos)
+    return std::string(text);
+  std::string result = "'";
+  for (const char c : text)
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+/// The command that compiles the model again with a variant for `profile` beside those there are.
+std::string commandFor(const Program &program, const std::string &profile) {
+  const artifact::Program &metadata = program.metadata();
+  std::string command = "gantry compile ";
+  command.append(quoted(metadata.source()->string_view()));
+  if (metadata.options() && metadata.options()->size() != 0)
+    command.append(" ").append(metadata.options()->string_view());
+  bool there = false;
+  for (size_t i = 0; i < program.variantCount(); ++i) {
+    command.append(" -p ").append(program.variantProfile(i));
+    there |= program.variantProfile(i) == profile;
+  }
+  if (!there)
+    command.append(" -p ").append(profile);
+  return command.append(" -o ").append(program.path().empty() ? "FILE" : quoted(program.path()));
+}
+
+} // namespace
+
+std::vector<size_t> variantOrder(const Program &program, const DeviceProfile &device) {
+  const std::string own = profileNameFor(device);
+  std::vector<size_t> order(program.variantCount());
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return rankOf(program.variantProfile(a), own) < rankOf(program.variantProfile(b), own);
+  });
+  return order;
+}
+
+std::string variantAdvice(const Program &program, size_t taken, const DeviceProfile &device,
+                          const std::string &deviceName, const std::string &refusal) {
+  const std::string own = profileNameFor(device);
+  const std::string profile(program.variantProfile(taken));
+  if (profile == own)
+    return "";
+  const std::string name = program.path().empty() ? "the artifact in memory" : program.path();
+  if (!refusal.empty())
+    return name + ": the variant made for " + deviceName + " cannot run on it (" + refusal +
+           "); the variant for " + profile + " runs instead";
+  const char *origin = rankOf(profile, own) == 2 ? ", made for other devices," : "";
+  return name + " has no variant made for " + deviceName + " (" + own + "); the variant for " +
+         profile + origin + " runs instead, which may be several times slower. To make one: " +
+         commandFor(program, own);
+}
+
+} // namespace gantry::program

@@ -1,0 +1,21 @@
+// The values that the special-value test feeds to operators.
+#pragma once
+
+#include "tests/e2e/numerics/number.h"
+
+namespace gantry::numerics {
+
+/// Values for operators of two and three inputs, which see every pairing: zeros of both signs,
+/// denormals, the limits of the type, infinities, NaN, ties, and neighbours of powers of two.
+std::vector<Number> specialValues(Type type);
+
+/// Values for operators of one input: the special ones, every power of two with its neighbours,
+/// multiples of pi / 2, large arguments, and pseudo-random values (always the same ones). Floats
+/// have about 3,000 values, integers about 200.
+std::vector<Number> unaryValues(Type type);
+
+/// `count` pseudo-random values: a float's magnitude is log-uniform between 2^-30 and 2^30 (of f16:
+/// 2^-8 and 2^8), an integer is uniform over its type.
+std::vector<Number> randomValues(Type type, size_t count, uint64_t seed);
+
+} // namespace gantry::numerics

@@ -1,0 +1,126 @@
+// numerics: every elementwise operator and every reduction of the importer, in every type that it
+// supports, on special values, against references with IEEE 754-2019 and C99 semantics.
+//
+//   numerics [--docs FILE] [--update] [--only OPERATOR] [--type NAME] [--host]
+//
+// The operators are compiled for vulkan:generic and vulkan:lavapipe and run with every binding on
+// the device that GANTRY_DEVICE names, or the first one; and folded as constants on the host. A
+// result must be the reference's, bit by bit (NaN equals NaN), or within the bound of its operator.
+// The only deviation allowed is that of a device that flushes denormal numbers, which is measured
+// first. --docs compares FILE with the table that the results make; --update writes it. --only and
+// --type take a part, and then the table is not looked at. --host folds only. Exit codes: 0 all
+// right, 1 a result is wrong or the table is stale, 77 there is no device.
+#include "tests/e2e/numerics/report.h"
+#include "tests/e2e/numerics/runner.h"
+
+#include "codegen/import/import.h"
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace gantry::numerics {
+namespace {
+
+constexpr int kSkipped = 77;
+
+struct Options {
+  std::string docs, only, type;
+  bool update = false, hostOnly = false;
+};
+
+/// Operators of the importer that no row of the table knows, and rows that no importer knows.
+int checkRegistry(const std::vector<Case> &all) {
+  std::set<std::string> known;
+  int wrong = 0;
+  const std::vector<std::string> names = importer::supportedOnnxOperators();
+  const std::set<std::string> registry(names.begin(), names.end());
+  for (const Case &test : all)
+    known.insert(test.op);
+  for (const auto &[name, kind] : otherOperators())
+    known.insert(name);
+  for (const std::string &name : registry)
+    if (!known.count(name) && ++wrong)
+      std::printf("FAILED the operator %s has no row in tests/e2e/numerics/operators.cpp\n",
+                  name.c_str());
+  for (const std::string &name : known)
+    if (!registry.count(name) && ++wrong)
+      std::printf("FAILED the importer has no operator %s\n", name.c_str());
+  return wrong;
+}
+
+int checkDocs(const Options &options, const std::string &text) {
+  if (options.docs.empty() || !options.only.empty() || !options.type.empty() || options.hostOnly)
+    return 0;
+  std::ifstream file(options.docs, std::ios::binary);
+  std::stringstream current;
+  current << file.rdbuf();
+  if (current.str() == text)
+    return 0;
+  if (options.update) {
+    std::ofstream(options.docs, std::ios::binary) << text;
+    std::printf("wrote %s\n", options.docs.c_str());
+    return 0;
+  }
+  std::printf("FAILED %s is stale; to write it anew: numerics --docs %s --update\n",
+              options.docs.c_str(), options.docs.c_str());
+  return 1;
+}
+
+int run(const Options &options) {
+  const std::vector<Case> all = cases();
+  int failures = checkRegistry(all);
+  auto device = Device::open();
+  if (!device && !options.hostOnly) {
+    std::printf("skipped: there is no Vulkan device: %s\n", device.error().message().c_str());
+    return failures == 0 ? kSkipped : 1;
+  }
+  Report report;
+  Runner runner(options.hostOnly ? nullptr : &*device, report);
+  runner.measureDenormals();
+  for (Type type = GANTRY_TYPE_F32; type <= GANTRY_TYPE_BOOL; type = Type(type + 1)) {
+    if (!options.type.empty() && options.type != gantry_type_name(type))
+      continue;
+    std::vector<const Case *> group;
+    for (const Case &test : all)
+      if (test.types[0] == type && (options.only.empty() || test.op == options.only))
+        group.push_back(&test);
+    if (!group.empty())
+      runner.runGroup(type, group);
+  }
+  failures += report.failures();
+  failures += checkDocs(options, report.markdown());
+  std::printf("%zu cases, %lld results compared, %d failures\n", all.size(),
+              static_cast<long long>(report.compared()), failures);
+  return failures ? 1 : 0;
+}
+
+} // namespace
+} // namespace gantry::numerics
+
+int main(int argc, char **argv) {
+  gantry::numerics::Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    auto value = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
+    if (name == "--docs")
+      options.docs = value();
+    else if (name == "--only")
+      options.only = value();
+    else if (name == "--type")
+      options.type = value();
+    else if (name == "--update")
+      options.update = true;
+    else if (name == "--host")
+      options.hostOnly = true;
+    else {
+      std::fprintf(stderr,
+                   "numerics takes --docs FILE, --update, --only OPERATOR, --type NAME and "
+                   "--host, not '%s'\n",
+                   name.c_str());
+      return 1;
+    }
+  }
+  return gantry::numerics::run(options);
+}

@@ -1,0 +1,309 @@
+#include "tests/e2e/numerics/models.h"
+
+#include "tests/e2e/numerics/grid.h"
+#include "tests/support/onnx_model.h"
+
+#include <algorithm>
+#include <random>
+
+namespace gantry::numerics {
+
+namespace {
+
+constexpr int64_t kOpset = 22;
+constexpr size_t kRandomPairs = 240;
+constexpr size_t kRandomRows = 400;
+
+std::string textOf(size_t n) { return std::to_string(n); }
+
+class Builder {
+public:
+  explicit Builder(size_t tail) : onnx_(kOpset), tail_(tail) {}
+
+  void add(const Case &test) {
+    if (test.constantInput >= 0)
+      addConstants(test);
+    else if (test.shape == Shape::kElements)
+      addElements(test);
+    else
+      addRows(test);
+  }
+
+  Model finish() {
+    model_.bytes = onnx_.bytes();
+    for (Output &output : model_.outputs)
+      for (size_t i = 0; i < output.arguments.size(); ++i)
+        output.expected.push_back(output.test->reference(output.arguments[i], output.positions[i]));
+    return std::move(model_);
+  }
+
+private:
+  /// The values repeated up to the next length that leaves the tail.
+  void fill(std::vector<Number> &values) const {
+    const size_t count = values.size();
+    for (size_t i = 0; values.size() % 4 != tail_; ++i)
+      values.push_back(values[i % count]);
+  }
+
+  const TensorData &input(const std::string &role, Type type, std::vector<int64_t> dims,
+                          const std::function<std::vector<Number>()> &make) {
+    const std::string name = role + "_" + gantry_type_name(type);
+    for (const TensorData &known : model_.inputs)
+      if (known.name == name)
+        return known;
+    TensorData data{name, type, std::move(dims), make()};
+    if (data.dims.empty())
+      data.dims = {static_cast<int64_t>(data.values.size())};
+    std::vector<std::string> texts;
+    for (int64_t dim : data.dims)
+      texts.push_back(std::to_string(dim));
+    onnx_.input(name, texts, onnxTypeOf(type));
+    model_.inputs.push_back(std::move(data));
+    return model_.inputs.back();
+  }
+
+  /// Every pairing of the special values of two types; `which` picks the first or the second.
+  std::vector<Number> pairs(Type first, Type second, int which) const {
+    const auto a = specialValues(first), b = specialValues(second);
+    std::vector<Number> values;
+    for (const Number &x : a)
+      for (const Number &y : b)
+        values.push_back(which == 0 ? x : y);
+    const auto more = randomValues(which == 0 ? first : second, kRandomPairs, 3 + which);
+    values.insert(values.end(), more.begin(), more.end());
+    fill(values);
+    return values;
+  }
+
+  Output &output(const Case &test, std::vector<int64_t> dims) {
+    Output out;
+    out.test = &test;
+    out.name = "y" + textOf(model_.outputs.size());
+    out.dims = std::move(dims);
+    onnx_.output(out.name, {}, onnxTypeOf(test.result));
+    auto &shape = *onnx_.graph().mutable_output(onnx_.graph().output_size() - 1);
+    shape.mutable_type()->mutable_tensor_type()->clear_shape();
+    model_.outputs.push_back(std::move(out));
+    return model_.outputs.back();
+  }
+
+  std::string constant(Type type, const std::vector<int64_t> &dims,
+                       const std::vector<Number> &values) {
+    TensorData data{"k" + textOf(constants_++), type, dims, values};
+    const auto bytes = data.bytes();
+    onnx_.constant(data.name, onnxTypeOf(type), dims, {bytes.begin(), bytes.end()});
+    return data.name;
+  }
+
+  void addElements(const Case &test) {
+    std::vector<std::string> names;
+    std::vector<std::vector<Number>> columns;
+    const Type type = test.types[0];
+    if (test.types.size() == 1) {
+      const TensorData &x = input("x", type, {}, [&] {
+        auto values = unaryValues(type);
+        fill(values);
+        return values;
+      });
+      names.push_back(x.name);
+      columns.push_back(x.values);
+    } else {
+      // Where: the pairings are those of the values; the condition changes with every element.
+      const bool isWhere = test.op == "Where";
+      const Type first = isWhere ? test.types[1] : type, second = test.types.back();
+      const std::string pair = std::string("_") + gantry_type_name(second);
+      const TensorData a = input("a" + pair, first, {}, [&] { return pairs(first, second, 0); });
+      const TensorData b = input("b" + std::string("_") + gantry_type_name(first), second, {},
+                                 [&] { return pairs(first, second, 1); });
+      names = {a.name, b.name};
+      columns = {a.values, b.values};
+      if (isWhere) {
+        const TensorData c = input("condition" + pair, GANTRY_TYPE_BOOL, {},
+                                   [&] { return alternating(a.values.size()); });
+        names.insert(names.begin(), c.name);
+        columns.insert(columns.begin(), c.values);
+      } else if (test.types.size() == 3) {
+        const TensorData c = input("c", second, {}, [&] {
+          auto values = b.values;
+          std::rotate(values.begin(), values.begin() + 17, values.end());
+          return values;
+        });
+        names.push_back(c.name);
+        columns.push_back(c.values);
+      }
+    }
+    for (const Case::Scalar &scalar : test.scalars) {
+      if (scalar.isConstant) {
+        names.push_back(constant(type, {}, {scalar.value}));
+        continue;
+      }
+      const std::string name = "s" + textOf(model_.inputs.size()) + "_" + gantry_type_name(type);
+      onnx_.input(name, {}, onnxTypeOf(type));
+      model_.inputs.push_back({name, type, {}, {scalar.value}});
+      names.push_back(name);
+    }
+    Output &out = output(test, {static_cast<int64_t>(columns[0].size())});
+    for (size_t i = 0; i < columns[0].size(); ++i) {
+      std::vector<Number> arguments;
+      for (const auto &column : columns)
+        arguments.push_back(column[i]);
+      out.arguments.push_back(arguments);
+      out.positions.push_back(0);
+    }
+    emit(test, names, out.name);
+  }
+
+  static std::vector<Number> alternating(size_t count) {
+    std::vector<Number> values(count);
+    std::mt19937_64 random(5);
+    for (Number &value : values)
+      value.i = Wide(random() & 1);
+    return values;
+  }
+
+  /// One kernel for all constants: row k is of constant k, chosen by a chain of Where.
+  void addConstants(const Case &test) {
+    const Type type = test.types[1 - test.constantInput];
+    const Type constantType = test.types[test.constantInput];
+    const auto count = static_cast<int64_t>(test.constants.size());
+    auto values = specialValues(type);
+    const auto more = randomValues(type, 20, 6);
+    values.insert(values.end(), more.begin(), more.end());
+    fill(values);
+    const auto width = static_cast<int64_t>(values.size());
+    const std::string rows = textOf(test.constants.size());
+    const TensorData x = input("t" + rows, type, {count, width}, [&] {
+      std::vector<Number> tiled;
+      for (int64_t k = 0; k < count; ++k)
+        tiled.insert(tiled.end(), values.begin(), values.end());
+      return tiled;
+    });
+    const TensorData row = input("row" + rows, GANTRY_TYPE_F32, {count, width}, [&] {
+      std::vector<Number> numbers;
+      for (int64_t i = 0; i < count * width; ++i) {
+        numbers.emplace_back();
+        numbers.back().f = static_cast<Quad>(i / width);
+      }
+      return numbers;
+    });
+    Output &out = output(test, {count, width});
+    std::string chosen;
+    for (int64_t k = 0; k < count; ++k) {
+      const Number number = test.constants[static_cast<size_t>(k)];
+      std::vector<std::string> names(test.types.size(), x.name);
+      names[static_cast<size_t>(test.constantInput)] = constant(constantType, {}, {number});
+      const std::string part = out.name + "_" + std::to_string(k);
+      emit(test, names, part);
+      for (const Number &value : values) {
+        std::vector<Number> arguments(test.types.size(), value);
+        arguments[static_cast<size_t>(test.constantInput)] = number;
+        out.arguments.push_back(arguments);
+        out.positions.push_back(0);
+      }
+      if (k == 0) {
+        chosen = part;
+        continue;
+      }
+      Number index;
+      index.f = static_cast<Quad>(k);
+      onnx_.node("Equal", {row.name, constant(GANTRY_TYPE_F32, {}, {index})}, {part + "_is"});
+      const std::string next = k + 1 == count ? out.name : part + "_or";
+      onnx_.node("Where", {part + "_is", part, chosen}, {next});
+      chosen = next;
+    }
+  }
+
+  void addRows(const Case &test) {
+    const Type type = test.types[0];
+    const size_t columns = test.columns;
+    const TensorData x =
+        input("r" + textOf(columns), type, {}, [&] { return rowsOf(type, columns); });
+    const auto width = static_cast<int64_t>(columns);
+    const int64_t rows = static_cast<int64_t>(x.values.size()) / width;
+    for (TensorData &known : model_.inputs)
+      if (known.name == x.name && known.dims.size() == 1) {
+        known.dims = {rows, width};
+        for (auto &port : *onnx_.graph().mutable_input())
+          if (port.name() == x.name) {
+            auto &shape = *port.mutable_type()->mutable_tensor_type()->mutable_shape();
+            shape.mutable_dim(0)->set_dim_value(rows);
+            shape.add_dim()->set_dim_value(width);
+          }
+      }
+    const bool isColumns = test.shape == Shape::kColumns;
+    std::vector<int64_t> dims{rows};
+    if (isColumns)
+      dims.push_back(width);
+    Output &out = output(test, dims);
+    for (int64_t row = 0; row < rows; ++row)
+      for (size_t column = 0; column < (isColumns ? columns : 1); ++column) {
+        const auto begin = x.values.begin() + row * width;
+        out.arguments.emplace_back(begin, begin + width);
+        out.positions.push_back(column);
+      }
+    std::vector<std::string> names{x.name};
+    const bool isReduce = test.op.rfind("Reduce", 0) == 0;
+    if (isReduce || test.op == "CumSum") {
+      if (axes_.empty()) {
+        axes_ = "axes";
+        onnx_.ints(axes_, {1});
+      }
+      names.push_back(axes_);
+    }
+    onnx::NodeProto &node = emit(test, names, out.name);
+    if (isReduce)
+      test::OnnxModel::attribute(node, "keepdims", 0);
+  }
+
+  std::vector<Number> rowsOf(Type type, size_t columns) const {
+    const auto special = specialValues(type);
+    std::vector<Number> values;
+    if (columns == 2)
+      for (const Number &a : special)
+        for (const Number &b : special) {
+          values.push_back(a);
+          values.push_back(b);
+        }
+    // Rows of special and of other values, mixed.
+    std::mt19937_64 random(7);
+    const auto other = randomValues(type, kRandomRows * columns, 8);
+    for (size_t i = 0; i < other.size(); ++i)
+      values.push_back(random() % 3 ? other[i] : special[random() % special.size()]);
+    while (values.size() / columns % 4 != tail_)
+      values.resize(values.size() - columns);
+    return values;
+  }
+
+  onnx::NodeProto &emit(const Case &test, const std::vector<std::string> &inputs,
+                        const std::string &name) {
+    onnx::NodeProto &node = onnx_.node(test.op, inputs, {name}, test.op + "_" + name);
+    if (test.attributes)
+      test.attributes(node);
+    return node;
+  }
+
+  test::OnnxModel onnx_;
+  size_t tail_;
+  Model model_;
+  size_t constants_ = 0;
+  std::string axes_;
+};
+
+} // namespace
+
+std::vector<uint8_t> TensorData::bytes() const {
+  const size_t size = gantry_type_size(type);
+  std::vector<uint8_t> result(values.size() * size);
+  for (size_t i = 0; i < values.size(); ++i)
+    encode(type, values[i], &result[i * size]);
+  return result;
+}
+
+Model makeModel(const std::vector<const Case *> &cases, size_t tail) {
+  Builder builder(tail);
+  for (const Case *test : cases)
+    builder.add(*test);
+  return builder.finish();
+}
+
+} // namespace gantry::numerics

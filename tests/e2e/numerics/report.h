@@ -1,0 +1,42 @@
+// What the special-value test found: failures for the log, and the table of docs/numerics.md.
+#pragma once
+
+#include "tests/e2e/numerics/operators.h"
+
+namespace gantry::numerics {
+
+class Report {
+public:
+  void failure(const Case &test, const std::string &where, const std::string &what);
+  void problem(const std::string &what);
+  /// Results of one case that are right. maxUlp: the largest distance; flushed: how many differ
+  /// because the device flushes denormal numbers.
+  void passed(const Case &test, bool onHost, size_t count, double maxUlp, size_t flushed);
+  void refused(const Case &test);
+  /// Whether the device flushes denormal numbers of the type.
+  void denormals(Type type, bool flushes);
+
+  bool anyFlushes() const;
+
+  int failures() const { return failures_; }
+  int64_t compared() const { return compared_; }
+  /// The whole of docs/numerics.md.
+  std::string markdown() const;
+
+private:
+  struct Row {
+    std::set<Type> deviceTypes, hostTypes, refusedTypes, flushedTypes;
+    std::map<Type, double> bound;
+    double deviceUlp = 0, hostUlp = 0;
+    bool isExact = true, hasUndefined = false;
+  };
+  Row &row(const Case &test);
+
+  std::map<std::string, Row> rows_;
+  std::map<Type, bool> flushes_;
+  std::map<std::string, int> perCase_;
+  int failures_ = 0;
+  int64_t compared_ = 0;
+};
+
+} // namespace gantry::numerics

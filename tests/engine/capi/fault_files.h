@@ -1,0 +1,45 @@
+// The files of a fault scenario, in a folder that any user may read and write: some of the tests
+// run their scenario as another user.
+#pragma once
+
+#include "tests/engine/capi/every_function.h"
+#include "tests/support/scratch.h"
+#include "tests/support/test_model.h"
+
+#include <sys/stat.h>
+
+namespace gantry::test {
+
+/// The chain of test_model.h; n: 16 or dynamic.
+inline bool writeChain(const std::string &path, bool dynamic) {
+  TestModel model;
+  buildChain(model, dynamic ? model.symbol("n", 0, 0, 1, 64) : model.number(16),
+             std::vector<float>(64, 3.0F));
+  return model.write(path).isOk() && chmod(path.c_str(), 0644) == 0;
+}
+
+class FaultFiles {
+public:
+  FaultFiles() {
+    chmod(folder_.path("").c_str(), 0777);
+    files.staticModel = folder_.path("static.gantry");
+    files.dynamicModel = folder_.path("dynamic.gantry");
+    files.capture = folder_.path("capture.gtrace");
+    files.flight = folder_.path("flight.gtrace");
+    isReady = writeChain(files.staticModel, false) && writeChain(files.dynamicModel, true);
+    artifact_ = readBytes(files.staticModel);
+    files.artifact = artifact_.data();
+    files.artifactBytes = artifact_.size();
+  }
+
+  std::string path(const std::string &name) const { return folder_.path(name); }
+
+  bool isReady = false;
+  ScenarioFiles files;
+
+private:
+  ScratchFolder folder_;
+  std::vector<uint8_t> artifact_;
+};
+
+} // namespace gantry::test

@@ -1,0 +1,394 @@
+// Which view gives what its room, the table of operators, searching while typing fast, hovering,
+// and a live capture that ends.
+#include "tests/profiler_gui/panels/ui_script.h"
+
+#include "profiler_gui/model/text.h"
+#include "profiler_gui/platform/frame_pacer.h"
+#include "tests/support/scratch.h"
+
+#include <GLFW/glfw3.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace gantry::profiler {
+namespace {
+
+constexpr uint32_t kWidth = 1280;
+constexpr uint32_t kHeight = 720;
+
+class ProfilerViews : public testing::Test {
+protected:
+  void SetUp() override { open(test::makeSyntheticCapture({})); }
+  void TearDown() override {
+    if (script_ != nullptr) {
+      EXPECT_EQ(script_->gpu().validationMessages(), 0);
+    }
+  }
+  void open(test::SyntheticCapture capture) {
+    script_.reset();
+    std::string why;
+    script_ = UiScript::open(std::move(capture), kWidth, kHeight, &why);
+    if (script_ == nullptr)
+      GTEST_SKIP() << why;
+  }
+  void focus(Focus focus) {
+    ui().focus = focus;
+    script_->frame();
+    script_->frame();
+  }
+  Ui &ui() { return script_->window().ui(); }
+  std::vector<SemanticItem> role(const std::string &role) {
+    std::vector<SemanticItem> found;
+    for (const SemanticItem &item : script_->window().semantics().items()) {
+      if (item.role == role)
+        found.push_back(item);
+    }
+    return found;
+  }
+  float heightOf(const std::string &id) {
+    const SemanticItem *found = script_->find(id);
+    return found != nullptr ? found->rect.height() : 0;
+  }
+  static uint32_t alpha(const SemanticItem &item) { return item.colour >> 24; }
+  static float midX(const ScreenRect &rect) { return (rect.left + rect.right) / 2; }
+  static float midY(const ScreenRect &rect) { return (rect.top + rect.bottom) / 2; }
+
+  std::unique_ptr<UiScript> script_;
+};
+
+test::SyntheticCapture withoutSharedMemory() {
+  test::SyntheticCapture capture = test::makeSyntheticCapture({});
+  for (trace::Event &event : capture.events) {
+    if (event.type() == trace::EventType::kCommand)
+      event.command.sharedBytes = 0;
+  }
+  return capture;
+}
+
+TEST_F(ProfilerViews, DispatchesGiveTheLanesTheRoom) {
+  for (const bool shared : {true, false}) {
+    if (!shared)
+      open(withoutSharedMemory());
+    focus(Focus::kDispatches);
+    for (const char *other : {"heap_strips", "lifetimes", "shared"})
+      EXPECT_GT(heightOf("lanes"), 1.3f * heightOf(other)) << other;
+    // Boxes that are too narrow for their words across have them upwards.
+    EXPECT_FALSE(role("dispatch").empty());
+  }
+}
+
+TEST_F(ProfilerViews, SharedMemoryThatNobodyUsesIsOneLine) {
+  EXPECT_GT(heightOf("shared"), 60);
+  open(withoutSharedMemory());
+  for (const Focus each : {Focus::kLifetimes, Focus::kHeap, Focus::kDispatches}) {
+    focus(each);
+    EXPECT_LE(heightOf("shared"), 24);
+    EXPECT_TRUE(script_->item("shared/none").text.starts_with("no dispatch uses any"));
+    EXPECT_NE(script_->item("shared/none").text.find("48.0 KiB"), std::string::npos);
+  }
+}
+
+TEST_F(ProfilerViews, EmptySlabsLieFoldedAndArenasHaveHalfOfTheLifetimes) {
+  test::SyntheticCapture capture = test::makeSyntheticCapture({});
+  for (uint32_t slab = 40; slab < 46; ++slab) { // much larger than the arena, and never used
+    trace::SlabEvent empty = trace::makeEvent<trace::SlabEvent>(trace::EventType::kSlab);
+    empty.header.heap = 1;
+    empty.header.timeNs = capture.events.back().header.timeNs;
+    empty.slab = slab;
+    empty.sizeBytes = uint64_t{1} << 30;
+    capture.events.emplace_back(empty);
+  }
+  open(std::move(capture));
+  float arenas = 0;
+  size_t folded = 0;
+  const auto &spaces = script_->model().spaces();
+  for (size_t i = 0; i < spaces.size(); ++i) {
+    const std::string id = "space/" + std::to_string(i);
+    const bool empty = spaces[i].table.size() == 0;
+    if (script_->find(id) == nullptr)
+      continue;
+    EXPECT_EQ(ui().strips[i].collapsed, empty) << spaces[i].label;
+    if (empty) {
+      ++folded;
+      EXPECT_LE(heightOf(id), 20);
+      EXPECT_EQ(script_->item(id + "/size").text, "1.00 GiB, empty");
+    }
+    arenas += spaces[i].kind == SpaceKind::kArena ? heightOf(id) : 0;
+  }
+  EXPECT_GE(folded, 4u);
+  EXPECT_GE(arenas, 0.49f * heightOf("lifetimes"));
+  // A click opens an empty one, and folds it again.
+  const auto empty = std::find_if(spaces.begin(), spaces.end(), [](const AddressSpace &space) {
+    return space.table.size() == 0;
+  });
+  const std::string id = "space/" + std::to_string(empty - spaces.begin());
+  const SemanticItem fold = script_->item(id + "/fold");
+  script_->click(midX(fold.rect), midY(fold.rect));
+  EXPECT_FALSE(ui().strips[static_cast<size_t>(empty - spaces.begin())].collapsed);
+}
+
+TEST_F(ProfilerViews, TheTableListsSortsAndGoesToADispatch) {
+  focus(Focus::kOperators);
+  OperatorTable table;
+  table.update(script_->model());
+  EXPECT_EQ(script_->item("operators").text, countText(table.rows().size()) + " operators");
+  const auto lines = [&] {
+    return operatorLines({&table, nullptr, 12, 0}, ui().operators.sortedBy,
+                         ui().operators.descending);
+  };
+  const auto expectRows = [&](const char *what) {
+    const std::vector<OperatorLine> expected = lines();
+    ASSERT_GT(role("row").size(), 10u);
+    for (size_t i = 0; i < 5; ++i) {
+      const OperatorRow &row = *expected[i].first;
+      const std::string id = "operators/row/" + std::to_string(i);
+      EXPECT_EQ(script_->item(id).text, row.name) << what;
+      EXPECT_EQ(script_->item(id + "/time").text, timeText(row.timeNs));
+      EXPECT_EQ(script_->item(id + "/calls").text, countText(row.calls));
+      EXPECT_EQ(script_->item(id + "/bytes").text, bytesText(static_cast<uint64_t>(row.bytes)));
+      EXPECT_EQ(script_->item(id + "/gflops").text, rateText(row.gflops(), ""));
+      EXPECT_EQ(script_->item(id + "/gigabytes").text, rateText(row.gigabytes(), ""));
+      EXPECT_EQ(script_->item(id + "/shared").text,
+                row.sharedBytes > 0 ? bytesText(row.sharedBytes) : "–");
+      EXPECT_TRUE(script_->item(id + "/share").text.ends_with(" %"));
+    }
+  };
+  expectRows("by time");
+  for (const char *column : {"name", "shared", "shared", "gflops", "calls"}) {
+    const SemanticItem head = script_->item(std::string("operators/head/") + column);
+    script_->click(midX(head.rect), midY(head.rect));
+    expectRows(column);
+  }
+  script_->hover(200, midY(script_->item("operators").rect));
+  script_->wheel(-3);
+  EXPECT_EQ(script_->find("operators/row/0"), nullptr) << "scrolled away";
+  script_->wheel(100);
+  const SemanticItem row = script_->item("operators/row/2");
+  script_->click(midX(row.rect), midY(row.rect));
+  ASSERT_EQ(ui().selected.kind, Pick::Kind::kDispatch);
+  const Dispatch &dispatch = script_->model().dispatches()[ui().selected.dispatch];
+  EXPECT_EQ(script_->model().text(script_->model().commandOf(dispatch)->name), row.text);
+  EXPECT_EQ(script_->item("inspector/name").text, row.text);
+  EXPECT_LE(ui().time.beginNs(), static_cast<double>(dispatch.beginNs));
+  EXPECT_GE(ui().time.endNs(), static_cast<double>(dispatch.endNs));
+  EXPECT_GT(script_->item("dispatch/" + std::to_string(ui().selected.dispatch)).rect.width(), 20);
+}
+
+TEST_F(ProfilerViews, ComparingTheTableHasTheRatioOfBoth) {
+  test::SyntheticOptions options;
+  options.layers = 9;
+  const test::ScratchFolder scratch;
+  const std::string path = scratch.path("second.gtrace");
+  ASSERT_TRUE(test::makeSyntheticCapture(options).save(path).isOk());
+  ASSERT_TRUE(script_->window().compareWith(path).isOk());
+  script_->frame();
+  const Comparison &comparison = script_->window().comparison()->comparison();
+  EXPECT_NE(script_->item("compare/run/both")
+                .text.find(ratioText(comparison.runNs[1] / comparison.runNs[0])),
+            std::string::npos);
+  focus(Focus::kOperators);
+  size_t ratios = 0;
+  for (const SemanticItem &row : role("row")) {
+    const auto of = [&](const char *cell) { return script_->item(row.id + "/" + cell).text; };
+    for (const ComparedRow &each : comparison.operators) {
+      if (each.name != row.text || of("time") == "–")
+        continue;
+      EXPECT_EQ(of("time"), timeText(each.timeNs[0])) << row.text;
+      EXPECT_EQ(of("second_time"), each.timeNs[1] > 0 ? timeText(each.timeNs[1]) : "–");
+      if (each.timeNs[1] > 0) {
+        ++ratios;
+        EXPECT_EQ(of("ratio"), ratioText(each.timeNs[1] / each.timeNs[0])) << row.text;
+      }
+    }
+  }
+  EXPECT_GT(ratios, 5u);
+}
+
+TEST_F(ProfilerViews, WhatIsTypedAfterSlashIsNeverLost) {
+  script_->hover(500, 300);
+  const double span = ui().time.spanNs();
+  script_->typeAtOnce("/relu3"); // all of it within one frame
+  EXPECT_EQ(std::string(ui().query), "relu3");
+  EXPECT_GT(ui().found.count, 0u);
+  script_->press(GLFW_KEY_ESCAPE);
+  script_->press(GLFW_KEY_ESCAPE);
+  script_->typeAtOnce("/");
+  script_->typeAtOnce("wswsa"); // commands, were it not for the slash
+  EXPECT_EQ(std::string(ui().query), "wswsa");
+  EXPECT_EQ(ui().time.spanNs(), span);
+  script_->press(GLFW_KEY_ESCAPE);
+  script_->press(GLFW_KEY_ESCAPE);
+  // Enter, too, waits for the field.
+  ImGui::GetIO().KeysDown[GLFW_KEY_ENTER] = true;
+  script_->typeAtOnce("/im2col5");
+  ImGui::GetIO().KeysDown[GLFW_KEY_ENTER] = false;
+  script_->frame();
+  EXPECT_EQ(std::string(ui().query), "im2col5");
+  EXPECT_NE(script_->item("inspector/name").text.find("im2col5"), std::string::npos);
+}
+
+TEST_F(ProfilerViews, ThePaletteLosesNoLettersEither) {
+  ImGui::GetIO().KeyCtrl = true;
+  ImGui::GetIO().KeysDown['K'] = true;
+  script_->frame();
+  ImGui::GetIO().KeysDown['K'] = false;
+  ImGui::GetIO().KeyCtrl = false;
+  script_->typeAtOnce("operators");
+  script_->press(GLFW_KEY_ENTER);
+  EXPECT_EQ(ui().focus, Focus::kOperators);
+}
+
+TEST_F(ProfilerViews, ASearchDimsTheLanesToo) {
+  const auto &run = script_->model().runs()[4];
+  ui().time.show(static_cast<double>(run.beginNs), static_cast<double>(run.endNs));
+  script_->window().setQuery("im2col");
+  script_->frame();
+  size_t bright = 0;
+  size_t dim = 0;
+  for (const SemanticItem &item : role("dispatch")) {
+    const bool found = item.text.starts_with("Im2Col");
+    EXPECT_EQ(alpha(item) > 128, found) << item.text;
+    ++(found ? bright : dim);
+  }
+  EXPECT_GT(bright, 5u);
+  EXPECT_GT(dim, 5u);
+  for (const SemanticItem &item : role("bar")) {
+    const auto index = static_cast<uint32_t>(std::stoul(item.id.substr(7)));
+    const std::string_view name = script_->model().text(
+        script_->model().commandOf(script_->model().dispatches()[index])->name);
+    EXPECT_EQ(alpha(item) > 200, name.starts_with("Im2Col")) << name;
+  }
+  EXPECT_NE(script_->item("status/matches").text.find("168 dispatches"), std::string::npos);
+}
+
+TEST_F(ProfilerViews, OnlyAPointerInTheLifetimesDimsBlocks) {
+  const auto dimmed = [&] {
+    const std::vector<SemanticItem> blocks = role("block");
+    return std::count_if(blocks.begin(), blocks.end(),
+                         [](const SemanticItem &item) { return alpha(item) < 255; });
+  };
+  const std::vector<SemanticItem> dispatches = role("dispatch");
+  const SemanticItem &dispatch =
+      *std::max_element(dispatches.begin(), dispatches.end(), [](const auto &a, const auto &b) {
+        return a.rect.width() < b.rect.width();
+      });
+  script_->hover(midX(dispatch.rect), midY(dispatch.rect));
+  ASSERT_EQ(ui().hovered.kind, Pick::Kind::kDispatch);
+  EXPECT_NE(script_->find("tooltip"), nullptr);
+  EXPECT_EQ(dimmed(), 0);
+  const ScreenRect heap = script_->item("heap/1").rect;
+  script_->hover(500, midY(heap));
+  EXPECT_EQ(dimmed(), 0);
+  const std::vector<SemanticItem> blocks = role("block");
+  const SemanticItem &block =
+      *std::max_element(blocks.begin(), blocks.end(), [](const auto &a, const auto &b) {
+        return (a.text.starts_with("relu") ? a.rect.width() * a.rect.height() : 0) <
+               (b.text.starts_with("relu") ? b.rect.width() * b.rect.height() : 0);
+      });
+  script_->hover(midX(block.rect), midY(block.rect));
+  EXPECT_GT(dimmed(), 10);
+  for (const SemanticItem &item : role("dispatch"))
+    EXPECT_GT(alpha(item), 180u) << "lanes do not step back for a block";
+}
+
+TEST_F(ProfilerViews, ALiveCaptureStaysInViewAndIsWhollyThereWhenItEnds) {
+  std::string why;
+  const test::SyntheticCapture capture = test::makeSyntheticCapture({});
+  const size_t events = capture.events.size();
+  script_.reset(); // there is one ImGui at a time
+  script_ = UiScript::openLive(capture, events / 10, kWidth, kHeight, &why);
+  ASSERT_NE(script_, nullptr) << why;
+  EXPECT_EQ(script_->item("inspector/live/name").text, "live");
+  EXPECT_FALSE(script_->item("heap/1/live").text.ends_with(" at the end"));
+  const auto expectAll = [&](const char *when) {
+    EXPECT_LE(ui().time.beginNs(), static_cast<double>(script_->model().firstActivityNs())) << when;
+    EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs())) << when;
+  };
+  for (int i = 0; i < 5; ++i) {
+    script_->grow(events / 10);
+    expectAll("while it grows");
+  }
+  script_->grow(events);
+  script_->window().captureEnded();
+  script_->frame();
+  expectAll("at the end");
+  EXPECT_TRUE(script_->item("heap/1/live").text.ends_with(" at the end"));
+}
+
+TEST_F(ProfilerViews, WhatALiveCaptureShowsAtItsEndIsAllOfItsMemory) {
+  test::SyntheticOptions options;
+  options.steps = 60; // most values are narrower than a pixel
+  const test::SyntheticCapture capture = test::makeSyntheticCapture(options);
+  script_.reset();
+  std::string why;
+  script_ = UiScript::openLive(capture, 400, kWidth, kHeight, &why);
+  ASSERT_NE(script_, nullptr) << why;
+  ui().detailBudget = 25'000; // as a window has it
+  for (size_t at = 0; at < capture.events.size(); at += 400)
+    script_->grow(400);
+  script_->window().captureEnded();
+  script_->frame();
+  for (int i = 0; i < 200 && script_->window().settling(); ++i)
+    script_->frame();
+  for (size_t i = 0; i < ui().strips.size(); ++i) {
+    const AddressSpace &space = script_->model().spaces()[i];
+    double held = 0;
+    for (uint32_t row = 0; row < space.table.size(); ++row) {
+      const uint64_t end = std::min(space.table.endNs(row), script_->model().nowNs());
+      held += static_cast<double>(end - space.table.beginNs(row)) *
+              static_cast<double>(space.table.sizeBytes(row));
+    }
+    SpaceView all;
+    all.beginNs = ui().time.beginNs();
+    all.endNs = ui().time.endNs();
+    all.highAddress = static_cast<double>(space.sizeBytes);
+    const double shown =
+        ui().strips[i].detail.shownByteNs(space.table, all, script_->model().nowNs());
+    if (!ui().strips[i].collapsed) {
+      EXPECT_NEAR(shown / held, 1, 0.01) << space.label;
+    }
+  }
+}
+
+TEST_F(ProfilerViews, AViewThatSomebodyChoseOutlivesTheEndOfALiveCapture) {
+  std::string why;
+  const test::SyntheticCapture capture = test::makeSyntheticCapture({});
+  script_.reset(); // there is one ImGui at a time
+  script_ = UiScript::openLive(capture, capture.events.size() / 2, kWidth, kHeight, &why);
+  ASSERT_NE(script_, nullptr) << why;
+  script_->hover(500, 300);
+  script_->wheel(8);
+  script_->type(" "); // paused: the view stays where it is
+  const double begin = ui().time.beginNs();
+  script_->grow(capture.events.size());
+  script_->window().captureEnded();
+  script_->frame();
+  EXPECT_NEAR(ui().time.beginNs(), begin, 1);
+}
+
+TEST(FramePacer, FramesTakeTheirShareOfACoreAndNoMore) {
+  for (const double cost : {0.0005, 0.01, 0.04, 0.3}) {
+    FramePacer pacer(0.2, 1.0 / 15, 1.0);
+    double now = 100;
+    double spent = 7;
+    pacer.drew(now, spent);
+    const double begin = now;
+    int frames = 0;
+    for (; now < begin + 60; ++frames) {
+      now += pacer.wait(now);
+      EXPECT_EQ(pacer.wait(now), 0);
+      now += cost;
+      spent += cost;
+      pacer.drew(now, spent);
+    }
+    const double share = (spent - 7) / (now - begin);
+    EXPECT_LE(share, cost < 0.2 ? 0.2 : 0.24) << cost;
+    const double rate = frames / (now - begin);
+    EXPECT_LE(rate, 15.1);
+    EXPECT_GE(rate, cost >= 0.2 ? 0.7 : std::min(12.0, 0.8 * 0.2 / cost)) << cost;
+  }
+}
+
+} // namespace
+} // namespace gantry::profiler

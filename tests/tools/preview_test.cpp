@@ -1,0 +1,75 @@
+// The short look at a tensor: what it says, and that it takes no memory of the tensor's size.
+#include "tools/gantry/preview.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <limits>
+#include <new>
+#include <random>
+
+namespace {
+std::atomic<size_t> allocatedBytes{0};
+} // namespace
+
+void *operator new(size_t size) {
+  allocatedBytes += size;
+  if (void *memory = std::malloc(size))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+namespace {
+
+using namespace gantry::tool;
+
+Tensor vectorOf(const std::vector<float> &values) {
+  Tensor tensor{GANTRY_TYPE_F32, {1, static_cast<int64_t>(values.size())}, {}};
+  tensor.bytes.resize(values.size() * sizeof(float));
+  std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+  return tensor;
+}
+
+TEST(Preview, TheLargestComeFirstThenByIndexAndNaNLast) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(topIndices(vectorOf({1, 5, nan, 5, inf, -inf, 2}), 5),
+            (std::vector<uint64_t>{4, 1, 3, 6, 0}));
+  EXPECT_EQ(topIndices(vectorOf({nan, -inf, 1}), 5), (std::vector<uint64_t>{2, 0, 1}));
+  EXPECT_EQ(topIndices(vectorOf({1, 2, 3}), 0), std::vector<uint64_t>());
+}
+
+TEST(Preview, AgreesWithSorting) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<float> values(1 + random() % 40);
+    for (float &value : values)
+      value = static_cast<float>(random() % 10);
+    std::vector<uint64_t> order(values.size());
+    for (size_t i = 0; i < order.size(); ++i)
+      order[i] = i;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint64_t a, uint64_t b) { return values[a] > values[b]; });
+    order.resize(std::min<size_t>(order.size(), 5));
+    EXPECT_EQ(topIndices(vectorOf(values), 5), order);
+  }
+}
+
+TEST(Preview, ALargeTensorTakesNoMemory) {
+  std::vector<float> values(4'000'000);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(i % 1'000'003); // ascending: the best changes often
+  const Tensor tensor = vectorOf(values);
+  const size_t before = allocatedBytes;
+  const std::vector<uint64_t> top = topIndices(tensor, 5);
+  EXPECT_LT(allocatedBytes - before, 4096u);
+  ASSERT_EQ(top.size(), 5u);
+  EXPECT_EQ(values[top[0]], 1'000'002.0f);
+}
+
+} // namespace

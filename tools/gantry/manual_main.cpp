@@ -1,0 +1,16 @@
+// Writes the man pages and completions of the tool to a folder, during the build.
+#include "tools/gantry/application.h"
+#include "tools/manual/manual.h"
+
+#include <cstdio>
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    std::fputs("usage: gantry_cli_manual FOLDER\n", stderr);
+    return 1;
+  }
+  CLI::App app;
+  gantry::tool::Action action;
+  gantry::tool::buildApplication(app, action);
+  return gantry::manual::writeManual(app, argv[1]);
+}
