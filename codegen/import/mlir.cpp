@@ -1,5 +1,6 @@
 #include "codegen/import/mlir.h"
 
+#include "codegen/dialect/rounding.h"
 #include "codegen/import/dim_ranges.h"
 #include "codegen/import/mlir_normalize.h"
 #include "codegen/import/onnx/import_error.h"
@@ -215,6 +216,9 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
   onFunctions.addPass(mlir::createCSEPass());
   if (mlir::failed(conversion.run(*module)))
     throw ImportError{ImportKind::unsupported, ""};
+  entry.walk([](mlir::arith::TruncFOp op) {
+    op->setAttr(codegen::kRounds, mlir::UnitAttr::get(op.getContext()));
+  });
   normalizeFunction(entry);
   reject(entry, [](mlir::Operation *op) {
     return isAccepted(op) ? genericTrouble(op) : op->getName().getStringRef().str();

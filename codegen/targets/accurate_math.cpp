@@ -48,10 +48,21 @@ Term exponentialTail(Term r) {
                         1.6666665459e-1, 5.0000001201e-1});
 }
 
-/// The nearest whole number of x / ln 2, and the rest.
-std::pair<Term, Term> reduceByLn2(Term x) {
+/// x as n * ln 2 + rest + low, where low is what rounding took from the rest.
+struct Reduced {
+  Term n, rest, low;
+};
+
+Reduced reduceByLn2(Term x) {
   Term n = roundEven(x * kLog2E);
-  return {n, (x - n * kLn2High) - n * kLn2Low};
+  Term high = x - n * kLn2High, product = n * kLn2Low, rest = high - product;
+  return {n, rest, (high - rest) - product};
+}
+
+/// e^(rest + low): 1 + rest is a sum of two floats.
+Term exponentialOfRest(const Reduced &reduced) {
+  const Term r = reduced.rest, sum = r + 1;
+  return sum + ((r - (sum - 1)) + reduced.low + exponentialTail(r) * (r * r));
 }
 
 /// e^x * 2^scale for scale -1 or 0.
@@ -59,9 +70,9 @@ Term exponential(Term x, int scale = 0) {
   FloatEmitter &e = *x.emitter;
   x = e.select(x < -105, -105, x);
   x = e.select(x > 90, 90, x);
-  auto [n, r] = reduceByLn2(x);
-  Term power = exponentialTail(r) * (r * r) + r + 1;
-  return scaled(power, scale ? plus(e.toInteger(n), scale) : e.toInteger(n));
+  const Reduced reduced = reduceByLn2(x);
+  const Term n = e.toInteger(reduced.n);
+  return scaled(exponentialOfRest(reduced), scale ? plus(n, scale) : n);
 }
 
 /// e^x - 1 as 2 * (2^(n-1) * (e^r - 1) + (2^(n-1) - 1/2)).
@@ -69,8 +80,8 @@ Term exponentialMinusOne(Term x) {
   FloatEmitter &e = *x.emitter;
   Term bounded = e.select(x < -40, -40, x);
   bounded = e.select(x > 90, 90, bounded);
-  auto [n, r] = reduceByLn2(bounded);
-  Term rest = exponentialTail(r) * (r * r) + r;
+  const auto [n, r, low] = reduceByLn2(bounded);
+  Term rest = exponentialTail(r) * (r * r) + low + r;
   // 2^127 times 2 overflows as it should; n is at most 130.
   Term half = powerOfTwo(e.integers<arith::MinSIOp>(plus(e.toInteger(n), -1), e.integer(127)));
   Term result = (half * rest + (half - 0.5)) * 2;

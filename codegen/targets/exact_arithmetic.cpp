@@ -132,7 +132,26 @@ template <typename Op> struct ExpandZero : OpRewritePattern<Op> {
   }
 };
 
-/// f32 to f16 of a number that an f16 holds exactly: no driver has anything to round.
+/// A double as the float from which rounding to f16 gives what rounding the double gives: cut off,
+/// and with its last bit set where anything was lost (S. Boldo and G. Melquiond, "When double
+/// rounding is odd", 2005).
+Term roundedToOdd(FloatEmitter &e, Value wide) {
+  OpBuilder &builder = e.builder();
+  const Location loc = e.loc();
+  const Value narrow = builder.create<arith::TruncFOp>(loc, e.floatType(), wide);
+  const Value back = builder.create<arith::ExtFOp>(loc, wide.getType(), narrow);
+  auto isTrue = [&](FloatPredicate predicate, Value a, Value b) {
+    return e.term(builder.create<arith::CmpFOp>(loc, predicate, a, b));
+  };
+  auto magnitudeOf = [&](Value x) -> Value { return builder.create<math::AbsFOp>(loc, x); };
+  const Term isLost = isTrue(FloatPredicate::ONE, back, wide);
+  const Term isAbove = isTrue(FloatPredicate::OGT, magnitudeOf(back), magnitudeOf(wide));
+  const Term bits = e.bits(e.term(narrow));
+  const Term cut = e.select(isAbove, plus(bits, -1), bits);
+  return e.fromBits(e.select(isLost, cut | e.integer(1), bits));
+}
+
+/// f32 or f64 to f16 of a number that an f16 holds exactly: no driver has anything to round.
 struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -140,10 +159,14 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
     constexpr llvm::StringLiteral kRounded = "gantry.rounded";
     const Value in = op.getIn();
     if (op->hasAttr(kRounded) || !getElementTypeOrSelf(op.getType()).isF16() ||
-        !getElementTypeOrSelf(in.getType()).isF32())
+        getElementTypeOrSelf(in.getType()).getIntOrFloatBitWidth() < 32)
       return failure();
-    FloatEmitter e(rewriter, op.getLoc(), in.getType());
-    const Term x = e.term(in), a = magnitude(x);
+    Type single = rewriter.getF32Type();
+    if (auto vector = dyn_cast<VectorType>(in.getType()))
+      single = vector.clone(single);
+    FloatEmitter e(rewriter, op.getLoc(), single);
+    const Term x = in.getType() == single ? e.term(in) : roundedToOdd(e, in);
+    const Term a = magnitude(x);
     // Normal numbers lose 13 bits of their significand, with a tie to even.
     Term bits = e.bits(a);
     Term isOdd = shiftRight(bits, 13) & 1u;

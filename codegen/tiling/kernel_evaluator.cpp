@@ -1,5 +1,7 @@
 #include "codegen/tiling/kernel_evaluator.h"
 
+#include "codegen/dialect/rounding.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -386,8 +388,9 @@ Value KernelEvaluator::widened(Operation &extension, Value narrow) {
   if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(extension) || !narrow)
     return {};
   Operation *truncation = narrow.getDefiningOp();
-  if (!isa_and_nonnull<arith::TruncFOp, arith::TruncIOp>(truncation) ||
-      truncation->getOperand(0).getType() != extension.getResult(0).getType())
+  if (!storedFloat(truncation) && !isa_and_nonnull<arith::TruncIOp>(truncation))
+    return {};
+  if (truncation->getOperand(0).getType() != extension.getResult(0).getType())
     return {};
   Value wide = truncation->getOperand(0);
   if (isa<arith::ExtFOp>(extension))

@@ -12,6 +12,7 @@
 // along the values' elements while these are summed; in between, each weight is passed from the
 // lane that has it to all. Each lane sums its own exponentials; the lanes' sums are added at the
 // end.
+#include "codegen/dialect/rounding.h"
 #include "codegen/tiling/attention.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,7 +36,7 @@ constexpr double kExponential = 20; // relative to an addition, as in kernel_eva
 Value KernelEvaluator::inFloat32(Value value) {
   if (!value || value.getType().isF32())
     return value;
-  auto truncation = value.getDefiningOp<arith::TruncFOp>();
+  auto truncation = storedFloat(value.getDefiningOp());
   if (truncation && truncation.getIn().getType().isF32())
     return truncation.getIn();
   return builder_->create<arith::ExtFOp>(loc(), builder_->getF32Type(), value);

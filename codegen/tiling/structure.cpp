@@ -1,5 +1,7 @@
 #include "codegen/tiling/structure.h"
 
+#include "codegen/dialect/rounding.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -9,7 +11,7 @@ using namespace mlir;
 
 Value withoutCasts(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
+    if (!isa<arith::ExtFOp>(op) && !storedFloat(op))
       break;
     value = op->getOperand(0);
   }

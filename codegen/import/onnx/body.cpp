@@ -144,7 +144,7 @@ Scalar BodyBuilder::integerPower(Scalar a, Scalar b) {
     result = select(isSet, mul(result, base), result);
     base = mul(base, base);
   }
-  if (exact_ || isUnsigned(b.type))
+  if (isUnsigned(b.type))
     return result;
   const Scalar isOdd = compare(Compare::NotEqual, andBits(b, one), zero);
   Scalar isUnit = compare(Compare::Equal, a, constantInt(a.type, 1));
@@ -336,6 +336,16 @@ Scalar BodyBuilder::castSaturating(Scalar a, DType to) {
   return select(isAbove, constantInt(to, highest), result);
 }
 
+std::pair<Scalar, Scalar> BodyBuilder::decay(Scalar a) {
+  // Halving the argument doubles the error of e^, so only what would be denormal is halved.
+  const Scalar magnitude = unary(Unary::Abs, a), one = constant(a.type, 1);
+  const Scalar isNormal =
+      compare(Compare::Less, magnitude, constant(a.type, a.type == DType::F64 ? 700 : 80));
+  const Scalar factor = select(isNormal, constant(a.type, -1), constant(a.type, -0.5));
+  const Scalar power = unary(Unary::Exp, mul(magnitude, factor));
+  return {power, select(isNormal, one, power)};
+}
+
 Scalar BodyBuilder::sigmoid(Scalar a) { return timesSigmoid(constant(a.type, 1), a); }
 
 Scalar BodyBuilder::timesSigmoid(Scalar x, Scalar a) {
@@ -343,18 +353,17 @@ Scalar BodyBuilder::timesSigmoid(Scalar x, Scalar a) {
 }
 
 Scalar BodyBuilder::timesSigmoid(Scalar x, Scalar a, Scalar low) {
-  // With h = e^(-|a| / 2): x / (1 + h * h), or for negative a, x * h * h / (1 + h * h). h is normal
-  // wherever the result is, although h * h may not be.
+  // With w = e^-|a|: x / (1 + w), or for negative a, x * w / (1 + w).
   const Scalar one = constant(a.type, 1), zero = constant(a.type, 0);
-  const Scalar half = mul(unary(Unary::Abs, a), constant(a.type, -0.5));
-  const Scalar h = unary(Unary::Exp, half), square = mul(h, h);
+  const auto [first, second] = decay(a);
+  const Scalar w = mul(first, second);
   const Scalar isNegative = compare(Compare::Less, a, zero);
-  const Scalar factor = select(isNegative, h, one);
-  const Scalar result = div(mul(mul(x, factor), factor), add(one, square));
+  const Scalar scaled = select(isNegative, mul(mul(x, first), second), x);
+  const Scalar result = div(scaled, add(one, w));
   if (auto known = low.value.getDefiningOp<arith::ConstantOp>())
     return result;
   // The derivative of ln sigmoid is sigmoid(-a).
-  const Scalar slope = div(select(isNegative, one, square), add(one, square));
+  const Scalar slope = div(select(isNegative, one, w), add(one, w));
   return mul(result, add(one, mul(low, slope)));
 }
 

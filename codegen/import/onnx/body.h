@@ -7,7 +7,7 @@
 //
 // Integers wrap, as they do on a device, unless the body is `exact`: then what makes signed 32-bit
 // and 64-bit ones (sums, products, narrowing) and every division is marked with kExactAttribute,
-// and the evaluator refuses a result that is not the true one.
+// and the evaluator marks a result that is not the true one.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"
@@ -76,7 +76,7 @@ public:
   Scalar min(Scalar a, Scalar b);      // floats: NaN wins, and -0 is below +0
   Scalar max(Scalar a, Scalar b);
   Scalar power(Scalar a, Scalar b);        // floats
-  Scalar integerPower(Scalar a, Scalar b); // b >= 0
+  Scalar integerPower(Scalar a, Scalar b); // 1 / a^-b, cut off, for negative b
   Scalar andBits(Scalar a, Scalar b);
   Scalar orBits(Scalar a, Scalar b);
   Scalar xorBits(Scalar a, Scalar b);
@@ -91,6 +91,8 @@ public:
   Scalar isNaN(Scalar a);
   /// A float to an integer, which saturates; NaN gives 0. cast leaves both undefined.
   Scalar castSaturating(Scalar a, DType to);
+  /// e^-|a| as the product of two numbers, the first of them normal wherever x * e^-|a| is.
+  std::pair<Scalar, Scalar> decay(Scalar a);
   /// 1 / (1 + e^-a) and a factor of it: without overflow, and exact to a few ulp everywhere.
   Scalar sigmoid(Scalar a);
   Scalar timesSigmoid(Scalar x, Scalar a);

@@ -1,5 +1,6 @@
 #include "codegen/import/onnx/context.h"
 
+#include "codegen/dialect/rounding.h"
 #include "codegen/import/onnx/evaluate.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -89,6 +90,7 @@ Constant ImportContext::constantInput(const Node &node, size_t index, llvm::Stri
   if (!tensor.constant)
     failUnsupported(what + " (input \"" + node.inputName(index) +
                     "\") is computed while the model runs; only constants are supported here");
+  requireExact(tensor);
   return tensor.constant;
 }
 
@@ -106,6 +108,7 @@ llvm::SmallVector<int64_t> ImportContext::intsInput(const Node &node, size_t ind
 llvm::SmallVector<Dim> ImportContext::dimsInput(const Node &node, size_t index,
                                                 llvm::StringRef what) const {
   Tensor tensor = input(node, index);
+  requireExact(tensor);
   if (!tensor.content)
     failUnsupported(what + " (input \"" + node.inputName(index) +
                     "\") depends on the values of tensors, not only on their shapes");
@@ -113,6 +116,13 @@ llvm::SmallVector<Dim> ImportContext::dimsInput(const Node &node, size_t index,
     failBadInput(what + " must be a list of integers, not a tensor of rank " +
                  llvm::Twine(tensor.rank()));
   return *tensor.content;
+}
+
+void ImportContext::requireExact(const Tensor &tensor) const {
+  if (!tensor.constant || !tensor.constant->inexact)
+    return;
+  const Inexact &inexact = *tensor.constant->inexact;
+  failBadInput(inexact.message + " (node \"" + inexact.node + "\")");
 }
 
 void ImportContext::define(llvm::StringRef name, Tensor tensor) {
@@ -141,7 +151,7 @@ Tensor ImportContext::fromConstant(Constant constant) const {
   tensor.type = constant->type;
   tensor.dims = constantDims(context_, constant->dims);
   tensor.constant = constant;
-  if (constant->elementCount() <= 64 && !constant->window) {
+  if (constant->elementCount() <= 64 && !constant->window && !constant->inexact) {
     llvm::SmallVector<Dim> content;
     for (int64_t i = 0; i < constant->elementCount(); ++i) {
       double value = constant->floatAt(i);
@@ -387,6 +397,13 @@ Tensor ImportContext::fold(const GenericSpec &spec) {
   }
   while (!scratch.empty())
     scratch.back().erase();
+  if (auto name = mlir::dyn_cast<mlir::NameLoc>(loc_);
+      name && folded->inexact && folded->inexact->node.empty()) {
+    auto named = std::make_shared<HostTensor>(*folded);
+    named->inexact =
+        std::make_shared<Inexact>(Inexact{folded->inexact->message, name.getName().str()});
+    folded = std::move(named);
+  }
   return fromConstant(folded);
 }
 
@@ -431,7 +448,7 @@ Tensor ImportContext::emit(const GenericSpec &spec,
   op.getRegion().push_back(body);
   mlir::OpBuilder inner = mlir::OpBuilder::atBlockEnd(body);
   BodyBuilder bodyBuilder(
-      inner, loc_, captured, [&](Dim dim) { return dimValue(dim); }, folding && !foldEverything_);
+      inner, loc_, captured, [&](Dim dim) { return dimValue(dim); }, folding);
   llvm::SmallVector<Scalar> elements;
   for (const Operand &operand : spec.inputs) {
     const Tensor &tensor = operand.tensor;
@@ -528,7 +545,11 @@ Tensor ImportContext::reduce(const Tensor &in, llvm::ArrayRef<int64_t> axes, boo
   return generic(spec);
 }
 
-Tensor ImportContext::cast(const Tensor &in, DType to) {
+Tensor ImportContext::cast(const Tensor &in, DType to) { return convert(in, to, false); }
+
+Tensor ImportContext::castByModel(const Tensor &in, DType to) { return convert(in, to, true); }
+
+Tensor ImportContext::convert(const Tensor &in, DType to, bool rounds) {
   if (in.type == to)
     return in;
   if (in.content && !in.constant && to != DType::Bool) {
@@ -540,7 +561,10 @@ Tensor ImportContext::cast(const Tensor &in, DType to) {
     return out;
   }
   return elementwise({in}, to, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
-    return b.castSaturating(x[0], to);
+    const Scalar result = b.castSaturating(x[0], to);
+    if (auto truncation = result.value.getDefiningOp<mlir::arith::TruncFOp>(); truncation && rounds)
+      truncation->setAttr(codegen::kRounds, builder_.getUnitAttr());
+    return result;
   });
 }
 

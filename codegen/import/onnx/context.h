@@ -70,6 +70,8 @@ public:
   // ---- values by their ONNX names --------------------------------------------------------------
   Tensor input(const Node &node, size_t index) const; // fails where it is absent
   std::optional<Tensor> optionalInput(const Node &node, size_t index) const;
+  /// Fails where folding the tensor wrapped or divided by zero: a shape must be what it says.
+  void requireExact(const Tensor &tensor) const;
   /// Contents of an input that must be known now; fails (unsupported) naming `what`.
   Constant constantInput(const Node &node, size_t index, llvm::StringRef what) const;
   llvm::SmallVector<int64_t> intsInput(const Node &node, size_t index, llvm::StringRef what) const;
@@ -122,6 +124,8 @@ public:
                 Number init,
                 llvm::function_ref<Scalar(BodyBuilder &, Scalar element, Scalar accumulator)> body);
   Tensor cast(const Tensor &in, DType to);
+  /// A Cast of the model, whose rounding is kept whatever it is fused with (rounding.h).
+  Tensor castByModel(const Tensor &in, DType to);
   Tensor transpose(const Tensor &in, llvm::ArrayRef<int64_t> permutation);
   Tensor reshape(const Tensor &in, llvm::ArrayRef<Dim> dims);
   Tensor broadcastTo(const Tensor &in, llvm::ArrayRef<Dim> dims);
@@ -155,6 +159,8 @@ private:
   mlir::Block *entry_;
   mlir::OpBuilder builder_; // at the end of the entry block
   mlir::Location loc_;
+  Tensor convert(const Tensor &in, DType to, bool rounds);
+
   bool foldEverything_;
   mlir::Operation *lastHeader_ = nullptr; // constants, tensor.dim and affine.apply stand up to here
   llvm::StringMap<Tensor> values_;

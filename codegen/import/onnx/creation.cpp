@@ -62,6 +62,7 @@ void importRange(ImportContext &import, const Node &node) {
          delta = import.input(node, 2);
   const DType type = start.type;
   for (const Tensor &number : {start, limit, delta}) {
+    import.requireExact(number);
     if (number.type != type)
       failBadInput("the start is " + dtypeName(type) + ", another number " +
                    dtypeName(number.type));

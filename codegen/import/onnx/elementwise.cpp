@@ -403,11 +403,11 @@ void importCast(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   DType to = node.opset() < 6 ? legacyType(node.stringAttribute("to", ""))
                               : dtypeFromOnnx(int(node.intAttribute("to", 0)));
-  import.setOutput(node, 0, import.cast(x, to));
+  import.setOutput(node, 0, import.castByModel(x, to));
 }
 
 void importCastLike(ImportContext &import, const Node &node) {
-  import.setOutput(node, 0, import.cast(import.input(node, 0), import.input(node, 1).type));
+  import.setOutput(node, 0, import.castByModel(import.input(node, 0), import.input(node, 1).type));
 }
 
 } // namespace

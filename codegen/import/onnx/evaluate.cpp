@@ -72,6 +72,7 @@ struct Machine {
   /// Per slot, where a step is exact: 0, or 1 + the step that its value got wrong by. As with
   /// LLVM's poison, only an element that is made of it is an error.
   std::vector<int> wrong;
+  std::shared_ptr<const Inexact> inexact; // of what has been read and computed so far
 
   void run() {
     for (const Step &step : steps) {
@@ -98,19 +99,23 @@ struct Machine {
     wrong[step.out] = from;
   }
 
-  /// Fails where the value of the slot is not the true one.
-  void check(int slot) const {
-    if (wrong.empty() || wrong[slot] == 0)
+  /// Notes the first slot whose value is not the true one.
+  void check(int slot) {
+    if (wrong.empty() || wrong[slot] == 0 || inexact)
       return;
     const Step &step = steps[wrong[slot] - 1];
     const int64_t a = slots[step.a].i, b = slots[step.b].i;
-    if (step.sign == '/' && b == 0)
-      failBadInput("shape arithmetic divides by zero");
     std::string operation = std::to_string(a);
     if (step.sign != 0)
       operation += std::string(" ") + step.sign + " " + std::to_string(b);
-    failBadInput("shape arithmetic overflows: " + operation + " does not fit " +
-                 llvm::Twine(step.kind.bits) + " bits");
+    note("shape arithmetic " + (step.sign == '/' && b == 0
+                                    ? std::string("divides by zero")
+                                    : "overflows: " + operation + " does not fit " +
+                                          std::to_string(step.kind.bits) + " bits"));
+  }
+
+  void note(std::string message) {
+    inexact = std::make_shared<Inexact>(Inexact{std::move(message), ""});
   }
 };
 
@@ -320,6 +325,8 @@ void runExtract(Machine &m, const Step &s) {
     position += index * s.strides[i];
   }
   m.slots[s.out] = toSlot(s.tensor->type, s.tensor->at(position));
+  if (!m.inexact)
+    m.inexact = s.tensor->inexact;
 }
 
 // A position in a tensor as a function of the loops.
@@ -508,6 +515,8 @@ Constant evaluateGeneric(mlir::linalg::GenericOp op, DType resultType,
   bool allSplat = op.getNumParallelLoops() == op.getNumLoops() && !translator.usesIndex();
   for (int64_t i = 0; i < op.getNumDpsInputs(); ++i) {
     inputs.push_back(known(op.getDpsInputOperand(i)->get()));
+    if (!machine.inexact)
+      machine.inexact = inputs.back()->inexact;
     bool uniform = inputs.back()->splat || inputs.back()->window;
     allSplat &= uniform;
     addresses.push_back(makeAddress(maps[i], inputs.back()->dims, uniform));
@@ -523,7 +532,10 @@ Constant evaluateGeneric(mlir::linalg::GenericOp op, DType resultType,
     loadInputs();
     machine.run();
     machine.check(yielded);
-    return makeSplat(resultType, resultDims, roundTo(resultType, machine.slots[yielded]));
+    auto splat = std::make_shared<HostTensor>(
+        *makeSplat(resultType, resultDims, roundTo(resultType, machine.slots[yielded])));
+    splat->inexact = machine.inexact;
+    return splat;
   }
 
   uint8_t *out = nullptr;
@@ -553,6 +565,7 @@ Constant evaluateGeneric(mlir::linalg::GenericOp op, DType resultType,
   }
   for (int64_t i = 0; i < count; ++i)
     storeElement(resultType, out + i * size, accumulators[i]);
+  result->inexact = machine.inexact;
   return result;
 }
 

@@ -23,10 +23,10 @@ namespace gantry::importer {
 /// Runs `op` (static shapes, one result) on known tensors. `known` gives the contents of each input
 /// and captured tensor; `init` is what the result holds beforehand (read by reductions alone).
 /// Where every input is a splat and no loop index is used, the result of an elementwise op is a
-/// splat again. Fails (unsupported) on a body operation that it does not know, and (bad input)
-/// where an element comes from integer arithmetic that is marked with kExactAttribute and overflows
-/// its type or divides by zero; what a select leaves aside does not count. Without the mark
-/// integers wrap, and a quotient by zero is 0.
+/// splat again. Fails (unsupported) on a body operation that it does not know. Integers wrap, and a
+/// quotient by zero is 0. Where an element comes from integer arithmetic that is marked with
+/// kExactAttribute and overflows its type or divides by zero, the result is marked inexact, without
+/// the node's name; what a select leaves aside does not count.
 Constant evaluateGeneric(mlir::linalg::GenericOp op, DType resultType,
                          llvm::function_ref<Constant(mlir::Value)> known, Number init);
 

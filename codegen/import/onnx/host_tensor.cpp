@@ -365,6 +365,7 @@ Constant gathered(const Constant &in, llvm::ArrayRef<int64_t> dims, int64_t base
   uint8_t *out = nullptr;
   auto result = makeDense(in->type, dims, out);
   result->name = in->name;
+  result->inexact = in->inexact;
   if (result->elementCount() == 0)
     return result;
   const uint64_t size = dtypeSize(in->type);
@@ -386,15 +387,19 @@ Constant gathered(const Constant &in, llvm::ArrayRef<int64_t> dims, int64_t base
 Constant concatenated(llvm::ArrayRef<Constant> parts, int64_t axis) {
   llvm::SmallVector<int64_t> dims(parts[0]->dims.begin(), parts[0]->dims.end());
   bool sameSplat = true;
+  std::shared_ptr<const Inexact> inexact;
   dims[axis] = 0;
   for (const Constant &part : parts) {
     dims[axis] += part->dims[axis];
     sameSplat &= part->splat && part->bytes == parts[0]->bytes;
+    if (!inexact)
+      inexact = part->inexact;
   }
-  if (sameSplat)
+  if (sameSplat && !inexact)
     return reshaped(parts[0], dims);
   uint8_t *out = nullptr;
   auto result = makeDense(parts[0]->type, dims, out);
+  result->inexact = inexact;
   const uint64_t size = dtypeSize(parts[0]->type);
   int64_t outer = 1, inner = 1;
   for (int64_t i = 0; i < axis; ++i)
@@ -424,6 +429,7 @@ Constant padded(const Constant &in, llvm::ArrayRef<int64_t> low, llvm::ArrayRef<
     dims[i] += low[i] + high[i];
   uint8_t *out = nullptr;
   auto result = makeDense(in->type, dims, out);
+  result->inexact = in->inexact;
   const uint64_t size = dtypeSize(in->type);
   const int64_t count = result->elementCount();
   for (int64_t i = 0; i < count; ++i)

@@ -65,6 +65,11 @@ void storeElement(DType type, uint8_t *at, Number value);
 /// Rounds to the precision (or wraps to the width) of the type.
 Number roundTo(DType type, Number value);
 
+/// Why folded integers are not what their arithmetic says: a sum wrapped, a divisor was 0.
+struct Inexact {
+  std::string message, node;
+};
+
 struct HostTensor {
   DType type = DType::F32;
   llvm::SmallVector<int64_t, 4> dims;
@@ -74,6 +79,9 @@ struct HostTensor {
   llvm::ArrayRef<uint8_t> bytes; // one element when splat
   std::shared_ptr<const void> owner;
   std::string name; // the model's own, may be empty
+  /// Set where an element, or one that it was made of, is inexact. As data it is right, since
+  /// devices wrap too; as a shape it is refused.
+  std::shared_ptr<const Inexact> inexact;
 
   int64_t elementCount() const;
   Number at(int64_t linearIndex) const;

@@ -275,8 +275,60 @@ TEST(BadInput, IntegersThatOverflowWhereTheyAreFolded) {
     Scratch scratch;
     const std::string path = scratch.write("m.onnx", m.bytes());
     expectError(path, c.words);
-    EXPECT_NE(import(path).places[0].find("suspect"), std::string::npos);
+    EXPECT_NE(import(path).errors[0].find("(node \"suspect\")"), std::string::npos);
   }
+}
+
+// The same as data, where integers wrap on a device too: what is folded wraps like that.
+TEST(Fold, IntegersWrapWhereTheyAreData) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  struct Case {
+    std::string op;
+    std::vector<int64_t> a, b;
+    std::string folded;
+  };
+  const std::string least = std::to_string(kLeast);
+  const Case cases[] = {
+      {"Add", {kMost, 1}, {1, 1}, "[" + least + ", 2]"},
+      {"Sub", {kLeast, 1}, {1, 1}, "[" + std::to_string(kMost) + ", 0]"},
+      {"Mul", {kMost, 3}, {2, 2}, "[-2, 6]"},
+      {"Div", {kLeast, 6}, {-1, 2}, "[" + least + ", 3]"},
+      {"Pow", {2, -1}, {-1, -3}, "[0, -1]"},
+      {"Neg", {kLeast, 1}, {}, "[" + least + ", -1]"},
+      {"Abs", {kLeast, -1}, {}, "[" + least + ", 1]"},
+  };
+  for (const Case &c : cases) {
+    SCOPED_TRACE(c.op);
+    ModelBuilder m(13);
+    m.input("x", {"2"}, 7);
+    m.ints("a", c.a);
+    std::vector<std::string> inputs{"a"};
+    if (!c.b.empty()) {
+      m.ints("b", c.b);
+      inputs.push_back("b");
+    }
+    m.node(c.op, inputs, {"folded"});
+    m.node("Add", {"x", "folded"}, {"y"});
+    m.output("y", {"2"}, 7);
+    Scratch scratch;
+    auto imported = import(scratch.write("m.onnx", m.bytes()));
+    ASSERT_TRUE(imported) << (imported.errors.empty() ? "" : imported.errors[0]);
+    EXPECT_NE(imported.text().find("dense<" + c.folded + ">"), std::string::npos)
+        << imported.text();
+  }
+}
+
+TEST(Fold, ANumberDividedByZeroIsDataToo) {
+  ModelBuilder m(13);
+  m.input("x", {"2"}, 7);
+  m.ints("a", {7, 8});
+  m.ints("b", {0, 2});
+  m.node("Div", {"a", "b"}, {"folded"});
+  m.node("Add", {"x", "folded"}, {"y"});
+  m.output("y", {"2"}, 7);
+  Scratch scratch;
+  EXPECT_TRUE(import(scratch.write("m.onnx", m.bytes())));
 }
 
 TEST(BadInput, IntegersThatDoNotFit32Bits) {

@@ -81,6 +81,11 @@ std::vector<Number> specialValues(Type type) {
              2 / e,
              largest(type),
              HUGE_VALQ});
+  if (type == GANTRY_TYPE_F64) // near ties of f32 and of f16, and above both
+    addFloats(values, type,
+              {65519.99999999999Q, 65520, 2049 + 0x1p-30Q, 2049 - 0x1p-30Q, 1 + 0x1p-11Q + 0x1p-40Q,
+               1 + 3 * 0x1p-11Q - 0x1p-40Q, 1 + 0x1p-24Q + 0x1p-50Q, 1 + 3 * 0x1p-24Q - 0x1p-50Q,
+               0x1p-25Q + 0x1p-65Q, 0x1p-150Q + 0x1p-190Q, 1e300Q});
   values.push_back(ofFloat(nanq("")));
   return values;
 }
@@ -99,6 +104,29 @@ std::vector<Number> randomValues(Type type, size_t count, uint64_t seed) {
     }
     const Quad magnitude = exp2q((2 * Quad(unit) - 1) * range);
     values.push_back(ofFloat(rounded(type, random() & 1 ? magnitude : -magnitude)));
+  }
+  return values;
+}
+
+std::vector<Number> denseValues(size_t count) {
+  std::mt19937_64 random(9);
+  std::vector<Number> values = randomValues(GANTRY_TYPE_F32, count / 3, 10);
+  while (values.size() < count) {
+    const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
+    const double range = values.size() & 1 ? 2 : 100;
+    values.push_back(ofFloat(rounded(GANTRY_TYPE_F32, (2 * Quad(unit) - 1) * range)));
+  }
+  return values;
+}
+
+std::vector<Number> denseExponents(const std::vector<Number> &bases) {
+  std::mt19937_64 random(11);
+  std::vector<Number> values;
+  for (const Number &base : bases) {
+    const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
+    const Quad logarithm = log2q(fabsq(base.f));
+    const Quad exponent = (2 * Quad(unit) - 1) * 126 / (logarithm == 0 ? 1 : logarithm);
+    values.push_back(ofFloat(rounded(GANTRY_TYPE_F32, base.f < 0 ? rintq(exponent) : exponent)));
   }
   return values;
 }

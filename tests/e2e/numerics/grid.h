@@ -18,4 +18,11 @@ std::vector<Number> unaryValues(Type type);
 /// 2^-8 and 2^8), an integer is uniform over its type.
 std::vector<Number> randomValues(Type type, size_t count, uint64_t seed);
 
+/// `count` pseudo-random arguments for a function of f32: a third between -2 and 2, a third between
+/// -100 and 100, and a third of any magnitude between 2^-30 and 2^30.
+std::vector<Number> denseValues(size_t count);
+
+/// An exponent for each base, so that the powers are spread over the range of f32.
+std::vector<Number> denseExponents(const std::vector<Number> &bases);
+
 } // namespace gantry::numerics

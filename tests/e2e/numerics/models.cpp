@@ -18,7 +18,8 @@ std::string textOf(size_t n) { return std::to_string(n); }
 
 class Builder {
 public:
-  explicit Builder(size_t tail) : onnx_(kOpset), tail_(tail) {}
+  explicit Builder(size_t tail, bool isDense = false)
+      : onnx_(kOpset), tail_(tail), isDense_(isDense) {}
 
   void add(const Case &test) {
     if (test.constantInput >= 0)
@@ -101,12 +102,17 @@ private:
     const Type type = test.types[0];
     if (test.types.size() == 1) {
       const TensorData &x = input("x", type, {}, [&] {
-        auto values = unaryValues(type);
+        auto values = isDense_ ? denseValues(kDenseCount) : unaryValues(type);
         fill(values);
         return values;
       });
       names.push_back(x.name);
       columns.push_back(x.values);
+    } else if (isDense_) {
+      const TensorData x = input("x", type, {}, [&] { return denseValues(kDenseCount); });
+      const TensorData y = input("exponent", type, {}, [&] { return denseExponents(x.values); });
+      names = {x.name, y.name};
+      columns = {x.values, y.values};
     } else {
       // Where: the pairings are those of the values; the condition changes with every element.
       const bool isWhere = test.op == "Where";
@@ -276,14 +282,23 @@ private:
 
   onnx::NodeProto &emit(const Case &test, const std::vector<std::string> &inputs,
                         const std::string &name) {
-    onnx::NodeProto &node = onnx_.node(test.op, inputs, {name}, test.op + "_" + name);
+    std::string value = test.casts.empty() ? name : name + "_cast0";
+    onnx::NodeProto &node = onnx_.node(test.op, inputs, {value}, test.op + "_" + name);
     if (test.attributes)
       test.attributes(node);
+    for (size_t i = 0; i < test.casts.size(); ++i) {
+      const bool isLast = i + 1 == test.casts.size();
+      const std::string next = isLast ? name : name + "_cast" + textOf(i + 1);
+      test::OnnxModel::attribute(onnx_.node("Cast", {value}, {next}), "to",
+                                 onnxTypeOf(test.casts[i]));
+      value = next;
+    }
     return node;
   }
 
   test::OnnxModel onnx_;
   size_t tail_;
+  bool isDense_;
   Model model_;
   size_t constants_ = 0;
   std::string axes_;
@@ -301,6 +316,19 @@ std::vector<uint8_t> TensorData::bytes() const {
 
 Model makeModel(const std::vector<const Case *> &cases, size_t tail) {
   Builder builder(tail);
+  for (const Case *test : cases)
+    builder.add(*test);
+  return builder.finish();
+}
+
+bool isElementary(const Case &test) {
+  return test.boundUlp > 0 && test.shape == Shape::kElements && test.constantInput < 0 &&
+         std::all_of(test.types.begin(), test.types.end(),
+                     [](Type type) { return type == GANTRY_TYPE_F32; });
+}
+
+Model makeDenseModel(const std::vector<const Case *> &cases) {
+  Builder builder(1, true);
   for (const Case *test : cases)
     builder.add(*test);
   return builder.finish();

@@ -37,4 +37,11 @@ struct Model {
 /// elements at once, and the rest one by one.
 Model makeModel(const std::vector<const Case *> &cases, size_t tail);
 
+/// Whether a case is a function that is not exact, of one or two f32 tensors.
+bool isElementary(const Case &test);
+
+/// Elementary functions at kDenseCount arguments each.
+Model makeDenseModel(const std::vector<const Case *> &cases);
+constexpr size_t kDenseCount = 32769;
+
 } // namespace gantry::numerics

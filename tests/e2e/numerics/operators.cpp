@@ -150,6 +150,21 @@ void addCasts(Table &t) {
         like.foldedOnly = to == GANTRY_TYPE_BF16;
       }
     }
+  // There and back: one kernel may not leave out what rounding takes.
+  for (Type from : kNumbers)
+    for (Type through : kNumbers) {
+      if (from == through || from == GANTRY_TYPE_BF16 || through == GANTRY_TYPE_BF16)
+        continue;
+      Case &c = t.add("Cast", {from}, from, [=](Args x, size_t) {
+        Number narrow = castTo(from, through, x[0]).value;
+        if (isFloat(through))
+          narrow.f = rounded(through, narrow.f);
+        return castTo(through, from, narrow);
+      });
+      c.variant = std::string("to ") + gantry_type_name(through) + " and back";
+      c.attributes = intAttribute("to", onnxTypeOf(through));
+      c.casts = {from};
+    }
 }
 
 /// The power of an integer; exponents below 0 give the quotient 1 / x^n, cut off.

@@ -43,6 +43,8 @@ struct Case {
   Shape shape = Shape::kElements;
   size_t columns = 0; // of rows
   std::function<void(onnx::NodeProto &)> attributes;
+  /// Cast nodes after the operator, by their types; the last one is `result`.
+  std::vector<Type> casts;
   /// Inputs after the others that hold one number each.
   struct Scalar {
     Number value;

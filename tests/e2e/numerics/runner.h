@@ -20,7 +20,9 @@ public:
   void runGroup(Type type, const std::vector<const Case *> &group);
 
 private:
-  void runDevice(Type type, const Model &model, const std::string &profile);
+  /// mostBindings: how many of the profile's bindings are run.
+  void runDevice(Type type, const Model &model, const std::string &profile,
+                 size_t mostBindings = SIZE_MAX);
   void runHost(const std::vector<const Case *> &group);
   bool flushesDenormals(Type type);
   void expectRefusal(const Case &test);
