@@ -367,6 +367,49 @@ TEST_F(ProfilerViews, AViewThatSomebodyChoseOutlivesTheEndOfALiveCapture) {
   EXPECT_NEAR(ui().time.beginNs(), begin, 1);
 }
 
+/// A loop whose runs are so many that each column of pixels has several dispatches.
+test::SyntheticCapture longLoop() {
+  test::SyntheticOptions options;
+  options.steps = 400;
+  options.layers = 6;
+  options.scratchPerStep = 2;
+  return test::makeSyntheticCapture(options);
+}
+
+TEST_F(ProfilerViews, DispatchesThatShareAColumnOfPixelsAreToldTogether) {
+  open(longLoop());
+  const DispatchTable &table = script_->model().dispatches();
+  for (const char *query : {"", "im2col"}) { // a search dims columns, and hides none
+    script_->window().setQuery(query);
+    script_->frame();
+    for (const auto &[singles, columns] :
+         {std::pair("dispatch", "dispatches"), std::pair("bar", "bars")}) {
+      const std::vector<SemanticItem> groups = role(columns);
+      EXPECT_GT(groups.size(), 100u) << columns;
+      size_t told = role(singles).size();
+      for (const SemanticItem &item : groups) {
+        const size_t count = std::stoul(item.text);
+        EXPECT_GT(count, 1u) << item.id;
+        EXPECT_TRUE(item.text.ends_with(" dispatches") || columns == std::string("bars"));
+        told += count;
+      }
+      EXPECT_EQ(told, table.size()) << singles << " and " << columns << ", '" << query << "'";
+    }
+  }
+  // They are where they are said to be: the middle of such a column is not the lane's ground.
+  script_->window().setQuery("");
+  script_->frame();
+  const uint32_t ground = ui().theme->panel & 0xffffff;
+  for (const char *columns : {"dispatches", "bars"}) {
+    for (const SemanticItem &item : role(columns)) {
+      if (item.rect.left >= ui().layout.plotLeft && item.rect.right <= ui().layout.plotRight) {
+        EXPECT_NE(script_->pixel(midX(item.rect), item.rect.bottom - 1) & 0xffffff, ground)
+            << item.id;
+      }
+    }
+  }
+}
+
 TEST(FramePacer, FramesTakeTheirShareOfACoreAndNoMore) {
   for (const double cost : {0.0005, 0.01, 0.04, 0.3}) {
     FramePacer pacer(0.2, 1.0 / 15, 1.0);
