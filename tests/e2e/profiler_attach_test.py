@@ -6,9 +6,9 @@
 Under Xvfb and on the software device: `gantry bench MODEL` runs, `gantry-profiler --attach` opens a
 window on it; the window is paused and a screenshot taken. On it there are, where the window says they
 are and in their colours: blocks of the arena, the budget's line, the dispatches in the lanes and their bars
-under the device's own limit, and the inspector's plan, whose arena is that of the artifact. Watching, the
-window takes at most 30 % of a core. No message of the validation layer.
---screenshot FILE keeps the picture. A second window watches a bench that ends: the whole of it is in view then.
+under the device's own limit, and the inspector's plan, whose arena is that of the artifact. Paused, the
+window stands still; watching, it takes at most 30 % of a core. No message of the validation layer.
+--screenshot FILE keeps the picture. A second window watches a bench that ends: the whole of it is in view then, and complete.
 """
 import argparse
 import json
@@ -96,6 +96,7 @@ def main():
         screen.xdotool("key", "space")
         hand.wait_for("the pause", window, lambda: "paused" in words.read_text())
         time.sleep(3)
+        paused = by_id(words)
         screen.xdotool("mousemove", hand.WIDTH - 20, hand.HEIGHT - 2)
         time.sleep(3)
         items, shot = full(words), screen.shot()
@@ -104,6 +105,9 @@ def main():
         found = {role: [item for item in items if item[1] == role]
                  for role in ("block", "bar", "bars", "dispatch", "dispatches")}
         by_name = by_id(words)
+        for name in ("inspector/runs", "minimap/view"):
+            if by_name[name] != paused[name]:
+                raise Failure(f"paused, the window goes on: {paused[name]}, then {by_name[name]}")
 
         def matches(item, tolerance):
             _, _, (left, top, right, bottom), colour, _ = item
@@ -158,6 +162,11 @@ def main():
         started.append(window)
         hand.wait_for("the end", window, lambda: words.exists() and "the process has ended" in words.read_text())
         items = by_id(words)
+        time.sleep(0.3)  # the screen follows
+        first = screen.shot()
+        time.sleep(1)
+        if screen.shot() != first:
+            raise Failure("the window wrote its words before it had come to rest")
         view, plot = items["minimap/view"][2], items["space/0" if "space/0" in items else "minimap"][2]
         live = next(item[4] for name, item in items.items() if re.fullmatch("heap/[0-9]+/live", name))
         if not live.endswith("at the end") or view[2] < plot[2] - 3:

@@ -410,6 +410,51 @@ TEST_F(ProfilerViews, DispatchesThatShareAColumnOfPixelsAreToldTogether) {
   }
 }
 
+TEST_F(ProfilerViews, APausedViewOfEverythingStaysWhereItIsUntilItGoesOn) {
+  std::string why;
+  const test::SyntheticCapture capture = test::makeSyntheticCapture({});
+  const size_t part = capture.events.size() / 5;
+  script_.reset(); // there is one ImGui at a time
+  script_ = UiScript::openLive(capture, part, kWidth, kHeight, &why);
+  ASSERT_NE(script_, nullptr) << why;
+  script_->grow(part);
+  script_->type(" ");
+  EXPECT_EQ(script_->item("top_bar/state").text, "paused");
+  const double begin = ui().time.beginNs();
+  const double end = ui().time.endNs();
+  const auto shown = [&] {
+    std::vector<std::pair<std::string, float>> places;
+    for (const SemanticItem &item : role("dispatch"))
+      places.emplace_back(item.id, item.rect.left);
+    return places;
+  };
+  const auto before = shown();
+  EXPECT_FALSE(before.empty());
+  script_->grow(part);
+  EXPECT_NEAR(ui().time.beginNs(), begin, 1);
+  EXPECT_NEAR(ui().time.endNs(), end, 1);
+  const auto after = shown(); // those of a run that had not ended may join them
+  ASSERT_GE(after.size(), before.size());
+  EXPECT_TRUE(std::all_of(before.begin(), before.end(), [&](const auto &place) {
+    return std::find(after.begin(), after.end(), place) != after.end();
+  }));
+  script_->type(" "); // it goes on: everything again
+  EXPECT_EQ(script_->item("top_bar/state").text, "live");
+  EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs()));
+  script_->grow(part);
+  EXPECT_LE(ui().time.beginNs(), static_cast<double>(script_->model().firstActivityNs()));
+  EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs()));
+  // A part that somebody chose while it was paused is kept, and follows the end.
+  script_->type(" ");
+  script_->hover(500, 300);
+  script_->wheel(8);
+  const double span = ui().time.spanNs();
+  script_->type(" ");
+  script_->grow(part);
+  EXPECT_NEAR(ui().time.spanNs(), span, 1);
+  EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs()));
+}
+
 TEST(FramePacer, FramesTakeTheirShareOfACoreAndNoMore) {
   for (const double cost : {0.0005, 0.01, 0.04, 0.3}) {
     FramePacer pacer(0.2, 1.0 / 15, 1.0);
