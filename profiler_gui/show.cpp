@@ -65,6 +65,12 @@ bool pumpLive(LiveCapture &live, double seconds) {
   return live.pump(static_cast<size_t>(most));
 }
 
+/// Whether the model takes new events. A paused model takes none until the process has ended or
+/// the waiting events fill half of their limit: beyond the limit they would be lost.
+bool isGrowing(LiveCapture *live, const Ui &ui) {
+  return live != nullptr && ui.live && (!ui.paused || live->ended() || live->isFilling());
+}
+
 /// Draws when somebody did something, when a live capture has grown and the pacer allows it, and
 /// until rasters in the making are done.
 Status runWindow(const Options &options, AppWindow &window, ProfilerWindow &profiler,
@@ -73,7 +79,7 @@ Status runWindow(const Options &options, AppWindow &window, ProfilerWindow &prof
   int framesLeft = kFramesAfterInput;
   double pumped = 0;
   while (!window.closeWanted() && !profiler.quitWanted()) {
-    const bool growing = live != nullptr && profiler.ui().live;
+    const bool growing = isGrowing(live, profiler.ui());
     const double wait = growing ? pacer.wait(secondsOf(CLOCK_MONOTONIC)) : kIdlePeriod;
     const bool busy = framesLeft > 0 || (!growing && profiler.settling());
     if (window.waitForInput(busy ? 0 : wait))
@@ -101,7 +107,8 @@ Status runWindow(const Options &options, AppWindow &window, ProfilerWindow &prof
     GANTRY_RETURN_IF_ERROR(drawFrame(window, profiler));
     pacer.drew(secondsOf(CLOCK_MONOTONIC), secondsOf(CLOCK_PROCESS_CPUTIME_ID));
     framesLeft = std::max(0, framesLeft - 1);
-    if (framesLeft == 0 && !options.semantics.empty())
+    const bool resting = framesLeft == 0 && (growing || !profiler.settling());
+    if (resting && !options.semantics.empty())
       GANTRY_RETURN_IF_ERROR(writeFileAtomically(options.semantics, profiler.semantics().dump()));
   }
   return Status::ok();

@@ -11,9 +11,9 @@ namespace {
 
 using trace::EventType;
 
-constexpr uint64_t kClockPauseNs = 1'000'000'000;
-constexpr uint64_t kTimestampNs = 13'500; // of a software device's driver, with Mesa 22.3
-constexpr uint64_t kShare = 500;          // one part of so many goes to timestamps
+constexpr uint64_t kPauseNs = 1'000'000'000; // between two clock records, and two of budgets
+constexpr uint64_t kTimestampNs = 13'500;    // of a software device's driver, with Mesa 22.3
+constexpr uint64_t kShare = 500;             // one part of so many goes to timestamps
 
 bool wantsAllTimes() {
   const char *value = std::getenv("GANTRY_TRACE_TIMES");
@@ -180,6 +180,7 @@ void SessionTrace::tellPlace(EventType type, const Place &place, const char *nam
 void SessionTrace::describe(void *user, trace::Describer &describer) {
   auto *self = static_cast<SessionTrace *>(user);
   const auto add = [&](const auto &event) { describer.add(event); };
+  self->clockWanted_.store(true);
   const std::lock_guard<std::mutex> locked(self->mutex_);
   self->tellSession(EventType::kSession, add);
   self->tellPlace(EventType::kArena, self->arena_, "arena", add);
@@ -272,9 +273,11 @@ void SessionTrace::endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, 
   if (known == nullptr)
     return;
   // First the clock, by which viewers understand the times.
-  const bool renew = trace::monotonicNs() - lastClockNs_ > kClockPauseNs;
-  if (renew && !timesNs.empty())
+  if (!timesNs.empty() &&
+      (clockWanted_.exchange(false) || trace::monotonicNs() - lastClockNs_ > kPauseNs)) {
     correlateClocks();
+    lastClockNs_ = trace::monotonicNs();
+  }
   const artifact::Program &metadata = program_->metadata();
   const uint32_t device = heap_->device().number();
   for (uint32_t i = 0; i < known->variants.size() && i + 1 < timesNs.size(); ++i) {
@@ -306,9 +309,9 @@ void SessionTrace::endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, 
   event.status = static_cast<uint32_t>(status);
   event.ticket = ticket;
   trace::record(event);
-  if (!renew)
+  if (trace::monotonicNs() - lastBudgetsNs_ <= kPauseNs)
     return;
-  lastClockNs_ = trace::monotonicNs();
+  lastBudgetsNs_ = trace::monotonicNs();
   heap_->traceBudgets();
 }
 

@@ -3,9 +3,10 @@
 //
 // A viewer that attaches late hears of the session and of all plans that are cached (source.h).
 // Texts are interned when somebody listens, so a session that nobody watches pays for none. The
-// device's clock is related to the host's at most once a second: by the driver, where it reads both
-// together, else by a submission that only takes the time, between two readings of the host's
-// clock. Then, too, viewers hear what the driver allows now.
+// device's clock is related to the host's at the first run with times after a viewer has attached,
+// and then once a second at most: by the driver, where it reads both together, else by a submission
+// that only takes the time, between two readings of the host's clock. The driver's memory budgets
+// are recorded once a second at most, too.
 //
 // A software device's times are dear: each makes the driver wake a thread and wait for it (13.5 us
 // of CPU with Mesa 22.3). There a session rests after a run with times, so long that they take one
@@ -20,6 +21,7 @@
 #include "engine/program/storage.h"
 #include "engine/trace/source.h"
 
+#include <atomic>
 #include <mutex>
 
 namespace gantry::program {
@@ -86,8 +88,10 @@ private:
   Place arena_;
   Place away_;
   Place constants_;
+  std::atomic<bool> clockWanted_{false}; // Set when a new viewer hears of the session.
   // The session's thread alone:
   uint64_t lastClockNs_ = 0;
+  uint64_t lastBudgetsNs_ = 0;
   uint64_t restUntilNs_ = 0; // no run needs to take times before
 };
 

@@ -184,6 +184,11 @@ bool LiveCapture::pump(size_t mostEvents) {
   return !taken.empty();
 }
 
+bool LiveCapture::isFilling() {
+  const std::scoped_lock lock(mutex_);
+  return waitingEvents_ > kMostWaiting / 2;
+}
+
 Status LiveCapture::status() {
   const std::scoped_lock lock(mutex_);
   return status_;

@@ -3,9 +3,9 @@
 // A file is decoded on a thread of its own while the model takes what was decoded before.
 //
 // A live source reads the stream on a thread of its own, so that no frame waits for the socket; the
-// user interface takes what has come with pump(). While paused, the stream is still read and kept,
-// up to kMostWaiting events; what is beyond that is counted as dropped, and the model goes on from
-// the process's next snapshot.
+// user interface takes the events with pump(). Events that it has not taken yet, for example while
+// the view is paused, wait, up to kMostWaiting of them. Events beyond that limit are counted as
+// dropped, and the model goes on from the process's next snapshot.
 //
 // Threads: the methods belong to the user interface's thread.
 #pragma once
@@ -48,6 +48,8 @@ public:
 
   /// Hands at most about `mostEvents` of what has come to the model. True if there was anything.
   bool pump(size_t mostEvents);
+  /// Whether more than half of kMostWaiting events wait. pump() is due then even while paused.
+  bool isFilling();
   CaptureModel &model() { return model_; }
   bool ended() const { return ended_; }
   /// Why the stream ended; ok where the process ended it.

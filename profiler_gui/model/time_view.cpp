@@ -10,7 +10,7 @@ constexpr size_t kMostRemembered = 64;
 } // namespace
 
 void TimeView::setBounds(double beginNs, double endNs) {
-  const bool all = begin_ <= first_ && end_ >= last_;
+  const bool all = showsAll();
   first_ = beginNs;
   last_ = std::max(endNs, beginNs + kShortestNs);
   if (all)
@@ -43,7 +43,7 @@ void TimeView::pan(double byNs) {
 }
 
 void TimeView::follow() {
-  if (begin_ <= first_ && end_ >= last_)
+  if (showsAll())
     return; // everything is in view, and stays so
   const double span = spanNs();
   end_ = last_ + span * 0.02;

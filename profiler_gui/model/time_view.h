@@ -19,6 +19,7 @@ public:
   /// What there is to see. The view stays where it is, unless it showed everything.
   void setBounds(double beginNs, double endNs);
   void showAll();
+  bool showsAll() const { return begin_ <= first_ && end_ >= last_; }
   void show(double beginNs, double endNs);
   /// Makes the stretch longer (factor > 1) or shorter; the time at `aboutNs` keeps its place.
   void zoom(double factor, double aboutNs);

@@ -89,6 +89,9 @@ void drawLane(Ui &ui, size_t number, const ScreenRect &row) {
       const PlanCommand *command = model.commandOf(model.dispatches()[index]);
       ui.semantics->add("dispatch/" + std::to_string(index), "dispatch", box,
                         command != nullptr ? ui.nameOf(command->name, "") : "", colour);
+    } else if (ui.semantics->wanted()) {
+      ui.semantics->add("dispatches/" + std::to_string(index), "dispatches", box,
+                        std::to_string(column.last - column.first) + " dispatches", colour);
     }
     if (ui.mouseInPlots && box.contains(ui.mouseX, ui.mouseY))
       ui.hovered = {Pick::Kind::kDispatch, 0, 0, index, 0};

@@ -208,7 +208,7 @@ std::vector<PaletteCommand> ProfilerWindow::commands() {
   else
     list.push_back({"Stop comparing", "", [this] { stopComparing(); }});
   if (ui_.live)
-    list.push_back({ui_.paused ? "Go on" : "Pause", "space", [this] { ui_.paused = !ui_.paused; }});
+    list.push_back({ui_.paused ? "Go on" : "Pause", "space", [this] { setPaused(!ui_.paused); }});
   if (!ui_.findings.empty())
     list.push_back({"Go to the first difference", "", [this] { goTo(ui_.findings[0]); }});
   return list;

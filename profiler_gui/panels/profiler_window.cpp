@@ -104,14 +104,29 @@ void ProfilerWindow::captureEnded() {
   ui_.paused = false;
 }
 
+void ProfilerWindow::setPaused(bool paused) {
+  const double begin = ui_.time.beginNs();
+  const double end = ui_.time.endNs();
+  if (paused)
+    pausedAt_ = {begin, end, ui_.time.showsAll()};
+  else if (ui_.paused && pausedAt_.all && std::abs(pausedAt_.beginNs - begin) < 1 &&
+           std::abs(pausedAt_.endNs - end) < 1)
+    ui_.time.showAll(); // The view was not moved while paused.
+  ui_.paused = paused;
+}
+
 void ProfilerWindow::modelGrew() {
   const CaptureModel &model = *ui_.model;
+  const double begin = ui_.time.beginNs();
+  const double end = ui_.time.endNs();
   if (comparison_ != nullptr)
     comparison_->setBounds(ui_);
   else
     ui_.time.setBounds(static_cast<double>(std::min(model.firstNs(), model.nowNs())),
                        static_cast<double>(model.nowNs()));
-  if (!ui_.paused)
+  if (ui_.paused)
+    ui_.time.show(begin, end); // A paused view stays, even one of everything.
+  else
     ui_.time.follow();
   // Looking for differences walks all bindings: now and then is enough.
   if (model.eventCount() > checkedEvents_ + checkedEvents_ / 8 + 1000) {
@@ -342,7 +357,7 @@ void ProfilerWindow::handleKeys() {
       setTheme(static_cast<ThemeName>((static_cast<uint32_t>(ui_.themeName) + 1) % kThemes));
       break;
     case ' ':
-      ui_.paused = ui_.live && !ui_.paused;
+      setPaused(ui_.live && !ui_.paused);
       break;
     default:
       break;

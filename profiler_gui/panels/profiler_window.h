@@ -26,7 +26,8 @@ public:
 
   /// The model is read until another one is set; `title` names it.
   void show(const CaptureModel &model, std::string title);
-  /// After the model has grown: looks for differences again, and follows its end unless paused.
+  /// After the model has grown: looks for differences again, and follows its end. While it is
+  /// paused, the view stays where it is.
   void modelGrew();
   /// A live capture will not grow any more: shows all of it, unless somebody paused or moved the
   /// view.
@@ -77,6 +78,9 @@ private:
   void click();
   void drawSearch();
   void showActivity();
+  /// Pauses a live view or resumes it. On resume, a view that showed everything when it was paused
+  /// and was not moved since shows everything again.
+  void setPaused(bool paused);
   bool clickOperators();
   std::vector<PaletteCommand> commands();
   bool inPlots(float x, float y) const;
@@ -103,6 +107,10 @@ private:
   Pick pickedSecond_;
   size_t hit_ = 0;
   uint64_t checkedEvents_ = 0;
+  struct {
+    double beginNs = 0, endNs = 0;
+    bool all = false; // Whether the view showed the whole capture.
+  } pausedAt_;        // The view when it was paused.
 };
 
 } // namespace gantry::profiler

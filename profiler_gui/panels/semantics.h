@@ -24,6 +24,7 @@ struct ScreenRect {
 struct SemanticItem {
   std::string id;   // "heap/1/budget"
   std::string role; // "panel", "line", "block", "dispatch", "label", "button", "text", "finding"
+                    // A column of pixels that several dispatches share: "dispatches", "bars".
   ScreenRect rect;
   std::string text;
   uint32_t colour = 0;

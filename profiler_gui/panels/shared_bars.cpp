@@ -11,6 +11,22 @@ namespace gantry::profiler {
 
 namespace {
 
+/// Adds a column to the semantics: the "bar" of one dispatch, or the "bars" of several dispatches
+/// with the maximum of their bytes.
+void addToSemantics(Ui &ui, const Lane &lane, const DispatchColumn &column, const ScreenRect &rect,
+                    uint32_t bytes, uint32_t colour) {
+  if (!ui.semantics->wanted())
+    return;
+  const std::string index = std::to_string(lane.dispatches[column.first]);
+  const uint32_t count = column.last - column.first;
+  if (count == 1)
+    ui.semantics->add("shared/" + index, "bar", rect, std::to_string(bytes) + " bytes", colour);
+  else
+    ui.semantics->add("shared/from/" + index, "bars", rect,
+                      std::to_string(count) + " of at most " + std::to_string(bytes) + " bytes",
+                      colour);
+}
+
 /// No dispatch has any: one line says so, and what a workgroup may have.
 void drawUnused(Ui &ui, uint32_t limit) {
   const ScreenRect &panel = ui.layout.shared;
@@ -33,12 +49,9 @@ void drawUnused(Ui &ui, uint32_t limit) {
   const DispatchTable &dispatches = ui.model->dispatches();
   for (size_t number = 0; ui.semantics->wanted() && number < dispatches.lanes().size(); ++number) {
     const Lane &lane = dispatches.lanes()[number];
-    for (const DispatchColumn &column : columnsOf(ui, number)) {
-      if (column.last == column.first + 1)
-        ui.semantics->add("shared/" + std::to_string(lane.dispatches[column.first]), "bar",
-                          {column.left, panel.bottom - 1, column.right, panel.bottom}, "0 bytes",
-                          theme.dispatch);
-    }
+    for (const DispatchColumn &column : columnsOf(ui, number))
+      addToSemantics(ui, lane, column, {column.left, panel.bottom - 1, column.right, panel.bottom},
+                     0, theme.dispatch);
   }
 }
 
@@ -95,9 +108,7 @@ void drawSharedBars(Ui &ui) {
       if (stepsBack(ui, column, lane) || (ui.selected.kind == Pick::Kind::kDispatch && !chosen))
         colour = faded(colour, 0.5f);
       rects.push_back({bar.left, bar.top, bar.right, bar.bottom, colour, kRectEdge});
-      if (single && ui.semantics->wanted())
-        ui.semantics->add("shared/" + std::to_string(index), "bar", bar,
-                          std::to_string(bytes) + " bytes", colour);
+      addToSemantics(ui, lane, column, bar, bytes, colour);
       if (ui.mouseInPlots && ui.mouseX >= column.left && ui.mouseX < column.right &&
           ui.mouseY >= panel.top && ui.mouseY < panel.bottom)
         ui.hovered = {Pick::Kind::kDispatch, 0, 0, index, 0};

@@ -5,10 +5,10 @@
 
 Under Xvfb and on the software device: `gantry bench MODEL` runs, `gantry-profiler --attach` opens a
 window on it; the window is paused and a screenshot taken. On it there are, where the window says they
-are and in their colours: blocks of the arena, the budget's line, the bars of dispatches under the
-device's own limit, and the inspector's plan, whose arena is that of the artifact. While it watches, the
-window takes at most 30 % of a core. No message of the validation layer. --screenshot FILE keeps the
-picture. A second window watches a bench that ends: the whole of it is in view then.
+are and in their colours: blocks of the arena, the budget's line, the dispatches in the lanes and their bars
+under the device's own limit, and the inspector's plan, whose arena is that of the artifact. Paused, the
+window stands still; watching, it takes at most 30 % of a core. No message of the validation layer.
+--screenshot FILE keeps the picture. A second window watches a bench that ends: the whole of it is in view then, and complete.
 """
 import argparse
 import json
@@ -84,8 +84,8 @@ def main():
         hand.wait_for("a window", window, lambda: screen.xdotool("search", "--name", "gantry"))
         number = screen.xdotool("search", "--name", "gantry").split()[0]
         screen.xdotool("windowmove", number, 0, 0)
-        hand.wait_for("dispatches", window, lambda: words.exists() and "\nshared/" in words.read_text() and
-                      "inspector/arena" in words.read_text())
+        hand.wait_for("dispatches", window, lambda: words.exists() and "inspector/arena" in words.read_text() and
+                      {"dispatch", "dispatches"} & {item[1] for item in full(words)})
         time.sleep(2)
         before, begin = hand.cpu_seconds(window.pid), time.monotonic()
         time.sleep(5)
@@ -96,13 +96,18 @@ def main():
         screen.xdotool("key", "space")
         hand.wait_for("the pause", window, lambda: "paused" in words.read_text())
         time.sleep(3)
+        paused = by_id(words)
         screen.xdotool("mousemove", hand.WIDTH - 20, hand.HEIGHT - 2)
         time.sleep(3)
         items, shot = full(words), screen.shot()
         if options.screenshot:
             save_png(options.screenshot, shot)
-        found = {role: [item for item in items if item[1] == role] for role in ("block", "bar", "dispatch")}
-        by_name = {item[0]: item for item in items}
+        found = {role: [item for item in items if item[1] == role]
+                 for role in ("block", "bar", "bars", "dispatch", "dispatches")}
+        by_name = by_id(words)
+        for name in ("inspector/runs", "minimap/view"):
+            if by_name[name] != paused[name]:
+                raise Failure(f"paused, the window goes on: {paused[name]}, then {by_name[name]}")
 
         def matches(item, tolerance):
             _, _, (left, top, right, bottom), colour, _ = item
@@ -116,8 +121,15 @@ def main():
         right = sum(matches(item, 60) for item in wide)
         if not wide or right < 0.7 * len(wide):  # labels and outlines lie over some middles
             raise Failure(f"{right} of {len(wide)} blocks have their colour")
-        if not found["bar"] and not found["dispatch"]:
-            raise Failure("no dispatch is on the screen")
+        # One for each dispatch that is wide enough, and one for each column of pixels that has several.
+        lanes = found["dispatch"] + found["dispatches"]
+        if not lanes or not found["bar"] + found["bars"]:
+            raise Failure(f"no dispatch is on the screen: {by_name['lanes']}")
+        ground = by_name["lanes"]
+        drawn = [item for item in lanes if item[2][2] - item[2][0] >= 1 and item[2][3] - item[2][1] >= 4]
+        seen = sum(not matches((item[0], item[1], item[2], ground[3], item[4]), 8) for item in drawn)
+        if not drawn or seen < 0.9 * len(drawn):
+            raise Failure(f"{seen} of {len(drawn)} dispatches in the lanes are where they are said to be")
         limit = by_name.get("shared/limit")
         if limit is None or not matches((limit[0], limit[1], (limit[2][0], limit[2][1], limit[2][0] + 6, limit[2][1]),
                                          limit[3], limit[4]), 8):
@@ -133,7 +145,8 @@ def main():
             raise Failure(errors[:600])
         bench.kill()
         bench.wait()
-        return (f"live {100 * share:.0f} % of a core, {len(wide)} blocks, {len(found['bar'])} bars, limit {limit[4]}, arena {bytes_text(arena)}, "
+        return (f"live {100 * share:.0f} % of a core, {len(wide)} blocks, {len(found['bar'])} bars and "
+                f"{len(found['bars'])} of several dispatches, limit {limit[4]}, arena {bytes_text(arena)}, "
                 f"{budget[4]}")
 
     def end():
@@ -148,7 +161,12 @@ def main():
              "--scale", "1", "--semantics", words], env=screen.environment, stderr=subprocess.PIPE, text=True)
         started.append(window)
         hand.wait_for("the end", window, lambda: words.exists() and "the process has ended" in words.read_text())
-        items = {item[0]: item for item in full(words)}
+        items = by_id(words)
+        time.sleep(0.3)  # the screen follows
+        first = screen.shot()
+        time.sleep(1)
+        if screen.shot() != first:
+            raise Failure("the window wrote its words before it had come to rest")
         view, plot = items["minimap/view"][2], items["space/0" if "space/0" in items else "minimap"][2]
         live = next(item[4] for name, item in items.items() if re.fullmatch("heap/[0-9]+/live", name))
         if not live.endswith("at the end") or view[2] < plot[2] - 3:
@@ -168,6 +186,10 @@ def main():
                 process.wait()
         screen.close()
     test.finish()
+
+
+def by_id(path):
+    return {item[0]: item for item in full(path)}
 
 
 def full(path):

@@ -155,6 +155,35 @@ TEST_F(SessionTraceTest, TheClockComesBeforeTheTimes) {
   EXPECT_LT(at(EventType::kClock), at(EventType::kDispatch));
 }
 
+TEST_F(SessionTraceTest, TheClockIsRenewedThoughFewRunsHaveTimes) {
+  if (device_->info().kind != device::DeviceKind::kSoftware || !device_->info().timestamps)
+    GTEST_SKIP() << "not a software device with timestamps";
+  unsetenv("GANTRY_TRACE_TIMES");
+  openChain(false, 1000);
+  MemorySink sink;
+  const uint64_t start = trace::monotonicNs();
+  while (trace::monotonicNs() - start < 3'500'000'000)
+    ASSERT_TRUE(runChain(1000).isOk());
+  EXPECT_GE(ofType(sink.events(), EventType::kClock).size(), 3u);
+}
+
+TEST_F(SessionTraceTest, ASecondViewerHearsTheClockBeforeTheTimes) {
+  if (!device_->info().timestamps)
+    GTEST_SKIP() << "the device has no timestamps";
+  openChain(false, 1000);
+  for (int viewer = 0; viewer < 3; ++viewer) { // one directly after the other
+    MemorySink sink;
+    ASSERT_TRUE(runChain(1000).isOk());
+    const std::vector<Event> events = sink.events();
+    const auto at = [&](EventType type) {
+      return std::find_if(events.begin(), events.end(),
+                          [&](const Event &event) { return event.type() == type; }) -
+             events.begin();
+    };
+    EXPECT_LT(at(EventType::kClock), at(EventType::kDispatch)) << "viewer " << viewer;
+  }
+}
+
 TEST_F(SessionTraceTest, WorkgroupsAreThoseThatRan) {
   if (!device_->info().timestamps)
     GTEST_SKIP() << "the device has no timestamps";

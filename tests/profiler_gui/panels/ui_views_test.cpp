@@ -367,6 +367,94 @@ TEST_F(ProfilerViews, AViewThatSomebodyChoseOutlivesTheEndOfALiveCapture) {
   EXPECT_NEAR(ui().time.beginNs(), begin, 1);
 }
 
+/// A loop whose runs are so many that each column of pixels has several dispatches.
+test::SyntheticCapture longLoop() {
+  test::SyntheticOptions options;
+  options.steps = 400;
+  options.layers = 6;
+  options.scratchPerStep = 2;
+  return test::makeSyntheticCapture(options);
+}
+
+TEST_F(ProfilerViews, DispatchesThatShareAColumnOfPixelsAreToldTogether) {
+  open(longLoop());
+  const DispatchTable &table = script_->model().dispatches();
+  for (const char *query : {"", "im2col"}) { // a search dims columns, and hides none
+    script_->window().setQuery(query);
+    script_->frame();
+    for (const auto &[singles, columns] :
+         {std::pair("dispatch", "dispatches"), std::pair("bar", "bars")}) {
+      const std::vector<SemanticItem> groups = role(columns);
+      EXPECT_GT(groups.size(), 100u) << columns;
+      size_t told = role(singles).size();
+      for (const SemanticItem &item : groups) {
+        const size_t count = std::stoul(item.text);
+        EXPECT_GT(count, 1u) << item.id;
+        EXPECT_TRUE(item.text.ends_with(" dispatches") || columns == std::string("bars"));
+        told += count;
+      }
+      EXPECT_EQ(told, table.size()) << singles << " and " << columns << ", '" << query << "'";
+    }
+  }
+  // They are where they are said to be: the middle of such a column is not the lane's ground.
+  script_->window().setQuery("");
+  script_->frame();
+  const uint32_t ground = ui().theme->panel & 0xffffff;
+  for (const char *columns : {"dispatches", "bars"}) {
+    for (const SemanticItem &item : role(columns)) {
+      if (item.rect.left >= ui().layout.plotLeft && item.rect.right <= ui().layout.plotRight) {
+        EXPECT_NE(script_->pixel(midX(item.rect), item.rect.bottom - 1) & 0xffffff, ground)
+            << item.id;
+      }
+    }
+  }
+}
+
+TEST_F(ProfilerViews, APausedViewOfEverythingStaysWhereItIsUntilItGoesOn) {
+  std::string why;
+  const test::SyntheticCapture capture = test::makeSyntheticCapture({});
+  const size_t part = capture.events.size() / 5;
+  script_.reset(); // there is one ImGui at a time
+  script_ = UiScript::openLive(capture, part, kWidth, kHeight, &why);
+  ASSERT_NE(script_, nullptr) << why;
+  script_->grow(part);
+  script_->type(" ");
+  EXPECT_EQ(script_->item("top_bar/state").text, "paused");
+  const double begin = ui().time.beginNs();
+  const double end = ui().time.endNs();
+  const auto shown = [&] {
+    std::vector<std::pair<std::string, float>> places;
+    for (const SemanticItem &item : role("dispatch"))
+      places.emplace_back(item.id, item.rect.left);
+    return places;
+  };
+  const auto before = shown();
+  EXPECT_FALSE(before.empty());
+  script_->grow(part);
+  EXPECT_NEAR(ui().time.beginNs(), begin, 1);
+  EXPECT_NEAR(ui().time.endNs(), end, 1);
+  const auto after = shown(); // those of a run that had not ended may join them
+  ASSERT_GE(after.size(), before.size());
+  EXPECT_TRUE(std::all_of(before.begin(), before.end(), [&](const auto &place) {
+    return std::find(after.begin(), after.end(), place) != after.end();
+  }));
+  script_->type(" "); // it goes on: everything again
+  EXPECT_EQ(script_->item("top_bar/state").text, "live");
+  EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs()));
+  script_->grow(part);
+  EXPECT_LE(ui().time.beginNs(), static_cast<double>(script_->model().firstActivityNs()));
+  EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs()));
+  // A part that somebody chose while it was paused is kept, and follows the end.
+  script_->type(" ");
+  script_->hover(500, 300);
+  script_->wheel(8);
+  const double span = ui().time.spanNs();
+  script_->type(" ");
+  script_->grow(part);
+  EXPECT_NEAR(ui().time.spanNs(), span, 1);
+  EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs()));
+}
+
 TEST(FramePacer, FramesTakeTheirShareOfACoreAndNoMore) {
   for (const double cost : {0.0005, 0.01, 0.04, 0.3}) {
     FramePacer pacer(0.2, 1.0 / 15, 1.0);
