@@ -23,7 +23,8 @@ private:
   void runDevice(Type type, const Model &model, const std::string &profile);
   void runHost(const std::vector<const Case *> &group);
   bool flushesDenormals(Type type);
-  void expectRefusal(const Case &test);
+  /// Compilation must fail with the words; where the host refuses, too, so must folding.
+  void expectRefusal(const Case &test, const std::string &words, bool onHost);
   void judge(const Model &model, const std::vector<std::vector<uint8_t>> &results,
              const std::string &where, bool flushes);
 
