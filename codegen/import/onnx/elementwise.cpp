@@ -355,7 +355,10 @@ void importMod(ImportContext &import, const Node &node) {
 
 void importBitShift(ImportContext &import, const Node &node) {
   Tensor a = import.input(node, 0), b = import.input(node, 1);
-  const bool left = node.stringAttribute("direction", "") == "LEFT";
+  const std::string direction = node.stringAttribute("direction", "");
+  const bool left = direction == "LEFT";
+  if (!left && direction != "RIGHT")
+    failBadInput("the direction is \"" + direction + "\"; it must be LEFT or RIGHT");
   Tensor result =
       import.elementwise({a, b}, a.type, [&](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {
         return left ? body.shiftLeft(x[0], x[1]) : body.shiftRight(x[0], x[1]);

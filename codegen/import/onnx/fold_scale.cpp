@@ -27,11 +27,12 @@ std::pair<Tensor, Tensor> batchNormScale(ImportContext &import, const Node &node
 }
 
 std::optional<ScaleFolder::Scale> ScaleFolder::scaleOf(const Node &node, llvm::StringRef input,
-                                                       Dim channels, int64_t rank) {
+                                                       Dim channels, int64_t rank, DType type) {
   if (node.opType() == "BatchNormalization") {
     for (size_t i = 1; i < 5; ++i) {
       const Tensor *parameter = node.hasInput(i) ? import_.lookup(node.inputName(i)) : nullptr;
-      if (!parameter || !parameter->constant || parameter->dims != Dims{channels})
+      if (!parameter || !parameter->constant || parameter->dims != Dims{channels} ||
+          !isFloat(parameter->type))
         return std::nullopt;
     }
     if (node.intAttribute("training_mode", 0) != 0 || node.inputName(0) != input)
@@ -43,7 +44,7 @@ std::optional<ScaleFolder::Scale> ScaleFolder::scaleOf(const Node &node, llvm::S
   if ((!isMul && !isAdd) || node.inputCount() != 2 || node.opset() < 7)
     return std::nullopt;
   const Tensor *other = import_.lookup(node.inputName(node.inputName(0) == input ? 1 : 0));
-  if (!other || !other->constant || other->rank() > rank || !isFloat(other->type))
+  if (!other || !other->constant || other->rank() > rank || other->type != type)
     return std::nullopt;
   // All of its dims are 1 but for the channel's, which stands rank - 1 places from the end.
   for (int64_t i = 0; i < other->rank(); ++i) {
@@ -68,7 +69,7 @@ std::optional<llvm::SmallVector<int>> ScaleFolder::importConv(const Node &conv) 
   while (constant && filter.rank() >= 3) {
     std::optional<Node> user = onlyUser_(name);
     std::optional<Scale> scale =
-        user ? scaleOf(*user, name, filter.dims[0], filter.rank()) : std::nullopt;
+        user ? scaleOf(*user, name, filter.dims[0], filter.rank(), filter.type) : std::nullopt;
     if (!scale)
       break;
     auto isPresent = [](const Tensor &t) { return t.constant != nullptr; };

@@ -23,7 +23,8 @@ private:
   struct Scale {
     Tensor factor, shift; // rank 1, one element per channel; absent: value and constant both null
   };
-  std::optional<Scale> scaleOf(const Node &node, llvm::StringRef input, Dim channels, int64_t rank);
+  std::optional<Scale> scaleOf(const Node &node, llvm::StringRef input, Dim channels, int64_t rank,
+                               DType type);
 
   ImportContext &import_;
   std::function<std::optional<Node>(llvm::StringRef)> onlyUser_;

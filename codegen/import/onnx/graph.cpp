@@ -4,6 +4,7 @@
 #include "codegen/import/onnx/context.h"
 #include "codegen/import/onnx/fold_scale.h"
 #include "codegen/import/onnx/load.h"
+#include "codegen/import/onnx/operand_types.h"
 #include "codegen/import/onnx/registry.h"
 #include "codegen/import/tensor_proto.h"
 
@@ -309,6 +310,7 @@ private:
       setPlace(current);
       import_->setLocation(current.loc());
       if (current.opType() == "Conv") {
+        checkOperandTypes(*import_, current);
         if (auto folded = folder.importConv(current)) {
           for (int index : *folded)
             done[index] = true;
@@ -323,10 +325,12 @@ private:
   }
 
   void importNode(const Node &current) {
-    if (current.opType() == "If")
+    if (current.opType() == "If") {
       importIf(current);
-    else
+    } else {
+      checkOperandTypes(*import_, current);
       operatorTable().lookup(current.opType())(*import_, current);
+    }
     checkOutputs(current);
   }
 

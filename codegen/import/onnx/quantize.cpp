@@ -155,7 +155,10 @@ void importDequantize(ImportContext &import, const Node &node) {
   spec.keepsConstants = isNarrowInteger(x.type);
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar) {
     Scalar value = b.cast(in[0], DType::I32);
-    if (p.zero)
+    // ONNX has no zero point for i32; one that is given is subtracted in f32, which cannot wrap.
+    if (p.zero && x.type == DType::I32)
+      value = b.sub(b.cast(value, DType::F32), b.cast(in[2], DType::F32));
+    else if (p.zero)
       value = b.sub(value, b.cast(in[2], DType::I32));
     return b.mul(b.cast(value, DType::F32), b.cast(in[1], DType::F32));
   };

@@ -167,7 +167,9 @@ Tensor sumOf(ImportContext &c, const Tensor &x, const Axes &a) {
   return reduceSum(c, x, a.axes, a.keepDims);
 }
 Tensor meanOf(ImportContext &c, const Tensor &x, const Axes &a) {
-  return reduceMean(c, x, a.axes, a.keepDims);
+  // Neither the sum nor the count of 8- and 16-bit integers need fit their type.
+  const bool isNarrow = !isFloat(x.type) && dtypeSize(x.type) < 4;
+  return reduceMean(c, isNarrow ? c.cast(x, DType::I64) : x, a.axes, a.keepDims);
 }
 Tensor maxOf(ImportContext &c, const Tensor &x, const Axes &a) {
   return reduceMax(c, x, a.axes, a.keepDims);
@@ -200,7 +202,9 @@ Tensor logSumOf(ImportContext &c, const Tensor &x, const Axes &a) {
 template <bool isMax> void importArg(ImportContext &import, const Node &node) {
   Tensor in = import.input(node, 0);
   const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), std::max<int64_t>(in.rank(), 1));
-  if (in.rank() > 0 && staticDim(in.dims[axis]) == 0)
+  if (in.rank() == 0) // the one element stands at 0
+    return import.setOutput(node, 0, import.scalar(DType::I64, 0));
+  if (staticDim(in.dims[axis]) == 0)
     failBadInput("axis " + llvm::Twine(axis) + " has no elements to take a position of");
   const bool last = node.intAttribute("select_last_index", 0) != 0;
   const bool keepDims = node.intAttribute("keepdims", 1) != 0;

@@ -1,4 +1,5 @@
 // Damaged and impossible models: one clear error each, never a crash.
+#include "codegen/import/onnx/operand_types.h"
 #include "tests/codegen/import/model_builder.h"
 
 #include <gtest/gtest.h>
@@ -367,6 +368,77 @@ TEST(BadInput, IntegersThatDoNotFit32Bits) {
   expectError(symbolic, "8589934592 does not fit 32 bits");
 }
 
+// TensorProto.DataType.
+constexpr int kF32 = 1, kU8 = 2, kI8 = 3, kI32 = 6, kI64 = 7, kBool = 9, kF16 = 10, kF64 = 11;
+constexpr int kOnnxTypes[] = {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16};
+
+/// One node over inputs of these types.
+ModelBuilder nodeOf(const std::string &op, const std::vector<int> &types) {
+  ModelBuilder m(22);
+  std::vector<std::string> names;
+  for (int type : types) {
+    names.push_back(std::string(1, static_cast<char>('a' + names.size())));
+    m.input(names.back(), {"4"}, type);
+  }
+  m.node(op, names, {"y"}, "suspect");
+  m.output("y");
+  return m;
+}
+
+TEST(BadInput, TypesThatAnOperatorDoesNotTake) {
+  const std::string kNumbers =
+      "it must be f32, f16, f64, bf16, i8, u8, i16, u16, i32, u32, i64 or u64";
+  const std::string kFloats = "it must be f32, f16, f64 or bf16";
+  struct Case {
+    std::string op;
+    std::vector<int> types;
+    std::string words;
+  };
+  std::vector<Case> cases = {
+      {"IsNaN", {kI32}, "the input \"a\" is i32; " + kFloats},
+      {"IsInf", {kI8}, "the input \"a\" is i8; " + kFloats},
+      {"Exp", {kI64}, "the input \"a\" is i64; " + kFloats},
+      {"Mean", {kI32, kI32}, "the input \"a\" is i32; " + kFloats},
+      {"Not", {kI32}, "the input \"a\" is i32; it must be bool"},
+      {"And", {kBool, kF32}, "the input \"b\" is f32; it must be bool"},
+      {"BitwiseNot", {kF32}, "the input \"a\" is f32; it must be i8, u8"},
+      {"BitwiseAnd", {kBool, kBool}, "the input \"a\" is bool; it must be i8, u8"},
+      {"BitShift", {kI32, kI32}, "the input \"a\" is i32; it must be u8, u16, u32 or u64"},
+      {"BitShift", {kU8, kU8}, "the direction is \"\"; it must be LEFT or RIGHT"},
+      {"PRelu", {kF32, kF16}, "its operands are f32 and f16"},
+      {"Concat", {kF32, kI64}, "its operands are f32 and i64"},
+      {"QuantizeLinear", {kF64, kF32}, "the input \"a\" is f64; it must be f32, f16, bf16 or i32"},
+      {"QuantizeLinear", {kF32, kF64}, "the input \"b\" is f64; it must be f32, f16 or bf16"},
+      {"DequantizeLinear", {kI8, kBool}, "the input \"b\" is bool; it must be f32, f16 or bf16"},
+      {"DequantizeLinear", {kBool, kF32}, "the input is bool; it must be i8, u8, i16 or u16"},
+  };
+  for (const char *op : {"Neg", "Abs", "Sign", "Relu", "ReduceSum", "ReduceMean", "ReduceProd",
+                         "ReduceL1", "ReduceL2", "ReduceSumSquare"})
+    cases.push_back({op, {kBool}, "the input \"a\" is bool; " + kNumbers});
+  for (const char *op :
+       {"Add", "Sub", "Mul", "Div", "Sum", "Mod", "Pow", "PRelu", "MatMul", "Gemm", "Conv", "Clip"})
+    cases.push_back({op, {kBool, kBool}, "the input \"a\" is bool; " + kNumbers});
+  cases.push_back({"CumSum", {kBool, kI64}, "the input \"a\" is bool; " + kNumbers});
+  for (const char *op : {"Mean", "Reciprocal", "Floor", "Softmax", "Sigmoid", "HardSwish", "Erf",
+                         "ReduceLogSum", "ReduceLogSumExp", "LRN"})
+    cases.push_back({op, {kBool}, "the input \"a\" is bool; " + kFloats});
+  for (const Case &c : cases) {
+    SCOPED_TRACE(c.op + " " + c.words);
+    Scratch scratch;
+    const std::string path = scratch.write("m.onnx", nodeOf(c.op, c.types).bytes());
+    expectError(path, c.op + ": " + c.words);
+    EXPECT_NE(import(path).places[0].find("suspect"), std::string::npos);
+  }
+  for (const char *op : {"Erf", "Shrink", "ReduceLogSum", "ReduceLogSumExp"})
+    expectError(nodeOf(op, {kI32}), std::string(op) + " of i32 is not supported yet",
+                ImportKind::unsupported);
+}
+
+TEST(OperandTypes, EveryOperatorDeclaresThem) {
+  for (const std::string &name : supportedOnnxOperators())
+    EXPECT_NE(operandTypesOf(name), nullptr) << name;
+}
+
 TEST(BadInput, ErrorsNameTheirNode) {
   ModelBuilder m;
   m.input("x", {"2", "3"});
@@ -482,6 +554,74 @@ TEST(Fuzz, MutatedModelsNeverCrash) {
   }
   std::printf("%d accepted, %d refused\n", accepted, refused);
   EXPECT_GT(refused, 0);
+}
+
+// Every operator over tensors and constants of every type: it imports, or its importer says why
+// not. MLIR's verifier, whose messages name operations of MLIR, has nothing to find.
+TEST(Fuzz, TypesNeverReachTheVerifier) {
+  const char *given = std::getenv("GANTRY_SEED");
+  const unsigned seed = given ? unsigned(std::atoi(given)) : std::random_device{}();
+  std::printf("seed %u (GANTRY_SEED)\n", seed);
+  std::mt19937 random(seed);
+  const std::vector<std::vector<std::string>> shapes = {
+      {}, {"4"}, {"4", "4"}, {"2", "4", "4"}, {"4", "4", "4", "4"}};
+  Scratch scratch;
+  int accepted = 0, refused = 0;
+  auto tryOne = [&](const std::string &op, size_t inputs, int type, bool mixed) {
+    ModelBuilder m(22);
+    m.ints("list", {1});
+    const auto &shape = shapes[random() % shapes.size()];
+    std::vector<std::string> names;
+    std::string described = op;
+    for (size_t i = 0; i < inputs; ++i) {
+      const bool other = mixed && random() % 3 == 0;
+      const int own = other ? kOnnxTypes[random() % std::size(kOnnxTypes)] : type;
+      names.push_back("x" + std::to_string(i));
+      described += " " + std::to_string(own);
+      if (i > 0 && random() % 4 == 0) {
+        names.back() = "list";
+      } else if (random() % 3 == 0) {
+        std::vector<int64_t> dims;
+        size_t bytes = 8;
+        for (const std::string &dim : shape)
+          bytes *= size_t(dims.emplace_back(std::stoll(dim)));
+        static const std::map<int, size_t> kSizes = {{1, 4},  {2, 1},  {3, 1}, {4, 2},  {5, 2},
+                                                     {6, 4},  {7, 8},  {9, 1}, {10, 2}, {11, 8},
+                                                     {12, 4}, {13, 8}, {16, 2}};
+        m.constant(names.back(), own, dims, std::string(bytes / 8 * kSizes.at(own), '\1'));
+      } else {
+        m.input(names.back(), shape, own);
+      }
+    }
+    onnx::NodeProto &node = m.node(op, names, {"y"}, "suspect");
+    ModelBuilder::attribute(node, "kernel_shape", std::vector<int64_t>(2, 2));
+    for (const char *name : {"fmod", "num_groups", "size", "blocksize", "to"})
+      ModelBuilder::attribute(node, name, 1);
+    auto text = [&](const char *name, const char *value) {
+      onnx::AttributeProto &a = *node.add_attribute();
+      a.set_name(name);
+      a.set_type(onnx::AttributeProto::STRING);
+      a.set_s(value);
+    };
+    text("direction", "LEFT");
+    text("equation", inputs == 1 ? "i...->..." : inputs == 2 ? "ij,jk->ik" : "ij,jk,kl->il");
+    m.output("y");
+    auto imported = import(scratch.write("types.onnx", m.bytes()));
+    ++(imported ? accepted : refused);
+    if (imported)
+      return;
+    ASSERT_EQ(imported.errors.size(), 1u) << described;
+    EXPECT_EQ(imported.errors[0].find("' op "), std::string::npos)
+        << described << ": " << imported.errors[0];
+  };
+  for (const std::string &op : supportedOnnxOperators())
+    for (int type : kOnnxTypes) {
+      for (size_t inputs = 1; inputs <= 2; ++inputs)
+        tryOne(op, inputs, type, false);
+      tryOne(op, 1 + random() % 5, type, true);
+    }
+  std::printf("%d accepted, %d refused\n", accepted, refused);
+  EXPECT_GT(accepted, 500);
 }
 
 // The structure alone: attributes, dims and shapes take extreme values.

@@ -361,6 +361,37 @@ TEST(Folding, UniformFiltersStaySplats) {
   EXPECT_EQ(imported.count("dense_resource"), 0u);
 }
 
+// A Mul of another type is not valid ONNX, and must not hide in the convolution before it.
+TEST(Folding, FactorsOfAnotherTypeDoNotFold) {
+  ModelBuilder m;
+  m.input("x", {"1", "3", "6", "6"}, 10); // f16
+  m.constant("w", 10, {2, 3, 1, 1}, std::string(12, '\1'));
+  m.floats("factor", {2, 1, 1}, {2, 3});
+  m.node("Conv", {"x", "w"}, {"c"});
+  m.node("Mul", {"c", "factor"}, {"y"});
+  m.output("y");
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", m.bytes()));
+  ASSERT_FALSE(imported);
+  EXPECT_NE(imported.errors[0].find("its operands are f16 and f32"), std::string::npos)
+      << imported.errors[0];
+}
+
+TEST(Operators, ThePositionInAScalarIsZero) {
+  for (const char *op : {"ArgMax", "ArgMin"}) {
+    ModelBuilder m;
+    m.input("x", {});
+    m.node(op, {"x"}, {"y"});
+    m.output("y");
+    Scratch scratch;
+    const std::string path = scratch.write("m.onnx", m.bytes());
+    EXPECT_TRUE(import(path)) << op;
+    auto y = evaluateOnnx(path, {makeFloats(DType::F32, {}, {3})});
+    EXPECT_TRUE(y[0]->dims.empty()) << op;
+    EXPECT_EQ(y[0]->at(0).i, 0) << op;
+  }
+}
+
 TEST(Outputs, KeepAllOutputsNamesEveryNode) {
   ModelBuilder m = convAndNorm();
   Scratch scratch;

@@ -4,6 +4,8 @@
 #include "tests/support/onnx_model.h"
 
 #include <algorithm>
+#include <optional>
+#include <quadmath.h>
 #include <random>
 
 namespace gantry::numerics {
@@ -116,7 +118,7 @@ private:
     } else {
       // Where: the pairings are those of the values; the condition changes with every element.
       const bool isWhere = test.op == "Where";
-      const Type first = isWhere ? test.types[1] : type, second = test.types.back();
+      const Type first = isWhere ? test.types[1] : type, second = test.types[isWhere ? 2 : 1];
       const std::string pair = std::string("_") + gantry_type_name(second);
       const TensorData a = input("a" + pair, first, {}, [&] { return pairs(first, second, 0); });
       const TensorData b = input("b" + std::string("_") + gantry_type_name(first), second, {},
@@ -128,6 +130,18 @@ private:
                                    [&] { return alternating(a.values.size()); });
         names.insert(names.begin(), c.name);
         columns.insert(columns.begin(), c.values);
+      } else if (test.types.size() == 3 && test.types[2] != second) {
+        // A type of its own: all its special values in turn, against the pairs.
+        const Type third = test.types[2];
+        const TensorData c = input("c" + pair, third, {}, [&] {
+          const auto special = specialValues(third);
+          std::vector<Number> values;
+          for (size_t i = 0; i < a.values.size(); ++i)
+            values.push_back(special[i % special.size()]);
+          return values;
+        });
+        names.push_back(c.name);
+        columns.push_back(c.values);
       } else if (test.types.size() == 3) {
         const TensorData c = input("c", second, {}, [&] {
           auto values = b.values;
@@ -140,12 +154,13 @@ private:
     }
     for (const Case::Scalar &scalar : test.scalars) {
       if (scalar.isConstant) {
-        names.push_back(constant(type, {}, {scalar.value}));
+        names.push_back(constant(scalar.type, {}, {scalar.value}));
         continue;
       }
-      const std::string name = "s" + textOf(model_.inputs.size()) + "_" + gantry_type_name(type);
-      onnx_.input(name, {}, onnxTypeOf(type));
-      model_.inputs.push_back({name, type, {}, {scalar.value}});
+      const std::string name =
+          "s" + textOf(model_.inputs.size()) + "_" + gantry_type_name(scalar.type);
+      onnx_.input(name, {}, onnxTypeOf(scalar.type));
+      model_.inputs.push_back({name, scalar.type, {}, {scalar.value}});
       names.push_back(name);
     }
     Output &out = output(test, {static_cast<int64_t>(columns[0].size())});
@@ -223,7 +238,9 @@ private:
     const Type type = test.types[0];
     const size_t columns = test.columns;
     const TensorData x =
-        input("r" + textOf(columns), type, {}, [&] { return rowsOf(type, columns); });
+        test.isSparse
+            ? input("sparse" + textOf(columns), type, {}, [&] { return sparseRows(columns); })
+            : input("r" + textOf(columns), type, {}, [&] { return rowsOf(type, columns); });
     const auto width = static_cast<int64_t>(columns);
     const int64_t rows = static_cast<int64_t>(x.values.size()) / width;
     for (TensorData &known : model_.inputs)
@@ -277,6 +294,32 @@ private:
       values.push_back(random() % 3 ? other[i] : special[random() % special.size()]);
     while (values.size() / columns % 4 != tail_)
       values.resize(values.size() - columns);
+    return values;
+  }
+
+  /// Zeros, ones and a mixture of them, as they are and with an infinity or NaN at the first, a
+  /// middle and the last place.
+  std::vector<Number> sparseRows(size_t columns) const {
+    std::vector<Number> values;
+    auto add = [&](int kind, size_t at, std::optional<Quad> special) {
+      for (size_t i = 0; i < columns; ++i) {
+        values.emplace_back();
+        const int number = kind < 2 ? kind : static_cast<int>(i % 3 == 1);
+        values.back().f = special && i == at ? *special : number;
+      }
+    };
+    size_t rows = 0;
+    for (int kind : {0, 1, 2}) {
+      add(kind, 0, std::nullopt);
+      ++rows;
+      for (size_t at : {size_t(0), columns / 2, columns - 1})
+        for (Quad special : {HUGE_VALQ, -HUGE_VALQ, nanq("")}) {
+          add(kind, at, special);
+          ++rows;
+        }
+    }
+    for (; rows % 4 != tail_; ++rows)
+      add(2, 0, std::nullopt);
     return values;
   }
 

@@ -176,16 +176,13 @@ double distanceInUlp(Type floating, Quad result, Quad exact, Quad scale) {
   if (isnanq(result) || isnanq(exact))
     return isnanq(result) && isnanq(exact) ? 0 : INFINITY;
   const Format format = formatOf(floating);
-  const Quad beyond = scalbnq(1, format.maxExponent + 1);
-  auto finite = [&](Quad value) {
-    return fabsq(value) > beyond ? copysignq(beyond, value) : value;
-  };
-  if (isinfq(exact) && isinfq(result))
-    return result == exact ? 0 : INFINITY;
   if (isinfq(exact)) // exactly infinite: log(0), 1 / 0
-    return INFINITY;
-  result = finite(result);
-  exact = finite(exact);
+    return result == exact ? 0 : INFINITY;
+  if (isinfq(result)) {
+    const Quad beyond = copysignq(scalbnq(1, format.maxExponent + 1), result);
+    const bool isBeyond = signbitq(exact) == signbitq(result) && fabsq(exact) >= fabsq(beyond);
+    result = isBeyond ? exact : beyond;
+  }
   if (result == exact)
     return 0;
   const Quad size = fmaxq(fabsq(exact), scale);

@@ -48,9 +48,11 @@ Number decode(Type type, const uint8_t *bytes);
 void encode(Type type, const Number &number, uint8_t *bytes);
 
 /// The distance between a result and the exact value in units in the last place of the exact value.
-/// Infinity where exactly one of them is NaN. An infinite result counts as 2^(largest exponent +
-/// 1), so a result that overflows one step early has a distance of 1. The unit is that of `scale`
-/// where it is larger than the exact value.
+/// Infinity where exactly one of them is NaN, and for a finite result where the exact value is
+/// infinite. An infinite result stands for every value from 2^(largest exponent + 1) on: one that
+/// overflows a step early has a distance of 1, and so has the largest number where the exact value
+/// is 2^(largest exponent + 1), but not where it is far beyond. The unit is that of `scale` where
+/// it is larger than the exact value, and never more than that of the largest number.
 double distanceInUlp(Type floating, Quad result, Quad exact, Quad scale = 0);
 
 /// "-0", "1.5", "0x1.8p-149", "nan": for messages.

@@ -53,7 +53,7 @@ void addArithmetic(Table &t) {
     c.foldedOnly = type == GANTRY_TYPE_F64;
   }
   for (bool isMax : {true, false})
-    t.each(isMax ? "Max" : "Min", kNumbers, 3, [=](Type type) -> Reference {
+    t.each(isMax ? "Max" : "Min", kNumbers + kBool, 3, [=](Type type) -> Reference {
       if (isFloat(type))
         return [=](Args x, size_t) {
           auto f = isMax ? maximum : minimum;
@@ -65,13 +65,19 @@ void addArithmetic(Table &t) {
       };
     });
   for (bool isMean : {false, true})
-    t.each(isMean ? "Mean" : "Sum", kFloats, 3, [=](Type type) -> Reference {
+    t.each(isMean ? "Mean" : "Sum", kNumbers, 3, [=](Type type) -> Reference {
       return [=](Args x, size_t) {
+        if (!isFloat(type))
+          return ofInteger(wrapped(type, x[0].i + x[1].i + x[2].i));
         const Arithmetic a{type};
         const Quad sum = a.step(a.step(x[0].f + x[1].f) + x[2].f);
         return ofFloat(isMean ? a.step(sum / 3) : sum);
       };
     });
+  for (Case &c : t.list)
+    if (c.op == "Mean" && !isFloat(c.types[0]))
+      c.refusal =
+          std::string("is ") + gantry_type_name(c.types[0]) + "; it must be f32, f16, f64 or bf16";
 }
 
 void addComparisons(Table &t) {
@@ -82,10 +88,10 @@ void addComparisons(Table &t) {
       });
   };
   compare("Equal", kNumbers + kBool, [](auto a, auto b) { return a == b; });
-  compare("Less", kNumbers, [](auto a, auto b) { return a < b; });
-  compare("LessOrEqual", kNumbers, [](auto a, auto b) { return a <= b; });
-  compare("Greater", kNumbers, [](auto a, auto b) { return a > b; });
-  compare("GreaterOrEqual", kNumbers, [](auto a, auto b) { return a >= b; });
+  compare("Less", kNumbers + kBool, [](auto a, auto b) { return a < b; });
+  compare("LessOrEqual", kNumbers + kBool, [](auto a, auto b) { return a <= b; });
+  compare("Greater", kNumbers + kBool, [](auto a, auto b) { return a > b; });
+  compare("GreaterOrEqual", kNumbers + kBool, [](auto a, auto b) { return a >= b; });
   auto bits = [&](const std::string &op, const Types &types, auto f) {
     t.each(op, types, 2, [=](Type type) -> Reference {
       return [=](Args x, size_t) { return ofInteger(wrapped(type, f(x[0].i, x[1].i))); };
@@ -103,7 +109,7 @@ void addComparisons(Table &t) {
     return [type](Args x, size_t) { return ofInteger(wrapped(type, ~x[0].i)); };
   });
   for (const char *direction : {"LEFT", "RIGHT"})
-    for (Type type : kUnsigned) {
+    for (Type type : kIntegers) {
       const bool left = *direction == 'L';
       Case &c = t.add("BitShift", {type, type}, type, [=](Args x, size_t) {
         if (x[1].i >= bitsOf(type))
@@ -112,6 +118,9 @@ void addComparisons(Table &t) {
       });
       c.variant = direction;
       c.attributes = textAttribute("direction", direction);
+      if (isSigned(type)) // ONNX shifts unsigned integers alone
+        c.refusal =
+            std::string("is ") + gantry_type_name(type) + "; it must be u8, u16, u32 or u64";
     }
   for (Type type : kNumbers + kBool)
     t.add("Where", {GANTRY_TYPE_BOOL, type, type}, type, [](Args x, size_t) {
@@ -184,12 +193,14 @@ Expected integerPower(Type type, Wide x, Wide n) {
 }
 
 void addPow(Table &t) {
-  const Types bases = {GANTRY_TYPE_F32,  GANTRY_TYPE_F16, GANTRY_TYPE_F64,
-                       GANTRY_TYPE_BF16, GANTRY_TYPE_I32, GANTRY_TYPE_I64};
-  for (Type base : bases)
+  for (Type base : kNumbers)
     for (Type exponent : kNumbers) {
       // The power of an integer to a float is computed in the float's type and cut off.
       if (!isFloat(base) && isFloat(exponent))
+        continue;
+      // ONNX has powers of i32 and i64. Those of other integers differ in their own type alone.
+      const bool isListed = isFloat(base) || base == GANTRY_TYPE_I32 || base == GANTRY_TYPE_I64;
+      if (!isListed && exponent != base && exponent != GANTRY_TYPE_I8)
         continue;
       Case &c = t.add(
           "Pow", {base, exponent}, base,
@@ -215,7 +226,7 @@ void addRounding(Table &t) {
   unary(
       "Abs", kNumbers, [](Quad x) { return fabsq(x); }, [](Wide x) { return x < 0 ? -x : x; });
   unary(
-      "Neg", kFloats + kSigned, [](Quad x) { return -x; }, [](Wide x) { return -x; });
+      "Neg", kNumbers, [](Quad x) { return -x; }, [](Wide x) { return -x; });
   unary("Floor", kFloats, floorq, none);
   unary("Ceil", kFloats, ceilq, none);
   unary("Round", kFloats, rintq, none);
@@ -229,7 +240,7 @@ void addRounding(Table &t) {
                                                       : 0.0Q; },
       [](Wide x) { return Wide(x > 0) - Wide(x < 0); });
   unary(
-      "Relu", kFloats + kSigned, [](Quad x) { return maximum(x, 0); },
+      "Relu", kNumbers, [](Quad x) { return maximum(x, 0); },
       [](Wide x) { return std::max<Wide>(x, 0); });
   for (Type type : kFloats) {
     t.add("IsNaN", {type}, GANTRY_TYPE_BOOL,
@@ -319,7 +330,7 @@ void addActivations(Table &t) {
         return x < -1.5Q ? a.step(x + 0.25Q) : x > 1.5Q ? a.step(x - 0.25Q) : 0;
       },
       "lambd=1.5 bias=0.25", floatAttributes({{"lambd", 1.5f}, {"bias", 0.25f}}));
-  t.each("PRelu", kFloats + kLarge, 2, [](Type type) -> Reference {
+  t.each("PRelu", kNumbers, 2, [](Type type) -> Reference {
     if (isFloat(type))
       return [type](Args x, size_t) {
         return ofFloat(x[0].f >= 0 ? x[0].f : Arithmetic{type}.step(x[0].f * x[1].f));
@@ -335,7 +346,7 @@ void addActivations(Table &t) {
         return ofFloat(minimum(maximum(x[0].f, low.f), high.f));
       return ofInteger(std::min(std::max(x[0].i, low.i), high.i));
     });
-    c.scalars = {{low, isConstant}, {high, isConstant}};
+    c.scalars = {{type, low, isConstant}, {type, high, isConstant}};
     c.variant = variant + (isConstant ? ", constant limits" : ", limits as inputs");
   };
   for (Type type : kNumbers)
@@ -365,6 +376,7 @@ std::vector<Case> cases() {
   addFunctions(t);
   addActivations(t);
   addReductions(t);
+  addQuantization(t);
   addConstantOperands(t);
   return std::move(t.list);
 }

@@ -42,11 +42,14 @@ struct Case {
   double boundUlp = 0; // 0: every bit is equal
   Shape shape = Shape::kElements;
   size_t columns = 0; // of rows
+  /// Rows hold zeros and ones, and at most one infinity or NaN: no order of their sum is inexact.
+  bool isSparse = false;
   std::function<void(onnx::NodeProto &)> attributes;
   /// Cast nodes after the operator, by their types; the last one is `result`.
   std::vector<Type> casts;
-  /// Inputs after the others that hold one number each.
+  /// Inputs after the others that hold one number each, of their own type.
   struct Scalar {
+    Type type;
     Number value;
     bool isConstant;
   };
@@ -56,6 +59,8 @@ struct Case {
   std::vector<Number> constants;
   /// Devices have no instructions for it: compilation refuses it, and constants are still folded.
   bool foldedOnly = false;
+  /// Nothing computes it: compilation and folding refuse it with a message that has these words.
+  std::string refusal;
 };
 
 std::vector<Case> cases();

@@ -24,7 +24,7 @@ const std::map<std::string, std::string> &otherOperators() {
     add("normalises",
         {"BatchNormalization", "GroupNormalization", "InstanceNormalization", "LRN",
          "LayerNormalization", "LpNormalization", "MeanVarianceNormalization", "RMSNormalization"});
-    add("quantises", {"DequantizeLinear", "DynamicQuantizeLinear", "QuantizeLinear"});
+    add("quantises", {"DynamicQuantizeLinear"});
     return map;
   }();
   return kinds;

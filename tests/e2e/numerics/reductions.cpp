@@ -25,16 +25,159 @@ void addRows(Table &t, const std::string &op, const Types &types, size_t columns
   }
 }
 
+/// The result for sparse rows (Case::isSparse), whose sums and products have no order.
+void addSparse(Table &t, const std::string &op, double bound, const RowReference &reference,
+               bool isElementary = false, Shape shape = Shape::kRow) {
+  const size_t before = t.list.size();
+  const bool isExponential = op == "ReduceLogSumExp" || shape == Shape::kColumns;
+  for (size_t columns : {size_t(9), size_t(257)}) {
+    if (columns > 9 && isExponential)
+      continue; // sums of powers of e are rounded at every step
+    addRows(t, op, kFloats, columns, bound, reference,
+            std::to_string(columns) + " columns of zeros and ones", {}, isElementary);
+  }
+  for (size_t i = before; i < t.list.size(); ++i) {
+    t.list[i].isSparse = true;
+    t.list[i].shape = shape;
+  }
+}
+
+/// The sum over a row; finish has the row's length, too.
+template <typename Element, typename Finish>
+RowReference sparseSum(Element element, Finish finish) {
+  return [=](Type type, Args x, size_t) {
+    const Arithmetic a{type};
+    Quad total = 0;
+    for (const Number &n : x)
+      total = a.step(total + element(n.f));
+    return ofFloat(finish(a, total, static_cast<Quad>(x.size())));
+  };
+}
+
+Quad maximumOf(Args x) {
+  Quad most = x[0].f;
+  for (const Number &n : x)
+    most = maximum(most, n.f);
+  return most;
+}
+
+/// The logarithm of the sum of powers of e, less the largest element; NaN where that is not finite.
+Quad logSumShifted(Args x, Quad most) {
+  Quad sum = 0;
+  for (const Number &n : x)
+    sum += expq(n.f - most);
+  return logq(sum);
+}
+
+void addSparseRows(Table &t) {
+  auto same = [](Quad x) { return x; };
+  auto square = [](Quad x) { return x * x; };
+  auto total = [](Arithmetic, Quad sum, Quad) { return sum; };
+  addSparse(t, "ReduceSum", 0, sparseSum(same, total));
+  addSparse(t, "ReduceL1", 0, sparseSum([](Quad x) { return fabsq(x); }, total));
+  addSparse(t, "ReduceSumSquare", 0, sparseSum(square, total));
+  addSparse(t, "ReduceMean", 0, sparseSum(same, [](Arithmetic a, Quad sum, Quad count) {
+              return a.step(sum / count);
+            }));
+  addSparse(t, "ReduceL2", 0,
+            sparseSum(square, [](Arithmetic a, Quad sum, Quad) { return a.step(sqrtq(sum)); }));
+  addSparse(t, "ReduceLogSum", Table::kUlp,
+            sparseSum(same, [](Arithmetic, Quad sum, Quad) { return logq(sum); }), true);
+  addSparse(t, "ReduceProd", 0, [](Type, Args x, size_t) {
+    Quad product = 1;
+    for (const Number &n : x)
+      product *= n.f;
+    return ofFloat(product);
+  });
+  for (bool isMax : {true, false})
+    addSparse(t, isMax ? "ReduceMax" : "ReduceMin", 0, [=](Type, Args x, size_t) {
+      Quad best = x[0].f;
+      for (const Number &n : x)
+        best = isMax ? maximum(best, n.f) : minimum(best, n.f);
+      return ofFloat(best);
+    });
+  addSparse(
+      t, "ReduceLogSumExp", Table::kUlp,
+      [](Type, Args x, size_t) {
+        const Quad most = maximumOf(x);
+        return isinfq(most) ? ofFloat(most) : withScale(ofFloat(most + logSumShifted(x, most)), 1);
+      },
+      true);
+  addSparse(
+      t, "Softmax", Table::kUlp,
+      [](Type, Args x, size_t position) {
+        const Quad most = maximumOf(x);
+        Quad sum = 0;
+        for (const Number &n : x)
+          sum += expq(n.f - most);
+        return ofFloat(expq(x[position].f - most) / sum);
+      },
+      true, Shape::kColumns);
+  addSparse(
+      t, "LogSoftmax", Table::kUlp,
+      [](Type, Args x, size_t position) {
+        const Quad most = maximumOf(x);
+        return withScale(ofFloat(x[position].f - most - logSumShifted(x, most)), 1);
+      },
+      true, Shape::kColumns);
+}
+
+/// y[i] is the sum of x[j] for all j up to i, or from i on, with x[i] or without it.
+void addCumulativeSums(Table &t) {
+  for (int which = 0; which < 4; ++which) {
+    const bool isExclusive = which & 1, isReverse = which & 2;
+    const std::string variant =
+        std::string(isExclusive ? " exclusive=1" : "") + (isReverse ? " reverse=1" : "");
+    auto attributes = [=](onnx::NodeProto &node) {
+      intAttribute("exclusive", isExclusive)(node);
+      intAttribute("reverse", isReverse)(node);
+    };
+    auto isIncluded = [=](size_t from, size_t to) {
+      return (from == to && !isExclusive) || (isReverse ? from > to : from < to);
+    };
+    auto reference = [=](Type type, Args x, size_t position) {
+      const Arithmetic a{type};
+      Quad sum = 0;
+      Wide whole = 0;
+      for (size_t i = 0; i < x.size(); ++i)
+        if (isIncluded(i, position) && isFloat(type))
+          sum = a.step(sum + x[i].f);
+        else if (isIncluded(i, position))
+          whole = wrapped(type, whole + x[i].i);
+      return isFloat(type) ? ofFloat(sum) : ofInteger(whole);
+    };
+    const size_t before = t.list.size();
+    addRows(t, "CumSum", which == 0 ? kNumbers : kFloats, 2, 0, reference,
+            variant.empty() ? "" : variant.substr(1), attributes);
+    addRows(t, "CumSum", kIntegers, 9, 0, reference, "9 columns" + variant, attributes);
+    const size_t sparse = t.list.size();
+    addRows(t, "CumSum", kFloats, 9, 0, reference, "9 columns of zeros and ones" + variant,
+            attributes);
+    for (size_t i = before; i < t.list.size(); ++i) {
+      t.list[i].shape = Shape::kColumns;
+      t.list[i].isSparse = i >= sparse;
+    }
+  }
+}
+
+void addRefusedReductions(Table &t) {
+  for (const char *op : {"ReduceLogSum", "ReduceLogSumExp"})
+    for (Type type : kIntegers) {
+      addRows(t, op, {type}, 2, 0, [](Type, Args, size_t) { return undefined(); });
+      t.list.back().refusal =
+          std::string(op) + " of " + gantry_type_name(type) + " is not supported yet";
+    }
+}
+
 } // namespace
 
 void addReductions(Table &t) {
-  const Types types = kFloats + kLarge, ordered = types + Types{GANTRY_TYPE_I8, GANTRY_TYPE_U8};
   // Float sums take two columns, whose sum has no order; integers wrap, in any order.
   auto sum = [&](const std::string &op, auto element, auto finish, auto finishInteger,
                  double bound = 0) {
     for (size_t columns : {size_t(2), size_t(9)})
       addRows(
-          t, op, columns == 2 ? kFloats + kLarge : kLarge, columns, bound,
+          t, op, columns == 2 ? kNumbers : kIntegers, columns, bound,
           [=](Type type, Args x, size_t) {
             if (isFloat(type)) {
               const Arithmetic a{type};
@@ -43,9 +186,11 @@ void addReductions(Table &t) {
                 total = a.step(total + a.step(element(n.f)));
               return ofFloat(finish(a, total));
             }
+            // The mean of 8- and 16-bit integers is that of their exact sum.
+            const Type sumType = op == "ReduceMean" && bitsOf(type) < 32 ? GANTRY_TYPE_I64 : type;
             Wide total = 0;
             for (const Number &n : x)
-              total = wrapped(type, total + wrapped(type, element(n.i)));
+              total = wrapped(sumType, total + wrapped(sumType, element(n.i)));
             return ofInteger(finishInteger(total, Wide(x.size())));
           },
           columns == 2 ? "" : "9 columns");
@@ -91,21 +236,28 @@ void addReductions(Table &t) {
         },
         "", {}, true);
   }
-  addRows(t, "ReduceL2", kLarge, 2, 0, [](Type of, Args x, size_t) {
+  addRows(t, "ReduceL2", kIntegers, 2, 0, [](Type of, Args x, size_t) {
     const Arithmetic a{GANTRY_TYPE_F64};
     auto square = [&](const Number &n) { return a.step(a.step(Quad(n.i)) * a.step(Quad(n.i))); };
     const Quad root = a.step(sqrtq(a.step(square(x[0]) + square(x[1]))));
     return ofInteger(root >= Quad(highest(of)) ? highest(of) : Wide(root));
   });
-  addRows(t, "ReduceProd", kFloats + kLarge, 2, 0, [](Type type, Args x, size_t) {
-    if (isFloat(type))
-      return ofFloat(Arithmetic{type}.step(x[0].f * x[1].f));
-    return ofInteger(wrapped(type, static_cast<unsigned __int128>(x[0].i) * x[1].i));
-  });
+  for (size_t columns : {size_t(2), size_t(9)})
+    addRows(
+        t, "ReduceProd", columns == 2 ? kNumbers : kIntegers, columns, 0,
+        [](Type type, Args x, size_t) {
+          if (isFloat(type))
+            return ofFloat(Arithmetic{type}.step(x[0].f * x[1].f));
+          Wide product = 1;
+          for (const Number &n : x)
+            product = wrapped(type, Wide(static_cast<unsigned __int128>(product) * n.i));
+          return ofInteger(product);
+        },
+        columns == 2 ? "" : "9 columns");
   for (bool isMax : {true, false})
     for (size_t columns : {2, 9}) {
       addRows(
-          t, isMax ? "ReduceMax" : "ReduceMin", ordered + kBool, columns, 0,
+          t, isMax ? "ReduceMax" : "ReduceMin", kNumbers + kBool, columns, 0,
           [=](Type type, Args x, size_t) {
             Number best = x[0];
             for (const Number &n : x)
@@ -119,7 +271,7 @@ void addReductions(Table &t) {
           },
           columns == 2 ? "" : "9 columns");
       for (bool last : {false, true})
-        for (Type type : kNumbers) {
+        for (Type type : kNumbers + kBool) {
           addRows(
               t, isMax ? "ArgMax" : "ArgMin", {type}, columns, 0,
               [=](Type of, Args x, size_t) {
@@ -146,6 +298,8 @@ void addReductions(Table &t) {
           t.list.back().result = GANTRY_TYPE_I64;
         }
     }
+  addSparseRows(t);
+  addRefusedReductions(t);
   auto columnsOf = [&](const std::string &op, double bound, const RowReference &reference,
                        bool isElementary, const Types &of = kFloats) {
     addRows(t, op, of, 2, bound, reference, "", {}, isElementary);
@@ -170,14 +324,7 @@ void addReductions(Table &t) {
         return withScale(ofFloat((position ? d1 : d0) - logq(expq(d0) + expq(d1))), 1);
       },
       true);
-  columnsOf(
-      "CumSum", 0,
-      [](Type type, Args x, size_t position) {
-        if (!isFloat(type))
-          return ofInteger(wrapped(type, x[0].i + (position ? x[1].i : 0)));
-        return ofFloat(Arithmetic{type}.step(0.0Q + x[0].f + (position ? x[1].f : 0)));
-      },
-      false, kFloats + kLarge);
+  addCumulativeSums(t);
 }
 
 } // namespace gantry::numerics

@@ -62,8 +62,6 @@ void Report::passed(const Case &test, bool onHost, size_t count, double maxUlp, 
   }
 }
 
-void Report::refused(const Case &test) { row(test).refusedTypes.insert(test.types[0]); }
-
 void Report::denormals(Type type, bool flushes) { flushes_[type] = flushes; }
 
 bool Report::anyFlushes() const {
@@ -74,7 +72,8 @@ namespace {
 
 constexpr const char *kIntroduction = R"(# Numbers
 
-What each elementwise operator and each reduction computes, and how exactly. This file is made by the
+What each elementwise operator, each reduction, QuantizeLinear and DequantizeLinear compute, and how
+exactly. The types of an operator are those of its first input. This file is made by the
 test `numerics` (tests/e2e/numerics), which fails when it is stale; to write it anew:
 `numerics --docs docs/numerics.md --update`.
 
@@ -105,9 +104,13 @@ constexpr const char *kRules = R"(
   equal. A sum starts at +0, so the sum of nothing but -0 is +0.
 - **Pow** follows C99: `pow(x, 0)` and `pow(1, y)` are 1, of NaN as well; a negative base and an
   exponent that is no integer give NaN. Integer powers wrap; a negative exponent gives 1 / x^n, cut off.
-- **Integers wrap.** `-(minimum)`, `|minimum|` and `minimum / -1` are the minimum.
+- **Integers wrap.** `-(minimum)`, `|minimum|` and `minimum / -1` are the minimum. A sum or a product is
+  that of the type, and wraps, too. The mean of 8- and 16-bit integers is that of their exact sum; the
+  mean of larger ones is that of the sum in their type, cut off.
 - **Mod** has the sign of the divisor, with `fmod=1` that of the dividend.
-- **BitShift** by the width or more gives 0.
+- **BitShift** by the width or more gives 0. Signed integers are refused, as ONNX has it.
+- **QuantizeLinear** divides in f32, rounds half to even, adds the zero point and saturates. NaN becomes
+  the zero point. **DequantizeLinear** multiplies in f32. A zero point of i32 is subtracted in f32.
 - **Cast** of a float to an integer saturates, and NaN gives 0. ONNX leaves both undefined.
 - **x * f(x)** (Gelu, HardSwish, Mish, Swish) is NaN for minus infinity, as -inf * 0 is.
 - **LogSoftmax, ReduceLogSumExp**: the ulp are those of 1 where the result is smaller, since the terms
@@ -117,10 +120,10 @@ constexpr const char *kRules = R"(
 
 - The division of an integer by 0 (Div, Mod, and Pow of 0 to a negative number) has no defined result.
   It does not fail.
-- Float sums and products of more than two elements are summed in an order that depends on the device;
-  their results are not compared. Integer ones are.
-- ReduceLogSum and ReduceLogSumExp of integers are refused. ReduceL2 of integers is computed in f64, cut off,
-  and saturates.
+- Float sums and products of more than two elements are summed in an order that depends on the device.
+  They are compared where no order is inexact: zeros and ones, with one infinity or NaN among them or none.
+- ReduceLogSum, ReduceLogSumExp and Mean of integers are refused. ReduceL2 of integers is computed in f64,
+  cut off, and saturates.
 - Pow of an integer to a float is computed in the float's type and cut off; it is not compared.
 )";
 

@@ -12,7 +12,6 @@ public:
   /// Results of one case that are right. maxUlp: the largest distance; flushed: how many differ
   /// because the device flushes denormal numbers.
   void passed(const Case &test, bool onHost, size_t count, double maxUlp, size_t flushed);
-  void refused(const Case &test);
   /// Whether the device flushes denormal numbers of the type.
   void denormals(Type type, bool flushes);
 
@@ -25,7 +24,7 @@ public:
 
 private:
   struct Row {
-    std::set<Type> deviceTypes, hostTypes, refusedTypes, flushedTypes;
+    std::set<Type> deviceTypes, hostTypes, flushedTypes;
     std::map<Type, double> bound;
     double deviceUlp = 0, hostUlp = 0;
     bool isExact = true, hasUndefined = false;

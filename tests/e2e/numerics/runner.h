@@ -25,7 +25,8 @@ private:
                  size_t mostBindings = SIZE_MAX);
   void runHost(const std::vector<const Case *> &group);
   bool flushesDenormals(Type type);
-  void expectRefusal(const Case &test);
+  /// Compilation must fail with the words; where the host refuses, too, so must folding.
+  void expectRefusal(const Case &test, const std::string &words, bool onHost);
   void judge(const Model &model, const std::vector<std::vector<uint8_t>> &results,
              const std::string &where, bool flushes);
 

@@ -156,6 +156,8 @@ inline std::function<void(onnx::NodeProto &)> textAttribute(const std::string &n
 
 /// The reductions, Softmax and the like (reductions.cpp).
 void addReductions(Table &t);
+/// QuantizeLinear and DequantizeLinear (quantization.cpp).
+void addQuantization(Table &t);
 /// The operators in the table once more, with constant operands (constant_operands.cpp).
 void addConstantOperands(Table &t);
 

@@ -1,0 +1,64 @@
+// The judge of the special-value test: distances in units in the last place.
+#include "tests/e2e/numerics/number.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <quadmath.h>
+
+using namespace gantry::numerics;
+
+namespace {
+
+const Type kTypes[] = {GANTRY_TYPE_F32, GANTRY_TYPE_F16, GANTRY_TYPE_F64, GANTRY_TYPE_BF16};
+
+/// The spacing of the largest numbers.
+Quad lastUnit(Type type) {
+  const Quad most = largest(type);
+  for (Quad unit = scalbnq(1, ilogbq(most));; unit /= 2)
+    if (rounded(type, most - unit / 2) != most - unit / 2)
+      return unit;
+}
+
+TEST(DistanceInUlp, CountsUnitsOfTheExactValue) {
+  EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F32, 1 + 0x1p-23Q, 1), 1);
+  EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F16, 2 + 0x1p-9Q, 2), 1);
+  EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F32, 0x1p-149Q, 0), 1);
+  EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F32, 0x1p-23Q, 0, 1), 1);
+  EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F32, 1, 1), 0);
+}
+
+TEST(DistanceInUlp, NaNIsOnlyLikeNaN) {
+  EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F32, nanq(""), nanq("")), 0);
+  EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F32, nanq(""), 1), INFINITY);
+  EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F32, HUGE_VALQ, nanq("")), INFINITY);
+}
+
+TEST(DistanceInUlp, FiniteResultsWhereTheRoundedOneIsInfinite) {
+  for (Type type : kTypes)
+    for (Quad sign : {1.0Q, -1.0Q}) {
+      const Quad most = sign * largest(type), unit = sign * lastUnit(type);
+      EXPECT_EQ(distanceInUlp(type, most, most + unit), 1);
+      EXPECT_EQ(distanceInUlp(type, most, most + 5 * unit), 5);
+      EXPECT_GT(distanceInUlp(type, most, most * 2), 100);
+      EXPECT_GT(distanceInUlp(type, most, sign * expq(1000)), 100);
+      EXPECT_EQ(distanceInUlp(type, most, sign * HUGE_VALQ), INFINITY);
+    }
+}
+
+TEST(DistanceInUlp, InfiniteResultsWhereTheExactOneIsFinite) {
+  for (Type type : kTypes)
+    for (Quad sign : {1.0Q, -1.0Q}) {
+      const Quad most = sign * largest(type), unit = sign * lastUnit(type);
+      const Quad infinite = sign * HUGE_VALQ;
+      EXPECT_EQ(distanceInUlp(type, infinite, most), 1);
+      EXPECT_EQ(distanceInUlp(type, infinite, most - 4 * unit), 5);
+      EXPECT_EQ(distanceInUlp(type, infinite, most + unit), 0);
+      EXPECT_EQ(distanceInUlp(type, infinite, sign * expq(1000)), 0);
+      EXPECT_EQ(distanceInUlp(type, infinite, infinite), 0);
+      EXPECT_GT(distanceInUlp(type, infinite, most / 2), 100);
+      EXPECT_GT(distanceInUlp(type, -infinite, sign * expq(1000)), 100);
+      EXPECT_EQ(distanceInUlp(type, -infinite, infinite), INFINITY);
+    }
+}
+
+} // namespace
