@@ -137,7 +137,7 @@ class Compile(Tool):
                 [(op, "suspect", ["a", "b"], ["c"]), ("Add", "back", ["c", "d"], ["s"]),
                  ("Expand", "grow", ["x", "s"], ["y"])], [("x", [1])], [("y", [3])],
                 [int64_tensor("a", [huge]), int64_tensor("b", [by]), int64_tensor("d", [3])]))
-            self.fails(1, ["shape arithmetic", "(suspect)", words], "compile", bad)
+            self.fails(1, ["shape arithmetic", '(node "suspect")', words], "compile", bad)
 
     def test_types_that_devices_do_not_compute_with(self):
         double, bfloat = 11, 16

@@ -1,6 +1,6 @@
 // Damaged and impossible models: one clear error each, never a crash.
 #include "codegen/import/onnx/operand_types.h"
-#include "tests/codegen/import/model_builder.h"
+#include "tests/codegen/import/expect_error.h"
 
 #include <gtest/gtest.h>
 
@@ -11,27 +11,12 @@
 #include <random>
 
 using namespace gantry::importer;
+using gantry::importer::test::expectError;
 using gantry::importer::test::import;
 using gantry::importer::test::ModelBuilder;
 using gantry::importer::test::Scratch;
 
 namespace {
-
-void expectError(const std::string &path, const std::string &words,
-                 ImportKind kind = ImportKind::badInput) {
-  auto imported = import(path);
-  ASSERT_FALSE(imported);
-  ASSERT_EQ(imported.errors.size(), 1u);
-  EXPECT_NE(imported.errors[0].find(words), std::string::npos) << imported.errors[0];
-  EXPECT_EQ(imported.errors[0].find('\n'), std::string::npos) << imported.errors[0];
-  EXPECT_EQ(imported.kind, kind);
-}
-
-void expectError(const ModelBuilder &model, const std::string &words,
-                 ImportKind kind = ImportKind::badInput) {
-  Scratch scratch;
-  expectError(scratch.write("m.onnx", model.bytes()), words, kind);
-}
 
 ModelBuilder smallModel() {
   ModelBuilder m;
@@ -227,145 +212,6 @@ TEST(BadInput, ImpossibleShapes) {
   declared.node("Relu", {"x"}, {"y"});
   declared.output("y", {"2", "4"});
   expectError(declared, "declares the shape [2, 4]");
-}
-
-// What is folded from constants: one node, or one and what makes its result a small size again.
-TEST(BadInput, IntegersThatOverflowWhereTheyAreFolded) {
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kBig = int64_t(1) << 62;
-  struct Case {
-    std::string op;
-    std::vector<int64_t> a, b, back; // y = expand(x, op(a, b) + back)
-    std::string words;
-  };
-  const Case cases[] = {
-      {"Add", {kBig}, {kBig}, {kLeast + 4}, "4611686018427387904 + 4611686018427387904 does not"},
-      {"Sub", {kLeast}, {kBig}, {3 - kBig}, "-9223372036854775808 - 4611686018427387904 does not"},
-      {"Mul", {kBig}, {16}, {3}, "4611686018427387904 * 16 does not fit 64 bits"},
-      {"Mul", {3, kBig}, {2, 4}, {1}, "4611686018427387904 * 4 does not fit 64 bits"},
-      {"Sum", {kBig}, {kBig}, {kLeast + 4}, "shape arithmetic overflows"},
-      {"Div", {kLeast}, {-1}, {1}, "-9223372036854775808 / -1 does not fit 64 bits"},
-      {"Div", {4}, {0}, {2}, "shape arithmetic divides by zero"},
-      {"Mod", {10}, {0}, {2}, "shape arithmetic divides by zero"},
-      {"Pow", {int64_t(1) << 33}, {2}, {3}, "8589934592 * 8589934592 does not fit 64 bits"},
-      {"Pow", {2, 2}, {3, 64}, {3}, "shape arithmetic overflows"},
-      {"CumSum", {kBig, kBig, kBig, kBig, 5}, {0}, {}, "shape arithmetic overflows"},
-      {"ReduceSum", {kBig, kBig, kBig, kBig, 5}, {0}, {}, "shape arithmetic overflows"},
-      {"ReduceProd", {int64_t(1) << 33, int64_t(1) << 33}, {}, {3}, "shape arithmetic overflows"},
-      {"Neg", {kLeast}, {}, {3}, "0 - -9223372036854775808 does not fit 64 bits"},
-      {"Abs", {kLeast}, {}, {3}, "shape arithmetic overflows"},
-  };
-  for (const Case &c : cases) {
-    SCOPED_TRACE(c.op + " " + c.words);
-    ModelBuilder m(13);
-    m.input("x", {"1"});
-    m.ints("a", c.a);
-    std::vector<std::string> inputs{"a"};
-    if (!c.b.empty()) {
-      m.ints("b", c.b);
-      inputs.push_back("b");
-    }
-    m.node(c.op, inputs, {"size"}, "suspect");
-    std::string size = "size";
-    if (!c.back.empty()) {
-      m.ints("back", c.back);
-      m.node("Add", {"size", "back"}, {"small"});
-      size = "small";
-    }
-    m.node("Expand", {"x", size}, {"y"});
-    m.output("y");
-    Scratch scratch;
-    const std::string path = scratch.write("m.onnx", m.bytes());
-    expectError(path, c.words);
-    EXPECT_NE(import(path).errors[0].find("(node \"suspect\")"), std::string::npos);
-  }
-}
-
-// The same as data, where integers wrap on a device too: what is folded wraps like that.
-TEST(Fold, IntegersWrapWhereTheyAreData) {
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  struct Case {
-    std::string op;
-    std::vector<int64_t> a, b;
-    std::string folded;
-  };
-  const std::string least = std::to_string(kLeast);
-  const Case cases[] = {
-      {"Add", {kMost, 1}, {1, 1}, "[" + least + ", 2]"},
-      {"Sub", {kLeast, 1}, {1, 1}, "[" + std::to_string(kMost) + ", 0]"},
-      {"Mul", {kMost, 3}, {2, 2}, "[-2, 6]"},
-      {"Div", {kLeast, 6}, {-1, 2}, "[" + least + ", 3]"},
-      {"Pow", {2, -1}, {-1, -3}, "[0, -1]"},
-      {"Neg", {kLeast, 1}, {}, "[" + least + ", -1]"},
-      {"Abs", {kLeast, -1}, {}, "[" + least + ", 1]"},
-  };
-  for (const Case &c : cases) {
-    SCOPED_TRACE(c.op);
-    ModelBuilder m(13);
-    m.input("x", {"2"}, 7);
-    m.ints("a", c.a);
-    std::vector<std::string> inputs{"a"};
-    if (!c.b.empty()) {
-      m.ints("b", c.b);
-      inputs.push_back("b");
-    }
-    m.node(c.op, inputs, {"folded"});
-    m.node("Add", {"x", "folded"}, {"y"});
-    m.output("y", {"2"}, 7);
-    Scratch scratch;
-    auto imported = import(scratch.write("m.onnx", m.bytes()));
-    ASSERT_TRUE(imported) << (imported.errors.empty() ? "" : imported.errors[0]);
-    EXPECT_NE(imported.text().find("dense<" + c.folded + ">"), std::string::npos)
-        << imported.text();
-  }
-}
-
-TEST(Fold, ANumberDividedByZeroIsDataToo) {
-  ModelBuilder m(13);
-  m.input("x", {"2"}, 7);
-  m.ints("a", {7, 8});
-  m.ints("b", {0, 2});
-  m.node("Div", {"a", "b"}, {"folded"});
-  m.node("Add", {"x", "folded"}, {"y"});
-  m.output("y", {"2"}, 7);
-  Scratch scratch;
-  EXPECT_TRUE(import(scratch.write("m.onnx", m.bytes())));
-}
-
-TEST(BadInput, IntegersThatDoNotFit32Bits) {
-  auto casted = [](int64_t value) {
-    ModelBuilder m(13);
-    m.input("x", {"1"});
-    m.ints("a", {value});
-    ModelBuilder::attribute(m.node("Cast", {"a"}, {"narrow"}), "to", int64_t(6));
-    ModelBuilder::attribute(m.node("Cast", {"narrow"}, {"size"}), "to", int64_t(7));
-    m.node("Expand", {"x", "size"}, {"y"});
-    m.output("y");
-    return m;
-  };
-  expectError(casted((int64_t(1) << 32) + 3), "4294967299 does not fit 32 bits");
-  Scratch scratch;
-  EXPECT_TRUE(import(scratch.write("fits.onnx", casted(3).bytes())));
-
-  ModelBuilder product(13);
-  product.input("x", {"1"});
-  product.constant("a", 6, {1}, std::string("\x01\x00\x01\x00", 4)); // 65537
-  product.node("Mul", {"a", "a"}, {"b"});
-  ModelBuilder::attribute(product.node("Cast", {"b"}, {"size"}), "to", int64_t(7));
-  product.node("Expand", {"x", "size"}, {"y"});
-  product.output("y");
-  expectError(product, "65537 * 65537 does not fit 32 bits");
-
-  // A size that is dynamic before its list is known to be static.
-  ModelBuilder symbolic(13);
-  symbolic.input("x", {"n"});
-  symbolic.ints("big", {int64_t(1) << 33});
-  symbolic.node("Shape", {"x"}, {"s"});
-  ModelBuilder::attribute(symbolic.node("Concat", {"s", "big"}, {"both"}), "axis", int64_t(0));
-  ModelBuilder::attribute(symbolic.node("Cast", {"both"}, {"narrow"}), "to", int64_t(6));
-  symbolic.node("Add", {"narrow", "narrow"}, {"y"});
-  symbolic.output("y");
-  expectError(symbolic, "8589934592 does not fit 32 bits");
 }
 
 // TensorProto.DataType.

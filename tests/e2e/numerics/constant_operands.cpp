@@ -80,7 +80,14 @@ void addConstantOperands(Table &t) {
                            : c.op == "Pow"      ? exponents(type)
                            : c.op == "BitShift" ? shifts(type)
                                                 : integersFor(c, type);
-      extra.push_back(std::move(constant));
+      // One kernel holds all constants, unless it has loops: drivers take quadratic time for those.
+      const std::vector<Number> all = constant.constants;
+      const size_t most = c.op == "Mod" || c.op == "Pow" ? 1 : all.size();
+      for (size_t begin = 0; begin < all.size(); begin += most) {
+        const auto end = all.begin() + std::min(begin + most, all.size());
+        constant.constants.assign(all.begin() + begin, end);
+        extra.push_back(constant);
+      }
     }
   }
   t.list.insert(t.list.end(), extra.begin(), extra.end());

@@ -213,7 +213,7 @@ private:
       const Number number = test.constants[static_cast<size_t>(k)];
       std::vector<std::string> names(test.types.size(), x.name);
       names[static_cast<size_t>(test.constantInput)] = constant(constantType, {}, {number});
-      const std::string part = out.name + "_" + std::to_string(k);
+      const std::string part = count == 1 ? out.name : out.name + "_" + std::to_string(k);
       emit(test, names, part);
       for (const Number &value : values) {
         std::vector<Number> arguments(test.types.size(), value);
