@@ -151,6 +151,9 @@ Term roundedToOdd(FloatEmitter &e, Value wide) {
   return e.fromBits(e.select(isLost, cut | e.integer(1), bits));
 }
 
+/// The bits of the float 2^exponent.
+constexpr uint32_t bitsOfPower(int exponent) { return static_cast<uint32_t>(exponent + 127) << 23; }
+
 /// f32 or f64 to f16 of a number that an f16 holds exactly: no driver has anything to round.
 struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -166,16 +169,16 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
       single = vector.clone(single);
     FloatEmitter e(rewriter, op.getLoc(), single);
     const Term x = in.getType() == single ? e.term(in) : roundedToOdd(e, in);
+    // Adding 2^13 times the power of two below |x| and taking it away again keeps 11 bits, with a
+    // tie to even. The last place is at least that of 2^-14, the smallest normal number.
     const Term a = magnitude(x);
-    // Normal numbers lose 13 bits of their significand, with a tie to even.
-    Term bits = e.bits(a);
-    Term isOdd = shiftRight(bits, 13) & 1u;
-    Term normal = e.fromBits(plus(plus(bits, 0xfff), isOdd) & 0xffffe000u);
-    // Numbers below 2^-14 are multiples of 2^-24, which is the last place of 1/2.
-    Term denormal = (a + 0.5) - 0.5;
-    Term result = e.select(a < 0x1p-14, denormal, normal);
-    result = e.select(a > 65519.996, std::numeric_limits<double>::infinity(), result);
-    result = e.select(isNaN(x), x, withSign(result, x));
+    Term power = e.bits(a) & 0x7f800000u;
+    power = e.integers<arith::MaxUIOp>(power, e.integer(bitsOfPower(-14)));
+    power = e.integers<arith::MinUIOp>(power, e.integer(bitsOfPower(17)));
+    const Term shift = e.fromBits(plus(power, 13 << 23));
+    Term result = (a + shift) - shift;
+    result = e.select(result > 65504, std::numeric_limits<double>::infinity(), result);
+    result = withSign(result, x);
     auto converted = rewriter.create<arith::TruncFOp>(op.getLoc(), op.getType(), result.value);
     converted->setAttr(kRounded, rewriter.getUnitAttr());
     rewriter.replaceOp(op, converted);

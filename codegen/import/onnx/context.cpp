@@ -146,7 +146,7 @@ void ImportContext::setOutput(const Node &node, size_t index, Tensor tensor) {
 // ---- tensors
 // -------------------------------------------------------------------------------------
 
-Tensor ImportContext::fromConstant(Constant constant) const {
+Tensor ImportContext::fromConstant(const Constant &constant) const {
   Tensor tensor;
   tensor.type = constant->type;
   tensor.dims = constantDims(context_, constant->dims);

@@ -86,7 +86,7 @@ public:
   mlir::Location location() const { return loc_; }
 
   // ---- tensors ---------------------------------------------------------------------------------
-  Tensor fromConstant(Constant constant) const;
+  Tensor fromConstant(const Constant &constant) const;
   Tensor fromContent(DType type, llvm::ArrayRef<Dim> content, llvm::ArrayRef<int64_t> dims) const;
   Tensor fromContent(DType type, llvm::ArrayRef<Dim> content, bool scalar) const; // or a list
   Tensor scalar(DType type, double value) const;
