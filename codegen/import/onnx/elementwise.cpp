@@ -342,9 +342,11 @@ void importMod(ImportContext &import, const Node &node) {
   const bool fmod = node.intAttribute("fmod", 0) != 0;
   if (isFloat(a.type) && !fmod)
     failBadInput("Mod of floats needs fmod = 1");
-  if (auto folded = foldSymbolic(import, a, b, [](Dim x, Dim y) {
-        return staticDim(y) && *staticDim(y) > 0 ? modDims(x, y) : Dim();
-      }))
+  auto remainder = [](Dim x, Dim y) {
+    return staticDim(y) && *staticDim(y) > 0 ? modDims(x, y) : Dim();
+  };
+  // A symbolic remainder has the sign of the divisor.
+  if (auto folded = fmod ? std::nullopt : foldSymbolic(import, a, b, remainder))
     return import.setOutput(node, 0, *folded);
   Tensor result =
       import.elementwise({a, b}, a.type, [&](BodyBuilder &body, llvm::ArrayRef<Scalar> x) {

@@ -182,6 +182,14 @@ int64_t toInteger(double x, bool isSigned) {
                                     : wrap(uint64_t(x));
 }
 
+/// The double from which rounding to a smaller float gives what rounding the integer gives: cut
+/// off, and with its last bit set where anything was lost.
+double roundedToOdd(uint64_t value) {
+  const int lost = value >> 53 ? 64 - 53 - __builtin_clzll(value) : 0;
+  const uint64_t kept = value >> lost, rest = value - (kept << lost);
+  return std::ldexp(static_cast<double>(kept | (rest != 0)), lost);
+}
+
 Run arithmeticStep(mlir::Operation &op) {
   return llvm::TypeSwitch<mlir::Operation *, Run>(&op)
       .Case<arith::AddFOp>([](auto) -> Run { return GANTRY_FLOAT2(x + y); })
@@ -242,11 +250,17 @@ Run arithmeticStep(mlir::Operation &op) {
       .Case<arith::ExtUIOp, arith::IndexCastUIOp>(
           [](auto) -> Run { return GANTRY_UINT2((void(y), x)); })
       .Case<arith::SIToFPOp>([](auto) -> Run {
-        return [](Machine &m, const Step &s) { m.slots[s.out].f = double(m.slots[s.a].i); };
+        return [](Machine &m, const Step &s) {
+          const int64_t value = m.slots[s.a].i;
+          const uint64_t size = value < 0 ? -uint64_t(value) : uint64_t(value);
+          const double rounded = s.kind.dtype == DType::F64 ? double(size) : roundedToOdd(size);
+          m.slots[s.out].f = value < 0 ? -rounded : rounded;
+        };
       })
       .Case<arith::UIToFPOp>([](auto) -> Run {
         return [](Machine &m, const Step &s) {
-          m.slots[s.out].f = double(zeroExtend(m.slots[s.a].i, s.operand.bits));
+          const uint64_t value = zeroExtend(m.slots[s.a].i, s.operand.bits);
+          m.slots[s.out].f = s.kind.dtype == DType::F64 ? double(value) : roundedToOdd(value);
         };
       })
       .Case<arith::FPToSIOp>([](auto) -> Run {

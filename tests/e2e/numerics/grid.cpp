@@ -56,6 +56,12 @@ std::vector<Number> specialValues(Type type) {
     addIntegers(values, type, {low, low + 1, low / 2, high, high - 1, high / 2, high / 2 + 1});
     if (bitsOf(type) >= 32)
       addIntegers(values, type, {(1 << 24) + 1, -(1 << 24) - 1, 46341, 65536, Wide(1) << 31});
+    if (bitsOf(type) == 64) { // just above ties of f32 and of bf16, and at those of f64
+      const Wide one = 1;
+      for (Wide value : {(one << 60) + (one << 36) + 1, (one << 62) + (one << 54) + 1,
+                         (one << 53) + (one << 29) + 1, (one << 53) + 1, (one << 54) + 6})
+        addIntegers(values, type, {value, -value});
+    }
     return values;
   }
   const Quad e = epsilon(type), one = 1;
