@@ -25,7 +25,7 @@ void endWithoutMemory() noexcept {
 
 namespace {
 
-std::atomic<size_t> sharedTasks{0}; // that wait or run
+std::atomic<size_t> sharedTasks{0}; // Number of tasks that wait or run.
 
 std::mutex handlerMutex;
 unsigned handlerUsers = 0;

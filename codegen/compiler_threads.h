@@ -80,10 +80,10 @@ private:
   /// Takes the task out of the queue and runs it; the lock is released meanwhile.
   void runTask(std::unique_lock<std::mutex> &locked, std::deque<Task>::iterator task);
 
-  std::mutex mutex_; // of all below but threads_
+  std::mutex mutex_; // Guards every member below except threads_.
   std::condition_variable changed_;
   std::deque<Task> queue_;
-  std::vector<Group *> active_; // of the tasks that run; a group may appear several times
+  std::vector<Group *> active_; // Groups of the running tasks; a group appears once per task.
   bool quit_ = false;
   std::vector<Thread> threads_;
 };

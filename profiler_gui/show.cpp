@@ -17,10 +17,10 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr double kEventsPerSecond = 3e6;     // that are taken into a live model
+constexpr double kEventsPerSecond = 3e6;     // Events per second that a live model takes in.
 constexpr uint64_t kBlocksPerFrame = 25'000; // about 1 ms of work on rasters
-constexpr double kLiveShare = 0.2;           // of one core: what a live view takes by itself
-constexpr double kShortestPeriod = 1.0 / 15; // of a live view, seconds
+constexpr double kLiveShare = 0.2;           // Share of one core for redrawing a live view.
+constexpr double kShortestPeriod = 1.0 / 15; // Shortest time between two live frames, in seconds.
 constexpr double kLongestPeriod = 1.0;
 constexpr double kIdlePeriod = 1.0;
 constexpr int kFramesAfterInput = 3; // ImGui's widgets need more than one frame to react

@@ -80,7 +80,7 @@ compileKernels(const std::shared_ptr<VulkanDevice> &device,
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t i = next++; i < sources.size(); i = next++) {
-      const HostMemoryScope scope; // of this thread
+      const HostMemoryScope scope; // Notes failed allocations of this thread.
       statuses[i] = kernels[i]->compile(sources[i], cache.handle());
       if (statuses[i].isOk())
         statuses[i] = checkHostMemory();

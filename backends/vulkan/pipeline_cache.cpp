@@ -126,7 +126,7 @@ void PipelineCache::save() {
     status = writeFileAtomically(path_, file);
   else
     status = Status(StatusCode::kOutOfMemory, "the host has no memory for it");
-  if (!status.isOk()) // of the user's folder, not having it only costs time
+  if (!status.isOk()) // The user's folder is optional: without it pipelines compile again.
     logf(isDefault_ ? LogLevel::kInfo : LogLevel::kWarn, "the pipeline cache was not saved: %s",
          status.message().c_str());
 }

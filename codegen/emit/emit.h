@@ -25,7 +25,7 @@ struct EmitOptions {
   std::string name;           // of the program
   std::string source;         // the model's file name
   std::string profile;        // device profile it was compiled for
-  std::string options;        // of `gantry compile`, as the artifact keeps them
+  std::string options;        // Options of `gantry compile`, as the artifact stores them.
   std::string dumpSpirv;      // folder for .spv and .spvasm files, or empty
   bool planForBounds = false; // where every dynamic dimension has a bound, the plan is for these
   std::function<void(size_t done, size_t total)> kernelDone;

@@ -14,7 +14,7 @@ namespace {
 /// Constants of equal bytes, and who uses them.
 struct SharedConstant {
   std::span<const uint8_t> bytes;
-  std::vector<bool> users; // by emission
+  std::vector<bool> users; // Indexed by emission.
 };
 
 /// A name for the bytes that no others have.
@@ -34,7 +34,8 @@ std::unique_ptr<Emission> mergeVariants(std::vector<std::unique_ptr<Emission>> e
     return std::move(emissions.front());
   std::vector<SharedConstant> constants;
   llvm::StringMap<size_t> byHash;
-  std::vector<std::vector<size_t>> shared(emissions.size()); // by emission, by its constant
+  std::vector<std::vector<size_t>> shared(
+      emissions.size()); // Indexed by emission, then by its constant.
   for (size_t i = 0; i < emissions.size(); ++i)
     for (const artifact::ConstantData &constant : emissions[i]->constants) {
       const auto at = byHash.try_emplace(hashOf(constant.bytes), constants.size()).first;
@@ -50,7 +51,7 @@ std::unique_ptr<Emission> mergeVariants(std::vector<std::unique_ptr<Emission>> e
                    [&](size_t a, size_t b) { return comesBefore(constants[a], constants[b]); });
 
   std::vector<artifact::ConstantData> section;
-  std::vector<size_t> place(constants.size()); // in the section
+  std::vector<size_t> place(constants.size()); // Position of each constant in the section.
   for (const size_t index : order) {
     place[index] = section.size();
     section.push_back({0, constants[index].bytes});

@@ -7,7 +7,6 @@
 #include "codegen/targets/float_emitter.h"
 #include "codegen/targets/trigonometry.h"
 
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -419,15 +418,8 @@ template <typename Op, bool isMax> struct ExpandExtreme : OpRewritePattern<Op> {
 
 private:
   static std::optional<APFloat> knownNumber(Value value) {
-    FloatAttr number;
-    DenseFPElementsAttr elements;
-    if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
-      number = FloatAttr::get(elements.getElementType(), elements.getSplatValue<APFloat>());
-    else if (!matchPattern(value, m_Constant(&number)))
-      return std::nullopt;
-    if (!number || number.getValue().isNaN())
-      return std::nullopt;
-    return number.getValue();
+    const auto number = knownFloat(value);
+    return number && !number->isNaN() ? number : std::nullopt;
   }
 };
 

@@ -12,6 +12,16 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
+std::optional<APFloat> knownFloat(Value value) {
+  FloatAttr number;
+  DenseFPElementsAttr elements;
+  if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
+    return elements.getSplatValue<APFloat>();
+  if (!matchPattern(value, m_Constant(&number)))
+    return std::nullopt;
+  return number.getValue();
+}
+
 namespace {
 
 Type bitsOf(OpBuilder &builder, Type floats) {
@@ -37,15 +47,8 @@ Value constantOf(OpBuilder &builder, Location loc, Type type, const APFloat &val
 
 /// The zero that a value is known to be.
 std::optional<APFloat> knownZero(Value value) {
-  FloatAttr number;
-  DenseFPElementsAttr elements;
-  if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
-    number = FloatAttr::get(elements.getElementType(), elements.getSplatValue<APFloat>());
-  else if (!matchPattern(value, m_Constant(&number)))
-    return std::nullopt;
-  if (!number || !number.getValue().isZero())
-    return std::nullopt;
-  return number.getValue();
+  const auto number = knownFloat(value);
+  return number && number->isZero() ? number : std::nullopt;
 }
 
 /// Operations with one constant zero, by comparisons and signs.

@@ -9,11 +9,16 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 
+#include <optional>
+
 namespace gantry::codegen {
 
 /// A unit attribute on float operations of the arith dialect that a driver must not contract,
 /// reassociate or simplify. The conversion to SPIR-V keeps it (spirv_conversion.cpp).
 inline constexpr llvm::StringLiteral kNoContraction = "no_contraction";
+
+/// The float that `value` is known to be, in every lane; none for other values.
+std::optional<llvm::APFloat> knownFloat(mlir::Value value);
 
 class FloatEmitter;
 

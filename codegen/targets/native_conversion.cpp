@@ -323,7 +323,8 @@ LogicalResult expandMath(ModuleOp module) {
   populateExpandRsqrtPattern(patterns);
   populateExactRemainderPatterns(patterns);
   populateAccurateMathPatterns(patterns);
-  populateMathPolynomialApproximationPatterns(patterns); // of what is left: log2, cbrt
+  populateMathPolynomialApproximationPatterns(
+      patterns); // Expands the remaining functions: log2, cbrt.
   return applyPatternsAndFoldGreedily(module, std::move(patterns));
 }
 

@@ -21,7 +21,7 @@ constexpr double kLargeArgument = 1024;
 constexpr double kHalfPi = 1.5707963267948966;
 
 struct Reduced {
-  Term rest;     // in [-pi/4, pi/4], a little beyond by rounding
+  Term rest;     // In [-pi/4, pi/4], up to rounding.
   Term quadrant; // k, of which the two lowest bits count
 };
 

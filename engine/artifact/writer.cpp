@@ -106,7 +106,7 @@ public:
 
 private:
   flatbuffers::FlatBufferBuilder &builder_;
-  std::map<std::string, flatbuffers::Offset<Kernel>> known_; // by their bytes
+  std::map<std::string, flatbuffers::Offset<Kernel>> known_; // Keyed by the kernels' bytes.
 };
 
 /// Packs the program with its variants. The generated code packs all but the kernels, which it

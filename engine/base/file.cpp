@@ -214,7 +214,7 @@ Status AtomicFile::commit() {
     return failed(errno);
   if (unnamed_) {
     const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
-    ::unlink(temporary_.c_str()); // of a process with the same id that was killed
+    ::unlink(temporary_.c_str()); // A killed process with the same id may have left the file.
     if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
       return failed(errno);
     unnamed_ = false;

@@ -40,12 +40,12 @@ private:
   static constexpr size_t kMaxRegions = 16;
   /// Lies in the last 16 bytes of the unit before the block's memory.
   struct Header {
-    size_t bytes; // to the next header
+    size_t bytes; // Distance to the next header.
     size_t used;  // 0 or 1
   };
   struct Region {
     char *first;  // the first header
-    char *end;    // where a header would lie behind the last block
+    char *end;    // End of the last block.
     char *search; // the header at which the next search begins
   };
   void *allocateIn(Region &region, size_t bytes);

@@ -225,7 +225,7 @@ Result<Listener> Listener::listenUnix(const std::string &path) {
   if (::bind(listener.descriptor_, reinterpret_cast<const sockaddr *>(&address), sizeof(address)) !=
       0)
     return systemError(path, "listen on", errno);
-  listener.path_ = hidden; // from now on it is deleted at the end
+  listener.path_ = hidden; // The destructor deletes the path from here on.
   if (::chmod(hidden.c_str(), 0600) != 0 || ::listen(listener.descriptor_, 8) != 0 ||
       ::rename(hidden.c_str(), path.c_str()) != 0)
     return systemError(path, "listen on", errno);

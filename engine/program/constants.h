@@ -23,7 +23,7 @@ struct ConstantLayout {
     uint64_t sectionBegin = 0;
     uint64_t sectionEnd = 0;
     uint32_t block = 0;
-    uint64_t offset = 0; // in the block
+    uint64_t offset = 0; // Offset in the block, in bytes.
   };
   struct Place {
     uint32_t block = UINT32_MAX; // none for values that are no constants

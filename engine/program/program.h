@@ -70,7 +70,7 @@ private:
   const artifact::Program &variantMetadata(size_t index) const;
   const artifact::Program &baseline() const { return artifact_->program(); }
   std::shared_ptr<const artifact::Artifact> artifact_;
-  const artifact::Program *metadata_ = nullptr; // of the artifact: the baseline, or one variant
+  const artifact::Program *metadata_ = nullptr; // The artifact's baseline or one of its variants.
   std::string path_;
   bool whole_ = true;
   mutable std::atomic<bool> advised_{false};

@@ -12,7 +12,7 @@ namespace {
 using trace::EventType;
 
 constexpr uint64_t kPauseNs = 1'000'000'000; // between two clock records, and two of budgets
-constexpr uint64_t kTimestampNs = 13'500;    // of a software device's driver, with Mesa 22.3
+constexpr uint64_t kTimestampNs = 13'500;    // One timestamp on Mesa 22.3's software device.
 constexpr uint64_t kShare = 500;             // one part of so many goes to timestamps
 
 bool wantsAllTimes() {

@@ -13,7 +13,7 @@ bool isForCertainDevices(std::string_view profile) {
   for (const NamedProfile &named : namedProfiles())
     if (named.profile.name == profile)
       return !named.deviceNames.empty();
-  return true; // of a newer compiler
+  return true; // A newer compiler made the variant.
 }
 
 int rankOf(std::string_view profile, const std::string &own) {

@@ -80,7 +80,7 @@ void Collector::run() {
   start();
   std::unique_lock<std::mutex> locked(mutex_);
   for (;;) {
-    const HostMemoryScope scope; // of one pass
+    const HostMemoryScope scope; // One pass of the collector.
     std::vector<AttachedSink *> joining = joining_;
     const std::vector<AttachedSink *> leaving = leaving_;
     const bool flushing = flushWanted_;

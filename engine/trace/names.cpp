@@ -45,7 +45,7 @@ uint32_t intern(std::string_view text) {
   names.texts.emplace_back(text);
   const auto id = static_cast<uint32_t>(names.texts.size());
   names.ids.emplace(names.texts.back(), id);
-  if (!checkHostMemory().isOk()) { // what stays to the end is not for the reserve
+  if (!checkHostMemory().isOk()) { // A name is never freed, so the reserve must not hold it.
     names.ids.erase(names.texts.back());
     names.texts.pop_back();
     return 0;

@@ -163,7 +163,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions &options) {
     std::string path = options.path;
     if (path.empty()) {
       GANTRY_ASSIGN_OR_RETURN(const std::string folder, userSocketDirectory(true));
-      removeDeadSockets(folder); // of processes that were killed
+      removeDeadSockets(folder); // Killed processes leave their sockets behind.
       path = folder + "/" + std::to_string(getpid()) + ".sock";
     }
     GANTRY_ASSIGN_OR_RETURN(Listener listener, Listener::listenUnix(path));

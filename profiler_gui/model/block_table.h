@@ -54,7 +54,7 @@ public:
     return hue;
   }
 
-  constexpr uint32_t index() const { return index_; } // below kCount
+  constexpr uint32_t index() const { return index_; } // Less than kCount.
   constexpr bool isTransient() const { return index_ >= kBlockKinds; }
   constexpr BlockKind kind() const {
     return isTransient() ? BlockKind::kTransient : static_cast<BlockKind>(index_);

@@ -22,9 +22,9 @@ struct OperatorRow {
   OpKind kind = OpKind::kOther;
   uint64_t calls = 0;
   uint64_t timedCalls = 0;
-  double timeNs = 0;        // of the timed calls
-  double timedFlops = 0;    // of the timed calls
-  double timedBytes = 0;    // of the timed calls
+  double timeNs = 0;        // Sum over the timed calls.
+  double timedFlops = 0;    // Sum over the timed calls.
+  double timedBytes = 0;    // Sum over the timed calls.
   double bytes = 0;         // read and written by all calls
   uint32_t sharedBytes = 0; // per workgroup, the greatest of all calls
   uint32_t longest = 0;     // the dispatch that took longest; the first one where none has times
@@ -46,7 +46,7 @@ public:
   uint32_t dispatches() const { return seen_; }
 
 private:
-  std::vector<OperatorRow> rows_; // in the order of their first dispatches
+  std::vector<OperatorRow> rows_; // Ordered by first dispatch.
   std::unordered_map<std::string, uint32_t> rowOfName_;
   std::unordered_map<uint64_t, uint32_t> rowOfCommand_; // plan and command → row
   double timeNs_ = 0;
@@ -73,7 +73,7 @@ struct OperatorLine {
   const OperatorRow *first = nullptr;
   const OperatorRow *second = nullptr;
   double timeNs = 0;       // alone: of all calls; comparing: of one run
-  double secondTimeNs = 0; // of one run of the second capture
+  double secondTimeNs = 0; // Time of one run in the second capture.
 
   const OperatorRow &any() const { return first != nullptr ? *first : *second; }
   bool hasRatio() const { return timeNs > 0 && secondTimeNs > 0; }

@@ -24,7 +24,7 @@ struct PlanEntry {
   uint32_t op = 0;
   uint32_t slot = 0;
   Storage storage = Storage::kTransient;
-  OpKind writer = OpKind::kOther; // what kind of operator `op` is
+  OpKind writer = OpKind::kOther; // Kind of the operator `op`.
 };
 
 struct Access {
@@ -45,7 +45,7 @@ struct PlanCommand {
   std::array<uint16_t, 3> workgroupSize{};
   bool isCopy = false;
   bool barrierBefore = false;
-  OpKind kind = OpKind::kOther; // of its name
+  OpKind kind = OpKind::kOther; // Derived from the command's name.
 };
 
 struct Plan {

@@ -39,7 +39,7 @@ struct SearchHit {
 
 struct SearchResult {
   Query query;
-  uint64_t count = 0; // of all blocks
+  uint64_t count = 0; // Number of matching blocks.
   uint64_t dispatches = 0;
   std::vector<SearchHit> hits; // the first kMostHits, in the order of time
   std::vector<bool> names;     // by name id: whether it has all words

@@ -62,7 +62,7 @@ void drawLane(Ui &ui, size_t number, const ScreenRect &row) {
   const Lane &lane = model.dispatches().lanes()[number];
   const std::vector<DispatchColumn> &columns = columnsOf(ui, number);
   const uint32_t base = lane.number % 2 == 0 ? theme.dispatch : theme.secondDispatch;
-  std::vector<std::pair<ScreenRect, uint32_t>> labels; // and the dispatch
+  std::vector<std::pair<ScreenRect, uint32_t>> labels; // Rectangle and dispatch index.
   for (const DispatchColumn &column : columns) {
     const uint32_t index = lane.dispatches[column.first];
     const bool single = column.last == column.first + 1;
@@ -76,7 +76,7 @@ void drawLane(Ui &ui, size_t number, const ScreenRect &row) {
       colour = faded(colour, 0.5f);
     const ScreenRect box{column.left, row.top + 1, column.right, row.bottom - 1};
     rects.push_back({box.left, box.top, box.right, box.bottom, colour, kRectEdge});
-    if (single && row.height() >= kBandFrom * ui.unit()) { // what kind of operator it is
+    if (single && row.height() >= kBandFrom * ui.unit()) { // The band shows the operator's kind.
       const PlanCommand *command = model.commandOf(model.dispatches()[index]);
       const uint32_t kind = theme.small(command != nullptr ? command->kind : OpKind::kOther);
       rects.push_back({box.left, box.bottom - ui.unit(), box.right, box.bottom,

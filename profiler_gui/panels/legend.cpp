@@ -7,7 +7,7 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint32_t kMostRows = 4096; // of each address space: enough to see what occurs
+constexpr uint32_t kMostRows = 4096; // Rows read per address space.
 
 struct Entry {
   std::string name;

@@ -28,7 +28,7 @@ void drawTooltip(Ui &ui);
 /// Markers, the selected range, and the line under the pointer, over all plots.
 void drawTimeMarks(Ui &ui);
 
-void drawLegend(Ui &ui, const ScreenRect &place); // what the colours mean
+void drawLegend(Ui &ui, const ScreenRect &place); // Explains the colours.
 /// How high the legend of what occurs is; 0 where nothing does.
 float legendHeight(Ui &ui);
 /// The operators of the capture, or of both that are compared, one a row.
@@ -41,7 +41,7 @@ struct AxisTick {
   bool major = false; // A major tick keeps its label where labels collide.
 };
 struct AxisTicks {
-  std::string base; // what the labels count from, or what they count
+  std::string base; // Text for the labels' origin or unit.
   std::vector<AxisTick> ticks;
 };
 AxisTicks axisTicks(const Ui &ui);

@@ -291,7 +291,7 @@ void ProfilerWindow::handleKeys() {
   const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); };
   if (io.KeyCtrl && ImGui::IsKeyPressed('K')) {
     palette_.open();
-    palette_.hold(); // what was typed in the same frame
+    palette_.hold(); // Keeps keys typed in the same frame.
     return;
   }
   searchKeys_.hold();
@@ -335,7 +335,7 @@ void ProfilerWindow::handleKeys() {
       break;
     case '/':
       startSearch();
-      searchKeys_.hold(i + 1); // what follows is not a command
+      searchKeys_.hold(i + 1); // The remaining keys are search text.
       return;
     case '[':
       tenant(-1);

@@ -44,7 +44,7 @@ struct Pick {
 /// How one address space lies in the lifetimes view.
 struct SpaceStrip {
   enum class Fold : uint8_t { kAuto, kFolded, kOpen } fold = Fold::kAuto;
-  bool collapsed = false;    // as folded, or by itself while the space holds nothing
+  bool collapsed = false;    // Folded by the user, or empty.
   float top = 0, bottom = 0; // pixels, both possibly outside of the panel
   LevelOfDetail detail;
   uint64_t coloured = 0; // the revision that `cells` shows

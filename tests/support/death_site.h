@@ -27,17 +27,17 @@ namespace gantry::test {
 
 struct Death {
   bool isAlive = false; // the function returned
-  int code = 0;         // what it returned then
+  int code = 0;         // Return value of the function.
   bool isOurs = false;  // died or hung in libgantry, or in an unknown place
   /// "SIGABRT in libvulkan_lvp.so lvp_CreateDevice", "SIGSEGV (through a null pointer) in ..."
   std::string place;
-  std::string lastLine; // of what it wrote to standard error
+  std::string lastLine; // Last line on standard error.
 };
 
 namespace detail {
 
 inline int deathPipe = -1;
-inline const char *accessText = ""; // of the access that raised the signal
+inline const char *accessText = ""; // Describes the access that raised the signal.
 
 inline void report(int signal, const char *module, const char *function) {
   const char *file = std::strrchr(module, '/');

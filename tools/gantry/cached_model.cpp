@@ -152,7 +152,7 @@ LoadedModel compileOrFind(const std::string &model, const CompileRequest &reques
   const auto key = ModelCache::keyOf(wanted);
   if (!cache.isOk())
     note(cache.status().message());
-  if (!cache.isOk() || !key.isOk()) // of a model that cannot be read the compiler tells
+  if (!cache.isOk() || !key.isOk()) // The compiler reports an unreadable model.
     return compileOnly(model, request);
   bool isDamaged = false;
   const auto hit = cache->find(*key, wanted, &isDamaged);

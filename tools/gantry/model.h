@@ -36,7 +36,7 @@ DeviceHandle openDevice(const std::string &selector);
 
 struct CompileRequest {
   std::vector<std::string> profiles; // the first is the baseline; none: vulkan:generic
-  bool useCache = true;              // of loadModel
+  bool useCache = true;              // loadModel looks into the cache.
   bool keepAllOutputs = false;
   bool keepOrder = false;
   uint32_t sharedMemory = 0;                             // bytes of a workgroup; 0: the profile's

@@ -21,8 +21,8 @@ struct OptionText {
   std::vector<std::string> choices; // the only values there are, if they can be listed
   Completion completion = Completion::kNothing;
   std::string group;       // the heading in the help: "Options", "Memory"
-  std::string summary;     // what it is for: one line of a completion
-  std::string description; // with range, choices and default in words
+  std::string summary;     // Purpose, one line.
+  std::string description; // Includes range, choices and default.
 };
 
 /// A part of the text below the options: "Examples", and its lines.
@@ -35,9 +35,9 @@ struct CommandText {
   std::string program; // "gantry"
   std::string name;    // "compile"; "" for the program itself
   std::string description;
-  std::vector<OptionText> options, arguments; // without hidden ones
+  std::vector<OptionText> options, arguments; // Hidden options are left out.
   std::vector<SectionText> sections;
-  std::vector<CommandText> commands; // of the program
+  std::vector<CommandText> commands; // Subcommands of the program.
 
   /// "gantry-compile": the name of the man page.
   std::string pageName() const { return name.empty() ? program : program + "-" + name; }

@@ -39,8 +39,8 @@ std::vector<std::string> commandNames(const CLI::App &app) {
 /// One word that begins with a dash, taken apart: "--name=value", "-nvalue".
 struct OptionWord {
   const CLI::Option *option = nullptr;
-  std::string name;                 // as written: "--name", "-n"
-  std::optional<std::string> value; // in the same word
+  std::string name;                 // The option as typed: "--name" or "-n".
+  std::optional<std::string> value; // The value in the same word, after '='.
 };
 
 bool looksLikeOption(const std::string &word) {
@@ -225,7 +225,7 @@ std::optional<std::string> parse(CLI::App &app, std::vector<std::string> words) 
     app.parse(words);
   } catch (const CLI::CallForVersion &version) {
     return std::string(version.what()) + "\n";
-  } catch (const CLI::ConversionError &error) { // of an option whose values nothing checks
+  } catch (const CLI::ConversionError &error) { // The option has no check of its own.
     const std::string text = error.what();      // "Could not convert: --name = value"
     const size_t colon = text.find(": "), equals = text.find(" = ", colon + 2);
     if (colon == std::string::npos || equals == std::string::npos)

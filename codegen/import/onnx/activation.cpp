@@ -92,7 +92,7 @@ Scalar mish(BodyBuilder &b, const Node &, Scalar x) {
   const Scalar w = b.mul(power, rest), square = b.mul(number(2), b.mul(w, w));
   // The quotient for negative x; in f32 as 1 - w * p(w), a Chebyshev fit with an error of 7e-9.
   Scalar quotient = b.add(number(2), w);
-  if (x.type == DType::F64) { // on the host alone
+  if (x.type == DType::F64) { // Only the host evaluates f64.
     quotient = b.div(quotient, b.add(b.mul(w, quotient), number(2)));
   } else {
     const Scalar p = polynomial(
@@ -181,7 +181,7 @@ Scalar gelu(BodyBuilder &b, const Node &node, Scalar x) {
   if (node.stringAttribute("approximate", "none") == "tanh")
     return geluByTanh(b, x);
   auto number = [&](double value) { return b.constant(x.type, value); };
-  if (x.type == DType::F64) { // on the host alone
+  if (x.type == DType::F64) { // Only the host evaluates f64.
     Scalar e = b.unary(Unary::Erf, b.mul(x, number(1 / std::sqrt(2.0))));
     return b.mul(b.mul(x, number(0.5)), b.add(number(1), e));
   }

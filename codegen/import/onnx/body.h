@@ -6,8 +6,8 @@
 // who needs 16 bits casts.
 //
 // Integers wrap, as they do on a device, unless the body is `exact`: then what makes signed 32-bit
-// and 64-bit ones (sums, products, narrowing) and every division is marked with kExactAttribute,
-// and the evaluator marks a result that is not the true one.
+// and 64-bit ones (sums, products, narrowing) and every division is marked with kExactAttribute.
+// The evaluator marks a tensor whose value is not the true one.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"
@@ -91,7 +91,7 @@ public:
   Scalar isNaN(Scalar a);
   /// A float to an integer, which saturates; NaN gives 0. cast leaves both undefined.
   Scalar castSaturating(Scalar a, DType to);
-  /// e^-|a| as the product of two numbers, the first of them normal wherever x * e^-|a| is.
+  /// Returns two factors of e^-|a|. The first is a normal number wherever x * e^-|a| is one.
   std::pair<Scalar, Scalar> decay(Scalar a);
   /// 1 / (1 + e^-a) and a factor of it: without overflow, and exact to a few ulp everywhere.
   Scalar sigmoid(Scalar a);

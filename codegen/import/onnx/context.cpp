@@ -552,7 +552,9 @@ Tensor ImportContext::castByModel(const Tensor &in, DType to) { return convert(i
 Tensor ImportContext::convert(const Tensor &in, DType to, bool rounds) {
   if (in.type == to)
     return in;
-  if (in.content && !in.constant && to != DType::Bool) {
+  // A narrow type would wrap or round a dimension, so the result is data and no longer a shape.
+  const bool isNarrow = dtypeSize(to) < 4; // bool, 8-bit and 16-bit types
+  if (in.content && !in.constant && !isNarrow) {
     for (Dim dim : *in.content)
       checkFits(to, dim);
     Tensor out = in;

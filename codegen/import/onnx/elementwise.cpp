@@ -69,12 +69,17 @@ Scalar bitAnd(BodyBuilder &b, Scalar x, Scalar y) { return b.andBits(x, y); }
 Scalar bitOr(BodyBuilder &b, Scalar x, Scalar y) { return b.orBits(x, y); }
 Scalar bitXor(BodyBuilder &b, Scalar x, Scalar y) { return b.xorBits(x, y); }
 
-// The quotient of dimensions is exact or of non-negative numbers: floor and truncation agree. A
-// float quotient stays symbolic only where it is exact.
+bool isExactQuotient(Dim a, Dim b) { return mulDims(floorDivDims(a, b), b) == a; }
+
+// ONNX cuts quotients off. A symbolic quotient is rounded down, which is the same where it is exact
+// or its dividend is not negative; importDiv requires that. A float quotient stays symbolic only
+// where it is exact.
 Dim divideSizes(Dim a, Dim b) {
-  auto divisor = staticDim(b);
+  auto dividend = staticDim(a), divisor = staticDim(b);
+  if (dividend && divisor && *divisor > 0)
+    return mlir::getAffineConstantExpr(*dividend / *divisor, a.getContext());
   if (!divisor || *divisor <= 0)
-    return mulDims(floorDivDims(a, b), b) == a ? floorDivDims(a, b) : Dim();
+    return isExactQuotient(a, b) ? floorDivDims(a, b) : Dim();
   return floorDivDims(a, b);
 }
 
@@ -101,6 +106,11 @@ void importDiv(ImportContext &import, const Node &node) {
       return import.setOutput(node, 0, *folded);
     return importBinary<div>(import, node);
   }
+  if (a.content && b.content && !(a.constant && b.constant))
+    for (Dim x : *a.content)
+      for (Dim y : *b.content)
+        if (!staticDim(x) && staticDim(y) > 0 && !isExactQuotient(x, y))
+          import.requireNonNegative(x);
   importBinary<div, divideSizes>(import, node);
 }
 
@@ -223,7 +233,7 @@ void importIsInf(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, y);
 }
 
-// x^n by the fewest multiplications, of which each adds half an ulp of error or so.
+// Returns x^n with the fewest multiplications: each adds about half an ulp of error.
 Scalar multiplied(BodyBuilder &b, Scalar base, int exponent) {
   std::optional<Scalar> product;
   for (int rest = std::abs(exponent); rest > 0; rest >>= 1) {

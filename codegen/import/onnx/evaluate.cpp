@@ -72,7 +72,7 @@ struct Machine {
   /// Per slot, where a step is exact: 0, or 1 + the step that its value got wrong by. As with
   /// LLVM's poison, only an element that is made of it is an error.
   std::vector<int> wrong;
-  std::shared_ptr<const Inexact> inexact; // of what has been read and computed so far
+  std::shared_ptr<const Inexact> inexact; // Set once an operand or a result is inexact.
 
   void run() {
     for (const Step &step : steps) {

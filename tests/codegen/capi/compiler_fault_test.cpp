@@ -165,7 +165,7 @@ void checkNulls(const Folder &folder, const char *header) {
   expect(std::strstr(lastMessage, "output must not be NULL") != nullptr, lastMessage, 0);
   expect(gantry_compile(model, output, nullptr) == GANTRY_COMPILE_OK, "options", 0);
   options.dim_count = options.donated_count = options.native_chip_count =
-      3; // of arrays that are NULL
+      3; // Length given with a NULL array.
   expect(gantry_compile(model, output, &options) == GANTRY_COMPILE_OK, lastMessage, 0);
   for (int null = -1; null < 8; ++null) {
     int32_t type;

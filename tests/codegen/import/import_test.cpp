@@ -327,6 +327,41 @@ ModelBuilder convAndNorm() {
   return m;
 }
 
+TEST(Shapes, ADivisionRequiresADividendThatIsNotNegative) {
+  ModelBuilder m;
+  m.input("x", {"n"});
+  m.ints("ten", {10});
+  m.ints("four", {4});
+  m.node("Shape", {"x"}, {"s"});
+  m.node("Sub", {"s", "ten"}, {"d"});
+  m.node("Div", {"d", "four"}, {"y"});
+  m.output("y", {"1"}, 7);
+  Scratch scratch;
+  auto imported = import(scratch.write("m.onnx", m.bytes()));
+  ASSERT_TRUE(imported) << imported.errors[0];
+  EXPECT_NE(imported.text().find("gantry.dim_min = array<i64: 10>"), std::string::npos)
+      << imported.text();
+}
+
+TEST(Shapes, CastsToNarrowTypesWrapAndRound) {
+  struct Case {
+    int64_t type; // Of ONNX.
+    std::string narrow;
+  };
+  for (const Case &c : {Case{2, "arith.trunci"}, Case{10, "f16"}}) {
+    ModelBuilder m(13);
+    m.input("x", {"n"});
+    m.node("Shape", {"x"}, {"s"});
+    ModelBuilder::attribute(m.node("Cast", {"s"}, {"narrow"}), "to", c.type);
+    ModelBuilder::attribute(m.node("Cast", {"narrow"}, {"y"}), "to", int64_t(7));
+    m.output("y", {"1"}, 7);
+    Scratch scratch;
+    auto imported = import(scratch.write("m.onnx", m.bytes()));
+    ASSERT_TRUE(imported) << (imported.errors.empty() ? "" : imported.errors[0]);
+    EXPECT_GE(imported.count(c.narrow), 1u) << imported.text();
+  }
+}
+
 TEST(Folding, NormalisationGoesIntoTheConvolution) {
   ModelBuilder m = convAndNorm();
   Scratch scratch;

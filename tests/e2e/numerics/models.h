@@ -28,7 +28,7 @@ struct Output {
 };
 
 struct Model {
-  std::string bytes; // of the ONNX file
+  std::string bytes; // Serialized ONNX model.
   std::vector<TensorData> inputs;
   std::vector<Output> outputs;
 };

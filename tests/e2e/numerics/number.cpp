@@ -10,8 +10,8 @@ namespace {
 
 struct Format {
   int precision;   // bits of the significand, with the hidden one
-  int minExponent; // of the smallest normal number
-  int maxExponent; // of the largest number
+  int minExponent; // Exponent of the smallest normal number.
+  int maxExponent; // Exponent of the largest number.
 };
 
 Format formatOf(Type type) {

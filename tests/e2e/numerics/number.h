@@ -26,7 +26,7 @@ struct Number {
 
 bool isFloat(Type type);
 bool isSigned(Type type);
-int bitsOf(Type type); // of the storage; bool is 8
+int bitsOf(Type type); // Bits of storage; bool has 8.
 int onnxTypeOf(Type type);
 /// The type in which kernels compute with elements of `type`: f32 for f16 and bf16.
 Type computeType(Type type);

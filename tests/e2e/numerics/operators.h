@@ -30,18 +30,18 @@ using Reference = std::function<Expected(const std::vector<Number> &, size_t pos
 enum class Shape {
   kElements, // one result for each element
   kRow,      // one result for each row
-  kColumns   // as many results as a row has elements: Softmax, CumSum
+  kColumns   // One result per element of a row: Softmax, CumSum.
 };
 
 struct Case {
   std::string op;
-  std::string variant; // of the operator's attributes or constant inputs; empty for the plain one
+  std::string variant; // Describes attributes or constant inputs; may be empty.
   std::vector<Type> types;
   Type result = GANTRY_TYPE_F32;
   Reference reference;
   double boundUlp = 0; // 0: every bit is equal
   Shape shape = Shape::kElements;
-  size_t columns = 0; // of rows
+  size_t columns = 0; // Elements in a row.
   /// Rows hold zeros and ones, and at most one infinity or NaN: no order of their sum is inexact.
   bool isSparse = false;
   std::function<void(onnx::NodeProto &)> attributes;

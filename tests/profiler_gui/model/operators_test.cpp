@@ -39,7 +39,7 @@ TEST(Operators, TheTableEqualsALoopOverAllDispatchesHoweverItGrew) {
   CaptureModel model;
   OperatorTable table;
   const std::span<const trace::Event> events(capture.events);
-  for (size_t at = 0; at < events.size(); at += 97) { // as a live capture comes
+  for (size_t at = 0; at < events.size(); at += 97) { // A live capture arrives in parts.
     model.ingest(events.subspan(at, std::min<size_t>(97, events.size() - at)), capture.names);
     table.update(model);
   }

@@ -51,7 +51,7 @@ private:
   static std::unique_ptr<UiScript> screen(uint32_t width, uint32_t height, std::string *why);
   void look(const std::string &title);
 
-  std::unique_ptr<LoadedCapture> loaded_; // of a file; else the next two
+  std::unique_ptr<LoadedCapture> loaded_; // Set for a capture file; otherwise the next two are.
   test::SyntheticCapture capture_;
   CaptureModel model_;
   size_t ingested_ = 0; // events of capture_

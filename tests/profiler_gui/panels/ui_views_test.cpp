@@ -1,6 +1,6 @@
 // Which view gives what its room, the table of operators, searching while typing fast, hovering,
 // and a live capture that ends.
-#include "tests/profiler_gui/panels/ui_script.h"
+#include "tests/profiler_gui/panels/ui_fixture.h"
 
 #include "profiler_gui/model/text.h"
 #include "profiler_gui/platform/frame_pacer.h"
@@ -14,30 +14,13 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint32_t kWidth = 1280;
-constexpr uint32_t kHeight = 720;
-
-class ProfilerViews : public testing::Test {
+class ProfilerViews : public UiFixture {
 protected:
-  void SetUp() override { open(test::makeSyntheticCapture({})); }
-  void TearDown() override {
-    if (script_ != nullptr) {
-      EXPECT_EQ(script_->gpu().validationMessages(), 0);
-    }
-  }
-  void open(test::SyntheticCapture capture) {
-    script_.reset();
-    std::string why;
-    script_ = UiScript::open(std::move(capture), kWidth, kHeight, &why);
-    if (script_ == nullptr)
-      GTEST_SKIP() << why;
-  }
   void focus(Focus focus) {
     ui().focus = focus;
     script_->frame();
     script_->frame();
   }
-  Ui &ui() { return script_->window().ui(); }
   std::vector<SemanticItem> role(const std::string &role) {
     std::vector<SemanticItem> found;
     for (const SemanticItem &item : script_->window().semantics().items()) {
@@ -51,10 +34,6 @@ protected:
     return found != nullptr ? found->rect.height() : 0;
   }
   static uint32_t alpha(const SemanticItem &item) { return item.colour >> 24; }
-  static float midX(const ScreenRect &rect) { return (rect.left + rect.right) / 2; }
-  static float midY(const ScreenRect &rect) { return (rect.top + rect.bottom) / 2; }
-
-  std::unique_ptr<UiScript> script_;
 };
 
 test::SyntheticCapture withoutSharedMemory() {
@@ -324,7 +303,7 @@ TEST_F(ProfilerViews, WhatALiveCaptureShowsAtItsEndIsAllOfItsMemory) {
   std::string why;
   script_ = UiScript::openLive(capture, 400, kWidth, kHeight, &why);
   ASSERT_NE(script_, nullptr) << why;
-  ui().detailBudget = 25'000; // as a window has it
+  ui().detailBudget = 25'000; // The value that a window uses.
   for (size_t at = 0; at < capture.events.size(); at += 400)
     script_->grow(400);
   script_->window().captureEnded();

@@ -1,6 +1,6 @@
 // What the window says must be true and told apart: times, names, budgets, colours, and what an
 // artifact that was never run does not know.
-#include "tests/profiler_gui/panels/ui_script.h"
+#include "tests/profiler_gui/panels/ui_fixture.h"
 
 #include "engine/op_kind/op_kind.h"
 #include "profiler_gui/model/text.h"
@@ -19,25 +19,8 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint32_t kWidth = 1280;
-constexpr uint32_t kHeight = 720;
-
-class ProfilerWords : public testing::Test {
+class ProfilerWords : public UiFixture {
 protected:
-  void SetUp() override { open(test::makeSyntheticCapture({})); }
-  void TearDown() override {
-    if (script_ != nullptr) {
-      EXPECT_EQ(script_->gpu().validationMessages(), 0);
-    }
-  }
-  void open(test::SyntheticCapture capture) {
-    script_.reset();
-    std::string why;
-    script_ = UiScript::open(std::move(capture), kWidth, kHeight, &why);
-    if (script_ == nullptr)
-      GTEST_SKIP() << why;
-  }
-  Ui &ui() { return script_->window().ui(); }
   const std::vector<SemanticItem> &items() { return script_->window().semantics().items(); }
   std::vector<SemanticItem> all(const std::string &id) {
     std::vector<SemanticItem> found;
@@ -54,10 +37,6 @@ protected:
           << tick.text << " twice, in a view of " << ui().time.spanNs() << " ns from "
           << ui().time.beginNs() << " ns";
   }
-  static float midX(const ScreenRect &rect) { return (rect.left + rect.right) / 2; }
-  static float midY(const ScreenRect &rect) { return (rect.top + rect.bottom) / 2; }
-
-  std::unique_ptr<UiScript> script_;
 };
 
 TEST_F(ProfilerWords, TicksNeverRepeatHoweverFarInAndHoweverLate) {

@@ -37,18 +37,18 @@ public:
   };
   struct Hit {
     std::filesystem::path artifact;
-    std::vector<std::string> warnings; // that the compilation gave
+    std::vector<std::string> warnings; // Warnings of the compilation.
   };
   /// What a compilation made.
   struct Made {
     std::vector<std::string> dataFiles; // relative to the model's folder
     std::vector<std::string> warnings;
-    int64_t startNs = 0; // of the compilation, of the system's clock
+    int64_t startNs = 0; // Start of the compilation, in ns since the epoch.
   };
   struct Entry {
     std::string model, options;
     uint64_t sizeBytes = 0;
-    int64_t usedSeconds = 0; // of the system's clock
+    int64_t usedSeconds = 0; // Last use, in seconds since the epoch.
   };
 
   /// The folder `models` in the user's cache folder, made if absent; kIo or kNotFound where there

@@ -95,7 +95,7 @@ int runCommand(const std::vector<std::string> &command) {
   sigemptyset(&handled);
   for (const int signal : kPassedOn)
     sigaddset(&passed, signal);
-  sigprocmask(SIG_BLOCK, &passed, &before); // until the process to pass them to is known
+  sigprocmask(SIG_BLOCK, &passed, &before); // Blocked until the child process is known.
   for (const int signal : kPassedOn) {
     struct sigaction action {};
     if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN)
