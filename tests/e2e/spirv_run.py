@@ -251,7 +251,7 @@ class Kernel:
                 return f"env.filled({op.type}, {v[0]})"
             return f"[{', '.join(v)}]"
         if name == "ExtInst":  # of GLSL.std.450
-            chosen = {37: "min", 40: "max"}.get(op.words[1])
+            chosen = {37: "min", 38: "min", 40: "max", 41: "max"}.get(op.words[1])
             if chosen:
                 return f"{chosen}({', '.join(v[2:])})"
         raise Wrong(f"Op{name} is not known here")

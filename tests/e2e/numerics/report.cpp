@@ -125,6 +125,9 @@ constexpr const char *kRules = R"(
 - ReduceLogSum, ReduceLogSumExp and Mean of integers are refused. ReduceL2 of integers is computed in f64,
   cut off, and saturates.
 - Pow of an integer to a float is computed in the float's type and cut off; it is not compared.
+- Integers that are computed from dynamic dimensions (Shape of an input whose size is free) are kept as
+  expressions and follow narrower rules: above 2^24 a Cast to f32 does not round them; a model whose results need a
+  negative one, one above 2^32 - 1 or one that overflows is refused, when it is compiled or when it runs.
 )";
 
 } // namespace
