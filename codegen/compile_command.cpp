@@ -18,9 +18,10 @@ std::string quoted(llvm::StringRef text) {
 }
 
 std::string rangeText(const importer::DimRange &range) {
-  if (range.least == range.most)
-    return std::to_string(range.most);
-  return (range.least > 1 ? std::to_string(range.least) : "") + ".." + std::to_string(range.most);
+  if (range.minSize == range.maxSize)
+    return std::to_string(range.maxSize);
+  return (range.minSize > 1 ? std::to_string(range.minSize) : "") + ".." +
+         std::to_string(range.maxSize);
 }
 
 } // namespace

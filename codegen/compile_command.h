@@ -1,6 +1,6 @@
-// The options of a compilation as `gantry compile` takes them.
+// The options of a compilation in the form of `gantry compile`'s command line.
 //
-// An artifact keeps them, so that the command that compiles the model anew can be told.
+// The artifact stores this text, from which `gantry inspect` shows the command that made it.
 #pragma once
 
 #include "codegen/pipeline.h"
@@ -9,9 +9,9 @@
 
 namespace gantry::codegen {
 
-/// "--dim batch=1 --memory-budget 1048576": all that differ from the defaults and change the
-/// artifact, but for the model, the output and the profiles. Words are quoted for a shell where
-/// they need it.
+/// Returns the options that differ from their defaults and change the artifact, for example
+/// "--dim batch=1 --memory-budget 1048576". The model, the output and the profiles are left out.
+/// Words are quoted for a shell where necessary.
 std::string commandOptions(const CompileOptions &options);
 
 } // namespace gantry::codegen

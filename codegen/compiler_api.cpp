@@ -1,4 +1,4 @@
-// The C API over pipeline.h.
+// Implements the C API, gantry/compiler.h, on pipeline.h.
 #include "gantry/compiler.h"
 
 #include "codegen/compiler_threads.h"
@@ -27,7 +27,7 @@ std::string joined(const std::vector<std::string> &lines) {
   return text;
 }
 
-/// Where diagnostics go.
+/// The caller's function for diagnostics.
 struct Reporter {
   gantry_diagnostic_fn function;
   void *user;
@@ -37,7 +37,8 @@ struct Reporter {
   }
 };
 
-/// No exception leaves the library: what body() throws becomes a message and a result.
+/// Calls body() and returns its result. Turns an exception into a diagnostic and a result, because
+/// no exception may leave the library.
 template <typename Body>
 gantry_compile_result_t guarded(const char *function, const Reporter &reporter, Body &&body) {
   char message[512];
@@ -63,7 +64,7 @@ gantry_compile_result_t refuseNull(const char *function, const Reporter &reporte
   return GANTRY_COMPILE_BAD_INPUT;
 }
 
-/// Compiles with the options that a caller gave, or with none.
+/// Compiles with the caller's options.
 gantry_compile_result_t compile(const char *model, const char *output, const bool given,
                                 const gantry_compile_options_t &known) {
   codegen::CompileOptions native;
@@ -117,19 +118,19 @@ gantry_compile_result_t readTensorProto(const char *path, int32_t *type, uint32_
                                         int64_t *dims, void **data, size_t *size_bytes, char **name,
                                         const Reporter &reporter) {
   constexpr size_t kMaxRank = 8;
-  auto fail = [&](const std::string &message, importer::ImportKind kind) {
+  auto fail = [&](const std::string &message, importer::ImportFailure kind) {
     reporter.error(message.c_str());
-    return kind == importer::ImportKind::unsupported ? GANTRY_COMPILE_UNSUPPORTED
-                                                     : GANTRY_COMPILE_BAD_INPUT;
+    return kind == importer::ImportFailure::kUnsupported ? GANTRY_COMPILE_UNSUPPORTED
+                                                         : GANTRY_COMPILE_BAD_INPUT;
   };
   importer::Constant tensor;
-  importer::ImportError error{importer::ImportKind::badInput, ""};
+  importer::ImportError error{importer::ImportFailure::kBadInput, ""};
   if (!importer::readTensorProto(path, tensor, error))
     return fail(error.message, error.kind);
   if (tensor->dims.size() > kMaxRank)
     return fail(std::string(path) + ": rank " + std::to_string(tensor->dims.size()) +
                     "; at most 8 is supported",
-                importer::ImportKind::unsupported);
+                importer::ImportFailure::kUnsupported);
   size_t each = importer::dtypeSize(tensor->type), count = tensor->elementCount();
   auto *bytes = static_cast<uint8_t *>(std::malloc(std::max<size_t>(1, count * each)));
   char *copy = name ? strdup(tensor->name.c_str()) : nullptr;
@@ -138,7 +139,7 @@ gantry_compile_result_t readTensorProto(const char *path, int32_t *type, uint32_
     std::free(copy);
     return fail(std::string(path) + ": not enough memory for " + std::to_string(count * each) +
                     " bytes",
-                importer::ImportKind::badInput);
+                importer::ImportFailure::kBadInput);
   }
   if (tensor->splat)
     for (size_t i = 0; i < count; ++i)
@@ -155,7 +156,7 @@ gantry_compile_result_t readTensorProto(const char *path, int32_t *type, uint32_
   return GANTRY_COMPILE_OK;
 }
 
-/// A list, or "" where the host has no memory for it.
+/// Returns the list, or "" where the host has no memory for it.
 template <typename Make> const char *listOrEmpty(Make &&make) {
   try {
     return make();
@@ -168,7 +169,7 @@ template <typename Make> const char *listOrEmpty(Make &&make) {
 
 gantry_compile_result_t gantry_compile(const char *model, const char *output,
                                        const gantry_compile_options_t *given) {
-  gantry_compile_options_t known{}; // a caller of an older version has a shorter one
+  gantry_compile_options_t known{}; // A caller of an older version has a shorter struct.
   if (given)
     std::memcpy(&known, given, std::min(given->struct_size, sizeof known));
   const Reporter reporter{known.diagnostic, known.user};

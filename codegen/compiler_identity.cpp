@@ -1,4 +1,5 @@
-// gantry_compiler_identity: the build ids of the libraries that decide what an artifact holds.
+// Implements gantry_compiler_identity: the build ids of the libraries that determine the artifact
+// of a model.
 #include "gantry/compiler.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -10,10 +11,10 @@
 
 namespace {
 
-/// Search for the loaded library that holds an address.
+/// A search for the loaded library that contains an address.
 struct Search {
   uintptr_t address;
-  std::string buildId; // result; "" where the library has none
+  std::string buildId; // The result; empty where the library has no build id.
 };
 
 std::string buildIdIn(const uint8_t *notes, size_t size) {
@@ -48,7 +49,7 @@ int visit(dl_phdr_info *info, size_t, void *user) {
       search->buildId = buildIdIn(
           reinterpret_cast<const uint8_t *>(info->dlpi_addr + header.p_vaddr), header.p_memsz);
   }
-  return holds ? 1 : 0; // 1 ends the walk
+  return holds ? 1 : 0; // 1 ends the iteration.
 }
 
 std::string buildIdOf(uintptr_t address) {

@@ -17,7 +17,8 @@ void endWithoutMemory() noexcept {
   static constexpr char kLine[] =
       "gantry: error: the host has no memory left to compile, and LLVM cannot go on without it\n";
   (void)!::write(STDERR_FILENO, kLine, sizeof(kLine) - 1);
-  // A program's own handler decides how it ends. The library's would add two lines that say less.
+  // The terminate handler of the program, if it has set one, decides how the process ends. The
+  // default handler would only print two less helpful lines.
   if (std::get_terminate() != __gnu_cxx::__verbose_terminate_handler)
     std::terminate();
   std::abort();
@@ -25,7 +26,7 @@ void endWithoutMemory() noexcept {
 
 namespace {
 
-std::atomic<size_t> sharedTasks{0}; // Number of tasks that wait or run.
+std::atomic<size_t> sharedTasks{0}; // Number of tasks that are queued or running.
 
 std::mutex handlerMutex;
 unsigned handlerUsers = 0;

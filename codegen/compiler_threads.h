@@ -1,14 +1,14 @@
 // The threads of one compilation, and what the compiler does when memory or threads run out.
 //
-// LLVM's own thread pool ends the process when the system refuses a thread. This one is made of the
-// threads that the system gives; where it gives none, MLIR works in the calling thread.
+// LLVM's own thread pool ends the process when the system refuses to start a thread. This pool uses
+// the threads that the system starts; if it starts none, MLIR works in the calling thread.
 //
-// Memory: the compiler has exceptions, so std::bad_alloc reaches the C API and becomes a result
-// there. Two things stand against it. LLVM is built without exceptions: its containers end the
-// process when malloc fails, and where an exception passes through its frames they clean nothing
-// up, so that a lock stays locked and a task of another thread is left behind. So memory that is
-// missing in LLVM's containers, or while several threads work, ends the process, with one line
-// (endWithoutMemory). docs/out-of-memory.md lists these places.
+// Out of memory: the compiler is built with exceptions, so std::bad_alloc reaches the C API, which
+// returns an error. LLVM is built without exceptions, which limits this in two ways. LLVM's
+// containers end the process when malloc fails. An exception that passes through LLVM's frames does
+// not run their destructors, so a lock may stay locked and a task of another thread may be lost.
+// Therefore the process ends with one line of text (endWithoutMemory) where memory runs out in
+// LLVM's containers or while several threads work. docs/out-of-memory.md lists these places.
 #pragma once
 
 #include "engine/base/thread.h"
@@ -24,14 +24,14 @@
 namespace gantry::codegen {
 
 /// Writes "gantry: error: ..." to standard error and ends the process: by the program's terminate
-/// handler if it has one of its own, else by abort(). Takes no memory.
+/// handler if it has set one, otherwise by abort(). Allocates no memory.
 [[noreturn]] void endWithoutMemory() noexcept;
 
-/// Whether tasks of any CompilerThreads wait or run.
+/// Returns whether tasks of any CompilerThreads are queued or running.
 bool isWorkShared();
 
-/// Calls step(), which may share its work with other threads. Lets std::bad_alloc out only where no
-/// other thread is at work.
+/// Calls step(), which may share its work with other threads, and returns its result. If it throws
+/// std::bad_alloc while other threads work, the process ends; otherwise the exception is passed on.
 template <typename Step> auto runShared(Step &&step) {
   try {
     return step();
@@ -42,8 +42,8 @@ template <typename Step> auto runShared(Step &&step) {
   endWithoutMemory();
 }
 
-/// LLVM's handler of a failed malloc is endWithoutMemory() while one of these lives. They may
-/// overlap.
+/// Makes endWithoutMemory() LLVM's handler of a failed malloc during its lifetime. Several handlers
+/// may exist at once.
 class BadAllocHandler {
 public:
   BadAllocHandler();
@@ -52,15 +52,15 @@ public:
   BadAllocHandler &operator=(const BadAllocHandler &) = delete;
 };
 
-/// A pool whose waiting threads help: a thread that waits for a group runs tasks of that group. So
-/// tasks may wait for groups of their own.
+/// A thread pool in which a thread that waits for a group runs tasks of that group. Tasks may
+/// therefore wait for groups of their own without a deadlock.
 class CompilerThreads : public llvm::ThreadPoolInterface {
 public:
-  /// One thread for each processor besides the calling one, or as many as the system gives.
+  /// Starts one thread less than there are processors, or as many as the system allows.
   CompilerThreads();
   ~CompilerThreads() override;
 
-  /// 0 where the system gave none: then the pool must not be used.
+  /// Returns the number of threads. If it is 0, the pool must not be used.
   size_t count() const { return threads_.size(); }
 
   void wait() override;
@@ -75,9 +75,9 @@ private:
   };
   void asyncEnqueue(std::function<void()> task, Group *group) override;
   void work();
-  /// Waits for the group, or for everything.
+  /// Waits for the group, or with `all` for every task.
   void waitFor(Group *group, bool all);
-  /// Takes the task out of the queue and runs it; the lock is released meanwhile.
+  /// Removes the task from the queue and runs it. Releases the lock while the task runs.
   void runTask(std::unique_lock<std::mutex> &locked, std::deque<Task>::iterator task);
 
   std::mutex mutex_; // Guards every member below except threads_.

@@ -1,4 +1,5 @@
-// The whole compiler, top to bottom.
+// The compiler from a model's file to an artifact: buildPipeline() lists the passes, Compilation
+// runs the import, the passes and the emission.
 #include "codegen/pipeline.h"
 
 #include "codegen/compile_command.h"
@@ -38,45 +39,46 @@ using namespace mlir;
 
 namespace {
 
-constexpr uint64_t kUnknownCache = uint64_t{4} << 20; // bytes, of devices that do not say
+constexpr uint64_t kDefaultCacheBytes = uint64_t{4} << 20; // Used if the profile does not say.
 
-/// Where one variant's dumps go; empty where there are none.
+/// The folders of one variant's dumps; a path is empty where nothing is dumped.
 struct Folders {
   std::string ir, spirv, native;
 };
 
-/// From the importer's form to SPIR-V modules, one step a line.
-void buildPipeline(PassManager &manager, const CompileOptions &options, const Folders &folders,
-                   const DeviceProfile &profile) {
-  // One storage-buffer binding stays free for what a backend may add.
+/// Adds the passes on the whole program: from the importer's form to dispatches in their final
+/// order.
+void addProgramPasses(OpPassManager &program, const CompileOptions &options,
+                      const DeviceProfile &profile) {
+  // One storage-buffer binding stays free for the backend.
   const unsigned maxBuffers = std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
-  // Without lanes that share its tile the kernel of an attention is slower than its parts, until
-  // the scores leave the cache.
+  // If lanes cannot share a tile, the kernel of a whole attention is slower than one kernel for
+  // each of its parts, unless the scores are too large for the cache.
   const uint64_t scoreBytes = profile.preferTexelLoads ? 0
                               : profile.lastCacheBytes ? profile.lastCacheBytes
-                                                       : kUnknownCache;
-  OpPassManager &program = manager.nest<func::FuncOp>();
+                                                       : kDefaultCacheBytes;
+  const bool hasDotProducts = profile.features.integerDotProduct;
   program.addPass(createCSEPass());
   program.addPass(createSumIntegers());
-  const bool dots = profile.features.integerDotProduct;
-  if (dots)
+  if (hasDotProducts)
     program.addPass(createCenterZeroPoints());
   program.addPass(createSplitReductions());
-  program.addPass(createPackConstants(PackConstantsOptions{profile.preferTexelLoads, dots}));
+  program.addPass(
+      createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));
   program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers, scoreBytes}));
   if (options.halfPrecision)
     program.addPass(createNarrowFloats());
-  if (profile.preferTexelLoads || dots)
+  if (profile.preferTexelLoads || hasDotProducts)
     program.addPass(createChooseLayouts(ChooseLayoutsOptions{!profile.preferTexelLoads}));
   if (!options.keepOrder)
     program.addPass(createOrderDispatches());
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
   program.addPass(createPlaceInPlace());
-  manager.addPass(createOutlineKernels());
-  manager.addPass(
-      createApplyTuning(ApplyTuningOptions{profile.name, options.tuning, options.builtInTuning}));
+}
 
-  OpPassManager &kernel = manager.nest<ModuleOp>();
+/// Adds the passes on the module of one kernel: from linalg on tensors to SPIR-V modules.
+void addKernelPasses(OpPassManager &kernel, const CompileOptions &options, const Folders &folders,
+                     const DeviceProfile &profile) {
   kernel.addPass(createEmitKernels(
       EmitKernelsOptions{profile.name, options.sharedMemory, options.tileCandidate}));
   kernel.addPass(createCSEPass());
@@ -89,8 +91,18 @@ void buildPipeline(PassManager &manager, const CompileOptions &options, const Fo
   kernel.nest<spirv::ModuleOp>().addPass(spirv::createSPIRVUpdateVCEPass());
 }
 
-/// Writes the module after each pass that is asked for, numbered in order. A file that cannot be
-/// written is left out, and the first such failure goes to `status`.
+/// Adds all passes, from the importer's form to SPIR-V modules.
+void buildPipeline(PassManager &manager, const CompileOptions &options, const Folders &folders,
+                   const DeviceProfile &profile) {
+  addProgramPasses(manager.nest<func::FuncOp>(), options, profile);
+  manager.addPass(createOutlineKernels());
+  manager.addPass(
+      createApplyTuning(ApplyTuningOptions{profile.name, options.tuning, options.builtInTuning}));
+  addKernelPasses(manager.nest<ModuleOp>(), options, folders, profile);
+}
+
+/// Writes the IR after each requested pass to a file whose name begins with a running number. Files
+/// that cannot be written are skipped, and `status` receives the first such failure.
 class IrDumper : public PassInstrumentation {
 public:
   IrDumper(std::string folder, std::string only, Status &status)
@@ -103,8 +115,8 @@ public:
     std::string where;
     if (auto module = dyn_cast<ModuleOp>(op); module && module.getName())
       where = "." + module.getName()->str();
-    // Local scope, and not verified again: other kernels are being changed by other threads
-    // meanwhile, and verification would use the same threads.
+    // The printer must not look at other kernels, which other threads are changing, and must not
+    // verify, which would use the same thread pool.
     std::string text;
     llvm::raw_string_ostream stream(text);
     op->print(stream, OpPrintingFlags()
@@ -128,14 +140,15 @@ public:
 private:
   std::mutex mutex_;
   std::string folder_, only_;
-  Status &status_; // guarded by mutex_
+  Status &status_; // Guarded by mutex_.
   unsigned count_ = 0;
 };
 
-/// Where in the model the operation of the pass that runs on this thread comes from. A diagnostic
-/// about code that a pass has made often has no place of its own.
+/// The location of the operation that the current thread runs a pass on. A diagnostic about code
+/// that a pass has built often has no location of its own.
 thread_local std::optional<Location> placeOfPass;
 
+/// Maintains placeOfPass.
 class PlaceKeeper : public PassInstrumentation {
 public:
   void runBeforePass(Pass *, Operation *op) override { placeOfPass = op->getLoc(); }
@@ -143,13 +156,13 @@ public:
   void runAfterPassFailed(Pass *, Operation *) override { placeOfPass.reset(); }
 };
 
-/// Whether a text is one of MLIR's verifier on an operation: "'spirv.GL.UMin' op operand #0 must".
+/// Returns whether MLIR's verifier wrote the text, such as "'spirv.GL.UMin' op operand #0 must".
 bool isVerifierText(StringRef text) {
   return text.starts_with("'") && text.drop_front().split('\'').second.starts_with(" op ");
 }
 
 /// Sends diagnostics to the caller, each as one line with its place in the model. Only the first
-/// error is reported as such: what follows from it is noise.
+/// error is reported, because later errors follow from it.
 class DiagnosticForwarder {
 public:
   DiagnosticForwarder(MLIRContext &context, const CompileOptions &options)
@@ -169,11 +182,12 @@ private:
     std::string text = diagnostic.str(), place = placeOf(diagnostic.getLocation());
     if (placeOfPass && place.empty())
       place = placeOf(*placeOfPass);
-    // Not the user's mistake: the model was verified when it was imported.
+    // The importer has verified the model, so this is a defect of the compiler.
     if (placeOfPass && severity == 0 && isVerifierText(text))
-      text = "the compiler made code that it does not accept itself, a defect in Gantry; please "
-             "report it with the model: " +
-             text;
+      text =
+          "the compiler made code that is not valid, which is a defect in Gantry; please report it "
+          "with the model: " +
+          text;
     for (char &c : text)
       if (c == '\n')
         c = ' ';
@@ -203,7 +217,7 @@ private:
   bool sawError_ = false;
 };
 
-/// Marks the inputs that are donated (gantry.donated); an error names those that there are.
+/// Marks the inputs `names` as donated. The error for an unknown name lists the model's inputs.
 Status donateInputs(ModuleOp module, const std::vector<std::string> &names) {
   if (names.empty())
     return {};
@@ -211,7 +225,7 @@ Status donateInputs(ModuleOp module, const std::vector<std::string> &names) {
   llvm::StringMap<unsigned> inputs;
   std::string known;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    const StringRef name = function.getArgAttrOfType<StringAttr>(i, "gantry.name").getValue();
+    const StringRef name = argumentAttribute<PortAttr>(function, i).getName().getValue();
     inputs[name] = i;
     known += (known.empty() ? "'" : ", '") + name.str() + "'";
   }
@@ -219,9 +233,12 @@ Status donateInputs(ModuleOp module, const std::vector<std::string> &names) {
     const auto found = inputs.find(name);
     if (found == inputs.end())
       return Status(StatusCode::kInvalidArgument, "no input is called '" + name +
-                                                      "' that could be donated; the model has " +
-                                                      (known.empty() ? "none" : known));
-    function.setArgAttr(found->second, "gantry.donated", UnitAttr::get(module.getContext()));
+                                                      "', so it cannot be donated; the model has " +
+                                                      (known.empty() ? "no inputs" : known));
+    const auto port = argumentAttribute<PortAttr>(function, found->second);
+    function.setArgAttr(found->second, PortAttr::name,
+                        PortAttr::get(module.getContext(), port.getName(), port.getDims(),
+                                      port.getIsUnsigned(), /*donated=*/true));
   }
   return {};
 }
@@ -236,36 +253,36 @@ CompileResult report(const CompileOptions &options, CompileResult result,
 CompileResult resultOf(const Status &status) {
   switch (status.code()) {
   case StatusCode::kIo:
-    return CompileResult::io;
+    return CompileResult::kIo;
   case StatusCode::kUnsupported:
-    return CompileResult::unsupported;
+    return CompileResult::kUnsupported;
   case StatusCode::kInvalidArgument:
   case StatusCode::kNotFound:
   case StatusCode::kVersionMismatch:
-    return CompileResult::badInput;
+    return CompileResult::kBadInput;
   default:
-    return CompileResult::internal;
+    return CompileResult::kInternal;
   }
 }
 
-/// Refuses where the host lacks even the memory that small models need: within MLIR and LLVM, which
-/// often end the process then, it is too late for a message of ours.
+/// Fails where the host lacks the memory that even small models need. Later, LLVM would end the
+/// process without a helpful message.
 Status checkHostHasMemory(const std::string &model) {
-  constexpr size_t kLeastBytes = size_t{64} << 20;
+  constexpr size_t kMinBytes = size_t{64} << 20;
   uint64_t modelBytes = 0;
   if (llvm::sys::fs::file_size(model, modelBytes))
-    modelBytes = 0; // the importer says what is wrong with the file
-  const size_t wanted = kLeastBytes + 2 * modelBytes; // the file, and its constants
+    modelBytes = 0; // The importer reports what is wrong with the file.
+  const size_t wanted = kMinBytes + 2 * modelBytes; // The file and its constants.
   void *probe = ::operator new(wanted, std::nothrow);
   ::operator delete(probe);
   if (probe != nullptr)
     return {};
   return statusf(StatusCode::kOutOfMemory,
-                 "the host has no memory to compile %s: it takes %zu MiB at least", model.c_str(),
-                 wanted >> 20);
+                 "the host has too little memory to compile %s, which takes at least %zu MiB",
+                 model.c_str(), wanted >> 20);
 }
 
-/// The profiles by their names, each once.
+/// Returns the profiles of the options, each once.
 Result<std::vector<DeviceProfile>> readProfiles(const CompileOptions &options) {
   std::vector<DeviceProfile> profiles;
   llvm::StringSet<> seen;
@@ -279,7 +296,7 @@ Result<std::vector<DeviceProfile>> readProfiles(const CompileOptions &options) {
   return profiles;
 }
 
-/// Makes the folders of one variant's dumps.
+/// Creates the folders of one variant's dumps. With several profiles, each has its own folder.
 Result<Folders> makeFolders(const CompileOptions &options, const DeviceProfile &profile,
                             bool several) {
   Folders folders{options.dumpIr, options.dumpSpirv, options.dumpNative};
@@ -295,7 +312,8 @@ Result<Folders> makeFolders(const CompileOptions &options, const DeviceProfile &
   return folders;
 }
 
-/// One model on its way to an artifact. Every function reports its failure.
+/// The compilation of one model. Its public functions are called in order: import(), addVariant()
+/// for each profile, write(). Each reports its own failure.
 class Compilation {
 public:
   Compilation(MLIRContext &context, const std::string &model, const CompileOptions &options)
@@ -303,17 +321,17 @@ public:
 
   CompileResult import() {
     progress("import", 0, 1);
-    importer::ImportKind failure = importer::ImportKind::badInput;
+    importer::ImportFailure failure = importer::ImportFailure::kBadInput;
     imported_ = importer::importModel(
         context_, model_, {options_.keepAllOutputs, options_.dims, options_.fileRead}, failure);
     if (!imported_)
-      return fail(failure == importer::ImportKind::unsupported ? CompileResult::unsupported
-                                                               : CompileResult::badInput,
+      return fail(failure == importer::ImportFailure::kUnsupported ? CompileResult::kUnsupported
+                                                                   : CompileResult::kBadInput,
                   model_ + ": cannot be imported");
     return check(donateInputs(*imported_, options_.donatedInputs));
   }
 
-  /// Compiles the imported model for one profile; the last one may take it without a copy.
+  /// Compiles the imported model for one profile. The last call consumes the model; others copy it.
   CompileResult addVariant(const DeviceProfile &profile, const Folders &folders, bool last) {
     modules_.push_back(last ? std::move(imported_) : OwningOpRef<ModuleOp>(imported_->clone()));
     ModuleOp module = *modules_.back();
@@ -339,10 +357,10 @@ public:
     progress("write", 0, 1);
     const std::unique_ptr<Emission> whole = mergeVariants(std::move(emissions_));
     if (CompileResult result = check(artifact::write(output, whole->program, whole->constants));
-        result != CompileResult::ok)
+        result != CompileResult::kOk)
       return result;
     progress("write", 1, 1);
-    return CompileResult::ok;
+    return CompileResult::kOk;
   }
 
 private:
@@ -360,30 +378,32 @@ private:
     auto emission = emitProgram(module, emit);
     if (!emission.isOk())
       return fail(resultOf(emission.status()), emission.status().message(),
-                  CompileResult::internal);
+                  CompileResult::kInternal);
     emissions_.push_back(emission.take());
-    return CompileResult::ok;
+    return CompileResult::kOk;
   }
 
-  /// A pass that has something to keep to says so: fit-budget, form-dispatches.
+  /// Returns the result of a failed pass. fit-budget and form-dispatches mark the function where
+  /// the model or the options are the cause.
   CompileResult failedPass(ModuleOp module) {
-    CompileResult result = CompileResult::internal;
+    CompileResult result = CompileResult::kInternal;
     module->walk([&](func::FuncOp function) {
-      if (function->hasAttr("gantry.refused"))
-        result = CompileResult::badInput;
-      if (function->hasAttr("gantry.unsupported"))
-        result = CompileResult::unsupported;
+      if (auto failure = attributeOf<FailureAttr>(function))
+        result = failure.getCause() == FailureCause::kInput ? CompileResult::kBadInput
+                                                            : CompileResult::kUnsupported;
     });
     return fail(result, model_ + ": a pass failed");
   }
 
-  /// The message is for failures of which no diagnostic told; said: the result where one did.
+  /// Returns `result` and reports `message`, unless a diagnostic has reported an error already:
+  /// then returns `said`, if it is given.
   CompileResult fail(CompileResult result, const std::string &message,
                      std::optional<CompileResult> said = std::nullopt) {
     return diagnostics_.sawError() ? said.value_or(result) : report(options_, result, message);
   }
   CompileResult check(const Status &status) {
-    return status.isOk() ? CompileResult::ok : report(options_, resultOf(status), status.message());
+    return status.isOk() ? CompileResult::kOk
+                         : report(options_, resultOf(status), status.message());
   }
   void progress(const char *stage, size_t done, size_t total) {
     if (options_.progress)
@@ -395,12 +415,13 @@ private:
   const CompileOptions &options_;
   DiagnosticForwarder diagnostics_;
   OwningOpRef<ModuleOp> imported_;
-  std::vector<OwningOpRef<ModuleOp>> modules_; // one per variant; emissions use their constants
+  std::vector<OwningOpRef<ModuleOp>>
+      modules_; // One for each variant; emissions use their constants.
   std::vector<std::unique_ptr<Emission>> emissions_;
 };
 
-/// An exception that passes through MLIR's frames leaves its objects half changed, because MLIR is
-/// built without exceptions. They are leaked then instead of destroyed.
+/// Leaks MLIR's objects if an exception leaves the scope. An exception that passes through MLIR's
+/// frames, which are built without exceptions, leaves objects that must not be destroyed.
 class KeepOnException {
 public:
   KeepOnException(std::unique_ptr<MLIRContext> &context, std::unique_ptr<Compilation> &compilation)
@@ -432,13 +453,14 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   auto profiles = readProfiles(options);
   if (!profiles.isOk())
     return refuse(profiles.status());
-  if (!options.tuning.empty()) // before the model is read: apply-tuning reads it again
+  // Errors in the table are reported before the model is read; apply-tuning reads the table again.
+  if (!options.tuning.empty())
     for (const DeviceProfile &profile : *profiles)
       if (const auto table = TuningTable::read(options.tuning, profile.name); !table.isOk())
         return refuse(table.status());
   for (const std::string &chip : options.nativeChips)
     if (const auto target = parseNativeTarget(chip); !target.isOk())
-      return report(options, CompileResult::badInput, target.status().message());
+      return report(options, CompileResult::kBadInput, target.status().message());
   std::vector<Folders> folders;
   for (const DeviceProfile &profile : *profiles) {
     auto made = makeFolders(options, profile, profiles->size() > 1);
@@ -451,8 +473,8 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   importer::registerImportDialects(registry);
   registry.insert<GantryDialect, memref::MemRefDialect, scf::SCFDialect, spirv::SPIRVDialect,
                   vector::VectorDialect>();
-  // One thread imports, so that no other thread depends on it when memory is missing there; the
-  // passes and the emission share the work.
+  // The import runs on one thread, so that it can fail cleanly when memory runs out. The passes and
+  // the emission use all threads.
   CompilerThreads threads;
   auto context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   std::unique_ptr<Compilation> compilation;
@@ -462,9 +484,9 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   CompileResult result = compilation->import();
   if (threads.count() > 0)
     context->setThreadPool(threads);
-  for (size_t i = 0; result == CompileResult::ok && i < profiles->size(); ++i)
+  for (size_t i = 0; result == CompileResult::kOk && i < profiles->size(); ++i)
     result = compilation->addVariant((*profiles)[i], folders[i], i + 1 == profiles->size());
-  return result == CompileResult::ok ? compilation->write(output) : result;
+  return result == CompileResult::kOk ? compilation->write(output) : result;
 }
 
 } // namespace gantry::codegen

@@ -1,7 +1,7 @@
-// gantry-profiler: shows every byte of a capture, or of a process while it runs.
+// The program gantry-profiler: shows a capture or a running process in a window or as a picture.
 #include "profiler_gui/options.h"
-#include "profiler_gui/render.h"
-#include "profiler_gui/show.h"
+#include "profiler_gui/render_picture.h"
+#include "profiler_gui/show_window.h"
 
 #include <cstdio>
 

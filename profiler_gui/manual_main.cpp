@@ -1,4 +1,5 @@
-// Writes the man page and completions of the profiler to a folder, during the build.
+// Writes the man page and the shell completions of gantry-profiler to a folder. Runs during the
+// build.
 #include "profiler_gui/options.h"
 #include "tools/manual/manual.h"
 

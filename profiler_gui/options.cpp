@@ -1,3 +1,4 @@
+// Implements the command-line options of gantry-profiler.
 #include "profiler_gui/options.h"
 
 #include "tools/options/option.h"
@@ -23,20 +24,20 @@ Exit codes:
   3  a file could not be read or written
   4  the device failed, there is none, or Gantry has a defect)";
 
-/// "1600x900"
+/// Parses a size such as "1600x900". Returns "" or an error message.
 std::string parseSize(const std::string &text, Options *options) {
   unsigned width = 0;
   unsigned height = 0;
   char rest = 0;
   if (std::sscanf(text.c_str(), "%ux%u%c", &width, &height, &rest) != 2 || width < 640 ||
       height < 400 || width > 16384 || height > 16384)
-    return "'" + text + "' is no size: write 1600x900, from 640x400 to 16384x16384";
+    return "'" + text + "' is not a size: write 1600x900, from 640x400 to 16384x16384";
   options->width = width;
   options->height = height;
   return "";
 }
 
-/// "1ms:2.5ms"
+/// Parses a time such as "2.5ms"; without a unit it is in ns. Returns false for other texts.
 bool parseTime(const std::string &text, double *ns) {
   char *end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
@@ -50,11 +51,12 @@ bool parseTime(const std::string &text, double *ns) {
   return end != text.c_str() && factor > 0 && number >= 0;
 }
 
+/// Parses a time range such as "1ms:2.5ms". Returns "" or an error message.
 std::string parseRange(const std::string &text, Options *options) {
   const size_t colon = text.find(':');
   if (colon == std::string::npos || !parseTime(text.substr(0, colon), &options->beginNs) ||
       !parseTime(text.substr(colon + 1), &options->endNs) || options->endNs <= options->beginNs)
-    return "'" + text + "' is no stretch of time: write 1.5ms:4ms (ns, us, ms, s)";
+    return "'" + text + "' is not a time range: write 1.5ms:4ms (ns, us, ms, s)";
   return "";
 }
 
@@ -63,21 +65,22 @@ std::string parseRange(const std::string &text, Options *options) {
 void describeOptions(CLI::App &app, Options *options) {
   namespace o = gantry::options;
   app.name("gantry-profiler");
-  app.description("Shows where every byte of a capture lies, when and why.");
+  app.description("Shows where each byte of a capture is, when and why.");
   app.add_option("FILE", options->file,
-                 "A capture (.gtrace), or an artifact to look at unrun (.gantry)");
+                 "A capture (.gtrace), or an artifact that was not run (.gantry)");
   app.add_option("--compare", options->compare,
-                 "A second capture: both on one time axis, and where they differ")
+                 "A second capture: shows both on one time axis, and their differences")
       ->type_name("FILE");
   app.add_option("--attach", options->attach,
-                 "Watch a running process: its number or its socket; without FILE and this, all "
-                 "processes that can be watched are listed")
+                 "Watch a running process: its id or its socket; without FILE and this option, "
+                 "all processes that can be watched are listed")
       ->type_name("PROCESS");
-  app.add_option("--token", options->token, "With --attach HOST:PORT: what the process printed")
+  app.add_option("--token", options->token,
+                 "For --attach HOST:PORT: the token that the process printed")
       ->type_name("TOKEN");
   o::choice(app.add_option_function<std::string>(
                 "--view", [options](const std::string &text) { parseFocus(text, &options->focus); },
-                "What gets the most room"),
+                "The plot that gets the most space"),
             "VIEW", {"lifetimes", "heap", "dispatches", "operators"})
       ->default_str("lifetimes")
       ->group(kView);
@@ -98,22 +101,22 @@ void describeOptions(CLI::App &app, Options *options) {
                 options->scale = std::strtof(text.c_str(), nullptr);
                 options->scaleGiven = true;
               },
-              "How large text is"),
+              "Factor on the size of text"),
           "FACTOR", 1, 4)
-      ->default_str("1, or what the screen asks for")
+      ->default_str("1, or the scale of the screen")
       ->group(kView);
-  o::checked(app.add_option("--time", "The stretch of time to show: 1.5ms:4ms (ns, us, ms, s)"),
+  o::checked(app.add_option("--time", "The time range to show: 1.5ms:4ms (ns, us, ms, s)"),
              "FROM:TO", [options](const std::string &text) { return parseRange(text, options); })
       ->group(kView);
-  app.add_option("--search", options->query, "What to search for, as in the window")
+  app.add_option("--search", options->query, "Search for this, as in the window")
       ->type_name("WORDS")
       ->group(kView);
   app.add_option("--render", options->render, "Write a picture (PNG) instead of opening a window")
       ->type_name("FILE")
       ->group(kOutput);
   app.add_option("--semantics", options->semantics,
-                 "Write what is on the picture or in the window, one thing a line; of a window "
-                 "whenever it comes to rest")
+                 "Write a description of the picture or window, one item per line; for a window "
+                 "whenever its picture is complete")
       ->type_name("FILE")
       ->group(kOutput);
   app.set_version_flag("--version", std::string("gantry-profiler ") + GANTRY_VERSION_TEXT,

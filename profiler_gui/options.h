@@ -1,4 +1,7 @@
-// The command line of gantry-profiler.
+// The command-line options of gantry-profiler: their values, and the parser.
+//
+// docs/profiler.md explains them to users; man page and completions are generated from
+// describeOptions() (tools/manual). Threads: one at a time.
 #pragma once
 
 #include "profiler_gui/panels/layout.h"
@@ -11,29 +14,30 @@
 namespace gantry::profiler {
 
 struct Options {
-  std::string file;      // .gtrace
-  std::string compare;   // a second capture
-  std::string attach;    // a process's id or a socket
-  std::string token;     // of a process that listens on TCP
-  std::string render;    // a picture instead of a window
-  std::string semantics; // where to write what is on the screen
+  std::string file;      // A capture (.gtrace) or an artifact (.gantry).
+  std::string compare;   // A second capture.
+  std::string attach;    // The id, socket path or host:port of a process to watch.
+  std::string token;     // The token of a process that listens on TCP.
+  std::string render;    // The PNG file to write instead of opening a window.
+  std::string semantics; // The file for the description of the screen.
   Focus focus = Focus::kLifetimes;
   ThemeName theme = ThemeName::kDark;
-  uint32_t width = 1600, height = 900;
-  float scale = 1;
-  bool scaleGiven = false;         // else a window asks its screen
-  double beginNs = -1, endNs = -1; // the stretch of time to show; below 0: all
-  std::string query;
+  uint32_t width = 1600, height = 900; // Pixels.
+  float scale = 1;                     // Factor on font sizes and spacing, 1 to 4.
+  bool scaleGiven = false;             // If false, a window uses the scale of its screen.
+  double beginNs = -1, endNs = -1;     // The time range to show; below 0: all.
+  std::string query;                   // The search to begin with.
 };
 
-/// The exit codes of gantry-profiler, those of the gantry tool (docs/cli.md).
+/// The exit codes of gantry-profiler. They equal those of the gantry tool (docs/cli.md).
 inline constexpr int kUsageExit = 1, kIoExit = 3, kInternalExit = 4;
 
-/// Adds the name, the options and the help to an empty app; `options` must outlive the parsing. Man
-/// pages and completions read the app (tools/options/option.h).
+/// Adds the program's name, options and help to an empty app. Parsing the app fills *options, which
+/// must outlive it.
 void describeOptions(CLI::App &app, Options *options);
 
-/// Fills options; returns -1 to go on, or the exit status after a message (0 after --help).
+/// Parses the command line into *options. Returns -1 if the program should run, else its exit code:
+/// 0 after --help or --version, or an error's code after its message was printed.
 int parseOptions(int argc, char **argv, Options *options);
 
 } // namespace gantry::profiler

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Checks who includes whom: DESIGN's table of rooms, over every #include of the sources.
+"""Checks which folder includes which: the table FOLDERS, over every #include of the sources.
 
     tools/check_includes.py [ROOT]
 
-A room is a folder. It may include its own headers, those of the rooms in its row of ROOMS, the
-standard library, the operating system, and the libraries whose row in LIBRARIES names it. Includes of
-the project are written from the repository's root ("engine/plan/plan.h"), those of the public headers
+A folder may include its own headers, those of the folders in its row of FOLDERS, the standard
+library, the operating system, and the libraries whose row in LIBRARIES names it. Includes of the project are written from the repository's root ("engine/plan/plan.h"), those of the public headers
 as users write them (<gantry/gantry.h>). Prints one line per violation and exits 1 if there is one;
 2 where ROOT is no folder.
 
-To add a room or a library, add its row here.
+To add a folder or a library, add its row here and run tools/house/design.py.
 """
 
 import os
@@ -30,49 +29,60 @@ ENGINE_BELOW_PROGRAM = ["engine/base", "engine/plan", "engine/trace", "engine/ar
 ENGINE = ENGINE_BELOW_PROGRAM + ["engine/program", "engine/interop"]
 BACKENDS = ["backends/vulkan", "backends/cuda", "backends/hip"]
 
-# The room of a file is the longest of these that its path begins with.
-ROOMS = {
-    "engine/include": [RUNTIME_API, VERSION_API],
-    "engine/base": [],
-    "engine/op_kind": [],
-    "engine/plan": ["engine/base"],
-    "engine/trace": ["engine/base"],
-    "engine/artifact": ["engine/base"],
-    "engine/device": ["engine/base"],
-    "engine/heap": ["engine/base", "engine/plan", "engine/device", "engine/trace"],
-    "engine/program": ENGINE_BELOW_PROGRAM,
-    "engine/interop": ["engine/base", "engine/device", "engine/heap"],
-    "engine/capi": ENGINE + BACKENDS + [RUNTIME_API],
-    "backends/vulkan": ["engine/base", "engine/device", "engine/trace"],
-    "backends/cuda": ["engine/base", "engine/device", "engine/trace"],
-    "backends/hip": ["engine/base", "engine/device", "engine/trace"],
-    "codegen": ["engine/base", "engine/plan", "engine/artifact", COMPILER_API],
-    "codegen/include": [COMPILER_API, VERSION_API],
-    "profiler_gui": ["engine/base", "engine/op_kind", "engine/plan", "engine/artifact",
-                     "engine/trace", "tools/options", "tools/manual"],
-    "python": [RUNTIME_API, COMPILER_API],
-    "examples": [RUNTIME_API, COMPILER_API],
-    "benchmarks": [RUNTIME_API, COMPILER_API],
-    "benchmarks/kernels": [RUNTIME_API, "tests"],
-    "benchmarks/models": [RUNTIME_API, "benchmarks/kernels"],
-    "benchmarks/profiler": ["engine/base", "engine/plan", "engine/trace", "profiler_gui", "tests"],
-    "benchmarks/planner": ["engine/base", "engine/plan", "tests"],
-    "benchmarks/heap": ["engine/base", "engine/device", "engine/heap", "engine/plan", "tests"],
-    "benchmarks/trace": [RUNTIME_API, "engine/base", "engine/device", "engine/heap", "engine/trace",
-                         "benchmarks/heap", "benchmarks/kernels", "benchmarks/models", "tests"],
-    "tools": [RUNTIME_API, COMPILER_API, "tools/options", "tools/manual",
-              "tools/gantry/cache", "engine/op_kind"],
-    "tools/options": [],
-    "tools/gantry/cache": ["engine/base", "tools"],
-    "tools/manual": ["tools/options", VERSION_API],
-    "tools/gantry/planning": ["engine/base", "engine/plan", "tools"],
-    "tools/gantry/trace": ["engine/base", "engine/trace", "tools"],
-    "tools/tune": [RUNTIME_API, COMPILER_API, "codegen"],
-    "tests": [ANYTHING],
+# Folder: (what is in it, what it may include besides itself). A file belongs to the longest of these that
+# its path begins with. docs/design.md quotes this table, and draws it: tools/house/design.py.
+FOLDERS = {
+    "engine/include": ("the public C API of the runtime, gantry.h, and its C++ wrapper",
+                       [RUNTIME_API, VERSION_API]),
+    "engine/base": ("status codes, files, threads, sockets, logging", []),
+    "engine/op_kind": ("kinds of operators and their colours", []),
+    "engine/plan": ("static memory planner, order search, hazards", ["engine/base"]),
+    "engine/trace": ("events, rings, captures, live attach, exports", ["engine/base"]),
+    "engine/artifact": ("reads and writes .gantry files", ["engine/base"]),
+    "engine/device": ("the interface that a backend implements", ["engine/base"]),
+    "engine/heap": ("the memory manager of a device",
+                    ["engine/base", "engine/plan", "engine/device", "engine/trace"]),
+    "engine/program": ("programs, sessions, command recording", ENGINE_BELOW_PROGRAM),
+    "engine/interop": ("memory shared with other frameworks",
+                       ["engine/base", "engine/device", "engine/heap"]),
+    "engine/capi": ("libgantry.so: the C API over engine and backends", ENGINE + BACKENDS + [RUNTIME_API]),
+    "backends/vulkan": ("the Vulkan 1.2 backend", ["engine/base", "engine/device", "engine/trace"]),
+    "backends/cuda": ("the CUDA backend", ["engine/base", "engine/device", "engine/trace"]),
+    "backends/hip": ("the HIP backend", ["engine/base", "engine/device", "engine/trace"]),
+    "codegen": ("the compiler; MLIR is used here only",
+                ["engine/base", "engine/plan", "engine/artifact", COMPILER_API]),
+    "codegen/include": ("the public C API of the compiler, compiler.h", [COMPILER_API, VERSION_API]),
+    "profiler_gui": ("the desktop profiler, gantry-profiler",
+                     ["engine/base", "engine/op_kind", "engine/plan", "engine/artifact",
+                      "engine/trace", "tools/options", "tools/manual"]),
+    "python": ("the Python package", [RUNTIME_API, COMPILER_API]),
+    "examples": ("programs that use the public headers", [RUNTIME_API, COMPILER_API]),
+    "benchmarks": ("measurements through the public headers", [RUNTIME_API, COMPILER_API]),
+    "benchmarks/kernels": ("kernels beside hand-written ones", [RUNTIME_API, "tests"]),
+    "benchmarks/models": ("whole models", [RUNTIME_API, "benchmarks/kernels"]),
+    "benchmarks/profiler": ("the profiler on large captures",
+                            ["engine/base", "engine/plan", "engine/trace", "profiler_gui", "tests"]),
+    "benchmarks/planner": ("the planner on hard and on large instances",
+                           ["engine/base", "engine/plan", "tests"]),
+    "benchmarks/heap": ("the heap on allocation traces",
+                        [RUNTIME_API, "backends/vulkan", "engine/base", "engine/device", "engine/heap",
+                         "tests"]),
+    "benchmarks/trace": ("the cost of recording",
+                         [RUNTIME_API, "engine/base", "engine/device", "engine/heap", "engine/trace",
+                          "benchmarks/heap", "benchmarks/kernels", "benchmarks/models", "tests"]),
+    "tools": ("the gantry command line",
+              [RUNTIME_API, COMPILER_API, "tools/options", "tools/manual", "tools/gantry/cache",
+               "engine/op_kind"]),
+    "tools/options": ("command-line options of both programs", []),
+    "tools/manual": ("man pages and shell completions", ["tools/options", VERSION_API]),
+    "tools/gantry/cache": ("the cache of compiled models", ["engine/base", "tools"]),
+    "tools/gantry/planning": ("gantry plan", ["engine/base", "engine/plan", "tools"]),
+    "tools/gantry/trace": ("gantry record and gantry export", ["engine/base", "engine/trace", "tools"]),
+    "tests": ("tests, in the same folders as what they test", [ANYTHING]),
 }
 
-# Headers of libraries (a regular expression of the whole name) → the rooms, and those below them, that
-# may use them. tests may use any.
+# Headers of libraries (a regular expression of the whole name) → the folders that may use them, with the
+# folders below these. Tests may use any.
 LIBRARIES = [
     ("MLIR and LLVM", r"(mlir|mlir-c|llvm|llvm-c|lld)/.*", ["codegen", "tools/tune"]),
     ("SPIRV-Tools and SPIRV-Headers", r"(spirv-tools|spirv)/.*", ["codegen"]),
@@ -97,7 +107,7 @@ LIBRARIES = [
     ("Google Benchmark", r"benchmark/.*", ["benchmarks"]),
 ]
 
-# The C library and the operating system, which all rooms may use. C++'s own headers have no suffix.
+# The C library and the operating system, which all folders may use. C++'s own headers have no suffix.
 SYSTEM = re.compile(
     r"(assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdalign"
     r"|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|tgmath|threads|time"
@@ -111,18 +121,18 @@ INCLUDE = re.compile(r"^[ \t]*#[ \t]*include(?:_next)?\b[ \t]*(.*)$", re.MULTILI
 BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
-def room_of(path):
-    """The row of ROOMS that a path belongs to, or None."""
+def folder_of(path):
+    """The row of FOLDERS that a path belongs to, or None."""
     parts = path.split("/")
     for length in range(len(parts), 0, -1):
         prefix = "/".join(parts[:length])
-        if prefix in ROOMS:
+        if prefix in FOLDERS:
             return prefix
     return None
 
 
-def lies_in(room, folders):
-    return any(room == folder or room.startswith(folder + "/") for folder in folders)
+def lies_in(folder, above):
+    return any(folder == other or folder.startswith(other + "/") for other in above)
 
 
 def public_api(target):
@@ -134,32 +144,32 @@ def public_api(target):
             "gantry/compiler.h": COMPILER_API, "gantry/version.h": VERSION_API}.get(target)
 
 
-def judge(room, path, target, exists):
-    """What is wrong with a file of `room` including `target`; None if nothing is."""
-    allowed = ROOMS[room]
+def judge(folder, path, target, exists):
+    """What is wrong with a file of `folder` including `target`; None if nothing is."""
+    allowed = FOLDERS[folder][1]
     everything = ANYTHING in allowed
     api = public_api(target)
     if api is not None:
         if everything or api in allowed:
             return None
-        return f"{room} may not use the public header {target}"
-    other = room_of(target)
+        return f"{folder} may not use the public header {target}"
+    other = folder_of(target)
     if other is not None and ("/" in target):
-        if everything or other == room or other in allowed:
+        if everything or other == folder or other in allowed:
             return None
         uses = ", ".join(allowed) or "the standard library alone"
-        return f'{room} may not use {other} ("{target}"); it may use: {uses}'
-    for library, pattern, rooms in LIBRARIES:
+        return f'{folder} may not use {other} ("{target}"); it may use: {uses}'
+    for library, pattern, folders in LIBRARIES:
         if re.fullmatch(pattern, target):
-            if everything or lies_in(room, rooms):
+            if everything or lies_in(folder, folders):
                 return None
-            return f"{room} may not use {library} (<{target}>); {', '.join(rooms) or 'only tests'} may"
+            return f"{folder} may not use {library} (<{target}>); {', '.join(folders) or 'only tests'} may"
     if CPLUSPLUS.fullmatch(target) or SYSTEM.fullmatch(target):
         return None
     sibling = os.path.normpath(os.path.join(os.path.dirname(path), target))
     if exists(sibling):
         return f'"{target}" is relative; write it from the root: "{sibling}"'
-    return f"{target} is in no room and no library of tools/check_includes.py; add its row"
+    return f"{target} is in no folder and no library of tools/check_includes.py; add its row"
 
 
 def includes(text):
@@ -170,9 +180,9 @@ def includes(text):
 
 
 def check_file(root, path):
-    room = room_of(path)
-    if room is None:
-        return [f"{path}: lies in no room of tools/check_includes.py; add its row"]
+    folder = folder_of(path)
+    if folder is None:
+        return [f"{path}: lies in no folder of tools/check_includes.py; add its row"]
     findings = []
     text = (root / path).read_text(encoding="utf-8", errors="replace")
     for line, operand in includes(text):
@@ -180,7 +190,7 @@ def check_file(root, path):
         if match is None:
             findings.append(f"{path}:{line}: #include {operand}: name the header itself")
             continue
-        problem = judge(room, path, match.group(1) or match.group(2),
+        problem = judge(folder, path, match.group(1) or match.group(2),
                         lambda name: (root / name).is_file())
         if problem is not None:
             findings.append(f"{path}:{line}: {problem}")

@@ -1,3 +1,4 @@
+// Recording of commands and descriptors, and reading of timestamps.
 #include "backends/vulkan/command_list.h"
 #include "backends/vulkan/kernel.h"
 #include "backends/vulkan/memory.h"
@@ -14,7 +15,7 @@ VkBuffer bufferOf(const device::Memory &memory) {
 constexpr VkPipelineStageFlags kWorkStages =
     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
 constexpr VkAccessFlags kWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-// SHADER_READ: of storage buffers and of texel buffers.
+// VK_ACCESS_SHADER_READ_BIT covers storage buffers and texel buffers.
 constexpr VkAccessFlags kReads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
 
 } // namespace
@@ -62,9 +63,10 @@ Status VulkanCommandList::doBegin(const device::CommandListCapacity &capacity) {
     GANTRY_VK(vk.vkCreateQueryPool(device, &create, nullptr, &queries_), "vkCreateQueryPool");
     vk.vkCmdResetQueryPool(commands_, queries_, 0, capacity.timestamps);
   }
-  return doBarrier(); // after all that earlier submissions did
+  return doBarrier(); // Orders the list after all earlier submissions.
 }
 
+/// Returns the view of a range, which is rounded up to whole texels, as texels of a format.
 Result<VkBufferView> VulkanCommandList::viewOf(const device::BufferRange &range,
                                                device::TexelFormat format) {
   const uint64_t texel = device::texelBytes(format);
@@ -77,7 +79,7 @@ Result<VkBufferView> VulkanCommandList::viewOf(const device::BufferRange &range,
   create.format = kTexelFormats[static_cast<size_t>(format)];
   create.offset = range.offsetBytes;
   create.range = count * texel;
-  constexpr uint64_t kMipBits = 0xff00; // see VulkanMemory::createBuffer
+  constexpr uint64_t kMipBits = 0xff00; // VulkanMemory::createBuffer() explains these sizes.
   if (device_->profile().preferTexelLoads && (create.range & kMipBits) == 0 &&
       create.offset + create.range + kViewSlackBytes <=
           static_cast<const VulkanMemory &>(*range.memory).bufferBytes())
@@ -211,14 +213,15 @@ Result<std::vector<uint64_t>> VulkanCommandList::doTimestampsNs(uint32_t count) 
   const VkResult result = device_->table().vkGetQueryPoolResults(
       device_->handle(), queries_, 0, count, 8 * count, ticks.data(), 8, VK_QUERY_RESULT_64_BIT);
   if (result == VK_NOT_READY)
-    return Status(StatusCode::kFailedPrecondition, "timestamps of a list that is not done");
+    return Status(StatusCode::kFailedPrecondition,
+                  "timestamps were read before the list was done; wait for its ticket first");
   if (result < 0)
     return callFailed("vkGetQueryPoolResults", result);
   const DevicePlan &plan = device_->plan();
   const uint64_t mask =
       plan.timestampBits >= 64 ? UINT64_MAX : (uint64_t{1} << plan.timestampBits) - 1;
   std::vector<uint64_t> times(count);
-  uint64_t elapsedTicks = 0; // from the first one, so that a wrapped counter still runs forward
+  uint64_t elapsedTicks = 0; // From the first timestamp, so that a wrapped counter still increases.
   const uint64_t first = ticks[0] & mask;
   const uint64_t firstNs = plan.ticksToNs(first);
   for (uint32_t i = 0; i < count; ++i) {

@@ -1,13 +1,17 @@
 // Command lists: one primary command buffer with its own command pool, descriptor pool and query
-// pool, all sized by the capacity given to begin(). Descriptor sets are written once, while
-// recording; the views of texel buffers are made then, one for each distinct range and format, and
-// live as long as the list.
+// pool. begin() creates the pools with the sizes of its capacity argument.
+//
+// Each descriptor set is written once, while its dispatch is recorded. The views of texel buffers
+// are created then, one for each distinct range and format, and live as long as the list.
+//
+// Thread safety and errors: those of device::CommandList (engine/device/command_list.h).
 #pragma once
 
 #include "backends/vulkan/vulkan_device.h"
 
 namespace gantry::vulkan {
 
+/// A command list of the Vulkan backend. It keeps its device alive.
 class VulkanCommandList final : public device::CommandList {
 public:
   explicit VulkanCommandList(std::shared_ptr<VulkanDevice> device)
@@ -34,7 +38,8 @@ private:
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
   VkQueryPool queries_ = VK_NULL_HANDLE;
-  VkPipeline bound_ = VK_NULL_HANDLE;
+  VkPipeline bound_ = VK_NULL_HANDLE; // The pipeline that was bound last.
+  /// The key of a view.
   struct View {
     VkBuffer buffer;
     uint64_t offsetBytes;

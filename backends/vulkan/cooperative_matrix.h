@@ -1,10 +1,11 @@
-// VK_KHR_cooperative_matrix, which Vulkan's headers have from 1.3.255 on; Debian 12 has 1.3.239.
-// What of it is used here, after the Vulkan specification, "VK_KHR_cooperative_matrix".
+// The parts of VK_KHR_cooperative_matrix that the backend uses, for Vulkan headers before 1.3.255
+// (Debian 12 has 1.3.239). The definitions follow the Vulkan specification of the extension.
 #pragma once
 
 #include <volk.h>
 
 #ifndef VK_KHR_cooperative_matrix
+// NOLINTBEGIN(readability-identifier-naming): the names are those of the Vulkan specification.
 #define VK_KHR_cooperative_matrix 1
 #define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
 
@@ -48,4 +49,5 @@ struct VkPhysicalDeviceCooperativeMatrixPropertiesKHR {
 
 using PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR =
     VkResult(VKAPI_PTR *)(VkPhysicalDevice, uint32_t *, VkCooperativeMatrixPropertiesKHR *);
+// NOLINTEND(readability-identifier-naming)
 #endif

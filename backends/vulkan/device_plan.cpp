@@ -1,3 +1,4 @@
+// Planning a device from its snapshot, and choosing a device.
 #include "backends/vulkan/device_plan.h"
 
 #include <algorithm>
@@ -8,7 +9,8 @@ namespace gantry::vulkan {
 
 namespace {
 
-/// What every known driver has; a larger one is read when the device is opened.
+/// The granularity of known drivers in bytes. VulkanDevice::openSparse() raises it if a driver's is
+/// larger.
 constexpr uint64_t kSparseGranularity = 65536;
 
 device::DeviceKind kindOf(VkPhysicalDeviceType type) {
@@ -34,8 +36,8 @@ void addMissing(std::string &missing, const std::string &what) {
   missing += missing.empty() ? what : ", " + what;
 }
 
-/// A compute queue; one that keeps time is preferred, then the first (which on GPUs also draws and
-/// is the one with the highest throughput).
+/// Chooses a compute queue family: the first one with timestamps, otherwise the first one. On GPUs
+/// the first family usually supports graphics too and has the highest throughput.
 std::optional<uint32_t> chooseQueueFamily(const std::vector<VkQueueFamilyProperties> &families) {
   std::optional<uint32_t> found;
   for (uint32_t i = 0; i < families.size(); ++i) {
@@ -49,6 +51,8 @@ std::optional<uint32_t> chooseQueueFamily(const std::vector<VkQueueFamilyPropert
   return found;
 }
 
+/// Returns whether the host can map all device memory. *largestHeap receives the size of the
+/// largest device-local heap in bytes.
 bool hasUnifiedMemory(const VkPhysicalDeviceMemoryProperties &memory, uint64_t *largestHeap) {
   constexpr VkMemoryPropertyFlags kUnified = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
                                              VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
@@ -61,8 +65,8 @@ bool hasUnifiedMemory(const VkPhysicalDeviceMemoryProperties &memory, uint64_t *
       *largestHeap = memory.memoryHeaps[i].size;
       heap = i;
     }
-  // Only the whole of device memory counts: a 256 MiB window of a discrete GPU (its BAR) is too
-  // small and too slow for reading to hold inputs and outputs.
+  // The largest heap must be host-visible. A 256 MiB window of a discrete GPU (its BAR) is too
+  // small, and too slow for reading, to hold inputs and outputs.
   for (uint32_t i = 0; i < memory.memoryTypeCount; ++i)
     if ((memory.memoryTypes[i].propertyFlags & kUnified) == kUnified &&
         memory.memoryTypes[i].heapIndex == heap)
@@ -70,8 +74,8 @@ bool hasUnifiedMemory(const VkPhysicalDeviceMemoryProperties &memory, uint64_t *
   return false;
 }
 
-/// Whether kernels may ask for subgroups of one size, all of them full.
-bool choosesSubgroupSizes(const DeviceSnapshot &snapshot) {
+/// Returns whether kernels may request a subgroup size with full subgroups.
+bool canRequestSubgroupSize(const DeviceSnapshot &snapshot) {
   return snapshot.subgroupSizeControl && snapshot.computeFullSubgroups &&
          (snapshot.subgroups.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
 }
@@ -91,11 +95,12 @@ std::optional<MatrixElement> elementOf(VkComponentTypeKHR type) {
   }
 }
 
-/// What kernels may multiply, in subgroups of a size that they ask for.
+/// Returns the matrix shapes that kernels may multiply cooperatively in a subgroup of a requested
+/// size.
 std::vector<MatrixShape> matricesOf(const DeviceSnapshot &snapshot) {
   std::vector<MatrixShape> shapes;
   if (!snapshot.cooperativeMatrix || !snapshot.features12.vulkanMemoryModel ||
-      !(snapshot.matrixStages & VK_SHADER_STAGE_COMPUTE_BIT) || !choosesSubgroupSizes(snapshot))
+      !(snapshot.matrixStages & VK_SHADER_STAGE_COMPUTE_BIT) || !canRequestSubgroupSize(snapshot))
     return shapes;
   for (const VkCooperativeMatrixPropertiesKHR &listed : snapshot.matrices) {
     const std::optional<MatrixElement> operand = elementOf(listed.AType);
@@ -129,21 +134,21 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
                 limits.maxPerStageResources});
   if (snapshot.texelFormats) {
     profile.maxTexelBufferElements = limits.maxTexelBufferElements;
-    // A texel's bytes at least: then no view's last texel reaches into what begins behind it.
+    // At least one texel, so that the last texel of a view does not reach into the next value.
     profile.texelBufferAlignment = std::max<uint64_t>(16, limits.minTexelBufferOffsetAlignment);
-    profile.maxTexelBuffersPerStage = // they count as sampled images
+    profile.maxTexelBuffersPerStage = // Texel buffers count as sampled images.
         std::min(limits.maxPerStageDescriptorSampledImages, limits.maxDescriptorSetSampledImages);
     profile.maxResourcesPerStage = limits.maxPerStageResources;
-    // Its loads from storage buffers run lane by lane, fetches of texels do not.
+    // llvmpipe loads from storage buffers lane by lane, but fetches texels in vectors.
     profile.preferTexelLoads = snapshot.driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
-    // Mesa 22's shader compiler for CPUs lets go of every loop after so many rounds of all of them,
-    // without a word (measured: a sum of 65,537 ones is 65,535).
+    // Mesa 22's shader compiler for CPUs silently ends loops after 65,535 iterations, counted over
+    // all loops of a kernel (measured: a sum of 65,537 ones gives 65,535).
     profile.maxLoopRounds = profile.preferTexelLoads ? 65535 : 0;
   }
   const VkPhysicalDeviceVulkan11Properties &subgroups = snapshot.properties11;
   profile.subgroupSize = std::max(1u, subgroups.subgroupSize);
   profile.minSubgroupSize = profile.maxSubgroupSize = profile.subgroupSize;
-  if (choosesSubgroupSizes(snapshot)) {
+  if (canRequestSubgroupSize(snapshot)) {
     profile.minSubgroupSize = snapshot.subgroups.minSubgroupSize;
     profile.maxSubgroupSize = snapshot.subgroups.maxSubgroupSize;
   }
@@ -157,7 +162,8 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   features.storageBuffer8BitAccess = snapshot.features12.storageBuffer8BitAccess;
   features.storageBuffer16BitAccess = snapshot.features11.storageBuffer16BitAccess;
   features.bufferDeviceAddress = snapshot.features12.bufferDeviceAddress;
-  // Where their size may vary from kernel to kernel, kernels made for one size are not for it.
+  // If the subgroup size may vary from kernel to kernel, kernels that were compiled for one size
+  // are not valid.
   const bool oneSize = snapshot.subgroups.minSubgroupSize == profile.subgroupSize &&
                        snapshot.subgroups.maxSubgroupSize == profile.subgroupSize;
   auto inKernels = [&](VkSubgroupFeatureFlagBits operations) {
@@ -167,18 +173,19 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   features.subgroupShuffle = inKernels(VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
   features.subgroupArithmetic = inKernels(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT);
   features.subgroupVote = inKernels(VK_SUBGROUP_FEATURE_VOTE_BIT);
-  // No profile of a software device asks for them; on a GPU they must be worth it.
+  // No profile of a software device uses dot products. On a GPU they must be accelerated.
   features.integerDotProduct =
       snapshot.integerDotProduct && (snapshot.integerDotProductAccelerated || software);
   profile.matrixShapes = matricesOf(snapshot);
 
-  // Software devices check every access through an address lane by lane; GPUs do not.
+  // Software devices check accesses through addresses lane by lane; GPUs do not check them.
   profile.preferAddressBinding = features.bufferDeviceAddress && !software;
   profile.preferredWorkgroupSize = std::min(software ? 64u : 256u, profile.maxWorkgroupInvocations);
   profile.registerTileElements = 64;
   return profile;
 }
 
+/// Fills in the memory heaps, types and kinds.
 void readMemory(const VkPhysicalDeviceMemoryProperties &memory, device::DeviceInfo &info) {
   constexpr VkMemoryPropertyFlags kKnown =
       VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
@@ -198,7 +205,8 @@ void readMemory(const VkPhysicalDeviceMemoryProperties &memory, device::DeviceIn
   info.memoryKinds = device::chooseMemoryTypes(info.memoryHeaps, info.memoryTypes);
 }
 
-/// The queue family that binds sparse memory: the compute queue's own where it can.
+/// Chooses the queue family that binds sparse memory: the compute family if it can, otherwise the
+/// last one that can.
 std::optional<uint32_t> chooseSparseFamily(const std::vector<VkQueueFamilyProperties> &families,
                                            uint32_t computeFamily) {
   std::optional<uint32_t> found;
@@ -209,42 +217,43 @@ std::optional<uint32_t> chooseSparseFamily(const std::vector<VkQueueFamilyProper
   return found;
 }
 
-/// Which optional abilities the device is opened with, and the extensions that they take.
+/// Decides which optional features the device is opened with, and which extensions they need.
 void planExtensions(const DeviceSnapshot &snapshot, DevicePlan &plan) {
   device::DeviceInfo &info = plan.info;
-  auto take = [&](const char *name) {
+  auto enable = [&](const char *name) {
     if (std::find(snapshot.extensions.begin(), snapshot.extensions.end(), name) ==
         snapshot.extensions.end())
       return false;
     plan.extensions.push_back(name);
     return true;
   };
-  take("VK_KHR_portability_subset"); // must be enabled where it exists
+  enable("VK_KHR_portability_subset"); // Must be enabled if it exists.
   if (plan.info.profile.features.integerDotProduct)
-    take(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME); // part of Vulkan 1.3
-  plan.subgroupSizes = choosesSubgroupSizes(snapshot);
+    enable(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME); // Part of Vulkan 1.3.
+  plan.subgroupSizes = canRequestSubgroupSize(snapshot);
   if (plan.subgroupSizes)
-    take(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME); // part of Vulkan 1.3
+    enable(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME); // Part of Vulkan 1.3.
   if (!info.profile.matrixShapes.empty())
-    take(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
-  info.memoryBudgets = take(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    enable(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+  info.memoryBudgets = enable(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   const auto domain = [&](VkTimeDomainEXT wanted) {
     return std::find(snapshot.timeDomains.begin(), snapshot.timeDomains.end(), wanted) !=
            snapshot.timeDomains.end();
   };
   info.calibratedClocks = info.timestamps && domain(VK_TIME_DOMAIN_DEVICE_EXT) &&
                           domain(VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT) &&
-                          take(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
-  info.memoryPriorities = snapshot.memoryPriority && take(VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME);
+                          enable(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+  info.memoryPriorities = snapshot.memoryPriority && enable(VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME);
   constexpr VkExternalMemoryFeatureFlags kBothWays =
       VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
   info.external.opaqueFds = (snapshot.opaqueFd & kBothWays) == kBothWays &&
-                            take(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+                            enable(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
   if ((snapshot.hostPointer & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) &&
-      snapshot.hostPointerAlignment > 0 && take(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
+      snapshot.hostPointerAlignment > 0 && enable(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
     info.external.hostPointerAlignmentBytes = snapshot.hostPointerAlignment;
 
-  // A range is used while parts of it have no storage: that is residency, not only binding.
+  // Kernels use a range while parts of it have no storage, so binding alone is not enough: the
+  // device needs residency.
   const std::optional<uint32_t> family =
       chooseSparseFamily(snapshot.queueFamilies, plan.queueFamily);
   if (family && snapshot.features.sparseBinding && snapshot.features.sparseResidencyBuffer) {
@@ -262,14 +271,14 @@ std::string lower(std::string text) {
   return text;
 }
 
-std::string listOf(const std::vector<DevicePlan> &plans) {
+std::string deviceListText(const std::vector<DevicePlan> &plans) {
   std::string list;
   for (size_t i = 0; i < plans.size(); ++i)
     list += (i ? ", " : "") + std::to_string(i) + ": " + plans[i].info.name;
   return list;
 }
 
-Status refuse(const DevicePlan &plan) {
+Status unusable(const DevicePlan &plan) {
   return statusf(StatusCode::kUnsupported, "device '%s' cannot be used: it lacks %s",
                  plan.info.name.c_str(), plan.info.missing.c_str());
 }
@@ -332,14 +341,14 @@ Result<size_t> chooseDevice(const std::vector<DevicePlan> &plans, const std::str
     for (size_t i = 0; i < plans.size(); ++i)
       if (plans[i].info.missing.empty())
         return i;
-    return refuse(plans[0]);
+    return unusable(plans[0]);
   }
 
   std::optional<size_t> found;
   const char *end = wanted.data() + wanted.size();
   uint32_t index = 0;
   auto [stop, error] = std::from_chars(wanted.data(), end, index);
-  if (stop == end) { // digits alone are an index, never part of a name
+  if (stop == end) { // A number is always an index, never a part of a name.
     if (error == std::errc() && index < plans.size())
       found = index;
   } else {
@@ -349,9 +358,9 @@ Result<size_t> chooseDevice(const std::vector<DevicePlan> &plans, const std::str
   }
   if (!found)
     return statusf(StatusCode::kNotFound, "no device '%s'%s; there are: %s", wanted.c_str(), origin,
-                   listOf(plans).c_str());
+                   deviceListText(plans).c_str());
   if (!plans[*found].info.missing.empty())
-    return refuse(plans[*found]);
+    return unusable(plans[*found]);
   return *found;
 }
 

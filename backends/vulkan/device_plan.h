@@ -1,10 +1,11 @@
-// Decisions about Vulkan devices, as pure functions over snapshots: which devices are usable, in
-// what order they are preferred, which one a selector means, which features and
-// extensions are switched on. (Which memory type serves what: engine/device/memory_types.) No
-// Vulkan call is made here, so all of it is tested with snapshots of devices that nobody has at
-// hand.
+// Decisions about Vulkan devices, as pure functions from snapshots to plans: which devices are
+// usable, their order of preference, which device a selector means, and which features and
+// extensions are enabled. engine/device/memory_types.h decides about memory types.
 //
-// Threads: pure functions.
+// This file makes no Vulkan call, so all decisions are tested with snapshots of devices that the
+// test machine does not have.
+//
+// Thread safety: pure functions.
 #pragma once
 
 #include "backends/vulkan/cooperative_matrix.h"
@@ -19,68 +20,69 @@
 
 namespace gantry::vulkan {
 
-/// What instance.cpp read from a physical device. Structures below the device's API version stay
-/// zero. The sType/pNext of the Vulkan structures are not looked at.
+/// Everything that readSnapshot() learned about a physical device. Structures that the device's API
+/// version does not have stay zero. The members sType and pNext of the Vulkan structures have no
+/// meaning here.
 struct DeviceSnapshot {
   VkPhysicalDeviceProperties properties{};
   VkPhysicalDeviceVulkan11Properties properties11{};
   VkPhysicalDeviceSubgroupSizeControlProperties subgroups{};
   VkPhysicalDeviceDriverProperties driver{};
-  uint64_t maxBufferSize = 0; // 0: not known (before Vulkan 1.3)
+  uint64_t maxBufferSize = 0; // In bytes; 0 if unknown (before Vulkan 1.3).
   VkPhysicalDeviceFeatures features{};
   VkPhysicalDeviceVulkan11Features features11{};
   VkPhysicalDeviceVulkan12Features features12{};
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<VkQueueFamilyProperties> queueFamilies;
   std::vector<std::string> extensions;
-  std::vector<VkTimeDomainEXT> timeDomains; // that can be read together
-  bool texelFormats = false; // all of kTexelFormats may be read from uniform texel buffers
-  // Structures of extensions, or of Vulkan 1.3; zero without them.
-  VkBool32 integerDotProduct = VK_FALSE;            // of packed bytes in kernels
-  VkBool32 integerDotProductAccelerated = VK_FALSE; // signed ones, faster than multiply-adds
-  VkBool32 subgroupSizeControl = VK_FALSE;          // kernels may ask for a size of subgroups
-  VkBool32 computeFullSubgroups = VK_FALSE;         // and that all of them are full
+  std::vector<VkTimeDomainEXT> timeDomains; // Clocks that can be read together.
+  bool texelFormats = false; // All kTexelFormats are readable as uniform texel buffers.
+  // Members from extensions or from Vulkan 1.3; zero without them.
+  VkBool32 integerDotProduct = VK_FALSE;            // Kernels may use packed dot products.
+  VkBool32 integerDotProductAccelerated = VK_FALSE; // Signed ones are faster than multiply-adds.
+  VkBool32 subgroupSizeControl = VK_FALSE;          // Kernels may request a subgroup size.
+  VkBool32 computeFullSubgroups = VK_FALSE;         // Kernels may require full subgroups.
   VkBool32 cooperativeMatrix = VK_FALSE;
-  VkShaderStageFlags matrixStages = 0; // in which it is
+  VkShaderStageFlags matrixStages = 0; // Shader stages that support cooperative matrices.
   std::vector<VkCooperativeMatrixPropertiesKHR> matrices;
   VkBool32 memoryPriority = VK_FALSE;
-  uint64_t hostPointerAlignment = 0;
-  VkExternalMemoryFeatureFlags opaqueFd = 0;    // of storage buffers, as opaque descriptors
-  VkExternalMemoryFeatureFlags hostPointer = 0; // of storage buffers over host memory
+  uint64_t hostPointerAlignment = 0;            // In bytes; 0 without VK_EXT_external_memory_host.
+  VkExternalMemoryFeatureFlags opaqueFd = 0;    // For storage buffers as opaque descriptors.
+  VkExternalMemoryFeatureFlags hostPointer = 0; // For storage buffers over host memory.
 };
 
-/// How a usable device is opened.
+/// How a device is opened. The plan of an unusable device has a reason in info.missing.
 struct DevicePlan {
   device::DeviceInfo info;
   uint32_t queueFamily = 0;
-  uint32_t sparseQueueFamily = 0; // where info.virtualMemory.supported; often the same
-  bool subgroupSizes = false;     // kernels may ask for one, profile.min- to maxSubgroupSize
-  double timestampPeriodNs = 0;
-  uint32_t timestampBits = 0;
-  /// Of the bits that count.
+  uint32_t sparseQueueFamily = 0; // Valid if info.virtualMemory.supported; often queueFamily.
+  bool subgroupSizes = false;     // Kernels may request a size in [min, max]SubgroupSize.
+  double timestampPeriodNs = 0;   // Nanoseconds per tick.
+  uint32_t timestampBits = 0;     // Number of valid low bits of a timestamp.
+  /// Converts the valid bits of a timestamp to nanoseconds.
   uint64_t ticksToNs(uint64_t ticks) const {
     const uint64_t mask = timestampBits >= 64 ? UINT64_MAX : (uint64_t{1} << timestampBits) - 1;
     return static_cast<uint64_t>(static_cast<long double>(ticks & mask) *
                                  static_cast<long double>(timestampPeriodNs));
   }
-  std::vector<const char *> extensions; // to enable
+  std::vector<const char *> extensions; // The extensions to enable.
 };
 
-/// Never fails: what a device lacks is in info.missing.
+/// Makes the plan of a device. It never fails: info.missing lists what an unusable device lacks.
 DevicePlan planDevice(const DeviceSnapshot &snapshot);
 
-/// Indices of the snapshots in the preferred order: discrete, integrated, virtual, software; within
-/// a kind, as the driver lists them.
+/// Returns the indices of the snapshots in the order of preference: discrete, integrated, virtual,
+/// software. Devices of one kind keep the driver's order.
 std::vector<size_t> preferredOrder(const std::vector<DeviceSnapshot> &snapshots);
 
-/// The device that is meant, as an index into plans (which are in the preferred order). selector:
-/// an index, part of a name in any case, or empty: then environment (the value of GANTRY_DEVICE,
-/// may be empty), then the first usable one. kNotFound lists what there is, kUnsupported says what
-/// the chosen device lacks.
+/// Returns the index in `plans` (in order of preference) of the selected device. selector: an
+/// index, a part of a name in any case, or empty. If it is empty, `environment` (the value of
+/// GANTRY_DEVICE) is the selector; if that is empty too, the first usable device is chosen. Errors:
+/// kNotFound lists the devices; kUnsupported says what the chosen device lacks.
 Result<size_t> chooseDevice(const std::vector<DevicePlan> &plans, const std::string &selector,
                             const std::string &environment);
 
-/// The text for a machine without any Vulkan device.
+/// Returns the error for a machine without any Vulkan device. detail: what was missing.
 Status noDevices(const std::string &detail);
 
 } // namespace gantry::vulkan

@@ -1,13 +1,17 @@
-// A VkInstance with its functions, its validation layers and snapshots of its devices.
+// A Vulkan instance: the VkInstance, its functions, the validation layer, and the snapshots and
+// plans of its physical devices.
 //
-// One instance per opened device: instances are cheap, and so each device has a message counter of
-// its own. GANTRY_VALIDATION=1 switches the Khronos validation layer on, =sync adds synchronization
-// validation; messages of severity warning and error are printed to stderr and counted.
+// Each opened device has an instance of its own. Instances are cheap, and each device then has its
+// own counter of validation messages. GANTRY_VALIDATION=1 enables the Khronos validation layer;
+// =sync also enables synchronization validation. Messages of the severities warning and error are
+// printed to stderr and counted.
 //
-// Threads: create() may be called from several threads; an Instance is immutable.
+// Thread safety: any thread may call create(); an Instance does not change afterwards, except for
+// the message counter.
 #pragma once
 
 #include "backends/vulkan/device_plan.h"
+#include "backends/vulkan/instance_functions.h"
 
 #include <atomic>
 #include <memory>
@@ -15,50 +19,17 @@
 
 namespace gantry::vulkan {
 
-/// Every function of an instance that this folder calls; those of a device are in its
-/// VolkDeviceTable.
-struct InstanceFunctions {
-  PFN_vkEnumerateInstanceExtensionProperties vkEnumerateInstanceExtensionProperties = nullptr;
-  PFN_vkEnumerateInstanceLayerProperties vkEnumerateInstanceLayerProperties = nullptr;
-  PFN_vkCreateInstance vkCreateInstance = nullptr;
-  PFN_vkDestroyInstance vkDestroyInstance = nullptr;
-  PFN_vkEnumeratePhysicalDevices vkEnumeratePhysicalDevices = nullptr;
-  PFN_vkGetPhysicalDeviceProperties vkGetPhysicalDeviceProperties = nullptr;
-  PFN_vkGetPhysicalDeviceProperties2 vkGetPhysicalDeviceProperties2 = nullptr;
-  PFN_vkGetPhysicalDeviceFeatures2 vkGetPhysicalDeviceFeatures2 = nullptr;
-  PFN_vkGetPhysicalDeviceMemoryProperties vkGetPhysicalDeviceMemoryProperties = nullptr;
-  PFN_vkGetPhysicalDeviceMemoryProperties2 vkGetPhysicalDeviceMemoryProperties2 = nullptr;
-  PFN_vkGetPhysicalDeviceExternalBufferProperties vkGetPhysicalDeviceExternalBufferProperties =
-      nullptr;
-  PFN_vkGetPhysicalDeviceFormatProperties vkGetPhysicalDeviceFormatProperties = nullptr;
-  PFN_vkGetPhysicalDeviceQueueFamilyProperties vkGetPhysicalDeviceQueueFamilyProperties = nullptr;
-  PFN_vkEnumerateDeviceExtensionProperties vkEnumerateDeviceExtensionProperties = nullptr;
-  PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT
-      vkGetPhysicalDeviceCalibrateableTimeDomainsEXT = nullptr; // may stay so
-  PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR
-      vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr; // may stay so
-  PFN_vkCreateDevice vkCreateDevice = nullptr;
-  PFN_vkCreateDebugUtilsMessengerEXT vkCreateDebugUtilsMessengerEXT = nullptr;
-  PFN_vkDestroyDebugUtilsMessengerEXT vkDestroyDebugUtilsMessengerEXT = nullptr;
-  PFN_vkSetDebugUtilsObjectNameEXT vkSetDebugUtilsObjectNameEXT = nullptr; // may stay so
-};
-
-/// Lets a test replace functions of the driver, entry by entry, before they are used. instance is
-/// called twice: when the functions that need no instance are there, and when all are.
-struct DriverHooks {
-  void (*instance)(InstanceFunctions &functions) = nullptr;
-  void (*device)(VolkDeviceTable &table) = nullptr;
-};
-
 enum class Validation { kOff, kOn, kSynchronization };
 
-/// From the text of GANTRY_VALIDATION: "", "0", "1" or "sync"; anything else is kInvalidArgument.
+/// Parses the value of GANTRY_VALIDATION: "", "0", "1" or "sync". kInvalidArgument for another
+/// text.
 Result<Validation> parseValidation(const std::string &text);
 
 class Instance {
 public:
-  /// kNotFound without a Vulkan loader or device, kUnsupported when the wanted layer is absent;
-  /// both name the package that brings it.
+  /// Creates an instance and reads its devices. Errors: kNotFound without a Vulkan loader or
+  /// device, kUnsupported without the requested validation layer. The message names the missing
+  /// package.
   static Result<std::unique_ptr<Instance>> create(Validation validation,
                                                   const DriverHooks &hooks = {});
   ~Instance();
@@ -67,11 +38,12 @@ public:
 
   const InstanceFunctions &functions() const { return functions_; }
   const DriverHooks &hooks() const { return hooks_; }
-  /// Physical devices and what they are, in the preferred order; plans' info.index is their
-  /// position.
+  /// The physical devices, their plans and snapshots, all in the order of preference.
+  /// plans()[i].info.index is i.
   const std::vector<VkPhysicalDevice> &physicalDevices() const { return physicalDevices_; }
   const std::vector<DevicePlan> &plans() const { return plans_; }
   const std::vector<DeviceSnapshot> &snapshots() const { return snapshots_; }
+  /// Number of validation messages so far.
   uint64_t messages() const { return messages_.load(std::memory_order_relaxed); }
 
 private:
@@ -79,8 +51,11 @@ private:
   bool hasExtension(const char *name) const;
   bool hasLayer(const char *name) const;
   Status open(Validation validation);
+  VkDebugUtilsMessengerCreateInfoEXT messengerInfo();
+  Status createInstance(Validation validation, bool hasDebugUtils,
+                        VkDebugUtilsMessengerCreateInfoEXT messenger);
+  void loadFunctions(bool validates, bool hasDebugUtils);
   Status readDevices();
-  DeviceSnapshot snapshot(VkPhysicalDevice physical) const;
   static VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT,
                                                   VkDebugUtilsMessageTypeFlagsEXT,
                                                   const VkDebugUtilsMessengerCallbackDataEXT *,

@@ -1,3 +1,4 @@
+// Compilation of pipelines.
 #include "backends/vulkan/kernel.h"
 #include "backends/vulkan/pipeline_cache.h"
 #include "engine/base/log.h"
@@ -49,7 +50,7 @@ Status VulkanKernel::compile(const device::KernelSource &source, VkPipelineCache
   create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   create.stage.module = shader;
   create.stage.pName = entryPoint.c_str();
-  // (Also what lets modules below SPIR-V 1.6 use cooperative matrices: full subgroups.)
+  // Full subgroups are also required for cooperative matrices in modules before SPIR-V 1.6.
   auto size = zeroed<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
       VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
   size.requiredSubgroupSize = source.subgroupSize;
@@ -58,7 +59,7 @@ Status VulkanKernel::compile(const device::KernelSource &source, VkPipelineCache
     create.stage.pNext = &size;
   }
   create.layout = layout_.pipeline;
-  create.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT; // for parts of a dispatch
+  create.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT; // Allows vkCmdDispatchBase.
   const VkResult result =
       vk.vkCreateComputePipelines(device, cache, 1, &create, nullptr, &pipeline_);
   vk.vkDestroyShaderModule(device, shader, nullptr);
@@ -80,7 +81,7 @@ compileKernels(const std::shared_ptr<VulkanDevice> &device,
   std::atomic<size_t> next = 0;
   auto work = [&] {
     for (size_t i = next++; i < sources.size(); i = next++) {
-      const HostMemoryScope scope; // Notes failed allocations of this thread.
+      const HostMemoryScope scope; // Records failed allocations of this thread.
       statuses[i] = kernels[i]->compile(sources[i], cache.handle());
       if (statuses[i].isOk())
         statuses[i] = checkHostMemory();
@@ -91,11 +92,11 @@ compileKernels(const std::shared_ptr<VulkanDevice> &device,
   std::vector<Thread> threads;
   for (size_t i = 1; i < threadCount; ++i) {
     Result<Thread> thread = Thread::start("gantry-pipeline", work);
-    if (!thread.isOk()) { // the threads that there are do the work
+    if (!thread.isOk()) { // The threads that were started do the work.
       static std::atomic<bool> said = false;
       if (!said.exchange(true))
-        logf(LogLevel::kWarn, "pipelines are compiled by %zu of %zu threads: %s",
-             threads.size() + 1, threadCount, thread.status().message().c_str());
+        logf(LogLevel::kWarn, "only %zu of %zu threads compile pipelines: %s", threads.size() + 1,
+             threadCount, thread.status().message().c_str());
       break;
     }
     threads.push_back(thread.take());

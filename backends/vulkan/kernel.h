@@ -1,21 +1,26 @@
-// Kernels: SPIR-V to compute pipelines, compiled by several threads through one pipeline cache.
+// Kernels: compute pipelines that are compiled from SPIR-V by several threads through one pipeline
+// cache.
+//
+// Thread safety and errors: those of device::Kernel (engine/device/device.h).
 #pragma once
 
 #include "backends/vulkan/vulkan_device.h"
 
 namespace gantry::vulkan {
 
+/// A kernel of the Vulkan backend. It keeps its device alive.
 class VulkanKernel final : public device::Kernel {
 public:
   VulkanKernel(std::shared_ptr<VulkanDevice> device, const device::KernelSource &source)
       : Kernel(source), device_(std::move(device)), descriptors_(descriptorsOf(source)) {}
   ~VulkanKernel() override;
 
-  /// Makes the pipeline. Distinct kernels may be compiled by distinct threads with one cache.
+  /// Compiles the pipeline. Different threads may compile different kernels with one cache.
   Status compile(const device::KernelSource &source, VkPipelineCache cache);
   VkPipeline pipeline() const { return pipeline_; }
   const VulkanDevice::Layout &layout() const { return layout_; }
-  /// Of set 0, ascending: storage buffers below bufferCount(), texel buffers from there on.
+  /// The descriptors of set 0, in increasing order of their bindings: storage buffers have bindings
+  /// below bufferCount(), texel buffers have the others.
   const std::vector<VulkanDevice::Descriptor> &descriptors() const { return descriptors_; }
 
 private:
@@ -27,7 +32,8 @@ private:
   VkPipeline pipeline_ = VK_NULL_HANDLE;
 };
 
-/// All or nothing; the first failure in the order of sources is returned.
+/// Compiles all kernels or none. Returns the first failure in the order of the sources. cachePath:
+/// as in device::Device::createKernels().
 Result<std::vector<std::unique_ptr<device::Kernel>>>
 compileKernels(const std::shared_ptr<VulkanDevice> &device,
                std::span<const device::KernelSource> sources,

@@ -1,3 +1,4 @@
+// Allocating, importing and exporting memory.
 #include "backends/vulkan/memory.h"
 
 #include <bit>
@@ -26,9 +27,10 @@ Status VulkanMemory::createBuffer(VkBufferCreateFlags flags,
   create.pNext = handleTypes ? &external : nullptr;
   create.flags = flags;
   create.size = sizeBytes_;
-  // The software device (Mesa 22.3) compiles a kernel that reads texels anew for buffers whose size
-  // is a power of two, and for views whose size has zeros in bits 8 to 15, which it takes for a mip
-  // level. So no buffer has such a size, and there is room to avoid such views (command_list.cpp).
+  // Mesa 22.3's software device recompiles a kernel that reads texels for buffers whose size is a
+  // power of two, and for views whose size has zeros in bits 8 to 15, which it mistakes for a mip
+  // level. So no buffer gets such a size, and each buffer has slack bytes for a view to avoid such
+  // a size (command_list.cpp).
   if (device_->profile().preferTexelLoads && handleTypes == 0 && flags == 0) {
     create.size += kViewSlackBytes;
     if (std::has_single_bit(create.size))
@@ -120,7 +122,7 @@ VulkanMemory::Made VulkanMemory::allocate(std::shared_ptr<VulkanDevice> device,
   auto dedicated =
       zeroed<VkMemoryDedicatedAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO);
   auto exported = zeroed<VkExportMemoryAllocateInfo>(VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
-  if (options.dedicated || options.exportable) { // drivers may share only dedicated memory
+  if (options.dedicated || options.exportable) { // Some drivers export only dedicated memory.
     dedicated.buffer = memory->buffer_;
     dedicated.pNext = chain;
     chain = &dedicated;
@@ -174,7 +176,7 @@ VulkanMemory::Made VulkanMemory::import(std::shared_ptr<VulkanDevice> device,
     requirements.memoryTypeBits &= properties.memoryTypeBits;
     if (size > source.sizeBytes)
       return statusf(StatusCode::kUnsupported,
-                     "'%s' needs %" PRIu64 " bytes for a buffer over %" PRIu64
+                     "device '%s' needs %" PRIu64 " bytes to import %" PRIu64
                      " bytes of host memory",
                      owner.info().name.c_str(), size, source.sizeBytes);
     size = source.sizeBytes;
@@ -183,7 +185,7 @@ VulkanMemory::Made VulkanMemory::import(std::shared_ptr<VulkanDevice> device,
     chain = &pointer;
     memory->mapped_ = static_cast<uint8_t *>(source.hostPointer);
   } else {
-    dedicated.buffer = memory->buffer_; // as the exporter allocated it
+    dedicated.buffer = memory->buffer_; // The exporter allocated it as dedicated memory.
     descriptor.handleType = handleType;
     descriptor.fd = source.fd;
     descriptor.pNext = &dedicated;
@@ -195,7 +197,8 @@ VulkanMemory::Made VulkanMemory::import(std::shared_ptr<VulkanDevice> device,
       !isHost && source.memoryType ? std::span<const uint8_t>(&exact, 1) : types.span(),
       requirements.memoryTypeBits, size, chain, &memory->memory_));
   GANTRY_RETURN_IF_ERROR(memory->bindAndMap());
-  // Without host memory for it, viewers do not hear of the import; it works all the same.
+  // Viewers do not see the import if the host has no memory for this object; the import works
+  // nevertheless.
   memory->import_.reset(new (std::nothrow) trace::ImportTrace(
       owner.number(), memory->sizeBytes(), isHost ? owner.hostImportName() : owner.fdImportName()));
   return std::unique_ptr<device::Memory>(std::move(memory));

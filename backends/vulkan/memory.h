@@ -1,24 +1,28 @@
-// Device memory: one VkBuffer over one VkDeviceMemory of its own, mapped for its life where the
-// host may see it (all memory that is mapped is coherent); or over memory that is imported; or a
-// sparse VkBuffer, to which storage is bound piece by piece (memory_range.cpp).
+// Device memory of the Vulkan backend, in three forms: a VkBuffer with a VkDeviceMemory of its own;
+// a VkBuffer over imported memory; or a range, a sparse VkBuffer to which memory is bound piece by
+// piece (memory_range.cpp).
 //
-// All of it takes host memory without exceptions: new (std::nothrow), and no text on the way to
-// success. Threads: as device.h says.
+// Memory that the host can access is mapped for its whole life and is always coherent. No function
+// here throws when host memory is exhausted: objects are allocated with new (std::nothrow), and no
+// text is built on the successful path.
+//
+// Thread safety: that of device::Memory (engine/device/device.h).
 #pragma once
 
 #include "backends/vulkan/vulkan_device.h"
-#include "engine/trace/import_trace.h"
+#include "engine/trace/record/import_trace.h"
 
 #include <memory>
 
 namespace gantry::vulkan {
 
-/// By how much a view of texels may go beyond its buffer on the software device.
+/// Bytes by which a view of texels may exceed its buffer range on the software device.
 inline constexpr uint64_t kViewSlackBytes = 256;
 
 class VulkanMemory final : public device::Memory {
 public:
   using Made = Result<std::unique_ptr<device::Memory>>;
+  /// The three forms, as Device::allocate(), importMemory() and reserve() describe them.
   static Made allocate(std::shared_ptr<VulkanDevice> device, device::MemoryKind kind,
                        uint64_t sizeBytes, const device::AllocateOptions &options);
   static Made import(std::shared_ptr<VulkanDevice> device, const device::ImportSource &source);
@@ -26,10 +30,12 @@ public:
   ~VulkanMemory() override;
 
   VkBuffer buffer() const { return buffer_; }
-  /// Of the Vulkan buffer: a little more than sizeBytes() on the software device.
+  /// Size of the VkBuffer; on the software device slightly more than sizeBytes().
   uint64_t bufferBytes() const { return bufferBytes_; }
+  /// Returns a new file descriptor of the memory, which the caller owns.
   Result<int> exportFd();
-  /// Of a range: one VkDeviceMemory, bound to [offset, +size); its handle is the token.
+  /// For a range: commit() binds new memory to [offset, offset + size) and returns a token for it;
+  /// decommit() unbinds that part; release() frees the memory of a token.
   Result<uint64_t> commit(uint64_t offset, uint64_t size);
   Status decommit(uint64_t offset, uint64_t size);
   void release(uint64_t token);
@@ -41,7 +47,8 @@ private:
                                                     device::MemoryKind kind, uint64_t sizeBytes);
   Status createBuffer(VkBufferCreateFlags flags, VkExternalMemoryHandleTypeFlags handleTypes,
                       VkMemoryRequirements *requirements);
-  /// Tries the types in their order; a heap that is full is not asked again.
+  /// Allocates from the first memory type in `types` that is in `typeBits` and has space. Skips
+  /// further types of a heap that was full.
   Status allocateFrom(std::span<const uint8_t> types, uint32_t typeBits, uint64_t sizeBytes,
                       const void *chain, VkDeviceMemory *memory);
   Status bindAndMap();
@@ -50,9 +57,9 @@ private:
   std::shared_ptr<VulkanDevice> device_;
   VkBuffer buffer_ = VK_NULL_HANDLE;
   uint64_t bufferBytes_ = 0;
-  VkDeviceMemory memory_ = VK_NULL_HANDLE;     // none of a range's own
-  uint64_t countedBytes_ = 0;                  // in the device's count of what is allocated
-  std::unique_ptr<trace::ImportTrace> import_; // of memory that another owner allocated
+  VkDeviceMemory memory_ = VK_NULL_HANDLE;     // Null for a range.
+  uint64_t countedBytes_ = 0;                  // Bytes reported to the device's counters.
+  std::unique_ptr<trace::ImportTrace> import_; // Set for imported memory.
 };
 
 } // namespace gantry::vulkan

@@ -1,5 +1,5 @@
-// Ranges: a sparse VkBuffer with residency, so that it may be used while parts of it have no
-// storage (Vulkan 1.3, chapter "Sparse Resources", sparseResidencyBuffer).
+// Ranges: sparse VkBuffers with residency, which may be used while parts of them have no memory
+// (Vulkan 1.3 specification, chapter "Sparse Resources", sparseResidencyBuffer).
 #include "backends/vulkan/memory.h"
 
 #include <cinttypes>
@@ -9,7 +9,7 @@ namespace gantry::vulkan {
 
 namespace {
 
-/// What a commit is made of; the token is its address.
+/// The memory of one commit; the token is its address.
 struct Block {
   VkDeviceMemory memory;
   uint64_t sizeBytes;
@@ -36,7 +36,7 @@ VulkanMemory::Made VulkanMemory::reserve(std::shared_ptr<VulkanDevice> device,
       memory->readAddress();
       return std::unique_ptr<device::Memory>(std::move(memory));
     }
-  return statusf(StatusCode::kUnsupported, "device '%s' has no memory for ranges",
+  return statusf(StatusCode::kUnsupported, "device '%s' has no memory type for sparse buffers",
                  info.name.c_str());
 }
 

@@ -1,3 +1,4 @@
+// Loading, checking and saving the file of a pipeline cache.
 #include "backends/vulkan/pipeline_cache.h"
 #include "engine/base/file.h"
 #include "engine/base/log.h"
@@ -11,7 +12,7 @@ namespace {
 
 constexpr char kMagic[8] = {'G', 'N', 'T', 'R', 'V', 'K', 'P', 'C'};
 constexpr uint32_t kVersion = 1;
-constexpr uint64_t kMaxBytes = uint64_t{256} << 20; // above it, the file starts anew
+constexpr uint64_t kMaxBytes = uint64_t{256} << 20; // A larger file is ignored and replaced.
 
 struct FileHeader {
   char magic[8];
@@ -22,7 +23,7 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 32);
 
-/// FNV-1a, 64 bit.
+/// The 64-bit FNV-1a hash.
 uint64_t checksumOf(std::span<const uint8_t> bytes) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (uint8_t byte : bytes)
@@ -89,7 +90,8 @@ PipelineCache::PipelineCache(VulkanDevice &device, const std::optional<std::stri
     if (file.isOk() && file->bytes().size() <= kMaxBytes) {
       loaded_ = decodePipelineCache(file->bytes(), device.snapshot().properties);
       if (loaded_.empty())
-        logf(LogLevel::kInfo, "pipeline cache %s is not for this device or damaged; starting anew",
+        logf(LogLevel::kInfo,
+             "the pipeline cache %s is damaged or for another device; a new one is started",
              path_.c_str());
     }
   }
@@ -97,7 +99,7 @@ PipelineCache::PipelineCache(VulkanDevice &device, const std::optional<std::stri
   create.initialDataSize = loaded_.size();
   create.pInitialData = loaded_.data();
   if (device.table().vkCreatePipelineCache(device.handle(), &create, nullptr, &cache_) < 0)
-    cache_ = VK_NULL_HANDLE; // pipelines compile without one
+    cache_ = VK_NULL_HANDLE; // Pipelines compile without a cache, too.
 }
 
 PipelineCache::~PipelineCache() {
@@ -125,8 +127,8 @@ void PipelineCache::save() {
   if (const std::vector<uint8_t> file = encodePipelineCache(data); !file.empty())
     status = writeFileAtomically(path_, file);
   else
-    status = Status(StatusCode::kOutOfMemory, "the host has no memory for it");
-  if (!status.isOk()) // The user's folder is optional: without it pipelines compile again.
+    status = Status(StatusCode::kOutOfMemory, "the host has too little memory");
+  if (!status.isOk()) // The default file is optional: without it pipelines are compiled again.
     logf(isDefault_ ? LogLevel::kInfo : LogLevel::kWarn, "the pipeline cache was not saved: %s",
          status.message().c_str());
 }

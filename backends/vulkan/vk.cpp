@@ -1,3 +1,4 @@
+// Names, status codes and remedies of Vulkan's results.
 #include "backends/vulkan/vk.h"
 
 #include <cstdarg>
@@ -66,24 +67,23 @@ Status callFailed(const char *call, VkResult result) {
 const char *createDeviceRemedy(VkResult result) {
   switch (result) {
   case VK_ERROR_OUT_OF_HOST_MEMORY:
-    return "the machine has no memory left for the driver: end other programs, or raise `ulimit "
+    return "the machine has too little memory for the driver: end other programs, or raise `ulimit "
            "-v`";
   case VK_ERROR_OUT_OF_DEVICE_MEMORY:
   case VK_ERROR_TOO_MANY_OBJECTS:
-    return "other programs hold the device: end some of them";
+    return "other programs use up the device's memory: end some of them";
   case VK_ERROR_DEVICE_LOST:
-    return "the device has stopped: the system's log (dmesg) says why; a restart of the machine "
-           "may be needed";
+    return "the device was lost: the system's log (dmesg) says why; the machine may need a restart";
   case VK_ERROR_LAYER_NOT_PRESENT:
   case VK_ERROR_EXTENSION_NOT_PRESENT:
   case VK_ERROR_FEATURE_NOT_PRESENT:
   case VK_ERROR_INCOMPATIBLE_DRIVER:
-    return "the driver lacks what it announced: update it, or choose another device "
+    return "the driver lacks a feature that it reported: update it, or choose another device "
            "(`gantry devices` lists them)";
-  default: // VK_ERROR_UNKNOWN, VK_ERROR_INITIALIZATION_FAILED: drivers and layers do not say why
-    return "the driver gave no reason. It most often could not start its threads (raise "
-           "`ulimit -u`), had too little memory (raise `ulimit -v`), may not open the device "
-           "(rights on /dev/dri), or a Vulkan layer stood in the way (unset GANTRY_VALIDATION and "
+  default: // VK_ERROR_UNKNOWN and VK_ERROR_INITIALIZATION_FAILED give no reason.
+    return "the driver gave no reason. Frequent causes: it could not start its threads (raise "
+           "`ulimit -u`), it had too little memory (raise `ulimit -v`), it may not open the device "
+           "(check the rights on /dev/dri), or a Vulkan layer failed (unset GANTRY_VALIDATION and "
            "VK_INSTANCE_LAYERS)";
   }
 }

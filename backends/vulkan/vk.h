@@ -1,8 +1,12 @@
-// How this folder calls Vulkan: through volk, without prototypes, so that nothing links libvulkan
-// and a machine without a loader gets an error instead of a failed start.
+// How the backend calls Vulkan: through volk, without prototypes. The program therefore does not
+// link libvulkan, and a machine without a Vulkan loader gets an error instead of a program that
+// does not start.
 //
-// Instance functions are kept per instance and device functions per device (VolkDeviceTable):
-// volk's global instance pointers are never filled, because several devices may be open at once.
+// Functions of an instance are stored per instance (InstanceFunctions) and functions of a device
+// per device (VolkDeviceTable). volk's global function pointers are not used, because several
+// devices may be open at once.
+//
+// Thread safety: pure functions.
 #pragma once
 
 #include "engine/base/status.h"
@@ -13,22 +17,23 @@
 
 namespace gantry::vulkan {
 
-/// "VK_ERROR_DEVICE_LOST"; nullptr for numbers that these headers do not know.
+/// Returns the name of a result such as "VK_ERROR_DEVICE_LOST"; nullptr for an unknown number.
 const char *resultName(VkResult result);
 
-/// Why vkCreateDevice most likely failed, and what to do: the end of an error's sentence.
+/// Returns the likely cause of a failed vkCreateDevice and its remedy, as the end of a sentence.
 const char *createDeviceRemedy(VkResult result);
 
-/// The status of a failed call: "vkAllocateMemory(67108864 bytes) returned VK_ERROR_...". Memory
-/// exhaustion, a lost device and an unsupported feature keep their meaning; the rest is internal.
+/// Returns the status of a failed call, such as "vkAllocateMemory(67108864 bytes) returned
+/// VK_ERROR_…". Its code is kOutOfMemory, kDeviceLost or kUnsupported for those results, otherwise
+/// kInternal.
 Status callFailed(const char *call, VkResult result);
 inline Status callFailed(const std::string &call, VkResult result) {
   return callFailed(call.c_str(), result);
 }
-/// The same with a printf-style description of the call, of which 255 characters count.
+/// Like callFailed(), with a printf format for the call. At most 255 characters are used.
 Status callFailedf(VkResult result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/// What every buffer is made for.
+/// Returns the usage flags of every buffer of the backend.
 inline VkBufferUsageFlags bufferUsage(bool addresses, bool texels) {
   VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                              VK_BUFFER_USAGE_TRANSFER_DST_BIT;
@@ -39,18 +44,19 @@ inline VkBufferUsageFlags bufferUsage(bool addresses, bool texels) {
   return usage;
 }
 
-/// By device::TexelFormat.
+/// The Vulkan format of each device::TexelFormat.
 inline constexpr VkFormat kTexelFormats[] = {
     VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R32G32B32A32_SINT, VK_FORMAT_R16G16B16A16_SFLOAT};
 
-/// A Vulkan structure of this type, all else zero.
+/// Returns a Vulkan structure with the given sType and all other members zero.
 template <typename T> T zeroed(VkStructureType type) {
   T structure{};
   structure.sType = type;
   return structure;
 }
 
-/// Returns the failure of a call; text, its description, is made only then.
+/// Returns from the calling function with a failure if `call` fails. `text`, a description of the
+/// call, is evaluated only then.
 #define GANTRY_VK(call, text)                                                                      \
   do {                                                                                             \
     VkResult gantryVk_ = (call);                                                                   \

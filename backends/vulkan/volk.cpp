@@ -1,5 +1,5 @@
-// The one translation unit that holds volk itself (the package ships its source in the include
-// path); see vk.h. Its warnings are not ours.
+// The translation unit that compiles volk, whose package ships its source in the include path.
+// Warnings of that source are disabled.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-variable"

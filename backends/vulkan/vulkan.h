@@ -1,7 +1,7 @@
-// The Vulkan backend's front door: which devices there are, and opening one. The only header of
-// this folder that other rooms include.
+// The public interface of the Vulkan backend: listing the devices and opening one. Other folders
+// include only this header of the backend.
 //
-// Threads: both functions may be called from any thread.
+// Thread safety: any thread may call both functions.
 #pragma once
 
 #include "engine/device/device.h"
@@ -12,14 +12,14 @@
 
 namespace gantry::vulkan {
 
-/// All physical devices in the preferred order: discrete, integrated, virtual, software; also those
-/// that Gantry cannot use (info.missing says why). kNotFound without any, naming the package that
-/// brings the software one.
+/// Returns all physical devices in the order of preference: discrete, integrated, virtual,
+/// software. The list includes devices that Gantry cannot use; their info.missing says why.
+/// kNotFound if there is no device; the message names the package of the software device.
 Result<std::vector<device::DeviceInfo>> listDevices();
 
-/// selector: an index into that list, part of a name in any case, or "": then the environment
-/// variable GANTRY_DEVICE, then the first usable device. GANTRY_VALIDATION=1 or =sync switches the
-/// validation layers on.
+/// Opens a device. selector: an index into the list of listDevices(), a part of a name in any case,
+/// or "". If it is "", the environment variable GANTRY_DEVICE is the selector; if that is unset,
+/// the first usable device is opened. GANTRY_VALIDATION=1 or =sync enables the validation layer.
 Result<std::shared_ptr<device::Device>> openDevice(const std::string &selector);
 
 } // namespace gantry::vulkan

@@ -1,3 +1,4 @@
+// Opening a device, submissions, waits, sparse bindings and warm-up.
 #include "backends/vulkan/vulkan_device.h"
 #include "backends/vulkan/command_list.h"
 #include "backends/vulkan/kernel.h"
@@ -13,14 +14,82 @@ namespace gantry::vulkan {
 
 namespace {
 
-/// A wait may fail for want of memory, and what it waits for is in use all the same: it is tried
-/// this often before what follows goes on without.
-constexpr int kAttempts = 64;
+/// A wait may fail because host memory is exhausted while the device still uses the objects. It is
+/// retried this many times.
+constexpr int kMaxWaitAttempts = 64;
 
 std::string environment(const char *name) {
   const char *value = std::getenv(name);
   return value ? value : "";
 }
+
+/// The feature structures of vkCreateDevice, chained by pNext: exactly the features that the device
+/// has and that the backend or its kernels use. The object must not move while the chain is in use.
+class FeatureChain {
+public:
+  explicit FeatureChain(const DevicePlan &plan) {
+    const DeviceFeatures &wanted = plan.info.profile.features;
+    const bool usesMatrices = !plan.info.profile.matrixShapes.empty();
+    const bool isSparse = plan.info.virtualMemory.supported;
+    core_.features.shaderInt64 = wanted.shaderInt64;
+    core_.features.shaderInt16 = wanted.shaderInt16;
+    core_.features.shaderFloat64 = wanted.shaderFloat64;
+    core_.features.sparseBinding = isSparse;
+    core_.features.sparseResidencyBuffer = isSparse;
+    version11_.storageBuffer16BitAccess = wanted.storageBuffer16BitAccess;
+    version12_.timelineSemaphore = VK_TRUE;
+    version12_.scalarBlockLayout = VK_TRUE;
+    version12_.shaderInt8 = wanted.shaderInt8;
+    version12_.shaderFloat16 = wanted.shaderFloat16;
+    version12_.storageBuffer8BitAccess = wanted.storageBuffer8BitAccess;
+    version12_.bufferDeviceAddress = wanted.bufferDeviceAddress;
+    version12_.vulkanMemoryModel = usesMatrices; // Kernels with cooperative matrices declare it.
+    priorities_.memoryPriority = VK_TRUE;
+    dotProduct_.shaderIntegerDotProduct = VK_TRUE;
+    subgroupSizes_.subgroupSizeControl = subgroupSizes_.computeFullSubgroups = VK_TRUE;
+    matrices_.cooperativeMatrix = VK_TRUE;
+    if (usesMatrices)
+      append(matrices_);
+    append(version11_);
+    append(version12_);
+    if (plan.info.memoryPriorities)
+      append(priorities_);
+    if (wanted.integerDotProduct)
+      append(dotProduct_);
+    if (plan.subgroupSizes)
+      append(subgroupSizes_);
+  }
+  FeatureChain(const FeatureChain &) = delete;
+  FeatureChain &operator=(const FeatureChain &) = delete;
+
+  const void *head() const { return &core_; }
+
+private:
+  template <typename Structure> void append(Structure &structure) {
+    *end_ = &structure;
+    end_ = &structure.pNext;
+  }
+
+  VkPhysicalDeviceFeatures2 core_ =
+      zeroed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
+  VkPhysicalDeviceVulkan11Features version11_ = zeroed<VkPhysicalDeviceVulkan11Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
+  VkPhysicalDeviceVulkan12Features version12_ = zeroed<VkPhysicalDeviceVulkan12Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+  VkPhysicalDeviceMemoryPriorityFeaturesEXT priorities_ =
+      zeroed<VkPhysicalDeviceMemoryPriorityFeaturesEXT>(
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT);
+  VkPhysicalDeviceShaderIntegerDotProductFeatures dotProduct_ =
+      zeroed<VkPhysicalDeviceShaderIntegerDotProductFeatures>(
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES);
+  VkPhysicalDeviceSubgroupSizeControlFeatures subgroupSizes_ =
+      zeroed<VkPhysicalDeviceSubgroupSizeControlFeatures>(
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES);
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices_ =
+      zeroed<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
+  void **end_ = &core_.pNext;
+};
 
 } // namespace
 
@@ -59,28 +128,8 @@ Status VulkanDevice::create(size_t deviceIndex) {
   info_ = plan().info;
   hostImportName_ = trace::intern("host pointer");
   fdImportName_ = trace::intern("descriptor");
-  const DeviceFeatures &wanted = info_.profile.features; // exactly what is there and has a use
-
-  auto features12 = zeroed<VkPhysicalDeviceVulkan12Features>(
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
-  features12.timelineSemaphore = VK_TRUE;
-  features12.scalarBlockLayout = VK_TRUE;
-  features12.shaderInt8 = wanted.shaderInt8;
-  features12.shaderFloat16 = wanted.shaderFloat16;
-  features12.storageBuffer8BitAccess = wanted.storageBuffer8BitAccess;
-  features12.bufferDeviceAddress = wanted.bufferDeviceAddress;
-  const bool matrices = !info_.profile.matrixShapes.empty();
-  features12.vulkanMemoryModel = matrices; // their kernels are written in it
-  auto features11 = zeroed<VkPhysicalDeviceVulkan11Features>(
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
-  features11.pNext = &features12;
-  features11.storageBuffer16BitAccess = wanted.storageBuffer16BitAccess;
-  auto features = zeroed<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
-  features.pNext = &features11;
-  features.features.shaderInt64 = wanted.shaderInt64;
-  features.features.shaderInt16 = wanted.shaderInt16;
-  features.features.shaderFloat64 = wanted.shaderFloat64;
-
+  const FeatureChain features(plan());
+  const bool isSparse = info_.virtualMemory.supported;
   const float priority = 1.0f;
   auto queue = zeroed<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
   queue.queueFamilyIndex = plan().queueFamily;
@@ -88,38 +137,9 @@ Status VulkanDevice::create(size_t deviceIndex) {
   queue.pQueuePriorities = &priority;
   VkDeviceQueueCreateInfo queues[] = {queue, queue};
   queues[1].queueFamilyIndex = plan().sparseQueueFamily;
-  const bool sparse = info_.virtualMemory.supported;
-  features.features.sparseBinding = sparse;
-  features.features.sparseResidencyBuffer = sparse;
-  auto priorities = zeroed<VkPhysicalDeviceMemoryPriorityFeaturesEXT>(
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT);
-  priorities.memoryPriority = VK_TRUE;
-  if (info_.memoryPriorities)
-    features12.pNext = &priorities;
-  auto dotProduct = zeroed<VkPhysicalDeviceShaderIntegerDotProductFeatures>(
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES);
-  dotProduct.shaderIntegerDotProduct = VK_TRUE;
-  if (wanted.integerDotProduct) {
-    dotProduct.pNext = features12.pNext;
-    features12.pNext = &dotProduct;
-  }
-  auto subgroupSizes = zeroed<VkPhysicalDeviceSubgroupSizeControlFeatures>(
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES);
-  subgroupSizes.subgroupSizeControl = subgroupSizes.computeFullSubgroups = VK_TRUE;
-  if (plan().subgroupSizes) {
-    subgroupSizes.pNext = features12.pNext;
-    features12.pNext = &subgroupSizes;
-  }
-  auto matrixFeatures = zeroed<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
-  matrixFeatures.cooperativeMatrix = VK_TRUE;
-  if (matrices) {
-    matrixFeatures.pNext = features.pNext;
-    features.pNext = &matrixFeatures;
-  }
   auto create = zeroed<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
-  create.pNext = &features;
-  create.queueCreateInfoCount = sparse && plan().sparseQueueFamily != plan().queueFamily ? 2 : 1;
+  create.pNext = features.head();
+  create.queueCreateInfoCount = isSparse && plan().sparseQueueFamily != plan().queueFamily ? 2 : 1;
   create.pQueueCreateInfos = queues;
   create.enabledExtensionCount = static_cast<uint32_t>(plan().extensions.size());
   create.ppEnabledExtensionNames = plan().extensions.data();
@@ -136,7 +156,7 @@ Status VulkanDevice::create(size_t deviceIndex) {
   table_.vkGetDeviceQueue(device_, plan().queueFamily, 0, &queue_);
 
   GANTRY_ASSIGN_OR_RETURN(timeline_, createTimeline());
-  return sparse ? openSparse() : Status::ok();
+  return isSparse ? openSparse() : Status::ok();
 }
 
 Result<VkSemaphore> VulkanDevice::createTimeline() {
@@ -149,7 +169,8 @@ Result<VkSemaphore> VulkanDevice::createTimeline() {
   return semaphore;
 }
 
-// A driver may bind in larger steps than those that are common: a small buffer tells.
+// Opens the queue for sparse bindings. A driver's granularity may be larger than the usual one; it
+// is read from the requirements of a small buffer.
 Status VulkanDevice::openSparse() {
   table_.vkGetDeviceQueue(device_, plan().sparseQueueFamily, 0, &sparseQueue_);
   GANTRY_ASSIGN_OR_RETURN(bindings_, createTimeline());
@@ -170,7 +191,7 @@ Status VulkanDevice::openSparse() {
 VulkanDevice::~VulkanDevice() {
   if (!device_)
     return;
-  for (int i = 0; i < kAttempts; ++i) // nothing may go while the queue uses it
+  for (int i = 0; i < kMaxWaitAttempts; ++i) // The queue must not use the objects any more.
     if (const VkResult result = table_.vkDeviceWaitIdle(device_);
         result >= 0 || result == VK_ERROR_DEVICE_LOST)
       break;
@@ -283,7 +304,7 @@ void VulkanDevice::setName(VkObjectType type, uint64_t handle, const char *name)
   info.objectType = type;
   info.objectHandle = handle;
   info.pObjectName = name;
-  // A name that is not taken is a loss to nobody but the tool.
+  // Only debugging tools use the name, so a failure is ignored.
   static_cast<void>(instance_->functions().vkSetDebugUtilsObjectNameEXT(device_, &info));
 }
 
@@ -293,19 +314,19 @@ VulkanDevice::doCreateKernels(std::span<const device::KernelSource> sources,
   return compileKernels(self(), sources, cachePath);
 }
 
-// Software devices compile to machine code at a pipeline's first dispatch (20 to 330 ms a kernel in
-// Mesa 22.3): a dispatch of no workgroups makes them do it now.
+// Software devices generate machine code at a pipeline's first dispatch (20 to 330 ms per kernel in
+// Mesa 22.3). A dispatch of zero workgroups triggers it now.
 Status VulkanDevice::doWarmUp(std::span<const std::unique_ptr<device::Kernel>> kernels) {
-  uint32_t mostBuffers = 0;
+  uint32_t maxBuffers = 0;
   device::CommandListCapacity capacity;
   for (const auto &kernel : kernels) {
-    mostBuffers = std::max(mostBuffers, kernel->bufferCount());
+    maxBuffers = std::max(maxBuffers, kernel->bufferCount());
     capacity.dispatches += 1;
     capacity.storageBuffers += kernel->storageBufferCount();
     capacity.texelBuffers += static_cast<uint32_t>(kernel->texels().size());
   }
-  GANTRY_ASSIGN_OR_RETURN(auto nothing, allocate(device::MemoryKind::kDevice, 256));
-  const std::vector<device::BufferRange> buffers(mostBuffers, {nothing.get(), 0, 256});
+  GANTRY_ASSIGN_OR_RETURN(auto memory, allocate(device::MemoryKind::kDevice, 256));
+  const std::vector<device::BufferRange> buffers(maxBuffers, {memory.get(), 0, 256});
   GANTRY_ASSIGN_OR_RETURN(auto list, createCommandList());
   GANTRY_RETURN_IF_ERROR(list->begin(capacity));
   for (const auto &kernel : kernels) {
@@ -317,14 +338,15 @@ Status VulkanDevice::doWarmUp(std::span<const std::unique_ptr<device::Kernel>> k
     for (uint32_t &count : dispatch.workgroups)
       count = 0;
     GANTRY_RETURN_IF_ERROR(list->dispatch(dispatch));
-    GANTRY_RETURN_IF_ERROR(list->barrier()); // validation takes them for accesses
+    GANTRY_RETURN_IF_ERROR(
+        list->barrier()); // The validation layer takes the dispatches for accesses.
   }
   GANTRY_RETURN_IF_ERROR(list->end());
   GANTRY_ASSIGN_OR_RETURN(uint64_t ticket, submit(*list));
-  // What was submitted uses the list and the memory: neither goes before it is done, even where a
-  // wait fails for want of memory.
+  // The submission uses the list and the memory, so they must live until it is done, even if a wait
+  // fails because host memory is exhausted.
   Result<bool> done = wait(ticket, UINT64_MAX);
-  for (int i = 0; i < kAttempts && !done.isOk() && !isLost(); ++i)
+  for (int i = 0; i < kMaxWaitAttempts && !done.isOk() && !isLost(); ++i)
     if (wait(ticket, UINT64_MAX).isOk())
       break;
   return done.status();
@@ -407,7 +429,7 @@ void VulkanDevice::finishBindings() {
   }
   if (binding == 0)
     return;
-  for (int i = 0; i < kAttempts && !isLost(); ++i)
+  for (int i = 0; i < kMaxWaitAttempts && !isLost(); ++i)
     if (waitFor(bindings_, binding, UINT64_MAX).isOk())
       return;
   markLost();

@@ -1,9 +1,10 @@
-// The Vulkan device: one VkDevice with one compute queue and one timeline semaphore, on which every
-// submission signals the next number (its ticket). Where sparse memory is bound by another queue
-// family, a second queue for that.
+// The Vulkan device: one VkDevice with one compute queue and one timeline semaphore. Each
+// submission signals the semaphore with the next number, its ticket. If another queue family binds
+// sparse memory, the device has a second queue for it.
 //
-// Memories, kernels and command lists hold a shared pointer to it. Threads: as device.h says; the
-// queue and the layout cache have a lock each.
+// Memories, kernels and command lists hold a shared pointer to their device.
+//
+// Thread safety: as device.h says; the queues and the layout cache have a lock each.
 #pragma once
 
 #include "backends/vulkan/instance.h"
@@ -17,6 +18,7 @@ namespace gantry::vulkan {
 
 class VulkanDevice final : public device::Device {
 public:
+  /// Opens the device with this index in instance->plans().
   static Result<std::shared_ptr<VulkanDevice>> open(std::unique_ptr<Instance> instance,
                                                     size_t deviceIndex);
   ~VulkanDevice() override;
@@ -27,41 +29,42 @@ public:
   const DeviceSnapshot &snapshot() const { return instance_->snapshots()[index_]; }
   uint64_t validationMessages() const override { return instance_->messages(); }
 
+  /// A descriptor of a kernel.
   struct Descriptor {
-    uint32_t binding; // of set 0
+    uint32_t binding; // Binding number in set 0.
     VkDescriptorType type;
     bool operator<(const Descriptor &other) const {
       return std::tie(binding, type) < std::tie(other.binding, other.type);
     }
   };
   struct Layout {
-    VkDescriptorSetLayout set = VK_NULL_HANDLE; // none where there are no descriptors
+    VkDescriptorSetLayout set = VK_NULL_HANDLE; // Null for kernels without descriptors.
     VkPipelineLayout pipeline = VK_NULL_HANDLE;
   };
-  /// The layout of kernels with these descriptors (ascending) and push-constant bytes; lives as
-  /// long as the device.
+  /// Returns the layout of kernels with these descriptors (in increasing order of their bindings)
+  /// and push-constant bytes. The device owns it.
   Result<Layout> layout(const std::vector<Descriptor> &descriptors, uint32_t pushConstantBytes);
 
-  /// What its buffers are made for.
+  /// The usage flags of the device's buffers.
   VkBufferUsageFlags bufferUsage() const {
     return vulkan::bufferUsage(profile().features.bufferDeviceAddress,
                                profile().maxTexelBufferElements > 0);
   }
 
-  /// What traces call imports; ids of their names table.
+  /// Names of imports in traces, as ids of the names table.
   uint32_t hostImportName() const { return hostImportName_; }
   uint32_t fdImportName() const { return fdImportName_; }
 
   using Device::countAllocated;
   using Device::countFreed;
   using Device::noHostMemory;
-  /// For the driver's debugging tools, where there are any.
+  /// Names a Vulkan object for debugging tools. Does nothing without VK_EXT_debug_utils.
   void setName(VkObjectType type, uint64_t handle, const char *name);
-  /// Binds memory to a part of a sparse buffer for all later submissions, or takes what is bound
-  /// there away (VK_NULL_HANDLE), which is done on return.
+  /// Binds memory to a part of a sparse buffer; later submissions wait for the binding. With
+  /// VK_NULL_HANDLE it unbinds that part and returns after the driver has done it.
   Status bindSparse(VkBuffer buffer, uint64_t offset, uint64_t size, VkDeviceMemory memory);
 
-  /// Waits for the bindings so far; a lost device has none.
+  /// Waits for all bindings so far. Marks the device as lost if they cannot be waited for.
   void finishBindings();
 
   std::shared_ptr<VulkanDevice> self() {
@@ -103,19 +106,19 @@ private:
   VkQueue queue_ = VK_NULL_HANDLE;
   VkSemaphore timeline_ = VK_NULL_HANDLE;
   std::mutex queueMutex_;
-  uint64_t lastTicket_ = 0; // guarded by queueMutex_, like the numbers below
-  // Only with virtualMemory: bindings of sparse memory signal their own timeline, and the next
-  // submission waits for it.
-  VkQueue sparseQueue_ = VK_NULL_HANDLE; // may be queue_
+  uint64_t lastTicket_ = 0; // Guarded by queueMutex_, like the numbers below.
+  // The following members are used only with info().virtualMemory. Bindings of sparse memory signal
+  // their own timeline, and the next submission waits for it.
+  VkQueue sparseQueue_ = VK_NULL_HANDLE; // May be the same as queue_.
   VkSemaphore bindings_ = VK_NULL_HANDLE;
-  uint64_t lastBinding_ = 0;
-  uint64_t waitedBinding_ = 0;
+  uint64_t lastBinding_ = 0;   // Value that the last binding signals.
+  uint64_t waitedBinding_ = 0; // Last value that a submission waited for.
   std::mutex layoutMutex_;
   std::map<std::vector<Descriptor>, VkDescriptorSetLayout> setLayouts_;
   std::map<std::pair<std::vector<Descriptor>, uint32_t>, VkPipelineLayout> pipelineLayouts_;
 };
 
-/// openDevice of vulkan.h with functions of the driver replaced.
+/// Like openDevice() of vulkan.h, with functions of the driver replaced; for tests.
 Result<std::shared_ptr<device::Device>> openDevice(const std::string &selector,
                                                    const DriverHooks &hooks);
 

@@ -1,16 +1,14 @@
-// Who replays a trace: each has allocate(slot, size, alignment), free(slot) and finish(), which
-// frees what is left. Templates, so that no call of the harness stands between.
+// The allocators that replay a trace. Each has allocate(slot, size), free(slot) and finish(), which
+// frees what is left. They are templates' arguments, so the harness makes no virtual call.
 #pragma once
 
 #include "benchmarks/heap/trace.h"
-#include "engine/heap/heap.h"
-#include "engine/heap/tlsf.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
-
+#include <gantry/gantry.h>
 #include <mimalloc.h>
+#include <vector>
 
 // glibc's own allocator, also where another library has taken malloc's name.
 extern "C" void *__libc_malloc(size_t size) noexcept;
@@ -22,7 +20,7 @@ namespace gantry::bench {
 class Nothing {
 public:
   explicit Nothing(uint32_t slots) : slots_(slots) {}
-  void allocate(uint32_t slot, uint64_t bytes, uint32_t) { slots_[slot] = bytes; }
+  void allocate(uint32_t slot, uint64_t bytes) { slots_[slot] = bytes; }
   void free(uint32_t slot) { slots_[slot] = 0; }
   void finish() {}
 
@@ -33,7 +31,7 @@ private:
 class MiMalloc {
 public:
   explicit MiMalloc(uint32_t slots) : slots_(slots) {}
-  void allocate(uint32_t slot, uint64_t bytes, uint32_t) { slots_[slot] = mi_malloc(bytes); }
+  void allocate(uint32_t slot, uint64_t bytes) { slots_[slot] = mi_malloc(bytes); }
   void free(uint32_t slot) {
     mi_free(slots_[slot]);
     slots_[slot] = nullptr;
@@ -52,7 +50,7 @@ private:
 class Glibc {
 public:
   explicit Glibc(uint32_t slots) : slots_(slots) {}
-  void allocate(uint32_t slot, uint64_t bytes, uint32_t) { slots_[slot] = __libc_malloc(bytes); }
+  void allocate(uint32_t slot, uint64_t bytes) { slots_[slot] = __libc_malloc(bytes); }
   void free(uint32_t slot) {
     __libc_free(slots_[slot]);
     slots_[slot] = nullptr;
@@ -68,73 +66,40 @@ private:
   std::vector<void *> slots_;
 };
 
-/// The bare suballocator, over one region that is large enough.
-class Bare {
+/// Buffers of a device through the public C API, with a name or without one.
+class Buffers {
 public:
-  explicit Bare(uint32_t slots) : tlsf_({}), slots_(slots, heap::Tlsf::kNone) {
-    if (!tlsf_.addRegion(0, uint64_t{1} << 36))
-      std::abort();
-  }
-  void allocate(uint32_t slot, uint64_t bytes, uint32_t alignment) {
-    slots_[slot] = tlsf_.allocate(bytes, alignment);
+  Buffers(uint32_t slots, gantry_device_t *device, const char *name = "layer/activations")
+      : device_(device), name_(name), slots_(slots) {}
+  void allocate(uint32_t slot, uint64_t bytes) {
+    if (gantry_buffer_create_kind(device_, GANTRY_MEMORY_DEVICE, bytes, name_, &slots_[slot]) !=
+        GANTRY_STATUS_OK) {
+      std::fprintf(stderr, "heap_bench: %s\n", gantry_last_error());
+      std::exit(1);
+    }
   }
   void free(uint32_t slot) {
-    tlsf_.free(slots_[slot]);
-    slots_[slot] = heap::Tlsf::kNone;
+    gantry_buffer_release(slots_[slot]);
+    slots_[slot] = nullptr;
   }
   void finish() {
-    for (uint32_t &block : slots_) {
-      if (block != heap::Tlsf::kNone)
-        tlsf_.free(block);
-      block = heap::Tlsf::kNone;
+    for (gantry_buffer_t *&buffer : slots_) {
+      if (buffer != nullptr)
+        gantry_buffer_release(buffer);
+      buffer = nullptr;
     }
   }
 
 private:
-  heap::Tlsf tlsf_;
-  std::vector<uint32_t> slots_;
-};
-
-/// The heap: reference-counted buffers behind handles.
-class Refcounted {
-public:
-  Refcounted(uint32_t slots, heap::Heap &heap) : heap_(heap), slots_(slots) {}
-  void allocate(uint32_t slot, uint64_t bytes, uint32_t alignment) {
-    heap::BufferRequest request;
-    request.sizeBytes = bytes;
-    request.alignment = alignment;
-    request.movable = movable;
-    if (heap_.allocate(request, &slots_[slot]) != heap::HeapCode::kOk)
-      fail(request);
-  }
-  void free(uint32_t slot) {
-    if (heap_.release(slots_[slot]) != heap::HeapCode::kOk)
-      fail({});
-    slots_[slot] = {};
-  }
-  void finish() {
-    for (heap::BufferHandle &handle : slots_) {
-      if (handle)
-        (void)heap_.release(handle);
-      handle = {};
-    }
-  }
-  bool movable = false;
-
-private:
-  [[noreturn]] void fail(const heap::BufferRequest &request) {
-    std::fprintf(stderr, "heap_bench: %s\n",
-                 heap_.explain(heap::HeapCode::kExhausted, request).message().c_str());
-    std::exit(1);
-  }
-  heap::Heap &heap_;
-  std::vector<heap::BufferHandle> slots_;
+  gantry_device_t *device_;
+  const char *name_;
+  std::vector<gantry_buffer_t *> slots_;
 };
 
 template <typename Contestant> void replay(const Trace &trace, Contestant &contestant) {
   for (const TraceOp &op : trace.ops) {
     if (op.sizeBytes != 0)
-      contestant.allocate(op.slot, op.sizeBytes, op.alignment);
+      contestant.allocate(op.slot, op.sizeBytes);
     else
       contestant.free(op.slot);
   }

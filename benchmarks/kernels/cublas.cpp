@@ -12,16 +12,16 @@ namespace gantry::bench {
 namespace {
 
 constexpr double kSampleSeconds = 0.05;
-constexpr uint32_t kMostRepeats = 4096;
+constexpr uint32_t kMaxRepeats = 4096;
 
-// Values of CUDA's enumerations.
+// Enumerators of CUDA, with their values.
 constexpr int kNotTransposed = 0, kReal32 = 0, kReal16 = 2, kCompute32 = 68, kDefaultAlgorithm = -1;
 
 using Handle = void *;
 using Address = unsigned long long;
 
-/// The library under the first of the names that can be opened. It stays open: drivers do not like
-/// to be unloaded.
+/// Opens the first of the named libraries that exists. It stays open, because unloading a driver is
+/// not safe.
 Handle openLibrary(std::span<const char *const> names) {
   std::string reasons;
   for (const char *name : names) {
@@ -32,7 +32,7 @@ Handle openLibrary(std::span<const char *const> names) {
   throw Unavailable(reasons);
 }
 
-/// A function of a library; call() checks what it returns.
+/// A function of a library. call() checks its return value.
 template <typename... Arguments> class Function {
 public:
   Function(Handle library, const char *name)
@@ -75,8 +75,8 @@ struct Blas {
   Handle library;
   Function<Handle *> create{library, "cublasCreate_v2"};
   Function<Handle> destroy{library, "cublasDestroy_v2"};
-  // handle, transpositions, m, n, k, alpha, A, type, stride, B, type, stride, beta, C, type,
-  // stride, type of the sums, algorithm
+  // Parameters: handle, transpositions, m, n, k, alpha, A, type, stride, B, type, stride, beta, C,
+  // type, stride, type of the sums, algorithm.
   Function<Handle, int, int, int, int, int, const void *, Address, int, int, Address, int, int,
            const void *, Address, int, int, int, int>
       multiply{library, "cublasGemmEx"};
@@ -120,10 +120,10 @@ Cublas::Cublas(Gpu &gpu, const Tensor &a, const Tensor &b)
   a_ = upload(a);
   b_ = upload(b);
   driver_.allocate(&c_, size_t(side_) * side_ * (halves_ ? 2 : 4));
-  run(1); // loads its kernels
+  run(1); // The first call loads the library's kernels.
   const double once = std::max(run(1), 1e-7);
   repeats_ =
-      static_cast<uint32_t>(std::clamp<double>(std::ceil(kSampleSeconds / once), 1, kMostRepeats));
+      static_cast<uint32_t>(std::clamp<double>(std::ceil(kSampleSeconds / once), 1, kMaxRepeats));
 }
 
 Cublas::~Cublas() {
@@ -161,7 +161,7 @@ double Cublas::run(uint32_t repeats) {
   const float one = 1, zero = 0;
   const int type = halves_ ? kReal16 : kReal32;
   driver_.record(begin_, nullptr);
-  // Its matrices are column-major: it computes the transposed product, b first.
+  // cuBLAS is column-major, so it computes the transposed matmul with b as the first operand.
   for (uint32_t i = 0; i < repeats; ++i)
     blas_.multiply(handle_, kNotTransposed, kNotTransposed, side_, side_, side_, &one, b_, type,
                    side_, a_, type, side_, &zero, c_, type, side_, kCompute32, kDefaultAlgorithm);

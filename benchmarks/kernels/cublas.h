@@ -1,7 +1,8 @@
-// The vendor's library on NVIDIA devices: products of matrices by cuBLAS.
+// Matmuls by cuBLAS, the vendor's library on NVIDIA devices.
 //
-// libcuda and libcublas are opened at run time; nothing of theirs is needed to build. The device is
-// the one that has the Vulkan device's UUID. Time is that between two events on the default stream.
+// libcuda and libcublas are opened at run time, so building does not need them. The CUDA device is
+// the one with the Vulkan device's UUID. Times are measured between two events on the default
+// stream.
 //
 // Threads: used by one thread.
 #pragma once
@@ -10,9 +11,9 @@
 
 namespace gantry::bench {
 
-/// a · b of square row-major matrices, both f32 or both f16, the result of the same type; sums are
-/// f32 (in f32 without TF32, unless NVIDIA_TF32_OVERRIDE asks for it). Throws Unavailable where a
-/// library, or the device in it, is missing; GpuError where a call fails.
+/// Makes a contestant that computes a · b of square row-major matrices, all f32 or all f16. Sums
+/// are f32, without TF32 unless NVIDIA_TF32_OVERRIDE enables it. Throws Unavailable if a library or
+/// the device in it is missing, GpuError if a call fails.
 std::unique_ptr<Contestant> makeCublas(Gpu &gpu, const Tensor &a, const Tensor &b);
 
 } // namespace gantry::bench

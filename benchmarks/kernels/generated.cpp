@@ -11,7 +11,7 @@ namespace gantry::bench {
 namespace {
 
 constexpr double kSampleSeconds = 0.05;
-constexpr uint32_t kMostRepeats = 4096;
+constexpr uint32_t kMaxRepeats = 4096;
 
 void check(gantry_status_t status, const std::string &what) {
   if (status != GANTRY_STATUS_OK)
@@ -59,10 +59,10 @@ Generated::Generated(Runtime &runtime, const std::string &artifact,
   options.cache_path = "";
   check(gantry_session_create(program_, runtime.device(), &options, &session_), artifact);
   bind(inputs);
-  run(timedInputs_, timedOutputs_); // the driver compiles
+  run(timedInputs_, timedOutputs_); // The driver compiles its kernels in the first run.
   const double once = std::max(seconds(), 1e-7);
   repeats_ =
-      static_cast<uint32_t>(std::clamp<double>(std::ceil(kSampleSeconds / once), 1, kMostRepeats));
+      static_cast<uint32_t>(std::clamp<double>(std::ceil(kSampleSeconds / once), 1, kMaxRepeats));
 }
 
 Generated::~Generated() {
@@ -118,8 +118,8 @@ void Generated::bind(const std::vector<Tensor> &inputs) {
             "device memory");
       buffers_.push_back(tensor.buffer);
     }
-  // What the numbers are changes the power that arithmetic takes, and with it the clock: inputs of
-  // the result's size hold a result, not zeros.
+  // Operand values affect power and thereby the GPU's clock, so inputs that have the result's size
+  // hold a result instead of zeros.
   for (const gantry_tensor_t &input : timedInputs_)
     if (input.size_bytes == outputs_[0].size_bytes) {
       std::vector<gantry_tensor_t> target = outputs_;

@@ -1,8 +1,9 @@
-// The contestant that Gantry made: an artifact of `gantry compile`, run through gantry.h.
+// The contestant that Gantry generated: an artifact of `gantry compile`, run through gantry.h.
 //
-// Inputs and outputs are buffers that host and device both see, bound without a copy; on a GPU they
-// lie in device memory while the time is taken, and the check is a run of its own. Time is that of
-// contestant.h: all that a run costs on a software device, the device's own time on a GPU.
+// Inputs and outputs are buffers in unified memory, bound without a copy. On a GPU they are in
+// device memory while time is measured, and the result is checked by a separate run. Times are as
+// in contestant.h: everything that a run costs on a software device, the device's own time on a
+// GPU.
 //
 // Threads: used by one thread.
 #pragma once
@@ -13,7 +14,7 @@
 
 namespace gantry::bench {
 
-/// A device of the runtime, opened once for all artifacts. Errors: GpuError with the runtime's own
+/// A device of the runtime, opened once for all artifacts. Errors: GpuError with the runtime's
 /// message.
 class Runtime {
 public:
@@ -49,8 +50,8 @@ private:
   gantry_program_t *program_ = nullptr;
   gantry_session_t *session_ = nullptr;
   std::vector<gantry_buffer_t *> buffers_;
-  std::vector<gantry_tensor_t> inputs_, outputs_;           // seen by the host
-  std::vector<gantry_tensor_t> timedInputs_, timedOutputs_; // where the device is fastest
+  std::vector<gantry_tensor_t> inputs_, outputs_;           // In memory that the host can read.
+  std::vector<gantry_tensor_t> timedInputs_, timedOutputs_; // In the device's fastest memory.
   uint32_t repeats_ = 1;
 };
 

@@ -123,7 +123,8 @@ void Gpu::choose(const std::string &selector) {
                    (names.empty() ? "none (mesa-vulkan-drivers brings a software one)" : names));
 }
 
-/// Part of Vulkan 1.3; older devices keep their own choice.
+/// Enables subgroup-size control, which is part of Vulkan 1.3. Older drivers choose the size
+/// themselves.
 void Gpu::readSubgroupControl() {
   VkPhysicalDeviceProperties basic{};
   vkGetPhysicalDeviceProperties(physical_, &basic);
@@ -240,7 +241,7 @@ std::vector<float> GpuBuffer::download() const {
   return content;
 }
 
-/// Stretch by stretch through a staging buffer; one of the two is null.
+/// Copies in pieces through a staging buffer. Exactly one of the two host pointers is not null.
 void GpuBuffer::transfer(float *to, const float *from) const {
   const uint64_t chunk = std::min(sizeBytes_, kStagingBytes);
   GpuBuffer staging(gpu_, chunk,

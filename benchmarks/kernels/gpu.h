@@ -1,15 +1,14 @@
-// Raw Vulkan for hand-written kernels: the yardstick beside which the engine's runs are measured.
+// Direct Vulkan calls for hand-written kernels, which the engine's runs are compared with.
 //
-// As little as a careful person writes by hand: one device, one queue, dedicated allocations, one
-// descriptor set per dispatch, command buffers recorded once. It is not a way to run models (that
-// is gantry.h), and nothing of the engine is used, so that a slow engine cannot make its own
-// yardstick slow.
+// The code is minimal: one device, one queue, dedicated allocations, one descriptor set per
+// dispatch, command buffers that are recorded once. It does not run models (gantry.h does), and it
+// uses nothing of the engine, so that a slow engine cannot slow down its own reference.
 //
-// Time is what Commands::run returns: on a software device CPU seconds of the process (getrusage:
-// the driver's threads are its kernels), on a GPU seconds between two timestamps on its queue.
+// Commands::run returns the time: on a software device CPU seconds of the process (getrusage; the
+// driver's threads run the kernels), on a GPU seconds between two timestamps on its queue.
 //
-// Threads: all of it is used by one thread. Ownership: a Gpu outlives what was made from it.
-// Errors: GpuError with the call or the value that was wrong.
+// Threads: one thread uses all of it. Ownership: a Gpu must outlive all objects made from it.
+// Errors: GpuError with the failed call or the wrong value.
 #pragma once
 
 #include <array>
@@ -30,31 +29,33 @@ struct GpuInfo {
   std::string name;
   bool software = false;
   uint32_t subgroupSize = 1;
-  bool fixesSubgroupSize = false;     // kernels are made for it; else the driver may choose another
-  uint64_t maxStorageBufferRange = 0; // bytes
-  uint64_t maxTexelElements = 0;      // of one texel buffer
-  double timestampNs = 1;             // of one tick
-  std::array<uint8_t, 16> uuid{};     // the device's, the same in other APIs
+  bool fixesSubgroupSize = false;     // Whether kernels can require the subgroup size.
+  uint64_t maxStorageBufferRange = 0; // Maximum size of a binding in bytes.
+  uint64_t maxTexelElements = 0;      // Maximum number of elements of a texel buffer.
+  double timestampNs = 1;             // Nanoseconds per timestamp tick.
+  std::array<uint8_t, 16> uuid{};     // The device's UUID, which other APIs report too.
 };
 
-/// CPU seconds that this process has used, user and system, all threads.
+/// Returns the CPU seconds that this process has used: user and system time of all threads.
 double cpuSeconds();
 
 class Gpu {
 public:
-  /// selector: an index in the driver's order, part of a name in any case, or "": the first device.
-  /// GANTRY_VALIDATION=1 switches the validation layer on.
+  /// Opens a device. `selector` is an index in the driver's order, a part of a name
+  /// (case-insensitive), or empty for the first device. GANTRY_VALIDATION=1 enables the validation
+  /// layer.
   explicit Gpu(const std::string &selector);
   ~Gpu();
   Gpu(const Gpu &) = delete;
   Gpu &operator=(const Gpu &) = delete;
 
   const GpuInfo &info() const { return info_; }
-  /// Warnings and errors of the validation layer so far; they are printed as they come.
+  /// Number of warnings and errors of the validation layer so far. They are printed immediately.
   uint64_t validationMessages() const { return messages_; }
   VkDevice device() const { return device_; }
   VkCommandPool pool() const { return pool_; }
-  /// The first memory type among those of the bits that has the properties; fails by name.
+  /// Returns the first memory type of `bits` that has the properties. Throws GpuError if there is
+  /// none.
   uint32_t memoryType(uint32_t bits, VkMemoryPropertyFlags properties) const;
   void submitAndWait(VkCommandBuffer commands);
 
@@ -80,8 +81,7 @@ private:
   uint64_t messages_ = 0;
 };
 
-/// Device-local memory with a VkBuffer over it. Filled and read through a staging buffer of the
-/// call's duration.
+/// Device-local memory with a VkBuffer. It is filled and read through a temporary staging buffer.
 class GpuBuffer {
 public:
   GpuBuffer(Gpu &gpu, uint64_t sizeBytes);
@@ -108,9 +108,9 @@ private:
 /// How a kernel sees a buffer: as texels of four floats (read only), or as a storage buffer.
 enum class Access { kTexel, kStorage };
 
-/// A pipeline, for subgroups of the device's usual size where the driver takes orders. Its
-/// specialization constants have the ids 0, 1, … in the order given; its bindings
-/// are 0, 1, … of set 0; its push constants begin at byte 0.
+/// A compute pipeline. It requires the device's usual subgroup size if the driver supports that.
+/// The ids of its specialization constants are 0, 1, … in the given order, its bindings are 0, 1, …
+/// of set 0, and its push constants begin at byte 0.
 class GpuKernel {
 public:
   GpuKernel(Gpu &gpu, std::span<const uint32_t> spirv, std::vector<Access> bindings,
@@ -140,13 +140,13 @@ struct BufferRange {
 
 struct Dispatch {
   const GpuKernel *kernel = nullptr;
-  std::vector<BufferRange> ranges; // one per binding
+  std::vector<BufferRange> ranges; // One range per binding.
   std::array<uint32_t, 3> groups{1, 1, 1};
-  std::vector<uint32_t> push; // words of the kernel's push constants
+  std::vector<uint32_t> push; // Push constants in 4-byte words.
 };
 
-/// A command buffer: the dispatches in order, the whole list `repeats` times, with a memory barrier
-/// between one and the next where asked for. The kernels and buffers outlive it.
+/// A command buffer with the dispatches in order, repeated `repeats` times, optionally with a
+/// memory barrier between dispatches. The kernels and buffers must outlive it.
 class Commands {
 public:
   Commands(Gpu &gpu, const std::vector<Dispatch> &dispatches, uint32_t repeats, bool barriers);
@@ -154,7 +154,7 @@ public:
   Commands(const Commands &) = delete;
   Commands &operator=(const Commands &) = delete;
 
-  /// Submits, waits, and returns the seconds of one repeat: see the head.
+  /// Submits, waits, and returns the seconds of one repetition (see the top of this file).
   double run();
 
 private:

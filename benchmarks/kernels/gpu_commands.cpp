@@ -1,4 +1,4 @@
-// Pipelines and command buffers of gpu.h.
+// The pipelines and command buffers of gpu.h.
 #include "benchmarks/kernels/vk.h"
 
 namespace gantry::bench {

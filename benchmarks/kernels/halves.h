@@ -1,4 +1,4 @@
-// f16 on the host: only what the comparisons need.
+// Conversions of f16 on the host, as far as the comparisons need them.
 //
 // Threads: pure.
 #pragma once
@@ -7,15 +7,15 @@
 
 namespace gantry::bench {
 
-/// Values in [-0.5, 0.5) that are exact in f16: pattern() rounded down to multiples of 2^-11.
-/// make_models.py has no need of them: they are inputs.
+/// Returns values in [-0.5, 0.5) that are exact in f16: pattern() rounded down to multiples of
+/// 2^-11.
 std::vector<float> halfPattern(size_t count, uint32_t seed);
 
-/// The bits of a number that is exact in f16: zero, or normal there.
+/// Returns the f16 bits of a number that is zero or normal and exact in f16.
 uint16_t halfOf(float exact);
 float floatOf(uint16_t half);
 
-/// A tensor as the device has it, and back.
+/// Convert a tensor to the device's representation and back.
 std::vector<uint8_t> bytesOf(const Tensor &tensor);
 std::vector<float> floatsOf(std::span<const uint8_t> bytes, bool halves);
 

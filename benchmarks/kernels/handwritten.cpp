@@ -16,7 +16,7 @@ struct Shader {
 const Shader kShaders[] = {GANTRY_BENCH_SHADERS(GANTRY_SHADER_ROW)};
 
 constexpr double kSampleSeconds = 0.05;
-constexpr uint32_t kMostRepeats = 4096;
+constexpr uint32_t kMaxRepeats = 4096;
 
 } // namespace
 
@@ -59,8 +59,7 @@ void Handwritten::ready() {
   const double once = std::max(commands_->run(), 1e-7);
   const auto repeats = static_cast<uint32_t>(std::ceil(kSampleSeconds / once));
   if (repeats > 1)
-    commands_ =
-        std::make_unique<Commands>(gpu_, dispatches_, std::min(repeats, kMostRepeats), true);
+    commands_ = std::make_unique<Commands>(gpu_, dispatches_, std::min(repeats, kMaxRepeats), true);
 }
 
 std::vector<float> Handwritten::result() {
@@ -69,7 +68,7 @@ std::vector<float> Handwritten::result() {
 
 void dispatchStream(Handwritten &run, Gpu &gpu, const std::string &shader,
                     const std::vector<const GpuBuffer *> &buffers, uint64_t elements) {
-  constexpr uint32_t kLanes = 256, kMostGroups = 65535;
+  constexpr uint32_t kLanes = 256, kMaxGroups = 65535;
   const uint32_t vectors = gpu.info().software ? 1 : 4;
   const uint64_t tile = uint64_t{kLanes} * vectors * 4; // floats
   if (elements % tile)
@@ -83,10 +82,10 @@ void dispatchStream(Handwritten &run, Gpu &gpu, const std::string &shader,
     most = std::min(most, gpu.info().maxTexelElements * 4);
   most = std::max<uint64_t>(std::min(most / tile, elements / tile), 1);
   for (uint64_t at = 0; at < elements / tile;) {
-    // Two dimensions where one is too short; the count must be their product.
+    // Two grid dimensions are used if one is too short. The count must be their product.
     uint64_t groups = std::min(most, elements / tile - at), rows = 1;
-    if (groups > kMostGroups) {
-      rows = (groups + kMostGroups - 1) / kMostGroups;
+    if (groups > kMaxGroups) {
+      rows = (groups + kMaxGroups - 1) / kMaxGroups;
       groups = groups / rows * rows;
     }
     std::vector<BufferRange> ranges;
@@ -106,7 +105,7 @@ CeilingRun multiplyAddRun(Gpu &gpu) {
   constexpr uint32_t kSteps = 4096, kChains = 3, kGroups = 64, kPerStep = 16;
   const uint32_t lanes = gpu.info().subgroupSize;
   auto run = std::make_unique<Handwritten>(gpu);
-  // A factor below one, so that the sums stay finite and normal.
+  // The factor is below one, so that the sums stay finite and normal.
   const std::vector<float> factors = {0.999F, 0, 0, 0, 0.01F, 0, 0, 0};
   const GpuBuffer *in = run->buffer(factors);
   const GpuBuffer *out = run->buffer(uint64_t{kGroups} * lanes * 4);
@@ -119,7 +118,7 @@ CeilingRun multiplyAddRun(Gpu &gpu) {
 
 CeilingRun readRun(Gpu &gpu, uint64_t elements) {
   constexpr uint32_t kVectors = 64;
-  // One subgroup after the other runs on a core: each then reads one stretch.
+  // A core runs one subgroup after the other, so each subgroup reads one contiguous range.
   const uint32_t lanes = gpu.info().software ? gpu.info().subgroupSize : 256;
   auto run = std::make_unique<Handwritten>(gpu);
   const auto groups = static_cast<uint32_t>(elements / 4 / lanes / kVectors);
@@ -130,7 +129,7 @@ CeilingRun readRun(Gpu &gpu, uint64_t elements) {
   return {4.0 * static_cast<double>(elements), std::move(run)};
 }
 
-/// `tensors` with the result.
+/// Returns `tensors` with the result as the last element.
 CeilingRun streamRun(Gpu &gpu, const std::string &shader, uint32_t tensors, uint64_t elements) {
   auto run = std::make_unique<Handwritten>(gpu);
   std::vector<const GpuBuffer *> buffers;

@@ -3,14 +3,14 @@
 //   kernel_bench [--artifacts FOLDER] [--device D] [--rounds N] [--only NAME …] [--side N]
 //   [--json FILE] [--check]
 //
-// Needs neither the compiler nor a network: FOLDER holds artifacts of the models that
-// make_models.py writes (matmul.gantry …); without it, or where one is absent, that column is
-// empty. --check runs the kernels in small sizes and judges results alone. Exit code 1 with one
-// line on stderr where something failed or a result was wrong.
+// It needs neither the compiler nor a network. FOLDER has the artifacts of the models that
+// make_models.py writes (matmul.gantry …); the column of an absent artifact is empty. --check runs
+// small sizes and only checks results. Exit code 1 with one line on stderr if something failed or a
+// result was wrong.
 //
-// On a software device the unit is CPU seconds, kernels run in the thread that submits them
-// (LP_NUM_THREADS=0) with vectors of 256 bits (LP_NATIVE_VECTOR_WIDTH=256), unless the environment
-// says otherwise: rates are per core. On a GPU it is the device's own time.
+// On a software device times are CPU seconds and rates are per core: kernels run in the submitting
+// thread (LP_NUM_THREADS=0) with 256-bit vectors (LP_NATIVE_VECTOR_WIDTH=256), unless the
+// environment sets other values. On a GPU times are the device's own.
 #include "benchmarks/kernels/measure.h"
 #include "benchmarks/kernels/overhead.h"
 #include "benchmarks/kernels/workloads.h"
@@ -27,8 +27,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint64_t kCeilingElements = uint64_t{1} << 25; // 128 MiB per tensor: over any cache
-constexpr uint32_t kMostSideInSoftware = 1024;           // above, a run takes minutes there
+constexpr uint64_t kCeilingElements = uint64_t{1} << 25; // 128 MiB per tensor, above any cache.
+constexpr uint32_t kMaxSideInSoftware = 1024; // Larger ones take minutes on a software device.
 
 struct Options {
   std::string artifacts, device, json;
@@ -40,12 +40,12 @@ struct Options {
 struct Entry {
   std::string name;
   std::function<Workload(Sizes)> make;
-  bool large = false; // not run on a software device unless it is named
+  bool large = false; // Runs on a software device only if it is named.
 };
 
 std::vector<Entry> entries(const Options &options) {
   const uint32_t side = options.side;
-  const bool large = side > kMostSideInSoftware;
+  const bool large = side > kMaxSideInSoftware;
   const std::string suffix = std::to_string(side);
   return {
       {"matmul", matmulWorkload},
@@ -112,7 +112,7 @@ Json jsonOf(const Comparison &c) {
           {"generated_to_ceiling", ratio(c.generatedToCeiling)}};
 }
 
-/// The artifact of a workload, "" where there is none.
+/// Returns the path of a workload's artifact, or "" if there is none.
 std::string artifactOf(const Options &options, const std::string &name) {
   if (options.artifacts.empty())
     return "";
@@ -125,7 +125,7 @@ bool wanted(const Options &options, const std::string &name) {
          std::find(options.only.begin(), options.only.end(), name) != options.only.end();
 }
 
-/// Refuses names and folders that do not exist before anything is measured.
+/// Throws before the measurement if a name or a folder does not exist.
 void validate(const Options &options) {
   const std::vector<Entry> all = entries(options);
   std::string names;
@@ -208,7 +208,7 @@ void run(const Options &options) {
 }
 
 int main(int argc, char **argv) {
-  // Before the driver is loaded; what the user set stays.
+  // Set before the driver is loaded; values that the user set stay.
   setenv("LP_NUM_THREADS", "0", 0);
   setenv("LP_NATIVE_VECTOR_WIDTH", "256", 0);
   Options options;

@@ -1,7 +1,7 @@
-// One comparison: who takes part runs in turn, round after round, and the medians are what counts.
+// Runs one comparison: all contestants run in turn, in several rounds, and medians are reported.
 //
-// Ratios are taken within a round and only then is their median, so that a machine that becomes
-// slower in the middle changes the rates and not the ratios.
+// A ratio is computed within each round before the median is taken, so that a machine that becomes
+// slower during the measurement changes the rates but not the ratios.
 //
 // Threads: used by one thread.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace gantry::bench {
 
-/// Medians over the rounds; rates are in 1e9 operations or bytes per second. `best` is a ratio of
-/// each side's best round: what a busy machine takes from some rounds is not in it.
+/// Medians over the rounds; rates are in 1e9 operations or bytes per second. `best` is the ratio of
+/// each side's best round, which other load on the machine affects least.
 struct Comparison {
   struct Ratio {
     double median = 0, best = 0;
@@ -23,22 +23,23 @@ struct Comparison {
   Unit unit = Unit::kFlops;
   Ceiling ceiling = Ceiling::kMultiplyAdd;
   double ceilingRate = 0;
-  std::string referenceName, referenceMissing; // why there is none, "" where there is one
-  /// Absent without a reference.
+  std::string referenceName;
+  std::string referenceMissing; // Why there is no reference; empty if there is one.
+  /// Rate of the reference; absent without one.
   std::optional<double> referenceRate, referenceError;
   std::optional<Ratio> referenceToCeiling;
-  /// Absent without an artifact.
+  /// Rate of the generated kernel; absent without an artifact.
   std::optional<double> generatedRate, generatedError;
   std::optional<Ratio> generatedToReference, generatedToCeiling;
-  /// Of what is counted in bytes: over the bandwidth of copying, whatever the ceiling.
+  /// Rate ÷ the bandwidth of copying; only for workloads that are counted in bytes.
   std::optional<Ratio> generatedToCopy;
 };
 
 double medianOf(std::vector<double> values);
 
-/// artifact: path, or "" for none. A reference that is Unavailable is left out, with the reason.
-/// Results are judged before anything is timed: GpuError with the
-/// error and the bound where one is wrong. rounds 0: results alone.
+/// Measures a workload. `artifact` is a path, or "" for none. A reference that throws Unavailable
+/// is left out, with the reason. Results are checked before anything is timed; a wrong one throws
+/// GpuError with the error and its bound. With 0 rounds only results are checked.
 Comparison compare(Gpu &gpu, Runtime *runtime, const Workload &workload,
                    const std::string &artifact, uint32_t rounds, uint64_t ceilingElements);
 

@@ -13,9 +13,9 @@ namespace gantry::bench {
 namespace {
 
 constexpr uint32_t kElements = 64;
-constexpr uint32_t kDispatches = 1000; // in a chain: what a run costs besides is lost in them
+constexpr uint32_t kDispatches = 1000; // Chain length; makes the fixed cost of a run negligible.
 
-/// A file name of this process alone, removed at the end.
+/// A file name that no other process uses. The destructor removes the file.
 class ScratchFile {
 public:
   explicit ScratchFile(const std::string &name)
@@ -48,7 +48,7 @@ std::unique_ptr<Contestant> runtimeChain(Runtime &runtime, uint32_t length) {
   return std::make_unique<Generated>(runtime, file.path(), inputs);
 }
 
-/// The same by hand, between two buffers.
+/// The same chain recorded by hand, between two buffers.
 class RawChain : public Contestant {
 public:
   RawChain(Gpu &gpu, uint32_t length)
@@ -85,7 +85,7 @@ private:
 Overhead measureOverhead(Gpu &gpu, Runtime &runtime, uint32_t rounds) {
   RawChain raw(gpu, kDispatches);
   const auto ours = runtimeChain(runtime, kDispatches);
-  // The least of the rounds: what else the machine does only ever adds.
+  // The minimum of the rounds counts, because other load on the machine only adds time.
   double rawSeconds = INFINITY, ourSeconds = INFINITY;
   for (uint32_t round = 0; round < rounds; ++round) {
     rawSeconds = std::min(rawSeconds, raw.seconds());

@@ -1,9 +1,9 @@
-// What a dispatch of the runtime costs beside one that was recorded by hand.
+// Measures what a dispatch of the runtime costs compared with one that was recorded by hand.
 //
-// Both sides run the same SPIR-V on the same 64 floats, each dispatch waiting for the one before
-// it: a chain of `twice`, once as a program of the runtime (made by the tests' own writer of
-// artifacts, no compiler), once as a raw command buffer. A chain is long, so that what a run costs
-// besides, which is counted, is little of it.
+// Both sides run the same SPIR-V on the same 64 floats. Each dispatch waits for the previous one: a
+// chain of the kernel `twice`, once as a program of the runtime (written by the tests' artifact
+// writer, without the compiler) and once as a plain command buffer. The chain is long, so that the
+// fixed cost of a run, which is included, is a small part.
 #pragma once
 
 #include "benchmarks/kernels/generated.h"
@@ -11,7 +11,7 @@
 namespace gantry::bench {
 
 struct Overhead {
-  double runtimeNs = 0, rawNs = 0; // per dispatch, in the round where it took least
+  double runtimeNs = 0, rawNs = 0; // Nanoseconds per dispatch in the fastest round.
   double ratio = 0;
 };
 

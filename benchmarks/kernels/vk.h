@@ -1,11 +1,11 @@
-// What every file of the raw side needs of Vulkan: structures with their type set, checked results.
+// Helpers for direct Vulkan calls: structures with their type set, checked results.
 #pragma once
 
 #include "benchmarks/kernels/gpu.h"
 
 namespace gantry::bench {
 
-/// A Vulkan structure with its type set and all else zero.
+/// Returns a Vulkan structure with its type set and all other members zero.
 template <typename T> T zeroed(VkStructureType type) {
   T value{};
   value.sType = type;

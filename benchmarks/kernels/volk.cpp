@@ -1,5 +1,5 @@
-// volk itself, for the raw side of the benchmarks; the package ships it as source, and its warnings
-// are not ours.
+// Compiles volk for the benchmarks' direct Vulkan calls. The package ships it as source; its
+// warnings are disabled.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-variable"

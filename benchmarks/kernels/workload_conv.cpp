@@ -1,4 +1,4 @@
-// Convolutions 3×3, one or a chain of them.
+// Workloads: one 3×3 convolution, or a chain of them.
 #include "benchmarks/kernels/handwritten.h"
 #include "benchmarks/kernels/workloads.h"
 
@@ -6,8 +6,8 @@ namespace gantry::bench {
 
 namespace {
 
-constexpr uint32_t kInputSeed = 1, kWeightSeed = 2; // of layer 0; the next ones follow
-constexpr float kWeightScale = 0x1p-2F;             // keeps a chain's values near one size
+constexpr uint32_t kInputSeed = 1, kWeightSeed = 2; // Seeds of layer 0; each layer adds one.
+constexpr float kWeightScale = 0x1p-2F; // Keeps the values of a chain at a similar magnitude.
 constexpr uint32_t kChannels = 64;
 
 struct Plane {
@@ -19,7 +19,7 @@ std::vector<float> weightsOf(uint32_t layer) {
   return pattern(size_t{kChannels} * kChannels * 9, kWeightSeed + layer, kWeightScale);
 }
 
-/// [C][rows][columns] to [C / 4][rows + 2][columns + 2] vectors of four channels.
+/// Converts [C][rows][columns] to [C / 4][rows + 2][columns + 2] vectors of four channels.
 std::vector<float> packImage(const std::vector<float> &dense, Plane plane) {
   std::vector<float> packed(kChannels * plane.padded());
   for (uint32_t c = 0; c < kChannels; ++c)
@@ -41,7 +41,7 @@ std::vector<float> unpackImage(const std::vector<float> &packed, Plane plane) {
   return dense;
 }
 
-/// [out][in][3][3] to [in / 4][3][3][out] vectors of four input channels.
+/// Converts [out][in][3][3] to [in / 4][3][3][out] vectors of four input channels.
 std::vector<float> packWeights(const std::vector<float> &dense) {
   std::vector<float> packed(dense.size());
   size_t at = 0;
@@ -61,7 +61,7 @@ std::vector<float> convolve(const std::vector<float> &x, const std::vector<float
       std::fill(sums.begin(), sums.end(), 0);
       for (uint32_t in = 0; in < kChannels; ++in)
         for (uint32_t tap = 0; tap < 9; ++tap) {
-          const uint32_t source = row + tap / 3, shift = tap % 3; // of the padded image
+          const uint32_t source = row + tap / 3, shift = tap % 3; // Position in the padded image.
           if (source < 1 || source > plane.rows)
             continue;
           const double factor = w[(size_t{out} * kChannels + in) * 9 + tap];
@@ -95,7 +95,7 @@ Workload convWorkload(Sizes sizes, uint32_t layers) {
     return relativeError(result, expected);
   };
   workload.reference = [=](Gpu &gpu) -> std::unique_ptr<Contestant> {
-    // 28 pixels by four vectors of channels fill the registers of a lane of eight.
+    // A tile of 28 pixels by four channel vectors fills the registers of each of the eight lanes.
     const uint32_t lanes = gpu.info().subgroupSize, channelVectors = lanes > 8 ? 1 : 4;
     const uint32_t tile = 28;
     auto run = std::make_unique<Handwritten>(gpu);
@@ -105,7 +105,8 @@ Workload convWorkload(Sizes sizes, uint32_t layers) {
                     {lanes, plane.rows, plane.columns, kChannels, kChannels, tile, channelVectors});
     for (uint32_t layer = 0; layer < layers; ++layer) {
       const GpuBuffer *weights = run->buffer(packWeights(weightsOf(layer)));
-      const GpuBuffer *next = run->buffer(uint64_t{kChannels} * plane.padded()); // a zero border
+      const GpuBuffer *next =
+          run->buffer(uint64_t{kChannels} * plane.padded()); // The border stays zero.
       run->dispatch({kernel,
                      {{image}, {weights}, {next}},
                      {kChannels / (channelVectors * lanes), plane.columns / tile, plane.rows},

@@ -1,4 +1,4 @@
-// Matrix times matrix, and matrix times vector.
+// Workloads: matmul, and matrix times vector.
 #include "benchmarks/kernels/handwritten.h"
 #include "benchmarks/kernels/workloads.h"
 
@@ -16,7 +16,7 @@ std::string shapeOf(std::initializer_list<uint32_t> dims) {
   return text;
 }
 
-/// [rows][K] to [rows / lanes][K / 4][lanes] vectors of four k.
+/// Converts [rows][K] to [rows / lanes][K / 4][lanes] vectors of four k.
 std::vector<float> packRows(const std::vector<float> &dense, uint32_t rows, uint32_t k,
                             uint32_t lanes) {
   std::vector<float> packed(dense.size());
@@ -29,7 +29,7 @@ std::vector<float> packRows(const std::vector<float> &dense, uint32_t rows, uint
   return packed;
 }
 
-/// [K][N] to [N / width][K][width].
+/// Converts [K][N] to [N / width][K][width].
 std::vector<float> packColumns(const std::vector<float> &dense, uint32_t k, uint32_t n,
                                uint32_t width) {
   std::vector<float> packed(dense.size());
@@ -75,7 +75,8 @@ Workload matmulWorkload(Sizes sizes) {
     return relativeError(result, expected);
   };
   workload.reference = [=](Gpu &gpu) -> std::unique_ptr<Contestant> {
-    // 16 rows and 128 columns per lane of eight: more sums spill, fewer load more.
+    // The tile is 16 rows by 128 columns for eight lanes: larger tiles spill registers, smaller
+    // ones load more.
     const uint32_t lanes = gpu.info().subgroupSize, rowBlocks = lanes > 8 ? 1 : 2;
     const uint32_t columnVectors = lanes > 8 ? 1 : 4, unroll = 1;
     auto run = std::make_unique<Handwritten>(gpu);

@@ -1,4 +1,4 @@
-// What memory bounds: the sum of two tensors, softmax.
+// Workloads that memory bandwidth bounds: the sum of two tensors, softmax.
 #include "benchmarks/kernels/handwritten.h"
 #include "benchmarks/kernels/workloads.h"
 
@@ -11,7 +11,7 @@ namespace gantry::bench {
 namespace {
 
 constexpr uint32_t kFirstSeed = 1, kSecondSeed = 2;
-constexpr float kLogitScale = 8; // a spread of logits over which exp matters
+constexpr float kLogitScale = 8; // Range of the logits, wide enough that exp varies.
 
 std::vector<float> softmax(const std::vector<float> &x, uint32_t columns) {
   std::vector<float> y(x.size());
@@ -48,7 +48,7 @@ Workload addWorkload(Sizes sizes) {
       wrong += result[i] == a[i] + b[i] ? 0 : 1;
     return static_cast<double>(wrong) / static_cast<double>(a.size());
   };
-  workload.tolerance = 0; // one rounding, the same everywhere
+  workload.tolerance = 0; // A sum is rounded once, identically on all devices.
   workload.reference = [a, b, count](Gpu &gpu) -> std::unique_ptr<Contestant> {
     auto run = std::make_unique<Handwritten>(gpu);
     const GpuBuffer *left = run->buffer(a), *right = run->buffer(b), *out = run->buffer(count);

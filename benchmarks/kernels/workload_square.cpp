@@ -1,4 +1,4 @@
-// Large products of two matrices beside the vendor's library.
+// Workloads: large matmuls of two inputs, compared with the vendor's library.
 #include "benchmarks/kernels/cublas.h"
 #include "benchmarks/kernels/halves.h"
 #include "benchmarks/kernels/workloads.h"
@@ -11,9 +11,9 @@ namespace gantry::bench {
 namespace {
 
 constexpr uint32_t kLeftSeed = 1, kRightSeed = 2, kSampleSeed = 3;
-constexpr uint32_t kSamples = 4096; // elements of the result that are computed on the host
+constexpr uint32_t kSamples = 4096; // Elements of the result that the host computes.
 
-/// relativeError over a sample of the elements of a · b.
+/// Returns relativeError() over a sample of the elements of a · b.
 double sampledError(const std::vector<float> &a, const std::vector<float> &b, uint32_t side,
                     std::span<const float> result) {
   if (result.size() != size_t{side} * side)
@@ -48,7 +48,7 @@ Workload squareWorkload(uint32_t side, bool halves) {
   workload.error = [factors, side](std::span<const float> result) {
     return sampledError((*factors)[0].values, (*factors)[1].values, side, result);
   };
-  workload.tolerance = halves ? 1e-3 : 1e-5; // the result is rounded to f16, too
+  workload.tolerance = halves ? 1e-3 : 1e-5; // With halves the result is rounded to f16.
   workload.referenceName = "cuBLAS";
   workload.reference = [factors](Gpu &gpu) {
     return makeCublas(gpu, (*factors)[0], (*factors)[1]);

@@ -2,11 +2,11 @@
 //
 //   model_bench [--device D] [--rounds N] [--dim NAME=N …] [--json FILE] ARTIFACT …
 //
-// Per model: CPU seconds of a run on a software device (one thread; the device's own time on
-// a GPU), operations per second over the whole model, and that over the rate of the hand-written
-// 3×3 convolution (shaders/bench), which runs in turn with it: what share of a good kernel's speed
-// the whole model reaches. Medians of the rounds, and the best round over the convolution's best.
-// Exit code 1 with a line on stderr for each model that failed.
+// It prints for each model the CPU seconds of a run on a software device (one thread; the device's
+// own time on a GPU), the rate in operations per second, and that rate ÷ the rate of the
+// hand-written 3×3 convolution (shaders/bench), which runs in turn with the model: the share of a
+// good kernel's speed that the whole model reaches. Figures are medians of the rounds, and the best
+// round ÷ the convolution's best. Exit code 1 with a line on stderr for each model that failed.
 #include "benchmarks/kernels/measure.h"
 #include "benchmarks/kernels/workloads.h"
 #include "benchmarks/models/model_run.h"
@@ -91,7 +91,7 @@ bool run(const Options &options) {
 }
 
 int main(int argc, char **argv) {
-  // As kernel_bench: before the driver is loaded; what the user set stays.
+  // Set before the driver is loaded, as in kernel_bench; values that the user set stay.
   setenv("LP_NUM_THREADS", "0", 0);
   setenv("LP_NATIVE_VECTOR_WIDTH", "256", 0);
   Options options;

@@ -11,7 +11,7 @@ namespace gantry::bench {
 namespace {
 
 constexpr double kSampleSeconds = 0.2;
-constexpr uint32_t kMostRepeats = 1000;
+constexpr uint32_t kMaxRepeats = 1000;
 
 void check(gantry_status_t status, const std::string &what) {
   if (status != GANTRY_STATUS_OK)
@@ -57,10 +57,10 @@ ModelRun::ModelRun(Runtime &runtime, const std::string &artifact,
   bindInputs(dims);
   bindOutputs();
   readCommands(dims);
-  runOnce(); // the driver compiles
+  runOnce(); // The driver compiles its kernels in the first run.
   const double once = std::max(seconds(), 1e-6);
   repeats_ =
-      static_cast<uint32_t>(std::clamp<double>(std::ceil(kSampleSeconds / once), 1, kMostRepeats));
+      static_cast<uint32_t>(std::clamp<double>(std::ceil(kSampleSeconds / once), 1, kMaxRepeats));
 }
 
 ModelRun::~ModelRun() {

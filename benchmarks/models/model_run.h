@@ -1,7 +1,7 @@
-// A compiled model with inputs made for it: run again and again, for its time alone.
+// A compiled model with generated inputs, which is run repeatedly to measure its time.
 //
-// Inputs are patterns (floats in [-0.5, 0.5)) and, where the type is no f32, zeros: token 0 and
-// false are valid everywhere. Results are not looked at; tests judge those.
+// f32 inputs are patterns in [-0.5, 0.5); all others are zero, because token 0 and false are valid
+// for every model. Results are not checked here; tests do that.
 //
 // Threads: used by one thread. Errors: GpuError with the runtime's message.
 #pragma once
@@ -14,23 +14,23 @@
 
 namespace gantry::bench {
 
-/// The sizes that options of the form --dim NAME=N give; GpuError for any other form.
+/// Parses options of the form --dim NAME=N. Throws GpuError for any other form.
 std::map<std::string, int64_t> parseDims(const std::vector<std::string> &texts);
 
 class ModelRun {
 public:
-  /// dims: sizes of dynamic dimensions by their names.
+  /// `dims` has the sizes of dynamic dimensions by name.
   ModelRun(Runtime &runtime, const std::string &artifact,
            const std::map<std::string, int64_t> &dims);
   ~ModelRun();
   ModelRun(const ModelRun &) = delete;
   ModelRun &operator=(const ModelRun &) = delete;
 
-  /// Runs for 0.2 seconds or longer; seconds of one run, as of Contestant::seconds.
+  /// Runs for at least 0.2 seconds and returns the seconds of one run, as Contestant::seconds does.
   double seconds();
-  /// The same over so many runs.
+  /// Runs `runs` times and returns the seconds of one run.
   double secondsOf(uint32_t runs);
-  /// The operators' own operations of one run.
+  /// Number of arithmetic operations of one run.
   double flops() const { return flops_; }
   uint64_t dispatches() const { return dispatches_; }
   gantry_statistics_t statistics() const;

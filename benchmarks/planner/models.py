@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""How near models' arenas come to their lower bound: as compiled, and as planned at run time.
+"""How close the arenas of models come to their lower bound, as compiled and as planned at run time.
 
     benchmarks/planner/models.py [--gantry TOOL] [--json FILE] [MODEL or FOLDER ...]
 
-Without arguments: tests/data/models and, where they exist, ../shared/models and ../shared/onnx/light.
-Each model is compiled; its transients, with the commands between which they are alive, are planned
-again by `gantry plan`: with the compiler's work, and with the 300,000 units that a session spends on
-a new shape (engine/program/shape_plan.cpp). Columns: values in the arena; the bound, which is the
-most that is alive at one command; height / bound and milliseconds of planning for each; and what the
-order of the operators saved of the peak. Dynamic dimensions take --dim (batch=2 time=48 without).
-The exit code is 1 where a model could not be planned. Standard library only.
+Without arguments, the models are those of tests/data/models and, where they exist, ../shared/models
+and ../shared/onnx/light. Each model is compiled. Then `gantry plan` plans its transient values and
+their lifetimes again: with the work that the compiler spends, and with the 300,000 units that a
+session spends on a new shape (engine/program/shape_plan.cpp). The columns are: the number of values in
+the arena; the bound, which is the largest sum of bytes alive at one command; height / bound and the
+planning time in milliseconds for each; and how much the order of the operators reduced the peak.
+Dynamic dimensions are set with --dim (default: batch=2 time=48 whole=4). The exit code is 1 where a
+model could not be planned. Standard library only.
 """
 import argparse
 import json
@@ -20,7 +21,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEFAULTS = ["tests/data/models", "../shared/models", "../shared/onnx/light"]
-COMPILED, AT_RUN_TIME = 60_000_000, 300_000  # units of work
+COMPILED, AT_RUN_TIME = 70_000_000, 300_000  # Units of work: plan.h, shape_plan.cpp.
 
 
 def call(*words):

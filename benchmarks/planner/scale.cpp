@@ -1,19 +1,18 @@
-// planner_scale_bench: how close to the bound the planner comes on graphs of many buffers, in what
-// time and memory.
+// planner_scale_bench: how close the planner comes to the lower bound on graphs of many buffers,
+// and how much time and memory it takes.
 //
 //   planner_scale_bench [--json FILE] [--seeds N] [--largest N] [--work N]
 //
-// Instances are generated from seeds: planted packings (whose optimum is the bound; cut from edge
-// to edge, with few points in time, with sizes scaled and rounded, with spirals) and graphs like
-// those of models. Columns: height ÷ lower bound of the fast tier (median and worst of the seeds)
-// and its CPU time (median); the time of the fast tier's first plan; height ÷ bound after the
-// large-neighbourhood search, whose work is limited to --work units for each item (an exhausted
-// limit costs some 10 ns a unit), and its time; the most memory that a call held, with the
-// placement that it returns, by buffer; and the fast tier's nanoseconds over n log2 n, which stay
-// level where the growth is n log n. Every placement is checked by a judge that shares nothing with
-// the planner.
-#include "engine/plan/fast_tier.h"
-#include "engine/plan/large_neighbourhood.h"
+// Instances are made from seeds: planted packings, whose optimum is the bound (cut from edge to
+// edge, with few moments in time, with scaled and rounded sizes, with spirals), and graphs like
+// those of models. The columns are: the time of the fast tier's first plan; height ÷ lower bound of
+// the fast tier (median and worst of the seeds) and its CPU time (median); the same for the large-
+// neighbourhood search, whose work is limited to --work units per buffer (a unit takes about 10
+// ns); the largest memory that a call held, its result included, per buffer; and the fast tier's
+// time ÷ (n log2 n) in nanoseconds, which stays constant where the time grows like n log n. A
+// checker that shares no code with the planner checks every placement.
+#include "engine/plan/search/fast_tier.h"
+#include "engine/plan/search/large_neighbourhood.h"
 #include "tests/support/plan_instances.h"
 
 #include <CLI/CLI.hpp>
@@ -30,11 +29,11 @@
 #include <string>
 #include <vector>
 
-// ---- the memory that is held, by the allocator's own sizes -------------------------------------
+// ---- bytes held, as the allocator counts them --------------------------------------------------
 
 namespace {
 size_t heldBytes = 0;
-size_t mostBytes = 0;
+size_t maxBytes = 0;
 } // namespace
 
 void *operator new(size_t bytes) {
@@ -42,7 +41,7 @@ void *operator new(size_t bytes) {
   if (memory == nullptr)
     std::abort();
   heldBytes += malloc_usable_size(memory);
-  mostBytes = std::max(mostBytes, heldBytes);
+  maxBytes = std::max(maxBytes, heldBytes);
   return memory;
 }
 void operator delete(void *memory) noexcept {
@@ -77,15 +76,15 @@ struct Call {
   double bytesPerItem = 0;
 };
 
-/// Runs one call and has its placement judged.
+/// Runs and measures one call, and checks its placement.
 Call measure(const Problem &problem, const std::function<Placement()> &call) {
   Call result;
   const size_t before = heldBytes;
-  mostBytes = heldBytes;
+  maxBytes = heldBytes;
   const double start = cpuMilliseconds();
   result.placement = call();
   result.milliseconds = cpuMilliseconds() - start;
-  result.bytesPerItem = static_cast<double>(mostBytes - before) / problem.count();
+  result.bytesPerItem = static_cast<double>(maxBytes - before) / problem.count();
   const std::string fault = test::faultOf(problem, result.placement);
   if (!fault.empty()) {
     std::fprintf(stderr, "planner_scale_bench: invalid placement: %s\n", fault.c_str());
@@ -202,15 +201,16 @@ int runAll(const std::string &jsonPath, uint64_t seeds, uint32_t largest, uint64
 } // namespace gantry::bench
 
 int main(int argc, char **argv) {
-  CLI::App app("Height, time and memory of the planner's fast tier and search at scale");
+  CLI::App app("Measures height, time and memory of the planner's fast tier and local search on "
+               "large graphs");
   std::string jsonPath;
   uint64_t seeds = 5;
   uint32_t largest = 1'000'000;
   uint64_t work = 2'000;
-  app.add_option("--json", jsonPath, "also write the table to this file");
-  app.add_option("--seeds", seeds, "instances for each row")->check(CLI::PositiveNumber);
-  app.add_option("--largest", largest, "leave out rows of more buffers");
-  app.add_option("--work", work, "units of work for each buffer that the search may spend");
+  app.add_option("--json", jsonPath, "Also write the table to this file");
+  app.add_option("--seeds", seeds, "Instances for each row")->check(CLI::PositiveNumber);
+  app.add_option("--largest", largest, "Leave out rows of more buffers");
+  app.add_option("--work", work, "Units of work per buffer that the search may spend");
   CLI11_PARSE(app, argc, argv);
   return gantry::bench::runAll(jsonPath, seeds, largest, work);
 }

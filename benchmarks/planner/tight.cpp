@@ -1,9 +1,16 @@
-// How fast the planner reaches a capacity or the bound on hard instances of some hundred buffers,
-// and under constraints: CPU time beside height ÷ goal. Every plan is checked by the validator.
+// planner_tight_bench: how fast the planner reaches a capacity or the lower bound on hard instances
+// of some hundred buffers. The table shows CPU time and height ÷ goal; the validator checks every
+// plan.
 //
-// Instances are CSV files (id,lower,upper,size), or planted packings made from seeds where none are
-// given. Each is planned as it is, shuffled and mirrored in time; with alignments (goal: 1.02 × the
-// bound of the rounded sizes); and again with parts of its own plan pinned (goal: its height).
+//   planner_tight_bench [FILE.csv ...] [--capacity N] [--work N] [--scaled] [--constraints]
+//                       [--json FILE]
+//
+// Instances are CSV files (id,lower,upper,size), or planted packings made from seeds where no file
+// is given. Each is planned as given, shuffled, and mirrored in time. With --scaled, it is also
+// planned with sizes and capacity times 1000003/1000, rounded down, and with sizes reduced by one
+// byte and by up to 0.5 % at random. With --constraints, it is also planned with alignments (the
+// goal is 1.02 times the lower bound of the rounded sizes) and with some values of a known plan
+// pinned (the goal is the height of that plan).
 #include "engine/plan/plan.h"
 #include "tests/support/plan_instances.h"
 
@@ -75,14 +82,14 @@ class Table {
 public:
   explicit Table(uint64_t work) : work_(work) {}
 
-  /// Plans and records; the plan is empty where it failed.
+  /// Plans an instance and adds a row. Returns an empty plan where planning failed.
   Plan measure(const std::string &kind, const Instance &instance, PlanRequest request) {
     request.workLimit = work_;
     const double begin = processorSeconds();
     Result<Plan> plan = plan::planArena(instance.values, request);
     const double seconds = processorSeconds() - begin;
     if (plan.isOk())
-      if (const Status valid = plan::validatePlan(instance.values, *plan, request.constraints);
+      if (const Status valid = plan::validatePlan(instance.values, *plan, request.pins);
           !valid.isOk())
         plan = valid;
     if (!plan.isOk()) {
@@ -107,7 +114,7 @@ public:
   }
 
   int print(const std::string &jsonPath) const {
-    std::printf("%-18s %10s %10s %10s %10s %12s\n", "", "total s", "GM ms", "max ms", "goal met",
+    std::printf("%-24s %10s %10s %10s %10s %12s\n", "", "total s", "GM ms", "max ms", "goal met",
                 "worst ratio");
     for (const auto &[kind, summary] : summaries_) {
       double total = 0;
@@ -117,7 +124,7 @@ public:
         logs += std::log(seconds);
       }
       const auto count = static_cast<double>(summary.seconds.size());
-      std::printf("%-18s %10.3f %10.2f %10.1f %6zu/%-3zu %12.4f\n", kind.c_str(), total,
+      std::printf("%-24s %10.3f %10.2f %10.1f %6zu/%-3zu %12.4f\n", kind.c_str(), total,
                   std::exp(logs / count) * 1e3,
                   *std::max_element(summary.seconds.begin(), summary.seconds.end()) * 1e3,
                   summary.met, summary.seconds.size(), summary.worst);
@@ -146,6 +153,11 @@ private:
   std::vector<nlohmann::json> rows_;
 };
 
+Instance shuffled(Instance instance) {
+  std::shuffle(instance.values.begin(), instance.values.end(), std::mt19937_64(1));
+  return instance;
+}
+
 Instance mirrored(Instance instance) {
   uint32_t last = 0;
   for (const Value &value : instance.values)
@@ -158,14 +170,40 @@ Instance mirrored(Instance instance) {
   return instance;
 }
 
-/// The bound of the sizes each rounded up to its own alignment, which a plan of values of different
-/// alignments may even go below.
+/// Returns the lower bound of the sizes rounded up to their own alignments. A plan may be lower,
+/// because the rest of a value's last unit of alignment is free for values of smaller alignments.
 uint64_t roundedBound(std::vector<Value> values) {
   for (Value &value : values) {
     value.sizeBytes = (value.sizeBytes + value.alignment - 1) / value.alignment * value.alignment;
     value.alignment = 1;
   }
   return plan::lowerBound(values);
+}
+
+/// Plans an instance as given, shuffled, and mirrored in time. Returns the first and the last plan.
+std::pair<Plan, Plan> measureVariants(Table &table, const std::string &kind,
+                                      const Instance &instance, uint64_t capacity) {
+  PlanRequest request;
+  request.enoughBytes = capacity;
+  Plan asGiven = table.measure(kind + "as given", instance, request);
+  table.measure(kind + "shuffled", shuffled(instance), request);
+  return {std::move(asGiven), table.measure(kind + "mirrored", mirrored(instance), request)};
+}
+
+void measureScaled(Table &table, const Instance &instance, uint64_t capacity) {
+  Instance scaled = instance;
+  for (Value &value : scaled.values)
+    value.sizeBytes = value.sizeBytes * 1000003 / 1000;
+  measureVariants(table, "scaled, ", scaled, capacity * 1000003 / 1000);
+  Instance less = instance;
+  for (Value &value : less.values)
+    value.sizeBytes -= 1;
+  measureVariants(table, "less 1 byte, ", less, capacity);
+  std::mt19937_64 random(7);
+  less = instance;
+  for (Value &value : less.values)
+    value.sizeBytes -= random() % (value.sizeBytes / 200 + 1);
+  measureVariants(table, "less 0.5 %, ", less, capacity);
 }
 
 void measureAlignments(Table &table, const Instance &instance) {
@@ -182,8 +220,8 @@ void measureAlignments(Table &table, const Instance &instance) {
   }
 }
 
-/// Three draws of pins from a known solution; `whose`: the planner's own plan, or one that it does
-/// not come to by itself.
+/// Pins three random draws of values where a known plan has them. `whose` names the plan: the
+/// planner's own one, or another one that it does not find by itself.
 void measurePins(Table &table, const Instance &instance, const Plan &known,
                  const std::string &whose) {
   for (const uint64_t percent : {10, 50, 90})
@@ -193,52 +231,55 @@ void measurePins(Table &table, const Instance &instance, const Plan &known,
       request.enoughBytes = known.heightBytes;
       for (uint32_t i = 0; i < instance.values.size(); ++i)
         if (random() % 100 < percent)
-          request.constraints.pins.push_back({i, known.offsets[i], 0});
+          request.pins.push_back({i, known.offsets[i]});
       table.measure("pinned " + std::to_string(percent) + " %, " + whose, instance, request);
     }
 }
 
 } // namespace
 
-int runAll(const std::vector<std::string> &files, uint64_t capacity, uint64_t work,
-           bool constraints, const std::string &jsonPath) {
+struct Options {
+  std::vector<std::string> files;
+  uint64_t capacity = 0; // Bytes; 0: the lower bound.
+  uint64_t work = plan::kDefaultWork;
+  bool scaled = false;
+  bool constraints = false;
+  std::string jsonPath;
+};
+
+int runAll(const Options &options) {
   std::vector<Instance> instances;
-  for (const std::string &file : files)
+  for (const std::string &file : options.files)
     instances.push_back(readInstance(file));
-  if (files.empty())
+  if (options.files.empty())
     instances = plantedInstances();
-  Table table(work);
+  Table table(options.work);
+  const uint64_t capacity = options.capacity;
   for (const Instance &instance : instances) {
-    PlanRequest request;
-    request.enoughBytes = capacity;
-    const Plan known = table.measure("as it is", instance, request);
-    Instance shuffled = instance;
-    std::shuffle(shuffled.values.begin(), shuffled.values.end(), std::mt19937_64(1));
-    table.measure("shuffled", shuffled, request);
-    const Plan other = table.measure("mirrored", mirrored(instance), request); // holds here, too
-    if (!constraints || known.offsets.empty() || other.offsets.empty())
+    const auto [known, backwards] = measureVariants(table, "", instance, capacity);
+    if (options.scaled)
+      measureScaled(table, instance, capacity);
+    if (!options.constraints || known.offsets.empty() || backwards.offsets.empty())
       continue;
     measureAlignments(table, instance);
     measurePins(table, instance, known, "own");
-    measurePins(table, instance, other, "other");
+    measurePins(table, instance, backwards, "other"); // Offsets hold in both directions of time.
   }
-  return table.print(jsonPath);
+  return table.print(options.jsonPath);
 }
 
 } // namespace gantry::bench
 
 int main(int argc, char **argv) {
-  CLI::App app("Time and height of the planner on tight instances and under constraints");
-  std::vector<std::string> files;
-  uint64_t capacity = 0;
-  uint64_t work = gantry::plan::kDefaultWork;
-  bool constraints = false;
-  std::string jsonPath;
-  app.add_option("FILE.csv", files, "id,lower,upper,size; planted packings where none are given");
-  app.add_option("--capacity", capacity, "the goal; 0: the lower bound");
-  app.add_option("--work", work, "units of work for each plan");
-  app.add_flag("--constraints", constraints, "alignments and pins too");
-  app.add_option("--json", jsonPath, "also write all rows to this file");
+  CLI::App app("Measures the planner on tight instances, and with scaled sizes and constraints");
+  gantry::bench::Options options;
+  app.add_option("FILE.csv", options.files,
+                 "Buffers as id,lower,upper,size; planted packings where no file is given");
+  app.add_option("--capacity", options.capacity, "The goal in bytes; 0: the lower bound");
+  app.add_option("--work", options.work, "Units of work for each plan");
+  app.add_flag("--scaled", options.scaled, "Also plan scaled and reduced sizes");
+  app.add_flag("--constraints", options.constraints, "Also plan with alignments and with pins");
+  app.add_option("--json", options.jsonPath, "Also write all rows to this file");
   CLI11_PARSE(app, argc, argv);
-  return gantry::bench::runAll(files, capacity, work, constraints, jsonPath);
+  return gantry::bench::runAll(options);
 }

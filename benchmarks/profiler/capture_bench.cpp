@@ -1,16 +1,16 @@
-// Large captures in the profiler, without a device: bytes on disk, time to the first frame, memory,
-// and how long the user interface's thread takes to build a frame.
+// Measures large captures in the profiler without a device: bytes on disk, time to the first frame,
+// memory, and the CPU time that the user interface's thread takes to build a frame.
 //
 //   capture_bench [--events N] [--keep FILE]
 //
-// The capture is a training loop (tests/support/synthetic_capture.h) whose steps are written again
-// and again, later and with new ids, by the real writer. Views are random: any zoom between all and
-// a 65,536th of it, any height; each is looked at for ten frames, with the slices of raster work
-// that the window allows itself, as when a person stops there.
+// The capture is a synthetic training loop (tests/support/synthetic_capture.h). The real writer
+// writes its steps repeatedly with later times and new ids. The views are random, with a zoom
+// between the whole capture and 1/65,536 of it. Each view is drawn for ten frames with the raster
+// budget of the real window, as when a user stops there.
 //
-// CPU time of the thread that builds frames; of all threads together for loading, beside the
-// clock's time. The machine's other work lengthens the latter.
-#include "profiler_gui/model/source.h"
+// Frames are measured by the CPU time of their thread, and loading by the CPU time of all threads
+// and by elapsed time. Other work of the machine affects only the elapsed time.
+#include "profiler_gui/model/capture/load_capture.h"
 #include "profiler_gui/panels/profiler_window.h"
 #include "tests/support/synthetic_capture.h"
 
@@ -32,8 +32,10 @@ using trace::Event;
 using trace::EventType;
 
 constexpr uint32_t kSteps = 200;
-constexpr uint32_t kSettledSteps = 4; // after which a step leaves as much alive as it found
-constexpr double kBudgetPerFrame = 25'000;
+constexpr uint32_t kSettledSteps = 4; // Steps after which each step releases what it allocates.
+constexpr uint64_t kBudgetPerFrame = 25'000; // Blocks and nodes, as in the real window.
+constexpr int kViews = 100;
+constexpr int kFramesPerView = 10;
 
 double seconds(clockid_t clock) {
   timespec now{};
@@ -48,7 +50,7 @@ void orDie(const Status &status) {
   std::exit(1);
 }
 
-/// What the steps of one round add to the ids and times of the next.
+/// Offsets that are added to the times and ids of repeated steps.
 struct Shift {
   uint64_t timeNs = 0;
   uint64_t sequence = 0;
@@ -56,7 +58,8 @@ struct Shift {
   uint32_t run = 0;
 };
 
-void move(Event *event, const Shift &by, uint64_t firstBlock) {
+/// Shifts an event. Blocks below firstBlock are older than the repeated steps and keep their ids.
+void shiftEvent(Event *event, const Shift &by, uint64_t firstBlock) {
   event->header.timeNs += by.timeNs;
   const auto block = [&](uint64_t &id) { id += id >= firstBlock ? by.block : 0; };
   switch (event->type()) {
@@ -95,49 +98,57 @@ void move(Event *event, const Shift &by, uint64_t firstBlock) {
   }
 }
 
-void writeCapture(const std::string &path, uint64_t events) {
-  test::SyntheticOptions options;
-  options.steps = kSteps;
-  const test::SyntheticCapture made = test::makeSyntheticCapture(options);
-  Result<std::unique_ptr<trace::CaptureWriter>> created = trace::CaptureWriter::create(path);
-  orDie(created.status());
-  trace::CaptureWriter &writer = **created;
-  for (uint32_t id = 0; id < made.names.size(); ++id)
-    writer.setName(id, made.names[id]);
-  // A step begins with its span; those after the first few are written again.
-  size_t settled = 0;
-  uint32_t begun = 0;
-  while (settled < made.events.size() && begun <= kSettledSteps) {
-    const Event &event = made.events[settled++];
-    begun += event.type() == EventType::kSpanBegin && made.names[event.host.name] == "step";
-  }
-  --settled;
-  const std::span<const Event> all(made.events);
-  orDie(writer.append(all.first(settled)));
-  const std::span<const Event> again = all.subspan(settled);
-  Shift round;
-  round.timeNs = again.back().header.timeNs - again.front().header.timeNs + 100'000;
-  uint64_t firstBlock = UINT64_MAX;
+/// The offsets of one repetition, and the first block that the repeated steps allocate.
+Shift shiftOf(std::span<const Event> repeated, uint64_t *firstBlock) {
+  *firstBlock = UINT64_MAX;
   uint64_t lastBlock = 0;
   uint64_t firstSequence = UINT64_MAX;
   uint64_t lastSequence = 0;
-  for (const Event &event : again) {
+  for (const Event &event : repeated) {
     if (event.type() != EventType::kAllocate)
       continue;
-    firstBlock = std::min(firstBlock, event.block.block);
+    *firstBlock = std::min(*firstBlock, event.block.block);
     lastBlock = std::max(lastBlock, event.block.block);
     firstSequence = std::min(firstSequence, event.block.sequence);
     lastSequence = std::max(lastSequence, event.block.sequence);
   }
-  round.block = lastBlock - firstBlock + 1;
-  round.sequence = 2 * (lastSequence - firstSequence + 1);
-  round.run = kSteps;
+  Shift shift;
+  shift.timeNs = repeated.back().header.timeNs - repeated.front().header.timeNs + 100'000;
+  shift.block = lastBlock - *firstBlock + 1;
+  shift.sequence = 2 * (lastSequence - firstSequence + 1);
+  shift.run = kSteps;
+  return shift;
+}
+
+/// Writes a capture of at least `events` events and prints its size per event.
+void writeCapture(const std::string &path, uint64_t events) {
+  test::SyntheticOptions options;
+  options.steps = kSteps;
+  const test::SyntheticCapture capture = test::makeSyntheticCapture(options);
+  Result<std::unique_ptr<trace::CaptureWriter>> created = trace::CaptureWriter::create(path);
+  orDie(created.status());
+  trace::CaptureWriter &writer = **created;
+  for (uint32_t id = 0; id < capture.names.size(); ++id)
+    writer.setName(id, capture.names[id]);
+  // Finds the first event of the steps that are repeated. A step begins with its span.
+  size_t settled = 0;
+  uint32_t begun = 0;
+  while (settled < capture.events.size() && begun <= kSettledSteps) {
+    const Event &event = capture.events[settled++];
+    begun += event.type() == EventType::kSpanBegin && capture.names[event.host.name] == "step";
+  }
+  --settled;
+  const std::span<const Event> all(capture.events);
+  orDie(writer.append(all.first(settled)));
+  const std::span<const Event> repeated = all.subspan(settled);
+  uint64_t firstBlock = 0;
+  const Shift round = shiftOf(repeated, &firstBlock);
   std::vector<Event> moved;
   Shift total;
   while (writer.eventsWritten() < events) {
-    moved.assign(again.begin(), again.end());
+    moved.assign(repeated.begin(), repeated.end());
     for (Event &event : moved)
-      move(&event, total, firstBlock);
+      shiftEvent(&event, total, firstBlock);
     orDie(writer.append(moved));
     total.timeNs += round.timeNs;
     total.sequence += round.sequence;
@@ -150,7 +161,8 @@ void writeCapture(const std::string &path, uint64_t events) {
               size / static_cast<double>(writer.eventsWritten()));
 }
 
-void readOnly(const std::string &path) {
+/// Decodes the file without building a model.
+void decodeOnly(const std::string &path) {
   const double begin = seconds(CLOCK_PROCESS_CPUTIME_ID);
   Result<std::unique_ptr<trace::CaptureReader>> reader = trace::CaptureReader::openFile(path);
   orDie(reader.status());
@@ -163,8 +175,8 @@ void readOnly(const std::string &path) {
   std::printf("decoding alone   %10.2f s of CPU time\n", seconds(CLOCK_PROCESS_CPUTIME_ID) - begin);
 }
 
-/// Of /proc/self/status, in bytes.
-double status(const char *field) {
+/// A field of /proc/self/status, in bytes; 0 if it is missing.
+double statusBytes(const char *field) {
   double kibibytes = 0;
   if (std::FILE *file = std::fopen("/proc/self/status", "r"); file != nullptr) {
     char line[256];
@@ -177,40 +189,71 @@ double status(const char *field) {
   return kibibytes * 1024;
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
+struct Arguments {
   uint64_t events = 10'000'000;
-  std::string path;
+  std::string keep; // The capture's file; "" to write a temporary one.
+};
+
+/// Returns whether the arguments are valid.
+bool parseArguments(int argc, char **argv, Arguments *arguments) {
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 < argc && std::strcmp(argv[i], "--events") == 0)
-      events = std::strtoull(argv[i + 1], nullptr, 10);
+      arguments->events = std::strtoull(argv[i + 1], nullptr, 10);
     else if (i + 1 < argc && std::strcmp(argv[i], "--keep") == 0)
-      path = argv[i + 1];
+      arguments->keep = argv[i + 1];
     else
-      events = 0;
+      return false;
   }
-  if (events == 0) {
-    std::fprintf(stderr, "usage: capture_bench [--events N] [--keep FILE]\n");
-    return 2;
-  }
-  const bool keep = !path.empty();
-  if (!keep)
-    path = (std::filesystem::temp_directory_path() / "capture_bench.gtrace").string();
-  writeCapture(path, events);
-  readOnly(path);
+  return arguments->events > 0;
+}
 
+/// Creates an ImGui context of 1600 × 900 pixels without a device, and returns its font.
+ImFont *createImGui() {
   ImGui::CreateContext();
   ImGuiIO &io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.DisplaySize = {1600, 900};
+  io.DeltaTime = 1.0f / 60;
   ImFont *font = io.Fonts->AddFontDefault();
   unsigned char *pixels = nullptr;
   int width = 0;
   int height = 0;
   io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
+  return font;
+}
 
-  const double before = status("VmRSS");
+void drawFrame(profiler::ProfilerWindow &window) {
+  ImGui::NewFrame();
+  window.frame();
+  ImGui::Render();
+}
+
+/// Draws random views and prints the CPU times of their frames.
+void measureFrames(profiler::ProfilerWindow &window, const profiler::CaptureModel &model) {
+  plan::Random random(1);
+  std::vector<double> milliseconds;
+  const double last = static_cast<double>(model.nowNs());
+  for (int view = 0; view < kViews; ++view) {
+    const double span = last * std::exp2(-16 * random.unit());
+    const double from = random.unit() * (last - span);
+    window.ui().time.show(from, from + span);
+    window.ui().stretch = static_cast<float>(std::exp2(4 * random.unit()));
+    for (int i = 0; i < kFramesPerView; ++i) {
+      const double start = seconds(CLOCK_THREAD_CPUTIME_ID);
+      drawFrame(window);
+      milliseconds.push_back((seconds(CLOCK_THREAD_CPUTIME_ID) - start) * 1e3);
+    }
+  }
+  std::sort(milliseconds.begin(), milliseconds.end());
+  std::printf("frame            %10.2f ms of CPU time (median), p99 %.2f ms, max %.2f ms\n",
+              milliseconds[milliseconds.size() / 2], milliseconds[milliseconds.size() * 99 / 100],
+              milliseconds.back());
+}
+
+/// Loads and shows the capture, and prints times and memory.
+void measureCapture(const std::string &path, bool keep) {
+  ImFont *font = createImGui();
+  const double before = statusBytes("VmRSS");
   const double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
   const double clock = seconds(CLOCK_MONOTONIC);
   Result<std::unique_ptr<profiler::LoadedCapture>> loaded = profiler::loadCapture(path);
@@ -220,44 +263,36 @@ int main(int argc, char **argv) {
   const double complete = seconds(CLOCK_MONOTONIC);
   const profiler::CaptureModel &model = (*loaded)->model;
   profiler::ProfilerWindow window({font, font, font, font, 1.0f});
-  window.ui().detailBudget = static_cast<uint64_t>(kBudgetPerFrame);
+  window.ui().detailBudget = kBudgetPerFrame;
   window.show(model, "bench");
-  const auto frame = [&] {
-    io.DeltaTime = 1.0f / 60;
-    ImGui::NewFrame();
-    window.frame();
-    ImGui::Render();
-  };
-  frame();
+  drawFrame(window);
   const auto count = static_cast<double>(model.eventCount());
   std::printf("events           %10.0f\n", count);
   std::printf("unmatched        %10llu\n", static_cast<unsigned long long>(model.unmatched()));
   std::printf("model complete   %10.2f s\n", complete - clock);
   std::printf("first frame      %10.2f s, %.2f s of CPU time\n", seconds(CLOCK_MONOTONIC) - clock,
               seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
-  std::printf("memory           %10.1f bytes per event; resident %.1f, at most %.1f\n",
-              static_cast<double>(model.memoryBytes()) / count, (status("VmRSS") - before) / count,
-              (status("VmHWM") - before) / count);
-
-  plan::Random random(1);
-  std::vector<double> milliseconds;
-  const double last = static_cast<double>(model.nowNs());
-  for (int view = 0; view < 100; ++view) {
-    const double span = last * std::exp2(-16 * random.unit());
-    const double from = random.unit() * (last - span);
-    window.ui().time.show(from, from + span);
-    window.ui().stretch = static_cast<float>(std::exp2(4 * random.unit()));
-    for (int i = 0; i < 10; ++i) {
-      const double start = seconds(CLOCK_THREAD_CPUTIME_ID);
-      frame();
-      milliseconds.push_back((seconds(CLOCK_THREAD_CPUTIME_ID) - start) * 1e3);
-    }
-  }
-  std::sort(milliseconds.begin(), milliseconds.end());
-  std::printf(
-      "frame            %10.2f ms of CPU time in the median, p99 %.2f ms, at most %.2f ms\n",
-      milliseconds[milliseconds.size() / 2], milliseconds[milliseconds.size() * 99 / 100],
-      milliseconds.back());
+  std::printf("memory           %10.1f bytes per event; resident %.1f, max %.1f\n",
+              static_cast<double>(model.memoryBytes()) / count,
+              (statusBytes("VmRSS") - before) / count, (statusBytes("VmHWM") - before) / count);
+  measureFrames(window, model);
   ImGui::DestroyContext();
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Arguments arguments;
+  if (!parseArguments(argc, argv, &arguments)) {
+    std::fprintf(stderr, "usage: capture_bench [--events N] [--keep FILE]\n");
+    return 2;
+  }
+  const bool keep = !arguments.keep.empty();
+  const std::string path =
+      keep ? arguments.keep
+           : (std::filesystem::temp_directory_path() / "capture_bench.gtrace").string();
+  writeCapture(path, arguments.events);
+  decodeOnly(path);
+  measureCapture(path, keep);
   return 0;
 }

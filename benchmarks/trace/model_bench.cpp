@@ -1,25 +1,26 @@
-// What tracing costs a model that runs.
+// The cost of tracing for a running model.
 //
 //   trace_model_bench [--pairs N] [--dim NAME=N …] ARTIFACT …
 //
-// Attached: a viewer in a process of its own watches over the user's socket, so that events flow
-// and the device's times are taken. Blocks of runs with and without it alternate, in pairs, and
-// who is first changes from pair to pair; the figure is the CPU time of this process (on a software
-// device the kernels' too), the mean of the pairs' ratios and its one-sided 95 % upper bound
-// (Student's t). Beside it stands what two blocks without a viewer differ by: the noise.
+// Attached: a viewer in a process of its own is attached to the user's socket, so events flow and
+// GPU timestamps are taken. Blocks of runs with and without the viewer alternate in pairs, and the
+// order alternates from pair to pair. The figure is the CPU time of this process (on a software
+// device it includes the kernels): the mean of the pairs' ratios and its one-sided 95 % upper bound
+// (Student's t). The row "noise" is the same figure for two blocks without a viewer.
 //
-// The kernels of a software device take most of that time and vary by ten percent from one moment
-// to the next, which hides what is looked for. So a second figure leaves out the thread that works
-// most, which is the one that executes kernels where the driver has one such thread
-// (LP_NUM_THREADS=1 for lavapipe): what all other threads take more, over the whole time of a run.
-// The driver's part of taking times is in it, and so is the thread that serves the viewer.
+// The kernels of a software device take most of that time, and their time varies by 10 %, which
+// hides the cost of tracing. A second figure therefore leaves out the busiest thread. That thread
+// executes the kernels if the driver has only one such thread (LP_NUM_THREADS=1 for lavapipe). The
+// figure is the additional CPU time of all other threads, divided by the whole time of a run. It
+// includes the driver's cost of timestamps and the thread that serves the viewer.
 //
-// Detached: the most that the hooks can cost, since a difference so small drowns in the noise: each
-// event of a run (counted in a recording) as one call that finds nobody listening, measured in this
-// process over an empty loop, over the CPU time of a run.
+// Detached: an upper bound for the cost of the recording calls, since the difference is too small
+// to measure directly: the number of events of a run (counted in a recording) times the cost of a
+// call without a sink (measured in this process, less an empty loop), divided by the CPU time of a
+// run.
 #include "benchmarks/kernels/measure.h"
 #include "benchmarks/models/model_run.h"
-#include "engine/trace/capture.h"
+#include "engine/trace/wire/capture.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -37,20 +38,20 @@
 namespace gantry::bench {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{2};
+constexpr std::chrono::milliseconds kPollInterval{2};
 constexpr std::chrono::milliseconds kSettle{50};
 constexpr uint32_t kSettlingRuns = 2;
-constexpr uint32_t kLeastRuns = 100;
+constexpr uint32_t kMinRuns = 100;
 constexpr double kBlockSeconds = 1.5;
 
 struct Options {
   std::vector<std::string> artifacts, dimTexts;
-  std::string viewer; // a process's number: be its viewer
+  std::string viewer; // Process id: run as its viewer.
   uint32_t pairs = 24;
 };
 
-/// Takes all that the process tells, until it is killed.
-int beViewer(const std::string &process) {
+/// Receives all events of the process until it is killed.
+int runViewer(const std::string &process) {
   const auto endpoints = trace::findEndpoints();
   if (!endpoints.isOk())
     return 1;
@@ -69,7 +70,7 @@ int beViewer(const std::string &process) {
   return 1;
 }
 
-/// Watches this process for its life.
+/// A viewer process that is attached to this process during the object's life.
 class Viewer {
 public:
   Viewer() {
@@ -77,18 +78,18 @@ public:
     const char *arguments[] = {"viewer", "--viewer", process.c_str(), nullptr};
     if (posix_spawn(&child_, "/proc/self/exe", nullptr, nullptr,
                     const_cast<char *const *>(arguments), environ) != 0)
-      throw GpuError("the viewer cannot be started");
+      throw GpuError("the viewer process could not be started");
     while (gantry_trace_viewers() == 0) {
       if (waitpid(child_, nullptr, WNOHANG) == child_)
-        throw GpuError("the viewer cannot attach");
-      std::this_thread::sleep_for(kLook);
+        throw GpuError("the viewer could not attach; is GANTRY_ATTACH=0 set?");
+      std::this_thread::sleep_for(kPollInterval);
     }
   }
   ~Viewer() {
     kill(child_, SIGKILL);
     waitpid(child_, nullptr, 0);
     while (gantry_trace_is_on() != 0)
-      std::this_thread::sleep_for(kLook);
+      std::this_thread::sleep_for(kPollInterval);
   }
   Viewer(const Viewer &) = delete;
   Viewer &operator=(const Viewer &) = delete;
@@ -99,7 +100,7 @@ private:
 
 struct Estimate {
   double mean = 0;
-  double upper = 0; // one-sided, 95 %
+  double upper = 0; // One-sided 95 % upper bound.
 };
 
 Estimate estimate(const std::vector<double> &values) {
@@ -110,12 +111,12 @@ Estimate estimate(const std::vector<double> &values) {
   double squares = 0;
   for (const double value : values)
     squares += (value - mean) * (value - mean);
-  constexpr double kNormal = 1.6449; // Student's quantile from the normal one, by Fisher's series
+  constexpr double kNormal = 1.6449; // Fisher's series converts it to Student's quantile.
   const double t = kNormal + (kNormal * kNormal * kNormal + kNormal) / (4 * (count - 1));
   return {mean, mean + t * std::sqrt(squares / (count - 1) / count)};
 }
 
-/// Events of one run, the runs' own and the heap's.
+/// Returns the number of events per run, including those of the heap.
 double eventsPerRun(ModelRun &model) {
   const std::string path = "/tmp/gantry-bench-" + std::to_string(getpid()) + ".gtrace";
   if (gantry_trace_start_file(path.c_str()) != GANTRY_STATUS_OK)
@@ -142,7 +143,7 @@ double eventsPerRun(ModelRun &model) {
   return events / runs;
 }
 
-/// Nanoseconds of a call that finds nobody listening, over an empty loop; the median of many.
+/// Returns the nanoseconds of a call without a sink, less an empty loop; the median of many rounds.
 double detachedCallNs() {
   constexpr int kCalls = 20000;
   constexpr int kRounds = 101;
@@ -162,7 +163,7 @@ double detachedCallNs() {
   return medianOf(costs);
 }
 
-/// Seconds of CPU that each thread of this process has had.
+/// Returns the CPU seconds of each thread of this process.
 std::map<std::string, double> threadSeconds() {
   std::map<std::string, double> seconds;
   for (const auto &thread : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -173,9 +174,10 @@ std::map<std::string, double> threadSeconds() {
   return seconds;
 }
 
+/// CPU time of one run, averaged over a block of runs.
 struct Block {
-  double seconds = 0; // of a run
-  double others = 0;  // of it, all threads but the busiest
+  double seconds = 0; // CPU time of all threads.
+  double others = 0;  // CPU time of all threads except the busiest.
 };
 
 Block blockOf(ModelRun &model, uint32_t runs) {
@@ -194,13 +196,13 @@ Block blockOf(ModelRun &model, uint32_t runs) {
 
 void measure(Runtime &runtime, const std::string &artifact, const Options &options) {
   ModelRun model(runtime, artifact, parseDims(options.dimTexts));
-  // A block holds several of the runs with times, which are one in 32 on a software device.
+  // A software device takes timestamps in one run of 32, so a block has several such runs.
   const auto runs = std::max<uint32_t>(
-      kLeastRuns, static_cast<uint32_t>(kBlockSeconds / std::max(model.seconds(), 1e-6)));
+      kMinRuns, static_cast<uint32_t>(kBlockSeconds / std::max(model.seconds(), 1e-6)));
   std::vector<double> attached, attachedOthers, noise, noiseOthers, seconds;
   for (uint32_t pair = 0; pair < options.pairs; ++pair) {
-    // Either block comes after a pause and two runs that settle the caches and the clock: the
-    // figure is what a viewer costs while it watches, not what its coming does.
+    // A pause and two runs precede each block. They settle the caches and the clock, so the figure
+    // is the cost of an attached viewer, not of attaching it.
     auto settled = [&] {
       std::this_thread::sleep_for(kSettle);
       (void)model.secondsOf(kSettlingRuns);
@@ -244,15 +246,15 @@ void measure(Runtime &runtime, const std::string &artifact, const Options &optio
 int main(int argc, char **argv) {
   using namespace gantry::bench;
   Options options;
-  CLI::App app("What tracing costs a model that runs");
+  CLI::App app("The cost of tracing for a running model");
   app.add_option("ARTIFACT", options.artifacts, "compiled models (.gantry)");
   app.add_option("--dim", options.dimTexts, "the size of a dynamic dimension")->type_name("NAME=N");
-  app.add_option("--pairs", options.pairs, "of blocks, with and without a viewer (24)")
+  app.add_option("--pairs", options.pairs, "pairs of blocks, with and without a viewer (24)")
       ->check(CLI::Range(20, 1000));
-  app.add_option("--viewer", options.viewer)->group(""); // of the program itself
+  app.add_option("--viewer", options.viewer)->group(""); // Used by the program itself.
   CLI11_PARSE(app, argc, argv);
   if (!options.viewer.empty())
-    return beViewer(options.viewer);
+    return runViewer(options.viewer);
   int failed = options.artifacts.empty() ? 2 : 0;
   try {
     Runtime runtime("");

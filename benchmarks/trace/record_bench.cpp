@@ -1,19 +1,20 @@
-// What recording costs: one thread, the collector emptying its ring on another.
+// The cost of recording: one thread records while the collector empties its ring on another.
 //
 //   trace_record_bench [--json FILE]
 //
-// Per kind of event, the cost over reading the time alone, both by the CPU time of the thread, in
-// alternating rounds of one run; the figure is the median of the rounds. p99.9 is of the distances
-// between the times that consecutive events carry, so it has everything in it that a caller would
-// feel. Detached is the cost of a call while nobody listens, over an empty loop.
-#include "engine/trace/collector.h"
-#include "engine/trace/record.h"
+// For each kind of event the figure is the cost less the cost of reading the time, both as CPU time
+// of the recording thread in alternating rounds of one run; it is the median of the rounds. p99.9
+// is of the time between consecutive events, so it includes everything that a caller would notice.
+// "Detached" is the cost of a call without a sink, less an empty loop.
+#include "engine/trace/record/collector.h"
+#include "engine/trace/record/record.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ using namespace gantry;
 using namespace gantry::trace;
 
 constexpr int kRounds = 301;
-constexpr int kEvents = 4000; // of a round: they fit into the ring
+constexpr int kEvents = 4000; // Events per round; they fit into the ring.
 
 double cpuNs() {
   timespec now = {};
@@ -37,6 +38,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// Returns the CPU nanoseconds of the calling thread per call of body(i).
 template <typename F> double perEventNs(F &&body) {
   const double start = cpuNs();
   for (int i = 0; i < kEvents; ++i) {
@@ -49,7 +51,7 @@ template <typename F> double perEventNs(F &&body) {
 uint64_t sinkValue = 0;
 
 void readTime(int) { sinkValue = readTicks(); }
-void nothing(int) {}
+void doNothing(int) {}
 void recordMark(int i) {
   record<HostEvent>(EventType::kMark, [&](HostEvent &event) {
     event.name = 1;
@@ -79,10 +81,84 @@ void recordAllocate(int i) {
     });
 }
 
-struct Row {
+/// A kind of event to measure.
+struct Kind {
   const char *name;
   void (*body)(int);
 };
+
+/// Median costs in nanoseconds.
+struct Costs {
+  double bare = 0;     // Reading the time alone.
+  double recorded = 0; // Recording an event.
+  double p999 = 0;     // 99.9th percentile of the time between consecutive events.
+  double over() const { return recorded - bare; }
+};
+
+double nsPerTick() {
+  TickClock clock;
+  clock.start();
+  timespec pause = {0, 20'000'000};
+  nanosleep(&pause, nullptr);
+  clock.advance();
+  return 1e9 / static_cast<double>(clock.ticksPerSecond());
+}
+
+/// Returns the cost of a call while no sink is attached.
+double measureDetached() {
+  std::vector<double> empty;
+  std::vector<double> detached;
+  for (int round = 0; round < kRounds; ++round) {
+    empty.push_back(perEventNs(doNothing));
+    detached.push_back(perEventNs(recordMark));
+  }
+  return median(detached) - median(empty);
+}
+
+/// Returns the costs of a kind of event while a sink is attached.
+Costs measureAttached(const Kind &kind) {
+  Collector &collector = Collector::instance();
+  std::vector<double> bare;
+  std::vector<double> recorded;
+  std::vector<uint64_t> distances(size_t{kRounds} * kEvents); // Its pages are touched here.
+  size_t next = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    collector.flush(); // Empties the ring.
+    bare.push_back(perEventNs(readTime));
+    recorded.push_back(perEventNs(kind.body));
+    // Record the same events again and take the time of each.
+    collector.flush();
+    uint64_t last = readTicks();
+    for (int i = 0; i < kEvents; ++i) {
+      kind.body(i);
+      const uint64_t now = readTicks();
+      distances[next++] = now - last;
+      last = now;
+    }
+  }
+  std::sort(distances.begin(), distances.end());
+  const uint64_t p999 = distances[distances.size() - distances.size() / 1000];
+  return {median(bare), median(recorded), nsPerTick() * static_cast<double>(p999)};
+}
+
+/// Writes the costs as JSON. Returns false and prints why if the file cannot be written.
+bool writeJson(const std::string &path, std::span<const Kind> kinds, std::span<const Costs> costs,
+               double detachedNs) {
+  FILE *file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) {
+    std::fprintf(stderr, "cannot write %s: %s\n", path.c_str(), std::strerror(errno));
+    return false;
+  }
+  std::fprintf(file, "{\n");
+  for (size_t i = 0; i < kinds.size(); ++i)
+    std::fprintf(file,
+                 "  \"%s\": {\"bareNs\": %.2f, \"recordedNs\": %.2f, \"overNs\": %.2f, "
+                 "\"p999Ns\": %.0f},\n",
+                 kinds[i].name, costs[i].bare, costs[i].recorded, costs[i].over(), costs[i].p999);
+  std::fprintf(file, "  \"detachedNs\": %.2f\n}\n", detachedNs);
+  std::fclose(file);
+  return true;
+}
 
 } // namespace
 
@@ -96,82 +172,32 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
-  const Row rows[] = {{"mark (32 bytes)", recordMark},
-                      {"release (32 bytes)", recordRelease},
-                      {"allocate (64 bytes)", recordAllocate}};
-
-  std::vector<double> empty;
-  std::vector<double> detached;
-  for (int round = 0; round < kRounds; ++round) {
-    empty.push_back(perEventNs(nothing));
-    detached.push_back(perEventNs(recordMark));
-  }
-
+  const double detachedNs = measureDetached();
   AttachedSink sink(
       FrameSinkOptions(), [](void *, std::span<const uint8_t>) { return Status(); }, nullptr);
   Collector &collector = Collector::instance();
-  collector.attach(sink);
-  recordMark(0); // makes the ring
-  std::string table;
-  std::string fields;
-  char line[200];
-  for (const Row &row : rows) {
-    std::vector<double> bare;
-    std::vector<double> recorded;
-    std::vector<uint64_t> distances(size_t{kRounds} * kEvents); // touched before it is timed
-    size_t next = 0;
-    for (int round = 0; round < kRounds; ++round) {
-      collector.flush(); // the ring is empty
-      bare.push_back(perEventNs(readTime));
-      recorded.push_back(perEventNs(row.body));
-      // The same again, with the time of each.
-      collector.flush();
-      uint64_t last = readTicks();
-      for (int i = 0; i < kEvents; ++i) {
-        row.body(i);
-        const uint64_t now = readTicks();
-        distances[next++] = now - last;
-        last = now;
-      }
-    }
-    TickClock clock;
-    clock.start();
-    timespec pause = {0, 20'000'000};
-    nanosleep(&pause, nullptr);
-    clock.advance();
-    const double nsPerTick = 1e9 / static_cast<double>(clock.ticksPerSecond());
-    std::sort(distances.begin(), distances.end());
-    const double p999 =
-        nsPerTick * static_cast<double>(distances[distances.size() - distances.size() / 1000]);
-    const double over = median(recorded) - median(bare);
-    std::snprintf(line, sizeof(line), "%-22s %8.2f %8.2f %8.2f %10.0f\n", row.name, median(bare),
-                  median(recorded), over, p999);
-    table += line;
-    std::snprintf(line, sizeof(line),
-                  "  \"%s\": {\"bareNs\": %.2f, \"recordedNs\": %.2f, \"overNs\": %.2f, "
-                  "\"p999Ns\": %.0f},\n",
-                  row.name, median(bare), median(recorded), over, p999);
-    fields += line;
+  if (const Status attached = collector.attach(sink); !attached.isOk()) {
+    std::fprintf(stderr, "%s\n", attached.message().c_str());
+    return 1;
   }
+  recordMark(0); // Allocates the ring.
+  const Kind kinds[] = {{"mark (32 bytes)", recordMark},
+                        {"release (32 bytes)", recordRelease},
+                        {"allocate (64 bytes)", recordAllocate}};
+  std::vector<Costs> costs;
+  for (const Kind &kind : kinds)
+    costs.push_back(measureAttached(kind));
   collector.detach(sink);
-  const Ring::Drops drops = detail::currentRing->ring.drops();
-  if (drops.events != 0) { // a dropped event costs less
-    std::fprintf(stderr, "%llu events were dropped: the figures are void\n",
+  if (const Ring::Drops drops = detail::currentRing->ring.drops(); drops.events != 0) {
+    std::fprintf(stderr, "%llu events were dropped, which cost less: the figures are invalid\n",
                  static_cast<unsigned long long>(drops.events));
     return 1;
   }
-  std::printf("%-22s %8s %8s %8s %10s\n%s", "event, attached", "bare ns", "ns", "over ns",
-              "p99.9 ns", table.c_str());
-  std::printf("detached: %.2f ns over an empty loop\n", median(detached) - median(empty));
-  if (!json.empty()) {
-    FILE *file = std::fopen(json.c_str(), "w");
-    if (file == nullptr) {
-      std::fprintf(stderr, "cannot write %s: %s\n", json.c_str(), std::strerror(errno));
-      return 1;
-    }
-    std::fprintf(file, "{\n%s  \"detachedNs\": %.2f\n}\n", fields.c_str(),
-                 median(detached) - median(empty));
-    std::fclose(file);
-  }
-  return 0;
+  std::printf("%-22s %8s %8s %8s %10s\n", "event, attached", "bare ns", "ns", "over ns",
+              "p99.9 ns");
+  for (size_t i = 0; i < std::size(kinds); ++i)
+    std::printf("%-22s %8.2f %8.2f %8.2f %10.0f\n", kinds[i].name, costs[i].bare, costs[i].recorded,
+                costs[i].over(), costs[i].p999);
+  std::printf("detached: %.2f ns over an empty loop\n", detachedNs);
+  return json.empty() || writeJson(json, kinds, costs, detachedNs) ? 0 : 1;
 }

@@ -1,20 +1,20 @@
-// Streams and captures: how many events a second reach a viewer, in how many bytes, and how fast a
-// late viewer knows a million live blocks.
+// Streams and captures: events per second to a viewer, bytes per event, and the time until a late
+// viewer knows a million live blocks.
 //
 //   trace_stream_bench [--seconds S] [--rate EVENTS_PER_SECOND] [TRACE ...]
 //
-// The events are what a real heap tells while it replays the allocation traces (benchmarks/heap;
-// generated ones where no file is given), with a dispatch of a device's queue after every ninth.
-// One thread records them again and again at the rate, through its ring, the collector, a
-// Unix-domain socket and a reader that decodes every event. CPU time per event is of all threads
-// together: at 200 ns two cores carry ten million a second. The rate that was reached by the clock
-// depends on what else the machine does. A capture file of the same events tells the bytes on disk.
+// The events are those that a real heap records while it replays allocation traces
+// (benchmarks/heap; without a file they are generated), with a dispatch after every ninth event.
+// One thread records them repeatedly at the given rate, through its ring, the collector, a
+// Unix-domain socket and a reader that decodes every event. The CPU time per event is that of all
+// threads together: at 200 ns, two cores carry 10 million events per second. The reached rate
+// depends on what else the machine does. A capture file of the same events gives the bytes on disk.
 #include "benchmarks/heap/trace.h"
 #include "engine/heap/heap.h"
-#include "engine/trace/capture.h"
-#include "engine/trace/collector.h"
-#include "engine/trace/record.h"
-#include "engine/trace/server.h"
+#include "engine/trace/wire/capture.h"
+#include "engine/trace/record/collector.h"
+#include "engine/trace/record/record.h"
+#include "engine/trace/live/server.h"
 #include "tests/support/fake_device.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ using trace::Event;
 using trace::EventType;
 
 constexpr uint32_t kDispatchEvery = 10;
-constexpr size_t kMostEvents = 2'000'000; // that are kept, to be recorded again and again
+constexpr size_t kMaxEvents = 2'000'000; // Number of distinct events; they are recorded repeatedly.
 constexpr uint64_t kRingBytes = 64 << 20;
 constexpr uint32_t kAttachRounds = 9;
 
@@ -69,7 +69,7 @@ std::unique_ptr<trace::Server> startServer() {
   return orDie(trace::Server::start(options));
 }
 
-/// What the heap tells while it replays the traces, with dispatches in between.
+/// Returns the events that a heap records while it replays the traces, with dispatches in between.
 std::vector<Event> recordMix(const std::vector<bench::Trace> &traces) {
   const heap::HeapPtr heap = makeHeap();
   const auto server = startServer();
@@ -77,23 +77,23 @@ std::vector<Event> recordMix(const std::vector<bench::Trace> &traces) {
   (void)orDie(reader->read());
   std::atomic<bool> done{false};
   std::thread replay([&] {
-    size_t told = 0;
-    for (const bench::Trace &one : traces) {
-      std::vector<heap::BufferHandle> handles(one.slots);
-      for (const bench::TraceOp &op : one.ops) {
-        if (told > kMostEvents / traces.size())
+    size_t replayed = 0;
+    for (const bench::Trace &source : traces) {
+      std::vector<heap::BufferHandle> handles(source.slots);
+      for (const bench::TraceOp &op : source.ops) {
+        if (replayed > kMaxEvents / traces.size())
           break;
-        ++told;
+        ++replayed;
         heap::BufferRequest request;
         request.sizeBytes = op.sizeBytes;
         if (op.sizeBytes == 0)
           (void)heap->release(std::exchange(handles[op.slot], {}));
         else
           (void)heap->allocate(request, &handles[op.slot]);
-        if (told % 20000 == 0)
-          std::this_thread::sleep_for(std::chrono::milliseconds(5)); // no drops wanted here
+        if (replayed % 20000 == 0)
+          std::this_thread::sleep_for(std::chrono::milliseconds(5)); // Avoids drops.
       }
-      told = 0;
+      replayed = 0;
       for (const heap::BufferHandle handle : handles)
         if (handle)
           (void)heap->release(handle);
@@ -186,7 +186,7 @@ int stream(const std::vector<Event> &events, double seconds, double rate) {
   double elapsed = 0;
   std::thread([&] {
     trace::nameThread("recorder");
-    // The first event of a thread makes its ring, which at this size takes more than 100 ms.
+    // The first event of a thread allocates its ring, which takes more than 100 ms at this size.
     recordOne(events[0]);
     recorded = 1;
     cpuBefore = processCpuNs();
@@ -195,9 +195,10 @@ int stream(const std::vector<Event> &events, double seconds, double rate) {
     size_t next = 1;
     while (elapsed < seconds) {
       const auto due = static_cast<uint64_t>(elapsed * rate);
-      // Never more ahead than a ring holds: a pause of the machine's is not made good at once.
-      const uint64_t most = recorded + 100'000;
-      for (; recorded < due && recorded < most; ++recorded) {
+      // Limits the events per round to what a ring holds, so that a pause of the machine is not
+      // caught up at once.
+      const uint64_t limit = recorded + 100'000;
+      for (; recorded < due && recorded < limit; ++recorded) {
         const Event &event = events[next];
         if (event.type() == EventType::kDispatch)
           recordDispatch(event);
@@ -222,7 +223,7 @@ int stream(const std::vector<Event> &events, double seconds, double rate) {
               static_cast<double>(recorded) / elapsed * 1e-6,
               static_cast<unsigned long long>(dropped.load()),
               received + dropped == recorded ? "exact" : "WRONG");
-  // Dropped events cost the recorder alone.
+  // Dropped events cost only the recorder.
   const auto arrived = static_cast<double>(received.load());
   const double recorder = recorderCpu / static_cast<double>(recorded);
   const double viewing = viewerCpu / arrived;
@@ -251,7 +252,8 @@ void capture(const std::vector<Event> &events) {
   unlink(path.c_str());
 }
 
-/// From connecting to knowing all of a million live blocks; the sums against the heap's counters.
+/// Measures the time from connecting to knowing a million live blocks, and compares their number
+/// and bytes with the heap's counters.
 int attachLate() {
   const heap::HeapPtr heap = makeHeap();
   for (uint32_t i = 0; i < 1'000'000; ++i) {
@@ -259,7 +261,7 @@ int attachLate() {
     request.sizeBytes = 1 + i * 7919ULL % 4096;
     heap::BufferHandle handle;
     if (heap->allocate(request, &handle) != heap::HeapCode::kOk) {
-      std::fprintf(stderr, "no memory for block %u\n", i);
+      std::fprintf(stderr, "allocating block %u failed\n", i);
       return 1;
     }
   }

@@ -1,51 +1,54 @@
-// The Gantry dialect: what exists between linalg on tensors and a command list.
+// The operations of the Gantry dialect, from dispatches on tensors to the matrices in a kernel.
 #ifndef GANTRY_OPS
 #define GANTRY_OPS
 
+include "codegen/dialect/GantryAttributes.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Gantry_Dialect : Dialect {
-  let name = "gantry";
-  let cppNamespace = "::gantry::codegen";
-  let summary = "Dispatches: the unit of work that becomes one kernel launch";
-}
+def Gantry_LayoutArrayAttr : TypedArrayAttrBase<Gantry_LayoutAttr, "layouts of tensors">;
 
 class Gantry_Op<string mnemonic, list<Trait> traits = []> : Op<Gantry_Dialect, mnemonic, traits>;
 
 def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSizedOperandSegments]> {
   let summary = "one kernel launch";
   let description = [{
-    A dispatch computes its result from its operands in one kernel launch. Before outlining, its
-    region holds the computation as linalg on tensors (fused: at most one reduction,
-    or several over the rows of the result, or an attention; everything
-    else is inlined at the point of use); afterwards `kernel` names the module that holds it.
+    A dispatch computes its result from its operands in one kernel launch. Before outline-kernels its
+    region holds the computation as linalg on tensors: at most one reduction, or several over the
+    rows of the result, or one attention; all other operators in the region are evaluated where
+    their result is used. After outline-kernels, `kernel` names the module that holds the
+    computation.
 
     `dims` are the dynamic sizes that the kernel needs, once each. `operand_dims` and `result_dims`
     list, for each dynamic dimension of the operands (results) in order, its position in `dims`.
-
-    The block's arguments are the operands, then the dims.
+    The arguments of the region's block are the operands, then the dims.
 
     ```mlir
     %y = gantry.dispatch (%x) dims(%n) {operand_dims = array<i64: 0>, result_dims = array<i64: 0>}
         : (tensor<?x4xf32>, index) -> tensor<?x4xf32> { … gantry.yield %r : tensor<?x4xf32> }
     ```
 
-    `flops`, if present, is how many floating-point operations the operators in it take.
-
-    `in_place`, if present, is the operand whose storage the result takes: the operand dies here and
-    each element of it is read only by the invocation that writes that element of the result.
+    - `flops` is the number of floating-point operations of its operators.
+    - `in_place` is the operand whose storage the result takes. The operand is not used afterwards,
+      and only the invocation that writes an element of the result reads that element of it.
+    - `layouts` has an entry for each operand and one for the result; all are row-major without it.
+    - `rows` marks a dispatch with several reductions over the rows of its result.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<Index>:$dims,
       Optional<Index>:$flops, DenseI64ArrayAttr:$operand_dims, DenseI64ArrayAttr:$result_dims,
-      OptionalAttr<SymbolRefAttr>:$kernel, OptionalAttr<I64Attr>:$in_place);
+      OptionalAttr<SymbolRefAttr>:$kernel, OptionalAttr<I64Attr>:$in_place,
+      OptionalAttr<Gantry_LayoutArrayAttr>:$layouts, UnitAttr:$rows);
   let results = (outs AnyRankedTensor:$result);
   let regions = (region MaxSizedRegion<1>:$body);
   let assemblyFormat = [{
     ($kernel^)? `(` $inputs `)` `dims` `(` $dims `)` (`flops` $flops^)? attr-dict `:` functional-type(operands, results)
     (`do` $body^)?
   }];
+  // A dispatch with an empty block, whose arguments are the operands and the dims.
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::ValueRange":$inputs,
+      "::mlir::ValueRange":$dims, "::mlir::Value":$flops, "::llvm::ArrayRef<int64_t>":$operandDims,
+      "::llvm::ArrayRef<int64_t>":$resultDims)>];
   let hasVerifier = 1;
 }
 

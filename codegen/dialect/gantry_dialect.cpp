@@ -2,8 +2,44 @@
 
 #include "mlir/Dialect/SPIRV/IR/SPIRVTypes.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace gantry::codegen {
+
+namespace {
+
+/// Parses "[a, b]", the form of a Gantry_List in GantryAttributes.td.
+template <typename T> mlir::FailureOr<llvm::SmallVector<T>> parseList(mlir::AsmParser &parser) {
+  llvm::SmallVector<T> list;
+  auto parseElement = [&]() -> mlir::ParseResult {
+    mlir::FailureOr<T> element = mlir::FieldParser<T>::parse(parser);
+    if (mlir::succeeded(element))
+      list.push_back(*element);
+    return mlir::success(mlir::succeeded(element));
+  };
+  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square, parseElement))
+    return mlir::failure();
+  return list;
+}
+
+template <typename T> void printList(mlir::AsmPrinter &printer, llvm::ArrayRef<T> list) {
+  printer << '[';
+  llvm::interleaveComma(list, printer.getStream(),
+                        [&](T element) { printer.printStrippedAttrOrType(element); });
+  printer << ']';
+}
+
+} // namespace
+
+} // namespace gantry::codegen
 
 #include "codegen/dialect/GantryDialect.cpp.inc"
+
+#include "codegen/dialect/GantryEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "codegen/dialect/GantryAttributes.cpp.inc"
 
 #define GET_OP_CLASSES
 #include "codegen/dialect/GantryOps.cpp.inc"
@@ -11,54 +47,80 @@
 namespace gantry::codegen {
 
 void GantryDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "codegen/dialect/GantryAttributes.cpp.inc"
+      >();
   addOperations<
 #define GET_OP_LIST
 #include "codegen/dialect/GantryOps.cpp.inc"
       >();
 }
 
-static int64_t countDynamic(mlir::TypeRange types) {
-  int64_t count = 0;
-  for (mlir::Type type : types)
-    count += mlir::cast<mlir::RankedTensorType>(type).getNumDynamicDims();
-  return count;
+void DispatchOp::build(mlir::OpBuilder &builder, mlir::OperationState &state, mlir::Type result,
+                       mlir::ValueRange inputs, mlir::ValueRange dims, mlir::Value flops,
+                       llvm::ArrayRef<int64_t> operandDims, llvm::ArrayRef<int64_t> resultDims) {
+  build(builder, state, result, inputs, dims, flops, operandDims, resultDims,
+        /*kernel=*/mlir::SymbolRefAttr(), /*in_place=*/mlir::IntegerAttr(),
+        /*layouts=*/mlir::ArrayAttr(), /*rows=*/false);
+  auto block = std::make_unique<mlir::Block>();
+  for (mlir::ValueRange values : {inputs, dims})
+    for (mlir::Value value : values)
+      block->addArgument(value.getType(), state.location);
+  state.regions.front()->push_back(block.release());
 }
 
+namespace {
+
+/// Checks that `map` gives every dynamic dimension of `types` a position in the dispatch's dims.
+mlir::LogicalResult verifyDims(DispatchOp dispatch, llvm::ArrayRef<int64_t> map,
+                               mlir::TypeRange types, llvm::StringRef name) {
+  int64_t dynamic = 0;
+  for (mlir::Type type : types)
+    dynamic += mlir::cast<mlir::RankedTensorType>(type).getNumDynamicDims();
+  if (static_cast<int64_t>(map.size()) != dynamic)
+    return dispatch.emitOpError() << name << " has " << map.size() << " entries for " << dynamic
+                                  << " dynamic dimensions";
+  for (int64_t position : map)
+    if (position < 0 || position >= static_cast<int64_t>(dispatch.getDims().size()))
+      return dispatch.emitOpError()
+             << name << " refers to dim " << position << " of " << dispatch.getDims().size();
+  return mlir::success();
+}
+
+/// Checks that the rows, or columns, of a matrix in shared memory do not overlap. They begin at
+/// multiples of 16 bytes, as Vulkan requires (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986),
+/// because the pool's elements are vectors of four 32-bit words. `strideVectors` counts these.
+mlir::LogicalResult verifyMatrix(mlir::Operation *op, mlir::Type type, int64_t strideVectors,
+                                 bool columns) {
+  constexpr int64_t kVectorBits = 128;
+  auto matrix = mlir::dyn_cast<mlir::spirv::CooperativeMatrixType>(type);
+  if (!matrix)
+    return op->emitOpError() << type << " is not a cooperative matrix";
+  const int64_t bits = (columns ? matrix.getRows() : matrix.getColumns()) *
+                       static_cast<int64_t>(matrix.getElementType().getIntOrFloatBitWidth());
+  if (strideVectors * kVectorBits < bits)
+    return op->emitOpError() << "a stride of " << strideVectors << " vectors of 16 bytes is less "
+                             << "than a " << (columns ? "column" : "row") << " of " << bits / 8
+                             << " bytes";
+  return mlir::success();
+}
+
+} // namespace
+
 mlir::LogicalResult DispatchOp::verify() {
-  auto checkMap = [&](llvm::ArrayRef<int64_t> map, mlir::TypeRange types,
-                      llvm::StringRef name) -> mlir::LogicalResult {
-    int64_t dynamic = countDynamic(types);
-    if (static_cast<int64_t>(map.size()) != dynamic)
-      return emitOpError() << name << " has " << map.size() << " entries for " << dynamic
-                           << " dynamic dimensions";
-    for (int64_t position : map)
-      if (position < 0 || position >= static_cast<int64_t>(getDims().size()))
-        return emitOpError() << name << " refers to dim " << position << " of " << getDims().size();
-    return mlir::success();
-  };
-  if (mlir::failed(checkMap(getOperandDims(), getInputs().getTypes(), "operand_dims")) ||
-      mlir::failed(checkMap(getResultDims(), getOperation()->getResultTypes(), "result_dims")))
+  if (mlir::failed(verifyDims(*this, getOperandDims(), getInputs().getTypes(), "operand_dims")) ||
+      mlir::failed(
+          verifyDims(*this, getResultDims(), getOperation()->getResultTypes(), "result_dims")))
     return mlir::failure();
   if (getBody().empty() == !getKernel())
     return emitOpError("needs either a region or a kernel");
   if (getInPlace() && *getInPlace() >= getInputs().size())
     return emitOpError() << "in_place names operand " << *getInPlace() << " of "
                          << getInputs().size();
-  return mlir::success();
-}
-
-/// Vulkan wants rows, or columns, to begin at multiples of 16 bytes
-/// (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986), as vectors of four words do.
-static mlir::LogicalResult verifyMatrix(mlir::Operation *op, mlir::Type type, int64_t stride,
-                                        bool columns) {
-  constexpr int64_t kVectorBits = 128;
-  auto matrix = mlir::dyn_cast<mlir::spirv::CooperativeMatrixType>(type);
-  if (!matrix)
-    return op->emitOpError() << type << " is no cooperative matrix";
-  const int64_t bits = (columns ? matrix.getRows() : matrix.getColumns()) *
-                       static_cast<int64_t>(matrix.getElementType().getIntOrFloatBitWidth());
-  if (stride * kVectorBits < bits)
-    return op->emitOpError() << "a stride of " << stride << " vectors for " << bits / 8 << " bytes";
+  if (getLayouts() && getLayouts()->size() != getInputs().size() + 1)
+    return emitOpError() << "layouts has " << getLayouts()->size() << " entries for "
+                         << getInputs().size() << " operands and a result";
   return mlir::success();
 }
 

@@ -1,15 +1,85 @@
-// The Gantry dialect's C++ classes. GantryOps.td is its manual.
+// The C++ classes of the Gantry dialect: its operations, and the attributes by which one pass of
+// the compiler leaves a result for a later one.
+//
+// GantryOps.td, GantryAttributes.td and GantryDialect.td are the manual; TableGen makes the classes
+// of them. This header adds the accessors of discardable attributes, so that no pass spells the
+// name of an attribute:
+//
+//   if (auto tile = attributeOf<TileAttr>(function)) …       // gantry.tile, or null
+//   GantryDialect::TensorAttrHelper(context).getAttr(op);    // gantry.tensor, a builtin StringAttr
+//
+// Thread safety: as MLIR's: attributes are immutable and unique, operations belong to one thread.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "codegen/dialect/GantryEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "codegen/dialect/GantryAttributes.h.inc"
 
 #include "codegen/dialect/GantryDialect.h.inc"
 
 #define GET_OP_CLASSES
 #include "codegen/dialect/GantryOps.h.inc"
+
+namespace gantry::codegen {
+
+/// Returns the operation's attribute of a type of this dialect, whose name is the type's mnemonic;
+/// null where there is none.
+template <typename Attr> Attr attributeOf(mlir::Operation *op) {
+  return op->getAttrOfType<Attr>(Attr::name);
+}
+
+/// Gives the operation an attribute of a type of this dialect, or replaces it.
+template <typename Attr> void setAttribute(mlir::Operation *op, Attr attribute) {
+  op->setAttr(Attr::name, attribute);
+}
+
+/// The same for an argument and for a result of a function.
+template <typename Attr>
+Attr argumentAttribute(mlir::FunctionOpInterface function, unsigned argument) {
+  return function.getArgAttrOfType<Attr>(argument, Attr::name);
+}
+template <typename Attr> Attr resultAttribute(mlir::FunctionOpInterface function, unsigned result) {
+  return function.getResultAttrOfType<Attr>(result, Attr::name);
+}
+
+/// Returns the model's name of the tensor that the operation defines; null where it has none.
+inline mlir::StringAttr tensorName(mlir::Operation *op) {
+  return op->getAttrOfType<mlir::StringAttr>(GantryDialect::TensorAttrHelper::getNameStr());
+}
+
+/// Names the tensor that the operation defines.
+inline void setTensorName(mlir::Operation *op, llvm::StringRef name) {
+  op->setAttr(GantryDialect::TensorAttrHelper::getNameStr(),
+              mlir::StringAttr::get(op->getContext(), name));
+}
+
+/// Gives `to` the tensor name of `from`, where that has one.
+inline void copyTensorName(mlir::Operation *from, mlir::Operation *to) {
+  if (mlir::StringAttr name = tensorName(from))
+    to->setAttr(GantryDialect::TensorAttrHelper::getNameStr(), name);
+}
+
+/// Returns whether a kernel's function on tensors has several reductions over the rows of its
+/// result.
+inline bool isOverRows(mlir::Operation *kernel) {
+  auto signature = attributeOf<SignatureAttr>(kernel);
+  return signature && signature.getRows();
+}
+
+/// Returns whether the module holds a kernel.
+inline bool isKernelModule(mlir::Operation *module) {
+  return attributeOf<KernelAttr>(module) != nullptr;
+}
+
+} // namespace gantry::codegen

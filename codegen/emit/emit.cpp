@@ -1,6 +1,7 @@
 #include "codegen/emit/emit.h"
 
 #include "codegen/compiler_threads.h"
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/emit/program_builder.h"
 #include "codegen/targets/spirv.h"
 #include "engine/base/file.h"
@@ -17,6 +18,9 @@ using namespace mlir;
 
 namespace {
 
+constexpr uint32_t kPushConstantWordBytes = 8;
+
+/// A kernel on its way into the artifact.
 struct KernelJob {
   ModuleOp module;
   std::unique_ptr<artifact::KernelT> kernel;
@@ -38,81 +42,146 @@ Status dumpSpirv(const std::string &folder, const std::string &name,
   return text.commit();
 }
 
+artifact::Binding bindingOf(BindingMode mode) {
+  switch (mode) {
+  case BindingMode::kStorageBuffer:
+    return artifact::Binding::storage_buffer;
+  case BindingMode::kAddress:
+    return artifact::Binding::address;
+  case BindingMode::kTexel:
+    return artifact::Binding::texel;
+  }
+  llvm_unreachable("there are no other modes");
+}
+
+/// Copies what is the same for all variants from the baseline's module.
+void describeKernel(artifact::KernelT &kernel, TileAttr tile, LaunchAttr launch) {
+  kernel.entry_point = kernel.name;
+  kernel.workgroup_size = {static_cast<uint32_t>(launch.getWorkgroupSize()), 1, 1};
+  kernel.buffer_count = static_cast<uint32_t>(launch.getBuffers());
+  kernel.dim_count = static_cast<uint32_t>(launch.getDims());
+  kernel.tile = tile.getText().str();
+}
+
+/// Copies the tile, the launch and the loops of a variant. The baseline's workgroup size and tile
+/// are those of the kernel and are not repeated.
+void describeVariant(artifact::KernelVariantT &variant, spirv::ModuleOp module) {
+  const auto tile = attributeOf<TileAttr>(module);
+  const auto launch = attributeOf<LaunchAttr>(module);
+  const auto loops = attributeOf<LoopsAttr>(module);
+  variant.grid = static_cast<uint32_t>(tile.getGrid());
+  variant.exact_tile = stringifyTileKind(tile.getKind()).str() + " " + tile.getExact().str();
+  if (variant.grid != 0) {
+    variant.workgroup_size = {static_cast<uint32_t>(launch.getWorkgroupSize()), 1, 1};
+    variant.subgroup_size = static_cast<uint32_t>(launch.getSubgroupSize());
+    variant.tile = tile.getText().str();
+  }
+  variant.boxes_bytes = static_cast<uint32_t>(launch.getStagedBytes());
+  variant.loop_rounds = static_cast<uint32_t>(loops.getRounds());
+  variant.loop_dims.assign(loops.getDims().begin(), loops.getDims().end());
+  if (auto remarks = attributeOf<RemarksAttr>(module))
+    for (StringAttr text : remarks.getTexts())
+      variant.ladder.push_back(text.str());
+  if (auto slices = attributeOf<SlicesAttr>(module)) {
+    variant.slice_workgroups = static_cast<uint32_t>(slices.getWorkgroups());
+    variant.slice_bytes.assign(slices.getBytes().begin(), slices.getBytes().end());
+  }
+}
+
+/// Describes how a variant's buffers are bound; `kernel` has been described.
+void describeBinding(artifact::KernelVariantT &variant, const artifact::KernelT &kernel,
+                     BuffersAttr buffers) {
+  const bool isByAddress = buffers.getMode() == BindingMode::kAddress;
+  variant.binding = bindingOf(buffers.getMode());
+  variant.push_constant_bytes =
+      kPushConstantWordBytes * (kernel.dim_count + (isByAddress ? kernel.buffer_count : 0));
+  for (TexelViewAttr view : buffers.getTexelViews())
+    variant.texels.emplace_back(static_cast<uint32_t>(view.getBuffer()),
+                                view.getFormat() == TexelFormat::kRgba16f
+                                    ? artifact::TexelFormat::rgba16f
+                                    : artifact::TexelFormat::rgba32f,
+                                view.getAlone());
+}
+
+/// Returns the name of a variant's dumps: "kernel_3.address" for a baseline, and with the kind of
+/// its tile for others that are bound in the same way.
+std::string dumpName(const artifact::KernelT &kernel, TileAttr tile, BindingMode mode) {
+  std::string name = kernel.name + "." + stringifyBindingMode(mode).str();
+  if (tile.getKind() != TileKind::kBaseline && mode != BindingMode::kTexel)
+    name += "." + stringifyTileKind(tile.getKind()).str();
+  return name;
+}
+
+/// Serialises one module of a kernel and adds it to the kernel's variants.
+Status addVariant(artifact::KernelT &kernel, spirv::ModuleOp module, const EmitOptions &options) {
+  const auto tile = attributeOf<TileAttr>(module);
+  const auto launch = attributeOf<LaunchAttr>(module);
+  const auto buffers = attributeOf<BuffersAttr>(module);
+  GANTRY_ASSIGN_OR_RETURN(SpirvBinary binary, serializeKernel(module));
+  if (tile.getKind() == TileKind::kBaseline)
+    describeKernel(kernel, tile, launch);
+  auto variant = std::make_unique<artifact::KernelVariantT>();
+  describeVariant(*variant, module);
+  describeBinding(*variant, kernel, buffers);
+  variant->shared_bytes = binary.sharedBytes;
+  const auto plannedBytes = static_cast<uint32_t>(launch.getSharedBytes());
+  if (binary.sharedBytes != plannedBytes)
+    return statusf(StatusCode::kInternal,
+                   "its SPIR-V takes %u bytes of shared memory, but %u bytes were planned",
+                   binary.sharedBytes, plannedBytes);
+  variant->capabilities = binary.features;
+  if (!options.dumpSpirv.empty())
+    GANTRY_RETURN_IF_ERROR(
+        dumpSpirv(options.dumpSpirv, dumpName(kernel, tile, buffers.getMode()), binary.words));
+  variant->spirv = std::move(binary.words);
+  kernel.variants.push_back(std::move(variant));
+  return Status::ok();
+}
+
+/// Makes the kernel's entry of the artifact. A texel kernel that reads nothing in vectors has no
+/// advantage over the baseline and is left out.
 Status buildKernel(KernelJob &job, const EmitOptions &options) {
   job.kernel = std::make_unique<artifact::KernelT>();
-  artifact::KernelT &kernel = *job.kernel;
-  kernel.name = job.module.getName()->str();
-  if (auto key = job.module->getAttrOfType<StringAttr>("gantry.key"))
-    kernel.key = key.getValue().str();
+  job.kernel->name = job.module.getName()->str();
+  if (const StringAttr key = attributeOf<KernelAttr>(job.module).getKey())
+    job.kernel->key = key.str();
   for (auto module : job.module.getOps<spirv::ModuleOp>()) {
-    auto integer = [&](StringRef name) {
-      return static_cast<uint32_t>(module->getAttrOfType<IntegerAttr>(name).getInt());
-    };
-    StringRef mode = module->getAttrOfType<StringAttr>("gantry.binding_mode").getValue();
-    const bool address = mode == "address", texel = mode == "texel";
-    if (texel && module->getAttrOfType<ArrayAttr>("gantry.texels").empty())
-      continue; // it reads nothing in vectors
-    GANTRY_ASSIGN_OR_RETURN(SpirvBinary binary, serializeKernel(module));
-    auto variant = std::make_unique<artifact::KernelVariantT>();
-    variant->grid = integer("gantry.grid"); // 0: the baseline; others are for some devices
-    const bool baseline = variant->grid == 0;
-    if (baseline) {
-      kernel.entry_point = kernel.name;
-      kernel.workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
-      kernel.buffer_count = integer("gantry.buffers");
-      kernel.dim_count = integer("gantry.dims");
-      kernel.tile = module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
-    } else {
-      variant->workgroup_size = {integer("gantry.workgroup_size"), 1, 1};
-      variant->subgroup_size =
-          module->hasAttr("gantry.subgroup_size") ? integer("gantry.subgroup_size") : 0;
-      variant->tile = module->getAttrOfType<StringAttr>("gantry.tile_text").getValue().str();
-    }
-    if (auto ladder = module->getAttrOfType<ArrayAttr>("gantry.ladder"))
-      for (auto rung : ladder.getAsRange<StringAttr>())
-        variant->ladder.push_back(rung.getValue().str());
-    variant->exact_tile = module->getAttrOfType<StringAttr>("gantry.exact_tile").getValue().str();
-    if (auto slices = module->getAttrOfType<DenseI64ArrayAttr>("gantry.slice_bytes")) {
-      variant->slice_workgroups = integer("gantry.slice_workgroups");
-      variant->slice_bytes.assign(slices.asArrayRef().begin(), slices.asArrayRef().end());
-    }
-    variant->loop_rounds = integer("gantry.loop_rounds");
-    auto loopDims = module->getAttrOfType<DenseI64ArrayAttr>("gantry.loop_dims");
-    variant->loop_dims.assign(loopDims.asArrayRef().begin(), loopDims.asArrayRef().end());
-    variant->shared_bytes = binary.sharedBytes;
-    const uint32_t planned =
-        module->hasAttr("gantry.shared_bytes") ? integer("gantry.shared_bytes") : 0;
-    if (module->hasAttr("gantry.boxes_bytes"))
-      variant->boxes_bytes = integer("gantry.boxes_bytes");
-    if (binary.sharedBytes != planned)
-      return statusf(StatusCode::kInternal,
-                     "its SPIR-V takes %u bytes of shared memory, the tile's plan %u",
-                     binary.sharedBytes, planned);
-    variant->binding = address ? artifact::Binding::address
-                       : texel ? artifact::Binding::texel
-                               : artifact::Binding::storage_buffer;
-    variant->push_constant_bytes = 8 * (kernel.dim_count + (address ? kernel.buffer_count : 0));
-    variant->capabilities = binary.features;
-    if (texel) {
-      for (auto read :
-           module->getAttrOfType<ArrayAttr>("gantry.texels").getAsRange<DictionaryAttr>())
-        variant->texels.emplace_back(
-            static_cast<uint32_t>(read.getAs<IntegerAttr>("buffer").getInt()),
-            read.getAs<StringAttr>("format").getValue() == "rgba16f"
-                ? artifact::TexelFormat::rgba16f
-                : artifact::TexelFormat::rgba32f,
-            read.getAs<BoolAttr>("alone").getValue());
-    }
-    const StringRef kind = StringRef(variant->exact_tile).split(' ').first;
-    if (!options.dumpSpirv.empty())
-      GANTRY_RETURN_IF_ERROR(
-          dumpSpirv(options.dumpSpirv,
-                    kernel.name + "." + mode.str() + (baseline || texel ? "" : "." + kind.str()),
-                    binary.words));
-    variant->spirv = std::move(binary.words);
-    kernel.variants.push_back(std::move(variant));
+    const auto buffers = attributeOf<BuffersAttr>(module);
+    if (buffers.getMode() == BindingMode::kTexel && buffers.getTexelViews().empty())
+      continue;
+    GANTRY_RETURN_IF_ERROR(addVariant(*job.kernel, module, options));
   }
   return Status::ok();
+}
+
+/// Returns how each variant of a kernel divides its result, by the index of its grid.
+ProgramBuilder::KernelGeometry geometryOf(ModuleOp kernel) {
+  ProgramBuilder::KernelGeometry geometry;
+  for (auto module : kernel.getOps<spirv::ModuleOp>()) {
+    const auto tile = attributeOf<TileAttr>(module);
+    const auto index = static_cast<size_t>(tile.getGrid());
+    geometry.resize(std::max(geometry.size(), index + 1));
+    ProgramBuilder::Grid &grid = geometry[index];
+    grid.tile.assign(tile.getExtents().begin(), tile.getExtents().end());
+    grid.merged = static_cast<size_t>(tile.getMerged());
+    grid.tilesPerWorkgroup = attributeOf<LaunchAttr>(module).getTilesPerWorkgroup();
+  }
+  return geometry;
+}
+
+/// Builds the kernels of all jobs on the context's threads.
+void buildKernels(MLIRContext *context, std::vector<KernelJob> &jobs, const EmitOptions &options) {
+  std::mutex progress;
+  size_t done = 0;
+  runShared([&] {
+    parallelForEach(context, jobs, [&](KernelJob &job) {
+      runShared([&] { job.status = buildKernel(job, options); });
+      std::lock_guard<std::mutex> lock(progress);
+      ++done;
+      if (options.kernelDone)
+        options.kernelDone(done, jobs.size());
+    });
+  });
 }
 
 } // namespace
@@ -131,34 +200,10 @@ Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions
   std::vector<ProgramBuilder::KernelGeometry> geometry;
   for (auto kernel : module.getOps<ModuleOp>()) {
     kernels[*kernel.getName()] = jobs.size();
-    ProgramBuilder::KernelGeometry entry;
-    for (auto variant : kernel.getOps<spirv::ModuleOp>()) {
-      auto integer = [&](StringRef name) {
-        return variant->getAttrOfType<IntegerAttr>(name).getInt();
-      };
-      const auto index = static_cast<size_t>(integer("gantry.grid"));
-      entry.resize(std::max(entry.size(), index + 1));
-      ProgramBuilder::Grid &grid = entry[index];
-      grid.tile.clear();
-      llvm::append_range(grid.tile,
-                         variant->getAttrOfType<DenseI64ArrayAttr>("gantry.tile").asArrayRef());
-      grid.merged = integer("gantry.merged");
-      grid.tilesPerWorkgroup = integer("gantry.tiles_per_workgroup");
-    }
-    geometry.push_back(std::move(entry));
+    geometry.push_back(geometryOf(kernel));
     jobs.push_back({kernel, nullptr, Status::ok()});
   }
-  std::mutex progress;
-  size_t done = 0;
-  runShared([&] {
-    parallelForEach(module.getContext(), jobs, [&](KernelJob &job) {
-      runShared([&] { job.status = buildKernel(job, options); });
-      std::lock_guard<std::mutex> lock(progress);
-      ++done;
-      if (options.kernelDone)
-        options.kernelDone(done, jobs.size());
-    });
-  });
+  buildKernels(module.getContext(), jobs, options);
   for (KernelJob &job : jobs) {
     if (!job.status.isOk())
       return Status(job.status.code(),

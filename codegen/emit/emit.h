@@ -1,10 +1,12 @@
-// From the lowered module to an artifact.
+// Makes the contents of an artifact from the lowered module.
 //
-// The function's dispatches become commands, its tensors values with lifetimes; kernels are
-// serialised in parallel; static programs are planned (engine/plan) and the plan and the barriers
-// are judged by their checkers before anything is written.
+// Dispatches of the program's function become commands, and its tensors become values with
+// lifetimes. Kernels are serialised to SPIR-V. The memory of a static program is planned by
+// engine/plan, and the plan and the barriers are checked by independent validators before anything
+// is written.
 //
-// Threads: one emission at a time per module; it uses the context's thread pool itself.
+// Thread safety: one emission at a time per module. It serialises kernels on the context's thread
+// pool.
 #pragma once
 
 #include "engine/artifact/artifact.h"
@@ -22,22 +24,26 @@ class ModuleOp;
 namespace gantry::codegen {
 
 struct EmitOptions {
-  std::string name;           // of the program
-  std::string source;         // the model's file name
-  std::string profile;        // device profile it was compiled for
-  std::string options;        // Options of `gantry compile`, as the artifact stores them.
-  std::string dumpSpirv;      // folder for .spv and .spvasm files, or empty
-  bool planForBounds = false; // where every dynamic dimension has a bound, the plan is for these
-  std::function<void(size_t done, size_t total)> kernelDone;
+  std::string name;      // The program's name.
+  std::string source;    // The model's file name.
+  std::string profile;   // The device profile that it was compiled for.
+  std::string options;   // Options of `gantry compile`, as the artifact stores them.
+  std::string dumpSpirv; // Folder for .spv and .spvasm files, or empty.
+  bool planForBounds =
+      false; // Plan a dynamic program for its dimensions' upper limits, if all have one.
+  std::function<void(size_t done, size_t total)> kernelDone; // Called under a lock; may be empty.
 };
 
+/// An artifact before it is written.
 struct Emission {
   artifact::ProgramT program;
   std::vector<artifact::ConstantData> constants;
-  std::vector<std::vector<uint8_t>> ownedBytes; // behind some of the constants
+  std::vector<std::vector<uint8_t>>
+      ownedBytes; // The bytes of constants that the module does not store.
 };
 
-/// The module must stay alive while the emission is used: constants refer to its bytes.
+/// Returns the artifact of a module that the whole pipeline has lowered. The module must outlive
+/// the emission, whose constants refer to its bytes.
 Result<std::unique_ptr<Emission>> emitProgram(mlir::ModuleOp module, const EmitOptions &options);
 
 } // namespace gantry::codegen

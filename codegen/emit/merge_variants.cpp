@@ -11,20 +11,20 @@ namespace gantry::codegen {
 
 namespace {
 
-/// Constants of equal bytes, and who uses them.
+/// A constant of the merged section.
 struct SharedConstant {
   std::span<const uint8_t> bytes;
-  std::vector<bool> users; // Indexed by emission.
+  std::vector<bool> users; // Whether an emission uses it; indexed by emission.
 };
 
-/// A name for the bytes that no others have.
+/// Returns the SHA-256 of the bytes. Equal hashes are taken for equal bytes.
 std::string hashOf(std::span<const uint8_t> bytes) {
   const auto hash = llvm::SHA256::hash(llvm::ArrayRef<uint8_t>(bytes.data(), bytes.size()));
   return {reinterpret_cast<const char *>(hash.data()), hash.size()};
 }
 
-/// The baseline's own constants come first, then those shared with others, then the others' own:
-/// of two programs, each then uses one stretch.
+/// Orders constants by their sets of users. Of two programs, the constants that the second alone
+/// uses come first or last, so that each program's constants are contiguous.
 bool comesBefore(const SharedConstant &a, const SharedConstant &b) { return a.users > b.users; }
 
 } // namespace
@@ -59,7 +59,7 @@ std::unique_ptr<Emission> mergeVariants(std::vector<std::unique_ptr<Emission>> e
   artifact::layoutConstants(section);
 
   for (size_t i = 0; i < emissions.size(); ++i) {
-    llvm::DenseMap<uint64_t, uint64_t> moved; // offsets in the section, before and now
+    llvm::DenseMap<uint64_t, uint64_t> moved; // New offset in the section, by the old offset.
     for (size_t c = 0; c < shared[i].size(); ++c)
       moved[emissions[i]->constants[c].offset] = section[place[shared[i][c]]].offset;
     for (const auto &value : emissions[i]->program.values)

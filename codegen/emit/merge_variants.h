@@ -1,8 +1,9 @@
-// One artifact out of the emissions of a model for several device profiles.
+// Merges the emissions of a model for several device profiles into one artifact.
 //
-// The first emission's program is the baseline; the others become its variants. All share one
-// constants section, in which constants of equal bytes lie once. The section is ordered by the set
-// of programs that use a constant, so that what one program uses lies in few stretches.
+// The program of the first emission is the baseline; the others become its variants. All programs
+// share one section of constants, which stores equal bytes once. The section is ordered by the set
+// of programs that use a constant, so that the constants of one program lie in few contiguous
+// ranges.
 #pragma once
 
 #include "codegen/emit/emit.h"
@@ -12,7 +13,8 @@
 
 namespace gantry::codegen {
 
-/// At least one emission. The constants keep referring to the bytes of the emissions' modules.
+/// Returns the merged emission. `emissions` has at least one element. The constants of the result
+/// still refer to the bytes of the emissions' modules.
 std::unique_ptr<Emission> mergeVariants(std::vector<std::unique_ptr<Emission>> emissions);
 
 } // namespace gantry::codegen

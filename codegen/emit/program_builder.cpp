@@ -20,7 +20,7 @@ using artifact::Storage;
 
 namespace {
 
-constexpr int64_t kWorkgroupsAlongX = 32768; // as emit-kernels numbers them
+constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
 constexpr uint32_t kNever = ~0u;
 
 void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
@@ -31,17 +31,18 @@ void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
       collectNames(inner, names);
 }
 
-/// The model's name of the tensor that an op defines, or its operators' names.
+/// Returns the model's name of the tensor that an operation defines, or its operators' names.
 std::string modelName(Operation *op) {
-  if (auto name = op->getAttrOfType<StringAttr>("gantry.tensor"))
-    return name.getValue().str();
+  if (const StringAttr name = tensorName(op))
+    return name.str();
   return locationName(op->getLoc());
 }
 
-/// MLIR's integers have no sign; the importer says where the model's have none either.
-artifact::ElementType unsignedType(artifact::ElementType type, StringAttr model) {
+/// Returns the type of a port in the model. MLIR's integers are signless and become signed ones;
+/// the importer says which ports are unsigned.
+artifact::ElementType portType(artifact::ElementType type, PortAttr port) {
   using artifact::ElementType;
-  if (!model || !model.getValue().starts_with("u"))
+  if (!port || !port.getIsUnsigned())
     return type;
   switch (type) {
   case ElementType::i8:
@@ -112,6 +113,13 @@ artifact::ElementType elementTypeOf(Type type, bool &known) {
   return ElementType::f32;
 }
 
+/// Returns the name and the range of an input's dimension; without a name where the port has none.
+DimAttr ProgramBuilder::dimOf(PortAttr port, unsigned dim) {
+  if (port && dim < port.getDims().size())
+    return port.getDims()[dim];
+  return DimAttr::get(function_.getContext(), StringAttr::get(function_.getContext(), ""), 1, 0);
+}
+
 llvm::SmallVector<uint32_t> ProgramBuilder::dimsOf(Value tensor) {
   OpBuilder builder(function_.getContext());
   if (Operation *op = tensor.getDefiningOp())
@@ -151,58 +159,50 @@ uint32_t ProgramBuilder::addValue(Value tensor, Storage storage, std::string nam
   return program_.values.size() - 1;
 }
 
-void ProgramBuilder::addSymbol(const std::string &name, unsigned input, unsigned dim) {
-  uint32_t expr = exprs_.symbol(name, input, dim);
+void ProgramBuilder::addSymbol(DimAttr bounds, unsigned input, unsigned dim) {
+  uint32_t expr = exprs_.symbol(bounds.getName().str(), input, dim);
   artifact::SymbolT &symbol = *program_.symbols[program_.exprs[expr].value()];
-  auto bound = [&](StringRef which) -> int64_t {
-    auto bounds = function_.getArgAttrOfType<DenseI64ArrayAttr>(input, which);
-    return bounds ? bounds[dim] : 0;
-  };
-  symbol.min = std::max(symbol.min, bound("gantry.dim_min"));
-  if (int64_t most = bound("gantry.dim_max"); most > 0 && (symbol.max == 0 || most < symbol.max))
-    symbol.max = most;
+  symbol.min = std::max(symbol.min, bounds.getMin());
+  if (const int64_t max = bounds.getMax(); max > 0 && (symbol.max == 0 || max < symbol.max))
+    symbol.max = max;
 }
 
-/// What the importer found the model to assume of its sizes.
+/// Adds what the model assumes of its sizes, which the runtime checks.
 void ProgramBuilder::addRequirements() {
-  auto maps = function_->getAttrOfType<ArrayAttr>("gantry.require");
-  auto names = function_->getAttrOfType<ArrayAttr>("gantry.symbols");
-  if (!maps || !names)
+  const auto requirements = attributeOf<RequirementsAttr>(function_);
+  if (!requirements)
     return;
   llvm::SmallVector<uint32_t> symbols;
-  for (auto name : names.getAsRange<StringAttr>())
+  for (StringAttr name : requirements.getSymbols())
     for (auto [i, symbol] : llvm::enumerate(program_.symbols))
       if (symbol->name == name.getValue()) {
         symbols.push_back(exprs_.symbol(symbol->name, symbol->input, symbol->dim));
         break;
       }
-  if (symbols.size() != names.size())
+  if (symbols.size() != requirements.getSymbols().size())
     return;
-  for (auto map : maps.getAsRange<AffineMapAttr>())
-    program_.requirements.push_back(exprs_.of(map.getValue().getResult(0), symbols));
+  for (AffineMap map : requirements.getNonNegative())
+    program_.requirements.push_back(exprs_.of(map.getResult(0), symbols));
 }
 
 Status ProgramBuilder::addInputs() {
   for (BlockArgument argument : function_.getArguments()) {
     unsigned i = argument.getArgNumber();
-    std::string name = "arg" + std::to_string(i);
-    if (auto attribute = function_.getArgAttrOfType<StringAttr>(i, "gantry.name"))
-      name = attribute.getValue().str();
+    const auto attribute = argumentAttribute<PortAttr>(function_, i);
+    const std::string name = attribute ? attribute.getName().str() : "arg" + std::to_string(i);
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     bool known = false;
     if (type)
       elementTypeOf(type.getElementType(), known);
     if (!known)
-      return statusf(StatusCode::kUnsupported, "input '%s' is no tensor of a supported type",
+      return statusf(StatusCode::kUnsupported, "input '%s' is not a tensor of a supported type",
                      name.c_str());
-    auto names = function_.getArgAttrOfType<ArrayAttr>(i, "gantry.dims");
     for (unsigned d = 0; d < static_cast<unsigned>(type.getRank()); ++d)
       if (type.isDynamicDim(d))
-        addSymbol(names ? cast<StringAttr>(names[d]).str() : "", i, d);
+        addSymbol(dimOf(attribute, d), i, d);
     uint32_t index =
         addValue(argument, isDonatedInput(argument) ? Storage::transient : Storage::input, name);
-    program_.values[index]->type = unsignedType(
-        program_.values[index]->type, function_.getArgAttrOfType<StringAttr>(i, "gantry.type"));
+    program_.values[index]->type = portType(program_.values[index]->type, attribute);
     values_[argument] = index;
     auto port = std::make_unique<artifact::PortT>();
     port->name = name;
@@ -244,7 +244,6 @@ Status ProgramBuilder::addConstant(Value value, Attribute data) {
                    locationName(value.getLoc()).c_str(), bytes.size(),
                    static_cast<unsigned long long>(count * bytesEach));
 
-  // Equal bytes are stored once.
   std::string key;
   if (fill) {
     key = "fill " + std::to_string(word) + " x " + std::to_string(count * bytesEach);
@@ -267,7 +266,8 @@ Status ProgramBuilder::addConstant(Value value, Attribute data) {
       } else {
         constant.bytes = {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()};
       }
-      entry.byte_offset = emission_.constants.size(); // replaced by its place after layout
+      entry.byte_offset =
+          emission_.constants.size(); // An index until build() replaces it by the offset.
       emission_.constants.push_back(constant);
     } else {
       entry.byte_offset = 0;
@@ -371,9 +371,8 @@ void ProgramBuilder::addCopy(uint32_t from, uint32_t to, std::string name) {
 
 Status ProgramBuilder::addOutputs(func::ReturnOp end) {
   for (auto [i, operand] : llvm::enumerate(end.getOperands())) {
-    std::string name = "result" + std::to_string(i);
-    if (auto attribute = function_.getResultAttrOfType<StringAttr>(i, "gantry.name"))
-      name = attribute.getValue().str();
+    const auto attribute = resultAttribute<PortAttr>(function_, static_cast<unsigned>(i));
+    const std::string name = attribute ? attribute.getName().str() : "result" + std::to_string(i);
     bool known;
     elementTypeOf(cast<RankedTensorType>(operand.getType()).getElementType(), known);
     if (!known)
@@ -389,8 +388,7 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
       index = addValue(operand, Storage::output, name);
       addCopy(source, index, "copy to " + name);
     }
-    program_.values[index]->type = unsignedType(
-        program_.values[index]->type, function_.getResultAttrOfType<StringAttr>(i, "gantry.type"));
+    program_.values[index]->type = portType(program_.values[index]->type, attribute);
     auto port = std::make_unique<artifact::PortT>();
     port->name = name;
     port->type = program_.values[index]->type;
@@ -412,7 +410,7 @@ void ProgramBuilder::assignLifetimes() {
   }
   for (uint32_t i = 0; i < program_.values.size(); ++i)
     if (artifact::ValueT &value = *program_.values[i];
-        value.first_use == kNever || i < program_.inputs.size()) // inputs are there from the start
+        value.first_use == kNever || i < program_.inputs.size()) // Inputs exist from the start.
       value.first_use = 0;
 }
 
@@ -447,7 +445,7 @@ bool ProgramBuilder::isBounded() const {
 
 Status ProgramBuilder::planArena() {
   program_.bounded = program_.dynamic;
-  GANTRY_ASSIGN_OR_RETURN(const std::vector<int64_t> most, mostOfExprs(program_));
+  GANTRY_ASSIGN_OR_RETURN(const std::vector<int64_t> maxima, maxOfExprs(program_));
   std::vector<plan::Value> slots;
   for (const auto &value : program_.values) {
     if (value->storage != Storage::transient)
@@ -455,7 +453,7 @@ Status ProgramBuilder::planArena() {
     if (value->slot >= slots.size())
       slots.resize(value->slot + 1, plan::Value{0, kArenaAlignment, kNever, 0});
     plan::Value &slot = slots[value->slot];
-    slot.sizeBytes = std::max<uint64_t>(slot.sizeBytes, most[value->size]);
+    slot.sizeBytes = std::max<uint64_t>(slot.sizeBytes, maxima[value->size]);
     slot.firstUse = std::min(slot.firstUse, value->first_use);
     slot.lastUse = std::max(slot.lastUse, value->last_use);
   }
@@ -464,31 +462,38 @@ Status ProgramBuilder::planArena() {
   program_.arena_bytes = plan.heightBytes;
   program_.lower_bound_bytes = plan.lowerBoundBytes;
   program_.peak_command = plan.peakCommand;
-  auto ordered = [&](StringRef name) {
-    auto attribute = function_->getAttrOfType<IntegerAttr>(name);
-    return attribute ? attribute.getInt() : 0;
-  };
-  program_.model_order_bytes = ordered("gantry.given_peak");
-  program_.model_order_stages = ordered("gantry.given_stages");
-  program_.order_stages = ordered("gantry.stages");
-  if (const int64_t budget = ordered("gantry.budget")) {
-    program_.budget = std::make_unique<artifact::MemoryBudgetT>();
-    program_.budget->bytes = budget;
-    program_.budget->before_bytes = ordered("gantry.unfitted_peak");
-    program_.budget->recomputed = ordered("gantry.recomputed");
-    program_.budget->recomputed_bytes = ordered("gantry.recomputed_peak");
-    program_.budget->moved = ordered("gantry.moved");
-    if (program_.arena_bytes > program_.budget->bytes)
-      return statusf(StatusCode::kInvalidArgument,
-                     "a memory budget of %lld bytes is met at every moment, but packed the "
-                     "transients take %llu bytes; the smallest budget that can be met is near that",
-                     static_cast<long long>(budget),
-                     static_cast<unsigned long long>(program_.arena_bytes));
-  }
+  GANTRY_RETURN_IF_ERROR(reportOrder());
   for (auto &value : program_.values)
     if (value->storage == Storage::transient)
       value->byte_offset = plan.offsets[value->slot];
-  return program_.dynamic ? Status::ok() : placeBarriers(); // dynamic: as the sizes want them
+  // The barriers of a dynamic program depend on its sizes; the runtime places them.
+  return program_.dynamic ? Status::ok() : placeBarriers();
+}
+
+/// Copies what order-dispatches and fit-budget achieved. A budget holds for the bytes that are
+/// alive at one moment; this checks it against the packed arena.
+Status ProgramBuilder::reportOrder() {
+  if (auto order = attributeOf<OrderAttr>(function_)) {
+    program_.model_order_bytes = order.getModelPeakBytes();
+    program_.model_order_stages = order.getModelStages();
+    program_.order_stages = order.getStages();
+  }
+  const auto budget = attributeOf<BudgetAttr>(function_);
+  if (!budget)
+    return Status::ok();
+  program_.budget = std::make_unique<artifact::MemoryBudgetT>();
+  program_.budget->bytes = budget.getBytes();
+  program_.budget->before_bytes = budget.getPeakBefore();
+  program_.budget->recomputed = budget.getRecomputed();
+  program_.budget->recomputed_bytes = budget.getRecomputedPeak();
+  program_.budget->moved = budget.getMoved();
+  if (program_.arena_bytes <= program_.budget->bytes)
+    return Status::ok();
+  return statusf(StatusCode::kInvalidArgument,
+                 "a memory budget of %lld bytes is met at every moment, but packed the "
+                 "transients take %llu bytes; the smallest budget that can be met is near that",
+                 static_cast<long long>(budget.getBytes()),
+                 static_cast<unsigned long long>(program_.arena_bytes));
 }
 
 Status ProgramBuilder::placeBarriers() {
@@ -516,7 +521,7 @@ Status ProgramBuilder::build() {
   GANTRY_RETURN_IF_ERROR(addInputs());
   addRequirements();
   func::ReturnOp end;
-  llvm::SmallVector<Operation *> steps; // sizes that are asked for add operations meanwhile
+  llvm::SmallVector<Operation *> steps; // Collected first: sizes add operations to the block.
   for (Operation &op : function_.getBody().front()) {
     if (isa<DispatchOp, MoveOp>(op))
       steps.push_back(&op);
@@ -529,12 +534,12 @@ Status ProgramBuilder::build() {
   }
   GANTRY_RETURN_IF_ERROR(addOutputs(end));
   if (!exprs_.ok())
-    return Status(StatusCode::kInternal, "a size is no expression of the inputs' dimensions");
+    return Status(StatusCode::kInternal, "a size is not an expression of the inputs' dimensions");
   assignLifetimes();
   GANTRY_RETURN_IF_ERROR(assignSlots());
   program_.dynamic = !program_.symbols.empty();
 
-  // Kernels compute addresses in 32 bits of elements.
+  // Kernels compute addresses in elements, in 32 bits.
   for (const auto &value : program_.values) {
     auto size = exprs_.constantValue(value->size);
     if (size && (*size < 0 || *size / artifact::elementSize(value->type) > INT32_MAX))

@@ -1,5 +1,7 @@
 #include "codegen/emit/shape_exprs.h"
 
+#include "codegen/dialect/gantry_dialect.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -116,8 +118,9 @@ uint32_t ShapeExprs::of(Value value) {
     auto argument = cast<BlockArgument>(dim.getSource());
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     std::string name;
-    if (auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "gantry.dims"))
-      name = cast<StringAttr>(names[*dim.getConstantIndex()]).str();
+    const auto port = argumentAttribute<PortAttr>(function, argument.getArgNumber());
+    if (port && *dim.getConstantIndex() < static_cast<int64_t>(port.getDims().size()))
+      name = port.getDims()[*dim.getConstantIndex()].getName().str();
     result = symbol(name, argument.getArgNumber(), *dim.getConstantIndex());
   } else if (auto apply = dyn_cast_or_null<affine::AffineApplyOp>(op)) {
     AffineMap map = apply.getAffineMap();

@@ -1,4 +1,9 @@
-// Sizes of the program's function as expressions of the artifact: a hash-consed pool.
+// The sizes of the program's tensors, as expressions over the dynamic dimensions of its inputs.
+//
+// The expressions lie in a pool, Program.exprs of the artifact, in which equal expressions occur
+// once (hash-consing). All functions return indices into the pool, and fold constants.
+//
+// Thread safety: one builder at a time.
 #pragma once
 
 #include "engine/artifact/artifact.h"
@@ -17,7 +22,8 @@ public:
   explicit ShapeExprs(artifact::ProgramT &program) : program_(program) {}
 
   uint32_t constant(int64_t value);
-  /// Folds constants; indices are into Program.exprs.
+  /// Returns lhs op rhs. Integer division rounds as the name of the operation says; a division by a
+  /// constant that is not positive, or a constant that overflows, is not folded.
   uint32_t binary(artifact::ExprOp op, uint32_t lhs, uint32_t rhs);
   uint32_t mul(uint32_t lhs, uint32_t rhs) { return binary(artifact::ExprOp::mul, lhs, rhs); }
   uint32_t add(uint32_t lhs, uint32_t rhs) { return binary(artifact::ExprOp::add, lhs, rhs); }
@@ -28,20 +34,22 @@ public:
     return binary(artifact::ExprOp::min, lhs, constant(rhs));
   }
 
-  /// An index value: a constant, tensor.dim of a function argument, or affine arithmetic on those.
-  /// Other ops are an error on the op, and false is returned through ok().
+  /// Returns the expression of an index value: a constant, tensor.dim of a function argument, or
+  /// affine arithmetic on these. For a value of another operation, emits an error on it, and ok()
+  /// returns false from then on.
   uint32_t of(mlir::Value value);
   uint32_t of(mlir::OpFoldResult value);
   bool ok() const { return ok_; }
-  /// An affine expression of symbols that are expressions themselves.
+  /// Returns an affine expression, with the expressions `symbols` as its symbols.
   uint32_t of(mlir::AffineExpr expr, llvm::ArrayRef<uint32_t> symbols) {
     return of(expr, {}, symbols);
   }
 
-  /// The symbol of a dynamic dimension of an input: equal names are one symbol.
+  /// Returns the symbol of dimension `dim` of input `input`. Dimensions with the same name, unless
+  /// it is empty, have the same symbol.
   uint32_t symbol(const std::string &name, uint32_t input, uint32_t dim);
 
-  /// The value of an expression that is constant.
+  /// Returns the value of a constant expression, and nothing for any other.
   std::optional<int64_t> constantValue(uint32_t expr) const;
 
 private:

@@ -10,21 +10,22 @@ namespace gantry::codegen {
 namespace {
 
 struct Interval {
-  int64_t least = 0, most = 0;
+  int64_t min = 0, max = 0;
 };
 
 using Wide = __int128;
 
 Wide floorDiv(Wide a, Wide b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 
-/// The least and most of an operation that has its extremes at the corners of both intervals.
+/// Computes the interval of an operation whose extremes lie at the ends of both intervals. Returns
+/// false where it exceeds 64 bits.
 template <typename Operation>
 bool atCorners(const Interval &a, const Interval &b, Interval &result, Operation operation) {
-  const std::array<Wide, 4> corners{operation(a.least, b.least), operation(a.least, b.most),
-                                    operation(a.most, b.least), operation(a.most, b.most)};
-  const auto [least, most] = std::minmax_element(corners.begin(), corners.end());
-  result = {static_cast<int64_t>(*least), static_cast<int64_t>(*most)};
-  return *least >= INT64_MIN && *most <= INT64_MAX;
+  const std::array<Wide, 4> corners{operation(a.min, b.min), operation(a.min, b.max),
+                                    operation(a.max, b.min), operation(a.max, b.max)};
+  const auto [min, max] = std::minmax_element(corners.begin(), corners.end());
+  result = {static_cast<int64_t>(*min), static_cast<int64_t>(*max)};
+  return *min >= INT64_MIN && *max <= INT64_MAX;
 }
 
 bool combine(artifact::ExprOp op, const Interval &a, const Interval &b, Interval &result) {
@@ -41,14 +42,14 @@ bool combine(artifact::ExprOp op, const Interval &a, const Interval &b, Interval
   case ExprOp::max:
     return atCorners(a, b, result, [](Wide x, Wide y) { return std::max(x, y); });
   case ExprOp::floor_div:
-    return b.least > 0 && atCorners(a, b, result, floorDiv);
+    return b.min > 0 && atCorners(a, b, result, floorDiv);
   case ExprOp::ceil_div:
-    return b.least > 0 && atCorners(a, b, result, [](Wide x, Wide y) { return -floorDiv(-x, y); });
+    return b.min > 0 && atCorners(a, b, result, [](Wide x, Wide y) { return -floorDiv(-x, y); });
   case ExprOp::mod:
-    result = {0, b.most - 1};
-    if (a.least >= 0)
-      result.most = std::min(result.most, a.most);
-    return b.least > 0;
+    result = {0, b.max - 1};
+    if (a.min >= 0)
+      result.max = std::min(result.max, a.max);
+    return b.min > 0;
   case ExprOp::constant:
   case ExprOp::symbol:
     break;
@@ -58,9 +59,9 @@ bool combine(artifact::ExprOp op, const Interval &a, const Interval &b, Interval
 
 } // namespace
 
-Result<std::vector<int64_t>> mostOfExprs(const artifact::ProgramT &program) {
+Result<std::vector<int64_t>> maxOfExprs(const artifact::ProgramT &program) {
   std::vector<Interval> intervals;
-  std::vector<int64_t> most;
+  std::vector<int64_t> max;
   for (const artifact::Expr &expr : program.exprs) {
     Interval interval;
     if (expr.op() == artifact::ExprOp::constant) {
@@ -73,9 +74,9 @@ Result<std::vector<int64_t>> mostOfExprs(const artifact::ProgramT &program) {
                     "within the bounds of the dynamic dimensions a size overflows 64 bits");
     }
     intervals.push_back(interval);
-    most.push_back(interval.most);
+    max.push_back(interval.max);
   }
-  return most;
+  return max;
 }
 
 } // namespace gantry::codegen

@@ -1,4 +1,4 @@
-// The most that the program's shape expressions can be, over all sizes its symbols may have.
+// Upper limits of the program's shape expressions, for planning memory once for all sizes.
 #pragma once
 
 #include "engine/base/status.h"
@@ -12,9 +12,10 @@ struct ProgramT;
 
 namespace gantry::codegen {
 
-/// Per expression of the program: what no size within the symbols' bounds exceeds. By interval
-/// arithmetic, so it may lie above the largest value where a symbol occurs twice. Every symbol must
-/// have a max. kInvalidArgument where an interval overflows 64 bits, or divides by 0.
-Result<std::vector<int64_t>> mostOfExprs(const artifact::ProgramT &program);
+/// Returns an upper limit for each expression of the program, while every symbol stays between its
+/// min and its max; every symbol must have a max. The limit is computed by interval arithmetic, so
+/// it may exceed the largest value where a symbol occurs twice in an expression. Fails with
+/// kInvalidArgument where an interval overflows 64 bits or a divisor may be 0.
+Result<std::vector<int64_t>> maxOfExprs(const artifact::ProgramT &program);
 
 } // namespace gantry::codegen

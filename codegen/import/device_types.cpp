@@ -1,4 +1,7 @@
+// Collects the operations and values whose element types no device supports.
 #include "codegen/import/device_types.h"
+
+#include "codegen/dialect/gantry_dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -10,14 +13,15 @@ namespace gantry::importer {
 
 namespace {
 
-// Functions of SPIR-V's extended set that take 64 bits; all others of the math dialect do not.
+// Returns whether SPIR-V has this function for 64 bits. It has no other function of the math
+// dialect.
 bool takesDoubles(mlir::Operation *op) {
   namespace math = mlir::math;
   return mlir::isa<math::AbsFOp, math::SqrtOp, math::RsqrtOp, math::FloorOp, math::CeilOp,
                    math::RoundEvenOp, math::FmaOp>(op);
 }
 
-// The ONNX node, or "line 7".
+// The name of the ONNX node, or the line of the .mlir file as "line 7".
 std::string placeOf(mlir::Location loc) {
   std::string name, line;
   loc->walk([&](mlir::Location inner) {
@@ -30,6 +34,7 @@ std::string placeOf(mlir::Location loc) {
   return name.empty() ? line : name;
 }
 
+// A list of things that are not supported, each with the places that need it.
 class Needs {
 public:
   void add(const std::string &what, const std::string &place) {
@@ -60,15 +65,17 @@ bool isBf16(mlir::Type type) { return mlir::getElementTypeOrSelf(type).isBF16();
 mlir::LogicalResult checkDeviceTypes(mlir::ModuleOp module) {
   Needs types, functions;
   for (auto function : module.getOps<mlir::func::FuncOp>()) {
-    auto portName = [](mlir::Attribute name) {
-      return name ? mlir::cast<mlir::StringAttr>(name).str() : std::string();
+    auto nameOf = [](codegen::PortAttr port) {
+      return port ? port.getName().str() : std::string();
     };
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (isBf16(function.getArgument(i).getType()))
-        types.add("bf16", "input " + portName(function.getArgAttr(i, "gantry.name")));
+        types.add("bf16",
+                  "input " + nameOf(codegen::argumentAttribute<codegen::PortAttr>(function, i)));
     for (unsigned i = 0; i < function.getNumResults(); ++i)
       if (isBf16(function.getFunctionType().getResult(i)))
-        types.add("bf16", "output " + portName(function.getResultAttr(i, "gantry.name")));
+        types.add("bf16",
+                  "output " + nameOf(codegen::resultAttribute<codegen::PortAttr>(function, i)));
     function.walk([&](mlir::Operation *op) {
       if (llvm::any_of(op->getResultTypes(), isBf16))
         types.add("bf16", placeOf(op->getLoc()));

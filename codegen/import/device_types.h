@@ -1,17 +1,17 @@
-// What an imported module needs of element types that no device computes with.
+// Refuses modules that need element types which no device computes with.
 //
-// SPIR-V's extended instructions (exp, log, sin, tanh, pow, …) know 16 and 32 bits, and bfloat16
-// has no form in it at all. Computing such a function of f64 in f32 would give half of the digits
-// that the model asks for, so it is refused. What folds away while importing is fine: the host
-// knows both. Threads: reads the IR only.
+// SPIR-V's extended instructions (exp, log, sin, tanh, pow, …) exist for 16 and 32 bits only, and
+// bfloat16 does not exist in it at all. A function of f64 is not computed in f32 instead, because
+// the result would have half of the digits that the model asks for. Operations that fold away while
+// importing are not affected: the host computes both types. Thread safety: reads the IR only.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace gantry::importer {
 
-/// Whether devices can compute everything in `module`. Where not: one error that lists every such
-/// operation with its nodes (ONNX) or lines (.mlir).
+/// Returns success where devices can compute everything in `module`. Otherwise reports one error
+/// that lists every operation that they cannot, with its nodes (ONNX) or lines (.mlir).
 mlir::LogicalResult checkDeviceTypes(mlir::ModuleOp module);
 
 } // namespace gantry::importer

@@ -1,3 +1,4 @@
+// Looks up stated sizes by the names of dimensions.
 #include "codegen/import/dim_ranges.h"
 
 #include "codegen/import/onnx/import_error.h"
@@ -8,9 +9,10 @@ namespace gantry::importer {
 
 DimRanges::DimRanges(const std::vector<DimRange> &ranges) : ranges_(ranges) {
   for (const DimRange &range : ranges)
-    if (range.least < 1 || range.least > range.most)
-      failBadInput("sizes " + llvm::Twine(range.least) + " to " + llvm::Twine(range.most) +
-                   " for the dimension '" + range.name + "'; they begin at 1 and do not fall");
+    if (range.minSize < 1 || range.minSize > range.maxSize)
+      failBadInput("sizes " + llvm::Twine(range.minSize) + " to " + llvm::Twine(range.maxSize) +
+                   " for the dimension '" + range.name +
+                   "' are impossible; they start at 1, and the maximum is not below the minimum");
 }
 
 const DimRange *DimRanges::find(llvm::StringRef name) {

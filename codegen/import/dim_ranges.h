@@ -1,9 +1,8 @@
-// What a caller says of a model's dynamic dimensions, by their names: a size, or the least and the
-// most that they will have.
+// DimRanges: the sizes that a caller states for a model's dynamic dimensions, by name.
 //
-// A dimension of one size is a number from the import on (.onnx), or a symbol of that one value
-// (.mlir, whose types stand). Others keep their symbol, with bounds (gantry.dim_min, .dim_max).
-// Threads: as the context it is used with.
+// A dimension with exactly one size becomes static in an .onnx model. In an .mlir model, whose
+// types are kept, and with a wider range, it stays a symbol with bounds (gantry.port). Thread
+// safety: none; find() records the name.
 #pragma once
 
 #include "codegen/import/import.h"
@@ -14,13 +13,15 @@ namespace gantry::importer {
 
 class DimRanges {
 public:
-  /// Throws ImportError (bad input) where a range is empty.
+  /// Refers to `ranges`, which must outlive this object. Fails (ImportError, bad input) where a
+  /// range is empty or begins below 1.
   explicit DimRanges(const std::vector<DimRange> &ranges);
 
-  /// What is said of the dynamic dimension `name`, or null. Remembers that the model has it.
+  /// Returns the range of the dynamic dimension `name`, or null where none was stated. Records that
+  /// the model has this dimension.
   const DimRange *find(llvm::StringRef name);
-  /// Throws ImportError (bad input) with the dimensions that the model has where a range names
-  /// none of them. To be called after all dimensions were asked for.
+  /// Fails (ImportError, bad input) where a range names a dimension that was never looked up, and
+  /// lists those that were. Called after all dimensions of the model were looked up.
   void checkUsed() const;
 
 private:

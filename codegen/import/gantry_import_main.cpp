@@ -1,4 +1,4 @@
-// gantry-import: prints the module that the importer makes of a model. For developers and tests.
+// gantry-import: prints the module that a model is imported as. A tool for developers and tests.
 #include "codegen/import/import.h"
 
 #include "llvm/Support/CommandLine.h"
@@ -13,9 +13,10 @@ int main(int argc, char **argv) {
   llvm::cl::opt<std::string> path(llvm::cl::Positional, llvm::cl::desc("<model>"),
                                   llvm::cl::Required);
   llvm::cl::opt<bool> locations("locations", llvm::cl::desc("print locations"));
-  llvm::cl::opt<bool> elide("elide", llvm::cl::desc("leave big constants out"));
-  llvm::cl::opt<bool> keep("keep-all-outputs", llvm::cl::desc("every node's result is an output"));
-  llvm::cl::opt<bool> list("operators", llvm::cl::desc("list the operators after the module"));
+  llvm::cl::opt<bool> elide("elide", llvm::cl::desc("leave large constants out"));
+  llvm::cl::opt<bool> keep("keep-all-outputs", llvm::cl::desc("make every node's results outputs"));
+  llvm::cl::opt<bool> list("operators",
+                           llvm::cl::desc("list the supported operators after the module"));
   llvm::cl::ParseCommandLineOptions(argc, argv, "Imports a model and prints its MLIR module\n");
 
   mlir::DialectRegistry registry;
@@ -27,10 +28,10 @@ int main(int argc, char **argv) {
   });
   gantry::importer::ImportOptions options;
   options.keepAllOutputs = keep;
-  gantry::importer::ImportKind kind;
+  gantry::importer::ImportFailure kind;
   auto module = gantry::importer::importModel(context, path, options, kind);
   if (!module)
-    return kind == gantry::importer::ImportKind::unsupported ? 2 : 1;
+    return kind == gantry::importer::ImportFailure::kUnsupported ? 2 : 1;
   mlir::OpPrintingFlags flags;
   flags.enableDebugInfo(locations, false);
   if (elide)

@@ -1,3 +1,4 @@
+// Chooses the importer by the file's extension.
 #include "codegen/import/import.h"
 
 #include "codegen/import/device_types.h"
@@ -14,13 +15,13 @@ namespace {
 mlir::OwningOpRef<mlir::ModuleOp> importByExtension(mlir::MLIRContext &context,
                                                     llvm::StringRef path,
                                                     const ImportOptions &options,
-                                                    ImportKind &failureKind) {
+                                                    ImportFailure &failure) {
   llvm::StringRef extension = llvm::sys::path::extension(path);
   if (extension == ".onnx")
-    return importOnnx(context, path, options, failureKind);
+    return importOnnx(context, path, options, failure);
   if (extension == ".mlir")
-    return importMlir(context, path, options, failureKind);
-  failureKind = ImportKind::badInput;
+    return importMlir(context, path, options, failure);
+  failure = ImportFailure::kBadInput;
   mlir::emitError(mlir::UnknownLoc::get(&context))
       << path << " is neither an .onnx nor an .mlir file";
   return nullptr;
@@ -30,10 +31,10 @@ mlir::OwningOpRef<mlir::ModuleOp> importByExtension(mlir::MLIRContext &context,
 
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, llvm::StringRef path,
                                               const ImportOptions &options,
-                                              ImportKind &failureKind) {
-  auto module = importByExtension(context, path, options, failureKind);
+                                              ImportFailure &failure) {
+  auto module = importByExtension(context, path, options, failure);
   if (module && mlir::failed(checkDeviceTypes(*module))) {
-    failureKind = ImportKind::unsupported;
+    failure = ImportFailure::kUnsupported;
     return nullptr;
   }
   return module;

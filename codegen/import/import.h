@@ -1,24 +1,25 @@
-// The importer: a model file becomes one MLIR module in the form that the passes accept.
+// The importer: turns a model file into one MLIR module in the form that the passes accept.
 //
-// In: .onnx (opsets 1 to 23, see onnx/README.md) or .mlir (func, tensor, linalg, arith, math,
-// TOSA). Out: module { func.func @main } whose body holds only arith.constant, tensor.dim of
-// arguments, affine.apply, tensor.empty/pad/extract_slice/concat/expand_shape/collapse_shape,
-// linalg.fill and linalg.generic. Every operation's location names the model's operator: a NameLoc
-// with the ONNX node's name over a FileLineColLoc(file, node index), or the .mlir file's own line.
+// Input: .onnx (opsets 1 to 23; README.md lists what is left out) or .mlir (func, tensor, linalg,
+// arith, math, TOSA). Output: module { func.func @main } whose body holds only arith.constant,
+// tensor.dim of arguments, affine.apply, tensor.{empty, pad, extract_slice, concat, expand_shape,
+// collapse_shape}, linalg.fill and linalg.generic. Every operation's location names the model's
+// operator: a NameLoc with the ONNX node's name over a FileLineColLoc(file, node index), or the
+// line of the .mlir file.
 //
-// Arguments carry gantry.name, gantry.dims (the names of dynamic dimensions, "" for static ones),
-// where the model or the caller bounds dynamic dimensions gantry.dim_min and gantry.dim_max (0: no
-// bound), and for unsigned
-// integers gantry.type ("u8"), because MLIR's arithmetic is signless. Results carry gantry.name
-// (and gantry.type). An operation that defines an ONNX value carries its name as gantry.tensor.
+// Arguments and results of @main carry `gantry.port`: their names, and for arguments the names and
+// the bounds of dynamic dimensions. @main carries `gantry.requirements`, expressions over the
+// dimensions that must not be negative when the model runs. An operation that defines an ONNX value
+// carries the value's name as `gantry.tensor` (codegen/dialect/GantryAttributes.td). A .mlir model
+// may name its ports in the same way.
 //
-// It is not an optimiser: it folds constants and shapes, and batch normalisation into convolutions,
-// because both are known only here; fusion and tiling belong to codegen/passes.
+// The importer is no optimiser. It folds constants and shapes, and batch normalisation into
+// convolutions, because both are known only here. Fusion and tiling belong to codegen/passes.
 //
-// Ownership: big constants are DenseResourceElementsAttr over the model's own bytes (protobuf
-// message or mapped external file), which live as long as the context. The file must not change
-// meanwhile. Threads: one context in one thread, as MLIR demands; distinct contexts are
-// independent.
+// Ownership: large constants are DenseResourceElementsAttr over the model's own bytes (the protobuf
+// message or a mapped external file), which live as long as the context. The file must not change
+// meanwhile. Thread safety: one context belongs to one thread, as MLIR demands; distinct contexts
+// are independent.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -36,36 +37,36 @@ class MLIRContext;
 
 namespace gantry::importer {
 
-/// Sizes that a dynamic dimension will have; least == most: always this one.
+/// The sizes that a dynamic dimension will have, from minSize to maxSize (both at least 1).
 struct DimRange {
-  std::string name; // as the model calls it; "x_dim0" where dimension 0 of x has no name
-  int64_t least = 1, most = 1;
+  std::string name; // The name in the model; "x_dim0" where dimension 0 of the input x has none.
+  int64_t minSize = 1, maxSize = 1;
 };
 
 struct ImportOptions {
   /// Every ONNX node's non-constant tensor results become results of @main under their ONNX names.
   bool keepAllOutputs = false;
-  /// Of dynamic dimensions; the others may have any size.
+  /// The ranges of dynamic dimensions. A dimension without a range may have any size.
   std::vector<DimRange> dims;
-  /// Called for each file besides the model that is read: the path, relative to the model's folder,
-  /// of external data.
+  /// Called once for each external data file that is read, with its path relative to the model's
+  /// folder. May be empty.
   std::function<void(const std::string &location)> fileRead;
 };
 
-/// Why an import failed: the model is damaged or impossible, or it needs what is not built yet.
-enum class ImportKind { badInput, unsupported };
+/// Why an import failed: the model is damaged or impossible, or it needs something that is not
+/// supported.
+enum class ImportFailure { kBadInput, kUnsupported };
 
-/// Imports the file at `path`, by its extension (.onnx or .mlir). On failure: null, one diagnostic
-/// at the offending place through the context's handlers, and failureKind set. The diagnostic for
-/// operators that are not supported lists all of them with their nodes.
+/// Imports the file at `path`, by its extension (.onnx or .mlir). On failure, returns null, sets
+/// `failure`, and reports one diagnostic at the offending place through the context's handlers. The
+/// diagnostic for operators that are not supported lists all of them with their nodes.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, llvm::StringRef path,
-                                              const ImportOptions &options,
-                                              ImportKind &failureKind);
+                                              const ImportOptions &options, ImportFailure &failure);
 
-/// The dialects that imported modules and .mlir inputs are made of.
+/// Registers the dialects of imported modules and of .mlir inputs.
 void registerImportDialects(mlir::DialectRegistry &registry);
 
-/// The ONNX operators that can be imported, sorted.
+/// The names of the ONNX operators that can be imported, sorted.
 std::vector<std::string> supportedOnnxOperators();
 
 } // namespace gantry::importer

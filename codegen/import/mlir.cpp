@@ -1,3 +1,4 @@
+// Parses, converts and checks .mlir files.
 #include "codegen/import/mlir.h"
 
 #include "codegen/dialect/rounding.h"
@@ -33,16 +34,17 @@
 namespace gantry::importer {
 
 void registerImportDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::func::FuncDialect, mlir::tensor::TensorDialect, mlir::linalg::LinalgDialect,
-                  mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::affine::AffineDialect,
-                  mlir::tosa::TosaDialect, mlir::scf::SCFDialect, mlir::memref::MemRefDialect>();
+  registry.insert<codegen::GantryDialect, mlir::func::FuncDialect, mlir::tensor::TensorDialect,
+                  mlir::linalg::LinalgDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
+                  mlir::affine::AffineDialect, mlir::tosa::TosaDialect, mlir::scf::SCFDialect,
+                  mlir::memref::MemRefDialect>();
   mlir::func::registerInlinerExtension(registry);
   mlir::tensor::registerInferTypeOpInterfaceExternalModels(registry);
 }
 
 namespace {
 
-// What codegen/passes accept in a body.
+// Returns whether the passes accept an operation (the form in import.h).
 bool isAccepted(mlir::Operation *op) {
   if (op->getParentOfType<mlir::linalg::LinalgOp>())
     return mlir::isa<mlir::arith::ArithDialect, mlir::math::MathDialect>(op->getDialect()) ||
@@ -58,7 +60,7 @@ bool isAccepted(mlir::Operation *op) {
       op);
 }
 
-// Why a linalg.generic is not in the form that the passes accept; empty where it is.
+// Returns why a linalg.generic does not have the form that the passes accept; empty where it has.
 std::string genericTrouble(mlir::Operation *op) {
   auto generic = mlir::dyn_cast<mlir::linalg::GenericOp>(op);
   if (!generic)
@@ -70,8 +72,8 @@ std::string genericTrouble(mlir::Operation *op) {
   return "";
 }
 
-// Fails with one diagnostic that counts, by what troubleOf says, all operations for which it is
-// not empty.
+// Fails with one diagnostic where troubleOf returns a text for any operation below `root`. The
+// diagnostic counts the operations by these texts.
 void reject(mlir::Operation *root, llvm::function_ref<std::string(mlir::Operation *)> troubleOf) {
   std::map<std::string, int> rest;
   mlir::Operation *first = nullptr;
@@ -89,7 +91,7 @@ void reject(mlir::Operation *root, llvm::function_ref<std::string(mlir::Operatio
   for (auto &[name, count] : rest)
     text += (text.empty() ? "" : ", ") + name + " (" + std::to_string(count) + ")";
   mlir::emitError(first->getLoc()) << "operations that are not supported yet: " << text;
-  throw ImportError{ImportKind::unsupported, ""};
+  throw ImportError{ImportFailure::kUnsupported, ""};
 }
 
 mlir::func::FuncOp findEntry(mlir::ModuleOp module) {
@@ -123,102 +125,118 @@ void checkPorts(mlir::func::FuncOp function) {
     check(type, "result " + llvm::Twine(i));
 }
 
+/// Gives every argument and result a port. The model may name its ports, and the dimensions of its
+/// arguments; the others are named by their positions.
 void namePorts(mlir::func::FuncOp function) {
-  mlir::OpBuilder builder(function.getContext());
+  mlir::Builder builder(function.getContext());
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    if (!function.getArgAttr(i, "gantry.name"))
-      function.setArgAttr(i, "gantry.name", builder.getStringAttr("arg" + std::to_string(i)));
-    if (function.getArgAttr(i, "gantry.dims"))
-      continue;
-    llvm::SmallVector<mlir::Attribute> names;
+    const std::string position = "arg" + std::to_string(i);
+    const auto given = codegen::argumentAttribute<codegen::PortAttr>(function, i);
+    auto name = given ? given.getName() : builder.getStringAttr(position);
     auto type = mlir::cast<mlir::RankedTensorType>(function.getArgument(i).getType());
-    for (int64_t d = 0; d < type.getRank(); ++d)
-      names.push_back(builder.getStringAttr(
-          type.isDynamicDim(d) ? "arg" + std::to_string(i) + "_dim" + std::to_string(d) : ""));
-    function.setArgAttr(i, "gantry.dims", builder.getArrayAttr(names));
+    llvm::SmallVector<codegen::DimAttr> dims;
+    if (given)
+      llvm::append_range(dims, given.getDims());
+    for (int64_t d = static_cast<int64_t>(dims.size()); d < type.getRank(); ++d)
+      dims.push_back(codegen::DimAttr::get(
+          function.getContext(),
+          builder.getStringAttr(type.isDynamicDim(d) ? position + "_dim" + std::to_string(d) : ""),
+          1, 0));
+    function.setArgAttr(i, codegen::PortAttr::name,
+                        codegen::PortAttr::get(function.getContext(), name, dims,
+                                               given && given.getIsUnsigned(),
+                                               given && given.getDonated()));
   }
   for (unsigned i = 0; i < function.getNumResults(); ++i)
-    if (!function.getResultAttr(i, "gantry.name"))
-      function.setResultAttr(i, "gantry.name", builder.getStringAttr("result" + std::to_string(i)));
+    if (!codegen::resultAttribute<codegen::PortAttr>(function, i))
+      function.setResultAttr(
+          i, codegen::PortAttr::name,
+          codegen::PortAttr::get(function.getContext(),
+                                 builder.getStringAttr("result" + std::to_string(i)), {}, false,
+                                 false));
 }
 
 void boundDims(mlir::func::FuncOp function, const std::vector<DimRange> &given) {
   DimRanges ranges(given);
-  mlir::OpBuilder builder(function.getContext());
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto type = mlir::cast<mlir::RankedTensorType>(function.getArgument(i).getType());
-    auto names = function.getArgAttrOfType<mlir::ArrayAttr>(i, "gantry.dims");
-    llvm::SmallVector<int64_t> least(type.getRank(), 1), most(type.getRank(), 0);
-    bool any = false;
-    for (int64_t d = 0; d < type.getRank(); ++d) {
-      if (!type.isDynamicDim(d))
-        continue;
-      const DimRange *range = ranges.find(mlir::cast<mlir::StringAttr>(names[d]).getValue());
-      if (!range)
-        continue;
-      least[d] = range->least;
-      most[d] = range->most;
-      any = true;
-    }
-    if (!any)
-      continue;
-    function.setArgAttr(i, "gantry.dim_min", builder.getDenseI64ArrayAttr(least));
-    function.setArgAttr(i, "gantry.dim_max", builder.getDenseI64ArrayAttr(most));
+    const auto port = codegen::argumentAttribute<codegen::PortAttr>(function, i);
+    llvm::SmallVector<codegen::DimAttr> dims(port.getDims());
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (type.isDynamicDim(d))
+        if (const DimRange *range = ranges.find(dims[d].getName().getValue()))
+          dims[d] = codegen::DimAttr::get(function.getContext(), dims[d].getName(), range->minSize,
+                                          range->maxSize);
+    function.setArgAttr(i, codegen::PortAttr::name,
+                        codegen::PortAttr::get(function.getContext(), port.getName(), dims,
+                                               port.getIsUnsigned(), port.getDonated()));
   }
   ranges.checkUsed();
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRef path,
-                                      const ImportOptions &options) {
+mlir::OwningOpRef<mlir::ModuleOp> parse(mlir::MLIRContext &context, llvm::StringRef path) {
   if (llvm::sys::fs::is_directory(path))
     failBadInput("it is a folder, not a model");
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     failBadInput("cannot read it: " + buffer.getError().message());
   context
-      .loadDialect<mlir::func::FuncDialect, mlir::tensor::TensorDialect,
+      .loadDialect<codegen::GantryDialect, mlir::func::FuncDialect, mlir::tensor::TensorDialect,
                    mlir::linalg::LinalgDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
                    mlir::affine::AffineDialect, mlir::tosa::TosaDialect, mlir::scf::SCFDialect>();
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy((*buffer)->getBuffer(), path),
                              llvm::SMLoc());
-  context.allowUnregisteredDialects(true); // refused below, by name
+  context.allowUnregisteredDialects(true); // They are refused below, by name.
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
   context.allowUnregisteredDialects(false);
   if (!module)
-    throw ImportError{ImportKind::badInput, ""}; // the parser has reported it
+    throw ImportError{ImportFailure::kBadInput, ""}; // The parser has reported it.
   reject(*module, [](mlir::Operation *op) {
     return op->isRegistered() ? std::string() : op->getName().getStringRef().str();
   });
+  return module;
+}
 
-  mlir::func::FuncOp entry = findEntry(*module);
-  checkPorts(entry);
-  // Every other function is a helper of the entry: calls are inlined, and it goes.
-  for (auto function : module->getOps<mlir::func::FuncOp>())
+// Inlines every other function into the entry and removes it.
+void inlineCalls(mlir::ModuleOp module, mlir::func::FuncOp entry) {
+  for (auto function : module.getOps<mlir::func::FuncOp>())
     if (function != entry)
       function.setPrivate();
-  mlir::PassManager inlining(&context);
+  mlir::PassManager inlining(module.getContext());
   inlining.addPass(mlir::createInlinerPass());
   inlining.addPass(mlir::createSymbolDCEPass());
-  if (mlir::failed(inlining.run(*module)))
-    throw ImportError{ImportKind::unsupported, ""}; // the pass has reported it
-  prepareFunction(entry);
-  mlir::PassManager conversion(&context);
+  if (mlir::failed(inlining.run(module)))
+    throw ImportError{ImportFailure::kUnsupported, ""}; // The pass has reported it.
+}
+
+// Runs MLIR's own conversions to linalg.
+void convert(mlir::ModuleOp module) {
+  mlir::PassManager conversion(module.getContext());
   auto &onFunctions = conversion.nest<mlir::func::FuncOp>();
   onFunctions.addPass(mlir::tosa::createTosaToLinalgNamed());
   onFunctions.addPass(mlir::tosa::createTosaToLinalg());
   onFunctions.addPass(mlir::tosa::createTosaToArith(/*includeApplyRescale=*/true));
   onFunctions.addPass(mlir::tosa::createTosaToTensor());
-  onFunctions.addPass(mlir::createConvertElementwiseToLinalgPass()); // arith and math on tensors
+  onFunctions.addPass(mlir::createConvertElementwiseToLinalgPass()); // Arith and math on tensors.
   onFunctions.addPass(mlir::memref::createResolveRankedShapeTypeResultDimsPass());
   onFunctions.addPass(mlir::createCanonicalizerPass());
   onFunctions.addPass(mlir::createCSEPass());
-  if (mlir::failed(conversion.run(*module)))
-    throw ImportError{ImportKind::unsupported, ""};
-  entry.walk([](mlir::arith::TruncFOp op) {
-    op->setAttr(codegen::kRounds, mlir::UnitAttr::get(op.getContext()));
-  });
+  if (mlir::failed(conversion.run(module)))
+    throw ImportError{ImportFailure::kUnsupported, ""}; // The pass has reported it.
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRef path,
+                                      const ImportOptions &options) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = parse(context, path);
+  mlir::func::FuncOp entry = findEntry(*module);
+  checkPorts(entry);
+  inlineCalls(*module, entry);
+  prepareFunction(entry);
+  convert(*module);
+  // A truncation that the model contains keeps its rounding when it is fused (rounding.h).
+  entry.walk([](mlir::arith::TruncFOp op) { codegen::keepRounding(op); });
   normalizeFunction(entry);
   reject(entry, [](mlir::Operation *op) {
     return isAccepted(op) ? genericTrouble(op) : op->getName().getStringRef().str();
@@ -232,12 +250,11 @@ mlir::OwningOpRef<mlir::ModuleOp> run(mlir::MLIRContext &context, llvm::StringRe
 } // namespace
 
 mlir::OwningOpRef<mlir::ModuleOp> importMlir(mlir::MLIRContext &context, llvm::StringRef path,
-                                             const ImportOptions &options,
-                                             ImportKind &failureKind) {
+                                             const ImportOptions &options, ImportFailure &failure) {
   try {
     return run(context, path, options);
   } catch (ImportError &error) {
-    failureKind = error.kind;
+    failure = error.kind;
     if (!error.message.empty())
       mlir::emitError(mlir::FileLineColLoc::get(&context, path, 0, 0)) << error.message;
     return nullptr;

@@ -1,3 +1,4 @@
+// Rewrites linalg operations into one form of linalg.generic.
 #include "codegen/import/mlir_normalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,7 +26,7 @@ template <typename Op> llvm::SmallVector<Op> collect(mlir::func::FuncOp function
   return ops;
 }
 
-// Scalar operands and constants of the function move into the body.
+// Moves scalar operands, and constants that are defined outside, into the body.
 linalg::GenericOp moveScalarsIn(mlir::IRRewriter &rewriter, linalg::GenericOp op) {
   mlir::Block *body = op.getBody();
   llvm::SmallVector<mlir::Value> inputs;
@@ -44,7 +45,7 @@ linalg::GenericOp moveScalarsIn(mlir::IRRewriter &rewriter, linalg::GenericOp op
   for (unsigned i : llvm::reverse(dropped))
     body->eraseArgument(i);
   maps.append(oldMaps.begin() + op.getNumDpsInputs(), oldMaps.end());
-  // Constants from outside, once each.
+  // Each constant from outside is cloned once.
   llvm::DenseMap<mlir::Operation *, mlir::Value> moved;
   rewriter.setInsertionPointToStart(body);
   for (mlir::Operation &inner : llvm::make_early_inc_range(*body))
@@ -68,7 +69,7 @@ linalg::GenericOp moveScalarsIn(mlir::IRRewriter &rewriter, linalg::GenericOp op
   return replacement;
 }
 
-// An elementwise operation that does not read its output writes to a tensor of its own.
+// Lets an elementwise operation that does not read its output write to a new tensor.
 void writeToEmpty(mlir::IRRewriter &rewriter, linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
     return;
@@ -83,7 +84,8 @@ void writeToEmpty(mlir::IRRewriter &rewriter, linalg::GenericOp op) {
   op.getDpsInitsMutable()[0].set(empty);
 }
 
-// The neutral element of the operation that combines an element with the result so far.
+// The neutral element of the operation that combines an element with the result so far; null where
+// it has none.
 mlir::TypedAttr neutralOf(mlir::Builder &builder, mlir::Operation *combiner) {
   mlir::Type type = combiner->getResult(0).getType();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -115,6 +117,7 @@ mlir::TypedAttr neutralOf(mlir::Builder &builder, mlir::Operation *combiner) {
   return {};
 }
 
+// Lets a reduction start from its neutral element, and combines its initial tensor afterwards.
 void startFromFill(mlir::IRRewriter &rewriter, linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return;
@@ -126,7 +129,7 @@ void startFromFill(mlir::IRRewriter &rewriter, linalg::GenericOp op) {
   mlir::BlockArgument accumulator = op.getBody()->getArguments().back();
   if (!type.hasStaticShape() || !combiner || !accumulator.hasOneUse() ||
       *accumulator.user_begin() != combiner)
-    return; // reported as not supported
+    return; // The caller reports the operation.
   mlir::TypedAttr neutral = neutralOf(rewriter, combiner);
   if (!neutral)
     return;
@@ -178,14 +181,15 @@ void normalizeFunction(mlir::func::FuncOp function) {
       rewriter.setInsertionPoint(op);
       auto generalized = linalg::generalizeNamedOp(rewriter, op);
       if (mlir::failed(generalized))
-        continue; // reported as not supported
+        continue; // The caller reports the operation.
       generic = *generalized;
     }
     generic = moveScalarsIn(rewriter, generic);
     writeToEmpty(rewriter, generic);
     startFromFill(rewriter, generic);
   }
-  // What lost its users (no pass: CSE would take the bodies' constants out again).
+  // Erases operations that lost their users. The CSE pass is not used, because it would move the
+  // bodies' constants out again.
   for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (mlir::isOpTriviallyDead(&op))
       rewriter.eraseOp(&op);

@@ -1,3 +1,4 @@
+// Reads tensors from protobuf messages and external data files.
 #include "codegen/import/tensor_proto.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -51,7 +52,7 @@ ExternalData::Range ExternalData::read(llvm::StringRef location, uint64_t offset
   if (offset > file.bytes.size() || length > file.bytes.size() - offset)
     failBadInput("the external data file \"" + location + "\" is too short: it has " +
                  llvm::Twine(file.bytes.size()) + " bytes, but " + llvm::Twine(length) +
-                 " are wanted at offset " + llvm::Twine(offset));
+                 " bytes are needed at offset " + llvm::Twine(offset));
   return {file.bytes.slice(offset, length ? length : file.bytes.size() - offset), file.owner};
 }
 
@@ -64,7 +65,7 @@ llvm::ArrayRef<uint8_t> bytesOf(const std::string &text) {
 uint64_t parseNumber(const std::string &key, llvm::StringRef text) {
   uint64_t value = 0;
   if (text.getAsInteger(10, value))
-    failBadInput("external data has the " + key + " \"" + text + "\", which is no number");
+    failBadInput("external data has the " + key + " \"" + text + "\", which is not a number");
   return value;
 }
 
@@ -84,7 +85,8 @@ ExternalData::Range externalRange(const TensorProto &proto, ExternalData *extern
   return external->read(location, offset, length);
 }
 
-// One element per entry of a typed field; 16-bit floats lie as bits in int32_data.
+// Copies a typed field, which has one entry per element. 16-bit floats are stored as bits in
+// int32_data.
 template <typename Field, typename T>
 void copyField(const Field &field, uint8_t *data, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
@@ -95,14 +97,14 @@ void copyField(const Field &field, uint8_t *data, int64_t count) {
 
 int64_t fieldSize(const TensorProto &proto, DType type) {
   switch (type) {
-  case DType::F32:
+  case DType::kF32:
     return proto.float_data_size();
-  case DType::F64:
+  case DType::kF64:
     return proto.double_data_size();
-  case DType::I64:
+  case DType::kI64:
     return proto.int64_data_size();
-  case DType::U32:
-  case DType::U64:
+  case DType::kU32:
+  case DType::kU64:
     return proto.uint64_data_size();
   default:
     return proto.int32_data_size();
@@ -111,22 +113,22 @@ int64_t fieldSize(const TensorProto &proto, DType type) {
 
 void copyTypedField(const TensorProto &proto, DType type, uint8_t *data, int64_t count) {
   switch (type) {
-  case DType::F32:
+  case DType::kF32:
     return copyField<decltype(proto.float_data()), float>(proto.float_data(), data, count);
-  case DType::F64:
+  case DType::kF64:
     return copyField<decltype(proto.double_data()), double>(proto.double_data(), data, count);
-  case DType::I64:
+  case DType::kI64:
     return copyField<decltype(proto.int64_data()), int64_t>(proto.int64_data(), data, count);
-  case DType::U64:
+  case DType::kU64:
     return copyField<decltype(proto.uint64_data()), uint64_t>(proto.uint64_data(), data, count);
-  case DType::U32:
+  case DType::kU32:
     return copyField<decltype(proto.uint64_data()), uint32_t>(proto.uint64_data(), data, count);
-  case DType::I32:
+  case DType::kI32:
     return copyField<decltype(proto.int32_data()), int32_t>(proto.int32_data(), data, count);
-  case DType::I16:
-  case DType::U16:
-  case DType::F16:
-  case DType::BF16:
+  case DType::kI16:
+  case DType::kU16:
+  case DType::kF16:
+  case DType::kBF16:
     return copyField<decltype(proto.int32_data()), uint16_t>(proto.int32_data(), data, count);
   default:
     return copyField<decltype(proto.int32_data()), uint8_t>(proto.int32_data(), data, count);
@@ -182,16 +184,16 @@ bool readTensorProto(llvm::StringRef path, Constant &tensor, ImportError &error)
   auto buffer =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer) {
-    error = {ImportKind::badInput,
+    error = {ImportFailure::kBadInput,
              "cannot read " + path.str() + ": " + buffer.getError().message()};
     return false;
   }
-  google::protobuf::LogSilencer silence; // a damaged file is one diagnostic of ours
+  google::protobuf::LogSilencer silence; // A damaged file gives one diagnostic, below.
   auto proto = std::make_shared<TensorProto>();
   size_t size = (*buffer)->getBufferSize();
   if (size > INT32_MAX || !proto->ParseFromArray((*buffer)->getBufferStart(), int(size)) ||
       !proto->has_data_type()) {
-    error = {ImportKind::badInput, path.str() + " is not an ONNX TensorProto file"};
+    error = {ImportFailure::kBadInput, path.str() + " is not an ONNX TensorProto file"};
     return false;
   }
   try {

@@ -1,8 +1,8 @@
-// ONNX TensorProto → HostTensor, from raw_data, typed fields or an external file.
+// Reads an ONNX TensorProto into a HostTensor, from raw_data, typed fields or an external file.
 //
 // raw_data and external data are not copied: the HostTensor points into the message or the mapped
-// file and keeps it alive. All of ONNX's plain element types are read; strings, complex numbers and
-// 4- and 8-bit floats are refused by name.
+// file and keeps it alive. All of ONNX's plain element types are read; strings, complex numbers,
+// 8-bit floats and 4-bit types are refused by name. Thread safety: one thread per ExternalData.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"
@@ -18,19 +18,19 @@ class TensorProto;
 
 namespace gantry::importer {
 
-/// The external data files of one model: mapped once each, only from the model's own folder or
-/// below it (symbolic links are followed before the check).
+/// The external data files of one model. Each is mapped once. A file must lie in the model's own
+/// folder or below it; symbolic links are followed before this is checked.
 class ExternalData {
 public:
-  /// fileRead may be empty; it is told each location once.
+  /// fileRead is called once for each location that is read; it may be empty.
   explicit ExternalData(llvm::StringRef modelPath,
                         std::function<void(const std::string &location)> fileRead);
   struct Range {
     llvm::ArrayRef<uint8_t> bytes;
     std::shared_ptr<const void> owner;
   };
-  /// `length` bytes (0: up to the end) at `offset` of the file `location`; fails with bad input
-  /// where the file is missing, too short, or outside of the folder.
+  /// Returns `length` bytes (0: up to the end) at `offset` of the file `location`. Fails
+  /// (ImportError, bad input) where the file is missing, too short, or outside of the folder.
   Range read(llvm::StringRef location, uint64_t offset, uint64_t length);
 
 private:
@@ -39,13 +39,13 @@ private:
   llvm::StringMap<Range> files_;
 };
 
-/// The contents of `proto`, which `owner` keeps alive. external may be null (then external data is
-/// bad input). Fails by throwing ImportError.
+/// Returns the contents of `proto`, which `owner` keeps alive. Without `external`, a tensor with
+/// external data is bad input. Fails by throwing ImportError.
 Constant hostTensorFromProto(const onnx::TensorProto &proto, std::shared_ptr<const void> owner,
                              ExternalData *external);
 
-/// The contents of a TensorProto file (.pb), its name included. False, with `error` set, where it
-/// is missing, damaged or of a type that is not supported.
+/// Reads a TensorProto file (.pb) into `tensor`, with its name. Returns false and sets `error`
+/// where the file is missing or damaged, or the type is not supported.
 bool readTensorProto(llvm::StringRef path, Constant &tensor, ImportError &error);
 
 } // namespace gantry::importer

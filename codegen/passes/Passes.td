@@ -1,4 +1,4 @@
-// The passes of the compiler, in alphabetical order. pipeline.cpp tells their order in time.
+// The manual of the compiler's passes, in alphabetical order. pipeline.cpp has the order in which they run.
 #ifndef GANTRY_PASSES
 #define GANTRY_PASSES
 
@@ -7,85 +7,91 @@ include "mlir/Pass/PassBase.td"
 def ApplyTuning : Pass<"apply-tuning", "::mlir::ModuleOp"> {
   let summary = "look up the kernels in tables of measured tiles";
   let description = [{
-    Gives each kernel's module its key (`gantry.key`: codegen/tuning/kernel_key.h) and, where a table has
-    a tile for it, that tile and where it is from (`gantry.measured`), which emit-kernels takes if it
-    fits. The table of a file comes before the one that is built in.
+    Gives each kernel's module its key (codegen/tuning/kernel_key.h) and, where a table has a tile for
+    that key, the tile and its origin. emit-kernels takes the tile if the kernel can have it. The table
+    in `file` takes precedence over the built-in table.
 
     Before:
     ```mlir
-    module @kernel_0 attributes {gantry.kernel} { func.func @kernel_0 … }
+    module @kernel_0 attributes {gantry.kernel = #gantry.kernel} { func.func @kernel_0 … }
     ```
     After:
     ```mlir
-    module @kernel_0 attributes {gantry.kernel, gantry.key = "0123456789abcdef",
-        gantry.measured = {tile = "baseline points=4 steps=-", origin = "tuned.json: 8.10 us on …"}} { … }
+    module @kernel_0 attributes {gantry.kernel = #gantry.kernel<key = "0123456789abcdef",
+        measured = <tile = "baseline points=4 steps=-", origin = "tuned.json: 8.10 us on …">>} { … }
     ```
   }];
   let options = [Option<"profile", "profile", "std::string", "\"vulkan:generic\"",
-                        "the device profile whose tiles are taken">,
+                        "the device profile whose tiles are looked up">,
                  Option<"file", "file", "std::string", "\"\"", "a table of measured tiles, or none">,
                  Option<"builtIn", "built-in", "bool", "true",
-                        "whether the table that comes with the compiler is looked into">];
+                        "also look into the compiler's own table">];
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }
 
 def BindBuffers : Pass<"bind-buffers", "::mlir::ModuleOp"> {
-  let summary = "materialise a SPIR-V kernel's buffers, dimensions and ids as the device takes them";
+  let summary = "bind a SPIR-V kernel's buffers, dimensions and ids";
   let description = [{
-    Runs on the module of one kernel after convert-kernels-to-spirv. Makes two SPIR-V modules of it,
-    one per way of binding, marked with `gantry.binding_mode`:
-    - `storage_buffer`: buffer i is descriptor set 0, binding i; the push-constant block holds the
-      dynamic dimensions, one 8-byte word each, of which the low 4 bytes are read.
-    - `address`: the block holds the 64-bit device address of each buffer, then the dimensions;
-      loads and stores go through PhysicalStorageBuffer pointers with their alignment stated.
+    Runs on the module of one kernel after convert-kernels-to-spirv. Replaces the function's arguments
+    by variables and makes a spirv.module for each way of binding, which `gantry.buffers` names:
+    - `storage_buffer`: buffer i is descriptor set 0, binding i. The push-constant block holds the
+      dynamic dimensions, each in the low 4 bytes of an 8-byte word.
+    - `address`: the block holds the 64-bit device addresses of the buffers, then the dimensions. Loads
+      and stores use PhysicalStorageBuffer pointers and state their alignment.
+    - `texel`, in place of both for texel kernels: like `storage_buffer`, but operands that are only
+      read as vectors are uniform texel buffers, at binding (number of buffers) + i.
 
-    It is the last pass that knows the kernel ABI, and the only one that knows how it is bound.
+    The attributes that describe the kernel move from the function to the module.
   }];
   let dependentDialects = ["::mlir::spirv::SPIRVDialect"];
 }
 
 def CenterZeroPoints : Pass<"center-zero-points", "::mlir::func::FuncOp"> {
-  let summary = "take zero points out of sums of products of bytes";
+  let summary = "move the zero points of integer matmuls to the middle of the bytes' range";
   let description = [{
-    For devices that multiply four bytes of two words at once, as signed ones. A factor with a zero point,
-    by a factor that is a constant, gets the zero point with which it is a signed byte: 128 if it is
-    unsigned, else 0. What that changes is the same for all steps and is added to the result:
-    sum (a - z) b = sum (a - m) b + (m - z) sum b. A padding with the zero point is right as it is. Where a sum
-    has no four steps, nothing is changed.
+    Serves devices with dot products of four signed bytes. One factor of the matmul is a constant. The
+    other factor has a zero point z, which is replaced by m, the value that makes the factor a signed
+    byte: 128 if the byte is unsigned, otherwise 0. The difference is the same for every step of the
+    reduction and is added to the result:
+    sum (a - z) b = sum (a - m) b + (m - z) sum b.
+    Padding with the zero point stays correct. A reduction whose steps do not divide into groups of
+    four is not changed.
 
     Before: `%s = sum over k of (extui %a[m, k] - 120) * extsi %b[k, n]`.
-    After: `%s = sum over k of (extui %a[m, k] - 128) * extsi %b[k, n]; %r = %s[m, n] + %c[n]`, where `%c` is
-    the constant 8 * sum over k of `%b[k, n]`. A zero point `%z` that a run decides: `+ (128 - extui %z) * %c[n]`,
-    where `%c` is the sum.
+    After: `%s = sum over k of (extui %a[m, k] - 128) * extsi %b[k, n]; %r = %s[m, n] + %c[n]`, where
+    `%c` is the constant 8 * sum over k of `%b[k, n]`. If the zero point `%z` is only known at run
+    time, `+ (128 - extui %z) * %c[n]` is added, where `%c` is the sum itself.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def ChooseLayouts : Pass<"choose-layouts", "::mlir::func::FuncOp"> {
-  let summary = "keep the images between convolutions in blocks of four channels";
+  let summary = "store the images between convolutions in blocks of four channels";
   let description = [{
-    Runs after form-dispatches. A tensor `[n, c, …]` that one dispatch makes and only dispatches read
-    is laid out as `[n, c / 4, …, c mod 4]` where one of them reads it as a convolution or a pool
-    does (over windows, or reducing over the channels), or where it comes from such a tensor: then
-    a vector load brings four channels of one pixel, for whatever window. An input of the program that
-    is read so is copied first. `c` must be a multiple of
-    four, so a layout never changes a size. Each dispatch says how its operands and its result lie
-    (`gantry.layouts`, see codegen/tiling/layout.h); the arithmetic is not touched.
+    Runs after form-dispatches and sets `layouts` of the dispatches (codegen/tiling/layout.h). The
+    arithmetic does not change.
 
-    The left operand of a large product, whose rows are a multiple of 4 KiB apart and therefore compete for
-    the same places in a cache, lies in panels of eight rows where nothing else reads it.
+    A tensor `[n, c, …]` that a dispatch makes, and only dispatches read, is stored as
+    `[n, c / 4, …, c mod 4]` where a dispatch reads it like a convolution or a pool (over windows, or
+    reducing over the channels), or where it is made from such a tensor. A vec4 load then reads four
+    channels of one pixel, for any window. An input of the program that is read in this way is copied
+    first. `c` must be a multiple of four, so a layout never changes a tensor's size.
 
-    With `bytes-only`, for devices that only gain by words of four bytes: images of bytes alone.
+    The left operand of a large matmul is stored in panels of eight rows where its rows are a multiple
+    of 4 KiB apart, so that they compete for one cache set, and nothing else reads it.
+
+    With `bytes-only`, only images of bytes change. This serves devices that gain only by loading four
+    bytes as one word.
   }];
-  let options = [Option<"bytesOnly", "bytes-only", "bool", "false", "lay out images of bytes alone">];
+  let options = [Option<"bytesOnly", "bytes-only", "bool", "false", "only change the layout of images of bytes">];
 }
 
 def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp"> {
-  let summary = "convert a kernel's function to the SPIR-V dialect";
+  let summary = "convert a kernel's functions to the SPIR-V dialect";
   let description = [{
-    Runs on the module of one kernel after emit-kernels. memref, arith, math, scf and vector become
-    the SPIR-V dialect; the function keeps its arguments (pointers to StorageBuffer structs, and
-    32-bit integers for index), which bind-buffers gives their place.
+    Runs on the module of one kernel after emit-kernels. memref, arith, math, scf and vector become the
+    SPIR-V dialect. The functions keep their arguments, which become pointers to StorageBuffer structs
+    and 32-bit integers, until bind-buffers replaces them.
   }];
   let dependentDialects = ["::mlir::spirv::SPIRVDialect", "::mlir::math::MathDialect"];
 }
@@ -93,16 +99,15 @@ def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp">
 def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
   let summary = "lower a kernel from linalg on tensors to loads, arithmetic and stores";
   let description = [{
-    Runs on the module of one kernel, as outline-kernels left it. Chooses the register tile for the
-    device profile, then replaces the function on tensors by one on buffers, in which one
-    invocation computes one tile; where the profile says that operands are better staged in shared
-    memory, a second function beside it, in which a workgroup does, by the device's matrices if the
-    operands are f16. A tile that was measured (`gantry.measured`) is taken instead of the predicted one of
-    its kind if the kernel can have it; a device's variants of other kinds are then left out, but for the
-    baseline. The new function's arguments are, in this order: for each buffer
-    its scalar view and, where it has one, its vector view (memref in StorageBuffer space, with the
-    attribute `gantry.binding`), the dynamic dimensions (index, `gantry.dim`), and the ids of
-    workgroup, invocation, lane and subgroup (`gantry.builtin`).
+    Runs on the module of one kernel. Chooses a tile for the device profile and replaces the function
+    on tensors by one on buffers, in which one invocation computes one tile of the result. Where the
+    device gains by other kinds of tiles (texel loads, operands staged in shared memory, cooperative
+    matrices, dot products of bytes), adds a function for each kind. The attributes `gantry.launch`,
+    `gantry.tile`, `gantry.loops`, `gantry.slices` and `gantry.remarks` describe each function
+    (codegen/dialect/GantryAttributes.td); codegen/passes/kernel_function.h defines its arguments.
+
+    A measured tile of apply-tuning replaces the predicted tiles if the kernel can have it. If it is
+    not a baseline tile, the predicted baseline is kept beside it.
 
     Before:
     ```mlir
@@ -112,7 +117,7 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
       return %r
     }
     ```
-    After (a tile of four points):
+    After (a tile of four elements):
     ```mlir
     func.func @k(%x4: memref<?xvector<4xf32>>, %y4: memref<?xvector<4xf32>>, %wg: index, …) {
       %v = memref.load %x4[%i] … arith.negf … memref.store %w, %y4[%i]
@@ -120,27 +125,27 @@ def EmitKernels : Pass<"emit-kernels", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"profile", "profile", "std::string", "\"vulkan:generic\"",
-                        "the device profile to tile for">,
+                        "the device profile to choose tiles for">,
                  Option<"sharedMemory", "shared-memory", "uint32_t", "0",
-                        "bytes of shared memory that a workgroup may have; 0: the profile's">,
+                        "limit of a workgroup's shared memory in bytes; 0: the profile's">,
                  Option<"candidate", "candidate", "uint32_t", "0",
-                        "how many cheaper tiles each kernel passes over">];
+                        "the number of cheaper tiles that each kernel skips">];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
                            "::mlir::spirv::SPIRVDialect", "::gantry::codegen::GantryDialect"];
 }
 
 def EmitNative : Pass<"emit-native", "::mlir::ModuleOp"> {
-  let summary = "write kernels as assembly of LLVM's back ends, beside the pipeline";
+  let summary = "write kernels as assembly of LLVM's back ends";
   let description = [{
-    Runs on the module of one kernel, as emit-kernels left it, and leaves it as it is. A copy is
-    lowered to the LLVM dialect with NVVM's or ROCDL's operations (targets/native.h says how a
-    kernel is called) and written to FOLDER/NAME.CHIP.ptx or .s, for each chip in turn. Functions
-    that load texels are Vulkan's alone.
+    Runs on the module of one kernel after emit-kernels and does not change it. A copy is lowered to
+    the LLVM dialect with NVVM's or ROCDL's operations (codegen/targets/native.h) and written to
+    FOLDER/NAME.CHIP.ptx or .s, for each chip in turn. Functions with texel loads or cooperative
+    matrices are left out.
   }];
-  let options = [Option<"folder", "folder", "std::string", "\"\"", "where the files go">,
+  let options = [Option<"folder", "folder", "std::string", "\"\"", "the folder of the files">,
                  ListOption<"chips", "chips", "std::string",
-                            "NVIDIA's as sm_80, AMD's as gfx1100">];
+                            "the chips, for example sm_80 and gfx1100">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::ROCDL::ROCDLDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
@@ -148,68 +153,70 @@ def EmitNative : Pass<"emit-native", "::mlir::ModuleOp"> {
 }
 
 def FitBudget : Pass<"fit-budget", "::mlir::func::FuncOp"> {
-  let summary = "bring the peak of the arena down to a budget";
+  let summary = "lower the peak of the arena to a budget";
   let description = [{
-    Runs after order-dispatches on static programs. A transient that is alive but not used across
-    the peak is computed again before its next use (its dispatch is cloned), or moved to the host
-    and back (`gantry.move`), whichever costs less (engine/plan/budget.h chooses). A byte moved
-    over the bus counts as much as 16 bytes of device memory or 512 floating-point operations.
+    Runs after order-dispatches on programs with static shapes. A transient that is alive but unused at
+    the peak is either computed again before its next use (its dispatch is cloned) or moved to the host
+    and back (`gantry.move`). engine/plan/order/budget.h chooses the cheaper way: a byte moved over the bus
+    costs as much as 16 bytes of device memory traffic or 512 floating-point operations.
 
-    Fails, naming the smallest budget that can be met, where a single dispatch needs more. Leaves on
-    the function `gantry.budget`, and of what it did `gantry.recomputed` (dispatches),
-    `gantry.recomputed_peak` (bytes, with these alone) and `gantry.moved` (tensors).
+    `gantry.budget` on the function says what was done. The pass fails, naming the smallest possible
+    budget, where a single dispatch needs more than the budget.
 
     Before: `%a = f(%x); %b = g(…); %c = h(%b); %d = k(%a, %c)`.
     After: `%a = f(%x); %b = g(…); %c = h(%b); %a2 = f(%x); %d = k(%a2, %c)`.
   }];
   let options = [Option<"budgetBytes", "budget-bytes", "uint64_t", "0",
-                        "the most bytes that the arena may have; 0: no budget">];
+                        "the limit of the arena in bytes; 0: none">];
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }
 
 def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "group the operators into dispatches";
   let description = [{
-    Decides which tensors live in memory; everything between two of them becomes one dispatch.
-    A dispatch holds at most one reduction, or several over the rows of its result. Inlined into it
-    are: pads, slices and permutations that feed it, constants that are dequantised, elementwise
-    producers whose elements it needs once, gates (a product's operand times a computed factor for
-    each step of its sum, as in squeeze and excitation), and after a reduction the chain of
-    elementwise consumers over the same elements (bias, activation, residual). Reshapes are views
-    and stay between dispatches. A value with several consumers is inlined only if it is pure data
-    movement; otherwise it is computed once and kept.
+    Decides which tensors are stored in memory. All operators between stored tensors become one
+    dispatch. A dispatch has at most one reduction, or several over the rows of its result, or one
+    attention. The following operators are inlined into it:
+    - pads, slices and permutations of its operands, and constants that are dequantized;
+    - elementwise producers of which it needs each element once;
+    - gates: a matmul's operand times a computed factor for each step of the reduction, as in
+      squeeze-and-excitation;
+    - after a reduction, the chain of elementwise consumers over the same elements (bias, activation,
+      residual).
+    Reshapes are views and stay between dispatches. A value with several consumers is inlined only if
+    it is pure data movement; otherwise it is computed once and stored.
 
-    Reductions over the last dimension that are broadcast back over it (softmax, normalisations) join
-    the kernel of what they are broadcast to, with everything read at the same place in between; such
-    a dispatch is marked `gantry.rows`.
+    Reductions over the last dimension whose results are broadcast back over it (softmax,
+    normalizations) are fused with the operators that read the broadcast, and with all operators at the
+    same place in between. Such a dispatch is marked with `rows`.
 
-    An attention (tiling/attention.h: a product, elementwise operations, a softmax of these, another product)
-    is one dispatch, whose kernel keeps no scores in memory. Its parts stay dispatches of their own where the
-    scores have fewer than `score-bytes`, where the values are too long for registers, or where it would bind
-    too many buffers; `gantry.why` on the last product says so, for `gantry inspect --why`.
+    An attention (codegen/tiling/attention.h: a matmul, elementwise operators, their softmax, another
+    matmul) becomes one dispatch, whose kernel does not store the scores. Its parts stay separate
+    dispatches where the scores have fewer than `score-bytes`, where a row of the values is too long for
+    registers, or where it would bind too many buffers. `gantry.why` on the last matmul then gives the
+    reason, which `gantry inspect --why` shows.
 
     Before: `%c = linalg.generic {reduction} …; %r = linalg.generic {relu} (%c)`.
     After: `%r = gantry.dispatch (…) { %c = …; %r = …; gantry.yield %r }`.
 
-    After this pass no compute op is left outside of a dispatch; what has been fused cannot be told
-    apart again.
+    Afterwards every compute operation is in a dispatch.
   }];
   let options = [Option<"maxBuffers", "max-buffers", "unsigned", "8",
-                        "buffers a dispatch may bind, its result included">,
+                        "the largest number of buffers that a dispatch binds, including its result">,
                  Option<"scoreBytes", "score-bytes", "uint64_t", "0",
-                        "an attention with fewer bytes of scores keeps them in memory">];
+                        "an attention with fewer bytes of scores stores them in memory">];
   let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::affine::AffineDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
 def NarrowFloats : Pass<"narrow-floats", "::mlir::func::FuncOp"> {
-  let summary = "keep the program's own f32 tensors in memory as f16";
+  let summary = "store the program's own f32 tensors as f16";
   let description = [{
-    Runs after form-dispatches. Constants and the tensors between dispatches become f16: a dispatch
-    converts each such operand as it reads it and its result as it writes it, and computes in f32 in
-    between. The program's inputs and outputs keep their types, and with them whatever is seen by
-    anything but dispatches. Finite constants that f16 cannot hold become the largest that it can.
-    Sums of elements, such as those of a mean that is divided where it is read, stay f32.
+    Runs after form-dispatches. Constants and the tensors between dispatches become f16. A dispatch
+    extends such an operand when it reads it, computes in f32, and truncates its result. The program's
+    inputs and outputs keep their types, and so does every tensor that an operation other than a
+    dispatch uses. Finite constants that exceed the range of f16 become its largest number. Sums of
+    elements, such as those of a mean that is divided where it is read, stay f32.
 
     Before: `%y = gantry.dispatch (%x) … { %r = f(%x : f32); gantry.yield %r }`.
     After: `%y = gantry.dispatch (%x) … { %e = extf(%x : f16); %r = f(%e);
@@ -219,77 +226,77 @@ def NarrowFloats : Pass<"narrow-floats", "::mlir::func::FuncOp"> {
 }
 
 def OrderDispatches : Pass<"order-dispatches", "::mlir::func::FuncOp"> {
-  let summary = "choose the order of the dispatches in which the fewest bytes are alive at once";
+  let summary = "order the dispatches so that the peak of live bytes is lowest";
   let description = [{
-    Sorts the dispatches (with the views between them) so that the largest sum of transients alive
-    at one moment falls, counting results that may take an operand's storage once; nothing is
-    computed twice (engine/plan/order.h is the search). Where no order is better the model's own
-    stays. The order needs at most `max-stage-growth` per cent more stages (dispatches between two
-    barriers) than the model's own. Dynamic dimensions count as 64.
+    Reorders the dispatches and the views between them to lower the largest number of bytes in
+    transients that are alive at one moment. A result that may take an operand's storage counts once
+    with it. Nothing is computed twice. engine/plan/order/order.h is the search. The model's own order is kept
+    where no better one is found. The new order has at most `max-stage-growth` percent more stages
+    (dispatches between two barriers) than the model's own. A dynamic dimension counts as its upper
+    limit, or as 64.
 
-    Leaves on the function what the model's own order would need: `gantry.given_peak` bytes in
-    `gantry.given_stages` stages, and the stages of the new order, `gantry.stages`.
+    `gantry.order` on the function compares the new order with the model's own.
 
     Before: `%a = big(%x); %b = big(%x); %c = small(%a); %d = small(%b)`.
     After: `%a = big(%x); %c = small(%a); %b = big(%x); %d = small(%b)`.
   }];
   let options = [Option<"maxStageGrowth", "max-stage-growth", "unsigned", "400",
-                        "how many per cent more stages the order may have">];
+                        "the limit of additional stages in percent">];
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }
 
 def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "move each dispatch's region into a module of its own; equal regions share one";
+  let summary = "move each dispatch's region into a module of its own";
   let description = [{
-    Each distinct region becomes `module @kernel_N { func.func @kernel_N(tensors…, dims…) }`, and
-    the dispatch refers to it by name. Regions that differ in locations alone are equal: repeated
-    blocks of a network share their kernels.
+    Each distinct region becomes `module @kernel_N { func.func @kernel_N(tensors…, dims…) }`, and the
+    dispatch refers to it by name. Equal regions share a module, so that repeated blocks of a network
+    share their kernels; locations do not matter for equality.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
 def PackConstants : Pass<"pack-constants", "::mlir::func::FuncOp"> {
-  let summary = "store the constant operand of a contraction in the order in which kernels read it";
+  let summary = "store the constant operand of a reduction in the order in which kernels read it";
   let description = [{
-    A constant operand of a reduction (a filter, a weight matrix) is permuted at compile time so
-    that its parallel dimension is innermost: one vector load then brings the weights of four
-    neighbouring output channels. Splat constants only change their type.
+    Permutes a constant operand of a reduction (a filter, a weight matrix) at compile time so that its
+    parallel dimension is innermost. One vec4 load then reads the weights of four neighboring output
+    channels. Splat constants only change their type.
 
-    Before: filter `[oc, ic, kh, kw]`. After: filter `[ic, kh, kw, oc]`, with the indexing map
-    changed alike.
+    Before: filter `[oc, ic, kh, kw]`. After: filter `[ic, kh, kw, oc]`, with the indexing map changed
+    to match.
 
-    With `blocks`, for devices whose kernels read vectors of four along the reduction and pass them
-    from lane to lane: filter `[oc / 8, kh, kw, ic / 4, oc mod 8, ic mod 4]`.
+    With `blocks`, for devices whose kernels read vec4 along the reduction and pass them between lanes:
+    filter `[oc / 8, kh, kw, ic / 4, oc mod 8, ic mod 4]`.
 
-    With `dots`, for devices that multiply and add four bytes of two words at once: a filter of bytes
-    becomes `[kh, kw, ic / 4, oc, ic mod 4]`.
+    With `dots`, for devices with dot products of four bytes, a filter of bytes becomes
+    `[kh, kw, ic / 4, oc, ic mod 4]`.
   }];
   let options = [Option<"blocks", "blocks", "bool", "false",
-                        "vectors of four along the reduction, eight neighbours of them together">,
+                        "pack vec4 along the reduction, for eight neighbors together">,
                  Option<"dots", "dots", "bool", "false",
-                        "bytes whose products are summed: fours along the reduction, all neighbours of them together">];
+                        "pack groups of four bytes along the reduction, for all neighbors together">];
 }
 
 def PlaceInPlace : Pass<"place-in-place", "::mlir::func::FuncOp"> {
-  let summary = "let results take the storage of an operand that dies";
+  let summary = "let a result take the storage of an operand that is no longer used";
   let description = [{
-    Marks a dispatch `in_place = i` where operand i is a transient of the same size that is not
-    used afterwards (nor through a view), and every element of it is read only by the invocation
-    that writes the same element of the result: it is read through identity maps alone.
+    Marks a dispatch with `in_place = i` where operand i is a transient of the same size, neither it
+    nor a view of it is used afterwards, and only the invocation that writes an element of the result
+    reads the same element of the operand, through identity maps.
   }];
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }
 
 def SplitReductions : Pass<"split-reductions", "::mlir::func::FuncOp"> {
-  let summary = "make two reductions of a long one";
+  let summary = "divide a long reduction into two";
   let description = [{
-    One invocation walks all steps of a reduction (or of a row: form-dispatches). Of one with more than
-    32,768 steps few invocations would work for long, rounding errors add up, and some drivers stop
-    loops after 65,535 rounds without a word. Such a reduction becomes one that leaves a loop out, or
-    divides it into parts of at most 4,096 steps, and one that combines what the parts gave. A loop
-    without a fitting divisor is divided into equal parts of which the last is padded; the padding is
-    not combined. Of loops of unknown extent, the outer one is left out where there are two. Only
-    reductions whose combination is associative are split (sums, products, minima, maxima).
+    One invocation walks all steps of a reduction. With more than 32,768 steps, too few invocations would
+    share the work, rounding errors would add up, and some drivers stop loops after 65,535 rounds without
+    an error. Such a reduction becomes two: the first leaves out a loop, or divides it into parts of at
+    most 4,096 steps, and the second combines the results. A loop without a fitting divisor is divided
+    into equal parts of which the last is padded; the padding is not combined. Of two loops of unknown
+    extent, the outer one is left out. Only reductions with an associative combination are split: sums,
+    products, minima and maxima. Rows of up to 262,144 elements that a subgroup shares are not split.
 
     Before: `%s = sum over k of %x[m, k]`, k below 100,003.
     After: `%p = sum over k of pad(%x)[m, j, k]`, j below 25, k below 4,001, j * 4,001 + k below
@@ -299,16 +306,17 @@ def SplitReductions : Pass<"split-reductions", "::mlir::func::FuncOp"> {
 }
 
 def SumIntegers : Pass<"sum-integers", "::mlir::func::FuncOp"> {
-  let summary = "sum products of dequantised tensors as integers";
+  let summary = "compute matmuls of dequantized tensors in integers";
   let description = [{
-    Runs on the importer's form. A sum of products whose two operands are dequantised from 8 bits,
+    Runs on the importer's form. A sum of products whose two operands are dequantized from 8 bits,
     `(q - zero point) * scale`, with scales per tensor or per slice of the result, becomes a sum of
     integer products and one multiplication by both scales:
-    sum (a - za) sa (b - zb) sb = (sum (a - za) (b - zb)) sa sb. The sum is exact. Recognised by
-    what the bodies compute, whatever operators they came from. A pad with 0 in between becomes one
-    with the zero point. Left alone: sums that could leave 32 bits, scales along a reduced dimension.
+    sum (a - za) sa (b - zb) sb = (sum (a - za) (b - zb)) sa sb. The integer sum is exact. The pass
+    recognizes the arithmetic of the bodies, whatever operators they come from. A pad with 0 between
+    the dequantization and the sum becomes a pad with the zero point. Sums that could exceed 32 bits and
+    scales along a reduced dimension are left alone.
 
-    Before: `%x = dequantise(%q); %w = dequantise(%p); %y = sum of %x * %w : f32`.
+    Before: `%x = dequantize(%q); %w = dequantize(%p); %y = sum of %x * %w : f32`.
     After: `%s = sum of (ext %q - zx) * (ext %p - zw) : i32; %y = float(%s) * (sx * sw)`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];

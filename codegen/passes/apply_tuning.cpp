@@ -35,24 +35,22 @@ struct ApplyTuningPass : impl::ApplyTuningBase<ApplyTuningPass> {
       known = TuningTable::builtIn(profile);
     Builder builder(&getContext());
     for (auto module : getOperation().getOps<ModuleOp>()) {
-      if (!module->hasAttr("gantry.kernel"))
+      if (!isKernelModule(module))
         continue;
       const std::string key = kernelKey(*module.getOps<func::FuncOp>().begin());
-      module->setAttr("gantry.key", builder.getStringAttr(key));
       const MeasuredTile *tile = given.find(key);
-      const bool told = tile != nullptr;
-      if (!told)
+      const bool requested = tile != nullptr;
+      if (!requested)
         tile = known.find(key);
-      if (!tile)
-        continue;
-      NamedAttrList measured;
-      measured.append("tile", builder.getStringAttr(tile->tile));
-      measured.append("origin",
-                      builder.getStringAttr((told ? file : std::string("the compiler's table")) +
-                                            ": " + timesOf(*tile) + " on " + tile->device));
-      if (told)
-        measured.append("told", builder.getUnitAttr());
-      module->setAttr("gantry.measured", measured.getDictionary(&getContext()));
+      MeasuredAttr measured;
+      if (tile) {
+        const std::string table = requested ? file : std::string("the compiler's table");
+        measured = MeasuredAttr::get(
+            &getContext(), builder.getStringAttr(tile->tile),
+            builder.getStringAttr(table + ": " + timesOf(*tile) + " on " + tile->device),
+            requested);
+      }
+      setAttribute(module, KernelAttr::get(&getContext(), builder.getStringAttr(key), measured));
     }
   }
 

@@ -1,7 +1,8 @@
 // center-zero-points: see Passes.td.
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/passes.h"
-#include "codegen/tiling/structure.h"
+#include "codegen/tiling/linalg_patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,7 +19,7 @@ using namespace mlir;
 
 namespace {
 
-/// A constant of bytes, row-major, less its zero point.
+/// A constant tensor of bytes minus its zero point, in row-major order.
 std::optional<std::vector<int32_t>> integersOf(const ByteFactor &factor) {
   Attribute value;
   auto type = cast<RankedTensorType>(factor.operand->get().getType());
@@ -41,15 +42,16 @@ std::optional<std::vector<int32_t>> integersOf(const ByteFactor &factor) {
   return integers;
 }
 
-/// What is added to the result: a constant over some of its dimensions.
+/// The addend of the result: a constant tensor over some of the result's dimensions.
 struct Addend {
   llvm::SmallVector<int64_t> shape;
-  llvm::SmallVector<unsigned> dims; // of the result
+  llvm::SmallVector<unsigned> dims; // The dimensions of the result.
   std::vector<int32_t> values;
 };
 
-/// The sums of the constant over all steps, times `factor`. None where a step is not one of the
-/// constant's elements, or the constant depends on more than the result does.
+/// Returns the sums of the constant over all reduction steps, times `factor`. Returns nothing where
+/// a step does not read exactly one element of the constant, or where the constant depends on a
+/// parallel loop that the result does not have.
 std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
                              llvm::ArrayRef<int32_t> integers, int64_t factor) {
   const AffineMap map = op.getMatchingIndexingMap(constant);
@@ -63,12 +65,12 @@ std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
     if (iterator == utils::IteratorType::reduction && !map.isFunctionOfDim(dim))
       return std::nullopt;
   Addend addend;
-  llvm::SmallVector<int64_t> strides(shape.size(), 0); // in the addend
+  llvm::SmallVector<int64_t> strides(shape.size(), 0); // Strides in the addend.
   int64_t size = 1;
   for (size_t d = shape.size(); d-- > 0;) {
     auto dim = dyn_cast<AffineDimExpr>(map.getResult(d));
     if (!dim && shape[d] != 1)
-      return std::nullopt; // only its first element is read
+      return std::nullopt; // Only its first element is read.
     if (!dim || iterators[dim.getPosition()] == utils::IteratorType::reduction)
       continue;
     const auto position = outputMap.getResultPosition(dim);
@@ -79,7 +81,7 @@ std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
     strides[d] = size;
     size *= shape[d];
   }
-  llvm::SmallVector<uint32_t> sums(size, 0); // modulo 2^32, as the sum itself
+  llvm::SmallVector<uint32_t> sums(size, 0); // Modulo 2^32, like the sum itself.
   for (size_t i = 0; i < integers.size(); ++i) {
     int64_t rest = static_cast<int64_t>(i), at = 0;
     for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
@@ -90,7 +92,7 @@ std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
   return addend;
 }
 
-/// The map of an operand that depends on no step, over the result's elements.
+/// Returns the map, over the result's elements, of an operand that depends on no reduction loop.
 std::optional<AffineMap> overResult(linalg::GenericOp op, OpOperand *operand) {
   const AffineMap outputMap = op.getIndexingMapsArray().back();
   llvm::SmallVector<AffineExpr> exprs;
@@ -122,7 +124,8 @@ struct CenterZeroPointsPass : impl::CenterZeroPointsBase<CenterZeroPointsPass> {
     });
   }
 
-  /// Whether `factor` got the zero point in the middle of its range; `constant` is the other one.
+  /// Moves the zero point of `factor` to the middle of its range and adds the difference to the
+  /// result. `constant` is the other factor. Returns whether the operation has been changed.
   static bool center(linalg::GenericOp op, const ByteFactor &factor, const ByteFactor &constant,
                      bool swapped) {
     const int64_t middle = factor.isSigned ? 0 : 128;
@@ -195,8 +198,7 @@ struct CenterZeroPointsPass : impl::CenterZeroPointsBase<CenterZeroPointsPass> {
           body.create<linalg::YieldOp>(
               at, body.create<arith::AddIOp>(at, arguments[0], term).getResult());
         });
-    if (Attribute name = op->getDiscardableAttr("gantry.tensor"))
-      added->setDiscardableAttr("gantry.tensor", name);
+    copyTensorName(op, added);
     op.getResult(0).replaceAllUsesWith(added.getResult(0));
     op.erase();
     return true;

@@ -18,11 +18,13 @@ namespace {
 
 constexpr int64_t kBlock = 4;
 constexpr int64_t kPanelRows = 8;
-constexpr int64_t kSetStrideBytes =
-    4096; // rows this far apart, or a multiple, share their places in a cache
-constexpr int64_t kPanelReuse = 64; // how often a product reads an element, at least
+// Rows whose distance is a multiple of this compete for the same set of an L1 cache.
+constexpr int64_t kSetStrideBytes = 4096;
+// A panel pays where a matmul reads each element at least this often.
+constexpr int64_t kMinPanelReuse = 64;
 
-/// Whether a tensor may be in blocks: four channels, several pixels, seen by dispatches alone.
+/// Returns whether a tensor may be stored in blocks of four channels: it has a multiple of four
+/// channels and several pixels, and only dispatches use it.
 bool mayBlock(Value tensor, bool bytesOnly) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || type.getRank() < 3 || type.isDynamicDim(1) || type.getDimSize(1) % kBlock != 0 ||
@@ -35,8 +37,8 @@ bool mayBlock(Value tensor, bool bytesOnly) {
   return pixels && llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp>);
 }
 
-/// Whether any use of `value` (through pads, slices and elementwise ops) reads it as an image:
-/// reducing over dimension 1, or over windows of the dimensions after it.
+/// Returns whether any use of `value`, also through pads and elementwise operators, reads it as an
+/// image: it reduces over dimension 1, or over windows of the dimensions after it.
 bool readsAsImage(Value value) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
@@ -66,25 +68,26 @@ bool readsAsImage(Value value) {
       windows |= !isa<AffineDimExpr, AffineConstantExpr>(expr);
       lastReduced &= reduces(expr);
     }
-    // A mean over all pixels is read as an image, too; a product over the last dimension is none.
+    // A mean over all pixels counts as an image; a matmul over the last dimension does not.
     if (windows || lastReduced || (reduces(map.getResult(1)) && !reduces(map.getResults().back())))
       return true;
   }
   return false;
 }
 
-/// Whether a tensor's rows may lie in panels: all of them begin at the same place in a cache.
+/// Returns whether a tensor's rows may be stored in panels: all rows begin in the same cache set.
 bool mayPanel(Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || type.getRank() < 2 || !type.hasStaticShape() || !type.getElementType().isF32() ||
       !llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp>))
     return false;
   const int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getShape().back();
-  return rows >= kPanelReuse && rows % kPanelRows == 0 && columns * 4 % kSetStrideBytes == 0;
+  return rows >= kMinPanelReuse && rows % kPanelRows == 0 && columns * 4 % kSetStrideBytes == 0;
 }
 
-/// Whether a use (through elementwise ops) is a product's left operand: of its last two dimensions
-/// the last is summed over, and each element is read for many columns of the other operand.
+/// Returns whether a use, also through elementwise operators, is the left operand of a matmul: the
+/// last dimension is reduced, the one before it is parallel, and each element is read for many
+/// columns of the other operand.
 bool readsAsPanel(OpOperand &use) {
   auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
   if (!generic)
@@ -104,21 +107,21 @@ bool readsAsPanel(OpOperand &use) {
     if (!map.isFunctionOfDim(dim))
       reuse *= extent;
   return iterators[row.getPosition()] == utils::IteratorType::parallel &&
-         iterators[column.getPosition()] == utils::IteratorType::reduction && reuse >= kPanelReuse;
+         iterators[column.getPosition()] == utils::IteratorType::reduction &&
+         reuse >= kMinPanelReuse;
 }
 
-/// A dispatch at the block's start that copies a tensor.
+/// Adds a dispatch at the block's start that copies an input of the program. `user` is a dispatch
+/// that reads it.
 DispatchOp copyOf(Value tensor, Operation *user) {
   auto type = cast<RankedTensorType>(tensor.getType());
   OpBuilder builder = OpBuilder::atBlockBegin(user->getBlock());
   Location loc = user->getLoc();
-  auto dispatch = builder.create<DispatchOp>(
-      loc, type, ValueRange(tensor), ValueRange(), Value(), builder.getDenseI64ArrayAttr({}),
-      builder.getDenseI64ArrayAttr({}), SymbolRefAttr(), IntegerAttr());
-  Block *block = new Block();
-  dispatch.getBody().push_back(block);
-  Value source = block->addArgument(type, loc);
-  builder.setInsertionPointToStart(block);
+  auto dispatch = builder.create<DispatchOp>(loc, type, ValueRange(tensor), ValueRange(), Value(),
+                                             llvm::ArrayRef<int64_t>(), llvm::ArrayRef<int64_t>());
+  Block &block = dispatch.getBody().front();
+  Value source = block.getArgument(0);
+  builder.setInsertionPointToStart(&block);
   Value empty = builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType());
   AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
   llvm::SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
@@ -131,6 +134,105 @@ DispatchOp copyOf(Value tensor, Operation *user) {
   return dispatch;
 }
 
+/// Returns the argument of a dispatch's region that an operand of the dispatch becomes.
+Value insideOf(OpOperand &use) {
+  auto dispatch = cast<DispatchOp>(use.getOwner());
+  return dispatch.getBody().front().getArgument(use.getOperandNumber());
+}
+
+/// The layouts of the tensors of one function.
+class Layouts {
+public:
+  Layouts(func::FuncOp function, bool bytesOnly)
+      : function_(function), bytesOnly_(bytesOnly),
+        dispatches_(llvm::to_vector(function.getOps<DispatchOp>())) {}
+
+  /// Chooses the tensors that are stored in blocks of four channels.
+  void chooseBlocks() {
+    for (BlockArgument input : function_.getArguments())
+      if (mayBlock(input, bytesOnly_) && cast<RankedTensorType>(input.getType()).hasStaticShape() &&
+          isImage(input))
+        blocked_.insert(copyInput(input));
+    for (DispatchOp dispatch : dispatches_) {
+      Value result = dispatch.getResult();
+      if (!mayBlock(result, bytesOnly_))
+        continue;
+      // A tensor that is made from blocks of the same rank stays in blocks, so that copies between
+      // them are vectors.
+      const bool isFromBlocks = llvm::any_of(dispatch.getInputs(), [&](Value operand) {
+        return blocked_.contains(operand) && cast<RankedTensorType>(operand.getType()).getRank() ==
+                                                 cast<RankedTensorType>(result.getType()).getRank();
+      });
+      if (isFromBlocks || isImage(result))
+        blocked_.insert(result);
+    }
+  }
+
+  /// Chooses the left operands of matmuls that are stored in panels.
+  void choosePanels() {
+    for (DispatchOp dispatch : dispatches_)
+      if (isPanel(dispatch.getResult()))
+        panels_.insert(dispatch.getResult());
+    for (BlockArgument input : function_.getArguments())
+      if (isPanel(input))
+        panels_.insert(copyInput(input));
+  }
+
+  /// Sets the layouts of all dispatches, unless every tensor is row-major.
+  void apply() {
+    if (blocked_.empty() && panels_.empty())
+      return;
+    Builder builder(function_.getContext());
+    for (DispatchOp dispatch : dispatches_) {
+      llvm::SmallVector<Attribute> layouts;
+      for (Value operand : dispatch.getInputs())
+        layouts.push_back(layoutOf(operand));
+      layouts.push_back(layoutOf(dispatch.getResult()));
+      dispatch.setLayoutsAttr(builder.getArrayAttr(layouts));
+    }
+  }
+
+private:
+  /// Returns whether a dispatch reads the tensor as an image.
+  static bool isImage(Value tensor) {
+    return llvm::any_of(tensor.getUses(), [](OpOperand &use) {
+      return isa<DispatchOp>(use.getOwner()) && readsAsImage(insideOf(use));
+    });
+  }
+
+  bool isPanel(Value tensor) const {
+    return !bytesOnly_ && !blocked_.contains(tensor) && mayPanel(tensor) && !tensor.use_empty() &&
+           llvm::all_of(tensor.getUses(), [](OpOperand &use) {
+             Value inside = insideOf(use);
+             return !inside.use_empty() && llvm::all_of(inside.getUses(), readsAsPanel);
+           });
+  }
+
+  /// Copies an input of the program, which is row-major, for all dispatches that read it. Returns
+  /// the copy.
+  Value copyInput(BlockArgument input) {
+    DispatchOp copy = copyOf(input, *input.getUsers().begin());
+    input.replaceAllUsesExcept(copy.getResult(), copy);
+    dispatches_.insert(dispatches_.begin(), copy);
+    return copy.getResult();
+  }
+
+  LayoutAttr layoutOf(Value tensor) const {
+    const int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+    llvm::SmallVector<int64_t> parts;
+    if (panels_.contains(tensor))
+      parts = rowPanels(rank, kPanelRows, kBlock);
+    else if (blocked_.contains(tensor))
+      parts = channelsBlocked(rank, kBlock);
+    return LayoutAttr::get(tensor.getContext(), parts);
+  }
+
+  func::FuncOp function_;
+  const bool bytesOnly_;
+  llvm::SmallVector<DispatchOp> dispatches_;
+  llvm::DenseSet<Value> blocked_, panels_;
+};
+
 struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {
   using ChooseLayoutsBase::ChooseLayoutsBase;
 
@@ -138,77 +240,10 @@ struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    llvm::DenseSet<Value> blocked, panels;
-    auto dispatches = llvm::to_vector(function.getOps<DispatchOp>());
-    auto seed = [&](Value tensor) {
-      for (OpOperand &use : tensor.getUses()) {
-        auto dispatch = dyn_cast<DispatchOp>(use.getOwner());
-        if (dispatch &&
-            readsAsImage(dispatch.getBody().front().getArgument(use.getOperandNumber())))
-          return true;
-      }
-      return false;
-    };
-    // Inputs of the program are in rows: what reads one as an image reads a copy.
-    for (BlockArgument input : function.getArguments()) {
-      if (!mayBlock(input, bytesOnly) ||
-          !cast<RankedTensorType>(input.getType()).hasStaticShape() || !seed(input))
-        continue;
-      DispatchOp copy = copyOf(input, *input.getUsers().begin());
-      input.replaceAllUsesExcept(copy.getResult(), copy);
-      blocked.insert(copy.getResult());
-      dispatches.insert(dispatches.begin(), copy);
-    }
-    for (DispatchOp dispatch : dispatches) {
-      Value result = dispatch.getResult();
-      if (!mayBlock(result, bytesOnly))
-        continue;
-      // What comes from blocks of the same rank stays in blocks, so that copies are vectors.
-      bool fromBlocks = llvm::any_of(dispatch.getInputs(), [&](Value operand) {
-        return blocked.contains(operand) && cast<RankedTensorType>(operand.getType()).getRank() ==
-                                                cast<RankedTensorType>(result.getType()).getRank();
-      });
-      if (fromBlocks || seed(result))
-        blocked.insert(result);
-    }
-    // Left operands of products: where nothing else reads them.
-    auto isPanel = [&](Value tensor) {
-      return !bytesOnly && !blocked.contains(tensor) && mayPanel(tensor) && !tensor.use_empty() &&
-             llvm::all_of(tensor.getUses(), [](OpOperand &use) {
-               auto dispatch = cast<DispatchOp>(use.getOwner());
-               Value inside = dispatch.getBody().front().getArgument(use.getOperandNumber());
-               return !inside.use_empty() && llvm::all_of(inside.getUses(), readsAsPanel);
-             });
-    };
-    for (DispatchOp dispatch : dispatches)
-      if (isPanel(dispatch.getResult()))
-        panels.insert(dispatch.getResult());
-    for (BlockArgument input : function.getArguments()) {
-      if (!isPanel(input))
-        continue;
-      DispatchOp copy = copyOf(input, *input.getUsers().begin());
-      input.replaceAllUsesExcept(copy.getResult(), copy);
-      panels.insert(copy.getResult());
-      dispatches.insert(dispatches.begin(), copy);
-    }
-    if (blocked.empty() && panels.empty())
-      return;
-    Builder builder(&getContext());
-    auto layoutOf = [&](Value tensor) -> Attribute {
-      const int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
-      if (panels.contains(tensor))
-        return builder.getDenseI64ArrayAttr(rowPanels(rank, kPanelRows, kBlock));
-      if (!blocked.contains(tensor))
-        return builder.getDenseI64ArrayAttr({});
-      return builder.getDenseI64ArrayAttr(channelsBlocked(rank, kBlock));
-    };
-    for (DispatchOp dispatch : dispatches) {
-      llvm::SmallVector<Attribute> layouts;
-      for (Value operand : dispatch.getInputs())
-        layouts.push_back(layoutOf(operand));
-      layouts.push_back(layoutOf(dispatch.getResult()));
-      dispatch->setDiscardableAttr("gantry.layouts", builder.getArrayAttr(layouts));
-    }
+    Layouts layouts(function, bytesOnly);
+    layouts.chooseBlocks();
+    layouts.choosePanels();
+    layouts.apply();
   }
 };
 

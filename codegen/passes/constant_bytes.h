@@ -1,4 +1,4 @@
-// The bytes behind a tensor constant, whether it is stored inline or as a resource blob.
+// Access to the bytes of a tensor constant, which MLIR stores inline or as a resource blob.
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -6,8 +6,9 @@
 
 namespace gantry::codegen {
 
-/// Little-endian elements in row-major order; empty for splats (not stored), bit-packed booleans
-/// and anything that is not a tensor constant.
+/// Returns the little-endian elements in row-major order. The result is empty for splats, of which
+/// MLIR stores one element only, for booleans, which MLIR packs into bits, and for an attribute
+/// that is not a tensor constant. The bytes live as long as the constant's context.
 inline llvm::ArrayRef<char> constantBytes(mlir::Attribute value) {
   if (auto dense = mlir::dyn_cast<mlir::DenseElementsAttr>(value)) {
     if (dense.isSplat() || dense.getElementType().isInteger(1))

@@ -14,22 +14,24 @@ using namespace mlir;
 
 namespace {
 
-// How large a dynamic dimension without a bound is taken to be.
+// The size that a dynamic dimension without an upper limit counts as.
 constexpr int64_t kTypicalDim = 64;
 
-/// The bound of a dynamic dimension of an input; kTypicalDim where it has none.
+/// Returns the upper limit of a dynamic dimension of an input, or kTypicalDim where it has none.
 int64_t largestExtent(tensor::DimOp dim) {
   auto argument = dyn_cast<BlockArgument>(dim.getSource());
   std::optional<int64_t> index = dim.getConstantIndex();
   auto function = dyn_cast<func::FuncOp>(dim->getParentOp());
   if (!argument || !index || !function)
     return kTypicalDim;
-  auto most =
-      function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), "gantry.dim_max");
-  return most && *index < most.size() && most[*index] > 0 ? most[*index] : kTypicalDim;
+  auto port = argumentAttribute<PortAttr>(function, argument.getArgNumber());
+  if (!port || *index >= static_cast<int64_t>(port.getDims().size()))
+    return kTypicalDim;
+  const int64_t max = port.getDims()[*index].getMax();
+  return max > 0 ? max : kTypicalDim;
 }
 
-/// A size with every dynamic dimension of the inputs at its bound, or at a typical extent.
+/// Returns a size, with every dynamic dimension of the inputs at its largestExtent().
 int64_t typicalExtent(Value index) {
   if (auto constant = getConstantIntValue(index))
     return *constant;
@@ -54,7 +56,7 @@ uint64_t typicalBytes(DispatchOp dispatch) {
     if (ShapedType::isDynamic(size))
       size = typicalExtent(dispatch.getDims()[dispatch.getResultDims()[dynamic++]]);
     if (__builtin_mul_overflow(bytes, uint64_t(std::max<int64_t>(size, 0)), &bytes))
-      return uint64_t{1} << 40; // refused later, with its name
+      return uint64_t{1} << 40; // A later check refuses the tensor by its name.
   }
   return roundUp(bytes, kArenaAlignment);
 }
@@ -81,7 +83,7 @@ DispatchGraph dispatchGraphOf(func::FuncOp function) {
     for (auto [i, operand] : llvm::enumerate(dispatch.getInputs())) {
       auto known = values.find(storageOf(operand));
       if (known == values.end())
-        continue; // an input or a constant: not in the arena
+        continue; // An input or a constant is not in the arena.
       op.reads.push_back(known->second);
       if (mayTakeStorage(dispatch, i))
         op.mayTake.push_back(known->second);

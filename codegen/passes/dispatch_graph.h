@@ -1,20 +1,21 @@
-// The program's dispatches as the planner's searches see them (engine/plan/order.h, budget.h).
+// The program's dispatches as a problem of the planner's order and budget searches (engine/plan).
 #pragma once
 
 #include "codegen/dialect/gantry_dialect.h"
-#include "engine/plan/order.h"
+#include "engine/plan/order/order.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace gantry::codegen {
 
 struct DispatchGraph {
-  llvm::SmallVector<DispatchOp> dispatches; // as they stand in the function
-  plan::OrderProblem problem;               // operator i and value i are those of dispatch i
+  llvm::SmallVector<DispatchOp> dispatches; // In the order of the function.
+  plan::OrderProblem problem;               // Operator i and value i belong to dispatch i.
 };
 
-/// Sizes are as the arena rounds them; dynamic dimensions count as a typical extent, and what is
-/// returned, like inputs even where they are donated, as nothing.
+/// Returns the graph of the function's dispatches. Sizes are in bytes and rounded up as in the
+/// arena. A dynamic dimension counts as its upper limit, or as 64 where it has none. Returned
+/// tensors have size 0, because they lie outside of the arena; inputs are not part of the problem.
 DispatchGraph dispatchGraphOf(mlir::func::FuncOp function);
 
 } // namespace gantry::codegen

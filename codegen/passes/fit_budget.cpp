@@ -2,7 +2,7 @@
 #include "codegen/passes/dispatch_graph.h"
 #include "codegen/passes/passes.h"
 #include "codegen/passes/tensor_dims.h"
-#include "engine/plan/budget.h"
+#include "engine/plan/order/budget.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -15,8 +15,8 @@ using namespace mlir;
 
 namespace {
 
-// Costs in bytes of device memory: a bus has about a sixteenth of the memory's bandwidth, and
-// devices do some 32 operations in the time of a byte.
+// Costs are in bytes of device memory traffic. A bus has about 1/16 of the memory's bandwidth, and
+// a device does about 32 floating-point operations in the time of one byte.
 constexpr double kHostByteCost = 16;
 constexpr double kFlopsPerByte = 32;
 
@@ -74,10 +74,10 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
     Result<plan::BudgetPlan> plan = plan::fitBudget(problem, budgetBytes);
     if (!plan.isOk() || !plan->fits) {
       function.emitError() << (plan.isOk()
-                                   ? "it cannot fit into a budget of " + bytesText(budgetBytes) +
-                                         ": the smallest that can is " +
-                                         bytesText(plan->leastPeakBytes) + ", which " +
-                                         nameOf(graph.dispatches[plan->leastAt]) +
+                                   ? "the program cannot fit into a budget of " +
+                                         bytesText(budgetBytes) + ": the smallest that can is " +
+                                         bytesText(plan->minPeakBytes) + ", which " +
+                                         nameOf(graph.dispatches[plan->minPeakAt]) +
                                          " needs by itself"
                                    : plan.status().message());
       return refuse();
@@ -88,29 +88,26 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
       (move ? moved : recomputed) += 1;
       bringBack(graph.dispatches, action);
     }
-    OpBuilder builder(&getContext());
-    function->setAttr("gantry.budget", builder.getI64IntegerAttr(int64_t(budgetBytes)));
-    function->setAttr("gantry.unfitted_peak", builder.getI64IntegerAttr(plan->givenPeakBytes));
-    function->setAttr("gantry.recomputed", builder.getI64IntegerAttr(recomputed));
-    function->setAttr("gantry.recomputed_peak",
-                      builder.getI64IntegerAttr(plan->recomputedPeakBytes));
-    function->setAttr("gantry.moved", builder.getI64IntegerAttr(moved));
+    setAttribute(function, BudgetAttr::get(
+                               &getContext(), static_cast<int64_t>(budgetBytes.getValue()),
+                               plan->givenPeakBytes, recomputed, plan->recomputedPeakBytes, moved));
   }
 
-  /// The model or the budget is at fault, not the compiler: pipeline.cpp looks for this.
+  /// Fails the pass, and tells the pipeline that the model or the budget is at fault.
   void refuse() {
-    getOperation()->setAttr("gantry.refused", UnitAttr::get(&getContext()));
+    setAttribute(getOperation(), FailureAttr::get(&getContext(), FailureCause::kInput));
     signalPassFailure();
   }
 
-  /// Gives the readers from action.before on a version of the value that is made right before.
+  /// Computes a value again, or moves it to the host and back, right before the dispatch
+  /// `action.before`, and lets that dispatch and all later ones read the new version.
   void bringBack(ArrayRef<DispatchOp> dispatches, const plan::BudgetAction &action) {
     DispatchOp writer = dispatches[action.value], before = dispatches[action.before];
     OpBuilder builder(before);
     Value fresh;
     if (action.kind == plan::BudgetAction::Kind::kRecompute) {
       auto clone = cast<DispatchOp>(builder.clone(*writer));
-      for (OpOperand &operand : clone->getOpOperands()) // its operands' latest versions
+      for (OpOperand &operand : clone->getOpOperands()) // The clone reads the latest versions.
         if (isa<RankedTensorType>(operand.get().getType()))
           operand.set(viewOf(builder, operand.get(), latest(storageOf(operand.get()))));
       fresh = clone.getResult();
@@ -121,11 +118,11 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
         after.setInsertionPointAfter(dispatches[action.after]);
         auto store = after.create<MoveOp>(writer.getLoc(), writer.getResult().getType(),
                                           latest(writer.getResult()), after.getUnitAttr());
-        copyName(writer, store);
+        copyTensorName(writer, store);
         stored = store.getResult();
       }
       auto load = builder.create<MoveOp>(writer.getLoc(), stored.getType(), stored, UnitAttr());
-      copyName(writer, load);
+      copyTensorName(writer, load);
       fresh = load.getResult();
     }
     const Value old = latest(writer.getResult());
@@ -139,12 +136,7 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
     origin_[fresh] = writer.getResult();
   }
 
-  static void copyName(Operation *from, Operation *to) {
-    if (Attribute name = from->getAttr("gantry.tensor"))
-      to->setAttr("gantry.tensor", name);
-  }
-
-  /// The version of a dispatch's result that is in memory now; itself for anything else.
+  /// Returns the current version of a dispatch's result, and any other tensor itself.
   Value latest(Value storage) const {
     if (Value own = origin_.lookup(storage))
       storage = own;
@@ -152,7 +144,7 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
     return version ? version : storage;
   }
 
-  /// The same view of another version of a tensor's storage.
+  /// Rebuilds `view`, a chain of reshapes, on another version of its storage.
   static Value viewOf(OpBuilder &builder, Value view, Value storage) {
     if (storageOf(view) == view)
       return storage;
@@ -165,8 +157,8 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
     return clone->getResult(0);
   }
 
-  llvm::DenseMap<Value, Value> latest_, stored_; // by the dispatch's own result
-  llvm::DenseMap<Value, Value> origin_;          // the dispatch's own result, by its versions
+  llvm::DenseMap<Value, Value> latest_, stored_; // By the original result.
+  llvm::DenseMap<Value, Value> origin_;          // The original result, by its versions.
 };
 
 } // namespace

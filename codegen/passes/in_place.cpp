@@ -11,17 +11,18 @@ using namespace mlir;
 
 namespace {
 
-/// A reduction over rows in a kernel over rows: an invocation reads of a row what it writes of it,
-/// and has the rest from its neighbours (tiling/rows.cpp).
+/// Returns whether a use is a reduction over rows in a kernel over rows. There, an invocation reads
+/// only the part of a row that it writes, and gets the other partial results from its neighbors by
+/// subgroup operations (tiling/emitter/row_kernel.h).
 bool isSharedRow(linalg::GenericOp generic, OpOperand &use) {
   return generic.getNumReductionLoops() == 1 &&
          generic.getIteratorTypesArray().back() == utils::IteratorType::reduction &&
          !generic.isDpsInit(&use) && generic.getMatchingIndexingMap(&use).isIdentity();
 }
 
-/// Whether, on every path from `value` to the dispatch's result, the invocation that writes an
-/// element of the result is the only one that reads the same element of `value`. `rows`: the kernel
-/// is one over rows.
+/// Returns whether, on every path from `value` to the dispatch's result, only the invocation that
+/// writes an element of the result reads the same element of `value`. `rows` says that the kernel
+/// has reductions over rows.
 bool readsOnlyOwnElement(Value value, bool rows) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
@@ -50,7 +51,10 @@ bool isDonatedInput(Value storage) {
   auto argument = dyn_cast<BlockArgument>(storage);
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  return function && function.getArgAttr(argument.getArgNumber(), "gantry.donated");
+  if (!function)
+    return false;
+  auto port = argumentAttribute<PortAttr>(function, argument.getArgNumber());
+  return port && port.getDonated();
 }
 
 bool isUsedAfter(Value storage, Operation *dispatch) {
@@ -75,13 +79,12 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
       storage.getDefiningOp<DispatchOp>() || (move && !move.getToHost()) || isDonatedInput(storage);
   if (!ours || operand.getType() != dispatch.getResult().getType())
     return false;
-  if (auto layouts = dispatch->getAttrOfType<ArrayAttr>("gantry.layouts"))
-    if (layouts[i] != layouts.getValue().back())
-      return false;
+  if (auto layouts = dispatch.getLayoutsAttr(); layouts && layouts[i] != layouts.getValue().back())
+    return false;
   for (auto [j, other] : llvm::enumerate(dispatch.getInputs()))
     if (j != i && storageOf(other) == storage)
       return false;
-  // Equal types with dynamic extents: the extents themselves must be equal.
+  // The types are equal; where they are dynamic, the extents must be equal, too.
   auto operandDims = dispatch.getOperandDims(), resultDims = dispatch.getResultDims();
   unsigned before = 0;
   for (unsigned j = 0; j < i; ++j)
@@ -89,8 +92,7 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
   for (size_t d = 0; d < resultDims.size(); ++d)
     if (operandDims[before + d] != resultDims[d])
       return false;
-  return readsOnlyOwnElement(dispatch.getBody().front().getArgument(i),
-                             dispatch->hasAttr("gantry.rows"));
+  return readsOnlyOwnElement(dispatch.getBody().front().getArgument(i), dispatch.getRows());
 }
 
 } // namespace gantry::codegen

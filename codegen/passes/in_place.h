@@ -1,19 +1,23 @@
-// When a dispatch's result may take the storage of one of its operands.
+// Decides when a dispatch's result may take the storage of one of its operands.
+//
+// The storage of a tensor is the tensor whose bytes it views (tensor_dims.h).
 #pragma once
 
 #include "codegen/dialect/gantry_dialect.h"
 
 namespace gantry::codegen {
 
-/// Whether it is an input of the program whose memory runs may reuse (gantry.donated).
+/// Returns whether `storage` is an input of the program whose memory a run may reuse.
 bool isDonatedInput(mlir::Value storage);
 
-/// Whether the result may take operand i's storage, if nobody reads that afterwards: it is a
-/// transient, or a donated input, of the same type, the only operand in its storage, and every
-/// element of it is read only by the invocation that writes the same element of the result.
+/// Returns whether the result may take the storage of operand `i` if nothing reads the operand
+/// afterwards. The operand must be a transient or a donated input, have the result's type and
+/// layout, and share its storage with no other operand; and only the invocation that writes an
+/// element of the result may read the same element of the operand.
 bool mayTakeStorage(DispatchOp dispatch, unsigned i);
 
-/// Whether `storage`, or a view of it, is returned or read by an op after `dispatch`.
+/// Returns whether `storage`, or a view of it, is returned or is read by an operation after
+/// `dispatch`.
 bool isUsedAfter(mlir::Value storage, mlir::Operation *dispatch);
 
 } // namespace gantry::codegen

@@ -33,7 +33,8 @@ RankedTensorType halfOf(Value value) {
   return cast<RankedTensorType>(value.getType()).clone(Float16Type::get(value.getContext()));
 }
 
-/// The nearest f16; finite numbers stay finite (a mask of -1e9 must not become infinite).
+/// Returns the nearest f16. A finite number stays finite, because a mask of -1e9 must not become
+/// infinite.
 uint16_t halfBits(float value) {
   APFloat number(value);
   bool ignored = false;
@@ -48,9 +49,9 @@ bool haveAsManyElements(RankedTensorType a, RankedTensorType b) {
                                                   : a.getShape() == b.getShape();
 }
 
-/// Whether a dispatch gives sums of elements that are not products of two tensors, as means and
-/// variances do. They grow with what they are over, may be divided only where they are read, and
-/// are small.
+/// Returns whether a dispatch sums elements that are not products of two tensors, as means and
+/// variances do. Such sums grow with the number of elements, and may be divided only where they are
+/// read, so that f16 could overflow; their tensors are small.
 bool givesSums(DispatchOp dispatch) {
   auto result = cast<RankedTensorType>(dispatch.getResult().getType());
   auto isSum = [&](linalg::GenericOp op) {
@@ -70,7 +71,8 @@ bool givesSums(DispatchOp dispatch) {
 }
 
 struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
-  /// Adds the value and its views; false where something else than a dispatch sees one of them.
+  /// Collects the value and its views. Returns false where anything but a dispatch uses one of
+  /// them.
   static bool collect(Value value, llvm::SetVector<Value> &values) {
     values.insert(value);
     for (Operation *user : value.getUsers())
@@ -79,7 +81,7 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
     return true;
   }
 
-  /// An elementwise conversion of a tensor in a dispatch's region to `type`.
+  /// Builds an elementwise conversion of a tensor in a dispatch's region to `type`.
   static Value convert(OpBuilder &builder, DispatchOp dispatch, Value tensor, RankedTensorType type,
                        ArrayRef<int64_t> dims) {
     Location loc = dispatch.getLoc();

@@ -25,16 +25,14 @@ struct OrderDispatchesPass : impl::OrderDispatchesBase<OrderDispatchesPass> {
       function.emitError("the order search failed: ") << order.status().message();
       return signalPassFailure();
     }
-    OpBuilder builder(&getContext());
-    function->setAttr("gantry.given_stages", builder.getI64IntegerAttr(order->givenStages));
-    function->setAttr("gantry.stages", builder.getI64IntegerAttr(order->stages));
-    function->setAttr("gantry.given_peak", builder.getI64IntegerAttr(order->givenPeakBytes));
+    setAttribute(function, OrderAttr::get(&getContext(), order->givenPeakBytes, order->givenStages,
+                                          order->stages));
     if (order->peakBytes >= order->givenPeakBytes)
-      return; // as good as it was: the model's own order reads better
+      return; // The model's own order is kept where no other needs fewer bytes.
     arrange(block, graph.dispatches, order->operators);
   }
 
-  /// Moves the dispatches into their order, each after the views and sizes that it reads.
+  /// Moves the dispatches into the given order, and before each the views and sizes that it reads.
   static void arrange(Block &block, ArrayRef<DispatchOp> dispatches, ArrayRef<uint32_t> order) {
     llvm::SmallPtrSet<Operation *, 32> placed;
     Operation *end = block.getTerminator();

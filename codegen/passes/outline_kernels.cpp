@@ -18,7 +18,8 @@ using namespace mlir;
 namespace {
 
 struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
-  /// The text of everything that the kernel depends on; locations are not part of it.
+  /// Returns a text that is equal for two dispatches exactly if they can share a kernel. Locations
+  /// are not part of it.
   static std::string fingerprint(DispatchOp dispatch) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -29,8 +30,7 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
       stream << ' ' << dim;
     for (int64_t dim : dispatch.getResultDims())
       stream << '|' << dim;
-    stream << dispatch->getDiscardableAttr("gantry.layouts")
-           << dispatch->getDiscardableAttr("gantry.rows");
+    stream << dispatch.getLayoutsAttr() << dispatch.getRowsAttr();
     AsmState state(dispatch, OpPrintingFlags().useLocalScope());
     for (Operation &op : dispatch.getBody().front()) {
       stream << '\n';
@@ -62,16 +62,17 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     builder.setInsertionPointToEnd(getOperation().getBody());
     Location loc = dispatch.getLoc();
     auto kernelModule = builder.create<ModuleOp>(loc, name);
-    kernelModule->setAttr("gantry.kernel", builder.getUnitAttr());
+    setAttribute(kernelModule, KernelAttr::get(&getContext(), StringAttr(), MeasuredAttr()));
     builder.setInsertionPointToStart(kernelModule.getBody());
     auto type = builder.getFunctionType(dispatch.getBody().front().getArgumentTypes(),
                                         dispatch.getResult().getType());
     auto function = builder.create<func::FuncOp>(loc, name, type);
-    function->setAttr("gantry.operand_dims", dispatch.getOperandDimsAttr());
-    function->setAttr("gantry.result_dims", dispatch.getResultDimsAttr());
-    for (StringRef name : {"gantry.layouts", "gantry.rows"})
-      if (Attribute attribute = dispatch->getDiscardableAttr(name))
-        function->setAttr(name, attribute);
+    llvm::SmallVector<LayoutAttr> layouts;
+    if (dispatch.getLayouts())
+      llvm::append_range(layouts, dispatch.getLayouts()->getAsRange<LayoutAttr>());
+    setAttribute(function,
+                 SignatureAttr::get(&getContext(), dispatch.getOperandDims(),
+                                    dispatch.getResultDims(), layouts, dispatch.getRows()));
     function.getBody().takeBody(dispatch.getBody());
     auto yield = cast<YieldOp>(function.getBody().front().getTerminator());
     builder.setInsertionPoint(yield);

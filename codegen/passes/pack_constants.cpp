@@ -1,7 +1,7 @@
 // pack-constants: see Passes.td.
 #include "codegen/passes/constant_bytes.h"
 #include "codegen/passes/passes.h"
-#include "codegen/tiling/structure.h"
+#include "codegen/tiling/linalg_patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,19 +17,21 @@ using namespace mlir;
 
 namespace {
 
-/// A dimension of a packed constant: index / block of one of its dimensions, `size` values of it.
+/// A dimension of a packed constant: it holds `size` values of index / block of an original
+/// dimension.
 struct Part {
   unsigned position;
   int64_t block, size;
 };
 
-/// The operand's dimensions in the order in which a kernel wants them. Empty if the order is right
-/// already or the operand cannot be permuted.
+/// Returns the operand's dimensions in the order in which a kernel reads them. The result is empty
+/// if the order is already right or the operand cannot be permuted.
 ///
-/// In rows: reduction dimensions in loop order, then the innermost parallel one; other parallel
-/// ones stay in front. In blocks, where a reduction dimension can be read in vectors of four: such
-/// vectors of eight neighbours along the parallel dimension lie together, or of all of them.
-enum class Order { rows, blocksOfEight, blocksOfAll };
+/// Without blocks, the reduction dimensions come in loop order, then the innermost parallel one;
+/// the other parallel dimensions stay in front. With blocks, where a reduction dimension can be
+/// read as vec4, the vectors of eight neighbors along the parallel dimension lie together, or of
+/// all of them.
+enum class Order { kRows, kBlocksOfEight, kBlocksOfAll };
 llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
                                     llvm::ArrayRef<int64_t> shape, Order wanted) {
   if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) || map.getNumResults() < 2)
@@ -38,7 +40,8 @@ llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
   llvm::SmallVector<Part> order;
   llvm::SmallVector<unsigned> parallel, reduction;
   for (unsigned i = 0; i < map.getNumResults(); ++i) {
-    if (isa<AffineConstantExpr>(map.getResult(i))) { // of one element: depthwise weights
+    if (isa<AffineConstantExpr>(
+            map.getResult(i))) { // The dimension has one element, as in depthwise weights.
       order.push_back({i, 1, shape[i]});
       continue;
     }
@@ -46,7 +49,7 @@ llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
     (reduces ? reduction : parallel).push_back(i);
   }
   if (parallel.empty() || reduction.empty() ||
-      (wanted != Order::blocksOfAll && shape[parallel.back()] % 4 != 0))
+      (wanted != Order::kBlocksOfAll && shape[parallel.back()] % 4 != 0))
     return {};
   llvm::sort(reduction,
              [&](unsigned a, unsigned b) { return map.getDimPosition(a) < map.getDimPosition(b); });
@@ -55,10 +58,12 @@ llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
     order.push_back({i, 1, shape[i]});
   const unsigned *deep = nullptr;
   for (const unsigned &i : reduction)
-    if (wanted != Order::rows && shape[i] % 4 == 0 && (!deep || shape[i] > shape[*deep]))
+    if (wanted != Order::kRows && shape[i] % 4 == 0 && (!deep || shape[i] > shape[*deep]))
       deep = &i;
-  const int64_t block = wanted == Order::blocksOfAll ? shape[inner] : shape[inner] % 8 == 0 ? 8 : 4;
-  if (deep && wanted != Order::blocksOfAll)
+  const int64_t block = wanted == Order::kBlocksOfAll ? shape[inner]
+                        : shape[inner] % 8 == 0       ? 8
+                                                      : 4;
+  if (deep && wanted != Order::kBlocksOfAll)
     order.push_back({inner, block, shape[inner] / block});
   for (const unsigned &i : reduction)
     if (&i != deep)
@@ -73,7 +78,7 @@ llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
   return order;
 }
 
-/// Writes the elements of `size` bytes in the order of the parts.
+/// Copies elements of `size` bytes each into the order of the parts.
 void permute(llvm::ArrayRef<char> source, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Part> order,
              size_t size, char *target) {
   llvm::SmallVector<int64_t> strides(shape.size(), 1);
@@ -112,7 +117,8 @@ struct PackConstantsPass : impl::PackConstantsBase<PackConstantsPass> {
     if (!type)
       return;
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    // A loop's extent is read from an operand that has it as a dimension; blocks do not.
+    // linalg reads a loop's extent from an operand that has it as a dimension; a blocked constant
+    // does not.
     auto inOther = [&](AffineExpr dim) {
       return llvm::any_of(op->getOpOperands(), [&](OpOperand &other) {
         return &other != &operand && isa<RankedTensorType>(other.get().getType()) &&
@@ -122,13 +128,13 @@ struct PackConstantsPass : impl::PackConstantsBase<PackConstantsPass> {
     const Type element = type.getElementType();
     const bool inBlocks = blocks && (element.isF32() || element.isF16() || element.isInteger(8));
     auto order = packedOrder(op, map, type.getShape(),
-                             dots && byteFactorsOf(op) ? Order::blocksOfAll
-                             : inBlocks                ? Order::blocksOfEight
-                                                       : Order::rows);
+                             dots && byteFactorsOf(op) ? Order::kBlocksOfAll
+                             : inBlocks                ? Order::kBlocksOfEight
+                                                       : Order::kRows);
     if (llvm::any_of(order, [&](const Part &part) {
           return part.block > 1 && !inOther(map.getResult(part.position));
         }))
-      order = packedOrder(op, map, type.getShape(), Order::rows);
+      order = packedOrder(op, map, type.getShape(), Order::kRows);
     if (order.empty())
       return;
     llvm::SmallVector<int64_t> shape;

@@ -1,7 +1,7 @@
 // split-reductions: see Passes.td.
 #include "codegen/passes/passes.h"
 #include "codegen/passes/tensor_dims.h"
-#include "codegen/tiling/structure.h"
+#include "codegen/tiling/linalg_patterns.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,19 +21,21 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kMostSteps = 32768; // of one reduction: its loops count up to twice as many
-constexpr int64_t kSteps = 4096;      // of each part of a long one
-constexpr int64_t kLongestRow = 1 << 18;
+// A longer reduction is split. Its loops count at most twice as many rounds, below the 65,535 at
+// which some drivers stop.
+constexpr int64_t kMaxSteps = 32768;
+constexpr int64_t kMaxPartSteps = 4096;   // Limit for each part of a split reduction.
+constexpr int64_t kMaxRowSteps = 1 << 18; // A subgroup shares a row of at most this many elements.
 
-/// How a reduction becomes two: loop `dim` is taken out of the first one, all of it (part 0) or all
-/// but `part` steps, of which the last part may lack some (padded).
+/// How a reduction becomes two: loop `dim` leaves the first reduction entirely (part 0), or stays
+/// with `part` steps. With `padded`, the last part has fewer steps and is padded.
 struct Split {
   unsigned dim = 0;
   int64_t part = 0, parts = 0;
   bool padded = false;
 };
 
-/// Whether operands depend on the loop by plain indices alone, not as windows do.
+/// Returns whether operands use the loop only as an index of its own, not in the sum of a window.
 bool isPlain(linalg::GenericOp op, unsigned dim) {
   return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
     return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
@@ -42,10 +44,11 @@ bool isPlain(linalg::GenericOp op, unsigned dim) {
   });
 }
 
-/// Softmax and normalisations: something reads both what was reduced along its last dimension and
-/// the result. A subgroup shares such a row (form-dispatches), so it takes few steps.
+/// Returns whether the reduction is part of a softmax or a normalization: another operator reads
+/// both its result and its operand, along whose last dimension it reduces. form-dispatches lets a
+/// subgroup share such a row, so one invocation takes few steps.
 bool isOfRows(linalg::GenericOp op, ArrayRef<int64_t> ranges, unsigned dim) {
-  if (op.getNumDpsInputs() != 1 || op.getNumReductionLoops() != 1 || ranges[dim] > kLongestRow)
+  if (op.getNumDpsInputs() != 1 || op.getNumReductionLoops() != 1 || ranges[dim] > kMaxRowSteps)
     return false;
   Value input = op.getDpsInputOperand(0)->get();
   auto last = dyn_cast<AffineDimExpr>(op.getIndexingMapsArray()[0].getResults().back());
@@ -79,26 +82,26 @@ std::optional<Split> chooseSplit(linalg::GenericOp op) {
   }
   if (plain.empty() || total == 0)
     return std::nullopt;
-  if (dynamic) // nobody knows how many steps: two loops are no nest
+  if (dynamic) // The number of steps is unknown; two loops instead of a nest limit the rounds.
     return plain.size() > 1 ? std::optional(Split{plain.front()}) : std::nullopt;
-  if (total <= kMostSteps || isOfRows(op, ranges, plain.back()))
+  if (total <= kMaxSteps || isOfRows(op, ranges, plain.back()))
     return std::nullopt;
   for (unsigned dim : plain)
-    if (ranges[dim] <= kMostSteps && total / ranges[dim] <= kMostSteps && total > ranges[dim])
+    if (ranges[dim] <= kMaxSteps && total / ranges[dim] <= kMaxSteps && total > ranges[dim])
       return Split{dim};
   Split split;
   split.dim = *std::max_element(plain.begin(), plain.end(),
                                 [&](unsigned a, unsigned b) { return ranges[a] < ranges[b]; });
   const int64_t range = ranges[split.dim];
   const auto others = static_cast<int64_t>(total / range);
-  const int64_t most = std::max<int64_t>(kSteps / others, 1);
-  if (most == 1)
+  const int64_t maxPart = std::max<int64_t>(kMaxPartSteps / others, 1);
+  if (maxPart == 1)
     return Split{split.dim};
-  for (split.part = std::min(most, range); range % split.part != 0;)
+  for (split.part = std::min(maxPart, range); range % split.part != 0;)
     --split.part;
   split.parts = range / split.part;
-  if (split.part < std::min<int64_t>(most, 64)) { // a divisor would be too small
-    split.parts = (range + most - 1) / most;
+  if (split.part < std::min<int64_t>(maxPart, 64)) { // A divisor would be too small.
+    split.parts = (range + maxPart - 1) / maxPart;
     split.part = (range + split.parts - 1) / split.parts;
     split.parts = (range + split.part - 1) / split.part;
     split.padded = split.part * split.parts != range;
@@ -106,7 +109,7 @@ std::optional<Split> chooseSplit(linalg::GenericOp op) {
   return split;
 }
 
-/// The operand with dimension `position` in parts: [.., parts, part, ..].
+/// Returns the operand with dimension `position` divided into two: [.., parts, part, ..].
 Value inParts(OpBuilder &builder, Location loc, Value operand, unsigned position,
               const Split &split) {
   auto type = cast<RankedTensorType>(operand.getType());
@@ -133,7 +136,7 @@ Value inParts(OpBuilder &builder, Location loc, Value operand, unsigned position
   return builder.create<tensor::ExpandShapeOp>(loc, type.clone(shape), operand, groups, sizes);
 }
 
-/// Body of the first reduction: as before, but that loop `dim` counts within a part.
+/// Clones the body into the first reduction, in which loop `dim` counts within a part.
 void adaptBody(OpBuilder &builder, linalg::GenericOp op, const Split &split, unsigned partsDim,
                int64_t range) {
   Block &body = op.getRegion().front();
@@ -162,7 +165,7 @@ void adaptBody(OpBuilder &builder, linalg::GenericOp op, const Split &split, uns
                                                       body.getArguments().back()));
 }
 
-/// The two reductions that replace one.
+/// Builds the two reductions that replace one, and returns them in order.
 std::pair<linalg::GenericOp, linalg::GenericOp> apply(linalg::GenericOp op, const Split &split) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
@@ -170,7 +173,8 @@ std::pair<linalg::GenericOp, linalg::GenericOp> apply(linalg::GenericOp op, cons
   const int64_t range = op.getStaticLoopRanges()[split.dim];
   const bool whole = split.part == 0;
   const unsigned loops = op.getNumLoops() + (whole ? 0 : 1);
-  const unsigned outer = whole ? split.dim : op.getNumLoops(); // the loop that is taken out
+  const unsigned outer =
+      whole ? split.dim : op.getNumLoops(); // The loop that leaves the first reduction.
   auto iterators = op.getIteratorTypesArray();
   llvm::SmallVector<AffineMap> maps;
   llvm::SmallVector<Value> inputs;

@@ -1,6 +1,7 @@
 // sum-integers: see Passes.td.
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
-#include "codegen/tiling/structure.h"
+#include "codegen/tiling/linalg_patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,18 +21,18 @@ using namespace mlir;
 
 namespace {
 
-/// An operand of the sum that stands for (an integer of few bits) * (a scale).
+/// An operand of a sum that is dequantized from 8 bits: (q - zero point) * scale.
 struct Dequantized {
   linalg::GenericOp op;
-  tensor::PadOp pad;     // between op and the sum, or null
-  Value quantized;       // the tensor of integers
-  Value integer, scale;  // in op's body: i32 and f32
-  int64_t zeroPoint = 0; // where it is one constant
+  tensor::PadOp pad;     // Between op and the sum, or null.
+  Value quantized;       // The tensor of bytes.
+  Value integer, scale;  // Values of op's body: q - zero point as i32, and the scale as f32.
+  int64_t zeroPoint = 0; // Valid if it is one constant.
   bool constantZero = false;
-  int64_t magnitude = 0; // no |integer| is above
+  int64_t magnitude = 0; // Upper limit of |q - zero point|.
 };
 
-/// Whether the value is computed in its body without `argument`.
+/// Returns whether the value is computed in its body without `argument`.
 bool isIndependentOf(Value value, BlockArgument argument) {
   if (value == argument)
     return false;
@@ -40,6 +41,36 @@ bool isIndependentOf(Value value, BlockArgument argument) {
     return true;
   return llvm::all_of(op->getOperands(),
                       [&](Value operand) { return isIndependentOf(operand, argument); });
+}
+
+/// Fills in the integer, its zero point and its limits from `converted`, the value that the body of
+/// found.op converts to f32. Returns false where it is not a byte minus a zero point.
+bool matchInteger(Dequantized &found, Value converted) {
+  found.integer = converted;
+  Value extended = converted;
+  std::optional<int64_t> zero = 0;
+  if (auto difference = extended.getDefiningOp<arith::SubIOp>()) {
+    extended = difference.getLhs();
+    bool ignored = false;
+    zero = constantInteger(difference.getRhs());
+    if (!zero && !extendedByte(difference.getRhs(), ignored))
+      return false;
+  }
+  bool isSigned = false;
+  BlockArgument element = extendedByte(extended, isSigned);
+  if (!element || !isIndependentOf(found.scale, element))
+    return false;
+  const int64_t low = isSigned ? -128 : 0, high = isSigned ? 127 : 255;
+  found.constantZero = zero.has_value();
+  found.zeroPoint = zero.value_or(0);
+  found.magnitude = zero ? std::max(high - *zero, *zero - low) : high - low;
+  OpOperand *operand = found.op.getDpsInputOperand(element.getArgNumber());
+  if (!found.op.getMatchingIndexingMap(operand).isIdentity())
+    return false;
+  found.quantized = operand->get();
+  // The integer must be 0 in the padding, so the padding is a byte with the value of the zero
+  // point.
+  return !found.pad || (found.constantZero && zero >= low && zero <= high);
 }
 
 std::optional<Dequantized> matchDequantized(Value tensor) {
@@ -63,39 +94,15 @@ std::optional<Dequantized> matchDequantized(Value tensor) {
     auto converted = product->getOperand(side).getDefiningOp<arith::SIToFPOp>();
     if (!converted)
       continue;
-    found.integer = converted.getIn();
     found.scale = product->getOperand(1 - side);
-    Value extended = found.integer;
-    auto difference = extended.getDefiningOp<arith::SubIOp>();
-    bool isSigned = false;
-    std::optional<int64_t> zero = 0;
-    if (difference) {
-      extended = difference.getLhs();
-      bool ignored = false;
-      zero = constantInteger(difference.getRhs());
-      if (!zero && !extendedByte(difference.getRhs(), ignored))
-        return std::nullopt;
-    }
-    BlockArgument element = extendedByte(extended, isSigned);
-    if (!element || !isIndependentOf(found.scale, element))
-      return std::nullopt;
-    found.constantZero = zero.has_value();
-    found.zeroPoint = zero.value_or(0);
-    const int64_t low = isSigned ? -128 : 0, high = isSigned ? 127 : 255;
-    found.magnitude = zero ? std::max(high - *zero, *zero - low) : high - low;
-    OpOperand *operand = found.op.getDpsInputOperand(element.getArgNumber());
-    if (!found.op.getMatchingIndexingMap(operand).isIdentity())
-      return std::nullopt;
-    found.quantized = operand->get();
-    // In the padding the integer is to be 0.
-    if (found.pad && !(found.constantZero && zero >= low && zero <= high))
+    if (!matchInteger(found, converted.getIn()))
       return std::nullopt;
     return found;
   }
   return std::nullopt;
 }
 
-/// Whether the body is accumulator + a * b.
+/// Returns whether the body is accumulator + a * b.
 bool isSumOfProducts(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 || op.getNumResults() != 1)
     return false;
@@ -114,6 +121,260 @@ bool isSumOfProducts(linalg::GenericOp op) {
          product.getRhs() != accumulator;
 }
 
+/// Composes `own`, the map of an operand of a dequantization over the elements of its result, with
+/// `ofResult`, the map of that result over the loops of the sum. Returns nothing where an index is
+/// not a single loop or a constant, or with `parallelOnly` not a parallel loop.
+std::optional<AffineMap> throughSum(AffineMap own, AffineMap ofResult, linalg::GenericOp sum,
+                                    bool parallelOnly) {
+  auto iterators = sum.getIteratorTypesArray();
+  llvm::SmallVector<AffineExpr> exprs;
+  for (AffineExpr expr : own.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim && !isa<AffineConstantExpr>(expr))
+      return std::nullopt;
+    AffineExpr loop = dim ? ofResult.getResult(dim.getPosition()) : expr;
+    if (parallelOnly && !isa<AffineConstantExpr>(loop)) {
+      auto position = dyn_cast<AffineDimExpr>(loop);
+      if (!position || iterators[position.getPosition()] != utils::IteratorType::parallel)
+        return std::nullopt;
+    }
+    exprs.push_back(loop);
+  }
+  return AffineMap::get(ofResult.getNumDims(), 0, exprs, own.getContext());
+}
+
+/// Clones `value`, and the values that its body computes it from, to the builder's position.
+Value clone(OpBuilder &builder, Value value, IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return value;
+  for (Value operand : op->getOperands())
+    if (!mapping.contains(operand))
+      mapping.map(operand, clone(builder, operand, mapping));
+  Value result = builder.clone(*op, mapping)->getResult(0);
+  mapping.map(value, result);
+  return result;
+}
+
+/// The change of one sum of products. The steps are called in order; the first three return false
+/// if the sum cannot be changed; the program is then as before.
+class IntegerSum {
+public:
+  explicit IntegerSum(linalg::GenericOp op)
+      : op_(op), builder_(op), loc_(op.getLoc()),
+        resultType_(cast<RankedTensorType>(op.getResult(0).getType())),
+        outputMap_(op.getIndexingMapsArray().back()) {}
+
+  void rewrite() {
+    if (!matchOperands() || !collectExtras() || !mapScalesToResult())
+      return;
+    Value sum = buildSum();
+    linalg::GenericOp rescaled = buildRescaling(sum);
+    copyTensorName(op_, rescaled);
+    op_.getResult(0).replaceAllUsesWith(rescaled.getResult(0));
+    eraseUnused();
+  }
+
+private:
+  /// Another operand of a dequantization: a tensor of scales or of zero points.
+  struct Extra {
+    Value tensor;
+    AffineMap map; // Over the loops of the sum; mapScalesToResult: over the result's elements.
+    unsigned side;
+    BlockArgument argument; // Argument of the dequantization's body.
+  };
+
+  /// Matches both operands, and checks that the sum cannot overflow 32 bits.
+  bool matchOperands() {
+    auto fill = op_.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+    if (!fill || !matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) ||
+        !resultType_.getElementType().isF32() || !outputMap_.isProjectedPermutation())
+      return false;
+    empty_ = fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>();
+    if (!empty_)
+      return false;
+    int64_t largest = 1;
+    for (unsigned i : {0u, 1u}) {
+      std::optional<Dequantized> side = matchDequantized(op_.getDpsInputs()[i]);
+      if (!side)
+        return false;
+      sides_[i] = *side;
+      largest *= std::max<int64_t>(side->magnitude, 1);
+    }
+    llvm::SmallVector<unsigned> reductionDims;
+    op_.getReductionDims(reductionDims);
+    auto ranges = op_.getStaticLoopRanges();
+    for (unsigned dim : reductionDims)
+      if (ShapedType::isDynamic(ranges[dim]) ||
+          __builtin_mul_overflow(largest, std::max<int64_t>(ranges[dim], 1), &largest))
+        return false;
+    return largest <= INT32_MAX;
+  }
+
+  /// Collects the tensors of scales and zero points. A padded operand has none, because its padding
+  /// belongs to no slice.
+  bool collectExtras() {
+    for (unsigned i : {0u, 1u}) {
+      Dequantized &side = sides_[i];
+      AffineMap ofResult = op_.getMatchingIndexingMap(op_.getDpsInputOperand(i));
+      for (OpOperand *operand : side.op.getDpsInputOperands()) {
+        BlockArgument argument = side.op.getMatchingBlockArgument(operand);
+        if (operand->get() == side.quantized)
+          continue;
+        const bool inScale = !isIndependentOf(side.scale, argument);
+        const bool inZero = !isIndependentOf(side.integer, argument);
+        if (!inScale && !inZero)
+          continue;
+        if (side.pad)
+          return false;
+        auto map = throughSum(side.op.getMatchingIndexingMap(operand), ofResult, op_, inScale);
+        if (!map)
+          return false;
+        if (inScale)
+          scales_.push_back({operand->get(), *map, i, argument});
+        if (inZero)
+          zeros_.push_back({operand->get(), *map, i, argument});
+      }
+    }
+    return true;
+  }
+
+  /// Changes the maps of scales from the loops of the sum to the elements of its result.
+  bool mapScalesToResult() {
+    for (Extra &extra : scales_) {
+      llvm::SmallVector<AffineExpr> exprs;
+      for (AffineExpr expr : extra.map.getResults()) {
+        if (isa<AffineDimExpr>(expr)) {
+          std::optional<unsigned> at = outputMap_.getResultPosition(expr);
+          if (!at)
+            return false;
+          expr = builder_.getAffineDimExpr(*at);
+        }
+        exprs.push_back(expr);
+      }
+      extra.map = AffineMap::get(resultType_.getRank(), 0, exprs, builder_.getContext());
+    }
+    return true;
+  }
+
+  /// Returns the tensor of integers of an operand, padded with the zero point where the operand is
+  /// padded with 0.
+  Value integersOf(const Dequantized &side) {
+    tensor::PadOp pad = side.pad;
+    if (!pad)
+      return side.quantized;
+    auto element = cast<RankedTensorType>(side.quantized.getType()).getElementType();
+    auto type = RankedTensorType::get(pad.getResultType().getShape(), element);
+    Value zero = builder_.create<arith::ConstantOp>(
+        loc_, builder_.getIntegerAttr(element, APInt(8, side.zeroPoint & 0xff)));
+    return builder_.create<tensor::PadOp>(pad.getLoc(), type, side.quantized, pad.getMixedLowPad(),
+                                          pad.getMixedHighPad(), zero);
+  }
+
+  Value makeEmpty(Type element) {
+    return builder_.create<tensor::EmptyOp>(loc_, resultType_.getShape(), element,
+                                            empty_.getDynamicSizes());
+  }
+
+  /// Clones a value of a dequantization's body, of which the arguments of `extras` come from
+  /// `arguments` in order.
+  Value cloneSide(OpBuilder &body, unsigned side, Value value, llvm::ArrayRef<Extra> extras,
+                  ValueRange arguments, IRMapping &mapping) {
+    for (auto [extra, argument] : llvm::zip(extras, arguments))
+      if (extra.side == side)
+        mapping.map(extra.argument, argument);
+    return clone(body, value, mapping);
+  }
+
+  /// Builds the sum of integer products. Its operands are both tensors of integers, then the
+  /// tensors of zero points.
+  Value buildSum() {
+    llvm::SmallVector<Value> inputs;
+    llvm::SmallVector<AffineMap> maps;
+    for (unsigned i : {0u, 1u}) {
+      inputs.push_back(integersOf(sides_[i]));
+      maps.push_back(op_.getMatchingIndexingMap(op_.getDpsInputOperand(i)));
+    }
+    for (const Extra &extra : zeros_) {
+      inputs.push_back(extra.tensor);
+      maps.push_back(extra.map);
+    }
+    maps.push_back(outputMap_);
+    Value zero = builder_.create<arith::ConstantOp>(loc_, builder_.getI32IntegerAttr(0));
+    Value init =
+        builder_.create<linalg::FillOp>(loc_, zero, makeEmpty(builder_.getI32Type())).getResult(0);
+    auto sum = builder_.create<linalg::GenericOp>(
+        loc_, TypeRange{init.getType()}, inputs, ValueRange{init}, maps,
+        op_.getIteratorTypesArray(), [&](OpBuilder &body, Location at, ValueRange arguments) {
+          Value integers[2];
+          for (unsigned i : {0u, 1u}) {
+            IRMapping mapping;
+            Dequantized &side = sides_[i];
+            for (OpOperand *operand : side.op.getDpsInputOperands())
+              if (operand->get() == side.quantized)
+                mapping.map(side.op.getMatchingBlockArgument(operand), arguments[i]);
+            integers[i] =
+                cloneSide(body, i, side.integer, zeros_, arguments.drop_front(2), mapping);
+          }
+          Value product = body.create<arith::MulIOp>(at, integers[0], integers[1]);
+          Value total = body.create<arith::AddIOp>(at, arguments.back(), product);
+          body.create<linalg::YieldOp>(at, total);
+        });
+    return sum.getResult(0);
+  }
+
+  /// Builds the product of the sum and both scales. Its operands are the sum, then the tensors of
+  /// scales.
+  linalg::GenericOp buildRescaling(Value sum) {
+    AffineMap identity =
+        AffineMap::getMultiDimIdentityMap(resultType_.getRank(), builder_.getContext());
+    llvm::SmallVector<Value> operands{sum};
+    llvm::SmallVector<AffineMap> maps{identity};
+    for (const Extra &extra : scales_) {
+      operands.push_back(extra.tensor);
+      maps.push_back(extra.map);
+    }
+    maps.push_back(identity);
+    llvm::SmallVector<utils::IteratorType> parallel(resultType_.getRank(),
+                                                    utils::IteratorType::parallel);
+    return builder_.create<linalg::GenericOp>(
+        loc_, TypeRange{resultType_}, operands, ValueRange{makeEmpty(builder_.getF32Type())}, maps,
+        parallel, [&](OpBuilder &body, Location at, ValueRange arguments) {
+          Value factors[2];
+          for (unsigned i : {0u, 1u}) {
+            IRMapping mapping;
+            factors[i] =
+                cloneSide(body, i, sides_[i].scale, scales_, arguments.drop_front(1), mapping);
+          }
+          Value factor = body.createOrFold<arith::MulFOp>(at, factors[0], factors[1]);
+          Value number = body.create<arith::SIToFPOp>(at, body.getF32Type(), arguments[0]);
+          Value product = body.create<arith::MulFOp>(at, number, factor);
+          body.create<linalg::YieldOp>(at, product);
+        });
+  }
+
+  void eraseUnused() {
+    op_.erase();
+    for (Dequantized &side : sides_)
+      if (side.pad && side.pad->use_empty())
+        side.pad->erase();
+    for (unsigned i : {0u, 1u})
+      if ((i == 0 || sides_[1].op != sides_[0].op) && sides_[i].op->use_empty())
+        sides_[i].op->erase();
+  }
+
+  linalg::GenericOp op_;
+  OpBuilder builder_;
+  const Location loc_;
+  const RankedTensorType resultType_;
+  const AffineMap outputMap_;
+  tensor::EmptyOp empty_; // Gives the dynamic sizes of the sum's result.
+  Dequantized sides_[2];
+  llvm::SmallVector<Extra> zeros_, scales_;
+};
+
 struct SumIntegersPass : impl::SumIntegersBase<SumIntegersPass> {
   void runOnOperation() override {
     llvm::SmallVector<linalg::GenericOp> sums;
@@ -122,207 +383,7 @@ struct SumIntegersPass : impl::SumIntegersBase<SumIntegersPass> {
         sums.push_back(op);
     });
     for (linalg::GenericOp op : sums)
-      rewrite(op);
-  }
-
-  /// The map of an operand of the dequantisation (over the elements of its result), over the loops
-  /// of the sum; none where it is not per tensor or per slice along parallel loops.
-  static std::optional<AffineMap> throughSum(AffineMap own, AffineMap ofResult,
-                                             linalg::GenericOp sum, bool parallelOnly) {
-    auto iterators = sum.getIteratorTypesArray();
-    llvm::SmallVector<AffineExpr> exprs;
-    for (AffineExpr expr : own.getResults()) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dim && !isa<AffineConstantExpr>(expr))
-        return std::nullopt;
-      AffineExpr loop = dim ? ofResult.getResult(dim.getPosition()) : expr;
-      if (parallelOnly && !isa<AffineConstantExpr>(loop)) {
-        auto position = dyn_cast<AffineDimExpr>(loop);
-        if (!position || iterators[position.getPosition()] != utils::IteratorType::parallel)
-          return std::nullopt;
-      }
-      exprs.push_back(loop);
-    }
-    return AffineMap::get(ofResult.getNumDims(), 0, exprs, own.getContext());
-  }
-
-  /// The values that `value` is computed from in its body, cloned to the builder's position.
-  static Value clone(OpBuilder &builder, Value value, IRMapping &mapping) {
-    if (Value known = mapping.lookupOrNull(value))
-      return known;
-    Operation *op = value.getDefiningOp();
-    if (!op)
-      return value;
-    for (Value operand : op->getOperands())
-      if (!mapping.contains(operand))
-        mapping.map(operand, clone(builder, operand, mapping));
-    Value result = builder.clone(*op, mapping)->getResult(0);
-    mapping.map(value, result);
-    return result;
-  }
-
-  static bool uses(Value value, BlockArgument argument) {
-    return !isIndependentOf(value, argument);
-  }
-
-  void rewrite(linalg::GenericOp op) {
-    std::optional<Dequantized> sides[2];
-    auto resultType = cast<RankedTensorType>(op.getResult(0).getType());
-    AffineMap outputMap = op.getIndexingMapsArray().back();
-    auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
-    if (!fill || !matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) ||
-        !resultType.getElementType().isF32() || !outputMap.isProjectedPermutation())
-      return;
-    int64_t largest = 1;
-    for (unsigned i : {0u, 1u}) {
-      sides[i] = matchDequantized(op.getDpsInputs()[i]);
-      if (!sides[i])
-        return;
-      largest *= std::max<int64_t>(sides[i]->magnitude, 1);
-    }
-    // The sum must not overflow.
-    llvm::SmallVector<unsigned> reductionDims;
-    op.getReductionDims(reductionDims);
-    auto ranges = op.getStaticLoopRanges();
-    for (unsigned dim : reductionDims)
-      if (ShapedType::isDynamic(ranges[dim]) ||
-          __builtin_mul_overflow(largest, std::max<int64_t>(ranges[dim], 1), &largest))
-        return;
-    if (largest > INT32_MAX)
-      return;
-
-    // Operands of the new sum: the integers, then what the zero points are; and of the rescaling.
-    OpBuilder builder(op);
-    Location loc = op.getLoc();
-    struct Extra {
-      Value tensor;
-      AffineMap map;
-      unsigned side;
-      BlockArgument argument;
-    };
-    llvm::SmallVector<Extra> zeros, scales;
-    for (unsigned i : {0u, 1u}) {
-      Dequantized &side = *sides[i];
-      AffineMap ofResult = op.getMatchingIndexingMap(op.getDpsInputOperand(i));
-      for (OpOperand *operand : side.op.getDpsInputOperands()) {
-        BlockArgument argument = side.op.getMatchingBlockArgument(operand);
-        if (operand->get() == side.quantized)
-          continue;
-        const bool inScale = uses(side.scale, argument), inZero = uses(side.integer, argument);
-        if (!inScale && !inZero)
-          continue;
-        if (side.pad)
-          return; // in the padding there is no scale per slice
-        auto map = throughSum(side.op.getMatchingIndexingMap(operand), ofResult, op, inScale);
-        if (!map)
-          return;
-        if (inScale)
-          scales.push_back({operand->get(), *map, i, argument});
-        if (inZero)
-          zeros.push_back({operand->get(), *map, i, argument});
-      }
-    }
-    // Scales over the loops become scales over the result's elements.
-    for (Extra &extra : scales) {
-      llvm::SmallVector<AffineExpr> exprs;
-      for (AffineExpr expr : extra.map.getResults()) {
-        if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-          std::optional<unsigned> at = outputMap.getResultPosition(expr);
-          if (!at)
-            return;
-          expr = builder.getAffineDimExpr(*at);
-        }
-        exprs.push_back(expr);
-      }
-      extra.map = AffineMap::get(resultType.getRank(), 0, exprs, builder.getContext());
-    }
-
-    llvm::SmallVector<Value> inputs;
-    llvm::SmallVector<AffineMap> maps;
-    for (unsigned i : {0u, 1u}) {
-      Value integers = sides[i]->quantized;
-      if (tensor::PadOp pad = sides[i]->pad) {
-        auto element = cast<RankedTensorType>(integers.getType()).getElementType();
-        auto type = RankedTensorType::get(pad.getResultType().getShape(), element);
-        Value zero = builder.create<arith::ConstantOp>(
-            loc, builder.getIntegerAttr(element, APInt(8, sides[i]->zeroPoint & 0xff)));
-        integers = builder.create<tensor::PadOp>(pad.getLoc(), type, integers, pad.getMixedLowPad(),
-                                                 pad.getMixedHighPad(), zero);
-      }
-      inputs.push_back(integers);
-      maps.push_back(op.getMatchingIndexingMap(op.getDpsInputOperand(i)));
-    }
-    for (const Extra &extra : zeros) {
-      inputs.push_back(extra.tensor);
-      maps.push_back(extra.map);
-    }
-    maps.push_back(outputMap);
-    auto i32 = builder.getI32Type();
-    auto empty = fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>();
-    if (!empty)
-      return;
-    auto makeEmpty = [&](Type element) -> Value {
-      return builder.create<tensor::EmptyOp>(loc, resultType.getShape(), element,
-                                             empty.getDynamicSizes());
-    };
-    Value zero = builder.create<arith::ConstantOp>(loc, builder.getI32IntegerAttr(0));
-    Value init = builder.create<linalg::FillOp>(loc, zero, makeEmpty(i32)).getResult(0);
-    auto sum = builder.create<linalg::GenericOp>(
-        loc, TypeRange{init.getType()}, inputs, ValueRange{init}, maps, op.getIteratorTypesArray(),
-        [&](OpBuilder &body, Location at, ValueRange arguments) {
-          Value integers[2];
-          for (unsigned i : {0u, 1u}) {
-            IRMapping mapping;
-            for (OpOperand *operand : sides[i]->op.getDpsInputOperands())
-              if (operand->get() == sides[i]->quantized)
-                mapping.map(sides[i]->op.getMatchingBlockArgument(operand), arguments[i]);
-            for (auto [z, extra] : llvm::enumerate(zeros))
-              if (extra.side == i)
-                mapping.map(extra.argument, arguments[2 + z]);
-            integers[i] = clone(body, sides[i]->integer, mapping);
-          }
-          Value product = body.create<arith::MulIOp>(at, integers[0], integers[1]);
-          Value total = body.create<arith::AddIOp>(at, arguments.back(), product);
-          body.create<linalg::YieldOp>(at, total);
-        });
-
-    AffineMap identity = AffineMap::getMultiDimIdentityMap(resultType.getRank(), &getContext());
-    llvm::SmallVector<Value> operands{sum.getResult(0)};
-    llvm::SmallVector<AffineMap> rescaleMaps{identity};
-    for (const Extra &extra : scales) {
-      operands.push_back(extra.tensor);
-      rescaleMaps.push_back(extra.map);
-    }
-    rescaleMaps.push_back(identity);
-    llvm::SmallVector<utils::IteratorType> parallel(resultType.getRank(),
-                                                    utils::IteratorType::parallel);
-    auto rescaled = builder.create<linalg::GenericOp>(
-        loc, TypeRange{resultType}, operands, ValueRange{makeEmpty(builder.getF32Type())},
-        rescaleMaps, parallel, [&](OpBuilder &body, Location at, ValueRange arguments) {
-          Value factors[2];
-          for (unsigned i : {0u, 1u}) {
-            IRMapping mapping;
-            for (auto [s, extra] : llvm::enumerate(scales))
-              if (extra.side == i)
-                mapping.map(extra.argument, arguments[1 + s]);
-            factors[i] = clone(body, sides[i]->scale, mapping);
-          }
-          Value factor = body.createOrFold<arith::MulFOp>(at, factors[0], factors[1]);
-          Value number = body.create<arith::SIToFPOp>(at, body.getF32Type(), arguments[0]);
-          Value product = body.create<arith::MulFOp>(at, number, factor);
-          body.create<linalg::YieldOp>(at, product);
-        });
-    if (Attribute name = op->getDiscardableAttr("gantry.tensor"))
-      rescaled->setDiscardableAttr("gantry.tensor", name);
-    op.getResult(0).replaceAllUsesWith(rescaled.getResult(0));
-    op.erase();
-    for (std::optional<Dequantized> &side : sides) {
-      if (side->pad && side->pad->use_empty())
-        side->pad->erase();
-    }
-    for (unsigned i : {0u, 1u})
-      if ((i == 0 || sides[1]->op != sides[0]->op) && sides[i]->op->use_empty())
-        sides[i]->op->erase();
+      IntegerSum(op).rewrite();
   }
 };
 

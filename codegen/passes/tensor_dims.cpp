@@ -110,7 +110,7 @@ llvm::SmallVector<OpFoldResult> tensorDims(OpBuilder &builder, Value tensor) {
         dims.push_back(tensor::getMixedSize(builder, loc, tensor, i));
     }
   }
-  // A static extent in the type is exact, whatever the expression says.
+  // A static extent of the type is used in place of the expression.
   for (auto [i, dim] : llvm::enumerate(type.getShape()))
     if (!ShapedType::isDynamic(dim))
       dims[i] = builder.getIndexAttr(dim);

@@ -1,4 +1,4 @@
-// Sizes and storage of tensors at the level of the program's function.
+// Sizes and storage of the tensors of the program's function.
 #pragma once
 
 #include "mlir/IR/Builders.h"
@@ -6,18 +6,18 @@
 
 namespace gantry::codegen {
 
-/// Every transient begins at a multiple of these bytes and takes one of them.
+/// The offset and the size of every transient are multiples of this, in bytes.
 inline constexpr uint32_t kArenaAlignment = 256;
 
-/// The extents of a tensor as constants or index values, derived from the op that makes it. Index
-/// arithmetic that this needs is created at the builder's position.
+/// Returns the extents of a tensor as constants or index values, derived from the operation that
+/// makes it. The index arithmetic for that is created at the builder's position.
 llvm::SmallVector<mlir::OpFoldResult> tensorDims(mlir::OpBuilder &builder, mlir::Value tensor);
 
-/// Leaves one tensor.dim per dynamic dimension of the block's arguments, at the block's start, so
-/// that equal sizes are equal values.
+/// Replaces all tensor.dim of the block's arguments by one for each dynamic dimension, at the
+/// block's start. Equal sizes are then the same value.
 void hoistArgumentDims(mlir::Block &block);
 
-/// The tensor whose bytes this one views: reshapes are views.
+/// Returns the tensor whose bytes `tensor` views, which is `tensor` itself unless it is a reshape.
 mlir::Value storageOf(mlir::Value tensor);
 
 } // namespace gantry::codegen

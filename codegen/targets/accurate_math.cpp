@@ -1,7 +1,7 @@
-// Sources of the methods: W. J. Cody and W. Waite, "Software Manual for the Elementary Functions"
-// (1980), for the reductions; S. Moshier's Cephes library for the polynomials with odd or even
-// powers; T. J. Dekker, "A floating-point technique for extending the available precision" (1971),
-// for pairs of floats.
+// The methods come from these sources: W. J. Cody and W. Waite, "Software Manual for the Elementary
+// Functions" (1980), for the reductions; S. Moshier's Cephes library for the polynomials with odd
+// or even powers; T. J. Dekker, "A floating-point technique for extending the available precision"
+// (1971), for pairs of floats.
 #include "codegen/targets/accurate_math.h"
 
 #include "codegen/targets/float_emitter.h"
@@ -23,31 +23,31 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSmallestNormal = 0x1p-126;
 constexpr double kLn2 = 0.69314718055994531;
 constexpr double kLog2E = 1.4426950408889634;
-// ln 2 = kLn2High + kLn2Low; products of the first part and exponents are exact.
+// ln 2 = kLn2High + kLn2Low. The product of the first part and an exponent is exact.
 constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440054690583e-4;
 constexpr double kPi = 3.1415926535897932;
 
-// ---- exponentials ------------------------------------------------------------------------------
+// ---- Exponentials ------------------------------------------------------------------------------
 
-/// 2^n; n from -126 to 127.
+/// Returns 2^n for n from -126 to 127.
 Term powerOfTwo(Term n) {
   FloatEmitter &e = *n.emitter;
   return e.fromBits(shiftLeft(plus(n, 127), 23));
 }
 
-/// x * 2^n in two steps, so that a denormal result is rounded once; n from -252 to 254.
+/// Returns x * 2^n for n from -252 to 254, in two steps, so that a denormal result is rounded once.
 Term scaled(Term x, Term n) {
   Term half = shiftRightSigned(n, 1);
   return x * powerOfTwo(half) * powerOfTwo(minus(n, half));
 }
 
-/// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
+/// Returns (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
 Term exponentialTail(Term r) {
   return polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
                         1.6666665459e-1, 5.0000001201e-1});
 }
 
-/// x as n * ln 2 + rest + low, where low is what rounding took from the rest.
+/// Divides x into n * ln 2 + rest + low, where low is the rounding error of rest.
 struct Reduced {
   Term n, rest, low;
 };
@@ -58,13 +58,13 @@ Reduced reduceByLn2(Term x) {
   return {n, rest, (high - rest) - product};
 }
 
-/// e^(rest + low): 1 + rest is a sum of two floats.
+/// Returns e^(rest + low). 1 + rest is computed as a sum of two floats.
 Term exponentialOfRest(const Reduced &reduced) {
   const Term r = reduced.rest, sum = r + 1;
   return sum + ((r - (sum - 1)) + reduced.low + exponentialTail(r) * (r * r));
 }
 
-/// e^x * 2^scale for scale -1 or 0.
+/// Returns e^x * 2^scale for a scale of -1 or 0.
 Term exponential(Term x, int scale = 0) {
   FloatEmitter &e = *x.emitter;
   x = e.select(x < -105, -105, x);
@@ -74,22 +74,23 @@ Term exponential(Term x, int scale = 0) {
   return scaled(exponentialOfRest(reduced), scale ? plus(n, scale) : n);
 }
 
-/// e^x - 1 as 2 * (2^(n-1) * (e^r - 1) + (2^(n-1) - 1/2)).
+/// Returns e^x - 1, as 2 * (2^(n-1) * (e^r - 1) + (2^(n-1) - 1/2)).
 Term exponentialMinusOne(Term x) {
   FloatEmitter &e = *x.emitter;
   Term bounded = e.select(x < -40, -40, x);
   bounded = e.select(x > 90, 90, bounded);
   const auto [n, r, low] = reduceByLn2(bounded);
   Term rest = exponentialTail(r) * (r * r) + low + r;
-  // 2^127 times 2 overflows as it should; n is at most 130.
+  // n is at most 130. 2^127 times 2 overflows to infinity, which is the correct result.
   Term half = powerOfTwo(e.integers<arith::MinSIOp>(plus(e.toInteger(n), -1), e.integer(127)));
   Term result = (half * rest + (half - 0.5)) * 2;
   return e.select(x == 0, x, result);
 }
 
-// ---- logarithms --------------------------------------------------------------------------------
+// ---- Logarithms --------------------------------------------------------------------------------
 
-/// A positive finite number as 2^exponent * mantissa, with the mantissa in [sqrt(1/2), sqrt(2)).
+/// Divides a positive finite number into 2^exponent * mantissa, with the mantissa in
+/// [sqrt(1/2), sqrt(2)).
 struct Split {
   Term mantissa, exponent;
 };
@@ -104,7 +105,7 @@ Split split(Term x) {
   return {mantissa, e.toFloat(exponent) + e.select(isDenormal, -23, 0)};
 }
 
-/// ln x for positive and finite x.
+/// Returns ln x for a positive finite x.
 Term logarithmOfNormal(Term x) {
   auto [mantissa, exponent] = split(x);
   Term f = mantissa - 1, z = f * f;
@@ -124,7 +125,7 @@ Term logarithm(Term x) {
                   kNaN);
 }
 
-/// ln(1 + x): what rounding takes from 1 + x is added to its logarithm.
+/// Returns ln(1 + x). The rounding error of 1 + x is added to the logarithm.
 Term logarithmOfOnePlus(Term x) {
   FloatEmitter &e = *x.emitter;
   Term sum = x + 1;
@@ -134,21 +135,21 @@ Term logarithmOfOnePlus(Term x) {
   return e.select(sum == kInfinity, sum, result);
 }
 
-// ---- powers ------------------------------------------------------------------------------------
+// ---- Powers ------------------------------------------------------------------------------------
 
-/// The first 12 bits of a float: products of two such numbers are exact.
+/// Returns the first 12 bits of a float. The product of two such numbers is exact.
 Term highPart(Term x) {
   FloatEmitter &e = *x.emitter;
   return e.fromBits(e.bits(x) & 0xfffff000u);
 }
 
-/// A number as a sum of two floats, of which the first has 12 bits.
+/// Divides a number into a sum of two floats, of which the first has 12 bits.
 struct Pair {
   Term high, low;
 };
 
-/// log2 x of a positive finite number, with an error of some 2^-34. log2 of the mantissa m is
-/// 2 / (3 ln 2) * (3 s + s^3 + 3/5 s^5 + ...), where s = (m - 1) / (m + 1).
+/// Returns log2 x of a positive finite number, with an error of about 2^-34. log2 of the mantissa m
+/// is 2 / (3 ln 2) * (3 s + s^3 + 3/5 s^5 + ...), where s = (m - 1) / (m + 1).
 Pair logarithmInBaseTwo(Term x) {
   auto [m, exponent] = split(x);
   Term f = m - 1, sum = m + 1;
@@ -156,17 +157,17 @@ Pair logarithmInBaseTwo(Term x) {
   Term sumHigh = highPart(sum), sumLow = m - (sumHigh - 1);
   Term sLow = ((f - sHigh * sumHigh) - sHigh * sumLow) / sum;
 
-  // 3 + s^2 + ..., as a pair.
+  // The pair is 3 + s^2 + ....
   Term square = s * s, squareHigh = sHigh * sHigh;
   Term rest =
       polynomial(square, {3 / 13.0, 3 / 11.0, 3 / 9.0, 3 / 7.0, 3 / 5.0}) * square * square +
       sLow * (sHigh + s);
   Term seriesHigh = highPart((squareHigh + 3) + rest);
   Term seriesLow = rest - ((seriesHigh - 3) - squareHigh);
-  // The product with s.
+  // Multiply by s.
   Term u = sHigh * seriesHigh, v = sLow * seriesHigh + seriesLow * s;
   Term productHigh = highPart(u + v), productLow = v - (productHigh - u);
-  // The product with 2 / (3 ln 2), of which the first part has 12 bits.
+  // Multiply by 2 / (3 ln 2), whose first part has 12 bits.
   constexpr double kFactor = 2 / (3 * kLn2), kFactorHigh = 0x1.ec6p-1,
                    kFactorLow = kFactor - kFactorHigh;
   Term high = productHigh * kFactorHigh;
@@ -175,10 +176,10 @@ Pair logarithmInBaseTwo(Term x) {
   return {total, low - ((total - exponent) - high)};
 }
 
-/// |x|^y for positive finite |x|.
+/// Returns |x|^y for a positive finite |x|.
 Term powerOfMagnitude(Term x, Term y) {
   FloatEmitter &e = *x.emitter;
-  // Larger exponents overflow as well, and their products would be infinite.
+  // Larger exponents overflow as well; their products would be infinite.
   y = e.select(y > 0x1p40, 0x1p40, y);
   y = e.select(y < -0x1p40, -0x1p40, y);
   const Pair base = logarithmInBaseTwo(x);
@@ -214,10 +215,10 @@ Term power(Term x, Term y) {
   return e.select(either(y == 0, x == 1), 1, result);
 }
 
-// ---- the error function ------------------------------------------------------------------------
+// ---- The error function ------------------------------------------------------------------------
 
-/// e^(t^2) * erfc(t) for t from 0 to 40, as a polynomial in (t - 4) / (t + 4) over 1 + 2 t. The
-/// polynomial is a Chebyshev fit with a relative error of 2e-8.
+/// Returns e^(t^2) * erfc(t) for t from 0 to 40, as a polynomial in (t - 4) / (t + 4) over 1 + 2 t.
+/// The polynomial is a Chebyshev fit with a relative error of 2e-8.
 Term scaledComplement(Term t) {
   Term y = (t - 4) / (t + 4);
   return polynomial(y, {-3.75695441037e-4, -4.91651487297e-4, 5.32452619326e-3, -1.63868858876e-2,
@@ -237,7 +238,7 @@ Term errorFunction(Term x) {
   return e.select(a < 1, x * small, withSign(large, x));
 }
 
-// ---- hyperbolic functions ----------------------------------------------------------------------
+// ---- Hyperbolic functions ----------------------------------------------------------------------
 
 Term hyperbolicTangent(Term x) {
   FloatEmitter &e = *x.emitter;
@@ -265,7 +266,7 @@ Term hyperbolicCosine(Term x) {
 
 Term inverseHyperbolicSine(Term x) {
   FloatEmitter &e = *x.emitter;
-  constexpr double kLarge = 1500; // beyond it x^2 + 1 is x^2
+  constexpr double kLarge = 1500; // For larger x, x^2 + 1 rounds to x^2.
   Term a = magnitude(x), z = a * a;
   Term small =
       polynomial(z, {2.0122003309e-2, -4.2699340972e-2, 7.4847586088e-2, -1.6666288134e-1}) * z *
@@ -300,9 +301,9 @@ Term inverseHyperbolicTangent(Term x) {
   return e.select(magnitude(x) < 0.5, small, large);
 }
 
-// ---- inverse trigonometric functions -----------------------------------------------------------
+// ---- Inverse trigonometric functions -----------------------------------------------------------
 
-/// asin x for |x| <= 1/2.
+/// Returns asin x for |x| <= 1/2.
 Term arcSineOfSmall(Term x) {
   Term z = x * x;
   return polynomial(z, {4.2163199048e-2, 2.4181311049e-2, 4.5470025998e-2, 7.4953002686e-2,
@@ -337,9 +338,10 @@ Term arcTangent(Term x) {
   return withSign(offset + (tail * z * t + t), x);
 }
 
-// ---- patterns ----------------------------------------------------------------------------------
+// ---- Patterns ----------------------------------------------------------------------------------
 
-/// The f32 that a pattern computes in: the operand's type, or that of f16 widened.
+/// Returns the type that a pattern computes in: f32 for f16 and f32, scalar or vector like the
+/// operand.
 template <typename Op, size_t operands> struct Expand : OpRewritePattern<Op> {
   using Function = Term (*)(std::array<Term, operands>);
   Expand(MLIRContext *context, Function function)
@@ -371,12 +373,12 @@ template <typename Op, size_t operands> struct Expand : OpRewritePattern<Op> {
   }
 
 private:
-  static constexpr unsigned kBenefit = 2; // before upstream's approximations
+  static constexpr unsigned kBenefit = 2; // Higher than that of MLIR's approximations.
   Function function_;
 };
 
-/// IEEE 754-2019 maximum or minimum of floats of any size, by comparisons, which say of NaN and
-/// zeros what the instructions of drivers leave open.
+/// Expands the IEEE 754-2019 maximum or minimum of floats of any size to comparisons, because
+/// SPIR-V leaves the results for NaN and for zeros of different signs to the driver.
 template <typename Op, bool isMax> struct ExpandExtreme : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -392,8 +394,9 @@ template <typename Op, bool isMax> struct ExpandExtreme : OpRewritePattern<Op> {
     if (knownNumber(x))
       std::swap(x, y);
     if (const auto known = knownNumber(y)) {
-      // A number takes the place of what it wins over; NaN is neither above nor below. Of zeros,
-      // the number wins if it is the +0 of a maximum or the -0 of a minimum.
+      // The constant replaces the operand where it wins; a NaN operand compares false and is kept.
+      // A constant zero also wins over the other zero if it is the +0 of a maximum or the -0 of a
+      // minimum.
       const bool winsTie = known->isZero() && known->isNegative() != isMax;
       const auto predicate = isMax ? (winsTie ? FloatPredicate::OLE : FloatPredicate::OLT)
                                    : (winsTie ? FloatPredicate::OGE : FloatPredicate::OGT);
@@ -404,13 +407,13 @@ template <typename Op, bool isMax> struct ExpandExtreme : OpRewritePattern<Op> {
     Type bits = rewriter.getIntegerType(getElementTypeOrSelf(type).getIntOrFloatBitWidth());
     if (auto vector = dyn_cast<VectorType>(type))
       bits = vector.clone(bits);
-    // Equal numbers have equal bits, but zeros, of which the sign bit is combined.
+    // Equal numbers have equal bits, except zeros, whose sign bits are combined.
     using Combine = std::conditional_t<isMax, arith::AndIOp, arith::OrIOp>;
     Value combined = rewriter.create<Combine>(loc, rewriter.create<arith::BitcastOp>(loc, bits, x),
                                               rewriter.create<arith::BitcastOp>(loc, bits, y));
     combined = rewriter.create<arith::BitcastOp>(loc, type, combined);
     const auto wins = isMax ? FloatPredicate::OGT : FloatPredicate::OLT;
-    Value result = select(compare(FloatPredicate::OEQ, x, y), combined, y); // y may be NaN
+    Value result = select(compare(FloatPredicate::OEQ, x, y), combined, y); // y may be NaN.
     result = select(compare(wins, x, y), x, result);
     rewriter.replaceOp(op, select(compare(FloatPredicate::UNO, x, x), x, result));
     return success();

@@ -1,11 +1,11 @@
-// Functions of the math dialect on f32, as arithmetic with at most 4 ulp of error.
+// Expands functions of the math dialect on f32 to arithmetic with an error of at most 4 ulp.
 //
-// Vulkan lets a driver compute exp with an error of 3 + 2|x| ulp, tanh and the like by formulas
-// that lose every digit near 0, and leaves pow of negative numbers undefined. These patterns need
-// only what SPIR-V defines exactly: additions, multiplications, divisions, square roots and
+// Vulkan lets a driver compute exp with an error of 3 + 2|x| ulp and tanh by formulas that lose all
+// digits near 0, and it leaves pow of negative numbers undefined. These patterns use only
+// operations that SPIR-V defines exactly: addition, multiplication, division, square root, and
 // integers. Special values follow Annex F of C99 (IEEE 754-2019, section 9.2). Denormal arguments
-// and results are right on devices that keep them. f16 is computed in f32 and rounded once. f64
-// stays as it is.
+// and results are correct on devices that do not flush them. f16 is computed in f32 and rounded
+// once; f64 is not changed.
 #pragma once
 
 namespace mlir {
@@ -14,8 +14,9 @@ class RewritePatternSet;
 
 namespace gantry::codegen {
 
-/// exp, expm1, log, log1p, pow, erf, tanh, sin, cos, tan, their inverses, the hyperbolic functions
-/// and their inverses; and arith.maximumf and minimumf, with -0 below +0 and NaN above all.
+/// Adds patterns for exp, expm1, log, log1p, pow, erf, tanh, sin, cos, tan and their inverses, for
+/// the hyperbolic functions and their inverses, and for arith.maximumf and arith.minimumf, which
+/// order -0 below +0 and return NaN if an operand is NaN.
 void populateAccurateMathPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace gantry::codegen

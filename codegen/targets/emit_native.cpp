@@ -1,4 +1,5 @@
 // emit-native: see passes/Passes.td.
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/targets/native.h"
 #include "engine/base/file.h"
@@ -32,7 +33,7 @@ struct EmitNativePass : impl::EmitNativeBase<EmitNativePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (!module->hasAttr("gantry.kernel"))
+    if (!isKernelModule(module))
       return;
     for (const std::string &chip : chips) {
       const Result<NativeTarget> target = parseNativeTarget(chip);
@@ -46,7 +47,8 @@ struct EmitNativePass : impl::EmitNativeBase<EmitNativePass> {
     markAllAnalysesPreserved();
   }
 
-  /// A status without a message: the error has been emitted.
+  /// Writes the assembly of one target. A status without a message stands for an error that has
+  /// been emitted as a diagnostic.
   Status write(ModuleOp module, const NativeTarget &target) const {
     const OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
     if (failed(convertToLlvmDialect(*copy, target)))

@@ -1,5 +1,6 @@
 #include "codegen/targets/exact_arithmetic.h"
 
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/targets/float_emitter.h"
 
 #include "mlir/IR/Matchers.h"
@@ -45,13 +46,13 @@ Value constantOf(OpBuilder &builder, Location loc, Type type, const APFloat &val
   return builder.create<arith::ConstantOp>(loc, attribute);
 }
 
-/// The zero that a value is known to be.
+/// Returns the constant zero that a value is; nothing for any other value.
 std::optional<APFloat> knownZero(Value value) {
   const auto number = knownFloat(value);
   return number && number->isZero() ? number : std::nullopt;
 }
 
-/// Operations with one constant zero, by comparisons and signs.
+/// Builds operations with one constant zero from comparisons and sign bits.
 class ZeroArithmetic {
 public:
   ZeroArithmetic(PatternRewriter &rewriter, Operation *op)
@@ -70,12 +71,12 @@ public:
     return rewriter_.create<arith::CmpFOp>(loc_, predicate, a, b);
   }
 
-  /// x + 0: only a zero changes its sign.
+  /// Returns x + 0, which only changes the sign of a negative zero.
   Value plusZero(Value x) const {
     return select(compare(FloatPredicate::OEQ, x, zero(false)), zero(false), x);
   }
   Value negated(Value x) const { return withBits<arith::XOrIOp>(x, signMask()); }
-  /// A positive constant with the sign of x, or the other one.
+  /// Returns a positive constant with the sign of x, or with the opposite sign.
   Value withSignOf(Value x, Value positive, bool isNegated) const {
     const Type bits = bitsOf(rewriter_, type_);
     Value sign =
@@ -86,7 +87,7 @@ public:
         loc_, type_, rewriter_.create<arith::OrIOp>(loc_, sign, other));
     return isNegated ? negated(result) : result;
   }
-  /// NaN where the comparison of x with the number does not hold.
+  /// Returns NaN where the comparison of x with the number does not hold.
   Value onlyWhere(FloatPredicate predicate, Value x, Value number, Value result) const {
     return select(compare(predicate, x, number), result, nan());
   }
@@ -135,9 +136,9 @@ template <typename Op> struct ExpandZero : OpRewritePattern<Op> {
   }
 };
 
-/// A double as the float from which rounding to f16 gives what rounding the double gives: cut off,
-/// and with its last bit set where anything was lost (S. Boldo and G. Melquiond, "When double
-/// rounding is odd", 2005).
+/// Rounds a double to odd: truncates it to a float, and sets the float's last bit where bits were
+/// lost. Rounding this float to f16 gives the same result as rounding the double (S. Boldo and
+/// G. Melquiond, "When double rounding is odd", 2005).
 Term roundedToOdd(FloatEmitter &e, Value wide) {
   OpBuilder &builder = e.builder();
   const Location loc = e.loc();
@@ -154,15 +155,16 @@ Term roundedToOdd(FloatEmitter &e, Value wide) {
   return e.fromBits(e.select(isLost, cut | e.integer(1), bits));
 }
 
-/// The bits of the float 2^exponent.
+/// Returns the bits of the float 2^exponent.
 constexpr uint32_t bitsOfPower(int exponent) { return static_cast<uint32_t>(exponent + 127) << 23; }
 
-/// f32 or f64 to f16 of a number that an f16 holds exactly: no driver has anything to round.
+/// Rounds the operand of a truncation to f16 before the truncation, so that the driver need not
+/// round. The new truncation is marked with `gantry.rounded`.
 struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
-    constexpr llvm::StringLiteral kRounded = "gantry.rounded";
+    constexpr llvm::StringLiteral kRounded = GantryDialect::RoundedAttrHelper::getNameStr();
     const Value in = op.getIn();
     if (op->hasAttr(kRounded) || !getElementTypeOrSelf(op.getType()).isF16() ||
         getElementTypeOrSelf(in.getType()).getIntOrFloatBitWidth() < 32)
@@ -172,8 +174,9 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
       single = vector.clone(single);
     FloatEmitter e(rewriter, op.getLoc(), single);
     const Term x = in.getType() == single ? e.term(in) : roundedToOdd(e, in);
-    // Adding 2^13 times the power of two below |x| and taking it away again keeps 11 bits, with a
-    // tie to even. The last place is at least that of 2^-14, the smallest normal number.
+    // Let 2^p be the largest power of two that is at most |x|. Adding and subtracting 2^(p + 13)
+    // rounds |x| to 11 bits, ties to even. p is at least -14, the exponent of the smallest normal
+    // f16.
     const Term a = magnitude(x);
     Term power = e.bits(a) & 0x7f800000u;
     power = e.integers<arith::MaxUIOp>(power, e.integer(bitsOfPower(-14)));
@@ -189,7 +192,7 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// The remainder of the magnitudes, with the sign of the dividend.
+/// Expands a signed remainder to that of the magnitudes, with the sign of the dividend.
 struct ExpandSignedRemainder : OpRewritePattern<arith::RemSIOp> {
   using OpRewritePattern::OpRewritePattern;
 

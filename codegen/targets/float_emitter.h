@@ -1,8 +1,9 @@
-// Formulas on f32 as arith operations: the notation that accurate_math.cpp is written in.
+// C++ operators that build f32 arithmetic in the arith dialect; accurate_math.cpp uses them to
+// write formulas.
 //
-// A Term is an SSA value, of one number or of a vector's lanes, with the usual operators. Every
-// float operation carries kNoContraction, so that a driver computes it as it is written: error-free
-// transformations and cancellations depend on each rounding. A float constant stands for all lanes.
+// A Term is an SSA value, a scalar or a vector. Every float operation carries kNoContraction, so
+// that a driver computes it as written: error-free transformations and cancellations depend on
+// every rounding. A constant operand is splat to all lanes.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,11 +14,12 @@
 
 namespace gantry::codegen {
 
-/// A unit attribute on float operations of the arith dialect that a driver must not contract,
-/// reassociate or simplify. The conversion to SPIR-V keeps it (spirv_conversion.cpp).
+/// The name of a unit attribute on float operations of the arith dialect that a driver must not
+/// contract, reassociate or simplify. It is also the name of the SPIR-V decoration that the
+/// conversion makes of it (spirv_conversion.cpp).
 inline constexpr llvm::StringLiteral kNoContraction = "no_contraction";
 
-/// The float that `value` is known to be, in every lane; none for other values.
+/// Returns the constant that `value` has in every lane, and nothing where it is not a constant.
 std::optional<llvm::APFloat> knownFloat(mlir::Value value);
 
 class FloatEmitter;
@@ -29,7 +31,7 @@ struct Term {
 
 class FloatEmitter {
 public:
-  /// like: f32, or a vector of f32.
+  /// `like` is the type of the formula: f32, or a vector of f32.
   FloatEmitter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type like)
       : builder_(builder), loc_(loc), float_(like), integer_(builder.getI32Type()) {
     if (auto vector = mlir::dyn_cast<mlir::VectorType>(like))
@@ -76,7 +78,7 @@ public:
   Term fromBits(Term a) {
     return term(builder_.create<mlir::arith::BitcastOp>(loc_, float_, a.value));
   }
-  /// Integers that are whole floats, and back. A float beyond i32 gives any integer.
+  /// Conversions between f32 and i32. The result of a float outside of i32 is undefined.
   Term toInteger(Term a) {
     return term(builder_.create<mlir::arith::FPToSIOp>(loc_, integer_, a.value));
   }
@@ -104,7 +106,7 @@ private:
   mlir::Type float_, integer_;
 };
 
-// ---- floats ------------------------------------------------------------------------------------
+// ---- Floats ------------------------------------------------------------------------------------
 
 inline Term operator+(Term a, Term b) { return a.emitter->floats<mlir::arith::AddFOp>(a, b); }
 inline Term operator-(Term a, Term b) { return a.emitter->floats<mlir::arith::SubFOp>(a, b); }
@@ -133,7 +135,7 @@ inline Term sqrt(Term a) { return a.emitter->unary<mlir::math::SqrtOp>(a); }
 inline Term floor(Term a) { return a.emitter->unary<mlir::math::FloorOp>(a); }
 inline Term roundEven(Term a) { return a.emitter->unary<mlir::math::RoundEvenOp>(a); }
 
-// ---- integers and bits -------------------------------------------------------------------------
+// ---- Integers and bits -------------------------------------------------------------------------
 
 inline Term operator&(Term a, Term b) { return a.emitter->integers<mlir::arith::AndIOp>(a, b); }
 inline Term operator|(Term a, Term b) { return a.emitter->integers<mlir::arith::OrIOp>(a, b); }
@@ -153,13 +155,13 @@ inline Term shiftRightSigned(Term a, uint32_t b) {
 inline Term operator&(Term a, uint32_t b) { return a & a.emitter->integer(b); }
 
 inline Term magnitude(Term a) { return a.emitter->fromBits(a.emitter->bits(a) & 0x7fffffffu); }
-/// The bits of `positive` with the sign of `of`.
+/// Returns `positive`, whose sign bit is 0, with the sign of `of`.
 inline Term withSign(Term positive, Term of) {
   FloatEmitter &e = *positive.emitter;
   return e.fromBits(e.bits(positive) ^ (e.bits(of) & 0x80000000u));
 }
 
-/// coefficients[0] * x^n + ... + coefficients[n].
+/// Returns coefficients[0] * x^n + ... + coefficients[n], by Horner's rule.
 inline Term polynomial(Term x, std::initializer_list<double> coefficients) {
   const double *next = coefficients.begin();
   Term sum = x.emitter->number(*next++);

@@ -1,11 +1,11 @@
-// LLVM's own back ends as targets: kernels as PTX and as AMDGPU assembly.
+// Kernels as PTX and as AMDGPU assembly, by LLVM's back ends.
 //
-// They come from the same functions on buffers that become SPIR-V (emit-kernels), so that nothing
-// before the targets may lean on SPIR-V. A kernel's arguments: one pointer to global memory per
-// buffer, then one i32 per dynamic dimension, both in the order of `gantry.binding` and
-// `gantry.dim`. Its workgroups run as artifact::kWorkgroupsAlongX along x.
+// The assembly is made from the functions on buffers that also become SPIR-V (emit-kernels), so no
+// pass before the targets may depend on SPIR-V. A kernel takes one pointer to global memory per
+// buffer, then one i32 per dynamic dimension, each in the order of its index in `gantry.binding`.
+// The grid has artifact::kWorkgroupsAlongX workgroups along x, and as many rows along y as needed.
 //
-// Threads: functions are pure; several kernels may be lowered at once.
+// Thread safety: the functions are pure; several kernels may be lowered at once.
 #pragma once
 
 #include "engine/base/status.h"
@@ -25,25 +25,26 @@ struct LogicalResult;
 namespace gantry::codegen {
 
 struct NativeTarget {
-  enum class Backend : uint8_t { nvptx, amdgpu };
-  Backend backend = Backend::nvptx;
-  std::string chip;          // "sm_80", "gfx1100"
-  uint32_t subgroupSize = 0; // lanes that can exchange values
-  const char *extension() const { return backend == Backend::nvptx ? ".ptx" : ".s"; }
+  enum class Backend : uint8_t { kNvptx, kAmdgpu };
+  Backend backend = Backend::kNvptx;
+  std::string chip;          // For example "sm_80" or "gfx1100".
+  uint32_t subgroupSize = 0; // In lanes.
+  const char *extension() const { return backend == Backend::kNvptx ? ".ptx" : ".s"; }
 };
 
-/// "sm_80" or "gfx1100": kInvalidArgument for what LLVM has no processor for.
+/// Returns the target of a chip's name. Fails with kInvalidArgument for a chip that LLVM does not
+/// know, and with kUnsupported where LLVM was built without the back end.
 Result<NativeTarget> parseNativeTarget(std::string_view chip);
 
-/// What translation to LLVM IR needs to find in the context.
+/// Registers the dialects that the translation to LLVM IR needs.
 void registerNativeDialects(mlir::DialectRegistry &registry);
 
-/// A kernel's module, as emit-kernels left it, in the LLVM dialect with the target's own
-/// operations. Functions that only Vulkan can run (texel loads, cooperative matrices) are left out.
-/// Errors are emitted.
+/// Converts a kernel's module from the form that emit-kernels leaves to the LLVM dialect with the
+/// target's own operations. Functions that only Vulkan can run, because they load texels or
+/// multiply cooperative matrices, are erased. Errors are emitted as diagnostics.
 llvm::LogicalResult convertToLlvmDialect(mlir::ModuleOp module, const NativeTarget &target);
 
-/// The module of convertToLlvmDialect, optimised, as assembly text.
+/// Optimises a module that convertToLlvmDialect has converted, and returns its assembly.
 Result<std::string> assembleNative(mlir::ModuleOp module, const NativeTarget &target);
 
 } // namespace gantry::codegen

@@ -1,4 +1,4 @@
-// The LLVM dialect → LLVM IR → assembly, by the back ends of LLVM itself.
+// Translates the LLVM dialect to LLVM IR, optimises it, and writes assembly by LLVM's back ends.
 #include "codegen/targets/native.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -26,10 +26,11 @@ namespace {
 
 using Backend = NativeTarget::Backend;
 
-constexpr const char *kPtxVersion = "+ptx70"; // of CUDA 11.0: every driver since 2020
+constexpr const char *kPtxVersion =
+    "+ptx70"; // The PTX version of CUDA 11.0, which every driver since 2020 accepts.
 
 const char *tripleOf(Backend backend) {
-  return backend == Backend::nvptx ? "nvptx64-nvidia-cuda" : "amdgcn-amd-amdhsa";
+  return backend == Backend::kNvptx ? "nvptx64-nvidia-cuda" : "amdgcn-amd-amdhsa";
 }
 
 const llvm::Target *backendFor(Backend backend) {
@@ -48,13 +49,13 @@ const llvm::Target *backendFor(Backend backend) {
   return llvm::TargetRegistry::lookupTarget(tripleOf(backend), error);
 }
 
-/// gfx10 and later have subgroups of 32 unless they are asked for 64.
+/// Returns the subgroup size of an AMD chip: 32 for gfx10 and later, which LLVM selects by default.
 uint32_t subgroupSizeOf(Backend backend, std::string_view chip) {
-  const bool before10 = chip.size() == 6; // gfx906, gfx90a, gfx942
-  return backend == Backend::amdgpu && before10 ? 64 : 32;
+  const bool before10 = chip.size() == 6; // For example gfx906, gfx90a and gfx942.
+  return backend == Backend::kAmdgpu && before10 ? 64 : 32;
 }
 
-/// "sm_20, sm_21, ...": the chips of LLVM's table whose names begin so.
+/// Returns the chips of LLVM's table whose names begin with a prefix: "sm_20, sm_21, ...".
 std::string knownChips(const llvm::MCSubtargetInfo &info, llvm::StringRef beginning) {
   std::string list;
   for (const llvm::SubtargetSubTypeKV &chip : info.getAllProcessorDescriptions())
@@ -73,7 +74,7 @@ Result<NativeTarget> parseNativeTarget(std::string_view chip) {
     return statusf(StatusCode::kInvalidArgument,
                    "'%s' is no native target; write sm_NN for NVIDIA's or gfxNNN for AMD's",
                    target.chip.c_str());
-  target.backend = nvptx ? Backend::nvptx : Backend::amdgpu;
+  target.backend = nvptx ? Backend::kNvptx : Backend::kAmdgpu;
   target.subgroupSize = subgroupSizeOf(target.backend, chip);
   const llvm::Target *backend = backendFor(target.backend);
   if (backend == nullptr)
@@ -103,7 +104,7 @@ Result<std::string> assembleNative(mlir::ModuleOp module, const NativeTarget &ta
   const std::unique_ptr<llvm::TargetMachine> machine(
       backendFor(target.backend)
           ->createTargetMachine(tripleOf(target.backend), target.chip,
-                                target.backend == Backend::nvptx ? kPtxVersion : "", {},
+                                target.backend == Backend::kNvptx ? kPtxVersion : "", {},
                                 llvm::Reloc::PIC_, {}, llvm::CodeGenOptLevel::Default));
   translated->setTargetTriple(tripleOf(target.backend));
   translated->setDataLayout(machine->createDataLayout());

@@ -1,4 +1,5 @@
-// Kernels on buffers → the LLVM dialect with NVVM's or ROCDL's operations.
+// Converts kernels on buffers to the LLVM dialect with NVVM's or ROCDL's operations.
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/targets/accurate_math.h"
 #include "codegen/targets/native.h"
 #include "codegen/targets/spirv_remainder.h"
@@ -33,7 +34,7 @@ using namespace mlir;
 
 namespace {
 
-// Both back ends number them so.
+// Both back ends use these numbers of address spaces.
 constexpr unsigned kGlobalSpace = 1;
 constexpr unsigned kSharedSpace = 3;
 constexpr uint64_t kSharedAlignment = 16;
@@ -46,32 +47,27 @@ unsigned spaceOf(MemRefType type) {
                                                                          : kGlobalSpace;
 }
 
-// ---- functions ---------------------------------------------------------------------------------
+// ---- Functions ---------------------------------------------------------------------------------
 
-enum class Builtin : int64_t { workgroupX, workgroupY, invocation, lane };
-
-/// A workgroup that is a subgroup counts its lanes as its invocations.
-Value readBuiltin(OpBuilder &builder, Location loc, Builtin which, const NativeTarget &target) {
-  const bool nvptx = target.backend == NativeTarget::Backend::nvptx;
+/// Returns an id of the invocation. Where lanes share a tile the workgroup is one subgroup, so that
+/// a lane's id is that of its invocation. Kernels with cooperative matrices, which alone use the
+/// subgroup's id, are not converted.
+Value readId(OpBuilder &builder, Location loc, ArgumentRole role, const NativeTarget &target) {
+  const bool nvptx = target.backend == NativeTarget::Backend::kNvptx;
   const Type word = builder.getI32Type();
-  switch (which) {
-  case Builtin::workgroupX:
+  if (role == ArgumentRole::kWorkgroupX)
     return nvptx ? builder.create<NVVM::BlockIdXOp>(loc, word).getResult()
                  : builder.create<ROCDL::BlockIdXOp>(loc, word).getResult();
-  case Builtin::workgroupY:
+  if (role == ArgumentRole::kWorkgroupY)
     return nvptx ? builder.create<NVVM::BlockIdYOp>(loc, word).getResult()
                  : builder.create<ROCDL::BlockIdYOp>(loc, word).getResult();
-  case Builtin::invocation:
-  case Builtin::lane:
-    break;
-  }
   return nvptx ? builder.create<NVVM::ThreadIdXOp>(loc, word).getResult()
                : builder.create<ROCDL::ThreadIdXOp>(loc, word).getResult();
 }
 
 void markKernel(LLVM::LLVMFuncOp kernel, int32_t workgroupSize, const NativeTarget &target) {
   Builder builder(kernel);
-  if (target.backend == NativeTarget::Backend::nvptx) {
+  if (target.backend == NativeTarget::Backend::kNvptx) {
     kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
     kernel->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     builder.getDenseI32ArrayAttr({workgroupSize, 1, 1}));
@@ -82,13 +78,13 @@ void markKernel(LLVM::LLVMFuncOp kernel, int32_t workgroupSize, const NativeTarg
                   builder.getDenseI32ArrayAttr({workgroupSize, 1, 1}));
 }
 
-/// One pointer per buffer, whatever its views; the ids from registers.
+/// Converts the signature of a kernel. All views of a buffer become one pointer; ids are read from
+/// registers.
 void convertFunction(func::FuncOp function, const NativeTarget &target) {
   OpBuilder builder(function);
   const Location loc = function.getLoc();
   Block &entry = function.getBody().front();
-  const auto workgroupSize =
-      static_cast<int32_t>(function->getAttrOfType<IntegerAttr>("gantry.workgroup_size").getInt());
+  const auto launch = attributeOf<LaunchAttr>(function);
 
   llvm::SmallVector<Type> types;
   llvm::SmallVector<Location> places;
@@ -98,29 +94,25 @@ void convertFunction(func::FuncOp function, const NativeTarget &target) {
     return types.size() - 1;
   };
   const auto pointer = LLVM::LLVMPointerType::get(function.getContext(), kGlobalSpace);
-  const auto buffers = function->getAttrOfType<IntegerAttr>("gantry.buffers").getInt();
-  const auto dims = function->getAttrOfType<IntegerAttr>("gantry.dims").getInt();
-  for (int64_t i = 0; i < buffers; ++i)
+  for (int64_t i = 0; i < launch.getBuffers(); ++i)
     newArgument(pointer);
-  for (int64_t i = 0; i < dims; ++i)
+  for (int64_t i = 0; i < launch.getDims(); ++i)
     newArgument(builder.getI32Type());
 
   auto kernel = builder.create<LLVM::LLVMFuncOp>(
       loc, function.getName(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), types));
-  markKernel(kernel, workgroupSize, target);
+  markKernel(kernel, static_cast<int32_t>(launch.getWorkgroupSize()), target);
   Block *front = builder.createBlock(&kernel.getBody(), {}, types, places);
   for (auto [i, argument] : llvm::enumerate(entry.getArguments())) {
     Value value;
-    if (auto binding = function.getArgAttrOfType<IntegerAttr>(i, "gantry.binding"))
-      value = front->getArgument(static_cast<unsigned>(binding.getInt()));
-    else if (auto dim = function.getArgAttrOfType<IntegerAttr>(i, "gantry.dim"))
-      value = front->getArgument(static_cast<unsigned>(buffers + dim.getInt()));
+    auto binding = argumentAttribute<BindingAttr>(function, static_cast<unsigned>(i));
+    if (binding.getRole() == ArgumentRole::kBuffer)
+      value = front->getArgument(static_cast<unsigned>(binding.getIndex()));
+    else if (binding.getRole() == ArgumentRole::kDim)
+      value = front->getArgument(static_cast<unsigned>(launch.getBuffers() + binding.getIndex()));
     else
-      value = readBuiltin(builder, loc,
-                          static_cast<Builtin>(
-                              function.getArgAttrOfType<IntegerAttr>(i, "gantry.builtin").getInt()),
-                          target);
+      value = readId(builder, loc, binding.getRole(), target);
     argument.replaceAllUsesWith(
         builder.create<UnrealizedConversionCastOp>(loc, argument.getType(), value).getResult(0));
   }
@@ -129,9 +121,9 @@ void convertFunction(func::FuncOp function, const NativeTarget &target) {
   function.erase();
 }
 
-// ---- operations --------------------------------------------------------------------------------
+// ---- Operations --------------------------------------------------------------------------------
 
-/// Where a memref.load or memref.store goes.
+/// Returns the address that a memref.load or memref.store accesses.
 template <typename Op>
 Value addressOf(ConversionPatternRewriter &rewriter, Op access, typename Op::Adaptor adaptor) {
   const Value base = adaptor.getMemref();
@@ -170,7 +162,7 @@ struct StoreLowering : ConvertOpToLLVMPattern<memref::StoreOp> {
   }
 };
 
-/// The pool of shared memory: a variable of the module.
+/// Converts the pool of shared memory to a variable of the module.
 struct AllocLowering : ConvertOpToLLVMPattern<memref::AllocOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(memref::AllocOp alloc, OpAdaptor,
@@ -201,7 +193,7 @@ struct ConstantLowering : ConvertOpToLLVMPattern<spirv::ConstantOp> {
   }
 };
 
-/// A value of another lane. `exchange` moves one word of 32 bits.
+/// Converts the exchange of a 32-bit value between lanes.
 template <typename Op> struct ShuffleLowering : ConvertOpToLLVMPattern<Op> {
   ShuffleLowering(const LLVMTypeConverter &converter, const NativeTarget &target)
       : ConvertOpToLLVMPattern<Op>(converter), target_(target) {}
@@ -235,10 +227,11 @@ private:
       return rewriter.create<LLVM::ConstantOp>(
           loc, word, rewriter.getI32IntegerAttr(static_cast<int32_t>(number)));
     };
-    if (target_.backend == NativeTarget::Backend::nvptx) {
+    if (target_.backend == NativeTarget::Backend::kNvptx) {
       const auto threads =
           kernel->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getMaxntidAttrName())[0];
-      const uint32_t members = threads >= 32 ? ~0u : (1u << threads) - 1; // there are no others
+      const uint32_t members =
+          threads >= 32 ? ~0u : (1u << threads) - 1; // Only existing lanes may take part.
       return rewriter.create<NVVM::ShflOp>(
           loc, word, constant(members), value, lane, constant(kWarpMask),
           kIsXor ? NVVM::ShflKind::bfly : NVVM::ShflKind::idx, UnitAttr());
@@ -252,7 +245,7 @@ private:
   const NativeTarget &target_;
 };
 
-/// Products of the signed bytes of two words, added up.
+/// Converts a dot product of the signed bytes of two words.
 struct DotLowering : ConvertOpToLLVMPattern<spirv::SDotOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(spirv::SDotOp dot, OpAdaptor adaptor,
@@ -282,16 +275,17 @@ struct BarrierLowering : ConvertOpToLLVMPattern<spirv::ControlBarrierOp> {
       : ConvertOpToLLVMPattern(converter), target_(target) {}
   LogicalResult matchAndRewrite(spirv::ControlBarrierOp barrier, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (target_.backend == NativeTarget::Backend::nvptx)
+    if (target_.backend == NativeTarget::Backend::kNvptx)
       rewriter.replaceOpWithNewOp<NVVM::Barrier0Op>(barrier);
     else
-      rewriter.replaceOpWithNewOp<ROCDL::BarrierOp>(barrier); // with the fences of a workgroup
+      rewriter.replaceOpWithNewOp<ROCDL::BarrierOp>(
+          barrier); // It includes the fences of a workgroup.
     return success();
   }
   const NativeTarget &target_;
 };
 
-/// What loops carry, which are arguments of blocks.
+/// Converts the types of block arguments, which hold the values that loops carry.
 struct BlockArgumentLowering : ConvertOpToLLVMPattern<LLVM::LLVMFuncOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(LLVM::LLVMFuncOp kernel, OpAdaptor,
@@ -315,7 +309,7 @@ struct ReturnLowering : ConvertOpToLLVMPattern<func::ReturnOp> {
   }
 };
 
-/// Functions that neither back end has a library for, as arithmetic on f32.
+/// Expands the functions that neither back end has a library for to arithmetic on f32.
 LogicalResult expandMath(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
@@ -324,11 +318,11 @@ LogicalResult expandMath(ModuleOp module) {
   populateExactRemainderPatterns(patterns);
   populateAccurateMathPatterns(patterns);
   populateMathPolynomialApproximationPatterns(
-      patterns); // Expands the remaining functions: log2, cbrt.
+      patterns); // It expands the remaining functions, log2 and cbrt.
   return applyPatternsAndFoldGreedily(module, std::move(patterns));
 }
 
-/// A cast there and back is nothing; one that is left has no meaning.
+/// Removes pairs of casts to a type and back. A cast that is left is an error.
 LogicalResult reconcileCasts(ModuleOp module) {
   llvm::SmallVector<UnrealizedConversionCastOp> casts;
   module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
@@ -349,19 +343,21 @@ LogicalResult reconcileCasts(ModuleOp module) {
 LogicalResult convertToLlvmDialect(ModuleOp module, const NativeTarget &target) {
   MLIRContext *context = module.getContext();
   for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>())) {
-    const auto lanes = function->getAttrOfType<IntegerAttr>("gantry.lanes");
-    if (function->hasAttr("gantry.texels") || function->hasAttr("gantry.matrices"))
+    const auto tile = attributeOf<TileAttr>(function);
+    if (!tile)
+      continue;
+    if (tile.getKind() == TileKind::kTexel || tile.getKind() == TileKind::kMatrices)
       function.erase();
-    else if (lanes && lanes.getInt() > target.subgroupSize)
-      return function.emitError() << lanes.getInt() << " lanes exchange values, and " << target.chip
-                                  << " has subgroups of " << target.subgroupSize
+    else if (tile.getLanes() > target.subgroupSize)
+      return function.emitError() << tile.getLanes() << " lanes exchange values, and "
+                                  << target.chip << " has subgroups of " << target.subgroupSize
                                   << "; compile with --profile for a device of that kind";
   }
   if (failed(expandMath(module)))
     return failure();
 
   LowerToLLVMOptions options(context);
-  options.overrideIndexBitwidth(32); // as in SPIR-V
+  options.overrideIndexBitwidth(32); // Indices have 32 bits, as in SPIR-V.
   LLVMTypeConverter converter(context, options);
   converter.addConversion(
       [](MemRefType type) { return LLVM::LLVMPointerType::get(type.getContext(), spaceOf(type)); });

@@ -1,7 +1,8 @@
-// The SPIR-V target: from a kernel's module to validated, optimised words.
+// Serialises a kernel's SPIR-V module to words that SPIRV-Tools has validated and optimised.
 //
-// The passes are convert-kernels-to-spirv and bind-buffers (passes/Passes.td); this is what
-// follows. Threads: functions are pure; several kernels may be serialised at once.
+// The passes convert-kernels-to-spirv and bind-buffers make the module (passes/Passes.td).
+//
+// Thread safety: the functions are pure; several kernels may be serialised at once.
 #pragma once
 
 #include "engine/base/status.h"
@@ -20,27 +21,31 @@ class TargetEnvAttr;
 
 namespace gantry::codegen {
 
-/// The environment that kernels are converted for: Vulkan 1.2, and what some devices have besides.
-/// (It calls itself SPIR-V 1.6, which MLIR asks for cooperative matrices; modules are of 1.5.)
+/// Returns the environment that kernels are converted for: Vulkan 1.2 with all extensions that a
+/// kernel may use. It claims SPIR-V 1.6, which MLIR requires for cooperative matrices; the
+/// serialised modules have version 1.5.
 mlir::spirv::TargetEnvAttr spirvTargetEnv(mlir::MLIRContext *context);
 
 struct SpirvBinary {
   std::vector<uint32_t> words;
-  std::vector<std::string> features; // device features it needs, by their Vulkan names
-  uint32_t sharedBytes = 0;          // of its variables in workgroup memory
+  std::vector<std::string> features; // The Vulkan names of the device features that it needs.
+  uint32_t sharedBytes = 0;          // Size of its variables in workgroup memory.
 };
 
-/// Serialises, validates (SPIRV-Tools), optimises and validates again. An error carries the
-/// validator's message. Modules that multiply matrices are serialised only.
+/// Serialises a module, validates it, optimises it and validates it again. An error carries the
+/// validator's message. A module with cooperative matrices is only serialised, because the
+/// installed SPIRV-Tools does not know them.
 Result<SpirvBinary> serializeKernel(mlir::spirv::ModuleOp module);
 
-/// The words with calls of functions `texel_fetch…` (image, coordinate) as OpImageFetch.
+/// Replaces calls of the function `texel_fetch` (image, coordinate) by OpImageFetch.
 std::vector<uint32_t> fetchTexels(const std::vector<uint32_t> &words);
 
-/// Bytes of a module's variables in workgroup memory, counted from the words alone.
+/// Returns the bytes of a module's variables in workgroup memory, counted from the words alone.
+/// This checks the plan of the tile, independently of it.
 uint32_t sharedBytesOf(const std::vector<uint32_t> &words);
 
-/// Assembly text of a module, for --dump-spirv; empty for modules that multiply matrices.
+/// Returns the assembly text of a module for --dump-spirv. The text of a module with cooperative
+/// matrices is empty.
 std::string disassemble(const std::vector<uint32_t> &words);
 
 } // namespace gantry::codegen

@@ -1,5 +1,7 @@
 #include "codegen/targets/spirv.h"
 
+#include "codegen/dialect/gantry_dialect.h"
+
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Target/SPIRV/Serialization.h"
 #include "spirv-tools/libspirv.hpp"
@@ -50,15 +52,16 @@ static bool isPartOfSpirv15(spirv::Extension extension) {
   }
 }
 
-Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
-  // The version that Vulkan 1.2 brings, whatever lower one would do: from 1.4 on the entry point
-  // lists all variables, which is what bind-buffers wrote. What 1.5 contains is not declared as an
-  // extension: MLIR picks SPV_EXT_physical_storage_buffer, which belongs to a device extension that
-  // a Vulkan 1.2 device need not have.
+/// Sets the version, the capabilities and the extensions that the module declares.
+static void declareRequirements(spirv::ModuleOp module) {
+  // The module gets version 1.5, that of Vulkan 1.2, even where a lower one would do: from 1.4 on,
+  // the entry point lists all variables, as bind-buffers does. Extensions that are part of 1.5 are
+  // not declared, because MLIR would pick SPV_EXT_physical_storage_buffer, whose device extension a
+  // Vulkan 1.2 device need not have.
   if (auto triple = module.getVceTriple()) {
     SmallVector<spirv::Extension> extensions = llvm::to_vector(triple->getExtensions());
     llvm::erase_if(extensions, isPartOfSpirv15);
-    // MLIR counts what operations need, not what variables that are built in do.
+    // MLIR collects the capabilities of operations, but not those of built-in variables.
     SmallVector<spirv::Capability> capabilities = llvm::to_vector(triple->getCapabilities());
     for (auto global : module.getOps<spirv::GlobalVariableOp>())
       if (auto builtin = global->getAttrOfType<StringAttr>("built_in");
@@ -68,26 +71,10 @@ Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
     module->setAttr("vce_triple", spirv::VerCapExtAttr::get(spirv::Version::V_1_5, capabilities,
                                                             extensions, module.getContext()));
   }
-  llvm::SmallVector<uint32_t, 0> serialized;
-  spirv::SerializationOptions options;
-  options.emitSymbolName = true;
-  options.emitDebugInfo = false;
-  if (failed(spirv::serialize(module, serialized, options)))
-    return Status(StatusCode::kInternal, "a kernel could not be serialised to SPIR-V");
-  SpirvBinary binary;
-  if (auto triple = module.getVceTriple())
-    for (spirv::Capability capability : triple->getCapabilities())
-      if (const char *feature = featureOf(capability))
-        binary.features.push_back(feature);
+}
 
-  // SPIRV-Tools 2023 know neither the extension's types nor its instructions.
-  if (const auto matrices = module->getAttrOfType<StringAttr>("gantry.matrices")) {
-    binary.features.push_back(matrices.getValue().str());
-    binary.words.assign(serialized.begin(), serialized.end());
-    binary.sharedBytes = sharedBytesOf(binary.words);
-    return binary;
-  }
-
+/// Validates, optimises and validates again. Returns the optimised words.
+static Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t> &words) {
   std::string messages;
   auto collect = [&](spv_message_level_t level, const char *, const spv_position_t &position,
                      const char *message) {
@@ -100,7 +87,6 @@ Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
   tools.SetMessageConsumer(collect);
   spvtools::ValidatorOptions validator;
   validator.SetScalarBlockLayout(true);
-  std::vector<uint32_t> words = fetchTexels({serialized.begin(), serialized.end()});
   if (!tools.Validate(words.data(), words.size(), validator))
     return Status(StatusCode::kInternal, "generated SPIR-V is not valid: " + messages);
 
@@ -114,11 +100,39 @@ Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
       .RegisterPass(spvtools::CreateAggressiveDCEPass())
       .RegisterPass(spvtools::CreateCompactIdsPass());
   spvtools::OptimizerOptions run;
-  run.set_run_validator(false); // done here, before and after
-  if (!optimizer.Run(words.data(), words.size(), &binary.words, run))
+  run.set_run_validator(false); // It is validated here, before and after.
+  std::vector<uint32_t> optimized;
+  if (!optimizer.Run(words.data(), words.size(), &optimized, run))
     return Status(StatusCode::kInternal, "SPIR-V could not be optimised: " + messages);
-  if (!tools.Validate(binary.words.data(), binary.words.size(), validator))
+  if (!tools.Validate(optimized.data(), optimized.size(), validator))
     return Status(StatusCode::kInternal, "optimised SPIR-V is not valid: " + messages);
+  return optimized;
+}
+
+Result<SpirvBinary> serializeKernel(spirv::ModuleOp module) {
+  declareRequirements(module);
+  llvm::SmallVector<uint32_t, 0> serialized;
+  spirv::SerializationOptions options;
+  options.emitSymbolName = true;
+  options.emitDebugInfo = false;
+  if (failed(spirv::serialize(module, serialized, options)))
+    return Status(StatusCode::kInternal, "a kernel could not be serialised to SPIR-V");
+  SpirvBinary binary;
+  if (auto triple = module.getVceTriple())
+    for (spirv::Capability capability : triple->getCapabilities())
+      if (const char *feature = featureOf(capability))
+        binary.features.push_back(feature);
+
+  // SPIRV-Tools 2023 does not know the types and instructions of cooperative matrices.
+  if (const StringAttr feature = attributeOf<LaunchAttr>(module).getMatrixFeature()) {
+    binary.features.push_back(feature.str());
+    binary.words.assign(serialized.begin(), serialized.end());
+    binary.sharedBytes = sharedBytesOf(binary.words);
+    return binary;
+  }
+
+  GANTRY_ASSIGN_OR_RETURN(binary.words,
+                          optimize(fetchTexels({serialized.begin(), serialized.end()})));
   binary.sharedBytes = sharedBytesOf(binary.words);
   return binary;
 }

@@ -1,4 +1,5 @@
 // bind-buffers: see passes/Passes.td.
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/targets/spirv.h"
 #include "codegen/targets/spirv_matrices.h"
@@ -11,8 +12,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 
-#include <optional>
-
 namespace gantry::codegen {
 
 #define GEN_PASS_DEF_BINDBUFFERS
@@ -22,191 +21,190 @@ using namespace mlir;
 
 namespace {
 
-constexpr uint32_t kWordBytes = 8;
+constexpr uint32_t kWordBytes = 8; // A word of the push-constant block.
+constexpr const char *kTexelFetch = "texel_fetch";
 
-enum class Mode { storageBuffer, address, texel };
+/// Gives one SPIR-V function the interface of a kernel: an entry point without arguments in a
+/// module of its own.
+class Binder {
+public:
+  Binder(spirv::ModuleOp module, spirv::FuncOp function, BindingMode mode, OpBuilder builder)
+      : module_(module), function_(function), mode_(mode), builder_(builder),
+        loc_(function.getLoc()), launch_(attributeOf<LaunchAttr>(function)) {}
 
-StringRef nameOf(Mode mode) {
-  return mode == Mode::address ? "address" : mode == Mode::texel ? "texel" : "storage_buffer";
-}
-
-/// The attributes that emit-kernels leaves on the function and that the module keeps.
-constexpr StringRef kKernelAttributes[] = {
-    "gantry.buffers",        "gantry.dims",
-    "gantry.workgroup_size", "gantry.tile",
-    "gantry.merged",         "gantry.tile_text",
-    "gantry.lanes",          "gantry.tiles_per_workgroup",
-    "gantry.ladder",         "gantry.shared_bytes",
-    "gantry.boxes_bytes",    "gantry.slice_workgroups",
-    "gantry.slice_bytes",    "gantry.loop_rounds",
-    "gantry.loop_dims",      "gantry.subgroup_size",
-    "gantry.matrices",       "gantry.grid",
-    "gantry.exact_tile",
-};
-
-struct Binder {
-  spirv::ModuleOp module;
-  spirv::FuncOp function;
-  Mode mode;
-  OpBuilder builder;
-  llvm::SmallVector<Attribute> interface {};
-  llvm::SmallVector<std::pair<int64_t, StringRef>> texels{}; // buffers read as texels, format
-  llvm::DenseSet<int64_t> stored{};                          // buffers bound as storage buffers
-  bool byAddress = mode == Mode::address;
-
-  std::optional<int64_t> role(unsigned argument, StringRef name) {
-    if (auto attribute = function.getArgAttrOfType<IntegerAttr>(argument, name))
-      return attribute.getInt();
-    return std::nullopt;
+  void run() {
+    builder_.setInsertionPointToStart(&function_.getBody().front());
+    addPushConstants();
+    bindArguments();
+    moveAttributes();
+    adoptSharedMemory();
+    addEntryPoint();
   }
 
+private:
+  bool isByAddress() const { return mode_ == BindingMode::kAddress; }
+
+  /// Adds a variable to the front of the module, and to the entry point's interface.
   spirv::GlobalVariableOp addGlobal(Type pointer, const Twine &name) {
-    OpBuilder::InsertionGuard restore(builder);
-    builder.setInsertionPointToStart(module.getBody());
-    auto global = builder.create<spirv::GlobalVariableOp>(function.getLoc(), TypeAttr::get(pointer),
-                                                          builder.getStringAttr(name), nullptr);
-    interface.push_back(SymbolRefAttr::get(global));
+    OpBuilder::InsertionGuard restore(builder_);
+    builder_.setInsertionPointToStart(module_.getBody());
+    auto global = builder_.create<spirv::GlobalVariableOp>(loc_, TypeAttr::get(pointer),
+                                                           builder_.getStringAttr(name), nullptr);
+    interface_.push_back(SymbolRefAttr::get(global));
     return global;
   }
 
+  void setDescriptor(spirv::GlobalVariableOp global, int64_t binding) {
+    global->setAttr("descriptor_set", builder_.getI32IntegerAttr(0));
+    global->setAttr("binding", builder_.getI32IntegerAttr(static_cast<int32_t>(binding)));
+  }
+
   Value constant(int32_t value) {
-    return builder.create<spirv::ConstantOp>(function.getLoc(), builder.getI32Type(),
-                                             builder.getI32IntegerAttr(value));
+    return builder_.create<spirv::ConstantOp>(loc_, builder_.getI32Type(),
+                                              builder_.getI32IntegerAttr(value));
   }
 
   /// The structure of a buffer as MLIR's type conversion made it.
   static Type pointee(Type pointer) { return cast<spirv::PointerType>(pointer).getPointeeType(); }
 
-  void run() {
-    Location loc = function.getLoc();
-    Block &entry = function.getBody().front();
-    builder.setInsertionPointToStart(&entry);
-    int64_t buffers = function->getAttrOfType<IntegerAttr>("gantry.buffers").getInt();
-    int64_t dims = function->getAttrOfType<IntegerAttr>("gantry.dims").getInt();
+  // ---- Push constants and ids ------------------------------------------------------------------
 
-    // The push-constant block: words of 8 bytes, addresses first.
+  /// The block has words of 8 bytes: one address per buffer if buffers are bound by address, then
+  /// one dynamic dimension per word, in its low 4 bytes.
+  void addPushConstants() {
     llvm::SmallVector<Type> members;
     llvm::SmallVector<spirv::StructType::OffsetInfo> offsets;
-    llvm::DenseMap<int64_t, unsigned> memberOfDim;
-    llvm::DenseMap<int64_t, unsigned> memberOfBuffer;
-    auto i32 = builder.getI32Type(), i64 = builder.getI64Type();
-    if (byAddress)
-      for (int64_t i = 0; i < buffers; ++i) {
-        memberOfBuffer[i] = members.size();
-        members.push_back(i64);
-        offsets.push_back(i * kWordBytes);
-      }
-    for (int64_t i = 0; i < dims; ++i) {
-      memberOfDim[i] = members.size();
-      members.push_back(i32);
-      offsets.push_back((i + (byAddress ? buffers : 0)) * kWordBytes);
-    }
-    Value block;
-    if (!members.empty()) {
-      auto type = spirv::PointerType::get(spirv::StructType::get(members, offsets),
-                                          spirv::StorageClass::PushConstant);
-      block = builder.create<spirv::AddressOfOp>(loc, addGlobal(type, "block"));
-    }
-    auto loadMember = [&](unsigned member) -> Value {
-      Value pointer =
-          builder.create<spirv::AccessChainOp>(loc, block, ValueRange{constant(member)});
-      return builder.create<spirv::LoadOp>(loc, pointer);
+    auto addMember = [&](Type type) {
+      offsets.push_back(static_cast<uint32_t>(members.size()) * kWordBytes);
+      members.push_back(type);
     };
+    if (isByAddress())
+      for (int64_t i = 0; i < launch_.getBuffers(); ++i)
+        addMember(builder_.getI64Type());
+    firstDim_ = static_cast<int32_t>(members.size());
+    for (int64_t i = 0; i < launch_.getDims(); ++i)
+      addMember(builder_.getI32Type());
+    if (members.empty())
+      return;
+    auto type = spirv::PointerType::get(spirv::StructType::get(members, offsets),
+                                        spirv::StorageClass::PushConstant);
+    block_ = builder_.create<spirv::AddressOfOp>(loc_, addGlobal(type, "block"));
+  }
 
-    Value ids[2];
-    auto builtin = [&](int64_t which) -> Value {
-      if (which >= 3) {
-        auto global = addGlobal(spirv::PointerType::get(i32, spirv::StorageClass::Input),
-                                which == 3 ? "lane" : "subgroup");
-        global->setAttr("built_in", builder.getStringAttr(which == 3 ? "SubgroupLocalInvocationId"
-                                                                     : "SubgroupId"));
-        Value pointer = builder.create<spirv::AddressOfOp>(loc, global);
-        return builder.create<spirv::LoadOp>(loc, pointer);
-      }
-      bool local = which == 2;
-      if (!ids[local]) {
-        auto type = spirv::PointerType::get(VectorType::get({3}, i32), spirv::StorageClass::Input);
-        auto global = addGlobal(type, local ? "local_id" : "workgroup_id");
-        global->setAttr("built_in",
-                        builder.getStringAttr(local ? "LocalInvocationId" : "WorkgroupId"));
-        Value pointer = builder.create<spirv::AddressOfOp>(loc, global);
-        ids[local] = builder.create<spirv::LoadOp>(loc, pointer);
-      }
-      int32_t component = which == 1 ? 1 : 0;
-      return builder.create<spirv::CompositeExtractOp>(loc, ids[local],
-                                                       llvm::ArrayRef<int32_t>{component});
-    };
+  Value loadMember(int64_t member) {
+    Value pointer = builder_.create<spirv::AccessChainOp>(
+        loc_, block_, ValueRange{constant(static_cast<int32_t>(member))});
+    return builder_.create<spirv::LoadOp>(loc_, pointer);
+  }
 
+  Value loadBuiltin(Type type, const char *name, const char *builtin) {
+    auto global = addGlobal(spirv::PointerType::get(type, spirv::StorageClass::Input), name);
+    global->setAttr("built_in", builder_.getStringAttr(builtin));
+    Value pointer = builder_.create<spirv::AddressOfOp>(loc_, global);
+    return builder_.create<spirv::LoadOp>(loc_, pointer);
+  }
+
+  Value idOf(ArgumentRole role) {
+    const Type word = builder_.getI32Type();
+    if (role == ArgumentRole::kLane)
+      return loadBuiltin(word, "lane", "SubgroupLocalInvocationId");
+    if (role == ArgumentRole::kSubgroup)
+      return loadBuiltin(word, "subgroup", "SubgroupId");
+    const Type triple = VectorType::get({3}, word);
+    const bool isLocal = role == ArgumentRole::kInvocation;
+    Value &ids = isLocal ? localId_ : workgroupId_;
+    if (!ids)
+      ids = isLocal ? loadBuiltin(triple, "local_id", "LocalInvocationId")
+                    : loadBuiltin(triple, "workgroup_id", "WorkgroupId");
+    const int32_t component = role == ArgumentRole::kWorkgroupY ? 1 : 0;
+    return builder_.create<spirv::CompositeExtractOp>(loc_, ids,
+                                                      llvm::ArrayRef<int32_t>{component});
+  }
+
+  // ---- Arguments -------------------------------------------------------------------------------
+
+  void bindArguments() {
+    Block &entry = function_.getBody().front();
     for (BlockArgument argument : entry.getArguments()) {
-      unsigned position = argument.getArgNumber();
-      Value replacement;
-      if (auto buffer = role(position, "gantry.binding")) {
-        if (byAddress) {
-          auto type = spirv::PointerType::get(pointee(argument.getType()),
-                                              spirv::StorageClass::PhysicalStorageBuffer);
-          replacement = builder.create<spirv::ConvertUToPtrOp>(loc, type,
-                                                               loadMember(memberOfBuffer[*buffer]));
-          rewriteAccesses(argument, replacement);
-          continue;
-        }
-        auto vector = dyn_cast<VectorType>(elementOf(argument.getType()));
-        const bool isVector = vector != nullptr;
-        // Four bytes a word, beside the view of bytes.
-        const bool isWords = module.lookupSymbol(("buffer" + Twine(*buffer)).str()) != nullptr;
-        if (mode == Mode::texel && vector && vector.getElementType().isF32() &&
-            *buffer != buffers - 1 && isOnly<spirv::LoadOp>(argument)) {
-          const bool halves = function.getArgAttr(position, "gantry.texels_of") != nullptr;
-          texels.push_back({*buffer, halves ? "rgba16f" : "rgba32f"});
-          fetchTexels(argument, *buffer, buffers + *buffer);
-          continue;
-        }
-        stored.insert(*buffer);
-        Type view = argument.getType();
-        if (mode == Mode::texel && vector && isOnly<spirv::StoreOp>(argument))
-          view = storeInPairs(argument, vector);
-        auto global = addGlobal(view, "buffer" + Twine(*buffer) +
-                                          (isVector  ? "_vec4"
-                                           : isWords ? "_words"
-                                                     : ""));
-        global->setAttr("descriptor_set", builder.getI32IntegerAttr(0));
-        global->setAttr("binding", builder.getI32IntegerAttr(*buffer));
-        global->setAttr("aliased", builder.getUnitAttr()); // two views, and results in place
-        replacement = builder.create<spirv::AddressOfOp>(loc, global);
-      } else if (auto dim = role(position, "gantry.dim")) {
-        replacement = loadMember(memberOfDim[*dim]);
-      } else {
-        replacement = builtin(*role(position, "gantry.builtin"));
-      }
-      argument.replaceAllUsesWith(replacement);
+      auto binding = argumentAttribute<BindingAttr>(function_, argument.getArgNumber());
+      if (binding.getRole() == ArgumentRole::kBuffer)
+        bindBuffer(argument, binding);
+      else if (binding.getRole() == ArgumentRole::kDim)
+        argument.replaceAllUsesWith(loadMember(firstDim_ + binding.getIndex()));
+      else
+        argument.replaceAllUsesWith(idOf(binding.getRole()));
     }
     entry.eraseArguments([](BlockArgument) { return true; });
-    function.setFunctionType(builder.getFunctionType({}, {}));
-    function.removeArgAttrsAttr();
+    function_.setFunctionType(builder_.getFunctionType({}, {}));
+    function_.removeArgAttrsAttr();
+  }
 
-    int64_t size = function->getAttrOfType<IntegerAttr>("gantry.workgroup_size").getInt();
-    for (StringRef name : kKernelAttributes) {
-      if (Attribute attribute = function->getAttr(name))
-        module->setAttr(name, attribute);
-      function->removeAttr(name);
+  void bindBuffer(BlockArgument view, BindingAttr binding) {
+    const int64_t buffer = binding.getIndex();
+    if (isByAddress()) {
+      auto type = spirv::PointerType::get(pointee(view.getType()),
+                                          spirv::StorageClass::PhysicalStorageBuffer);
+      rewriteAccesses(view,
+                      builder_.create<spirv::ConvertUToPtrOp>(loc_, type, loadMember(buffer)));
+      return;
     }
-    adoptSharedMemory();
-    function->removeAttr("gantry.texels");
-    llvm::SmallVector<Attribute> reads;
-    for (auto [buffer, format] : texels)
-      reads.push_back(builder.getDictionaryAttr(
-          {builder.getNamedAttr("alone", builder.getBoolAttr(!stored.contains(buffer))),
-           builder.getNamedAttr("buffer", builder.getI64IntegerAttr(buffer)),
-           builder.getNamedAttr("format", builder.getStringAttr(format))}));
-    if (mode == Mode::texel)
-      module->setAttr("gantry.texels", builder.getArrayAttr(reads));
-    builder.setInsertionPointToEnd(module.getBody());
-    builder.create<spirv::EntryPointOp>(
-        loc, spirv::ExecutionModelAttr::get(builder.getContext(), spirv::ExecutionModel::GLCompute),
-        SymbolRefAttr::get(function), builder.getArrayAttr(interface));
-    builder.create<spirv::ExecutionModeOp>(
-        loc, SymbolRefAttr::get(function),
-        spirv::ExecutionModeAttr::get(builder.getContext(), spirv::ExecutionMode::LocalSize),
-        builder.getI32ArrayAttr({static_cast<int32_t>(size), 1, 1}));
+    auto vector = dyn_cast<VectorType>(elementOf(view.getType()));
+    const bool isOperand = buffer + 1 != launch_.getBuffers();
+    if (mode_ == BindingMode::kTexel && isOperand && vector && vector.getElementType().isF32() &&
+        isOnly<spirv::LoadOp>(view)) {
+      texels_.push_back(
+          {buffer, binding.getTexelsOf() ? TexelFormat::kRgba16f : TexelFormat::kRgba32f});
+      fetchTexels(view, buffer, launch_.getBuffers() + buffer);
+      return;
+    }
+    bindStorageBuffer(view, vector, buffer);
+  }
+
+  void bindStorageBuffer(BlockArgument view, VectorType vector, int64_t buffer) {
+    stored_.insert(buffer);
+    // A buffer of bytes has a view of bytes, and may have one of words of four bytes beside it.
+    const char *suffix = vector                                                   ? "_vec4"
+                         : module_.lookupSymbol(("buffer" + Twine(buffer)).str()) ? "_words"
+                                                                                  : "";
+    Type type = view.getType();
+    if (mode_ == BindingMode::kTexel && vector && isOnly<spirv::StoreOp>(view))
+      type = storeInPairs(view, vector);
+    auto global = addGlobal(type, "buffer" + Twine(buffer) + suffix);
+    setDescriptor(global, buffer);
+    // Two views of a buffer alias, and so does a result that takes an operand's storage.
+    global->setAttr("aliased", builder_.getUnitAttr());
+    view.replaceAllUsesWith(builder_.create<spirv::AddressOfOp>(loc_, global).getResult());
+  }
+
+  // ---- The module ------------------------------------------------------------------------------
+
+  /// The attributes by which emit-kernels describes the kernel move to the module.
+  void moveAttributes() {
+    const auto *dialect = builder_.getContext()->getLoadedDialect<GantryDialect>();
+    for (NamedAttribute attribute : llvm::to_vector(function_->getDiscardableAttrs())) {
+      if (attribute.getNameDialect() != dialect)
+        continue;
+      module_->setAttr(attribute.getName(), attribute.getValue());
+      function_->removeAttr(attribute.getName());
+    }
+    llvm::SmallVector<TexelViewAttr> views;
+    for (auto [buffer, format] : texels_)
+      views.push_back(
+          TexelViewAttr::get(builder_.getContext(), buffer, format, !stored_.contains(buffer)));
+    setAttribute(module_, BuffersAttr::get(builder_.getContext(), mode_, views));
+  }
+
+  void addEntryPoint() {
+    builder_.setInsertionPointToEnd(module_.getBody());
+    const auto size = static_cast<int32_t>(launch_.getWorkgroupSize());
+    builder_.create<spirv::EntryPointOp>(
+        loc_,
+        spirv::ExecutionModelAttr::get(builder_.getContext(), spirv::ExecutionModel::GLCompute),
+        SymbolRefAttr::get(function_), builder_.getArrayAttr(interface_));
+    builder_.create<spirv::ExecutionModeOp>(
+        loc_, SymbolRefAttr::get(function_),
+        spirv::ExecutionModeAttr::get(builder_.getContext(), spirv::ExecutionMode::LocalSize),
+        builder_.getI32ArrayAttr({size, 1, 1}));
   }
 
   static Type elementOf(Type pointer) {
@@ -214,23 +212,23 @@ struct Binder {
     return cast<spirv::RuntimeArrayType>(structure.getElementType(0)).getElementType();
   }
 
-  /// The kernel's shared memory, which the conversion left in the module around.
+  /// Copies the kernel's shared memory, which the conversion left in the module around this one.
   void adoptSharedMemory() {
     llvm::DenseSet<StringRef> adopted;
-    function.walk([&](spirv::AddressOfOp address) {
+    function_.walk([&](spirv::AddressOfOp address) {
       auto outside = SymbolTable::lookupNearestSymbolFrom<spirv::GlobalVariableOp>(
-          module->getParentOp(), address.getVariableAttr());
-      if (!outside || outside->getParentOp() == module ||
+          module_->getParentOp(), address.getVariableAttr());
+      if (!outside || outside->getParentOp() == module_ ||
           !adopted.insert(outside.getSymName()).second)
         return;
-      OpBuilder::InsertionGuard restore(builder);
-      builder.setInsertionPointToStart(module.getBody());
-      interface.push_back(
-          SymbolRefAttr::get(cast<spirv::GlobalVariableOp>(builder.clone(*outside))));
+      OpBuilder::InsertionGuard restore(builder_);
+      builder_.setInsertionPointToStart(module_.getBody());
+      interface_.push_back(
+          SymbolRefAttr::get(cast<spirv::GlobalVariableOp>(builder_.clone(*outside))));
     });
   }
 
-  /// Whether a view's elements are only loaded, or only stored.
+  /// Returns whether a view's elements are only loaded, or only stored.
   template <typename Access> static bool isOnly(Value view) {
     return llvm::all_of(view.getUsers(), [](Operation *chain) {
       return isa<spirv::AccessChainOp>(chain) &&
@@ -238,11 +236,12 @@ struct Binder {
     });
   }
 
-  /// Stores of vectors as stores of 64-bit words, two or (of halves) one: the software device takes
-  /// its lanes' components one by one, whatever their size. Returns the type of the view.
+  /// Changes stores of vec4 to stores of 64-bit words: two for f32, one for f16. The software
+  /// device stores the components of a vector one by one, whatever their size. Returns the view's
+  /// new type.
   Type storeInPairs(BlockArgument view, VectorType vector) {
     const unsigned bytes = vector.getNumElements() * vector.getElementTypeBitWidth() / 8;
-    Type words = builder.getI64Type();
+    Type words = builder_.getI64Type();
     if (bytes > kWordBytes)
       words = VectorType::get({bytes / kWordBytes}, words);
     auto pointer = cast<spirv::PointerType>(view.getType());
@@ -261,11 +260,22 @@ struct Binder {
     return changed;
   }
 
-  /// Loads of vectors from a buffer as fetches of texels. The dialect has no OpImageFetch, so each
-  /// is a call of a function `texel_fetch…`, which the serialised module has none of: see
-  /// spirv_texels.cpp.
+  /// Declares `texel_fetch`, the function that stands for OpImageFetch, which MLIR's dialect lacks.
+  /// spirv_texels.cpp replaces its calls in the serialised module.
+  void addTexelFetch(Type pointer, Type vector) {
+    if (module_.lookupSymbol(kTexelFetch))
+      return;
+    OpBuilder::InsertionGuard restore(builder_);
+    builder_.setInsertionPoint(function_);
+    auto fetch = builder_.create<spirv::FuncOp>(
+        loc_, kTexelFetch, builder_.getFunctionType({pointer, builder_.getI32Type()}, {vector}));
+    builder_.setInsertionPointToStart(fetch.addEntryBlock());
+    Value nothing = builder_.create<spirv::UndefOp>(loc_, vector);
+    builder_.create<spirv::ReturnValueOp>(loc_, nothing);
+  }
+
+  /// Changes vector loads from a buffer to texel fetches from the texel buffer at `binding`.
   void fetchTexels(BlockArgument view, int64_t buffer, int64_t binding) {
-    Location loc = function.getLoc();
     auto vector = cast<VectorType>(elementOf(view.getType()));
     auto image = spirv::ImageType::get(
         vector.getElementType(), spirv::Dim::Buffer, spirv::ImageDepthInfo::DepthUnknown,
@@ -273,26 +283,15 @@ struct Binder {
         spirv::ImageSamplerUseInfo::NeedSampler, spirv::ImageFormat::Unknown);
     auto pointerType = spirv::PointerType::get(image, spirv::StorageClass::UniformConstant);
     auto global = addGlobal(pointerType, "texels" + Twine(buffer));
-    global->setAttr("descriptor_set", builder.getI32IntegerAttr(0));
-    global->setAttr("binding", builder.getI32IntegerAttr(binding));
-
-    const char *callee = "texel_fetch";
-    if (!module.lookupSymbol(callee)) {
-      OpBuilder::InsertionGuard restore(builder);
-      builder.setInsertionPoint(function);
-      auto fetch = builder.create<spirv::FuncOp>(
-          loc, callee, builder.getFunctionType({pointerType, builder.getI32Type()}, {vector}));
-      builder.setInsertionPointToStart(fetch.addEntryBlock());
-      Value nothing = builder.create<spirv::UndefOp>(loc, vector);
-      builder.create<spirv::ReturnValueOp>(loc, nothing);
-    }
-    Value pointer = builder.create<spirv::AddressOfOp>(loc, global);
+    setDescriptor(global, binding);
+    addTexelFetch(pointerType, vector);
+    Value pointer = builder_.create<spirv::AddressOfOp>(loc_, global);
     for (Operation *user : llvm::make_early_inc_range(view.getUsers())) {
       auto chain = cast<spirv::AccessChainOp>(user);
       for (Operation *load : llvm::make_early_inc_range(chain->getUsers())) {
         OpBuilder at(load);
         auto fetched = at.create<spirv::FunctionCallOp>(
-            load->getLoc(), TypeRange(vector), FlatSymbolRefAttr::get(at.getContext(), callee),
+            load->getLoc(), TypeRange(vector), FlatSymbolRefAttr::get(at.getContext(), kTexelFetch),
             ValueRange{pointer, chain.getIndices().back()});
         load->getResult(0).replaceAllUsesWith(fetched.getResult(0));
         load->erase();
@@ -301,7 +300,8 @@ struct Binder {
     }
   }
 
-  /// Access chains into a buffer, and the loads and stores through them, in physical storage.
+  /// Moves the access chains into a buffer, and the loads and stores through them, to physical
+  /// storage. Accesses there state their alignment.
   void rewriteAccesses(Value from, Value to) {
     for (OpOperand &use : llvm::make_early_inc_range(from.getUses())) {
       auto chain = cast<spirv::AccessChainOp>(use.getOwner());
@@ -328,34 +328,52 @@ struct Binder {
       chain.erase();
     }
   }
+
+  spirv::ModuleOp module_;
+  spirv::FuncOp function_;
+  const BindingMode mode_;
+  OpBuilder builder_;
+  const Location loc_;
+  const LaunchAttr launch_;
+  Value block_;          // The push-constant block, or null.
+  int32_t firstDim_ = 0; // The member of the block that holds the first dynamic dimension.
+  Value localId_, workgroupId_;
+  llvm::SmallVector<Attribute> interface_;                    // Interface of the entry point.
+  llvm::SmallVector<std::pair<int64_t, TexelFormat>> texels_; // Buffers that are read as texels.
+  llvm::DenseSet<int64_t> stored_;                            // Buffers bound as storage buffers.
 };
+
+/// Makes a SPIR-V module of a function, bound in one way.
+void addModule(ModuleOp kernel, spirv::FuncOp function, BindingMode mode) {
+  const bool hasMatrices = attributeOf<LaunchAttr>(function).getMatrixFeature() != nullptr;
+  OpBuilder builder(kernel.getContext());
+  builder.setInsertionPointToEnd(kernel.getBody());
+  auto module = builder.create<spirv::ModuleOp>(
+      kernel.getLoc(),
+      mode == BindingMode::kAddress ? spirv::AddressingModel::PhysicalStorageBuffer64
+                                    : spirv::AddressingModel::Logical,
+      hasMatrices ? spirv::MemoryModel::Vulkan : spirv::MemoryModel::GLSL450);
+  module->setAttr(spirv::getTargetEnvAttrName(), spirvTargetEnv(kernel.getContext()));
+  builder.setInsertionPointToEnd(module.getBody());
+  auto copy = cast<spirv::FuncOp>(builder.clone(*function));
+  copy.setName(*kernel.getName());
+  Binder(module, copy, mode, builder).run();
+  if (hasMatrices)
+    useVulkanMemoryModel(module);
+}
 
 struct BindBuffersPass : impl::BindBuffersBase<BindBuffersPass> {
   void runOnOperation() override {
     ModuleOp kernel = getOperation();
-    if (!kernel->hasAttr("gantry.kernel"))
+    if (!isKernelModule(kernel))
       return;
-    OpBuilder builder(&getContext());
     for (auto function : llvm::to_vector(kernel.getOps<spirv::FuncOp>())) {
-      llvm::SmallVector<Mode> modes{Mode::storageBuffer, Mode::address};
-      if (function->hasAttr("gantry.texels"))
-        modes = {Mode::texel};
-      const bool matrices = function->hasAttr("gantry.matrices");
-      for (Mode mode : modes) {
-        builder.setInsertionPointToEnd(kernel.getBody());
-        auto module = builder.create<spirv::ModuleOp>(
-            kernel.getLoc(),
-            mode == Mode::address ? spirv::AddressingModel::PhysicalStorageBuffer64
-                                  : spirv::AddressingModel::Logical,
-            matrices ? spirv::MemoryModel::Vulkan : spirv::MemoryModel::GLSL450);
-        module->setAttr("gantry.binding_mode", builder.getStringAttr(nameOf(mode)));
-        module->setAttr(spirv::getTargetEnvAttrName(), spirvTargetEnv(&getContext()));
-        builder.setInsertionPointToEnd(module.getBody());
-        auto copy = cast<spirv::FuncOp>(builder.clone(*function));
-        copy.setName(*kernel.getName());
-        Binder{module, copy, mode, builder}.run();
-        if (matrices)
-          useVulkanMemoryModel(module);
+      auto tile = attributeOf<TileAttr>(function);
+      if (tile && tile.getKind() == TileKind::kTexel) {
+        addModule(kernel, function, BindingMode::kTexel);
+      } else {
+        addModule(kernel, function, BindingMode::kStorageBuffer);
+        addModule(kernel, function, BindingMode::kAddress);
       }
       function.erase();
     }

@@ -1,4 +1,5 @@
 // convert-kernels-to-spirv: see passes/Passes.td.
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
 #include "codegen/targets/accurate_math.h"
 #include "codegen/targets/exact_arithmetic.h"
@@ -35,7 +36,7 @@ namespace gantry::codegen {
 using namespace mlir;
 
 spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
-  // What a kernel may use. What it does use is found afterwards and listed as its requirements.
+  // These are what a kernel may use. The pass spirv-update-vce finds what it does use.
   spirv::Capability capabilities[] = {
       spirv::Capability::Shader,
       spirv::Capability::Int8,
@@ -71,7 +72,7 @@ spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
 
 namespace {
 
-/// Float arithmetic with its kNoContraction, which the upstream patterns drop.
+/// Converts float arithmetic and keeps its kNoContraction, which MLIR's patterns drop.
 template <typename From, typename To> struct KeptFloats : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
 
@@ -87,7 +88,8 @@ template <typename From, typename To> struct KeptFloats : OpConversionPattern<Fr
   }
 };
 
-/// Whether a sum adds a product to what a loop carries: a multiply-add, which drivers may fuse.
+/// Returns whether the operation is part of a multiply-add inside of a loop, which drivers may
+/// fuse.
 bool isMultiplyAdd(Operation *op) {
   auto isProduct = [](Value value) { return value.getDefiningOp<arith::MulFOp>() != nullptr; };
   if (!op->getParentOfType<scf::ForOp>())
@@ -100,7 +102,7 @@ bool isMultiplyAdd(Operation *op) {
 struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernelsToSPIRVPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (!module->hasAttr("gantry.kernel"))
+    if (!isKernelModule(module))
       return;
     MLIRContext *context = &getContext();
     keepArithmetic(module);
@@ -144,9 +146,8 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
     keepRounding(module);
   }
 
-  /// Drivers may take a number for finite, and -0 for 0, where they simplify float arithmetic. What
-  /// the model computes is taken as it is written; sums of products inside of loops are not, so
-  /// that a GPU computes them by fused multiply-adds.
+  /// Forbids drivers to simplify float arithmetic, where they may assume that numbers are finite
+  /// and that -0 is 0. Multiply-adds inside of loops are exempt, so that a GPU may fuse them.
   static void keepArithmetic(ModuleOp module) {
     module.walk([&](Operation *op) {
       if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp>(op) && !isMultiplyAdd(op))
@@ -154,9 +155,9 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
     });
   }
 
-  /// What is rounded to an integer may be half of one, and a driver that computes (x * a) / b as
-  /// x * (a / b) would round it to the other side: what it is computed by is taken as it is
-  /// written.
+  /// Forbids drivers to simplify the arithmetic whose result is rounded to an integer, also inside
+  /// of loops. The exact result may lie halfway between two integers, and a driver that computes (x
+  /// * a) / b as x * (a / b) would round it to the other one.
   static void keepRounding(ModuleOp module) {
     llvm::SmallVector<Value> rest;
     module.walk([&](spirv::GLRoundEvenOp op) { rest.push_back(op.getOperand()); });

@@ -1,4 +1,4 @@
-// Loops of SPIR-V kernels.
+// Converts the loops of kernels to the SPIR-V dialect.
 #pragma once
 
 namespace mlir {
@@ -8,11 +8,14 @@ class SPIRVTypeConverter;
 
 namespace gantry::codegen {
 
-/// scf.for as spirv.mlir.loop with one variable of the function per value that it carries: set
-/// before the loop, read in its header, written at the end of its body and read behind it. The
-/// optimiser makes one phi of each. (The upstream conversion carries the values in block arguments
-/// and stores them besides for their reader behind the loop, which makes two phis of each, and a
-/// result undefined where the loop does not run. Software devices mask and store each phi.)
+/// Adds a pattern that converts scf.for to spirv.mlir.loop. Each value that the loop carries
+/// becomes a variable of the function, which is written before the loop, read in the loop's header,
+/// written at the end of its body, and read after the loop. SPIRV-Tools turns each variable into
+/// one phi.
+///
+/// MLIR's own conversion carries the values in block arguments and also stores them for their uses
+/// after the loop. That makes two phis for each value, which costs time on software devices, and
+/// leaves the result of a loop without iterations undefined.
 void populateLoopPatterns(const mlir::SPIRVTypeConverter &converter,
                           mlir::RewritePatternSet &patterns);
 

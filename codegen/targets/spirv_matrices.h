@@ -1,4 +1,4 @@
-// Cooperative matrices (SPV_KHR_cooperative_matrix) in SPIR-V kernels.
+// Converts cooperative matrices to SPIR-V (SPV_KHR_cooperative_matrix).
 #pragma once
 
 namespace mlir {
@@ -11,13 +11,14 @@ class ModuleOp;
 
 namespace gantry::codegen {
 
-/// gantry.load_matrix and gantry.store_matrix as the extension's loads and stores.
+/// Adds patterns that convert gantry.load_matrix and gantry.store_matrix to the extension's loads
+/// and stores.
 void populateMatrixPatterns(const mlir::SPIRVTypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 
-/// Makes a kernel right in the Vulkan memory model, which the extension requires. There, what
-/// invocations exchange through shared memory has to be marked as not private, and barriers make
-/// what was written available, and what is read visible.
+/// Adapts a kernel to the Vulkan memory model, which the extension requires. In this model,
+/// accesses to shared memory that exchange data between invocations are marked as non-private, and
+/// barriers make writes available and visible.
 void useVulkanMemoryModel(mlir::spirv::ModuleOp module);
 
 } // namespace gantry::codegen

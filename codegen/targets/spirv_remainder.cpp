@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace {
 
-/// 32-bit integers, of one number or of a vector's lanes.
+/// Builds arithmetic on 32-bit integers, scalars or vectors.
 class Bits {
 public:
   Bits(OpBuilder &builder, Location loc, Type like) : builder_(builder), loc_(loc) {
@@ -41,7 +41,7 @@ private:
   Type type_;
 };
 
-// A positive float as mantissa * 2^(exponent - 150); denormal numbers have the exponent 1.
+// A positive float is mantissa * 2^(exponent - 150); denormal numbers have the exponent 1.
 struct Parts {
   Value mantissa, exponent;
 };
@@ -57,7 +57,8 @@ Parts partsOf(Bits &b, Value magnitude) {
 Value exactRemainder(OpBuilder &builder, Location loc, Value x, Value y) {
   using P = arith::CmpIPredicate;
   constexpr uint32_t kInfinity = 0x7f800000, kNaN = 0x7fc00000;
-  constexpr int kMostBits = 253, kStepBits = 8; // mantissas below 2^24: a step stays below 2^32
+  // Mantissas are below 2^24, so a step stays below 2^32.
+  constexpr int kMaxBits = 253, kStepBits = 8;
   Bits b(builder, loc, x.getType());
   Value bitsX = builder.create<arith::BitcastOp>(loc, b.type(), x);
   Value bitsY = builder.create<arith::BitcastOp>(loc, b.type(), y);
@@ -66,17 +67,17 @@ Value exactRemainder(OpBuilder &builder, Location loc, Value x, Value y) {
         ay = b.make<arith::AndIOp>(bitsY, 0x7fffffff);
 
   Parts px = partsOf(b, ax), py = partsOf(b, ay);
-  Value divisor = b.make<arith::MaxUIOp>(py.mantissa, 1); // y = 0 is NaN, below
-  // Where x is the smaller one, it is the result, below.
+  Value divisor = b.make<arith::MaxUIOp>(py.mantissa, 1); // For y = 0 the result is NaN; see below.
+  // If x is smaller than y, the result is x; see below.
   Value left = b.make<arith::MaxSIOp>(b.make<arith::SubIOp>(px.exponent, py.exponent), 0);
   Value rest = b.make<arith::RemUIOp>(px.mantissa, divisor);
-  for (int done = 0; done < kMostBits; done += kStepBits) {
+  for (int done = 0; done < kMaxBits; done += kStepBits) {
     Value step = b.make<arith::MinUIOp>(left, kStepBits);
     rest = b.make<arith::RemUIOp>(b.make<arith::ShLIOp>(rest, step), divisor);
     left = b.make<arith::SubIOp>(left, step);
   }
 
-  // rest * 2^(exponent - 150): the conversion is exact, and gives the number its own exponent.
+  // The result is rest * 2^(exponent - 150). The conversion to a float is exact.
   Value asFloat = builder.create<arith::UIToFPOp>(loc, x.getType(), rest);
   Value floatBits = builder.create<arith::BitcastOp>(loc, b.type(), asFloat);
   Value shift = b.make<arith::SubIOp>(py.exponent, 150);
@@ -109,7 +110,7 @@ struct ExpandRemainder : OpRewritePattern<arith::RemFOp> {
     }
     if (!element.isF16())
       return failure();
-    // The remainder of two halves is a half again.
+    // The remainder of two f16 is an f16, so the truncation is exact.
     Type wide = rewriter.getF32Type();
     if (auto vector = dyn_cast<VectorType>(type))
       wide = vector.clone(wide);

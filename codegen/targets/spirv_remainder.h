@@ -1,11 +1,12 @@
-// Remainders of floats as C's fmod: exact, with the sign of the dividend.
+// Expands the remainder of floats to an exact computation, equal to C's fmod: the result has the
+// sign of the dividend.
 //
-// SPIR-V's OpFRem may be x - y * trunc(x / y) in the device's arithmetic, which is wrong as soon as
-// the quotient is rounded, or y infinite. There is no exact form in floats that every device can do
-// (a fused multiply-add need not be fused), so the mantissas are divided as integers: the remainder
-// of mx * 2^d by my, eight bits of 2^d at a time. At most 253 bits, so 32 steps without a branch,
-// each one remainder of 32-bit integers: correct for all finite numbers, denormal ones too, and not
-// fast.
+// A driver may compute SPIR-V's OpFRem as x - y * trunc(x / y), which is wrong where the quotient
+// is rounded or y is infinite. No exact formula in floats works on every device, because a fused
+// multiply-add need not be fused. The mantissas are therefore divided as integers: the remainder of
+// mx * 2^d by my, eight bits of 2^d at a time. d has at most 253 bits, which takes 32 steps without
+// branches, each of them one remainder of 32-bit integers. The result is correct for all finite
+// numbers, including denormal ones, but slow.
 #pragma once
 
 namespace mlir {
@@ -14,7 +15,8 @@ class RewritePatternSet;
 
 namespace gantry::codegen {
 
-/// Expands arith.remf on f32 and f16, scalars and vectors. f64 stays: the device's own precision.
+/// Adds patterns for arith.remf on f32 and f16, scalars and vectors. f64 is not changed and has the
+/// device's own precision.
 void populateExactRemainderPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace gantry::codegen

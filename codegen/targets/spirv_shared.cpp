@@ -1,5 +1,4 @@
-// How much shared memory a module takes, read from its words: the judge of what the tile's plan
-// says.
+// Counts the shared memory of a serialised module from its words.
 #include "codegen/targets/spirv.h"
 
 #include <map>
@@ -15,7 +14,7 @@ constexpr uint32_t kOpTypeInt = 21, kOpTypeFloat = 22, kOpTypeVector = 23, kOpTy
 } // namespace
 
 uint32_t sharedBytesOf(const std::vector<uint32_t> &words) {
-  std::map<uint32_t, uint32_t> bytes, constants, pointee; // by id
+  std::map<uint32_t, uint32_t> bytes, constants, pointee; // Maps from ids.
   uint32_t total = 0;
   for (size_t at = kHeaderWords; at < words.size(); at += words[at] >> 16) {
     const uint32_t *op = &words[at];

@@ -1,7 +1,6 @@
-// Texel fetches in serialised modules: the SPIR-V dialect neither loads images nor has
-// OpImageFetch, so bind-buffers calls a function `texel_fetch…` (pointer to the image, coordinate)
-// instead, and each such call is rewritten here. The function itself is dead afterwards; the
-// optimiser drops it.
+// Rewrites texel fetches in serialised modules. MLIR's SPIR-V dialect has no OpImageFetch, so
+// bind-buffers calls a function `texel_fetch` (pointer to the image, coordinate) instead. Each call
+// is replaced here, after which the function is dead and SPIRV-Tools removes it.
 #include "codegen/targets/spirv.h"
 
 #include <map>
@@ -21,8 +20,9 @@ constexpr std::string_view kPrefix = "texel_fetch";
 
 std::vector<uint32_t> fetchTexels(const std::vector<uint32_t> &words) {
   std::vector<uint32_t> result(words.begin(), words.begin() + kHeaderWords);
-  std::set<uint32_t> fetches;                   // ids of the functions
-  std::map<uint32_t, uint32_t> pointee, typeOf; // of pointer types; of variables
+  std::set<uint32_t> fetches; // The ids of such functions.
+  std::map<uint32_t, uint32_t> pointee,
+      typeOf; // The types that pointers point to, and the types of variables.
   for (size_t at = kHeaderWords; at < words.size(); at += words[at] >> 16) {
     const uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
     if (opcode == kOpName) {
@@ -34,7 +34,7 @@ std::vector<uint32_t> fetchTexels(const std::vector<uint32_t> &words) {
     } else if (opcode == kOpVariable) {
       typeOf[words[at + 2]] = words[at + 1];
     }
-    // OpFunctionCall: result type, result, function, pointer, coordinate.
+    // The operands of OpFunctionCall are result type, result, function, pointer and coordinate.
     if (opcode == kOpFunctionCall && fetches.count(words[at + 3])) {
       const uint32_t image = result[kBound]++, pointer = words[at + 4];
       result.insert(result.end(), {4u << 16 | kOpLoad, pointee[typeOf[pointer]], image, pointer});

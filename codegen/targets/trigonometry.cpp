@@ -1,6 +1,6 @@
-// An argument x = k * pi/2 + r with |r| <= pi/4 is reduced in one of two ways. Below 1024, pi/2 is
-// subtracted in four parts, of which the first three have 11 bits, so that their products with k
-// are exact (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980). Above,
+// The argument x = k * pi/2 + r with |r| <= pi/4 is reduced in one of two ways. Below 1024, pi/2 is
+// subtracted in four parts; the first three have 11 bits, so that their products with k are exact
+// (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980). Above,
 // the bits of 2/pi that matter are multiplied by the argument's in integers (M. Payne, R. Hanek,
 // "Radian reduction for trigonometric functions", 1983). The second way is in a branch that is
 // taken only where a lane needs it.
@@ -22,12 +22,12 @@ constexpr double kHalfPi = 1.5707963267948966;
 
 struct Reduced {
   Term rest;     // In [-pi/4, pi/4], up to rounding.
-  Term quadrant; // k, of which the two lowest bits count
+  Term quadrant; // k; only its two lowest bits are used.
 };
 
 Reduced reduceSmall(Term x) {
   FloatEmitter &e = *x.emitter;
-  // pi/2 = 1.5703125 + 4.8375129e-4 + ..., each of the first three with 11 bits.
+  // pi/2 = 1.5703125 + 4.8375129e-4 + ...; each of the first three parts has 11 bits.
   constexpr double kFirst = 0x1.92p0, kSecond = 0x1.fb4p-12, kThird = 0x1.444p-24,
                    kFourth = 0x1.68c234c4c6629p-39;
   Term k = roundEven(x * (1 / kHalfPi));
@@ -35,14 +35,14 @@ Reduced reduceSmall(Term x) {
   return {rest - k * kFourth, e.toInteger(k)};
 }
 
-/// The low and the high word of a product of 32-bit integers.
+/// Returns the low and the high word of a product of 32-bit integers.
 std::pair<Term, Term> multiply(Term a, Term b) {
   auto product =
       a.emitter->builder().create<arith::MulUIExtendedOp>(a.emitter->loc(), a.value, b.value);
   return {a.emitter->term(product.getLow()), a.emitter->term(product.getHigh())};
 }
 
-/// 1 where a sum of words has wrapped around, which is where it is below one of them.
+/// Returns 1 where a sum of words has wrapped around, which is where it is less than an operand.
 Term carryOf(Term sum, Term part) {
   FloatEmitter &e = *sum.emitter;
   Term wrapped = e.compare(arith::CmpIPredicate::ult, sum, part);
@@ -51,14 +51,14 @@ Term carryOf(Term sum, Term part) {
 
 Reduced reduceLarge(Term x) {
   FloatEmitter &e = *x.emitter;
-  // A word of zeros, then the bits of 2/pi.
+  // The table is a word of zeros, then the bits of 2/pi.
   constexpr std::array<uint32_t, 9> kTwoOverPi = {0,          0xA2F9836E, 0x4E441529,
                                                   0xFC2757D1, 0xF534DDC0, 0xDB629599,
                                                   0x3C439041, 0xFE5163AB, 0xDEBBC561};
-  constexpr int kMostSkippedWords = 4;
+  constexpr int kMaxSkippedWords = 4;
   Term bits = e.bits(x);
-  // x = significand * 2^(exponent - 150), and the first exponent - 120 bits of the table give
-  // multiples of 4 in the product: they are skipped.
+  // x is significand * 2^(exponent - 150). The first exponent - 120 bits of the table are skipped,
+  // because they only contribute multiples of 4 to the product.
   Term exponent = shiftRight(bits, 23);
   Term significand = (bits & 0x7fffffu) | e.integer(0x800000);
   Term skipped = plus(exponent, -120);
@@ -66,7 +66,7 @@ Reduced reduceLarge(Term x) {
   Term otherBits = minus(e.integer(31), skippedBits);
   auto word = [&](int index) {
     Term chosen = e.integer(kTwoOverPi[index]);
-    for (int skip = 1; skip <= kMostSkippedWords; ++skip)
+    for (int skip = 1; skip <= kMaxSkippedWords; ++skip)
       chosen = e.select(e.compare(arith::CmpIPredicate::eq, skippedWords, e.integer(skip)),
                         e.integer(kTwoOverPi[index + skip]), chosen);
     return chosen;
@@ -76,7 +76,7 @@ Reduced reduceLarge(Term x) {
     return shiftLeft(words[index], skippedBits) |
            shiftRight(shiftRight(words[index + 1], 1), otherBits);
   };
-  // The low 96 bits of the product; the first two of them are the quadrant.
+  // Only the low 96 bits of the product are needed; the first two of them are the quadrant.
   auto [low, lowCarry] = multiply(significand, window(2));
   auto [middle, middleCarry] = multiply(significand, window(1));
   middle = plus(middle, lowCarry);
@@ -84,7 +84,7 @@ Reduced reduceLarge(Term x) {
   high = plus(plus(high, middleCarry), carryOf(middle, lowCarry));
 
   Term quadrant = shiftRight(plus(high, 0x20000000), 30);
-  // What follows, as a signed fraction of 64 bits, from -1/2 to 1/2 of a quadrant.
+  // The following 64 bits are a signed fraction of a quadrant, from -1/2 to 1/2.
   Term top = shiftLeft(high, 2) | shiftRight(middle, 30);
   Term bottom = shiftLeft(middle, 2) | shiftRight(low, 30);
   Term isNegative = e.compare(arith::CmpIPredicate::slt, top, e.integer(0));
@@ -111,7 +111,7 @@ Value anyLane(FloatEmitter &e, Term condition) {
   return any;
 }
 
-/// Of a positive number; infinity and NaN give anything.
+/// Reduces a positive number. The result for infinity and NaN is undefined.
 Reduced reduce(Term x) {
   FloatEmitter &e = *x.emitter;
   const Reduced small = reduceSmall(x);
@@ -133,8 +133,8 @@ Reduced reduce(Term x) {
   return {e.term(branch.getResult(0)), e.term(branch.getResult(1))};
 }
 
-/// Polynomials for |r| <= pi/4 with relative errors below 2^-25 (S. Moshier's Cephes library has
-/// the same approximations).
+/// These polynomials are for |r| <= pi/4 and have relative errors below 2^-25 (S. Moshier's Cephes
+/// library has the same approximations).
 Term sineOf(Term r) {
   Term z = r * r;
   return polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1}) * z * r + r;
@@ -157,7 +157,7 @@ Term isOdd(Term quadrant) {
   return e.compare(arith::CmpIPredicate::ne, quadrant & 1u, e.integer(0));
 }
 
-/// The sign bit that bit 1 of the quadrant asks for.
+/// Moves bit 1 of the quadrant to the sign bit.
 Term negated(Term value, Term quadrant) {
   FloatEmitter &e = *value.emitter;
   return e.fromBits(e.bits(value) ^ shiftLeft(quadrant & 2u, 30));

@@ -1,4 +1,4 @@
-// Sine, cosine and tangent of every f32, with the argument reduced exactly (accurate_math.h).
+// Sine, cosine and tangent of any f32, by an exact reduction of the argument (accurate_math.h).
 #pragma once
 
 #include "codegen/targets/float_emitter.h"

@@ -1,6 +1,6 @@
 #include "codegen/tiling/attention.h"
 
-#include "codegen/tiling/structure.h"
+#include "codegen/tiling/linalg_patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,20 +19,20 @@ public:
   std::optional<Attention> match(linalg::GenericOp product);
 
 private:
-  linalg::GenericOp makerOf(Value tensor);
-  Value maximumOf(linalg::GenericOp exponential, Value scores);
+  linalg::GenericOp producerOf(Value tensor);
   bool findProduct(Value scores);
   bool isOnlyRead(linalg::GenericOp product) const;
 
   llvm::SetVector<Operation *> members_;
 };
 
-/// What the body of an op yields, before conversions between floats.
+/// The value that the body of an operation yields, before conversions between floats.
 Value yieldedBy(linalg::GenericOp op) {
   return withoutCasts(op.getRegion().front().getTerminator()->getOperand(0));
 }
 
-/// The operand that a value of the op's body is an element of, but for conversions between floats.
+/// The operand whose element a value of the body is, apart from conversions between floats. Null if
+/// there is none.
 OpOperand *operandOf(linalg::GenericOp op, Value scalar) {
   auto argument = dyn_cast<BlockArgument>(withoutCasts(scalar));
   if (!argument || argument.getOwner() != &op.getRegion().front() ||
@@ -54,7 +54,8 @@ bool isFilledWith(Value init, llvm::function_ref<bool(const APFloat &)> wanted) 
   return fill && matchPattern(fill.getInputs().front(), m_ConstantFloat(&value)) && wanted(value);
 }
 
-/// The only operand of a reduction over rows, in f32, by such a combiner and from such a value on.
+/// The operand of a reduction over rows in f32 that has one of these combiners and an initial value
+/// that `init` accepts. Null for any other operation.
 template <typename... Combiners>
 OpOperand *reducedBy(linalg::GenericOp op, llvm::function_ref<bool(const APFloat &)> init) {
   if (!op || !isRowReduction(op) || op.getNumDpsInputs() != 1 ||
@@ -68,8 +69,9 @@ OpOperand *reducedBy(linalg::GenericOp op, llvm::function_ref<bool(const APFloat
   return isReadAt(op, operand, /*perRow=*/false) ? operand : nullptr;
 }
 
-/// The op that makes the tensor, before elementwise conversions between floats; null if none.
-linalg::GenericOp Matcher::makerOf(Value tensor) {
+/// The operation that makes the tensor, before elementwise conversions between floats. Null if
+/// there is none.
+linalg::GenericOp Matcher::producerOf(Value tensor) {
   auto op = tensor.getDefiningOp<linalg::GenericOp>();
   while (op && isElementwise(op) && op.getNumDpsInputs() == 1) {
     OpOperand *source = operandOf(op, yieldedBy(op));
@@ -83,7 +85,7 @@ linalg::GenericOp Matcher::makerOf(Value tensor) {
   return op;
 }
 
-/// Looks for the product that the scores come from, through elementwise operations.
+/// Looks for the matmul that makes the scores, through elementwise operations.
 bool Matcher::findProduct(Value scores) {
   auto op = scores.getDefiningOp<linalg::GenericOp>();
   if (!op)
@@ -103,12 +105,12 @@ bool Matcher::findProduct(Value scores) {
   return false;
 }
 
-/// Whether nothing but the attention itself reads what its members compute.
+/// Whether only the attention itself reads its members' results.
 bool Matcher::isOnlyRead(linalg::GenericOp product) const {
   for (Operation *member : members_)
     for (Operation *user : member->getUsers())
       if (user != product && !members_.contains(user))
-        return false; // an op, or the body of one
+        return false;
   return true;
 }
 
@@ -133,14 +135,14 @@ std::optional<Attention> Matcher::match(linalg::GenericOp product) {
   product.getReductionDims(keys);
   for (OpOperand *weights : {factors->first, factors->second}) {
     members_.clear();
-    // A row of the weights is what the product sums over.
+    // The product sums over a row of the weights.
     AffineMap map = product.getMatchingIndexingMap(weights);
     if (map.getNumResults() == 0 || valueLoopsOf(product, weights).size() != 1 ||
         !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
         map.getResults().back() != getAffineDimExpr(keys.front(), product.getContext()))
       continue;
-    // exp(scores - their maximum) / the sum of these.
-    auto quotient = makerOf(weights->get());
+    // The weights are exp(scores - maximum) / sum of the exponentials.
+    auto quotient = producerOf(weights->get());
     if (!quotient || !isElementwise(quotient))
       continue;
     auto division = yieldedBy(quotient).getDefiningOp<arith::DivFOp>();
@@ -150,11 +152,11 @@ std::optional<Attention> Matcher::match(linalg::GenericOp product) {
     OpOperand *divisor = operandOf(quotient, division.getRhs());
     if (!isReadAt(quotient, dividend, false) || !isReadAt(quotient, divisor, true))
       continue;
-    auto exponential = makerOf(dividend->get());
-    OpOperand *summed = reducedBy<arith::AddFOp>(makerOf(divisor->get()),
+    auto exponential = producerOf(dividend->get());
+    OpOperand *summed = reducedBy<arith::AddFOp>(producerOf(divisor->get()),
                                                  [](const APFloat &init) { return init.isZero(); });
     if (!exponential || !isElementwise(exponential) || !summed ||
-        makerOf(summed->get()) != exponential)
+        producerOf(summed->get()) != exponential)
       continue;
     auto power = yieldedBy(exponential).getDefiningOp<math::ExpOp>();
     auto difference =
@@ -166,7 +168,7 @@ std::optional<Attention> Matcher::match(linalg::GenericOp product) {
     if (!isReadAt(exponential, scores, false) || !isReadAt(exponential, maximum, true))
       continue;
     OpOperand *compared = reducedBy<arith::MaximumFOp, arith::MaxNumFOp>(
-        makerOf(maximum->get()),
+        producerOf(maximum->get()),
         [](const APFloat &init) { return init.isInfinity() && init.isNegative(); });
     if (!compared || compared->get() != scores->get() || !findProduct(scores->get()) ||
         !isOnlyRead(product))

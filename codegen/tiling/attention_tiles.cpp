@@ -1,5 +1,5 @@
 #include "codegen/tiling/attention.h"
-#include "codegen/tiling/structure.h"
+#include "codegen/tiling/linalg_patterns.h"
 
 namespace gantry::codegen {
 
@@ -7,12 +7,13 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kSums = 128, kScores = 128; // of a tile with lanes, per lane
-constexpr int64_t kUnrolledSums = 4096;       // of the values' product, in a block of keys
-constexpr int64_t kUnrolledScores = 1024;     // of the scores' product, in a round of its loop
-constexpr int64_t kSteps[] = {8, 4};          // of the scores' product, unrolled
+constexpr int64_t kMaxSums = 128, kMaxScores = 128; // Per lane.
+constexpr int64_t kMaxUnrolledSums = 4096;          // Multiplications by values in a block of keys.
+constexpr int64_t kMaxUnrolledScores = 1024; // Multiplications in a round of the scores' matmul.
+// Numbers of unrolled steps of the scores' matmul; the first that divides its reduction is used.
+constexpr int64_t kSteps[] = {8, 4};
 
-/// Which dimension of the kernel's result runs with this loop of the product.
+/// The dimension of the kernel's result that is this loop of the product. None if there is none.
 std::optional<unsigned> resultDimOf(linalg::GenericOp product, unsigned loop) {
   linalg::GenericOp op = product;
   while (true) {
@@ -23,7 +24,7 @@ std::optional<unsigned> resultDimOf(linalg::GenericOp product, unsigned loop) {
       return std::nullopt;
     OpOperand &use = *value.getUses().begin();
     op = dyn_cast<linalg::GenericOp>(use.getOwner());
-    if (!op) // the end
+    if (!op) // The function returns the value.
       return position;
     auto dim = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&use).getResult(*position));
     if (!dim)
@@ -71,7 +72,7 @@ std::vector<TileShape> attentionTiles(func::FuncOp kernel, const Attention &atte
       break;
     }
   std::vector<TileShape> tiles;
-  const int64_t sums = baseline ? std::max<int64_t>(profile.registerTileElements, 4) : kSums;
+  const int64_t sums = baseline ? std::max<int64_t>(profile.registerTileElements, 4) : kMaxSums;
   for (int64_t rows : {1, 2, 4, 8, 16, 32}) {
     if (rows > 1 && (!rowDim || rows * tile.result[*valueDim] > sums))
       break;
@@ -83,10 +84,10 @@ std::vector<TileShape> attentionTiles(func::FuncOp kernel, const Attention &atte
         tile.keyRun = run;
         const int64_t block = held * tile.lanes;
         const bool whole = run == 1 || (!ShapedType::isDynamic(keys) && keys % run == 0);
-        if (held % run != 0 || !whole || rows * held > kScores ||
+        if (held % run != 0 || !whole || rows * held > kMaxScores ||
             (held > run && !ShapedType::isDynamic(keys) && keys <= block / 2) ||
-            rows * held * tile.reduction.back() > kUnrolledScores ||
-            rows * tile.result[*valueDim] * block > kUnrolledSums)
+            rows * held * tile.reduction.back() > kMaxUnrolledScores ||
+            rows * tile.result[*valueDim] * block > kMaxUnrolledSums)
           continue;
         tiles.push_back(tile);
       }

@@ -1,13 +1,14 @@
 // Index expressions of kernels: integers as "constant + Σ coefficient · variable", simplified while
 // they are built.
 //
-// A kernel addresses memory by such sums of its tile coordinates and loop counters. Kept in this
-// form, two addresses of one register tile show at once whether they are equal, neighbours, or
-// aligned, which decides what is loaded once and what is loaded as a vector. Quotients and
-// remainders by constants are split where ranges prove it, and are variables of their own where not
-// (hash-consed, so equal quotients are equal variables).
+// A kernel addresses memory by such sums of its tile coordinates and loop counters. In this form
+// two addresses of a register tile show at once whether they are equal, adjacent or aligned, which
+// decides what is loaded once and what is loaded as a vector. Quotients and remainders by constants
+// are split where ranges prove that this is exact. Otherwise they are variables of their own, with
+// hash consing: equal quotients are one variable.
 //
-// It is not an affine analysis: no integer sets, no emptiness tests. Ranges are intervals.
+// This is not an affine analysis: there are no integer sets and no emptiness tests. Ranges are
+// intervals.
 //
 // Threads: an IndexSpace belongs to one kernel and one thread.
 #pragma once
@@ -24,7 +25,8 @@
 namespace gantry::codegen {
 
 struct IndexExpr {
-  llvm::SmallVector<std::pair<int32_t, int64_t>, 4> terms; // (variable, coefficient), by variable
+  llvm::SmallVector<std::pair<int32_t, int64_t>, 4>
+      terms; // (variable, coefficient), sorted by variable.
   int64_t constant = 0;
 
   IndexExpr() = default;
@@ -56,15 +58,18 @@ class IndexSpace {
 public:
   static constexpr int64_t kUnbounded = int64_t(1) << 60;
 
-  /// A variable whose value is `value` (index type; null where only counting) within [low, high].
-  /// perLane: invocations of one subgroup may see different values.
+  /// Makes a variable with this value (of index type; null when counting), which is in [low, high].
+  /// perLane: invocations of one subgroup may see different values. Returns a constant if low
+  /// equals high.
   IndexExpr addVariable(mlir::Value value, int64_t low, int64_t high, bool perLane = false);
-  /// How often what follows runs: variables made from now on belong to a loop of that many steps.
-  void setWeight(double weight) { weight_ = weight; }
-  /// How often an expression has to be computed when it is moved out of the loops that it does not
-  /// depend on.
+  /// How many rounds the loops run that variables made from now on belong to.
+  void setLoopWeight(double rounds) { weight_ = rounds; }
+  double loopWeight() const { return weight_; }
+  /// How often an expression is computed if it is moved out of the loops that it does not depend
+  /// on.
   double weight(const IndexExpr &expr) const;
-  /// The terms that all invocations share (with the constant), and the others.
+  /// Splits an expression into the terms that all invocations of a subgroup share, with the
+  /// constant, and the others.
   std::pair<IndexExpr, IndexExpr> splitUniform(const IndexExpr &expr) const;
   /// Whether all invocations of a subgroup see the same value.
   bool isUniform(const IndexExpr &expr) const;
@@ -80,7 +85,7 @@ public:
     return floorDiv(add(a, IndexExpr(b - 1)), IndexExpr(b));
   }
 
-  /// The affine expression with its dimensions and symbols replaced.
+  /// Replaces the dimensions and symbols of an affine expression.
   IndexExpr evaluate(mlir::AffineExpr expr, llvm::ArrayRef<IndexExpr> dims,
                      llvm::ArrayRef<IndexExpr> symbols);
 
@@ -89,7 +94,7 @@ public:
   /// the expression is constant).
   int64_t baseDivisor(const IndexExpr &expr) const;
 
-  /// Whether its value changes with a variable, directly or in a quotient, remainder or product.
+  /// Whether the expression contains a variable, directly or in a quotient, remainder or product.
   bool dependsOn(const IndexExpr &expr, int32_t variable) const;
 
   /// Emits the expression as arith ops on index.
@@ -107,7 +112,7 @@ private:
     double weight = 1;
   };
   IndexExpr opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &rhs, IndexRange range);
-  /// Splits a = b·quotient + remainder with the remainder free of multiples of b.
+  /// Splits a = b·quotient + remainder. No coefficient of the remainder is a multiple of b.
   static std::pair<IndexExpr, IndexExpr> split(const IndexExpr &a, int64_t b);
   mlir::Value materializeVariable(const Variable &variable, mlir::OpBuilder &builder,
                                   mlir::Location loc) const;

@@ -31,7 +31,7 @@ IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexEx
   }
   for (size_t i = layout.size(); i > 0; i -= 2) {
     const int64_t dim = layout[i - 2], block = layout[i - 1];
-    int64_t outer = 0; // the next larger block of the same dimension
+    int64_t outer = 0; // The next larger block of the same dimension; 0: there is none.
     for (size_t j = 0; j < layout.size(); j += 2)
       if (layout[j] == dim && layout[j + 1] > block && (outer == 0 || layout[j + 1] < outer))
         outer = layout[j + 1];

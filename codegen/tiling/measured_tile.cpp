@@ -1,7 +1,9 @@
-// Whether a kernel can have a tile that someone else chose: what the evaluator and emit-kernels
-// take for granted of the tiles that tile_choice.cpp makes.
+// Checks a tile that was measured elsewhere against a kernel: the conditions that the tiles of
+// tile_choice.cpp meet by construction, and that kernel generation relies on.
 #include "codegen/tiling/attention.h"
-#include "codegen/tiling/structure.h"
+#include "codegen/tiling/emitter/kernel_emitter.h"
+#include "codegen/tiling/sink/counting_sink.h"
+#include "codegen/tiling/linalg_patterns.h"
 #include "codegen/tiling/tile_choice.h"
 #include "codegen/tiling/tile_text.h"
 
@@ -14,14 +16,15 @@ using namespace mlir;
 
 namespace {
 
-// Of points times steps in one body: far above what pays, below what takes long to compile.
-constexpr int64_t kMostUnrolled = 8192;
+// Limit on points times unrolled steps. It is far above what pays and below what takes long to
+// compile.
+constexpr int64_t kMaxUnrolled = 8192;
 
 Status misfit(const std::string &why) { return Status(StatusCode::kInvalidArgument, why); }
 
 int64_t productOf(llvm::ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), [](int64_t a, int64_t b) {
-    return std::min(a * b, kMostUnrolled + 1); // sizes are at most 65536
+    return std::min(a * b, kMaxUnrolled + 1); // No overflow: sizes are at most 65536.
   });
 }
 
@@ -41,15 +44,15 @@ Status checkSteps(const TileShape &tile, llvm::ArrayRef<int64_t> extents) {
 Status checkLanes(const TileShape &tile, llvm::ArrayRef<int64_t> space,
                   const DeviceProfile &profile) {
   if (tile.lanes == 1)
-    return tile.run == 1 ? Status() : misfit("runs are of tiles with lanes");
+    return tile.run == 1 ? Status() : misfit("only tiles with lanes have runs");
   if (tile.lanes != static_cast<int64_t>(profile.subgroupSize))
-    return misfit(number(tile.lanes) + " lanes are not a subgroup of " +
+    return misfit(number(tile.lanes) + " lanes are not the subgroup size, " +
                   number(profile.subgroupSize));
   if (tile.laneDim >= space.size())
-    return misfit("its lanes lie along dimension " + number(tile.laneDim) + " of " +
+    return misfit("its lanes lie along dimension " + number(tile.laneDim) + ", the tile has " +
                   number(space.size()));
   if (llvm::any_of(space, ShapedType::isDynamic))
-    return misfit("lanes need extents that are known");
+    return misfit("a tile with lanes needs static extents");
   if (tile.result[tile.laneDim] % tile.run != 0 || space[tile.laneDim] % tile.run != 0 ||
       space[tile.laneDim] == 0)
     return misfit("runs of " + number(tile.run) + " do not divide " +
@@ -61,10 +64,10 @@ Status checkLanes(const TileShape &tile, llvm::ArrayRef<int64_t> space,
 
 Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profile, TileKind kind,
                                 const std::string &text) {
-  if (kernel->hasAttr("gantry.rows"))
-    return misfit("a kernel over rows has one tile only");
+  if (isOverRows(kernel))
+    return misfit("a row kernel has only one tile");
   if (attentionIn(kernel))
-    return misfit("attentions have tiles of their own");
+    return misfit("an attention kernel takes no measured tile");
   GANTRY_ASSIGN_OR_RETURN(TileShape tile, parseTile(text));
   const KernelExtents extents = extentsOf(kernel);
   if (tile.merged != ~0u && (tile.merged >= extents.result.size() ||
@@ -75,21 +78,21 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
   if (tile.result.size() != space.size())
     return misfit("it has points along " + number(tile.result.size()) +
                   " dimensions, the kernel's result " + number(space.size()));
-  if (kind != TileKind::texel && tile.lanes > 1)
-    return misfit("a baseline's tile has no lanes");
-  if (tile.dots != (kind == TileKind::dots))
-    return misfit(tile.dots ? "dot products are not of its kind" : "it has no dot products");
+  if (kind != TileKind::kTexel && tile.lanes > 1)
+    return misfit("a baseline tile has no lanes");
+  if (tile.dots != (kind == TileKind::kDots))
+    return misfit(tile.dots ? "a tile of this kind has no dot products" : "it has no dot products");
   GANTRY_RETURN_IF_ERROR(checkSteps(tile, extents.reduction));
   if (tile.dots &&
       (!hasDotProducts(kernel) || tile.reduction[*dotDimensionOf(extents.reduction)] % 4 != 0))
-    return misfit("the kernel has no fours of products of bytes in such steps");
+    return misfit("its steps are not groups of four int8 products");
   GANTRY_RETURN_IF_ERROR(checkLanes(tile, space, profile));
-  if (productOf({productOf(tile.result), productOf(tile.reduction)}) > kMostUnrolled)
-    return misfit("it has more than " + number(kMostUnrolled) + " points times steps");
-  KernelEvaluator evaluator(kernel, tile, nullptr, {}, {});
-  llvm::SmallVector<Value> none(space.size());
-  evaluator.run(none, {});
-  if (evaluator.unsupported())
+  if (productOf({productOf(tile.result), productOf(tile.reduction)}) > kMaxUnrolled)
+    return misfit("its points times steps are more than " + number(kMaxUnrolled));
+  IndexSpace indices;
+  CountingSink sink;
+  KernelEmitter(kernel, tile, indices, sink).emit();
+  if (sink.unsupported())
     return misfit("the kernel cannot be computed in such tiles");
   return TileChoice{tile, 0, 1};
 }

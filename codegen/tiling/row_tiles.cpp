@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kRowPoints = 16, kSharedRowPoints = 128; // of a row, that an invocation holds
+// Limits on the elements of a row that an invocation holds: in the baseline, and with lanes.
+constexpr int64_t kMaxRowPoints = 16, kMaxSharedRowPoints = 128;
 
 } // namespace
 
@@ -19,9 +20,9 @@ TileShape rowTile(RankedTensorType type, const DeviceProfile &profile, bool base
   const int64_t lanes = baseline ? 1 : profile.subgroupSize;
   tile.lanes = tile.rowLength >= 2 * lanes ? lanes : 1;
   const int64_t perLane = (tile.rowLength / tile.run + tile.lanes - 1) / tile.lanes * tile.run;
-  const int64_t most = baseline ? kRowPoints : kSharedRowPoints;
-  // A longer row in equal chunks, whole runs each.
-  const int64_t chunks = (perLane + most - 1) / most;
+  const int64_t maxPoints = baseline ? kMaxRowPoints : kMaxSharedRowPoints;
+  // A longer row is divided into equal chunks of whole runs.
+  const int64_t chunks = (perLane + maxPoints - 1) / maxPoints;
   const int64_t runs = (perLane / tile.run + chunks - 1) / chunks;
   tile.result.back() = runs * tile.run;
   return tile;

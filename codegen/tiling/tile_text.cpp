@@ -6,12 +6,12 @@ namespace gantry::codegen {
 
 namespace {
 
-constexpr int64_t kLargestSize = 65536;
-constexpr size_t kLargestRank = 16;
+constexpr int64_t kMaxSize = 65536;
+constexpr size_t kMaxRank = 16;
 
 using Sizes = llvm::SmallVector<int64_t>;
 
-/// "4x8"; "-" where there are none.
+/// Sizes as "4x8", or "-" for an empty list.
 std::string sizesText(llvm::ArrayRef<int64_t> sizes) {
   std::string text;
   for (int64_t size : sizes)
@@ -26,8 +26,8 @@ bool parseSizes(std::string_view text, Sizes &sizes) {
   const char *at = text.data(), *end = at + text.size();
   while (true) {
     const auto [next, error] = std::from_chars(at, end, sizes.emplace_back(0));
-    if (error != std::errc() || sizes.back() < 1 || sizes.back() > kLargestSize ||
-        sizes.size() > kLargestRank)
+    if (error != std::errc() || sizes.back() < 1 || sizes.back() > kMaxSize ||
+        sizes.size() > kMaxRank)
       return false;
     if (next == end)
       return true;
@@ -37,10 +37,10 @@ bool parseSizes(std::string_view text, Sizes &sizes) {
   }
 }
 
-bool parseNumber(std::string_view text, int64_t least, int64_t &number) {
+bool parseNumber(std::string_view text, int64_t min, int64_t &number) {
   const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && next == text.data() + text.size() && number >= least &&
-         number <= kLargestSize;
+  return error == std::errc() && next == text.data() + text.size() && number >= min &&
+         number <= kMaxSize;
 }
 
 } // namespace
@@ -54,7 +54,7 @@ std::string describeTile(const TileShape &tile) {
   if (const MatrixTile &matrix = tile.matrix) {
     auto by = [](int64_t x, int64_t y) { return std::to_string(x) + "x" + std::to_string(y); };
     return by(matrix.down, matrix.across) + " subgroups of " +
-           by(tile.result[matrix.rows] / matrix.fours(), tile.result[matrix.columns] / 4) +
+           by(tile.result[matrix.rows] / matrix.vectorsPerLane(), tile.result[matrix.columns] / 4) +
            " matrices of " + by(matrix.m, matrix.n) + "x" + std::to_string(matrix.k) + ", " +
            std::to_string(matrix.depth) + (matrix.flat ? " of all" : "") + " steps staged at once";
   }
@@ -146,7 +146,7 @@ Result<TileShape> parseTile(std::string_view text) {
     }
     if (!good)
       return Status(StatusCode::kInvalidArgument,
-                    "'" + std::string(word) + "' is no part of a tile's text");
+                    "'" + std::string(word) + "' is not a word of a tile's text");
   }
   if (!points || !steps)
     return Status(StatusCode::kInvalidArgument, "a tile has points=… and steps=…");

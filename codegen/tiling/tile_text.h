@@ -1,14 +1,14 @@
-// Tiles as text: in words, for people, and exactly, so that a tile can be asked for again.
+// Tiles as text: a description for people, and an exact text by which a tile can be asked for
+// again.
 //
-// Exactly: "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4". Sizes are per dimension;
-// what has its default is left out. The exact text of a tile that stages its operands can be
-// compared with another, and is not read: such a tile is one of those that the tiler lists
-// (tile_choice.h).
+// An exact text is "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4". Sizes are per
+// dimension; a word whose value is the default is left out. The exact text of a staged tile is only
+// compared, never parsed, because such a tile is always one of the ladder (tile_choice.h).
 //
 // Threads: pure.
 #pragma once
 
-#include "codegen/tiling/kernel_evaluator.h"
+#include "codegen/tiling/tile_shape.h"
 #include "engine/base/status.h"
 
 #include <string>
@@ -19,11 +19,12 @@ namespace gantry::codegen {
 /// "2x8 points, reduction unrolled 4": what inspect shows.
 std::string describeTile(const TileShape &tile);
 
-/// Two tiles are the same where their exact texts are.
+/// Two tiles are equal if and only if their exact texts are.
 std::string exactTile(const TileShape &tile);
 
-/// The reverse, of tiles in registers. Sizes are from 1 to 65536; kInvalidArgument, with the word
-/// that is wrong, for any other text. Whether a kernel can have such a tile is not asked here.
+/// Parses the exact text of a tile in registers. Sizes are from 1 to 65536. Any other text is
+/// kInvalidArgument, with the word that is wrong. Does not check whether a kernel can have the tile
+/// (measuredTile in tile_choice.h).
 Result<TileShape> parseTile(std::string_view text);
 
 } // namespace gantry::codegen

@@ -1,5 +1,7 @@
 #include "codegen/tuning/kernel_key.h"
 
+#include "codegen/dialect/gantry_dialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA1.h"
@@ -11,7 +13,7 @@ using namespace mlir;
 
 namespace {
 
-/// The function as text: like MLIR's own, but without what the tiler does not see.
+/// Prints a block like MLIR does, but without names, locations and values of float constants.
 class Printer {
 public:
   explicit Printer(llvm::raw_ostream &stream) : stream_(stream) {}
@@ -53,6 +55,28 @@ private:
   llvm::DenseMap<Value, size_t> numbers_;
 };
 
+/// Prints a kernel's signature, or nothing where the function has none. Tables of measured tiles
+/// store the hash of this text, so the text has a form of its own, which does not change when the
+/// attribute is printed in another way.
+void printSignature(llvm::raw_ostream &stream, SignatureAttr signature) {
+  if (!signature)
+    return;
+  Builder builder(signature.getContext());
+  auto field = [&](llvm::StringRef name, Attribute value) {
+    stream << ' ' << GantryDialect::getDialectNamespace() << '.' << name << '=' << value;
+  };
+  if (!signature.getLayouts().empty()) {
+    llvm::SmallVector<Attribute> layouts;
+    for (LayoutAttr layout : signature.getLayouts())
+      layouts.push_back(builder.getDenseI64ArrayAttr(layout.getParts()));
+    field("layouts", builder.getArrayAttr(layouts));
+  }
+  field("operand_dims", builder.getDenseI64ArrayAttr(signature.getOperandDims()));
+  field("result_dims", builder.getDenseI64ArrayAttr(signature.getResultDims()));
+  if (signature.getRows())
+    field("rows", builder.getUnitAttr());
+}
+
 } // namespace
 
 std::string kernelKey(func::FuncOp kernel) {
@@ -60,8 +84,7 @@ std::string kernelKey(func::FuncOp kernel) {
   llvm::raw_string_ostream stream(text);
   Printer printer(stream);
   stream << kernel.getFunctionType();
-  for (NamedAttribute attribute : kernel->getDiscardableAttrs())
-    stream << ' ' << attribute.getName().getValue() << '=' << attribute.getValue();
+  printSignature(stream, attributeOf<SignatureAttr>(kernel));
   for (Block &block : kernel.getBody())
     printer.print(block);
   llvm::SHA1 hash;

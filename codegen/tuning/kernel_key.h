@@ -1,11 +1,12 @@
-// What names a kernel in a table of measured tiles: a hash of all that the tiler sees of it.
+// The key of a kernel in tables of measured tiles: a hash of everything that the choice of a tile
+// depends on.
 //
-// Operators, types, shapes, maps, layouts and how they hang together are part of it; names,
-// locations and the values of floating-point constants are not. So two models that have the same
-// kernel share its key, and compiling a model again gives the same keys. A newer compiler may make
-// other kernels of a model, or print their attributes in another way: then the keys are others.
+// The hash covers operators, types, shapes, indexing maps, layouts and the data flow. It does not
+// cover names, locations and the values of floating-point constants. Two models with the same
+// kernel therefore share its key, and compiling a model again gives the same keys. A newer compiler
+// may make different kernels from a model, which then have different keys.
 //
-// Threads: pure.
+// Thread safety: pure functions.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,7 +15,7 @@
 
 namespace gantry::codegen {
 
-/// `kernel`: the outlined function, before it is emitted. 16 hexadecimal digits.
+/// Returns the key, 16 hexadecimal digits, of a kernel's function on tensors.
 std::string kernelKey(mlir::func::FuncOp kernel);
 
 } // namespace gantry::codegen

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kVersion = 1;
 constexpr size_t kLargestFile = size_t{64} << 20;
-constexpr int kDeepest = 32; // LLVM's parser calls itself for what is nested
+constexpr int kMaxNesting = 32; // LLVM's JSON parser is recursive.
 
 Status malformed(const std::string &name, const std::string &why) {
   return Status(StatusCode::kInvalidArgument, name + ": " + why);
@@ -61,7 +61,7 @@ Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
 
 Result<TuningTable> TuningTable::parse(std::string_view text, const std::string &name,
                                        const std::string &profile) {
-  if (text.size() > kLargestFile || depthOf(text) > kDeepest)
+  if (text.size() > kLargestFile || depthOf(text) > kMaxNesting)
     return malformed(name, "is no table of measured tiles: too large or too deep");
   auto json = llvm::json::parse(llvm::StringRef(text.data(), text.size()));
   if (!json) {
@@ -109,7 +109,7 @@ Result<TuningTable> TuningTable::read(const std::string &path, const std::string
 
 TuningTable TuningTable::builtIn(const std::string &profile) {
   Result<TuningTable> table = parse(kBuiltInTable, "built-in table", profile);
-  return table.isOk() ? table.take() : TuningTable(); // its test parses it
+  return table.isOk() ? table.take() : TuningTable(); // A unit test parses it.
 }
 
 const MeasuredTile *TuningTable::find(const std::string &key) const {

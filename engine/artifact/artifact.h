@@ -1,10 +1,14 @@
-// Reading and writing .gantry files. The metadata is artifact.fbs; README.md has the file's layout.
+// Reading and writing artifacts (.gantry files): a compiled program with its constants. This folder
+// knows the format, not its meaning: it does not plan, run or compile programs.
 //
-// File: a 64-byte header (magic "GANTRY\0\1", format version, section table: metadata offset and
-// size, constants offset and size, checksums of header and metadata), the FlatBuffer, then
-// constants, each section aligned to 4 KiB. Every byte of the file is covered by a checksum or must
-// be zero.
+// A file has a 64-byte header (magic "GANTRY\0\1", format version, offsets and sizes of the
+// sections, checksums of header and metadata), the metadata (a FlatBuffer of the schema
+// artifact.fbs), and the constants. Each section is aligned to 4 KiB. Every byte of the file is
+// covered by a checksum or must be zero. README.md describes the layout byte by byte and lists the
+// rules that readers may rely on.
 //
+// Errors of reading: kDataLoss for a damaged file, kVersionMismatch for a file of a newer format;
+// the errors of file.h for the file itself.
 // Threads: an Artifact is immutable after open() and may be read from several threads.
 #pragma once
 
@@ -20,54 +24,62 @@
 
 namespace gantry::artifact {
 
-inline constexpr uint32_t kFormatVersion = 2; // 2: kernels that read texel buffers
+inline constexpr uint32_t kFormatVersion = 2; // Version 2 added kernels that read texel buffers.
 inline constexpr uint32_t kOldestFormatVersion = 1;
-inline constexpr uint64_t kSectionAlignment = 4096;
-inline constexpr uint64_t kConstantAlignment = 256;
-inline constexpr uint64_t kChunkBytes = 1 << 20;
-/// Kernels count their workgroups along x up to this many, then along y: each device allows 65,535.
+inline constexpr uint64_t kSectionAlignment = 4096; // Bytes.
+inline constexpr uint64_t kConstantAlignment = 256; // Bytes.
+inline constexpr uint64_t kChunkBytes = 1 << 20;    // Bytes of the constants under one checksum.
+/// A dispatch has at most this many workgroups along x; further workgroups go along y. The limit is
+/// below the 65,535 workgroups along x that every Vulkan device allows.
 inline constexpr uint32_t kWorkgroupsAlongX = 32768;
 
 /// Bytes per element.
 uint64_t elementSize(ElementType type);
-const char *elementName(ElementType type); // "f32"
-/// Bytes per texel: four elements.
+/// The name of an element type, such as "f32".
+const char *elementName(ElementType type);
+/// Bytes per texel, which holds four elements.
 uint64_t texelSize(TexelFormat format);
-/// Of a verified program: a dimension of a variant's workgroups, and how many a dispatch of it
-/// takes along it (an index in Program.exprs).
+/// The size of a variant's workgroups along a dimension (0 to 2), for a verified program.
 uint32_t workgroupSizeOf(const Kernel &kernel, const KernelVariant &variant, uint32_t dimension);
+/// The number of workgroups of a dispatch of the variant along a dimension (0 to 2), as an index in
+/// Program.exprs, for a verified program.
 uint32_t workgroupCountOf(const Command &command, const KernelVariant &variant, uint32_t dimension);
 
-/// One constant to be written: where it will lie in the constants section, and its bytes.
+/// One constant to be written.
 struct ConstantData {
-  uint64_t offset = 0; // from the section's start, a multiple of kConstantAlignment, ascending
+  // Bytes from the start of the constants section; a multiple of kConstantAlignment, and ascending
+  // over the list of constants.
+  uint64_t offset = 0;
   std::span<const uint8_t> bytes;
 };
 
-/// Lays constants out: fills offset for each (in order, aligned) and returns the section's size.
+/// Assigns each constant its offset, in order, and returns the size of the constants section.
 uint64_t layoutConstants(std::vector<ConstantData> &constants);
 
-/// Writes the file to a temporary name beside `path` and renames it; on failure nothing is left.
-/// `program` and its variants are filled by the caller but for `chunks`, which the writer adds.
-/// Kernels that are equal in several variants are stored once.
+/// Writes an artifact atomically (AtomicFile): on failure no file is left and an old file stays.
+/// The caller fills `program` and its variants, except `chunks`, which this function adds. Kernels
+/// that are equal in several variants are stored once. Returns kInternal if the program breaks a
+/// rule that readers rely on, kInvalidArgument if the constants overlap or are misaligned.
 Status write(const std::string &path, ProgramT &program,
              const std::vector<ConstantData> &constants);
 
+/// An artifact that is open for reading.
 class Artifact {
 public:
-  /// Maps the file; checks magic, version, header and metadata checksum, verifies the FlatBuffer
-  /// and every index in it (values, exprs, kernels, symbols), so that its readers need no checks.
+  /// Maps the file, checks the magic, the version and the checksums of header and metadata, and
+  /// verifies the metadata and every index in it. Readers of program() therefore need no checks.
   static Result<std::unique_ptr<Artifact>> open(const std::string &path);
-  /// The same over memory that outlives the artifact.
+  /// Reads an artifact from memory in the same way. The caller keeps ownership of the memory, which
+  /// must outlive the artifact and must not change.
   static Result<std::unique_ptr<Artifact>> fromMemory(std::span<const uint8_t> bytes);
   ~Artifact();
 
   const Program &program() const { return *program_; }
   std::span<const uint8_t> constants() const { return constants_; }
 
-  /// Hands the constants out chunk by chunk, each verified first; stops at the first failure of
-  /// either. `sink` gets the offset in the section and the bytes. Chunks for which `wanted`
-  /// (offset, size) returns false are neither read nor verified.
+  /// Verifies the constants chunk by chunk and passes each chunk to `sink` with its offset in the
+  /// section. Stops at the first chunk whose checksum differs (kDataLoss) or for which `sink`
+  /// fails. Chunks for which wanted(offset, size) returns false are neither read nor verified.
   Status readConstants(const std::function<Status(uint64_t, std::span<const uint8_t>)> &sink,
                        const std::function<bool(uint64_t, uint64_t)> &wanted = {}) const;
 
@@ -75,13 +87,15 @@ private:
   Artifact() = default;
   Status parse(std::span<const uint8_t> bytes);
   struct Mapping;
-  std::unique_ptr<Mapping> mapping_;
+  std::unique_ptr<Mapping> mapping_; // Owns the mapped file and the name for messages.
   const Program *program_ = nullptr;
   std::span<const uint8_t> constants_;
 };
 
-/// Evaluates Program.exprs for given symbol values: one result per expr. Overflow of 64 bits,
-/// division by zero, or a negative result of a size are errors that name the expression.
+/// Evaluates all Program.exprs for the given symbol values and returns one result per expression.
+/// Returns kInvalidArgument, naming the symbol or the expression, if a symbol is out of its bounds,
+/// a requirement of the model is not met, a size is negative, or the arithmetic overflows 64 bits
+/// or divides by zero.
 Result<std::vector<int64_t>> evaluateExprs(const Program &program,
                                            std::span<const int64_t> symbols);
 

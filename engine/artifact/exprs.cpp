@@ -1,3 +1,4 @@
+// Evaluation of shape expressions in 64-bit arithmetic with overflow checks.
 #include "engine/artifact/exprs.h"
 
 #include <algorithm>
@@ -8,8 +9,8 @@ namespace {
 
 constexpr size_t kMaxTextLength = 160;
 
-/// Appends the expression until the text is long enough. A shared subexpression is written each
-/// time it is used, which is why the length, not the depth, is what ends it.
+/// Appends the expression until the text exceeds kMaxTextLength. A shared subexpression is written
+/// at each use, so limiting the depth would not limit the length.
 void appendText(const Program &program, uint32_t index, std::string &text) {
   if (text.size() > kMaxTextLength)
     return;
@@ -67,7 +68,7 @@ Arithmetic apply(ExprOp op, int64_t lhs, int64_t rhs, int64_t &result) {
       return Arithmetic::kDivisionByZero;
     if (lhs == INT64_MIN && rhs == -1)
       return Arithmetic::kOverflow;
-    const int64_t quotient = lhs / rhs; // towards zero
+    const int64_t quotient = lhs / rhs; // C++ rounds towards zero.
     const int64_t remainder = lhs % rhs;
     const bool sameSign = (lhs < 0) == (rhs < 0);
     if (op == ExprOp::floor_div)
@@ -75,7 +76,7 @@ Arithmetic apply(ExprOp op, int64_t lhs, int64_t rhs, int64_t &result) {
     else if (op == ExprOp::ceil_div)
       result = quotient + (remainder != 0 && sameSign ? 1 : 0);
     else
-      result = remainder != 0 && !sameSign ? remainder + rhs : remainder; // goes with floor_div
+      result = remainder != 0 && !sameSign ? remainder + rhs : remainder; // lhs - floor_div * rhs
     return Arithmetic::kOk;
   }
   case ExprOp::min:
@@ -92,7 +93,8 @@ Arithmetic apply(ExprOp op, int64_t lhs, int64_t rhs, int64_t &result) {
   return Arithmetic::kOk;
 }
 
-/// Evaluates in order; symbols absent where unknown.
+/// Evaluates the expressions in order. If `symbols` is empty, expressions that depend on a symbol
+/// have no value.
 Result<std::vector<std::optional<int64_t>>> evaluate(const Program &program,
                                                      std::span<const int64_t> symbols) {
   const auto &exprs = *program.exprs();
@@ -125,7 +127,7 @@ Result<std::vector<std::optional<int64_t>>> evaluate(const Program &program,
   return values;
 }
 
-/// Refuses a negative value of an expression that says how much of something there is.
+/// Returns an error if the expression of a size or a count is negative.
 Status checkSize(const Program &program, const std::vector<int64_t> &values, uint32_t expr,
                  const char *what, const flatbuffers::String &owner) {
   if (values[expr] >= 0)
@@ -190,11 +192,11 @@ Result<std::vector<int64_t>> evaluateExprs(const Program &program,
   GANTRY_ASSIGN_OR_RETURN(const auto partial, evaluate(program, symbols));
   std::vector<int64_t> values(partial.size());
   for (size_t i = 0; i < partial.size(); ++i)
-    values[i] = partial[i].value_or(0); // all are known: each symbol has a value
+    values[i] = partial[i].value_or(0); // Every value is present, because every symbol has one.
   for (const uint32_t requirement : *program.requirements())
     if (values[requirement] < 0)
       return statusf(StatusCode::kInvalidArgument,
-                     "the model does not take these sizes: %s is %lld and must not be negative",
+                     "the model does not accept these sizes: %s is %lld and must not be negative",
                      exprText(program, requirement).c_str(),
                      static_cast<long long>(values[requirement]));
   GANTRY_RETURN_IF_ERROR(checkSizes(program, values));

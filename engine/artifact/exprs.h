@@ -1,5 +1,7 @@
-// Shape expressions over known and unknown symbols, for engine/artifact and engine/program. Where
-// all symbols are known, evaluateExprs in artifact.h is the entry.
+// Shape expressions whose symbols are not known yet: constant folding and text, for engine/artifact
+// and engine/program. evaluateExprs() in artifact.h evaluates expressions for known symbols.
+//
+// Threads: pure functions over an immutable program.
 #pragma once
 
 #include "engine/artifact/artifact.h"
@@ -8,12 +10,13 @@
 
 namespace gantry::artifact {
 
-/// The value of each expression that depends on no symbol; nothing for the others. The expressions
-/// must be in order (operands before their users). kInvalidArgument where a constant one overflows
-/// or divides by zero.
+/// Returns the value of each expression that depends on no symbol, and nullopt for the others.
+/// Operands must precede their users in the list. Returns kInvalidArgument if a constant expression
+/// overflows or divides by zero.
 Result<std::vector<std::optional<int64_t>>> foldConstantExprs(const Program &program);
 
-/// "ceil_div(batch * 7, 64)", cut at about 160 characters; for messages.
+/// Returns the expression as text for messages, such as "ceil_div(batch * 7, 64)". Text beyond
+/// about 160 characters is cut.
 std::string exprText(const Program &program, uint32_t index);
 
 } // namespace gantry::artifact

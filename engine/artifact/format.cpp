@@ -1,3 +1,4 @@
+// XXH3 hashes, and the small accessors of artifact.h.
 #include "engine/artifact/format.h"
 
 #include "engine/artifact/artifact.h"

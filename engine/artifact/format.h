@@ -1,7 +1,9 @@
-// The fixed header of a .gantry file and its checksums; private to engine/artifact.
+// The fixed header of a .gantry file, and its checksums; private to engine/artifact.
 //
-// The header's first 64 bytes, its magic, version and checksum keep their places in all versions,
-// so that any build can tell a newer file from a damaged one.
+// The header keeps its layout in all format versions, so that every build can tell a newer file
+// from a damaged file.
+//
+// Threads: values; a Hasher is for one thread at a time.
 #pragma once
 
 #include <bit>
@@ -13,7 +15,8 @@ namespace gantry::artifact {
 
 inline constexpr uint8_t kMagic[8] = {'G', 'A', 'N', 'T', 'R', 'Y', 0, 1};
 
-/// Little-endian, at the file's start; zeros follow up to the first section.
+/// The first 64 bytes of the file, little-endian. Offsets and sizes are in bytes. Zeros follow up
+/// to the first section.
 struct FileHeader {
   uint8_t magic[8];
   uint32_t formatVersion;
@@ -21,20 +24,21 @@ struct FileHeader {
   uint64_t metadataOffset;
   uint64_t metadataBytes;
   uint64_t constantsOffset;
-  uint64_t constantsBytes; // the file ends with them
+  uint64_t constantsBytes; // The constants section ends the file.
   uint64_t metadataHash;
-  uint64_t headerHash; // of the bytes before it
+  uint64_t headerHash; // Hash of the 56 bytes before this field.
 };
 static_assert(sizeof(FileHeader) == 64 && offsetof(FileHeader, headerHash) == 56);
-static_assert(std::endian::native == std::endian::little, "files are mapped as they are");
+static_assert(std::endian::native == std::endian::little, "files are mapped without conversion");
 
-/// FlatBuffers' own limit.
+/// The size limit of a FlatBuffer.
 inline constexpr uint64_t kMaxMetadataBytes = (uint64_t{1} << 31) - 1;
 
-/// XXH3, 64 bit, seed 0.
+/// Returns the 64-bit XXH3 hash with seed 0.
 uint64_t hashBytes(std::span<const uint8_t> bytes);
 
-/// The same of bytes that come in pieces.
+/// Computes hashBytes() incrementally: update() appends bytes, digest() returns the hash of all
+/// bytes since the construction or the last reset().
 class Hasher {
 public:
   Hasher();

@@ -1,3 +1,4 @@
+// Opening artifacts: header, sections, checksums, and reading of constants.
 #include "engine/artifact/artifact.h"
 #include "engine/artifact/format.h"
 #include "engine/artifact/verify.h"
@@ -12,16 +13,17 @@
 namespace gantry::artifact {
 
 struct Artifact::Mapping {
-  std::string name;                              // path, or "the artifact in memory"; for messages
-  std::optional<MappedFile> file;                // nothing where the memory is the caller's
-  std::vector<std::max_align_t> alignedMetadata; // a copy, where the caller's is badly aligned
+  std::string name;               // The path, or "the artifact in memory"; for messages.
+  std::optional<MappedFile> file; // nullopt if the caller owns the memory.
+  std::vector<std::max_align_t> alignedMetadata; // A copy, if the caller's memory is misaligned.
 };
 
 namespace {
 
-/// What a program's operations allocate follows its metadata: measured, at most as many bytes as
-/// the metadata has; small models of many commands need the most. The reserve has eight times as
-/// much, because an operation may begin while half of it is in use, and its blocks are rounded up.
+/// Bytes of host reserve (out_of_memory.h) for each byte of metadata. By measurement, an operation
+/// on a program allocates at most as many bytes as the metadata has; small models with many
+/// commands are the worst case. The factor of eight covers an operation that begins while half of
+/// the reserve is in use, and the rounding of block sizes.
 constexpr uint64_t kReservePerMetadata = 8;
 
 constexpr const char *kRemedy = "the file is damaged; compile the model again";
@@ -32,7 +34,7 @@ bool allZero(std::span<const uint8_t> bytes) {
 
 unsigned long long asPrintable(uint64_t number) { return number; }
 
-/// Magic, version, checksum and the section table. All offsets lie in the file afterwards.
+/// Checks magic, version and checksum. checkSections() checks the offsets.
 Result<FileHeader> checkHeader(std::span<const uint8_t> bytes) {
   FileHeader header;
   if (bytes.size() < sizeof(header))

@@ -1,3 +1,4 @@
+// The rules of README.md, each as a check of its own.
 #include "engine/artifact/verify.h"
 
 #include "engine/artifact/exprs.h"
@@ -11,15 +12,16 @@ namespace gantry::artifact {
 namespace {
 
 constexpr uint32_t kMaxRank = 8;
-constexpr uint32_t kMaxKernelArguments = 4096; // buffers, and dims; far above any device's limit
+constexpr uint32_t kMaxKernelArguments =
+    4096; // Limit for buffers and for dims, above any device's.
 constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
-constexpr uint64_t kSpirvAlignment = 16; // force_align in the schema
+constexpr uint64_t kSpirvAlignment = 16; // Bytes; force_align in the schema.
 constexpr uint64_t kUnplaced = UINT64_MAX;
-constexpr uint64_t kMaxSliceBytes = uint64_t{1}
-                                    << 40; // times a count of slices, it fits into 64 bits
+// Bytes; the product with a number of slices below 2^24 fits into 64 bits.
+constexpr uint64_t kMaxSliceBytes = uint64_t{1} << 40;
 
-/// The name of a thing for messages: "values[12] \"Conv_3\"".
+/// Returns the name of a list's element for messages: "values[12] \"Conv_3\"".
 std::string label(const char *list, uint32_t index, const flatbuffers::String *name) {
   return std::string(list) + "[" + std::to_string(index) + "] \"" + name->str() + "\"";
 }
@@ -39,23 +41,25 @@ Status missing(const std::string &owner, const char *field) {
   return damaged(owner, "its %s is missing", field);
 }
 
-/// An empty one has nothing to align, and builders do not.
+/// Returns whether the elements are aligned. Builders do not align empty vectors, so an empty
+/// vector counts as aligned.
 template <typename T> bool isAligned(const flatbuffers::Vector<T> &elements, uint64_t alignment) {
   return elements.size() == 0 || reinterpret_cast<uintptr_t>(elements.Data()) % alignment == 0;
 }
 
+/// Checks one program: the root of a file or one of its variants.
 class Verifier {
 public:
   Verifier(const Program &program, uint64_t constantsBytes)
       : program_(program), constantsBytes_(constantsBytes) {}
 
-  /// isRoot: it is the file's own program and not one of its variants.
+  /// isRoot is false for a program in the root's list of variants.
   Status run(bool isRoot) {
     GANTRY_RETURN_IF_ERROR(checkPresence());
     GANTRY_RETURN_IF_ERROR(checkExprs());
     GANTRY_RETURN_IF_ERROR(checkPorts("inputs", *program_.inputs(), Storage::input));
     GANTRY_RETURN_IF_ERROR(checkPorts("outputs", *program_.outputs(), Storage::output));
-    GANTRY_RETURN_IF_ERROR(checkSymbols()); // refers to the inputs' dims
+    GANTRY_RETURN_IF_ERROR(checkSymbols()); // After checkPorts(): it reads the inputs' dims.
     GANTRY_RETURN_IF_ERROR(checkValues());
     GANTRY_RETURN_IF_ERROR(checkKernels());
     GANTRY_RETURN_IF_ERROR(checkCommands());
@@ -64,8 +68,9 @@ public:
   }
 
 private:
-  /// No pointer of any table is null, so that neither the checks below nor the readers ask; and
-  /// vectors whose elements need more than the verifier's four bytes are aligned.
+  /// Checks that no string and no list is null, so that the checks below and the readers need not
+  /// ask. It also checks the alignment of vectors whose elements need more than the four bytes that
+  /// the FlatBuffers verifier guarantees.
   Status checkPresence() const;
   Status checkExprs();
   Status checkSymbols() const;
@@ -95,12 +100,12 @@ private:
   Status checkExprIndices(const std::string &owner, const char *field,
                           const flatbuffers::Vector<uint32_t> &indices) const;
   Status checkExprIndex(const std::string &owner, const char *field, uint32_t index) const;
-  /// A known size that is not negative; owner and field for the message.
+  /// Stores the value's size in `bytes`; an error if the size is not constant or is negative.
   Status checkKnownSize(const std::string &owner, const Value &value, uint64_t &bytes) const;
 
   const Program &program_;
   const uint64_t constantsBytes_;
-  std::vector<std::optional<int64_t>> folded_; // per expression
+  std::vector<std::optional<int64_t>> folded_; // Per expression; nullopt if it depends on a symbol.
 };
 
 Status Verifier::checkPresence() const {
@@ -278,7 +283,7 @@ Status Verifier::checkTransient(const std::string &owner, const Value &value,
       return damaged(owner, "has an offset although the program is dynamic");
     return Status::ok();
   }
-  uint64_t size = 0; // of bounded programs: judged for the sizes of each run
+  uint64_t size = 0; // Stays 0 for bounded programs; the session checks the sizes of each run.
   if (!program_.dynamic())
     GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));
   const std::optional<uint64_t> end = checkedAdd(value.byte_offset(), size);
@@ -371,7 +376,7 @@ Status Verifier::checkSlices(const std::string &owner, const Kernel &kernel,
 
 Status Verifier::checkTexels(const std::string &owner, const Kernel &kernel,
                              const KernelVariant &variant) const {
-  const uint32_t count = variant.texels() ? variant.texels()->size() : 0; // absent in old files
+  const uint32_t count = variant.texels() ? variant.texels()->size() : 0; // Absent in version 1.
   if ((variant.binding() == Binding::texel) != (count > 0))
     return damaged(owner, "binding %s with %u buffers read as texels",
                    EnumNameBinding(variant.binding()), count);
@@ -560,7 +565,8 @@ Status Verifier::checkNotNested() const {
 } // namespace
 
 Status verifyMetadata(std::span<const uint8_t> metadata, uint64_t constantsBytes) {
-  // The defaults (a million tables) are for messages; a large model has more values and commands.
+  // FlatBuffers' default limit of a million tables is too low: a large model has more values and
+  // commands.
   constexpr flatbuffers::uoffset_t kMaxDepth = 64;
   constexpr flatbuffers::uoffset_t kMaxTables = 50'000'000;
   flatbuffers::Verifier verifier(metadata.data(), metadata.size(), kMaxDepth, kMaxTables);

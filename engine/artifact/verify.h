@@ -1,17 +1,20 @@
-// Everything that readers of a Program rely on, checked once; private to engine/artifact. README.md
-// lists the rules. The FlatBuffers verifier has passed before; this is about meaning.
+// The verification of an artifact's metadata: every rule of README.md that readers of a Program
+// rely on, checked once. Private to engine/artifact; reader and writer use it.
+//
+// Threads: pure functions.
 #pragma once
 
 #include "engine/artifact/artifact.h"
 
 namespace gantry::artifact {
 
-/// Runs the FlatBuffers verifier and all checks of meaning. kDataLoss with the thing and the
-/// number. metadata starts at a multiple of 16 bytes.
+/// Runs the FlatBuffers verifier, which checks offsets and sizes, and then all rules of README.md.
+/// Returns kDataLoss with the element and the offending value. `metadata` must be aligned to 16
+/// bytes; constantsBytes is the size of the constants section.
 Status verifyMetadata(std::span<const uint8_t> metadata, uint64_t constantsBytes);
 
-/// Whether a variant has the ports and symbols of the program that it stands beside. Both passed
-/// the other checks.
+/// Returns kDataLoss if a variant differs from the root program in its inputs, outputs or symbols.
+/// Both programs must have passed the other checks.
 Status checkSameInterface(const Program &root, const Program &variant);
 
 } // namespace gantry::artifact

@@ -1,11 +1,12 @@
+// Checks that all variants of an artifact have the same interface.
 #include "engine/artifact/verify.h"
 
 namespace gantry::artifact {
 
 namespace {
 
-/// Whether two lists of ports or symbols name the same things: what a caller learns of one variant
-/// holds for all.
+/// Returns whether two lists of ports or symbols have the same names in the same order, and `equal`
+/// holds for each pair.
 template <typename List, typename Equal>
 bool sameLists(const List &list, const List &other, Equal equal) {
   if (list.size() != other.size())

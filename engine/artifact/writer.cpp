@@ -1,3 +1,4 @@
+// Writing artifacts: layout of constants, checksums, packing of programs that share kernels.
 #include "engine/artifact/artifact.h"
 #include "engine/artifact/format.h"
 #include "engine/artifact/verify.h"
@@ -14,8 +15,8 @@ namespace {
 
 constexpr uint8_t kZeros[kSectionAlignment] = {};
 
-/// Calls emit(bytes) for the whole constants section in order, zeros between the constants
-/// included.
+/// Calls emit(bytes) for consecutive ranges of the whole constants section, including the zeros
+/// between the constants.
 template <typename Emit>
 Status forEachByte(const std::vector<ConstantData> &constants, uint64_t sectionBytes, Emit emit) {
   uint64_t position = 0;
@@ -35,7 +36,7 @@ Status forEachByte(const std::vector<ConstantData> &constants, uint64_t sectionB
   return padTo(sectionBytes);
 }
 
-/// Checks the layout and returns the section's size.
+/// Checks that the constants are aligned, ascending and disjoint, and returns the section's size.
 Result<uint64_t> sectionSize(const std::vector<ConstantData> &constants) {
   uint64_t end = 0;
   for (size_t i = 0; i < constants.size(); ++i) {
@@ -59,14 +60,14 @@ Result<uint64_t> sectionSize(const std::vector<ConstantData> &constants) {
 std::vector<Chunk> hashChunks(const std::vector<ConstantData> &constants, uint64_t sectionBytes) {
   std::vector<Chunk> chunks;
   Hasher hasher;
-  uint64_t begin = 0; // of the chunk being hashed
+  uint64_t begin = 0; // Start of the chunk that is being hashed.
   uint64_t position = 0;
   const auto finish = [&]() {
     chunks.emplace_back(begin, position - begin, hasher.digest());
     hasher.reset();
     begin = position;
   };
-  // The callback never fails, so neither does the walk.
+  // The callback never fails, so the status can be ignored.
   (void)forEachByte(constants, sectionBytes, [&](std::span<const uint8_t> bytes) {
     while (!bytes.empty()) {
       const uint64_t count = std::min<uint64_t>(bytes.size(), begin + kChunkBytes - position);
@@ -85,7 +86,8 @@ std::vector<Chunk> hashChunks(const std::vector<ConstantData> &constants, uint64
 
 using KernelList = flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Kernel>>>;
 
-/// Packs kernels, equal ones once: their tables are then shared by the programs that have them.
+/// Packs kernels into a FlatBuffer. Equal kernels are packed once, and the programs that contain
+/// them share the table.
 class KernelPool {
 public:
   explicit KernelPool(flatbuffers::FlatBufferBuilder &builder) : builder_(builder) {}
@@ -109,8 +111,9 @@ private:
   std::map<std::string, flatbuffers::Offset<Kernel>> known_; // Keyed by the kernels' bytes.
 };
 
-/// Packs the program with its variants. The generated code packs all but the kernels, which it
-/// would write once for each program: they are packed before, and put in their place afterwards.
+/// Packs the program with its variants. The generated code would write the kernels once for each
+/// program. The kernels are therefore packed first through KernelPool, the programs are packed
+/// without kernels, and the offsets of the kernel lists are patched in afterwards.
 void packProgram(flatbuffers::FlatBufferBuilder &builder, ProgramT &root) {
   std::vector<ProgramT *> programs = {&root};
   for (const std::unique_ptr<ProgramT> &variant : root.variants)
@@ -126,7 +129,7 @@ void packProgram(flatbuffers::FlatBufferBuilder &builder, ProgramT &root) {
   for (size_t i = 0; i < programs.size(); ++i)
     programs[i]->kernels = std::move(kept[i]);
 
-  // Offsets count from the buffer's end.
+  // The offsets of a FlatBufferBuilder count from the end of the buffer.
   uint8_t *const end = builder.GetBufferPointer() + builder.GetSize();
   Program *const packed = flatbuffers::GetMutableRoot<Program>(builder.GetBufferPointer());
   for (size_t i = 0; i < programs.size(); ++i) {
@@ -154,10 +157,10 @@ Status write(const std::string &path, ProgramT &program,
   GANTRY_ASSIGN_OR_RETURN(const uint64_t constantsBytes, sectionSize(constants));
   program.chunks = hashChunks(constants, constantsBytes);
 
-  // Alignment is counted from the end of the buffer, so its capacity must be a multiple of the most
-  // that the schema asks for.
-  constexpr size_t kMostAlignment = 16;
-  flatbuffers::FlatBufferBuilder builder(1 << 16, nullptr, false, kMostAlignment);
+  // FlatBuffers aligns relative to the end of the buffer, so the buffer's capacity must be a
+  // multiple of the largest alignment in the schema.
+  constexpr size_t kMaxAlignment = 16;
+  flatbuffers::FlatBufferBuilder builder(1 << 16, nullptr, false, kMaxAlignment);
   packProgram(builder, program);
   const std::span<const uint8_t> metadata(builder.GetBufferPointer(), builder.GetSize());
   const Status valid = verifyMetadata(metadata, constantsBytes);

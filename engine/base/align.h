@@ -1,4 +1,5 @@
-// Alignment arithmetic that says when it overflows. Header only; pure functions.
+// Alignment arithmetic on 64-bit sizes with overflow checks. Header only; pure functions, so every
+// function may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +7,11 @@
 
 namespace gantry {
 
+/// Returns whether exactly one bit of value is set; 0 is not a power of two.
 constexpr bool isPowerOfTwo(uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
 
-/// The smallest multiple of alignment that is not below value; nothing where it exceeds 64 bits.
-/// alignment is a power of two.
+/// Returns the smallest multiple of alignment that is at least value, or nullopt if that multiple
+/// does not fit into 64 bits. alignment must be a power of two.
 constexpr std::optional<uint64_t> checkedRoundUp(uint64_t value, uint64_t alignment) {
   const uint64_t mask = alignment - 1;
   if (value > UINT64_MAX - mask)
@@ -17,11 +19,13 @@ constexpr std::optional<uint64_t> checkedRoundUp(uint64_t value, uint64_t alignm
   return (value + mask) & ~mask;
 }
 
-/// The same for values that are known to be far below 2^64 (offsets inside a checked section).
+/// Rounds up like checkedRoundUp(), without the check. It is for values that are known to be far
+/// below 2^64, such as offsets inside a section whose size was checked.
 constexpr uint64_t roundUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }
 
+/// Returns a + b, or nullopt if the sum does not fit into 64 bits.
 constexpr std::optional<uint64_t> checkedAdd(uint64_t a, uint64_t b) {
   if (a > UINT64_MAX - b)
     return std::nullopt;

@@ -1,3 +1,4 @@
+// The crash handler: installs signal actions, runs the handler once, then lets the signal proceed.
 #include "engine/base/crash.h"
 
 #include <atomic>
@@ -16,14 +17,15 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr const char *kSignalNames[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT"};
 static_assert(std::size(kSignals) == std::size(kSignalNames));
 
-constexpr uint64_t kLookNs = 5'000'000;
-constexpr uint32_t kMostLooks = 2000; // ten seconds for the thread that died first
+constexpr uint64_t kPollNs = 5'000'000;
+constexpr uint32_t kMaxPolls =
+    2000; // Ten seconds for the handler of the thread that crashed first.
 
 struct sigaction oldActions[std::size(kSignals)];
 std::atomic<bool> isSet{false};
 std::atomic<CrashHandler> currentHandler{nullptr};
 std::atomic<void *> currentUser{nullptr};
-std::atomic<long> firstThread{0}; // that died
+std::atomic<long> firstThread{0}; // System id of the thread that crashed first; 0 if none has.
 std::atomic<bool> isRunning{false};
 
 void onSignal(int signal, siginfo_t *info, void *context);
@@ -43,14 +45,14 @@ void onSignal(int signal, siginfo_t *info, void * /*context*/) {
     if (const CrashHandler handler = currentHandler.exchange(nullptr); handler != nullptr)
       handler(currentUser.load(), signal);
     isRunning.store(false);
-  } else if (none != self) { // one that dies in the handler itself waits for nobody
-    for (uint32_t i = 0; i < kMostLooks && isRunning.load(); ++i)
-      sleepInCrash(kLookNs);
+  } else if (none != self) { // A crash inside the handler itself must not wait for the handler.
+    for (uint32_t i = 0; i < kMaxPolls && isRunning.load(); ++i)
+      sleepInCrash(kPollNs);
   }
   restore(signal);
   errno = error;
-  // A fault happens again when this returns, with all that the system tells of it. A signal that
-  // was sent does not.
+  // The faulting instruction runs again when this function returns, and the fault reaches the
+  // former handler with its full context. A signal sent by kill() or abort() must be raised again.
   if (info->si_code <= 0 || signal == SIGABRT)
     (void)raise(signal);
 }
@@ -73,7 +75,7 @@ bool setCrashHandler(CrashHandler handler, void *user) {
       clearCrashHandler();
       return false;
     }
-    // Ours may be there still, where another handler passes signals on to it.
+    // Our function may still be installed if the program's handler forwards signals to it.
     const bool ours = (before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == onSignal;
     if (!ours)
       oldActions[i] = before;
@@ -84,12 +86,12 @@ bool setCrashHandler(CrashHandler handler, void *user) {
 void clearCrashHandler() {
   currentHandler.store(nullptr);
   while (isRunning.load())
-    sleepInCrash(kLookNs);
+    sleepInCrash(kPollNs);
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     struct sigaction now = {};
     const bool ours = sigaction(kSignals[i], nullptr, &now) == 0 &&
                       (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == onSignal;
-    if (ours) // what the program has set since stays
+    if (ours)
       sigaction(kSignals[i], &oldActions[i], nullptr);
   }
   isSet.store(false);

@@ -1,15 +1,17 @@
-// When the process dies of a signal: one function of ours runs first, on the thread that died.
+// A crash handler: one function that runs on the crashing thread before the process dies of a
+// signal. The trace uses it to write its flight recording. It is not a way to survive a crash.
 //
-// Afterwards happens what would have happened without it: the program's own handler, if it had one
-// when setCrashHandler() was called, or the end of the process with its core file and the signal as
-// its cause. Signals that are taken: those of faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL) and SIGABRT.
-// A thread whose stack has overflowed has no room for any handler unless the program gave it an
-// alternate stack (sigaltstack), which is used then.
+// The handler is called for the fault signals (SIGSEGV, SIGBUS, SIGFPE, SIGILL) and for SIGABRT.
+// After the handler returns, the signal takes its former course: the handler that the program had
+// installed before setCrashHandler() runs, or the process ends with that signal as its cause and
+// with its core file. A thread whose stack overflowed can run a handler only if the program gave
+// it an alternate stack (sigaltstack); that stack is then used.
 //
-// What runs there may call what is async-signal-safe and nothing else: no memory is taken, no lock
-// waited for. CrashFile is such.
+// The handler may call async-signal-safe functions only: it must not allocate memory and must not
+// wait for a lock. CrashFile and sleepInCrash() are async-signal-safe.
 //
-// Threads: any. Other threads go on meanwhile; one that dies too waits for the first.
+// Threads: any. Other threads keep running while the handler runs. A second thread that crashes
+// meanwhile waits until the handler has returned, for at most ten seconds.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +21,19 @@ namespace gantry {
 
 using CrashHandler = void (*)(void *user, int signal);
 
-/// False where there is a handler already, or the system refuses.
+/// Installs `handler`, which is later called with `user`. The process has at most one handler.
+/// Returns false if a handler is installed already or the system refuses a signal.
 bool setCrashHandler(CrashHandler handler, void *user);
-/// The handler does not run any more; one that is running is waited for.
+/// Removes the handler. If the handler is running, this function waits until it has returned.
+/// Signal actions that the program has set since setCrashHandler() stay.
 void clearCrashHandler();
 
-/// The signals that are taken.
+/// The signals for which the handler is called.
 std::span<const int> crashSignals();
-/// "SIGSEGV"; "a signal" for one that is not taken.
+/// The name of one of crashSignals(), such as "SIGSEGV"; "a signal" for any other number.
 const char *crashSignalName(int signal);
 
-/// A file that a dying process writes. A file that had the name is emptied first.
+/// A file that a crashing process writes with plain system calls.
 class CrashFile {
 public:
   CrashFile() = default;
@@ -37,16 +41,18 @@ public:
   CrashFile(const CrashFile &) = delete;
   CrashFile &operator=(const CrashFile &) = delete;
 
+  /// Creates the file, or empties an existing one. Returns false if the system refuses.
   bool create(const char *path);
-  /// False from the first refusal on.
+  /// Appends all bytes. Returns false after the first failed write, which also closes the file.
   bool write(std::span<const uint8_t> bytes);
   void close();
 
 private:
-  int descriptor_ = -1;
+  int descriptor_ = -1; // -1 if no file is open
 };
 
-/// Lets other threads go on for a while; for waiting without a lock.
+/// Suspends the calling thread for `ns` nanoseconds. The crash handler polls with it because it
+/// must not wait for a lock.
 void sleepInCrash(uint64_t ns);
 
 } // namespace gantry

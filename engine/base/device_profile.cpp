@@ -1,3 +1,4 @@
+// Comparing device profiles and choosing a named one.
 #include "engine/base/device_profile.h"
 
 #include "engine/base/named_profiles.h"
@@ -71,8 +72,8 @@ Result<DeviceProfile> namedProfile(const std::string &name) {
       return named.profile;
     names += names.empty() ? named.profile.name : ", " + named.profile.name;
   }
-  return statusf(StatusCode::kNotFound, "no device profile \"%s\"; there are: %s", name.c_str(),
-                 names.c_str());
+  return statusf(StatusCode::kNotFound, "no device profile is named \"%s\"; the names are: %s",
+                 name.c_str(), names.c_str());
 }
 
 std::string profileNameFor(const DeviceProfile &device) {

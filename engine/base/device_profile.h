@@ -1,11 +1,12 @@
-// A device profile: what code generation and the session need to know of a device, as plain data.
+// A device profile: the limits, features and preferences of a device that code generation and the
+// session need, as plain data.
 //
-// It is read from a device by a backend, or named for ahead-of-time compilation. It is not a
-// handle: nothing here talks to a driver. A profile that is compiled for is a promise of the
-// device's limits; the artifact's variants list what they really need, and the session compares
-// that with the device. The named ones are in named_profiles.cpp.
+// A backend reads a profile from its device; named profiles (named_profiles.cpp) serve
+// ahead-of-time compilation. A profile is not a handle: nothing here talks to a driver. The
+// compiler assumes that the device keeps the limits of the profile it compiles for. Each variant of
+// an artifact lists what it really needs, and the session compares that list with the device.
 //
-// Threads: values; namedProfile and profileNames may be called from any thread.
+// Threads: profiles are values; the functions may be called from any thread.
 #pragma once
 
 #include "engine/base/status.h"
@@ -17,7 +18,8 @@
 
 namespace gantry {
 
-/// Names are those of the Vulkan features, but for the last four.
+/// Optional abilities of a device. The names are those of the Vulkan features, except for the last
+/// four.
 struct DeviceFeatures {
   bool shaderInt64 = false;
   bool shaderInt8 = false;
@@ -27,80 +29,83 @@ struct DeviceFeatures {
   bool storageBuffer8BitAccess = false;
   bool storageBuffer16BitAccess = false;
   bool bufferDeviceAddress = false;
-  // In compute kernels, and all subgroups are of subgroupSize.
+  // Subgroup operations in compute kernels whose subgroups all have subgroupSize lanes.
   bool subgroupShuffle = false;    // subgroupShuffle
   bool subgroupArithmetic = false; // subgroupAdd, subgroupMax …
   bool subgroupVote = false;       // subgroupAll, subgroupAny
-  // Of four signed bytes in a word, added to 32 bits; on a GPU, faster than multiply-adds.
+  // The dot product of two vectors of four int8, accumulated in int32, is one fast instruction.
   bool integerDotProduct = false;
 };
 
 enum class MatrixElement : uint8_t { kF16, kF32, kI8, kI32 };
 
-/// A multiplication that the device does on matrices spread over a subgroup
-/// (VK_KHR_cooperative_matrix): result [m, n] = a [m, k] · b [k, n] + c [m, n].
+/// The shape of a cooperative-matrix multiply-add (VK_KHR_cooperative_matrix), which the lanes of a
+/// subgroup compute together: result [m, n] = a [m, k] · b [k, n] + c [m, n].
 struct MatrixShape {
   uint32_t m = 0, n = 0, k = 0;
-  MatrixElement operand = MatrixElement::kF16; // of a and b
-  MatrixElement result = MatrixElement::kF32;  // of c and the result
+  MatrixElement operand = MatrixElement::kF16; // Element type of a and b.
+  MatrixElement result = MatrixElement::kF32;  // Element type of c and the result.
   bool operator==(const MatrixShape &) const = default;
 };
 
-/// What a kernel that uses it needs of a device, as an artifact's variants say it:
+/// The requirement that a variant lists if a kernel of it uses this shape:
 /// "cooperativeMatrix 16x16x16 f16 f32".
 std::string capabilityOf(const MatrixShape &shape);
 
 struct DeviceProfile {
   std::string name;                     // "vulkan:generic", or the device's own name
   std::string backend;                  // "vulkan"
-  uint32_t maxSharedMemoryBytes = 0;    // per workgroup
-  uint32_t maxWorkgroupInvocations = 0; // product of a workgroup's three sizes
+  uint32_t maxSharedMemoryBytes = 0;    // Shared memory of one workgroup.
+  uint32_t maxWorkgroupInvocations = 0; // Product of a workgroup's three sizes.
   std::array<uint32_t, 3> maxWorkgroupSize{};
   std::array<uint32_t, 3> maxWorkgroupCount{};
   uint32_t maxPushConstantBytes = 0;
-  uint64_t maxStorageBufferRange = 0;     // bytes of one storage-buffer binding
-  uint64_t maxAllocationBytes = 0;        // of one driver allocation
-  uint32_t maxStorageBuffersPerStage = 0; // storage-buffer bindings of one kernel
-  // Read-only buffers may be bound as texel buffers: four elements a fetch (artifact.fbs, Binding).
-  uint64_t maxTexelBufferElements = 0;  // texels of one view; 0: it binds no texel buffers
-  uint64_t texelBufferAlignment = 256;  // bytes, of the start of a view
-  uint32_t maxTexelBuffersPerStage = 0; // texel-buffer bindings of one kernel
-  uint32_t maxResourcesPerStage = 0;    // storage and texel buffers of one kernel together
-  bool preferTexelLoads = false;        // whether they are the fastest way to read
-  uint64_t maxLoopRounds =
-      0; // after which the driver stops a kernel's loops, all together; 0: never
-  uint32_t subgroupSize = 1;           // 1: not known; kernels use no subgroup operation
-  uint32_t minSubgroupSize = 1;        // those that a kernel can ask for, with
-  uint32_t maxSubgroupSize = 1;        // subgroupSizeControl; else both are subgroupSize
-  bool stageOperands = false;          // whether kernels gain by going through shared memory
-  bool preferAddressBinding = false;   // whether addresses are the faster way to bind buffers
-  uint32_t preferredWorkgroupSize = 0; // invocations
-  uint32_t registerTileElements = 0;   // 32-bit accumulators that a thread should hold at most
+  uint64_t maxStorageBufferRange = 0;     // Bytes of one storage-buffer binding.
+  uint64_t maxAllocationBytes = 0;        // Bytes of one driver allocation.
+  uint32_t maxStorageBuffersPerStage = 0; // Storage-buffer bindings of one kernel.
+  // Read-only buffers may be bound as texel buffers: one fetch reads four elements (artifact.fbs,
+  // Binding).
+  uint64_t maxTexelBufferElements = 0;  // Texels of one view; 0: no texel buffers.
+  uint64_t texelBufferAlignment = 256;  // Alignment of a view's start, in bytes.
+  uint32_t maxTexelBuffersPerStage = 0; // Texel-buffer bindings of one kernel.
+  uint32_t maxResourcesPerStage = 0;    // Storage and texel buffers of one kernel together.
+  bool preferTexelLoads = false;        // Texel fetches are the fastest loads.
+  // Loop iterations of one kernel, over all of its loops, after which the driver ends the loops;
+  // 0: no limit.
+  uint64_t maxLoopRounds = 0;
+  uint32_t subgroupSize = 1; // Lanes; 1: not known, and kernels use no subgroup operation.
+  // The subgroup sizes that a kernel can require with the feature subgroupSizeControl; both equal
+  // subgroupSize without that feature.
+  uint32_t minSubgroupSize = 1;
+  uint32_t maxSubgroupSize = 1;
+  bool stageOperands = false;          // Kernels gain by staging operands in shared memory.
+  bool preferAddressBinding = false;   // Buffer addresses are faster than descriptors.
+  uint32_t preferredWorkgroupSize = 0; // Invocations.
+  uint32_t registerTileElements = 0;   // Max number of 32-bit accumulators of one thread.
   DeviceFeatures features;
-  std::vector<MatrixShape> matrixShapes; // best first; empty: the device multiplies no matrices
-  uint32_t matrixSubgroupSize = 0;       // of kernels that do; 0: subgroupSize
-  // Estimates for the cost model; nothing is refused by them. 0: not known.
-  uint32_t computeUnits =
-      0; // what runs workgroups: multiprocessors, compute units, Xe-cores, cores
-  uint64_t l1CacheBytes = 0;   // of one compute unit
-  uint64_t lastCacheBytes = 0; // of the last cache before memory that all units share
+  std::vector<MatrixShape> matrixShapes; // Best first; empty: no cooperative matrices.
+  uint32_t matrixSubgroupSize = 0;       // Lanes in kernels with matrices; 0: subgroupSize.
+  // Estimates for the cost model; 0: not known. No program is refused because of them.
+  uint32_t computeUnits = 0;   // Number of multiprocessors, compute units, Xe-cores or cores.
+  uint64_t l1CacheBytes = 0;   // First-level cache of one compute unit.
+  uint64_t lastCacheBytes = 0; // Last cache before memory that all compute units share.
 };
 
-/// kNotFound, with the names that exist, for any other name.
+/// Returns the profile of that name, or kNotFound with a message that lists the existing names.
 Result<DeviceProfile> namedProfile(const std::string &name);
 
-/// The name of the profile to compile for when a program will run on this device: one made for its
-/// generation, as its name tells, where there is one and the device keeps all of its promises
-/// (meets); else "vulkan:generic".
+/// Returns the name of the profile to compile for when a program will run on this device. That is
+/// the profile of the device's generation if the device's name identifies the generation and the
+/// device meets() the profile; otherwise it is "vulkan:generic".
 std::string profileNameFor(const DeviceProfile &device);
 
-/// Whether what is compiled for a profile may run on a device: no limit of the device is below the
-/// profile's, it has the features, and it runs kernels with subgroups of that size. Matrix shapes
-/// are not compared: which of them a kernel needs, and in subgroups of what size, is in its
-/// artifact.
+/// Returns whether a program compiled for `profile` may run on `device`: each limit of the device
+/// is at least as good as the profile's, the device has the profile's features, and its subgroup
+/// size is the profile's. Matrix shapes are not compared, because the artifact lists the shapes and
+/// the subgroup sizes that its kernels need.
 bool meets(const DeviceProfile &device, const DeviceProfile &profile);
 
-/// The names that namedProfile knows, sorted.
+/// The names that namedProfile() accepts, sorted.
 std::vector<std::string> profileNames();
 
 } // namespace gantry

@@ -1,3 +1,4 @@
+// Files on POSIX systems: open, mmap, O_TMPFILE, rename.
 #include "engine/base/file.h"
 
 #include <algorithm>
@@ -35,8 +36,9 @@ struct Descriptor {
   }
 };
 
-/// While it lives, a write beyond the process's file-size limit fails with EFBIG in this thread
-/// instead of ending the process (and leaving the temporary file behind).
+/// Blocks SIGXFSZ in this thread for the object's lifetime. A write beyond the process's file-size
+/// limit then fails with EFBIG; otherwise the signal would end the process and leave the temporary
+/// file behind.
 class FileSizeSignalBlock {
 public:
   FileSizeSignalBlock() {
@@ -47,7 +49,7 @@ public:
   ~FileSizeSignalBlock() {
     if (!sigismember(&previous_, SIGXFSZ)) {
       const timespec now = {0, 0};
-      sigtimedwait(&signal_, nullptr, &now); // take the pending one, if there is one
+      sigtimedwait(&signal_, nullptr, &now); // Consume a pending SIGXFSZ.
     }
     pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
   }
@@ -64,13 +66,14 @@ std::string parentOf(const std::string &path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Makes a new file's name durable; a file system that cannot do so is not an error.
-/// It takes no memory: the file is complete, and that must not be undone for want of some.
+/// Makes a new file's name durable; a file system that cannot do so is not an error. The function
+/// allocates no memory: the file is already complete, so running out of memory here must not fail
+/// the commit.
 void syncDirectoryOf(const std::string &path) {
   char parent[PATH_MAX] = ".";
   const size_t slash = path.rfind('/');
   if (slash != std::string::npos) {
-    const size_t length = std::max<size_t>(slash, 1); // "/" itself
+    const size_t length = std::max<size_t>(slash, 1); // The root folder "/" keeps its slash.
     if (length >= sizeof(parent))
       return;
     std::memcpy(parent, path.data(), length);
@@ -137,7 +140,7 @@ Result<AtomicFile> AtomicFile::create(const std::string &path) {
   }
   static std::atomic<uint32_t> counter{0};
   const std::string unique = file.target_ + ".tmp" + std::to_string(::getpid()) + ".";
-  if (::access("/proc/self/fd", X_OK) == 0) // commit() names the file through it
+  if (::access("/proc/self/fd", X_OK) == 0) // commit() needs /proc to name the file.
     file.descriptor_ =
         ::open(parentOf(file.target_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
   if (file.descriptor_ >= 0) {
@@ -146,7 +149,7 @@ Result<AtomicFile> AtomicFile::create(const std::string &path) {
         unique + "n" + std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
     return file;
   }
-  // A name may be left over from a process with the same id that was killed: try further ones.
+  // A killed process with the same id may have left a file of this name: try further names.
   for (int attempt = 0; attempt < 100; ++attempt) {
     file.temporary_ = unique + std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
     file.descriptor_ =
@@ -209,7 +212,7 @@ Status AtomicFile::commit() {
   if (descriptor_ < 0)
     return statusf(StatusCode::kFailedPrecondition, "cannot write %s: an earlier write failed",
                    path_.c_str());
-  // Pipes and terminals cannot be synced (EINVAL, EROFS); there is nothing to lose on them.
+  // Pipes and terminals cannot be synced (EINVAL, EROFS), and they hold no data to lose.
   if (::fsync(descriptor_) != 0 && !temporary_.empty())
     return failed(errno);
   if (unnamed_) {
@@ -301,7 +304,7 @@ Result<std::string> userCacheDirectory() {
   if (own != nullptr && own[0] != '\0')
     directory = own;
   else if (cacheHome != nullptr &&
-           cacheHome[0] == '/') // relative ones are void by the specification
+           cacheHome[0] == '/') // The XDG specification says to ignore relative paths.
     base = cacheHome;
   else if (home != nullptr && home[0] == '/')
     base = std::string(home) + "/.cache";

@@ -1,10 +1,15 @@
-// Files: mapping one to read it, writing one so that it is either complete or absent, appending to
-// one so that what was written stays, and where the user's cache lies. The only place of the engine
-// that asks the operating system for files; another platform fills in file.cpp.
+// Files: MappedFile reads a file through a memory map, AtomicFile writes a file that appears only
+// when it is complete, AppendFile writes a file that stays readable while it grows.
+// userCacheDirectory() finds the user's cache folder.
 //
-// Errors: kNotFound where a file to read does not exist, kIo for what the system refused (with its
-// words: "No space left on device"), kInvalidArgument for a path that cannot be meant (a folder).
-// Messages name the path. Threads: distinct objects may be used from distinct threads.
+// The engine accesses files through this header only, so a port to another platform replaces
+// file.cpp. It is not a general file library: there are no seeks and no text modes.
+//
+// Errors: kNotFound if a file to read or a folder to write into does not exist; kOutOfMemory if the
+// system has no memory; kIo for every other refusal of the system, with the system's text ("No
+// space left on device"); kInvalidArgument for a path that names a folder. Messages name the path.
+// Threads: distinct objects may be used from distinct threads; one object is for one thread at a
+// time.
 #pragma once
 
 #include "engine/base/status.h"
@@ -15,28 +20,34 @@
 
 namespace gantry {
 
-/// A regular file, mapped read-only for the object's life. The bytes are paged in as they are
-/// touched. The file must not shrink meanwhile. Movable.
+/// A regular file that is mapped read-only for the object's lifetime. The system loads pages on
+/// first access. No process may truncate the file meanwhile: reading beyond its new end raises
+/// SIGBUS. Movable.
 class MappedFile {
 public:
+  /// Also returns kInvalidArgument if the path is a folder, a device or a pipe.
   static Result<MappedFile> open(const std::string &path);
   MappedFile(MappedFile &&other) noexcept;
   MappedFile &operator=(MappedFile &&other) noexcept;
   ~MappedFile();
 
+  /// The file's contents, valid until the object is destroyed or assigned to.
   std::span<const uint8_t> bytes() const { return bytes_; }
 
 private:
   MappedFile() = default;
-  std::span<const uint8_t> bytes_; // empty for an empty file, which is not mapped
+  std::span<const uint8_t> bytes_; // Empty if the file is empty; an empty file is not mapped.
 };
 
-/// A file that appears under its name only when it is complete. Bytes go to a temporary name beside
-/// it; commit() syncs and renames; without commit() the destructor deletes what was written, and a
-/// file that had the name keeps its old contents. Where the file system can (O_TMPFILE), the file
-/// has no name before commit(), so a process that is killed leaves nothing. A link is followed;
-/// what is no regular file (/dev/stdout, a pipe) is written in place, since renaming over it would
-/// destroy it, and so is a file that never had a name (reached through /proc/self/fd). Movable.
+/// A file that appears under its name only when it is complete. Bytes go to a temporary file in the
+/// same folder; commit() syncs it to disk and renames it. Without commit() the destructor deletes
+/// the temporary file, and a file that already had the name keeps its contents. If the file system
+/// supports O_TMPFILE, the temporary file has no name before commit(), so a killed process leaves
+/// nothing behind.
+///
+/// A symbolic link is followed. Two kinds of targets are written in place, without the guarantee: a
+/// device or pipe (/dev/stdout), which a rename would destroy, and an open file without a name,
+/// reached through /proc/self/fd. Movable.
 class AtomicFile {
 public:
   static Result<AtomicFile> create(const std::string &path);
@@ -44,9 +55,11 @@ public:
   AtomicFile &operator=(AtomicFile &&) = delete;
   ~AtomicFile();
 
+  /// Appends all bytes. After a failed write the temporary file is deleted, and each later call
+  /// returns kFailedPrecondition.
   Status write(std::span<const uint8_t> bytes);
   Status write(const std::string &text);
-  /// The last call on the object.
+  /// Completes the file and gives it its name. It must be the last call on the object.
   Status commit();
 
 private:
@@ -54,19 +67,19 @@ private:
   Status failed(int error);
   void discard();
 
-  std::string path_;      // as the caller named it, for messages
-  std::string target_;    // with links resolved
-  std::string temporary_; // empty where the target is written in place
-  bool unnamed_ = false;  // temporary_ is given to the file by commit()
-  int descriptor_ = -1;
+  std::string path_;      // The path as the caller wrote it, for messages.
+  std::string target_;    // The path with symbolic links resolved.
+  std::string temporary_; // Path of the temporary file; empty if the target is written in place.
+  bool unnamed_ = false;  // The temporary file has no name until commit() names it temporary_.
+  int descriptor_ = -1;   // -1 after a failed write and after commit().
 };
 
-/// AtomicFile for contents that are at hand.
+/// Creates, writes and commits an AtomicFile.
 Status writeFileAtomically(const std::string &path, std::span<const uint8_t> bytes);
 Status writeFileAtomically(const std::string &path, const std::string &text);
 
-/// A file that is there from the start and grows by whole writes, so that a reader, or what is left
-/// after a crash, sees a prefix of it. A file that had the name is emptied first. Movable.
+/// A file that exists from create() on and grows with each write, so that a concurrent reader, or a
+/// reader after a crash, sees a prefix of the contents. create() empties an existing file. Movable.
 class AppendFile {
 public:
   static Result<AppendFile> create(const std::string &path);
@@ -74,20 +87,21 @@ public:
   AppendFile &operator=(AppendFile &&) = delete;
   ~AppendFile();
 
-  /// After a write that failed all others fail too.
+  /// Appends all bytes. After a failed write each later call returns kFailedPrecondition.
   Status write(std::span<const uint8_t> bytes);
-  /// The last call on the object. Does not wait for the disk.
+  /// Closes the file without syncing it to disk. It must be the last call on the object.
   Status close();
 
 private:
   AppendFile() = default;
   std::string path_;
-  int descriptor_ = -1;
+  int descriptor_ = -1; // -1 after a failed write and after close().
 };
 
-/// $GANTRY_CACHE_DIR, else $XDG_CACHE_HOME/gantry, else ~/.cache/gantry; created if absent.
-/// kNotFound where no variable tells (the last two by an absolute path): callers go on without a
-/// cache.
+/// Returns the user's cache folder and creates it if it does not exist: $GANTRY_CACHE_DIR, or else
+/// $XDG_CACHE_HOME/gantry, or else $HOME/.cache/gantry. XDG_CACHE_HOME and HOME count only if they
+/// hold absolute paths. Returns kNotFound if no variable names a folder; callers then work without
+/// a cache.
 Result<std::string> userCacheDirectory();
 
 } // namespace gantry

@@ -1,16 +1,17 @@
-// Host memory that may run out: allocation that reports failure instead of ending the process, and
-// two arrays built on it.
+// Host memory whose allocation may fail: an allocator that reports failure instead of ending the
+// process, and two array types built on it.
 //
-// The rooms that manage memory (engine/heap, engine/device) must survive a failing host allocation
-// and give an error. They take their bookkeeping from a HostAllocator: two functions and a pointer,
-// malloc and free by default. An embedder passes its own; a test passes one whose k-th call fails.
+// The modules that manage memory (engine/heap, engine/device) must survive a failing host
+// allocation and return an error. They allocate their bookkeeping from a HostAllocator, which is
+// two functions and a pointer, by default malloc and free. An embedder passes its own allocator; a
+// test passes an allocator whose k-th call fails.
 //
-// What it is not: no replacement for std::vector where failure is not expected, no allocator for
+// It does not replace std::vector in code that need not survive failure, and it does not allocate
 // device memory.
 //
-// Threads: the functions of a HostAllocator are called from any thread that uses its owner. The
-// arrays are for one thread at a time, except where SegmentedArray says otherwise.
-// Elements are trivially copyable and begin as zero bytes.
+// Errors: functions return false or nullptr on failure and leave the object unchanged.
+// Threads: the functions of a HostAllocator are called from any thread that uses the allocator's
+// owner. The arrays are for one thread at a time, with the exceptions that they state.
 #pragma once
 
 #include <algorithm>
@@ -25,18 +26,20 @@
 
 namespace gantry {
 
+/// Two functions that allocate and free host memory, with the argument that both receive.
 struct HostAllocator {
-  /// At least `bytes` bytes, aligned to 16, or nullptr. bytes > 0.
+  /// Returns at least `bytes` bytes, aligned to 16 bytes, or nullptr. bytes > 0.
   void *(*allocate)(void *user, size_t bytes) = [](void *, size_t bytes) {
     return std::malloc(bytes);
   };
-  /// What allocate returned, with the same size.
+  /// Frees memory that allocate returned; `bytes` is the size that was passed to allocate.
   void (*free)(void *user, void *memory, size_t bytes) = [](void *, void *memory, size_t) {
     std::free(memory);
   };
   void *user = nullptr;
 
-  /// Zeroed, and thereby already backed by the system's pages; nullptr where there is none.
+  /// Allocates and fills with zero bytes, or returns nullptr. Writing the zeros makes the system
+  /// commit the pages now, so a later write cannot run out of memory.
   void *allocateZeroed(size_t bytes) const {
     void *memory = allocate(user, bytes);
     if (memory != nullptr)
@@ -45,13 +48,14 @@ struct HostAllocator {
   }
 };
 
-/// What HostArrays of all types share: a piece of memory that grows. Not for itself.
+/// The type-independent base of HostArray: a growing block of memory. It is not used by itself.
 class HostStorage {
-  static constexpr size_t kLineBytes = 64;
-  struct Piece {  // lies before the elements
-    void *memory; // as the allocator gave it
-    void *former;
-    uint32_t formerCapacity;
+  static constexpr size_t kCacheLineBytes = 64;
+  /// The header that lies directly before the elements of a block.
+  struct Block {
+    void *memory;            // The pointer that the allocator returned.
+    void *former;            // Elements of the previous, smaller block if it was kept; or nullptr.
+    uint32_t formerCapacity; // Capacity of the previous block, in elements.
   };
 
 public:
@@ -64,7 +68,7 @@ protected:
       : allocator_(allocator), elementBytes_(elementBytes), othersRead_(othersRead) {}
   ~HostStorage() {
     while (data_ != nullptr)
-      freePiece();
+      freeBlock();
   }
 
   [[nodiscard, gnu::noinline]] bool grow(uint32_t capacity) {
@@ -77,13 +81,13 @@ protected:
     void *memory = allocator_.allocateZeroed(bytesFor(larger));
     if (memory == nullptr)
       return false;
-    const auto at = reinterpret_cast<uintptr_t>(memory) + sizeof(Piece);
-    void *data = reinterpret_cast<void *>((at + kLineBytes - 1) & ~(kLineBytes - 1));
+    const auto at = reinterpret_cast<uintptr_t>(memory) + sizeof(Block);
+    void *data = reinterpret_cast<void *>((at + kCacheLineBytes - 1) & ~(kCacheLineBytes - 1));
     if (data_ != nullptr)
       std::memcpy(data, data_, size_t{size_} * elementBytes_);
     if (data_ != nullptr && !othersRead_)
-      freePiece();
-    pieceOf(data) = {memory, data_, capacity_};
+      freeBlock();
+    blockOf(data) = {memory, data_, capacity_};
     data_ = data;
     capacity_ = larger;
     shared_.store(data, std::memory_order_release);
@@ -102,31 +106,35 @@ protected:
 
   HostAllocator allocator_;
   void *data_ = nullptr;
-  uint32_t size_ = 0;
-  uint32_t capacity_ = 0;
-  std::atomic<void *> shared_{nullptr}; // data_
+  uint32_t size_ = 0;                   // Elements in use.
+  uint32_t capacity_ = 0;               // Elements that the block can hold.
+  std::atomic<void *> shared_{nullptr}; // A copy of data_ for other threads.
 
 private:
   size_t bytesFor(uint32_t capacity) const {
-    return kLineBytes + sizeof(Piece) + size_t{capacity} * elementBytes_;
+    return kCacheLineBytes + sizeof(Block) + size_t{capacity} * elementBytes_;
   }
-  static Piece &pieceOf(void *data) { return static_cast<Piece *>(data)[-1]; }
-  [[gnu::noinline]] void freePiece() {
-    const Piece piece = pieceOf(data_);
-    allocator_.free(allocator_.user, piece.memory, bytesFor(capacity_));
-    data_ = piece.former;
-    capacity_ = piece.formerCapacity;
+  static Block &blockOf(void *data) { return static_cast<Block *>(data)[-1]; }
+  /// Frees the current block and makes the previous block current.
+  [[gnu::noinline]] void freeBlock() {
+    const Block block = blockOf(data_);
+    allocator_.free(allocator_.user, block.memory, bytesFor(capacity_));
+    data_ = block.former;
+    capacity_ = block.formerCapacity;
   }
   uint32_t elementBytes_;
   bool othersRead_;
 };
 
-/// A growing array in one piece, from the start of a cache line on. Growth copies: amortised O(1),
-/// and O(1) after reserve().
-/// With kOthersRead, any thread may read through shared() while the array's own thread changes or
-/// grows it: pieces that growth has left stay until the end, at most as many bytes again. Who was
-/// told of an element after it was written (by a release and an acquire) finds it there; he reads,
-/// and its writer writes, atomically what may change meanwhile.
+/// A growing contiguous array of trivially copyable elements. It starts on a cache-line boundary.
+/// Growth doubles the capacity and copies the elements, so appending is amortised O(1), and O(1)
+/// after reserve(). Growth invalidates pointers to elements.
+///
+/// With kOthersRead, any thread may read through shared() while one thread changes or grows the
+/// array. Blocks that growth replaced are then kept until the array is destroyed; they take at most
+/// as many bytes as the current block. A reader finds an element through shared() if it learned of
+/// the element after the element was written (a release store and an acquire load). Fields that
+/// change later must be accessed atomically by readers and writer.
 template <typename T, bool kOthersRead = false> class HostArray : HostStorage {
   static_assert(std::is_trivially_copyable_v<T>);
 
@@ -146,65 +154,69 @@ public:
   void popBack() { --size_; }
   void clear() { size_ = 0; }
 
-  /// For other threads.
+  /// The first element, for readers in other threads.
   const T *shared() const {
     static_assert(kOthersRead);
     return static_cast<const T *>(shared_.load(std::memory_order_acquire));
   }
 
-  /// Room for `capacity` elements in all; false where the host has no memory, with nothing changed.
+  /// Makes room for `capacity` elements in total. Returns false, with nothing changed, if the host
+  /// has no memory.
   [[nodiscard]] bool reserve(uint32_t capacity) { return capacity <= capacity_ || grow(capacity); }
 
   [[nodiscard]] bool pushBack(const T &value) {
-    const T copy = value; // may lie in this array
+    const T copy = value; // The value may be an element of this array, which growth would move.
     if (size_ == capacity_ && !grow(size_ + 1))
       return false;
     begin()[size_++] = copy;
     return true;
   }
 
-  /// For callers that have reserved.
+  /// Appends without a capacity check; the caller has called reserve().
   void pushBackReserved(const T &value) { begin()[size_++] = value; }
 
   /// New elements are zero bytes.
   [[nodiscard]] bool resize(uint32_t size) { return setSize(size); }
 };
 
-/// A growing array whose elements never move: segment k holds 2^(kFirstLog2 + k) of them, from the
-/// start of a cache line on, and behind them a table of where each 2^kFirstLog2 elements lie, which
-/// replaces the table of the segment before. So finding an element is two loads and no search for
-/// its segment.
-/// Elements need not be copyable; they begin as zero bytes and are not destroyed.
-/// Threads: grow() by one thread at a time; find() by any thread at any time.
+/// A growing array whose elements never move. The elements lie in segments: segment k holds
+/// 2^(kFirstLog2 + k) elements and starts on a cache-line boundary. Each segment ends with a table
+/// of pointers to every chunk of 2^kFirstLog2 elements of the whole array; the newest segment's
+/// table is the current one. An element is therefore found with two loads, without a search for its
+/// segment.
+///
+/// Elements need not be copyable. They begin as zero bytes, and their destructors do not run.
+/// Threads: grow() by one thread at a time; find() and operator[] by any thread at any time.
 template <typename T, uint32_t kFirstLog2 = 10> class SegmentedArray {
   static_assert(std::is_trivially_destructible_v<T> && sizeof(T) % alignof(T *) == 0);
-  static constexpr uint32_t kSegments = 21;
-  static constexpr size_t kLineBytes = 64;
+  static constexpr uint32_t kMaxSegments = 21;
+  static constexpr size_t kCacheLineBytes = 64;
 
 public:
   explicit SegmentedArray(const HostAllocator &allocator) : allocator_(allocator) {}
   SegmentedArray(const SegmentedArray &) = delete;
   SegmentedArray &operator=(const SegmentedArray &) = delete;
   ~SegmentedArray() {
-    for (uint32_t k = 0; k < kSegments && segments_[k] != nullptr; ++k)
+    for (uint32_t k = 0; k < kMaxSegments && segments_[k] != nullptr; ++k)
       allocator_.free(allocator_.user, segments_[k], segmentBytes(k));
   }
 
-  /// The elements that exist: indices below it.
+  /// The number of elements that exist; valid indices are below it.
   uint32_t capacity() const { return capacity_.load(std::memory_order_acquire); }
 
-  /// Adds one segment; false where the host has no memory, or at 2^31 elements.
+  /// Adds one segment. Returns false, with nothing changed, if the host has no memory or all
+  /// kMaxSegments segments exist.
   [[nodiscard]] bool grow() {
     const uint32_t old = capacity_.load(std::memory_order_relaxed);
     const uint32_t k = std::bit_width(old + (1U << kFirstLog2)) - 1 - kFirstLog2;
-    if (k >= kSegments)
+    if (k >= kMaxSegments)
       return false;
     void *memory = allocator_.allocateZeroed(segmentBytes(k));
     if (memory == nullptr)
       return false;
     segments_[k] = memory;
     const auto at = reinterpret_cast<uintptr_t>(memory);
-    T *elements = reinterpret_cast<T *>((at + kLineBytes - 1) & ~(kLineBytes - 1));
+    T *elements = reinterpret_cast<T *>((at + kCacheLineBytes - 1) & ~(kCacheLineBytes - 1));
     T **table = reinterpret_cast<T **>(elements + (size_t{1} << (k + kFirstLog2)));
     const uint32_t chunks = old >> kFirstLog2;
     std::copy_n(table_.load(std::memory_order_relaxed), chunks, table);
@@ -215,13 +227,13 @@ public:
     return true;
   }
 
-  /// index < capacity().
+  /// The element at `index`, which must be below capacity().
   T &operator[](uint32_t index) const {
     return table_.load(
         std::memory_order_acquire)[index >> kFirstLog2][index & ((1U << kFirstLog2) - 1)];
   }
 
-  /// nullptr where index is not below capacity().
+  /// The element at `index`, or nullptr if index is not below capacity().
   T *find(uint32_t index) const {
     if (index >= capacity())
       return nullptr;
@@ -230,12 +242,12 @@ public:
 
 private:
   static size_t segmentBytes(uint32_t k) {
-    return kLineBytes + (sizeof(T) << (k + kFirstLog2)) + ((size_t{2} << k) - 1) * sizeof(T *);
+    return kCacheLineBytes + (sizeof(T) << (k + kFirstLog2)) + ((size_t{2} << k) - 1) * sizeof(T *);
   }
 
   HostAllocator allocator_;
-  std::array<void *, kSegments> segments_{}; // as the allocator gave them
-  std::atomic<T **> table_{nullptr};
+  std::array<void *, kMaxSegments> segments_{}; // The pointers that the allocator returned.
+  std::atomic<T **> table_{nullptr};            // One pointer per chunk of 2^kFirstLog2 elements.
   std::atomic<uint32_t> capacity_{0};
 };
 

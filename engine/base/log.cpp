@@ -1,3 +1,4 @@
+// Formats log lines and reads GANTRY_LOG.
 #include "engine/base/log.h"
 
 #include <cstdarg>
@@ -29,7 +30,7 @@ LogLevel levelFromEnvironment() {
     if (std::string(value) == kLevelNames[i])
       return static_cast<LogLevel>(i);
   writeLine(LogLevel::kWarn, std::string("GANTRY_LOG is \"") + value +
-                                 "\"; it may be error, warn, info or debug; warn is used");
+                                 "\"; it must be error, warn, info or debug; using warn");
   return LogLevel::kWarn;
 }
 

@@ -1,3 +1,4 @@
+// The next-fit allocator over the regions of the reserve.
 #include "engine/base/memory_reserve.h"
 
 namespace gantry {
@@ -26,7 +27,7 @@ void *MemoryReserve::allocateIn(Region &region, size_t bytes) {
   const auto length = static_cast<size_t>(region.end - region.first);
   for (size_t visited = 0; visited < length;) {
     auto *header = reinterpret_cast<Header *>(at);
-    if (header->used == 0) { // join the free blocks that follow
+    if (header->used == 0) { // Coalesce with the free blocks that follow.
       for (char *next = at + header->bytes; next != region.end; next = at + header->bytes) {
         if (reinterpret_cast<Header *>(next)->used != 0)
           break;
@@ -46,7 +47,7 @@ void *MemoryReserve::allocateIn(Region &region, size_t bytes) {
     if (at == region.end)
       at = region.first;
   }
-  region.search = region.first; // the old place may have been joined to the block before it
+  region.search = region.first; // Coalescing may have removed the header at the old position.
   return nullptr;
 }
 
@@ -62,7 +63,8 @@ void *MemoryReserve::allocate(size_t bytes) {
 }
 
 bool MemoryReserve::deallocate(void *memory) {
-  // Who frees a block of the reserve has seen its allocation, and so a count above zero.
+  // A caller that frees a block of the reserve synchronised with the block's allocation, so it
+  // reads a count above zero.
   if (usedBytes() == 0)
     return false;
   auto *at = static_cast<char *>(memory) - sizeof(Header);
@@ -73,7 +75,8 @@ bool MemoryReserve::deallocate(void *memory) {
       continue;
     auto *header = reinterpret_cast<Header *>(at);
     header->used = 0;
-    if (usedBytes_.fetch_sub(header->bytes) == header->bytes) // whole again
+    // With no block in use, each region becomes one free block again.
+    if (usedBytes_.fetch_sub(header->bytes) == header->bytes)
       for (size_t j = 0; j < regionCount_; ++j) {
         Region &whole = regions_[j];
         *reinterpret_cast<Header *>(whole.first) = {static_cast<size_t>(whole.end - whole.first),

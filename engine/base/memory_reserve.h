@@ -1,11 +1,12 @@
-// Memory that was set aside for the moment when malloc fails.
+// An allocator over host memory that was set aside for the moment when malloc fails.
 //
-// An allocator over a few regions, each a run of blocks of whole 64-byte units: first fit from
-// where the last search ended (next fit), and free blocks are joined during the search (Knuth, The
-// Art of Computer Programming, volume 1, section 2.5). It is simple and slow on purpose: it serves
-// an operation that is about to fail.
+// The reserve has a few regions. Each region is a sequence of blocks whose sizes are multiples of
+// 64 bytes. The allocator uses next fit and coalesces free blocks during the search (Knuth, The Art
+// of Computer Programming, volume 1, section 2.5). It is simple and slow on purpose, because it
+// serves only operations that are about to fail. It is not a general allocator.
 //
-// Threads: any; one lock. It takes no memory of its own, so it also works before main().
+// Threads: any; one mutex protects all regions. The reserve allocates no memory of its own, so it
+// also works before main().
 #pragma once
 
 #include <atomic>
@@ -15,38 +16,42 @@
 
 namespace gantry {
 
+/// A set of memory regions and the allocator over them.
 class MemoryReserve {
 public:
   static constexpr size_t kAlignment = 64;
 
   constexpr MemoryReserve() = default;
 
-  /// Adds `bytes` bytes at `memory`, aligned to 64, which stay there for the reserve's life. False
-  /// where there are kMaxRegions already, or bytes < 256.
+  /// Adds the region of `bytes` bytes at `memory`, which must be aligned to 64 bytes. The caller
+  /// keeps ownership, and the memory must outlive the reserve. Returns false, with nothing changed,
+  /// if there are kMaxRegions regions already or bytes < 256.
   bool addRegion(void *memory, size_t bytes);
 
-  /// At least `bytes` bytes, aligned to 64, or nullptr where no free block is so long.
+  /// Returns at least `bytes` bytes aligned to 64 bytes, or nullptr if no free block is large
+  /// enough.
   void *allocate(size_t bytes);
 
-  /// Gives back what allocate() returned. False, and nothing happens, where `memory` lies in none
-  /// of the regions. One load where nothing of the reserve is in use.
+  /// Frees memory that allocate() returned. Returns false, with nothing changed, if `memory` lies
+  /// in none of the regions. While nothing is allocated, the call costs one atomic load.
   bool deallocate(void *memory);
 
-  /// Bytes of all regions, and of those the bytes in use, each with the blocks' headers.
+  /// Bytes of all regions, and bytes in use. Both include the headers of the blocks.
   size_t sizeBytes() const;
   size_t usedBytes() const { return usedBytes_.load(std::memory_order_relaxed); }
 
 private:
   static constexpr size_t kMaxRegions = 16;
-  /// Lies in the last 16 bytes of the unit before the block's memory.
+  /// The header of a block. It occupies the last 16 bytes of the 64-byte unit before the block's
+  /// memory.
   struct Header {
     size_t bytes; // Distance to the next header.
     size_t used;  // 0 or 1
   };
   struct Region {
-    char *first;  // the first header
+    char *first;  // The first header.
     char *end;    // End of the last block.
-    char *search; // the header at which the next search begins
+    char *search; // The header at which the next search begins.
   };
   void *allocateIn(Region &region, size_t bytes);
 
@@ -54,7 +59,7 @@ private:
   Region regions_[kMaxRegions]{};
   size_t regionCount_ = 0;
   size_t sizeBytes_ = 0;
-  std::atomic<size_t> usedBytes_{0}; // written under mutex_
+  std::atomic<size_t> usedBytes_{0}; // Written under mutex_, read without it.
 };
 
 } // namespace gantry

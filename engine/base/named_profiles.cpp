@@ -1,3 +1,5 @@
+// One function per named device profile, and the table of them. The [keys] are those of
+// docs/profiles.md.
 #include "engine/base/named_profiles.h"
 
 namespace gantry {
@@ -7,12 +9,12 @@ namespace {
 constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
 constexpr uint32_t kNoLimit = UINT32_MAX;
 
-/// What every Vulkan 1.2 device has: the "Required Limits" of the specification, with these
-/// exceptions. Eight storage buffers per stage (the specification promises four, devices that can
-/// compute report eight and more). 64-bit integers and 8-bit storage, without which models with
-/// int64 tokens or booleans cannot be compiled; the variants that use them say so, and the session
-/// refuses them by name on a device that lacks them. Addresses are allowed but not preferred: their
-/// variants stand beside those with storage buffers.
+/// The limits that every Vulkan 1.2 device has: the "Required Limits" of the specification, with
+/// three exceptions. First, eight storage buffers per stage: the specification promises four, but
+/// devices with compute queues report eight or more. Second, 64-bit integers and 8-bit storage:
+/// models with int64 tokens or booleans need them. A variant that uses them lists them as
+/// requirements, and the session reports the missing feature by name. Third, buffer addresses are
+/// allowed but not preferred: kernels with addresses are compiled beside those with descriptors.
 DeviceProfile generic() {
   DeviceProfile profile;
   profile.name = "vulkan:generic";
@@ -37,10 +39,11 @@ DeviceProfile generic() {
   return profile;
 }
 
-/// Mesa's software device (limits as version 22.3 reports them). Its time goes into loads and
-/// stores, which run lane by lane (fetches of texels do not): large register tiles, texel buffers
-/// to read and storage buffers to write, no shared memory where avoidable. Its subgroups are as
-/// wide as the processor's vectors; eight lanes are 256 bits.
+/// Mesa's software device, with the limits that version 22.3 reports. It executes loads and stores
+/// lane by lane, and they dominate its run time; texel fetches are vectorised. Kernels therefore
+/// use large register tiles, read through texel buffers, write through storage buffers, and avoid
+/// shared memory. A subgroup is as wide as a vector register of the processor: eight lanes for 256
+/// bits.
 DeviceProfile lavapipe() {
   DeviceProfile profile = generic();
   profile.name = "vulkan:lavapipe";
@@ -63,8 +66,9 @@ DeviceProfile lavapipe() {
   return profile;
 }
 
-/// The generic device, with kernels that stage their operands in shared memory: what GPUs gain by,
-/// for those that have no profile of their own, and for tests on devices that do not gain.
+/// The generic device with kernels that stage their operands in shared memory. It is for GPUs
+/// without a profile of their own, which gain from staging, and for tests of staging on devices
+/// that do not gain from it.
 DeviceProfile staging() {
   DeviceProfile profile = generic();
   profile.name = "vulkan:staging";
@@ -72,7 +76,7 @@ DeviceProfile staging() {
   return profile;
 }
 
-/// The generic device, with dot products of bytes: for tests on devices that do not gain by them.
+/// The generic device with int8 dot products, for tests on devices that do not gain from them.
 DeviceProfile dotProducts() {
   DeviceProfile profile = generic();
   profile.name = "vulkan:dot-products";
@@ -80,7 +84,8 @@ DeviceProfile dotProducts() {
   return profile;
 }
 
-/// What all GPUs below have in common: kernels in f16 and int8, addresses, subgroup operations.
+/// The common base of all GPU profiles below: f16 and int8 kernels, buffer addresses, subgroup
+/// operations.
 DeviceProfile gpu(const char *name, uint32_t subgroupSize) {
   DeviceProfile profile = generic();
   profile.name = name;
@@ -100,16 +105,18 @@ DeviceProfile gpu(const char *name, uint32_t subgroupSize) {
   return profile;
 }
 
-/// The size of a device's subgroups is the driver's choice, kernel by kernel.
-void letSubgroupsVary(DeviceProfile &profile, uint32_t least, uint32_t most) {
-  profile.minSubgroupSize = least;
-  profile.maxSubgroupSize = most;
+/// Marks the subgroup size as the driver's choice for each kernel. Kernels then use no subgroup
+/// operations unless they require one size.
+void letSubgroupsVary(DeviceProfile &profile, uint32_t minSize, uint32_t maxSize) {
+  profile.minSubgroupSize = minSize;
+  profile.maxSubgroupSize = maxSize;
   DeviceFeatures &features = profile.features;
   features.subgroupShuffle = features.subgroupArithmetic = features.subgroupVote = false;
 }
 
-/// Limits: reports of NVIDIA's driver, the same since Turing [nvidia-limits]: 48 KiB of shared
-/// memory whatever the chip has, for Vulkan has no way to ask for more. Matrices [nvidia-matrix].
+/// The limits are those that NVIDIA's driver has reported since Turing [nvidia-limits]. Shared
+/// memory is 48 KiB on every chip, because Vulkan has no way to request more. Cooperative matrices:
+/// [nvidia-matrix].
 DeviceProfile nvidia(const char *name) {
   DeviceProfile profile = gpu(name, 32);
   profile.maxSharedMemoryBytes = 48 * kKiB;
@@ -131,7 +138,7 @@ DeviceProfile nvidia(const char *name) {
 }
 
 /// TU102 as in the GeForce RTX 2080 Ti [turing]: 68 multiprocessors, 96 KiB each of L1 cache and
-/// shared memory together, 5.5 MiB of L2 cache. Of int8 it has the same matrix instructions.
+/// shared memory together, 5.5 MiB of L2 cache. Turing already has the int8 matrix shapes.
 DeviceProfile nvidiaTuring() {
   DeviceProfile profile = nvidia("vulkan:nvidia-turing");
   profile.computeUnits = 68;
@@ -140,7 +147,8 @@ DeviceProfile nvidiaTuring() {
   return profile;
 }
 
-/// GA102 as in the GeForce RTX 3090 [ampere]: 82 multiprocessors, 128 KiB, 6 MiB.
+/// GA102 as in the GeForce RTX 3090 [ampere]: 82 multiprocessors, 128 KiB of L1 cache each, 6 MiB
+/// of L2 cache.
 DeviceProfile nvidiaAmpere() {
   DeviceProfile profile = nvidia("vulkan:nvidia-ampere");
   profile.computeUnits = 82;
@@ -149,7 +157,8 @@ DeviceProfile nvidiaAmpere() {
   return profile;
 }
 
-/// AD102 as in the GeForce RTX 4090 [ada]: 128 multiprocessors, 128 KiB, 72 MiB.
+/// AD102 as in the GeForce RTX 4090 [ada]: 128 multiprocessors, 128 KiB of L1 cache each, 72 MiB of
+/// L2 cache.
 DeviceProfile nvidiaAda() {
   DeviceProfile profile = nvidia("vulkan:nvidia-ada");
   profile.computeUnits = 128;
@@ -158,7 +167,8 @@ DeviceProfile nvidiaAda() {
   return profile;
 }
 
-/// GH100 as in the H100 SXM5 [hopper]: 132 multiprocessors, 256 KiB, 50 MiB.
+/// GH100 as in the H100 SXM5 [hopper]: 132 multiprocessors, 256 KiB of L1 cache each, 50 MiB of L2
+/// cache.
 DeviceProfile nvidiaHopper() {
   DeviceProfile profile = nvidia("vulkan:nvidia-hopper");
   profile.computeUnits = 132;
@@ -167,8 +177,9 @@ DeviceProfile nvidiaHopper() {
   return profile;
 }
 
-/// Limits: the least of Mesa's RADV and AMD's own driver [radv, amd-windows]. A workgroup of the
-/// hardware can have 64 KiB of local memory and RADV offers that; AMD's own driver offers 32 KiB.
+/// The limits are the smaller ones of Mesa's RADV and AMD's own driver [radv, amd-windows]. The
+/// hardware has 64 KiB of local memory per workgroup and RADV offers all of it; AMD's own driver
+/// offers 32 KiB.
 DeviceProfile amd(const char *name) {
   DeviceProfile profile = gpu(name, 64);
   profile.maxWorkgroupSize = {1024, 1024, 1024};
@@ -184,7 +195,7 @@ DeviceProfile amd(const char *name) {
 }
 
 /// Navi 21 as in the Radeon RX 6900 XT [rdna2]: 80 compute units, 16 KiB of vector cache each, 128
-/// MiB of Infinity Cache behind 4 MiB of L2. Kernels run with 32 or 64 lanes.
+/// MiB of Infinity Cache behind 4 MiB of L2 cache. Subgroups have 32 or 64 lanes.
 DeviceProfile amdRdna2() {
   DeviceProfile profile = amd("vulkan:amd-rdna2");
   letSubgroupsVary(profile, 32, 64);
@@ -194,8 +205,9 @@ DeviceProfile amdRdna2() {
   return profile;
 }
 
-/// Navi 31 as in the Radeon RX 7900 XTX [rdna3]: 96 compute units, 32 KiB, 96 MiB of Infinity Cache
-/// behind 6 MiB of L2. Matrices as RADV and AMD's driver list them [rdna3-matrix].
+/// Navi 31 as in the Radeon RX 7900 XTX [rdna3]: 96 compute units, 32 KiB of vector cache each, 96
+/// MiB of Infinity Cache behind 6 MiB of L2 cache. The cooperative matrices are those that RADV and
+/// AMD's driver report [rdna3-matrix].
 DeviceProfile amdRdna3() {
   DeviceProfile profile = amd("vulkan:amd-rdna3");
   letSubgroupsVary(profile, 32, 64);
@@ -209,8 +221,8 @@ DeviceProfile amdRdna3() {
 }
 
 /// Instinct MI300X [cdna3]: 304 compute units, 32 KiB of vector cache and 64 KiB of local memory
-/// each, 256 MiB of Infinity Cache. Lanes are 64, always. RADV is its Vulkan driver, so local
-/// memory is the hardware's; its matrix instructions are not offered through Vulkan.
+/// each, 256 MiB of Infinity Cache. Subgroups always have 64 lanes. Its only Vulkan driver is RADV,
+/// which offers the hardware's local memory but not its matrix instructions.
 DeviceProfile amdCdna3() {
   DeviceProfile profile = amd("vulkan:amd-cdna3");
   profile.maxSharedMemoryBytes = 64 * kKiB;
@@ -220,8 +232,9 @@ DeviceProfile amdCdna3() {
   return profile;
 }
 
-/// Limits: the least of Mesa's ANV and Intel's own driver [anv, intel-windows]: 64 KiB of local
-/// memory in the one, 32 KiB in the other; bindings of 1 GiB. Kernels run with 8, 16 or 32 lanes.
+/// The limits are the smaller ones of Mesa's ANV and Intel's own driver [anv, intel-windows]: ANV
+/// offers 64 KiB of local memory, Intel's driver 32 KiB; bindings reach 1 GiB. Subgroups have 8, 16
+/// or 32 lanes.
 DeviceProfile intel(const char *name) {
   DeviceProfile profile = gpu(name, 32);
   letSubgroupsVary(profile, 8, 32);
@@ -235,8 +248,8 @@ DeviceProfile intel(const char *name) {
   return profile;
 }
 
-/// Iris Xe with 96 execution units [xe-lp]: six subslices of sixteen, 64 KiB of L1 cache each, 3840
-/// KiB of L3 cache.
+/// Iris Xe with 96 execution units [xe-lp]: six subslices of 16 units, 64 KiB of L1 cache each,
+/// 3840 KiB of L3 cache.
 DeviceProfile intelXeLp() {
   DeviceProfile profile = intel("vulkan:intel-xe-lp");
   profile.computeUnits = 6;
@@ -246,7 +259,8 @@ DeviceProfile intelXeLp() {
 }
 
 /// Arc A770 [xe-hpg]: 32 Xe-cores, 192 KiB each of L1 cache and local memory together, 16 MiB of L2
-/// cache. Matrices as ANV lists them [anv-matrix], for kernels of eight lanes.
+/// cache. The cooperative matrices are those that ANV reports for subgroups of eight lanes
+/// [anv-matrix].
 DeviceProfile intelArc() {
   DeviceProfile profile = intel("vulkan:intel-arc");
   profile.computeUnits = 32;
@@ -258,9 +272,9 @@ DeviceProfile intelArc() {
   return profile;
 }
 
-/// Adreno 740 [turnip]: six shader processors. Limits: the least of Qualcomm's driver and Mesa's
-/// Turnip; a binding reaches 128 MiB, "a hardware limit on later generations". Qualcomm publishes
-/// no sizes of caches.
+/// Adreno 740 [turnip]: six shader processors. The limits are the smaller ones of Qualcomm's driver
+/// and Mesa's Turnip. A binding reaches 128 MiB, which Turnip's source calls "a hardware limit on
+/// later generations". Qualcomm does not publish cache sizes.
 DeviceProfile adreno7xx() {
   DeviceProfile profile = gpu("vulkan:adreno-7xx", 64);
   letSubgroupsVary(profile, 64, 128);
@@ -273,9 +287,10 @@ DeviceProfile adreno7xx() {
   return profile;
 }
 
-/// Mali of the Valhall generations, G710 with ten cores [mali]: 16 KiB of load/store cache a core,
-/// up to 2 MiB of L2. Limits: Arm's driver [mali-limits]; up to 512 invocations with few registers,
-/// of which 64 fit with any kernel. Lanes are 16.
+/// Mali of the Valhall generations, as in the G710 with ten cores [mali]: 16 KiB of load/store
+/// cache per core, up to 2 MiB of L2 cache. The limits are those of Arm's driver [mali-limits].
+/// Workgroups of 512 invocations need kernels with few registers; 64 invocations fit with any
+/// kernel. Subgroups have 16 lanes.
 DeviceProfile maliG7xx() {
   DeviceProfile profile = gpu("vulkan:mali-g7xx", 16);
   profile.maxWorkgroupInvocations = 512;

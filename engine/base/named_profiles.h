@@ -1,11 +1,14 @@
-// The named device profiles: a table, one block per generation of devices.
+// The table of named device profiles, one profile per device generation.
 //
-// A block promises limits that every device of the generation has, with every driver of its vendor
-// that is known to us: where drivers differ, the least. Its caches and its number of compute units
-// are those of one product, named in the block; they guide, nothing depends on them. Each block
-// names its sources; docs/profiles.md has them with their addresses.
+// A profile holds limits that every device of the generation has with every known driver; if
+// drivers differ, it holds the smallest limit. The cache sizes and the number of compute units are
+// those of one product, which the comment of the profile names; they only guide the cost model.
+// Each comment cites its sources by a [key]; docs/profiles.md lists the keys with their addresses.
 //
-// To add one: a block in named_profiles.cpp with its sources, its row in docs/profiles.md.
+// To add a profile, write a function with its sources in named_profiles.cpp, add it to the table
+// at the end of that file, and add a row to docs/profiles.md.
+//
+// Threads: any; the table is built on first use and does not change.
 #pragma once
 
 #include "engine/base/device_profile.h"
@@ -14,11 +17,12 @@ namespace gantry {
 
 struct NamedProfile {
   DeviceProfile profile;
-  /// Any of these in a device's name, in any case, means this generation. Empty: none.
+  /// A device belongs to this generation if its name contains one of these strings, compared
+  /// without case. An empty list matches no device.
   std::vector<std::string> deviceNames;
 };
 
-/// In the order in which they are tried for a device.
+/// All named profiles, in the order in which profileNameFor() tries them.
 const std::vector<NamedProfile> &namedProfiles();
 
 } // namespace gantry

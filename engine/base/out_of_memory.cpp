@@ -1,3 +1,4 @@
+// The mark of failed allocations: one thread-local number.
 #include "engine/base/out_of_memory.h"
 
 #include <cstdint>
@@ -35,10 +36,11 @@ HostMemoryScope::~HostMemoryScope() {
 Status ensureHostReserve(size_t bytes) {
   if (growHostReserve == nullptr || growHostReserve(bytes))
     return {};
-  return statusf(StatusCode::kOutOfMemory,
-                 "the host has no room for a reserve of %zu bytes, which a program of this size "
-                 "needs to survive a lack of memory",
-                 bytes);
+  return statusf(
+      StatusCode::kOutOfMemory,
+      "the host has no address space for a reserve of %zu bytes, which a program of this "
+      "size needs to report a lack of memory",
+      bytes);
 }
 
 } // namespace gantry

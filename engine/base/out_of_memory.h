@@ -1,27 +1,28 @@
-// What an operation does when the host has no memory left.
+// How an operation reports that the host has run out of memory.
 //
 // The engine is compiled without exceptions, so a failed allocation of std::vector, std::string or
 // `new` cannot be reported where it happens. In libgantry.so it is reported later instead:
-// operator new (engine/capi/operator_new.cpp) takes the memory from a reserve that was set aside,
-// and marks the failure for the calling thread. The operation goes on with consistent data. At the
-// steps below it asks checkHostMemory() and gives up with a status; the ordinary destructors then
-// give everything back, the reserve included. So no caller sees a half-made object, and nothing
-// leaks.
+// operator new (engine/capi/operator_new.cpp) serves the request from a reserve that was set aside,
+// and marks the failure for the calling thread. The operation continues with consistent data. At
+// the points below it calls checkHostMemory() and returns the error; the ordinary destructors then
+// free everything, including the memory of the reserve. No caller sees a half-made object, and
+// nothing leaks.
 //
-// Rules for an operation
+// Rules for an operation:
 //   1. It runs inside a HostMemoryScope (every function of the C API opens one).
-//   2. It calls checkHostMemory() before it makes an effect that stays: before an object is handed
-//      to the caller, before work goes to the device, before something enters a cache.
+//   2. It calls checkHostMemory() before each lasting effect: before it returns an object to the
+//      caller, submits work to the device, or stores something in a cache.
 //   3. It calls checkHostMemory() in a helper thread before the thread ends.
-//   4. Arrays whose size follows tensors or files rather than the program's structure (a pipeline
-//      cache, a capture) are allocated with tryResize(), which fails instead of using the reserve.
-// A failure after the last check has no effect on the result: the reserve served the request, and
+//   4. It allocates arrays whose size depends on tensors or files rather than on the program's
+//      structure (a pipeline cache, a capture) with tryResize(), which fails instead of using the
+//      reserve.
+// A failure after the last check does not affect the result: the reserve served the request, and
 // the operation is complete.
 //
-// Test programs that link the rooms statically keep the standard operator new; nothing is ever
-// marked there.
+// Test programs that link the modules statically use the standard operator new, which never marks
+// a failure.
 //
-// Threads: any. The mark belongs to one thread.
+// Threads: any. A mark belongs to one thread.
 #pragma once
 
 #include "engine/base/status.h"
@@ -32,14 +33,16 @@
 
 namespace gantry {
 
-/// Marks the calling thread: a request for `bytes` bytes failed. The first mark of a scope stays.
+/// Marks the calling thread: a request for `bytes` bytes failed. The first mark of a scope is kept.
 void noteFailedAllocation(size_t bytes);
 
-/// Ok, or kOutOfMemory with the size of the first request that failed in this scope.
+/// Returns ok, or kOutOfMemory with the size of the first request that failed in the calling
+/// thread's current scope.
 Status checkHostMemory();
 
-/// One operation of the calling thread. It begins without a mark. Scopes nest: a mark of the inner
-/// scope stays with the outer one.
+/// The scope of one operation of the calling thread. It begins without a mark. When a nested scope
+/// ends, the outer scope has its own mark if it had one, and otherwise the mark of the nested
+/// scope.
 class HostMemoryScope {
 public:
   HostMemoryScope();
@@ -48,12 +51,12 @@ public:
   HostMemoryScope &operator=(const HostMemoryScope &) = delete;
 
 private:
-  size_t outer_;
+  size_t outer_; // The outer scope's mark.
 };
 
-/// Resizes `array` to `count` elements, or returns kOutOfMemory and leaves it unchanged; `what`
-/// names the array in the message ("the pipeline cache"). The memory is asked for twice: first from
-/// the system in a way that may fail, then by the array.
+/// Resizes `array` to `count` elements, or returns kOutOfMemory and leaves it unchanged. `what`
+/// names the array in the message ("the pipeline cache"). The function first allocates and frees a
+/// block of that size with the non-throwing operator new, which does not use the reserve.
 template <typename T> Status tryResize(std::vector<T> &array, size_t count, const char *what) {
   if (count > array.capacity()) {
     void *probe = ::operator new(count * sizeof(T), std::nothrow);
@@ -66,12 +69,13 @@ template <typename T> Status tryResize(std::vector<T> &array, size_t count, cons
   return {};
 }
 
-/// Makes the reserve at least so large, where this process has one: kOutOfMemory where the system
-/// refuses the address space. The memory is not touched before it is needed, and stays reserved to
-/// the end of the process.
+/// Grows the reserve to at least `bytes` bytes if this process has one. Returns kOutOfMemory if the
+/// system refuses the address space. The pages are not touched before they are needed, and the
+/// address space stays reserved until the process ends.
 Status ensureHostReserve(size_t bytes);
 
-/// Set by libgantry.so when it is loaded; null elsewhere. Returns false where the system refuses.
+/// The function that grows the reserve; it returns false if the system refuses. libgantry.so sets
+/// it when it is loaded; in other programs it is null.
 extern bool (*growHostReserve)(size_t bytes);
 
 } // namespace gantry

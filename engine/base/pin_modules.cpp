@@ -1,3 +1,4 @@
+// Pins shared libraries with dlopen(RTLD_NODELETE).
 #include "engine/base/pin_modules.h"
 
 #ifdef GANTRY_PIN_MODULES
@@ -10,7 +11,7 @@
 namespace gantry {
 
 void pinModules() {
-  std::vector<std::string> names; // dlopen must not be called while the list is walked
+  std::vector<std::string> names; // Collected first: dlopen() must not run inside the iteration.
   dl_iterate_phdr(
       [](dl_phdr_info *info, size_t, void *data) {
         if (info->dlpi_name && info->dlpi_name[0] == '/')

@@ -1,6 +1,9 @@
-// Drivers and layers keep memory until the process ends, and the loader unloads them before a leak
-// checker looks: its report would then have no module to name, and a suppression nothing to match.
-// Under the address sanitizer, and only there, modules that are loaded now stay loaded.
+// Keeps shared libraries loaded so that the leak checker can name them.
+//
+// Vulkan drivers and layers hold memory until the process ends, but the Vulkan loader unloads them
+// earlier. The leak checker of the address sanitizer then cannot name the library in its report,
+// and a suppression by library name does not match. In builds with the address sanitizer
+// pinModules() prevents the unloading; in other builds it does nothing.
 //
 // Threads: any.
 #pragma once
@@ -16,6 +19,7 @@ namespace gantry {
 #endif
 
 #ifdef GANTRY_PIN_MODULES
+/// Marks every shared library that is loaded now to stay loaded until the process ends.
 void pinModules();
 #else
 inline void pinModules() {}

@@ -1,3 +1,4 @@
+// The process-wide barrier on Linux, by membarrier(2).
 #include "engine/base/process_barrier.h"
 
 #include <atomic>
@@ -28,7 +29,6 @@ bool hasProcessBarrier() {
   return known != 0;
 }
 
-// The call is a barrier on the calling thread too.
 void processBarrier() { (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
 
 #else

@@ -1,18 +1,21 @@
-// A memory barrier on every thread of the process at once.
+// A memory barrier that takes effect on every thread of the process at once.
 //
-// With it one side of a hand-shake needs no barrier of its own: the side that runs often stores,
-// then loads, in plain instructions; the side that runs seldom stores, calls processBarrier(), then
-// loads. One of the two sees the other's store. (Linux: membarrier(2), private and expedited.)
+// It makes one side of a two-sided handshake (Dekker's pattern) cheap. The frequent side stores and
+// then loads with plain instructions. The rare side stores, calls processBarrier(), and then loads.
+// At least one side then sees the other side's store. On Linux the barrier is membarrier(2) with
+// the private expedited command; other systems have none.
 //
-// Cost: some microseconds for each call, an interrupt to each core that runs a thread of the
-// process. Threads: any. Errors: none; where the system has no such barrier, hasProcessBarrier()
-// says so and processBarrier() is not to be called.
+// Cost: a call takes some microseconds and interrupts each core that runs a thread of the process.
+// Threads: any. Errors: none. If hasProcessBarrier() returns false, the caller needs ordinary
+// barriers on both sides and must not call processBarrier().
 #pragma once
 
 namespace gantry {
 
-/// The same answer for the life of the process; the first call asks the system.
+/// Returns whether the system supports the barrier. The first call asks the system; the answer does
+/// not change during the process.
 bool hasProcessBarrier();
+/// Orders the memory accesses of every thread of the process, the calling thread included.
 void processBarrier();
 
 } // namespace gantry

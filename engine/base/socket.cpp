@@ -1,3 +1,4 @@
+// Stream sockets on POSIX systems, and the folder of Unix-domain sockets.
 #include "engine/base/socket.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ Result<sockaddr_un> unixAddress(const std::string &path) {
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof(address.sun_path))
     return statusf(StatusCode::kInvalidArgument,
-                   "the socket's path %s has %zu bytes; 1 to %zu are possible", path.c_str(),
+                   "the socket's path %s has %zu bytes; it must have 1 to %zu", path.c_str(),
                    path.size(), sizeof(address.sun_path) - 1);
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
@@ -40,7 +41,7 @@ void closeDescriptor(int &descriptor) {
     ::close(std::exchange(descriptor, -1));
 }
 
-/// True when the descriptor is ready for the events; false after the time.
+/// Waits until the descriptor is ready for the poll events. Returns false after timeoutMs.
 bool waitFor(int descriptor, short events, int timeoutMs) {
   pollfd waiting = {descriptor, events, 0};
   int ready = 0;
@@ -50,14 +51,14 @@ bool waitFor(int descriptor, short events, int timeoutMs) {
   return ready > 0;
 }
 
-/// "folder/.name" for "folder/name": listFolder() does not show it.
+/// Returns "folder/.name" for "folder/name". listFolder() does not list such names.
 std::string hiddenName(const std::string &path) {
-  const size_t slash = path.rfind('/') + 1; // 0 where there is none
+  const size_t slash = path.rfind('/') + 1; // 0 if there is no slash.
   return path.substr(0, slash) + "." + path.substr(slash);
 }
 
-/// Whether the path is a Unix-domain socket on which no process listens. Never waits: a process
-/// that is stopped, with a full queue of connections, lives.
+/// Returns whether the path is a Unix-domain socket on which no process listens. It does not block:
+/// a stopped process with a full queue of connections counts as listening.
 bool isDeadSocket(const std::string &path) {
   struct stat info;
   const Result<sockaddr_un> address = unixAddress(path);
@@ -73,7 +74,8 @@ bool isDeadSocket(const std::string &path) {
   return refused;
 }
 
-/// Tries the addresses of a host one after the other.
+/// Resolves a host name and calls use(descriptor, address) with a new socket for each address until
+/// one call succeeds. Returns that socket; the caller owns it.
 template <typename F>
 Result<int> withTcpAddresses(const std::string &host, uint16_t port, bool passive, F &&use) {
   addrinfo hints = {};
@@ -205,8 +207,9 @@ Listener::~Listener() {
 
 Result<Listener> Listener::listenUnix(const std::string &path) {
   GANTRY_RETURN_IF_ERROR(unixAddress(path).status());
-  // The socket is bound under a hidden name and renamed once it listens. So a socket that has its
-  // final name and refuses connections belongs to nobody, and removeDeadSockets() may delete it.
+  // The socket is bound under a hidden name and renamed once it listens. A socket that has its
+  // final name and refuses connections therefore has no process, and removeDeadSockets() may delete
+  // it.
   const std::string hidden = hiddenName(path);
   GANTRY_ASSIGN_OR_RETURN(const sockaddr_un address, unixAddress(hidden));
   Listener listener;
@@ -225,7 +228,7 @@ Result<Listener> Listener::listenUnix(const std::string &path) {
   if (::bind(listener.descriptor_, reinterpret_cast<const sockaddr *>(&address), sizeof(address)) !=
       0)
     return systemError(path, "listen on", errno);
-  listener.path_ = hidden; // The destructor deletes the path from here on.
+  listener.path_ = hidden; // From here on the destructor deletes the path.
   if (::chmod(hidden.c_str(), 0600) != 0 || ::listen(listener.descriptor_, 8) != 0 ||
       ::rename(hidden.c_str(), path.c_str()) != 0)
     return systemError(path, "listen on", errno);
@@ -267,13 +270,13 @@ Result<std::optional<Socket>> Listener::accept(int timeoutMs) {
     return std::optional<Socket>();
   Socket socket(::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC));
   if (!socket.isOpen())
-    return std::optional<Socket>(); // it has gone again
+    return std::optional<Socket>(); // The other end closed the connection before accept4().
   return std::optional<Socket>(std::move(socket));
 }
 
 void Listener::wake() {
   const char byte = 0;
-  (void)!::write(wakeWrite_, &byte, 1); // a full pipe wakes as well
+  (void)!::write(wakeWrite_, &byte, 1); // If the pipe is full, accept() wakes without this byte.
 }
 
 // ---- folders -----------------------------------------------------------------------------------

@@ -1,10 +1,15 @@
-// Stream sockets: Unix-domain ones in a folder of the user's own, and TCP ones where they are asked
-// for. The only place of the engine that asks the operating system for sockets; another platform
-// fills in socket.cpp.
+// Stream sockets, which carry live traces to a viewer: Unix-domain sockets in a folder of the user,
+// and TCP sockets on request.
 //
-// Errors: kNotFound where nobody listens, kIo for what the system refused, with its words;
-// kInvalidArgument for an address that cannot be. Messages name the address. Threads: distinct
-// objects may be used from distinct threads; one may send while another receives.
+// The engine uses sockets through this header only, so a port to another platform replaces
+// socket.cpp. It is not a network library: there is no encryption and no authentication beyond
+// peerUser().
+//
+// Errors: kNotFound if nothing listens at the address; kIo for every other refusal of the system,
+// with the system's text; kInvalidArgument for an address that cannot exist. Messages name the
+// address. Times are in milliseconds.
+// Threads: distinct objects may be used from distinct threads. On one Socket, one thread may send
+// while another thread receives.
 #pragma once
 
 #include "engine/base/status.h"
@@ -17,7 +22,7 @@
 
 namespace gantry {
 
-/// A connection. Movable.
+/// One end of a connection. Closed by its destructor. Movable.
 class Socket {
 public:
   Socket() = default;
@@ -27,19 +32,20 @@ public:
   ~Socket();
 
   static Result<Socket> connectUnix(const std::string &path);
-  /// host: a name or a number.
+  /// `host` is a host name or a numeric address.
   static Result<Socket> connectTcp(const std::string &host, uint16_t port);
 
   bool isOpen() const { return descriptor_ >= 0; }
-  /// Sends all of it, or fails: kFailedPrecondition when the other end takes nothing for timeoutMs,
-  /// kIo when it is gone.
+  /// Sends all bytes. Returns kFailedPrecondition if the other end accepts no byte for timeoutMs,
+  /// and kIo if the other end has closed the connection.
   Status send(std::span<const uint8_t> bytes, int timeoutMs);
-  /// At least one byte, into the front of `bytes`; 0 when timeoutMs passed first (-1: for ever).
-  /// kNotFound when the other end has closed.
+  /// Waits for data and stores it at the start of `bytes`. Returns the number of bytes received, or
+  /// 0 if timeoutMs passed first (-1: no timeout). Returns kNotFound if the other end has closed
+  /// the connection.
   Result<size_t> receive(std::span<uint8_t> bytes, int timeoutMs);
-  /// The user at the other end of a Unix-domain socket, as the system knows it.
+  /// Returns the system's user id of the process at the other end of a Unix-domain socket.
   Result<uint32_t> peerUser() const;
-  /// Makes blocked calls of other threads return.
+  /// Ends the connection and makes blocked calls of other threads return.
   void shutdown();
 
 private:
@@ -47,44 +53,52 @@ private:
   int descriptor_ = -1;
 };
 
-/// Waits for connections. Movable. A Unix-domain one deletes its path at the end.
+/// A socket that accepts connections. The destructor closes it and deletes the path of a
+/// Unix-domain socket. Movable.
 class Listener {
 public:
-  /// The folder must be there. A path on which nobody listens any more is taken over.
+  /// Listens at `path`, whose folder must exist. A socket file that no process listens on any more
+  /// is replaced. Only the user may connect (mode 0600).
   static Result<Listener> listenUnix(const std::string &path);
-  /// port 0: one that is free; port() tells which. host "127.0.0.1" unless others may come.
+  /// Port 0 means any free port, which port() then returns. The host "127.0.0.1" accepts
+  /// connections from the same machine only.
   static Result<Listener> listenTcp(const std::string &host, uint16_t port);
   Listener(Listener &&other) noexcept;
   Listener &operator=(Listener &&) = delete;
   ~Listener();
 
-  /// A connection, or none when timeoutMs passed first or wake() was called.
+  /// Waits for a connection. Returns nullopt if timeoutMs passed first (-1: no timeout) or wake()
+  /// was called.
   Result<std::optional<Socket>> accept(int timeoutMs);
-  /// From any thread: a blocked accept() returns.
+  /// Makes the current accept() and all later calls return nullopt. May be called from any thread.
   void wake();
+  /// The TCP port; 0 for a Unix-domain socket.
   uint16_t port() const { return port_; }
 
 private:
   Listener() = default;
-  std::string path_;
+  std::string path_; // Path of a Unix-domain socket; empty for TCP.
   int descriptor_ = -1;
-  int wakeRead_ = -1;
+  int wakeRead_ = -1; // The two ends of the pipe that wake() writes to.
   int wakeWrite_ = -1;
   uint16_t port_ = 0;
 };
 
-/// The folder for sockets of this user: $XDG_RUNTIME_DIR/gantry, or /tmp/gantry-UID. It is made
-/// where it is absent and `create` says so. kFailedPrecondition where it belongs to another user,
-/// is open to others, or is a link: someone else may have put it there.
+/// Returns the folder for this user's sockets: $XDG_RUNTIME_DIR/gantry, or else /tmp/gantry-UID. If
+/// `create` is true, a missing folder is created with mode 0700; otherwise it is kNotFound. Returns
+/// kFailedPrecondition if the folder belongs to another user, is accessible to others, or is a
+/// link, because another user could then have prepared it.
 Result<std::string> userSocketDirectory(bool create);
 
-/// Deletes the Unix-domain sockets of a folder on which no process listens any more: those of
-/// processes that were killed. The socket of a process that lives is never touched.
+/// Deletes those Unix-domain sockets of a folder on which no process listens any more, which killed
+/// processes left behind. The socket of a running process is never deleted.
 void removeDeadSockets(const std::string &folder);
 
-/// Names of the entries of a folder; empty where it is absent.
+/// Returns the sorted names of a folder's entries without hidden ones; empty if the folder does not
+/// exist.
 std::vector<std::string> listFolder(const std::string &path);
 
+/// Returns the effective user id of this process.
 uint32_t currentUser();
 
 } // namespace gantry

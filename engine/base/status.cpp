@@ -1,3 +1,4 @@
+// Names of the status codes, and formatting of messages.
 #include "engine/base/status.h"
 
 #include "engine/base/out_of_memory.h"
@@ -44,19 +45,19 @@ Status statusf(StatusCode code, const char *format, ...) {
   const int length = std::vsnprintf(nullptr, 0, format, arguments);
   va_end(arguments);
   std::string message;
-  // Without exceptions a string cannot say that the host has no memory left. Where it has none, and
-  // there is no reserve, this finds it out first: the code is what counts, and the short text needs
-  // no memory of its own.
-  void *room = nullptr;
+  // Without exceptions, std::string cannot report a failed allocation; it ends the process. In a
+  // process without a reserve (out_of_memory.h), a probe finds out first whether the message fits.
+  // If it does not, the status keeps its code and gets a short text that std::string stores inline.
+  void *probe = nullptr;
   if (growHostReserve == nullptr) {
-    room = ::operator new(length > 0 ? static_cast<size_t>(length) + 1 : 1, std::nothrow);
-    ::operator delete(room);
+    probe = ::operator new(length > 0 ? static_cast<size_t>(length) + 1 : 1, std::nothrow);
+    ::operator delete(probe);
   }
-  if (room == nullptr && growHostReserve == nullptr) {
+  if (probe == nullptr && growHostReserve == nullptr) {
     message = "no host memory";
   } else if (length > 0) {
     message.resize(static_cast<size_t>(length));
-    // The terminating zero overwrites the one that std::string keeps behind its last character.
+    // The terminating zero of vsnprintf overwrites the zero that ends the string's own buffer.
     std::vsnprintf(message.data(), message.size() + 1, format, again);
   }
   va_end(again);

@@ -1,3 +1,4 @@
+// Threads by pthread_create, which reports failure as a number.
 #include "engine/base/thread.h"
 
 #include "engine/base/crash.h"
@@ -32,7 +33,8 @@ Result<Thread> Thread::start(const char *name, std::function<void()> body) {
     return statusf(StatusCode::kOutOfMemory, "the host has no memory to start the thread '%s'",
                    name);
   std::snprintf(start->name, sizeof(start->name), "%s", name);
-  // The thread inherits the mask, so no signal can reach it before it would set its own.
+  // The mask is set before the thread starts, because the thread inherits it. A mask that the
+  // thread sets by itself would leave a moment in which a signal could reach it.
   sigset_t blocked, before;
   sigfillset(&blocked);
   for (const int crash : crashSignals())
@@ -43,10 +45,10 @@ Result<Thread> Thread::start(const char *name, std::function<void()> body) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0)
     return statusf(StatusCode::kOutOfMemory,
-                   "the system refuses the thread '%s': %s; the user's limit of threads (ulimit "
-                   "-u), the container's, or the memory is used up",
+                   "the system refuses the thread '%s': %s; raise the user's limit of threads "
+                   "(ulimit -u) or the container's, or free memory",
                    name, std::strerror(error));
-  (void)start.release(); // the thread's now
+  (void)start.release(); // The new thread owns it and frees it.
   thread.started_ = true;
   return thread;
 }

@@ -1,9 +1,10 @@
-// A thread that may fail to start, unlike std::thread, whose constructor throws: the engine has no
-// exceptions, and a system may refuse threads at any time (ulimit -u, a container's limit of
-// processes, no memory for the stack).
+// A thread whose start can fail with a status. The constructor of std::thread throws instead, which
+// the engine, compiled without exceptions, cannot catch. A system may refuse a thread at any time:
+// ulimit -u, a container's limit of processes, no memory for the stack.
 //
-// The new thread blocks all signals except crashes; they are for the program's own threads.
-// Threads: a Thread object is used by one thread at a time.
+// The new thread blocks all signals except those of crashes (crash.h), so the program's own threads
+// receive them.
+// Threads: a Thread object is for one thread at a time.
 #pragma once
 
 #include "engine/base/status.h"
@@ -13,21 +14,24 @@
 
 namespace gantry {
 
+/// Owns a thread that was started, until join() or detach(). Movable.
 class Thread {
 public:
-  /// Runs `body` in a new thread called `name` (at most 15 bytes; tools show it). kOutOfMemory
-  /// where the system refuses the thread: nothing has run then.
+  /// Runs `body` in a new thread. Debuggers show `name`, of which the first 15 bytes count. Returns
+  /// kOutOfMemory if the system refuses the thread; `body` has then not run.
   static Result<Thread> start(const char *name, std::function<void()> body);
 
   Thread() = default;
   Thread(Thread &&other) noexcept;
   Thread &operator=(Thread &&other) noexcept;
-  /// A started thread was joined or detached before.
+  /// A started thread must have been joined or detached before.
   ~Thread();
 
+  /// Returns whether the object owns a thread that was neither joined nor detached.
   bool isStarted() const { return started_; }
+  /// Waits until the thread has ended.
   void join();
-  /// The thread runs on by itself.
+  /// Gives the thread up; it continues without this object.
   void detach();
 
 private:

@@ -1,15 +1,19 @@
-// A function that is called when a thread ends, without the memory that a thread_local variable
-// with a destructor takes: the C library ends the process where it has none for that registration.
+// A function that is called when a thread ends.
 //
-// It is a POSIX key, which costs no memory for the first 32 keys of a process. The function is not
-// called for the main thread, and not after the end of the process has begun.
-// Threads: arm() from any thread.
+// A thread_local variable with a destructor would do the same, but registering the destructor
+// allocates memory, and the C library ends the process if that fails. ThreadExit uses a POSIX key
+// (pthread_key_create) instead, which allocates nothing for the first 32 keys of a process.
+//
+// The function is not called when the main thread returns from main(), and not after the process
+// has begun to exit. Threads: arm() may be called from any thread.
 #pragma once
 
 #include <pthread.h>
 
 namespace gantry {
 
+/// Registers one function for the ends of threads. The object must outlive the threads that called
+/// arm(), or their ends do not call the function.
 class ThreadExit {
 public:
   explicit ThreadExit(void (*function)(void *argument))
@@ -21,8 +25,8 @@ public:
   ThreadExit(const ThreadExit &) = delete;
   ThreadExit &operator=(const ThreadExit &) = delete;
 
-  /// The function is called with `argument`, not null, when the calling thread ends. False where
-  /// the system has no room for it.
+  /// Makes the function run with `argument`, which must not be null, when the calling thread ends.
+  /// Returns false if the system has no key or no memory for it.
   bool arm(void *argument) { return hasKey_ && pthread_setspecific(key_, argument) == 0; }
 
 private:

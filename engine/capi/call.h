@@ -1,5 +1,5 @@
-// One call of a function of gantry.h: what every function that can fail does first and last, so
-// that a lack of host memory becomes a status (engine/base/out_of_memory.h).
+// The start and end of every function of gantry.h that allocates: class Call turns a lack of host
+// memory into a status (engine/base/out_of_memory.h).
 //
 //   gantry_status_t gantry_thing_create(gantry_thing_t **thing) {
 //     const capi::Call call("gantry_thing_create");
@@ -19,16 +19,17 @@
 
 namespace gantry::capi {
 
-/// Whether at least half of the memory reserve is free, so that an operation may begin.
+/// Returns whether at least half of the memory reserve is free, so that an operation may begin.
 bool reserveIsReady();
 
+/// One call of an API function.
 class Call {
 public:
-  /// function: the name for messages; it must outlive the call.
+  /// The function's name appears in messages; the string must outlive the call.
   explicit Call(const char *function) : function_(function), admitted_(reserveIsReady()) {}
 
-  /// False where the host's memory was short before and the objects made meanwhile hold too much
-  /// of the reserve.
+  /// Returns false if objects that were created during an earlier lack of memory hold more than
+  /// half of the reserve.
   bool isAdmitted() const { return admitted_; }
   gantry_status_t refused() const {
     return report(statusf(StatusCode::kOutOfMemory,
@@ -37,7 +38,7 @@ public:
                           function_));
   }
 
-  /// Ok, or a status that names the function, where a request of this call for memory failed.
+  /// Returns ok, or kOutOfMemory naming the function if an allocation of this call failed.
   Status checkMemory() const {
     Status status = checkHostMemory();
     if (status.isOk())
@@ -45,8 +46,8 @@ public:
     return statusf(status.code(), "%s: %s", function_, status.message().c_str());
   }
 
-  /// Hands a new object to the caller, unless a request of this call for memory failed: the object
-  /// is destroyed then.
+  /// Stores a new object in *out. If an allocation of this call failed, the object is destroyed,
+  /// *out stays unchanged, and the failure is returned.
   template <typename T> gantry_status_t publish(std::unique_ptr<T> made, T **out) const {
     if (const Status status = checkMemory(); !status.isOk()) {
       made.reset();

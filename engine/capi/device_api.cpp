@@ -1,4 +1,4 @@
-// Devices and buffers of gantry.h.
+// The functions of gantry.h for devices and buffers.
 #include "engine/capi/handles.h"
 #include "backends/vulkan/vulkan.h"
 #include "engine/capi/call.h"
@@ -76,6 +76,21 @@ Status checkKind(const gantry_memory_kind_t &kind) {
              : statusf(StatusCode::kInvalidArgument, "memory kind %d does not exist", raw);
 }
 
+/// The way of a buffer that has a new name, needs more memory from the driver, or is refused.
+Status allocateBuffer(heap::Heap &heap, const gantry_memory_kind_t &kind,
+                      heap::BufferRequest &request, const char *name, heap::BufferHandle *handle) {
+  GANTRY_RETURN_IF_ERROR(checkKind(kind));
+  if (request.sizeBytes == 0 || request.sizeBytes > UINT64_MAX - 256)
+    return statusf(StatusCode::kInvalidArgument, "a buffer of %llu bytes",
+                   static_cast<unsigned long long>(request.sizeBytes));
+  request.name = heap.intern(name);
+  const heap::HeapCode code = heap.allocate(request, handle);
+  if (code == heap::HeapCode::kOk)
+    return {};
+  const Status why = heap.explain(code, request);
+  return Status(why.code(), "no memory for '" + std::string(name) + "': " + why.message());
+}
+
 } // namespace
 
 extern "C" {
@@ -113,7 +128,7 @@ gantry_status_t gantry_device_create(const char *selector, gantry_device_t **dev
   if (!heap.isOk())
     return capi::report(heap.status());
   auto made = std::make_unique<gantry_device>();
-  *made = {std::move(native), heap.take()};
+  *made = {std::move(native), heap::shareHeap(heap.take())};
   return call.publish(std::move(made), device);
 }
 
@@ -153,15 +168,14 @@ gantry_status_t gantry_device_memory_heap(gantry_device_t *device, uint32_t inde
                                 heap->struct_size, sizeof(*heap)));
   const device::DeviceInfo &info = device->device->info();
   if (index >= info.memoryHeaps.size())
-    return capi::report(statusf(StatusCode::kNotFound,
-                                "memory heap %u of '%s', which has %zu of them", index,
-                                info.name.c_str(), info.memoryHeaps.size()));
+    return capi::report(statusf(StatusCode::kNotFound, "there is no memory heap %u; '%s' has %zu",
+                                index, info.name.c_str(), info.memoryHeaps.size()));
   device::MemoryBudget budgets[device::kMaxMemoryHeaps];
   const Status status =
       device->device->memoryBudgets(std::span(budgets).first(info.memoryHeaps.size()));
   if (!status.isOk())
     return capi::report(status);
-  // A newer caller's struct is longer: what this version does not know is zero.
+  // The struct of a newer caller is longer; the fields that this version does not know become zero.
   const size_t size = heap->struct_size;
   std::memset(static_cast<void *>(heap), 0, size);
   *heap = describeHeap(info, index, budgets[index]);
@@ -209,9 +223,9 @@ gantry_status_t gantry_device_set_memory_limit(gantry_device_t *device, uint32_t
     return capi::nullArgument("gantry_device_set_memory_limit", "device");
   const size_t count = device->device->info().memoryHeaps.size();
   if (heap >= count)
-    return capi::report(statusf(StatusCode::kNotFound, "memory heap %u of '%s', which has %zu",
+    return capi::report(statusf(StatusCode::kNotFound, "there is no memory heap %u; '%s' has %zu",
                                 heap, device->device->info().name.c_str(), count));
-  (void)device->heap->setLimit(heap, bytes); // refuses a wrong heap alone
+  (void)device->heap->setLimit(heap, bytes); // Fails only for an index that does not exist.
   return GANTRY_STATUS_OK;
 }
 
@@ -229,23 +243,29 @@ gantry_status_t gantry_buffer_create_kind(gantry_device_t *device, gantry_memory
                                           gantry_buffer_t **buffer) {
   if (!device || !buffer)
     return capi::nullArgument("gantry_buffer_create_kind", device ? "buffer" : "device");
-  const capi::Call call("gantry_buffer_create_kind");
-  if (!call.isAdmitted())
-    return call.refused();
-  if (const Status valid = checkKind(kind); !valid.isOk())
-    return capi::report(valid);
-  // Descriptors cover whole words: the storage goes on to the next multiple of 256.
-  if (size_bytes == 0 || size_bytes > UINT64_MAX - 256)
-    return capi::report(statusf(StatusCode::kInvalidArgument, "a buffer of %llu bytes",
-                                static_cast<unsigned long long>(size_bytes)));
-  auto storage = program::Storage::allocate(device->heap,
-                                            static_cast<device::MemoryKind>(capi::rawValue(kind)),
-                                            size_bytes, name ? name : "buffers");
-  if (!storage.isOk())
-    return capi::report(storage.status());
-  auto made = std::make_unique<gantry_buffer>();
-  *made = {storage.take(), size_bytes};
-  return call.publish(std::move(made), buffer);
+  heap::Heap &heap = *device->heap;
+  if (name == nullptr)
+    name = "buffers";
+  heap::BufferRequest request;
+  request.sizeBytes = size_bytes;
+  request.kind = static_cast<heap::MemoryKind>(capi::rawValue(kind));
+  request.name = heap.recall(name);
+  heap::BufferHandle handle;
+  // Nothing on this way needs the reserve of a Call: it takes no memory by operator new.
+  if (request.name.index == 0 ||
+      heap.allocateWithoutGrowth(request, &handle) != heap::HeapCode::kOk) {
+    const capi::Call call("gantry_buffer_create_kind");
+    if (!call.isAdmitted())
+      return call.refused();
+    if (const Status status = allocateBuffer(heap, kind, request, name, &handle); !status.isOk())
+      return capi::report(status);
+    if (const Status memory = call.checkMemory(); !memory.isOk()) {
+      (void)heap.release(handle);
+      return capi::report(memory);
+    }
+  }
+  *buffer = capi::bufferOf(handle);
+  return GANTRY_STATUS_OK;
 }
 
 gantry_status_t gantry_buffer_create(gantry_device_t *device, uint64_t size_bytes,
@@ -255,14 +275,26 @@ gantry_status_t gantry_buffer_create(gantry_device_t *device, uint64_t size_byte
   return gantry_buffer_create_kind(device, GANTRY_MEMORY_UNIFIED, size_bytes, nullptr, buffer);
 }
 
-void gantry_buffer_release(gantry_buffer_t *buffer) { delete buffer; }
+void gantry_buffer_release(gantry_buffer_t *buffer) {
+  const heap::BufferHandle handle = capi::handleOf(buffer);
+  if (heap::Heap *heap = heap::Heap::of(handle))
+    (void)heap->release(handle); // a stale handle changes nothing
+}
 
 void *gantry_buffer_data(gantry_buffer_t *buffer) {
-  return buffer ? buffer->storage->mapped() : nullptr;
+  const heap::BufferHandle handle = capi::handleOf(buffer);
+  const heap::Heap *heap = heap::Heap::of(handle);
+  heap::Placement place;
+  return heap != nullptr && heap->resolve(handle, &place) == heap::HeapCode::kOk ? place.mapped
+                                                                                 : nullptr;
 }
 
 uint64_t gantry_buffer_size(const gantry_buffer_t *buffer) {
-  return buffer ? buffer->sizeBytes : 0;
+  const heap::BufferHandle handle = capi::handleOf(buffer);
+  const heap::Heap *heap = heap::Heap::of(handle);
+  heap::Placement place;
+  return heap != nullptr && heap->resolve(handle, &place) == heap::HeapCode::kOk ? place.sizeBytes
+                                                                                 : 0;
 }
 
 } // extern "C"

@@ -1,4 +1,5 @@
-// What stands behind the opaque types of gantry.h, and how a Status becomes a code and a message.
+// The structs behind the opaque types of gantry.h, and the conversion of a Status into a code and a
+// message. Threads: report() and nullArgument() keep the message per thread.
 #pragma once
 
 #include "engine/include/gantry/gantry.h"
@@ -10,12 +11,8 @@
 
 struct gantry_device {
   std::shared_ptr<gantry::device::Device> device;
-  std::shared_ptr<gantry::heap::Heap> heap; // all memory of the device
-};
-
-struct gantry_buffer {
-  std::shared_ptr<gantry::program::Storage> storage;
-  uint64_t sizeBytes = 0; // as asked for; the storage may be larger
+  std::shared_ptr<gantry::heap::Heap>
+      heap; // Holds all memory of the device; lives until its last buffer.
 };
 
 struct gantry_program {
@@ -32,8 +29,19 @@ struct gantry_run {
 
 namespace gantry::capi {
 
-/// The number behind an enum that comes from C, where any int may stand in it: loading such a value
-/// as the enum would be undefined.
+/// A gantry_buffer_t is never defined: the pointer's value is the 64-bit handle of a buffer, which
+/// also says which heap it is of (heap::Heap::of). So a buffer needs no object beside its record in
+/// the heap.
+static_assert(sizeof(void *) == sizeof(heap::BufferHandle));
+inline heap::BufferHandle handleOf(const gantry_buffer_t *buffer) {
+  return {reinterpret_cast<uintptr_t>(buffer)};
+}
+inline gantry_buffer_t *bufferOf(heap::BufferHandle handle) {
+  return reinterpret_cast<gantry_buffer_t *>(handle.bits);
+}
+
+/// Returns the number stored in an enum that comes from C. C code may store any int in it, and
+/// reading a number that is no enumerator as the C++ enum would be undefined behaviour.
 template <typename Enum> int rawValue(const Enum &value) {
   static_assert(sizeof(Enum) == sizeof(int));
   int raw;
@@ -41,13 +49,13 @@ template <typename Enum> int rawValue(const Enum &value) {
   return raw;
 }
 
-/// Keeps the message for gantry_last_error() and returns the code.
+/// Stores the message for gantry_last_error(), if the status is an error, and returns the code.
 gantry_status_t report(const Status &status);
 
-/// The refusal of an argument that is null.
+/// Reports INVALID_ARGUMENT for an argument that is NULL.
 gantry_status_t nullArgument(const char *function, const char *argument);
 
-/// Copies a port's description; the strings stay the program's.
+/// Fills *info; its strings belong to the program.
 void fillPort(const program::Port &port, gantry_port_info_t *info);
 
 } // namespace gantry::capi

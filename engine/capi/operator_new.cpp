@@ -1,15 +1,16 @@
-// operator new and delete of libgantry.so: malloc, and a reserve for the moment when malloc fails.
-// engine/base/out_of_memory.h says what the engine does then.
+// operator new and delete of libgantry.so: malloc, and a reserve that serves requests after malloc
+// has failed. engine/base/out_of_memory.h describes how the engine then reports the failure.
 //
-// The functions are hidden by gantry.map, so the application and other libraries keep their own. An
-// allocation that would throw elsewhere never fails here, because the engine has no exceptions to
-// report it with. The reserve cannot run out: every operation gives up at its next check, and
-// between two checks it allocates at most what the program's structure asks for. Loading a program
-// makes the reserve large enough for that (Program::make), and an operation that begins while less
-// than half of it is free is refused (capi::Call). Arrays that follow the size of tensors or files
+// gantry.map hides the functions, so the application and other libraries keep their own. The
+// throwing forms never fail here, because the engine has no exceptions. The reserve does not run
+// out if the rules of out_of_memory.h are kept: each operation ends at its next check, and between
+// two checks it allocates no more than the program's structure requires. Loading an artifact makes
+// the reserve large enough for that (engine/artifact/reader.cpp), and an operation is refused while
+// less than half of the reserve is free (capi::Call). Arrays whose size depends on tensors or files
 // use tryResize().
 //
-// Static storage holds the first part of the reserve. Its pages take no memory until they are used.
+// The first region of the reserve is static storage, whose pages take no memory until they are
+// used.
 #include "engine/base/memory_reserve.h"
 #include "engine/base/out_of_memory.h"
 #include "engine/capi/call.h"
@@ -24,7 +25,7 @@ namespace gantry::capi {
 namespace {
 
 constexpr size_t kFirstBytes = size_t{16} << 20;
-constexpr size_t kLeastGrowth = size_t{16} << 20; // so that the regions suffice
+constexpr size_t kMinGrowthBytes = size_t{16} << 20; // Keeps the number of regions small.
 alignas(MemoryReserve::kAlignment) constinit char firstRegion[kFirstBytes];
 constinit MemoryReserve reserve;
 
@@ -36,8 +37,8 @@ bool addRegions(size_t bytes) {
   const size_t present = reserve.sizeBytes();
   if (bytes <= present)
     return true;
-  // At least as much again, so that few regions reach any size.
-  const size_t more = std::max({bytes - present + 4096, present, kLeastGrowth}) & ~size_t{4095};
+  // The reserve at least doubles, so that the limited number of regions suffices for every size.
+  const size_t more = std::max({bytes - present + 4096, present, kMinGrowthBytes}) & ~size_t{4095};
   void *memory = mmap(nullptr, more, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
@@ -57,7 +58,8 @@ void *fromReserve(size_t bytes) {
   noteFailedAllocation(bytes);
   if (void *memory = reserve.allocate(bytes))
     return memory;
-  // Not reached while the rules of out_of_memory.h are kept. There is no way to go on.
+  // Only a violation of the rules of out_of_memory.h leads here. The caller cannot handle a
+  // failure.
   std::fprintf(stderr,
                "gantry: error: the host has no memory for %zu bytes, and the reserve is used up\n",
                bytes);
@@ -99,7 +101,7 @@ void *operator new(size_t bytes, std::align_val_t alignment) {
 void *operator new[](size_t bytes, std::align_val_t alignment) {
   return takeAligned(bytes, alignment);
 }
-// These may fail, and their callers look: the reserve is not for them.
+// The callers of the non-throwing forms handle failure, so these forms do not use the reserve.
 void *operator new(size_t bytes, const std::nothrow_t &) noexcept {
   return std::malloc(bytes == 0 ? 1 : bytes);
 }

@@ -1,4 +1,4 @@
-// Programs of gantry.h.
+// The functions of gantry.h for programs.
 #include "engine/capi/call.h"
 #include "engine/capi/handles.h"
 
@@ -108,7 +108,7 @@ size_t gantry_program_variant_count(const gantry_program_t *program) {
 const char *gantry_program_variant_profile(const gantry_program_t *program, size_t index) {
   if (!program || index >= program->program->variantCount())
     return nullptr;
-  return program->program->variantProfile(index).data(); // a FlatBuffers string ends with a zero
+  return program->program->variantProfile(index).data(); // FlatBuffers strings are zero-terminated.
 }
 
 gantry_status_t gantry_program_variant(const gantry_program_t *program, size_t index,
@@ -146,7 +146,8 @@ gantry_status_t gantry_program_describe(const gantry_program_t *program, const i
   auto *copy = static_cast<char *>(std::malloc(text->size() + 1));
   if (!copy)
     return capi::report(statusf(StatusCode::kOutOfMemory,
-                                "no memory for a description of %zu bytes", text->size()));
+                                "the host has no memory for a description of %zu bytes",
+                                text->size()));
   std::memcpy(copy, text->c_str(), text->size() + 1);
   *json = copy;
   return GANTRY_STATUS_OK;

@@ -1,4 +1,4 @@
-// Sessions and runs of gantry.h.
+// The functions of gantry.h for sessions and runs.
 #include "engine/capi/call.h"
 #include "engine/capi/handles.h"
 
@@ -19,7 +19,7 @@ static_assert(GANTRY_BINDING_TEXEL == static_cast<int>(program::BindingChoice::k
 
 static_assert(GANTRY_MAX_RUNS_IN_FLIGHT == program::kMaxRunsInFlight);
 
-/// What the environment wishes where the caller has no wish.
+/// Returns the binding mode of the environment variable GANTRY_BINDING; kAuto if it is not set.
 Result<program::BindingChoice> bindingOfEnvironment() {
   const char *name = std::getenv("GANTRY_BINDING");
   if (!name || !*name)
@@ -37,7 +37,7 @@ Result<program::SessionOptions> readOptions(const gantry_session_options_t *sour
     GANTRY_ASSIGN_OR_RETURN(options.binding, bindingOfEnvironment());
     return options;
   }
-  // The struct may grow: an older caller's is shorter, and what it lacks is zero.
+  // The struct of an older caller is shorter; the options that it lacks keep their defaults.
   constexpr size_t kFirst = offsetof(gantry_session_options_t, cache_path) + sizeof(void *);
   if (source->struct_size < kFirst || source->struct_size > 4096)
     return statusf(StatusCode::kInvalidArgument,
@@ -62,10 +62,14 @@ Result<program::SessionOptions> readOptions(const gantry_session_options_t *sour
     options.dispatchLimitNs = source->dispatch_limit_ns;
   constexpr size_t kArena = offsetof(gantry_session_options_t, arena) + sizeof(void *);
   if (source->struct_size >= kArena && source->arena) {
-    if (source->arena->storage->heap() != device.heap)
+    const heap::BufferHandle arena = capi::handleOf(source->arena);
+    if (heap::Heap::of(arena) != device.heap.get())
       return Status(StatusCode::kInvalidArgument,
                     "session options: the arena is a buffer of another device");
-    options.arena = source->arena->storage;
+    options.arena = program::Storage::share(*device.heap, arena);
+    if (!options.arena)
+      return Status(StatusCode::kInvalidArgument,
+                    "session options: the arena's buffer was released before");
   }
   return options;
 }
@@ -92,20 +96,24 @@ Status readMemory(const gantry_tensor_t &tensor, const program::Session &session
   argument.sizeBytes = tensor.size_bytes;
   if (!tensor.buffer)
     return {};
-  if (tensor.buffer->storage->heap() != session.heap())
+  const heap::BufferHandle buffer = capi::handleOf(tensor.buffer);
+  if (heap::Heap::of(buffer) != session.heap().get())
     return statusf(StatusCode::kInvalidArgument, "%s %zu: its buffer belongs to another device",
                    kind, index);
-  if (tensor.offset > tensor.buffer->sizeBytes ||
-      tensor.size_bytes > tensor.buffer->sizeBytes - tensor.offset)
+  argument.buffer = program::Storage::share(*session.heap(), buffer);
+  if (!argument.buffer)
+    return statusf(StatusCode::kInvalidArgument, "%s %zu: its buffer was released before", kind,
+                   index);
+  const uint64_t bufferBytes = gantry_buffer_size(tensor.buffer);
+  if (tensor.offset > bufferBytes || tensor.size_bytes > bufferBytes - tensor.offset)
     return statusf(StatusCode::kInvalidArgument,
                    "%s %zu: %" PRIu64 " bytes from offset %" PRIu64
                    " on are not inside its buffer of %" PRIu64 " bytes",
-                   kind, index, tensor.size_bytes, tensor.offset, tensor.buffer->sizeBytes);
-  argument.buffer = tensor.buffer->storage;
+                   kind, index, tensor.size_bytes, tensor.offset, bufferBytes);
   return {};
 }
 
-/// The caller reads the output as this type, so a wrong one is refused before anything runs.
+/// Returns an error if the caller's type of an output differs from the port's type.
 Status checkOutputType(const gantry_tensor_t &tensor, const program::Program &program,
                        size_t index) {
   const program::Port &port = program.outputs()[index];
@@ -117,17 +125,17 @@ Status checkOutputType(const gantry_tensor_t &tensor, const program::Program &pr
                          : nullptr;
   return name != nullptr
              ? statusf(StatusCode::kInvalidArgument,
-                       "output '%s' has elements of %s, but %s was given as its type",
+                       "output '%s' has the element type %s, but the tensor's type is %s",
                        port.name.c_str(), gantry_type_name(static_cast<gantry_type_t>(wanted)),
                        name)
              : statusf(StatusCode::kInvalidArgument,
-                       "output '%s' has elements of %s; its type was given as %d, which no "
-                       "gantry_type_t is",
+                       "output '%s' has the element type %s, but the tensor's type is %d, which "
+                       "is not a gantry_type_t",
                        port.name.c_str(), gantry_type_name(static_cast<gantry_type_t>(wanted)),
                        given);
 }
 
-/// Before any element is read: the caller's count is what says how many there are.
+/// Checks the pointers and the lengths of the lists before any element is read.
 Status checkLists(const gantry_session_t *session, const void *inputs, size_t inputCount,
                   const void *outputs, size_t outputCount) {
   if (!session)
@@ -138,10 +146,10 @@ Status checkLists(const gantry_session_t *session, const void *inputs, size_t in
     return statusf(StatusCode::kInvalidArgument, "%zu outputs, but outputs is NULL", outputCount);
   const program::Program &program = session->session->program();
   if (inputCount != program.inputs().size())
-    return statusf(StatusCode::kInvalidArgument, "%zu inputs given, the program has %zu",
+    return statusf(StatusCode::kInvalidArgument, "%zu inputs given; the program has %zu",
                    inputCount, program.inputs().size());
   if (outputCount != program.outputs().size())
-    return statusf(StatusCode::kInvalidArgument, "%zu outputs given, the program has %zu",
+    return statusf(StatusCode::kInvalidArgument, "%zu outputs given; the program has %zu",
                    outputCount, program.outputs().size());
   return {};
 }
@@ -271,7 +279,7 @@ gantry_status_t gantry_session_submit(gantry_session_t *session, const gantry_te
     return capi::report(started.status());
   fillOutputs(shapes, outputs);
   made->run = started.take();
-  *run = made.release(); // the run goes on, whatever memory failed since it was submitted
+  *run = made.release(); // The run has started, so a later lack of memory must not hide it.
   return GANTRY_STATUS_OK;
 }
 
@@ -287,16 +295,22 @@ gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_ns, int32_t 
 gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer) {
   if (!run || !buffer)
     return capi::nullArgument("gantry_run_donate", run ? "buffer" : "run");
-  if (const Status donated = run->run->donate(buffer->storage); !donated.isOk())
+  const heap::BufferHandle handle = capi::handleOf(buffer);
+  heap::Heap *heap = heap::Heap::of(handle);
+  program::Storage storage =
+      heap != nullptr ? program::Storage::share(*heap, handle) : program::Storage();
+  if (!storage)
+    return capi::report(Status(StatusCode::kInvalidArgument, "the buffer was released before"));
+  if (const Status donated = run->run->donate(storage); !donated.isOk())
     return capi::report(donated);
-  delete buffer;
+  gantry_buffer_release(buffer);
   return GANTRY_STATUS_OK;
 }
 
 void gantry_run_release(gantry_run_t *run) {
   if (!run)
     return;
-  // A failure was or would have been gantry_run_wait's to tell; either way the run is over.
+  // gantry_run_wait reports failures; here the run only has to be over.
   (void)run->run->wait(UINT64_MAX).isOk();
   delete run;
 }

@@ -1,4 +1,4 @@
-// Status codes, messages, names and version: the parts of gantry.h that need no object.
+// The functions of gantry.h that need no object: status codes, messages, names, version.
 #include "engine/base/thread_exit.h"
 #include "engine/capi/handles.h"
 
@@ -37,11 +37,12 @@ static_assert(GANTRY_TYPE_I64 == static_cast<int>(artifact::ElementType::i64));
 static_assert(GANTRY_TYPE_U64 == static_cast<int>(artifact::ElementType::u64));
 static_assert(GANTRY_TYPE_BOOL == static_cast<int>(artifact::ElementType::bool8));
 
-/// The last message of the calling thread. Short ones lie in the thread's own storage, so that "no
-/// memory" can always be said; longer ones in memory that the thread gives back when it ends.
+/// The last message of the calling thread. A short message lies in thread-local storage, so that a
+/// lack of memory can always be reported. A longer message is allocated with malloc and freed when
+/// the thread ends.
 struct LastError {
   char brief[128];
-  char *text; // brief, or a longer array of malloc; null: there was no failure
+  char *text; // Points to brief or to a longer array from malloc; null if there was no failure.
 };
 constinit thread_local LastError lastError{};
 
@@ -64,7 +65,7 @@ void keepMessage(const std::string &message) {
   if (bytes > sizeof(last.brief) && freesTextAtExit())
     last.text = static_cast<char *>(std::malloc(bytes));
   if (last.text == nullptr)
-    last.text = last.brief; // a longer message is cut
+    last.text = last.brief; // A message that does not fit is cut.
   const size_t kept = std::min(bytes, last.text == last.brief ? sizeof(last.brief) : bytes) - 1;
   std::memcpy(last.text, message.data(), kept);
   last.text[kept] = '\0';

@@ -1,13 +1,13 @@
-// Traces of gantry.h, and what the environment asks of them.
+// The functions of gantry.h for traces, and the environment variables that start them.
 #include "engine/capi/trace_api.h"
 
 #include "engine/base/log.h"
 #include "engine/capi/call.h"
 #include "engine/capi/handles.h"
-#include "engine/trace/file_recording.h"
-#include "engine/trace/flight_recorder.h"
-#include "engine/trace/record.h"
-#include "engine/trace/server.h"
+#include "engine/trace/record/file_recording.h"
+#include "engine/trace/record/flight_recorder.h"
+#include "engine/trace/record/record.h"
+#include "engine/trace/live/server.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -19,21 +19,22 @@ using namespace gantry;
 
 namespace {
 
+/// The recording, the flight recorder and the servers of this process; `mutex` protects them.
 struct Traces {
   std::mutex mutex;
   std::unique_ptr<trace::FileRecording> recording;
   std::string path;
   std::unique_ptr<trace::FlightRecorder> flight;
-  std::vector<std::unique_ptr<trace::Server>> servers; // the user's socket, and TCP ports
+  std::vector<std::unique_ptr<trace::Server>> servers; // The user's socket, and TCP ports.
 };
 
-/// Lives to the end of the process; what is in it ends in stopTraces().
+/// Returns the process's only Traces, which is never destroyed. stopTraces() ends its contents.
 Traces &traces() {
   static auto *const instance = new Traces;
   return *instance;
 }
 
-/// At the end of the process: the file gets its index, viewers see the stream's end.
+/// Runs at the end of the process: completes the file with its index and ends the viewers' streams.
 void stopTraces() {
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);
@@ -56,7 +57,8 @@ Status startFile(const std::string &path) {
   const std::lock_guard<std::mutex> locked(state.mutex);
   if (state.recording != nullptr)
     return statusf(StatusCode::kFailedPrecondition,
-                   "this process is recorded to %s already; stop that first", state.path.c_str());
+                   "this process is already recorded to %s; stop that recording first",
+                   state.path.c_str());
   GANTRY_ASSIGN_OR_RETURN(auto recording, trace::FileRecording::start(path));
   GANTRY_RETURN_IF_ERROR(checkHostMemory());
   state.recording = std::move(recording);
@@ -70,7 +72,7 @@ Status startFlight(const trace::FlightOptions &options) {
   const std::lock_guard<std::mutex> locked(state.mutex);
   if (state.flight != nullptr)
     return Status(StatusCode::kFailedPrecondition,
-                  "this process has a flight recorder already; stop that first");
+                  "this process already has a flight recorder; stop it first");
   GANTRY_ASSIGN_OR_RETURN(auto flight, trace::FlightRecorder::start(options));
   GANTRY_RETURN_IF_ERROR(checkHostMemory());
   state.flight = std::move(flight);
@@ -86,7 +88,7 @@ Status startFlightFromEnvironment(const char *crashPath) {
     const auto parsed = std::from_chars(text, end, options.seconds);
     if (parsed.ec != std::errc() || parsed.ptr != end)
       return statusf(StatusCode::kInvalidArgument,
-                     "GANTRY_FLIGHT_SECONDS is '%s'; it takes a number of seconds", text);
+                     "GANTRY_FLIGHT_SECONDS is '%s'; it must be a number of seconds", text);
   }
   return startFlight(options);
 }
@@ -97,7 +99,7 @@ Result<uint16_t> listen(const trace::ServerOptions &options) {
   const std::lock_guard<std::mutex> locked(state.mutex);
   for (const auto &server : state.servers)
     if (server->port() == 0 && options.tcpHost.empty())
-      return statusf(StatusCode::kFailedPrecondition, "this process listens on %s already",
+      return statusf(StatusCode::kFailedPrecondition, "this process already listens on %s",
                      server->address().c_str());
   GANTRY_ASSIGN_OR_RETURN(std::unique_ptr<trace::Server> server, trace::Server::start(options));
   GANTRY_RETURN_IF_ERROR(checkHostMemory());
@@ -106,12 +108,13 @@ Result<uint16_t> listen(const trace::ServerOptions &options) {
   return state.servers.back()->port();
 }
 
-/// gantry_trace_listen and gantry_trace_listen_tcp.
+/// Listens on a TCP port for gantry_trace_listen and gantry_trace_listen_tcp.
 Result<uint16_t> listenTcp(const char *function, const char *host, uint16_t port,
                            const char *token) {
   if (token == nullptr || token[0] == '\0')
     return statusf(StatusCode::kInvalidArgument,
-                   "%s: TCP needs a token of 1 to 64 bytes, which every viewer brings", function);
+                   "%s: TCP needs a token of 1 to 64 bytes, which every viewer must send",
+                   function);
   trace::ServerOptions options;
   options.tcpHost = host;
   options.tcpPort = port;

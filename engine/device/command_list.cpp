@@ -1,3 +1,4 @@
+// The argument checks of CommandList.
 #include "engine/device/command_list.h"
 #include "engine/device/device.h"
 
@@ -49,7 +50,7 @@ Status CommandList::begin(const CommandListCapacity &capacity) {
   if (owner_.isLost())
     return owner_.lostStatus();
   if (state_ != State::kInitial)
-    return Status(StatusCode::kFailedPrecondition, "begin() of a command list a second time");
+    return Status(StatusCode::kFailedPrecondition, "begin() was called twice on a command list");
   GANTRY_RETURN_IF_ERROR(doBegin(capacity));
   capacity_ = capacity;
   state_ = State::kRecording;
@@ -66,14 +67,14 @@ Status CommandList::dispatch(const Dispatch &dispatch) {
                    kernel.name().c_str());
   if (dispatch.buffers.size() != kernel.bufferCount() || dispatch.dims.size() != kernel.dimCount())
     return statusf(StatusCode::kInvalidArgument,
-                   "dispatch of '%s' with %zu buffers and %zu dims, it takes %u and %u",
+                   "dispatch of '%s' with %zu buffers and %zu dims; the kernel takes %u and %u",
                    kernel.name().c_str(), dispatch.buffers.size(), dispatch.dims.size(),
                    kernel.bufferCount(), kernel.dimCount());
   for (int i = 0; i < 3; ++i)
     if (uint64_t{dispatch.firstWorkgroup[i]} + dispatch.workgroups[i] >
         owner_.info().profile.maxWorkgroupCount[i])
       return statusf(StatusCode::kUnsupported,
-                     "dispatch of '%s': %u workgroups from %u on in dimension %d, the device "
+                     "dispatch of '%s': %u workgroups from %u on in dimension %d; the device "
                      "allows %u",
                      kernel.name().c_str(), dispatch.workgroups[i], dispatch.firstWorkgroup[i], i,
                      owner_.info().profile.maxWorkgroupCount[i]);
@@ -113,7 +114,7 @@ Status CommandList::checkBindings(const Dispatch &dispatch) const {
       if (count > info.profile.maxTexelBufferElements)
         return statusf(StatusCode::kUnsupported,
                        "dispatch of '%s': a texel buffer of %" PRIu64
-                       " texels, the device allows %" PRIu64,
+                       " texels; the device allows %" PRIu64,
                        name, count, info.profile.maxTexelBufferElements);
       if (count * texel > range.memory->sizeBytes() - range.offsetBytes)
         return statusf(StatusCode::kInvalidArgument,
@@ -128,7 +129,7 @@ Status CommandList::checkBindings(const Dispatch &dispatch) const {
     if (storage && range.sizeBytes > info.profile.maxStorageBufferRange)
       return statusf(StatusCode::kUnsupported,
                      "dispatch of '%s': a storage buffer of %" PRIu64
-                     " bytes, the device allows %" PRIu64,
+                     " bytes; the device allows %" PRIu64,
                      name, range.sizeBytes, info.profile.maxStorageBufferRange);
   }
   return {};

@@ -1,7 +1,10 @@
 // Kernels and command lists of the driver interface (see device.h).
 //
-// A kernel's block of words is DESIGN's "Kernel ABI". Threads: a Kernel or CommandList is used by
-// one thread at a time. Units: bytes and nanoseconds.
+// Kernel ABI: a kernel receives one block of 8-byte words, in push constants. The words are the
+// addresses of its buffers, if buffers are bound by address, followed by its dynamic dimensions
+// ("dims"). With the other binding modes the buffers are bound through descriptor set 0.
+//
+// Threads: a Kernel or CommandList is used by one thread at a time. Units: bytes and nanoseconds.
 #pragma once
 
 #include "engine/base/status.h"
@@ -16,47 +19,49 @@
 
 namespace gantry::device {
 
-/// How a kernel finds its buffers (artifact.fbs, Binding).
+/// How a kernel's buffers are bound (artifact.fbs, Binding).
 enum class BindingMode {
-  kStorageBuffer, // set 0, binding i = buffer i; the push-constant block holds the dims
-  kAddress,       // the block holds the buffers' addresses, then the dims
-  kTexel, // as storage buffers; those of KernelSource::texels are uniform texel buffers, too
+  kStorageBuffer, // Set 0, binding i is buffer i; the push-constant block holds the dims.
+  kAddress,       // The push-constant block holds the buffers' addresses, then the dims.
+  kTexel, // Storage buffers, and uniform texel buffers for the buffers of KernelSource::texels.
 };
 
 enum class TexelFormat { kRgba32f, kRgba32i, kRgba16f };
 
-/// Bytes of a texel: four elements.
+/// Bytes of a texel, which holds four elements.
 inline uint64_t texelBytes(TexelFormat format) { return format == TexelFormat::kRgba16f ? 8 : 16; }
 
 /// A buffer that a kernel reads as a texel buffer, at set 0, binding bufferCount + buffer. The view
-/// begins with the bound range and holds all its bytes: its last texel may end beyond the range,
-/// but within the memory.
+/// starts at the start of the bound range and covers all of it. Its last texel may end beyond the
+/// range, but not beyond the memory.
 struct TexelRead {
-  uint32_t buffer = 0;
+  uint32_t buffer = 0; // Index of the buffer in the kernel's order.
   TexelFormat format = TexelFormat::kRgba32f;
-  bool alone = true; // not bound as a storage buffer besides
+  bool alone = true; // The buffer is not bound as a storage buffer as well.
 };
 
+/// The description from which Device::createKernels() makes a kernel.
 struct KernelSource {
-  std::string_view name; // for messages
+  std::string_view name; // For messages.
   std::string_view entryPoint;
   std::span<const uint32_t> spirv;
-  uint32_t workgroupSize[3] = {1, 1, 1}; // as in the SPIR-V; checked against the limits
-  uint32_t subgroupSize = 0;             // that all subgroups must have; 0: any
+  uint32_t workgroupSize[3] = {1, 1, 1}; // The size in the SPIR-V; checked against the limits.
+  uint32_t subgroupSize = 0;             // Lanes that each subgroup must have; 0: any number.
   uint32_t bufferCount = 0;
-  uint32_t dimCount = 0; // 8-byte words, of which kernels use the low 32 bits
+  uint32_t dimCount = 0; // 8-byte words; kernels read the low 32 bits.
   BindingMode binding = BindingMode::kStorageBuffer;
-  std::span<const TexelRead> texels; // kTexel: in ascending order of buffers; others: none
-  uint32_t sharedBytes = 0;
+  std::span<const TexelRead> texels; // In ascending order of buffers; empty unless kTexel.
+  uint32_t sharedBytes = 0;          // Shared memory of a workgroup.
 
-  /// Bytes of the push-constant block: 8 per dim, and 8 per buffer where it is bound by address.
+  /// Bytes of the push-constant block: 8 per dim, and 8 per buffer that is bound by address.
   uint32_t pushConstantBytes() const {
     return 8 * (dimCount + (binding == BindingMode::kAddress ? bufferCount : 0));
   }
-  /// Storage-buffer bindings.
+  /// The number of storage-buffer bindings.
   uint32_t storageBufferCount() const;
 };
 
+/// A compiled kernel of one device.
 class Kernel {
 public:
   virtual ~Kernel() = default;
@@ -87,65 +92,77 @@ private:
   const Device *owner_ = nullptr;
 };
 
-/// A stretch of memory.
+/// A range of bytes in a memory. The range must lie inside the memory.
 struct BufferRange {
   Memory *memory = nullptr;
   uint64_t offsetBytes = 0;
   uint64_t sizeBytes = 0;
 };
 
+/// One launch of a kernel. The spans have the lengths Kernel::bufferCount() and dimCount().
 struct Dispatch {
   Kernel *kernel = nullptr;
   std::span<const BufferRange> buffers;
   std::span<const uint64_t> dims;
   uint32_t workgroups[3] = {1, 1, 1};
-  uint32_t firstWorkgroup[3] = {0, 0, 0}; // what the kernel sees as the first one's id
+  uint32_t firstWorkgroup[3] = {0, 0, 0}; // The workgroup id of the dispatch's first workgroup.
 };
 
-/// What a command list will hold at most; dispatches and timestamps beyond it are refused.
+/// Upper limits on the contents of a command list; commands beyond them are refused.
 struct CommandListCapacity {
   uint32_t dispatches = 0;
-  uint32_t storageBuffers = 0; // bindings of all dispatches, Kernel::storageBufferCount each
+  uint32_t storageBuffers = 0; // Sum of Kernel::storageBufferCount() over the dispatches.
   uint32_t timestamps = 0;
-  uint32_t texelBuffers = 0; // bindings of all dispatches, Kernel::texels().size() each
+  uint32_t texelBuffers = 0; // Sum of Kernel::texels().size() over the dispatches.
 };
 
-inline constexpr uint64_t kMaxUpdateBytes = 65536; // of one CommandList::update
+inline constexpr uint64_t kMaxUpdateBytes = 65536; // Max size of one CommandList::update().
 
-/// Commands recorded once and submitted any number of times, one submission at a time. A list
-/// starts after all that was submitted before it has finished; inside, commands run in any order
-/// except across barrier(). When it is done, the host sees what it wrote. Its memories and kernels
-/// are of its own device; in a range, what a command touches has storage when it runs. On a lost
-/// device every call fails with kDeviceLost.
+/// A list of commands that is recorded once and submitted any number of times, one submission at a
+/// time.
+///
+/// A submission starts after all earlier submissions have finished. Within a list, commands may run
+/// in any order except across barrier(). After a submission is done, the host sees all bytes that
+/// its commands wrote. Memories and kernels must belong to the list's device. The parts of a
+/// reserved range that a command touches must have storage when the command runs.
+///
+/// Errors: kInvalidArgument for arguments outside the limits, kFailedPrecondition for calls in the
+/// wrong order, kDeviceLost for every call after the device was lost.
 class CommandList {
 public:
   virtual ~CommandList() = default;
   CommandList(const CommandList &) = delete;
   CommandList &operator=(const CommandList &) = delete;
 
-  Status begin(const CommandListCapacity &capacity); // once
+  /// Starts the recording. A list is recorded once.
+  Status begin(const CommandListCapacity &capacity);
   Status dispatch(const Dispatch &dispatch);
   Status copy(const BufferRange &source, Memory &target, uint64_t targetOffsetBytes);
-  /// Every 4 bytes of the range become word; offset and size are multiples of 4.
+  /// Stores `word` in every 4 bytes of the range. Offset and size are multiples of 4.
   Status fill(const BufferRange &range, uint32_t word);
-  /// The range takes these bytes, which are copied now: as many as the range has, at most
-  /// kMaxUpdateBytes; offset and size are multiples of 4.
+  /// Stores `bytes` in the range when the list runs. The bytes are copied into the list now. Their
+  /// number equals the range's size and is at most kMaxUpdateBytes; offset and size are multiples
+  /// of 4.
   Status update(const BufferRange &range, std::span<const uint8_t> bytes);
-  /// All earlier commands finish, and are visible, before later ones start.
+  /// Orders commands: all earlier commands finish and their writes become visible before later
+  /// commands start.
   Status barrier();
-  /// Records the device's time after all earlier commands.
+  /// Records the device's time after all earlier commands have finished.
   Status timestamp();
+  /// Ends the recording; the list may then be submitted.
   Status end();
   bool ended() const { return state_ == State::kEnded; }
 
-  /// The times of the last submission, in order, counted from the first; only after it is done.
+  /// Returns the timestamps of the last submission in nanoseconds since the first of them. The
+  /// submission must be done.
   Result<std::vector<uint64_t>> timestampsNs();
-  /// The same as the device's clock counts, from a moment of its own: to relate lists to each
-  /// other.
+  /// Returns the timestamps of the last submission on the device's clock, in nanoseconds since an
+  /// arbitrary moment. They can be compared between lists of one device.
   Result<std::vector<uint64_t>> deviceTimesNs();
 
 protected:
-  explicit CommandList(const Device &device) : owner_(device) {} // which outlives the list
+  /// The device must outlive the list.
+  explicit CommandList(const Device &device) : owner_(device) {}
 
 private:
   virtual Status doBegin(const CommandListCapacity &capacity) = 0;
@@ -156,7 +173,7 @@ private:
   virtual Status doBarrier() = 0;
   virtual Status doTimestamp(uint32_t index) = 0;
   virtual Status doEnd() = 0;
-  /// On the device's clock.
+  /// Returns the timestamps on the device's clock.
   virtual Result<std::vector<uint64_t>> doTimestampsNs(uint32_t count) = 0;
 
   friend class Device;

@@ -1,3 +1,4 @@
+// The flat arrays of pieces and blocks of a range.
 #include "engine/device/commit_map.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@ namespace gantry::device {
 
 namespace {
 
-/// Room for `wanted` elements; false without host memory.
+/// Grows the array to at least `wanted` elements. Returns false if the host has no memory.
 template <typename T> bool grow(T *&array, uint32_t count, uint32_t &capacity, uint32_t wanted) {
   if (wanted <= capacity)
     return true;
@@ -86,12 +87,12 @@ void CommitMap::detach(uint64_t offset, uint64_t size) {
     const uint64_t low = std::max(piece.offset, offset), high = std::min(pieceEnd, end);
     blocks_[piece.block].boundBytes -= high - low;
     committedBytes_ -= high - low;
-    if (piece.offset < low) { // what lies before stays
+    if (piece.offset < low) { // The part before the removed range stays.
       pieces_[i].size = low - piece.offset;
       if (high < pieceEnd)
         insertPiece(i + 1, {high, pieceEnd - high, piece.block});
       ++i;
-    } else if (high < pieceEnd) { // what lies behind stays
+    } else if (high < pieceEnd) { // The part behind the removed range stays.
       pieces_[i] = {high, pieceEnd - high, piece.block};
       ++i;
     } else {

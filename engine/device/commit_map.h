@@ -1,18 +1,20 @@
-// Which parts of a growing range (virtual memory) have storage, and which driver allocation stands
-// behind each: host arithmetic, without a driver.
+// Bookkeeping of a reserved address range (virtual memory): which parts have storage, and which
+// driver allocation backs each part. It is host arithmetic and calls no driver.
 //
-// Algorithm: pieces sorted by offset in one flat array, found by binary search. A piece belongs to
-// a block (one driver allocation, one commit); a block whose last piece is gone is given back.
-// Costs O(log pieces) to find and O(pieces) to insert or remove; a range has few.
+// Algorithm: a flat array of pieces, sorted by offset and searched by bisection. Each piece belongs
+// to a block, which is one driver allocation made by one commit. A block is released when its last
+// piece is removed. Lookup is O(log pieces); insertion and removal are O(pieces), and a range has
+// few pieces.
 //
-// Host memory comes from nothrow allocation, all of it in prepare(): the rest cannot fail. Threads:
-// one at a time.
+// Errors: prepare() allocates all host memory without exceptions, so the other functions cannot
+// fail. Units: bytes. Threads: one at a time.
 #pragma once
 
 #include <cstdint>
 
 namespace gantry::device {
 
+/// The committed parts of one range.
 class CommitMap {
 public:
   CommitMap() = default;
@@ -20,25 +22,29 @@ public:
   CommitMap(const CommitMap &) = delete;
   CommitMap &operator=(const CommitMap &) = delete;
 
-  /// Makes room for one more block and for two more pieces (a block's own, and the one that a split
-  /// makes). False without host memory; nothing has changed then.
+  /// Allocates room for one more block and two more pieces: the block's own piece, and the piece
+  /// that a split adds. Returns false, with nothing changed, if the host has no memory. It must be
+  /// called before each add() and remove().
   bool prepare();
 
-  bool overlaps(uint64_t offset, uint64_t size) const; // any byte has storage
-  bool covers(uint64_t offset, uint64_t size) const;   // every byte has storage
+  /// Returns whether any byte of [offset, offset + size) has storage.
+  bool overlaps(uint64_t offset, uint64_t size) const;
+  /// Returns whether every byte of [offset, offset + size) has storage.
+  bool covers(uint64_t offset, uint64_t size) const;
   uint64_t committedBytes() const { return committedBytes_; }
 
-  /// [offset, +size), which overlaps nothing, is backed by token. After prepare().
+  /// Records that the driver allocation `token` backs [offset, offset + size), which must have had
+  /// no storage.
   void add(uint64_t offset, uint64_t size, uint64_t token);
 
-  /// [offset, +size), which is covered, has no storage any more. After prepare(). release(token) is
-  /// called for each block of which no piece is left.
+  /// Records that [offset, offset + size), which must be covered, has no storage any more. Calls
+  /// release(token) for each block whose last piece was removed.
   template <typename Release> void remove(uint64_t offset, uint64_t size, Release release) {
     detach(offset, size);
     reap(release);
   }
 
-  /// All of it, as when the range is destroyed.
+  /// Removes all pieces and calls release(token) for each block; for the destruction of the range.
   template <typename Release> void clear(Release release) {
     for (uint32_t i = 0; i < blockCount_; ++i)
       blocks_[i].boundBytes = 0;
@@ -50,17 +56,18 @@ public:
 private:
   struct Piece {
     uint64_t offset, size;
-    uint32_t block;
+    uint32_t block; // Index in blocks_.
   };
   struct Block {
-    uint64_t token, boundBytes;
+    uint64_t token, boundBytes; // boundBytes: sum of the sizes of its pieces.
   };
   uint32_t firstEndingAfter(uint64_t offset) const;
   void detach(uint64_t offset, uint64_t size);
   void insertPiece(uint32_t at, const Piece &piece);
   void erasePiece(uint32_t at);
-  void dropBlock(uint32_t index); // the last one takes its place
+  void dropBlock(uint32_t index); // Moves the last block to `index`.
 
+  /// Drops the blocks without pieces and releases them.
   template <typename Release> void reap(Release release) {
     for (uint32_t i = blockCount_; i-- > 0;)
       if (blocks_[i].boundBytes == 0) {

@@ -1,3 +1,4 @@
+// The argument checks of Device, and the checks of kernels against a device's limits.
 #include "engine/device/device.h"
 #include "engine/base/align.h"
 #include "engine/base/log.h"
@@ -8,7 +9,7 @@ namespace gantry::device {
 
 namespace {
 
-/// 0.8 of a heap's size, without overflow.
+/// Returns 0.8 of a heap's size, without overflow.
 uint64_t estimatedBudget(uint64_t heapBytes) { return heapBytes / 5 * 4 + heapBytes % 5 * 4 / 5; }
 
 Status checkTexels(const KernelSource &source, const DeviceProfile &profile) {
@@ -32,7 +33,7 @@ Status checkTexels(const KernelSource &source, const DeviceProfile &profile) {
   if (count > profile.maxTexelBuffersPerStage ||
       (count > 0 && count + source.storageBufferCount() > profile.maxResourcesPerStage))
     return statusf(StatusCode::kUnsupported,
-                   "kernel '%.*s': binds %zu texel and %u storage buffers, the device allows %u "
+                   "kernel '%.*s': binds %zu texel and %u storage buffers; the device allows %u "
                    "and %u together",
                    nameLength, name, count, source.storageBufferCount(),
                    profile.maxTexelBuffersPerStage, profile.maxResourcesPerStage);
@@ -49,14 +50,14 @@ Status checkKernel(const KernelSource &source, const DeviceProfile &profile) {
     invocations *= source.workgroupSize[i];
     if (source.workgroupSize[i] == 0 || source.workgroupSize[i] > profile.maxWorkgroupSize[i])
       return statusf(StatusCode::kUnsupported,
-                     "kernel '%.*s': workgroup size %u in dimension %d, the device allows 1 to %u",
+                     "kernel '%.*s': workgroup size %u in dimension %d; the device allows 1 to %u",
                      nameLength, name, source.workgroupSize[i], i, profile.maxWorkgroupSize[i]);
   }
   if (invocations > profile.maxWorkgroupInvocations)
     return statusf(StatusCode::kUnsupported,
-                   "kernel '%.*s': %" PRIu64 " invocations per workgroup, the device allows %u",
+                   "kernel '%.*s': %" PRIu64 " invocations per workgroup; the device allows %u",
                    nameLength, name, invocations, profile.maxWorkgroupInvocations);
-  // Of the size that all have, or of one that the kernel may ask for.
+  // The subgroup size must be the device's fixed size, or one that a kernel can require.
   const bool isFixed =
       source.subgroupSize == profile.subgroupSize && profile.features.subgroupShuffle;
   const bool isChosen = profile.minSubgroupSize < profile.maxSubgroupSize &&
@@ -70,22 +71,22 @@ Status checkKernel(const KernelSource &source, const DeviceProfile &profile) {
                    profile.features.subgroupShuffle ? "" : " and do not, or vary in size");
   if (source.sharedBytes > profile.maxSharedMemoryBytes)
     return statusf(StatusCode::kUnsupported,
-                   "kernel '%.*s': %u bytes of shared memory, the device has %u", nameLength, name,
+                   "kernel '%.*s': %u bytes of shared memory; the device has %u", nameLength, name,
                    source.sharedBytes, profile.maxSharedMemoryBytes);
   if (source.pushConstantBytes() > profile.maxPushConstantBytes)
     return statusf(StatusCode::kUnsupported,
                    "kernel '%.*s': its block of %u buffers and %u dims needs %u bytes of push "
-                   "constants, the device has %u; compile it with storage-buffer bindings",
+                   "constants, but the device has %u; compile it with storage-buffer bindings",
                    nameLength, name, source.bufferCount, source.dimCount,
                    source.pushConstantBytes(), profile.maxPushConstantBytes);
   if (source.binding == BindingMode::kAddress && !profile.features.bufferDeviceAddress)
     return statusf(StatusCode::kUnsupported,
-                   "kernel '%.*s': binds by address, the device has no bufferDeviceAddress",
+                   "kernel '%.*s': binds by address; the device has no bufferDeviceAddress",
                    nameLength, name);
   const uint32_t storageBuffers = source.storageBufferCount();
   if (storageBuffers > profile.maxStorageBuffersPerStage)
     return statusf(StatusCode::kUnsupported,
-                   "kernel '%.*s': binds %u storage buffers, the device allows %u", nameLength,
+                   "kernel '%.*s': binds %u storage buffers; the device allows %u", nameLength,
                    name, storageBuffers, profile.maxStorageBuffersPerStage);
   return checkTexels(source, profile);
 }
@@ -152,7 +153,7 @@ Status Device::memoryBudgets(std::span<MemoryBudget> perHeap) {
     return lostStatus();
   if (perHeap.size() != info_.memoryHeaps.size())
     return statusf(StatusCode::kInvalidArgument,
-                   "room for the budgets of %zu heaps, the device has %zu", perHeap.size(),
+                   "room for the budgets of %zu heaps; the device has %zu", perHeap.size(),
                    info_.memoryHeaps.size());
   if (info_.memoryBudgets) {
     return noted(doMemoryBudgets(perHeap));
@@ -274,7 +275,7 @@ Result<std::unique_ptr<Memory>> Device::importMemory(const ImportSource &source)
                    "import of %" PRIu64 " bytes; '%s' takes at most %" PRIu64, source.sizeBytes,
                    info_.name.c_str(), profile().maxAllocationBytes);
   if (source.memoryType && *source.memoryType >= info_.memoryTypes.size())
-    return statusf(StatusCode::kInvalidArgument, "import with memory type %u, the device has %zu",
+    return statusf(StatusCode::kInvalidArgument, "import with memory type %u; the device has %zu",
                    *source.memoryType, info_.memoryTypes.size());
   return own(noted(doImport(source)));
 }
@@ -342,7 +343,7 @@ Result<bool> Device::wait(uint64_t ticket, uint64_t timeoutNs) {
   const uint64_t last = lastTicket_.load();
   if (ticket > last)
     return statusf(StatusCode::kInvalidArgument,
-                   "wait for ticket %" PRIu64 ", the last submission has %" PRIu64, ticket, last);
+                   "wait for ticket %" PRIu64 "; the last submission has %" PRIu64, ticket, last);
   return noted(doWait(ticket, timeoutNs));
 }
 

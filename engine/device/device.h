@@ -1,26 +1,24 @@
-// The driver interface: what the engine asks of a backend. The only virtual functions of the
-// engine.
+// The driver interface: the functions that the engine requires from a backend. They are the only
+// virtual functions of the engine.
 //
-// A backend supplies memory, kernels, command lists and one queue with a monotonic timeline; all
-// that decides (what lies where, which kernel variant, where barriers go) is above. Public
-// functions check their arguments and call the private do... functions, which a backend implements;
-// so a backend sees only calls that are valid by themselves.
+// A backend supplies memory, kernels, command lists and one queue with a monotonic timeline. The
+// modules above make all decisions: memory layout, kernel variants, barriers. Public functions
+// check their arguments and then call the private do... functions, which a backend implements, so a
+// backend receives only arguments that passed the checks.
 //
-// What it is not: no suballocation (engine/heap does that; here one Memory is one driver
-// allocation), no reference counting, no hazard tracking: the caller places barriers.
+// The interface does not suballocate (one Memory is one driver allocation; engine/heap
+// suballocates), does not count references, and does not track hazards: the caller places barriers.
 //
-// Refusals of normal life are status codes, never aborts: kOutOfMemory where a driver or the host
-// has no memory left, kUnsupported where the device lacks something. Allocating, reserving,
-// committing and freeing take host memory without exceptions, so that a host without memory gives
-// an error and leaks nothing.
+// Errors: kInvalidArgument for arguments outside the device's limits, kOutOfMemory if the driver or
+// the host has no memory left, kUnsupported if the device lacks an ability. Allocating, reserving,
+// committing and freeing use no exceptions, so they survive a host without memory and leak nothing.
+// After a call has found that the device is lost, every call of the device and of its command lists
+// returns kDeviceLost at once; all objects can still be destroyed.
 //
-// A lost device: from the first call that meets it on, every call of the device and of its command
-// lists returns kDeviceLost at once, and everything can still be destroyed.
-//
-// Ownership: memories, kernels and command lists keep their device alive; the caller keeps them
-// alive until the submissions that use them are done.
-// Threads: a Device may be used from several threads. A Memory, Kernel or CommandList is used by
-// one thread at a time. Units: bytes and nanoseconds.
+// Ownership: memories, kernels and command lists keep their device alive. The caller keeps
+// memories, kernels and command lists alive until the submissions that use them are done. Threads:
+// a Device may be used from several threads. A Memory, Kernel or CommandList is used by one thread
+// at a time. Units: bytes and nanoseconds.
 #pragma once
 
 #include "engine/base/device_profile.h"
@@ -42,55 +40,58 @@ namespace gantry::device {
 
 enum class DeviceKind { kDiscrete = 0, kIntegrated = 1, kVirtual = 2, kSoftware = 3 };
 
-/// Ranges of addresses that get storage piece by piece (Device::reserve).
+/// Support for address ranges whose storage is committed in parts (Device::reserve).
 struct VirtualMemoryInfo {
   bool supported = false;
-  uint64_t granularityBytes = 0; // of commits: offset and size are multiples of it; a power of two
+  uint64_t granularityBytes = 0; // Offsets and sizes of commits are multiples of this power of two.
   uint64_t maxRangeBytes = 0;
 };
 
+/// Support for memory that is shared with other APIs or processes.
 struct ExternalMemoryInfo {
-  uint64_t hostPointerAlignmentBytes = 0; // 0: host pointers cannot be imported
-  bool opaqueFds = false;                 // memory can be exported and imported as descriptors
+  uint64_t hostPointerAlignmentBytes = 0; // 0: host pointers cannot be imported.
+  bool opaqueFds = false;                 // Memory can be exported and imported as descriptors.
 };
 
+/// The description of a device. A backend fills it once; it does not change.
 struct DeviceInfo {
-  uint32_t index = 0; // position in the preferred order
+  uint32_t index = 0; // Position in the backend's order of preference.
   std::string name;
   std::string driver;
   std::string backend;    // "vulkan"
   std::string apiVersion; // "1.3.230"
   DeviceKind kind = DeviceKind::kDiscrete;
-  bool unifiedMemory = false;                     // device-local memory is host-visible
-  bool timestamps = false;                        // its queue can record times
-  bool calibratedClocks = false;                  // readClocks() is there
-  std::string missing;                            // what it lacks to be usable, "" if nothing
-  uint64_t memoryBytes = 0;                       // of the largest device-local heap
-  uint64_t minStorageBufferOffsetAlignment = 256; // of the start of a storage-buffer binding
-  std::vector<MemoryHeapInfo> memoryHeaps;        // at most kMaxMemoryHeaps
-  std::vector<MemoryTypeInfo> memoryTypes;        // at most kMaxMemoryTypes
-  MemoryKindTable memoryKinds;                    // chooseMemoryTypes(memoryHeaps, memoryTypes)
-  bool memoryPriorities = false;                  // AllocateOptions::priority has an effect
-  bool memoryBudgets = false;                     // memoryBudgets() is the driver's own word
+  bool unifiedMemory = false;                     // Device-local memory is host-visible.
+  bool timestamps = false;                        // The queue supports timestamps.
+  bool calibratedClocks = false;                  // readClocks() is supported.
+  std::string missing;                            // Missing requirements; "" if usable.
+  uint64_t memoryBytes = 0;                       // Size of the largest device-local heap.
+  uint64_t minStorageBufferOffsetAlignment = 256; // Alignment of a storage buffer's start, bytes.
+  std::vector<MemoryHeapInfo> memoryHeaps;        // At most kMaxMemoryHeaps.
+  std::vector<MemoryTypeInfo> memoryTypes;        // At most kMaxMemoryTypes.
+  MemoryKindTable memoryKinds;                    // chooseMemoryTypes(memoryHeaps, memoryTypes).
+  bool memoryPriorities = false;                  // AllocateOptions::priority has an effect.
+  bool memoryBudgets = false;                     // memoryBudgets() returns the driver's figures.
   VirtualMemoryInfo virtualMemory;
   ExternalMemoryInfo external;
   DeviceProfile profile;
 
-  /// Bytes; what a buffer begins at a multiple of may be bound in any way.
+  /// The alignment in bytes that allows a buffer to be bound in every binding mode.
   uint64_t bindingAlignment() const {
     const uint64_t texels = profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1;
     return std::max(minStorageBufferOffsetAlignment, texels);
   }
 };
 
-/// Two clocks at one moment: the system's monotonic clock and that of a device's timestamps
-/// (CommandList::deviceTimesNs). The truth lies within errorNs.
+/// Two clocks read at one moment: the system's monotonic clock and the clock of the device's
+/// timestamps (CommandList::deviceTimesNs).
 struct ClockReading {
   uint64_t hostNs = 0;
   uint64_t deviceNs = 0;
-  uint64_t errorNs = 0;
+  uint64_t errorNs = 0; // Upper limit of the time between the two readings.
 };
 
+/// One GPU or software device. Backends derive from it.
 class Device : public std::enable_shared_from_this<Device> {
 public:
   virtual ~Device() = default;
@@ -99,73 +100,76 @@ public:
 
   const DeviceInfo &info() const { return info_; }
   const DeviceProfile &profile() const { return info_.profile; }
-  /// 1, 2, 3 … in the order in which the process made its devices: its name in traces.
+  /// The device's name in traces: 1, 2, 3 … in the order in which the process created its devices.
   uint32_t number() const { return number_; }
 
-  /// One driver allocation of 1 to profile().maxAllocationBytes bytes.
+  /// Makes one driver allocation of 1 to profile().maxAllocationBytes bytes.
   Result<std::unique_ptr<Memory>> allocate(MemoryKind kind, uint64_t sizeBytes,
                                            const AllocateOptions &options = {});
 
-  /// Per heap of info().memoryHeaps (the span is as long). Where the driver does not know
-  /// (info().memoryBudgets is false), the budget is 0.8 of the heap's size and what is used is what
-  /// this device object has allocated.
+  /// Fills one element per heap of info().memoryHeaps; the span must have that length. If the
+  /// driver reports no budgets (info().memoryBudgets is false), the budget is 0.8 of the heap's
+  /// size, and the bytes in use are those that this device object has allocated.
   Status memoryBudgets(std::span<MemoryBudget> perHeap);
 
-  /// A range of device addresses without storage: kind kDevice, 1 to
-  /// info().virtualMemory.maxRangeBytes bytes, rounded up to the granularity. kUnsupported where
-  /// the device has no such thing.
+  /// Reserves a range of device addresses without storage. The kind must be kDevice; the size is 1
+  /// to info().virtualMemory.maxRangeBytes bytes and is rounded up to the granularity. Returns
+  /// kUnsupported if the device lacks virtual memory.
   Result<std::unique_ptr<Memory>> reserve(MemoryKind kind, uint64_t rangeBytes);
-  /// Gives [offset, +size) of a range storage by one driver allocation; its contents are undefined.
-  /// Both are multiples of the granularity, and no byte of it has storage yet. Later submissions
-  /// find it there.
+  /// Backs [offset, offset + size) of a range with one driver allocation, whose contents are
+  /// undefined. Offset and size are multiples of the granularity, and no byte of the part may have
+  /// storage. The storage is available to later submissions.
   Status commit(Memory &range, uint64_t offsetBytes, uint64_t sizeBytes);
-  /// Takes the storage of [offset, +size) back, all of which has some; no submission uses it any
-  /// more. Driver allocations go back when none of their bytes is left in the range.
+  /// Removes the storage of [offset, offset + size), all of which must have storage that no running
+  /// submission uses. A driver allocation is freed when none of its bytes backs the range any more.
   Status decommit(Memory &range, uint64_t offsetBytes, uint64_t sizeBytes);
 
   Result<std::unique_ptr<Memory>> importMemory(const ImportSource &source);
-  /// A descriptor of memory that was allocated exportable; the caller closes it or hands it on.
+  /// Returns a file descriptor of a memory that was allocated with AllocateOptions::exportable. The
+  /// caller owns the descriptor.
   Result<int> exportMemory(Memory &memory);
 
-  /// Compiles kernels, in parallel, and warms them up so that their first dispatch is not slower
-  /// than the others. cachePath: a file that keeps compiled kernels between processes: std::nullopt
-  /// for the user's cache folder, "" for none; a damaged or foreign file is replaced, one that
-  /// cannot be written is not an error.
+  /// Compiles kernels in parallel and warms them up, so that their first dispatch is as fast as the
+  /// later ones. cachePath names a file that keeps compiled kernels between processes; nullopt
+  /// means a file in the user's cache folder, "" means no file. A file that is damaged or was
+  /// written for another device is replaced. A file that cannot be written is not an error.
   Result<std::vector<std::unique_ptr<Kernel>>>
   createKernels(std::span<const KernelSource> sources, const std::optional<std::string> &cachePath);
 
   Result<std::unique_ptr<CommandList>> createCommandList();
 
-  /// Starts an ended list, after all that was submitted earlier. Returns its ticket for wait():
-  /// 1, 2, 3 ... in the order of submission.
+  /// Submits an ended list, which starts after all earlier submissions have finished. Returns its
+  /// ticket for wait(). Tickets are 1, 2, 3 … in the order of submission.
   Result<uint64_t> submit(CommandList &list);
 
-  /// True once the submission is done; false when timeoutNs passed first (UINT64_MAX: for ever).
+  /// Waits for a submission. Returns true when it is done, and false if timeoutNs passed first
+  /// (UINT64_MAX: no timeout).
   Result<bool> wait(uint64_t ticket, uint64_t timeoutNs);
 
-  /// The last ticket that is done, and with it all before it; 0 before the first. Never waits.
+  /// Returns the newest ticket that is done, without waiting; 0 if none is. All earlier tickets are
+  /// done as well.
   Result<uint64_t> completed();
 
-  /// Both clocks, as the driver reads them together, without a submission. kUnsupported where
+  /// Reads both clocks through the driver, without a submission. Returns kUnsupported if
   /// info().calibratedClocks is false.
   Result<ClockReading> readClocks();
 
-  /// True after a call has met a lost device.
+  /// Returns whether a call has found that the device is lost.
   bool isLost() const { return lost_.load(std::memory_order_acquire); }
 
-  /// Warnings and errors from validation layers so far; 0 where there are none.
+  /// The number of warnings and errors from validation layers so far; 0 without validation layers.
   virtual uint64_t validationMessages() const { return 0; }
 
 protected:
   Device() = default;
-  /// What every call says once the device is lost.
+  /// The status that every call returns after the device was lost.
   Status lostStatus() const;
   void markLost() { lost_.store(true, std::memory_order_release); }
-  /// Without host memory a message has none either: this one fits into the string itself.
+  /// A status whose short message std::string stores inline, without allocating host memory.
   static Status noHostMemory() { return {StatusCode::kOutOfMemory, "no host memory"}; }
-  /// Keeps count of what memoryBudgets() falls back to. Warns when an allocation carries a heap
-  /// across its budget, where the budget is an estimate: the driver's own budgets are the heap
-  /// manager's to keep.
+  /// Adds to the bytes in use that memoryBudgets() reports if the driver reports none. Logs a
+  /// warning when an allocation crosses such an estimated budget; budgets that the driver reports
+  /// are enforced by engine/heap.
   void countAllocated(uint32_t heap, uint64_t sizeBytes);
   void countFreed(uint32_t heap, uint64_t sizeBytes) {
     allocatedBytes_[heap].fetch_sub(sizeBytes, std::memory_order_relaxed);
@@ -184,22 +188,23 @@ private:
   virtual Result<bool> doWait(uint64_t ticket, uint64_t timeoutNs) = 0;
   virtual Result<uint64_t> doCompleted() = 0;
 
-  /// Makes the first dispatch of kernels that were just made as fast as the others.
+  /// Makes the first dispatch of new kernels as fast as later ones.
   virtual Status doWarmUp(std::span<const std::unique_ptr<Kernel>>) { return {}; }
 
-  // What a backend may lack. These are called only where info() says that it has them. (Inline, so
-  // that no object file owns the class's type: tests derive from it with RTTI.)
+  // Optional abilities of a backend; they are called only if info() lists the ability. The
+  // functions are inline so that no object file, compiled without RTTI, owns the class's vtable:
+  // tests derive from this class with RTTI.
   virtual Status doMemoryBudgets(std::span<MemoryBudget>) { return lacks("memory budgets"); }
   virtual Result<ClockReading> doReadClocks() { return lacks("calibrated clocks"); }
   virtual Result<std::unique_ptr<Memory>> doReserve(uint64_t) { return lacks("ranges"); }
-  /// One driver allocation bound to the range; the token stands for it.
+  /// Makes one driver allocation, binds it to the range, and returns a token for doRelease().
   virtual Result<uint64_t> doCommit(Memory &, uint64_t /*offset*/, uint64_t /*size*/) {
     return lacks("ranges");
   }
   virtual Status doDecommit(Memory &, uint64_t /*offset*/, uint64_t /*size*/) {
     return lacks("ranges");
   }
-  /// Frees an allocation of which nothing is bound any more.
+  /// Frees an allocation whose last part was unbound.
   virtual void doRelease(Memory &, uint64_t /*token*/) {}
   virtual Result<std::unique_ptr<Memory>> doImport(const ImportSource &) {
     return lacks("external memory");
@@ -211,7 +216,8 @@ private:
   template <typename T> static const Status &statusOf(const Result<T> &made) {
     return made.status();
   }
-  /// What a driver call returned; a loss is remembered.
+  /// Returns the result of a driver call unchanged, and marks the device as lost if the result says
+  /// so.
   template <typename T> T noted(T made) {
     if (statusOf(made).code() == StatusCode::kDeviceLost)
       markLost();
@@ -227,7 +233,7 @@ private:
   std::array<std::atomic<uint64_t>, kMaxMemoryHeaps> allocatedBytes_{};
 };
 
-/// Why the device cannot take this kernel, with the numbers; ok if it can.
+/// Returns kUnsupported with the limit that the kernel exceeds, or ok if the device can run it.
 Status checkKernel(const KernelSource &source, const DeviceProfile &profile);
 
 } // namespace gantry::device

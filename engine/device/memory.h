@@ -1,8 +1,9 @@
-// Device memory as the driver interface sees it: one Memory is one driver allocation, or a range of
-// addresses that gets its storage piece by piece.
+// Device memory of the driver interface: a Memory is one driver allocation, or a reserved range of
+// addresses whose storage is committed in parts. It is not a suballocated buffer; engine/heap makes
+// those.
 //
-// What it is not: a buffer with a lifetime of its own (engine/heap). Ownership: a Memory keeps its
-// device alive. Threads: one at a time. Units: bytes.
+// Ownership: the creator owns a Memory, and a Memory keeps its device alive. Threads: one at a
+// time. Units: bytes.
 #pragma once
 
 #include "engine/device/commit_map.h"
@@ -15,52 +16,56 @@ namespace gantry::device {
 
 class Device;
 
-/// How Device::allocate is to allocate. The defaults are what most memory wants.
+/// Options of Device::allocate(); the defaults suit ordinary memory.
 struct AllocateOptions {
-  float priority = 0.5f; // 0 to 1: what the driver keeps in device memory when it runs short
-                         // (VK_EXT_memory_priority); ignored where the driver has no such thing
-  const char *name = nullptr; // for the driver's debugging tools; copied
-  bool dedicated = false;     // tells the driver that the memory holds one resource
-  bool exportable = false;    // Device::exportMemory may be called on it
+  // 0 to 1: with too little device memory, the driver evicts memory of low priority first
+  // (VK_EXT_memory_priority). Without that extension the priority has no effect.
+  float priority = 0.5f;
+  const char *name = nullptr; // Name in the driver's debugging tools; copied.
+  bool dedicated = false;     // Tells the driver that the memory holds one resource.
+  bool exportable = false;    // Allows Device::exportMemory().
 };
 
-/// Memory that exists already, for Device::importMemory.
+/// Existing memory for Device::importMemory().
 struct ImportSource {
   enum class Type {
-    kHostPointer, // host memory of the caller, which outlives the import
-    kOpaqueFd,    // what exportMemory gave, in this process or another
+    kHostPointer, // Host memory of the caller, which must outlive the import.
+    kOpaqueFd,    // A descriptor from Device::exportMemory(), in this process or another.
   };
   Type type = Type::kHostPointer;
-  void *hostPointer = nullptr; // a multiple of info().external.hostPointerAlignmentBytes
-  int fd = -1;                 // the import takes it over when it succeeds
-  uint64_t sizeBytes = 0;      // host pointer: a multiple of the same; fd: as it was allocated
-  MemoryKind kind = MemoryKind::kUnified; // fd: as it was allocated; host pointers: kUnified
-  /// fd: Memory::memoryType() of the exporter; nothing: the first type of the kind.
+  void *hostPointer = nullptr; // A multiple of info().external.hostPointerAlignmentBytes.
+  int fd = -1;                 // A successful import takes ownership of it.
+  // Host pointer: a multiple of the same alignment. Descriptor: the size of the exported memory.
+  uint64_t sizeBytes = 0;
+  // Host pointer: kUnified. Descriptor: the kind of the exported memory.
+  MemoryKind kind = MemoryKind::kUnified;
+  /// Descriptor: Memory::memoryType() of the exported memory; nullopt: the kind's first type.
   std::optional<uint32_t> memoryType;
 };
 
-/// What a heap of the device still holds for this process.
+/// Budget and use of one device heap by this process.
 struct MemoryBudget {
-  uint64_t budgetBytes = 0; // how much may be in use before the driver starts to refuse or to page
-  uint64_t usedBytes = 0;   // by this process; by this device object where the driver does not say
+  uint64_t budgetBytes = 0; // Bytes that may be in use before the driver refuses or pages.
+  // Bytes in use by this process, or by this device object if the driver reports no figures.
+  uint64_t usedBytes = 0;
 };
 
-/// One driver allocation, or one reserved range, usable as storage and as source and target of
-/// copies.
+/// One driver allocation, or one reserved range. Kernels may bind it, and copies may read and write
+/// it.
 class Memory {
 public:
   virtual ~Memory() = default;
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
   MemoryKind kind() const { return kind_; }
-  uint64_t sizeBytes() const { return sizeBytes_; }   // as requested; of a range: all of it
-  uint64_t address() const { return address_; }       // 0 where the device has no addresses
-  uint8_t *mapped() const { return mapped_; }         // nullptr for kDevice; coherent
-  uint32_t memoryType() const { return memoryType_; } // index into DeviceInfo::memoryTypes
-  uint32_t heap() const { return heap_; }             // index into DeviceInfo::memoryHeaps
+  uint64_t sizeBytes() const { return sizeBytes_; }   // Requested size; a range's whole size.
+  uint64_t address() const { return address_; }       // 0 if the device has no buffer addresses.
+  uint8_t *mapped() const { return mapped_; }         // Coherent mapping; nullptr for kDevice.
+  uint32_t memoryType() const { return memoryType_; } // Index in DeviceInfo::memoryTypes.
+  uint32_t heap() const { return heap_; }             // Index in DeviceInfo::memoryHeaps.
   bool exportable() const { return exportable_; }
-  bool isRange() const { return isRange_; } // from Device::reserve
-  /// Bytes that have storage: all of them, except in a range.
+  bool isRange() const { return isRange_; } // Made by Device::reserve().
+  /// The number of bytes that have storage; sizeBytes() unless this is a range.
   uint64_t committedBytes() const { return isRange_ ? commits_.committedBytes() : sizeBytes_; }
   bool isCommitted(uint64_t offsetBytes, uint64_t sizeBytes) const {
     return !isRange_ || commits_.covers(offsetBytes, sizeBytes);
@@ -76,7 +81,8 @@ protected:
   uint64_t sizeBytes_;
   uint64_t address_ = 0;
   uint8_t *mapped_ = nullptr;
-  CommitMap commits_; // of a range; kept by Device, cleared by the backend's destructor
+  // The committed parts of a range. Device updates it; the backend's destructor clears it.
+  CommitMap commits_;
 
 private:
   friend class Device;

@@ -1,3 +1,4 @@
+// Ranks memory types for each kind of memory.
 #include "engine/device/memory_types.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ const char *memoryKindName(MemoryKind kind) {
 
 namespace {
 
-/// Smaller is better; the first number that differs decides.
+/// A rank of a type for a kind, compared lexicographically; the smaller rank is better.
 using Rank = std::array<uint64_t, 4>;
 
 Rank rankOf(MemoryKind kind, const MemoryTypeInfo &type, bool window, uint64_t heapBytes) {
@@ -65,7 +66,7 @@ MemoryKindTable chooseMemoryTypes(std::span<const MemoryHeapInfo> heaps,
       const bool window =
           type.deviceLocal && type.hostVisible && heaps[type.heap].sizeBytes < largestLocal;
       const Rank rank = rankOf(kind, type, window, heaps[type.heap].sizeBytes);
-      uint32_t at = list.count++; // insertion sort: stable, and there are 32 at most
+      uint32_t at = list.count++; // Insertion sort: it is stable, and there are at most 32 types.
       for (; at > 0 && rank < ranks[at - 1]; --at) {
         ranks[at] = ranks[at - 1];
         list.types[at] = list.types[at - 1];

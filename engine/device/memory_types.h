@@ -1,23 +1,30 @@
-// Which of a device's memory types serves which kind of memory: a pure function over plain tables,
-// the same for every backend.
+// The choice of memory types: which of a device's memory types serve each kind of memory, best
+// first. It is a pure function over plain tables, the same for every backend.
 //
-// Algorithm: types that cannot serve a kind are left out, the rest are ordered by the rules below,
-// equals in the driver's order (drivers list the better one first). An allocation tries them in
-// this order; a driver may refuse a type for a certain buffer.
+// Algorithm: for each kind, types that cannot serve it are left out, and the others are ordered by
+// the rules below; equal types keep the driver's order, because drivers list the better type first.
+// An allocation tries the types in this order, since a driver may refuse a type for a buffer.
 //
-//   device    device-local, where the device has any such type; not host-visible first; then the
-//             larger heap. Another heap is never taken silently in place of device memory.
-//   upload    host-visible and coherent; not device-local first (the scarce memory stays free),
-//             uncached first (it is written in order, and caches gain nothing)
-//   readback  host-visible and coherent; cached first (reading uncached memory is a hundred times
-//             slower for the host), then not device-local
-//   unified   host-visible and coherent; cached first, then device-local
+//   device    Requires device-local memory if the device has any, so that host memory never
+//   silently
+//             replaces device memory. Prefers types that are not host-visible, then the larger
+//             heap.
+//   upload    Requires host-visible and coherent memory. Prefers types that are not device-local,
+//   to
+//             spare device memory; then uncached types, because the host writes in order and gains
+//             nothing from a cache.
+//   readback  Requires host-visible and coherent memory. Prefers cached types, because host reads
+//   of
+//             uncached memory are about a hundred times slower; then types that are not
+//             device-local.
+//   unified   Requires host-visible and coherent memory. Prefers cached types, then device-local
+//             types.
 //
-// A window (host-visible device-local memory in a heap smaller than the largest device-local one,
-// such as the 256 MiB BAR of a discrete GPU) comes last for every kind.
+// A window comes last for every kind. A window is host-visible device-local memory in a heap that
+// is smaller than the largest device-local heap, such as the 256 MiB BAR of a discrete GPU.
 //
-// What it is not: it does not look at free space, and knows nothing of a driver's wishes for one
-// buffer. Threads: pure functions.
+// The function does not consider free space or a driver's preferences for one buffer.
+// Threads: pure functions. Units: bytes.
 #pragma once
 
 #include <array>
@@ -27,12 +34,13 @@
 namespace gantry::device {
 
 enum class MemoryKind {
-  kDevice,   // fastest for kernels; not mapped
-  kUpload,   // mapped, for writing by the host
-  kReadback, // mapped, for reading by the host (cached where the device has it)
-  kUnified,  // mapped, bound by kernels; cached for the host where the device has it
+  kDevice,   // Fastest for kernels; not mapped.
+  kUpload,   // Mapped, for sequential writes by the host.
+  kReadback, // Mapped, for reads by the host; cached if the device has such memory.
+  kUnified,  // Mapped and bound by kernels; cached for the host if the device has such memory.
 };
 inline constexpr uint32_t kMemoryKindCount = 4;
+/// The kind's name in messages: "device", "upload", "readback" or "unified".
 const char *memoryKindName(MemoryKind kind);
 
 struct MemoryHeapInfo {
@@ -41,33 +49,35 @@ struct MemoryHeapInfo {
 };
 
 struct MemoryTypeInfo {
-  uint32_t heap = 0;
+  uint32_t heap = 0; // Index of the heap.
   bool deviceLocal = false;
   bool hostVisible = false;
   bool hostCoherent = false;
   bool hostCached = false;
-  /// False for types that need a feature of their own (lazily allocated, protected, device-coherent
-  /// of AMD, RDMA): they keep their index and are never chosen.
+  /// False for types that need a feature of their own (lazily allocated, protected, AMD's
+  /// device-coherent, RDMA). Such types keep their index and are never chosen.
   bool usable = true;
 };
 
 inline constexpr uint32_t kMaxMemoryTypes = 32;
 inline constexpr uint32_t kMaxMemoryHeaps = 16;
 
-/// Indices of memory types, the best first.
+/// Indices of memory types, best first.
 struct MemoryTypeList {
   std::array<uint8_t, kMaxMemoryTypes> types{};
   uint32_t count = 0;
   std::span<const uint8_t> span() const { return {types.data(), count}; }
 };
 
+/// The list of memory types for each kind.
 struct MemoryKindTable {
   std::array<MemoryTypeList, kMemoryKindCount> kinds;
   const MemoryTypeList &of(MemoryKind kind) const { return kinds[static_cast<size_t>(kind)]; }
 };
 
-/// At most kMaxMemoryTypes types and kMaxMemoryHeaps heaps; a type whose heap does not exist is not
-/// chosen. A kind that the device has no memory for gets an empty list.
+/// Orders the memory types for each kind. Takes at most kMaxMemoryTypes types and kMaxMemoryHeaps
+/// heaps. A type whose heap does not exist is not chosen. A kind that no type can serve gets an
+/// empty list.
 MemoryKindTable chooseMemoryTypes(std::span<const MemoryHeapInfo> heaps,
                                   std::span<const MemoryTypeInfo> types);
 

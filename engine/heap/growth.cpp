@@ -1,335 +1,293 @@
-// Finding storage for an allocation: in the pools, in slabs that are kept, in new ones; and the
-// ladder that it climbs when there are none.
-#include "engine/heap/impl.h"
+#include "engine/heap/growth.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace gantry::heap {
 namespace {
 
-constexpr const char *kPoolNames[] = {"gantry device slab", "gantry upload slab",
-                                      "gantry readback slab", "gantry unified slab"};
-constexpr const char *kDedicatedNames[] = {"gantry device buffer", "gantry upload buffer",
-                                           "gantry readback buffer", "gantry unified buffer"};
+// A small buffer goes between large ones only if the gap holds few of those.
+constexpr uint64_t kMaxGapBytes = 512 << 10;
+// An empty slab of another pool is taken over if it is at most so many times as long as a new one.
+constexpr uint64_t kMaxAdoptedFactor = 2;
+// A large slab does not go back for the sake of a few bytes.
+constexpr uint64_t kMaxExcessFactor = 8;
 
-// A thread that waits for a core is not at rest.
-constexpr int64_t kRestNs = 10'000'000;
+constexpr PoolIndex kReleaseOrder[] = {kDedicatedPool, kLargePool, kSmallPool};
 
-// Small buffers go between large ones only where few of those would fit.
-constexpr uint64_t kGapBytes = 8 * kSmallBytes;
-
-// An empty slab may be so many times as large as the new ones of a full heap, or as the request.
-constexpr uint64_t kMostAdopted = 2;
-
-// Bytes of a request in a region whose free range may be misaligned.
-uint64_t needOf(const BufferRequest &request) {
-  return Retention::round(request.sizeBytes +
-                          (request.alignment > 256 ? request.alignment - 256 : 0));
+bool isRefusal(HeapCode code) {
+  return code == HeapCode::kExhausted || code == HeapCode::kOverBudget;
 }
 
 } // namespace
 
-// ---- finding storage ---------------------------------------------------------------------------
+Growth::Growth(ArenaTable &arenas, SlabTable &slabs, Timelines &timelines,
+               ArenaEnvironment &environment)
+    : arenas_(arenas), slabs_(slabs), timelines_(timelines), environment_(environment) {}
 
-bool HeapImpl::tryPool(Pool &pool, uint64_t sizeBytes, uint64_t alignment, uint32_t index,
-                       Found *found, uint64_t mostBytes) {
-  const Locked locked(pool.lock);
-  uint32_t block = pool.tlsf.allocate(sizeBytes, alignment, index, pool.draining, mostBytes);
-  if (block == kNone && pool.draining != kNone && mostBytes == UINT64_MAX)
-    block = pool.tlsf.allocate(sizeBytes, alignment, index);
-  if (block == kNone) {
-    if (pool.tlsf.hostExhausted())
-      found->code = HeapCode::kHostExhausted;
-    return false;
-  }
-  *found = {HeapCode::kOk, false, false, block, pool.tlsf.placeOf(block)};
-  return true;
+// ---- what is wanted ----------------------------------------------------------------------------
+
+PoolIndex Growth::Wanted::pool() const {
+  return request.dedicated                             ? kDedicatedPool
+         : request.sizeBytes <= SizeClasses::kMaxBytes ? kSmallPool
+                                                       : kLargePool;
 }
 
-// Whether the pool's threads have not allocated or released for a while, as far as looks can tell.
-bool HeapImpl::isAtRest(Pool &pool) const {
-  const int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
-  int64_t work = 0;
-  const Locked locked(cachesLock);
-  for (const ThreadCache *cache = caches; cache != nullptr; cache = cache->next)
-    if (cache->owned && cache->index % kShards == pool.index % kShards)
-      work += cache->kinds[pool.kind].counters.live();
-  if (work != pool.seenWork)
-    pool.seenNs = now;
-  pool.seenWork = work;
-  return now - pool.seenNs >= kRestNs;
+// A slab whose start may not be aligned must be longer than the buffer.
+uint64_t Growth::Wanted::needBytes(uint64_t maxBytes) const {
+  const uint64_t padding =
+      request.alignment > 256 && !request.dedicated ? request.alignment - 256 : 0;
+  return std::min(Retention::roundUp(request.sizeBytes + padding), maxBytes);
 }
 
-// Other pools of the kind: under pressure all of them; else those for its size of threads that are
-// at rest, since threads that work in one pool wait for each other all the time, and for a small
-// buffer the gaps between this thread's large ones.
-bool HeapImpl::tryOthers(const BufferRequest &request, const Pool &own, bool pressed,
-                         uint32_t index, Found *found) {
-  const uint32_t first = static_cast<uint32_t>(request.kind) * kPoolsPerKind;
-  for (uint32_t i = first; i < first + kPoolsPerKind; ++i) {
-    Pool &pool = *pools[i];
-    if (&pool != &own && (pressed || (pool.small == own.small && isAtRest(pool))) &&
-        pool.tlsf.mayFit(request.sizeBytes) &&
-        tryPool(pool, request.sizeBytes, request.alignment, index, found))
-      return true;
-  }
-  return !pressed && own.small &&
-         tryPool(*pools[own.index - kShards], request.sizeBytes, request.alignment, index, found,
-                 kGapBytes);
+HeapCode Growth::Wanted::takeFrom(Arena &arena) const {
+  if (owner == nullptr)
+    return arena.allocate(request, buffer);
+  return &arena == owner ? arena.attach(index, request) : HeapCode::kExhausted;
 }
 
-// The smallest empty slab that has at least and at most so many bytes, out of whichever pool of the
-// kind knew it, first those of the same threads; of dedicated ones alone, or of all. kNone: there
-// is none.
-uint32_t HeapImpl::takeEmpty(const Pool &near, uint64_t leastBytes, uint64_t mostBytes,
-                             bool dedicated) {
-  uint32_t best = kNone;
-  for (uint32_t shard = near.index; shard < near.index + kShards && best == kNone; ++shard)
-    for (const uint32_t half : {0U, kShards}) {
-      const Pool &pool = *pools[near.kind * kPoolsPerKind + shard % kShards + half];
-      for (uint32_t i = nextEmpty(pool, 0); i != kNone; i = nextEmpty(pool, i + 1))
-        if (const Slab &slab = slabs[i];
-            slab.sizeBytes >= leastBytes && slab.sizeBytes <= mostBytes &&
-            (best == kNone || slab.sizeBytes < slabs[best].sizeBytes) &&
-            (!dedicated || slab.state == SlabState::kDedicatedFree))
-          best = i;
-    }
-  return best != kNone && takeOut(best) ? best : kNone;
+HeapCode Growth::allocate(Arena &home, const BufferRequest &request, BufferHandle *buffer) {
+  const Locked locked(lock_);
+  return find(home, {request, buffer});
 }
 
-bool HeapImpl::reuseDedicated(const BufferRequest &request, Found *found) {
-  const uint64_t need = std::min(Retention::round(request.sizeBytes), mostBytes);
-  const auto kind = static_cast<uint32_t>(request.kind);
-  const Pool &pool = *pools[kind * kPoolsPerKind];
-  if (pool.dedicatedFreeBytes < need)
-    return false;
-  const uint32_t slab = takeEmpty(pool, need, need + totals[kind].retention.spareBytes(need), true);
-  if (slab == kNone)
-    return false;
-  slabs[slab].state = SlabState::kDedicated;
-  *found = {HeapCode::kOk, true, false, kNone, placeOf(slab, 0)};
-  return true;
+HeapCode Growth::attach(Arena &home, uint32_t index, const BufferRequest &request) {
+  return find(home, {request, nullptr, &home, index});
 }
 
-HeapCode HeapImpl::growDedicated(const BufferRequest &request, Found *found) {
-  const auto kind = static_cast<uint32_t>(request.kind);
-  const uint64_t size = std::min(Retention::round(request.sizeBytes), mostBytes);
-  uint32_t slab = kNone;
-  const HeapCode code =
-      newSlab(request.kind, size, request.priority, kDedicatedNames[kind], true, &slab);
-  if (code == HeapCode::kOk)
-    *found = {HeapCode::kOk, true, false, kNone, placeOf(slab, 0)};
-  return code;
-}
+// ---- the steps ---------------------------------------------------------------------------------
 
-// From now on a slab that no pool knows is this one's; false where the host has no memory.
-bool HeapImpl::addSlab(Pool &pool, uint32_t index) {
-  Slab &slab = slabs[index];
-  const Locked locked(pool.lock);
-  if (!pool.tlsf.addRegion(index, slab.sizeBytes))
-    return false;
-  slab.pool = pool.index;
-  if (slab.state.exchange(SlabState::kPool) != SlabState::kPool && isObserved())
-    for (const auto type : {HeapEvent::Type::kSlabFree, HeapEvent::Type::kSlabAllocate})
-      notify(type, slab.kind, 0, 0, placeOf(index, 0), slab.sizeBytes); // dedicated no more
-  return true;
-}
-
-// An empty slab of another pool, or a dedicated one, comes to this pool instead of a new one of at
-// most so many bytes.
-bool HeapImpl::adopt(Pool &pool, const BufferRequest &request, uint64_t mostBytes, uint32_t index,
-                     Found *found) {
-  const uint32_t slab =
-      takeEmpty(pool, std::min(needOf(request), this->mostBytes), mostBytes, false);
-  if (slab == kNone)
-    return false;
-  if (addSlab(pool, slab))
-    return tryPool(pool, request.sizeBytes, request.alignment, index, found);
-  freeSlab(slab);
-  return false;
-}
-
-// A slab of so many bytes, or just what the request needs where that is more or all there is.
-HeapCode HeapImpl::grow(Pool &pool, const BufferRequest &request, uint32_t index,
-                        uint64_t wantedBytes, Found *found) {
-  const auto kind = static_cast<uint32_t>(request.kind);
-  const uint64_t need = std::min(needOf(request), mostBytes);
-  uint64_t size = std::max(need, std::min(wantedBytes, mostBytes));
-  uint32_t slab = kNone;
-  HeapCode code = newSlab(request.kind, size, 0.5f, kPoolNames[kind], false, &slab);
-  if (code != HeapCode::kOk && code != HeapCode::kDeviceLost && size > need) {
-    size = need;
-    code = newSlab(request.kind, size, 0.5f, kPoolNames[kind], false, &slab);
-  }
-  if (code == HeapCode::kOk && !addSlab(pool, slab)) {
-    freeSlab(slab);
-    code = HeapCode::kHostExhausted;
-  }
-  if (code != HeapCode::kOk)
-    return code;
-  if (index == kNone || tryPool(pool, request.sizeBytes, request.alignment, index, found))
-    return HeapCode::kOk;
-  return found->code == HeapCode::kHostExhausted ? found->code : HeapCode::kExhausted;
-}
-
-HeapCode HeapImpl::findStorage(ThreadCache &cache, const BufferRequest &request, uint32_t index,
-                               Found *found) {
-  if (!request.dedicated && request.sizeBytes <= kSmallBytes) {
-    leaveAll(cache.kinds[static_cast<uint32_t>(request.kind)]);
-    if (tryMagazines(cache, poolFor(request.kind, request.sizeBytes, cache.index), request, index,
-                     found))
-      return HeapCode::kOk;
-    if (found->code == HeapCode::kHostExhausted)
-      return found->code;
-    flush(cache, static_cast<uint32_t>(request.kind));
-  }
-  const Locked locked(growth);
-  return findStorageLocked(cache, request, index, found);
-}
-
-HeapCode HeapImpl::findStorageLocked(ThreadCache &cache, const BufferRequest &request,
-                                     uint32_t index, Found *found) {
-  const auto kind = static_cast<uint32_t>(request.kind);
-  if (gpu->isLost())
+HeapCode Growth::find(Arena &home, const Wanted &wanted) {
+  const uint32_t kind = home.kind();
+  if (slabs_.device().isLost())
     return HeapCode::kDeviceLost;
-  Pool &pool = poolFor(request.kind, request.sizeBytes, cache.index);
-  bool pending = false;
-  for (uint32_t i = kind * kPoolsPerKind; i < (kind + 1) * kPoolsPerKind; ++i)
-    pending = pending || pools[i]->pendingCount != 0;
-  if (pending) {
+  if (arenas_.any(kind, [](Arena &arena) { return arena.hasPending(); })) {
     if (const HeapCode code = refreshCompleted(); code != HeapCode::kOk)
       return code;
     reclaimAll();
   }
-  if (!request.dedicated && tryPool(pool, request.sizeBytes, request.alignment, index, found))
-    return HeapCode::kOk;
-  if (found->code == HeapCode::kHostExhausted)
-    return found->code;
-  publish(cache, kind);
-  KindTotals &all = totals[kind];
-  const auto liveNow =
-      static_cast<uint64_t>(std::max<int64_t>(0, all.liveBytes.load(std::memory_order_relaxed)) +
-                            static_cast<int64_t>(request.sizeBytes));
-  const uint64_t live =
-      std::max(liveNow, static_cast<uint64_t>(all.peakLiveBytes.load(std::memory_order_relaxed)));
-  const uint64_t peakReserved = all.peakReservedBytes.load(std::memory_order_relaxed);
-  all.retention.beginGrowth(live, peakReserved);
-  const bool large = request.dedicated || request.sizeBytes >= options.dedicatedBytes;
-  if (large && reuseDedicated(request, found))
-    return HeapCode::kOk;
-  const bool repeats = all.retention.repeats();
-  const bool dedicated = request.dedicated || (large && !repeats);
-
-  // While the heap is filled again, an empty slab from elsewhere is taken rather than a new one.
-  // Where it would pass its slack, ranges of threads at rest and gaps are taken first, and
-  // empty slabs go.
-  flush(cache, kind);
-  const uint64_t reserved = all.reservedBytes.load(std::memory_order_relaxed);
-  const uint64_t target = all.retention.targetBytes(live, peakReserved, options.growthSlack);
-  const uint64_t step =
-      dedicated ? Retention::round(request.sizeBytes)
-                : std::max(needOf(request), all.retention.slabBytes(pool.small, reserved, liveNow));
-  const uint64_t usual = all.retention.slabBytes(pool.small, reserved, reserved);
-  if (repeats && !dedicated &&
-      adopt(pool, request, kMostAdopted * std::max(needOf(request), usual), index, found))
-    return HeapCode::kOk;
-  if (reserved + step > target) {
-    if (!request.dedicated && tryOthers(request, pool, false, index, found))
-      return HeapCode::kOk;
-    releaseEnough(kind, reserved + step - target);
-  }
-
-  const HeapCode code =
-      dedicated ? growDedicated(request, found) : grow(pool, request, index, step, found);
-  switch (code) {
-  case HeapCode::kExhausted:
-  case HeapCode::kOverBudget:
-    return climb(cache, request, pool, index, code, found);
-  default:
+  if (const HeapCode code = wanted.takeFrom(home); code != HeapCode::kExhausted)
     return code;
+  home.publishLive();
+  const KindTotals &totals = environment_.totals[kind];
+  const int64_t live = totals.publishedLive.load() + static_cast<int64_t>(wanted.request.sizeBytes);
+  const auto peakLive = static_cast<uint64_t>(std::max(live, totals.peakLive.load()));
+  const Retention &retention = slabs_.retention(kind);
+  const uint64_t reserved = totals.reserved.load();
+  const uint64_t target =
+      retention.targetBytes(peakLive, totals.peakReserved.load(), environment_.options.growthSlack);
+  const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
+  const uint64_t size =
+      wanted.pool() == kDedicatedPool
+          ? need
+          : std::max(need, std::min(retention.slabBytes(wanted.pool() == kSmallPool, reserved),
+                                    slabs_.maxBufferBytes()));
+  if (retention.isQuick() && adoptSlab(home, wanted, kMaxAdoptedFactor * size))
+    if (const HeapCode code = wanted.takeFrom(home); code != HeapCode::kExhausted)
+      return code;
+  if (reserved + size > target) {
+    if (const HeapCode code = takeFromOthers(home, wanted); code != HeapCode::kExhausted)
+      return code;
+    home.flush(); // a slab may become empty
+    releaseEnough(kind, reserved + size - target);
   }
+  const HeapCode code = grow(home, wanted, size);
+  return isRefusal(code) ? climb(home, wanted, code) : code;
+}
+
+HeapCode Growth::takeFromOthers(Arena &home, const Wanted &wanted) {
+  HeapCode code = HeapCode::kExhausted;
+  arenas_.any(home.kind(), [&](Arena &arena) {
+    code = &arena == &home ? HeapCode::kExhausted : wanted.takeFrom(arena);
+    return code != HeapCode::kExhausted;
+  });
+  if (code == HeapCode::kExhausted && wanted.pool() == kSmallPool && wanted.owner == nullptr)
+    code = home.allocateInGap(wanted.request, kMaxGapBytes, wanted.buffer);
+  return code;
+}
+
+// Takes an empty slab over from another pool of the kind, home's own ones first.
+bool Growth::adoptSlab(Arena &home, const Wanted &wanted, uint64_t maxBytes) {
+  const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
+  if (wanted.pool() == kDedicatedPool)
+    return false;
+  const auto adoptFrom = [&](Arena &arena) {
+    for (const PoolIndex pool : kReleaseOrder)
+      if (const uint32_t slab = arena.takeEmptySlab(pool, need, need, maxBytes); slab != kNone)
+        return giveToArena(slab, home, wanted.pool());
+    return false;
+  };
+  return adoptFrom(home) || arenas_.any(home.kind(), adoptFrom);
+}
+
+// A slab that no pool has becomes the pool's; without host memory it goes back to the driver.
+bool Growth::giveToArena(uint32_t index, Arena &arena, PoolIndex pool) {
+  Slab &slab = slabs_[index];
+  slab.arena = &arena;
+  slab.pool = pool;
+  if (slab.dedicated && pool != kDedicatedPool) {
+    slab.dedicated = false;
+    if (environment_.events.isObserved())
+      for (const auto type : {HeapEvent::Type::kSlabFree, HeapEvent::Type::kSlabAllocate})
+        environment_.events.slab(type, index, slab);
+  }
+  if (arena.addSlab(pool, index, slab.sizeBytes))
+    return true;
+  slabs_.free(index);
+  return false;
+}
+
+HeapCode Growth::addSlab(Arena &arena, PoolIndex pool, const BufferRequest &request,
+                         uint64_t sizeBytes) {
+  uint32_t slab = kNone;
+  const bool dedicated = pool == kDedicatedPool;
+  const HeapCode code = slabs_.allocate(static_cast<MemoryKind>(arena.kind()), sizeBytes,
+                                        dedicated ? request.priority : 0.5F, dedicated, &slab);
+  if (code != HeapCode::kOk)
+    return code;
+  return giveToArena(slab, arena, pool) ? HeapCode::kOk : HeapCode::kHostExhausted;
+}
+
+// A slab of sizeBytes, or of just what is needed if the driver refuses that; and storage from it.
+HeapCode Growth::grow(Arena &home, const Wanted &wanted, uint64_t sizeBytes) {
+  const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
+  HeapCode code = addSlab(home, wanted.pool(), wanted.request, std::max(need, sizeBytes));
+  if (isRefusal(code) && sizeBytes > need)
+    code = addSlab(home, wanted.pool(), wanted.request, need);
+  return code == HeapCode::kOk ? wanted.takeFrom(home) : code;
 }
 
 // ---- the ladder --------------------------------------------------------------------------------
 
-HeapCode HeapImpl::climb(ThreadCache &cache, const BufferRequest &request, Pool &pool,
-                         uint32_t index, HeapCode refusal, Found *found) {
-  const auto kind = static_cast<uint32_t>(request.kind);
-  const bool dedicated = request.dedicated || request.sizeBytes >= options.dedicatedBytes;
-  const auto attempt = [&]() {
-    if (!request.dedicated && (tryPool(pool, request.sizeBytes, request.alignment, index, found) ||
-                               tryOthers(request, pool, true, index, found)))
-      return HeapCode::kOk;
-    if (dedicated && reuseDedicated(request, found))
-      return HeapCode::kOk;
-    refusal = dedicated ? growDedicated(request, found) : grow(pool, request, index, 0, found);
-    return refusal;
+HeapCode Growth::climb(Arena &home, const Wanted &wanted, HeapCode refusal) {
+  const auto attempt = [&] {
+    HeapCode code = wanted.takeFrom(home);
+    if (code == HeapCode::kExhausted)
+      code = takeFromOthers(home, wanted);
+    if (code == HeapCode::kExhausted)
+      refusal = code = grow(home, wanted, 0);
+    return code;
   };
-  const auto final = [](HeapCode code) {
-    return code != HeapCode::kExhausted && code != HeapCode::kOverBudget;
-  };
-
-  // Wait for what is in flight.
   if (const HeapCode waited = waitForPending(); waited != HeapCode::kOk)
     return waited;
-  if (const HeapCode code = attempt(); final(code))
+  if (const HeapCode code = attempt(); !isRefusal(code))
     return code;
-
-  // Trim.
-  attention.fetch_add(2, std::memory_order_relaxed);
-  flushAll(cache);
+  flushAll();
   releaseEmpty(0);
-  if (const HeapCode code = attempt(); final(code))
+  if (const HeapCode code = attempt(); !isRefusal(code))
     return code;
-
-  // Compact.
-  for (bool more = true; more;) {
-    CompactResult moved;
-    if (compactLocked(UINT64_MAX, &moved) != HeapCode::kOk || moved.movedBytes == 0)
-      break;
-    more = moved.more;
-    if (const HeapCode waited = waitForPending(); waited != HeapCode::kOk)
-      return waited;
-    releaseEmpty(0);
-    if (const HeapCode code = attempt(); final(code))
-      return code;
-  }
-
-  // Spill.
-  while (options.allowSpill && spillLargest(kind, request.sizeBytes) == HeapCode::kOk) {
-    releaseEmpty(0);
-    if (const HeapCode code = attempt(); final(code))
-      return code;
-  }
+  for (uint32_t i = 0; i < stepCount_; ++i)
+    for (;;) {
+      const HeapCode relieved =
+          steps_[i].relieve(steps_[i].user, {home.kind(), wanted.request.sizeBytes});
+      if (relieved == HeapCode::kDeviceLost)
+        return relieved;
+      if (relieved != HeapCode::kOk)
+        break;
+      if (const HeapCode waited = waitForPending(); waited != HeapCode::kOk)
+        return waited;
+      releaseEmpty(0);
+      if (const HeapCode code = attempt(); !isRefusal(code))
+        return code;
+    }
   return refusal;
 }
 
-// ---- the public side ---------------------------------------------------------------------------
-
-uint64_t Heap::trim(uint64_t keepBytes) {
-  HeapImpl &heap = HeapImpl::of(*this);
-  heap.attention.fetch_add(2, std::memory_order_relaxed);
-  if (ThreadCache *cache = heap.cacheOfThread(); cache != nullptr)
-    heap.flushAll(*cache);
-  if (!heap.gpu->isLost())
-    (void)heap.refreshCompleted();
-  heap.reclaimAll();
-  const Locked locked(heap.growth);
-  for (KindTotals &kind : heap.totals)
-    kind.retention.forget();
-  return heap.releaseEmpty(keepBytes);
+void Growth::addStep(const PressureStep &step) {
+  if (stepCount_ < kMaxSteps)
+    steps_[stepCount_++] = step;
 }
 
-HeapCode Heap::setLimit(uint32_t deviceHeap, uint64_t bytes) {
-  HeapImpl &heap = HeapImpl::of(*this);
-  if (deviceHeap >= heap.gpu->info().memoryHeaps.size())
-    return HeapCode::kInvalidArgument;
-  heap.limits[deviceHeap].store(bytes, std::memory_order_relaxed);
-  heap.trace.recordBudgets();
+void Growth::removeSteps(const void *user) {
+  PressureStep *end = std::remove_if(steps_, steps_ + stepCount_,
+                                     [&](const PressureStep &step) { return step.user == user; });
+  stepCount_ = static_cast<uint32_t>(end - steps_);
+}
+
+HeapCode Growth::refreshCompleted() {
+  const Result<uint64_t> done = slabs_.device().completed();
+  if (!done.isOk())
+    return slabs_.codeOf(done.status());
+  timelines_.advance(0, *done);
   return HeapCode::kOk;
 }
 
-void Heap::traceBudgets() const { HeapImpl::of(*this).trace.recordBudgets(); }
+void Growth::reclaimAll() {
+  arenas_.each([](Arena &arena) {
+    if (arena.hasPending())
+      arena.reclaim();
+  });
+}
+
+// A lost device is done with everything.
+HeapCode Growth::waitForPending() {
+  uint64_t last = 0;
+  arenas_.each([&](Arena &arena) {
+    if (!arena.hasPending())
+      return;
+    const ArenaAccess access(arena);
+    const HandleTable &handles = environment_.handles;
+    for (uint32_t i = access.pending().oldest(); i != kNone; i = handles.tail(i).newerPending)
+      last = std::max(last, handles.tail(i).points[0]);
+  });
+  if (last <= timelines_.completed(0))
+    return HeapCode::kOk;
+  hostWaits_.fetch_add(1, std::memory_order_relaxed);
+  const Result<bool> waited = slabs_.device().wait(last, UINT64_MAX);
+  if (!waited.isOk())
+    return slabs_.codeOf(waited.status());
+  const HeapCode code = refreshCompleted();
+  reclaimAll();
+  return code;
+}
+
+void Growth::flushAll() {
+  arenas_.each([](Arena &arena) { arena.flush(); });
+}
+
+// ---- giving back -------------------------------------------------------------------------------
+
+uint64_t Growth::emptyBytes() const {
+  uint64_t bytes = 0;
+  arenas_.each([&](Arena &arena) {
+    for (const PoolIndex pool : kReleaseOrder)
+      bytes += arena.emptyBytes(pool);
+  });
+  return bytes;
+}
+
+// Large slabs go first, here and in releaseEmpty(): small ones are wanted again soonest.
+void Growth::releaseEnough(uint32_t kind, uint64_t bytes) {
+  for (const PoolIndex pool : kReleaseOrder)
+    arenas_.any(kind, [&](Arena &arena) {
+      for (uint32_t slab; bytes != 0 && (slab = arena.takeEmptySlab(
+                                             pool, 0, bytes, kMaxExcessFactor * bytes)) != kNone;) {
+        bytes -= std::min(bytes, slabs_[slab].sizeBytes);
+        slabs_.free(slab);
+      }
+      return bytes == 0;
+    });
+}
+
+uint64_t Growth::releaseEmpty(uint64_t keepBytes) {
+  uint64_t gone = 0;
+  for (const PoolIndex pool : kReleaseOrder)
+    arenas_.each([&](Arena &arena) {
+      for (uint32_t slab; emptyBytes() > keepBytes &&
+                          (slab = arena.takeEmptySlab(pool, 0, 0, UINT64_MAX)) != kNone;) {
+        gone += slabs_[slab].sizeBytes;
+        slabs_.free(slab);
+      }
+    });
+  return gone;
+}
+
+void Growth::keepWatermarks() {
+  const HeapOptions &options = environment_.options;
+  if (!lock_.tryLock())
+    return; // whoever has the lock looks at the empty slabs too
+  if (emptyBytes() > options.retainHighBytes)
+    releaseEmpty(options.retainLowBytes);
+  lock_.unlock();
+}
 
 } // namespace gantry::heap

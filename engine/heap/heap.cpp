@@ -1,14 +1,40 @@
-// Making a heap and its end; where a buffer lies, and pinning it there.
 #include "engine/heap/heap.h"
 
-#include "engine/heap/impl.h"
+#include "engine/base/align.h"
+#include "engine/heap/heap_parts.h"
+#include "engine/heap/host_new.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 namespace gantry::heap {
 namespace {
 
-std::atomic<uint64_t> nextHeapId{1};
+constexpr uint32_t kTags = 256; // 0 is not used
+// The live heaps by the tag in their handles.
+std::array<std::atomic<Heap *>, kTags> heapsByTag;
+std::array<std::atomic<bool>, kTags> takenTags;
+std::atomic<uint32_t> lastTag{0};
+
+// Tags of heaps that have ended are used again as late as possible. 0: all are taken.
+uint32_t takeTag() {
+  const uint32_t after = lastTag.fetch_add(1);
+  for (uint32_t i = 0; i < kTags - 1; ++i) {
+    const uint32_t tag = 1 + (after + i) % (kTags - 1);
+    if (!takenTags[tag].exchange(true))
+      return tag;
+  }
+  return 0;
+}
+
+void destroy(HeapParts &parts) {
+  parts.snapshot.end();
+  const uint32_t tag = parts.handles.tag();
+  heapsByTag[tag].store(nullptr);
+  hostDelete(HostAllocator(parts.options.host), &parts);
+  takenTags[tag].store(false);
+}
 
 } // namespace
 
@@ -40,18 +66,6 @@ const char *heapCodeName(HeapCode code) {
 
 // ---- life --------------------------------------------------------------------------------------
 
-HeapImpl::HeapImpl(std::shared_ptr<device::Device> device, const HeapOptions &given)
-    : id(nextHeapId.fetch_add(1)), tag(static_cast<uint8_t>(id % 255 + 1)),
-      tagBits(uint64_t{tag} << kIndexBits), attention(given.observer.event != nullptr ? 1 : 0),
-      slots(given.host), options(given),
-      mostBytes(std::min(device->profile().maxAllocationBytes >> kGranuleLog2 << kGranuleLog2,
-                         SlotInfo::kMostBytes)),
-      gpu(std::move(device)), slabs(given.host), moves(given.host), spareSlots(given.host),
-      names(given.host), nameTable(given.host) {
-  for (uint32_t i = 0; i < device::kMaxMemoryHeaps; ++i)
-    limits[i] = given.limitBytes[i] == 0 ? UINT64_MAX : given.limitBytes[i];
-}
-
 Result<HeapPtr> Heap::create(std::shared_ptr<device::Device> device, const HeapOptions &options) {
   if (device == nullptr)
     return Status(StatusCode::kInvalidArgument, "a heap needs a device, not nullptr");
@@ -64,177 +78,326 @@ Result<HeapPtr> Heap::create(std::shared_ptr<device::Device> device, const HeapO
                    "retainLowBytes (%llu) is above retainHighBytes (%llu)",
                    static_cast<unsigned long long>(options.retainLowBytes),
                    static_cast<unsigned long long>(options.retainHighBytes));
-  const Status noMemory(StatusCode::kOutOfMemory, "no host memory"); // fits into the string itself
-  auto *impl = hostNew<HeapImpl>(options.host, std::move(device), options);
-  if (impl == nullptr)
-    return noMemory;
-  bool made = true;
-  for (uint32_t i = 0; i < kPools && made; ++i) {
-    impl->pools[i] =
-        hostNew<Pool>(options.host, options.host, static_cast<uint16_t>(i),
-                      static_cast<uint8_t>(i / kPoolsPerKind), i % kPoolsPerKind >= kShards);
-    made = impl->pools[i] != nullptr;
+  const uint32_t tag = takeTag();
+  if (tag == 0)
+    return Status(StatusCode::kOutOfMemory, "255 heaps are alive; no more can be made");
+  auto *parts = hostNew<HeapParts>(options.host, std::move(device), options, tag);
+  if (parts == nullptr) {
+    takenTags[tag].store(false);
+    return Status(StatusCode::kOutOfMemory, "no host memory"); // short: needs no host memory itself
   }
-  registerHeap(*impl);
-  impl->trace.begin();
-  HeapPtr heap(impl);
-  if (!made)
-    return noMemory;
-  return heap;
+  heapsByTag[tag].store(&parts->heap, std::memory_order_release);
+  parts->snapshot.begin();
+  return HeapPtr(&parts->heap);
 }
 
 void HeapDeleter::operator()(Heap *heap) const {
   if (heap != nullptr)
-    HeapImpl::of(*heap).destroy();
+    destroy(heap->parts());
 }
 
-void HeapImpl::destroy() {
-  trace.end();
-  unregisterHeap(*this);
-  const HostAllocator host = options.host;
-  for (uint32_t i = 0; i < slotCount; ++i)
-    if (slots.tail(i).hostCopy != nullptr)
-      host.free(host.user, slots.tail(i).hostCopy, SlotInfo::of(slots[i].info.load()).sizeBytes);
-  for (const CopyInFlight &copy : copies) {
-    if (copy.list != nullptr)
-      (void)settle(copy.ticket); // compaction's own; a lost device answers at once
-    delete copy.list;
+// Every release that takes an arena's lock after `closing` is set counts itself down, and the last
+// one ends the heap. The locks of all arenas are held while the live buffers are counted, so each
+// buffer is either counted or was released before.
+static void endWithLastBuffer(Heap *heap) {
+  HeapParts &parts = heap->parts();
+  uint64_t live = 1; // this call
+  {
+    const Locked making(parts.arenas.lock());
+    std::array<std::optional<ArenaAccess>, kMemoryKinds * ArenaTable::kArenasPerKind> held;
+    uint32_t number = 0;
+    parts.arenas.each(
+        [&](Arena &arena) { live += held[number++].emplace(arena).counter().buffers(); });
+    parts.remaining.store(live);
+    parts.environment.closing.store(true);
   }
-  for (uint32_t i = 0; i < slabCount; ++i)
-    delete slabs[i].memory.load(std::memory_order_relaxed);
-  for (uint32_t i = 1; i < nameCount; ++i)
-    host.free(host.user, names[i].text, names[i].length + 1);
-  for (Pool *pool : pools)
-    hostDelete(host, pool);
-  while (caches != nullptr) {
-    ThreadCache *next = caches->next;
-    hostDelete(host, caches);
-    caches = next;
-  }
-  hostDelete(host, this);
+  if (parts.remaining.fetch_sub(1) == 1)
+    destroy(parts);
 }
 
-device::Device &Heap::device() const { return *HeapImpl::of(*this).gpu; }
-uint16_t Heap::traceId() const { return HeapImpl::of(*this).trace.id(); }
+std::shared_ptr<Heap> shareHeap(HeapPtr heap) { return {heap.release(), endWithLastBuffer}; }
 
-// ---- resolve and pins --------------------------------------------------------------------------
+Heap *Heap::of(BufferHandle buffer) {
+  return heapsByTag[tagOf(buffer)].load(std::memory_order_acquire);
+}
+
+device::Device &Heap::device() const { return parts_.slabs.device(); }
+uint16_t Heap::traceId() const { return parts_.events.traceId(); }
+
+// ---- buffers -----------------------------------------------------------------------------------
+
+static HeapCode check(const BufferRequest &request, const HeapParts &parts) {
+  if (request.sizeBytes == 0 || !isPowerOfTwo(request.alignment) ||
+      request.alignment > (uint64_t{1} << 30) ||
+      static_cast<uint32_t>(request.kind) >= kMemoryKinds ||
+      !(request.priority >= 0 && request.priority <= 1) ||
+      request.name.index >= parts.names.count() || !parts.timelines.know(request.orderedAfter))
+    return HeapCode::kInvalidArgument;
+  return request.sizeBytes > parts.slabs.maxBufferBytes() ? HeapCode::kTooLarge : HeapCode::kOk;
+}
+
+HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
+  const HeapCode code = allocateWithoutGrowth(request, buffer);
+  if (code != HeapCode::kExhausted)
+    return code;
+  Arena *arena = parts_.arenas.ofThread(static_cast<uint32_t>(request.kind));
+  return parts_.growth.allocate(*arena, request, buffer);
+}
+
+HeapCode Heap::allocateWithoutGrowth(const BufferRequest &request, BufferHandle *buffer) {
+  *buffer = {};
+  if (const HeapCode code = check(request, parts_); code != HeapCode::kOk)
+    return code;
+  const auto kind = static_cast<uint32_t>(request.kind);
+  Arena *arena = parts_.arenas.ofThread(kind);
+  if (arena == nullptr)
+    return HeapCode::kHostExhausted;
+  HeapCode code = HeapCode::kExhausted;
+  if (!request.orderedAfter.empty() && !request.dedicated) {
+    code = arena->allocateOrdered(request, buffer);
+    if (code == HeapCode::kExhausted)
+      parts_.arenas.any(kind, [&](Arena &other) {
+        code = other.allocateOrdered(request, buffer);
+        return code != HeapCode::kExhausted;
+      });
+  }
+  return code == HeapCode::kExhausted ? arena->allocate(request, buffer) : code;
+}
+
+HeapCode Heap::retain(BufferHandle buffer) {
+  Arena *arena = parts_.handles.ownerOf(buffer);
+  return arena == nullptr ? HeapCode::kForeignHandle : arena->retain(buffer);
+}
+
+HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after) {
+  Arena *arena = parts_.handles.ownerOf(buffer);
+  if (arena == nullptr)
+    return HeapCode::kForeignHandle;
+  if (!parts_.timelines.know(after))
+    return HeapCode::kInvalidArgument;
+  Arena::Outcome outcome;
+  const HeapCode code = arena->release(buffer, after, &outcome);
+  if (outcome.emptied || outcome.closing)
+    afterRelease(outcome.emptied, outcome.closing);
+  return code;
+}
+
+// The part of a release that runs without its arena's lock. The heap may be gone afterwards.
+void Heap::afterRelease(bool emptied, bool closing) {
+  if (emptied)
+    parts_.growth.keepWatermarks();
+  if (closing && parts_.remaining.fetch_sub(1) == 1)
+    destroy(parts_);
+}
+
+HeapCode Heap::freeAfter(BufferHandle buffer, const TimelinePoint &point) {
+  Arena *arena = parts_.handles.ownerOf(buffer);
+  if (arena == nullptr)
+    return HeapCode::kForeignHandle;
+  return parts_.timelines.know({&point, 1}) ? arena->freeAfter(buffer, point)
+                                            : HeapCode::kInvalidArgument;
+}
+
+static Placement placementOf(const SlabTable &slabs, uint64_t place, uint64_t sizeBytes) {
+  const Slab &slab = slabs[slabOf(place)];
+  const uint64_t offset = offsetOf(place);
+  return {slab.memory, offset, sizeBytes, slab.address == 0 ? 0 : slab.address + offset,
+          slab.mapped == nullptr ? nullptr : slab.mapped + offset};
+}
 
 HeapCode Heap::resolve(BufferHandle buffer, Placement *placement) const {
-  const HeapImpl &heap = HeapImpl::of(*this);
-  if (tagOf(buffer) != heap.tag || slotOf(buffer) >= heap.slots.capacity())
+  Arena *arena = parts_.handles.ownerOf(buffer);
+  if (arena == nullptr)
     return HeapCode::kForeignHandle;
-  const Slot &slot = heap.slots[slotOf(buffer)];
-  const uint64_t state = slot.state.load(std::memory_order_acquire);
-  if (generationOf(state) != generationOf(buffer) || referencesOf(state) == 0)
-    return HeapCode::kStaleHandle;
-  const uint64_t place = heap.placeOfSlot(slotOf(buffer));
-  const uint64_t sizeBytes = SlotInfo::of(slot.info.load(std::memory_order_relaxed)).sizeBytes;
-  if (place == kSpilledPlace)
-    return HeapCode::kBusy;
-  const Slab &slab = heap.slabs[slabOf(place)];
-  const uint64_t offset = offsetOf(place);
-  const uint64_t address = slab.address.load(std::memory_order_relaxed);
-  uint8_t *mapped = slab.mapped.load(std::memory_order_relaxed);
-  *placement = {slab.memory.load(std::memory_order_relaxed), offset, sizeBytes,
-                address == 0 ? 0 : address + offset, mapped == nullptr ? nullptr : mapped + offset};
-  return HeapCode::kOk;
+  uint64_t place = 0;
+  uint64_t sizeBytes = 0;
+  const HeapCode code = arena->locate(buffer, &place, &sizeBytes);
+  if (code == HeapCode::kOk)
+    *placement = placementOf(parts_.slabs, place, sizeBytes);
+  return code;
+}
+
+bool Heap::isLive(BufferHandle buffer) const {
+  Arena *arena = parts_.handles.ownerOf(buffer);
+  return arena != nullptr && arena->isLive(buffer);
 }
 
 HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
-  HeapImpl &heap = HeapImpl::of(*this);
-  if (tagOf(buffer) != heap.tag || slotOf(buffer) >= heap.slots.capacity())
+  Arena *arena = parts_.handles.ownerOf(buffer);
+  if (arena == nullptr)
     return HeapCode::kForeignHandle;
-  const Slot &slot = heap.slots[slotOf(buffer)];
-  std::atomic<uint64_t> &pins = heap.slots.tail(slotOf(buffer)).pins;
   for (;;) {
-    if (SlotInfo::of(slot.info.load()).flags == 0)
-      return resolve(buffer, placement); // it never moves
-    uint64_t now = 0;
-    do {
-      now = heap.pinsAtRest(slotOf(buffer));
-      if (generationOf(now) != generationOf(buffer))
-        return HeapCode::kStaleHandle;
-    } while (!pins.compare_exchange_weak(now, now + 1));
-    HeapCode code = resolve(buffer, placement);
-    if (code == HeapCode::kOk && placement->mapped != nullptr)
-      code = heap.waitForMove(slotOf(buffer)); // the host may look at once
-    if (code == HeapCode::kOk)
+    uint64_t place = 0;
+    uint64_t sizeBytes = 0;
+    uint64_t ticket = 0;
+    bool moving = false;
+    HeapCode code = arena->pin(buffer, &place, &sizeBytes, &ticket, &moving);
+    if (code == HeapCode::kOk) {
+      *placement = placementOf(parts_.slabs, place, sizeBytes);
+      if (placement->mapped != nullptr && ticket > parts_.timelines.completed(0)) {
+        // The host may look at once, but the buffer's contents are still being copied.
+        const Result<bool> waited = device().wait(ticket, UINT64_MAX);
+        code =
+            waited.isOk() ? parts_.growth.refreshCompleted() : parts_.slabs.codeOf(waited.status());
+        if (code != HeapCode::kOk)
+          (void)arena->unpin(buffer);
+      }
       return code;
-    (void)unpin(buffer);
+    }
     if (code != HeapCode::kBusy)
       return code;
-    if (const HeapCode restored = restore(buffer); restored != HeapCode::kOk)
-      return restored;
+    if (moving) {
+      const Locked waited(parts_.growth.lock()); // relocations end under it
+      continue;
+    }
+    const AbsentStorage &absent = parts_.environment.absent;
+    if (absent.restore == nullptr)
+      return HeapCode::kBusy;
+    if (code = absent.restore(absent.user, buffer); code != HeapCode::kOk)
+      return code;
   }
 }
 
-// Waits while compaction or spilling has the slot.
-uint64_t HeapImpl::pinsAtRest(uint32_t index) const {
-  const std::atomic<uint64_t> &pins = slots.tail(index).pins;
-  uint64_t now = pins.load();
-  for (; (now & kMovingPin) != 0; now = pins.load())
-    pins.wait(now);
-  return now;
-}
-
-HeapCode HeapImpl::waitForMove(uint32_t index) {
-  const uint64_t ticket = slots.tail(index).points[0];
-  if (ticket <= completed[0].load(std::memory_order_acquire))
-    return HeapCode::kOk;
-  const Result<bool> waited = gpu->wait(ticket, UINT64_MAX);
-  return waited.isOk() ? refreshCompleted() : codeOf(waited.status());
-}
-
 HeapCode Heap::unpin(BufferHandle buffer) {
-  HeapImpl &heap = HeapImpl::of(*this);
-  if (tagOf(buffer) != heap.tag || slotOf(buffer) >= heap.slots.capacity())
-    return HeapCode::kForeignHandle;
-  const Slot &slot = heap.slots[slotOf(buffer)];
-  const uint8_t flags = SlotInfo::of(slot.info.load()).flags;
-  const uint64_t state = slot.state.load();
-  if (generationOf(state) != generationOf(buffer) || referencesOf(state) == 0)
-    return HeapCode::kStaleHandle;
-  if (flags == 0)
-    return HeapCode::kOk;
-  std::atomic<uint64_t> &pins = heap.slots.tail(slotOf(buffer)).pins;
-  uint64_t now = pins.load();
-  do {
-    if (generationOf(now) != generationOf(buffer))
-      return HeapCode::kStaleHandle;
-    if (referencesOf(now) == 0 || (now & kMovingPin) != 0)
-      return HeapCode::kInvalidArgument;
-  } while (!pins.compare_exchange_weak(now, now - 1));
+  Arena *arena = parts_.handles.ownerOf(buffer);
+  return arena == nullptr ? HeapCode::kForeignHandle : arena->unpin(buffer);
+}
+
+// ---- time --------------------------------------------------------------------------------------
+
+uint32_t Heap::addTimeline() { return parts_.timelines.add(); }
+
+HeapCode Heap::advance(uint32_t timeline, uint64_t value) {
+  if (timeline == 0 || timeline >= parts_.timelines.count())
+    return HeapCode::kInvalidArgument;
+  parts_.timelines.advance(timeline, value);
+  parts_.growth.reclaimAll();
   return HeapCode::kOk;
 }
 
-// An event of a buffer at the place where it is.
-void HeapImpl::note(HeapEvent::Type type, uint32_t index, const SlotInfo &info,
-                    BufferHandle handle) {
-  notify(type, info.kind, nameOf(index, info), handle.bits, placeOfSlot(index), info.sizeBytes);
+HeapCode Heap::poll() {
+  const HeapCode code = parts_.growth.refreshCompleted();
+  parts_.growth.reclaimAll();
+  return code;
 }
 
-// Of one that lockSlot has: its last reference may go meanwhile, and its generation with it.
-void HeapImpl::noteElsewhere(HeapEvent::Type type, uint32_t index) {
-  const Slot &slot = slots[index];
-  note(type, index, SlotInfo::of(slot.info.load(std::memory_order_relaxed)),
-       handleOf(generationOf(slots.tail(index).pins.load(std::memory_order_relaxed)), tag, index));
+// ---- retention ---------------------------------------------------------------------------------
+
+uint64_t Heap::trim(uint64_t keepBytes) {
+  if (!device().isLost())
+    (void)parts_.growth.refreshCompleted();
+  parts_.growth.reclaimAll();
+  const Locked locked(parts_.growth.lock());
+  parts_.growth.flushAll();
+  for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
+    parts_.slabs.retention(kind).forget();
+  return parts_.growth.releaseEmpty(keepBytes);
 }
 
-void HeapImpl::notify(HeapEvent::Type type, uint8_t kind, uint32_t name, uint64_t handle,
-                      uint64_t place, uint64_t sizeBytes) {
-  const Locked locked(observerLock);
-  const bool spilled = place == kSpilledPlace;
-  const HeapEvent event = {type,
-                           static_cast<MemoryKind>(kind),
-                           spilled ? kNone : slabOf(place),
-                           name,
-                           ++eventSequence,
-                           handle,
-                           spilled ? 0 : offsetOf(place),
-                           sizeBytes};
-  if (options.observer.event != nullptr)
-    options.observer.event(options.observer.user, event);
-  trace.record(event);
+HeapCode Heap::setLimit(uint32_t deviceHeap, uint64_t bytes) {
+  if (deviceHeap >= device().info().memoryHeaps.size())
+    return HeapCode::kInvalidArgument;
+  parts_.slabs.setLimit(deviceHeap, bytes);
+  parts_.slabs.traceBudgets();
+  return HeapCode::kOk;
+}
+
+void Heap::traceBudgets() const { parts_.slabs.traceBudgets(); }
+
+NameId Heap::intern(std::string_view name) { return parts_.names.intern(name); }
+NameId Heap::recall(const char *name) const { return parts_.names.recall(name); }
+NameId Heap::intern(const char *name) { return parts_.names.intern(name); }
+
+// ---- statistics
+// ----------------------------------------------------------------------------------
+
+namespace {
+
+// The sums over one arena; freeBytes gets its free bytes in pools.
+void addArena(Arena &arena, KindStatistics &out, int64_t &unpublished, uint64_t &freeBytes) {
+  ArenaAccess access(arena);
+  out.liveBytes += static_cast<uint64_t>(access.counter().live());
+  out.liveBuffers += access.counter().buffers();
+  unpublished += access.counter().unpublishedPeak();
+  out.pendingBytes += access.pending().bytes();
+  for (uint32_t i = 0; i < kPools; ++i) {
+    const Tlsf::Statistics pool = access.pool(i).tlsf.statistics();
+    out.usedBytes += pool.usedBytes;
+    out.largestFreeBytes = std::max(out.largestFreeBytes, pool.largestFreeBytes);
+    freeBytes += pool.freeBytes;
+  }
+}
+
+void addSlabs(SlabTable &slabs, uint32_t kind, KindStatistics &out) {
+  for (uint32_t i = 0; i < slabs.count(); ++i) {
+    const Slab &slab = slabs[i];
+    if (slab.memory == nullptr || slab.kind != kind)
+      continue;
+    ++out.slabs;
+    ArenaAccess access(*slab.arena);
+    out.emptySlabs += access.pool(slab.pool).tlsf.usedBytesOf(i) == 0 ? 1 : 0;
+  }
+}
+
+} // namespace
+
+void Heap::statistics(HeapStatistics *statistics) const {
+  *statistics = {};
+  const Locked locked(parts_.growth.lock());
+  for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
+    KindStatistics &out = statistics->kinds[kind];
+    const KindTotals &totals = parts_.totals[kind];
+    int64_t peak = totals.publishedLive.load();
+    uint64_t freeBytes = 0;
+    parts_.arenas.any(kind, [&](Arena &arena) {
+      addArena(arena, out, peak, freeBytes);
+      return false;
+    });
+    out.peakLiveBytes =
+        std::max(out.liveBytes, static_cast<uint64_t>(std::max(peak, totals.peakLive.load())));
+    out.reservedBytes = totals.reserved.load();
+    out.peakReservedBytes = totals.peakReserved.load();
+    addSlabs(parts_.slabs, kind, out);
+    if (freeBytes != 0)
+      out.fragmentation =
+          1 - static_cast<double>(out.largestFreeBytes) / static_cast<double>(freeBytes);
+  }
+  statistics->driverAllocations = parts_.slabs.driverAllocations();
+  statistics->driverFrees = parts_.slabs.driverFrees();
+  statistics->hostWaits = parts_.growth.hostWaits();
+  statistics->orderedReuses = parts_.environment.orderedReuses.load();
+  statistics->movedBytes = parts_.environment.movedBytes.load();
+  statistics->spilledBytes = parts_.environment.spilledBytes.load();
+}
+
+size_t Heap::names(std::span<NameStatistics> largest) const {
+  size_t count = 0;
+  for (uint32_t id = 1; id < parts_.names.count(); ++id) {
+    NameStatistics one{parts_.names.text(id), 0, 0, 0};
+    parts_.arenas.each([&](Arena &arena) {
+      const ArenaAccess access(arena);
+      if (id >= access.names().size())
+        return;
+      const NameCount &counted = access.names()[id];
+      one.liveBytes += counted.liveBytes;
+      one.peakBytes += counted.peakBytes;
+      one.liveBuffers += counted.buffers;
+    });
+    if (count < largest.size())
+      ++count;
+    else if (largest.empty() || largest[count - 1].liveBytes >= one.liveBytes)
+      continue;
+    size_t at = count - 1; // the new one takes the last place and moves up
+    for (; at > 0 && largest[at - 1].liveBytes < one.liveBytes; --at)
+      largest[at] = largest[at - 1];
+    largest[at] = one;
+  }
+  return count;
+}
+
+size_t Heap::lastDriverMessage(std::span<char> text) const {
+  parts_.slabs.copyDriverMessage(text);
+  return std::strlen(text.data());
 }
 
 } // namespace gantry::heap

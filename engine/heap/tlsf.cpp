@@ -199,7 +199,7 @@ bool Tlsf::removeRegion(uint32_t region) {
 // ---- blocks ------------------------------------------------------------------------------------
 
 uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t user, uint32_t avoid,
-                        uint64_t mostBytes) {
+                        uint64_t maxBytes) {
   hostExhausted_ = false;
   if (sizeBytes == 0 || !isPowerOfTwo(alignmentBytes))
     return kNone;
@@ -208,7 +208,7 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
   if (size > kMaxGranules)
     return kNone;
   const uint32_t index = findFree(size, alignment, avoid);
-  if (index == kNone || sizeOf(index) > mostBytes)
+  if (index == kNone || sizeOf(index) > maxBytes)
     return kNone;
   if (!reserveRecords(2)) {
     hostExhausted_ = true;

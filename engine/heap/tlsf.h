@@ -45,7 +45,7 @@ public:
     uint32_t freeBlocks = 0;
   };
 
-  /// What a block is, as told by at().
+  /// The description of a block that at() returns.
   struct Range {
     uint32_t region = kNone;
     uint64_t offset = 0;
@@ -65,9 +65,9 @@ public:
 
   /// Takes sizeBytes at a multiple of alignment (a power of two) from any region, except from
   /// `avoid`. The block's number, or kNone. `user` is kept with the block. kNone, too, where the
-  /// free range that fits best is longer than `mostBytes`.
+  /// free range that fits best is longer than `maxBytes`.
   uint32_t allocate(uint64_t sizeBytes, uint64_t alignment, uint32_t user = 0,
-                    uint32_t avoid = kNone, uint64_t mostBytes = UINT64_MAX);
+                    uint32_t avoid = kNone, uint64_t maxBytes = UINT64_MAX);
 
   /// Gives a block back. False, with nothing changed, where the number is of no taken block.
   bool free(uint32_t block);
@@ -100,7 +100,7 @@ public:
     return std::atomic_ref(const_cast<uint64_t &>(blocks_.shared()[block].place))
         .load(std::memory_order_relaxed);
   }
-  /// Of a taken block.
+  /// Sets the user of a taken block.
   void setUser(uint32_t block, uint32_t user) { blocks_[block].link = user; }
 
   /// The block that starts a region and the one behind a block; kNone at the end. For walks.
@@ -123,7 +123,7 @@ public:
 
   uint64_t usedBytes() const { return bytes(used_); }
   uint64_t regionBytes() const { return bytes(total_); }
-  /// Of regions none of which is taken. Any thread may ask, at any time.
+  /// Bytes of regions without a taken block. Any thread may call this at any time.
   uint64_t emptyBytes() const { return bytes(empty_); }
   /// The first region from that one on none of which is taken; kNone. Any thread may ask while no
   /// region is added or removed: what it is told may be old.
@@ -155,7 +155,7 @@ private:
     uint64_t state : 8;
     uint32_t previousPhysical;
     uint32_t nextPhysical;
-    uint32_t nextFree; // of its list
+    uint32_t nextFree; // Next block of its free list.
     uint32_t link;     // free: the one before in its list, kNone for the first; taken: the user
 
     uint32_t region() const { return static_cast<uint32_t>(place >> kOffsetBits); }
@@ -209,7 +209,7 @@ private:
   uint32_t regionCount_ = 0;
   Watched<uint64_t> used_ = 0; // granules
   uint64_t total_ = 0;
-  Watched<uint64_t> empty_ = 0; // of total_, in regions that are all free
+  Watched<uint64_t> empty_ = 0; // Part of total_ that is in completely free regions.
   uint32_t usedBlocks_ = 0;
   uint32_t freeBlocks_ = 0;
   bool hostExhausted_ = false;

@@ -1,8 +1,8 @@
 // The heap's vocabulary: codes, handles, requests, options, statistics and events, as plain data.
 //
-// Codes are enums because most of them are refusals of normal life (exhausted, over budget); none
-// needs host memory to be reported. Heap::explain() makes a Status with numbers from one.
-// Units: bytes. Threads: values.
+// Codes are enumerators because most of them are ordinary refusals (exhausted, over budget). None
+// needs host memory to be reported; Heap::explain() makes a Status with numbers from one.
+// Units: bytes. Threads: all types are values.
 #pragma once
 
 #include "engine/base/host_memory.h"
@@ -21,27 +21,26 @@ inline constexpr uint32_t kMemoryKinds = 4;
 enum class HeapCode : uint8_t {
   kOk = 0,
   kInvalidArgument, // a size of 0, an alignment that is no power of two, an unknown timeline
-  kForeignHandle,   // of another heap, or never given out
-  kStaleHandle,     // released already: a double free, or a use after it
-  kExhausted,       // the device has no memory left, after everything that could be done
-  kOverBudget,      // the device's budget or the user's limit is reached, after the same
+  kForeignHandle,   // the handle is of another heap, or was never issued
+  kStaleHandle,     // the buffer was released: a double release, or a use after the release
+  kExhausted,       // the device has no memory left, after the whole pressure ladder
+  kOverBudget,      // the device's budget or the user's limit is reached, after the whole ladder
   kHostExhausted,   // the host has no memory for the bookkeeping
-  kTooLarge,        // more than one driver allocation of this device may have
+  kTooLarge,        // larger than one driver allocation of this device may be
   kDeviceLost,
   kUnsupported, // valid, but this device cannot do it
-  kBusy,        // pinned, spilled or in flight: try again when it is not
-  kDriver,      // the driver failed in another way; Heap::lastDriverMessage() has its words
+  kBusy,        // the buffer is pinned, spilled or in flight; a later call may succeed
+  kDriver,      // the driver failed in another way; see Heap::lastDriverMessage()
 };
 
 /// Lower-case words for a code: "stale handle".
 const char *heapCodeName(HeapCode code);
 
-/// What a driver's answer means here: its refusals of normal life keep their code, all else is
-/// kDriver.
+/// The code for a driver's status. Ordinary refusals keep their code; all others are kDriver.
 HeapCode heapCodeOf(const Status &status);
 
-/// Names a buffer; a value that may be copied, kept and compared. 0 names none. It holds the slot's
-/// generation, so one that was released is told from the slot's next owner.
+/// Identifies a buffer; a value that may be copied, kept and compared. 0 is no buffer. It holds the
+/// generation of the buffer's record, so a released buffer is told from the record's next one.
 struct BufferHandle {
   uint64_t bits = 0;
   bool operator==(const BufferHandle &) const = default;
@@ -54,7 +53,7 @@ struct NameId {
 };
 
 /// Work up to and including `value` of a timeline. Timeline 0 is the device's own: its values are
-/// the tickets of Device::submit. Others are the caller's (Heap::addTimeline).
+/// the tickets of Device::submit. The other timelines are the caller's (Heap::addTimeline).
 struct TimelinePoint {
   uint32_t timeline = 0;
   uint64_t value = 0;
@@ -63,37 +62,37 @@ inline constexpr uint32_t kMaxTimelines = 4;
 
 struct BufferRequest {
   uint64_t sizeBytes = 0;
-  uint64_t alignment = 256; // a power of two; 256 is the least that is given
+  uint64_t alignment = 256; // a power of two up to 2^30; every buffer is aligned to 256
   MemoryKind kind = MemoryKind::kDevice;
   NameId name;
-  bool movable : 1 = false;   // compaction may move it while it is not pinned
-  bool spillable : 1 = false; // under pressure its contents may go to the host, while not pinned
-  bool dedicated : 1 = false; // a driver allocation of its own
-  float priority = 0.5f;      // of a dedicated one, for the driver
-  /// Work that will use the buffer starts after these points: storage whose former users are done
-  /// by then may be handed out although they are running still.
+  bool movable : 1 = false;   // the buffer may be moved while it is not pinned
+  bool spillable : 1 = false; // its contents may go to the host while it is not pinned
+  bool dedicated : 1 = false; // the buffer gets a driver allocation of its own
+  float priority = 0.5f;      // The driver's priority of a dedicated buffer, 0 to 1.
+  /// The buffer is first used by work that runs after these points. So it may get storage whose
+  /// former users are still running but end before these points.
   std::span<const TimelinePoint> orderedAfter;
 };
 
-/// Where a buffer lies now. Of a movable or spillable one it holds until it is unpinned.
+/// The place of a buffer. The place of a movable or spillable buffer is valid while it is pinned.
 struct Placement {
   device::Memory *memory = nullptr;
   uint64_t offsetBytes = 0;
   uint64_t sizeBytes = 0;    // as requested
-  uint64_t address = 0;      // 0 where the device has no addresses
+  uint64_t address = 0;      // 0 on devices without buffer addresses
   uint8_t *mapped = nullptr; // nullptr for kDevice
 
   device::BufferRange range() const { return {memory, offsetBytes, sizeBytes}; }
 };
 
-/// What happened to a buffer or a slab, for traces. Sent while the range is nobody else's, so that
+/// An event of a buffer or a slab. It is sent while its range belongs to nobody else, so
 /// by sequence number no range is taken before it is given back.
 struct HeapEvent {
   enum class Type : uint8_t {
     kAllocate,
     kRelease,
     kMove,
-    kSlabAllocate, // and, behind kSlabFree, when a pool takes over a dedicated one that is free
+    kSlabAllocate, // also told, after kSlabFree, when a dedicated slab becomes a shared one
     kSlabFree,
     kSpill,
     kRestore
@@ -109,7 +108,7 @@ struct HeapEvent {
 };
 
 struct HeapObserver {
-  /// Called on the thread that caused the event, under a lock of the heap: it must not call the
+  /// Called on the thread that caused the event, under locks of the heap: it must not call the
   /// heap.
   void (*event)(void *user, const HeapEvent &event) = nullptr;
   void *user = nullptr;
@@ -118,63 +117,52 @@ struct HeapObserver {
 struct HeapOptions {
   HostAllocator host;
   HeapObserver observer;
-  /// Buffers from this size on that fit into no free range get a slab of their own, unless the heap
-  /// is being filled again (retention.h).
-  uint64_t dedicatedBytes = 20ULL << 20;
-  /// Empty slabs are kept for reuse; beyond `retainHighBytes` of them they go back to the driver
-  /// until `retainLowBytes` are left. When the heap grows, empty slabs go back first as far as
-  /// reserved bytes would pass `growthSlack` times the peak of live bytes.
+  /// Empty slabs are kept for reuse. Once more than retainHighBytes of them are empty, they go back
+  /// to the driver until retainLowBytes are left.
   uint64_t retainHighBytes = UINT64_MAX;
   uint64_t retainLowBytes = 0;
+  /// Before the heap takes a slab that makes reserved bytes pass this factor times the peak of live
+  /// bytes, it gives empty slabs back (retention.h). 1 to 16.
   double growthSlack = 1.05;
-  /// Per thread and memory kind, freed ranges up to 64 KiB each are kept at hand up to this sum, or
-  /// up to a share of what is reserved where that is more. They serve requests of their size, or of
-  /// up to a fifth less, and are merged again before the heap grows. 0: none.
+  /// Each thread keeps freed ranges of up to 64 KiB at hand for each memory kind: up to this sum,
+  /// or up to its share of half of what is reserved if that is more. 0: no range is kept.
   uint64_t magazineBytes = 256 << 10;
-  /// The user's limit for each of the device's heaps; unset entries do not limit.
+  /// The user's limit for each of the device's heaps; 0 sets no limit.
   uint64_t limitBytes[device::kMaxMemoryHeaps] = {};
-  /// Whether the rung "spill" may be climbed at all.
-  bool allowSpill = false;
 };
 
 struct KindStatistics {
-  uint64_t liveBytes = 0; // as requested, of buffers that are not released
+  uint64_t liveBytes = 0; // Requested bytes of buffers that are not released.
   uint64_t liveBuffers = 0;
-  /// Exact with one thread. With several, whose counters meet seldom, it may lie off the true peak
-  /// by what their magazines hold, and for each of them 16 MiB above it or 1 MiB below.
+  /// Exact with one thread. Each further thread may add an error of 16 MiB above the true peak or 1
+  /// MiB below it.
   uint64_t peakLiveBytes = 0;
-  uint64_t reservedBytes = 0; // of slabs, dedicated ones included
+  uint64_t reservedBytes = 0; // Bytes of slabs, including dedicated ones.
   uint64_t peakReservedBytes = 0;
-  uint64_t usedBytes = 0;    // of slabs, taken: live as rounded, in flight, and in magazines
-  uint64_t pendingBytes = 0; // released, but their points have not passed
+  uint64_t usedBytes = 0;    // Used bytes of slabs: live (rounded), pending and cached.
+  uint64_t pendingBytes = 0; // released, but work may still use them
   uint64_t largestFreeBytes = 0;
   uint32_t slabs = 0;
   uint32_t emptySlabs = 0;
-  /// 1 - largest free range / all free bytes; 0 where nothing is free.
-  double fragmentation = 0;
+  double fragmentation = 0; // 1 - largest free range / all free bytes; 0 if nothing is free
 };
 
 struct HeapStatistics {
   KindStatistics kinds[kMemoryKinds];
   uint64_t driverAllocations = 0; // since the heap was made
   uint64_t driverFrees = 0;
-  uint64_t hostWaits = 0; // times that an allocation had to wait for the device
+  uint64_t hostWaits = 0; // allocations that had to wait for the device
   uint64_t orderedReuses = 0;
-  uint64_t movedBytes = 0;
+  uint64_t movedBytes = 0;   // by compaction, so far
   uint64_t spilledBytes = 0; // now on the host
 };
 
+/// With several threads that use the name, peakBytes is the sum of their peaks, an upper limit.
 struct NameStatistics {
   const char *name = "";
   uint64_t liveBytes = 0;
   uint64_t peakBytes = 0;
   uint64_t liveBuffers = 0;
-};
-
-struct CompactResult {
-  uint64_t movedBytes = 0;
-  uint64_t freedBytes = 0; // given back to the driver
-  bool more = false;       // another call would do more
 };
 
 } // namespace gantry::heap

@@ -1,3 +1,4 @@
+// The table of words that identify a kind, and the table of colours.
 #include "engine/op_kind/op_kind.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ struct Rule {
   std::initializer_list<const char *> words;
 };
 
-// The order decides within one part, and across fused parts the earlier rule wins.
+// Earlier rules win, both within one name and among the parts of a fused operator.
 const Rule kRules[] = {
     {OpKind::kConvolution, {"conv"}},
     {OpKind::kMatmul, {"matmul", "gemm", "einsum", "attention", "linear", "fullyconnected", "dot"}},
@@ -51,7 +52,7 @@ const Rule kRules[] = {
       "mean", "sum",   "floor", "ceil",  "round", "sin",     "cos",  "recip", "dropout"}},
 };
 
-/// The operator itself without the scope of its name: "/features/squeeze/Conv" gives "conv".
+/// Returns the last part of a scoped name in lower case: "/features/squeeze/Conv" gives "conv".
 std::string lastComponent(std::string_view part) {
   while (!part.empty() && (part.back() == '/' || part.back() == ' '))
     part.remove_suffix(1);

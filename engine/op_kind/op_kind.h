@@ -1,10 +1,11 @@
-// What kind of work an operator is, from its name, and the colours of each kind: `gantry inspect
-// --plot` and the profiler draw the same tensor in the same colour.
+// Classifies operators by their names (convolution, matmul, pooling, ...) and gives each kind its
+// colours, so that `gantry inspect --plot` and the profiler draw a tensor in the same colour.
 //
-// Operators appear as the artifact names them: an ONNX operator or node, several joined by " + "
-// where they were fused. The heaviest part decides: a convolution fused with a ReLU is a
-// convolution. Names are matched by words ("MaxPool_3" holds "pool"), so this is a guess that may
-// be wrong for an unusual node name, and nothing but colours depends on it.
+// Operators have the names that the artifact uses: an ONNX operator or node, or several joined by
+// " + " if they were fused. The most expensive part of a fused operator decides: a convolution
+// fused with a ReLU is a convolution. Names are matched by words ("MaxPool_3" contains "pool"). The
+// result is a guess that may be wrong for an unusual node name; only colours and legends may depend
+// on it.
 //
 // Threads: pure functions.
 #pragma once
@@ -25,20 +26,21 @@ enum class OpKind : uint8_t {
 };
 inline constexpr uint32_t kOpKindCount = 7;
 
+/// Returns the kind of the operator named `op`; kOther if no word of the name is known.
 OpKind opKindOf(std::string_view op);
 
-/// "convolution": for legends.
+/// The kind's name in legends: "convolution".
 const char *opKindName(OpKind kind);
-/// "conv": a CSS class.
+/// The kind's CSS class: "conv".
 const char *opKindClass(OpKind kind);
 
-/// The colours of one kind, 0xRRGGBB.
+/// The colours of one kind, as 0xRRGGBB.
 struct OpKindColours {
   uint32_t fill;
-  uint32_t edge; // stronger than the fill: the line around it
+  uint32_t edge; // The outline, stronger than the fill.
 };
-/// On a light or on a dark ground. Text of 0x14202e is readable on each light fill, text of
-/// 0xf2f6fb on each dark one.
+/// Returns the colours for a light or a dark background. Text in 0x14202e is readable on every
+/// light fill, text in 0xf2f6fb on every dark fill.
 OpKindColours opKindColours(OpKind kind, bool darkGround);
 
 } // namespace gantry

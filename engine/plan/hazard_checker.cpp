@@ -1,3 +1,4 @@
+// The hazard checker: between two barriers it sorts all accesses by address and sweeps over them.
 #include "engine/plan/plan.h"
 
 #include <algorithm>
@@ -6,18 +7,18 @@ namespace gantry::plan {
 
 namespace {
 
-/// One access of one command, as a range.
+/// The bytes of one access of one command.
 struct Range {
   uint32_t space;
-  uint64_t first; // byte
-  uint64_t last;  // byte, inclusive, so that the end of the address space needs no special case
+  uint64_t first;
+  uint64_t last; // Inclusive, so that the end of the address space needs no special case.
   bool write;
   uint32_t command;
 };
 
-/// Of the ranges seen so far in the order of their first bytes: the one that reaches furthest, and
-/// the one of another command that does. Whether any command but a given one reaches a byte is then
-/// known.
+/// Keeps two of the ranges seen so far: the one that reaches furthest, and the one that reaches
+/// furthest among the other commands. They answer whether any command other than a given one
+/// reaches a byte.
 class FurthestTwo {
 public:
   void add(const Range *range) {
@@ -30,7 +31,7 @@ public:
       second_ = range;
     }
   }
-  /// A range of another command that contains the first byte of `range`, or null.
+  /// Returns a range of another command that reaches the first byte of `range`, or null.
   const Range *reaching(const Range &range) const {
     for (const Range *candidate : {best_, second_})
       if (candidate != nullptr && candidate->command != range.command &&
@@ -56,8 +57,8 @@ Status conflict(const Range &a, const Range &b) {
                  static_cast<unsigned long long>(std::min(a.last, b.last)), a.space);
 }
 
-/// All commands between two barriers: no two of them may conflict.
-Status checkStretch(std::vector<Range> &ranges) {
+/// Returns an error where two commands between the same barriers conflict.
+Status checkBetweenBarriers(std::vector<Range> &ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
     if (a.space != b.space)
       return a.space < b.space;
@@ -83,21 +84,21 @@ Status checkStretch(std::vector<Range> &ranges) {
 } // namespace
 
 Status checkHazards(const std::vector<Command> &commands) {
-  std::vector<Range> stretch;
+  std::vector<Range> ranges; // The accesses since the last barrier.
   for (uint32_t i = 0; i < commands.size(); ++i) {
     if (commands[i].barrierBefore) {
-      GANTRY_RETURN_IF_ERROR(checkStretch(stretch));
-      stretch.clear();
+      GANTRY_RETURN_IF_ERROR(checkBetweenBarriers(ranges));
+      ranges.clear();
     }
     for (const Access &access : commands[i].accesses) {
       if (access.sizeBytes == 0)
         continue;
       const uint64_t room = UINT64_MAX - access.offset;
       const uint64_t last = access.offset + std::min(access.sizeBytes - 1, room);
-      stretch.push_back({access.space, access.offset, last, access.write, i});
+      ranges.push_back({access.space, access.offset, last, access.write, i});
     }
   }
-  return checkStretch(stretch);
+  return checkBetweenBarriers(ranges);
 }
 
 } // namespace gantry::plan

@@ -9,7 +9,7 @@ namespace gantry::plan {
 
 namespace {
 
-/// A set of bytes as disjoint ranges that do not touch.
+/// A set of bytes, kept as ranges that neither overlap nor touch.
 class ByteSet {
 public:
   bool intersects(uint64_t begin, uint64_t end) const {
@@ -32,10 +32,10 @@ public:
   }
 
 private:
-  std::map<uint64_t, uint64_t> ranges_; // begin → end
+  std::map<uint64_t, uint64_t> ranges_; // The end of each range by its begin.
 };
 
-/// What the commands since the last barrier touched in one space.
+/// The bytes of one space that commands have accessed since the last barrier.
 struct Touched {
   ByteSet read;
   ByteSet written;

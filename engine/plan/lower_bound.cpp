@@ -8,7 +8,7 @@ namespace gantry::plan {
 
 namespace {
 
-/// The command at which a value begins or ends to count.
+/// The first or the last command of a value.
 struct Event {
   uint32_t command;
   uint64_t occupiedBytes;
@@ -29,7 +29,7 @@ uint64_t lowerBound(const std::vector<Value> &values, uint32_t *peakCommand) {
   std::sort(begins.begin(), begins.end(), byCommand);
   std::sort(ends.begin(), ends.end(), byCommand);
 
-  // The sum of all values may exceed 64 bits, so what ended is subtracted from a wide sum.
+  // The sum of the live sizes may exceed 64 bits.
   unsigned __int128 alive = 0;
   uint64_t peak = 0;
   uint32_t peakAt = 0;

@@ -1,5 +1,4 @@
-// How many bytes a value occupies: its size rounded up to the smallest alignment of all values.
-// Header only; pure.
+// The smallest alignment of a request, to which the planner rounds all sizes up. Header only; pure.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -8,7 +7,7 @@
 
 namespace gantry::plan {
 
-/// Every offset of a plan is a multiple of it. 1 where no value has any bytes.
+/// Every offset of a plan is a multiple of the result. It is 1 where no value has any bytes.
 inline uint64_t smallestAlignment(const std::vector<Value> &values) {
   uint64_t alignment = UINT64_MAX;
   for (const Value &value : values)

@@ -1,27 +1,27 @@
-// The static memory planner: where each transient value of a program lies in the arena.
+// The static memory planner: chooses the offset of each transient value of a program in the arena.
 //
-// A problem is a list of values, each with a size, an alignment and the first and last of the
-// commands during which it must keep its bytes. A plan gives each value an offset, a multiple of
-// its alignment, such that values alive at the same time do not overlap; its height is the arena's
-// size. A value occupies its size rounded up to the smallest alignment of all values: every offset
-// is a multiple of that, so nothing is lost. What lies between a value's end and the next multiple
-// of its own alignment is free for others. The lower bound is the largest sum of what is occupied
-// at one moment: no plan can be lower.
+// A problem is a list of values. Each value has a size, an alignment, and the first and the last
+// command during which it must keep its bytes. A plan gives each value an offset that is a multiple
+// of the value's alignment, such that values which are alive at the same command do not overlap.
+// The plan's height is the size of the arena. A value occupies its size rounded up to the smallest
+// alignment of all values; this wastes nothing, because every offset is a multiple of that
+// alignment. The bytes between the end of a value and the next multiple of its own alignment are
+// free for other values. The lower bound is the largest sum of occupied bytes at one command: no
+// plan can be lower.
 //
-// Constraints may be added: values at fixed offsets, gaps inside a lifetime, values that must or
-// may share storage, ranges that nothing may use, and a cap on the size of one arena with several
-// arenas.
+// Values may be pinned to fixed offsets. A storage that several tensors share (in-place results,
+// views) is one value to the planner: the caller decides about sharing before it asks for a plan.
 //
-// It is not an allocator: nothing here knows MLIR, GPUs or memory. Three rooms ask it the same
-// question: the compiler (static shapes), the session (a dynamic shape not seen before) and the
-// profiler (what if).
+// The planner is not an allocator: it knows nothing of MLIR, GPUs or memory. The compiler (static
+// shapes), the session (a dynamic shape that it has not seen before), the heap's step plans and the
+// profiler (what-if questions) all use it.
 //
-// Algorithm: greedy placements first, the best kept (fast_tier.h); where they miss the bound,
-// local searches (large_neighbourhood.h, ejection_search.h) and an exact one (valley_search.h) in
-// slices of many styles (portfolio.h) in turns (descent.h), at the bound first and then between it
-// and the best plan. Most real graphs end at their bound, which proves them
-// optimal. Deterministic: equal requests give equal plans, since the work is bounded by a count and
-// not by a clock, unless a deadline is asked for.
+// Algorithm: greedy placements come first and the best one is kept (search/fast_tier.h). Where that
+// misses the lower bound, local searches (search/large_neighbourhood.h, search/ejection_search.h)
+// and an exact search (search/valley_search.h) take turns (search/descent.h): first at the bound,
+// then at heights between the bound and the best plan. Most real graphs end at their bound, which
+// proves the plan optimal. The planner is deterministic: equal requests give equal plans, because
+// the work is limited by a count and not by a clock, unless the caller asks for a deadline.
 //
 // Threads: all functions are pure and may be called from any thread.
 #pragma once
@@ -29,7 +29,6 @@
 #include "engine/base/status.h"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace gantry::plan {
@@ -37,116 +36,78 @@ namespace gantry::plan {
 /// One value to place.
 struct Value {
   uint64_t sizeBytes = 0;
-  uint64_t alignment = 1; // a power of two
-  uint32_t firstUse = 0;  // index of the command that writes it first
-  uint32_t lastUse = 0;   // index of the last command that reads or writes it; inclusive
+  uint64_t alignment = 1; // A power of two, in bytes.
+  uint32_t firstUse = 0;  // Index of the first command that writes the value.
+  uint32_t lastUse = 0;   // Index of the last command that reads or writes it, inclusive.
 };
 
-/// A value whose place is known: part of a plan that is kept, or memory of the caller. A request
-/// with pins is first planned without them, with a part of the work: where they come from an
-/// earlier plan of the same values, that is found again.
+/// A fixed offset for a value, for example from an earlier plan.
 struct Pin {
-  uint32_t value = 0;
-  uint64_t offset = 0; // in its arena; a multiple of the value's alignment
-  uint32_t arena = 0;
+  uint32_t value = 0;  // Index of the value. A value has at most one pin.
+  uint64_t offset = 0; // In bytes; a multiple of the value's alignment.
 };
 
-/// Commands strictly inside a value's life during which it need not keep its bytes, because it is
-/// written anew afterwards. Its offset stays the same.
-struct Gap {
-  uint32_t value = 0;
-  uint32_t firstCommand = 0;
-  uint32_t lastCommand = 0; // inclusive
-};
-
-/// Two values that may lie at the same offset even while both are alive, as an operator's result
-/// may take the place of its operand. Otherwise they are apart like any others; they never overlap
-/// in part. Where it is required they have the same offset.
-struct Sharing {
-  uint32_t first = 0;
-  uint32_t second = 0;
-  bool required = false;
-};
-
-/// Bytes that no value may use during these commands. They do not count as the plan's height.
-struct Zone {
-  uint64_t offset = 0;
-  uint64_t sizeBytes = 0;
-  uint32_t firstUse = 0;
-  uint32_t lastUse = UINT32_MAX; // inclusive
-  uint32_t arena = 0;
-};
-
-struct Constraints {
-  std::vector<Pin> pins = {}; // at most one for a value
-  std::vector<Gap> gaps = {};
-  std::vector<Sharing> sharings = {};
-  std::vector<Zone> zones = {};
-  uint64_t arenaCapBytes = UINT64_MAX; // no arena is larger
-  uint32_t mostArenas = 1;
-};
-
-/// About a second at most; most plans need a thousandth of it.
+/// Allows about one second of search. Most plans need a thousandth of it.
 inline constexpr uint64_t kDefaultWork = 70'000'000;
 
+/// How to plan. A request with pins is first planned without them, with a quarter of the work: if
+/// the pins come from an earlier plan of the same values, that plan is usually found again.
 struct PlanRequest {
-  Constraints constraints = {};
-  uint64_t enoughBytes = 0;          // a plan this low ends the search; 0: as low as possible
-  uint64_t workLimit = kDefaultWork; // items looked at by the search, ten to thirty ns each
-  double deadlineSeconds = 0;        // 0: none, and the result is the same on every machine
+  std::vector<Pin> pins = {};
+  uint64_t enoughBytes = 0;          // The search ends at this height; 0: as low as possible.
+  uint64_t workLimit = kDefaultWork; // In units of 10 to 30 ns (search/work_meter.h).
+  double deadlineSeconds = 0;        // 0: no deadline, so the result is the same on every machine.
 };
 
 struct Plan {
-  std::vector<uint64_t> offsets; // per value, bytes from its arena's start
-  uint64_t heightBytes = 0;      // max(offset + what it occupies), summed over arenas
-  uint64_t lowerBoundBytes = 0;  // the largest sum of sizes alive at one command
-  uint32_t peakCommand = 0;      // a command at which the lower bound is reached
-  uint64_t provenBoundBytes = 0; // ≥ lowerBoundBytes; equal to the height of a plan proven optimal
-  std::vector<uint32_t> arenas;  // per value; empty where there is one arena
-  std::vector<uint64_t> arenaHeights; // empty where there is one arena
+  std::vector<uint64_t> offsets; // One per value, in bytes from the start of the arena.
+  uint64_t heightBytes = 0;      // The largest end of any value.
+  uint64_t lowerBoundBytes = 0;  // The largest sum of occupied bytes at one command.
+  uint32_t peakCommand = 0;      // A command that reaches the lower bound.
+  uint64_t provenBoundBytes = 0; // No plan is lower. At least lowerBoundBytes, at most heightBytes.
 };
 
-/// Places all values. Fails with kInvalidArgument on a non-power-of-two alignment, on
-/// firstUse > lastUse, where sizes overflow 64 bits, or where constraints contradict each other;
-/// with kOutOfMemory where no plan within the cap and the number of arenas was found. The message
-/// names the value and the numbers.
+/// Places all values. Returns kInvalidArgument, with the value and the numbers, where an alignment
+/// is no power of two, firstUse > lastUse, the sizes overflow 64 bits, or pins contradict each
+/// other. Every other request has a plan.
 Result<Plan> planArena(const std::vector<Value> &values);
 Result<Plan> planArena(const std::vector<Value> &values, const PlanRequest &request);
 
-/// The largest sum of what the values alive at one command occupy.
+/// Returns the largest sum of occupied bytes at one command, UINT64_MAX where it is larger than
+/// that, and sets *peakCommand to the first command that reaches it.
 uint64_t lowerBound(const std::vector<Value> &values, uint32_t *peakCommand = nullptr);
 
-/// The independent judge: shares no code with the solver; O(n log n). kOk, or an internal error
-/// that names the first two values that overlap, or the value that is misaligned, outside of the
-/// height, or against a constraint.
+/// Checks a plan independently of the planner, with which it shares no code, in O(n log n) time.
+/// Returns kOk, or kInternal with a message that names the first two values that overlap, or the
+/// value that is misaligned, outside of the plan's height, or away from its pin.
 Status validatePlan(const std::vector<Value> &values, const Plan &plan);
 Status validatePlan(const std::vector<Value> &values, const Plan &plan,
-                    const Constraints &constraints);
+                    const std::vector<Pin> &pins);
 
 // ---- commands and hazards ----------------------------------------------------------------------
 
-/// A range of bytes that a command touches, in one memory object (space 0 is the arena; constants,
-/// inputs and outputs have spaces of their own).
+/// A range of bytes that a command reads or writes in one memory object. Space 0 is the arena;
+/// constants, inputs and outputs have other numbers.
 struct Access {
   uint32_t space = 0;
-  uint64_t offset = 0;
+  uint64_t offset = 0; // In bytes.
   uint64_t sizeBytes = 0;
   bool write = false;
 };
 
 struct Command {
   std::vector<Access> accesses;
-  bool barrierBefore =
-      false; // all earlier commands finish, and are visible, before this one starts
+  /// All earlier commands finish, and their writes are visible, before this command starts.
+  bool barrierBefore = false;
 };
 
-/// Sets barrierBefore on exactly those commands that need one: a command gets a barrier when it
-/// conflicts (write-read, read-write, write-write on overlapping bytes) with one since the last
-/// barrier.
+/// Sets barrierBefore on exactly the commands that need it. A command needs a barrier when it
+/// conflicts with a command since the last barrier: write after read, read after write, or write
+/// after write on overlapping bytes.
 void placeBarriers(std::vector<Command> &commands);
 
-/// The independent checker: for each pair of conflicting commands there is a barrier between them.
-/// kOk, or an internal error that names the pair and the bytes. Shares no code with placeBarriers.
+/// Checks independently of placeBarriers that a barrier stands between each pair of conflicting
+/// commands. Returns kOk, or kInternal with a message that names the pair and the bytes.
 Status checkHazards(const std::vector<Command> &commands);
 
 } // namespace gantry::plan

@@ -1,21 +1,19 @@
-// The planner's own form of a problem: flat arrays, compressed time, half-open intervals. What the
-// solvers take and return; callers of the planner use plan.h.
+// The solvers' form of a planning problem: flat arrays, compressed time, half-open intervals.
+// Callers of the planner use plan.h instead.
 //
-// An item is one offset to choose. Its box is [begin, end) in time × [offset, offset + size) in
-// addresses; two boxes whose times overlap must not overlap in addresses. Time is compressed: it
-// counts the distinct moments at which an item begins or ends, so that step t is the time from one
-// such moment to the next, and every step is a section in which the set of live items is constant.
+// An item is a value of the request that has bytes. It occupies the box [begin, end) in time ×
+// [offset, offset + size) in addresses, and a solver chooses its offset. Boxes of items whose times
+// overlap must not overlap in addresses. Time is compressed: it counts the distinct moments at
+// which an item begins or ends, so a step is the time from one such moment to the next, and the set
+// of live items is constant within a step.
 //
-// Some items occupy less than their box: those with gaps in their lifetime, and groups that share
-// storage although their sizes differ. They have segments, which lie inside of the box. A solver
-// that does not know segments may place boxes: every such placement is valid.
+// Invariants, which problem_builder.h establishes: begin < end ≤ stepCount; size > 0; alignments
+// are powers of two; the sum of all (size + alignment) is less than 2^64, or less than 2^60 where
+// items are fixed; fixed offsets are multiples of the alignment, and fixed items do not overlap
+// each other.
 //
-// Invariants (problem.cpp makes them hold, validatePlacement checks the result):
-//   begin < end ≤ stepCount; size > 0; alignment a power of two; the sum of all (size + alignment)
-//   fits 63 bits; fixed offsets are multiples of the alignment, and fixed items do not overlap each
-//   other.
-//
-// Ownership: plain values. Threads: immutable once built, so any number of them may read it.
+// Ownership: plain values. Threads: a problem does not change once it is built, so any number of
+// threads may read it.
 #pragma once
 
 #include <algorithm>
@@ -26,62 +24,38 @@ namespace gantry::plan {
 
 inline constexpr uint64_t kFreeOffset = UINT64_MAX;
 
-/// What an item occupies during a part of its box: [begin, end) × [offset, offset + size).
-struct Segment {
-  uint32_t begin = 0;
-  uint32_t end = 0;
-  uint64_t size = 0;
-};
-
 struct Problem {
-  // Per item. alignment and fixedOffset are empty where no item needs one.
-  std::vector<uint32_t> begin;
-  std::vector<uint32_t> end; // exclusive
-  std::vector<uint64_t> size;
+  // One entry per item. alignment and fixedOffset are empty where no item needs them.
+  std::vector<uint32_t> begin; // Step.
+  std::vector<uint32_t> end;   // Step, exclusive.
+  std::vector<uint64_t> size;  // Bytes.
   std::vector<uint64_t> alignment;
-  std::vector<uint64_t> fixedOffset; // kFreeOffset: to be chosen
-
-  // The segments of item i are segments[segmentBegin[i]] up to segmentBegin[i + 1], by ascending
-  // begin and disjoint in time; an item without any occupies its whole box. Empty where no item has
-  // segments, else count() + 1 long.
-  std::vector<uint32_t> segmentBegin;
-  std::vector<Segment> segments;
-
-  // Several arenas lie one above the other in one range of addresses: no item may lie across a
-  // multiple of regionSize, which is a multiple of every alignment. 0: there is one arena.
-  uint64_t regionSize = 0;
-
-  // The last `obstacleCount` items are ranges that nothing may use: fixed, and not part of the
-  // height.
-  uint32_t obstacleCount = 0;
+  std::vector<uint64_t> fixedOffset; // kFreeOffset: the solver chooses.
 
   uint32_t stepCount = 0;
-  uint64_t lowerBound = 0; // no placement is lower: the largest sum of sizes live in one step
-  uint32_t peakStep = 0;   // a step that has it
+  uint64_t lowerBound = 0; // The largest sum of live sizes in one step: no placement is lower.
+  uint32_t peakStep = 0;   // The first step that reaches the lower bound.
 
   uint32_t count() const { return static_cast<uint32_t>(size.size()); }
   uint64_t alignmentOf(uint32_t item) const { return alignment.empty() ? 1 : alignment[item]; }
   bool isFixed(uint32_t item) const {
     return !fixedOffset.empty() && fixedOffset[item] != kFreeOffset;
   }
-  bool hasSegments(uint32_t item) const {
-    return !segmentBegin.empty() && segmentBegin[item] != segmentBegin[item + 1];
-  }
 };
 
-/// An offset for each item, and max(offset + size) over all that are not obstacles.
+/// An offset for each item, and the largest offset + size.
 struct Placement {
   std::vector<uint64_t> offset;
   uint64_t height = 0;
 };
 
-/// Whether all items are free boxes: what the fast tier and the large-neighbourhood search are for.
-inline bool isPlain(const Problem &problem) {
-  return problem.fixedOffset.empty() && problem.segments.empty();
+inline bool hasFixedItems(const Problem &problem) {
+  return std::any_of(problem.fixedOffset.begin(), problem.fixedOffset.end(),
+                     [](uint64_t offset) { return offset != kFreeOffset; });
 }
 
-/// Whether all sizes are multiples of their items' alignments, so that one item may lie on another
-/// of its alignment without a gap.
+/// Returns whether each size is a multiple of its item's alignment, so that items of one alignment
+/// can lie on each other without a gap.
 inline bool hasWholeSizes(const Problem &problem) {
   for (uint32_t i = 0; i < problem.alignment.size(); ++i)
     if (problem.size[i] % problem.alignment[i] != 0)
@@ -89,12 +63,58 @@ inline bool hasWholeSizes(const Problem &problem) {
   return true;
 }
 
-/// max(offset + size) over all items that are not obstacles.
 inline uint64_t heightOf(const Problem &problem, const std::vector<uint64_t> &offset) {
   uint64_t height = 0;
-  for (uint32_t i = 0; i + problem.obstacleCount < problem.count(); ++i)
+  for (uint32_t i = 0; i < problem.count(); ++i)
     height = std::max(height, offset[i] + problem.size[i]);
   return height;
+}
+
+/// Fills stepCount, begin and end from moments of any scale, and returns the moments by step: step
+/// t begins at the t-th of them. The last moment begins no step.
+template <typename Moment>
+std::vector<Moment> compressTime(Problem &problem, const std::vector<Moment> &begins,
+                                 const std::vector<Moment> &ends) {
+  std::vector<Moment> moments;
+  moments.reserve(begins.size() + ends.size());
+  moments.insert(moments.end(), begins.begin(), begins.end());
+  moments.insert(moments.end(), ends.begin(), ends.end());
+  std::sort(moments.begin(), moments.end());
+  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
+  const auto stepsOf = [&](const std::vector<Moment> &times) {
+    std::vector<uint32_t> steps;
+    steps.reserve(times.size());
+    for (const Moment time : times)
+      steps.push_back(static_cast<uint32_t>(std::lower_bound(moments.begin(), moments.end(), time) -
+                                            moments.begin()));
+    return steps;
+  };
+  std::vector<uint32_t> beginSteps = stepsOf(begins);
+  problem.end = stepsOf(ends);
+  problem.begin = std::move(beginSteps);
+  problem.stepCount = moments.empty() ? 0 : static_cast<uint32_t>(moments.size() - 1);
+  return moments;
+}
+
+/// Returns the sum of live sizes in each step.
+inline std::vector<uint64_t> loadsOf(const Problem &problem) {
+  std::vector<uint64_t> loads(problem.stepCount + size_t{1});
+  for (uint32_t i = 0; i < problem.count(); ++i) {
+    loads[problem.begin[i]] += problem.size[i];
+    loads[problem.end[i]] -= problem.size[i]; // Differences wrap around; their sums do not.
+  }
+  for (uint32_t step = 1; step < loads.size(); ++step)
+    loads[step] += loads[step - 1];
+  loads.pop_back();
+  return loads;
+}
+
+/// Fills lowerBound and peakStep.
+inline void findLowerBound(Problem &problem) {
+  const std::vector<uint64_t> loads = loadsOf(problem);
+  const auto peak = std::max_element(loads.begin(), loads.end());
+  problem.peakStep = static_cast<uint32_t>(peak - loads.begin());
+  problem.lowerBound = loads.empty() ? 0 : *peak;
 }
 
 } // namespace gantry::plan

@@ -1,8 +1,7 @@
-// Makes the solvers' Problem from the caller's values and constraints, and checks both.
+// Builds the solvers' Problem from the values and pins of a request.
 //
-// Values that share storage become one item: their sizes differ over time, so it has segments; so
-// has a value with gaps. Zones become obstacles. Several arenas become one range of addresses with
-// borders. Values of no bytes become nothing.
+// A value that has bytes becomes an item, in the order of the values; a value without bytes becomes
+// nothing.
 //
 // Threads: pure functions.
 #pragma once
@@ -16,18 +15,12 @@ inline constexpr uint32_t kNoItem = UINT32_MAX;
 
 struct BuiltProblem {
   Problem problem;
-  std::vector<uint32_t> itemOfValue; // kNoItem: it has no bytes
-  uint64_t peakCommand = 0;          // the first command of the problem's peak step
+  std::vector<uint32_t> itemOfValue; // kNoItem for a value without bytes.
+  uint32_t peakCommand = 0;          // The first command of the problem's peak step.
 };
 
-/// kInvalidArgument with the value and the remedy where something is wrong.
-Status checkRequest(const std::vector<Value> &values, const Constraints &constraints);
-
-/// The problem in which the required sharings and those of `chosen` (indices into
-/// constraints.sharings) are made. checkRequest must have passed. Fails with kInvalidArgument where
-/// the sharings cannot all be made: two members of a group are alive at once and no sharing names
-/// them, or have different pins; or where pins and zones overlap.
-Result<BuiltProblem> buildProblem(const std::vector<Value> &values, const Constraints &constraints,
-                                  const std::vector<uint32_t> &chosen);
+/// checkRequest must have passed. Returns kInvalidArgument, with the two values, where pinned
+/// values overlap.
+Result<BuiltProblem> buildProblem(const std::vector<Value> &values, const std::vector<Pin> &pins);
 
 } // namespace gantry::plan

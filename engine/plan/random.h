@@ -1,5 +1,5 @@
-// Random numbers that are the same on every machine: SplitMix64 (Steele, Lea & Flood 2014).
-// Header only. Threads: one at a time.
+// A random number generator that gives the same numbers on every machine: SplitMix64 (Steele, Lea &
+// Flood 2014). Header only. Threads: one at a time.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ public:
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
     return bits ^ (bits >> 31);
   }
-  /// Below limit, which is not 0.
+  /// Returns a number in [0, limit). limit must not be 0 and at most 2^32.
   uint32_t below(uint64_t limit) { return static_cast<uint32_t>(next() % limit); }
-  /// From 0 up to, and without, 1.
+  /// Returns a number in [0, 1).
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
 private:

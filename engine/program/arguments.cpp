@@ -1,3 +1,4 @@
+// Checks of the memory of inputs and outputs.
 #include "engine/program/arguments.h"
 
 #include <cinttypes>
@@ -19,27 +20,28 @@ Status checkMemory(const char *kind, const Port &port, const TensorArgument &arg
     return statusf(StatusCode::kInvalidArgument,
                    "%s '%s': %" PRIu64 " bytes given, %s needs %" PRIu64, kind, name,
                    argument.sizeBytes, shapeText(shape).c_str(), needed);
-  if (argument.buffer && (argument.offset > argument.buffer->sizeBytes() ||
-                          needed > argument.buffer->sizeBytes() - argument.offset))
+  if (argument.buffer && (argument.offset > argument.buffer.sizeBytes() ||
+                          needed > argument.buffer.sizeBytes() - argument.offset))
     return statusf(StatusCode::kInvalidArgument,
                    "%s '%s': %" PRIu64 " bytes from offset %" PRIu64
                    " on are not inside its buffer of %" PRIu64 " bytes",
-                   kind, name, needed, argument.offset, argument.buffer->sizeBytes());
+                   kind, name, needed, argument.offset, argument.buffer.sizeBytes());
   return {};
 }
 
-struct Stretch {
-  const Storage *buffer;
+/// The range [begin, end) of a buffer that one argument uses, and the argument's name for messages.
+struct BufferUse {
+  uint64_t block;
   uint64_t begin;
   uint64_t end;
   std::string name;
 };
 
-bool overlap(const Stretch &a, const Stretch &b) {
-  return a.buffer == b.buffer && a.begin < b.end && b.begin < a.end;
+bool overlap(const BufferUse &a, const BufferUse &b) {
+  return a.block == b.block && a.begin < b.end && b.begin < a.end;
 }
 
-Status overlapError(const Stretch &a, const Stretch &b) {
+Status overlapError(const BufferUse &a, const BufferUse &b) {
   return statusf(StatusCode::kInvalidArgument, "%s and %s overlap in the same buffer",
                  a.name.c_str(), b.name.c_str());
 }
@@ -50,15 +52,15 @@ Status checkArguments(const Program &program, std::span<const TensorArgument> in
                       std::span<const TensorArgument> outputs,
                       std::span<const OutputShape> outputShapes) {
   if (outputs.size() != program.outputs().size())
-    return statusf(StatusCode::kInvalidArgument, "%zu outputs given, the program has %zu",
+    return statusf(StatusCode::kInvalidArgument, "%zu outputs given; the program has %zu",
                    outputs.size(), program.outputs().size());
-  std::vector<Stretch> read, written;
+  std::vector<BufferUse> read, written;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Port &port = program.inputs()[i];
     GANTRY_ASSIGN_OR_RETURN(const uint64_t size, byteSize(inputs[i].shape, port.name));
     GANTRY_RETURN_IF_ERROR(checkMemory("input", port, inputs[i], inputs[i].shape, size));
     if (inputs[i].buffer)
-      read.push_back({inputs[i].buffer.get(), inputs[i].offset, inputs[i].offset + size,
+      read.push_back({inputs[i].buffer.block(), inputs[i].offset, inputs[i].offset + size,
                       "input '" + port.name + "'"});
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -66,11 +68,11 @@ Status checkArguments(const Program &program, std::span<const TensorArgument> in
     const uint64_t size = outputShapes[i].sizeBytes;
     GANTRY_RETURN_IF_ERROR(checkMemory("output", port, outputs[i], outputShapes[i].shape, size));
     if (outputs[i].buffer)
-      written.push_back({outputs[i].buffer.get(), outputs[i].offset, outputs[i].offset + size,
+      written.push_back({outputs[i].buffer.block(), outputs[i].offset, outputs[i].offset + size,
                          "output '" + port.name + "'"});
   }
   for (size_t i = 0; i < written.size(); ++i) {
-    for (const Stretch &other : read)
+    for (const BufferUse &other : read)
       if (overlap(written[i], other))
         return overlapError(other, written[i]);
     for (size_t j = 0; j < i; ++j)

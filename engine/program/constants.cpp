@@ -1,3 +1,4 @@
+// Layout and upload of constants.
 #include "engine/program/constants.h"
 #include "engine/base/align.h"
 
@@ -12,20 +13,20 @@ namespace {
 constexpr uint64_t kStagingBytes = uint64_t{16} << 20;
 constexpr uint64_t kAlignment = artifact::kConstantAlignment;
 
-/// Sizes of constants never depend on symbols: the artifact's reader has seen to it.
+/// Returns a constant's size. It never depends on symbols; the artifact's reader checks that.
 uint64_t sizeOf(const Program &program, uint32_t value) {
   const artifact::Value &constant = *program.metadata().values()->Get(value);
   return static_cast<uint64_t>(program.knownExprs()[constant.size()].value_or(0));
 }
 
-/// Runs a list of transfers to its end.
+/// Submits a command list and waits until it is done.
 Status finish(device::Device &device, device::CommandList &list) {
   GANTRY_RETURN_IF_ERROR(list.end());
   GANTRY_ASSIGN_OR_RETURN(const uint64_t ticket, device.submit(list));
   return device.wait(ticket, UINT64_MAX).status();
 }
 
-/// Collects bytes in the staging buffer and copies them when it is full.
+/// Collects bytes in the staging buffer and copies them to their targets when it is full.
 class Uploader {
 public:
   Uploader(device::Device &device, const Storage &staging) : device_(device), staging_(staging) {}
@@ -85,7 +86,7 @@ Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes
       continue;
     if (sizeOf(program, i) > maxBytes - kAlignment)
       return statusf(StatusCode::kUnsupported,
-                     "constant '%s' has %" PRIu64 " bytes, the device allocates at most %" PRIu64
+                     "constant '%s' has %" PRIu64 " bytes; the device allocates at most %" PRIu64
                      " at once",
                      value.name()->c_str(), sizeOf(program, i), maxBytes);
     (value.fill() ? fills : stored).push_back(i);
@@ -97,11 +98,11 @@ Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes
   for (uint32_t i : stored) {
     const uint64_t begin = offsetOf(i), end = begin + sizeOf(program, i);
     const uint64_t from = begin / kAlignment * kAlignment;
-    const ConstantLayout::Stretch *last =
-        layout.stretches.empty() ? nullptr : &layout.stretches.back();
-    // A gap holds constants of other variants, and is not mirrored. Constants that overlap in the
-    // section (equal bytes, stored once) share a stretch; where they do not fit into one block,
-    // each block has its own copy, so that each place is complete by itself.
+    const ConstantLayout::SectionRange *last =
+        layout.ranges.empty() ? nullptr : &layout.ranges.back();
+    // Gaps between the ranges hold constants of other variants and are not copied. Constants that
+    // overlap in the section, because equal bytes are stored once, share a range. If they do not
+    // fit into one block, each block has its own copy, so that no constant spans two blocks.
     const bool joins = last && begin <= roundUp(last->sectionEnd, kAlignment);
     const uint64_t grown =
         joins ? last->offset + std::max(last->sectionEnd, end) - last->sectionBegin
@@ -112,12 +113,11 @@ Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes
     const auto index = static_cast<uint32_t>(layout.blocks.size() - 1);
     ConstantLayout::Block &block = layout.blocks.back();
     if (!fits || !joins)
-      layout.stretches.push_back({from, end, index, block.sizeBytes});
-    ConstantLayout::Stretch &stretch = layout.stretches.back();
-    stretch.sectionEnd = std::max(stretch.sectionEnd, end);
-    block.sizeBytes =
-        roundUp(stretch.offset + stretch.sectionEnd - stretch.sectionBegin, kAlignment);
-    layout.places[i] = {index, stretch.offset + begin - stretch.sectionBegin};
+      layout.ranges.push_back({from, end, index, block.sizeBytes});
+    ConstantLayout::SectionRange &range = layout.ranges.back();
+    range.sectionEnd = std::max(range.sectionEnd, end);
+    block.sizeBytes = roundUp(range.offset + range.sectionEnd - range.sectionBegin, kAlignment);
+    layout.places[i] = {index, range.offset + begin - range.sectionBegin};
   }
   bool first = true;
   for (uint32_t i : fills) {
@@ -148,29 +148,28 @@ Result<Constants> Constants::upload(const Program &program,
   }
 
   uint64_t storedBytes = 0;
-  for (const ConstantLayout::Stretch &stretch : layout.stretches)
-    storedBytes += stretch.sectionEnd - stretch.sectionBegin;
+  for (const ConstantLayout::SectionRange &range : layout.ranges)
+    storedBytes += range.sectionEnd - range.sectionBegin;
   if (storedBytes > 0) {
     GANTRY_ASSIGN_OR_RETURN(auto staging,
                             Storage::allocate(heap, device::MemoryKind::kUpload,
                                               std::min(kStagingBytes, storedBytes), "staging"));
-    Uploader uploader(device, *staging);
+    Uploader uploader(device, staging);
     auto addChunk = [&](uint64_t chunkOffset, std::span<const uint8_t> bytes) -> Status {
-      for (const ConstantLayout::Stretch &stretch : layout.stretches) {
-        const uint64_t begin = std::max(chunkOffset, stretch.sectionBegin);
-        const uint64_t end = std::min(chunkOffset + bytes.size(), stretch.sectionEnd);
+      for (const ConstantLayout::SectionRange &range : layout.ranges) {
+        const uint64_t begin = std::max(chunkOffset, range.sectionBegin);
+        const uint64_t end = std::min(chunkOffset + bytes.size(), range.sectionEnd);
         if (begin < end)
           GANTRY_RETURN_IF_ERROR(uploader.add(bytes.subspan(begin - chunkOffset, end - begin),
-                                              *constants.blocks_[stretch.block],
-                                              stretch.offset + begin - stretch.sectionBegin));
+                                              constants.blocks_[range.block],
+                                              range.offset + begin - range.sectionBegin));
       }
       return {};
     };
     auto isUsed = [&](uint64_t offset, uint64_t size) {
-      return std::any_of(layout.stretches.begin(), layout.stretches.end(),
-                         [&](const ConstantLayout::Stretch &stretch) {
-                           return offset < stretch.sectionEnd &&
-                                  stretch.sectionBegin < offset + size;
+      return std::any_of(layout.ranges.begin(), layout.ranges.end(),
+                         [&](const ConstantLayout::SectionRange &range) {
+                           return offset < range.sectionEnd && range.sectionBegin < offset + size;
                          });
     };
     GANTRY_RETURN_IF_ERROR(program.artifact().readConstants(addChunk, isUsed));
@@ -196,7 +195,7 @@ Result<Constants> Constants::upload(const Program &program,
 uint64_t Constants::reservedBytes() const {
   uint64_t bytes = 0;
   for (const auto &block : blocks_)
-    bytes += block->sizeBytes();
+    bytes += block.sizeBytes();
   return bytes;
 }
 

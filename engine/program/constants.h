@@ -1,11 +1,12 @@
-// A session's constants on the device.
+// A session's constants on the device: their layout and their upload.
 //
-// The stretches of the artifact's constants section that the program uses are mirrored in as few
-// buffers as the device's largest allocation allows, cut between constants; what only other
-// variants use is left out. Constants that are fills follow and are never transferred. Bytes travel
-// through one staging memory, chunk by chunk, each verified before it is copied.
+// The parts of the artifact's constants section that the program uses are copied to as few buffers
+// ("blocks") as the device's max allocation size allows; a block never ends inside a constant.
+// Parts that only other variants use are left out. Fills have blocks of their own and are written
+// by the device. All other bytes go through one staging buffer, chunk by chunk, and the checksum of
+// each chunk is verified before it is copied.
 //
-// Threads: immutable after upload().
+// Ownership: Constants owns its buffers. Units: bytes. Threads: immutable after upload().
 #pragma once
 
 #include "engine/program/program.h"
@@ -13,48 +14,50 @@
 
 namespace gantry::program {
 
-/// Where the constants will lie: the decision alone, without a device.
+/// The offsets of all constants: the result of a pure decision, made without a device.
 struct ConstantLayout {
   struct Block {
     uint64_t sizeBytes = 0;
   };
-  /// Bytes of the section that lie in a block.
-  struct Stretch {
+  /// A range [sectionBegin, sectionEnd) of the constants section, and its place in a block.
+  struct SectionRange {
     uint64_t sectionBegin = 0;
     uint64_t sectionEnd = 0;
     uint32_t block = 0;
     uint64_t offset = 0; // Offset in the block, in bytes.
   };
   struct Place {
-    uint32_t block = UINT32_MAX; // none for values that are no constants
-    uint64_t offset = 0;
+    uint32_t block = UINT32_MAX; // UINT32_MAX for values that are not constants.
+    uint64_t offset = 0;         // Offset in the block, in bytes.
   };
   std::vector<Block> blocks;
-  std::vector<Stretch> stretches;
-  std::vector<Place> places; // per value
+  std::vector<SectionRange> ranges;
+  std::vector<Place> places; // Per value of the program.
 };
 
-/// kUnsupported where one constant alone exceeds maxBytes.
+/// Decides the layout for blocks of at most maxBytes bytes. Returns kUnsupported if one constant
+/// alone exceeds that size.
 Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes);
 
+/// The constants of one session.
 class Constants {
 public:
-  /// Allocates, uploads and fills; returns when all of it is on the device. kDataLoss where the
-  /// artifact's bytes do not have their checksum.
+  /// Allocates the blocks and writes all constants; returns when the device has finished. Returns
+  /// kDataLoss if a checksum of the artifact's constants differs.
   static Result<Constants> upload(const Program &program, const std::shared_ptr<heap::Heap> &heap);
 
-  /// The value must be a constant.
+  /// Returns the memory of a value, which must be a constant.
   device::BufferRange find(uint32_t value, uint64_t sizeBytes) const {
     const ConstantLayout::Place &place = layout_.places[value];
-    return blocks_[place.block]->range(place.offset, sizeBytes);
+    return blocks_[place.block].range(place.offset, sizeBytes);
   }
   uint64_t reservedBytes() const;
-  /// The only block, where there is one.
-  const Storage *block() const { return blocks_.size() == 1 ? blocks_[0].get() : nullptr; }
+  /// Returns the block if there is exactly one, else an empty Storage.
+  Storage block() const { return blocks_.size() == 1 ? blocks_[0] : Storage(); }
 
 private:
   ConstantLayout layout_;
-  std::vector<std::shared_ptr<Storage>> blocks_;
+  std::vector<Storage> blocks_;
 };
 
 } // namespace gantry::program

@@ -1,4 +1,4 @@
-// Program::describe: the artifact as JSON. docs/artifact-json.md is its manual.
+// Program::describe(): the artifact as JSON. docs/artifact-json.md is the schema's manual.
 #include "engine/artifact/exprs.h"
 #include "engine/program/json_writer.h"
 #include "engine/program/program.h"
@@ -46,7 +46,7 @@ public:
       json_.key("peak_command").null();
     }
     json_.field("constant_bytes", metadata_.constant_bytes());
-    // Of the sizes that the compiler planned for: fixed ones, or the bounds.
+    // These figures are for the sizes that the compiler planned for: fixed sizes or upper bounds.
     if (metadata_.model_order_bytes() > 0 && (!metadata_.dynamic() || metadata_.bounded()))
       json_.field("model_order_bytes", metadata_.model_order_bytes());
     else
@@ -69,7 +69,7 @@ public:
   }
 
 private:
-  /// A number where it is known, else the expression as text.
+  /// Writes the value of an expression: a number if it is known, else the expression as text.
   void expr(uint32_t index) {
     if (plan_)
       json_.value(plan_->exprs[index]);
@@ -172,7 +172,7 @@ private:
         json_.null();
       exprList("workgroups", *command.workgroups());
       if (command.other_workgroups() && command.other_workgroups()->size() != 0)
-        exprList("other_workgroups", *command.other_workgroups()); // of the variants of grid 1, 2 …
+        exprList("other_workgroups", *command.other_workgroups()); // For variants of grid 1, 2 …
       json_.key("bindings").beginList();
       for (uint32_t b = 0; b < command.bindings()->size(); ++b) {
         json_.beginObject();
@@ -192,7 +192,7 @@ private:
     json_.endList();
   }
 
-  /// The most that any variant takes.
+  /// Returns the max over the kernel's variants.
   static uint32_t sharedBytes(const artifact::Kernel *kernel) {
     uint32_t bytes = 0;
     if (kernel)

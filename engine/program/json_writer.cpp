@@ -1,3 +1,4 @@
+// Writes JSON, with UTF-8 checks of its texts.
 #include "engine/program/json_writer.h"
 
 #include <cassert>
@@ -7,8 +8,8 @@ namespace gantry::program {
 
 namespace {
 
-/// The length of the UTF-8 sequence at the front of text, 0 where there is none. (Unicode 15, table
-/// 3-7: no overlong forms, no surrogates, nothing above U+10FFFF.)
+/// Returns the length of the UTF-8 sequence at the start of text, or 0 if it starts with none
+/// (Unicode 15, table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF).
 size_t sequenceLength(std::string_view text) {
   const auto at = [&](size_t i) {
     return static_cast<unsigned char>(i < text.size() ? text[i] : 0);
@@ -62,7 +63,8 @@ void JsonWriter::separate() {
   if (levels_.back().any)
     text_ += ',';
   levels_.back().any = true;
-  // One line per member down to the third level (an element of "values"), then all on that line.
+  // Members of the outer two levels start a new line each; deeper levels, such as the contents of
+  // an element of "values", stay on one line.
   if (levels_.size() <= 2) {
     text_ += '\n';
     text_.append(levels_.size(), ' ');

@@ -1,5 +1,6 @@
-// Writing JSON: objects, lists, text and numbers, in the order of the calls. Commas, quoting and
-// indentation are its business, matching of begin and end the caller's (asserted).
+// Writes JSON text in the order of the calls. The writer adds commas, quotes and indentation. The
+// caller must match each begin with its end and put a key before each value of an object; asserts
+// check the former. There is no parser here.
 //
 // Threads: one at a time.
 #pragma once
@@ -11,6 +12,7 @@
 
 namespace gantry::program {
 
+/// A JSON text in the making.
 class JsonWriter {
 public:
   JsonWriter &beginObject() { return open('{'); }
@@ -18,7 +20,7 @@ public:
   JsonWriter &beginList() { return open('['); }
   JsonWriter &endList() { return close(']'); }
   JsonWriter &key(std::string_view name);
-  JsonWriter &value(std::string_view text); // invalid UTF-8 becomes U+FFFD
+  JsonWriter &value(std::string_view text); // Invalid UTF-8 becomes U+FFFD.
   JsonWriter &value(const char *text) { return value(std::string_view(text)); }
   JsonWriter &value(uint64_t number);
   JsonWriter &value(int64_t number);
@@ -29,7 +31,7 @@ public:
     return key(name).value(content);
   }
 
-  /// The text so far; complete when all that was begun has ended.
+  /// The text so far. It is valid JSON after every begun object and list has ended.
   const std::string &text() const { return text_; }
 
 private:

@@ -1,3 +1,4 @@
+// Choice of kernel variants by the device's limits, and compilation of pipelines.
 #include "engine/program/kernel_set.h"
 
 #include "engine/base/out_of_memory.h"
@@ -46,7 +47,7 @@ std::vector<device::TexelRead> texelsOf(const artifact::KernelVariant &variant) 
   return texels;
 }
 
-/// texels: texelsOf(variant), which the source refers to.
+/// Describes a variant to the device. The result refers to `texels`, which is texelsOf(variant).
 device::KernelSource sourceOf(const artifact::Kernel &kernel,
                               const artifact::KernelVariant &variant,
                               std::span<const device::TexelRead> texels) {
@@ -65,7 +66,7 @@ device::KernelSource sourceOf(const artifact::Kernel &kernel,
   return source;
 }
 
-/// Whether the device has a capability by this name.
+/// Returns whether the device has the capability of that name.
 bool hasCapability(const DeviceProfile &profile, std::string_view name) {
   const DeviceFeatures &features = profile.features;
   const std::pair<std::string_view, bool> known[] = {
@@ -96,7 +97,8 @@ Status checkVariant(const artifact::Kernel &kernel, const artifact::KernelVarian
   return device::checkKernel(sourceOf(kernel, variant, texelsOf(variant)), profile);
 }
 
-/// Whether the device's limits allow to bind these buffers so, or slices of them.
+/// Returns kUnsupported if the device cannot bind these buffers in the variant's binding mode, not
+/// even in slices.
 Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVariant &variant,
                     const DeviceProfile &profile, std::span<const BoundBuffer> buffers) {
   for (const device::TexelRead &read : texelsOf(variant))
@@ -107,7 +109,7 @@ Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVarian
                      " as texels; the device's texel buffers begin at multiples of %" PRIu64,
                      kernel.name()->c_str(), buffers[read.buffer].offsetBytes,
                      profile.texelBufferAlignment);
-  if (slicesAtOnce(variant, profile, buffers) == 0) {
+  if (maxSlicesAtOnce(variant, profile, buffers) == 0) {
     uint64_t largest = 0;
     for (const BoundBuffer &buffer : buffers)
       largest = std::max(largest, buffer.sizeBytes);
@@ -123,7 +125,8 @@ Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVarian
 
 constexpr int kNever = INT_MAX;
 
-/// The lowest is tried first.
+/// Returns the rank of a binding mode; the variant with the lowest rank is tried first, and kNever
+/// means not at all. `large`: a buffer exceeds a storage-buffer binding.
 int rankOf(Binding binding, BindingChoice choice, const DeviceProfile &profile, bool large) {
   const bool texel = binding == Binding::texel, address = binding == Binding::address;
   switch (choice) {
@@ -171,7 +174,7 @@ Result<BindingChoice> parseBinding(const std::string &name) {
     if (text == knownName)
       return choice;
   return statusf(StatusCode::kInvalidArgument,
-                 "no binding \"%s\"; there are: auto, storage-buffer, address, texel",
+                 "no binding is named \"%s\"; the names are: auto, storage-buffer, address, texel",
                  name.c_str());
 }
 
@@ -186,7 +189,7 @@ Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &ke
   const artifact::KernelVariant *best = nullptr;
   std::pair<int, int64_t> bestRank{kNever, 0};
   for (const artifact::KernelVariant *variant : *kernel.variants()) {
-    // Of the same binding, what was made for such a device.
+    // Among variants of one binding mode, the highest grid was made for the most capable device.
     const std::pair rank{rankOf(variant->binding(), choice, profile, large),
                          -static_cast<int64_t>(variant->grid())};
     if (rank.first == kNever || rank >= bestRank)
@@ -212,8 +215,8 @@ Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &ke
 Status
 KernelSet::require(std::span<const std::pair<uint32_t, const artifact::KernelVariant *>> wanted) {
   std::vector<device::KernelSource> sources;
-  std::deque<std::vector<device::TexelRead>> texels;        // what the sources refer to
-  std::map<const artifact::KernelVariant *, size_t> places; // indices in kernels_, once made
+  std::deque<std::vector<device::TexelRead>> texels;        // Storage that the sources refer to.
+  std::map<const artifact::KernelVariant *, size_t> places; // Indices in kernels_ after creation.
   std::map<std::string, size_t> contents;
   for (const auto &[index, variant] : wanted) {
     if (byVariant_.contains(variant) || places.contains(variant))
@@ -242,7 +245,7 @@ KernelSet::require(std::span<const std::pair<uint32_t, const artifact::KernelVar
       sources.push_back(source);
   }
   if (!sources.empty()) {
-    GANTRY_RETURN_IF_ERROR(checkHostMemory()); // before the work of compiling them
+    GANTRY_RETURN_IF_ERROR(checkHostMemory()); // Before the long compilation.
     GANTRY_ASSIGN_OR_RETURN(auto made, device_->createKernels(sources, cachePath_));
     GANTRY_RETURN_IF_ERROR(checkHostMemory());
     for (auto &kernel : made)

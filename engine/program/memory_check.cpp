@@ -1,3 +1,4 @@
+// Records poison and canaries, and checks the copies of guards.
 #include "engine/program/memory_check.h"
 
 #include <cinttypes>
@@ -5,8 +6,8 @@
 
 namespace gantry::program {
 
-// Fills work on words of 4 bytes. The word that holds both the value's last bytes and the guard's
-// first is filled with canaries, not with poison.
+// Fills work on words of 4 bytes. A word that holds both the last bytes of the value and the first
+// bytes of the guard is filled with canaries, not with poison.
 
 Status recordPoison(Recorder &recorder, const device::BufferRange &range) {
   const uint64_t words = range.sizeBytes / 4 * 4;

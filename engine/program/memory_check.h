@@ -1,17 +1,17 @@
-// The check of memory at run time: what a run writes outside of its values, and what it reads
-// before writing, becomes visible.
+// The memory check (SessionOptions::checkMemory): finds kernels that write past the end of a value
+// or read a value outside its lifetime. It is for tests, because it slows runs down.
 //
-// Each slot of the arena, and each output that lies in the session's own memory, is followed by a
-// guard of kGuardBytes. Before its first use the guard is filled with canaries and the slot with
-// poison (a NaN, so that a value that is read too early spoils the result); after its last use the
-// guard is copied aside for the host to look at, and the slot is poisoned again (so that a value
-// that is read too late does).
+// A guard of kGuardBytes follows each slot of the arena and each output in the session's own
+// memory. Before the first use of the slot, the guard is filled with canaries and the slot with
+// poison. The poison is a NaN, so a value that is read too early spoils the result. After the last
+// use, the guard is copied to memory that the host checks, and the slot is poisoned again, so a
+// value that is read too late spoils the result as well.
 //
-// It finds writes past the end of a value by up to kGuardBytes, reads of what is not yet or no
-// longer there. It does not find writes that land inside another live value; the plan's validator
-// (engine/plan) excludes those that come from wrong offsets.
+// The check finds writes of up to kGuardBytes past the end of a value. It does not find writes that
+// land inside another live value; the validator of engine/plan excludes wrong offsets, which would
+// cause such writes.
 //
-// Threads: one at a time.
+// Units: bytes. Threads: one at a time.
 #pragma once
 
 #include "engine/program/recorder.h"
@@ -21,23 +21,24 @@
 namespace gantry::program {
 
 inline constexpr uint64_t kGuardBytes = 256;
-inline constexpr uint32_t kPoisonWord = 0x7FC0DEAD; // a quiet NaN
+inline constexpr uint32_t kPoisonWord = 0x7FC0DEAD; // A quiet NaN.
 inline constexpr uint32_t kCanaryWord = 0xCA9A41E5;
 
-/// Bytes of the guard's copy: from the value's end, which need not be a multiple of 4, rounded
-/// down.
+/// Size of a guard's copy. The copy starts at the end of the value rounded down to a multiple of 4,
+/// so it may begin with up to 3 bytes of the value.
 inline constexpr uint64_t kGuardCopyBytes = kGuardBytes + 4;
 
-/// Canaries behind the range, poison in it. The range's offset is a multiple of 4, and the memory
-/// goes on for kGuardBytes after its size rounded up to 4.
+/// Records the filling of the range with poison and of its guard with canaries. The range's offset
+/// must be a multiple of 4, and the memory must extend for kGuardBytes beyond the range's size
+/// rounded up to 4.
 Status recordPoison(Recorder &recorder, const device::BufferRange &range);
 
-/// Copies the guard of the range to `aside`, of kGuardCopyBytes.
+/// Records the copy of the range's guard to `guardCopy`, which has kGuardCopyBytes.
 Status recordGuardCopy(Recorder &recorder, const device::BufferRange &range,
-                       const device::BufferRange &aside);
+                       const device::BufferRange &guardCopy);
 
-/// Looks at a guard that was copied aside: kInternal names the value and the first byte that was
-/// overwritten.
+/// Checks a guard's copy on the host. Returns kInternal with the value's name and the first
+/// overwritten byte.
 Status checkGuard(const uint8_t *copy, uint64_t valueBytes, const std::string &name);
 
 } // namespace gantry::program

@@ -1,3 +1,4 @@
+// Loading of programs, and their variants.
 #include "engine/program/program.h"
 #include "engine/artifact/exprs.h"
 
@@ -22,7 +23,7 @@ std::vector<Port> readPorts(const Program &program,
               : "");
     }
     port.donated = metadata.values()->Get(source->value())->storage() ==
-                   artifact::Storage::transient; // outputs never are
+                   artifact::Storage::transient; // Outputs are never transients.
     ports.push_back(std::move(port));
   }
   return ports;

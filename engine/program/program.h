@@ -1,12 +1,13 @@
 // A loaded artifact: ports, commands, kernels and constants, bound to no device.
 //
-// An artifact may hold the model compiled for several device profiles. The program that load()
-// returns is the first of these variants, the baseline; variants() are all of them, each a Program
-// of its own over the same file. Inputs, outputs and symbols are the same in all.
+// An artifact may hold several variants of a model, each compiled for one device profile. The
+// program that load() returns describes the first variant, the baseline, and lets sessions choose
+// among all variants. variant() returns one variant as a Program of its own over the same file. All
+// variants have the same inputs, outputs and symbols.
 //
-// Threads: immutable after load; may be used from several threads and by several sessions.
-// Errors: kNotFound and kIo for the file, kDataLoss where it is damaged, kVersionMismatch where it
-// is newer than this library. Constants are verified when a session uploads them.
+// Errors: kNotFound and kIo for the file, kDataLoss if it is damaged, kVersionMismatch if it is
+// newer than this library. Constants are verified when a session uploads them. Threads: immutable
+// after load; may be used from several threads and by several sessions.
 #pragma once
 
 #include "engine/artifact/artifact.h"
@@ -28,39 +29,41 @@ inline constexpr int64_t kDynamic = -1;
 struct Port {
   std::string name;
   artifact::ElementType type = artifact::ElementType::f32;
-  std::vector<int64_t> dims;         // kDynamic where the inputs decide
-  std::vector<std::string> dimNames; // "batch", "" where it has none
-  bool donated = false;              // an input that lies in the arena, which runs reuse
+  std::vector<int64_t> dims;         // kDynamic if the inputs of a run decide.
+  std::vector<std::string> dimNames; // "batch"; "" if the dimension has no name.
+  bool donated = false; // An input that is copied into the arena, whose place runs reuse.
 };
 
+/// A loaded artifact, or one variant of it.
 class Program {
 public:
   static Result<std::shared_ptr<const Program>> load(const std::string &path);
-  /// The memory stays valid and unchanged for the program's life.
+  /// Loads from memory, which must stay valid and unchanged for the program's lifetime.
   static Result<std::shared_ptr<const Program>> loadMemory(std::span<const uint8_t> bytes);
 
   const artifact::Program &metadata() const { return *metadata_; }
   const artifact::Artifact &artifact() const { return *artifact_; }
-  /// How many variants the artifact has: at least 1.
+  /// The number of variants in the artifact, at least 1.
   size_t variantCount() const;
   /// The device profile of variant `index`, which is below variantCount().
   std::string_view variantProfile(size_t index) const;
-  /// Variant `index` alone: a program that sessions run as it is, without a choice.
+  /// Returns variant `index` as a program of its own, which sessions run without a choice.
   Result<std::shared_ptr<const Program>> variant(size_t index) const;
-  /// Whether sessions may choose among the variants: not where variant() made the program.
+  /// Returns whether sessions choose among the variants; false for the result of variant().
   bool isWhole() const { return whole_; }
-  /// The file that it was loaded from; "" for memory.
+  /// The file that the program was loaded from; "" for memory.
   const std::string &path() const { return path_; }
-  /// Returns true for the first caller: what is said of a program is said once.
+  /// Returns true for the first caller only, so that the advice on variants is logged once per
+  /// program.
   bool claimAdvice() const { return !advised_.exchange(true, std::memory_order_relaxed); }
-  /// Per expression: its value, where it depends on no symbol.
+  /// The value of each expression; nullopt if it depends on a symbol.
   const std::vector<std::optional<int64_t>> &knownExprs() const { return knownExprs_; }
   const std::vector<Port> &inputs() const { return inputs_; }
   const std::vector<Port> &outputs() const { return outputs_; }
 
-  /// Everything in the artifact as JSON; docs/artifact-json.md has the schema. symbols: the values
-  /// of a dynamic program's symbols, for which the plan is then made; without them, sizes are shown
-  /// as expressions.
+  /// Returns the contents of the artifact as JSON; docs/artifact-json.md has the schema. For a
+  /// dynamic program, `symbols` holds the values of its symbols, and the plan is made for them;
+  /// without it, sizes are shown as expressions.
   Result<std::string> describe(std::optional<std::span<const int64_t>> symbols) const;
 
 private:

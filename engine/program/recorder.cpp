@@ -1,3 +1,4 @@
+// Notes the accesses of recorded commands.
 #include "engine/program/recorder.h"
 
 namespace gantry::program {

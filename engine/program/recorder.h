@@ -1,7 +1,8 @@
-// A command list that keeps account of what its commands touch, so that plan::checkHazards can
-// judge exactly what was recorded: dispatches, copies, fills and barriers.
+// Records commands into a device::CommandList and notes the memory that each command reads and
+// writes, so that plan::checkHazards() can check exactly the recorded dispatches, copies, fills and
+// barriers.
 //
-// Threads: one at a time.
+// Ownership: the command list must outlive the recorder. Threads: one at a time.
 #pragma once
 
 #include "engine/device/device.h"
@@ -11,6 +12,7 @@
 
 namespace gantry::program {
 
+/// Records one command list and notes the accesses of its commands.
 class Recorder {
 public:
   explicit Recorder(device::CommandList &list) : list_(list) {}
@@ -19,15 +21,16 @@ public:
     device::BufferRange range;
     bool write;
   };
-  /// One of a command's parts; accesses: all that its parts do together, with the first of them.
+  /// Records a dispatch. If a command is split into several parts, the first part carries the
+  /// accesses of all parts, and the others carry none.
   Status dispatch(const device::Dispatch &dispatch, std::span<const Access> accesses);
   Status copy(const device::BufferRange &source, const device::BufferRange &target);
   Status fill(const device::BufferRange &range, uint32_t word);
-  /// Two barriers in a row are one.
+  /// Records a barrier, unless no command was recorded since the last one.
   Status barrier();
   Status timestamp() { return list_.timestamp(); }
 
-  /// The judge's word on all that was recorded.
+  /// Returns an error if two recorded commands conflict without a barrier between them.
   Status checkHazards() const { return plan::checkHazards(commands_); }
 
 private:

@@ -1,3 +1,4 @@
+// Binding of inputs and outputs, and recording of a program's commands.
 #include "engine/program/recording.h"
 #include "engine/base/align.h"
 
@@ -9,22 +10,31 @@ namespace gantry::program {
 namespace {
 
 constexpr uint64_t kIoAlignment = 256;
-constexpr uint64_t kAsideStride = 512; // of the guards' copies
-static_assert(kGuardCopyBytes <= kAsideStride);
+constexpr uint64_t kGuardCopyStride = 512; // Bytes between the copies of two guards.
+static_assert(kGuardCopyBytes <= kGuardCopyStride);
 constexpr int32_t kNoPort = INT32_MIN;
 
 bool isSamePlace(const device::BufferRange &a, const device::BufferRange &b) {
   return a.memory == b.memory && a.offsetBytes == b.offsetBytes;
 }
 
-/// What is bound for a value: descriptors cover whole words and at least one, as far as the memory
-/// goes (storage comes in multiples of 256 bytes).
+/// Returns the range to bind for a value. Descriptors cover whole words, at least one, but do not
+/// extend beyond the memory.
 device::BufferRange bindable(const device::BufferRange &range) {
-  if (range.sizeBytes == 0) // an empty tensor: any word stands in for it
+  if (range.sizeBytes == 0) // An empty tensor still needs a binding; any word will do.
     return {range.memory, 0, 4};
   const uint64_t size = std::max<uint64_t>(4, roundUp(range.sizeBytes, 4));
   return {range.memory, range.offsetBytes,
           std::min(size, range.memory->sizeBytes() - range.offsetBytes)};
+}
+
+/// Returns whether the host writes a port's memory without staging. It must not write a donated
+/// input to an arena of the caller, which another session may be using. With checkMemory it must
+/// not write to the arena either, because the run poisons the arena first.
+bool isFilledByHost(const Recording::Context &context, bool isDonated) {
+  return hostWritesDirectly(context.device, context.options) &&
+         (!isDonated || (context.arena->mapped() != nullptr && !context.options.arena &&
+                         !context.options.checkMemory));
 }
 
 } // namespace
@@ -35,98 +45,104 @@ bool hostWritesDirectly(const device::Device &device, const SessionOptions &opti
 }
 
 Status Recording::allocate(const Context &context, device::MemoryKind kind, uint64_t sizeBytes,
-                           const char *name, std::shared_ptr<Storage> &storage) {
+                           const char *name, Storage &storage) {
   if (sizeBytes == 0)
     return {};
   GANTRY_ASSIGN_OR_RETURN(storage, Storage::allocate(context.heap, kind, sizeBytes, name));
-  reservedBytes_ += storage->sizeBytes();
+  reservedBytes_ += storage.sizeBytes();
   return {};
 }
 
 Status Recording::bindPorts(const Context &context, std::span<const PortBinding> bindings,
                             bool isInput, std::vector<Port> &ports) {
-  const artifact::Program &program = context.program.metadata();
-  const auto *sources = isInput ? program.inputs() : program.outputs();
+  const PortLayout layout = layOutPorts(context, bindings, isInput, ports);
   const bool unified = hostWritesDirectly(context.device, context.options);
-  const bool guarded = context.options.checkMemory && !isInput;
-  const uint64_t alignment = std::max<uint64_t>(16, context.device.info().bindingAlignment());
-
-  // What needs a place of the recording's own, and where in it.
-  uint64_t ioBytes = 0, stagedBytes = 0;
-  std::vector<uint64_t> ioOffsets(bindings.size(), kNoOffset);
-  std::vector<uint64_t> stagedOffsets(bindings.size(), kNoOffset);
-  for (uint32_t i = 0; i < bindings.size(); ++i) {
-    const uint32_t value = sources->Get(i)->value();
-    const bool duplicate = portOfValue_[value] != kNoPort; // an output that is another one, too
-    const bool donated = isDonated(isInput, value);
-    Port port;
-    port.sizeBytes = plan_->sizeBytes[value];
-    port.buffer = bindings[i].buffer;
-    port.bufferKey = bindings[i].buffer.get();
-    port.offset = bindings[i].offset;
-    port.direct =
-        port.bufferKey && !guarded && !duplicate && !donated && bindings[i].offset % alignment == 0;
-    if (!duplicate) {
-      portOfValue_[value] = isInput ? static_cast<int32_t>(i) : ~static_cast<int32_t>(i);
-      if (!port.direct && !donated) {
-        ioOffsets[i] = ioBytes;
-        ioBytes += roundUp(std::max<uint64_t>(port.sizeBytes, 4), kIoAlignment) +
-                   (guarded ? roundUp(kGuardBytes + 4, kIoAlignment) : 0);
-      }
-    }
-    // An arena of the caller's may be in use by another session, and poison comes before the input.
-    const bool filledByHost =
-        unified && (!donated || (context.arena->mapped() != nullptr && !context.options.arena &&
-                                 !context.options.checkMemory));
-    hostFillsArena_ |= donated && filledByHost && !port.bufferKey;
-    const bool setAside = donated && port.bufferKey && context.options.checkMemory;
-    if (setAside || (!port.bufferKey && (!filledByHost || duplicate))) {
-      stagedOffsets[i] = stagedBytes;
-      stagedBytes += roundUp(std::max<uint64_t>(port.sizeBytes, 4), kIoAlignment);
-    }
-    ports.push_back(std::move(port));
-  }
-
-  std::shared_ptr<Storage> io, staged;
+  Storage io, staged;
   GANTRY_RETURN_IF_ERROR(
       allocate(context, unified ? device::MemoryKind::kUnified : device::MemoryKind::kDevice,
-               ioBytes, isInput ? "inputs" : "outputs", io));
+               layout.ioBytes, isInput ? "inputs" : "outputs", io));
   GANTRY_RETURN_IF_ERROR(
       allocate(context, isInput ? device::MemoryKind::kUpload : device::MemoryKind::kReadback,
-               stagedBytes, "staging", staged));
-  ioBytes_ += ioBytes + stagedBytes;
-
-  for (uint32_t i = 0; i < ports.size(); ++i) {
-    Port &port = ports[i];
-    const uint32_t value = sources->Get(i)->value();
-    const Storage *buffer = bindings[i].buffer.get();
-    if (isDonated(isInput, value))
-      port.bound = context.arena->range(plan_->offsets[value], port.sizeBytes);
-    else if (port.direct)
-      port.bound = buffer->range(port.offset, port.sizeBytes);
-    else if (ioOffsets[i] != kNoOffset)
-      port.bound = io->range(ioOffsets[i], port.sizeBytes);
-    else
-      port.bound = ports[~portOfValue_[value]].bound;
-    if (buffer && !port.direct)
-      port.staged = buffer->range(port.offset, port.sizeBytes);
-    if (isSamePlace(port.staged, port.bound)) // the caller made it where the arena has it
-      port.staged = {};
-    if (stagedOffsets[i] != kNoOffset) {
-      port.staged = staged->range(stagedOffsets[i], port.sizeBytes);
-      port.host = staged->mapped() + stagedOffsets[i];
-      if (buffer)
-        port.beforePoison = buffer->range(port.offset, port.sizeBytes);
-    } else if (!buffer) {
-      port.host = isDonated(isInput, value) ? context.arena->mapped() + plan_->offsets[value]
-                                            : io->mapped() + ioOffsets[i];
-    }
-  }
+               layout.stagedBytes, "staging", staged));
+  ioBytes_ += layout.ioBytes + layout.stagedBytes;
+  for (uint32_t i = 0; i < ports.size(); ++i)
+    assignMemory(context, bindings[i], layout, isInput, i, io, staged, ports[i]);
   if (io)
     storages_.push_back(std::move(io));
   if (staged)
     storages_.push_back(std::move(staged));
   return {};
+}
+
+Recording::PortLayout Recording::layOutPorts(const Context &context,
+                                             std::span<const PortBinding> bindings, bool isInput,
+                                             std::vector<Port> &ports) {
+  const artifact::Program &program = context.program.metadata();
+  const auto *sources = isInput ? program.inputs() : program.outputs();
+  const bool guarded = context.options.checkMemory && !isInput;
+  const uint64_t alignment = std::max<uint64_t>(16, context.device.info().bindingAlignment());
+  PortLayout layout;
+  layout.ioOffsets.assign(bindings.size(), kNoOffset);
+  layout.stagedOffsets.assign(bindings.size(), kNoOffset);
+  for (uint32_t i = 0; i < bindings.size(); ++i) {
+    const uint32_t value = sources->Get(i)->value();
+    const bool duplicate = portOfValue_[value] != kNoPort; // Two outputs may be the same value.
+    const bool donated = isDonated(isInput, value);
+    Port port;
+    port.sizeBytes = plan_->sizeBytes[value];
+    port.heap = bindings[i].buffer.heap();
+    port.buffer = bindings[i].buffer.handle();
+    port.offset = bindings[i].offset;
+    port.direct =
+        port.buffer && !guarded && !duplicate && !donated && bindings[i].offset % alignment == 0;
+    if (!duplicate) {
+      portOfValue_[value] = isInput ? static_cast<int32_t>(i) : ~static_cast<int32_t>(i);
+      if (!port.direct && !donated) {
+        layout.ioOffsets[i] = layout.ioBytes;
+        layout.ioBytes += roundUp(std::max<uint64_t>(port.sizeBytes, 4), kIoAlignment) +
+                          (guarded ? roundUp(kGuardBytes + 4, kIoAlignment) : 0);
+      }
+    }
+    const bool filledByHost = isFilledByHost(context, donated);
+    hostFillsArena_ |= donated && filledByHost && !port.buffer;
+    const bool savedFromPoison = donated && port.buffer && context.options.checkMemory;
+    if (savedFromPoison || (!port.buffer && (!filledByHost || duplicate))) {
+      layout.stagedOffsets[i] = layout.stagedBytes;
+      layout.stagedBytes += roundUp(std::max<uint64_t>(port.sizeBytes, 4), kIoAlignment);
+    }
+    ports.push_back(std::move(port));
+  }
+  return layout;
+}
+
+void Recording::assignMemory(const Context &context, const PortBinding &binding,
+                             const PortLayout &layout, bool isInput, uint32_t index,
+                             const Storage &io, const Storage &staged, Port &port) const {
+  const artifact::Program &program = context.program.metadata();
+  const uint32_t value = (isInput ? program.inputs() : program.outputs())->Get(index)->value();
+  const uint64_t ioOffset = layout.ioOffsets[index], stagedOffset = layout.stagedOffsets[index];
+  const Storage &buffer = binding.buffer;
+  if (isDonated(isInput, value))
+    port.bound = context.arena->range(plan_->offsets[value], port.sizeBytes);
+  else if (port.direct)
+    port.bound = buffer.range(port.offset, port.sizeBytes);
+  else if (ioOffset != kNoOffset)
+    port.bound = io.range(ioOffset, port.sizeBytes);
+  else // A duplicate of an earlier output, or of an input.
+    port.bound = rangeOf(context, value);
+  if (buffer && !port.direct)
+    port.staged = buffer.range(port.offset, port.sizeBytes);
+  if (isSamePlace(port.staged, port.bound)) // The caller's buffer is this very place of the arena.
+    port.staged = {};
+  if (stagedOffset != kNoOffset) {
+    port.staged = staged.range(stagedOffset, port.sizeBytes);
+    port.host = staged.mapped() + stagedOffset;
+    if (buffer)
+      port.beforePoison = buffer.range(port.offset, port.sizeBytes);
+  } else if (!buffer) {
+    port.host = isDonated(isInput, value) ? context.arena->mapped() + plan_->offsets[value]
+                                          : io.mapped() + ioOffset;
+  }
 }
 
 Result<std::shared_ptr<Recording>>
@@ -149,7 +165,7 @@ device::BufferRange Recording::rangeOf(const Context &context, uint32_t value) c
   if (plan_->offsets[value] != kNoOffset)
     return context.arena->range(plan_->offsets[value], size);
   if (plan_->hostOffsets[value] != kNoOffset)
-    return context.away->range(plan_->hostOffsets[value], size);
+    return context.hostArena->range(plan_->hostOffsets[value], size);
   if (portOfValue_[value] == kNoPort)
     return context.constants.find(value, size);
   const int32_t port = portOfValue_[value];
@@ -164,7 +180,7 @@ Status Recording::recordAll(const Context &context) {
   for (uint32_t i = 0; i < variants_.size(); ++i) {
     if (!variants_[i])
       continue;
-    GANTRY_ASSIGN_OR_RETURN(parts_[i], cutDispatch(context, i));
+    GANTRY_ASSIGN_OR_RETURN(parts_[i], splitCommand(context, i));
     const device::Kernel &kernel = context.kernels.get(variants_[i]);
     const auto count = static_cast<uint32_t>(parts_[i].size());
     capacity.dispatches += count;
@@ -174,8 +190,8 @@ Status Recording::recordAll(const Context &context) {
   capacity.timestamps = context.timed ? program.commands()->size() + 1 : 0;
   if (options.checkMemory)
     GANTRY_RETURN_IF_ERROR(allocate(context, device::MemoryKind::kReadback,
-                                    (plan_->slots.size() + outputs_.size()) * kAsideStride,
-                                    "memory check", aside_));
+                                    (plan_->slots.size() + outputs_.size()) * kGuardCopyStride,
+                                    "memory check", guardCopies_));
 
   GANTRY_ASSIGN_OR_RETURN(list_, context.device.createCommandList());
   GANTRY_RETURN_IF_ERROR(list_->begin(capacity));
@@ -267,10 +283,10 @@ Status Recording::recordDispatch(const Context &context, Recorder &recorder, uin
   dispatch.kernel = &context.kernels.get(&variant);
   dispatch.dims = dims;
   std::vector<device::BufferRange> buffers(ranges.size());
-  for (const Part &part : parts_[index]) {
+  for (const DispatchPart &part : parts_[index]) {
     for (uint32_t b = 0; b < ranges.size(); ++b) {
       const auto [size, offset] =
-          stretchOf(variant, part, b, {ranges[b].sizeBytes, ranges[b].offsetBytes});
+          rangeOfPart(variant, part, b, {ranges[b].sizeBytes, ranges[b].offsetBytes});
       buffers[b] = bindable({ranges[b].memory, offset, size});
     }
     dispatch.buffers = buffers;
@@ -282,7 +298,8 @@ Status Recording::recordDispatch(const Context &context, Recorder &recorder, uin
   return {};
 }
 
-/// A driver that stops loops early gives wrong results without a word: such a kernel does not run.
+/// Returns kUnsupported if the kernel's loops exceed the driver's limit of iterations. Such a
+/// driver ends the loops early without an error, so the results would be wrong.
 static Status checkLoops(const artifact::Command &command, const artifact::KernelVariant &variant,
                          const std::vector<int64_t> &exprs, const DeviceProfile &profile) {
   if (profile.maxLoopRounds == 0)
@@ -292,13 +309,15 @@ static Status checkLoops(const artifact::Command &command, const artifact::Kerne
     rounds *= static_cast<double>(exprs[command.dims()->Get(variant.loop_dims()->Get(i))]);
   if (rounds <= static_cast<double>(profile.maxLoopRounds))
     return {};
-  return statusf(StatusCode::kUnsupported,
-                 "'%s' takes %.0f rounds of a loop; this device's driver stops loops after %" PRIu64
-                 ": take another device",
-                 command.name()->c_str(), rounds, profile.maxLoopRounds);
+  return statusf(
+      StatusCode::kUnsupported,
+      "'%s' needs %.0f loop iterations, but this device's driver ends loops after %" PRIu64
+      "; use another device",
+      command.name()->c_str(), rounds, profile.maxLoopRounds);
 }
 
-Result<std::vector<Part>> Recording::cutDispatch(const Context &context, uint32_t index) const {
+Result<std::vector<DispatchPart>> Recording::splitCommand(const Context &context,
+                                                          uint32_t index) const {
   const artifact::Command &command = *context.program.metadata().commands()->Get(index);
   const DeviceProfile &profile = context.device.profile();
   GANTRY_RETURN_IF_ERROR(checkLoops(command, *variants_[index], plan_->exprs, profile));
@@ -307,10 +326,10 @@ Result<std::vector<Part>> Recording::cutDispatch(const Context &context, uint32_
     const int64_t count = plan_->exprs[artifact::workgroupCountOf(command, *variants_[index], i)];
     const uint32_t limit = profile.maxWorkgroupCount[i];
     if (count == 0)
-      return std::vector<Part>(); // an empty tensor: nothing to do
+      return std::vector<DispatchPart>(); // The tensor is empty, so there is nothing to compute.
     if (count > limit)
       return statusf(StatusCode::kUnsupported,
-                     "'%s' needs %" PRId64 " workgroups in dimension %u, the device allows %u",
+                     "'%s' needs %" PRId64 " workgroups in dimension %u; the device allows %u",
                      command.name()->c_str(), count, i, limit);
     workgroups[i] = static_cast<uint32_t>(count);
   }
@@ -319,9 +338,9 @@ Result<std::vector<Part>> Recording::cutDispatch(const Context &context, uint32_
     buffers.push_back({plan_->sizeBytes[value], 0});
   const auto flops = static_cast<uint64_t>(plan_->exprs[command.flops()]);
   const auto bytes = static_cast<uint64_t>(plan_->exprs[command.bytes_moved()]);
-  return partsOf(*variants_[index], workgroups, buffers,
-                 slicesAtOnce(*variants_[index], profile, buffers),
-                 slowEstimateNs(flops, bytes, profile), context.options.dispatchLimitNs);
+  return splitDispatch(*variants_[index], workgroups, buffers,
+                       maxSlicesAtOnce(*variants_[index], profile, buffers),
+                       slowEstimateNs(flops, bytes, profile), context.options.dispatchLimitNs);
 }
 
 // ---- checkMemory -------------------------------------------------------------------------------
@@ -345,8 +364,9 @@ Status Recording::recordPoisonAtStart(const Context &context, Recorder &recorder
 
 Status Recording::recordGuard(Recorder &recorder, const device::BufferRange &range,
                               const std::string &name) {
-  const uint64_t offset = guards_.size() * kAsideStride;
-  GANTRY_RETURN_IF_ERROR(recordGuardCopy(recorder, range, aside_->range(offset, kGuardCopyBytes)));
+  const uint64_t offset = guards_.size() * kGuardCopyStride;
+  GANTRY_RETURN_IF_ERROR(
+      recordGuardCopy(recorder, range, guardCopies_.range(offset, kGuardCopyBytes)));
   guards_.push_back({offset, range.sizeBytes, name});
   return {};
 }
@@ -381,7 +401,7 @@ Status Recording::recordAfter(const Context &context, Recorder &recorder, uint32
 Status Recording::checkCanaries() const {
   for (const Guard &guard : guards_)
     GANTRY_RETURN_IF_ERROR(
-        checkGuard(aside_->mapped() + guard.offset, guard.valueBytes, guard.name));
+        checkGuard(guardCopies_.mapped() + guard.offset, guard.valueBytes, guard.name));
   return {};
 }
 
@@ -393,8 +413,8 @@ bool Recording::matches(const ShapePlan *plan, std::span<const PortBinding> inpu
     return false;
   auto same = [](const std::vector<Port> &ports, std::span<const PortBinding> bindings) {
     for (size_t i = 0; i < ports.size(); ++i)
-      if (ports[i].bufferKey != bindings[i].buffer.get() ||
-          (ports[i].bufferKey && ports[i].offset != bindings[i].offset))
+      if (ports[i].buffer != bindings[i].buffer.handle() ||
+          (ports[i].buffer && ports[i].offset != bindings[i].offset))
         return false;
     return true;
   };
@@ -404,7 +424,7 @@ bool Recording::matches(const ShapePlan *plan, std::span<const PortBinding> inpu
 bool Recording::expired() const {
   for (const auto *ports : {&inputs_, &outputs_})
     for (const Port &port : *ports)
-      if (port.bufferKey && port.buffer.expired())
+      if (port.buffer && !port.heap->isLive(port.buffer))
         return true;
   return false;
 }

@@ -1,11 +1,16 @@
-// One recorded command list: a program's commands for one shape, with its inputs and outputs bound
-// to certain memory. Recorded once, replayed by every run that brings the same.
+// A recorded command list: the commands of a program for one shape plan, with its inputs and
+// outputs bound to certain memory. It is recorded once and replayed by every run with the same plan
+// and the same bindings.
 //
-// Inputs and outputs that are buffers of the caller's are bound as they are; the others get a place
-// in memory of the recording's own: memory that the host writes and reads directly where the
-// device's memory is unified, else device memory with staging memories and copies on both sides.
+// A buffer of the caller is bound directly if its offset is aligned. Every other input or output
+// gets a place in memory of the recording. On devices with unified memory the host reads and writes
+// that place directly; on other devices it is device memory, and the command list copies from and
+// to staging memory. A donated input lies in the arena and is copied there.
 //
-// Threads: one at a time. A recording is not destroyed while a submission of it is in flight.
+// Ownership: a recording owns its memory and its command list; it refers to the session's arena,
+// constants and kernels, which must outlive it. It holds the caller's buffers weakly.
+// Units: bytes. Threads: one at a time. A recording must not be destroyed while a submission of it
+// is in flight.
 #pragma once
 
 #include "engine/program/constants.h"
@@ -15,17 +20,20 @@
 
 namespace gantry::program {
 
-/// Where the caller wants one input or output: no memory means host memory.
+/// The caller's buffer for one input or output; a null buffer means host memory.
 struct PortBinding {
-  std::shared_ptr<Storage> buffer;
+  Storage buffer;
   uint64_t offset = 0;
 };
 
-/// Whether the host writes inputs, and reads outputs, where the kernels do.
+/// Returns whether the host writes inputs and reads outputs in the memory that kernels use, without
+/// staging.
 bool hostWritesDirectly(const device::Device &device, const SessionOptions &options);
 
+/// A recorded command list with its bound memory.
 class Recording {
 public:
+  /// The objects of the session that record() needs. Only record() uses the struct itself.
   struct Context {
     const Program &program;
     const std::shared_ptr<heap::Heap> &heap;
@@ -33,12 +41,12 @@ public:
     const SessionOptions &options;
     const Constants &constants;
     const KernelSet &kernels;
-    const Storage *arena; // of at least plan->arenaBytes; nullptr where that is 0
-    const Storage *away;  // of at least plan->hostBytes; nullptr where that is 0
-    bool timed;
+    const Storage *arena;     // At least plan->arenaBytes; nullptr if that is 0.
+    const Storage *hostArena; // At least plan->hostBytes; nullptr if that is 0.
+    bool timed;               // Record a timestamp before the first and after each command.
   };
 
-  /// variants: per command, of its kernel; nullptr for copies.
+  /// Records the commands. `variants` has the kernel variant of each command; nullptr for copies.
   static Result<std::shared_ptr<Recording>>
   record(const Context &context, std::shared_ptr<const ShapePlan> plan,
          std::vector<const artifact::KernelVariant *> variants, std::span<const PortBinding> inputs,
@@ -47,26 +55,28 @@ public:
   const std::shared_ptr<const ShapePlan> &plan() const { return plan_; }
   device::CommandList &list() { return *list_; }
   const std::vector<const artifact::KernelVariant *> &variants() const { return variants_; }
-  /// How many parts a command's dispatch is recorded as.
+  /// The number of dispatches that a command was split into (dispatch_split.h).
   uint32_t partCount(uint32_t command) const {
     return static_cast<uint32_t>(parts_[command].size());
   }
 
-  /// Where the host writes an input before, and reads an output after a run; nullptr where that is
-  /// a buffer of the caller's.
+  /// The memory in which the host puts an input before a run, or finds an output after a run;
+  /// nullptr if the port is bound to a buffer of the caller.
   uint8_t *inputData(size_t port) const { return inputs_[port].host; }
   const uint8_t *outputData(size_t port) const { return outputs_[port].host; }
-  /// Whether inputData of a donated input is in the arena: then no run may be in flight.
+  /// Returns whether inputData() of a donated input lies in the arena. The host may then write it
+  /// only while no run is in flight.
   bool hostFillsArena() const { return hostFillsArena_; }
 
-  /// Whether it serves these bindings. False for ever once a bound buffer is gone.
+  /// Returns whether this recording can serve a run with this plan and these bindings.
   bool matches(const ShapePlan *plan, std::span<const PortBinding> inputs,
                std::span<const PortBinding> outputs) const;
+  /// Returns whether a bound buffer was destroyed; the recording is then useless.
   bool expired() const;
-  /// Whether it takes the device's time around each command.
+  /// Returns whether the command list records timestamps.
   bool isTimed() const { return timed_; }
 
-  /// After a run with checkMemory: ok, or what the canaries tell.
+  /// Checks the guards after a run with checkMemory (memory_check.h).
   Status checkCanaries() const;
 
   uint64_t ioBytes() const { return ioBytes_; }
@@ -74,27 +84,44 @@ public:
 
 private:
   struct Port {
-    std::weak_ptr<Storage> buffer; // the caller's
-    const Storage *bufferKey = nullptr;
-    uint64_t offset = 0;
+    heap::Heap *heap = nullptr; // Heap of the caller's buffer; nullptr: host memory.
+    heap::BufferHandle buffer;  // The caller's buffer, without a reference to it.
+    uint64_t offset = 0;        // Offset in the caller's buffer.
     uint64_t sizeBytes = 0;
-    bool direct = false;              // kernels work on the caller's buffer
-    device::BufferRange bound;        // what kernels see
-    device::BufferRange staged;       // the host's side of a copy; no memory if none
-    device::BufferRange beforePoison; // checkMemory: a donated buffer, which is staged first
-    uint8_t *host = nullptr;
+    bool direct = false;        // Kernels use the caller's buffer.
+    device::BufferRange bound;  // The memory that kernels use.
+    device::BufferRange staged; // The other side of the copy from or to `bound`; null if no copy.
+    // With checkMemory, the caller's buffer of a donated input: it is copied to `staged` before the
+    // arena is poisoned.
+    device::BufferRange beforePoison;
+    uint8_t *host = nullptr; // inputData() or outputData().
   };
   struct Guard {
-    uint64_t offset; // in aside_
+    uint64_t offset; // Offset in guardCopies_.
     uint64_t valueBytes;
     std::string name;
   };
+  /// The places of the ports of one direction in the recording's own memory; kNoOffset: none.
+  struct PortLayout {
+    uint64_t ioBytes = 0;     // Memory that kernels use.
+    uint64_t stagedBytes = 0; // Staging memory.
+    std::vector<uint64_t> ioOffsets;
+    std::vector<uint64_t> stagedOffsets;
+  };
 
   Recording() = default;
+  /// Binds all inputs or all outputs; the two functions after it are its steps.
   Status bindPorts(const Context &context, std::span<const PortBinding> bindings, bool isInput,
                    std::vector<Port> &ports);
+  /// Decides for each port whether it is bound directly, staged, or both, and fills `ports`.
+  PortLayout layOutPorts(const Context &context, std::span<const PortBinding> bindings,
+                         bool isInput, std::vector<Port> &ports);
+  /// Assigns the memory of one port; `io` and `staged` are the recording's own memories.
+  void assignMemory(const Context &context, const PortBinding &binding, const PortLayout &layout,
+                    bool isInput, uint32_t index, const Storage &io, const Storage &staged,
+                    Port &port) const;
   Status allocate(const Context &context, device::MemoryKind kind, uint64_t sizeBytes,
-                  const char *name, std::shared_ptr<Storage> &storage);
+                  const char *name, Storage &storage);
   bool isDonated(bool isInput, uint32_t value) const {
     return isInput && plan_->offsets[value] != kNoOffset;
   }
@@ -104,7 +131,7 @@ private:
   Status recordCopiesOut(const Context &context, Recorder &recorder);
   Status recordCommand(const Context &context, Recorder &recorder, uint32_t index);
   Status recordDispatch(const Context &context, Recorder &recorder, uint32_t index);
-  Result<std::vector<Part>> cutDispatch(const Context &context, uint32_t index) const;
+  Result<std::vector<DispatchPart>> splitCommand(const Context &context, uint32_t index) const;
   Status recordBefore(const Context &context, Recorder &recorder, uint32_t index);
   Status recordAfter(const Context &context, Recorder &recorder, uint32_t index);
   Status recordPoisonAtStart(const Context &context, Recorder &recorder);
@@ -112,12 +139,12 @@ private:
 
   std::shared_ptr<const ShapePlan> plan_;
   std::vector<const artifact::KernelVariant *> variants_;
-  std::vector<std::vector<Part>> parts_; // by command
+  std::vector<std::vector<DispatchPart>> parts_; // Per command.
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
-  std::vector<int32_t> portOfValue_; // ~i: output i, i: input i, INT32_MIN: neither
-  std::vector<std::shared_ptr<Storage>> storages_;
-  std::shared_ptr<Storage> aside_; // copies of guards
+  std::vector<int32_t> portOfValue_; // Per value: i: input i; ~i: output i; INT32_MIN: neither.
+  std::vector<Storage> storages_;
+  Storage guardCopies_; // Copies of the guards, with checkMemory.
   std::vector<Guard> guards_;
   std::unique_ptr<device::CommandList> list_;
   bool timed_ = false;

@@ -1,3 +1,4 @@
+// Sessions: loading, caches of plans and recordings, runs, statistics.
 #include "engine/program/session.h"
 #include "engine/base/align.h"
 #include "engine/base/log.h"
@@ -16,7 +17,7 @@ namespace {
 constexpr size_t kMaxPlans = 64;
 constexpr size_t kMaxRecordings = 16;
 
-/// An input or output has exactly the bytes of its shape.
+/// Returns kDataLoss if the size of an input or output is not the size of its shape.
 Status checkPortSizes(const artifact::Program &program, const ShapePlan &plan) {
   for (const auto *ports : {program.inputs(), program.outputs()})
     for (const artifact::Port *port : *ports) {
@@ -47,7 +48,8 @@ BindingChoice choiceOf(artifact::Binding binding) {
   return BindingChoice::kStorageBuffer;
 }
 
-/// From the start of the storage that a value lies in; inputs, outputs and constants begin theirs.
+/// Returns a value's offset in its storage. It is 0 for inputs, outputs and constants, which begin
+/// at aligned addresses.
 uint64_t offsetOf(const ShapePlan &plan, uint32_t value) {
   if (plan.offsets[value] != kNoOffset)
     return plan.offsets[value];
@@ -78,7 +80,7 @@ Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<const Program> 
                    device.info().name.c_str());
   if (!program->isWhole())
     return createFor(std::move(program), std::move(heap), options, start);
-  // The first variant whose requirements hold: what the device cannot do is kUnsupported.
+  // Take the first variant that the device can run; kUnsupported means that it cannot.
   Status refusal;
   for (const size_t index : variantOrder(*program, device.profile())) {
     GANTRY_ASSIGN_OR_RETURN(auto variant, program->variant(index));
@@ -110,12 +112,12 @@ Result<std::shared_ptr<Session>> Session::createFor(std::shared_ptr<const Progra
 
 Status Session::load() {
   const artifact::Program &metadata = program_->metadata();
-  if (!metadata.dynamic()) { // all sizes are known: all that can be done now is
+  if (!metadata.dynamic()) { // All sizes are known, so plan, kernels and arena are made now.
     GANTRY_ASSIGN_OR_RETURN(const CachedPlan *entry, planFor({}));
     GANTRY_RETURN_IF_ERROR(requireKernels(*entry));
     GANTRY_RETURN_IF_ERROR(growArena(*entry->plan));
     lastPlan_ = entry->plan;
-  } else { // shapes that need other variants compile these when they come
+  } else { // Compile the variants for small buffers; other shapes compile theirs when they occur.
     std::vector<std::pair<uint32_t, const artifact::KernelVariant *>> wanted;
     for (uint32_t i = 0; i < metadata.kernels()->size(); ++i) {
       GANTRY_ASSIGN_OR_RETURN(
@@ -124,7 +126,8 @@ Status Session::load() {
       wanted.push_back({i, variant});
     }
     GANTRY_RETURN_IF_ERROR(kernels_.require(wanted));
-    // No sizes are asked for here: the model need not take all bounds at once. A check plans anew.
+    // The arena's size comes from the artifact, because the model may not accept all upper bounds
+    // at once, so the sizes for them cannot be evaluated. With checkMemory the session plans anew.
     if (metadata.bounded() && !options_.checkMemory)
       GANTRY_RETURN_IF_ERROR(reserveArena(roundUp(metadata.arena_bytes(), 256)));
   }
@@ -163,10 +166,10 @@ Status Session::growArena(const ShapePlan &plan) {
   if (needed < plan.arenaBytes)
     return statusf(StatusCode::kOutOfMemory, "an arena of %llu bytes overflows 64 bits",
                    static_cast<unsigned long long>(plan.arenaBytes));
-  if (plan.hostBytes > 0 && !away_) { // of static programs alone: one size
-    GANTRY_ASSIGN_OR_RETURN(away_, Storage::allocate(heap_, device::MemoryKind::kReadback,
-                                                     plan.hostBytes, "away on the host"));
-    trace_.setAway(away_.get());
+  if (plan.hostBytes > 0 && !hostArena_) { // Only static programs have one, so its size is fixed.
+    GANTRY_ASSIGN_OR_RETURN(hostArena_, Storage::allocate(heap_, device::MemoryKind::kReadback,
+                                                          plan.hostBytes, "away on the host"));
+    trace_.setHostArena(hostArena_);
   }
   Status reserved = reserveArena(needed);
   if (reserved.code() != StatusCode::kOutOfMemory || options_.arena)
@@ -174,7 +177,7 @@ Status Session::growArena(const ShapePlan &plan) {
   return Status(reserved.code(), reserved.message() + arenaRemedy(plan));
 }
 
-/// Which tensor is the largest in the arena, and how the arena becomes smaller.
+/// Returns text for messages: the largest tensor in the arena, and how to make the arena smaller.
 std::string Session::arenaRemedy(const ShapePlan &plan) const {
   const auto *values = program_->metadata().values();
   const artifact::Value *largest = nullptr;
@@ -194,30 +197,31 @@ std::string Session::arenaRemedy(const ShapePlan &plan) const {
                 "SIZE, or gantry_compile_options_t.memory_budget_bytes";
 }
 
-Status Session::reserveArena(uint64_t needed) {
-  if (needed == 0 || (arena_ && arena_->sizeBytes() >= needed))
+Status Session::reserveArena(uint64_t neededBytes) {
+  if (neededBytes == 0 || (arena_ && arena_.sizeBytes() >= neededBytes))
     return {};
   if (options_.arena) {
-    if (options_.arena->sizeBytes() < needed)
+    if (options_.arena.sizeBytes() < neededBytes)
       return statusf(StatusCode::kOutOfMemory,
-                     "the arena given has %llu bytes, the plan needs %llu; give a larger buffer",
-                     static_cast<unsigned long long>(options_.arena->sizeBytes()),
-                     static_cast<unsigned long long>(needed));
+                     "the caller's arena has %llu bytes, but the plan needs %llu; pass a larger "
+                     "buffer",
+                     static_cast<unsigned long long>(options_.arena.sizeBytes()),
+                     static_cast<unsigned long long>(neededBytes));
     arena_ = options_.arena;
-    trace_.setArena(arena_.get());
+    trace_.setArena(arena_);
     return {};
   }
   GANTRY_RETURN_IF_ERROR(waitForAll());
-  recordings_.clear(); // they refer to the arena
-  trace_.setArena(nullptr);
+  recordings_.clear(); // They refer to the old arena.
+  trace_.setArena({});
   arena_.reset();
   const bool donated = std::any_of(program_->inputs().begin(), program_->inputs().end(),
                                    [](const Port &port) { return port.donated; });
   const device::MemoryKind kind = donated && hostWritesDirectly(*device_, options_)
                                       ? device::MemoryKind::kUnified
                                       : device::MemoryKind::kDevice;
-  GANTRY_ASSIGN_OR_RETURN(arena_, Storage::allocate(heap_, kind, needed, "arena"));
-  trace_.setArena(arena_.get());
+  GANTRY_ASSIGN_OR_RETURN(arena_, Storage::allocate(heap_, kind, neededBytes, "arena"));
+  trace_.setArena(arena_);
   return {};
 }
 
@@ -302,7 +306,8 @@ Result<std::shared_ptr<Recording>> Session::findRecording(const CachedPlan &entr
     recordings_.splice(recordings_.begin(), recordings_, at);
     return recordings_.front();
   }
-  // The oldest ones that are free make room first, so that their memory is not held beside the new.
+  // Evict the least recently used free recordings before making a new one, so that both do not hold
+  // memory at the same time.
   for (auto at = recordings_.end();
        recordings_.size() >= kMaxRecordings && at != recordings_.begin();) {
     --at;
@@ -310,8 +315,15 @@ Result<std::shared_ptr<Recording>> Session::findRecording(const CachedPlan &entr
       at = recordings_.erase(at);
   }
   GANTRY_RETURN_IF_ERROR(requireKernels(entry));
-  const Recording::Context context{*program_, heap_,        *device_,    options_, constants_,
-                                   kernels_,  arena_.get(), away_.get(), timed};
+  const Recording::Context context{*program_,
+                                   heap_,
+                                   *device_,
+                                   options_,
+                                   constants_,
+                                   kernels_,
+                                   arena_ ? &arena_ : nullptr,
+                                   hostArena_ ? &hostArena_ : nullptr,
+                                   timed};
   GANTRY_ASSIGN_OR_RETURN(auto recording,
                           Recording::record(context, entry.plan, entry.variants, inputs, outputs));
   GANTRY_RETURN_IF_ERROR(checkHostMemory());
@@ -334,7 +346,7 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
 
   if (inFlight_.size() >= kMaxRunsInFlight) {
     const std::shared_ptr<Run> oldest = inFlight_.front();
-    (void)oldest->wait(UINT64_MAX); // its own caller hears of a failure
+    (void)oldest->wait(UINT64_MAX); // A failure is reported to the caller of that run's wait().
   }
   GANTRY_RETURN_IF_ERROR(growArena(*entry->plan));
   std::vector<PortBinding> inputBindings, outputBindings;
@@ -344,7 +356,7 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
                   uint32_t value, bool isInput) {
     bindings.push_back({argument.buffer, argument.buffer ? argument.offset : 0});
     if (argument.buffer)
-      run->buffers_.push_back({argument.buffer, argument.buffer->block(), value, isInput});
+      run->buffers_.push_back({argument.buffer, argument.buffer.block(), value, isInput});
   };
   for (uint32_t i = 0; i < inputs.size(); ++i)
     bind(inputs[i], inputBindings, metadata.inputs()->Get(i)->value(), true);
@@ -362,7 +374,7 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
     if (!outputs[i].buffer)
       run->hostOutputs_.push_back({i, outputs[i].data, outputShapes[i].sizeBytes});
   run->startNs_ = nowNs();
-  GANTRY_RETURN_IF_ERROR(checkHostMemory()); // the run is complete, but for its execution
+  GANTRY_RETURN_IF_ERROR(checkHostMemory()); // The last check before the lasting effect.
   GANTRY_ASSIGN_OR_RETURN(run->ticket_, device_->submit(run->recording_->list()));
   if (run->recording_->isTimed())
     trace_.noteTimes(metadata.commands()->size() + 1);
@@ -378,7 +390,7 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
 
 Result<bool> Run::wait(uint64_t timeoutNs) {
   if (!ended_) {
-    const std::shared_ptr<Session> session = session_; // endRun lets go of it
+    const std::shared_ptr<Session> session = session_; // endRun() drops the run's reference.
     Result<bool> done = session->device_->wait(ticket_, timeoutNs);
     if (done.isOk() && !*done)
       return false;
@@ -391,8 +403,8 @@ Result<bool> Run::wait(uint64_t timeoutNs) {
   return true;
 }
 
-Status Run::donate(std::shared_ptr<Storage> &buffer) {
-  const uint64_t block = buffer->block();
+Status Run::donate(Storage &buffer) {
+  const uint64_t block = buffer.block();
   const auto isIt = [&](const Held &held) { return held.block == block; };
   const auto found = std::find_if(buffers_.begin(), buffers_.end(), isIt);
   if (found == buffers_.end())
@@ -403,18 +415,18 @@ Status Run::donate(std::shared_ptr<Storage> &buffer) {
                      "the run writes its output '%s' to this buffer; only inputs can be donated",
                      program_->metadata().values()->Get(held.value)->name()->c_str());
   if (!ended_) {
-    session_->trace_.donate(traceId_, found->value, *buffer);
-    session_->letGo(block);
+    session_->trace_.donate(traceId_, found->value, buffer);
+    session_->releaseBuffer(block);
   }
   buffer.reset();
   return {};
 }
 
-void Session::letGo(uint64_t block) {
+void Session::releaseBuffer(uint64_t block) {
   for (const auto &run : inFlight_)
     for (Run::Held &held : run->buffers_)
       if (held.block == block && held.storage) {
-        held.storage->freeAfter(run->ticket_);
+        held.storage.freeAfter(run->ticket_);
         held.storage.reset();
       }
 }
@@ -425,12 +437,12 @@ void Session::traceRun(Run &run, std::span<const PortBinding> inputs,
   const artifact::Program &metadata = program_->metadata();
   for (uint32_t i = 0; i < inputs.size() && run.traceId_ != 0; ++i)
     if (inputs[i].buffer && run.recording_->plan()->offsets[metadata.inputs()->Get(i)->value()] ==
-                                kNoOffset) // else it was copied into the arena
-      trace_.bind(run.traceId_, metadata.inputs()->Get(i)->value(), *inputs[i].buffer,
+                                kNoOffset) // Otherwise the input was copied into the arena.
+      trace_.bind(run.traceId_, metadata.inputs()->Get(i)->value(), inputs[i].buffer,
                   inputs[i].offset);
   for (uint32_t i = 0; i < outputs.size() && run.traceId_ != 0; ++i)
     if (outputs[i].buffer)
-      trace_.bind(run.traceId_, metadata.outputs()->Get(i)->value(), *outputs[i].buffer,
+      trace_.bind(run.traceId_, metadata.outputs()->Get(i)->value(), outputs[i].buffer,
                   outputs[i].offset);
 }
 
@@ -496,8 +508,8 @@ Statistics Session::statistics() const {
     result.arenaBytes = lastPlan_->arenaBytes;
     result.lowerBoundBytes = lastPlan_->lowerBoundBytes;
   }
-  result.reservedBytes = constants_.reservedBytes() + (arena_ ? arena_->sizeBytes() : 0) +
-                         (away_ ? away_->sizeBytes() : 0);
+  result.reservedBytes = constants_.reservedBytes() + (arena_ ? arena_.sizeBytes() : 0) +
+                         (hostArena_ ? hostArena_.sizeBytes() : 0);
   for (const auto &recording : recordings_) {
     result.ioBytes += recording->ioBytes();
     result.reservedBytes += recording->reservedBytes();

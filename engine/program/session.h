@@ -1,14 +1,16 @@
 // A program bound to a device: its kernels, constants and arena, and its runs.
 //
-// A run finds the plan for its shapes (made once, cached), finds a recorded command list for that
-// plan and the buffers that are bound (recorded once, cached), and submits it. Runs execute in the
-// order of submission. Several may be in flight; each then has a recording of its own, because a
-// recording's inputs and outputs are in use until its run is done.
+// submit() looks up the plan for the input shapes and a recorded command list for that plan and the
+// bound buffers, makes those that are not in the caches, and submits the command list. Runs execute
+// in the order of submission. Each run in flight has a recording of its own, because a recording's
+// inputs and outputs are in use until its run has ended.
 //
-// All memory is of the device's heap. The arena is shared by all runs. It grows with the shapes;
-// growing waits for the runs in flight.
+// All memory comes from the device's heap. All runs share the arena, which grows with the shapes;
+// growing it waits for the runs in flight.
 //
-// Threads: a session and its runs are used by one thread at a time.
+// Units: bytes and nanoseconds. Errors: kInvalidArgument for wrong inputs and outputs, kUnsupported
+// if the device cannot run the program, kOutOfMemory, kDeviceLost, and kInternal if the memory
+// check finds an overrun. Threads: a session and its runs are used by one thread at a time.
 #pragma once
 
 #include "engine/program/recording.h"
@@ -20,13 +22,13 @@
 
 namespace gantry::program {
 
-/// One input or output: host memory (data), or a buffer from offset on.
+/// One input or output: either host memory (data) or a range of a buffer (buffer, offset).
 struct TensorArgument {
-  TensorShape shape; // of inputs
+  TensorShape shape; // Used for inputs only.
   void *data = nullptr;
-  std::shared_ptr<Storage> buffer; // of the session's heap
+  Storage buffer; // A buffer of the session's heap.
   uint64_t offset = 0;
-  uint64_t sizeBytes = 0; // of data, or of the stretch of buffer
+  uint64_t sizeBytes = 0; // Size of data, or of the range of the buffer.
 };
 
 struct OutputShape {
@@ -34,6 +36,7 @@ struct OutputShape {
   uint64_t sizeBytes = 0;
 };
 
+/// The figures of gantry_statistics_t; gantry.h describes each.
 struct Statistics {
   uint64_t constantBytes = 0;
   uint64_t arenaBytes = 0;
@@ -49,39 +52,43 @@ struct Statistics {
   uint64_t lastRunGpuNs = 0;
 };
 
+/// One command of the last run that ended. The strings are valid as long as the program.
 struct DispatchInfo {
-  const char *name = nullptr; // lives as long as the program
+  const char *name = nullptr;
   uint64_t gpuNs = 0;
   uint64_t flops = 0;
   uint64_t bytes = 0;
   uint32_t workgroups[3] = {0, 0, 0};
   uint32_t workgroupSize[3] = {0, 0, 0};
   uint32_t sharedBytes = 0;
-  uint32_t parts = 0; // dispatches that the command is recorded as (parts.h)
-  BindingChoice binding = BindingChoice::kAuto; // kAuto for copies
-  const char *kernelKey = nullptr;              // null where the artifact does not tell, as for
-  const char *exactTile = nullptr;              // copies; both live as long as the program
+  uint32_t parts = 0; // Number of dispatches that the command was split into (dispatch_split.h).
+  BindingChoice binding = BindingChoice::kAuto; // kAuto for copies.
+  // Names of the kernel and of its tile in tables of measured tiles; null for copies and if the
+  // artifact does not contain them.
+  const char *kernelKey = nullptr;
+  const char *exactTile = nullptr;
 };
 
-/// Runs of one session that may be under way: the next submit() waits for the oldest.
+/// Max number of runs of a session in flight; submit() then waits for the oldest.
 inline constexpr size_t kMaxRunsInFlight = 8;
 
 class Session;
 
-/// One run in flight. It and its session keep each other alive until it has ended: wait for it
-/// before letting go of it.
+/// One run. Until it has ended, the run and its session keep each other alive; call wait() before
+/// dropping the last reference.
 class Run {
 public:
-  /// True once the run has ended and its outputs are in place; false when timeoutNs passed first.
-  /// A run that failed returns its status, every time.
+  /// Waits for the run. Returns true when it has ended and its outputs are in place, and false if
+  /// timeoutNs passed first (UINT64_MAX: no timeout). A failed run returns its status on every
+  /// call.
   Result<bool> wait(uint64_t timeoutNs);
 
-  /// Gives an input's buffer up to the run, with the caller's reference; all runs of the session
-  /// that are under way let go of it, too. Where nobody else holds it, its memory is free as soon
-  /// as the device is through with them, and before that for work that comes after them.
-  /// kInvalidArgument where the run has no such input or writes to the buffer, and then the caller
-  /// keeps it. After the run's end it is a release.
-  Status donate(std::shared_ptr<Storage> &buffer);
+  /// Donates the buffer of an input: takes the caller's reference, and drops the references of all
+  /// runs of the session in flight. If nobody else holds the buffer, its memory becomes free as
+  /// soon as the device has finished these runs; work that is ordered after them may reuse it at
+  /// once. Returns kInvalidArgument, and the caller keeps its reference, if the run has no input in
+  /// this buffer or writes to it. After the end of the run the call only drops the reference.
+  Status donate(Storage &buffer);
 
 private:
   friend class Session;
@@ -94,12 +101,12 @@ private:
   std::shared_ptr<const Program> program_;
   std::shared_ptr<Recording> recording_;
   struct Held {
-    std::shared_ptr<Storage> storage; // nullptr once the run has ended or it was donated
+    Storage storage; // Empty after the run has ended or the buffer was donated.
     uint64_t block;
     uint32_t value;
     bool isInput;
   };
-  std::vector<Held> buffers_; // the caller's, kept until the end
+  std::vector<Held> buffers_; // The caller's buffers, which the run keeps alive until it has ended.
   std::vector<HostOutput> hostOutputs_;
   uint64_t ticket_ = 0;
   uint32_t traceId_ = 0;
@@ -108,33 +115,38 @@ private:
   Status status_;
 };
 
+/// A program bound to a device.
 class Session : public std::enable_shared_from_this<Session> {
 public:
-  /// Of a whole program, takes the variant that suits the device (variant_choice.h), and logs a
-  /// warning, once for each program, where none was made for it.
+  /// Creates a session in the heap of a device. If program->isWhole(), the session chooses the
+  /// variant for the device (variant_choice.h), and logs a warning, once per program, if no variant
+  /// was compiled for the device's profile.
   static Result<std::shared_ptr<Session>> create(std::shared_ptr<const Program> program,
                                                  std::shared_ptr<heap::Heap> heap,
                                                  const SessionOptions &options);
 
+  /// Computes the shapes of the outputs for the given input shapes.
   Result<std::vector<OutputShape>> outputShapes(std::span<const TensorShape> inputs);
 
-  /// Starts a run. Host inputs are consumed when it returns; buffers, and host outputs, when the
-  /// run has ended. shapes receives what the outputs will be.
+  /// Starts a run and stores the shapes of its outputs in `shapes`. Inputs in host memory are
+  /// copied before the function returns. Buffers, and outputs in host memory, are in use until the
+  /// run has ended.
   Result<std::shared_ptr<Run>> submit(std::span<const TensorArgument> inputs,
                                       std::span<const TensorArgument> outputs,
                                       std::vector<OutputShape> &shapes);
 
   Statistics statistics() const;
-  /// A command of the last run; needs timestamps.
+  /// Returns a command of the last run that ended. Returns kNotFound if there is no such command,
+  /// and kFailedPrecondition if the session has no timestamps or no run has ended.
   Result<DispatchInfo> dispatch(size_t index) const;
 
-  /// For tests: other faults from the next run on.
+  /// For tests: replaces the injected faults from the next run on.
   Status replaceHooks(const TestHooks &hooks);
   std::vector<Slot> slotsOfLastRun() const {
     return lastPlan_ ? lastPlan_->slots : std::vector<Slot>();
   }
 
-  /// The variant that was taken.
+  /// The chosen variant.
   const Program &program() const { return *program_; }
   const std::shared_ptr<const Program> &sharedProgram() const { return program_; }
   const std::shared_ptr<heap::Heap> &heap() const { return heap_; }
@@ -144,7 +156,7 @@ private:
   struct CachedPlan {
     std::vector<int64_t> symbols;
     std::shared_ptr<const ShapePlan> plan;
-    std::vector<const artifact::KernelVariant *> variants; // per command
+    std::vector<const artifact::KernelVariant *> variants; // Per command; nullptr for copies.
   };
 
   Session(std::shared_ptr<const Program> program, std::shared_ptr<heap::Heap> heap,
@@ -164,13 +176,14 @@ private:
   Status chooseVariants(CachedPlan &entry) const;
   Status requireKernels(const CachedPlan &entry);
   Status growArena(const ShapePlan &plan);
-  Status reserveArena(uint64_t needed); // bytes
+  Status reserveArena(uint64_t neededBytes);
   Result<std::shared_ptr<Recording>> findRecording(const CachedPlan &entry,
                                                    std::span<const PortBinding> inputs,
                                                    std::span<const PortBinding> outputs);
   bool isFree(const std::shared_ptr<Recording> &recording) const;
-  /// No run in flight holds the buffer any more; it is free when the last of them is through.
-  void letGo(uint64_t block);
+  /// Drops the references of all runs in flight to the buffer; its memory becomes free when the
+  /// device has finished them.
+  void releaseBuffer(uint64_t block);
   std::string arenaRemedy(const ShapePlan &plan) const;
   Status waitForAll();
   void endRun(Run &run, Status status);
@@ -185,17 +198,17 @@ private:
   KernelSet kernels_;
   SessionTrace trace_;
   Constants constants_;
-  std::shared_ptr<Storage> arena_;
-  std::shared_ptr<Storage> away_;                    // transients that are on the host for a while
-  std::list<CachedPlan> plans_;                      // most recently used first
-  std::list<std::shared_ptr<Recording>> recordings_; // most recently used first
-  std::deque<std::shared_ptr<Run>> inFlight_;        // oldest first
+  Storage arena_;
+  Storage hostArena_;           // Host memory for transients that are evicted for a while.
+  std::list<CachedPlan> plans_; // Most recently used first.
+  std::list<std::shared_ptr<Recording>> recordings_; // Most recently used first.
+  std::deque<std::shared_ptr<Run>> inFlight_;        // Oldest first.
   std::shared_ptr<const ShapePlan> lastPlan_;
-  // Of the last run that ended, with timestamps:
+  // The last run that ended, if the session has timestamps:
   std::shared_ptr<const ShapePlan> timedPlan_;
   std::vector<const artifact::KernelVariant *> timedVariants_;
   std::vector<uint32_t> timedParts_;
-  std::vector<uint64_t> lastTimesNs_; // per command
+  std::vector<uint64_t> lastTimesNs_; // Per command.
   Statistics statistics_;
 };
 

@@ -1,4 +1,4 @@
-// Options of a session.
+// The options of a session, and the hooks of tests. Threads: values.
 #pragma once
 
 #include "engine/program/kernel_set.h"
@@ -6,27 +6,27 @@
 
 namespace gantry::program {
 
-/// For tests alone; not in the C API.
+/// Faults that tests inject to show that the checks find them. The C API does not offer them.
 struct TestHooks {
   /// Binds the outputs of this command one element further than planned (kernels bound by address).
   std::optional<uint32_t> shiftOutputOfCommand;
-  /// Poisons this slot of the plan (with checkMemory) one command before its last use.
+  /// With checkMemory, poisons this slot of the plan one command before its last use.
   std::optional<uint32_t> shortenLifeOfSlot;
-  /// Leaves the barrier before this command out.
+  /// Omits the barrier before this command.
   std::optional<uint32_t> dropBarrierBefore;
-  /// Stages inputs and outputs through upload and readback memory even where memory is unified.
+  /// Stages inputs and outputs through upload and readback memory even if memory is unified.
   bool stageInputsAndOutputs = false;
 };
 
 struct SessionOptions {
   BindingChoice binding = BindingChoice::kAuto;
   bool timestamps = false;
-  // What one dispatch may take on a slow device of its kind (parts.h): longer ones are cut into
-  // parts, between which others get the GPU. 0: no limit.
+  // Time limit of one dispatch by the estimate for a slow device (dispatch_split.h). Longer
+  // dispatches are split, so that other users get the GPU between the parts. 0: no limit.
   uint64_t dispatchLimitNs = 500'000'000;
-  bool checkMemory = false;             // poison and canaries: see memory_check.h
-  std::shared_ptr<Storage> arena;       // of the caller's; none: the session's own
-  std::optional<std::string> cachePath; // as device::Device::createKernels
+  bool checkMemory = false;             // Poison and canaries (memory_check.h).
+  Storage arena;                        // An arena of the caller; empty: the session allocates one.
+  std::optional<std::string> cachePath; // The argument of device::Device::createKernels().
   TestHooks hooks;
 };
 

@@ -1,3 +1,4 @@
+// Emits the session's events, relates the clocks, and limits the cost of timestamps.
 #include "engine/program/session_trace.h"
 
 #include "engine/base/log.h"
@@ -11,9 +12,10 @@ namespace {
 
 using trace::EventType;
 
-constexpr uint64_t kPauseNs = 1'000'000'000; // between two clock records, and two of budgets
-constexpr uint64_t kTimestampNs = 13'500;    // One timestamp on Mesa 22.3's software device.
-constexpr uint64_t kShare = 500;             // one part of so many goes to timestamps
+constexpr uint64_t kMinIntervalNs =
+    1'000'000'000;                        // Between two clock records or two budget records.
+constexpr uint64_t kTimestampNs = 13'500; // Cost of one timestamp on Mesa 22.3's software device.
+constexpr uint64_t kTimestampShare = 500; // Timestamps take at most 1/500 of the time.
 
 bool wantsAllTimes() {
   const char *value = std::getenv("GANTRY_TRACE_TIMES");
@@ -21,7 +23,8 @@ bool wantsAllTimes() {
     return false;
   if (std::strcmp(value, "all") == 0)
     return true;
-  logf(LogLevel::kWarn, "GANTRY_TRACE_TIMES=%s is neither all nor sampled; sampled it is", value);
+  logf(LogLevel::kWarn, "GANTRY_TRACE_TIMES is \"%s\"; it must be all or sampled; using sampled",
+       value);
   return false;
 }
 
@@ -29,7 +32,7 @@ uint32_t textOf(const flatbuffers::String *text) {
   return trace::intern({text->c_str(), text->size()});
 }
 
-/// "batch=4 length=128".
+/// Returns the values of the symbols: "batch=4 length=128".
 std::string shapesOf(const artifact::Program &program, const ShapePlan &plan) {
   std::string words;
   std::vector<int64_t> values(program.symbols()->size(), -1);
@@ -61,13 +64,13 @@ SessionTrace::SessionTrace(std::shared_ptr<const Program> program, std::shared_p
   source_.describe = describe;
   trace::addSource(source_);
   if (trace::isOn())
-    tellSession(EventType::kSession, recordEvent);
+    emitSession(EventType::kSession, recordEvent);
 }
 
 SessionTrace::~SessionTrace() {
   trace::removeSource(source_);
   if (trace::isOn())
-    tellSession(EventType::kSessionEnd, recordEvent);
+    emitSession(EventType::kSessionEnd, recordEvent);
 }
 
 bool SessionTrace::wantsTimes() const {
@@ -77,9 +80,9 @@ bool SessionTrace::wantsTimes() const {
           trace::monotonicNs() >= restUntilNs_);
 }
 
-// ---- what there is -----------------------------------------------------------------------------
+// ---- the description of a session --------------------------------------------------------------
 
-template <typename Emit> void SessionTrace::tellSession(EventType type, Emit &&emit) const {
+template <typename Emit> void SessionTrace::emitSession(EventType type, Emit &&emit) const {
   const artifact::Program &metadata = program_->metadata();
   trace::SessionEvent event = trace::makeEvent<trace::SessionEvent>(type);
   event.header.heap = heap_->traceId();
@@ -92,7 +95,7 @@ template <typename Emit> void SessionTrace::tellSession(EventType type, Emit &&e
   emit(event);
 }
 
-template <typename Emit> void SessionTrace::tellPlan(const Plan &plan, Emit &&emit) const {
+template <typename Emit> void SessionTrace::emitPlan(const Plan &plan, Emit &&emit) const {
   const artifact::Program &metadata = program_->metadata();
   const ShapePlan &shape = *plan.plan;
   trace::PlanEvent event = trace::makeEvent<trace::PlanEvent>(EventType::kPlan);
@@ -123,11 +126,11 @@ template <typename Emit> void SessionTrace::tellPlan(const Plan &plan, Emit &&em
     emit(entry);
   }
   for (uint32_t i = 0; i < metadata.commands()->size(); ++i)
-    tellCommand(plan, i, emit);
+    emitCommand(plan, i, emit);
 }
 
 template <typename Emit>
-void SessionTrace::tellCommand(const Plan &plan, uint32_t index, Emit &&emit) const {
+void SessionTrace::emitCommand(const Plan &plan, uint32_t index, Emit &&emit) const {
   const artifact::Program &metadata = program_->metadata();
   const ShapePlan &shape = *plan.plan;
   const artifact::Command &command = *metadata.commands()->Get(index);
@@ -157,14 +160,14 @@ void SessionTrace::tellCommand(const Plan &plan, uint32_t index, Emit &&emit) co
     access.plan = plan.id;
     access.command = index;
     access.value = command.bindings()->Get(i);
-    // A copy's second binding is its target.
+    // The second binding of a copy is its target.
     access.write = plan.variants[index] != nullptr ? command.writes()->Get(i) != 0 : i == 1;
     emit(access);
   }
 }
 
 template <typename Emit>
-void SessionTrace::tellPlace(EventType type, const Place &place, const char *name,
+void SessionTrace::emitPlace(EventType type, const Place &place, const char *name,
                              Emit &&emit) const {
   if (place.block == 0)
     return;
@@ -182,22 +185,22 @@ void SessionTrace::describe(void *user, trace::Describer &describer) {
   const auto add = [&](const auto &event) { describer.add(event); };
   self->clockWanted_.store(true);
   const std::lock_guard<std::mutex> locked(self->mutex_);
-  self->tellSession(EventType::kSession, add);
-  self->tellPlace(EventType::kArena, self->arena_, "arena", add);
-  self->tellPlace(EventType::kArena, self->away_, "away on the host", add);
-  self->tellPlace(EventType::kArena, self->constants_, "constants", add);
+  self->emitSession(EventType::kSession, add);
+  self->emitPlace(EventType::kArena, self->arena_, "arena", add);
+  self->emitPlace(EventType::kArena, self->hostArena_, "away on the host", add);
+  self->emitPlace(EventType::kArena, self->constants_, "constants", add);
   for (const Plan &plan : self->plans_)
-    self->tellPlan(plan, add);
+    self->emitPlan(plan, add);
 }
 
-// ---- what changes ------------------------------------------------------------------------------
+// ---- changes of plans and memory ---------------------------------------------------------------
 
 void SessionTrace::addPlan(std::shared_ptr<const ShapePlan> plan,
                            std::vector<const artifact::KernelVariant *> variants) {
   const std::lock_guard<std::mutex> locked(mutex_);
   plans_.push_back({trace::newId(trace::IdKind::kPlan), std::move(plan), std::move(variants)});
   if (trace::isOn())
-    tellPlan(plans_.back(), recordEvent);
+    emitPlan(plans_.back(), recordEvent);
 }
 
 void SessionTrace::removePlan(const ShapePlan *plan) {
@@ -205,16 +208,16 @@ void SessionTrace::removePlan(const ShapePlan *plan) {
   std::erase_if(plans_, [&](const Plan &known) { return known.plan.get() == plan; });
 }
 
-void SessionTrace::setPlace(Place &place, const Storage *storage, const char *name) {
+void SessionTrace::setPlace(Place &place, const Storage &storage, const char *name) {
   const std::lock_guard<std::mutex> locked(mutex_);
   if (trace::isOn())
-    tellPlace(EventType::kArenaEnd, place, name, recordEvent);
+    emitPlace(EventType::kArenaEnd, place, name, recordEvent);
   place = {};
-  if (storage == nullptr)
+  if (!storage)
     return;
-  place = {storage->block(), storage->sizeBytes()};
+  place = {storage.block(), storage.sizeBytes()};
   if (trace::isOn())
-    tellPlace(EventType::kArena, place, name, recordEvent);
+    emitPlace(EventType::kArena, place, name, recordEvent);
 }
 
 const SessionTrace::Plan *SessionTrace::find(const ShapePlan *plan) const {
@@ -227,7 +230,7 @@ const SessionTrace::Plan *SessionTrace::find(const ShapePlan *plan) const {
 // ---- runs --------------------------------------------------------------------------------------
 
 void SessionTrace::noteTimes(uint32_t timestamps) {
-  restUntilNs_ = trace::monotonicNs() + timestamps * kTimestampNs * kShare;
+  restUntilNs_ = trace::monotonicNs() + timestamps * kTimestampNs * kTimestampShare;
 }
 
 uint32_t SessionTrace::beginRun(const ShapePlan *plan, uint64_t ticket) {
@@ -272,9 +275,9 @@ void SessionTrace::endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, 
   const Plan *known = run != 0 && trace::isOn() ? find(plan) : nullptr;
   if (known == nullptr)
     return;
-  // First the clock, by which viewers understand the times.
+  // The clock record comes first, because viewers need it to convert the times.
   if (!timesNs.empty() &&
-      (clockWanted_.exchange(false) || trace::monotonicNs() - lastClockNs_ > kPauseNs)) {
+      (clockWanted_.exchange(false) || trace::monotonicNs() - lastClockNs_ > kMinIntervalNs)) {
     correlateClocks();
     lastClockNs_ = trace::monotonicNs();
   }
@@ -309,7 +312,7 @@ void SessionTrace::endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, 
   event.status = static_cast<uint32_t>(status);
   event.ticket = ticket;
   trace::record(event);
-  if (trace::monotonicNs() - lastBudgetsNs_ <= kPauseNs)
+  if (trace::monotonicNs() - lastBudgetsNs_ <= kMinIntervalNs)
     return;
   lastBudgetsNs_ = trace::monotonicNs();
   heap_->traceBudgets();
@@ -333,7 +336,8 @@ void SessionTrace::correlateClocks() {
   trace::record(event);
 }
 
-/// The device takes its time at some moment between the two readings of the host's clock.
+/// Relates the clocks by a submission: the device's timestamp lies between the two readings of the
+/// host's clock.
 void SessionTrace::correlateBySubmission() {
   device::Device &device = heap_->device();
   const auto list = device.createCommandList();

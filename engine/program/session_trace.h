@@ -1,59 +1,63 @@
-// What a session tells engine/trace: its plans with their values, commands and accesses, where its
-// memory lies, its runs and, with the device's own times, their dispatches.
+// The events that a session records with engine/trace: its plans with their values, commands and
+// accesses; the places of its memory; its runs; and the device times of their dispatches.
 //
-// A viewer that attaches late hears of the session and of all plans that are cached (source.h).
-// Texts are interned when somebody listens, so a session that nobody watches pays for none. The
-// device's clock is related to the host's at the first run with times after a viewer has attached,
-// and then once a second at most: by the driver, where it reads both together, else by a submission
-// that only takes the time, between two readings of the host's clock. The driver's memory budgets
-// are recorded once a second at most, too.
+// A viewer that attaches late receives the session and all cached plans (trace/record/source.h).
+// Texts are interned only while a viewer or a file listens. A clock record relates the device's
+// clock to the host's clock. It is written at the first timed run after a viewer has attached, and
+// then at most once per second. If the driver can read both clocks together, it does; otherwise a
+// submission that only records a timestamp runs between two readings of the host's clock. The
+// driver's memory budgets are also recorded at most once per second.
 //
-// A software device's times are dear: each makes the driver wake a thread and wait for it (13.5 us
-// of CPU with Mesa 22.3). There a session rests after a run with times, so long that they take one
-// part in 500 of the time: short runs in a loop have theirs now and then, long ones always.
-// GANTRY_TRACE_TIMES=all takes them in every run.
+// Timestamps are expensive on a software device: for each one the driver wakes a thread and waits
+// for it (13.5 µs of CPU time with Mesa 22.3). There a session pauses timing after a timed run for
+// so long that timestamps take 1/500 of the time. Short runs in a loop are therefore timed now and
+// then, and long runs always. GANTRY_TRACE_TIMES=all times every run.
 //
-// Threads: the session's, but for the description of a late viewer, which any thread may ask for.
+// Threads: the session's thread; only the description for a late viewer is requested by other
+// threads.
 #pragma once
 
 #include "engine/program/program.h"
 #include "engine/program/shape_plan.h"
 #include "engine/program/storage.h"
-#include "engine/trace/source.h"
+#include "engine/trace/record/source.h"
 
 #include <atomic>
 #include <mutex>
 
 namespace gantry::program {
 
+/// The trace of one session.
 class SessionTrace {
 public:
   SessionTrace(std::shared_ptr<const Program> program, std::shared_ptr<heap::Heap> heap);
-  /// The session is gone.
+  /// Records the end of the session.
   ~SessionTrace();
   SessionTrace(const SessionTrace &) = delete;
   SessionTrace &operator=(const SessionTrace &) = delete;
 
-  /// Whether the next run should take the device's times for whoever listens.
+  /// Returns whether the next run should record timestamps for the trace.
   bool wantsTimes() const;
 
   void addPlan(std::shared_ptr<const ShapePlan> plan,
                std::vector<const artifact::KernelVariant *> variants);
   void removePlan(const ShapePlan *plan);
-  /// The block that a stretch of the session's memory is; nullptr: it has none any more.
-  void setArena(const Storage *storage) { setPlace(arena_, storage, "arena"); }
-  void setAway(const Storage *storage) { setPlace(away_, storage, "away on the host"); }
-  void setConstants(const Storage *storage) { setPlace(constants_, storage, "constants"); }
+  /// Records the heap block of the session's arena, host arena or constants; empty: none any
+  /// more.
+  void setArena(const Storage &storage) { setPlace(arena_, storage, "arena"); }
+  void setHostArena(const Storage &storage) { setPlace(hostArena_, storage, "away on the host"); }
+  void setConstants(const Storage &storage) { setPlace(constants_, storage, "constants"); }
 
-  /// A run has been submitted that takes so many of the device's times.
+  /// Notes that a submitted run records that many timestamps.
   void noteTimes(uint32_t timestamps);
-  /// A run begins; returns its id, 0 where nobody listens.
+  /// Records the begin of a run. Returns the run's id in the trace; 0 if nothing listens.
   uint32_t beginRun(const ShapePlan *plan, uint64_t ticket);
-  /// In this run the value lies in a buffer of the caller's.
+  /// Records that the value lies in a buffer of the caller in this run.
   void bind(uint32_t run, uint32_t value, const Storage &storage, uint64_t offsetBytes);
-  /// The caller has given the buffer, in which the value lies, up to the run.
+  /// Records that the caller has donated the buffer of the value to the run.
   void donate(uint32_t run, uint32_t value, const Storage &storage);
-  /// It ended. timesNs: of the device, one more than commands; empty where they were not taken.
+  /// Records the end of a run. timesNs holds the device's timestamps, one more than the program has
+  /// commands; it is empty if the run was not timed.
   void endRun(uint32_t run, const ShapePlan *plan, uint64_t ticket, StatusCode status,
               std::span<const uint64_t> timesNs);
 
@@ -68,12 +72,12 @@ private:
     uint64_t sizeBytes = 0;
   };
   static void describe(void *user, trace::Describer &describer);
-  template <typename Emit> void tellSession(trace::EventType type, Emit &&emit) const;
-  template <typename Emit> void tellPlan(const Plan &plan, Emit &&emit) const;
-  template <typename Emit> void tellCommand(const Plan &plan, uint32_t index, Emit &&emit) const;
+  template <typename Emit> void emitSession(trace::EventType type, Emit &&emit) const;
+  template <typename Emit> void emitPlan(const Plan &plan, Emit &&emit) const;
+  template <typename Emit> void emitCommand(const Plan &plan, uint32_t index, Emit &&emit) const;
   template <typename Emit>
-  void tellPlace(trace::EventType type, const Place &place, const char *name, Emit &&emit) const;
-  void setPlace(Place &place, const Storage *storage, const char *name);
+  void emitPlace(trace::EventType type, const Place &place, const char *name, Emit &&emit) const;
+  void setPlace(Place &place, const Storage &storage, const char *name);
   const Plan *find(const ShapePlan *plan) const;
   void correlateClocks();
   void correlateBySubmission();
@@ -83,16 +87,17 @@ private:
   uint32_t id_;
   const bool everyRunTimed_;
   trace::Source source_;
-  mutable std::mutex mutex_; // of what follows; the session's thread alone writes it
+  mutable std::mutex
+      mutex_; // Protects the next four members, which only the session's thread writes.
   std::vector<Plan> plans_;
   Place arena_;
-  Place away_;
+  Place hostArena_;
   Place constants_;
-  std::atomic<bool> clockWanted_{false}; // Set when a new viewer hears of the session.
-  // The session's thread alone:
+  std::atomic<bool> clockWanted_{false}; // Set when the session is described to a new viewer.
+  // Used by the session's thread only:
   uint64_t lastClockNs_ = 0;
   uint64_t lastBudgetsNs_ = 0;
-  uint64_t restUntilNs_ = 0; // no run needs to take times before
+  uint64_t restUntilNs_ = 0; // Software devices: no run is timed before this time.
 };
 
 } // namespace gantry::program

@@ -1,3 +1,4 @@
+// Makes or checks the memory plan for one set of shapes.
 #include "engine/program/shape_plan.h"
 #include "engine/base/align.h"
 
@@ -14,7 +15,7 @@ using artifact::Storage;
 std::vector<Slot> collectSlots(const artifact::Program &program, const ShapePlan &plan,
                                std::vector<uint32_t> &slotOfValue) {
   std::vector<Slot> slots;
-  std::map<uint32_t, uint32_t> numbers; // the artifact's slot number → index in slots
+  std::map<uint32_t, uint32_t> numbers; // From the artifact's slot number to the index in slots.
   slotOfValue.assign(program.values()->size(), UINT32_MAX);
   for (uint32_t i = 0; i < program.values()->size(); ++i) {
     const artifact::Value &value = *program.values()->Get(i);
@@ -42,8 +43,8 @@ std::vector<Slot> collectSlots(const artifact::Program &program, const ShapePlan
   return slots;
 }
 
-/// The accesses of the program's commands: the arena is space 0, each other value a space of its
-/// own.
+/// Returns the accesses of the program's commands for the hazard checker. The arena is space 0, and
+/// each value outside the arena is a space of its own.
 std::vector<plan::Command> commandsOf(const artifact::Program &program, const ShapePlan &plan) {
   std::vector<plan::Command> commands;
   for (const artifact::Command *source : *program.commands()) {
@@ -69,7 +70,7 @@ Result<plan::Plan> placeSlots(const std::vector<Slot> &slots, const ShapePlanOpt
     values.push_back({options.guardBytes ? *size : slot.sizeBytes,
                       std::max(slot.alignment, options.minAlignment), slot.firstUse, slot.lastUse});
   }
-  // Some milliseconds at the most: a run waits for it.
+  // The effort is limited to some milliseconds, because a run waits for the plan.
   plan::PlanRequest request;
   request.workLimit = 300'000;
   GANTRY_ASSIGN_OR_RETURN(plan::Plan placed, plan::planArena(values, request));
@@ -77,7 +78,7 @@ Result<plan::Plan> placeSlots(const std::vector<Slot> &slots, const ShapePlanOpt
   return placed;
 }
 
-Status judgeArtifactsPlan(const artifact::Program &program, const std::vector<Slot> &slots) {
+Status checkArtifactPlan(const artifact::Program &program, const std::vector<Slot> &slots) {
   std::vector<plan::Value> values;
   plan::Plan placed;
   for (const Slot &slot : slots) {
@@ -114,7 +115,7 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
     plan.lowerBoundBytes = placed.lowerBoundBytes;
     plan.peakCommand = placed.peakCommand;
   } else {
-    GANTRY_RETURN_IF_ERROR(judgeArtifactsPlan(program, plan.slots));
+    GANTRY_RETURN_IF_ERROR(checkArtifactPlan(program, plan.slots));
     plan.arenaBytes = program.arena_bytes();
     plan.lowerBoundBytes = program.lower_bound_bytes();
     plan.peakCommand = program.peak_command();

@@ -1,3 +1,4 @@
+// Binds symbols and checks shapes.
 #include "engine/program/shapes.h"
 
 #include <cinttypes>
@@ -13,7 +14,7 @@ std::string listText(size_t rank, artifact::ElementType type, auto &&dimText) {
   return text + "]";
 }
 
-/// "dimension 1 (time) of input 'x'".
+/// Returns the text "dimension 1 (time) of input 'x'".
 std::string dimName(const Port &port, size_t dim) {
   std::string text = "dimension " + std::to_string(dim);
   if (!port.dimNames[dim].empty())
@@ -45,10 +46,10 @@ Result<std::vector<int64_t>> bindSymbols(const Program &program,
                                          std::span<const TensorShape> inputs) {
   const artifact::Program &metadata = program.metadata();
   if (inputs.size() != program.inputs().size())
-    return statusf(StatusCode::kInvalidArgument, "%zu inputs given, the program has %zu",
+    return statusf(StatusCode::kInvalidArgument, "%zu inputs given; the program has %zu",
                    inputs.size(), program.inputs().size());
   std::vector<int64_t> values(metadata.symbols()->size(), 0);
-  std::vector<std::string> boundBy(values.size()); // which dimension gave the value
+  std::vector<std::string> boundBy(values.size()); // The dimension that determined the value.
   for (size_t p = 0; p < inputs.size(); ++p) {
     const Port &port = program.inputs()[p];
     const TensorShape &given = inputs[p];
@@ -85,7 +86,7 @@ Result<std::vector<int64_t>> bindSymbols(const Program &program,
   }
   for (uint32_t s = 0; s < values.size(); ++s) {
     if (!boundBy[s].empty())
-      continue; // else no dimension is the plain symbol: read it where the artifact says
+      continue; // A dimension that is the symbol itself has determined the value.
     const artifact::Symbol &symbol = *metadata.symbols()->Get(s);
     values[s] = inputs[symbol.input()].dims[symbol.dim()];
   }

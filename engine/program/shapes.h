@@ -1,5 +1,5 @@
-// From the shapes of the inputs to the values of a program's symbols, with every check of the
-// inputs against the ports.
+// Computes the values of a program's symbols from the shapes of a run's inputs, and checks the
+// shapes against the program's ports.
 //
 // Threads: pure functions.
 #pragma once
@@ -8,27 +8,29 @@
 
 namespace gantry::program {
 
-/// Type and shape of one tensor that the caller brings.
+/// Type and shape of one tensor of the caller.
 struct TensorShape {
   artifact::ElementType type = artifact::ElementType::f32;
   std::vector<int64_t> dims;
 };
 
-/// "f32 [batch, 3, 224]"; unknown dims without a name are "?".
+/// Returns the text "f32 [batch, 3, 224]"; a dynamic dimension without a name is "?".
 std::string shapeText(const TensorShape &shape);
 std::string shapeText(const Port &port);
 
-/// The symbols' values. kInvalidArgument names the port, what is expected and what is given, for a
-/// wrong count, type, rank or dimension, for equal symbols with unequal values and for values
-/// outside of a symbol's bounds.
+/// Returns the values of the symbols. Returns kInvalidArgument, naming the port, the given and the
+/// expected value, if the number of inputs, a type, a rank or a dimension is wrong, if one symbol
+/// has different values, or if a value is outside of the symbol's bounds.
 Result<std::vector<int64_t>> bindSymbols(const Program &program,
                                          std::span<const TensorShape> inputs);
 
-/// Dimensions of inputs that are expressions of symbols must have the expressions' values.
+/// Checks dimensions of inputs that are expressions of several symbols. Returns kInvalidArgument if
+/// a dimension differs from the value of its expression; `exprs` holds these values.
 Status checkDerivedDims(const Program &program, std::span<const TensorShape> inputs,
                         std::span<const int64_t> exprs);
 
-/// Bytes of a dense tensor; kInvalidArgument where they exceed 64 bits.
+/// Returns the size of a dense tensor in bytes, or kInvalidArgument if it exceeds 64 bits. The name
+/// is for the message.
 Result<uint64_t> byteSize(const TensorShape &shape, const std::string &name);
 
 } // namespace gantry::program

@@ -3,12 +3,16 @@
 #include "engine/base/align.h"
 
 namespace gantry::program {
+namespace {
 
-Result<std::shared_ptr<Storage>> Storage::allocate(const std::shared_ptr<heap::Heap> &heap,
-                                                   device::MemoryKind kind, uint64_t sizeBytes,
-                                                   std::string_view name) {
+constexpr uint64_t kSizeMultiple = 256; // descriptors cover whole words
+
+} // namespace
+
+Result<Storage> Storage::allocate(const std::shared_ptr<heap::Heap> &heap, device::MemoryKind kind,
+                                  uint64_t sizeBytes, std::string_view name) {
   heap::BufferRequest request;
-  request.sizeBytes = roundUp(sizeBytes, 256);
+  request.sizeBytes = roundUp(sizeBytes, kSizeMultiple);
   request.kind = kind;
   request.name = heap->intern(name);
   heap::BufferHandle handle;
@@ -16,22 +20,24 @@ Result<std::shared_ptr<Storage>> Storage::allocate(const std::shared_ptr<heap::H
     const Status why = heap->explain(code, request);
     return Status(why.code(), "no memory for '" + std::string(name) + "': " + why.message());
   }
-  std::shared_ptr<Storage> storage(new Storage(heap, handle));
-  if (const heap::HeapCode code = heap->resolve(handle, &storage->place_);
-      code != heap::HeapCode::kOk)
+  heap::Buffer buffer(*heap, handle);
+  heap::Placement place;
+  if (const heap::HeapCode code = heap->resolve(handle, &place); code != heap::HeapCode::kOk)
     return heap->explain(code, request);
-  return storage;
+  return Storage(std::move(buffer), place);
 }
 
-Storage::~Storage() {
-  const heap::TimelinePoint last{0, lastTicket_.load()};
-  buffer_.reset(last.value == 0 ? std::span<const heap::TimelinePoint>{} : std::span(&last, 1));
+Storage Storage::share(heap::Heap &heap, heap::BufferHandle handle) {
+  if (heap.retain(handle) != heap::HeapCode::kOk)
+    return {};
+  heap::Buffer buffer(heap, handle);
+  heap::Placement place;
+  if (heap.resolve(handle, &place) != heap::HeapCode::kOk)
+    return {};
+  place.sizeBytes = roundUp(place.sizeBytes, kSizeMultiple);
+  return Storage(std::move(buffer), place);
 }
 
-void Storage::freeAfter(uint64_t ticket) {
-  uint64_t known = lastTicket_.load();
-  while (known < ticket && !lastTicket_.compare_exchange_weak(known, ticket)) {
-  }
-}
+void Storage::freeAfter(uint64_t ticket) const { (void)heap()->freeAfter(handle(), {0, ticket}); }
 
 } // namespace gantry::program

@@ -1,3 +1,4 @@
+// Orders the variants for a device, and words the advice.
 #include "engine/program/variant_choice.h"
 
 #include "engine/base/named_profiles.h"
@@ -8,12 +9,12 @@ namespace gantry::program {
 
 namespace {
 
-/// Whether the profile is that of a certain generation of devices, by whose names it is found.
+/// Returns whether the profile belongs to one generation of devices, which is identified by names.
 bool isForCertainDevices(std::string_view profile) {
   for (const NamedProfile &named : namedProfiles())
     if (named.profile.name == profile)
       return !named.deviceNames.empty();
-  return true; // A newer compiler made the variant.
+  return true; // An unknown profile comes from a newer compiler.
 }
 
 int rankOf(std::string_view profile, const std::string &own) {
@@ -22,7 +23,7 @@ int rankOf(std::string_view profile, const std::string &own) {
   return isForCertainDevices(profile) ? 2 : 1;
 }
 
-/// The file name in a form that a shell takes as one word.
+/// Quotes a file name so that a shell reads it as one word.
 std::string quoted(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
@@ -34,7 +35,7 @@ std::string quoted(std::string_view text) {
   return result + "'";
 }
 
-/// The command that compiles the model again with a variant for `profile` beside those there are.
+/// Returns the command that compiles the model again with an additional variant for `profile`.
 std::string commandFor(const Program &program, const std::string &profile) {
   const artifact::Program &metadata = program.metadata();
   std::string command = "gantry compile ";

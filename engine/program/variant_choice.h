@@ -1,9 +1,9 @@
-// Which variant of an artifact a device takes, and what its user should know about that.
+// The choice among the variants of an artifact, which holds a model compiled for several device
+// profiles, and the advice that a session logs about the choice.
 //
-// An artifact may hold a model compiled for several device profiles. A variant made for the
-// device's own profile comes first, then those that are made for no device in particular (the
-// baseline, vulkan:generic, among them), then those made for other devices, each group in the
-// file's order. The session takes the first whose requirements hold on the device.
+// A session tries the variants in three groups: first the variant for the device's own profile,
+// then variants for no particular device (such as vulkan:generic), then variants for other devices.
+// Each group keeps the file's order. The session uses the first variant that the device can run.
 //
 // Threads: pure functions.
 #pragma once
@@ -16,12 +16,13 @@
 
 namespace gantry::program {
 
-/// The indices of the program's variants in the order in which a device of this profile tries them.
+/// Returns the indices of the program's variants in the order in which a device with this profile
+/// tries them.
 std::vector<size_t> variantOrder(const Program &program, const DeviceProfile &device);
 
-/// What to say where the variant that was taken is not the one made for the device, with the
-/// command that makes one; "" where there is nothing to say. refusal: why the device refused a
-/// variant that comes before it, or "".
+/// Returns the text of a warning if the variant `taken` was not compiled for the device's profile,
+/// with the command that compiles such a variant; "" if it was. `refusal` is the reason why the
+/// device cannot run an earlier variant, or "".
 std::string variantAdvice(const Program &program, size_t taken, const DeviceProfile &device,
                           const std::string &deviceName, const std::string &refusal);
 

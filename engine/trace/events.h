@@ -1,22 +1,29 @@
-// What a trace says: every event, as it lies in a thread's ring and as a reader hands it out.
+// The trace events: one plain struct for each kind of event. The same structs lie in a thread's
+// ring while they are recorded and are handed out by CaptureReader. On a socket and in a file the
+// events are encoded column by column instead (wire/codec.h).
 //
-// An event is plain data of at most 64 bytes, a multiple of 8, that begins with an EventHeader. On
-// the wire and on disk events are coded by column (codec.h); these structs are what both ends see.
+// An event is at most 64 bytes long, its size is a multiple of 8 bytes, and it begins with an
+// EventHeader.
 //
-// What happened to memory carries a sequence number of its heap, taken under the heap's own lock:
-// 1, 2, 3 … without gaps while nothing is dropped. Sorted by it, no range is taken before it is
-// given back. A reader hands all events out in the order of `timeNs`, which is the order of the
-// sequence numbers too; other events of different threads may be out of order by as long as their
-// thread was interrupted between taking the time and writing the event.
+// Order: a memory event carries a sequence number of its heap. The heap assigns it under the heap's
+// own lock: 1, 2, 3 … without gaps unless events were dropped. In sequence order a range is always
+// released before it is allocated again. A reader hands out all events in the order of `timeNs`,
+// which agrees with the sequence order. Other events of different threads may be out of order by
+// the time for which their thread was interrupted between reading the clock and publishing the
+// event.
 //
-// Times are nanoseconds of one host clock, counted from the capture's start, except for the times
-// that a device took (GpuTimes): those count on that device's clock, and only a ClockEvent of that
-// device relates them to the host's (clock.h does the sum). Ids (heap, session, plan, run, device)
-// count from 1 in each process and are never used twice; 0 names none. Texts are ids of the names
-// table; 0 is "". Units: bytes and nanoseconds.
+// Times: `timeNs` is in nanoseconds of one host clock, counted from the capture's start. Times that
+// a device measured (GpuTimes) are in nanoseconds of that device's clock; only a ClockEvent of the
+// device relates the two clocks (record/clock.h does the conversion).
 //
-// To add an event: a type at the end of EventType (numbers are never used twice), its struct here,
-// its fields in schema.cpp, its line in README.md. Threads: values.
+// Ids of heaps, sessions, plans, runs, devices and imports count from 1 in each process and are
+// never reused; 0 means "none". A text field is an id of the names table (wire/capture.h); 0 is the
+// empty text. Sizes and offsets are in bytes.
+//
+// To add an event type: add the enumerator at the end of its group in EventType (numbers are never
+// reused), its struct in this file, and its fields in wire/schema.cpp.
+//
+// Thread safety: plain values.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +35,14 @@ namespace gantry::trace {
 
 enum class EventType : uint8_t {
   kNone = 0,
-  // The process and what it runs on.
+  // The process, its threads and its devices.
   kProcess = 1,
   kThread = 2,
   kDevice = 3,
   kDeviceHeap = 4,
   kClock = 5,
   kDrops = 6,
-  // Memory of a heap, in the order of its sequence.
+  // The memory of a heap. Most of these events carry the heap's sequence number.
   kHeap = 10,
   kHeapEnd = 11,
   kSlab = 12,
@@ -53,7 +60,7 @@ enum class EventType : uint8_t {
   kBudget = 24,
   kImport = 25,
   kImportEnd = 26,
-  // Programs.
+  // Sessions, memory plans and runs of compiled programs.
   kSession = 40,
   kSessionEnd = 41,
   kPlan = 42,
@@ -68,49 +75,51 @@ enum class EventType : uint8_t {
   kCopy = 51,
   kDonation = 52,
   kRunBinding = 53,
-  // The host.
+  // Events that the user's code and the engine record on host threads.
   kSpanBegin = 60,
   kSpanEnd = 61,
   kMark = 62,
   kCounter = 63,
 };
+/// Upper limit for the numbers of event types: the codec stores a type in 6 bits.
 inline constexpr uint32_t kEventTypes = 64;
 
-/// "allocate"; "unknown" for a number that is no type.
+/// Returns the name of an event type, such as "allocate"; "unknown" for a number that is not
+/// assigned.
 const char *eventTypeName(EventType type);
 
 struct EventHeader {
-  uint64_t timeNs = 0; // in a ring: ticks of ticks.h
+  uint64_t timeNs = 0; // In a ring: ticks of record/ticks.h.
   EventType type = EventType::kNone;
-  uint8_t words = 0;   // size of the event in 8 bytes
-  uint16_t heap = 0;   // of memory events
-  uint32_t thread = 0; // of the process, from 1; in a ring: not set
+  uint8_t words = 0;   // Size of the event in words of 8 bytes.
+  uint16_t heap = 0;   // Heap id of a memory event; otherwise 0.
+  uint32_t thread = 0; // Thread number, from 1; 0 for no thread. Not set in a ring.
 };
 static_assert(sizeof(EventHeader) == 16);
 
-// ---- the process and what it runs on -----------------------------------------------------------
+// ---- the process, its threads and its devices --------------------------------------------------
 
-/// kProcess: the first event of a capture.
+/// kProcess: describes the process. It is the first event of a capture.
 struct ProcessEvent {
   EventHeader header;
   uint32_t processId = 0;
-  uint32_t name = 0;            // of the executable
-  uint32_t commandLine = 0;     // joined by spaces
-  uint32_t producer = 0;        // "gantry 0.1.0"
-  uint64_t wallClockNs = 0;     // since 1970, at timeNs 0
-  uint64_t clockResolution = 0; // ticks per second of the clock behind timeNs
+  uint32_t name = 0;            // File name of the executable, without its folder.
+  uint32_t commandLine = 0;     // Arguments joined by spaces.
+  uint32_t producer = 0;        // Program and version, such as "gantry 0.1.0".
+  uint64_t wallClockNs = 0;     // Nanoseconds from 1970-01-01 UTC to timeNs 0.
+  uint64_t clockResolution = 0; // Ticks per second of the clock behind timeNs.
 };
 static_assert(sizeof(ProcessEvent) == 48);
 
-/// kThread: the thread of the header has this name from now on.
+/// kThread: gives the name of the header's thread from this time on.
 struct ThreadEvent {
   EventHeader header;
-  uint32_t systemId = 0;
+  uint32_t systemId = 0; // Thread id of the operating system.
   uint32_t name = 0;
 };
 static_assert(sizeof(ThreadEvent) == 24);
 
-/// kDevice: a device and the limits that a viewer draws.
+/// kDevice: describes a device and the limits that the profiler shows.
 struct DeviceEvent {
   EventHeader header;
   uint32_t device = 0;
@@ -118,44 +127,45 @@ struct DeviceEvent {
   uint32_t driver = 0;
   uint32_t backend = 0; // "vulkan"
   uint64_t maxAllocationBytes = 0;
-  uint32_t sharedBytesLimit = 0; // of one workgroup
-  uint32_t maxInvocations = 0;   // of one workgroup
-  uint32_t subgroupSize = 0;
-  uint32_t memoryHeaps = 0;
-  uint8_t kind = 0; // 0 discrete, 1 integrated, 2 virtual, 3 software
-  uint8_t unifiedMemory = 0;
+  uint32_t sharedBytesLimit = 0; // Shared memory limit of one workgroup, in bytes.
+  uint32_t maxInvocations = 0;   // Upper limit of invocations in one workgroup.
+  uint32_t subgroupSize = 0;     // Invocations.
+  uint32_t memoryHeaps = 0;      // Number of kDeviceHeap events that follow.
+  uint8_t kind = 0; // 0: discrete GPU, 1: integrated GPU, 2: virtual GPU, 3: software device.
+  uint8_t unifiedMemory = 0; // 1 if the host can map all device memory.
   uint8_t reserved[6] = {};
 };
 static_assert(sizeof(DeviceEvent) == 64);
 
-/// kDeviceHeap: one of the device's memory heaps.
+/// kDeviceHeap: describes one memory heap of the device.
 struct DeviceHeapEvent {
   EventHeader header;
   uint32_t device = 0;
   uint32_t index = 0;
   uint64_t sizeBytes = 0;
-  uint32_t deviceLocal = 0;
+  uint32_t deviceLocal = 0; // 0 or 1.
   uint32_t reserved = 0;
 };
 static_assert(sizeof(DeviceHeapEvent) == 40);
 
-/// kClock: at the moment hostNs of the capture's clock the device's clock stood at deviceNs; the
-/// truth lies within errorNs of it.
+/// kClock: correlates two clocks. When the capture's clock was at hostNs, the device's clock was at
+/// deviceNs, with an error of at most errorNs.
 struct ClockEvent {
   EventHeader header;
   uint32_t device = 0;
-  uint32_t source = 0; // 1: the driver calibrated both clocks, 2: a submission that does nothing
-  uint64_t hostNs = 0; // in a ring: of the monotonic clock
+  uint32_t source = 0; // 1: the driver's calibrated timestamps; 2: an empty submission's timestamp.
+  uint64_t hostNs = 0; // In a ring: time of the monotonic clock.
   uint64_t deviceNs = 0;
   uint64_t errorNs = 0;
 };
 static_assert(sizeof(ClockEvent) == 48);
 
-/// kDrops: this many events of the header's thread were lost since its last kDrops, because its
-/// ring was full. It stands before the first event that was recorded after the loss, in whichever
-/// thread, and has the time of what follows it. `memory` of them were of heaps: what is alive is
-/// unknown until the next snapshot; where one began before the loss that it stands behind, this is
-/// said again, with no `events`.
+/// kDrops: counts the events of the header's thread that were lost since its last kDrops because
+/// its ring was full. The record stands before the first event that any thread recorded after the
+/// loss, and has that event's time. `memory` of the lost events were memory events: the set of live
+/// blocks is then unknown until the next snapshot. If the loss happened while a snapshot was being
+/// written, the record is repeated behind the snapshot with `events` 0 and `memory` 1, so that a
+/// viewer does not take the snapshot for complete.
 struct DropsEvent {
   EventHeader header;
   uint64_t events = 0;
@@ -165,7 +175,8 @@ static_assert(sizeof(DropsEvent) == 32);
 
 // ---- memory ------------------------------------------------------------------------------------
 
-/// kHeap, kHeapEnd: header.heap begins, ends. Live blocks and slabs of a heap that ended are gone.
+/// kHeap, kHeapEnd: the heap header.heap was created or destroyed. All live blocks and slabs of a
+/// destroyed heap are gone.
 struct HeapEvent {
   EventHeader header;
   uint32_t device = 0;
@@ -173,39 +184,42 @@ struct HeapEvent {
 };
 static_assert(sizeof(HeapEvent) == 24);
 
-/// kSlab, kLiveSlab: memory came from the driver. kSlabEnd: it went back.
+/// kSlab: the heap allocated a slab from the driver. kSlabEnd: the heap freed the slab. kLiveSlab:
+/// the slab existed when a snapshot was taken.
 struct SlabEvent {
   EventHeader header;
   uint64_t sequence = 0;
   uint64_t sizeBytes = 0;
-  uint64_t address = 0; // on the device; 0 where it has none
-  uint32_t slab = 0;    // of the heap; used again after kSlabEnd
+  uint64_t address = 0; // Device address; 0 if the slab has none.
+  uint32_t slab = 0;    // Slab number in the heap; reused after kSlabEnd.
   uint32_t deviceHeap = 0;
-  uint8_t kind = 0; // MemoryKind of engine/device/memory.h
-  uint8_t dedicated = 0;
+  uint8_t kind = 0;      // MemoryKind of engine/device/memory.h.
+  uint8_t dedicated = 0; // 1 if the slab holds a single block.
   uint8_t reserved[6] = {};
 };
 static_assert(sizeof(SlabEvent) == 56);
 
+/// The slab number of a block that has no device memory.
 inline constexpr uint32_t kNoSlab = UINT32_MAX;
 
-/// kAllocate: a block came to be. kMove: it lies elsewhere now. kSpill: it went to the host (slab
-/// kNoSlab). kRestore: it came back. kLiveBlock: it was there when the snapshot was taken.
+/// kAllocate: a block was allocated. kMove: the block has a new place. kSpill: its contents were
+/// copied to host memory (slab kNoSlab). kRestore: they were copied back. kLiveBlock: the block
+/// existed when a snapshot was taken.
 struct BlockEvent {
   EventHeader header;
-  uint64_t sequence = 0;    // of kLiveBlock: that of the snapshot
-  uint64_t block = 0;       // never used twice in a heap
-  uint64_t offsetBytes = 0; // in the slab
-  uint64_t sizeBytes = 0;   // as requested
+  uint64_t sequence = 0; // For kLiveBlock: the snapshot's sequence number.
+  uint64_t block = 0;    // Never reused in a heap. Low 32 bits: slot; high 32 bits: its generation.
+  uint64_t offsetBytes = 0; // From the start of the slab.
+  uint64_t sizeBytes = 0;   // The requested size.
   uint32_t slab = 0;
   uint32_t name = 0;
-  uint32_t span = 0; // name of the innermost span open on the thread
-  uint8_t kind = 0;  // MemoryKind
+  uint32_t span = 0; // Name of the innermost span that was open on the thread.
+  uint8_t kind = 0;  // MemoryKind of engine/device/memory.h.
   uint8_t reserved[3] = {};
 };
 static_assert(sizeof(BlockEvent) == 64);
 
-/// kRelease: the last reference to a block is gone.
+/// kRelease: the last reference to a block was released.
 struct ReleaseEvent {
   EventHeader header;
   uint64_t sequence = 0;
@@ -213,21 +227,22 @@ struct ReleaseEvent {
 };
 static_assert(sizeof(ReleaseEvent) == 32);
 
-/// kSnapshotBegin, kSnapshotEnd: in between, kLiveSlab and kLiveBlock tell all that is alive in
-/// header.heap at `sequence`. What was known of the heap before is void. The heap's events up to
-/// `sequence` are in the snapshot, all later ones follow.
+/// kSnapshotBegin, kSnapshotEnd: the kLiveSlab and kLiveBlock events between them list everything
+/// that is alive in header.heap at `sequence`. A reader discards what it knew about the heap
+/// before. The snapshot includes the effect of all events up to `sequence`; all later events follow
+/// it.
 struct SnapshotEvent {
   EventHeader header;
   uint64_t sequence = 0;
   uint64_t blocks = 0;
-  uint64_t sizeBytes = 0; // the sum of the live blocks' sizes
+  uint64_t sizeBytes = 0; // Sum of the sizes of all live blocks.
   uint32_t device = 0;
-  uint32_t name = 0; // of the heap
+  uint32_t name = 0; // Name of the heap.
 };
 static_assert(sizeof(SnapshotEvent) == 48);
 
-/// kHeapTotals: the heap's own counters for one memory kind. With `sequence` 0 they were read while
-/// others allocated; else they hold exactly at that sequence number.
+/// kHeapTotals: the heap's own counters for one memory kind. If `sequence` is 0, the counters were
+/// read while other threads allocated; otherwise they are exact at that sequence number.
 struct HeapTotalsEvent {
   EventHeader header;
   uint64_t sequence = 0;
@@ -235,23 +250,24 @@ struct HeapTotalsEvent {
   uint64_t liveBlocks = 0;
   uint64_t reservedBytes = 0;
   uint64_t peakLiveBytes = 0;
-  uint32_t kind = 0;
+  uint32_t kind = 0; // MemoryKind of engine/device/memory.h.
   uint32_t reserved = 0;
 };
 static_assert(sizeof(HeapTotalsEvent) == 64);
 
-/// kBudget: what the driver (or, without a word of it, Gantry) allows for a device's memory heap.
+/// kBudget: the memory budget of one of the device's memory heaps, as the driver reports it, or as
+/// Gantry estimates it if the driver does not report one.
 struct BudgetEvent {
   EventHeader header;
   uint32_t device = 0;
   uint32_t deviceHeap = 0;
   uint64_t budgetBytes = 0;
-  uint64_t usedBytes = 0;  // of the process, as the driver counts
-  uint64_t limitBytes = 0; // the user's; all ones: none
+  uint64_t usedBytes = 0;  // Use of the whole process, as the driver counts it.
+  uint64_t limitBytes = 0; // The user's limit; UINT64_MAX for none.
 };
 static_assert(sizeof(BudgetEvent) == 48);
 
-/// kImport, kImportEnd: memory that another owner allocated is in use here.
+/// kImport, kImportEnd: the process began or stopped using memory that another owner allocated.
 struct ImportEvent {
   EventHeader header;
   uint64_t id = 0;
@@ -263,50 +279,51 @@ static_assert(sizeof(ImportEvent) == 40);
 
 // ---- programs ----------------------------------------------------------------------------------
 
-/// kSession, kSessionEnd.
+/// kSession, kSessionEnd: a session of a compiled program was created or destroyed.
 struct SessionEvent {
-  EventHeader header; // with the heap
+  EventHeader header; // header.heap is set.
   uint32_t session = 0;
   uint32_t device = 0;
-  uint32_t program = 0; // its name
-  uint32_t source = 0;  // the model's file
-  uint32_t profile = 0;
+  uint32_t program = 0; // Name of the program.
+  uint32_t source = 0;  // Path of the model's file.
+  uint32_t profile = 0; // Name of the device profile that the program was compiled for.
   uint32_t reserved = 0;
   uint64_t constantBytes = 0;
 };
 static_assert(sizeof(SessionEvent) == 48);
 
-/// kPlan: where everything of a session lies for one set of shapes. Its entries, commands and
-/// accesses follow, then the runs that use it.
+/// kPlan: the memory plan of a session for one set of shapes. The plan's entries, commands and
+/// accesses follow it, then the runs that use it.
 struct PlanEvent {
   EventHeader header;
   uint32_t plan = 0;
   uint32_t session = 0;
   uint64_t arenaBytes = 0;
-  uint64_t lowerBoundBytes = 0;
-  uint32_t peakCommand = 0;
+  uint64_t lowerBoundBytes = 0; // No placement of these values has a smaller arena.
+  uint32_t peakCommand = 0;     // The command at which the most bytes are live.
   uint32_t commands = 0;
   uint32_t entries = 0;
-  uint32_t shapes = 0; // the sizes in words: "batch=4 length=128"
+  uint32_t shapes = 0; // The symbolic sizes as text: "batch=4 length=128".
 };
 static_assert(sizeof(PlanEvent) == 56);
 
 enum class EntryStorage : uint8_t { kInput, kOutput, kConstant, kTransient, kHost };
 
-/// kPlanEntry: one value. A transient has its offset in the arena, a constant in the constants'
-/// block, one on the host in the block "away on the host"; others have none (all ones).
+/// kPlanEntry: one value of a plan. `offsetBytes` of a transient counts from the start of the
+/// arena, of a constant from the start of the constants' block, and of a host value from the start
+/// of the block "away on the host". Inputs and outputs have no offset (UINT64_MAX).
 struct PlanEntryEvent {
   EventHeader header;
   uint32_t plan = 0;
   uint32_t value = 0;
   uint64_t offsetBytes = 0;
   uint64_t sizeBytes = 0;
-  uint32_t firstUse = 0; // commands, inclusive
-  uint32_t lastUse = 0;
-  uint32_t name = 0; // the model's own
-  uint32_t op = 0;   // that produces it
-  uint32_t slot = 0; // values with the same slot share bytes
-  uint8_t storage = 0;
+  uint32_t firstUse = 0; // Index of the first command that uses the value.
+  uint32_t lastUse = 0;  // Index of the last one (inclusive).
+  uint32_t name = 0;     // The value's name in the model.
+  uint32_t op = 0;       // Name of the operator that produces the value.
+  uint32_t slot = 0;     // Values with the same slot share their bytes.
+  uint8_t storage = 0;   // An EntryStorage.
   uint8_t reserved[3] = {};
 };
 static_assert(sizeof(PlanEntryEvent) == 64);
@@ -316,17 +333,17 @@ struct CommandEvent {
   EventHeader header;
   uint32_t plan = 0;
   uint32_t command = 0;
-  uint32_t name = 0;     // the operators fused into it
-  uint32_t location = 0; // in the model
-  uint32_t kernel = 0;   // its name; 0 for a copy
+  uint32_t name = 0;     // Names of the operators that were fused into the command.
+  uint32_t location = 0; // Source location in the model.
+  uint32_t kernel = 0;   // Name of the kernel; 0 for a copy.
   uint32_t sharedBytes = 0;
-  uint32_t registers = 0; // per invocation; 0 where the driver does not tell
-  float flops = 0;        // rounded figures
-  float bytesMoved = 0;
+  uint32_t registers = 0; // Registers per invocation; 0 if the driver does not report them.
+  float flops = 0;        // Floating-point operations of one run, rounded.
+  float bytesMoved = 0;   // Bytes read and written in one run, rounded.
   uint16_t workgroupSize[3] = {0, 0, 0};
   uint8_t isCopy = 0;
   uint8_t barrierBefore = 0;
-  uint32_t tile = 0; // what the tiler chose, in words
+  uint32_t tile = 0; // The chosen tile as text.
 };
 static_assert(sizeof(CommandEvent) == 64);
 
@@ -336,50 +353,53 @@ struct AccessEvent {
   uint32_t plan = 0;
   uint32_t command = 0;
   uint32_t value = 0;
-  uint32_t write = 0;
+  uint32_t write = 0; // 0: read, 1: write.
 };
 static_assert(sizeof(AccessEvent) == 32);
 
-/// kArena, kArenaEnd: a session has taken, given back the memory of its transients (name "arena")
-/// or another of its own; plans' offsets count from its start.
+/// kArena, kArenaEnd: a session allocated or released one of its blocks. The name says which:
+/// "arena" (the transients), "constants" or "away on the host". Offsets of plan entries count from
+/// the start of these blocks.
 struct ArenaEvent {
-  EventHeader header; // with the heap
-  uint64_t block = 0; // of the heap
+  EventHeader header; // header.heap is set.
+  uint64_t block = 0; // Block id in that heap.
   uint64_t sizeBytes = 0;
   uint32_t session = 0;
-  uint32_t name = 0; // "arena", "constants", "away on the host"
+  uint32_t name = 0; // "arena", "constants" or "away on the host".
 };
 static_assert(sizeof(ArenaEvent) == 40);
 
-/// kRun: submitted. kRunEnd: the host knows that it is done; status is 0 or a StatusCode.
+/// kRun: a run was submitted. kRunEnd: the host observed that the run finished; `status` is 0 or a
+/// StatusCode.
 struct RunEvent {
   EventHeader header;
   uint32_t run = 0;
   uint32_t session = 0;
   uint32_t plan = 0;
   uint32_t status = 0;
-  uint64_t ticket = 0; // of the device
+  uint64_t ticket = 0; // Ticket that Device::submit() returned.
 };
 static_assert(sizeof(RunEvent) == 40);
 
-/// On the device's own clock; both 0 where nobody asked for times.
+/// Begin and end of a command in nanoseconds of the device's clock. Both are 0 if no timestamps
+/// were taken.
 struct GpuTimes {
   uint64_t beginNs = 0;
   uint64_t endNs = 0;
 };
 
-/// kDispatch: a kernel ran. Sent when its run's times are known.
+/// kDispatch: a kernel ran. The event is recorded when the timestamps of its run are known.
 struct DispatchEvent {
   EventHeader header;
   uint32_t run = 0;
-  uint32_t command = 0; // of the run's plan
+  uint32_t command = 0; // Index in the run's plan.
   uint32_t workgroups[3] = {0, 0, 0};
   uint32_t device = 0;
   GpuTimes gpu;
 };
 static_assert(sizeof(DispatchEvent) == 56);
 
-/// kCopy: bytes moved from one place of the device's memory to another.
+/// kCopy: the device copied bytes within its memory.
 struct CopyEvent {
   EventHeader header;
   uint32_t run = 0;
@@ -391,19 +411,20 @@ struct CopyEvent {
 };
 static_assert(sizeof(CopyEvent) == 56);
 
-/// kDonation: a run takes the block of an input for good; it may lie elsewhere afterwards.
+/// kDonation: the caller gave an input's block to a run for good. The run may keep the value at
+/// another place afterwards.
 struct DonationEvent {
-  EventHeader header; // with the heap
+  EventHeader header; // header.heap is set.
   uint64_t block = 0;
   uint64_t sizeBytes = 0;
   uint32_t run = 0;
-  uint32_t value = 0; // of the run's plan
+  uint32_t value = 0; // Index in the run's plan.
 };
 static_assert(sizeof(DonationEvent) == 40);
 
-/// kRunBinding: in this run the value lies in this block.
+/// kRunBinding: the block and offset of an input or output value in one run.
 struct RunBindingEvent {
-  EventHeader header; // with the heap
+  EventHeader header; // header.heap is set.
   uint64_t block = 0;
   uint64_t offsetBytes = 0;
   uint32_t run = 0;
@@ -413,21 +434,22 @@ static_assert(sizeof(RunBindingEvent) == 40);
 
 // ---- the host ----------------------------------------------------------------------------------
 
-/// kSpanBegin, kSpanEnd: a stretch of a thread's work; spans of a thread nest. kMark: a moment;
-/// value is the caller's. kCounter: the value of a quantity from now on.
+/// kSpanBegin, kSpanEnd: begin and end of a span, a named interval of a thread's work. Spans of a
+/// thread nest. kMark: a moment with a number that the caller chose. kCounter: a named quantity has
+/// this value from now on.
 struct HostEvent {
   EventHeader header;
   uint32_t name = 0;
-  uint32_t category = 0; // a name; 0: the caller's own
+  uint32_t category = 0; // A name; 0 for the default category.
   int64_t value = 0;
 };
 static_assert(sizeof(HostEvent) == 32);
 
-// ---- any of them -------------------------------------------------------------------------------
+// ---- an event of any type ----------------------------------------------------------------------
 
 inline constexpr size_t kMaxEventBytes = 64;
 
-/// An event of any type, as readers hand it out: all bytes behind the event's own are 0.
+/// An event of any type, as readers hand it out. The bytes behind the event's own size are 0.
 union Event {
   Event() : header() { std::memset(static_cast<void *>(this), 0, sizeof(*this)); }
   template <typename T>
@@ -470,10 +492,10 @@ union Event {
 static_assert(sizeof(Event) == kMaxEventBytes);
 static_assert(std::is_trivially_copyable_v<Event>);
 
-/// The size that events of a type have; 0 for a number that is no type.
+/// Returns the size in bytes of events of a type; 0 for a number that is not assigned.
 size_t eventBytes(EventType type);
 
-/// An event with its header's type and size set: `make<MarkEvent>(EventType::kMark)`.
+/// Returns an event whose header has its type and size set: `makeEvent<RunEvent>(EventType::kRun)`.
 template <typename T> T makeEvent(EventType type) {
   T event;
   event.header.type = type;

@@ -4,9 +4,9 @@
  *   digits_classify DIGITS.gantry DATA_FOLDER [DEVICE]
  *
  * DATA_FOLDER holds test_images.npy (f32, N x 1 x 8 x 8) and test_labels.npy (u8, N). The network's
- * batch is fixed; the last batch is filled up with blank images, whose answers are not counted.
- * Exit codes: 0 accuracy of 97 % or more, 1 less than that, 2 something failed (one line says
- * what).
+ * batch size is fixed; blank images fill the last batch, and their results are not counted.
+ * Exit codes: 0: the accuracy is at least 97 %; 1: it is lower; 2: a step failed, and one line on
+ * stderr names it.
  */
 #include <gantry/gantry.h>
 
@@ -33,8 +33,8 @@ static double secondsNow(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Reads the data of an .npy file (version 1) whose header must name `descr` ("<f4"); *sizeBytes is
- * what followed the header. The caller frees. */
+/* Reads the data of an .npy file (version 1) whose header must contain `descr` ("<f4"). *sizeBytes
+ * is set to the number of bytes after the header. The caller frees the result. */
 static void *readNpy(const char *folder, const char *name, const char *descr, size_t *sizeBytes) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -49,7 +49,7 @@ static void *readNpy(const char *folder, const char *name, const char *descr, si
   char *header = calloc(1, headerBytes + 1);
   if (!header || fread(header, 1, headerBytes, file) != headerBytes || !strstr(header, descr) ||
       strstr(header, "'fortran_order': True"))
-    fail(path, "has not the expected element type, or is not row-major");
+    fail(path, "does not have the expected element type, or is not row-major");
   free(header);
   long begin = ftell(file);
   fseek(file, 0, SEEK_END);
@@ -62,8 +62,8 @@ static void *readNpy(const char *folder, const char *name, const char *descr, si
   return data;
 }
 
-/* Classifies all images; returns how many answers equal their labels. `batch` images are read at a
- * time from `images`, which is filled up to a multiple of it. */
+/* Classifies all images, `batch` images per run, and returns the number of results that equal their
+ * labels. `images` is padded to a multiple of `batch` images. */
 static size_t classifyAll(gantry_session_t *session, size_t batch, float *images,
                           const unsigned char *labels, size_t count, float *logits) {
   size_t right = 0;
@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
   memset(images + count * kPixels, 0, (padded - count) * kPixels * sizeof(float));
 
   size_t right = classifyAll(session, batch, images, labels, count, logits);
-  /* The first pass has warmed everything up; repeat for half a second to time it. */
+  /* The first pass was the warm-up; measure passes for half a second. */
   size_t passes = 0;
   double begin = secondsNow(), elapsed;
   do {

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Trains the digits network and writes what the example ships.
+"""Trains the digits network and writes the files of the example.
 
     python3 train.py            (Debian: python3-torch python3-sklearn python3-onnx)
 
-The data are scikit-learn's bundled handwritten digits: 1797 grey images of 8 x 8. A quarter of them,
-drawn with a fixed seed, is held out and never trained on. Written beside this file:
+The data are the handwritten digits bundled with scikit-learn: 1797 grey images of 8 x 8 pixels. A quarter
+of them, drawn with a fixed seed, is held out and not used for training. The script writes beside itself:
 
     digits.onnx                  images [50, 1, 8, 8] f32 in 0 to 1 -> logits [50, 10] f32
     data/test_images.npy         the held-out images, f32 [450, 1, 8, 8]
     data/test_labels.npy         their digits, u8 [450]
 
-The batch is fixed at 50, so nine runs classify the test set. Batch normalization stays a node of
-its own in the model, as training frameworks export it: folding it is the compiler's work. One
-thread and fixed seeds make the result the same each time on one machine.
+The batch size is fixed at 50, so nine runs classify the test set. Batch normalization stays a separate node
+in the model, as training frameworks export it, because the compiler folds it. One thread and fixed seeds make
+the result reproducible on one machine.
 """
 import pathlib
 import sys
@@ -49,7 +49,7 @@ def accuracy(network, images, labels):
 
 
 def shifted(images):
-    """Each image moved by up to one pixel, at random: the only augmentation."""
+    """Returns the images shifted at random by up to one pixel; this is the only augmentation."""
     padded = nn.functional.pad(images, (1, 1, 1, 1))
     dy, dx = torch.randint(0, 3, (2,)).tolist()
     return padded[:, :, dy:dy + 8, dx:dx + 8]

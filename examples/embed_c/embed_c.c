@@ -1,5 +1,6 @@
 /* Runs a compiled model on one input and prints the class with the highest score.
- * Usage: embed_c model.gantry input.raw (float32 values, as many as the model's input has) */
+ * Usage: embed_c model.gantry input.raw
+ * input.raw holds the float32 values of the model's input, row-major. */
 #include <gantry/gantry.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,22 +26,22 @@ int main(int argc, char **argv) {
   check(gantry_device_create(NULL, &device), "open a device");
   check(gantry_session_create(program, device, NULL, &session), "bind the model to the device");
 
-  check(gantry_program_input(program, 0, &port), "ask for the input");
+  check(gantry_program_input(program, 0, &port), "read the input's description");
   input.type = port.type;
   input.rank = port.rank;
   input.size_bytes = gantry_type_size(port.type);
-  for (uint32_t i = 0; i < port.rank; ++i) /* one of each dimension that we may choose */
+  for (uint32_t i = 0; i < port.rank; ++i) /* Dynamic dimensions are 1. */
     input.size_bytes *= input.dims[i] = port.dims[i] == GANTRY_DYNAMIC ? 1 : port.dims[i];
   input.data = malloc(input.size_bytes);
   FILE *file = fopen(argv[2], "rb");
   if (!file || fread(input.data, 1, input.size_bytes, file) != input.size_bytes) {
-    fprintf(stderr, "embed_c: %s: %llu bytes are needed\n", argv[2],
+    fprintf(stderr, "embed_c: %s: cannot be read, or has less than %llu bytes\n", argv[2],
             (unsigned long long)input.size_bytes);
     return 1;
   }
   fclose(file);
 
-  check(gantry_session_output_shapes(session, &input, 1, &output, 1), "ask for the output's size");
+  check(gantry_session_output_shapes(session, &input, 1, &output, 1), "compute the output's size");
   float *scores = output.data = malloc(output.size_bytes);
   check(gantry_session_run(session, &input, 1, &output, 1), "run");
   size_t best = 0, count = output.size_bytes / sizeof(float);

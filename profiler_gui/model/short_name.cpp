@@ -1,3 +1,4 @@
+// Implements shortName() and shortLocation().
 #include "profiler_gui/model/short_name.h"
 
 #include <algorithm>
@@ -9,21 +10,21 @@ namespace {
 constexpr std::string_view kEllipsis = "…";
 constexpr std::string_view kFused = " + ";
 
-/// The last place at or before `at` that begins a character of UTF-8.
+/// The last position at or before `at` where a UTF-8 character begins.
 size_t characterAt(std::string_view text, size_t at) {
   while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80)
     --at;
   return at;
 }
 
-/// One operator's path: what is left of it, and whether leading components are gone.
+/// One operator's path while leading components are removed.
 struct Path {
-  std::string_view rest;
-  bool cut = false;
+  std::string_view rest; // The remaining components.
+  bool cut = false;      // Whether leading components were removed.
 
-  /// Where the next component begins; npos where this is the last one.
+  /// The position of the slash before the second component; npos if there is only one.
   size_t next() const {
-    const size_t slash = rest.find('/', 1); // a slash at the front begins the first component
+    const size_t slash = rest.find('/', 1); // A leading slash belongs to the first component.
     return slash == std::string_view::npos || slash + 1 >= rest.size() ? std::string_view::npos
                                                                        : slash;
   }
@@ -52,7 +53,8 @@ std::string joined(const std::vector<Path> &paths) {
   return text;
 }
 
-/// Drops the leading component of the longest path that has more than one; false where none has.
+/// Removes the leading component of the longest path that has more than one. Returns false if no
+/// path has.
 bool dropScope(std::vector<Path> *paths) {
   Path *longest = nullptr;
   for (Path &path : *paths) {
@@ -67,7 +69,7 @@ bool dropScope(std::vector<Path> *paths) {
   return true;
 }
 
-/// As many characters as fit, half of them from each end.
+/// Keeps as many characters as fit, half of them from each end.
 std::string cutInTheMiddle(std::string_view text,
                            const std::function<bool(std::string_view)> &fits) {
   const auto keeping = [&](size_t bytes) {
@@ -101,7 +103,7 @@ std::string shortName(std::string_view text, const std::function<bool(std::strin
     if (fits(shorter))
       return shorter;
   }
-  for (Path &path : paths) { // their last components alone
+  for (Path &path : paths) { // Keeps only the last components, without "…/".
     if (path.cut && path.rest.starts_with('/'))
       path.rest.remove_prefix(1);
     path.cut = false;

@@ -1,12 +1,11 @@
-// Names that are too long for their place, cut where it hurts least.
+// Shortens names that are too long for their place on the screen.
 //
-// Names of operators and values are paths ("/features/features.4/expand3x3/Conv") whose last
-// components tell them apart, several joined by " + " where operators were fused. What goes first
-// is the scope: the leading components of the longest path, one after the other
-// ("…/expand3x3/Conv"). Last components
-// that still do not fit, and every other text, are cut in the middle and keep both ends.
+// Names of operators and values are paths ("/features/features.4/expand3x3/Conv"). A fused operator
+// has several, joined by " + ". The last components distinguish the paths, so leading components
+// are removed first, always from the longest path ("…/expand3x3/Conv"). A name of last components
+// that still does not fit, and any other text, is cut in the middle and keeps both ends.
 //
-// Threads: pure functions.
+// Texts are UTF-8; characters are never cut. Threads: pure functions.
 #pragma once
 
 #include <functional>
@@ -15,11 +14,11 @@
 
 namespace gantry::profiler {
 
-/// The text, or the longest of its shorter forms that `fits`; "" where not even one character does.
-/// `fits` must hold for every text that is narrower than one it holds for.
+/// Returns the text if it fits, else its longest shortened form that fits, or "" if not even one
+/// character does. `fits` must be monotonic: if it holds for a text, it holds for narrower ones.
 std::string shortName(std::string_view text, const std::function<bool(std::string_view)> &fits);
 
-/// A source location as file and node: "models/large/gpt.onnx:18" gives "gpt.onnx:18".
+/// Removes the folders of a source location: "models/large/gpt.onnx:18" gives "gpt.onnx:18".
 std::string shortLocation(std::string_view location);
 
 } // namespace gantry::profiler

@@ -1,3 +1,4 @@
+// Implements TimeScale: the choice of base, unit and decimals.
 #include "profiler_gui/model/time_scale.h"
 
 #include <algorithm>
@@ -9,17 +10,18 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr double kMostSteps = 20'000; // labels of up to five digits need no base
+/// Max number of steps from time 0 that labels of up to five digits can distinguish without a base.
+constexpr double kMaxSteps = 20'000;
 
 struct Unit {
   double ns;
   const char *name;
-  int digits; // 10^digits ns
+  int digits; // The unit is 10^digits ns.
 };
 constexpr std::array<Unit, 4> kUnits = {
     {{1, "ns", 0}, {1e3, "µs", 3}, {1e6, "ms", 6}, {1e9, "s", 9}}};
 
-/// The largest unit of which the quantity has one at least.
+/// The largest unit that is not larger than the quantity; ns for smaller quantities.
 const Unit &unitFor(double ns) {
   size_t chosen = 0;
   while (chosen + 1 < kUnits.size() && std::abs(ns) >= kUnits[chosen + 1].ns)
@@ -37,9 +39,9 @@ std::string format(double value, int decimals, const char *unit) {
 
 TimeScale::TimeScale(double beginNs, double endNs, double stepNs) {
   stepNs = std::max(stepNs, 1.0);
-  if (endNs / stepNs > kMostSteps) {
-    const double room = std::max(endNs - beginNs, 10 * stepNs);
-    baseDigits_ = static_cast<int>(std::ceil(std::log10(room) - 1e-9));
+  if (endNs / stepNs > kMaxSteps) {
+    const double span = std::max(endNs - beginNs, 10 * stepNs);
+    baseDigits_ = static_cast<int>(std::ceil(std::log10(span) - 1e-9));
     const double grain = std::pow(10.0, baseDigits_);
     baseNs_ = std::floor(std::max(beginNs, 0.0) / grain) * grain;
   }
@@ -48,14 +50,14 @@ TimeScale::TimeScale(double beginNs, double endNs, double stepNs) {
   unit_ = unit.name;
   decimals_ = std::max(0, static_cast<int>(-std::floor(std::log10(stepNs / unitNs_) + 1e-9)));
   if (unit.digits == 0)
-    decimals_ = 0; // nothing is known below 1 ns
+    decimals_ = 0; // The clock's resolution is 1 ns.
 }
 
 std::string TimeScale::number(double ns) const {
   const double offset = ns - baseNs_;
-  const double least = unitNs_ * std::pow(10.0, -decimals_);
-  // Never "-0.0 µs".
-  return format(std::abs(offset) < least / 2 ? 0 : offset / unitNs_, decimals_, unit_);
+  const double lastDigitNs = unitNs_ * std::pow(10.0, -decimals_);
+  // An offset that rounds to zero is written without a sign, not as "-0.0 µs".
+  return format(std::abs(offset) < lastDigitNs / 2 ? 0 : offset / unitNs_, decimals_, unit_);
 }
 
 std::string TimeScale::baseText() const {

@@ -1,12 +1,12 @@
-// Moments in words, with as many digits as tell them apart: the labels of a time axis, and the
-// times of one thing.
+// Formats points in time with enough digits to tell them apart: the labels of a time axis, and the
+// begin and end of one block or dispatch. Durations are formatted by quantity_text.h.
 //
-// Late in a long capture "9.64 s" stands for millions of different moments. Where a label would
-// need more than five digits, moments are written relative to a base, a round moment shortly before
-// them: base "9.641 s", label "+327.1 µs". All labels of one scale have one unit and one number of
+// Late in a long capture, "9.64 s" would stand for millions of different times. If a label would
+// need more than five digits, times are written relative to a base, a round time shortly before
+// them: base "9.641 s", label "+327.1 µs". All labels of one scale have the same unit and number of
 // decimals, so that they line up and never repeat.
 //
-// Times are ns from the capture's start. Threads: values.
+// Times are nanoseconds from the capture's start. Threads: immutable values.
 #pragma once
 
 #include <string>
@@ -15,16 +15,17 @@ namespace gantry::profiler {
 
 class TimeScale {
 public:
-  /// For moments within [beginNs, endNs]; those stepNs > 0 apart get different labels.
+  /// A scale for times within [beginNs, endNs]. Times that differ by stepNs or more get different
+  /// labels; a stepNs below 1 counts as 1.
   TimeScale(double beginNs, double endNs, double stepNs);
 
-  /// A multiple of a power of ten; 0 where labels count from the capture's start.
+  /// The base, a multiple of a power of ten; 0 if labels count from the capture's start.
   double baseNs() const { return baseNs_; }
-  /// "9.641 s", exactly; "" where the base is 0.
+  /// The exact base, for example "9.641 s"; "" if the base is 0.
   std::string baseText() const;
-  /// "+327.1 µs" with a base, "431.2 ms" without.
+  /// The label of a time: "+327.1 µs" with a base, "431.2 ms" without.
   std::string text(double ns) const;
-  /// Both: "9.641 s + 327.1 µs", "431.2 ms".
+  /// Base and label together: "9.641 s + 327.1 µs", or "431.2 ms" without a base.
   std::string wholeText(double ns) const;
 
 private:
@@ -34,10 +35,10 @@ private:
   double unitNs_ = 1;
   const char *unit_ = "ns";
   int decimals_ = 0;
-  int baseDigits_ = 0; // the base is a multiple of 10^baseDigits_ ns
+  int baseDigits_ = 0; // The base is a multiple of 10^baseDigits_ ns.
 };
 
-/// One moment, told apart from those resolutionNs away.
+/// Formats one time with enough digits to distinguish times that are resolutionNs apart.
 std::string momentText(double ns, double resolutionNs);
 
 } // namespace gantry::profiler

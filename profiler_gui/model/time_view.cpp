@@ -1,18 +1,19 @@
+// Implements TimeView.
 #include "profiler_gui/model/time_view.h"
 
 #include <algorithm>
 
 namespace gantry::profiler {
 namespace {
-constexpr double kShortestNs = 20;
-constexpr double kMargin = 0.1; // of the view, beyond the capture
-constexpr size_t kMostRemembered = 64;
+constexpr double kMinSpanNs = 20;
+constexpr double kMargin = 0.1; // Max part of the range that lies outside the bounds on each side.
+constexpr size_t kMaxRemembered = 64;
 } // namespace
 
 void TimeView::setBounds(double beginNs, double endNs) {
   const bool all = showsAll();
   first_ = beginNs;
-  last_ = std::max(endNs, beginNs + kShortestNs);
+  last_ = std::max(endNs, beginNs + kMinSpanNs);
   if (all)
     showAll();
   clamp();
@@ -26,7 +27,7 @@ void TimeView::showAll() {
 
 void TimeView::show(double beginNs, double endNs) {
   begin_ = beginNs;
-  end_ = std::max(endNs, beginNs + kShortestNs);
+  end_ = std::max(endNs, beginNs + kMinSpanNs);
   clamp();
 }
 
@@ -44,7 +45,7 @@ void TimeView::pan(double byNs) {
 
 void TimeView::follow() {
   if (showsAll())
-    return; // everything is in view, and stays so
+    return;
   const double span = spanNs();
   end_ = last_ + span * 0.02;
   begin_ = end_ - span;
@@ -53,7 +54,7 @@ void TimeView::follow() {
 void TimeView::remember() {
   if (!history_.empty() && history_.back().begin == begin_ && history_.back().end == end_)
     return;
-  if (history_.size() == kMostRemembered)
+  if (history_.size() == kMaxRemembered)
     history_.erase(history_.begin());
   history_.push_back({begin_, end_});
 }
@@ -69,8 +70,8 @@ bool TimeView::back() {
 }
 
 void TimeView::clamp() {
-  double span = std::max(end_ - begin_, kShortestNs);
-  span = std::min(span, (last_ - first_) * (1 + 2 * kMargin) + kShortestNs);
+  double span = std::max(end_ - begin_, kMinSpanNs);
+  span = std::min(span, (last_ - first_) * (1 + 2 * kMargin) + kMinSpanNs);
   if (end_ - begin_ != span) {
     const double middle = (begin_ + end_) / 2;
     begin_ = middle - span / 2;

@@ -1,9 +1,10 @@
-// The stretch of time on the screen, shared by all plots, and the way back to earlier ones.
+// The range of time on the screen, which all plots share, with a history of earlier ranges.
 //
-// Times are doubles in ns from the capture's start: exact up to a hundred days. A view never leaves
-// the capture by more than a tenth of its own length, and is at least 20 ns long.
+// Times are nanoseconds from the capture's start, as doubles; they are exact up to a hundred days.
+// The range extends beyond the bounds by at most a tenth of its own length, and is at least 20 ns
+// long.
 //
-// Threads: none of its own; pure arithmetic.
+// Threads: one at a time.
 #pragma once
 
 #include <vector>
@@ -16,28 +17,33 @@ public:
   double endNs() const { return end_; }
   double spanNs() const { return end_ - begin_; }
 
-  /// What there is to see. The view stays where it is, unless it showed everything.
+  /// Sets the range that the capture covers. A view that showed all of the old bounds shows all of
+  /// the new ones; any other view stays.
   void setBounds(double beginNs, double endNs);
+  /// Shows the bounds with a margin of 1 %.
   void showAll();
   bool showsAll() const { return begin_ <= first_ && end_ >= last_; }
   void show(double beginNs, double endNs);
-  /// Makes the stretch longer (factor > 1) or shorter; the time at `aboutNs` keeps its place.
+  /// Multiplies the length of the range by `factor`. The time `aboutNs` keeps its place on the
+  /// screen.
   void zoom(double factor, double aboutNs);
   void pan(double byNs);
-  /// Keeps the end at the bounds' end, for live captures; a view of everything stays one.
+  /// For live captures: moves the end of the range to the end of the bounds, unless it shows all.
   void follow();
 
-  /// Remembers the view; back() returns to the last one that was remembered.
+  /// Adds the range to the history.
   void remember();
+  /// Returns to the last remembered range and removes it from the history. Returns false if the
+  /// history is empty.
   bool back();
-  /// Whether a view was remembered: somebody zoomed or panned.
+  /// Whether the history has an entry, because the user has zoomed or panned.
   bool moved() const { return !history_.empty(); }
 
 private:
   void clamp();
 
-  double begin_ = 0, end_ = 1;
-  double first_ = 0, last_ = 1;
+  double begin_ = 0, end_ = 1;  // The range on the screen.
+  double first_ = 0, last_ = 1; // The bounds.
   struct Past {
     double begin, end;
   };

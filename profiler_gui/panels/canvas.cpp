@@ -1,9 +1,10 @@
+// Implements Canvas.
 #include "profiler_gui/panels/canvas.h"
 
 namespace gantry::profiler {
 namespace {
-// ImGui hands a callback one pointer, which here is the batch's number; there is one canvas a
-// frame.
+// ImGui passes one pointer to a callback, which holds the batch's number. The canvas itself is
+// found here.
 const Canvas *currentCanvas = nullptr;
 } // namespace
 

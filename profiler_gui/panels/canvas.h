@@ -1,12 +1,15 @@
-// What ImGui cannot draw: many rectangles, and rasters of cells. Panels put them into ImGui's draw
-// lists in order with everything else; platform/canvas_renderer.h draws them with pipelines of
-// their own (Dear ImGui 1.86 has neither instances nor textures of the user in its Vulkan backend).
+// Collects shapes that ImGui cannot draw efficiently: many rectangles, and rasters of coloured
+// cells. The Vulkan backend of Dear ImGui 1.86 has neither instancing nor user textures.
 //
-// A frame: begin(), then add…() while panels draw, then the renderer uploads rects() and cells()
-// and is called back in the order of the draw lists.
+// The shapes keep their place in the drawing order: each batch puts a callback into ImGui's draw
+// list. platform/canvas_renderer.h draws the batches with its own pipelines.
 //
-// Coordinates are ImGui's. Colours are ImU32 (red in the low byte, alpha in the high).
-// Threads: that of the user interface.
+// A frame: call begin(); panels call addRects(), addCells() and addRaster(); then the renderer
+// uploads rects() and cells() and is called back in the order of the draw lists. Only one canvas
+// may be in use per frame.
+//
+// Coordinates are ImGui's pixels. Colours are ImU32: red in the low byte, alpha in the high byte.
+// Threads: the user interface's thread.
 #pragma once
 
 #include <imgui.h>
@@ -17,16 +20,17 @@
 
 namespace gantry::profiler {
 
-/// Bits of RectInstance::style; shaders/profiler/rects.frag has the same numbers.
+/// Bits of RectInstance::style. shaders/profiler/rects.frag uses the same numbers.
 enum RectStyle : uint32_t {
   kRectPlain = 0,
-  kRectEdge = 1,
-  kRectHatch = 2,
-  kRectOutline = 4,
-  kRectDashed = 8,
-  kRectBold = 16,
+  kRectEdge = 1,    // A darker line at the right and top edges, if the rectangle is large enough.
+  kRectHatch = 2,   // Diagonal lines instead of a fill.
+  kRectOutline = 4, // Only the edge.
+  kRectDashed = 8,  // Dashes the outline.
+  kRectBold = 16,   // Doubles the outline's width.
 };
 
+/// One rectangle, in the layout that the vertex shader reads.
 struct RectInstance {
   float left, top, right, bottom;
   uint32_t fill;
@@ -34,7 +38,7 @@ struct RectInstance {
 };
 static_assert(sizeof(RectInstance) == 24, "read by shaders/profiler/rects.vert");
 
-/// A part of cells() as a picture of columns × rows, row 0 first.
+/// A range of Canvas::cells() that holds an image of columns × rows cells, row 0 first.
 struct RasterImage {
   uint32_t firstCell = 0;
   uint32_t columns = 0;
@@ -46,24 +50,28 @@ public:
   enum class Shape : uint8_t { kRects, kRaster };
   struct Batch {
     Shape shape;
-    uint32_t firstRect, rectCount; // kRects
-    RasterImage image;             // kRaster
-    float rect[4];                 // left, top, right, bottom
-    float cells[4];                // the same corners in cells
-    float opacity;
+    uint32_t firstRect, rectCount; // For kRects.
+    RasterImage image;             // For kRaster, like the rest.
+    float rect[4];                 // Left, top, right, bottom in pixels.
+    float cells[4];                // The same edges in cells.
+    float opacity;                 // 0 to 1.
   };
-  /// Draws one batch; cmd has the clip rectangle. Called while ImGui's draw data is recorded.
+  /// Draws one batch while ImGui's draw data is recorded; `cmd` has the clip rectangle.
   using Drawer = void (*)(void *context, const Batch &batch, const ImDrawCmd &cmd);
 
+  /// Starts a frame and discards the shapes of the last one.
   void begin();
+  /// Adds rectangles, which are copied, at the current place of the draw list.
   void addRects(ImDrawList &list, std::span<const RectInstance> rects);
-  /// Cells of premultiplied colour, to be drawn by addRaster in this frame.
+  /// Copies cells with colours premultiplied by alpha, for addRaster() in the same frame.
   RasterImage addCells(std::span<const uint32_t> cells, uint32_t columns, uint32_t rows);
+  /// Draws the part `cells` (left, top, right, bottom, in cells) of an image into a rectangle.
   void addRaster(ImDrawList &list, const RasterImage &image, ImVec2 low, ImVec2 high,
                  const float (&cells)[4], float opacity);
 
   const std::vector<RectInstance> &rects() const { return rects_; }
   const std::vector<uint32_t> &cells() const { return cells_; }
+  /// Sets the function that draws the batches of this frame.
   void setDrawer(Drawer drawer, void *context) {
     drawer_ = drawer;
     context_ = context;

@@ -1,6 +1,7 @@
+// Implements ComparisonView.
 #include "profiler_gui/panels/comparison_view.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 #include "profiler_gui/panels/panels.h"
 
 #include <algorithm>

@@ -1,15 +1,16 @@
-// Two captures in one window: the second capture's own Ui, kept in step with the first's.
+// The second capture of a window that compares two captures. It has a Ui of its own, which follows
+// the view of the first capture's Ui.
 //
-// The first capture's panels stay as they are, in the upper half; the second's lifetimes and lanes
-// are drawn by the same functions into the lower half, from this Ui, which looks at the same
-// stretch of time. Both captures begin at the same pixel: each one's times count from its first
-// event. Heaps lie over each other in one strip.
+// The first capture's lifetimes and lanes are in the upper half of the window. The same panel
+// functions draw those of the second capture into the lower half, from this class's Ui. Both
+// captures begin at the same pixel, because times are aligned at each capture's first event. The
+// heaps of both are drawn over each other in one strip.
 //
-// Threads: that of the user interface.
+// Threads: the user interface's thread.
 #pragma once
 
-#include "profiler_gui/model/compare.h"
-#include "profiler_gui/model/source.h"
+#include "profiler_gui/model/analysis/compare.h"
+#include "profiler_gui/model/capture/load_capture.h"
 #include "profiler_gui/panels/ui.h"
 
 #include <memory>
@@ -19,21 +20,22 @@ namespace gantry::profiler {
 
 class ComparisonView {
 public:
-  /// `loaded` is kept.
+  /// Takes ownership of the second capture. `title` is its name.
   ComparisonView(std::unique_ptr<LoadedCapture> loaded, std::string title);
 
   Ui &ui() { return ui_; }
   const Ui &ui() const { return ui_; }
+  /// The result of the last compareWith().
   const Comparison &comparison() const { return comparison_; }
-  /// Compares again: the first capture has grown.
+  /// Compares the captures. Call it again when the first capture has grown.
   void compareWith(const CaptureModel &first);
-  /// What there is to see is as long as the longer of the two.
+  /// Sets the time bounds of both views to the longer of the two captures.
   void setBounds(Ui &first);
-  /// Before a frame: gives both their layouts, and this the first's view, theme and pointer.
+  /// Before a frame: computes both layouts, and copies view, theme and pointer from `first`.
   void follow(Ui &first, float width, float height);
-  /// Who a part of the window belongs to, written over it.
+  /// Writes each capture's name above its plots.
   void drawCaptions(Ui &first);
-  /// The second's panels.
+  /// Draws the second capture's panels.
   void draw(Ui &first);
 
 private:

@@ -1,3 +1,4 @@
+// Implements columnsOf() and isDimmed().
 #include "profiler_gui/panels/dispatch_columns.h"
 
 #include <algorithm>
@@ -23,11 +24,11 @@ const std::vector<DispatchColumn> &columnsOf(Ui &ui, size_t number) {
       ++at;
       continue;
     }
-    // All that begin within this pixel and are narrow; at least this one.
+    // Groups this dispatch with the narrow ones that begin in the same pixel.
     const float edge = std::floor(left) + 1;
     const uint32_t next = dispatches.firstFrom(lane, at, ui.timeAt(edge));
     uint32_t last = std::max(at + 1, std::min(next, seen.last));
-    // The last of them may be a wide one.
+    // The last dispatch of the group may be wide; it gets a column of its own.
     const Dispatch &tail = dispatches[lane.dispatches[last - 1]];
     if (last > at + 1 &&
         ui.xOf(static_cast<double>(tail.endNs)) - ui.xOf(static_cast<double>(tail.beginNs)) >= 2)
@@ -39,7 +40,7 @@ const std::vector<DispatchColumn> &columnsOf(Ui &ui, size_t number) {
   return *columns;
 }
 
-bool stepsBack(const Ui &ui, const DispatchColumn &column, const Lane &lane) {
+bool isDimmed(const Ui &ui, const DispatchColumn &column, const Lane &lane) {
   if (!ui.found.active())
     return false;
   for (uint32_t at = column.first; at < column.last; ++at) {

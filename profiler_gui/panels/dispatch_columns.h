@@ -1,16 +1,19 @@
-// Dispatches of a lane as columns of pixels: one item for each that is wide enough, and one for
-// each group that falls into a pixel. What a plot of dispatches draws, however many there are.
+// Groups the dispatches of a lane by pixel columns, so that drawing costs are bounded by the plot's
+// width: one column for each dispatch that is at least two pixels wide, and one for each group of
+// narrower dispatches that begin in the same pixel.
+//
+// Threads: the user interface's thread.
 #pragma once
 
 #include "profiler_gui/panels/ui.h"
 
 namespace gantry::profiler {
 
-/// Of the lane with this number, in the order of time; at most about two per pixel of the plot.
-/// Made once a frame.
+/// The columns of a lane in order of time, at most about two per pixel of the plot. `number` is an
+/// index in DispatchTable::lanes(). Computed once per frame and kept in ui.laneColumns.
 const std::vector<DispatchColumn> &columnsOf(Ui &ui, size_t number);
 
-/// Whether a search is on and no dispatch of the column is what it looks for.
-bool stepsBack(const Ui &ui, const DispatchColumn &column, const Lane &lane);
+/// Whether a search is active and matches no dispatch of the column. Such columns are drawn faded.
+bool isDimmed(const Ui &ui, const DispatchColumn &column, const Lane &lane);
 
 } // namespace gantry::profiler

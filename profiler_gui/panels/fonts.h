@@ -1,4 +1,5 @@
-// The fonts of the user interface, made by platform/ui_backend.h. Threads: values.
+// The fonts of the user interface. platform/ui_backend.h creates them in ImGui's font atlas, which
+// owns them. Threads: plain data.
 #pragma once
 
 struct ImFont;
@@ -10,7 +11,7 @@ struct Fonts {
   ImFont *small = nullptr;   // Inter 12
   ImFont *strong = nullptr;  // Inter SemiBold 15
   ImFont *numbers = nullptr; // JetBrains Mono 13
-  float scale = 1.0f;
+  float scale = 1.0f;        // Factor on all font sizes and on the layout's grid.
 };
 
 } // namespace gantry::profiler

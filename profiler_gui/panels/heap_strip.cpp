@@ -1,7 +1,8 @@
-// Live bytes of each heap over time, over the slabs that hold them, under the budget.
+// Draws the heap strips: the live bytes of each heap over time, in front of its reserved bytes,
+// with a line for the budget.
 #include "profiler_gui/panels/panels.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +10,8 @@
 namespace gantry::profiler {
 namespace {
 
-/// The budget of the device heap that a heap's memory counts against: the first local one.
+/// The device heap whose budget limits a heap: the first device-local one with a budget, else the
+/// first one with a budget, else nullptr.
 const DeviceHeap *budgetOf(const CaptureModel &model, const Heap &heap) {
   const DeviceHeap *best = nullptr;
   for (const DeviceHeap &candidate : model.deviceHeaps()) {
@@ -20,15 +22,17 @@ const DeviceHeap *budgetOf(const CaptureModel &model, const Heap &heap) {
   return best;
 }
 
+/// Converts bytes to y coordinates.
 struct Scale {
-  float bottom, height;
-  double top; // bytes
+  float bottom, height; // Pixels.
+  double top;           // The bytes at the top of the plot.
   float y(uint64_t bytes) const {
     return bottom - static_cast<float>(static_cast<double>(bytes) / top) * height;
   }
 };
 
-/// One column of pixels per step: filled up to the least value, lighter between least and greatest.
+/// Draws a filled curve. Each pixel column is filled up to the column's min value, and lighter
+/// between its min and max.
 void drawCurve(Ui &ui, const StepCurve &curve, const ScreenRect &plot, const Scale &scale,
                uint32_t colour) {
   if (curve.empty())
@@ -53,7 +57,7 @@ void drawCurve(Ui &ui, const StepCurve &curve, const ScreenRect &plot, const Sca
   ui.canvas->addRects(*ui.list, rects);
 }
 
-/// The second capture's heap of the same name, where two are compared.
+/// The second capture's heap of the same name while two captures are compared, else nullptr.
 const Heap *counterpart(const Ui &ui, const Heap &heap) {
   if (ui.second == nullptr)
     return nullptr;
@@ -70,7 +74,7 @@ const Heap *counterpart(const Ui &ui, const Heap &heap) {
   return nullptr;
 }
 
-/// A line without a filling, so that what lies behind stays in sight.
+/// Draws the second capture's curve as a line, so that the first one's filled curve stays visible.
 void drawSecondCurve(Ui &ui, const StepCurve &curve, const ScreenRect &plot, const Scale &scale) {
   static thread_local std::vector<RectInstance> rects;
   rects.clear();
@@ -91,7 +95,7 @@ void drawSecondCurve(Ui &ui, const StepCurve &curve, const ScreenRect &plot, con
   ui.canvas->addRects(*ui.list, rects);
 }
 
-/// A budget so far above what is used that its line is not in the plot: an arrow at the top edge.
+/// Draws an arrow at the top edge for a budget that is too far above the curves to be in the plot.
 void drawBudgetAbove(Ui &ui, uint64_t limit, const ScreenRect &strip, const std::string &id) {
   const float unit = ui.unit();
   const ScreenRect plot = ui.plot(strip);
@@ -116,11 +120,11 @@ void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number
   const uint64_t limit = budget != nullptr ? budget->budget.last() : 0;
   const Heap *second = counterpart(ui, heap);
   const uint64_t secondPeak = second != nullptr ? second->live.peak() : 0;
-  const uint64_t most = std::max({heap.live.peak(), heap.reserved.peak(), secondPeak, uint64_t{1}});
-  // A budget far above what is used would press the curve flat; its line is drawn where it fits.
-  const bool budgetFits = limit > 0 && limit <= most * 4;
+  const uint64_t peak = std::max({heap.live.peak(), heap.reserved.peak(), secondPeak, uint64_t{1}});
+  // A budget of more than four times the peak is not in the plot: the curve would be too flat.
+  const bool budgetFits = limit > 0 && limit <= peak * 4;
   Scale scale{plot.bottom - 1, plot.height() - 1.5f * unit,
-              static_cast<double>(budgetFits ? std::max(most, limit) : most)};
+              static_cast<double>(budgetFits ? std::max(peak, limit) : peak)};
   ui.semantics->add(id, "panel", strip, ui.nameOf(heap.name, "heap"), theme.panel);
 
   ui.pushClip(plot);
@@ -146,30 +150,30 @@ void drawHeap(Ui &ui, const Heap &heap, const ScreenRect &strip, uint32_t number
   const uint64_t atView = heap.live.at(static_cast<uint64_t>(
       std::clamp(ui.time.endNs(), 0.0, static_cast<double>(ui.model->nowNs()))));
   const float left = strip.left + 2 * unit;
-  const float widest = plot.left - left - unit;
+  const float maxWidth = plot.left - left - unit;
   float y = strip.top + unit / 2;
   ui.write(ui.fonts.text, left, y, theme.text,
-           ui.nameOf(heap.name, ("heap " + std::to_string(number)).c_str()), widest,
+           ui.nameOf(heap.name, ("heap " + std::to_string(number)).c_str()), maxWidth,
            (id + "/name").c_str(), "label");
   y += ui.fonts.text->FontSize + unit / 4;
   const bool atEnd = !ui.live && ui.time.endNs() >= static_cast<double>(ui.model->nowNs());
   ui.write(ui.fonts.numbers, left, y, theme.dim,
-           "live " + bytesText(atView) + (atEnd ? " at the end" : ""), widest,
+           "live " + bytesText(atView) + (atEnd ? " at the end" : ""), maxWidth,
            (id + "/live").c_str());
   y += ui.fonts.numbers->FontSize + unit / 4;
   if (y + ui.fonts.numbers->FontSize <= strip.bottom)
-    ui.write(ui.fonts.numbers, left, y, theme.dim, "peak " + bytesText(heap.live.peak()), widest,
+    ui.write(ui.fonts.numbers, left, y, theme.dim, "peak " + bytesText(heap.live.peak()), maxWidth,
              (id + "/peak").c_str());
   y += ui.fonts.numbers->FontSize + unit / 4;
   if (second != nullptr && y + ui.fonts.numbers->FontSize <= strip.bottom)
-    ui.write(ui.fonts.numbers, left, y, theme.second, "peak " + bytesText(secondPeak), widest,
+    ui.write(ui.fonts.numbers, left, y, theme.second, "peak " + bytesText(secondPeak), maxWidth,
              (id + "/second_peak").c_str());
   const float font = ui.fonts.small->FontSize;
-  float top = scale.y(most) - font / 2;
-  if (budgetAbove) // its label lies above
+  float top = scale.y(peak) - font / 2;
+  if (budgetAbove) // Leaves space for the budget's label above.
     top = std::max(top, strip.top + unit / 2 + font + 2);
-  if (!budgetFits || std::abs(scale.y(most) - scale.y(limit)) > font + 2)
-    ui.write(ui.fonts.small, plot.right + unit, top, theme.dim, bytesText(most),
+  if (!budgetFits || std::abs(scale.y(peak) - scale.y(limit)) > font + 2)
+    ui.write(ui.fonts.small, plot.right + unit, top, theme.dim, bytesText(peak),
              strip.right - plot.right - unit, (id + "/top").c_str(), "label");
 }
 

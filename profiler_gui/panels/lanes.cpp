@@ -1,8 +1,8 @@
-// What the device and the host did, in lanes: dispatches that overlap in time lie in lanes of their
-// own, so that none hides another.
+// Draws the lanes panel: the dispatches of each device in lanes without overlaps
+// (dispatch_table.h), and one row for the host's spans.
 #include "profiler_gui/panels/panels.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 #include "profiler_gui/panels/dispatch_columns.h"
 
 #include <algorithm>
@@ -11,46 +11,48 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr float kBandFrom = 8; // units: rows so high show the kinds of operators
+constexpr float kMinBandRow =
+    8; // Min height of a row with a band for the operator's kind, in units.
 
-/// What stands in a dispatch's box: its name, and below it more where the row is high.
-std::vector<std::string> wordsOf(const Ui &ui, const Dispatch &dispatch,
+/// The text lines of a dispatch, the most important first.
+std::vector<std::string> linesOf(const Ui &ui, const Dispatch &dispatch,
                                  const PlanCommand &command) {
   const CaptureModel &model = *ui.model;
-  std::vector<std::string> words = {ui.nameOf(command.name, "unnamed")};
+  std::vector<std::string> lines = {ui.nameOf(command.name, "unnamed")};
   const auto length = static_cast<double>(dispatch.endNs - dispatch.beginNs);
   if (!dispatch.estimated) {
     std::string taken = timeText(length);
     if (command.flops > 0 && length > 0)
       taken += " · " + rateText(static_cast<double>(command.flops) / length, "GFLOP/s");
-    words.push_back(taken);
+    lines.push_back(taken);
   }
   if (!dispatch.isCopy)
-    words.push_back(ui.nameOf(command.kernel, "unnamed kernel"));
+    lines.push_back(ui.nameOf(command.kernel, "unnamed kernel"));
   if (dispatch.sharedBytes > 0)
-    words.push_back(bytesText(dispatch.sharedBytes) + " shared");
+    lines.push_back(bytesText(dispatch.sharedBytes) + " shared");
   if (command.tile != 0)
-    words.push_back(std::string(model.text(command.tile)));
-  return words;
+    lines.push_back(std::string(model.text(command.tile)));
+  return lines;
 }
 
-/// Writes into a box: across where it is wide enough, else upwards where it is high enough.
-void writeInto(Ui &ui, const ScreenRect &box, const std::vector<std::string> &words,
+/// Writes lines into a box: horizontally if it is wide enough, else the first line upwards if it is
+/// high enough.
+void writeInto(Ui &ui, const ScreenRect &box, const std::vector<std::string> &lines,
                uint32_t colour) {
   ImFont *font = ui.fonts.small;
   const float inset = ui.unit() / 2;
   const float step = font->FontSize + 3;
   if (box.width() >= 8 * ui.unit() ||
       (box.width() >= 5 * ui.unit() && box.height() < 8 * ui.unit())) {
-    const auto room = static_cast<size_t>(std::max(1.0f, (box.height() - inset) / step));
-    const size_t count = std::min(words.size(), room);
+    const auto maxLines = static_cast<size_t>(std::max(1.0f, (box.height() - inset) / step));
+    const size_t count = std::min(lines.size(), maxLines);
     float y = count == 1 ? (box.top + box.bottom - font->FontSize) / 2 : box.top + inset;
     for (size_t i = 0; i < count; ++i, y += step)
-      ui.write(font, box.left + inset, y, i == 0 ? colour : faded(colour, 0.75f), words[i],
+      ui.write(font, box.left + inset, y, i == 0 ? colour : faded(colour, 0.75f), lines[i],
                box.width() - 2 * inset, "dispatch_label", "label");
   } else if (box.width() >= font->FontSize + 2 && box.height() >= 8 * ui.unit()) {
     ui.writeUpwards(font, (box.left + box.right - font->FontSize) / 2, box.bottom - 2 * ui.unit(),
-                    colour, words[0], box.height() - 3 * ui.unit(), "dispatch_label", "label");
+                    colour, lines[0], box.height() - 3 * ui.unit(), "dispatch_label", "label");
   }
 }
 
@@ -68,15 +70,15 @@ void drawLane(Ui &ui, size_t number, const ScreenRect &row) {
     const bool single = column.last == column.first + 1;
     const bool chosen =
         single && ui.selected.kind == Pick::Kind::kDispatch && ui.selected.dispatch == index;
-    const bool back = stepsBack(ui, column, lane);
+    const bool dimmed = isDimmed(ui, column, lane);
     uint32_t colour = single ? base : faded(base, 0.75f);
-    if (back)
+    if (dimmed)
       colour = faded(colour, 0.25f);
     else if (ui.selected.kind == Pick::Kind::kDispatch && !chosen)
       colour = faded(colour, 0.5f);
     const ScreenRect box{column.left, row.top + 1, column.right, row.bottom - 1};
     rects.push_back({box.left, box.top, box.right, box.bottom, colour, kRectEdge});
-    if (single && row.height() >= kBandFrom * ui.unit()) { // The band shows the operator's kind.
+    if (single && row.height() >= kMinBandRow * ui.unit()) { // The band shows the operator's kind.
       const PlanCommand *command = model.commandOf(model.dispatches()[index]);
       const uint32_t kind = theme.small(command != nullptr ? command->kind : OpKind::kOther);
       rects.push_back({box.left, box.bottom - ui.unit(), box.right, box.bottom,
@@ -95,7 +97,7 @@ void drawLane(Ui &ui, size_t number, const ScreenRect &row) {
     }
     if (ui.mouseInPlots && box.contains(ui.mouseX, ui.mouseY))
       ui.hovered = {Pick::Kind::kDispatch, 0, 0, index, 0};
-    if (single && !back)
+    if (single && !dimmed)
       labels.emplace_back(ScreenRect{std::max(box.left, ui.layout.plotLeft), box.top,
                                      std::min(box.right, ui.layout.plotRight), box.bottom},
                           index);
@@ -104,11 +106,11 @@ void drawLane(Ui &ui, size_t number, const ScreenRect &row) {
   for (const auto &[box, index] : labels) {
     const PlanCommand *command = model.commandOf(model.dispatches()[index]);
     if (command != nullptr && box.width() >= ui.fonts.small->FontSize + 2)
-      writeInto(ui, box, wordsOf(ui, model.dispatches()[index], *command), theme.onKind);
+      writeInto(ui, box, linesOf(ui, model.dispatches()[index], *command), theme.onKind);
   }
 }
 
-/// The outermost spans of all threads, in one row.
+/// Draws the outermost spans of all threads in one row.
 void drawHostRow(Ui &ui, const ScreenRect &row) {
   const Theme &theme = *ui.theme;
   static thread_local std::vector<RectInstance> rects;
@@ -133,7 +135,7 @@ void drawHostRow(Ui &ui, const ScreenRect &row) {
     if (right - left >= 5 * ui.unit())
       labels.push_back(
           {std::max(left, ui.layout.plotLeft), std::min(right, ui.layout.plotRight), span.name});
-    // On to the next one that reaches beyond the pixels that are full.
+    // Skips the spans that end within the pixels that are drawn already.
     i = order.firstReaching(i + 1, moment(ui.timeAt(right + 0.5f)));
   }
   ui.canvas->addRects(*ui.list, rects);
@@ -156,7 +158,7 @@ void drawLanes(Ui &ui) {
   const uint32_t hostRows = ui.model->hostSpans().empty() ? 0 : 1;
   const uint32_t rows =
       std::max<uint32_t>(1, std::min<uint32_t>(8, static_cast<uint32_t>(lanes.size()) + hostRows));
-  // The host's row needs no more than a line; the dispatches get the rest.
+  // The host's row gets the height of one line of text, and the dispatches the rest.
   const float all = panel.height() - unit / 2;
   const bool hostShown = hostRows > 0 && lanes.size() < rows;
   const float hostHeight = hostShown ? std::min(3 * unit, all / static_cast<float>(rows)) : 0;

@@ -1,3 +1,4 @@
+// Implements makeLayout() and makeComparedLayout().
 #include "profiler_gui/panels/layout.h"
 
 #include <algorithm>
@@ -33,25 +34,25 @@ Layout makeLayout(float width, float height, float scale, Focus focus, const Con
   layout.plotLeft = 21 * unit;
   layout.plotRight = std::max(layout.plotLeft + unit, right - 11 * unit);
 
-  const float room = bottom - top;
+  const float available = bottom - top;
   const float axis = 3 * unit;
   const float minimap = 4 * unit;
   const float strips = static_cast<float>(std::clamp(contents.heaps, 1u, 3u));
   const float rows = static_cast<float>(std::clamp(contents.lanes, 1u, 8u));
-  float heap = std::min(room * 0.16f, strips * 9 * unit);
+  float heap = std::min(available * 0.16f, strips * 9 * unit);
   if (contents.heaps == 0)
     heap = 3 * unit;
-  float shared = std::min(room * 0.12f, 11 * unit);
-  float lane = std::min(room * 0.12f, rows * 3 * unit + unit);
+  float shared = std::min(available * 0.12f, 11 * unit);
+  float lane = std::min(available * 0.12f, rows * 3 * unit + unit);
   if (focus == Focus::kHeap && contents.heaps > 0) {
-    heap = room * 0.55f;
+    heap = available * 0.55f;
   } else if (focus == Focus::kDispatches) {
-    heap = std::min(heap, std::min(room * 0.12f, strips * 8 * unit));
-    shared = std::min(room * 0.18f, 16 * unit);
-    lane = room * 0.48f;
+    heap = std::min(heap, std::min(available * 0.12f, strips * 8 * unit));
+    shared = std::min(available * 0.18f, 16 * unit);
+    lane = available * 0.48f;
   } else if (focus == Focus::kOperators) {
-    heap = std::min(heap, std::min(room * 0.12f, strips * 8 * unit));
-    lane = std::min(room * 0.16f, rows * 4 * unit + unit);
+    heap = std::min(heap, std::min(available * 0.12f, strips * 8 * unit));
+    lane = std::min(available * 0.16f, rows * 4 * unit + unit);
   }
   if (!contents.sharedUsed)
     shared = 3 * unit;
@@ -85,16 +86,16 @@ ComparedLayout makeComparedLayout(float width, float height, float scale, Focus 
   const float top = whole.minimap.bottom;
   const bool table = focus == Focus::kOperators;
   const float caption = 3 * unit;
-  // With the table both captures have their lanes alone above it.
+  // With the table of operators, each capture has only its lanes above the table.
   const float bottom = table ? whole.lanes.bottom + 2 * caption : whole.plotsBottom;
   const float half = std::round((bottom - top) / 2);
   const auto part = [&](float begin, float end, uint32_t lanes) {
     Layout layout = whole;
     const float right = whole.lifetimes.right;
     const float rows = static_cast<float>(std::clamp(lanes, 1u, 8u));
-    const float most = (end - begin) * (focus == Focus::kDispatches ? 0.6f : 0.25f);
+    const float maxLane = (end - begin) * (focus == Focus::kDispatches ? 0.6f : 0.25f);
     const float wanted =
-        focus == Focus::kDispatches ? most : std::min(most, rows * 2.5f * unit + unit / 2);
+        focus == Focus::kDispatches ? maxLane : std::min(maxLane, rows * 2.5f * unit + unit / 2);
     const float lane = table ? end - begin - caption : std::round(wanted);
     layout.caption = {0, begin, right, begin + caption};
     layout.lifetimes = {0, layout.caption.bottom, right, end - lane};

@@ -1,9 +1,11 @@
-// Where the panels are: a pure function of the window's size and of what there is to show.
+// Computes the rectangles of all panels from the window's size and the contents of the capture.
 //
-// Top bar, then plots that share one time axis (heap strips, minimap, lifetimes, shared memory,
-// lanes) between a gutter for names and one for limits, the inspector at the right, a status bar.
+// From top to bottom: top bar; plots that share one time axis (heap strips, time axis, minimap,
+// lifetimes, shared memory, lanes); status bar. Plots have a gutter for names at the left and one
+// for limits at the right. The inspector is at the right of the plots; windows narrower than 1000
+// pixels at scale 1 have none.
 //
-// Units: pixels; multiples of 8 at scale 1. Threads: pure.
+// Units: pixels. The grid is 8 pixels at scale 1. Threads: pure functions.
 #pragma once
 
 #include "profiler_gui/panels/semantics.h"
@@ -13,44 +15,48 @@
 
 namespace gantry::profiler {
 
-/// What gets the most room. kOperators shows the table of operators in place of the lifetimes.
+/// The plot that gets the most space. kOperators replaces the lifetimes with the table of
+/// operators.
 enum class Focus : uint8_t { kLifetimes, kHeap, kDispatches, kOperators };
+/// Parses "lifetimes", "heap", "dispatches" or "operators"; returns false for other texts.
 bool parseFocus(const std::string &text, Focus *focus);
 
 struct Layout {
   ScreenRect window;
   ScreenRect topBar;
-  ScreenRect heap; // all strips
-  ScreenRect axis; // the time axis under the strips
+  ScreenRect heap; // All heap strips.
+  ScreenRect axis; // The time axis below the strips.
   ScreenRect minimap;
   ScreenRect lifetimes;
-  ScreenRect shared; // shared memory of each dispatch
+  ScreenRect shared; // Shared memory of each dispatch.
   ScreenRect lanes;
-  ScreenRect operators; // the table, below all plots; empty unless it has the focus
-  ScreenRect caption;   // comparing: whose plots are below
+  ScreenRect operators; // The table below all plots; empty unless it has the focus.
+  ScreenRect caption;   // The name of the capture above its plots; empty unless two are compared.
   ScreenRect inspector;
   ScreenRect statusBar;
-  float plotLeft = 0; // of all plots; names are to the left, limits to the right
-  float plotRight = 0;
-  float plotsBottom = 0; // of the lowest plot
+  float plotLeft = 0;    // Left edge of all plots; names are to its left.
+  float plotRight = 0;   // Right edge of all plots; limits are to its right.
+  float plotsBottom = 0; // Bottom edge of the lowest plot.
 
+  /// The part of a panel between the gutters.
   ScreenRect plotOf(const ScreenRect &panel) const {
     return {plotLeft, panel.top, plotRight, panel.bottom};
   }
 };
 
-/// What there is to show.
+/// The contents of a capture that affect the layout.
 struct Contents {
   uint32_t heaps = 0;
   uint32_t lanes = 0;
-  bool sharedUsed = true; // some dispatch has shared memory; else its plot is one line
+  bool sharedUsed = true; // Whether a dispatch uses shared memory; else its plot is one line.
 };
 
+/// The layout of one capture.
 Layout makeLayout(float width, float height, float scale, Focus focus, const Contents &contents);
 
-/// Two captures on one time axis: heap strips, axis and minimap are shared, and each has lifetimes
-/// and lanes of its own, the second's under the first's. There is no plot of shared memory. The
-/// table of operators is shared, in the first layout.
+/// The layouts of two captures on one time axis. Heap strips, axis, minimap and the table of
+/// operators are shared and are in both layouts. Each capture has its own lifetimes and lanes, the
+/// second's below the first's. There is no plot of shared memory.
 struct ComparedLayout {
   Layout first, second;
 };

@@ -1,4 +1,5 @@
-// What the colours mean: those that occur in the capture, at the foot of the inspector.
+// Draws the legend at the bottom of the inspector: the meaning of the colours that occur in the
+// capture.
 #include "profiler_gui/panels/panels.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint32_t kMostRows = 4096; // Rows read per address space.
+constexpr uint32_t kMaxRows = 4096; // Max rows searched for hues per address space.
 
 struct Entry {
   std::string name;
@@ -20,14 +21,14 @@ void findHues(const CaptureModel &model, SeenHues *hues) {
     return;
   hues->events = model.eventCount();
   for (const AddressSpace &space : model.spaces()) {
-    for (uint32_t row = 0; row < std::min(space.table.size(), kMostRows); ++row)
+    for (uint32_t row = 0; row < std::min(space.table.size(), kMaxRows); ++row)
       hues->seen[space.table.hue(row).index()] = true;
   }
 }
 
-/// First what lies in slabs and the dispatches, then the writers of transients.
 struct Entries {
-  std::vector<Entry> kinds, writers;
+  std::vector<Entry> kinds;   // Kinds of blocks, and dispatches.
+  std::vector<Entry> writers; // Kinds of operators that write transients.
 };
 
 Entries entriesOf(Ui &ui) {
@@ -55,6 +56,7 @@ float headHeight(const Ui &ui) { return ui.fonts.small->FontSize + 1.25f * ui.un
 
 size_t rowsOf(const std::vector<Entry> &entries) { return (entries.size() + 1) / 2; }
 
+/// Draws a title and its entries in two columns. Returns the y coordinate below them.
 float drawPart(Ui &ui, const char *title, const std::vector<Entry> &entries, ScreenRect place) {
   if (entries.empty())
     return place.top;

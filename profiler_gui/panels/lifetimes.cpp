@@ -1,8 +1,8 @@
-// Every buffer a rectangle in time × address. Arenas first, then slabs; each as high as its size
-// asks.
+// Draws the lifetimes panel: every block as a rectangle in time × address. Arenas are above slabs,
+// and heights are proportional to sizes.
 #include "profiler_gui/panels/panels.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,14 +10,14 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint64_t kLeastBudget = 4096;
-constexpr size_t kMostLabels = 300;
-constexpr size_t kMostOutlines = 4000;
-constexpr float kFadedShare = 0.35f;
-constexpr uint64_t kEmptyPart = 64;
-constexpr float kLeastFramed = 6; // pixels in both directions
+constexpr uint64_t kMinBudget = 4096; // Min blocks and nodes per frame for each space's raster.
+constexpr size_t kMaxLabels = 300;    // Max labels per address space.
+constexpr size_t kMaxOutlines = 4000; // Plans stop being drawn beyond this number of outlines.
+constexpr float kFadedShare = 0.35f;  // Opacity of blocks that are not hovered, selected or found.
+constexpr uint64_t kEmptyPart = 64;   // A space is folded if it uses at most 1/64 of its size.
+constexpr float kMinFramed = 6;       // Min width and height of a block with a frame, in pixels.
 
-/// The order on the screen.
+/// The spaces in the order on the screen, as indices.
 std::vector<uint32_t> spaceOrder(const CaptureModel &model) {
   std::vector<uint32_t> order(model.spaces().size());
   for (uint32_t i = 0; i < order.size(); ++i)
@@ -32,16 +32,16 @@ std::vector<uint32_t> spaceOrder(const CaptureModel &model) {
   return order;
 }
 
-/// Whether a space lies folded: as somebody wanted it, else where it is empty, which is to say that
-/// its blocks never reached beyond a 64th of it, less than a person could see.
+/// Whether a space is folded: by the user's choice or, without one, because its blocks never used
+/// more than a 64th of it, which would be too little to see.
 bool isFolded(const SpaceStrip &strip, const AddressSpace &space) {
   return strip.fold == SpaceStrip::Fold::kAuto
              ? space.table.usedBytes() <= space.sizeBytes / kEmptyPart
              : strip.fold == SpaceStrip::Fold::kFolded;
 }
 
-/// Gives each strip its place; returns the height of all together. Arenas and slabs share the panel
-/// by their bytes, and the arenas have half of it at least.
+/// Sets the position of each strip and returns the total height. Arenas and slabs share the panel
+/// in proportion to their bytes, but arenas get at least half.
 float placeStrips(Ui &ui, const std::vector<uint32_t> &order) {
   const ScreenRect &panel = ui.layout.lifetimes;
   const float unit = ui.unit();
@@ -58,12 +58,12 @@ float placeStrips(Ui &ui, const std::vector<uint32_t> &order) {
       (space.kind == SpaceKind::kArena ? arenaBytes : slabBytes) +=
           static_cast<double>(space.sizeBytes);
   }
-  const float room = std::max(unit, panel.height() - fixed) * ui.stretch;
+  const float available = std::max(unit, panel.height() - fixed) * ui.stretch;
   const double share = arenaBytes / std::max(1.0, arenaBytes + slabBytes);
-  const float arenaRoom = arenaBytes <= 0  ? 0
-                          : slabBytes <= 0 ? room
-                                           : std::max(static_cast<float>(share) * room,
-                                                      panel.height() / 2 * ui.stretch);
+  const float arenaHeight = arenaBytes <= 0  ? 0
+                            : slabBytes <= 0 ? available
+                                             : std::max(static_cast<float>(share) * available,
+                                                        panel.height() / 2 * ui.stretch);
   float y = panel.top - ui.scroll;
   for (const uint32_t i : order) {
     SpaceStrip &strip = ui.strips[i];
@@ -71,7 +71,7 @@ float placeStrips(Ui &ui, const std::vector<uint32_t> &order) {
     const bool arena = space.kind == SpaceKind::kArena;
     const double part =
         static_cast<double>(space.sizeBytes) / std::max(1.0, arena ? arenaBytes : slabBytes);
-    const float wanted = static_cast<float>(part) * (arena ? arenaRoom : room - arenaRoom);
+    const float wanted = static_cast<float>(part) * (arena ? arenaHeight : available - arenaHeight);
     const float height = strip.collapsed ? folded : std::max(folded, wanted);
     strip.top = std::round(y);
     strip.bottom = std::round(y + height);
@@ -80,6 +80,7 @@ float placeStrips(Ui &ui, const std::vector<uint32_t> &order) {
   return y + ui.scroll - panel.top;
 }
 
+/// Converts between addresses of a space and y coordinates of its strip.
 struct Mapping {
   double sizeBytes;
   float top, bottom;
@@ -91,7 +92,8 @@ struct Mapping {
   }
 };
 
-/// The raster's cells as colours: each hue's share in its colour, premultiplied.
+/// Computes the raster's colours: a mix of the hues in proportion to their coverage, premultiplied
+/// by alpha.
 void colourCells(const Ui &ui, SpaceStrip &strip) {
   const DensityGrid &grid = strip.detail.density();
   const Raster &raster = grid.raster();
@@ -121,13 +123,13 @@ void colourCells(const Ui &ui, SpaceStrip &strip) {
       const float *sum = &sums[size_t{column} * 4];
       if (sum[3] <= 0)
         continue;
-      const float most = std::max(sum[3], 1.0f); // blocks that overlap share the cell
+      const float total = std::max(sum[3], 1.0f); // Above 1 if blocks overlap.
       const auto byte = [&](float value) {
-        return static_cast<uint32_t>(std::min(value / most + 0.5f, 255.0f));
+        return static_cast<uint32_t>(std::min(value / total + 0.5f, 255.0f));
       };
       strip.cells[size_t{row} * raster.columns + column] =
           byte(sum[0]) | (byte(sum[1]) << 8) | (byte(sum[2]) << 16) |
-          (byte(std::min(sum[3], 1.0f) * 255.0f * most) << 24);
+          (byte(std::min(sum[3], 1.0f) * 255.0f * total) << 24);
     }
   }
   strip.coloured = strip.detail.revision();
@@ -157,13 +159,14 @@ void drawRaster(Ui &ui, SpaceStrip &strip, const Mapping &map, float opacity) {
   ui.canvas->addRaster(*ui.list, image, {plot.left, top}, {plot.right, bottom}, cells, opacity);
 }
 
-/// Of a kind a little lighter or darker by name, so that neighbours can be told apart; transients
-/// have frames for that, and the very colours of the legend.
+/// The fill of a block. Blocks of one kind vary in lightness by name, so that neighbours can be
+/// distinguished. Transients have frames for that, and exactly the colours of the legend.
 uint32_t blockColour(const Theme &theme, BlockHue hue, uint32_t name) {
   const uint32_t base = theme.fill(hue);
   if (hue.isTransient())
     return base;
-  const float shade = static_cast<float>((name * 2654435761u) >> 29) / 7.0f; // 0 to 1
+  const float shade =
+      static_cast<float>((name * 2654435761u) >> 29) / 7.0f; // 0 to 1, from a hash of the name.
   return shade < 0.5f ? mixed(base, 0xff000000u, 0.16f * (0.5f - shade))
                       : mixed(base, 0xffffffffu, 0.24f * (shade - 0.5f));
 }
@@ -173,14 +176,14 @@ struct BlockLabel {
   uint32_t row;
 };
 
-/// What the others step back for: the block under the pointer, else what is selected. A pointer in
-/// another plot changes nothing here.
+/// The thing for which other blocks are faded: the hovered block, else the selection. Hovering a
+/// dispatch in another plot has no effect here.
 const Pick &focusOf(const Ui &ui) {
   return ui.hovered.kind == Pick::Kind::kBlock ? ui.hovered : ui.selected;
 }
 
-/// How brightly a block is shown: others step back while something is pointed at or searched for.
-float shareOf(const Ui &ui, uint32_t space, uint32_t row) {
+/// The opacity of a block: others are faded while something is hovered, selected or searched for.
+float opacityOf(const Ui &ui, uint32_t space, uint32_t row) {
   const BlockTable &table = ui.model->spaces()[space].table;
   if (ui.found.active())
     return ui.found.has(table.at(row)) ? 1.0f : kFadedShare * 0.6f;
@@ -213,10 +216,10 @@ void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
                             map.y(low),
                             0,
                             kRectEdge};
-    const float share = shareOf(ui, space, row);
+    const float share = opacityOf(ui, space, row);
     const BlockHue hue = table.hue(row);
-    const bool framed = hue.isTransient() && rect.right - rect.left >= kLeastFramed &&
-                        rect.bottom - rect.top >= kLeastFramed;
+    const bool framed = hue.isTransient() && rect.right - rect.left >= kMinFramed &&
+                        rect.bottom - rect.top >= kMinFramed;
     const uint32_t fill = faded(
         hue.isTransient() && !framed ? theme.small(hue) : blockColour(theme, hue, table.name(row)),
         share);
@@ -231,7 +234,7 @@ void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
     const ScreenRect seen{std::max(rect.left, plot.left), std::max(rect.top, plot.top),
                           std::min(rect.right, plot.right), std::min(rect.bottom, plot.bottom)};
     if (seen.width() >= 5 * ui.unit() && seen.height() >= textHeight + 2 &&
-        labels.size() < kMostLabels && share == 1.0f)
+        labels.size() < kMaxLabels && share == 1.0f)
       labels.push_back({seen, row});
     if (ui.semantics->wanted() && seen.width() > 0 && seen.height() > 0)
       ui.semantics->add("block/" + std::to_string(space) + "/" + std::to_string(row), "block", seen,
@@ -249,7 +252,7 @@ void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
   }
 }
 
-/// Where the planner would put a run's values if it were as was asked, in place of its plan.
+/// Adds the outlines of the what-if answer for one run, instead of its plan.
 void addWhatIf(const Ui &ui, const Run &run, const Mapping &map, std::vector<RectInstance> *rects) {
   for (const WhatIfPlace &place : ui.whatIf.places) {
     const double low = static_cast<double>(place.offset);
@@ -270,7 +273,7 @@ void addWhatIf(const Ui &ui, const Run &run, const Mapping &map, std::vector<Rec
   }
 }
 
-/// Where the plan of each run in view wanted its values.
+/// Draws the planned places of the values of each run in view as dashed outlines.
 void drawPlan(Ui &ui, const AddressSpace &space, const Mapping &map) {
   static thread_local std::vector<RectInstance> rects;
   rects.clear();
@@ -281,7 +284,7 @@ void drawPlan(Ui &ui, const AddressSpace &space, const Mapping &map) {
     return run.endNs != kStillHeld && static_cast<double>(run.endNs) < ui.time.beginNs();
   });
   for (auto run = first; run != runs.end(); ++run) {
-    if (static_cast<double>(run->beginNs) > ui.time.endNs() || rects.size() > kMostOutlines)
+    if (static_cast<double>(run->beginNs) > ui.time.endNs() || rects.size() > kMaxOutlines)
       break;
     if (run->session != space.session || run->plan >= model.plans().size() ||
         run->endNs == kStillHeld)
@@ -289,7 +292,7 @@ void drawPlan(Ui &ui, const AddressSpace &space, const Mapping &map) {
     const float width =
         ui.xOf(static_cast<double>(run->endNs)) - ui.xOf(static_cast<double>(run->beginNs));
     if (width < 12 * ui.unit())
-      continue; // outlines would hide what they surround
+      continue; // Outlines would hide the blocks of a run this narrow.
     if (ui.whatIf.kind != WhatIf::Kind::kNone && ui.whatIf.plan == run->plan) {
       addWhatIf(ui, *run, map, &rects);
       continue;
@@ -313,7 +316,7 @@ void drawPlan(Ui &ui, const AddressSpace &space, const Mapping &map) {
   ui.canvas->addRects(*ui.list, rects);
 }
 
-/// Hatches over what differs from the plan.
+/// Draws hatched rectangles over differences from the plan.
 void drawFindings(Ui &ui, uint32_t space, const Mapping &map) {
   static thread_local std::vector<RectInstance> rects;
   rects.clear();
@@ -338,7 +341,8 @@ void drawFindings(Ui &ui, uint32_t space, const Mapping &map) {
   ui.canvas->addRects(*ui.list, rects);
 }
 
-void drawSelection(Ui &ui, uint32_t space, const Pick &pick, const Mapping &map, float share) {
+/// Outlines a block. An opacity of 1 marks the selection, which is added to the semantics.
+void drawSelection(Ui &ui, uint32_t space, const Pick &pick, const Mapping &map, float opacity) {
   if (pick.kind != Pick::Kind::kBlock || pick.space != space)
     return;
   const BlockTable &table = ui.model->spaces()[space].table;
@@ -351,14 +355,16 @@ void drawSelection(Ui &ui, uint32_t space, const Pick &pick, const Mapping &map,
                     map.y(static_cast<double>(block.endOffset())) - 1,
                     ui.xOf(end) + 1,
                     map.y(static_cast<double>(block.offset)) + 1,
-                    faded(ui.theme->selection, share),
+                    faded(ui.theme->selection, opacity),
                     kRectOutline | kRectBold};
   ui.canvas->addRects(*ui.list, {&rect, 1});
-  if (share == 1.0f)
+  if (opacity == 1.0f)
     ui.semantics->add("selection", "selection", {rect.left, rect.top, rect.right, rect.bottom},
                       ui.nameOf(block.name, "unnamed"), ui.theme->selection);
 }
 
+/// Sets ui.hovered to the block under the pointer, if there is one in the visible part of the
+/// strip.
 void pickBlock(Ui &ui, uint32_t space, const Mapping &map, const ScreenRect &seen) {
   if (!ui.mouseInPlots || !seen.contains(ui.mouseX, ui.mouseY))
     return;
@@ -373,21 +379,13 @@ void pickBlock(Ui &ui, uint32_t space, const Mapping &map, const ScreenRect &see
     ui.hovered = {Pick::Kind::kBlock, space, rows[0], 0, static_cast<uint64_t>(address)};
 }
 
-void drawStrip(Ui &ui, uint32_t index) {
-  const AddressSpace &space = ui.model->spaces()[index];
-  SpaceStrip &strip = ui.strips[index];
-  const ScreenRect &panel = ui.layout.lifetimes;
-  if (strip.bottom <= panel.top || strip.top >= panel.bottom)
-    return;
+/// Draws the name, the size and the fold button of a space.
+void drawStripName(Ui &ui, const AddressSpace &space, const SpaceStrip &strip,
+                   const std::string &id) {
   const Theme &theme = *ui.theme;
   const float unit = ui.unit();
+  const ScreenRect &panel = ui.layout.lifetimes;
   const ScreenRect plot = ui.plot(panel);
-  const ScreenRect seen{plot.left, std::max(strip.top, panel.top), plot.right,
-                        std::min(strip.bottom, panel.bottom)};
-  const std::string id = "space/" + std::to_string(index);
-  ui.fill(seen, theme.panel);
-  ui.semantics->add(id, "space", seen, space.label, theme.panel);
-
   const float left = panel.left + 2 * unit;
   float y = std::max(strip.top, panel.top) + 1;
   ui.pushClip({panel.left, std::max(strip.top, panel.top), panel.right,
@@ -405,7 +403,7 @@ void drawStrip(Ui &ui, uint32_t index) {
                     strip.collapsed ? "unfold" : "fold", theme.dim);
   ui.write(ui.fonts.small, left + 1.5f * unit, y, theme.text, space.label,
            plot.left - left - 2 * unit, (id + "/name").c_str(), "label");
-  if (strip.collapsed) { // its one line has the plot's room
+  if (strip.collapsed) { // A folded space has its size in the plot, on the same line.
     const uint64_t used = space.table.usedBytes();
     const std::string more = used == 0 ? ", empty"
                              : strip.fold == SpaceStrip::Fold::kAuto
@@ -419,6 +417,21 @@ void drawStrip(Ui &ui, uint32_t index) {
     ui.write(ui.fonts.small, left + 1.5f * unit, y, theme.dim, bytesText(space.sizeBytes),
              plot.left - left - 2 * unit, (id + "/size").c_str());
   ui.popClip();
+}
+
+void drawStrip(Ui &ui, uint32_t index) {
+  const AddressSpace &space = ui.model->spaces()[index];
+  SpaceStrip &strip = ui.strips[index];
+  const ScreenRect &panel = ui.layout.lifetimes;
+  if (strip.bottom <= panel.top || strip.top >= panel.bottom)
+    return;
+  const ScreenRect plot = ui.plot(panel);
+  const ScreenRect seen{plot.left, std::max(strip.top, panel.top), plot.right,
+                        std::min(strip.bottom, panel.bottom)};
+  const std::string id = "space/" + std::to_string(index);
+  ui.fill(seen, ui.theme->panel);
+  ui.semantics->add(id, "space", seen, space.label, ui.theme->panel);
+  drawStripName(ui, space, strip, id);
   if (strip.collapsed || space.sizeBytes == 0)
     return;
 
@@ -431,15 +444,14 @@ void drawStrip(Ui &ui, uint32_t index) {
   view.widthPixels =
       static_cast<double>(plot.width()) * (view.endNs - view.beginNs) / ui.time.spanNs();
   view.heightPixels = static_cast<double>(seen.height());
-  // The frame's work is shared among the spaces.
+  // All spaces share the frame's budget.
   const uint64_t budget =
-      ui.detailBudget == 0 ? 0
-                           : std::max<uint64_t>(ui.detailBudget / ui.strips.size(), kLeastBudget);
+      ui.detailBudget == 0 ? 0 : std::max<uint64_t>(ui.detailBudget / ui.strips.size(), kMinBudget);
   strip.detail.refine(space.table, space.index, view, ui.model->nowNs(), budget);
 
   ui.pushClip(seen);
-  const bool stepBack = ui.found.active() || focusOf(ui).kind != Pick::Kind::kNone;
-  drawRaster(ui, strip, map, stepBack ? kFadedShare + 0.2f : 1.0f);
+  const bool fade = ui.found.active() || focusOf(ui).kind != Pick::Kind::kNone;
+  drawRaster(ui, strip, map, fade ? kFadedShare + 0.2f : 1.0f);
   drawBlocks(ui, index, strip, map);
   if (space.kind == SpaceKind::kArena)
     drawPlan(ui, space, map);
@@ -449,7 +461,7 @@ void drawStrip(Ui &ui, uint32_t index) {
   ui.popClip();
 }
 
-/// What the pointer is over must be known before anything is drawn, since others step back for it.
+/// Sets ui.hovered before any block is drawn, because the other blocks are faded then.
 void findHovered(Ui &ui, const std::vector<uint32_t> &order) {
   const ScreenRect &panel = ui.layout.lifetimes;
   const ScreenRect plot = ui.plot(panel);
@@ -471,16 +483,16 @@ void drawLifetimes(Ui &ui) {
   const Theme &theme = *ui.theme;
   ui.strips.resize(ui.model->spaces().size());
   if (panel.height() <= 0)
-    return; // the table of operators has its room
+    return; // The table of operators is shown instead.
   ui.fill(panel, theme.background);
   ui.semantics->add("lifetimes", "panel", panel,
                     std::to_string(ui.model->spaces().size()) + " address spaces",
                     theme.background);
   const std::vector<uint32_t> order = spaceOrder(*ui.model);
   float height = placeStrips(ui, order);
-  const float most = std::max(0.0f, height - panel.height());
-  if (ui.scroll > most) {
-    ui.scroll = most;
+  const float maxScroll = std::max(0.0f, height - panel.height());
+  if (ui.scroll > maxScroll) {
+    ui.scroll = maxScroll;
     height = placeStrips(ui, order);
   }
   findHovered(ui, order);
@@ -490,7 +502,7 @@ void drawLifetimes(Ui &ui) {
     ui.lineX(ui.xOf(tick.ns), panel.top, panel.bottom, faded(theme.line, 0.6f));
   for (const uint32_t index : order)
     drawStrip(ui, index);
-  if (height > panel.height() + 1) { // a bar that shows where in the whole this is
+  if (height > panel.height() + 1) { // Draws a scroll bar.
     const float shown = panel.height() / height;
     const float top = panel.top + ui.scroll / height * panel.height();
     ui.fill({panel.right - ui.unit() / 2, top, panel.right, top + shown * panel.height()},

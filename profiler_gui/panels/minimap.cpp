@@ -1,3 +1,4 @@
+// Draws the minimap: the live bytes of all heaps over the whole capture, and the view in it.
 #include "profiler_gui/panels/panels.h"
 
 #include <algorithm>
@@ -7,20 +8,20 @@ namespace gantry::profiler {
 
 namespace {
 
-/// All heaps' live bytes over the whole capture, as shares of the highest sum of peaks.
+/// Computes the minimap's curve: the live bytes of all heaps relative to the sum of their peaks.
 void fillColumns(const CaptureModel &model, const ScreenRect &plot, double first, double last,
                  MinimapColumns *columns) {
   columns->events = model.eventCount();
   columns->left = plot.left;
   columns->right = plot.right;
-  uint64_t most = 1;
+  uint64_t peakSum = 1;
   for (const Heap &heap : model.heaps())
-    most += heap.live.peak();
+    peakSum += heap.live.peak();
   std::vector<uint64_t> bounds;
   for (float x = plot.left; x < plot.right + 1; x += 1)
     bounds.push_back(static_cast<uint64_t>(
         first + static_cast<double>((x - plot.left) / plot.width()) * (last - first)));
-  bounds.back() += 1; // the last moment counts
+  bounds.back() += 1; // Includes the last event.
   std::vector<uint64_t> sums(bounds.size() - 1);
   std::vector<ValueRange> ranges;
   for (const Heap &heap : model.heaps()) {
@@ -31,7 +32,7 @@ void fillColumns(const CaptureModel &model, const ScreenRect &plot, double first
   columns->share.clear();
   for (const uint64_t sum : sums)
     columns->share.push_back(
-        static_cast<float>(static_cast<double>(sum) / static_cast<double>(most)));
+        static_cast<float>(static_cast<double>(sum) / static_cast<double>(peakSum)));
 }
 
 } // namespace

@@ -1,9 +1,9 @@
-// The operators as a table: one row each, a bar for its share of the time; a click on a head sorts,
-// a click on a row goes to its longest dispatch. Comparing, times are those of one run, and each
-// row has the ratio of both captures.
+// Draws the table of operators. ProfilerWindow handles clicks: a click on a column head sorts, a
+// click on a row selects the operator's longest dispatch. While two captures are compared, times
+// are per run, and each row has the ratio of both captures.
 #include "profiler_gui/panels/panels.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ constexpr const char *kNone = "–";
 struct Column {
   OperatorColumn column;
   const char *title;
-  float units; // width; 0: what is left
+  float units; // Width in grid units; 0: the remaining width.
 };
 
 constexpr Column kAlone[] = {
@@ -26,7 +26,7 @@ constexpr Column kAlone[] = {
     {OperatorColumn::kTraffic, "GB/s", 9},  {OperatorColumn::kShared, "shared", 10},
 };
 constexpr Column kCompared[] = {
-    {OperatorColumn::kName, "operator", 0},      {OperatorColumn::kTime, "time a run", 11},
+    {OperatorColumn::kName, "operator", 0},      {OperatorColumn::kTime, "time per run", 11},
     {OperatorColumn::kSecondTime, "second", 10}, {OperatorColumn::kRatio, "ratio", 9},
     {OperatorColumn::kShare, "share", 13},       {OperatorColumn::kCalls, "calls", 8},
     {OperatorColumn::kBytes, "bytes", 10},       {OperatorColumn::kFlops, "GFLOP/s", 10},
@@ -36,11 +36,11 @@ constexpr Column kCompared[] = {
 struct Drawing {
   Ui &ui;
   std::span<const Column> columns;
-  double shareOf; // the sum of all times of the first capture
-  float rowHeight;
+  double shareOf;  // The sum of all times of the first capture, for the share column.
+  float rowHeight; // Pixels.
 };
 
-/// The ends of the columns; the first takes what the others leave.
+/// The right edges of the columns. The first column takes the remaining width.
 std::vector<float> endsOf(const Drawing &drawing, const ScreenRect &panel) {
   const float unit = drawing.ui.unit();
   float others = 0;
@@ -55,7 +55,7 @@ std::vector<float> endsOf(const Drawing &drawing, const ScreenRect &panel) {
   return ends;
 }
 
-/// "time", "second_time": what ids of cells end with.
+/// The last part of a cell's semantic id: "time", "second_time".
 const char *idOf(OperatorColumn column) {
   switch (column) {
   case OperatorColumn::kName:
@@ -134,7 +134,7 @@ void drawHeads(const Drawing &drawing, const ScreenRect &head, const std::vector
     ui.write(font, x, y, colour, column.title, 1e9f, (id + "/title").c_str(), "label");
     ui.semantics->add(id, "button", rect,
                       !chosen ? "sort" : (view.descending ? "descending" : "ascending"), colour);
-    if (chosen) { // an arrow beside the title: the way the values go
+    if (chosen) { // An arrow beside the title shows the sort direction.
       const float at = i == 0 ? x + width + unit : x - 1.25f * unit;
       const float middle = (head.top + head.bottom) / 2;
       const float up = view.descending ? -1.0f : 1.0f;
@@ -147,7 +147,7 @@ void drawHeads(const Drawing &drawing, const ScreenRect &head, const std::vector
   ui.lineY(head.bottom - 1, head.left, head.right, ui.theme->line);
 }
 
-/// The operator that the selected dispatch ran; "" where none is selected.
+/// The operator of the selected dispatch; "" if no dispatch is selected.
 std::string_view chosenName(const Ui &ui) {
   if (ui.selected.kind != Pick::Kind::kDispatch)
     return {};
@@ -164,8 +164,8 @@ void drawRow(const Drawing &drawing, const OperatorLine &line, const ScreenRect 
   const bool hovered = row.contains(ui.mouseX, ui.mouseY);
   if (chosen || hovered)
     ui.fill(row, chosen ? faded(theme.accent, 0.28f) : theme.raised);
-  const bool back = ui.found.active() && !ui.found.hasName(shown.name);
-  const uint32_t colour = back ? faded(theme.text, 0.35f) : theme.text;
+  const bool dimmed = ui.found.active() && !ui.found.hasName(shown.name);
+  const uint32_t colour = dimmed ? faded(theme.text, 0.35f) : theme.text;
   const std::string id = "operators/row/" + std::to_string(number);
   ui.semantics->add(id, "row", row, shown.name, colour);
 
@@ -173,7 +173,7 @@ void drawRow(const Drawing &drawing, const OperatorLine &line, const ScreenRect 
   const float size = 1.25f * unit;
   const float middle = (row.top + row.bottom) / 2;
   const WriterColours &writer = theme.writer(shown.kind);
-  const float opacity = back ? 0.35f : 1.0f;
+  const float opacity = dimmed ? 0.35f : 1.0f;
   ui.fill({x, std::floor(middle - size / 2), x + size, std::floor(middle + size / 2)},
           faded(writer.edge, opacity));
   ui.fill(
@@ -187,12 +187,12 @@ void drawRow(const Drawing &drawing, const OperatorLine &line, const ScreenRect 
     const OperatorColumn column = drawing.columns[i].column;
     const std::string text = cellText(line, column, drawing.shareOf);
     if (column == OperatorColumn::kShare && line.timeNs > 0 && drawing.shareOf > 0) {
-      // A bar left of the number.
+      // Draws a bar to the left of the number.
       const float from = ends[i - 1] + 2 * unit;
-      const float room = ends[i] - 7 * unit - from;
+      const float barWidth = ends[i] - 7 * unit - from;
       const float share = static_cast<float>(line.timeNs / drawing.shareOf);
-      ui.fill({from, middle - 3, from + room, middle + 3}, faded(theme.line, opacity));
-      ui.fill({from, middle - 3, from + room * share, middle + 3}, faded(theme.curve, opacity));
+      ui.fill({from, middle - 3, from + barWidth, middle + 3}, faded(theme.line, opacity));
+      ui.fill({from, middle - 3, from + barWidth * share, middle + 3}, faded(theme.curve, opacity));
     }
     ui.writeRight(ui.fonts.numbers, ends[i], y, text == kNone ? theme.dim : colour, text,
                   (id + "/" + idOf(column)).c_str(), "text");
@@ -252,7 +252,7 @@ void drawOperatorTable(Ui &ui, Ui *second) {
         body.top + std::round(drawing.rowHeight * static_cast<float>(i) - view.scroll);
     const ScreenRect row{panel.left, top, panel.right, top + drawing.rowHeight};
     if (row.top < body.top - 0.5f * drawing.rowHeight || row.bottom > body.bottom)
-      continue; // whole rows alone
+      continue; // A row that is cut off is not drawn.
     drawRow(drawing, lines[i], row, i, ends, !chosen.empty() && chosen == lines[i].any().name);
   }
   ui.popClip();

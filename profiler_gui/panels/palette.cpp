@@ -1,3 +1,4 @@
+// Implements Palette.
 #include "profiler_gui/panels/palette.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 namespace gantry::profiler {
 namespace {
 
-/// Whether all letters of `typed` occur in `name` in this order.
+/// Whether all characters of `typed` occur in `name` in this order, ignoring case.
 bool matches(const std::string &name, const char *typed) {
   size_t at = 0;
   for (; *typed != '\0'; ++typed) {

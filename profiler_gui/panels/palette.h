@@ -1,5 +1,7 @@
-// The command palette: all commands by name, narrowed by typing, run with Enter or a click. A
-// command may ask for a line of text in the same place.
+// The command palette: a list of all commands that typing narrows down; Enter or a click runs one.
+// A command may use the palette to ask for a line of text.
+//
+// Threads: ImGui's thread.
 #pragma once
 
 #include "profiler_gui/panels/type_ahead.h"
@@ -13,19 +15,20 @@ namespace gantry::profiler {
 
 struct PaletteCommand {
   std::string name;
-  std::string keys; // "F"; "" where it has none
+  std::string keys; // The keyboard shortcut, for example "F"; "" if there is none.
   std::function<void()> run;
 };
 
 class Palette {
 public:
+  /// Opens the list of commands.
   void open() {
     open_ = true;
     justOpened_ = true;
     keys_.open();
     then_ = nullptr;
   }
-  /// Opens as a question; `then` gets what was typed when Enter is pressed.
+  /// Opens as a question. `then` is called with the typed text when Enter is pressed.
   void ask(std::string question, std::function<void(const std::string &)> then) {
     open();
     question_ = std::move(question);
@@ -36,8 +39,10 @@ public:
     open_ = false;
     keys_.close();
   }
-  /// Before keys are looked at: what is typed before the palette's field listens waits for it.
+  /// Call it before keys are handled: keeps what is typed before the palette's text field has the
+  /// keyboard (type_ahead.h).
   void hold() { keys_.hold(); }
+  /// Draws the palette if it is open, and runs the chosen command.
   void draw(Ui &ui, const std::vector<PaletteCommand> &commands);
 
 private:
@@ -47,9 +52,9 @@ private:
   bool justOpened_ = false;
   TypeAhead keys_;
   char text_[1024] = "";
-  int chosen_ = 0;
+  int chosen_ = 0; // Index in the narrowed list.
   std::string question_;
-  std::function<void(const std::string &)> then_; // none: commands are listed
+  std::function<void(const std::string &)> then_; // Empty while commands are listed.
 };
 
 } // namespace gantry::profiler

@@ -1,5 +1,7 @@
-// The panels, one per file. Each draws itself into its rectangle of the layout and notes in Ui what
-// the pointer is over. Drawing changes nothing of the model.
+// The panels, one per file. Each function draws its panel into its rectangle of ui.layout and sets
+// ui.hovered if the pointer is over a block or dispatch. The model is not changed.
+//
+// Call them between ImGui::NewFrame() and ImGui::Render(). Threads: the user interface's thread.
 #pragma once
 
 #include "profiler_gui/panels/comparison_view.h"
@@ -10,43 +12,51 @@
 
 namespace gantry::profiler {
 
-/// What the layout has to make room for.
+/// Counts what the layout must reserve space for.
 Contents contentsOf(const CaptureModel &model);
 
 void drawTopBar(Ui &ui);
-void drawHeapStrips(Ui &ui); // live bytes, slabs and budget of each heap
+/// The live bytes, reserved bytes and budget of each heap over time.
+void drawHeapStrips(Ui &ui);
 void drawTimeAxis(Ui &ui);
-void drawMinimap(Ui &ui); // the whole capture, and the view in it
-/// Places the address spaces, then draws them: blocks, plan outlines, what differs.
+/// The whole capture, and the position of the view in it.
+void drawMinimap(Ui &ui);
+/// The blocks of all address spaces over time, the plan's outlines, and differences from the plan.
 void drawLifetimes(Ui &ui);
-void drawSharedBars(Ui &ui); // shared memory of each dispatch, and the device's limit
-void drawLanes(Ui &ui);      // dispatches by device, and the host's spans
-/// Comparing, `comparison` is shown where nothing is selected, else nullptr.
+/// The shared memory of each dispatch, and the device's limit.
+void drawSharedBars(Ui &ui);
+/// The dispatches of each device, and the host's spans.
+void drawLanes(Ui &ui);
+/// Details of the selection. If nothing is selected, `comparison` is shown or, if that is nullptr,
+/// a summary of the capture.
 void drawInspector(Ui &ui, const ComparisonView *comparison);
 void drawStatusBar(Ui &ui);
+/// Up to four lines about the hovered block or dispatch.
 void drawTooltip(Ui &ui);
-/// Markers, the selected range, and the line under the pointer, over all plots.
+/// Markers, the selected range, and the pointer's line, across all plots.
 void drawTimeMarks(Ui &ui);
 
-void drawLegend(Ui &ui, const ScreenRect &place); // Explains the colours.
-/// How high the legend of what occurs is; 0 where nothing does.
+/// The names of the colours that occur in the capture.
+void drawLegend(Ui &ui, const ScreenRect &place);
+/// The legend's height in pixels; 0 if no colour occurs.
 float legendHeight(Ui &ui);
-/// The operators of the capture, or of both that are compared, one a row.
+/// One row per operator of the capture, or of both captures if `second` is not nullptr.
 void drawOperatorTable(Ui &ui, Ui *second);
 
-/// The ticks of the time axis: 1, 2 or 5 times a power of ten apart.
+/// One tick of the time axis. Ticks are 1, 2 or 5 times a power of ten apart.
 struct AxisTick {
   double ns = 0;
   std::string text;
-  bool major = false; // A major tick keeps its label where labels collide.
+  bool major = false; // The label is kept when labels collide.
 };
 struct AxisTicks {
-  std::string base; // Text for the labels' origin or unit.
+  std::string base; // The origin or unit of the labels: "time", "from 9.641 s".
   std::vector<AxisTick> ticks;
 };
+/// The ticks of the current view.
 AxisTicks axisTicks(const Ui &ui);
 
-/// The plan entries that are linked to a pick: what its operators read and write.
+/// The plan entries that the operators of a block or dispatch read and write.
 std::unordered_set<uint32_t> relatedEntries(const CaptureModel &model, const Pick &pick);
 
 } // namespace gantry::profiler

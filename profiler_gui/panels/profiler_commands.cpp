@@ -1,4 +1,5 @@
-// What is asked of the profiler in words: searching, what if, comparing, and the list of commands.
+// Implements the commands of ProfilerWindow: search, what-if questions, comparing, and the command
+// palette's list.
 #include "profiler_gui/panels/profiler_window.h"
 
 #include <algorithm>
@@ -8,13 +9,13 @@
 namespace gantry::profiler {
 
 void ProfilerWindow::askWhatIf(double factor) {
-  Ui &ui = chosen();
+  Ui &ui = selectedUi();
   const Pick &selected = ui.selected;
   if (selected.kind != Pick::Kind::kBlock)
     return;
   const uint32_t entry = ui.model->spaces()[selected.space].table.entry(selected.row);
   if (entry == 0) {
-    ui_.note = "no plan has this block";
+    ui_.note = "this block is not part of a plan";
     return;
   }
   if (ui.whatIfOf != selected)
@@ -22,16 +23,17 @@ void ProfilerWindow::askWhatIf(double factor) {
   ui.whatIfOf = selected;
   const double whole = ui.whatIfFactor * factor;
   const Result<WhatIf> given = whatIfSize(*ui.model, entry - 1, whole);
-  answer(given);
+  showAnswer(given);
   if (!given.isOk())
     return;
   ui.whatIfFactor = whole;
   if (whole == 1)
-    ui.whatIf = WhatIf(); // as it is
+    ui.whatIf = WhatIf(); // The value has its real size again.
 }
 
-void ProfilerWindow::answer(const Result<WhatIf> &given) {
-  Ui &ui = chosen();
+/// Shows the planner's answer, or its error as a note.
+void ProfilerWindow::showAnswer(const Result<WhatIf> &given) {
+  Ui &ui = selectedUi();
   if (!given.isOk()) {
     ui_.note = given.status().message();
     return;
@@ -40,8 +42,9 @@ void ProfilerWindow::answer(const Result<WhatIf> &given) {
   ui_.note.clear();
 }
 
+/// The plan that a what-if question concerns.
 uint32_t ProfilerWindow::askedPlan() {
-  const Ui &ui = chosen();
+  const Ui &ui = selectedUi();
   const CaptureModel &model = *ui.model;
   if (ui.selected.kind == Pick::Kind::kBlock) {
     const uint32_t entry = model.spaces()[ui.selected.space].table.entry(ui.selected.row);
@@ -57,15 +60,15 @@ uint32_t ProfilerWindow::askedPlan() {
       plans.begin());
 }
 
-void ProfilerWindow::askWhatIfOrder() { answer(whatIfOrder(*chosen().model, askedPlan())); }
+void ProfilerWindow::askWhatIfOrder() { showAnswer(whatIfOrder(*selectedUi().model, askedPlan())); }
 
 void ProfilerWindow::askWhatIfBudget(const std::string &size) {
   uint64_t bytes = 0;
   if (!parseSize(size, &bytes)) {
-    ui_.note = "'" + size + "' is no size: write 64MiB, 1.5GiB or bytes";
+    ui_.note = "'" + size + "' is not a size: write 64MiB, 1.5GiB or a number of bytes";
     return;
   }
-  answer(whatIfBudget(*chosen().model, askedPlan(), bytes));
+  showAnswer(whatIfBudget(*selectedUi().model, askedPlan(), bytes));
 }
 
 void ProfilerWindow::setQuery(const std::string &query) {
@@ -122,8 +125,7 @@ void ProfilerWindow::stopComparing() {
   comparison_.reset();
   pickedSecond_ = Pick();
   ui_.second = nullptr;
-  ui_.time.setBounds(static_cast<double>(std::min(ui_.model->firstNs(), ui_.model->nowNs())),
-                     static_cast<double>(ui_.model->nowNs()));
+  setBoundsToCapture();
   ui_.time.showAll();
 }
 
@@ -161,7 +163,7 @@ void ProfilerWindow::drawSearch() {
   if (entered || enteredAhead) {
     nextHit(1);
     if (entered)
-      startSearch(); // Enter again goes on to the next
+      startSearch(); // Keeps the keyboard, so that another Enter goes to the next hit.
   }
 }
 
@@ -170,9 +172,9 @@ std::vector<PaletteCommand> ProfilerWindow::commands() {
       {"Show all", "F", [this] { fitAll(); }},
       {"Fit the selection", "F", [this] { fit(); }},
       {"Search", "/", [this] { startSearch(); }},
-      {"Back to the view before", "Backspace", [this] { ui_.time.back(); }},
-      {"Next tenant of these bytes", "]", [this] { tenant(1); }},
-      {"Previous tenant of these bytes", "[", [this] { tenant(-1); }},
+      {"Back to the previous view", "Backspace", [this] { ui_.time.back(); }},
+      {"Next tenant of these bytes", "]", [this] { selectTenant(1); }},
+      {"Previous tenant of these bytes", "[", [this] { selectTenant(-1); }},
       {"What if this value were half as large", ",", [this] { askWhatIf(0.5); }},
       {"What if this value were twice as large", ".", [this] { askWhatIf(2); }},
       {"What if the order were the planner's", "", [this] { askWhatIfOrder(); }},
@@ -181,15 +183,15 @@ std::vector<PaletteCommand> ProfilerWindow::commands() {
          palette_.ask("the arena's budget: 64MiB",
                       [this](const std::string &size) { askWhatIfBudget(size); });
        }},
-      {"Forget what if", "",
+      {"Forget the what-if answer", "",
        [this] {
-         chosen().whatIf = WhatIf();
-         chosen().whatIfFactor = 1;
+         selectedUi().whatIf = WhatIf();
+         selectedUi().whatIfFactor = 1;
        }},
-      {"Give room to lifetimes", "", [this] { ui_.focus = Focus::kLifetimes; }},
-      {"Give room to heaps", "", [this] { ui_.focus = Focus::kHeap; }},
-      {"Give room to dispatches", "", [this] { ui_.focus = Focus::kDispatches; }},
-      {"Give room to operators: a table", "", [this] { ui_.focus = Focus::kOperators; }},
+      {"Enlarge lifetimes", "", [this] { ui_.focus = Focus::kLifetimes; }},
+      {"Enlarge heaps", "", [this] { ui_.focus = Focus::kHeap; }},
+      {"Enlarge dispatches", "", [this] { ui_.focus = Focus::kDispatches; }},
+      {"Show the table of operators", "", [this] { ui_.focus = Focus::kOperators; }},
       {"Theme: dark", "T", [this] { setTheme(ThemeName::kDark); }},
       {"Theme: light", "T", [this] { setTheme(ThemeName::kLight); }},
       {"Theme: colour-blind", "T", [this] { setTheme(ThemeName::kColourBlind); }},
@@ -208,7 +210,7 @@ std::vector<PaletteCommand> ProfilerWindow::commands() {
   else
     list.push_back({"Stop comparing", "", [this] { stopComparing(); }});
   if (ui_.live)
-    list.push_back({ui_.paused ? "Go on" : "Pause", "space", [this] { setPaused(!ui_.paused); }});
+    list.push_back({ui_.paused ? "Resume" : "Pause", "space", [this] { setPaused(!ui_.paused); }});
   if (!ui_.findings.empty())
     list.push_back({"Go to the first difference", "", [this] { goTo(ui_.findings[0]); }});
   return list;

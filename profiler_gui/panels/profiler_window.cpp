@@ -1,3 +1,5 @@
+// Implements ProfilerWindow: input, navigation, and the drawing of a frame. Commands, search and
+// what-if questions are in profiler_commands.cpp.
 #include "profiler_gui/panels/profiler_window.h"
 
 #include "profiler_gui/panels/panels.h"
@@ -10,11 +12,12 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr float kClickSlack = 4; // pixels that a click may move
-constexpr double kWheelFactor = 0.85;
+constexpr float kClickSlack = 4;      // Max pixels that the pointer moves during a click.
+constexpr double kWheelFactor = 0.85; // Change of the time range per click of the wheel.
 
 ImVec4 vec(uint32_t colour) { return ImGui::ColorConvertU32ToFloat4(colour); }
 
+/// Finds the block that begins next after (direction 1) or before (direction -1) the current one.
 struct TenantVisitor {
   const BlockTable &table;
   uint32_t current;
@@ -79,17 +82,23 @@ void ProfilerWindow::show(const CaptureModel &model, std::string title) {
   ui_.strips.resize(model.spaces().size());
   ui_.findings = checkPlans(model);
   checkedEvents_ = model.eventCount();
-  ui_.time.setBounds(static_cast<double>(std::min(model.firstNs(), model.nowNs())),
-                     static_cast<double>(model.nowNs()));
+  setBoundsToCapture();
   ui_.operators = OperatorView();
   ui_.hues = SeenHues();
   showActivity();
 }
 
+void ProfilerWindow::setBoundsToCapture() {
+  const CaptureModel &model = *ui_.model;
+  ui_.time.setBounds(static_cast<double>(std::min(model.firstNs(), model.nowNs())),
+                     static_cast<double>(model.nowNs()));
+}
+
+/// Shows the whole capture, without the time before the first memory is used if that is a large
+/// part.
 void ProfilerWindow::showActivity() {
   const CaptureModel &model = *ui_.model;
   ui_.time.showAll();
-  // Compiling may take most of a capture: what happened before any memory was there is left aside.
   const double all = ui_.time.spanNs();
   const double active = static_cast<double>(model.nowNs() - model.firstActivityNs());
   if (!ui_.live && active > 0 && active < 0.8 * all)
@@ -122,13 +131,12 @@ void ProfilerWindow::modelGrew() {
   if (comparison_ != nullptr)
     comparison_->setBounds(ui_);
   else
-    ui_.time.setBounds(static_cast<double>(std::min(model.firstNs(), model.nowNs())),
-                       static_cast<double>(model.nowNs()));
+    setBoundsToCapture();
   if (ui_.paused)
     ui_.time.show(begin, end); // A paused view stays, even one of everything.
   else
     ui_.time.follow();
-  // Looking for differences walks all bindings: now and then is enough.
+  // The check visits all bindings, so it runs only when the capture has grown by an eighth.
   if (model.eventCount() > checkedEvents_ + checkedEvents_ / 8 + 1000) {
     ui_.findings = checkPlans(model);
     checkedEvents_ = model.eventCount();
@@ -157,7 +165,7 @@ bool ProfilerWindow::inPlots(float x, float y) const {
 void ProfilerWindow::handleWheel() {
   const ImGuiIO &io = ImGui::GetIO();
   if (io.MouseWheel != 0 && ui_.layout.operators.contains(ui_.mouseX, ui_.mouseY))
-    ui_.operators.scroll -= io.MouseWheel * 6 * ui_.unit(); // drawing keeps it in bounds
+    ui_.operators.scroll -= io.MouseWheel * 6 * ui_.unit(); // drawOperatorTable() clamps it.
   if (io.MouseWheel == 0 || !ui_.mouseInPlots)
     return;
   if (io.KeyShift) {
@@ -172,7 +180,9 @@ void ProfilerWindow::handleWheel() {
   ui_.time.zoom(std::pow(kWheelFactor, static_cast<double>(io.MouseWheel)), ui_.timeAt(ui_.mouseX));
 }
 
-bool ProfilerWindow::fold(Ui &ui) const {
+/// Folds or unfolds the address space whose name is under the pointer. Returns whether there is
+/// one.
+bool ProfilerWindow::clickFold(Ui &ui) const {
   for (SpaceStrip &strip : ui.strips) {
     const float top = std::max(strip.top, ui.layout.lifetimes.top);
     const ScreenRect place{0, top, ui.layout.plotLeft, top + 3 * ui.unit()};
@@ -185,12 +195,13 @@ bool ProfilerWindow::fold(Ui &ui) const {
   return false;
 }
 
-Ui &ProfilerWindow::chosen() {
+Ui &ProfilerWindow::selectedUi() {
   return comparison_ != nullptr && comparison_->ui().selected.kind != Pick::Kind::kNone
              ? comparison_->ui()
              : ui_;
 }
 
+/// Handles a click on the table of operators. Returns whether the pointer is over the table.
 bool ProfilerWindow::clickOperators() {
   OperatorView &view = ui_.operators;
   if (!ui_.layout.operators.contains(ui_.mouseX, ui_.mouseY))
@@ -198,7 +209,7 @@ bool ProfilerWindow::clickOperators() {
   for (const OperatorView::Header &header : view.headers) {
     if (!header.rect.contains(ui_.mouseX, ui_.mouseY))
       continue;
-    // Numbers are most wanted from the greatest down, names from A on.
+    // The first click sorts numbers in descending order and names in ascending order.
     view.descending =
         view.sortedBy == header.column ? !view.descending : header.column != OperatorColumn::kName;
     view.sortedBy = header.column;
@@ -214,7 +225,8 @@ bool ProfilerWindow::clickOperators() {
 }
 
 void ProfilerWindow::click() {
-  if (fold(ui_) || (comparison_ != nullptr && fold(comparison_->ui())) || clickOperators())
+  if (clickFold(ui_) || (comparison_ != nullptr && clickFold(comparison_->ui())) ||
+      clickOperators())
     return;
   for (size_t i = 0; i < ui_.findingRects.size(); ++i) {
     if (ui_.findingRects[i].contains(ui_.mouseX, ui_.mouseY)) {
@@ -247,22 +259,31 @@ void ProfilerWindow::handleMouse() {
   if (!free && drag_ == Drag::kNone)
     return;
   handleWheel();
-  const bool inMinimap = ui_.layout.minimap.contains(ui_.mouseX, ui_.mouseY);
-  if (drag_ == Drag::kNone) {
-    const bool left = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
-    const bool other = ImGui::IsMouseClicked(ImGuiMouseButton_Right) ||
-                       ImGui::IsMouseClicked(ImGuiMouseButton_Middle);
-    if (left || (other && ui_.mouseInPlots)) {
-      drag_ = left ? (inMinimap ? Drag::kMinimap : Drag::kRange) : Drag::kPan;
-      dragX_ = ui_.mouseX;
-      dragY_ = ui_.mouseY;
-      dragMoved_ = false;
-      ui_.time.remember();
-    }
-  }
-  const bool down = io.MouseDown[0] || io.MouseDown[1] || io.MouseDown[2];
+  if (drag_ == Drag::kNone)
+    beginDrag();
   if (drag_ == Drag::kNone)
     return;
+  drag();
+  const bool down = io.MouseDown[0] || io.MouseDown[1] || io.MouseDown[2];
+  if (!down)
+    endDrag();
+}
+
+void ProfilerWindow::beginDrag() {
+  const bool left = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  const bool other = ImGui::IsMouseClicked(ImGuiMouseButton_Right) ||
+                     ImGui::IsMouseClicked(ImGuiMouseButton_Middle);
+  if (!left && !(other && ui_.mouseInPlots))
+    return;
+  const bool inMinimap = ui_.layout.minimap.contains(ui_.mouseX, ui_.mouseY);
+  drag_ = left ? (inMinimap ? Drag::kMinimap : Drag::kRange) : Drag::kPan;
+  dragX_ = ui_.mouseX;
+  dragY_ = ui_.mouseY;
+  dragMoved_ = false;
+  ui_.time.remember();
+}
+
+void ProfilerWindow::drag() {
   if (std::abs(ui_.mouseX - dragX_) > kClickSlack || std::abs(ui_.mouseY - dragY_) > kClickSlack)
     dragMoved_ = true;
   if (drag_ == Drag::kRange && dragMoved_ && inPlots(dragX_, dragY_)) {
@@ -282,8 +303,6 @@ void ProfilerWindow::handleMouse() {
     const double middle = first + share * (last - first);
     ui_.time.show(middle - ui_.time.spanNs() / 2, middle + ui_.time.spanNs() / 2);
   }
-  if (!down)
-    endDrag();
 }
 
 void ProfilerWindow::handleKeys() {
@@ -296,17 +315,8 @@ void ProfilerWindow::handleKeys() {
   }
   searchKeys_.hold();
   palette_.hold();
-  if (pressed(ImGuiKey_Escape)) {
-    searchKeys_.close();
-    if (palette_.isOpen())
-      palette_.close();
-    else if (ui_.found.active() || ui_.query[0] != '\0')
-      setQuery("");
-    else if (ui_.hasRange)
-      ui_.hasRange = false;
-    else
-      chosen().selected = Pick();
-  }
+  if (pressed(ImGuiKey_Escape))
+    handleEscape();
   if (palette_.isOpen() || searchKeys_.active() || searchKeys_.waiting() || io.KeyCtrl)
     return;
   if (pressed(ImGuiKey_Backspace))
@@ -315,53 +325,73 @@ void ProfilerWindow::handleKeys() {
   const double middle =
       ui_.mouseInPlots ? ui_.timeAt(ui_.mouseX) : (ui_.time.beginNs() + ui_.time.endNs()) / 2;
   for (int i = 0; i < io.InputQueueCharacters.Size; ++i) {
-    switch (io.InputQueueCharacters[i]) {
-    case 'w':
-      ui_.time.remember();
-      ui_.time.zoom(0.7, middle);
-      break;
-    case 's':
-      ui_.time.remember();
-      ui_.time.zoom(1 / 0.7, middle);
-      break;
-    case 'a':
-      ui_.time.pan(-span * 0.15);
-      break;
-    case 'd':
-      ui_.time.pan(span * 0.15);
-      break;
-    case 'f':
-      fit();
-      break;
-    case '/':
+    if (io.InputQueueCharacters[i] == '/') {
       startSearch();
-      searchKeys_.hold(i + 1); // The remaining keys are search text.
+      searchKeys_.hold(i + 1); // The remaining characters are search text.
       return;
-    case '[':
-      tenant(-1);
-      break;
-    case ']':
-      tenant(1);
-      break;
-    case ',':
-      askWhatIf(0.5);
-      break;
-    case '.':
-      askWhatIf(2);
-      break;
-    case 'm':
-      if (ui_.mouseInPlots)
-        ui_.markers.push_back(ui_.timeAt(ui_.mouseX));
-      break;
-    case 't':
-      setTheme(static_cast<ThemeName>((static_cast<uint32_t>(ui_.themeName) + 1) % kThemes));
-      break;
-    case ' ':
-      setPaused(ui_.live && !ui_.paused);
-      break;
-    default:
-      break;
     }
+    handleCharacter(io.InputQueueCharacters[i], span, middle);
+  }
+}
+
+/// Closes or clears one thing: the palette, else the search, else the range, else the selection.
+void ProfilerWindow::handleEscape() {
+  searchKeys_.close();
+  if (palette_.isOpen())
+    palette_.close();
+  else if (ui_.found.active() || ui_.query[0] != '\0')
+    setQuery("");
+  else if (ui_.hasRange)
+    ui_.hasRange = false;
+  else
+    selectedUi().selected = Pick();
+}
+
+/// Handles a key that types a character. spanNs and middleNs are the length of the view and the
+/// time about which to zoom.
+void ProfilerWindow::handleCharacter(unsigned character, double spanNs, double middleNs) {
+  switch (character) {
+  case 'w':
+    ui_.time.remember();
+    ui_.time.zoom(0.7, middleNs);
+    break;
+  case 's':
+    ui_.time.remember();
+    ui_.time.zoom(1 / 0.7, middleNs);
+    break;
+  case 'a':
+    ui_.time.pan(-spanNs * 0.15);
+    break;
+  case 'd':
+    ui_.time.pan(spanNs * 0.15);
+    break;
+  case 'f':
+    fit();
+    break;
+  case '[':
+    selectTenant(-1);
+    break;
+  case ']':
+    selectTenant(1);
+    break;
+  case ',':
+    askWhatIf(0.5);
+    break;
+  case '.':
+    askWhatIf(2);
+    break;
+  case 'm':
+    if (ui_.mouseInPlots)
+      ui_.markers.push_back(ui_.timeAt(ui_.mouseX));
+    break;
+  case 't':
+    setTheme(static_cast<ThemeName>((static_cast<uint32_t>(ui_.themeName) + 1) % kThemes));
+    break;
+  case ' ':
+    setPaused(ui_.live && !ui_.paused);
+    break;
+  default:
+    break;
   }
 }
 
@@ -373,7 +403,7 @@ void ProfilerWindow::fitAll() {
 }
 
 void ProfilerWindow::fit() {
-  Ui &ui = chosen();
+  Ui &ui = selectedUi();
   double begin = 0;
   double end = 0;
   if (ui.selected.kind == Pick::Kind::kBlock) {
@@ -388,7 +418,7 @@ void ProfilerWindow::fit() {
     begin = std::min(ui_.rangeBeginNs, ui_.rangeEndNs);
     end = std::max(ui_.rangeBeginNs, ui_.rangeEndNs);
   }
-  if (&ui != &ui_) { // the second capture's times on the first one's axis
+  if (&ui != &ui_) { // Converts the second capture's times to the first one's axis.
     begin -= ui_.secondShiftNs;
     end -= ui_.secondShiftNs;
   }
@@ -437,14 +467,14 @@ void ProfilerWindow::goToOperator(const std::string &name) {
   const double shift = ui == &ui_ ? 0 : ui_.secondShiftNs;
   const double begin = static_cast<double>(dispatch.beginNs) - shift;
   const double length = static_cast<double>(dispatch.endNs - dispatch.beginNs);
-  // Wide enough to be read, with what ran before and after it.
+  // Shows eight times the dispatch's duration, so that its neighbours are visible.
   const double span = std::min(ui_.time.spanNs(), 8 * length);
   ui_.time.remember();
   ui_.time.show(begin + length / 2 - span / 2, begin + length / 2 + span / 2);
 }
 
-void ProfilerWindow::tenant(int direction) {
-  Ui &ui = chosen();
+void ProfilerWindow::selectTenant(int direction) {
+  Ui &ui = selectedUi();
   if (ui.selected.kind != Pick::Kind::kBlock)
     return;
   const AddressSpace &space = ui.model->spaces()[ui.selected.space];
@@ -452,7 +482,8 @@ void ProfilerWindow::tenant(int direction) {
   TenantVisitor visitor{space.table, ui.selected.row, direction};
   space.index.visit(space.table, {0, UINT64_MAX, block.offset, block.endOffset()}, visitor);
   if (visitor.best == UINT32_MAX) {
-    ui_.note = direction < 0 ? "no earlier tenant of these bytes" : "no later tenant";
+    ui_.note =
+        direction < 0 ? "no earlier tenant of these bytes" : "no later tenant of these bytes";
     return;
   }
   ui_.note.clear();
@@ -470,11 +501,12 @@ Contents contentsOf(const CaptureModel &model) {
   contents.heaps = static_cast<uint32_t>(model.heapsInUse().size());
   contents.lanes = static_cast<uint32_t>(lanes.size()) + (model.hostSpans().empty() ? 0 : 1);
   contents.sharedUsed = std::any_of(lanes.begin(), lanes.end(),
-                                    [](const Lane &lane) { return lane.mostSharedOfAll > 0; });
+                                    [](const Lane &lane) { return lane.maxSharedOfAll > 0; });
   return contents;
 }
 
-void ProfilerWindow::place() {
+/// Computes the layout of this frame.
+void ProfilerWindow::updateLayout() {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   if (comparison_ != nullptr) {
     comparison_->follow(ui_, size.x, size.y);
@@ -484,16 +516,25 @@ void ProfilerWindow::place() {
 }
 
 void ProfilerWindow::frame() {
-  place();
+  updateLayout();
   handleMouse();
   handleKeys();
-  place(); // what they changed
+  updateLayout(); // Input may have changed the layout.
   canvas_.begin();
   semantics_.begin(wantSemantics_);
   ui_.findingRects.clear();
   ui_.laneColumns.clear();
   ui_.list = ImGui::GetBackgroundDrawList();
   ui_.hovered = Pick();
+  drawPanels();
+  picked_ = ui_.hovered;
+  pickedSecond_ = comparison_ != nullptr ? comparison_->ui().hovered : Pick();
+  drawTooltip(pickedSecond_.kind != Pick::Kind::kNone ? comparison_->ui() : ui_);
+  drawSearch();
+  palette_.draw(ui_, commands());
+}
+
+void ProfilerWindow::drawPanels() {
   drawHeapStrips(ui_);
   drawTimeAxis(ui_);
   drawMinimap(ui_);
@@ -507,14 +548,9 @@ void ProfilerWindow::frame() {
   }
   drawTimeMarks(ui_);
   drawOperatorTable(ui_, comparison_ != nullptr ? &comparison_->ui() : nullptr);
-  drawInspector(chosen(), comparison_.get());
+  drawInspector(selectedUi(), comparison_.get());
   drawTopBar(ui_);
   drawStatusBar(ui_);
-  picked_ = ui_.hovered; // what a click in the next frame means
-  pickedSecond_ = comparison_ != nullptr ? comparison_->ui().hovered : Pick();
-  drawTooltip(pickedSecond_.kind != Pick::Kind::kNone ? comparison_->ui() : ui_);
-  drawSearch();
-  palette_.draw(ui_, commands());
 }
 
 } // namespace gantry::profiler

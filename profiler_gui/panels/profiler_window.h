@@ -1,12 +1,19 @@
-// The whole user interface of one capture: turns input into changes of the view, draws all panels.
+// The user interface of one capture or of two captures that are compared: handles input, changes
+// the view, and draws all panels.
 //
-// Mouse: the wheel zooms time at the pointer, with shift the heights; right or middle drag pans;
-// left drag selects a range of time; a click selects what is under it, or folds an address space.
-// Keys: W S zoom, A D pan, F fits (the selection, or all), / searches, [ ] go to the tenant of the
-// same bytes before and after, M sets a marker, T changes the theme, space pauses, backspace goes
-// back to the view before, Escape lets go, Ctrl+K lists all commands.
+// Mouse: the wheel zooms time at the pointer, with Shift the heights. Dragging with the right or
+// middle button pans; with the left button it selects a range of time. A click selects the block or
+// dispatch under the pointer, or folds an address space.
+// Keys: W and S zoom, A and D pan, F fits the selection or all, / searches, [ and ] select the
+// previous and next tenant of the same bytes, comma and full stop ask what if the selected value
+// were half or twice as large, M sets a marker, T changes the theme, Space pauses, Backspace
+// returns to the previous view, Escape clears the search or the selection, Ctrl+K lists all
+// commands.
 //
-// Threads: that of ImGui.
+// The platform (window or offscreen) is not part of it: the caller owns ImGui's context and renders
+// ImGui's draw data and canvas().
+//
+// Threads: ImGui's thread.
 #pragma once
 
 #include "profiler_gui/panels/comparison_view.h"
@@ -22,80 +29,96 @@ namespace gantry::profiler {
 
 class ProfilerWindow {
 public:
+  /// ImGui's context must exist and outlive the window.
   explicit ProfilerWindow(const Fonts &fonts);
 
-  /// The model is read until another one is set; `title` names it.
+  /// Shows a model, which must outlive the window or the next show(). `title` is its name.
   void show(const CaptureModel &model, std::string title);
-  /// After the model has grown: looks for differences again, and follows its end. While it is
-  /// paused, the view stays where it is.
+  /// Call it after a live model has grown: the view follows the end of the capture unless it is
+  /// paused, and differences from the plan are searched again from time to time.
   void modelGrew();
-  /// A live capture will not grow any more: shows all of it, unless somebody paused or moved the
-  /// view.
+  /// Call it when a live capture will not grow any more: the view shows all of it, unless the user
+  /// has paused or moved the view.
   void captureEnded();
 
-  /// Shows a second capture beside the first, and where they differ. Fails as loadCapture does, and
-  /// then changes nothing.
+  /// Loads a second capture and shows it beside the first one. Fails with the errors of
+  /// loadCapture(), and then changes nothing.
   Status compareWith(const std::string &path);
   void stopComparing();
+  /// The second capture's view; nullptr unless two captures are compared.
   ComparisonView *comparison() { return comparison_.get(); }
 
-  /// Between ImGui::NewFrame() and ImGui::Render().
+  /// Handles input and draws one frame. Call it between ImGui::NewFrame() and ImGui::Render().
   void frame();
 
   Ui &ui() { return ui_; }
   Canvas &canvas() { return canvas_; }
   Semantics &semantics() { return semantics_; }
   void setTheme(ThemeName name);
+  /// Whether frames fill semantics().
   void setSemantics(bool wanted) { wantSemantics_ = wanted; }
-  /// How many more frames change something by themselves (rasters in the making).
+  /// Whether another frame would change the picture without input, because a raster is incomplete.
   bool settling() const;
   bool quitWanted() const { return quit_; }
 
+  /// Fits the selection or the selected range into the view; fits all if there is none or if it
+  /// fits already.
   void fit();
   void fitAll();
-  /// Shows a finding's place.
+  /// Shows the time of a finding and selects its block.
   void goTo(const Finding &finding);
-  /// Selects the tenant of the selected bytes before (-1) or after (1).
-  void tenant(int direction);
-  /// Asks the planner what the arena were if the selected value's size changed by this factor more.
+  /// Selects the previous (-1) or next (1) block that occupies any of the selected block's bytes.
+  void selectTenant(int direction);
+  /// Multiplies the what-if size of the selected value by `factor` and asks the planner for the
+  /// arena.
   void askWhatIf(double factor);
-  /// Asks for the order of least memory, or for an arena within a budget, of the selected thing's
-  /// plan; of the largest one where nothing is selected.
+  /// Asks the planner for the best order, or for an arena within a budget such as "64MiB". The plan
+  /// is that of the selected block or dispatch, or the largest one if nothing is selected.
   void askWhatIfOrder();
   void askWhatIfBudget(const std::string &size);
+  /// Gives the search field the keyboard.
   void startSearch();
   /// Selects the longest dispatch of an operator and shows it.
   void goToOperator(const std::string &name);
+  /// Searches; an invalid query leaves the old result and sets a note.
   void setQuery(const std::string &query);
+  /// Selects the current hit of the search and moves on by `direction`, 1 or -1.
   void nextHit(int direction);
 
 private:
   void applyStyle();
   void handleMouse();
   void handleKeys();
+  void handleEscape();
+  void handleCharacter(unsigned character, double spanNs, double middleNs);
   void handleWheel();
+  void beginDrag();
+  void drag();
   void endDrag();
   void click();
+  void drawPanels();
   void drawSearch();
+  void setBoundsToCapture();
   void showActivity();
-  /// Pauses a live view or resumes it. On resume, a view that showed everything when it was paused
-  /// and was not moved since shows everything again.
+  /// Pauses or resumes a live view. When resumed, a view that showed everything when it was paused
+  /// and was not moved since then shows everything again.
   void setPaused(bool paused);
   bool clickOperators();
   std::vector<PaletteCommand> commands();
   bool inPlots(float x, float y) const;
-  void place();
-  bool fold(Ui &ui) const;
+  void updateLayout();
+  bool clickFold(Ui &ui) const;
   uint32_t askedPlan();
-  void answer(const Result<WhatIf> &given);
-  /// Of the two captures that which the selection is in.
-  Ui &chosen();
+  void showAnswer(const Result<WhatIf> &given);
+  /// The capture that contains the selection: the second one if something is selected there, else
+  /// the first.
+  Ui &selectedUi();
 
   Ui ui_;
   Canvas canvas_;
   Semantics semantics_;
   Palette palette_;
-  std::unique_ptr<ComparisonView> comparison_; // none: one capture
+  std::unique_ptr<ComparisonView> comparison_; // nullptr unless two captures are compared.
   bool wantSemantics_ = false;
   TypeAhead searchKeys_;
   bool focusSearch_ = false;
@@ -103,10 +126,10 @@ private:
   enum class Drag : uint8_t { kNone, kRange, kPan, kMinimap } drag_ = Drag::kNone;
   float dragX_ = 0, dragY_ = 0;
   bool dragMoved_ = false;
-  Pick picked_; // what was under the pointer in the last frame
-  Pick pickedSecond_;
-  size_t hit_ = 0;
-  uint64_t checkedEvents_ = 0;
+  Pick picked_;       // The thing under the pointer in the last frame, which a click selects.
+  Pick pickedSecond_; // The same for the second capture.
+  size_t hit_ = 0;    // Index in the search's hits that nextHit() shows next.
+  uint64_t checkedEvents_ = 0; // Event count when differences from the plan were last searched.
   struct {
     double beginNs = 0, endNs = 0;
     bool all = false; // Whether the view showed the whole capture.

@@ -1,3 +1,4 @@
+// Implements Semantics.
 #include "profiler_gui/panels/semantics.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// What is on the screen, in words: each thing that a person can see or use, with its role,
-// rectangle, text and colour. Tests ask it what is shown and where, and then look at the pixels
+// A description of the screen: each thing that the user can see or use, with its role, rectangle,
+// text and colour. Tests use it to find out what is shown and where, and then check the pixels
 // there.
 //
-// It is filled while a frame is drawn, at the cost of a string per thing, and only when asked for.
-// Threads: that of the user interface.
+// Panels fill it while they draw a frame. That allocates a string per item, so it is done only if
+// wanted. Coordinates are pixels. Threads: the user interface's thread.
 #pragma once
 
 #include "engine/base/status.h"
@@ -22,9 +22,11 @@ struct ScreenRect {
 };
 
 struct SemanticItem {
-  std::string id;   // "heap/1/budget"
-  std::string role; // "panel", "line", "block", "dispatch", "label", "button", "text", "finding"
-                    // A column of pixels that several dispatches share: "dispatches", "bars".
+  std::string id; // For example "heap/1/budget". Not unique: labels of one kind share an id.
+  /// For example "panel", "line", "block", "dispatch", "label", "button", "text" or "finding".
+  /// Several dispatches that share a pixel column are one item with the role "dispatches" or
+  /// "bars".
+  std::string role;
   ScreenRect rect;
   std::string text;
   uint32_t colour = 0;
@@ -32,13 +34,14 @@ struct SemanticItem {
 
 class Semantics {
 public:
+  /// Starts a frame. If `wanted` is false, add() does nothing.
   void begin(bool wanted) {
     wanted_ = wanted;
     items_.clear();
     prefix_.clear();
   }
   bool wanted() const { return wanted_; }
-  /// What the ids of all that is added from now on begin with.
+  /// Sets a prefix for the ids of all items that are added from now on.
   void setPrefix(std::string prefix) { prefix_ = std::move(prefix); }
   void add(const std::string &id, std::string role, const ScreenRect &rect, std::string text,
            uint32_t colour = 0) {
@@ -48,7 +51,7 @@ public:
   const std::vector<SemanticItem> &items() const { return items_; }
   /// The first item with this id, or nullptr.
   const SemanticItem *find(const std::string &id) const;
-  /// One line a thing, tab-separated: id, role, left, top, right, bottom, #rrggbbaa, text.
+  /// One line per item, tab-separated: id, role, left, top, right, bottom, #rrggbbaa, text.
   std::string dump() const;
 
 private:

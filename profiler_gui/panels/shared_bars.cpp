@@ -1,7 +1,8 @@
-// The shared memory of each dispatch, under the line of what a workgroup of the device may have.
+// Draws the shared memory per workgroup of each dispatch as bars, with a line for the device's
+// limit.
 #include "profiler_gui/panels/panels.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 #include "profiler_gui/panels/dispatch_columns.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ void addToSemantics(Ui &ui, const Lane &lane, const DispatchColumn &column, cons
                       colour);
 }
 
-/// No dispatch has any: one line says so, and what a workgroup may have.
+/// Draws the panel of a capture without shared memory: one line with the device's limit.
 void drawUnused(Ui &ui, uint32_t limit) {
   const ScreenRect &panel = ui.layout.shared;
   const Theme &theme = *ui.theme;
@@ -64,7 +65,7 @@ void drawSharedBars(Ui &ui) {
   const ScreenRect plot = ui.plot(panel);
   ui.fill(panel, theme.panel);
   if (panel.height() <= 0)
-    return; // the table of operators has its room
+    return; // The table of operators is shown instead.
   ui.semantics->add("shared", "panel", panel, "shared memory", theme.panel);
   const float left = panel.left + 2 * unit;
   const CaptureModel &model = *ui.model;
@@ -81,10 +82,10 @@ void drawSharedBars(Ui &ui) {
   ui.write(ui.fonts.small, left, panel.top + unit / 2 + ui.fonts.text->FontSize + 2, theme.dim,
            "per workgroup", plot.left - left - unit, "shared/unit");
 
-  uint32_t most = 1;
+  uint32_t maxBytes = 1;
   for (const Lane &lane : dispatches.lanes())
-    most = std::max(most, lane.mostSharedOfAll);
-  const double top = static_cast<double>(std::max(most, limit)) * 1.08;
+    maxBytes = std::max(maxBytes, lane.maxSharedOfAll);
+  const double top = static_cast<double>(std::max(maxBytes, limit)) * 1.08;
   const float base = panel.bottom - unit / 2;
   const auto y = [&](double bytes) {
     return base - static_cast<float>(bytes / top) * (base - panel.top - unit / 2);
@@ -95,7 +96,7 @@ void drawSharedBars(Ui &ui) {
   for (size_t number = 0; number < dispatches.lanes().size(); ++number) {
     const Lane &lane = dispatches.lanes()[number];
     for (const DispatchColumn &column : columnsOf(ui, number)) {
-      const uint32_t bytes = dispatches.mostShared(lane, {column.first, column.last});
+      const uint32_t bytes = dispatches.maxShared(lane, {column.first, column.last});
       const uint32_t index = lane.dispatches[column.first];
       const bool single = column.last == column.first + 1;
       const ScreenRect bar{column.left, bytes == 0 ? base - 1 : y(bytes), column.right, base};
@@ -105,7 +106,7 @@ void drawSharedBars(Ui &ui) {
                                                : theme.secondDispatch;
       const bool chosen =
           single && ui.selected.kind == Pick::Kind::kDispatch && ui.selected.dispatch == index;
-      if (stepsBack(ui, column, lane) || (ui.selected.kind == Pick::Kind::kDispatch && !chosen))
+      if (isDimmed(ui, column, lane) || (ui.selected.kind == Pick::Kind::kDispatch && !chosen))
         colour = faded(colour, 0.5f);
       rects.push_back({bar.left, bar.top, bar.right, bar.bottom, colour, kRectEdge});
       addToSemantics(ui, lane, column, bar, bytes, colour);
@@ -114,7 +115,7 @@ void drawSharedBars(Ui &ui) {
         ui.hovered = {Pick::Kind::kDispatch, 0, 0, index, 0};
     }
   }
-  // Bars of dispatches that overlap in time: the lower ones in front.
+  // Lower bars are drawn in front of higher ones that overlap them in time.
   std::stable_sort(rects.begin(), rects.end(),
                    [](const RectInstance &a, const RectInstance &b) { return a.top < b.top; });
   ui.pushClip(plot);
@@ -129,9 +130,10 @@ void drawSharedBars(Ui &ui) {
              "limit " + bytesText(limit), panel.right - plot.right - unit, "shared/limit_label",
              "label");
   }
-  if (most > 1 && std::abs(y(most) - y(limit)) > ui.fonts.small->FontSize)
-    ui.write(ui.fonts.small, plot.right + unit, y(most) - ui.fonts.small->FontSize / 2, theme.dim,
-             "most " + bytesText(most), panel.right - plot.right - unit, "shared/most", "label");
+  if (maxBytes > 1 && std::abs(y(maxBytes) - y(limit)) > ui.fonts.small->FontSize)
+    ui.write(ui.fonts.small, plot.right + unit, y(maxBytes) - ui.fonts.small->FontSize / 2,
+             theme.dim, "max " + bytesText(maxBytes), panel.right - plot.right - unit, "shared/max",
+             "label");
   ui.lineY(panel.bottom - 1, panel.left, panel.right, theme.line);
 }
 

@@ -1,6 +1,7 @@
+// Draws the status bar: the pointer's time and address, the selected range, matches, and notes.
 #include "profiler_gui/panels/panels.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,16 +9,16 @@
 namespace gantry::profiler {
 namespace {
 
-/// What lies in the selected range, in words.
+/// Describes the selected range: its length, peak, growth and number of dispatches.
 std::string rangeText(const Ui &ui) {
   const double begin = std::max(0.0, std::min(ui.rangeBeginNs, ui.rangeEndNs));
   const double end = std::max(begin, std::max(ui.rangeBeginNs, ui.rangeEndNs));
-  uint64_t most = 0;
+  uint64_t peak = 0;
   int64_t change = 0;
   for (const Heap &heap : ui.model->heaps()) {
     const auto first = static_cast<uint64_t>(begin);
     const auto last = static_cast<uint64_t>(end);
-    most += heap.live.range(first, last + 1).high;
+    peak += heap.live.range(first, last + 1).high;
     change += static_cast<int64_t>(heap.live.at(last)) - static_cast<int64_t>(heap.live.at(first));
   }
   uint64_t dispatches = 0;
@@ -25,7 +26,7 @@ std::string rangeText(const Ui &ui) {
     const DispatchTable::Range range = ui.model->dispatches().inWindow(lane, begin, end);
     dispatches += range.last - range.first;
   }
-  return "range " + ui.lengthText(end - begin) + " · peak " + bytesText(most) + " · Δ " +
+  return "range " + ui.lengthText(end - begin) + " · peak " + bytesText(peak) + " · Δ " +
          bytesDifferenceText(change) + " · " + countText(dispatches) + " dispatches";
 }
 

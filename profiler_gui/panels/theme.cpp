@@ -1,3 +1,4 @@
+// Defines the themes and the functions on colours.
 #include "profiler_gui/panels/theme.h"
 
 #include <algorithm>
@@ -6,11 +7,12 @@
 namespace gantry::profiler {
 namespace {
 
+/// An opaque colour from 0xrrggbb.
 constexpr uint32_t rgb(uint32_t hex) {
   return 0xff000000u | ((hex & 0xff) << 16) | (hex & 0xff00) | (hex >> 16);
 }
 
-/// The colours of `gantry inspect --plot`.
+/// Sets the operators' colours to those of `gantry inspect --plot`.
 void takePlotColours(Theme *theme, bool darkGround) {
   for (uint32_t i = 0; i < kOpKindCount; ++i) {
     const OpKindColours colours = opKindColours(static_cast<OpKind>(i), darkGround);
@@ -90,6 +92,7 @@ Theme makeColourBlind() {
   return theme;
 }
 
+/// Relative luminance by WCAG 2.1, 0 to 1.
 double luminance(uint32_t colour) {
   const auto channel = [&](int shift) {
     const double value = ((colour >> shift) & 255) / 255.0;

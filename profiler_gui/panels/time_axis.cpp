@@ -1,8 +1,9 @@
+// Draws the time axis, and the marks that cross all plots.
 #include "profiler_gui/panels/panels.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 #include "profiler_gui/model/time_scale.h"
-#include "profiler_gui/model/unrun.h"
+#include "profiler_gui/model/capture/unrun_capture.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,9 +13,9 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr float kTickUnits = 11; // least distance of two labels
+constexpr float kMinTickUnits = 11; // Min distance of two ticks, in grid units.
 
-/// 1, 2 or 5 times a power of ten, not below `rough` and not below 1.
+/// The smallest of 1, 2 or 5 times a power of ten that is at least `rough` and at least 1.
 double roundStep(double rough) {
   const double decade = std::pow(10.0, std::floor(std::log10(std::max(rough, 1.0))));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -24,10 +25,10 @@ double roundStep(double rough) {
   return decade * 10;
 }
 
-/// The commands of an artifact that was never run, counted anew in each variant.
-std::vector<AxisTick> commandTicks(const Ui &ui, double most) {
+/// Ticks for an artifact that was never run: command numbers, which restart in each variant.
+std::vector<AxisTick> commandTicks(const Ui &ui, double maxTicks) {
   std::vector<AxisTick> ticks;
-  const double step = roundStep(ui.time.spanNs() / kUnrunCommandNs / most) * kUnrunCommandNs;
+  const double step = roundStep(ui.time.spanNs() / kUnrunCommandNs / maxTicks) * kUnrunCommandNs;
   const auto &runs = ui.model->runs();
   for (size_t i = 0; i < runs.size(); ++i) {
     const double begin = static_cast<double>(runs[i].beginNs);
@@ -46,15 +47,15 @@ std::vector<AxisTick> commandTicks(const Ui &ui, double most) {
 
 AxisTicks axisTicks(const Ui &ui) {
   const float width = ui.layout.plotRight - ui.layout.plotLeft;
-  const double most =
-      std::max(1.0, std::floor(static_cast<double>(width / (kTickUnits * ui.unit()))));
+  const double maxTicks =
+      std::max(1.0, std::floor(static_cast<double>(width / (kMinTickUnits * ui.unit()))));
   AxisTicks axis;
   if (ui.model->modelled()) {
     axis.base = "command · modelled";
-    axis.ticks = commandTicks(ui, most);
+    axis.ticks = commandTicks(ui, maxTicks);
     return axis;
   }
-  const double step = roundStep(ui.time.spanNs() / most);
+  const double step = roundStep(ui.time.spanNs() / maxTicks);
   const double first = std::ceil(ui.time.beginNs() / step);
   const TimeScale scale(ui.time.beginNs(), ui.time.endNs(), step);
   for (double number = first; number * step < ui.time.endNs(); number += 1)

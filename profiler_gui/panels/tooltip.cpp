@@ -1,7 +1,7 @@
-// At most four lines about what the pointer is over, beside it and never on it.
+// Draws the tooltip: up to four lines about the hovered block or dispatch, beside the pointer.
 #include "profiler_gui/panels/panels.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 
 #include <algorithm>
 

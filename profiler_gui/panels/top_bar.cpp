@@ -1,6 +1,7 @@
+// Draws the top bar: the title, the device, the live state, and the number of dropped events.
 #include "profiler_gui/panels/panels.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 
 namespace gantry::profiler {
 

@@ -1,9 +1,10 @@
+// Implements TypeAhead.
 #include "profiler_gui/panels/type_ahead.h"
 
 namespace gantry::profiler {
 
 namespace {
-constexpr int kPatience = 10; // frames; a field that does not listen by then never will
+constexpr int kMaxWaitFrames = 10; // A field without the keyboard by then will not get it.
 } // namespace
 
 void TypeAhead::open() {
@@ -27,19 +28,19 @@ void TypeAhead::hold(int first) {
   for (int i = first; i < queue.Size; ++i)
     held_.push_back(queue[i]);
   queue.resize(0);
-  if (!active_) // else the field sees it itself
+  if (!active_) // An active field receives Enter itself.
     enter_ = enter_ || ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter), false);
 }
 
 bool TypeAhead::deliver() {
   if (!waiting_)
     return false;
-  if (delivered_) { // the field has read everything in the last frame
+  if (delivered_) { // The field has read everything in the last frame.
     waiting_ = false;
     return enter_;
   }
   if (!active_) {
-    if (++frames_ > kPatience)
+    if (++frames_ > kMaxWaitFrames)
       close();
     return false;
   }

@@ -1,13 +1,13 @@
-// What is typed between the key that opens a text field and the frame in which the field takes the
-// keyboard.
+// Keeps what the user types between the key that opens a text field and the frame in which the
+// field has the keyboard.
 //
-// Dear ImGui gives a field the keyboard one or two frames after it was asked to, and a slow frame
-// collects several keys. Without this, "/relu" typed fast would search for "lu", and "r" and "e"
-// would be commands. Typed characters and Enter wait here, in order, and are handed to the field
-// when it listens.
+// Dear ImGui gives a field the keyboard one or two frames after the request, and a slow frame
+// collects several keys. Without this class, typing "/relu" fast would search for "lu", and "r" and
+// "e" would run commands. Typed characters and Enter are held here in order and delivered to the
+// field once it has the keyboard.
 //
-// A frame: hold() before keys are looked at, deliver() before the field is drawn, noteActive()
-// after. Threads: that of ImGui.
+// In each frame call hold() before keys are handled, deliver() before the field is drawn, and
+// noteActive() after it is drawn. Threads: ImGui's thread.
 #pragma once
 
 #include <imgui.h>
@@ -18,17 +18,20 @@ namespace gantry::profiler {
 
 class TypeAhead {
 public:
-  /// The field was asked to take the keyboard.
+  /// Call it when the field is asked to take the keyboard.
   void open();
+  /// Discards what is held.
   void close();
+  /// Whether the field was opened and not everything is delivered yet.
   bool waiting() const { return waiting_; }
 
-  /// While waiting, takes the characters from number `first` on out of ImGui's queue, and an Enter.
+  /// While waiting, moves the characters from index `first` on and an Enter out of ImGui's input.
   void hold(int first = 0);
-  /// Hands over what waited if the field listened in the last frame. True if Enter was among it and
-  /// every character is in: the caller does what Enter does.
+  /// Delivers the held characters if the field had the keyboard in the last frame. Returns true
+  /// once, when all characters are in the field and Enter was among the keys; the caller then does
+  /// what Enter does.
   bool deliver();
-  /// Whether the field has the keyboard, as ImGui::IsItemActive() says after it was drawn.
+  /// Sets whether the field has the keyboard: ImGui::IsItemActive() after the field is drawn.
   void noteActive(bool active) { active_ = active; }
   bool active() const { return active_; }
 
@@ -37,7 +40,7 @@ private:
   bool active_ = false;
   bool enter_ = false;
   bool delivered_ = false;
-  int frames_ = 0; // since open()
+  int frames_ = 0; // Frames since open().
   std::vector<ImWchar> held_;
 };
 

@@ -1,9 +1,10 @@
+// Implements the helpers of Ui.
 #include "profiler_gui/panels/ui.h"
 
 #include "profiler_gui/model/short_name.h"
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 #include "profiler_gui/model/time_scale.h"
-#include "profiler_gui/model/unrun.h"
+#include "profiler_gui/model/capture/unrun_capture.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +12,10 @@
 namespace gantry::profiler {
 namespace {
 
-/// The text, or what shortName() leaves of it.
-std::string fitted(ImFont *font, std::string_view text, float widest) {
-  return shortName(text, [&](std::string_view part) { return Ui::widthOf(font, part) <= widest; });
+/// The text, shortened to maxWidth pixels if necessary.
+std::string fitted(ImFont *font, std::string_view text, float maxWidth) {
+  return shortName(text,
+                   [&](std::string_view part) { return Ui::widthOf(font, part) <= maxWidth; });
 }
 
 } // namespace
@@ -56,10 +58,10 @@ float Ui::widthOf(ImFont *font, std::string_view text) {
 }
 
 float Ui::write(ImFont *font, float x, float y, uint32_t colour, std::string_view text,
-                float widest, const char *id, const char *role) {
-  if (text.empty() || widest <= 0)
+                float maxWidth, const char *id, const char *role) {
+  if (text.empty() || maxWidth <= 0)
     return 0;
-  const std::string shown = fitted(font, text, widest);
+  const std::string shown = fitted(font, text, maxWidth);
   x = std::floor(x);
   y = std::floor(y);
   list->AddText(font, font->FontSize, {x, y}, colour, shown.data(), shown.data() + shown.size());
@@ -74,14 +76,15 @@ float Ui::write(ImFont *font, float x, float y, uint32_t colour, std::string_vie
 }
 
 void Ui::writeUpwards(ImFont *font, float x, float bottom, uint32_t colour, std::string_view text,
-                      float longest, const char *id, const char *role) const {
-  const std::string shown = fitted(font, text, longest);
+                      float maxLength, const char *id, const char *role) const {
+  const std::string shown = fitted(font, text, maxLength);
   if (shown.empty())
     return;
   x = std::floor(x);
   bottom = std::floor(bottom);
   const int first = list->VtxBuffer.Size;
-  // Where letters are cannot be clipped before they are turned.
+  // The letters are written horizontally at the origin and then turned, so ImGui must not clip them
+  // before.
   const ImVec4 everywhere(-1e9f, -1e9f, 1e9f, 1e9f);
   font->RenderText(list, font->FontSize, {0, 0}, colour, everywhere, shown.data(),
                    shown.data() + shown.size());

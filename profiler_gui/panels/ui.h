@@ -1,19 +1,20 @@
-// What the panels share while they draw one frame: the model, the view, what is under the pointer
-// and what is selected, colours, fonts, and helpers to write and draw with.
+// The state that the panels share while they draw one frame: the model, the view, the hovered and
+// the selected thing, colours, fonts, and helpers for drawing and writing text.
 //
-// Panels are functions: they read the model and this, draw, and note what the pointer is over. The
-// window (profiler_window.h) turns input into changes of this.
+// Panels are functions. They read the model and this state, draw, and record what the pointer is
+// over. ProfilerWindow (profiler_window.h) changes this state in response to input.
 //
-// Threads: that of the user interface.
+// Screen coordinates are ImGui's pixels, from the top left corner. Times are nanoseconds from the
+// capture's start. Colours are as in theme.h. Threads: the user interface's thread.
 #pragma once
 
-#include "profiler_gui/model/capture_model.h"
-#include "profiler_gui/model/level_of_detail.h"
-#include "profiler_gui/model/operators.h"
-#include "profiler_gui/model/plan_check.h"
-#include "profiler_gui/model/search.h"
+#include "profiler_gui/model/capture/capture_model.h"
+#include "profiler_gui/model/index/level_of_detail.h"
+#include "profiler_gui/model/analysis/operator_table.h"
+#include "profiler_gui/model/analysis/plan_check.h"
+#include "profiler_gui/model/index/search.h"
 #include "profiler_gui/model/time_view.h"
-#include "profiler_gui/model/what_if.h"
+#include "profiler_gui/model/analysis/what_if.h"
 #include "profiler_gui/panels/canvas.h"
 #include "profiler_gui/panels/fonts.h"
 #include "profiler_gui/panels/layout.h"
@@ -30,48 +31,49 @@
 
 namespace gantry::profiler {
 
-/// A thing in the capture.
+/// A block or a dispatch of the capture that the user points at or has selected.
 struct Pick {
   enum class Kind : uint8_t { kNone, kBlock, kDispatch };
   Kind kind = Kind::kNone;
-  uint32_t space = 0; // of kBlock: index in spaces()
-  uint32_t row = 0;   // of kBlock
-  uint32_t dispatch = 0;
-  uint64_t address = 0; // of kBlock: the byte that was pointed at
+  uint32_t space = 0;    // For kBlock: index in CaptureModel::spaces().
+  uint32_t row = 0;      // For kBlock: row in the space's table.
+  uint32_t dispatch = 0; // For kDispatch: index in CaptureModel::dispatches().
+  uint64_t address = 0;  // For kBlock: the address under the pointer.
   bool operator==(const Pick &) const = default;
 };
 
-/// How one address space lies in the lifetimes view.
+/// One address space in the lifetimes panel.
 struct SpaceStrip {
+  /// The user's choice; kAuto folds spaces that are nearly empty.
   enum class Fold : uint8_t { kAuto, kFolded, kOpen } fold = Fold::kAuto;
-  bool collapsed = false;    // Folded by the user, or empty.
-  float top = 0, bottom = 0; // pixels, both possibly outside of the panel
+  bool collapsed = false;    // Whether the strip is folded in this frame.
+  float top = 0, bottom = 0; // Pixels; both may be outside the panel.
   LevelOfDetail detail;
-  uint64_t coloured = 0; // the revision that `cells` shows
-  uint32_t colouredTheme = UINT32_MAX;
-  std::vector<uint32_t> cells;
+  std::vector<uint32_t> cells;         // The colours of detail.density(), premultiplied by alpha.
+  uint64_t coloured = 0;               // The revision of `detail` for which `cells` is valid.
+  uint32_t colouredTheme = UINT32_MAX; // The theme for which `cells` is valid.
 };
 
-/// Dispatches of one lane that are drawn as one (dispatch_columns.h).
+/// Dispatches of one lane that are drawn as one rectangle (dispatch_columns.h).
 struct DispatchColumn {
-  float left = 0, right = 0;
-  uint32_t first = 0; // positions in the lane
-  uint32_t last = 0;  // exclusive; first + 1 where it is a single one
+  float left = 0, right = 0; // Pixels.
+  uint32_t first = 0;        // Position in Lane::dispatches.
+  uint32_t last = 0;         // Exclusive.
 };
 
-/// The whole capture in the minimap's columns; made again when the capture or the width changes.
+/// The minimap's curve; recomputed when the capture or the plot's width changes.
 struct MinimapColumns {
-  uint64_t events = 0;
-  float left = 0, right = 0;
-  std::vector<float> share; // of the highest
+  uint64_t events = 0;       // Event count of the capture when the curve was computed.
+  float left = 0, right = 0; // Plot edges when the curve was computed.
+  std::vector<float> share;  // One value per pixel column, 0 to 1, relative to the sum of peaks.
 };
 
-/// The table of operators: its order, and where its parts were drawn in this frame.
+/// The table of operators: its sort order, and where its parts were drawn in this frame.
 struct OperatorView {
   OperatorTable table;
   OperatorColumn sortedBy = OperatorColumn::kTime;
   bool descending = true;
-  float scroll = 0; // pixels
+  float scroll = 0; // Pixels.
   struct Header {
     ScreenRect rect;
     OperatorColumn column;
@@ -84,14 +86,14 @@ struct OperatorView {
   std::vector<Row> rows;
 };
 
-/// Which hues occur; looked for again when the capture has grown.
+/// The hues that occur in the capture; searched again when the capture has grown.
 struct SeenHues {
-  uint64_t events = UINT64_MAX;
+  uint64_t events = UINT64_MAX; // Event count of the capture when the hues were searched.
   std::array<bool, BlockHue::kCount> seen{};
 };
 
 struct Ui {
-  // ---- set by the window ----
+  // ---- Set by ProfilerWindow ----
   const CaptureModel *model = nullptr;
   Canvas *canvas = nullptr;
   Semantics *semantics = nullptr;
@@ -100,74 +102,82 @@ struct Ui {
   Fonts fonts;
   Layout layout;
   Focus focus = Focus::kLifetimes;
-  std::string title;                    // the file's or the process's name
-  std::string note;                     // a line of the status bar: what failed, what was done
-  const CaptureModel *second = nullptr; // comparing: drawn over the heaps of the first capture
-  double secondShiftNs = 0;             // its times less those of the first
+  std::string title;                    // The name of the file or process.
+  std::string note;                     // A message for the status bar.
+  const CaptureModel *second = nullptr; // The second capture while comparing, else nullptr.
+  double secondShiftNs = 0;             // Time in the second capture minus time in the first.
 
   bool live = false;
   bool paused = false;
-  uint64_t detailBudget = 0; // blocks and nodes per frame for rasters; 0: all
+  uint64_t detailBudget = 0; // Max blocks and nodes per frame for rasters; 0: no limit.
 
   TimeView time;
-  float scroll = 0;  // of the lifetimes, pixels
-  float stretch = 1; // of the lifetimes' heights
+  float scroll = 0;  // Vertical scroll position of the lifetimes, in pixels.
+  float stretch = 1; // Vertical zoom factor of the lifetimes, 1 or more.
   std::vector<SpaceStrip> strips;
   Pick hovered, selected;
-  std::unordered_set<uint32_t> related; // plan entries linked to the hovered or selected thing
+  std::unordered_set<uint32_t>
+      related; // Plan entries that relate to the hovered or selected thing.
   bool hasRange = false;
   double rangeBeginNs = 0, rangeEndNs = 0;
   std::vector<double> markers;
   float mouseX = -1, mouseY = -1;
   bool mouseInPlots = false;
 
-  double whatIfFactor = 1; // of the selected value's size
+  double whatIfFactor = 1; // Factor on the size of the value `whatIfOf`.
   Pick whatIfOf;
-  WhatIf whatIf; // drawn over the arena of its plan
+  WhatIf whatIf; // The planner's answer, drawn over the arena of its plan.
 
   char query[128] = "";
   SearchResult found;
   std::vector<Finding> findings;
-  std::vector<ScreenRect> findingRects; // where the inspector lists them
+  std::vector<ScreenRect> findingRects; // The inspector's rectangle of each listed finding.
 
-  // ---- kept by panels ----
-  std::vector<std::vector<DispatchColumn>> laneColumns; // of this frame
+  // ---- Set by panels ----
+  std::vector<std::vector<DispatchColumn>> laneColumns; // By lane, for this frame.
   MinimapColumns minimap;
   OperatorView operators;
   SeenHues hues;
 
-  // ---- helpers ----
-  ImDrawList *list = nullptr; // of the frame
+  // ---- Helpers ----
+  ImDrawList *list = nullptr; // The draw list of this frame.
 
+  /// The unit of the layout's grid in pixels.
   float unit() const { return 8 * fonts.scale; }
+  /// Converts between times and x coordinates of the plots.
   float xOf(double timeNs) const;
   double timeAt(float x) const;
-  /// The moments between the plot's columns of pixels, from `left` on; their times are less `shift`
-  /// in the second capture. Never below 0.
+  /// The times at the edges of the pixel columns from `left` to `right`, plus shiftNs. Negative
+  /// times become 0.
   std::vector<uint64_t> columnBounds(float left, float right, double shiftNs) const;
+  /// The part of a panel between the gutters.
   ScreenRect plot(const ScreenRect &panel) const { return layout.plotOf(panel); }
 
   void fill(const ScreenRect &rect, uint32_t colour) const;
+  /// A vertical line at x, and a horizontal one at y.
   void lineX(float x, float top, float bottom, uint32_t colour, float width = 1) const;
   void lineY(float y, float left, float right, uint32_t colour, float width = 1) const;
-  /// Writes a line, shortened with "…" where it does not fit (short_name.h); returns its width.
-  /// With an id it is told to the semantics, whole; what is left of a shortened one is told as
-  /// id/shown.
+  /// Writes one line of text, shortened to `maxWidth` pixels if necessary (short_name.h), and
+  /// returns its width. With an id, the full text is added to the semantics, and a shortened text
+  /// also as id/shown.
   float write(ImFont *font, float x, float y, uint32_t colour, std::string_view text,
-              float widest = 1e9f, const char *id = nullptr, const char *role = "text");
-  /// The same, turned to the left: reads upwards from (x, bottom), x being its left edge.
+              float maxWidth = 1e9f, const char *id = nullptr, const char *role = "text");
+  /// Like write(), turned by 90° to read upwards from (x, bottom); x is the left edge.
   void writeUpwards(ImFont *font, float x, float bottom, uint32_t colour, std::string_view text,
-                    float longest, const char *id, const char *role) const;
-  /// The same, ending at `right`.
+                    float maxLength, const char *id, const char *role) const;
+  /// Like write() without a max width; the text ends at `right`.
   void writeRight(ImFont *font, float right, float y, uint32_t colour, std::string_view text,
                   const char *id = nullptr, const char *role = "text");
+  /// The width of a text in pixels.
   static float widthOf(ImFont *font, std::string_view text);
+  /// Limits drawing to the rectangle until popClip().
   void pushClip(const ScreenRect &rect) const;
   void popClip() const;
-  /// A moment and a length of time in words. In an artifact that was never run, whose times are
-  /// invented, they are commands: "command 12", "5 commands".
+  /// A point in time and a duration as text. For an artifact that was never run, whose times are
+  /// invented, they are counted in commands: "command 12", "5 commands".
   std::string momentText(double ns, double resolutionNs) const;
   std::string lengthText(double ns) const;
+  /// The text with this id, or `otherwise` if it is empty.
   std::string nameOf(uint32_t name, const char *otherwise) const;
 };
 

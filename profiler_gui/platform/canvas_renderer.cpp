@@ -1,3 +1,4 @@
+// Implements CanvasRenderer.
 #include "profiler_gui/platform/canvas_renderer.h"
 
 #include "profiler_gui/rects_vert.h"
@@ -12,7 +13,8 @@
 namespace gantry::profiler {
 namespace {
 
-struct PushBlock { // of both pipelines; the rectangles' uses its head
+/// The push constants of both pipelines. The pipeline for rectangles uses only scale and translate.
+struct PushBlock {
   float scale[2];
   float translate[2];
   float rect[4];
@@ -21,7 +23,7 @@ struct PushBlock { // of both pipelines; the rectangles' uses its head
   float opacity;
 };
 static_assert(sizeof(PushBlock) == 64 && offsetof(PushBlock, rect) == 16,
-              "as in shaders/profiler/raster.*");
+              "must equal the block in shaders/profiler/raster.*");
 
 template <size_t N> Result<VkShaderModule> makeModule(VkDevice device, const uint32_t (&words)[N]) {
   auto info = vkInfo<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
@@ -35,8 +37,8 @@ template <size_t N> Result<VkShaderModule> makeModule(VkDevice device, const uin
 
 struct PipelineKind {
   VkShaderModule vertex, fragment;
-  bool instanced;
-  bool premultiplied;
+  bool instanced;     // Whether the vertex shader reads RectInstance.
+  bool premultiplied; // Whether colours are premultiplied by alpha.
 };
 
 Status makePipeline(VkDevice device, VkPipelineLayout layout, VkRenderPass pass,
@@ -188,25 +190,26 @@ Status CanvasRenderer::createPipelines(VkRenderPass pass) {
 
 Status CanvasRenderer::upload(Canvas &canvas, uint32_t slot, VkCommandBuffer commands,
                               ImVec2 displaySize, ImVec2 pixelScale) {
-  Slot &at = slots_[slot];
+  Slot &buffers = slots_[slot];
   const size_t rectBytes = canvas.rects().size() * sizeof(RectInstance);
   const size_t cellBytes = canvas.cells().size() * sizeof(uint32_t);
-  GANTRY_RETURN_IF_ERROR(at.rects.reserve(gpu_, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, rectBytes));
-  const VkBuffer before = at.cells.buffer();
-  GANTRY_RETURN_IF_ERROR(at.cells.reserve(gpu_, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, cellBytes));
-  if (before != at.cells.buffer()) {
-    const VkDescriptorBufferInfo buffer{at.cells.buffer(), 0, VK_WHOLE_SIZE};
+  GANTRY_RETURN_IF_ERROR(buffers.rects.reserve(gpu_, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, rectBytes));
+  const VkBuffer before = buffers.cells.buffer();
+  GANTRY_RETURN_IF_ERROR(
+      buffers.cells.reserve(gpu_, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, cellBytes));
+  if (before != buffers.cells.buffer()) {
+    const VkDescriptorBufferInfo buffer{buffers.cells.buffer(), 0, VK_WHOLE_SIZE};
     auto write = vkInfo<VkWriteDescriptorSet>(VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
-    write.dstSet = at.set;
+    write.dstSet = buffers.set;
     write.descriptorCount = 1;
     write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
     write.pBufferInfo = &buffer;
     vkUpdateDescriptorSets(gpu_.device(), 1, &write, 0, nullptr);
   }
   if (rectBytes > 0)
-    std::memcpy(at.rects.data(), canvas.rects().data(), rectBytes);
+    std::memcpy(buffers.rects.data(), canvas.rects().data(), rectBytes);
   if (cellBytes > 0)
-    std::memcpy(at.cells.data(), canvas.cells().data(), cellBytes);
+    std::memcpy(buffers.cells.data(), canvas.cells().data(), cellBytes);
   slot_ = slot;
   commands_ = commands;
   displaySize_ = displaySize;
@@ -233,7 +236,7 @@ void CanvasRenderer::drawBatch(const Canvas::Batch &batch, const ImDrawCmd &cmd)
       {static_cast<uint32_t>(right - left), static_cast<uint32_t>(bottom - top)}};
   vkCmdSetScissor(commands_, 0, 1, &scissor);
 
-  // Shaders count device pixels, so that an edge is one of them at any scale.
+  // Shaders work in device pixels, so that an edge is one device pixel wide at any scale.
   PushBlock push{};
   push.scale[0] = 2.0f / width;
   push.scale[1] = 2.0f / height;

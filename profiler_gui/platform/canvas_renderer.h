@@ -1,10 +1,12 @@
-// Draws a Canvas (panels/canvas.h) with two pipelines: instanced rectangles and rasters of cells.
-// The shaders are in shaders/, compiled while building.
+// Draws the shapes of a Canvas (panels/canvas.h) with two Vulkan pipelines: instanced rectangles,
+// and rasters of cells. The shaders are in shaders/profiler and are compiled during the build.
 //
-// A frame: upload() before ImGui's draw data is recorded, then ImGui calls back batch by batch.
-// Buffers are kept per frame slot, so that a frame in flight keeps its own.
+// In each frame, call upload() before ImGui's draw data is recorded; ImGui's draw lists then call
+// back for each batch. Each frame slot has its own buffers, so that a frame in flight is not
+// overwritten.
 //
-// Errors: kInternal with the driver's call. Threads: none of its own.
+// Errors: kInternal with the failed Vulkan call; kUnsupported if the picture needs more memory than
+// the device allows. Threads: one at a time.
 #pragma once
 
 #include "engine/base/status.h"
@@ -20,12 +22,15 @@ class CanvasRenderer {
 public:
   static constexpr uint32_t kFrameSlots = 3;
 
+  /// `gpu` must outlive the renderer. The pipelines draw in subpass 0 of `pass`.
   static Result<std::unique_ptr<CanvasRenderer>> create(const Gpu &gpu, VkRenderPass pass);
   ~CanvasRenderer();
   CanvasRenderer(const CanvasRenderer &) = delete;
   CanvasRenderer &operator=(const CanvasRenderer &) = delete;
 
-  /// Before the draw data of this canvas is recorded into `commands`.
+  /// Copies the canvas's shapes to the buffers of a frame slot, below kFrameSlots, whose last frame
+  /// is complete. Sets the canvas's drawer, which records into `commands`. pixelScale is the number
+  /// of device pixels per ImGui pixel.
   Status upload(Canvas &canvas, uint32_t slot, VkCommandBuffer commands, ImVec2 displaySize,
                 ImVec2 pixelScale);
 
@@ -47,7 +52,7 @@ private:
   VkPipeline rectPipeline_ = VK_NULL_HANDLE;
   VkPipeline rasterPipeline_ = VK_NULL_HANDLE;
   std::array<Slot, kFrameSlots> slots_;
-  // of the frame being recorded:
+  // The frame that is being recorded.
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   uint32_t slot_ = 0;
   ImVec2 displaySize_;

@@ -1,31 +1,33 @@
-// How often a live view may draw by itself: as often as a share of one core pays for.
+// Limits how often a live view is redrawn, so that redrawing uses at most a given share of one
+// core.
 //
-// A frame on a software device costs tens of milliseconds of processor time, on a real one next to
-// nothing. The pacer looks at what the process took from one frame to the next, reading the capture
-// and the device's threads included, and waits so long that this is `share` of the time that
-// passed. Frames that answer the mouse or the keyboard do not ask it.
+// A frame costs tens of milliseconds of CPU time on a software device, and almost nothing on a GPU.
+// The pacer measures the CPU time that the whole process used since the last frame, including the
+// reading of the capture and the device's threads, and delays the next frame until that time is
+// `share` of the elapsed time. Frames in response to input are not delayed.
 //
-// Times are seconds of any steady clock. Threads: none of its own; pure arithmetic.
+// Times are seconds. Threads: one at a time.
 #pragma once
 
 namespace gantry::profiler {
 
 class FramePacer {
 public:
-  /// Frames come every `shortest` to `longest` seconds.
-  FramePacer(double share, double shortest, double longest)
-      : share_(share), shortest_(shortest), longest_(longest) {}
+  /// `share` is the share of one core, above 0. The time between two frames is limited to minPeriod
+  /// to maxPeriod.
+  FramePacer(double share, double minPeriod, double maxPeriod)
+      : share_(share), minPeriod_(minPeriod), maxPeriod_(maxPeriod) {}
 
-  /// A frame was drawn at `now`; the process has taken `processSeconds` of processor time until
-  /// now.
-  void drew(double now, double processSeconds);
-  /// Seconds until the next frame may be drawn; 0: now.
+  /// A frame was drawn. `now` is the time of a steady clock; processSeconds is the CPU time that
+  /// the process has used so far.
+  void frameDrawn(double now, double processSeconds);
+  /// The time until the next frame may be drawn; 0 if it may be drawn now.
   double wait(double now) const;
 
 private:
-  double share_, shortest_, longest_;
-  double processSeconds_ = 0;
-  double next_ = 0;
+  double share_, minPeriod_, maxPeriod_;
+  double processSeconds_ = 0; // CPU time at the last frame.
+  double next_ = 0;           // Earliest time of the next frame.
 };
 
 } // namespace gantry::profiler

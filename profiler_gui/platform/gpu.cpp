@@ -1,3 +1,4 @@
+// Implements Gpu, the helpers for render passes, and HostBuffer.
 #include "profiler_gui/platform/gpu.h"
 
 #include "engine/base/pin_modules.h"
@@ -45,8 +46,8 @@ bool hasSwapchains(VkPhysicalDevice device) {
       });
 }
 
-/// The first family that draws, or UINT32_MAX.
-uint32_t drawingFamily(VkPhysicalDevice device) {
+/// The first queue family with graphics support, or UINT32_MAX.
+uint32_t graphicsFamily(VkPhysicalDevice device) {
   uint32_t count = 0;
   vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
   std::vector<VkQueueFamilyProperties> families(count);
@@ -159,7 +160,7 @@ Status Gpu::createDevice(bool swapchain) {
   std::vector<VkPhysicalDevice> devices(count);
   vkEnumeratePhysicalDevices(instance_, &count, devices.data());
   for (VkPhysicalDevice device : devices) {
-    const uint32_t family = drawingFamily(device);
+    const uint32_t family = graphicsFamily(device);
     if (family == UINT32_MAX || (swapchain && !hasSwapchains(device)))
       continue;
     physical_ = device;
@@ -168,9 +169,9 @@ Status Gpu::createDevice(bool swapchain) {
   }
   if (physical_ == VK_NULL_HANDLE)
     return statusf(StatusCode::kUnsupported,
-                   "none of the %u Vulkan devices can draw%s; a software device "
-                   "(Debian: mesa-vulkan-drivers) is enough",
-                   count, swapchain ? " into a window" : "");
+                   "none of the %u Vulkan devices has a graphics queue%s; a software device "
+                   "(Debian: mesa-vulkan-drivers) is sufficient",
+                   count, swapchain ? " and swapchain support" : "");
   VkPhysicalDeviceProperties properties;
   vkGetPhysicalDeviceProperties(physical_, &properties);
   name_ = properties.deviceName;
@@ -190,7 +191,7 @@ Status Gpu::createDevice(bool swapchain) {
   GANTRY_RETURN_IF_ERROR(
       checkVk(vkCreateDevice(physical_, &info, nullptr, &device_), "vkCreateDevice"));
   vkGetDeviceQueue(device_, queueFamily_, 0, &queue_);
-  pinModules(); // the driver and the layers are loaded now
+  pinModules(); // Keeps the driver and the layers, which are loaded now, until the process exits.
   return Status::ok();
 }
 
@@ -222,18 +223,19 @@ Result<uint32_t> Gpu::memoryType(uint32_t bits, VkMemoryPropertyFlags properties
 Status HostBuffer::reserve(const Gpu &gpu, VkBufferUsageFlags usage, VkDeviceSize sizeBytes) {
   if (sizeBytes <= sizeBytes_ && buffer_ != VK_NULL_HANDLE)
     return Status::ok();
-  const VkDeviceSize most =
+  const VkDeviceSize maxBytes =
       (usage & VK_BUFFER_USAGE_STORAGE_BUFFER_BIT) != 0 ? gpu.maxStorageBytes() : UINT64_MAX;
-  if (sizeBytes > most)
-    return statusf(StatusCode::kUnsupported,
-                   "a picture of this size needs %llu bytes that shaders read, %s gives them at "
-                   "most %llu; make it smaller",
-                   static_cast<unsigned long long>(sizeBytes), gpu.name().c_str(),
-                   static_cast<unsigned long long>(most));
+  if (sizeBytes > maxBytes)
+    return statusf(
+        StatusCode::kUnsupported,
+        "a picture of this size needs a storage buffer of %llu bytes, but %s allows at most "
+        "%llu; reduce the picture's size",
+        static_cast<unsigned long long>(sizeBytes), gpu.name().c_str(),
+        static_cast<unsigned long long>(maxBytes));
   destroy();
   device_ = gpu.device();
   auto info = vkInfo<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
-  info.size = std::min(std::max<VkDeviceSize>(sizeBytes + sizeBytes / 2, 65536), most);
+  info.size = std::min(std::max<VkDeviceSize>(sizeBytes + sizeBytes / 2, 65536), maxBytes);
   info.usage = usage;
   GANTRY_RETURN_IF_ERROR(
       checkVk(vkCreateBuffer(device_, &info, nullptr, &buffer_), "vkCreateBuffer"));

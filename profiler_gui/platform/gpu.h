@@ -1,11 +1,12 @@
-// The Vulkan device that draws the profiler: an instance, one device, one queue.
+// The Vulkan device that draws the profiler's window: an instance, one device, one queue, and
+// helpers for render passes and host-visible buffers.
 //
-// It is not the runtime's device: the profiler looks at another process, and shares nothing with
-// the backends. Any Vulkan 1.0 device that can draw will do, the software one included.
+// This is not the runtime's device. The profiler shows another process and shares no code with the
+// backends. Any Vulkan 1.0 device with a graphics queue is sufficient, including software devices.
 //
-// GANTRY_VALIDATION=1 switches the validation layer on; its messages go to stderr and are counted.
-// Errors: kUnsupported where no device can draw or show, with what was looked for; kInternal with
-// the call's name and result where the driver fails. Threads: none of its own.
+// GANTRY_VALIDATION=1 enables the validation layer; its messages are written to stderr and counted.
+// Errors: kUnsupported if no device is suitable or the validation layer is missing; kInternal with
+// the failed Vulkan call and its result. Threads: one at a time.
 #pragma once
 
 #include "engine/base/status.h"
@@ -20,7 +21,9 @@ namespace gantry::profiler {
 
 class Gpu {
 public:
-  /// instanceExtensions: what the window system asks for; with any, the device gets swapchains.
+  /// Creates the instance and a logical device on the first suitable physical device.
+  /// instanceExtensions are those that the window system needs; unless empty, the device must
+  /// support swapchains.
   static Result<std::unique_ptr<Gpu>> create(const std::vector<const char *> &instanceExtensions);
   ~Gpu();
   Gpu(const Gpu &) = delete;
@@ -32,12 +35,12 @@ public:
   VkQueue queue() const { return queue_; }
   uint32_t queueFamily() const { return queueFamily_; }
   const std::string &name() const { return name_; }
-  /// The most bytes of a storage buffer that shaders see.
+  /// The max number of bytes of a storage buffer that a shader can access.
   VkDeviceSize maxStorageBytes() const { return maxStorageBytes_; }
-  /// How often the validation layer spoke up.
+  /// The number of messages from the validation layer.
   int validationMessages() const { return messages_; }
 
-  /// A type of memory with these properties among those of `bits`.
+  /// The first memory type in the mask `bits` with these properties.
   Result<uint32_t> memoryType(uint32_t bits, VkMemoryPropertyFlags properties) const;
 
 private:
@@ -56,27 +59,27 @@ private:
   int messages_ = 0;
 };
 
-/// A zeroed structure of Vulkan's with its type set.
+/// A zeroed Vulkan structure with its type set.
 template <typename T> T vkInfo(VkStructureType type) {
   T info{};
   info.sType = type;
   return info;
 }
 
-/// kInternal with the call's name and result, or ok.
+/// Ok for VK_SUCCESS, else kInternal with the call's name and result.
 Status checkVk(VkResult result, const char *call);
 
-/// A pass that clears one colour target, draws into it, and leaves it in `finalLayout`; owned by
-/// the caller. `dependency`: what its one subpass waits for, or what waits for it.
+/// Creates a render pass that clears one colour target, draws into it, and leaves it in
+/// finalLayout. `dependency` is the external dependency of its only subpass. The caller owns *pass.
 Status createColourPass(VkDevice device, VkFormat format, VkImageLayout finalLayout,
                         const VkSubpassDependency &dependency, VkRenderPass *pass);
 
-/// Begins the recording of commands, and in it such a pass over all of a target of `extent` pixels.
-/// clearColour: 8 bits a channel, red lowest. The caller ends both.
+/// Begins recording `commands`, and begins a pass of createColourPass() over a target of `extent`
+/// pixels. clearColour has 8 bits per channel, red in the low byte. The caller ends both.
 Status beginColourPass(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
                        VkExtent2D extent, uint32_t clearColour);
 
-/// A buffer that the host writes or reads, mapped for its whole life.
+/// A Vulkan buffer in host-visible, coherent memory that stays mapped.
 class HostBuffer {
 public:
   HostBuffer() = default;
@@ -84,11 +87,13 @@ public:
   HostBuffer(const HostBuffer &) = delete;
   HostBuffer &operator=(const HostBuffer &) = delete;
 
-  /// Makes sure of `sizeBytes`; what it held is lost where it grows. Not while the device uses it.
+  /// Makes the buffer at least this large. If it must grow, its contents are lost. The device must
+  /// not be using it. `gpu` must outlive the buffer.
   Status reserve(const Gpu &gpu, VkBufferUsageFlags usage, VkDeviceSize sizeBytes);
   VkBuffer buffer() const { return buffer_; }
   void *data() const { return data_; }
   VkDeviceSize sizeBytes() const { return sizeBytes_; }
+  /// Frees the buffer; reserve() may follow.
   void destroy();
 
 private:

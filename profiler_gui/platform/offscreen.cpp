@@ -1,3 +1,4 @@
+// Implements Offscreen.
 #include "profiler_gui/platform/offscreen.h"
 
 #include <imgui.h>

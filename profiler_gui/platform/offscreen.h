@@ -1,8 +1,8 @@
-// A picture of the user interface without a window: for reports, tests and machines without a
-// screen.
+// Renders the user interface to a picture without a window: for reports, tests and machines without
+// a display.
 //
-// The same device, size and content give the same pixels. Errors: those of the driver. Threads:
-// none.
+// The same device, size and contents give the same pixels. Errors: those of Gpu, UiBackend and
+// CanvasRenderer. Threads: one at a time, because ImGui has one current context.
 #pragma once
 
 #include "engine/base/status.h"
@@ -16,6 +16,8 @@ namespace gantry::profiler {
 
 class Offscreen {
 public:
+  /// width and height are pixels; `scale` is the factor on font sizes and spacing. Creates ImGui's
+  /// context.
   static Result<std::unique_ptr<Offscreen>> create(uint32_t width, uint32_t height, float scale);
   ~Offscreen();
   Offscreen(const Offscreen &) = delete;
@@ -23,9 +25,9 @@ public:
 
   UiBackend &ui() { return *ui_; }
   const Gpu &gpu() const { return *gpu_; }
-  /// Before a frame's ImGui::NewFrame().
+  /// Call it before ImGui::NewFrame(). deltaSeconds is the time since the last frame.
   void beginFrame(float deltaSeconds);
-  /// After ImGui::Render(): draws and reads back.
+  /// Call it after ImGui::Render(): draws the frame, waits for the device, and returns the picture.
   Result<Picture> render(Canvas &canvas, uint32_t clearColour);
 
 private:

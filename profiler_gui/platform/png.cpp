@@ -1,3 +1,4 @@
+// Implements the writing and reading of PNG files.
 #include "profiler_gui/platform/png.h"
 
 #include "engine/base/file.h"
@@ -12,7 +13,7 @@ namespace gantry::profiler {
 namespace {
 
 constexpr std::array<uint8_t, 8> kSignature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-constexpr uint32_t kLargestSide = 16384;
+constexpr uint32_t kMaxSide = 16384; // Pixels.
 
 void putWord(std::vector<uint8_t> &out, uint32_t word) {
   for (int shift = 24; shift >= 0; shift -= 8)
@@ -40,13 +41,14 @@ Status writePng(const std::string &path, const Picture &picture) {
   std::vector<uint8_t> header;
   putWord(header, picture.width);
   putWord(header, picture.height);
-  for (const uint8_t byte : {8, 6, 0, 0, 0}) // bits, RGBA, deflate, filters, not interlaced
+  for (const uint8_t byte :
+       {8, 6, 0, 0, 0}) // 8 bits, RGBA, deflate, adaptive filters, not interlaced.
     header.push_back(byte);
   const size_t rowBytes = picture.width * size_t{4};
   std::vector<uint8_t> raw;
   raw.reserve((rowBytes + 1) * picture.height);
   for (uint32_t y = 0; y < picture.height; ++y) {
-    raw.push_back(0); // no filter
+    raw.push_back(0); // The row has no filter.
     const auto *row =
         reinterpret_cast<const uint8_t *>(picture.pixels.data() + size_t{y} * picture.width);
     raw.insert(raw.end(), row, row + rowBytes);
@@ -66,16 +68,16 @@ Status writePng(const std::string &path, const Picture &picture) {
 Result<Picture> readPng(const std::string &path) {
   GANTRY_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(path));
   const std::span<const uint8_t> bytes = file.bytes();
-  const Status foreign =
-      statusf(StatusCode::kDataLoss, "%s: not a picture of this program", path.c_str());
+  const Status foreign = statusf(StatusCode::kDataLoss,
+                                 "%s is not a PNG file written by gantry-profiler", path.c_str());
   if (bytes.size() < 57 || std::memcmp(bytes.data(), kSignature.data(), kSignature.size()) != 0)
     return foreign;
   Picture picture;
   picture.width = wordAt(bytes, 16);
   picture.height = wordAt(bytes, 20);
   const size_t packed = wordAt(bytes, 33);
-  if (picture.width == 0 || picture.width > kLargestSide || picture.height == 0 ||
-      picture.height > kLargestSide || bytes[24] != 8 || bytes[25] != 6 ||
+  if (picture.width == 0 || picture.width > kMaxSide || picture.height == 0 ||
+      picture.height > kMaxSide || bytes[24] != 8 || bytes[25] != 6 ||
       std::memcmp(bytes.data() + 37, "IDAT", 4) != 0 || packed > bytes.size() - 41)
     return foreign;
   const size_t rowBytes = picture.width * size_t{4};

@@ -1,8 +1,9 @@
-// Pictures as PNG files: RGBA, 8 bits a channel, compressed with zlib. The reader knows the files
-// that the writer makes (one IDAT chunk, no filters), for comparing pictures; it is not a general
-// one.
+// Writes pictures as PNG files (RGBA, 8 bits per channel, zlib), and reads such files back.
 //
-// Errors: kIo from the system; kDataLoss for a file that is none of ours. Threads: pure functions.
+// The reader serves tests that compare pictures. It reads only files of this writer (one IDAT
+// chunk, no filters) and is not a general PNG reader.
+//
+// Errors: kIo from the operating system; kDataLoss for other files. Threads: pure functions.
 #pragma once
 
 #include "engine/base/status.h"
@@ -16,9 +17,10 @@ namespace gantry::profiler {
 struct Picture {
   uint32_t width = 0;
   uint32_t height = 0;
-  std::vector<uint32_t> pixels; // rows from the top; red in the low byte
+  std::vector<uint32_t> pixels; // Rows from the top; red in the low byte, alpha in the high byte.
 };
 
+/// Writes the file atomically: it has all of its contents or does not change.
 Status writePng(const std::string &path, const Picture &picture);
 Result<Picture> readPng(const std::string &path);
 

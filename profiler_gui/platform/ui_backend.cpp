@@ -1,3 +1,4 @@
+// Implements UiBackend.
 #include "profiler_gui/platform/ui_backend.h"
 
 #include <imgui.h>
@@ -13,8 +14,8 @@
 namespace gantry::profiler {
 namespace {
 
-/// share/gantry/fonts of the prefix that the program is installed to, or "". The path is of the
-/// program's file, so that the prefix can be moved.
+/// The folder share/gantry/fonts of the program's install prefix, or "" if unknown. It is derived
+/// from the path of the executable, so that the prefix can be moved.
 std::string installedFonts() {
   char program[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof(program));
@@ -23,7 +24,7 @@ std::string installedFonts() {
   return folder.empty() ? "" : folder + "/../share/gantry/fonts";
 }
 
-/// The first place where a font file lies, or "".
+/// The path of a font file in the first folder that has it, or "".
 std::string findFont(const char *file) {
   std::vector<std::string> folders;
   if (const char *own = std::getenv("GANTRY_FONTS"); own != nullptr)
@@ -86,6 +87,8 @@ UiBackend::~UiBackend() {
 }
 
 void UiBackend::loadFonts(float scale) {
+  // The characters that the panels use beyond ASCII and Latin-1: Δ, μ, dashes, ellipsis, arrows,
+  // mathematical signs and triangles.
   static constexpr std::array<ImWchar, 19> kRanges = {
       0x0020, 0x00ff, 0x0394, 0x0394, 0x03bc, 0x03bc, 0x2010, 0x2027, 0x2190, 0x2193,
       0x2212, 0x2212, 0x2260, 0x2265, 0x25b6, 0x25bc, 0x2715, 0x2717, 0};
@@ -134,7 +137,7 @@ Status UiBackend::uploadFonts() {
     submit.pCommandBuffers = &commands;
     status = made
                  ? checkVk(vkQueueSubmit(gpu_.queue(), 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit")
-                 : Status(StatusCode::kInternal, "ImGui could not make its font texture");
+                 : Status(StatusCode::kInternal, "ImGui could not create its font texture");
     vkQueueWaitIdle(gpu_.queue());
     ImGui_ImplVulkan_DestroyFontUploadObjects();
   }

@@ -1,12 +1,12 @@
-// Dear ImGui over a Vulkan render pass: context, fonts, and the recording of a frame with its
-// canvas.
+// Connects Dear ImGui to a Vulkan render pass: creates the context and the fonts, and records a
+// frame with its canvas. The window (app_window.h) and the offscreen target (offscreen.h) use it.
 //
-// ImGui's units are pixels of the target; `scale` makes fonts and spacing larger on dense screens.
-// Inter is the text's font, JetBrains Mono that of numbers, both rendered by FreeType with light
-// hinting. They are looked for where distributions put them and under $GANTRY_FONTS; without them
-// ImGui's own font serves, and fontNote() says so.
+// ImGui's units are pixels of the target; `scale` enlarges fonts and spacing on dense screens. Text
+// uses Inter, numbers JetBrains Mono, both rendered by FreeType with light hinting. The fonts are
+// searched in $GANTRY_FONTS, in the program's install prefix, and in the folders of distributions.
+// If one is missing, ImGui's built-in font is used and fontNote() names the missing file.
 //
-// Threads: one at a time, since ImGui has one current context.
+// Threads: one at a time, because ImGui has one current context.
 #pragma once
 
 #include "engine/base/status.h"
@@ -22,7 +22,8 @@ namespace gantry::profiler {
 
 class UiBackend {
 public:
-  /// imageCount: how many frames may be in flight, at least 2.
+  /// Creates ImGui's context. `gpu` must outlive the backend; `pass` is the pass of later record()
+  /// calls. imageCount is the number of frames in flight, at least 2.
   static Result<std::unique_ptr<UiBackend>> create(const Gpu &gpu, VkRenderPass pass,
                                                    uint32_t imageCount, float scale);
   ~UiBackend();
@@ -30,9 +31,11 @@ public:
   UiBackend &operator=(const UiBackend &) = delete;
 
   const Fonts &fonts() const { return fonts_; }
-  const std::string &fontNote() const { return fontNote_; } // "" where all fonts were found
+  /// A message about missing fonts; "" if all fonts were found.
+  const std::string &fontNote() const { return fontNote_; }
 
-  /// Between ImGui::Render() and the end of the render pass.
+  /// Records ImGui's draw data and the canvas. Call it inside the render pass, after
+  /// ImGui::Render(). `slot` is as in CanvasRenderer::upload().
   Status record(Canvas &canvas, uint32_t slot, VkCommandBuffer commands);
 
 private:

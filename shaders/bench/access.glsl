@@ -1,7 +1,7 @@
-// How a kernel reads and writes its buffers. A build compiles every kernel twice:
-//   READ_TEXEL      inputs are texel buffers (software devices: straight-line loads of four floats)
+// Macros by which the kernels read and write their buffers. The build compiles every kernel twice:
+//   READ_TEXEL      inputs are texel buffers (software devices: straight-line loads of a vec4)
 //   otherwise       inputs are storage buffers (GPUs)
-// Results are storage buffers always. An index counts vectors of four floats, but in OUTPUT_FLOATS.
+// Results are always storage buffers. An index counts vec4, except in OUTPUT_FLOATS.
 #extension GL_EXT_control_flow_attributes : require
 
 #ifdef READ_TEXEL

@@ -1,4 +1,4 @@
-// The sum of two tensors.
+// Adds two tensors element by element.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "access.glsl"

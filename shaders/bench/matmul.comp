@@ -1,16 +1,16 @@
-// C = A · B in f32: an outer product by subgroup shuffles.
+// The matmul C = A · B in f32, as an outer product by subgroup shuffles.
 //
-// One subgroup of kLanes invocations per workgroup computes kRowBlocks * kLanes rows by
-// kColumnVectors * kLanes * 4 columns of C and holds them in registers. In each step of four k, a lane
-// loads four k of one row of A and, for each of the four k, four columns of B; A's rows are broadcast
-// to all lanes by shuffles with constant indices. Nothing is staged in shared memory.
+// A workgroup is one subgroup of kLanes invocations. It computes a tile of kRowBlocks * kLanes rows
+// by kColumnVectors * kLanes * 4 columns of C in registers. In each step of four k, a lane loads
+// four k of one row of A and, for each of the four k, four columns of B. Shuffles with constant
+// indices broadcast A's rows to all lanes. Nothing is staged in shared memory.
 //
 // Both operands are packed so that the lanes of a load are adjacent (in vec4):
 //   a [M / kLanes][K / 4][kLanes]                      four k of a row
 //   b [N / columns][K][kColumnVectors][kLanes]         four columns of a k
 //   c [M][N / 4]
-// Workgroup x counts row tiles, so that neighbours share B's panel in the cache; y counts column tiles.
-// M, N, K are multiples of the tile.
+// Workgroups: x counts row tiles, so that neighbours share B's panel in the cache; y counts column
+// tiles. M, N and K are multiples of the tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -22,7 +22,7 @@ layout(constant_id = 1) const uint kN = 1024;
 layout(constant_id = 2) const uint kK = 1024;
 layout(constant_id = 3) const uint kRowBlocks = 2;
 layout(constant_id = 4) const uint kColumnVectors = 2;
-layout(constant_id = 5) const uint kUnroll = 2; // steps of four k in the loop's body
+layout(constant_id = 5) const uint kUnroll = 2; // Steps of four k in the loop's body.
 
 INPUT(0, a)
 INPUT(1, b)
@@ -49,8 +49,8 @@ void main() {
       [[unroll]] for (uint k = 0; k < 4; ++k)
         [[unroll]] for (uint v = 0; v < kColumnVectors; ++v)
           right[u][k][v] = LOAD(b, bBase + ((step + u) * 4 + k) * width + v * kLanes);
-    // A vector of columns for all rows, then the next: B's vectors stay in registers meanwhile, and
-    // a row's sums for all k of the body.
+    // The loops process one vector of columns for all rows, then the next. B's vectors stay in
+    // registers, and so do a row's sums for all k of the body.
     [[unroll]] for (uint v = 0; v < kColumnVectors; ++v)
       [[unroll]] for (uint r = 0; r < rows; ++r)
         [[unroll]] for (uint u = 0; u < kUnroll; ++u)

@@ -1,12 +1,12 @@
-// y = A · x in f32, bound by the reading of A.
+// The matrix-vector product y = A · x in f32. Reading A limits its speed.
 //
-// One subgroup of kLanes invocations per workgroup computes kRowBlocks * kLanes rows, a lane a row of
-// each block. The lanes load kLanes * 4 elements of x, which shuffles with constant indices broadcast.
-// Layouts (in vec4):
+// A workgroup is one subgroup of kLanes invocations. It computes kRowBlocks * kLanes rows; each
+// lane computes one row of each block. The lanes load kLanes * 4 elements of x, and shuffles with
+// constant indices broadcast them. Layouts (in vec4):
 //   a [M / kLanes][K / 4][kLanes]    four k of a row
 //   x [K / 4]
 //   y [M] floats
-// Workgroup x counts tiles of rows. K is a multiple of kLanes * 4, M of the tile.
+// Workgroups: x counts tiles of rows. K is a multiple of kLanes * 4, M of the tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_shuffle : require

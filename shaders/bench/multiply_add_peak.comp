@@ -1,8 +1,9 @@
-// The ceiling of arithmetic: multiplications and additions in registers alone.
+// Multiplications and additions in registers: the upper limit for arithmetic.
 //
-// Each invocation carries kChains * 4 independent sums and runs kSteps * 16 multiplications and as many
-// additions through each. Every multiplication waits for the addition before it, so kChains * 4 must
-// exceed what the device keeps in flight. One vec4 an invocation is written, so that nothing is dropped.
+// Each invocation has kChains * 4 independent sums and performs kSteps * 16 multiplications and
+// additions on each. Every multiplication depends on the previous addition, so kChains * 4 must
+// exceed the number of operations that the device keeps in flight. Each invocation writes one vec4,
+// so that the compiler cannot remove the work.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "access.glsl"

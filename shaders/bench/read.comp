@@ -1,6 +1,7 @@
-// The ceiling of reading: a sum over kVectors vectors per invocation, of which one is written.
+// Sums of kVectors vectors per invocation: the upper limit for reading. Only the sums are written.
 //
-// A workgroup of kLanes invocations reads kVectors * kLanes adjacent vectors. Workgroup x counts those.
+// A workgroup of kLanes invocations reads kVectors * kLanes adjacent vectors. Workgroups: x counts
+// these groups of vectors.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "access.glsl"

@@ -1,7 +1,8 @@
-// Softmax over the last dimension, a row in the registers of one subgroup.
+// Softmax over the last dimension, with a row in the registers of one subgroup.
 //
-// One subgroup of kLanes invocations per workgroup computes a row of kRowVectors * kLanes vectors: it
-// reads the row once, reduces with subgroup operations, writes it once. Workgroup x counts rows.
+// A workgroup is one subgroup of kLanes invocations. It computes a row of kRowVectors * kLanes
+// vectors: it reads the row once, reduces it with subgroup operations, and writes it once.
+// Workgroups: x counts rows.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
@@ -9,7 +10,7 @@
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint kLanes = 8;
-layout(constant_id = 1) const uint kRowVectors = 32; // per lane
+layout(constant_id = 1) const uint kRowVectors = 32; // Vectors per lane.
 
 INPUT(0, x)
 OUTPUT(1, y)

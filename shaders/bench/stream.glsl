@@ -1,10 +1,11 @@
-// The frame of kernels that run through memory once: out[i] = VALUE(i), i counting vectors.
+// The frame of kernels that read and write memory once: out[i] = VALUE(i), where i counts vec4.
 //
-// A workgroup of kLanes invocations computes kVectors * kLanes adjacent vectors; neighbours in a load are
-// adjacent. Workgroups are numbered along x, then y. Their number times that tile is the number of vectors.
+// A workgroup of kLanes invocations computes kVectors * kLanes adjacent vectors; neighbouring lanes
+// load adjacent vectors. Workgroups are numbered along x, then along y. Their number times the
+// vectors of a workgroup is the number of vectors.
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint kLanes = 64;
-layout(constant_id = 1) const uint kVectors = 4; // per invocation
+layout(constant_id = 1) const uint kVectors = 4; // Vectors per invocation.
 
 OUTPUT(0, result)
 

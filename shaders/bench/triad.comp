@@ -1,4 +1,4 @@
-// The ceiling of bandwidth with two loads, a multiplication, an addition and a store (STREAM's triad).
+// STREAM's triad, a + 3 · b: the upper limit for bandwidth with two loads and a store.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "access.glsl"

@@ -1,5 +1,6 @@
 #version 450
-// The mean of the cells under a pixel, weighted by area: what the cells sum up to, the pixels do.
+// The mean of the cells under a pixel, weighted by area, so that pixels and cells have the same
+// sum.
 layout(push_constant) uniform Quad {
   vec2 scale;
   vec2 translate;
@@ -31,5 +32,5 @@ void main() {
       sum += unpackUnorm4x8(cell) * (width * height);
     }
   }
-  outColour = sum / max(perPixel.x * perPixel.y, 1e-6) * quad.opacity; // premultiplied
+  outColour = sum / max(perPixel.x * perPixel.y, 1e-6) * quad.opacity; // Premultiplied alpha.
 }

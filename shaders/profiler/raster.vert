@@ -1,10 +1,10 @@
 #version 450
-// One quad for a raster of cells (model/density_grid.h).
+// The quad of a raster of cells (profiler_gui/model, DensityGrid).
 layout(push_constant) uniform Quad {
   vec2 scale;
   vec2 translate;
-  vec4 rect;  // left, top, right, bottom in pixels
-  vec4 cells; // the same corners in cells of the raster: left, top, right, bottom
+  vec4 rect;  // Left, top, right, bottom in pixels.
+  vec4 cells; // The same corners in cells of the raster.
   uint firstCell;
   uint columns;
   uint rows;

@@ -1,6 +1,6 @@
 #version 450
-// A pixel's colour is weighted by the share of it that the rectangle covers, so that thin rectangles
-// keep their area. The style bits are those of panels/canvas.h.
+// Draws a rectangle. The share of a pixel that the rectangle covers scales its alpha, so that thin
+// rectangles keep their area. The style bits are those of profiler_gui/panels/canvas.h.
 layout(location = 0) flat in vec4 inRect;
 layout(location = 1) flat in vec4 inFill;
 layout(location = 2) flat in uint inStyle;
@@ -8,11 +8,11 @@ layout(location = 3) in vec2 inPixel;
 
 layout(location = 0) out vec4 outColour;
 
-const uint kEdge = 1u;    // a darker line on the right and at the top, where there is room
-const uint kHatch = 2u;   // diagonal stripes instead of a plain fill
-const uint kOutline = 4u; // the outline alone
-const uint kDashed = 8u;  // dashes in the outline
-const uint kBold = 16u;   // an outline of two pixels
+const uint kEdge = 1u;    // A darker line on the right and at the top, if there is space.
+const uint kHatch = 2u;   // Diagonal stripes instead of a plain fill.
+const uint kOutline = 4u; // Only the outline.
+const uint kDashed = 8u;  // A dashed outline.
+const uint kBold = 16u;   // An outline of two pixels.
 
 void main() {
   vec2 covered = clamp(min(inPixel + 0.5, inRect.zw) - max(inPixel - 0.5, inRect.xy), 0.0, 1.0);

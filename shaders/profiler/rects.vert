@@ -1,12 +1,13 @@
 #version 450
-// Rectangles of the profiler, one instance each; no vertex buffer. The quad is half a pixel larger
-// than the rectangle on each side, so that the fragment shader sees every pixel that it touches.
-layout(location = 0) in vec4 inRect; // left, top, right, bottom in pixels
+// The profiler's rectangles: one instance each, without a vertex buffer. The quad is half a pixel
+// larger than the rectangle on each side, so that the fragment shader runs for every pixel that the
+// rectangle touches.
+layout(location = 0) in vec4 inRect; // Left, top, right, bottom in pixels.
 layout(location = 1) in uint inFill;
 layout(location = 2) in uint inStyle;
 
 layout(push_constant) uniform Frame {
-  vec2 scale; // pixels to clip space
+  vec2 scale; // Pixels to clip space.
   vec2 translate;
 } frame;
 

@@ -10,16 +10,17 @@ using device::MemoryKind;
 
 using CommandConformance = Conformance;
 
-TEST_P(CommandConformance, fillsAndCopiesAnyBytes) {
+TEST_P(CommandConformance, FillsAndCopiesAnyBytes) {
   auto upload = allocate(MemoryKind::kUpload, 1000), local = allocate(MemoryKind::kDevice, 1000);
   for (int i = 0; i < 1000; ++i)
     upload->mapped()[i] = static_cast<uint8_t>(i * 7);
   auto list = begin();
   ASSERT_TRUE(list->fill({local.get(), 0, 1000}, 0xA1B2C3D4).isOk());
   ASSERT_TRUE(list->barrier().isOk());
-  ASSERT_TRUE(list->copy({upload.get(), 1, 97}, *local, 501).isOk()) << "no alignment is asked for";
+  ASSERT_TRUE(list->copy({upload.get(), 1, 97}, *local, 501).isOk()) << "a copy needs no alignment";
   ASSERT_TRUE(list->barrier().isOk());
-  ASSERT_TRUE(list->copy({local.get(), 500, 100}, *local, 3).isOk()) << "within one memory";
+  ASSERT_TRUE(list->copy({local.get(), 500, 100}, *local, 3).isOk())
+      << "source and target are one memory";
   finish(*list);
   const std::vector<uint8_t> bytes = read(*local, 0, 1000);
   const uint8_t pattern[] = {0xD4, 0xC3, 0xB2, 0xA1};
@@ -30,7 +31,7 @@ TEST_P(CommandConformance, fillsAndCopiesAnyBytes) {
     ASSERT_EQ(bytes[static_cast<size_t>(i)], expected(i >= 3 && i < 103 ? i + 497 : i)) << i;
 }
 
-TEST_P(CommandConformance, updatesTakeTheirBytesAtOnce) {
+TEST_P(CommandConformance, UpdatesCopyTheirBytesAtOnce) {
   auto local = allocate(MemoryKind::kDevice, 80000);
   std::vector<uint8_t> bytes(device::kMaxUpdateBytes);
   for (size_t i = 0; i < bytes.size(); ++i)
@@ -50,7 +51,7 @@ TEST_P(CommandConformance, updatesTakeTheirBytesAtOnce) {
   EXPECT_TRUE(std::equal(kept.begin() + 4, kept.begin() + 8, seen.begin() + 70000));
 }
 
-TEST_P(CommandConformance, dispatchesInEachBinding) {
+TEST_P(CommandConformance, DispatchesInEachBinding) {
   constexpr uint32_t kCount = 1000;
   for (BindingMode binding : bindings()) {
     auto add = kernel("add", 3, 1, binding);
@@ -73,12 +74,12 @@ TEST_P(CommandConformance, dispatchesInEachBinding) {
     finish(*list);
     for (uint32_t i = 0; i < kCount; ++i)
       ASSERT_EQ(values[2048 + i], static_cast<float>(i) + 0.5f) << i;
-    EXPECT_EQ(values[2048 + kCount], -1.0f) << "beyond the dim";
+    EXPECT_EQ(values[2048 + kCount], -1.0f) << "outside of the dim";
   }
 }
 
-// The parts of a dispatch: a kernel over some of its workgroups sees their own ids.
-TEST_P(CommandConformance, dispatchesMayBeginAtALaterWorkgroup) {
+// A kernel over some of its workgroups sees their original ids.
+TEST_P(CommandConformance, DispatchesMayBeginAtALaterWorkgroup) {
   for (BindingMode binding : bindings()) {
     auto ramp = kernel("ramp", 1, 3, binding);
     ASSERT_TRUE(ramp);
@@ -101,7 +102,7 @@ TEST_P(CommandConformance, dispatchesMayBeginAtALaterWorkgroup) {
   }
 }
 
-TEST_P(CommandConformance, eachDispatchHasItsOwnDims) {
+TEST_P(CommandConformance, EachDispatchHasItsOwnDims) {
   for (BindingMode binding : bindings()) {
     auto ramp = kernel("ramp", 1, 3, binding);
     ASSERT_TRUE(ramp);
@@ -127,8 +128,8 @@ TEST_P(CommandConformance, eachDispatchHasItsOwnDims) {
   }
 }
 
-// A chain in which every command reads what the one before it wrote.
-TEST_P(CommandConformance, barriersOrderCommands) {
+// Every command of the chain reads the result of the previous one.
+TEST_P(CommandConformance, BarriersOrderCommands) {
   auto add = kernel("add", 3, 1, BindingMode::kStorageBuffer);
   ASSERT_TRUE(add);
   constexpr uint64_t kCount = 16384, kBytes = 4 * kCount;
@@ -161,7 +162,7 @@ TEST_P(CommandConformance, barriersOrderCommands) {
   }
 }
 
-TEST_P(CommandConformance, timestampsRunForward) {
+TEST_P(CommandConformance, TimestampsIncrease) {
   if (!device_->info().timestamps)
     GTEST_SKIP() << GetParam().name << " has no timestamps";
   auto memory = allocate(MemoryKind::kDevice, 1 << 20);
@@ -181,8 +182,8 @@ TEST_P(CommandConformance, timestampsRunForward) {
   EXPECT_LE((*times)[1], (*times)[2]);
 }
 
-// A timestamp that is taken between two readings of both clocks lies between them on each.
-TEST_P(CommandConformance, clocksAreReadTogether) {
+// A timestamp between two readings of both clocks must be between them.
+TEST_P(CommandConformance, ClocksAreReadTogether) {
   if (!device_->info().calibratedClocks) {
     EXPECT_EQ(device_->readClocks().status().code(), StatusCode::kUnsupported);
     GTEST_SKIP() << GetParam().name << " has no calibrated clocks";
@@ -198,14 +199,14 @@ TEST_P(CommandConformance, clocksAreReadTogether) {
   ASSERT_TRUE(times.isOk());
   EXPECT_GE((*times)[0] + before->errorNs, before->deviceNs);
   EXPECT_LE((*times)[0], after->deviceNs + after->errorNs);
-  // Both clocks saw as much time pass, but for a part in a thousand and what a reading may be off.
+  // Both clocks must measure the same time, up to 0.1 % and the error bounds of the readings.
   const uint64_t host = after->hostNs - before->hostNs;
   const uint64_t device = after->deviceNs - before->deviceNs;
   const uint64_t apart = host > device ? host - device : device - host;
   EXPECT_LE(apart, host / 1000 + before->errorNs + after->errorNs);
 }
 
-TEST_P(CommandConformance, badArgumentsAreRefused) {
+TEST_P(CommandConformance, BadArgumentsAreRefused) {
   auto memory = allocate(MemoryKind::kDevice, 1024), other = allocate(MemoryKind::kDevice, 1024);
   auto add = kernel("add", 3, 1, BindingMode::kStorageBuffer);
   ASSERT_TRUE(add);
@@ -235,10 +236,10 @@ TEST_P(CommandConformance, badArgumentsAreRefused) {
   dispatch.buffers = buffers;
   dispatch.dims = dims;
   EXPECT_FALSE(list->dispatch(dispatch).isOk()) << "a buffer beyond its memory";
-  finish(*list); // and the list is as if none of it had been asked for
+  finish(*list); // The refused commands left the list unchanged.
 }
 
-TEST_P(CommandConformance, objectsOfAnotherDeviceAreRefused) {
+TEST_P(CommandConformance, ObjectsOfAnotherDeviceAreRefused) {
   auto opened = GetParam().open();
   ASSERT_TRUE(opened.isOk());
   const std::shared_ptr<device::Device> stranger = opened.take();
@@ -252,7 +253,7 @@ TEST_P(CommandConformance, objectsOfAnotherDeviceAreRefused) {
   EXPECT_EQ(stranger->exportMemory(*memory).status().code(), StatusCode::kInvalidArgument);
 }
 
-TEST_P(CommandConformance, kernelsAreChecked) {
+TEST_P(CommandConformance, KernelsAreChecked) {
   device::KernelSource source;
   source.name = "add";
   source.entryPoint = "main";

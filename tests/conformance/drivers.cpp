@@ -1,3 +1,4 @@
+// The drivers under test: the fake device, Vulkan, and Vulkan with stand-ins.
 #include "tests/conformance/drivers.h"
 #include "backends/vulkan/vulkan.h"
 #include "tests/backends/vulkan/driver_shims.h"
@@ -28,7 +29,7 @@ std::span<const uint32_t> spirv(const std::string &kernel, device::BindingMode b
 
 // ---- the fake driver ---------------------------------------------------------------------------
 
-/// What the GLSL kernels do, on the host. Elements beyond what the workgroups reach stay.
+// The host versions of the GLSL kernels compute the elements [first, reached) only.
 uint64_t first(const HostKernelCall &call) { return uint64_t{64} * call.firstWorkgroup[0]; }
 
 uint64_t reached(const HostKernelCall &call) {
@@ -55,7 +56,7 @@ void rampOnHost(const HostKernelCall &call) {
   }
 }
 
-/// A normal half, or zero.
+/// Converts an f16 value that is normal or zero.
 float loadHalf(std::span<const uint8_t> bytes, uint64_t index) {
   uint16_t bits;
   std::memcpy(&bits, bytes.data() + 2 * index, 2);
@@ -109,7 +110,7 @@ Result<std::shared_ptr<device::Device>> openVulkanLosing(uint64_t k) {
 }
 Result<std::shared_ptr<device::Device>> openVulkanUnvalidated() {
   setenv("GANTRY_VALIDATION", "0", 1);
-  return vulkan::openDevice(""); // past all shims
+  return vulkan::openDevice(""); // Without the shims.
 }
 Result<std::shared_ptr<device::Device>> openStandInsUnvalidated() {
   return openVulkanAs(true, 0, "0");

@@ -1,4 +1,7 @@
-// The drivers that the conformance suite runs on, and what its tests share.
+// The conformance suite's list of drivers, and the fixture that its tests share.
+//
+// Each test runs once for each driver. If the machine lacks the driver's device or a feature, the
+// test skips by name.
 #pragma once
 
 #include "engine/device/device.h"
@@ -12,27 +15,31 @@
 
 namespace gantry::test {
 
+/// A driver under test, and what the suite needs to know about it.
 struct Driver {
   const char *name;
-  /// kNotFound where the machine has no such device: its tests skip.
+  /// Opens the device. kNotFound if the machine has no such device; its tests then skip.
   Result<std::shared_ptr<device::Device>> (*open)();
-  /// The same without layers that judge it.
+  /// Opens the device without validation layers.
   Result<std::shared_ptr<device::Device>> (*openUnvalidated)();
-  /// The same device, lost at its k-th submission from now on, counted from 1.
+  /// Opens the device so that its k-th submission from now on, counted from 1, loses it.
   Result<std::shared_ptr<device::Device>> (*openLosing)(uint64_t k);
-  /// False where functions that stand in for a driver take host memory as they please.
+  /// Whether the driver allocates host memory only without exceptions. False for test functions
+  /// that stand in for a driver.
   bool takesHostMemoryWithoutExceptions;
-  /// What the driver itself holds against the calls so far.
+  /// Returns what the driver or its validation found wrong with the calls so far; "" if nothing.
   std::string (*complaints)(device::Device &device);
-  /// The code of a kernel of tests/support/kernels.
+  /// Returns the code of a kernel of tests/support/kernels.
   std::span<const uint32_t> (*code)(const std::string &kernel, device::BindingMode binding);
 };
 
+/// The drivers that the suite runs on.
 const std::vector<Driver> &drivers();
 inline std::string driverName(const testing::TestParamInfo<Driver> &info) {
   return info.param.name;
 }
 
+/// Opens a device for each test and checks afterwards that the driver has no complaints.
 class Conformance : public testing::TestWithParam<Driver> {
 protected:
   void SetUp() override {
@@ -66,7 +73,7 @@ protected:
     ASSERT_TRUE(done.isOk()) << done.status().message();
     ASSERT_TRUE(*done);
   }
-  /// What a range of device memory holds, read through a copy.
+  /// Reads a part of device memory through a copy.
   std::vector<uint8_t> read(device::Memory &memory, uint64_t offset, uint64_t size) {
     auto readback = allocate(device::MemoryKind::kReadback, size);
     auto list = begin();
@@ -74,9 +81,10 @@ protected:
     finish(*list);
     return {readback->mapped(), readback->mapped() + size};
   }
-  /// "add": 3 buffers of float, 1 dim; texel buffers: the first two. "ramp": 1 buffer of uint, 3
-  /// dims; no texel buffers. "gather": buffers of float, int, half, float, 1 dim; texel buffers:
-  /// the first three, the first one a storage buffer besides.
+  /// Compiles one of the test kernels. "add": 3 float buffers, 1 dim; the first two buffers may be
+  /// texel buffers. "ramp": 1 uint buffer, 3 dims; no texel buffers. "gather": buffers of float,
+  /// int, half and float, 1 dim; the first three are texel buffers, and the first is also a storage
+  /// buffer.
   std::unique_ptr<device::Kernel> kernel(const std::string &name, uint32_t buffers, uint32_t dims,
                                          device::BindingMode binding,
                                          std::span<const device::TexelRead> texels = {}) {
@@ -89,10 +97,11 @@ protected:
     source.dimCount = dims;
     source.binding = binding;
     source.texels = texels;
-    auto made = device_->createKernels({&source, 1}, "");
-    EXPECT_TRUE(made.isOk()) << made.status().message();
-    return made.isOk() ? std::move(made->front()) : nullptr;
+    auto kernels = device_->createKernels({&source, 1}, "");
+    EXPECT_TRUE(kernels.isOk()) << kernels.status().message();
+    return kernels.isOk() ? std::move(kernels->front()) : nullptr;
   }
+  /// The binding modes that the device supports, without texel buffers.
   std::vector<device::BindingMode> bindings() const {
     std::vector<device::BindingMode> modes = {device::BindingMode::kStorageBuffer};
     if (device_->profile().features.bufferDeviceAddress)

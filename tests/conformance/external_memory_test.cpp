@@ -1,4 +1,4 @@
-// Memory that comes from outside, and goes there.
+// Import of host memory, and export and import of memory by file descriptor.
 #include "tests/conformance/drivers.h"
 #include "tests/engine/trace/memory_sink.h"
 
@@ -13,7 +13,7 @@ using device::MemoryKind;
 
 using ExternalMemoryConformance = Conformance;
 
-TEST_P(ExternalMemoryConformance, hostMemoryIsUsedInPlace) {
+TEST_P(ExternalMemoryConformance, HostMemoryIsUsedInPlace) {
   const uint64_t alignment = device_->info().external.hostPointerAlignmentBytes;
   if (alignment == 0)
     GTEST_SKIP() << GetParam().name << " imports no host memory";
@@ -39,7 +39,7 @@ TEST_P(ExternalMemoryConformance, hostMemoryIsUsedInPlace) {
     EXPECT_EQ(bytes[0], 1);
     EXPECT_EQ(bytes[size - 1], 1);
   }
-  bytes[0] = 7; // still the caller's
+  bytes[0] = 7; // The pages still belong to the caller.
   source.hostPointer = bytes + 1;
   EXPECT_EQ(device_->importMemory(source).status().code(), StatusCode::kInvalidArgument);
   source.hostPointer = bytes;
@@ -51,10 +51,10 @@ TEST_P(ExternalMemoryConformance, hostMemoryIsUsedInPlace) {
   munmap(pages, size + alignment);
 }
 
-TEST_P(ExternalMemoryConformance, viewersHearOfImports) {
+TEST_P(ExternalMemoryConformance, ImportsAreTraced) {
   const uint64_t alignment = device_->info().external.hostPointerAlignmentBytes;
   if (alignment == 0 || device_->info().backend != "vulkan")
-    GTEST_SKIP() << GetParam().name << " imports no host memory, or tells nobody";
+    GTEST_SKIP() << GetParam().name << " imports no host memory or does not trace";
   void *pages =
       mmap(nullptr, 2 * alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(pages, MAP_FAILED);
@@ -64,7 +64,7 @@ TEST_P(ExternalMemoryConformance, viewersHearOfImports) {
   source.sizeBytes = alignment;
   auto early = device_->importMemory(source);
   ASSERT_TRUE(early.isOk()) << early.status().message();
-  MemorySink sink; // attaches late for the first one
+  MemorySink sink; // The first import exists when this sink attaches.
   auto late = device_->importMemory(source);
   ASSERT_TRUE(late.isOk()) << late.status().message();
   early->reset();
@@ -84,7 +84,7 @@ TEST_P(ExternalMemoryConformance, viewersHearOfImports) {
   munmap(pages, 2 * alignment);
 }
 
-TEST_P(ExternalMemoryConformance, descriptorsShareMemory) {
+TEST_P(ExternalMemoryConformance, DescriptorsShareMemory) {
   if (!device_->info().external.opaqueFds) {
     device::AllocateOptions options;
     options.exportable = true;
@@ -111,11 +111,11 @@ TEST_P(ExternalMemoryConformance, descriptorsShareMemory) {
   EXPECT_EQ((*imported)->mapped()[kSize - 1], 3);
   (*imported)->mapped()[0] = 4;
   EXPECT_EQ((*memory)->mapped()[0], 4) << "one memory, mapped twice";
-  memory->reset(); // the import keeps it
+  memory->reset(); // The import keeps the memory alive.
   EXPECT_EQ(read(**imported, 0, 2), (std::vector<uint8_t>{4, 3}));
 }
 
-TEST_P(ExternalMemoryConformance, badSourcesAreRefused) {
+TEST_P(ExternalMemoryConformance, BadSourcesAreRefused) {
   auto plain = allocate(MemoryKind::kUnified, 4096);
   EXPECT_EQ(device_->exportMemory(*plain).status().code(), StatusCode::kInvalidArgument);
   if (!device_->info().external.opaqueFds)

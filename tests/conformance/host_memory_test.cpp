@@ -1,8 +1,9 @@
-// A host without memory: every host allocation of the paths that allocate, free, reserve, commit,
-// import, copy and submit fails in turn; the driver interface gives an error and nothing leaks.
+// Exhausted host memory: every host allocation of allocating, freeing, reserving, committing,
+// importing, copying and submitting fails in turn. The driver interface must return an error and
+// leak nothing.
 //
-// This program replaces operator new. Only allocations without exceptions are allowed on these
-// paths: while a fault is armed, one that could throw is a failure of the test.
+// This program replaces operator new. The tested paths must allocate without exceptions: while a
+// fault is armed, an allocation that could throw fails the test.
 #include "tests/conformance/drivers.h"
 
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 namespace {
 
+/// The allocations that fail: none, only number failAt, or all from failAt on.
 enum class Mode { kOff, kOnce, kFromThere };
 thread_local Mode mode = Mode::kOff;
 thread_local uint64_t failAt = 0, asked = 0, throwing = 0;
@@ -63,8 +65,8 @@ namespace {
 
 using device::MemoryKind;
 
-/// What engine/heap asks of a device, from memory to memory. The host allocations of the fake
-/// driver and of the backend are in it, the driver's own are not.
+/// The calls that engine/heap makes. The host allocations of the fake device and of the backend are
+/// tested, those of the real driver are not.
 Status exercise(device::Device &device) {
   device::AllocateOptions options;
   options.name = "host memory";
@@ -91,14 +93,15 @@ Status exercise(device::Device &device) {
   return {};
 }
 
-/// The refusals of normal life carry text: making it must not end the process either.
+/// Ordinary refusals contain text; building it must not end the process either.
 Status refusals(device::Device &device) {
   Status last = device.allocate(MemoryKind::kDevice, UINT64_MAX).status();
   last = device.wait(1000, 0).status();
   return last;
 }
 
-/// The layers take memory of their own through the functions that are replaced here.
+/// Opens the devices without validation layers, which would allocate through the replaced
+/// functions.
 class HostMemoryConformance : public Conformance {
 protected:
   void SetUp() override {
@@ -110,8 +113,8 @@ protected:
   }
 };
 
-TEST_P(HostMemoryConformance, eachHostAllocationFailsInTurn) {
-  ASSERT_TRUE(exercise(*device_).isOk()); // what is made once is made now
+TEST_P(HostMemoryConformance, EachHostAllocationFailsInTurn) {
+  ASSERT_TRUE(exercise(*device_).isOk()); // Allocations that happen only once happen now.
   for (Mode how : {Mode::kOnce, Mode::kFromThere}) {
     uint64_t total = 0;
     for (uint64_t k = 1;; ++k) {

@@ -1,5 +1,5 @@
-// A device that is lost at a submission: every call says so within a millisecond, and everything
-// can be destroyed.
+// A device that is lost at a submission: every later call reports the loss within a millisecond,
+// and all objects can be destroyed.
 #include "tests/conformance/drivers.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ constexpr double kLimitMs = 1.0;
 
 class LostConformance : public testing::TestWithParam<Driver> {
 protected:
-  /// The call fails with kDeviceLost. Its time is the median of several: the machine has other
-  /// work.
+  /// Expects that the call fails with kDeviceLost within kLimitMs. The time is the median of
+  /// several calls, because the machine has other work.
   void expectLost(const char *what, const std::function<Status()> &call) {
     std::vector<double> times;
     for (int i = 0; i < 15; ++i) {
@@ -33,7 +33,7 @@ protected:
   double slowestMs_ = 0;
 };
 
-TEST_P(LostConformance, atEachSubmissionInTurn) {
+TEST_P(LostConformance, AtEachSubmissionInTurn) {
   constexpr uint64_t kSubmissions = 4;
   for (uint64_t k = 1; k <= kSubmissions; ++k) {
     SCOPED_TRACE(k);
@@ -62,7 +62,8 @@ TEST_P(LostConformance, atEachSubmissionInTurn) {
     }
     const Clock::time_point start = Clock::now();
     EXPECT_EQ(device->submit(*list).status().code(), StatusCode::kDeviceLost);
-    EXPECT_LT(std::chrono::duration<double>(Clock::now() - start).count(), 0.1) << "not for ever";
+    EXPECT_LT(std::chrono::duration<double>(Clock::now() - start).count(), 0.1)
+        << "the submission must not hang";
     EXPECT_TRUE(device->isLost());
 
     device::MemoryBudget budgets[device::kMaxMemoryHeaps];

@@ -1,4 +1,4 @@
-// Memory: kinds, mapping, options, limits, budgets.
+// Memory kinds, mapping, allocation options, limits and budgets.
 #include "tests/conformance/drivers.h"
 
 namespace gantry::test {
@@ -12,7 +12,7 @@ constexpr MemoryKind kKinds[] = {MemoryKind::kDevice, MemoryKind::kUpload, Memor
 
 using MemoryConformance = Conformance;
 
-TEST_P(MemoryConformance, everyKindIsWhatItSays) {
+TEST_P(MemoryConformance, EveryKindHasItsProperties) {
   for (MemoryKind kind : kKinds) {
     auto memory = allocate(kind, 1000);
     ASSERT_TRUE(memory) << device::memoryKindName(kind);
@@ -34,7 +34,7 @@ TEST_P(MemoryConformance, everyKindIsWhatItSays) {
   }
 }
 
-TEST_P(MemoryConformance, theHostWritesAndReadsWhatIsMapped) {
+TEST_P(MemoryConformance, TheHostWritesAndReadsMappedMemory) {
   for (MemoryKind kind : {MemoryKind::kUpload, MemoryKind::kReadback, MemoryKind::kUnified}) {
     auto memory = allocate(kind, 70001);
     for (uint32_t i = 0; i < 70001; ++i)
@@ -45,7 +45,7 @@ TEST_P(MemoryConformance, theHostWritesAndReadsWhatIsMapped) {
   }
 }
 
-TEST_P(MemoryConformance, optionsAreTaken) {
+TEST_P(MemoryConformance, OptionsAreAccepted) {
   device::AllocateOptions options;
   options.name = "conformance";
   options.dedicated = true;
@@ -60,7 +60,7 @@ TEST_P(MemoryConformance, optionsAreTaken) {
   }
 }
 
-TEST_P(MemoryConformance, sizesHaveLimits) {
+TEST_P(MemoryConformance, SizesHaveLimits) {
   EXPECT_EQ(device_->allocate(MemoryKind::kDevice, 0).status().code(),
             StatusCode::kInvalidArgument);
   const auto tooLarge =
@@ -70,7 +70,7 @@ TEST_P(MemoryConformance, sizesHaveLimits) {
   EXPECT_FALSE(device_->allocate(MemoryKind::kDevice, UINT64_MAX).isOk());
 }
 
-TEST_P(MemoryConformance, budgetsAreOfEachHeap) {
+TEST_P(MemoryConformance, EachHeapHasABudget) {
   const size_t heaps = device_->info().memoryHeaps.size();
   ASSERT_GT(heaps, 0u);
   std::vector<MemoryBudget> budgets(heaps);
@@ -83,9 +83,9 @@ TEST_P(MemoryConformance, budgetsAreOfEachHeap) {
   EXPECT_EQ(device_->memoryBudgets(budgets).code(), StatusCode::kInvalidArgument);
 }
 
-TEST_P(MemoryConformance, withoutTheDriversWordTheDeviceCounts) {
+TEST_P(MemoryConformance, WithoutDriverBudgetsTheDeviceCounts) {
   if (device_->info().memoryBudgets)
-    GTEST_SKIP() << GetParam().name << " knows its budgets";
+    GTEST_SKIP() << GetParam().name << " reports its budgets";
   std::vector<MemoryBudget> budgets(device_->info().memoryHeaps.size());
   ASSERT_TRUE(device_->memoryBudgets(budgets).isOk());
   for (size_t i = 0; i < budgets.size(); ++i) {
@@ -103,7 +103,7 @@ TEST_P(MemoryConformance, withoutTheDriversWordTheDeviceCounts) {
   EXPECT_EQ(budgets[heap].usedBytes, 0u);
 }
 
-TEST_P(MemoryConformance, memoryKeepsTheDeviceAlive) {
+TEST_P(MemoryConformance, MemoryKeepsTheDeviceAlive) {
   auto memory = allocate(MemoryKind::kUnified, 256);
   ASSERT_EQ(GetParam().complaints(*device_), "");
   const std::weak_ptr<device::Device> watched = device_;

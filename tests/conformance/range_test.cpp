@@ -1,4 +1,4 @@
-// Growing ranges of virtual memory.
+// Ranges of virtual memory that grow and shrink.
 #include "tests/conformance/drivers.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ protected:
   uint64_t step_ = 0;
 };
 
-TEST_P(RangeConformance, growsWithoutMoving) {
+TEST_P(RangeConformance, GrowsWithoutMoving) {
   auto range = device_->reserve(MemoryKind::kDevice, 64 * step_ - 1).take();
   EXPECT_TRUE(range->isRange());
   EXPECT_EQ(range->sizeBytes(), 64 * step_) << "rounded up to the granularity";
@@ -46,27 +46,28 @@ TEST_P(RangeConformance, growsWithoutMoving) {
   fill(*range, 2 * step_, step_, 0x02020202);
   EXPECT_EQ(range->committedBytes(), 3 * step_);
   EXPECT_EQ(range->address(), address);
-  EXPECT_TRUE(holds(*range, 0, 2 * step_, 1)) << "what was there is still there";
+  EXPECT_TRUE(holds(*range, 0, 2 * step_, 1)) << "growing keeps the contents";
   EXPECT_TRUE(holds(*range, 2 * step_, step_, 2));
 }
 
-TEST_P(RangeConformance, shrinksByParts) {
+TEST_P(RangeConformance, ShrinksByParts) {
   auto range = device_->reserve(MemoryKind::kDevice, 16 * step_).take();
   ASSERT_TRUE(device_->commit(*range, 0, 4 * step_).isOk());
   ASSERT_TRUE(device_->commit(*range, 4 * step_, 4 * step_).isOk());
   fill(*range, 0, 8 * step_, 0x05050505);
-  ASSERT_TRUE(device_->decommit(*range, 3 * step_, 2 * step_).isOk()) << "of two allocations";
+  ASSERT_TRUE(device_->decommit(*range, 3 * step_, 2 * step_).isOk()) << "parts of two commits";
   EXPECT_EQ(range->committedBytes(), 6 * step_);
   EXPECT_TRUE(holds(*range, 0, 3 * step_, 5));
   EXPECT_TRUE(holds(*range, 5 * step_, 3 * step_, 5));
-  ASSERT_TRUE(device_->commit(*range, 3 * step_, 2 * step_).isOk()) << "and again";
+  ASSERT_TRUE(device_->commit(*range, 3 * step_, 2 * step_).isOk())
+      << "a part may be committed again";
   fill(*range, 3 * step_, 2 * step_, 0x06060606);
   EXPECT_TRUE(holds(*range, 3 * step_, 2 * step_, 6));
   ASSERT_TRUE(device_->decommit(*range, 0, 8 * step_).isOk());
   EXPECT_EQ(range->committedBytes(), 0u);
 }
 
-TEST_P(RangeConformance, storageIsCountedAndGoesBack) {
+TEST_P(RangeConformance, StorageIsCountedAndFreed) {
   std::vector<device::MemoryBudget> budgets(device_->info().memoryHeaps.size());
   auto range = device_->reserve(MemoryKind::kDevice, 16 * step_).take();
   auto used = [&] {
@@ -77,12 +78,12 @@ TEST_P(RangeConformance, storageIsCountedAndGoesBack) {
   ASSERT_TRUE(device_->commit(*range, 0, 4 * step_).isOk());
   EXPECT_GE(used(), before + 4 * step_);
   ASSERT_TRUE(device_->decommit(*range, 0, 2 * step_).isOk());
-  EXPECT_GE(used(), before + 4 * step_) << "half of one driver allocation does not go back";
+  EXPECT_GE(used(), before + 4 * step_) << "half of a commit is not freed";
   ASSERT_TRUE(device_->decommit(*range, 2 * step_, 2 * step_).isOk());
   EXPECT_LE(used(), before);
 }
 
-TEST_P(RangeConformance, badArgumentsAreRefused) {
+TEST_P(RangeConformance, BadArgumentsAreRefused) {
   EXPECT_EQ(device_->reserve(MemoryKind::kUpload, step_).status().code(), StatusCode::kUnsupported);
   EXPECT_EQ(device_->reserve(MemoryKind::kDevice, 0).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(device_->reserve(MemoryKind::kDevice, UINT64_MAX).status().code(),
@@ -94,17 +95,18 @@ TEST_P(RangeConformance, badArgumentsAreRefused) {
   EXPECT_EQ(device_->commit(*range, 0, 0).code(), kInvalid);
   EXPECT_EQ(device_->commit(*range, 8 * step_, step_).code(), kInvalid);
   EXPECT_EQ(device_->commit(*range, 4 * step_, 5 * step_).code(), kInvalid);
-  EXPECT_EQ(device_->decommit(*range, 0, step_).code(), kInvalid) << "nothing is there";
+  EXPECT_EQ(device_->decommit(*range, 0, step_).code(), kInvalid) << "nothing is committed";
   ASSERT_TRUE(device_->commit(*range, step_, 2 * step_).isOk());
-  EXPECT_EQ(device_->commit(*range, 0, 2 * step_).code(), kInvalid) << "half of it is there";
-  EXPECT_EQ(device_->decommit(*range, 0, 2 * step_).code(), kInvalid) << "half of it is not";
+  EXPECT_EQ(device_->commit(*range, 0, 2 * step_).code(), kInvalid)
+      << "a half is committed already";
+  EXPECT_EQ(device_->decommit(*range, 0, 2 * step_).code(), kInvalid) << "a half is not committed";
   auto plain = allocate(MemoryKind::kDevice, 4 * step_);
   EXPECT_EQ(device_->commit(*plain, 0, step_).code(), kInvalid);
   EXPECT_EQ(device_->decommit(*plain, 0, step_).code(), kInvalid);
-  EXPECT_EQ(range->committedBytes(), 2 * step_) << "what is refused changes nothing";
+  EXPECT_EQ(range->committedBytes(), 2 * step_) << "a refused call changes nothing";
 }
 
-TEST_P(RangeConformance, mayBeDestroyedWithItsStorage) {
+TEST_P(RangeConformance, MayBeDestroyedWithItsStorage) {
   auto range = device_->reserve(MemoryKind::kDevice, 8 * step_).take();
   ASSERT_TRUE(device_->commit(*range, 0, 2 * step_).isOk());
   ASSERT_TRUE(device_->commit(*range, 6 * step_, 2 * step_).isOk());

@@ -1,4 +1,4 @@
-// Kernels that read texel buffers: formats, the last texel, bindings in both ways, refusals.
+// Kernels that read texel buffers: formats, the last texel, both bindings of one buffer, refusals.
 #include "tests/conformance/drivers.h"
 
 namespace gantry::test {
@@ -23,15 +23,15 @@ protected:
     if (!IsSkipped() && device_ && device_->profile().maxTexelBufferElements == 0)
       GTEST_SKIP() << GetParam().name << " has no texel buffers";
   }
-  /// For `dispatches` of a kernel.
+  /// Returns the capacity for a number of dispatches of a kernel.
   static device::CommandListCapacity capacity(const device::Kernel &kernel, uint32_t dispatches) {
     return {dispatches, dispatches * kernel.storageBufferCount(), 0,
             dispatches * static_cast<uint32_t>(kernel.texels().size())};
   }
 };
 
-// Sizes that are no multiple of a texel, and one that ends with its memory.
-TEST_P(TexelConformance, readsEveryElement) {
+// The sizes include some that are not multiples of a texel, and one that ends with its memory.
+TEST_P(TexelConformance, ReadsEveryElement) {
   auto add = kernel("add", 3, 1, BindingMode::kTexel, kAddReads);
   ASSERT_TRUE(add);
   EXPECT_EQ(add->storageBufferCount(), 1u);
@@ -52,7 +52,7 @@ TEST_P(TexelConformance, readsEveryElement) {
     auto list = begin(capacity(*add, 2));
     ASSERT_TRUE(list->dispatch(dispatch).isOk());
     ASSERT_TRUE(list->barrier().isOk());
-    ASSERT_TRUE(list->dispatch(dispatch).isOk()) << "the same ranges once more";
+    ASSERT_TRUE(list->dispatch(dispatch).isOk()) << "the same ranges again";
     finish(*list);
     for (uint32_t i = 0; i < 1024; ++i)
       ASSERT_EQ(values[i], i < count ? static_cast<float>(3072 + 2 * i) : -1.0f)
@@ -60,7 +60,7 @@ TEST_P(TexelConformance, readsEveryElement) {
   }
 }
 
-TEST_P(TexelConformance, readsEveryFormatAndStorageBesides) {
+TEST_P(TexelConformance, ReadsEveryFormatAndAStorageBuffer) {
   auto gather = kernel("gather", 4, 1, BindingMode::kTexel, kGatherReads);
   ASSERT_TRUE(gather);
   EXPECT_EQ(gather->storageBufferCount(), 2u);
@@ -96,8 +96,8 @@ TEST_P(TexelConformance, readsEveryFormatAndStorageBesides) {
         << i;
 }
 
-// A chain in which texel buffers show what the dispatch before wrote as a storage buffer.
-TEST_P(TexelConformance, barriersMakeWritesVisible) {
+// Each dispatch reads through texel buffers what the previous one wrote to a storage buffer.
+TEST_P(TexelConformance, BarriersMakeWritesVisible) {
   auto add = kernel("add", 3, 1, BindingMode::kTexel, kAddReads);
   ASSERT_TRUE(add);
   constexpr uint64_t kCount = 16384, kBytes = 4 * kCount;
@@ -128,8 +128,8 @@ TEST_P(TexelConformance, barriersMakeWritesVisible) {
   }
 }
 
-// What goes first, a list or the memory that its views are of, is the caller's choice.
-TEST_P(TexelConformance, listsOutliveTheirMemory) {
+// The caller may destroy the memory before the list whose views refer to it.
+TEST_P(TexelConformance, ListsOutliveTheirMemory) {
   auto add = kernel("add", 3, 1, BindingMode::kTexel, kAddReads);
   ASSERT_TRUE(add);
   auto memory = allocate(MemoryKind::kDevice, 4096);
@@ -147,7 +147,7 @@ TEST_P(TexelConformance, listsOutliveTheirMemory) {
   list.reset();
 }
 
-TEST_P(TexelConformance, refusesWhatADeviceCannotBind) {
+TEST_P(TexelConformance, RefusesInvalidTexelBuffers) {
   auto add = kernel("add", 3, 1, BindingMode::kTexel, kAddReads);
   ASSERT_TRUE(add);
   auto memory = allocate(MemoryKind::kDevice, 4096 + 4);
@@ -163,7 +163,7 @@ TEST_P(TexelConformance, refusesWhatADeviceCannotBind) {
   EXPECT_EQ(list->dispatch(dispatch).code(), StatusCode::kInvalidArgument) << "misaligned";
   buffers[1] = {memory.get(), 4096, 4};
   EXPECT_EQ(list->dispatch(dispatch).code(), StatusCode::kInvalidArgument)
-      << "a texel that ends beyond its memory";
+      << "the last texel exceeds the memory";
   buffers[1] = {memory.get(), 1024, 256};
   ASSERT_TRUE(list->dispatch(dispatch).isOk());
   EXPECT_EQ(list->dispatch(dispatch).code(), StatusCode::kInvalidArgument) << "above the capacity";

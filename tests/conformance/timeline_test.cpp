@@ -1,4 +1,4 @@
-// The timeline: tickets, order, what is completed, waiting.
+// The timeline: tickets, order, completion and waiting.
 #include "tests/conformance/drivers.h"
 
 #include <atomic>
@@ -11,9 +11,9 @@ using device::MemoryKind;
 
 using TimelineConformance = Conformance;
 
-TEST_P(TimelineConformance, ticketsCountFromOne) {
+TEST_P(TimelineConformance, TicketsCountFromOne) {
   EXPECT_EQ(*device_->completed(), 0u);
-  EXPECT_TRUE(*device_->wait(0, 0)) << "before the first submission nothing is open";
+  EXPECT_TRUE(*device_->wait(0, 0)) << "ticket 0 is always complete";
   auto memory = allocate(MemoryKind::kDevice, 4096);
   for (uint64_t expected = 1; expected <= 5; ++expected) {
     auto list = begin();
@@ -27,10 +27,10 @@ TEST_P(TimelineConformance, ticketsCountFromOne) {
     EXPECT_TRUE(*device_->wait(ticket, 0));
   }
   EXPECT_EQ(device_->wait(6, 0).status().code(), StatusCode::kInvalidArgument)
-      << "a ticket that was never given";
+      << "ticket 6 was never issued";
 }
 
-TEST_P(TimelineConformance, submissionsRunInOrder) {
+TEST_P(TimelineConformance, SubmissionsRunInOrder) {
   constexpr uint32_t kLists = 20;
   auto memory = allocate(MemoryKind::kDevice, 1 << 20);
   std::vector<std::unique_ptr<device::CommandList>> lists;
@@ -44,16 +44,17 @@ TEST_P(TimelineConformance, submissionsRunInOrder) {
   uint64_t seen = 0;
   while (seen < last) {
     const uint64_t now = *device_->completed();
-    ASSERT_GE(now, seen) << "the timeline runs forward";
+    ASSERT_GE(now, seen) << "completed() must not decrease";
     ASSERT_LE(now, last);
     seen = now;
     std::this_thread::yield();
   }
   ASSERT_TRUE(*device_->wait(last, UINT64_MAX));
-  EXPECT_EQ(read(*memory, (1 << 20) - 1, 1)[0], kLists) << "the last one's";
+  EXPECT_EQ(read(*memory, (1 << 20) - 1, 1)[0], kLists)
+      << "the contents must be those of the last list";
 }
 
-TEST_P(TimelineConformance, aListIsSubmittedAgain) {
+TEST_P(TimelineConformance, AListMayBeSubmittedAgain) {
   auto memory = allocate(MemoryKind::kUnified, 256);
   auto list = begin();
   ASSERT_TRUE(list->fill({memory.get(), 0, 256}, 0x07070707).isOk());
@@ -65,21 +66,21 @@ TEST_P(TimelineConformance, aListIsSubmittedAgain) {
   }
 }
 
-TEST_P(TimelineConformance, listsGoThroughTheirStates) {
+TEST_P(TimelineConformance, ListsGoThroughTheirStates) {
   auto memory = allocate(MemoryKind::kDevice, 256);
   auto list = device_->createCommandList().take();
-  const auto kWrongMoment = StatusCode::kFailedPrecondition;
-  EXPECT_EQ(list->fill({memory.get(), 0, 256}, 0).code(), kWrongMoment);
-  EXPECT_EQ(list->end().code(), kWrongMoment);
+  const auto kWrongState = StatusCode::kFailedPrecondition;
+  EXPECT_EQ(list->fill({memory.get(), 0, 256}, 0).code(), kWrongState);
+  EXPECT_EQ(list->end().code(), kWrongState);
   ASSERT_TRUE(list->begin({}).isOk());
-  EXPECT_EQ(list->begin({}).code(), kWrongMoment);
-  EXPECT_EQ(device_->submit(*list).status().code(), kWrongMoment);
+  EXPECT_EQ(list->begin({}).code(), kWrongState);
+  EXPECT_EQ(device_->submit(*list).status().code(), kWrongState);
   ASSERT_TRUE(list->end().isOk());
-  EXPECT_EQ(list->barrier().code(), kWrongMoment);
+  EXPECT_EQ(list->barrier().code(), kWrongState);
   EXPECT_TRUE(*device_->wait(device_->submit(*list).take(), UINT64_MAX));
 }
 
-TEST_P(TimelineConformance, severalThreadsSubmit) {
+TEST_P(TimelineConformance, SeveralThreadsSubmit) {
   constexpr int kThreads = 4, kEach = 25;
   auto memory = allocate(MemoryKind::kDevice, 4096 * kThreads);
   std::atomic<uint64_t> sum = 0;

@@ -3,8 +3,8 @@
 
     python3 make_models.py          (Debian: python3-torch python3-onnx python3-numpy)
 
-Each folder holds model.onnx (or model.mlir) and case_<n>/input_<i>.npy, output_<i>.npy; that of a
-dynamic model also dims.txt, the size at which its arena is judged ("batch=33"). Expected
+Each folder holds model.onnx (or model.mlir) and case_<n>/input_<i>.npy, output_<i>.npy. The folder of a
+dynamic model also holds dims.txt with the sizes at which its arena is judged ("batch=33"). Expected
 values come from tests/support/reference (ONNX) or are computed here with NumPy in double precision
 (MLIR). Weights and inputs are drawn with fixed seeds, so a second run writes the same bytes.
 """
@@ -24,7 +24,7 @@ F32, I64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 
 class Graph:
-    """Collects nodes and constants; every call returns the name of its result."""
+    """Collects nodes and constants. Every method returns the name of its result."""
 
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
@@ -78,7 +78,7 @@ def write(name, model, cases, external=False, dims=None):
     if dims:
         (folder / "dims.txt").write_text(dims + "\n")
     if external:
-        # onnx places the weights beside the model only when its path is a string
+        # onnx writes the weights beside the model only where the path is a string.
         onnx.save(model, str(folder / "model.onnx"), save_as_external_data=True, location="weights.bin",
                   size_threshold=0)
     else:
@@ -149,7 +149,7 @@ def transformer():
 
 
 def attention():
-    """Attention whose scores are by far the largest tensor: softmax takes their storage. Rows of odd and of even length."""
+    """Attention whose scores are by far the largest tensor, so softmax reuses their storage. Rows have odd and even lengths."""
     g = Graph(17)
     for name, keys in (("odd", 45), ("even", 64)):
         k = g.node("MatMul", g.weight(2, keys, 6), g.weight(6, 8))
@@ -160,7 +160,7 @@ def attention():
 
 
 def dynamic_mlp():
-    """A perceptron whose batch the inputs decide."""
+    """A perceptron with a dynamic batch size."""
     g = Graph(4)
     x = g.node("Relu", g.node("Gemm", "x", g.weight(24, 20), g.weight(24), transB=1))
     x = g.node("Tanh", g.node("MatMul", x, g.weight(24, 24)))
@@ -170,7 +170,7 @@ def dynamic_mlp():
 
 
 def joined():
-    """Three dynamic sizes of which two add up to the third, so that they never all reach bounds of 8, 8 and 10."""
+    """Three dynamic sizes, two of which add up to the third, so they never all reach bounds of 8, 8 and 10."""
     g = Graph(10)
     g.node("Add", g.node("Exp", g.node("Concat", "a", "b", axis=0)), "whole", result="sum")
     ports = [("a", F32, ["n"]), ("b", F32, ["k"]), ("whole", F32, ["whole"])]
@@ -203,7 +203,7 @@ def mixed_layout():
 
 
 def external_data():
-    """Weights in a file of their own."""
+    """Weights in an external file."""
     g = Graph(6)
     x = g.node("Relu", g.conv("image", 1, 4, 3, pads=[1] * 4))
     g.node("Gemm", g.node("Flatten", x), g.weight(144, 5), g.weight(5), result="scores")
@@ -227,14 +227,14 @@ def integers():
 
 
 def integer_powers():
-    """Powers of integers, at exponents outside 0 ... 63 too: those of 0 and +-1, and what falls below 1."""
+    """Powers of integers, also with exponents outside of 0 to 63: powers of 0 and +-1, and powers below 1."""
     g = Graph(8)
     g.node("Pow", "base", "exponent", result="power")
     pairs = [(b, e) for b in (-7, -2, -1, 0, 1, 2, 3) for e in (0, 1, 2, 5, 19, 22)]
     pairs += [(b, e) for b in (-1, 0, 1) for e in (63, 64, 65, 1 << 40, (1 << 62) + 1)]
     pairs += [(b, e) for b in (-7, -2, -1, 1, 2, 3) for e in (-1, -2, -63, -64, -(1 << 63))]
     base, exponent = (np.array(column, np.int64) for column in zip(*pairs))
-    # Python's integers, cut off towards zero as a conversion from float is.
+    # Python's integers, truncated towards zero as a conversion from float is.
     power = [b ** e if e >= 0 and abs(b) > 1 else (b if e % 2 else 1) if abs(b) == 1 else int(e == 0 and b == 0)
              for b, e in pairs]
     folder = HERE / "models/integer_powers"
@@ -247,7 +247,7 @@ def integer_powers():
 
 
 def positions():
-    """Updates at known positions, and dots in an equation."""
+    """ScatterND at constant positions, and an Einsum equation with an ellipsis."""
     g = Graph(9)
     at = np.array([[[0, 1], [1, -1]], [[2, 0], [4, 3]]])
     g.node("ScatterND", "data", g.constant(at), "updates", result="scattered")
@@ -265,7 +265,7 @@ def positions():
 
 
 def mlir_models():
-    """linalg and TOSA as written by hand; their sources stand here because their weights do not."""
+    """linalg and TOSA models. The sources are in this script; the weights are drawn by it."""
     a, b = floats(81, 37, 19), floats(82, 19, 45)
     folder = HERE / "models/linalg_matmul"
     for case in folder.glob("case_*"):

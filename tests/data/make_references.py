@@ -3,11 +3,11 @@
 
     python3 make_references.py SHARED      (Debian: python3-torch python3-onnx python3-numpy)
 
-SHARED holds models/ and onnx/light/. Written, with tests/support/reference:
+SHARED holds models/ and onnx/light/. The values are computed with tests/support/reference:
 
     references/gpt_tiny_dynamic/case_<batch>x<time>/    tokens and logits at further sizes
-    references/gpt_tiny_dynamic/dims.txt                the size at which its arena is judged
-    references/light_<name>/before_softmax.npy          operand of the last softmax, input arange(n)/n
+    references/gpt_tiny_dynamic/dims.txt                the sizes at which its arena is judged
+    references/light_<name>/before_softmax.npy          the last softmax's operand, for the input arange(n)/n
     references/light_<name>/layers.json                 every operator's result: elements, norm, samples
 """
 import json
@@ -38,7 +38,7 @@ def gpt(shared):
 
 
 def varying(model):
-    """The nodes whose results depend on the model's input, in order."""
+    """Yields the nodes whose results depend on the model's input, in order."""
     constants = {t.name for t in model.graph.initializer}
     reached = {i.name for i in model.graph.input} - constants
     for node in model.graph.node:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""A dynamic model whose sizes are told when it is compiled: bounded, or one size.
+"""Tests a dynamic model whose sizes are stated when it is compiled: a range, or one size.
 
-    bounds_test.py --gantry TOOL FOLDER DIM LEAST MOST
+    bounds_test.py --gantry TOOL FOLDER DIM MIN MAX
     bounds_test.py --gantry TOOL FOLDER --apart DIM=SIZES ...
 
-FOLDER as for model_test.py, DIM the dynamic dimension that its cases differ in, with sizes from LEAST
-to MOST. Bounded by MOST, one plan holds for every case, in every variant; at one size the artifact is
-static; other sizes are refused by name. --apart: a model that never takes all of these bounds at once has
-one plan for its cases all the same.
+FOLDER is as for model_test.py. DIM is the dynamic dimension in which its cases differ, with sizes from
+MIN to MAX. With the range, one plan holds for every case, in every variant; with one size, the artifact is
+static. Other sizes are refused by name. --apart tests a model that never reaches all of these bounds at
+once; it has one plan for its cases as well.
 """
 import argparse
 import json
@@ -23,8 +23,8 @@ def main():
     parser.add_argument("--gantry", required=True)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("dim", nargs="?")
-    parser.add_argument("least", type=int, nargs="?")
-    parser.add_argument("most", type=int, nargs="?")
+    parser.add_argument("min", type=int, nargs="?")
+    parser.add_argument("max", type=int, nargs="?")
     parser.add_argument("--apart", nargs="+", metavar="DIM=SIZES")
     options = parser.parse_args()
     if not options.folder.is_dir():
@@ -44,29 +44,29 @@ def main():
             if words in str(failure) and f"ended with {code}:" in str(failure):
                 return
             raise
-        raise Failure(f"`{' '.join(str(word) for word in command)}` was taken")
+        raise Failure(f"`{' '.join(str(word) for word in command)}` was accepted")
 
     def bounded():
-        test.compile(model, "--dim", f"{dim}={options.least}..{options.most}")
-        plan, small = inspect(), inspect("--dim", f"{dim}={options.least}")
-        if not plan["dynamic"] or not plan["bounded"] or plan["symbols"][0]["max"] != options.most:
+        test.compile(model, "--dim", f"{dim}={options.min}..{options.max}")
+        plan, small = inspect(), inspect("--dim", f"{dim}={options.min}")
+        if not plan["dynamic"] or not plan["bounded"] or plan["symbols"][0]["max"] != options.max:
             raise Failure(f"not bounded: {plan['dynamic']}, {plan['bounded']}, {plan['symbols']}")
         if plan["arena_bytes"] != small["arena_bytes"]:
-            raise Failure(f"an arena of {small['arena_bytes']} bytes at the least size, {plan['arena_bytes']} at the most")
+            raise Failure(f"an arena of {small['arena_bytes']} bytes at the smallest size, {plan['arena_bytes']} at the largest")
         free = test.folder / "free.gantry"
         test.call("compile", model, "-p", PROFILES[0], "-o", free)
-        whole = json.loads(test.call("inspect", free, "--json", "--dim", f"{dim}={options.most}"))["arena_bytes"]
+        whole = json.loads(test.call("inspect", free, "--json", "--dim", f"{dim}={options.max}"))["arena_bytes"]
         if plan["arena_bytes"] != whole:
-            raise Failure(f"an arena of {plan['arena_bytes']} bytes; planned for the most alone, {whole}")
+            raise Failure(f"an arena of {plan['arena_bytes']} bytes; planned for the largest size alone, {whole}")
         kept = test.folder / "kept.gantry"
-        test.call("compile", model, "-p", PROFILES[0], "-o", kept, "--keep-order", "--dim", f"{dim}={options.least}..{options.most}")
+        test.call("compile", model, "-p", PROFILES[0], "-o", kept, "--keep-order", "--dim", f"{dim}={options.min}..{options.max}")
         given = json.loads(test.call("inspect", kept, "--json"))["lower_bound_bytes"]
         if plan["model_order_bytes"] != given:
-            raise Failure(f"the model's own order is said to take {plan['model_order_bytes']} bytes; it takes {given}")
+            raise Failure(f"the model's own order is said to take {plan['model_order_bytes']} bytes, but it takes {given}")
         return f"arena {plan['arena_bytes']} bytes for all sizes"
 
     def outside():
-        for size in (options.least - 1, options.most + 1):
+        for size in (options.min - 1, options.max + 1):
             if size > 0:
                 refused(f"({dim}) of input", 1, "run", test.artifact(), "--random", 1, "--dim", f"{dim}={size}")
 
@@ -91,7 +91,7 @@ def main():
         if not plan["bounded"] or not plan["arena_bytes"] or plan["peak_command"] is not None:
             raise Failure(f"not bounded, or planned at its bounds: {plan['bounded']}, {plan['arena_bytes']}")
         if "for all sizes within the bounds" not in test.call("inspect", test.artifact()):
-            raise Failure("inspect does not tell the arena")
+            raise Failure("inspect does not state the arena")
         return f"arena {plan['arena_bytes']} bytes for all sizes"
 
     if options.apart:
@@ -103,7 +103,7 @@ def main():
 
     if test.check("bounded", bounded):
         for case in cases:
-            if options.least <= size_of[case] <= options.most:
+            if options.min <= size_of[case] <= options.max:
                 for variant in VARIANTS:
                     test.check(f"bounded, {case.name}, {variant}", test.compare, files(case, "input"),
                                files(case, "output"), variant)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A model within a memory budget: 60 % of its arena or, where that is more, the least that can be met.
+"""Tests a model within a memory budget: 60 % of its arena, or the smallest possible budget if that is more.
 
     budget_test.py --gantry TOOL FOLDER
 
-FOLDER as for model_test.py. The outputs stay what they were, in every variant; the arena and the
-device memory that the session holds keep to the budget; a byte less than the least is refused, and
-the message names the least.
+FOLDER is as for model_test.py. The outputs must be unchanged in every variant. The arena and the device
+memory that the session holds must stay within the budget. A budget one byte below the smallest possible
+one is refused, and the message names the smallest possible one.
 """
 import argparse
 import json
@@ -32,8 +32,8 @@ def main():
     def arena():
         return json.loads(test.call("inspect", artifact, "--json"))["arena_bytes"]
 
-    def least():
-        """From the refusal of one byte."""
+    def smallest():
+        """Returns the smallest possible budget, from the refusal of a budget of one byte."""
         try:
             test.compile(model, "--memory-budget", 1)
         except Failure as refusal:
@@ -41,11 +41,11 @@ def main():
             if found:
                 return int(found.group(1))
             raise
-        raise Failure("a budget of one byte was taken")
+        raise Failure("a budget of one byte was accepted")
 
     def fit():
         test.compile(model)
-        whole, floor = arena(), least()
+        whole, floor = arena(), smallest()
         budget = max(whole * 6 // 10, floor)
         test.compile(model, "--memory-budget", budget)
         if arena() > budget:
@@ -57,7 +57,7 @@ def main():
             raise Failure(f"no measured cost: {cost}")
         try:
             test.compile(model, "--memory-budget", floor - 1)
-            raise Failure("a budget below the least was taken")
+            raise Failure("a budget below the smallest possible one was accepted")
         except Failure as refusal:
             if f"({floor} bytes)" not in str(refusal):
                 raise

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The digits example: what `./dev demo` does, checked.
+"""Tests the digits example, which `./dev demo` runs.
 
     digits_test.py --gantry TOOL --classify PROGRAM FOLDER      (FOLDER: examples/digits)
 """
@@ -28,7 +28,7 @@ def classify(program, artifact, data):
 
 
 def picture(test, artifact):
-    """The plan's picture is well-formed and shows every tensor of the arena under its name."""
+    """Checks that the plan's picture is well-formed and shows every tensor of the arena by name."""
     target = test.folder / "plan.svg"
     test.call("inspect", artifact, "--plot", target)
     root = xml.parse(target).getroot()
@@ -44,7 +44,7 @@ def picture(test, artifact):
 
 
 def damaged(test, artifact):
-    """An artifact with one byte changed is refused with one line, and nothing runs."""
+    """Checks that an artifact with one changed byte is refused with one line, and that nothing runs."""
     data = bytearray(artifact.read_bytes())
     for place in (3, 40, len(data) // 2, len(data) - 70):
         data[place] ^= 0x20

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A model whose inputs are donated: they lie in the arena, and outputs stay what they were.
+"""Tests a model with donated inputs, which lie in the arena: the outputs must be unchanged.
 
     donate_test.py --gantry TOOL FOLDER
 
-FOLDER as for model_test.py. All inputs are donated at once; the arena and the inputs that are left then
-take no more than arena and inputs without, up to rounding; an input that there is not is refused by name.
+FOLDER is as for model_test.py. All inputs are donated at once. The arena and the remaining inputs must not
+be larger than without donation, up to rounding. An input that does not exist is refused by name.
 """
 import argparse
 import json
@@ -14,7 +14,7 @@ import sys
 from model_test import files
 from support import VARIANTS, Failure, Test
 
-ROUNDING = 256  # bytes of an input that the arena adds at the most
+ROUNDING = 256  # Largest number of bytes by which the arena rounds up an input.
 
 
 def main():

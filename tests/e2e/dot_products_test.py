@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Products of bytes by the device's dot products: exact, whatever the signs, zero points and sizes.
+"""Tests matmuls of 8-bit integers by the device's integer dot products: exact for all signs, zero points and sizes.
 
     dot_products_test.py --gantry TOOL [--seed N]
 
-Each model is a product of bytes in MLIR, compiled for a device that gains by dot products, run on the
-software device and compared with plain sums. Its artifact keeps a baseline that needs none.
+Each model is a matmul of 8-bit integers in MLIR. It is compiled for a device that benefits from dot products,
+run on the software device, and compared with plain sums. Its artifact has a baseline without dot products.
 """
 import argparse
 import json
@@ -41,7 +41,8 @@ func.func @main({input}%b: tensor<{k}x{n}xi8>, %z: tensor<i8>) -> tensor<{m}x{n}
 EXTENSION = {True: "extsi", False: "extui"}
 EXTREMES = {True: (-128, 127, -1, 0), False: (0, 255, 128, 127)}
 
-# m, k, n: one of each; whole and ragged tiles; sums of no whole fours, by the baseline alone.
+# m, k, n: single rows and columns; full and partial tiles; sums whose length is no multiple of 4, which only
+# the baseline computes.
 SIZES = ((1, 4, 1), (5, 8, 7), (8, 64, 16), (3, 100, 12), (33, 12, 34), (4, 7, 4), (6, 33, 5))
 NEEDS = "integerDotProduct"
 
@@ -70,7 +71,7 @@ def main():
         return [(value + 128) % 256 - 128 for value in values]
 
     def needs(profile):
-        """What the variants of the only kernel need, the baseline's first."""
+        """Returns the requirements of the only kernel's variants, the baseline's first."""
         test.call("compile", test.folder / "product.mlir", "-p", profile, "-o", artifact)
         kernel = json.loads(test.call("inspect", artifact, "--json"))["kernels"][0]
         return [variant["capabilities"] for variant in sorted(kernel["variants"], key=lambda v: v["grid"])]

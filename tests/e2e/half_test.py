@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A model compiled with --precision f16: outputs within 2e-3 of the expected ones, in every variant.
+"""Tests a model compiled with --precision f16: outputs within 2e-3 of the expected ones, in every variant.
 
     half_test.py --gantry TOOL FOLDER [--references FOLDER]
 
-FOLDER as for model_test.py. Inputs and outputs keep their types; constants and, of a model with fixed
-shapes, the arena take less than they do in f32.
+FOLDER is as for model_test.py. Inputs and outputs keep their types. The constants, and for a model with
+fixed shapes the arena, must be smaller than in f32.
 """
 import argparse
 import json

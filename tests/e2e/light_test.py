@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""One of ONNX's light models, on arange(n)/n, through the tool.
+"""Tests one of ONNX's light models, with the input arange(n)/n.
 
     light_test.py --gantry TOOL MODEL.onnx --references FOLDER
 
-These models have constant weights, so that their expected outputs (MODEL_output_0.pb) are nearly
-uniform and a wrong network could pass. Therefore every layer is looked at as well: FOLDER holds
-before_softmax.npy, the operand of the last softmax, and layers.json, for each operator's result its
-number of elements, its L2 norm and some elements (made by tests/data/make_references.py).
+These models have constant weights, so their expected outputs (MODEL_output_0.pb) are nearly uniform, and a
+wrong network could pass. Therefore every layer is compared as well. FOLDER holds before_softmax.npy, the
+operand of the last softmax, and layers.json, which has the number of elements, the L2 norm and some elements
+of each operator's result (made by tests/data/make_references.py).
 """
 import argparse
 import json
@@ -33,7 +33,7 @@ def compare_logits(trace, name, reference):
 
 
 def compare_layers(trace, layers):
-    """Every traced tensor that has a reference; at least half of them must have been traced."""
+    """Compares every traced tensor that has a reference. At least half of the references must be traced."""
     compared, worst = 0, 0.0
     for name, layer in layers.items():
         if name not in trace:
@@ -42,7 +42,7 @@ def compare_layers(trace, layers):
         if len(found) != layer["elements"]:
             raise Failure(f"{name} has {len(found)} elements, expected {layer['elements']}")
         off = abs(norm(found) - layer["l2"]) / (layer["l2"] or 1.0)
-        size = layer["l2"] / math.sqrt(layer["elements"])  # root mean square
+        size = layer["l2"] / math.sqrt(layer["elements"])  # Root mean square.
         for index, value in layer["samples"]:
             off = max(off, abs(found[index] - value) / (abs(value) + 0.1 * size + 1e-30))
         if not off <= TOLERANCE:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Random kernels, and the convolution that fails elsewhere, within every limit of shared memory.
+"""Tests random kernels and one large convolution within every limit of shared memory.
 
     limits_test.py --gantry TOOL --random-kernels PROGRAM [--seed N] [--count 60] [--large 48]
 
-Each model compiles for each limit from 16 to 227 KiB, and no kernel takes more, counted from its SPIR-V. Whether
-they are right is random_kernels' own test, within what the device has.
+Each model must compile for each limit from 16 to 227 KiB, and no kernel may use more, counted from its SPIR-V.
+random_kernels itself tests the results, for the limits that the device can run.
 """
 import argparse
 import pathlib
@@ -27,13 +27,13 @@ def main():
     test.program(options.random_kernels, "--large", options.large, "--models", places["large"])
 
     def within(models, limit):
-        staged, most = 0, 0
+        staged, largest = 0, 0
         for model in models:
             words = ["--precision", "f16"] if model.stem.endswith(".f16") else []
             counted = [bytes_ for _, bytes_, _ in test.shared_memory_within(model, limit, *words)]
             staged += any(counted)
-            most = max([most, *counted])
-        return f"{len(models)} models, {staged} with shared memory, at most {most} bytes"
+            largest = max([largest, *counted])
+        return f"{len(models)} models, {staged} with shared memory, at most {largest} bytes"
 
     for kind, place in places.items():
         models = sorted(place.glob("*.onnx"))

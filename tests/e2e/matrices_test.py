@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Kernels that multiply f16 matrices by cooperative matrices: checked, and run by an evaluator of SPIR-V.
+"""Tests kernels that multiply f16 matrices with cooperative matrices.
 
     matrices_test.py --gantry TOOL MODEL_FOLDER [MODEL_FOLDER ...]
 
-No software device has cooperative matrices. So the modules are read here: they must be well formed, ask the
-device for what they use, take the shared memory that was planned; and each, run by spirv_run.py on small
-integers, must give every element of the result exactly once, and exactly.
+No software device has cooperative matrices, so the SPIR-V modules are read here. They must be valid, require
+the features that they use, and use the planned shared memory. Each is run by spirv_run.py on small integers and
+must write every element of the result exactly once, with the exact value.
 """
 import functools
 import itertools
@@ -20,14 +20,14 @@ from spirv_module import Invalid, Module
 from spirv_run import Buffer, Kernel, Wrong
 from support import Failure, begin_with_folders
 
-# Subgroups, and the shape of one multiplication, as docs/profiles.md has them.
+# The subgroup size and the shape of one multiplication, as in docs/profiles.md.
 PROFILES = {"vulkan:nvidia-ada": (32, (16, 16, 16)), "vulkan:amd-rdna3": (64, (16, 16, 16)),
             "vulkan:intel-arc": (8, (8, 8, 16))}
 
-SEED = 7  # of the numbers, and of the random products
+SEED = 7  # For the numbers and for the random matmuls.
 RANDOM = 16
 
-# A product of two tensors: loops, what is read and written by which of them, then an epilogue.
+# A contraction of two tensors, with its loops and indexing maps, and an epilogue.
 MODEL = """#a = affine_map<({loops}) -> ({a})>
 #b = affine_map<({loops}) -> ({b})>
 #c = affine_map<({loops}) -> ({c})>
@@ -64,15 +64,17 @@ BODIES = {
 
 
 class Product:
-    """relu(sum over the loops that c has not, of a · b, + bias): its model, and its numbers by plain loops.
-    a, b, c: by loop, as MLIR's expressions in single letters. The bias lies along one loop of c."""
+    """The model of relu(sum of a · b + bias), and its expected numbers by plain loops.
+
+    The sum is over the loops that c lacks. a, b and c are given by their indices: MLIR's expressions over loops with
+    single letters. The bias lies along one loop of c."""
 
     def __init__(self, sizes, a, b, c, bias, total="f16", pad=0, dynamic=""):
         self.sizes, self.total, self.pad, self.dynamic = sizes, total, pad, dynamic
         self.a, self.b, self.c, self.bias = ([e.strip() for e in side.split(",")] for side in (a, b, c, bias))
 
     def size(self, expr):
-        """The extent that an index like "h * 2 + y" has."""
+        """Returns the size of a dimension with an index like "h * 2 + y"."""
         return eval(expr, {}, {loop: size - 1 for loop, size in self.sizes.items()}) + 1
 
     def shape(self, side, pad=0):
@@ -109,14 +111,14 @@ class Product:
 
     @functools.cached_property
     def numbers(self):
-        """Of a, b and the bias; then what the result must be."""
+        """Returns the numbers of a, b and the bias, and the expected result."""
         source = random.Random(SEED)
         sides = (self.shape(self.a, self.pad), self.shape(self.b), self.shape(self.bias))
         tensors = [[float(source.randint(-3, 3)) for _ in range(product(shape))] for shape in sides]
         loops = list(self.sizes)
 
         def places(side, shape, shift=0):
-            """For each point of the loops, in order: the element's place, -1 in the padding."""
+            """Returns for each point of the loops, in order, the element's position, or -1 in the padding."""
             terms = []
             for d, (expr, size) in enumerate(zip(side, shape)):
                 moved = f"({expr} - {shift if d >= 2 else 0})"
@@ -167,7 +169,7 @@ PRODUCTS = {
 }
 
 def random_product(source):
-    """A product of any sizes that matrices are worth it for."""
+    """Returns a contraction of random sizes for which cooperative matrices are worthwhile."""
     any_of = lambda low, high: source.randint(low, high)
     total = source.choice(["f16", "f32"])
     kind = source.choice(["plain", "transposed", "batched", "convolution"])
@@ -188,8 +190,8 @@ def main():
     model, artifact, dumps = (test.folder / name for name in ("product.mlir", "product.gantry", "dumps"))
 
     def compile_for(path, profile, *arguments):
-        """Returns what the artifact holds, and for each variant that multiplies matrices: it, its kernel and
-        its module, with the shared memory as planned."""
+        """Returns the artifact's contents, and for each variant with cooperative matrices: the variant, its kernel
+        and its module. Checks that the shared memory is as planned."""
         shutil.rmtree(dumps, ignore_errors=True)
         test.call("compile", path, "-p", profile, "-o", artifact, "--dump-spirv", "--dump-dir", dumps, *arguments)
         whole = json.loads(test.call("inspect", artifact, "--json"))
@@ -239,7 +241,7 @@ def main():
         return f"{variant['tile']}, {kernel.counts['multiply']} multiplications"
 
     def run_random():
-        """Most of them must be multiplied by matrices; where another tile is cheaper, there is nothing to run."""
+        """Runs random contractions. Most must use cooperative matrices; for some, another tile is cheaper."""
         source, ran = random.Random(SEED), 0
         for _ in range(RANDOM):
             case, profile = random_product(source), source.choice(list(PROFILES))
@@ -255,8 +257,8 @@ def main():
         return f"{ran} of {RANDOM}"
 
     def judged(profile):
-        """The checks see what they are for: another order of operands, rows that overlap, a barrier that only
-        subgroups pass, an element too few in a buffer."""
+        """Tests the checks themselves with faults: swapped operands, overlapping rows, a barrier that only some
+        subgroups pass, a buffer that is one element too short."""
         case = PRODUCTS["64x64x64"]
         model.write_text(case.text())
         whole, found = compile_for(model, profile)
@@ -308,7 +310,7 @@ def main():
         return found[0][0]["tile"] if found else "without matrices"
 
     def without(text, profile, reason):
-        """Neither f32, nor sums of something else than products, nor a device that has no such matrices."""
+        """Checks that f32, sums of other terms than products, and devices without matrices do not use them."""
         model.write_text(text)
         test.call("compile", model, "-p", profile, "-o", artifact)
         said = test.call("inspect", artifact, "--why", "0")

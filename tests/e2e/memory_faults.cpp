@@ -1,11 +1,13 @@
-// A compiled model's memory, judged by faults: memory_faults ARTIFACT [NAME=SIZE ...] [--most N]
+// memory_faults: checks a compiled model's use of memory, and injects faults into it.
 //
-// What the plan predicts is what runs: the heap's own count of the arena is the plan's height to
-// the byte. With every range poisoned outside of its lifetime and canaries in the gaps, the outputs
-// are what they were, bit by bit. Then, one at a time: a command's result shifted by one element, a
-// slot's life ended one command early; each must show, as an overwritten canary, an error, or other
-// outputs. At most N of each kind (60), spread over the program. Prints one line; ends with 1 where
-// something was not caught.
+//   memory_faults ARTIFACT [NAME=SIZE ...] [--max N]
+//
+// The heap's statistics of the arena must equal the plan's height to the byte. With every range
+// poisoned outside of its lifetime and canaries in the gaps, the outputs must be bit-identical.
+// Then faults are injected one at a time: a command's result is shifted by one element, or a slot's
+// lifetime ends one command early. Each must become visible as an overwritten canary, an error, or
+// different outputs. At most N faults of each kind (default 60) are injected, spread over the
+// program. Prints one line; ends with 1 where a fault was not visible.
 #include "backends/vulkan/vulkan.h"
 #include "engine/program/session.h"
 
@@ -84,7 +86,7 @@ public:
     return results;
   }
 
-  /// Whether a run with these faults shows that something is wrong.
+  /// Returns whether a run with these faults fails or gives different outputs.
   bool shows(const program::TestHooks &hooks, const Bytes &expected) {
     if (const Status status = session_->replaceHooks(hooks); !status.isOk())
       fail(status.message());
@@ -92,7 +94,7 @@ public:
     return !found.isOk() || *found != expected;
   }
 
-  /// Live bytes that the heap counts under a name.
+  /// Returns the live bytes that the heap counts under a name.
   uint64_t heldBy(const char *name) const {
     std::vector<heap::NameStatistics> names(64);
     names.resize(heap_->names(names));
@@ -118,9 +120,9 @@ private:
       else if (type == artifact::ElementType::bool8)
         bytes[i] = small & 1;
       else if (type >= artifact::ElementType::i8)
-        bytes[i] = small; // little-endian, the rest is 0
+        bytes[i] = small; // Little-endian; the other bytes are 0.
       else
-        bytes[i + each - 1] = 0x30 + (small & 7); // halves and doubles: small positive numbers
+        bytes[i + each - 1] = 0x30 + (small & 7); // Halves and doubles: small positive numbers.
     }
   }
 
@@ -136,14 +138,14 @@ private:
 
 int main(int argc, char **argv) {
   if (argc < 2)
-    fail("usage: memory_faults ARTIFACT [NAME=SIZE ...] [--most N]");
+    fail("usage: memory_faults ARTIFACT [NAME=SIZE ...] [--max N]");
   std::map<std::string, int64_t> dims;
-  size_t most = 60;
+  size_t maxFaults = 60;
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
     const size_t equals = word.find('=');
-    if (word == "--most" && i + 1 < argc)
-      most = std::strtoull(argv[++i], nullptr, 10);
+    if (word == "--max" && i + 1 < argc)
+      maxFaults = std::strtoull(argv[++i], nullptr, 10);
     else if (equals != std::string::npos)
       dims[word.substr(0, equals)] = std::strtoll(word.c_str() + equals + 1, nullptr, 10);
     else
@@ -169,7 +171,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "memory_faults: not caught: %s\n", what.c_str());
   };
   const auto &commands = *model.program().metadata().commands();
-  for (uint32_t i = 0; i < commands.size(); i += 1 + commands.size() / most) {
+  for (uint32_t i = 0; i < commands.size(); i += 1 + commands.size() / maxFaults) {
     if (commands.Get(i)->kind() != artifact::CommandKind::dispatch ||
         !model.device().profile().features.bufferDeviceAddress)
       continue;
@@ -179,7 +181,7 @@ int main(int argc, char **argv) {
                      commands.Get(i)->name()->str() + ", one element further");
   }
   const std::vector<program::Slot> slots = model.session().slotsOfLastRun();
-  for (uint32_t i = 0; i < slots.size(); i += 1 + slots.size() / most) {
+  for (uint32_t i = 0; i < slots.size(); i += 1 + slots.size() / maxFaults) {
     if (slots[i].lastUse <= slots[i].firstUse || slots[i].sizeBytes == 0)
       continue;
     program::TestHooks hooks;

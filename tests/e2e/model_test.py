@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""One model against its expected outputs, through the tool, from one artifact in every variant.
+"""Tests one model against its expected outputs, from one artifact in every variant.
 
     model_test.py --gantry TOOL --memory-faults PROGRAM FOLDER [--references FOLDER]
 
 FOLDER holds model.onnx or model.mlir, and cases: test_data_set_<n>/ (.pb) or case_<n>/ (.npy), each
-with input_<i> and output_<i>. --references names a folder of further cases for the same model. A
-dynamic model's arena is judged at the size in dims.txt ("batch=2 time=48") of either folder.
+with input_<i> and output_<i>. --references names a folder with further cases for the same model. A
+dynamic model's arena is judged at the sizes in dims.txt ("batch=2 time=48") of either folder.
 """
 import argparse
 import pathlib
@@ -48,7 +48,7 @@ def main():
         places = [f / "dims.txt" for f in (options.folder, options.references) if f and (f / "dims.txt").exists()]
         dims = places[0].read_text().split() if places else []
         test.check("arena", test.arena, test.artifact(), dims)
-        test.check("memory faults", test.program, options.memory_faults, test.artifact(PROFILES[-1]), *dims, "--most", 8)
+        test.check("memory faults", test.program, options.memory_faults, test.artifact(PROFILES[-1]), *dims, "--max", 8)
     test.finish()
 
 

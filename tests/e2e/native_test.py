@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Every kernel of models as assembly of LLVM's back ends for NVIDIA's and AMD's chips.
+"""Tests every kernel as assembly for NVIDIA's and AMD's chips, from LLVM's back ends.
 
     native_test.py --gantry TOOL FOLDER [FOLDER ...]
 
-Each kernel of the artifact has a file for each chip. AMD's go through LLVM's assembler, and their objects
-need no function from elsewhere; NVIDIA's call none, and go through ptxas where it is installed.
+Each kernel of the artifact has a file for each chip. Assembly for AMD must pass LLVM's assembler, and its
+objects must not need external functions. PTX must not call functions, and must pass ptxas where it is installed.
 """
 import json
 import pathlib

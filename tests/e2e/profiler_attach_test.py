@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The real window, attached to a model that is being measured.
+"""Tests the profiler's window, attached to a model that is being measured.
 
     profiler_attach_test.py --gantry TOOL --profiler PROGRAM --window-test FOLDER MODEL
 
-Under Xvfb and on the software device: `gantry bench MODEL` runs, `gantry-profiler --attach` opens a
-window on it; the window is paused and a screenshot taken. On it there are, where the window says they
-are and in their colours: blocks of the arena, the budget's line, the dispatches in the lanes and their bars
-under the device's own limit, and the inspector's plan, whose arena is that of the artifact. Paused, the
-window stands still; watching, it takes at most 30 % of a core. No message of the validation layer.
---screenshot FILE keeps the picture. A second window watches a bench that ends: the whole of it is in view then, and complete.
+The test runs under Xvfb and on the software device. `gantry bench MODEL` runs, and `gantry-profiler --attach`
+opens a window on it; the window is paused and a screenshot is taken. The screenshot must show, at the positions
+that the window reports and in their colours: blocks of the arena, the budget's line, the dispatches in the lanes,
+their bars below the device's limit, and the inspector's plan with the artifact's arena. A paused window must not
+change. While it watches, the window may use at most 30 % of a core. The validation layers must print no message.
+--screenshot FILE keeps the picture. A second window watches a bench until it ends, and must then show all of it.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ import zlib
 from support import VALIDATION, Failure, Test, skip
 
 
-MOST_LIVE_SHARE = 0.3  # of a core, on the software device
+MAX_LIVE_SHARE = 0.3  # Share of a core, on the software device.
 
 
 def bytes_text(count):
@@ -76,7 +76,7 @@ def main():
         started.append(bench)
         hand.wait_for("the process can be watched", bench, lambda: str(bench.pid) in subprocess.run(
             [options.profiler], capture_output=True, text=True).stdout)
-        time.sleep(1)  # it is in the midst of its runs
+        time.sleep(1)  # It is running now.
         window = subprocess.Popen(
             [options.profiler, "--attach", str(bench.pid), "--size", f"{hand.WIDTH}x{hand.HEIGHT}",
              "--scale", "1", "--semantics", words], env=screen.environment, stderr=subprocess.PIPE, text=True)
@@ -90,8 +90,8 @@ def main():
         before, begin = hand.cpu_seconds(window.pid), time.monotonic()
         time.sleep(5)
         share = (hand.cpu_seconds(window.pid) - before) / (time.monotonic() - begin)
-        if share > MOST_LIVE_SHARE:
-            raise Failure(f"watching, the window takes {100 * share:.0f} % of a core")
+        if share > MAX_LIVE_SHARE:
+            raise Failure(f"while it watches, the window uses {100 * share:.0f} % of a core")
         screen.xdotool("windowfocus", number)
         screen.xdotool("key", "space")
         hand.wait_for("the pause", window, lambda: "paused" in words.read_text())
@@ -107,7 +107,7 @@ def main():
         by_name = by_id(words)
         for name in ("inspector/runs", "minimap/view"):
             if by_name[name] != paused[name]:
-                raise Failure(f"paused, the window goes on: {paused[name]}, then {by_name[name]}")
+                raise Failure(f"the paused window changes: {paused[name]}, then {by_name[name]}")
 
         def matches(item, tolerance):
             _, _, (left, top, right, bottom), colour, _ = item
@@ -119,9 +119,9 @@ def main():
 
         wide = [item for item in found["block"] if item[2][2] - item[2][0] >= 6 and item[2][3] - item[2][1] >= 6]
         right = sum(matches(item, 60) for item in wide)
-        if not wide or right < 0.7 * len(wide):  # labels and outlines lie over some middles
+        if not wide or right < 0.7 * len(wide):  # Labels and outlines cover the middle of some.
             raise Failure(f"{right} of {len(wide)} blocks have their colour")
-        # One for each dispatch that is wide enough, and one for each column of pixels that has several.
+        # There is one item for each dispatch that is wide enough, and one for each column of pixels with several.
         lanes = found["dispatch"] + found["dispatches"]
         if not lanes or not found["bar"] + found["bars"]:
             raise Failure(f"no dispatch is on the screen: {by_name['lanes']}")
@@ -162,11 +162,11 @@ def main():
         started.append(window)
         hand.wait_for("the end", window, lambda: words.exists() and "the process has ended" in words.read_text())
         items = by_id(words)
-        time.sleep(0.3)  # the screen follows
+        time.sleep(0.3)  # Time for the screen to update.
         first = screen.shot()
         time.sleep(1)
         if screen.shot() != first:
-            raise Failure("the window wrote its words before it had come to rest")
+            raise Failure("the window wrote its items before it stopped changing")
         view, plot = items["minimap/view"][2], items["space/0" if "space/0" in items else "minimap"][2]
         live = next(item[4] for name, item in items.items() if re.fullmatch("heap/[0-9]+/live", name))
         if not live.endswith("at the end") or view[2] < plot[2] - 3:
@@ -193,7 +193,7 @@ def by_id(path):
 
 
 def full(path):
-    """(id, role, rectangle, (red, green, blue), text) of each thing in the window."""
+    """Returns (id, role, rectangle, (red, green, blue), text) of each item in the window."""
     items = []
     for line in path.read_text().splitlines():
         name, role, *numbers, colour, text = line.split("\t")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The shared memory that the profiler shows, against the SPIR-V.
+"""Compares the shared memory that the profiler shows with the SPIR-V.
 
     profiler_shared_test.py --gantry TOOL --profiler PROGRAM FOLDER [FOLDER ...]
 
-Each model is compiled plainly and for a profile that forces staging, and its artifact opened in the
-profiler without being run. For every dispatch of every variant, the bytes that its bar shows equal those
-of the variables in workgroup memory of the kernel's SPIR-V, counted here; the arena shown is the
-artifact's plan, and the limit line the profile's own. Over all models some dispatch shows more than
-nothing, and some kernel's boxes are larger than what they take: they share storage.
+Each model is compiled for the generic profile and for one that forces staging, and its artifact is opened in the
+profiler without a run. For every dispatch of every variant, the bytes that its bar shows must equal those of the
+Workgroup variables in the kernel's SPIR-V, which are counted here. The arena must be that of the artifact's plan,
+and the limit that of the profile. Over all models, at least one dispatch must use shared memory, and at least one
+kernel must have boxes that share storage.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ import sys
 from support import Failure, Test, shared_bytes, skip
 
 PROFILES = ("vulkan:generic", "vulkan:staging")
-LIMIT = "16.0 KiB"  # of both
+LIMIT = "16.0 KiB"  # Of both profiles.
 WIDTH = 8192
 
 
@@ -51,11 +51,11 @@ def main():
         shutil.rmtree(dumps, ignore_errors=True)
         artifact, words = test.folder / "model.gantry", test.folder / "seen.txt"
         test.call("compile", model, "-p", profile, "-o", artifact, "--dump-spirv", "--dump-dir", dumps)
-        told = json.loads(test.call("inspect", artifact, "--json"))
-        kernels = {kernel["name"]: kernel for kernel in told["kernels"]}
-        variants, commands = variants_of(kernels), told["commands"]
-        # Unrun, a command takes 10 us and the runs of two variants are 20 us apart: two pixels are enough
-        # for a bar, so a stretch of this many commands shows each.
+        program = json.loads(test.call("inspect", artifact, "--json"))
+        kernels = {kernel["name"]: kernel for kernel in program["kernels"]}
+        variants, commands = variants_of(kernels), program["commands"]
+        # Without a run, a command takes 10 us, and the runs of two variants are 20 us apart. A bar needs two
+        # pixels, so a view of this many commands shows each of them.
         at_once = WIDTH // 4
         shown, limit = {}, None
         length = 10 * len(commands) + 20

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Models compiled for limits of shared memory from 16 to 227 KiB, and for almost none.
+"""Tests models that are compiled for limits of shared memory from 16 to 227 KiB, and for 1 KiB.
 
     shared_memory_test.py --gantry TOOL FOLDER [FOLDER ...]
 
-For each model and limit: it compiles; every kernel's shared bytes, counted here from its SPIR-V's
-variables in workgroup memory, are within the limit and as the artifact says; and within what the
-software device has (32 KiB) the outputs are right. Over all models, at least ten different kernels use
-shared memory, and at least one has boxes that share storage. A product that its consumer reads at two places is
-computed at each, of which one may be staged and the other not.
+Each model must compile for each limit. Every kernel's shared bytes, counted here from the Workgroup variables of
+its SPIR-V, must be within the limit and equal to those that the artifact states. For limits up to that of the
+software device (32 KiB), the outputs must be right. Over all models, at least ten different kernels must use shared
+memory, and at least one must have boxes that share storage. A further model reads a matmul at two places; the
+kernel computes it for each, and may stage only one of them.
 """
 import sys
 
 from support import LIMITS_OF_DEVICES, Failure, begin_with_folders
 
-LIMITS = [1, *LIMITS_OF_DEVICES]  # KiB
+LIMITS = [1, *LIMITS_OF_DEVICES]  # KiB.
 DEVICE = 32
 TWICE = """
 #here = affine_map<(i, j, k) -> (i, j, k)>
@@ -40,14 +40,14 @@ def main():
 
     def compile_for(model, limit):
         nonlocal overlaid
-        most = 0
+        largest = 0
         for variant, counted, text in test.shared_memory_within(model, limit):
             if counted and variant["boxes_bytes"] > counted:
                 overlaid += 1
             if counted:
                 kernels.add(text)
-            most = max(most, counted)
-        return f"at most {most} bytes"
+            largest = max(largest, counted)
+        return f"at most {largest} bytes"
 
     for folder in folders:
         model = next(folder / name for name in ("model.onnx", "model.mlir") if (folder / name).exists())

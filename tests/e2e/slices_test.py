@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tensors larger than the device binds at once: read and written in slices, by the kernels that it runs
-best, with the answer of the kernels that use addresses.
+"""Tests tensors larger than the device's largest binding: its preferred kernels read and write them in slices, and
+give the same result as the kernels that use addresses.
 
     slices_test.py --gantry TOOL
 """
@@ -32,7 +32,7 @@ def main():
     test = support.Test(arguments.gantry)
     devices = json.loads(test.call("devices", "--json"))
     limit = devices["devices"][0]["max_storage_buffer_bytes"]
-    rows = limit // 4096 + 24  # a last slice that is shorter than the others
+    rows = limit // 4096 + 24  # The last slice is shorter than the others.
     model = test.folder / "large.mlir"
     model.write_text(MODEL.replace("ROWS", str(rows)))
     artifact = test.folder / "large.gantry"

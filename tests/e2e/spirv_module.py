@@ -1,9 +1,8 @@
-"""SPIR-V modules that no installed tool knows: read, checked and run.
+"""Module: reads and validates SPIR-V kernels with cooperative matrices.
 
-Debian's SPIRV-Tools reject cooperative matrices (SPV_KHR_cooperative_matrix), so the kernels that multiply
-them are judged here: `Module` reads the words and checks what a validator would of these kernels (ids and
-where they are visible, types, blocks, capabilities, what the extension and Vulkan ask of matrices), and
-spirv_run.py computes what they compute. Standard library only.
+Debian's SPIRV-Tools reject cooperative matrices (SPV_KHR_cooperative_matrix), so the kernels that use them are
+validated here. `Module` reads the words and checks ids and their scopes, types, blocks, capabilities, and the rules of
+the extension and of Vulkan for matrices. spirv_run.py runs the modules. Standard library only.
 """
 import struct
 
@@ -12,11 +11,11 @@ CAPABILITIES = {1: "Shader", 9: "Float16", 11: "Int64", 22: "Int16", 39: "Int8",
                 4433: "StorageBuffer16BitAccess", 5345: "VulkanMemoryModel",
                 5347: "PhysicalStorageBufferAddresses", 6022: "CooperativeMatrixKHR"}
 VULKAN_MEMORY_MODEL, NON_PRIVATE, SUBGROUP_SCOPE = 3, 0x20, 3
-WORKGROUP = 4  # the storage class
+WORKGROUP = 4  # The storage class.
 AVAILABLE_AND_VISIBLE = 0x2000 | 0x4000
 TERMINATORS = {249, 250, 253}
 
-# Of each opcode: its name, whether it has a type and a result, and its operands: i an id, l a literal word,
+# Per opcode: its name, whether it has a type (t) and a result (r), and its operands: i an id, l a literal word,
 # o optional literals, I ids to the end, L literals to the end, s a string and then ids, B pairs of ids.
 GRAMMAR = {
     1: ("Undef", "tr", ""), 5: ("Name", "", "iL"), 10: ("Extension", "", "L"), 11: ("ExtInstImport", "r", "L"),
@@ -56,7 +55,7 @@ GRAMMAR = {
     4458: ("CooperativeMatrixStoreKHR", "", "iiiio"), 4459: ("CooperativeMatrixMulAddKHR", "tr", "iiio"),
 }
 SAME_TYPES = {126, 127, 128, 129, 130, 131, 132, 133, 134, 136, 137, 166, 167, 168,
-              197, 198, 199, 200}  # operands' and the result's
+              197, 198, 199, 200}  # The types of the operands and of the result are equal.
 COMPARISONS = set(range(170, 192))
 
 
@@ -90,7 +89,7 @@ class Instruction:
                 return ids + self.words[at:]
             elif kind in "Lo":
                 return ids
-            elif kind == "s":  # a string ends with the first word whose last byte is zero
+            elif kind == "s":  # A string ends with the first word whose last byte is zero.
                 while self.words[at] >> 24:
                     at += 1
                 return ids + self.words[at + 1:]
@@ -104,7 +103,7 @@ def text_of(words):
 
 
 class Module:
-    """A kernel's module. Raises Invalid where it is none that a Vulkan 1.2 device with the extension may run."""
+    """A kernel's module. Raises Invalid where it is not valid for a Vulkan 1.2 device with the extension."""
 
     def __init__(self, data):
         require(len(data) % 4 == 0 and len(data) >= 4 * HEADER, "no SPIR-V")
@@ -127,13 +126,13 @@ class Module:
         self._check_types()
         self._check_environment()
 
-    # ---- what things are -----------------------------------------------------------------------------------
+    # ---- properties of ids ---------------------------------------------------------------------------------
 
     def all(self, name):
         return [op for op in self.instructions if op.name == name]
 
     def places(self, name):
-        """Where the instructions begin, in words."""
+        """Returns the positions of the instructions, in words."""
         return [at for at, op in zip(self.offsets, self.instructions) if op.name == name]
 
     def op(self, identifier):
@@ -149,13 +148,13 @@ class Module:
         return op.words[0]
 
     def pointee(self, pointer):
-        """Storage class and type of what a pointer value points to."""
+        """Returns the storage class and the pointee type of a pointer value."""
         op = self.op(self.type_of(pointer))
         require(op.name == "TypePointer", f"id {pointer} is no pointer")
         return op.words
 
     def matrix(self, type_id):
-        """Component width, scope, rows, columns and use of a cooperative matrix type."""
+        """Returns component width, scope, rows, columns and use of a cooperative matrix type."""
         op = self.op(type_id)
         require(op.name == "TypeCooperativeMatrixKHR", f"type {type_id} is no cooperative matrix")
         component = self.op(op.words[0])
@@ -187,7 +186,7 @@ class Module:
     # ---- the function --------------------------------------------------------------------------------------
 
     def _read_blocks(self):
-        """blocks: label → instructions, in order; the function's first one is `entry`."""
+        """Reads the blocks: label → instructions, in order. The function's first block is `entry`."""
         self.blocks, self.entry, current = {}, None, None
         functions = self.all("Function")
         require(len(functions) == 1 and len(self.all("FunctionEnd")) == 1, "more than one function")
@@ -287,8 +286,8 @@ class Module:
                 self._check_memory(op, where)
 
     def _check_memory(self, op, where):
-        """Loads and stores of matrices: through shared memory, aligned (VUID-RuntimeSpirv-
-        OpCooperativeMatrixLoadKHR-08986: as much of it as does not depend on where it is)."""
+        """Checks loads and stores of matrices through shared memory, and their alignment (VUID-RuntimeSpirv-
+        OpCooperativeMatrixLoadKHR-08986, as far as it does not depend on the address)."""
         is_load = op.name == "CooperativeMatrixLoadKHR"
         pointer, (layout, stride) = op.words[0], op.words[1:3] if is_load else op.words[2:4]
         width, _, rows, columns, _ = self.matrix(op.type if is_load else self.type_of(op.words[1]))
@@ -301,7 +300,7 @@ class Module:
         require(distance >= row and distance % min(16, row) == 0, f"{where}: a stride of {distance} bytes")
         require(op.words[3 if is_load else 4:] == [NON_PRIVATE], f"{where}: shared memory that is private")
 
-    # ---- what the device must have ---------------------------------------------------------------------
+    # ---- required features -----------------------------------------------------------------------------
 
     def _check_environment(self):
         self.capabilities = declared = {CAPABILITIES.get(op.words[0], op.words[0]) for op in self.all("Capability")}

@@ -1,18 +1,18 @@
-"""Runs a kernel's SPIR-V (spirv_module.Module) as Vulkan would, invocation by invocation, subgroup by subgroup.
+"""Kernel: runs a kernel's SPIR-V (spirv_module.Module) on the host, invocation by invocation.
 
-Each invocation is a Python generator, made from the module's blocks, that stops where invocations meet: at
-barriers, and at the instructions on cooperative matrices, which a subgroup's invocations have to reach
-together, with equal operands. Numbers in f32 are Python's floats and are not rounded: tests give small
-integers, whose sums are exact. Numbers in f16 are rounded where they are made.
+Each invocation is a Python generator, made from the module's blocks, which stops where invocations synchronise: at
+barriers, and at instructions on cooperative matrices, which all invocations of a subgroup must reach together, with
+equal operands. f32 numbers are Python's floats and are not rounded; tests use small integers, whose sums are exact.
+f16 numbers are rounded by every instruction.
 
-Nothing is let pass that a device need not do: accesses outside of a buffer or of shared memory, reads of
-shared memory that nothing has written, and accesses of different invocations to one word of it, one of them
-a write, with no barrier between them that both pass, raise Wrong. Standard library only.
+Undefined behaviour raises Wrong: accesses outside of a buffer or of shared memory, reads of shared memory that was
+never written, and data races (accesses of different invocations to one word of shared memory, one of them a write,
+without a barrier between them that both pass). Standard library only.
 """
 import struct
 
 MASK = 0xFFFFFFFF
-WORKGROUP_X = 32768  # workgroups along x, at most
+WORKGROUP_X = 32768  # Largest number of workgroups along x.
 
 
 class Wrong(Exception):
@@ -20,7 +20,7 @@ class Wrong(Exception):
 
 
 def half(value):
-    """The nearest f16."""
+    """Returns the nearest f16."""
     try:
         return struct.unpack("<e", struct.pack("<e", value))[0]
     except OverflowError:
@@ -32,7 +32,7 @@ def signed(value):
 
 
 def bits(value, kind):
-    """As bytes: kind is a struct format of one letter, or one with a count for a vector."""
+    """Converts to bytes. kind is a struct format of one letter, with a count for a vector."""
     return struct.pack("<" + kind, *value) if isinstance(value, list) else struct.pack("<" + kind, value)
 
 
@@ -42,7 +42,7 @@ def unbits(data, kind):
 
 
 class Buffer:
-    """A tensor: a list of numbers, and whether they are f16. Written: the indices that a kernel stored to."""
+    """A tensor: a list of numbers, and whether they are f16. `written` holds the indices that a kernel stored to."""
 
     def __init__(self, values, is_half=True):
         self.values, self.is_half, self.written = list(values), is_half, {}
@@ -63,7 +63,7 @@ class Buffer:
 
 
 class Shared:
-    """A workgroup's words. An access is known by who did it and in which stretch between barriers."""
+    """A workgroup's shared memory in words. An access is recorded with its invocation and its interval between barriers."""
 
     def __init__(self, size):
         self.words = [None] * size
@@ -103,7 +103,7 @@ class Shared:
 
 
 class Kernel:
-    """A module made ready to run."""
+    """A module that is ready to run."""
 
     def __init__(self, module):
         self.module = module
@@ -114,7 +114,7 @@ class Kernel:
         source = self._source()
         scope = {"half": half, "signed": signed, "bits": bits, "unbits": unbits,
                  "inf": float("inf"), "nan": float("nan")}
-        exec(compile(source, "kernel", "exec"), scope)  # what this file itself has just written
+        exec(compile(source, "kernel", "exec"), scope)  # The source was generated above.
         self.body = scope["kernel"]
 
     # ---- translation ---------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ class Kernel:
         storage, pointed = self.module.pointee(op.words[0])
         if storage == 7:
             return f"{out}{v[0]}[0]"
-        if storage in (1, 9):  # what is built in, and the block of push constants
+        if storage in (1, 9):  # Built-in variables, and the block of push constants.
             return f"{out}env.input({v[0]})"
         return f"{out}{v[0]}[0].load({v[0]}[1], {self._count(pointed)}, env.stamp())"
 
@@ -202,7 +202,7 @@ class Kernel:
             if self.module.op(op.type).words[0] == 9:
                 return f"({v[0]}, {v[1]})"
             if self.module.constant(op.words[1]) != 0 or len(v) != 3:
-                raise Wrong("an access to something else than a buffer's elements")
+                raise Wrong("an access to something other than a buffer's elements")
             return f"({v[0]}, {v[2]} * {width}, {width})"
         if name == "ConvertUToPtr":
             return v[0]
@@ -250,16 +250,17 @@ class Kernel:
             if self.module.op(op.type).name == "TypeCooperativeMatrixKHR":
                 return f"env.filled({op.type}, {v[0]})"
             return f"[{', '.join(v)}]"
-        if name == "ExtInst":  # of GLSL.std.450
+        if name == "ExtInst":  # Of GLSL.std.450.
             chosen = {37: "min", 38: "min", 40: "max", 41: "max"}.get(op.words[1])
             if chosen:
                 return f"{chosen}({', '.join(v[2:])})"
-        raise Wrong(f"Op{name} is not known here")
+        raise Wrong(f"Op{name} is not supported here")
 
     # ---- running -------------------------------------------------------------------------------------------
 
     def run(self, buffers, subgroup_size, workgroups, dims=()):
-        """buffers by binding, of which the last one's elements are changed. counts: of what subgroups did."""
+        """Runs all workgroups. buffers are ordered by binding; the last one is written. `counts` receives the number of
+        matrix instructions of each kind."""
         self.counts = {}
         addresses = "PhysicalStorageBufferAddresses" in self.module.capabilities
         self.block = (list(buffers) if addresses else []) + list(dims)
@@ -284,7 +285,7 @@ class Invocation:
         return kernel.builtins.get(name, "block")
 
     def input(self, pointer):
-        if isinstance(pointer, tuple):  # a member of the block: the address of a buffer, or a dimension
+        if isinstance(pointer, tuple):  # A member of the block: the address of a buffer, or a dimension.
             return self.workgroup.kernel.block[pointer[1]]
         number = self.workgroup.number
         return {26: [number % WORKGROUP_X, number // WORKGROUP_X, 0], 40: self.subgroup, 41: self.lane}[pointer]
@@ -299,7 +300,7 @@ class Workgroup:
         module = kernel.module
         size = module.workgroup_size()
         if size % subgroup_size:
-            raise Wrong(f"{size} invocations are no whole subgroups of {subgroup_size}")
+            raise Wrong(f"{size} invocations do not fill subgroups of {subgroup_size}")
         self.shared = Shared(module.shared_bytes() // 4)
         self.constants = {}
         self.subgroups = [[kernel.body(Invocation(self, subgroup, lane)) for lane in range(subgroup_size)]
@@ -320,7 +321,7 @@ class Workgroup:
             self.shared.epoch += 1
 
     def _advance(self, subgroup, answers):
-        """To the next barrier of the workgroup, or to the end (false)."""
+        """Runs to the next barrier of the workgroup, or to the end (returns false)."""
         while True:
             requests = [self._resume(lane, answers[subgroup]) for lane in self.subgroups[subgroup]]
             first = requests[0]
@@ -345,7 +346,7 @@ class Workgroup:
             return None
 
     def _places(self, pointer, stride, columns, count, length, width):
-        """Word and half of each element, row by row. stride: in what the pointer points to."""
+        """Returns word and half of each element, row by row. The stride counts elements of the pointee type."""
         memory, at, size = pointer
         stride *= size
         per_word = 32 // width

@@ -1,7 +1,7 @@
-"""What the end-to-end tests share: calling the gantry tool, judging a run, reading .npy files.
+"""Helpers of the end-to-end tests: calling the gantry tool, judging a run, reading .npy files.
 
-A test is a script that ends with 0 (passed), 1 (failed, each reason printed) or 77 (skipped, the
-reason printed as "skipped: ..."). Standard library only.
+A test is a script that ends with 0 (passed), 1 (failed, with each reason printed) or 77 (skipped, with
+the reason printed as "skipped: ..."). It uses the standard library only.
 """
 import argparse
 import array
@@ -16,14 +16,14 @@ import sys
 import tempfile
 import time
 
-TOLERANCE = 1e-4  # on ||out - ref|| / ||ref||
+TOLERANCE = 1e-4  # Upper limit of ||out - ref|| / ||ref||.
 ARENA_RATIO = 1.10
 VALIDATION = re.compile(r"VUID-|SYNC-HAZARD|UNASSIGNED-|Validation (Error|Warning)", re.I)
 
-PROFILES = ("vulkan:generic", "vulkan:staging", "vulkan:lavapipe")  # each model is compiled for all
+PROFILES = ("vulkan:generic", "vulkan:staging", "vulkan:lavapipe")  # Each model is compiled for all of them.
 
-# Each way in which a model must give the same answer: profile, environment and arguments. An artifact
-# for lavapipe holds kernels that read texels and shuffle, and their baseline beside them.
+# The variants in which a model must give the same outputs: profile, environment and arguments. An
+# artifact for lavapipe holds kernels that read texels and shuffle, and the baseline kernels.
 VARIANTS = {
     "storage-buffer, synchronization validation": (
         "vulkan:generic", {"GANTRY_VALIDATION": "sync"}, ["--binding", "storage-buffer"]),
@@ -37,12 +37,12 @@ VARIANTS = {
 }
 
 
-LIMITS_OF_DEVICES = [16, 32, 48, 64, 96, 160, 227]  # KiB of shared memory for a workgroup
+LIMITS_OF_DEVICES = [16, 32, 48, 64, 96, 160, 227]  # KiB of shared memory per workgroup.
 STAGED = "vulkan:staging"
 
 
 def shared_bytes(text):
-    """Of all OpVariable in Workgroup storage, from the disassembly."""
+    """Returns the bytes of all OpVariable in Workgroup storage, from a disassembly."""
     sizes, pointees, constants, total = {}, {}, {}, 0
     for line in text.splitlines():
         found = re.match(r"\s*(%\S+) = (Op\w+)\s*(.*)", line)
@@ -76,7 +76,7 @@ def skip(reason):
 
 
 def begin_with_folders(text):
-    """For scripts called as --gantry TOOL FOLDER...: the test and its folders; skips where one is absent."""
+    """Returns the test and its folders for a script that takes --gantry TOOL FOLDER...; skips where a folder is absent."""
     parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--gantry", required=True)
     parser.add_argument("folders", type=pathlib.Path, nargs="+")
@@ -101,7 +101,7 @@ class Test:
         self.checks += 1
         try:
             said = function(*arguments)
-        except Exception as failure:  # any surprise fails this check and lets the others run
+        except Exception as failure:  # Any exception fails this check only.
             self.failures += 1
             kind = "" if isinstance(failure, Failure) else type(failure).__name__ + " "
             print(f"FAIL  {name}: {kind}{failure}", flush=True)
@@ -126,7 +126,7 @@ class Test:
         return done.stdout
 
     def refuse(self, reason, *arguments):
-        """The tool must end with 1 and give the reason."""
+        """Checks that the tool ends with 1 and gives the reason."""
         try:
             self.call(*arguments)
         except Failure as failure:
@@ -137,14 +137,14 @@ class Test:
 
     @staticmethod
     def expect_silent(done):
-        """No message of the validation layers in what a program printed."""
+        """Checks that a program printed no message of the validation layers."""
         said = done.stderr + done.stdout
         message = VALIDATION.search(said)
         if message:
             raise Failure(f"validation message: {said[max(0, message.start() - 100):][:600]}")
 
     def program(self, *command):
-        """Runs another program; returns what it printed. Raises where it does not end with 0."""
+        """Runs another program and returns its output. Raises where it does not end with 0."""
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         self.expect_silent(done)
         if done.returncode != 0:
@@ -152,14 +152,15 @@ class Test:
         return done.stdout.strip()
 
     def compile(self, model, *arguments):
-        """Compiles for each profile; returns the artifact for the first."""
+        """Compiles for each profile. Returns the artifact for the first one."""
         for profile in PROFILES:
             self.call("compile", model, "-p", profile, "-o", self.artifact(profile), *arguments)
         return self.artifact()
 
     def shared_memory_within(self, model, limit, *arguments):
-        """Compiles kernels that stage their operands within so many KiB. Returns for each variant: it, its
-        bytes counted from the SPIR-V, and the SPIR-V. Raises where they are more, or not what the artifact says."""
+        """Compiles kernels that stage their operands within `limit` KiB. Returns for each variant: the variant,
+        its bytes counted from the SPIR-V, and the SPIR-V. Raises where the bytes exceed the limit or differ from
+        those that the artifact states."""
         dumps = self.folder / "dumps"
         shutil.rmtree(dumps, ignore_errors=True)
         artifact = self.artifact(STAGED)
@@ -183,7 +184,7 @@ class Test:
         return self.folder / f"model.{profile.split(':')[1]}.gantry"
 
     def compare(self, inputs, outputs, variant, tolerance=TOLERANCE, arguments=()):
-        """Runs on the input files and judges every output against its file, itself and by the tool."""
+        """Runs with the input files and compares every output with its file, here and in the tool."""
         profile, environment, extra = VARIANTS[variant]
         words = [w for path in inputs for w in ("--input", path)]
         words += [w for path in outputs for w in ("--expect", path)]
@@ -196,7 +197,7 @@ class Test:
         worst = 0.0
         for output in report["outputs"]:
             found = output["expected"]
-            # "not <=" also catches NaN, which JSON carries as null
+            # "not <=" also catches NaN, which JSON represents as null.
             if found["problem"] or found["l2"] is None or not found["l2"] <= tolerance or not found["within"]:
                 raise Failure(f"output {output['name']}: relative L2 {found['l2']}, allowed {tolerance} "
                               f"{found['problem']}; worst at {found['worst_index']}: {found['worst_actual']}, "
@@ -205,7 +206,7 @@ class Test:
         return f"relative L2 {worst:.1e}"
 
     def arena(self, artifact, dims=()):
-        """The arena's height against its lower bound, from the plan in the artifact."""
+        """Compares the arena's height with its lower bound, from the plan in the artifact."""
         words = [w for dim in dims for w in ("--dim", dim)]
         plan = json.loads(self.call("inspect", artifact, "--json", *words))
         height, bound = plan["arena_bytes"], plan["lower_bound_bytes"]
@@ -219,7 +220,7 @@ class Test:
 
 
 def read_npy(path):
-    """(shape, values) of a row-major little-endian .npy file of f32, f64 or i64."""
+    """Returns (shape, values) of a row-major little-endian .npy file of f32, f64 or i64."""
     data = pathlib.Path(path).read_bytes()
     if data[:6] != b"\x93NUMPY":
         raise Failure(f"{path} is not an .npy file")

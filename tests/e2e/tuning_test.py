@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measured tiles: `gantry tune`, and what `compile --tuning` makes of its table.
+"""Tests measured tiles: `gantry tune`, and `compile --tuning` with its table.
 
     tuning_test.py --gantry TOOL FOLDER [FOLDER ...]
 
-FOLDER as for model_test.py. Each model is compiled with tables of random tiles, for lavapipe and for a
-profile that stages: whatever a table says, the results are the expected ones, and every kernel has the
-table's tile or a remark that says why not.
+FOLDER is as for model_test.py. Each model is compiled with tables of random tiles, for lavapipe and for a
+profile that stages. With any table, the results must be right, and every kernel must have the table's tile or a
+remark that says why not.
 """
 import json
 import random
@@ -14,11 +14,11 @@ import sys
 from model_test import files
 from support import Failure, begin_with_folders
 
-SEED, TABLES = 11, 3  # of random tiles, for each model and profile
+SEED, TABLES = 11, 3  # Tables of random tiles for each model and profile.
 VARIANTS = {"vulkan:lavapipe": "lavapipe: texel, validation", "vulkan:staging": "staging: shared memory, validation"}
 LAVAPIPE = "vulkan:lavapipe"
 
-# A product of 24x16 by 16x32 matrices, of which nothing is known but the shapes.
+# A matmul of 24x16 and 16x32 matrices.
 MODEL = """func.func @main(%a: tensor<24x16xf32>, %b: tensor<16x32xf32>) -> tensor<24x32xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<24x32xf32>
@@ -35,18 +35,18 @@ MISFITS = {
     "texel points=4x4x4 steps=4": "it has points along 3 dimensions, the kernel's result 2",
     "texel points=4x4 steps=5": "5 steps do not divide a reduction over 16",
     "texel points=4x4 steps=4x4": "it has 2 steps, the kernel 1 reduction dimensions",
-    "texel points=4x4 steps=4 lanes=4 along=1": "4 lanes are not a subgroup of 8",
-    "texel points=4x4 steps=4 lanes=8 along=2": "its lanes lie along dimension 2 of 2",
+    "texel points=4x4 steps=4 lanes=4 along=1": "4 lanes are not the subgroup size, 8",
+    "texel points=4x4 steps=4 lanes=8 along=2": "its lanes lie along dimension 2, the tile has 2",
     "texel points=4x4 steps=4 lanes=8 along=1 run=3": "runs of 3 do not divide 4 points of 32",
-    "texel points=4x4 steps=4 run=4": "runs are of tiles with lanes",
-    "texel points=1024 steps=16 merged=0": "it has more than 8192 points times steps",
+    "texel points=4x4 steps=4 run=4": "only tiles with lanes have runs",
+    "texel points=1024 steps=16 merged=0": "its points times steps are more than 8192",
     "texel points=4x4 steps=4 merged=2": "dimensions from 2 on cannot be merged",
-    "baseline points=4x4 steps=4 lanes=8 along=1": "a baseline's tile has no lanes",
+    "baseline points=4x4 steps=4 lanes=8 along=1": "a baseline tile has no lanes",
     "texel points=4x4": "a tile has points",
-    "texel points=4x4 steps=4 points=4x4": "'points=4x4' is no part of a tile's text",
-    "texel points=4x-4 steps=4": "'points=4x-4' is no part of a tile's text",
-    "texel points=4x99999999999999999999 steps=4": "is no part of a tile's text",
-    "texel run=": "'run=' is no part of a tile's text",
+    "texel points=4x4 steps=4 points=4x4": "'points=4x4' is not a word of a tile's text",
+    "texel points=4x-4 steps=4": "'points=4x-4' is not a word of a tile's text",
+    "texel points=4x99999999999999999999 steps=4": "is not a word of a tile's text",
+    "texel run=": "'run=' is not a word of a tile's text",
     "staged points=4x4 steps=4 threads=8x8 staged=16": "the kernel has no such tile that fits",
     "warp points=4x4": "the profile has no tiles of that kind",
 }
@@ -79,7 +79,7 @@ class Tuning:
             {"profile": profile, "device": "some device", "kernels": kernels}]}))
 
     def compile(self, model, profile, *words):
-        """The kernels of the artifact, by key."""
+        """Returns the kernels of the artifact by key."""
         artifact = self.test.artifact(profile)
         self.test.call("compile", model, "-p", profile, "-o", artifact, *words)
         return {kernel["key"]: kernel for kernel in json.loads(self.test.call("inspect", artifact, "--json"))["kernels"]}
@@ -105,7 +105,7 @@ class Tuning:
                 remarks = [rung for variant in variants for rung in variant["ladder"]]
                 here = any(v["exact_tile"] == tiles[key] and v["ladder"][0].startswith("measured: ")
                            for v in variants if v["ladder"])
-                # What reads nothing in vectors has no variant for texel loads.
+                # A kernel without vector loads has no variant for texel loads.
                 none = tiles[key].startswith("texel") and all(v["binding"] != "texel" for v in variants)
                 if not here and not none and not any(": not taken: " in remark for remark in remarks):
                     raise Failure(f"table {number}: {key} has neither '{tiles[key]}' nor a reason: {variants}")
@@ -149,7 +149,7 @@ class Tuning:
         self.test.refuse("none.json", "compile", self.model, "--tuning", self.test.folder / "none.json")
 
     def staged(self):
-        """A rung of the ladder that is not the cheapest, and none of it."""
+        """Tests a tile of the ladder that is not the cheapest, and a tile that is not on the ladder."""
         profile = "vulkan:staging"
         key, kernel = next(iter(self.compile(self.model, profile).items()))
         first = kernel["variants"][-1]["exact_tile"]
@@ -165,7 +165,7 @@ class Tuning:
             self.test.call("run", self.test.artifact(profile), "--random", 3, "--expect", self.test.folder / "y.npy")
 
     def tune(self):
-        """Beginning with a bad tile, tuning finds a better one and keeps what else the table holds."""
+        """Checks that tuning replaces a bad tile by a better one and keeps the table's other entries."""
         key = next(iter(self.compile(self.model, LAVAPIPE)))
         self.test.call("run", self.test.artifact(LAVAPIPE), "--random", 3, "--output", self.test.folder / "y.npy")
         self.write(LAVAPIPE, {key: "baseline points=1x1 steps=1", "0123456789abcdef": "texel of another model"})
@@ -197,7 +197,7 @@ class Tuning:
 
 
 def random_tile(exact, generator):
-    """Another tile of a kernel: sometimes one that it cannot have."""
+    """Returns another tile for a kernel; sometimes one that it cannot have."""
     kind, *words = exact.split()
     now = dict(word.split("=") for word in words if "=" in word)
 

@@ -1,5 +1,5 @@
-// Writes the model and the input that embed_c is tested with: out = chainResult(in, bias), highest
-// at element 7 of 10. Usage: make_example_model model.gantry input.raw
+// Writes the model and the input for the tests of embed_c: out = chainResult(in, bias), whose
+// highest element is number 7 of 10. Usage: make_example_model model.gantry input.raw
 #include "tests/support/test_model.h"
 
 #include <cstdio>

@@ -1,11 +1,11 @@
-# run_embed_c(program work): makes the model, runs the example on it, and looks at what it prints.
+# run_embed_c(program work): writes the model, runs the example on it, and checks its output.
 function(run_embed_c program work)
   file(MAKE_DIRECTORY ${work})
   execute_process(COMMAND ${MAKE_MODEL} ${work}/model.gantry ${work}/input.raw
                   COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND ${program} ${work}/model.gantry ${work}/input.raw
                   OUTPUT_VARIABLE printed ERROR_VARIABLE complaint RESULT_VARIABLE result)
-  # The model is written by hand for no device in particular, which the runtime says once.
+  # The model was compiled for no particular device, so the runtime logs one warning.
   string(REGEX REPLACE "^gantry: warn: [^\n]* has no variant made for [^\n]*\n" "" rest "${complaint}")
   if(NOT result EQUAL 0 OR NOT printed STREQUAL "class 7 of 10, score 20\n" OR rest)
     message(FATAL_ERROR "exit ${result}, printed '${printed}', on stderr '${complaint}'")
@@ -15,7 +15,7 @@ function(run_embed_c program work)
   if(NOT result EQUAL 1 OR NOT complaint MATCHES "^embed_c: load the model: [^\n]*missing.gantry[^\n]*\n$")
     message(FATAL_ERROR "a missing model: exit ${result}, on stderr '${complaint}'")
   endif()
-  # A machine without a Vulkan driver.
+  # Simulate a machine without a Vulkan driver.
   execute_process(COMMAND ${CMAKE_COMMAND} -E env VK_ICD_FILENAMES=${work}/none.json
                           VK_DRIVER_FILES=${work}/none.json GANTRY_VALIDATION=0
                           ${program} ${work}/model.gantry ${work}/input.raw

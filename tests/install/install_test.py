@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A whole installation, used as a newcomer would, and removed by its manifest.
+"""Tests an installation: installs it, uses it like a new user, and removes it with its manifest.
 
-The build is installed to a fresh prefix, which is then moved: everything below runs from the new place.
-The manifests of the build folder are put back at the end, so that an installation of the person who
-tests can still be removed. Standard library only.
+The build is installed to a fresh prefix, which is then moved, and all checks run in the new place. At the end
+the test restores the manifests of the build folder, so that a developer's own installation can still be
+removed. It uses the standard library only.
 """
 import argparse
 import os
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-import shells  # noqa: E402  (behind the path)
+import shells  # noqa: E402  (needs the path above)
 from support import Failure, Test, read_npy  # noqa: E402
 
 PREFIX_OF_PC = ("prefix", "libdir", "includedir")
@@ -55,12 +55,12 @@ class Installation(Test):
             raise Failure(done.stderr.strip() or done.stdout.strip())
 
     def uninstall(self, component=""):
-        """The line of docs/install.md."""
+        """Runs the command of docs/install.md that removes an installation; returns its stderr."""
         manifest = self.options.build / f"install_manifest{component}.txt"
         line = "xargs -d '\\n' rm -d < " + manifest.name
         document = (self.options.source / "docs/install.md").read_text()
         if "xargs -d '\\n' rm -d < build/release/install_manifest.txt" not in document:
-            raise Failure("docs/install.md gives another line than the one that is tested")
+            raise Failure("docs/install.md names another command than the tested one")
         done = subprocess.run(["sh", "-c", line], cwd=manifest.parent, capture_output=True, text=True)
         return done.stderr
 
@@ -68,7 +68,7 @@ class Installation(Test):
 
     def install_and_move(self):
         self.install(self.prefix)
-        self.install(self.prefix)  # again: the manifest keeps the folders of the first time
+        self.install(self.prefix)  # The second manifest must keep the folders that the first installation made.
         if self.options.compiler:
             self.program(self.prefix / "bin/gantry", "--version")
         moved = self.folder / "moved"
@@ -77,7 +77,7 @@ class Installation(Test):
         self.gantry = str(moved / "bin/gantry")
 
     def files(self):
-        """Nothing in the prefix refers to the build, the source, or the place where it was installed."""
+        """Checks that no file in the prefix refers to the build, the source, or the original prefix."""
         places = [str(self.options.build), str(self.options.source / "engine"), str(self.folder)]
         checked = 0
         for path in self.prefix.rglob("*"):
@@ -91,7 +91,7 @@ class Installation(Test):
                     if not folder.startswith("$ORIGIN/") and not folder.startswith("/usr/lib/"):
                         raise Failure(f"{path.name} looks for its libraries in '{folder}'")
                 if self.options.build_type != "Release":
-                    continue  # debug information names the sources
+                    continue  # Debug information names the sources.
             for place in places:
                 if place.encode() in data:
                     raise Failure(f"{path.relative_to(self.prefix)} refers to {place}")
@@ -138,7 +138,7 @@ class Installation(Test):
     # ---- applications -------------------------------------------------------------------------------
 
     def every_function(self, folder, prefix):
-        """Writes programs that include every installed header, alone, and name every function of them."""
+        """Writes programs that include each installed header first and name every function of the headers."""
         headers = sorted(path.name for path in (prefix / "include/gantry").iterdir())
         functions = []
         for header in headers:
@@ -217,7 +217,7 @@ class Installation(Test):
                 value = ask(f"--variable={variable}", package)[0]
                 if not pathlib.Path(value).resolve().is_relative_to(self.prefix.resolve()):
                     raise Failure(f"{package}.pc: {variable} is {value}")
-        # The compiler alone, as the linker sees it: no undefined symbols.
+        # A program that links the compiler alone must have no undefined symbols.
         (folder / "one.c").write_text("#include <gantry/compiler.h>\n"
                                       "int main(void) { return gantry_compile_profiles() == 0; }\n")
         for packages, program, flags in [(["gantry-compiler"], "one.c", self.options.c_flags)] + [
@@ -235,7 +235,7 @@ class Installation(Test):
     # ---- the runtime alone --------------------------------------------------------------------------
 
     def runtime_alone(self):
-        """To a prefix that has other things: an application runs, and removal leaves these things alone."""
+        """Installs the runtime to a prefix with other files. An application runs; removal keeps the other files."""
         prefix = self.folder / "runtime"
         (prefix / "include").mkdir(parents=True)
         (prefix / "lib").mkdir()
@@ -245,7 +245,7 @@ class Installation(Test):
         names = tree(prefix)
         surplus = [name for name in names if re.search(r"compiler|profiler|^bin|share/man", name)]
         if surplus:
-            raise Failure(f"the runtime alone brings {', '.join(surplus)}")
+            raise Failure(f"the runtime alone installs {', '.join(surplus)}")
         build = self.folder / "embed_c"
         configure = [self.options.cmake, "-G", "Ninja", "-S", self.options.source / "examples/embed_c", "-B", build,
                      f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_FLAGS={self.options.c_flags}"]
@@ -255,7 +255,7 @@ class Installation(Test):
         said = self.program(build / "embed_c", build / "model.gantry", build / "input.raw")
         if said != "class 7 of 10, score 20":
             raise Failure(f"embed_c says '{said}'")
-        # An application that asks for the compiler is told what is missing.
+        # An application that requires the compiler gets a message that names the missing component.
         asks = self.folder / "asks"
         asks.mkdir()
         (asks / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(asks LANGUAGES C)\n"
@@ -275,7 +275,7 @@ class Installation(Test):
     def removal(self):
         self.prefix.rename(self.folder / "fresh/prefix")
         said = self.uninstall()
-        if (self.folder / "fresh").exists() or said:  # the installation made this folder too
+        if (self.folder / "fresh").exists() or said:  # The installation created this folder too.
             raise Failure(f"left: fresh, {', '.join(sorted(tree(self.folder / 'fresh')))}; {said}")
 
 

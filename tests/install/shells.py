@@ -6,7 +6,7 @@ from support import Failure
 
 
 class Manual:
-    """Of one installed program. test: the Installation, with its prefix."""
+    """The manual of one installed program. `test` is the Installation with its prefix."""
 
     def __init__(self, test, program):
         self.test, self.program = test, program
@@ -21,7 +21,7 @@ class Manual:
         return self.test.program(self.tool, *command, "--help")
 
     def options(self, *command):
-        """The options that the help of a command lists, with their dashes."""
+        """Returns the options that the help of a command lists, with their dashes."""
         text = self.help(*command)
         found = set()
         for line in re.findall(r"^ {2,6}(-.*)$", text, re.M):
@@ -39,7 +39,7 @@ class Manual:
         return done.stdout
 
     def pages(self):
-        """One for the program and one for each command; without a word from mandoc; with every option."""
+        """Checks one page for the program and one for each command: mandoc is silent, every option is named."""
         wanted = {f"{self.program}.1": []}
         wanted.update({f"{self.program}-{command}.1": [command] for command in self.commands})
         for name, command in wanted.items():
@@ -51,7 +51,7 @@ class Manual:
                 raise Failure(f"{done.stdout}{done.stderr}")
             text = subprocess.run(["mandoc", "-T", "ascii", "-O", "width=80", str(page)], capture_output=True,
                                   text=True).stdout
-            text = re.sub(".\x08", "", text)  # bold and underlined letters
+            text = re.sub(".\x08", "", text)  # Removes bold and underlined letters.
             for section in ("NAME", "SYNOPSIS", "OPTIONS", "SEE ALSO"):
                 if f"\n{section}\n" not in text:
                     raise Failure(f"{name} has no section {section}")
@@ -61,7 +61,7 @@ class Manual:
         return f"{len(wanted)} pages"
 
     def bash(self):
-        """Completes the commands, and each command's options."""
+        """Checks the completion of the commands and of each command's options."""
         script = self.share / "bash-completion/completions" / self.program
         self.shell("bash", "-n", script)
 
@@ -84,7 +84,7 @@ class Manual:
         return f"{len(self.commands)} commands"
 
     def choices(self, complete, how):
-        """A choice that the help tells is offered, for both programs."""
+        """Checks that the values of an option with choices are offered, for both programs."""
         option, command, words = (("--binding", ["run"], {"auto", "storage-buffer", "address", "texel"})
                                   if self.program == "gantry" else
                                   ("--theme", [], {"dark", "light", "colour-blind"}))
@@ -93,11 +93,11 @@ class Manual:
             raise Failure(f"{option} in {how} offers {offered}")
 
     def zsh(self):
-        """zsh reads the script, and calls _arguments with every option."""
+        """Checks that zsh can read the script, which calls _arguments with every option."""
         script = self.share / "zsh/site-functions" / f"_{self.program}"
         self.shell("zsh", "-f", "-n", script)
         for command in [[name] for name in self.commands] or [[]]:
-            # The script runs with stand-ins of the functions of the completion system.
+            # The script runs with replacements for the functions of the completion system.
             state = "state=arguments" if command else ":"
             given = self.shell("zsh", "-f", "-c", f"""
                 _arguments() {{ [[ $1 == -C ]] && {{ {state}; return 0 }}; print -rl -- "$@" }}

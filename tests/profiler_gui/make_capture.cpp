@@ -1,4 +1,5 @@
-// make_capture OUT.gtrace [STEPS [SEED [FAULT]]]: a capture of a training loop that never ran.
+// Writes a synthetic capture of a training loop: make_capture OUT.gtrace [STEPS [SEED [FAULT]]].
+//
 // FAULT: 0 none, 1 offset shifted, 2 late free, 3 leak, 4 oversize, 5 illegal alias, 6 donation
 // kept.
 #include "tests/support/synthetic_capture.h"

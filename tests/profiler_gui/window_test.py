@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""The real window, on a screen that is none: Xvfb, the software device, xdotool for a hand.
+"""Tests the real window under a virtual X server (Xvfb) with the software device and xdotool.
 
     window_test.py GANTRY_PROFILER MAKE_CAPTURE
 
-Opens a capture, compares the screenshot with the picture that --render makes of the same (the whole
-window, pixel by pixel), then points at a block, clicks, and looks for its outline and its tooltip where
-they must be; measures what the window takes while nobody touches it; closes it through the palette.
-Skips (exit 77) by name where Xvfb, xdotool or xwd is missing. No message of the validation layer is
-allowed.
+Opens a capture and compares the screenshot, pixel by pixel, with the picture that --render makes of the
+same capture. Then it clicks a block and looks for its outline, measures the CPU time of the idle window,
+and closes the window through the command palette. Any message of the validation layer fails the test.
+Exits with 77 (skipped) and names the missing tool if Xvfb, xdotool or xwd is not installed.
 """
 
 import os
@@ -21,11 +20,11 @@ import time
 import zlib
 
 WIDTH, HEIGHT = 1280, 720
-PATIENCE = 90  # seconds: machines that test are busy ones
+TIMEOUT_S = 90  # Test machines may be busy.
 
 
 def read_png(path):
-    """(width, height, rows of RGBA bytes) of a picture that --render wrote."""
+    """Returns (width, height, rows of RGBA bytes) of a picture that --render wrote."""
     data = pathlib.Path(path).read_bytes()
     width, height = struct.unpack(">II", data[16:24])
     length = struct.unpack(">I", data[33:37])[0]
@@ -35,11 +34,11 @@ def read_png(path):
 
 
 def read_xwd(data):
-    """Rows of BGRX bytes of a window dump with 32 bits a pixel."""
+    """Returns (width, height, rows of BGRX bytes) of a window dump with 32 bits per pixel."""
     header = struct.unpack(">25I", data[:100])
     size, width, height, bits, line, colours = (header[0], header[4], header[5], header[11],
                                                 header[12], header[19])
-    assert bits == 32, f"{bits} bits a pixel"
+    assert bits == 32, f"{bits} bits per pixel"
     begin = size + colours * 12
     return width, height, [data[begin + y * line:begin + y * line + width * 4]
                            for y in range(height)]
@@ -55,13 +54,13 @@ def pixel_xwd(rows, x, y):
 
 
 class Screen:
-    """An X server of our own, and what a person does in front of it."""
+    """A virtual X server, with functions for input and screenshots."""
 
     def __init__(self):
         reading, writing = os.pipe()
         self.server = subprocess.Popen(
-            # -noreset: else the server starts anew when its last client leaves, and turns away
-            # who comes meanwhile, as the window does beside a first xdotool.
+            # Without -noreset the server resets when its last client disconnects, and refuses clients
+            # meanwhile; that would hit the window when the first xdotool ends.
             ["Xvfb", "-noreset", "-displayfd", str(writing),
              "-screen", "0", f"{WIDTH}x{HEIGHT}x24"],
             pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -85,8 +84,8 @@ class Screen:
 
 
 def wait_for(what, process, test):
-    """Until the test holds; not longer than the process lives, whose last words are told."""
-    end = time.monotonic() + PATIENCE
+    """Waits until test() is true. Fails with the process's stderr if the process ends before."""
+    end = time.monotonic() + TIMEOUT_S
     while time.monotonic() < end:
         if test():
             return
@@ -94,7 +93,7 @@ def wait_for(what, process, test):
             raise AssertionError(f"waiting for {what}: the program ended with status "
                                  f"{process.returncode}: {process.stderr.read()}")
         time.sleep(0.3)
-    raise AssertionError(f"not seen within {PATIENCE} s: {what}")
+    raise AssertionError(f"not seen within {TIMEOUT_S} s: {what}")
 
 
 def semantics(path):
@@ -106,13 +105,13 @@ def semantics(path):
 
 
 def cpu_seconds(process):
-    """What a process has had of the processor."""
+    """Returns the CPU time that a process has used, in seconds."""
     fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def differing(shot, picture):
-    """The share of pixels that differ by more than rounding."""
+    """Returns the fraction of pixels that differ by more than rounding."""
     count = 0
     for y in range(HEIGHT):
         a, b = shot[2][y], picture[2][y]
@@ -135,13 +134,13 @@ def run(profiler, make_capture, folder, screen):
         number = screen.xdotool("search", "--name", "gantry").split()[0]
         screen.xdotool("windowmove", number, 0, 0)
         time.sleep(2)
-        for step in range(3):  # away from the plots; each is an event for the window
+        for step in range(3):  # Moves away from the plots; each move is an input event.
             screen.xdotool("mousemove", WIDTH - 20 - step, HEIGHT - 2)
             time.sleep(0.3)
         wait_for("the picture that --render makes", window,
                  lambda: differing(screen.shot(), expected) < 0.002)
 
-        # The largest value of the arena: point, click, and look for the white outline.
+        # Clicks the largest value of the arena and looks for the white outline.
         blocks = [(name, rect) for name, (role, rect, text) in items.items()
                   if role == "block" and text.startswith("relu")]
         name, rect = max(blocks, key=lambda b: (b[1][2] - b[1][0]) * (b[1][3] - b[1][1]))
@@ -159,7 +158,7 @@ def run(profiler, make_capture, folder, screen):
                        for dy in (-2, -1, 0, 1))
         wait_for(f"the outline of {name}", window, outlined)
 
-        # Left alone it hardly works: 2 % of a core, over five seconds.
+        # An idle window uses at most 2 % of a core, measured over five seconds.
         time.sleep(2)
         before, begin = cpu_seconds(window.pid), time.monotonic()
         time.sleep(5)
@@ -173,7 +172,7 @@ def run(profiler, make_capture, folder, screen):
         screen.xdotool("type", "--delay", "200", "quit")
         time.sleep(1)
         screen.xdotool("key", "Return")
-        _, errors = window.communicate(timeout=PATIENCE)
+        _, errors = window.communicate(timeout=TIMEOUT_S)
         assert window.returncode == 0, f"exit status {window.returncode}: {errors}"
         assert "validation" not in errors, errors
     finally:

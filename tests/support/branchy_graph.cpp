@@ -11,12 +11,13 @@ class Builder {
 public:
   explicit Builder(unsigned seed) : random_(seed) {}
 
-  uint32_t pick(uint32_t least, uint32_t most) {
-    return std::uniform_int_distribution<uint32_t>(least, most)(random_);
+  uint32_t pick(uint32_t min, uint32_t max) {
+    return std::uniform_int_distribution<uint32_t>(min, max)(random_);
   }
   bool chance(double p) { return std::uniform_real_distribution<double>(0, 1)(random_) < p; }
 
-  /// One operator with one result; elementwise ones may take the storage of an equal operand.
+  /// Adds an operator with one result. An elementwise one may reuse the storage of an operand of
+  /// the same size.
   uint32_t op(const std::vector<uint32_t> &reads, uint64_t bytes, bool elementwise = false) {
     const auto value = static_cast<uint32_t>(problem.values.size());
     problem.values.push_back({bytes, false});
@@ -44,7 +45,7 @@ private:
 
 constexpr uint64_t kUnit = 4096;
 
-// Cells whose nodes read random earlier ones and add them up; the cell concatenates the ends.
+// Cells whose nodes add up random earlier nodes. A cell concatenates the nodes without a reader.
 plan::OrderProblem randomlyWired(unsigned seed) {
   Builder b(seed);
   uint32_t x = b.op({b.input(16 * kUnit)}, 32 * kUnit);
@@ -73,7 +74,7 @@ plan::OrderProblem randomlyWired(unsigned seed) {
   return b.problem;
 }
 
-// Each node of a cell sums two operations on earlier nodes; the operations stand first.
+// Each node of a cell sums two operations on earlier nodes. The operations come before the sums.
 plan::OrderProblem searchedCells(unsigned seed) {
   Builder b(seed);
   uint32_t previous = b.op({b.input(4 * kUnit)}, 16 * kUnit), x = previous;
@@ -84,8 +85,8 @@ plan::OrderProblem searchedCells(unsigned seed) {
       uint32_t sides[2];
       for (uint32_t &side : sides) {
         const uint32_t from = nodes[b.pick(0, static_cast<uint32_t>(nodes.size()) - 1)];
-        side = b.op({from}, unit * b.pick(1, 3)); // depthwise, widened
-        side = b.op({side}, unit);                // pointwise
+        side = b.op({from}, unit * b.pick(1, 3)); // Depthwise, with more channels.
+        side = b.op({side}, unit);                // Pointwise.
       }
       nodes.push_back(b.op({sides[0], sides[1]}, unit, true));
     }
@@ -96,7 +97,7 @@ plan::OrderProblem searchedCells(unsigned seed) {
   return b.problem;
 }
 
-// Branches of convolutions that widen and shrink again; all first layers, then all second ones.
+// Branches of convolutions that widen and shrink again: all first layers, then all second layers.
 plan::OrderProblem inceptionBlocks(unsigned seed) {
   Builder b(seed);
   uint32_t x = b.op({b.input(4 * kUnit)}, 24 * kUnit);
@@ -117,7 +118,7 @@ plan::OrderProblem inceptionBlocks(unsigned seed) {
   return b.problem;
 }
 
-// Three scales side by side; after each stage every scale adds up the others, resampled.
+// Three scales side by side. After each stage, every scale adds the others, resampled.
 plan::OrderProblem multiScale(unsigned seed) {
   Builder b(seed);
   std::vector<uint32_t> scales = {b.op({b.input(4 * kUnit)}, 16 * kUnit)};
@@ -141,7 +142,7 @@ plan::OrderProblem multiScale(unsigned seed) {
   return b.problem;
 }
 
-// A U-Net whose skips are nodes of their own (U-Net++): column by column.
+// A U-Net whose skip connections are nodes (U-Net++), column by column.
 plan::OrderProblem denseSkips(unsigned seed) {
   Builder b(seed);
   const uint32_t levels = b.pick(4, 5);
@@ -156,14 +157,14 @@ plan::OrderProblem denseSkips(unsigned seed) {
     for (uint32_t level = 0; level + column < levels; ++level) {
       const uint64_t size = (uint64_t{32} >> level) * kUnit;
       std::vector<uint32_t> reads = rows[level];
-      reads.push_back(b.op({rows[level + 1][column - 1]}, size)); // upsampled
+      reads.push_back(b.op({rows[level + 1][column - 1]}, size)); // Upsampled.
       rows[level].push_back(b.op({b.op(reads, size * b.pick(1, 2))}, size));
     }
   b.problem.values[rows[0].back()].kept = true;
   return b.problem;
 }
 
-// Towers over one input that are averaged at the end; written layer by layer.
+// Towers over one input whose results are averaged, written layer by layer.
 plan::OrderProblem towers(unsigned seed) {
   Builder b(seed);
   const uint32_t count = b.pick(3, 6), depth = b.pick(4, 9);
@@ -184,9 +185,9 @@ std::vector<BranchyGraph> branchyGraphs(unsigned seed) {
           {"dense skips", denseSkips(seed)},           {"towers", towers(seed)}};
 }
 
-plan::OrderProblem randomGraph(unsigned seed, unsigned most) {
+plan::OrderProblem randomGraph(unsigned seed, unsigned maxOperators) {
   Builder b(seed);
-  const uint32_t count = b.pick(1, most), external = b.pick(0, 2);
+  const uint32_t count = b.pick(1, maxOperators), external = b.pick(0, 2);
   for (uint32_t i = 0; i < external; ++i)
     b.input(b.pick(0, 20));
   for (uint32_t i = 0; i < count; ++i) {
@@ -196,7 +197,7 @@ plan::OrderProblem randomGraph(unsigned seed, unsigned most) {
       reads.push_back(b.pick(known > 6 && b.chance(0.7) ? known - 6 : 0, known - 1));
     const uint32_t value = b.op(reads, b.pick(0, 12), b.chance(0.5));
     b.problem.values[value].kept = b.chance(0.1);
-    if (b.chance(0.15)) { // a second result
+    if (b.chance(0.15)) { // A second result.
       b.problem.values.push_back({b.pick(0, 12), b.chance(0.2)});
       b.problem.operators.back().writes.push_back(value + 1);
     }

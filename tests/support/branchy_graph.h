@@ -1,9 +1,11 @@
-// Graphs of branchy networks for tests and benchmarks of the order search, by family and seed:
-// the kinds of network in which the order decides what is alive together. The order that they come
-// in is the one in which such a model is written down: cell by cell, and in a cell node by node.
+// Graphs of branchy networks, for tests and benchmarks of the order search.
+//
+// In these networks the order of the operators decides which tensors are alive together. The
+// operators come in the order in which such a model is usually written: cell by cell, and within a
+// cell node by node. The same seed gives the same graphs on every machine.
 #pragma once
 
-#include "engine/plan/order.h"
+#include "engine/plan/order/order.h"
 
 #include <string>
 #include <vector>
@@ -15,12 +17,12 @@ struct BranchyGraph {
   plan::OrderProblem problem;
 };
 
-/// Randomly wired cells (as Xie et al. 2019), cells of searched networks (DARTS, NASNet),
-/// inception blocks, multi-scale networks with exchange between the scales, U-Nets with dense
-/// skips, ensembles of towers.
+/// Returns graphs of every family: randomly wired cells (Xie et al., 2019), cells from architecture
+/// search (DARTS, NASNet), inception blocks, multi-scale networks that exchange between their
+/// scales, U-Nets with dense skips, and ensembles of towers.
 std::vector<BranchyGraph> branchyGraphs(unsigned seed);
 
-/// A directed acyclic graph without any plan, of 1 to `most` operators.
-plan::OrderProblem randomGraph(unsigned seed, unsigned most);
+/// Returns a random directed acyclic graph of 1 to maxOperators operators.
+plan::OrderProblem randomGraph(unsigned seed, unsigned maxOperators);
 
 } // namespace gantry::test

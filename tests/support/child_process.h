@@ -1,4 +1,4 @@
-// Running a function in a process of its own, to see how that ends.
+// Runs a function in a child process, for tests of how a process ends.
 #pragma once
 
 #include <cstdlib>
@@ -7,12 +7,13 @@
 
 namespace gantry::test {
 
-/// What waitpid() tells of a child that ran the function and then left with exit code 0. Call it
-/// while this process has one thread. The child writes no core file.
+/// Forks a child that runs the function and then exits with code 0. Returns the status of
+/// waitpid(). A child that hangs is killed by SIGALRM after 60 seconds. Must be called while this
+/// process has only one thread.
 template <typename Function> int runInChild(Function &&function) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(60); // a child that hangs ends by SIGALRM
+    alarm(60);
     function();
     _exit(0);
   }

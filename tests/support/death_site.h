@@ -1,9 +1,8 @@
-// Runs a function in a child process and says how the child ended; where it died, in which module
-// of the process that began: our own library, or the driver below it. For tests that let resources
-// run out.
+// runToDeath: runs a function in a child process and reports how the child ended.
 //
-// The module is that of the first frame above the C and C++ run-time libraries that raised the
-// signal. A child that hangs is interrupted and told apart in the same way.
+// Tests that exhaust resources use it to tell a crash in Gantry from one in the driver below it.
+// The module that is blamed belongs to the first stack frame outside of the C and C++ run-time
+// libraries. A child that hangs is interrupted after 15 seconds and reported in the same way.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +25,11 @@
 namespace gantry::test {
 
 struct Death {
-  bool isAlive = false; // the function returned
+  bool isAlive = false; // The function returned.
   int code = 0;         // Return value of the function.
-  bool isOurs = false;  // died or hung in libgantry, or in an unknown place
-  /// "SIGABRT in libvulkan_lvp.so lvp_CreateDevice", "SIGSEGV (through a null pointer) in ..."
+  bool isOurs = false;  // The child died or hung in libgantry, or in an unknown module.
+  /// Signal, module and function: "SIGABRT in libvulkan_lvp.so lvp_CreateDevice", "SIGSEGV (through
+  /// a null pointer) in ..."
   std::string place;
   std::string lastLine; // Last line on standard error.
 };
@@ -48,7 +48,8 @@ inline void report(int signal, const char *module, const char *function) {
   _exit(1);
 }
 
-/// Whether the module is this program, its preloaded library, or one that raises signals or waits.
+/// Returns whether a module is never blamed: this program, its preloaded library, and the libraries
+/// that raise signals or wait on behalf of others.
 inline bool isNeutral(const char *module) {
   constexpr std::array kNeutral = {"/bin/",    "libc.so",        "libstdc++", "libgcc_s",
                                    "ld-linux", "failing_malloc", "linux-vdso"};
@@ -58,10 +59,10 @@ inline bool isNeutral(const char *module) {
 
 inline void onDeath(int signal, siginfo_t *fault, void *context) {
   std::signal(signal, SIG_DFL);
-  constexpr uintptr_t kNearNull = 1 << 16; // Linux maps nothing below
+  constexpr uintptr_t kNearNull = 1 << 16; // Linux maps nothing below this address.
   if (signal == SIGSEGV && reinterpret_cast<uintptr_t>(fault->si_addr) < kNearNull)
     accessText = " (through a null pointer)";
-  // First the place itself: a backtrace through code that the driver generated may fail.
+  // The place itself is checked first, because a backtrace through generated code may fail.
   const auto *interrupted = static_cast<const ucontext_t *>(context);
 #if defined(__x86_64__)
   auto *place = reinterpret_cast<void *>(interrupted->uc_mcontext.gregs[REG_RIP]);
@@ -74,13 +75,13 @@ inline void onDeath(int signal, siginfo_t *fault, void *context) {
   void *frames[64];
   const int count = backtrace(frames, 64);
   const char *module = nullptr;
-  for (int i = 1; i < count; ++i) { // frame 0 is this handler's
+  for (int i = 1; i < count; ++i) { // Frame 0 is this handler.
     if (dladdr(frames[i], &info) == 0 || info.dli_fname == nullptr ||
         (module == nullptr && isNeutral(info.dli_fname)))
       continue;
     if (module == nullptr)
       module = info.dli_fname;
-    if (info.dli_sname != nullptr) // the first function with a name, from the module on
+    if (info.dli_sname != nullptr) // The first function with a name, from this module on.
       report(signal, module, info.dli_sname);
   }
   report(signal, module == nullptr ? "an unknown module" : module, "");
@@ -88,13 +89,14 @@ inline void onDeath(int signal, siginfo_t *fault, void *context) {
 
 } // namespace detail
 
-/// function: returns an int from 0 to 99. Call it while this process has one thread.
+/// Runs `function`, which returns an int from 0 to 99, in a child. Must be called while this
+/// process has only one thread.
 template <typename Function> Death runToDeath(Function &&function) {
   constexpr unsigned kPatienceSeconds = 15;
   constexpr int kReturned = 100;
   Death death;
   int ends[2], words[2];
-  if (pipe(ends) != 0 || pipe2(words, O_NONBLOCK) != 0) // words beyond the pipe's size are lost
+  if (pipe(ends) != 0 || pipe2(words, O_NONBLOCK) != 0) // Output beyond the pipe's size is lost.
     return death;
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -102,9 +104,9 @@ template <typename Function> Death runToDeath(Function &&function) {
     const rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     void *frames[4];
-    (void)backtrace(frames, 4); // loads what a backtrace needs
+    (void)backtrace(frames, 4); // Loads the libraries that a backtrace needs.
     detail::deathPipe = ends[1];
-    static char stack[1 << 16]; // the thread's own may be what cannot grow
+    static char stack[1 << 16]; // The thread's own stack may be exhausted.
     const stack_t other = {stack, 0, sizeof(stack)};
     sigaltstack(&other, nullptr);
     struct sigaction action = {};
@@ -143,7 +145,7 @@ template <typename Function> Death runToDeath(Function &&function) {
   return death;
 }
 
-/// How often children ended in which way.
+/// Counts how often children ended in each way.
 class DeathCounts {
 public:
   void add(const Death &death) {

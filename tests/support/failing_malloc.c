@@ -6,7 +6,8 @@
  * allocations of all other modules are counted together. Counting and failing are off until
  * failingMallocStart().
  *
- * Threads: any. Memory: fixed tables, no allocation of its own.
+ * Thread safety: every function may be called from any thread. The library uses fixed tables and
+ * allocates no memory itself.
  */
 #define _GNU_SOURCE
 #include "tests/support/failing_malloc.h"
@@ -44,8 +45,8 @@ static int findModule(struct dl_phdr_info *info, size_t size, void *user) {
   return 1;
 }
 
-/* ---- live blocks of the watched module: an open-addressing table under a spin lock ------------
- */
+/* ---- live blocks of the watched module ---------------------------------------------------------
+ * An open-addressing table, protected by a spin lock. */
 
 enum { kSlots = 1 << 20 };
 static struct {
@@ -92,7 +93,7 @@ static void removeBlock(const void *block) {
   if (slots[at].block != NULL) {
     counts.liveBlocks -= 1;
     counts.liveBytes -= slots[at].bytes;
-    /* Close the gap: later blocks of the same run move back to where a search finds them. */
+    /* Later blocks of the same run move into the gap, where a search finds them. */
     for (size_t next = (at + 1) % kSlots; slots[next].block != NULL; next = (next + 1) % kSlots) {
       const size_t home = homeOf(slots[next].block);
       if ((next - home) % kSlots < (next - at) % kSlots)
@@ -105,8 +106,7 @@ static void removeBlock(const void *block) {
   unlockTable();
 }
 
-/* ---- control ----------------------------------------------------------------------------------
- */
+/* ---- control --------------------------------------------------------------------------------- */
 
 __attribute__((visibility("default"))) int failingMallocWatch(const char *moduleName) {
   watchedName = moduleName;
@@ -137,14 +137,13 @@ __attribute__((visibility("default"))) struct FailingMallocCounts failingMallocC
   return result;
 }
 
-/* ---- the allocation functions -----------------------------------------------------------------
- */
+/* ---- the allocation functions ---------------------------------------------------------------- */
 
 static int isWatched(const void *caller) {
   return (uintptr_t)caller >= watchedBegin && (uintptr_t)caller < watchedEnd;
 }
 
-/* Counts the call; 1 where the plan says that it fails. */
+/* Counts the call. Returns 1 where the plan lets it fail. */
 static int fails(int watched) {
   if (!atomic_load_explicit(&active, memory_order_relaxed))
     return 0;

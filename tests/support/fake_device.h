@@ -1,17 +1,19 @@
-// The fake driver: a device::Device of host memory, with kernels that are host functions, a
-// timeline that runs at once or when the test says so, and faults on demand. It judges as it goes:
-// what a real driver would answer with undefined behaviour (memory freed while a submission uses
-// it, bytes of a range that have no storage) is counted as a violation and named.
+// FakeDevice: a device for tests, made of host memory.
 //
-// What it is not: a model of speed or of caches; barriers are recorded and have no effect, since
-// commands run in the order of recording.
+// Kernels are host functions. Submissions run at once, or when the test releases them. Faults are
+// injected on demand: the k-th allocation or call fails, or the device is lost. Misuse that is
+// undefined behaviour on a real driver (memory that is freed while a submission uses it, access to
+// bytes of a range without storage) is counted as a violation and described.
+//
+// This is not a model of speed or of caches. Barriers are recorded and have no effect, because
+// commands run in the order of their recording.
 //
 // Memory is mapped from the system and not touched, so a slab of many GiB costs nothing until it is
-// written. Allocating, recording copies, fills, updates and small dispatches, submitting and
-// freeing use host memory without exceptions, as a driver's own path would.
+// written. Allocating, recording copies, fills, updates and small dispatches, submitting, and
+// freeing do not throw when host memory is exhausted, as in a driver.
 //
-// Threads: as device.h says; the functions of the test's side may be called at any time from any
-// thread.
+// Thread safety: as engine/device/device.h says. The functions for tests may be called at any time
+// from any thread.
 #pragma once
 
 #include "engine/device/device.h"
@@ -24,8 +26,8 @@
 
 namespace gantry::test {
 
-/// What a kernel finds: its buffers, in order, its dims, the count of workgroups and the first
-/// one's id.
+/// The arguments of a kernel: its buffers in order, its dims, the number of workgroups and the
+/// first workgroup's id.
 struct HostKernelCall {
   std::span<const std::span<uint8_t>> buffers;
   std::span<const uint64_t> dims;
@@ -34,39 +36,40 @@ struct HostKernelCall {
 using HostKernel = std::function<void(const HostKernelCall &)>;
 
 struct FakeConfig {
-  /// Defaults to a discrete GPU: 8 GiB of device memory, 16 GiB of the host's, a window of 256 MiB.
+  /// The default is a discrete GPU with 8 GiB of device memory, 16 GiB of host memory, and a
+  /// host-visible window of 256 MiB into device memory.
   std::vector<device::MemoryHeapInfo> heaps = {
       {uint64_t{8} << 30, true}, {uint64_t{16} << 30, false}, {uint64_t{256} << 20, true}};
   std::vector<device::MemoryTypeInfo> types = {{0, true, false, false, false},
                                                {1, false, true, true, false},
                                                {1, false, true, true, true},
                                                {2, true, true, true, false}};
-  bool memoryBudgets = true;   // false: memoryBudgets() falls back to what device.h says
-  bool virtualMemory = true;   // ranges
-  bool externalMemory = true;  // import and export
-  bool enforceHeapSize = true; // an allocation above what a heap has left is kOutOfMemory
+  bool memoryBudgets = true;   // Without it, memoryBudgets() uses the fallback of device.h.
+  bool virtualMemory = true;   // Address ranges that are reserved and committed.
+  bool externalMemory = true;  // Import and export.
+  bool enforceHeapSize = true; // Allocations beyond a heap's size fail with kOutOfMemory.
   uint64_t granularityBytes = 65536;
   uint64_t maxAllocationBytes = uint64_t{4} << 30;
   bool preferTexelLoads = false;
   uint64_t maxTexelBufferElements = 65536;
-  /// By the kernel's name; a kernel without an entry is refused by createKernels.
+  /// The kernels by name. createKernels refuses a kernel without an entry.
   std::map<std::string, HostKernel, std::less<>> kernels;
 };
 
-/// Everything that a driver was asked for since the device was made.
+/// Counts since the device was made, and what is alive now.
 struct FakeCounts {
-  uint64_t driverCalls = 0;    // all of the below that reach a driver
-  uint64_t allocations = 0;    // successful ones, with commits and imports
-  uint64_t frees = 0;          // driver allocations given back
-  uint64_t submissions = 0;    // accepted
-  uint64_t waits = 0;          // calls of wait() that reached the driver
-  uint64_t copiedBytes = 0;    // by commands that have run
-  uint64_t liveMemories = 0;   // Memory objects
-  uint64_t liveKernels = 0;    // Kernel objects
-  uint64_t liveLists = 0;      // CommandList objects
-  uint64_t liveBytes = 0;      // of driver allocations
-  uint64_t peakBytes = 0;      // the most that liveBytes has been
-  uint64_t liveRangeBytes = 0; // addresses reserved
+  uint64_t driverCalls = 0;    // Calls of any kind that reached the driver.
+  uint64_t allocations = 0;    // Successful ones, with commits and imports.
+  uint64_t frees = 0;          // Driver allocations that were freed.
+  uint64_t submissions = 0;    // Accepted ones.
+  uint64_t waits = 0;          // Calls of wait() that reached the driver.
+  uint64_t copiedBytes = 0;    // Bytes copied by commands that have run.
+  uint64_t liveMemories = 0;   // Memory objects.
+  uint64_t liveKernels = 0;    // Kernel objects.
+  uint64_t liveLists = 0;      // CommandList objects.
+  uint64_t liveBytes = 0;      // Bytes of driver allocations.
+  uint64_t peakBytes = 0;      // Maximum of liveBytes.
+  uint64_t liveRangeBytes = 0; // Bytes of reserved addresses.
 };
 
 class FakeMemory;
@@ -77,35 +80,38 @@ public:
   static std::shared_ptr<FakeDevice> create(FakeConfig config = {});
   ~FakeDevice() override;
 
-  // ---- faults; k counts from 1, from now on; 0 takes the fault back -----------------------------
+  // ---- faults
+  // ------------------------------------------------------------------------------------ k counts
+  // from 1, beginning now; 0 cancels the fault.
   /// The k-th driver allocation (allocate, reserve, commit, import) fails with kOutOfMemory.
   void failAllocation(uint64_t k) { allocationFault_ = k; }
   /// The k-th driver call of any kind fails with this code, and a second time `again` calls later.
   void failCall(uint64_t k, StatusCode code = StatusCode::kOutOfMemory, uint64_t again = 0);
   /// The k-th submission finds the device lost.
   void loseAtSubmission(uint64_t k) { submissionFault_ = k; }
-  /// The device is lost now; a thread inside wait() returns.
+  /// Loses the device now. A thread inside wait() returns.
   void lose();
 
   // ---- delays -----------------------------------------------------------------------------------
   /// Submissions stay pending until released.
   void hold();
-  /// Runs the next `count` pending submissions; those above stay pending.
+  /// Runs the next `count` pending submissions; later ones stay pending.
   void release(uint64_t count);
-  /// Runs all pending submissions and those to come.
+  /// Runs all pending submissions, and later ones at once.
   void release();
 
-  // ---- what the test sets and reads -------------------------------------------------------------
-  /// The driver's word on a heap's budget; its size until set.
+  // ---- state that tests set and read ------------------------------------------------------------
+  /// Sets the budget that the driver reports for a heap. Until then it is the heap's size.
   void setBudget(uint32_t heap, uint64_t budgetBytes) { budgets_[heap] = budgetBytes; }
-  /// Bytes of another process in the heap: they count as used and shrink what is left.
+  /// Sets the bytes that another process uses in a heap. They reduce what is available.
   void setForeignUse(uint32_t heap, uint64_t bytes) { foreign_[heap] = bytes; }
   FakeCounts counts() const;
   uint64_t liveBytes(uint32_t heap) const { return live_[heap].load(); }
-  /// Misuse that a real driver would not survive, so far, and the last one's description.
+  /// The number of misuses so far that a real driver would not survive, and the last one's
+  /// description.
   uint64_t violations() const { return violations_.load(); }
   const char *lastViolation() const { return lastViolation_.load(); }
-  /// The bytes behind memory of any kind, also where it is not mapped.
+  /// Returns the bytes of any memory, even where it is not mapped.
   static uint8_t *bytesOf(device::Memory &memory);
 
 private:
@@ -116,14 +122,14 @@ private:
   std::shared_ptr<FakeDevice> self() {
     return std::static_pointer_cast<FakeDevice>(shared_from_this());
   }
-  /// A driver call: counted, and failed where a fault says so.
+  /// Counts a driver call. Fails where an injected fault applies.
   Status call();
   Status allocationCall();
   Result<std::unique_ptr<FakeMemory>> make(device::MemoryKind kind, uint64_t sizeBytes);
   bool take(uint32_t heap, uint64_t bytes);
   void give(uint32_t heap, uint64_t bytes);
   void violate(const char *what);
-  void runNext(); // under mutex_
+  void runNext(); // Called with mutex_ locked.
   void memoryDies(const FakeMemory &memory);
 
   Result<std::unique_ptr<device::Memory>>
@@ -154,10 +160,10 @@ private:
                         liveBytes_ = 0, peakBytes_ = 0, rangeBytes_ = 0, violations_ = 0;
   std::atomic<const char *> lastViolation_ = "";
 
-  mutable std::mutex mutex_; // guards the timeline
+  mutable std::mutex mutex_; // Protects the members below.
   std::condition_variable moved_;
   bool held_ = false;
-  FakeList *pending_ = nullptr; // the oldest; each list knows the next
+  FakeList *pending_ = nullptr; // The oldest pending list; each list points to the next.
   FakeList *newest_ = nullptr;
   uint64_t submitted_ = 0, completed_ = 0;
   uint64_t clockNs_ = 0;

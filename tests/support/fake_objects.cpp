@@ -11,7 +11,7 @@ namespace gantry::test {
 
 namespace {
 
-/// What the system maps for so many bytes.
+/// The size that the system maps for this many bytes: a multiple of the page size.
 size_t pagesOf(uint64_t sizeBytes) { return roundUp(sizeBytes, 4096); }
 
 uint8_t *span(const device::BufferRange &range) {
@@ -71,7 +71,7 @@ Status FakeMemory::map(int fd, bool exportable) {
   if (mapping == MAP_FAILED)
     return {StatusCode::kOutOfMemory, "no host memory"};
   if (!exportable)
-    fd_ = fd; // an import takes the descriptor over
+    fd_ = fd; // An import takes ownership of the descriptor.
   bytes_ = static_cast<uint8_t *>(mapping);
   mappedHere_ = true;
   exportable_ = exportable;
@@ -231,7 +231,7 @@ void FakeList::run(uint64_t &clockNs) {
 }
 
 void FakeList::runOne(const Command &command, uint64_t &clockNs) {
-  clockNs += 1000; // every command takes a microsecond
+  clockNs += 1000; // Every command takes a microsecond.
   if ((command.source.memory && !check(command.source)) ||
       (command.target.memory && !check(command.target)))
     return;

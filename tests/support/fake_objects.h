@@ -1,13 +1,13 @@
-// The objects of the fake driver: memory, kernels and command lists (see fake_device.h).
+// The objects of the fake driver (fake_device.h): memory, kernels and command lists.
 #pragma once
 
 #include "tests/support/fake_device.h"
 
 namespace gantry::test {
 
-inline constexpr uint32_t kMaxKernelArguments = 16; // buffers, and dims, of one kernel
+inline constexpr uint32_t kMaxKernelArguments = 16; // Limit of a kernel's buffers, and of its dims.
 
-/// Memory of the system, or of the caller where it is imported.
+/// Host memory that is mapped by this object, or imported memory that the caller owns.
 class FakeMemory final : public device::Memory {
 public:
   FakeMemory(std::shared_ptr<FakeDevice> device, device::MemoryKind kind, uint64_t sizeBytes);
@@ -16,9 +16,9 @@ public:
   int descriptor() const { return fd_; }
 
   void setType(uint32_t type, uint32_t heap);
-  /// sizeBytes() of this heap have been taken, and go back with the memory.
+  /// Records that sizeBytes() of the heap were taken. The destructor gives them back.
   void place(uint32_t type, uint32_t heap);
-  /// Maps fd, or new memory, shared through a descriptor if that is asked for.
+  /// Maps fd, or new memory where fd is -1; exportable memory has a descriptor.
   Status map(int fd, bool exportable);
   Status reserve(uint32_t type, uint32_t heap);
   void adopt(uint8_t *bytes, uint32_t type, uint32_t heap);
@@ -45,7 +45,7 @@ private:
   HostKernel function_;
 };
 
-/// Commands as plain records, in an array that grows without exceptions.
+/// Commands as plain records, in an array that grows without throwing.
 class FakeList final : public device::CommandList {
 public:
   explicit FakeList(std::shared_ptr<FakeDevice> device);
@@ -61,7 +61,7 @@ private:
     enum class Type { kDispatch, kCopy, kFill, kUpdate, kTimestamp } type;
     device::BufferRange source, target;
     uint32_t word = 0;
-    uint8_t *bytes = nullptr; // of an update, owned by the list
+    uint8_t *bytes = nullptr; // The data of an update; owned by the list.
     const FakeKernel *kernel = nullptr;
     uint32_t bufferCount = 0, dimCount = 0;
     device::BufferRange buffers[kMaxKernelArguments];
@@ -85,7 +85,7 @@ private:
   std::shared_ptr<FakeDevice> device_;
   Command *commands_ = nullptr;
   uint32_t count_ = 0, capacity_ = 0;
-  uint64_t ticket_ = 0; // of the last submission
+  uint64_t ticket_ = 0; // The last submission's.
   FakeList *next_ = nullptr;
   std::vector<uint64_t> times_;
 };

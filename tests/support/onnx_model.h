@@ -1,4 +1,4 @@
-// Small ONNX models, built by hand for tests.
+// OnnxModel: builds small ONNX models for tests, as protobuf messages.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ public:
 
   onnx::GraphProto &graph() { return *model.mutable_graph(); }
 
-  /// Dims: a number, or a name for a dynamic one. type: TensorProto.DataType.
+  /// A dim is a number, or the name of a dynamic dimension. type is a TensorProto.DataType.
   void input(const std::string &name, const std::vector<std::string> &dims, int type = 1) {
     fill(*graph().add_input(), name, dims, type);
   }
@@ -62,7 +62,7 @@ public:
     return tensor;
   }
 
-  /// Values that differ from each other, from about -1 to 1.
+  /// An initializer with 101 different values from -1 to 1, repeated.
   void weights(const std::string &name, const std::vector<int64_t> &dims) {
     int64_t count = 1;
     for (int64_t dim : dims)

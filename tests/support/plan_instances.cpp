@@ -24,7 +24,8 @@ constexpr uint64_t kHeightBytes = uint64_t{1} << 30;
 constexpr uint64_t kGrainBytes = 256;
 
 struct Piece {
-  uint64_t begin, end, bottom, top; // time; addresses in grains
+  uint64_t begin, end;  // Moments.
+  uint64_t bottom, top; // Addresses in units of kGrainBytes.
 
   uint64_t area() const { return (end - begin) * (top - bottom); }
   bool operator<(const Piece &other) const {
@@ -32,7 +33,7 @@ struct Piece {
   }
 };
 
-/// A cut strictly between low and high, at 20 to 80 per cent.
+/// Returns a random cut strictly between low and high, at 20 to 80 % of the length.
 uint64_t cutBetween(uint64_t low, uint64_t high, Random &random) {
   const uint64_t length = high - low;
   const double share = 0.2 + 0.6 * random.unit();
@@ -44,7 +45,7 @@ std::vector<Piece> cutInTwo(const Piece &piece, uint64_t moments, Random &random
   const double width = static_cast<double>(piece.end - piece.begin) / static_cast<double>(moments);
   const double height = static_cast<double>(piece.top - piece.bottom) /
                         static_cast<double>(kHeightBytes / kGrainBytes);
-  // The relatively longer side more often, so that pieces keep the shape of the whole.
+  // The relatively longer side is cut more often, so that pieces keep the shape of the whole.
   const bool inTime = random.unit() < width / (width + height);
   std::vector<Piece> parts(2, piece);
   if ((inTime && piece.end - piece.begin > 1) || piece.top - piece.bottom < 2) {
@@ -57,7 +58,7 @@ std::vector<Piece> cutInTwo(const Piece &piece, uint64_t moments, Random &random
   return parts;
 }
 
-/// Four pieces around one in the middle.
+/// Divides a piece into four pieces around one in the middle.
 std::vector<Piece> cutToSpiral(const Piece &piece, Random &random) {
   if (piece.end - piece.begin < 9 || piece.top - piece.bottom < 9)
     return {};
@@ -80,7 +81,7 @@ std::vector<Interval> plantedPacking(uint32_t count, uint64_t seed, uint32_t mom
       moments != 0 ? moments : std::max<uint64_t>(uint64_t{1} << 20, uint64_t{count} * 64);
   std::priority_queue<Piece> pieces;
   pieces.push({0, width, 0, kHeightBytes / kGrainBytes});
-  std::vector<Piece> whole; // too small to cut
+  std::vector<Piece> whole; // Pieces that are too small to cut.
   while (!pieces.empty() && pieces.size() + whole.size() < count) {
     const Piece piece = pieces.top();
     pieces.pop();
@@ -109,8 +110,8 @@ std::vector<Interval> plantedPacking(uint32_t count, uint64_t seed, uint32_t mom
 constexpr uint32_t kForEver = UINT32_MAX;
 constexpr uint64_t kPadBytes = 512;
 
-/// Operators run one at a time; a buffer lives from the operator that makes it to the last that
-/// reads it.
+/// Operators run one at a time. A buffer lives from the operator that writes it to the last
+/// operator that reads it.
 class Graph {
 public:
   Graph(GraphKind kind, uint64_t seed) : kind_(kind), random_(seed) {
@@ -136,7 +137,7 @@ public:
         gradient = backward(layers_.back(), gradient);
         layers_.pop_back();
       }
-      for (const uint32_t kept : gradients_) { // the optimiser's step
+      for (const uint32_t kept : gradients_) { // The step of the optimiser.
         use(kept);
         make(static_cast<double>(buffers_[kept].sizeBytes));
         ++step_;
@@ -157,7 +158,7 @@ private:
   double relativeSize() {
     const double kind = random_.unit();
     if (kind < 0.2)
-      return 0.0002; // statistics, scalars
+      return 0.0002; // Statistics and scalars.
     if (kind < 0.5)
       return 1;
     if (kind < 0.7)
@@ -198,7 +199,7 @@ private:
       const uint32_t output = make(size * activation);
       use(current);
       if (chance(0.3))
-        make(activation * (0.25 + 0.5 * random_.unit())); // scratch
+        make(activation * (0.25 + 0.5 * random_.unit())); // A scratch buffer.
       if (chance(0.2))
         use(input);
       ++step_;
@@ -208,7 +209,7 @@ private:
     }
     const uint32_t output = make(activation);
     use(current);
-    use(input); // the residual connection
+    use(input); // The residual connection.
     ++step_;
     if (chance(0.05))
       skips_.push_back(output);
@@ -244,7 +245,7 @@ private:
         gradients_.push_back(weightGradient);
         continue;
       }
-      use(weightGradient); // applied at once
+      use(weightGradient); // The weight is updated at once.
       ++step_;
     }
     return gradient;
@@ -277,7 +278,7 @@ plan::Problem problemOf(const std::vector<Interval> &intervals) {
                                  moments.begin());
   };
   plan::Problem problem;
-  std::vector<uint64_t> change(moments.size(), 0); // modulo 2^64
+  std::vector<uint64_t> change(moments.size(), 0); // Differences wrap around; their sums do not.
   for (const Interval &interval : intervals) {
     problem.begin.push_back(stepOf(interval.begin));
     problem.end.push_back(stepOf(interval.end));
@@ -344,7 +345,7 @@ std::string faultOf(const plan::Problem &problem, const plan::Placement &placeme
   }
   if (height != placement.height)
     return "the height is " + std::to_string(height) + ", not " + std::to_string(placement.height);
-  std::map<uint64_t, uint32_t> live; // by offset
+  std::map<uint64_t, uint32_t> live; // Items by offset.
   for (uint32_t step = 0; step <= problem.stepCount; ++step) {
     for (const uint32_t item : ending[step])
       live.erase(placement.offset[item]);

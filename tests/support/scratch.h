@@ -1,4 +1,5 @@
-// A folder that is deleted with its contents at the end of scope, and bytes of files.
+// ScratchFolder: a temporary folder that is deleted with its contents at the end of the scope; and
+// functions that read and write whole files.
 #pragma once
 
 #include <cstdint>

@@ -15,9 +15,9 @@ using namespace trace;
 
 constexpr uint64_t kMiB = 1u << 20;
 constexpr uint64_t kSlabBytes = 64 * kMiB;
-constexpr uint64_t kDeviceClockAhead = 5'000'000'000; // the device began to count earlier
+constexpr uint64_t kDeviceClockAhead = 5'000'000'000; // The device's clock started earlier.
 
-/// One tensor of the model, as the plan knows it.
+/// One tensor of the model, as the plan describes it.
 struct Tensor {
   std::string name, op;
   uint64_t sizeBytes;
@@ -32,7 +32,7 @@ struct Step {
   uint32_t sharedBytes;
   uint64_t lengthNs;
   bool secondStream;
-  std::vector<std::pair<uint32_t, bool>> accesses; // tensor, written
+  std::vector<std::pair<uint32_t, bool>> accesses; // Tensor, and whether it is written.
 };
 
 class Maker {
@@ -167,7 +167,7 @@ private:
     steps_.push_back(std::move(step));
   }
 
-  /// Convolutions forward, their gradients backward, each activation kept until its gradient.
+  /// Adds forward convolutions and their gradients. Each activation is kept until its gradient.
   void makeModel() {
     const uint32_t batch = addTensor("batch", "", 6 * kMiB, EntryStorage::kInput);
     const uint32_t loss = addTensor("loss", "SoftmaxCrossEntropy_0", 4096, EntryStorage::kOutput);
@@ -432,7 +432,7 @@ private:
     span(EventType::kSpanEnd, "step");
   }
 
-  /// The faults that a run's bindings show.
+  /// Applies the faults that are visible in a run's bindings.
   void bindFaults(uint32_t run) {
     if (!faultyStep())
       return;
@@ -442,7 +442,7 @@ private:
         placed.push_back(i);
     }
     if (options_.fault == Fault::kOffsetShifted) {
-      // To an offset where it does no other harm: beyond everything else.
+      // The new offset lies beyond everything else, where it causes no other fault.
       const uint32_t value = placed[random_.below(placed.size())];
       bind(run, value, arenaBlock_, plan_.heightBytes + 4096);
       made_.expectedOp = tensors_[value].op;
@@ -454,7 +454,7 @@ private:
                               tensors_[other].firstUse <= tensors_[value].lastUse;
         if (other == value || !together)
           continue;
-        // The later one is put on top of the earlier one.
+        // The later tensor is placed on top of the earlier one.
         const uint32_t late = tensors_[value].firstUse < tensors_[other].firstUse ? other : value;
         const uint32_t early = late == value ? other : value;
         bind(run, late, arenaBlock_, tensors_[early].offset);
@@ -472,8 +472,8 @@ private:
     std::vector<DispatchEvent> told;
     for (uint32_t i = 0; i < steps_.size(); ++i) {
       const uint64_t length = steps_[i].lengthNs * (95 + random_.below(10)) / 100;
-      // The second stream works beside the dispatch before, and is done when that one is: what the
-      // plan, which knows one order, lets share bytes never meets.
+      // The second stream runs beside the previous dispatch and ends with it. Tensors that share
+      // bytes in the plan, which assumes one order, are therefore never alive together.
       GpuTimes times{main, main + length};
       if (steps_[i].secondStream)
         times = {before.beginNs, std::min(before.beginNs + length, before.endNs)};
@@ -496,7 +496,7 @@ private:
     const bool kept = faultyStep() && (options_.fault == Fault::kLateFree ||
                                        options_.fault == Fault::kDonationKept);
     if (!kept) {
-      // The last reader of the donated batch is through: its memory goes back inside the run.
+      // The last reader of the donated batch has finished, so its memory is freed within the run.
       const uint64_t after = now_;
       now_ = std::max(batchDone, begin);
       give(batch);
@@ -512,7 +512,7 @@ private:
   plan::Random random_;
   SyntheticCapture made_;
   std::unordered_map<std::string, uint32_t> ids_;
-  std::vector<std::map<uint64_t, uint64_t>> free_; // per slab: offset → bytes
+  std::vector<std::map<uint64_t, uint64_t>> free_; // Per slab: free bytes by offset.
   std::unordered_map<uint64_t, Held> held_;
   std::vector<Tensor> tensors_;
   std::vector<Step> steps_;

@@ -22,14 +22,15 @@ using artifact::Storage;
 
 namespace {
 
-constexpr int64_t kWorkgroupSize = 64; // as in kernels/binding.glsl
+constexpr int64_t kWorkgroupSize = 64; // The same as in kernels/binding.glsl.
 
 struct KernelCode {
   const char *name;
   uint32_t buffers;
   std::vector<uint32_t> storage;
   std::vector<uint32_t> address;
-  std::vector<uint32_t> texel; // reads all buffers but the last one so; empty: there is none
+  std::vector<uint32_t>
+      texel; // Reads all buffers but the last as texels; empty where there is none.
   std::vector<std::string> capabilities;
 };
 
@@ -257,7 +258,7 @@ artifact::ProgramT &TestModel::finish() {
       values[v]->first_use = std::min(values[v]->first_use, c);
       values[v]->last_use = std::max(values[v]->last_use, c);
     }
-  for (const auto &port : program_.inputs) // there before the first command
+  for (const auto &port : program_.inputs) // Inputs exist before the first command.
     values[port->value]->first_use = 0;
   if (program_.dynamic)
     return program_;

@@ -1,5 +1,6 @@
-// Small artifacts without the compiler: kernels from kernels/*.comp, planned by engine/plan,
-// written by engine/artifact.
+// TestModel: builds small artifacts without the compiler.
+//
+// The kernels come from kernels/*.comp, the plan from engine/plan, the file from engine/artifact.
 //
 //   TestModel model;
 //   uint32_t x = model.input("x", ElementType::f32, {model.number(64)});
@@ -19,41 +20,41 @@ namespace gantry::test {
 using artifact::ElementType;
 
 enum class TestKernel {
-  kAdd,    // f32: a + b
-  kTwice,  // f32: 2 a
-  kInvert, // u8: 255 - a; needs storageBuffer8BitAccess
+  kAdd,    // f32: a + b.
+  kTwice,  // f32: 2 a.
+  kInvert, // u8: 255 - a; needs storageBuffer8BitAccess.
 };
 
 class TestModel {
 public:
   explicit TestModel(std::string name = "test");
 
-  // Expressions.
+  // Expressions over dimensions; each function returns an index.
   uint32_t number(int64_t value);
   /// Dimension `dim` of input `input` (which may be declared later).
   uint32_t symbol(const std::string &name, uint32_t input, uint32_t dim, int64_t min = 1,
                   int64_t max = 0);
   uint32_t combine(artifact::ExprOp op, uint32_t lhs, uint32_t rhs);
 
-  // Values.
+  // Values; each function returns an index.
   uint32_t input(const std::string &name, ElementType type, std::vector<uint32_t> dims);
-  /// An input that lies in the arena.
+  /// An input whose storage is donated: it lies in the arena.
   uint32_t donatedInput(const std::string &name, ElementType type, std::vector<uint32_t> dims);
   uint32_t constant(const std::string &name, const std::vector<float> &values);
   uint32_t fill(const std::string &name, int64_t count, float value);
 
-  // Commands. The result is elementwise, of the first operand's shape, and transient.
+  // Commands. The result is a transient with the shape of the first operand.
   uint32_t apply(TestKernel kernel, std::vector<uint32_t> operands, const std::string &name);
-  /// The same; the result takes the storage of the first operand, which must be transient.
+  /// The same, but the result overwrites the first operand, which must be transient.
   uint32_t applyInPlace(TestKernel kernel, std::vector<uint32_t> operands, const std::string &name);
   uint32_t copy(uint32_t from, const std::string &name);
   /// Makes a transient an output of the program.
   void output(const std::string &name, uint32_t value);
 
-  /// Kernels have only this binding; all of them where it is not called.
+  /// Restricts the kernels to one binding. Without this call they have all bindings.
   void onlyBinding(artifact::Binding binding);
 
-  /// Lifetimes, plan and barriers; then the program may still be changed by hand.
+  /// Computes lifetimes, plan and barriers. The program may be changed by hand afterwards.
   artifact::ProgramT &finish();
   artifact::ProgramT &program() { return program_; }
   Status write(const std::string &path);
@@ -66,15 +67,15 @@ private:
   void addCommand(artifact::CommandT command, std::vector<uint32_t> operands, uint32_t result);
 
   artifact::ProgramT program_;
-  std::vector<uint32_t> kernels_; // per TestKernel
+  std::vector<uint32_t> kernels_; // Per TestKernel.
   std::deque<std::vector<float>> constantValues_;
-  std::vector<std::pair<uint32_t, size_t>> storedConstants_; // value, index in constantValues_
+  std::vector<std::pair<uint32_t, size_t>> storedConstants_; // Value, index in constantValues_.
   bool finished_ = false;
 };
 
-/// in[n], one command after the other: t0 = 2 in, t1 = t0 + bias, t2 = 2 t1 (in place), t3 = t2 +
-/// t0, out = 2 t3; chainResult is the same on the host. bias has at least n elements. The arena is
-/// reused.
+/// Builds a chain of commands over in[n] that reuses the arena: t0 = 2 in, t1 = t0 + bias,
+/// t2 = 2 t1 (in place), t3 = t2 + t0, out = 2 t3. bias has at least n elements. chainResult
+/// computes one element on the host.
 void buildChain(TestModel &model, uint32_t dim, const std::vector<float> &bias);
 float chainResult(float in, float bias);
 

@@ -32,14 +32,14 @@ class CheckIncludes(unittest.TestCase):
         self.assertTrue(output[0].startswith(f"{path}:2: "), output)
         self.assertIn(words, output[0])
 
-    def test_rooms(self):
+    def test_folders(self):
         self.allowed("engine/plan/a.cpp", '#include "engine/base/status.h"')
         self.allowed("engine/plan/a.cpp", '#include "engine/plan/plan.h"')
         self.allowed("engine/heap/a.cpp", '#include "engine/device/device.h"')
         self.allowed("engine/program/a.cpp", '#include "engine/artifact/artifact.h"')
         self.allowed("engine/capi/a.cpp", '#include "backends/vulkan/vulkan.h"')
         self.allowed("codegen/emit/a.cpp", '#include "codegen/passes/passes.h"')
-        self.allowed("profiler_gui/model/a.cpp", '#include "engine/trace/capture.h"')
+        self.allowed("profiler_gui/model/a.cpp", '#include "engine/trace/wire/capture.h"')
         self.allowed("tests/engine/plan/a.cpp", '#include "backends/vulkan/memory.h"')
         self.refused("engine/base/a.cpp", '#include "engine/plan/plan.h"', "engine/plan")
         self.refused("engine/plan/a.cpp", '#include "engine/artifact/artifact.h"', "it may use: engine/base")
@@ -95,10 +95,10 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertTrue(output[0].startswith("engine/base/a.cpp:4: "), output)
 
-    def test_files_outside_of_the_rooms(self):
+    def test_files_outside_of_the_folders(self):
         code, output = check({"cellar/a.cpp": "#include <vector>\n"})
         self.assertEqual(code, 1)
-        self.assertIn("lies in no room", output[0])
+        self.assertIn("lies in no folder", output[0])
 
     def test_what_is_not_source_is_left_alone(self):
         code, _ = check({"build/x/a.cpp": "#include <strange/thing.h>\n",

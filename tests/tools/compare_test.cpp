@@ -1,7 +1,7 @@
-#include "tools/gantry/compare.h"
+#include "tools/gantry/report/compare.h"
 
-#include "tools/gantry/bench_statistics.h"
-#include "tools/gantry/preview.h"
+#include "tools/gantry/report/bench_statistics.h"
+#include "tools/gantry/report/preview.h"
 
 #include <cmath>
 #include <cstring>

@@ -67,14 +67,18 @@ class Dev(unittest.TestCase):
     def installed(self):
         return set((self.state / "installed").read_text().split())
 
-    def test_demo_installs_what_the_demo_needs(self):
+    def test_demo_installs_what_the_tools_and_the_profiler_need(self):
+        known = sections()
         packages, configured = self.dev("demo")
-        self.assertEqual(packages, set(sections()["demo"]))
-        self.assertNotIn("=ON", configured)
+        self.assertEqual(packages, {*known["demo"], *known["build"]})
+        self.assertIn("-DGANTRY_BUILD_PROFILER=ON", configured)
+        self.assertNotIn("TESTS", configured)
         self.assertEqual(self.dev("demo"), (set(), ""))  # nothing is left to do
 
-    def test_build_adds_the_profiler_and_test_the_tests(self):
-        self.dev("demo")
+    def test_bench_build_and_test_add_what_they_need(self):
+        packages, configured = self.dev("bench")
+        self.assertEqual(packages, set(sections()["demo"]))
+        self.assertNotIn("=ON", configured)
         packages, configured = self.dev("build")
         self.assertEqual(packages, set(sections()["build"]))
         self.assertIn("-DGANTRY_BUILD_PROFILER=ON", configured)
@@ -92,7 +96,7 @@ class Dev(unittest.TestCase):
 
     def test_each_package_stands_once_and_with_its_reason(self):
         known = sections()
-        self.assertEqual(set(known), {"demo", "build", "test", "lint"})
+        self.assertEqual(set(known), {"demo", "build", "test", "lint", "coverage"})
         names = [name for section in known.values() for name in section]
         self.assertEqual(sorted(names), sorted(set(names)))
         for section in known.values():

@@ -1,10 +1,10 @@
-#include "tools/gantry/file.h"
+#include "tools/gantry/io/file.h"
 
-#include "tools/gantry/description.h"
+#include "tools/gantry/io/description.h"
 #include "tools/gantry/error.h"
 #include "tools/gantry/interrupt.h"
-#include "tools/gantry/terminal.h"
-#include "tools/gantry/trace_folder.h"
+#include "tools/gantry/report/terminal.h"
+#include "tools/gantry/io/trace_folder.h"
 
 #include <csignal>
 #include <cstdlib>

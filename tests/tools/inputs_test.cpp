@@ -1,4 +1,4 @@
-#include "tools/gantry/inputs.h"
+#include "tools/gantry/io/inputs.h"
 
 #include "tools/gantry/error.h"
 

@@ -79,7 +79,7 @@ class CommandLines(Tool):
                 (1, "unknown option '--foo'", ["--foo"]),
                 (1, "--theme: 'blue' is not one of dark, light, colour-blind", ["--theme", "blue"]),
                 (1, "--scale: '9' is not a number from 1 to 4", ["--scale", "9"]),
-                (1, "'12' is no size: write 1600x900", ["--size", "12"]),
+                (1, "'12' is not a size: write 1600x900", ["--size", "12"]),
                 (1, "unexpected argument 'b'", ["a", "b"]),
                 (1, "nosuch.gtrace", ["nosuch.gtrace", "--render", "a.png"])):
             done = subprocess.run([OPTIONS.profiler, *arguments], capture_output=True, text=True, cwd=self.folder)

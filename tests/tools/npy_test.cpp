@@ -1,4 +1,4 @@
-#include "tools/gantry/npy.h"
+#include "tools/gantry/io/npy.h"
 
 #include "tools/gantry/error.h"
 

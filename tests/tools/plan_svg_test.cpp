@@ -1,9 +1,9 @@
-#include "tools/gantry/plan_svg.h"
+#include "tools/gantry/report/plan_svg.h"
 
 #include "engine/op_kind/op_kind.h"
 
 #include "tests/tools/synthetic_plan.h"
-#include "tools/gantry/svg_text.h"
+#include "tools/gantry/report/svg_text.h"
 
 #include <cstdlib>
 #include <fstream>

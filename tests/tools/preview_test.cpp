@@ -1,5 +1,5 @@
 // The short look at a tensor: what it says, and that it takes no memory of the tensor's size.
-#include "tools/gantry/preview.h"
+#include "tools/gantry/report/preview.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 // writes to the file STAND_IN_OUTPUT how many events of each type there were: "dispatch 3".
 //
 // STAND_IN_EXIT=N: it ends with that exit code instead.
-#include "engine/trace/capture.h"
+#include "engine/trace/wire/capture.h"
 
 #include <cstdio>
 #include <cstdlib>

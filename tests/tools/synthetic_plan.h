@@ -2,7 +2,7 @@
 // placed first-fit by decreasing size. No model, compiler or planner is needed.
 #pragma once
 
-#include "tools/gantry/description.h"
+#include "tools/gantry/io/description.h"
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 // The file of measured tiles: what it holds stays, one kernel is one line.
-#include "tools/gantry/tuning_file.h"
+#include "tools/gantry/io/tuning_file.h"
 
 #include "tests/support/scratch.h"
 #include "tools/gantry/error.h"

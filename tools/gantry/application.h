@@ -3,7 +3,7 @@
 // main.cpp parses with it; man pages, completions and tests read it (tools/options/option.h).
 #pragma once
 
-#include "tools/gantry/commands.h"
+#include "tools/gantry/commands/commands.h"
 
 namespace gantry::tool {
 

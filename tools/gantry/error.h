@@ -1,8 +1,8 @@
-// How the tool fails: one exception type with the exit code, thrown where the fault is found and
-// reported once, by main(), as exactly one line "gantry: error: ...".
+// The error type of the tool: an exception with an exit code. It is thrown where the error is found
+// and reported once, by main(), as exactly one line "gantry: error: ...".
 //
-// The message names the value that was wrong and what would be right. It needs no newline; control
-// characters in it (names out of a damaged model) are made harmless when it is printed.
+// The message names the wrong value and what would be right, without a newline. printError()
+// replaces control characters, which may come from a damaged model.
 #pragma once
 
 #include <stdexcept>
@@ -13,11 +13,11 @@ namespace gantry::tool {
 /// docs/cli.md and `gantry --help` list these.
 enum class ExitCode : int {
   kOk = 0,
-  kBadInput = 1,    // usage, or a file that is missing, damaged or does not fit
-  kUnsupported = 2, // the model has operators, or the artifact needs features, that are not there
-  kIo = 3,          // the operating system refused a read or a write
-  kInternal = 4,    // a device failed, or a defect in Gantry
-  kDiffers = 5,     // a comparison was made and is not within its tolerance
+  kBadInput = 1,    // Wrong usage, or a file that is missing, damaged or does not fit.
+  kUnsupported = 2, // An operator of the model or a feature of the device is not supported.
+  kIo = 3,          // The operating system refused a read or a write.
+  kInternal = 4,    // A device failed, or Gantry has a defect.
+  kDiffers = 5,     // The compared values differ by more than the tolerance.
 };
 
 class ToolError : public std::runtime_error {

@@ -16,7 +16,7 @@ namespace gantry::tool {
 namespace {
 
 constexpr size_t kSlots = 1024;
-std::array<std::atomic<char *>, kSlots> paths; // each owned by its slot
+std::array<std::atomic<char *>, kSlots> paths; // Allocated by strdup; each slot owns its path.
 
 /// The head of Linux's struct linux_dirent64; the name follows.
 struct DirectoryEntry {
@@ -27,8 +27,8 @@ struct DirectoryEntry {
   char name[1];
 };
 
-/// Deletes the files in a folder, and the folder. opendir() takes memory, which a signal handler
-/// must not.
+/// Deletes the files in a folder, and the folder. Uses system calls instead of opendir(), which
+/// allocates memory and is not allowed in a signal handler.
 void deleteFolder(const char *path) {
   const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0)
@@ -50,7 +50,7 @@ void deleteFolder(const char *path) {
 
 void onInterrupt(int signal) {
   const int saved = errno;
-  for (size_t i = kSlots; i-- > 0;) // later paths may lie in earlier folders
+  for (size_t i = kSlots; i-- > 0;) // In reverse order: later paths may lie in earlier folders.
     if (const char *path = paths[i].exchange(nullptr))
       if (unlink(path) != 0 && errno == EISDIR)
         deleteFolder(path);

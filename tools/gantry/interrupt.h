@@ -1,8 +1,8 @@
-// What an interrupted tool leaves behind: nothing.
+// Removes unfinished files when the tool is interrupted.
 //
-// handleInterrupts() makes SIGINT, SIGTERM and SIGHUP delete the paths that are registered, then
-// end the process as if the signal had not been handled (a shell sees "killed by SIGINT").
-// Recordings need nothing: what was recorded is in the file after 50 ms.
+// handleInterrupts() makes SIGINT, SIGTERM and SIGHUP delete the registered paths and then end the
+// process as if the signal had not been handled, so that a shell sees "killed by SIGINT".
+// Recordings need no handling: an event is in the file after 50 ms.
 //
 // Threads: any. The handler is async-signal-safe.
 #pragma once
@@ -25,7 +25,7 @@ public:
   ~DeletedOnInterrupt();
 
 private:
-  int slot_ = -1; // -1: none, or the table was full
+  int slot_ = -1; // Index in the table of paths; -1: none, or the table was full.
 };
 
 } // namespace gantry::tool

@@ -1,8 +1,8 @@
-// The command line of Gantry: parses, calls one command, reports one error. docs/cli.md is its
-// manual.
+// The main function of the gantry tool: parses the command line, runs one command, and reports an
+// error in one line. docs/cli.md is the tool's manual.
 #include "tools/gantry/application.h"
 #include "tools/gantry/interrupt.h"
-#include "tools/gantry/terminal.h"
+#include "tools/gantry/report/terminal.h"
 #include "tools/options/parse.h"
 
 #include <cstdlib>
@@ -16,7 +16,8 @@ namespace {
 
 using namespace gantry::tool;
 
-/// The C++ library says "Resource temporarily unavailable" and nothing else.
+/// Returns a message for a failed system request. For a thread that could not be started the C++
+/// library only says "Resource temporarily unavailable"; this adds the limit and the remedy.
 std::string systemErrorText(const std::system_error &error) {
   if (error.code() != std::errc::resource_unavailable_try_again)
     return fmt::format("the operating system refused a request: {}", error.what());
@@ -43,7 +44,7 @@ int runTool(int argc, char **argv) {
   return static_cast<int>(code);
 }
 
-/// Reports the exception that is being handled, in one line; returns the exit code.
+/// Reports the exception that is being handled in one line, and returns the exit code.
 int reportException() noexcept {
   try {
     throw;
@@ -53,7 +54,7 @@ int reportException() noexcept {
   } catch (const ToolError &error) {
     printError(error.what());
     return static_cast<int>(error.code());
-  } catch (const std::system_error &error) { // a thread that cannot be started
+  } catch (const std::system_error &error) { // For example a thread that cannot be started.
     printError(systemErrorText(error));
   } catch (const std::bad_alloc &) {
     printError("the machine has not enough memory for this");
@@ -65,8 +66,8 @@ int reportException() noexcept {
   return static_cast<int>(ExitCode::kInternal);
 }
 
-/// Ends the tool where no caller can: a library that cannot go on without memory has said so in one
-/// line, and what() of an exception that nobody catches is the line here.
+/// The terminate handler. A library that cannot continue without memory has printed its own line;
+/// for an uncaught exception this prints what().
 [[noreturn]] void endTool() noexcept {
   std::_Exit(std::current_exception() ? reportException() : static_cast<int>(ExitCode::kInternal));
 }

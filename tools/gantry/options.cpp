@@ -1,4 +1,4 @@
-#include "tools/gantry/commands.h"
+#include "tools/gantry/commands/commands.h"
 
 #include "tools/gantry/error.h"
 

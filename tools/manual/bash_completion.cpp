@@ -3,7 +3,7 @@
 namespace gantry::manual {
 namespace {
 
-/// The shell lines that offer what completes the value of an option.
+/// Returns the shell lines that offer completions for the value of an option.
 std::string offer(const OptionText &option) {
   if (!option.choices.empty()) {
     std::string words;
@@ -24,14 +24,14 @@ std::string offer(const OptionText &option) {
   return "kind=none";
 }
 
-/// The entries of a case statement: the values of the options of a command, and then its options.
+/// Returns the entries of a case statement: values of the options of a command, then its options.
 std::string entries(const CommandText &command) {
   std::string text, names;
   for (const OptionText &option : command.options) {
     std::string pattern;
     for (const std::string &name : option.names) {
       names += (names.empty() ? "" : " ") + name;
-      // A value that may be left out is only given after a "=".
+      // An optional value is only given after a "=".
       pattern += (pattern.empty() ? "" : "|") + ("'" + command.name + " " + name) +
                  (option.valueIsOptional ? "='" : "'|'" + command.name + " " + name + "='");
     }
@@ -75,7 +75,7 @@ std::string bashCompletion(const CommandText &program) {
     return cases + entries(program);
   }();
   text += "  esac\n";
-  // What follows "--" is a program and its arguments.
+  // The words after "--" are a program and its arguments.
   for (const CommandText &command : program.commands)
     for (const OptionText &argument : command.arguments)
       if (argument.completion == Completion::kPrograms)

@@ -8,7 +8,8 @@
 namespace gantry::manual {
 namespace {
 
-/// Whether the placeholder has the word: "[NAME=]FILE" has FILE, "PROFILE" has not.
+/// Returns whether the placeholder contains the word: "[NAME=]FILE" contains FILE, "PROFILE" does
+/// not.
 bool hasWord(const std::string &placeholder, const std::string &word) {
   const size_t at = placeholder.find(word);
   return at != std::string::npos &&
@@ -34,7 +35,7 @@ OptionText readOption(const CLI::Option &option) {
   for (const std::string &name : option.get_lnames())
     text.names.push_back("--" + name);
   text.valueIsOptional = options::hasOptionalValue(option);
-  for (const std::string begin : {"[=", "["}) // the brackets say the same
+  for (const std::string begin : {"[=", "["}) // Brackets mark an optional value.
     if (text.valueIsOptional && text.value.starts_with(begin) && text.value.ends_with("]"))
       text.value = text.value.substr(begin.size(), text.value.size() - begin.size() - 1);
   if (hasWord(text.value, "FILE"))
@@ -44,8 +45,9 @@ OptionText readOption(const CLI::Option &option) {
   return text;
 }
 
-/// "Examples:" and the indented lines below it are a section; "Exit codes: see ..." is one in a
-/// line. Other text goes on in its section; before the first it is one without a title.
+/// Splits the footer into sections. "Examples:" with the indented lines below it is a section, and
+/// so is the line "Exit codes: see ...". Other text continues its section; text before the first
+/// section has no title.
 std::vector<SectionText> readSections(const std::string &footer) {
   std::vector<SectionText> sections;
   std::istringstream stream(footer);
@@ -77,7 +79,7 @@ CommandText readCommand(const CLI::App &app, const std::string &program, const s
   text.sections = readSections(app.get_footer());
   for (const bool isPositional : {false, true})
     for (const CLI::Option *option : options::optionsOf(app, isPositional))
-      if (!option->get_group().empty()) // hidden ones have none
+      if (!option->get_group().empty()) // Hidden options have no group.
         (isPositional ? text.arguments : text.options).push_back(readOption(*option));
   return text;
 }

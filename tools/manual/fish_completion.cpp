@@ -10,7 +10,7 @@ std::string inQuotes(const std::string &text) {
   return result + "'";
 }
 
-/// One `complete` line for an option; `begin` names the program and the condition.
+/// Returns one `complete` line for an option; `begin` names the program and the condition.
 std::string optionLine(const std::string &begin, const OptionText &option) {
   std::string line = begin;
   for (const std::string &name : option.names)

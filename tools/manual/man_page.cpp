@@ -8,8 +8,8 @@
 namespace gantry::manual {
 namespace {
 
-/// Text that roff shows as it is: dashes are minus signs, which can be copied, and neither a dot
-/// nor a quote begins a line.
+/// Escapes text for roff: dashes become minus signs, which can be copied, and no line begins with a
+/// dot or a quote.
 std::string escaped(const std::string &text) {
   std::string result;
   for (const char c : text) {
@@ -46,8 +46,8 @@ std::string optionHead(const OptionText &option) {
   return head + (option.valueIsOptional ? "[" + value + "]" : value);
 }
 
-/// The description as the line behind a page's name: without "Gantry" as its subject, beginning in
-/// lower case, and without a full stop.
+/// Returns the description for the NAME section: without "Gantry" as its subject, in lower case,
+/// and without a full stop.
 std::string headline(const CommandText &command) {
   std::string text = command.description;
   if (text.starts_with("Gantry "))
@@ -76,15 +76,16 @@ std::string synopsis(const CommandText &command) {
   return text;
 }
 
-/// Where a term ends and its meaning begins: at two spaces, or, of a term that is too long for its
-/// column, at the first one.
+/// Returns the position that separates a term from its meaning: two spaces, or the first space if
+/// the term is too long for its column.
 size_t termLength(const std::string &line) {
   const size_t gap = line.find("  ");
   return gap != std::string::npos ? gap : line.find(' ');
 }
 
-/// Lines at the left are text. Indented lines are terms and their meanings, where two spaces
-/// separate these in the first of them, or else examples, which are shown as they are.
+/// Formats a section. Lines that begin at the left are text. Indented lines are terms with meanings
+/// if two spaces separate these in the first line; else they are examples, which are shown
+/// unchanged.
 std::string sectionBody(const SectionText &section) {
   const bool isList =
       section.lines[0].find_first_not_of(' ') > 0 &&
@@ -107,7 +108,7 @@ std::string sectionBody(const SectionText &section) {
   return text + (isExample ? ".RE\n.fi\n" : "");
 }
 
-/// The options by their groups. "Options", which come first, have no heading of their own.
+/// Formats the options by group. The first group, "Options", has no heading.
 std::string optionList(const std::vector<OptionText> &options) {
   std::vector<std::string> groups = {"Options"};
   for (const OptionText &option : options)

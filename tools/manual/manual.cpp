@@ -11,8 +11,8 @@
 namespace gantry::manual {
 namespace {
 
-/// Today in UTC, or the day of SOURCE_DATE_EPOCH (seconds since 1970), which builds that must be
-/// reproducible set.
+/// Returns today's date in UTC, or the date of SOURCE_DATE_EPOCH (seconds since 1970), which
+/// reproducible builds set.
 std::string pageDate() {
   const char *epoch = std::getenv("SOURCE_DATE_EPOCH");
   const std::time_t seconds = epoch ? std::strtoll(epoch, nullptr, 10) : std::time(nullptr);
@@ -23,7 +23,7 @@ std::string pageDate() {
   return text;
 }
 
-/// False, after a message, where the file cannot be written.
+/// Writes a file. Prints a message and returns false if it cannot be written.
 bool writeText(const std::filesystem::path &path, const std::string &text) {
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);

@@ -1,7 +1,7 @@
-// Man pages and shell completions of a program, written from its own table of options
-// (tools/options/option.h), so that they say what the program does.
+// Writes man pages and shell completions of a program from its table of options
+// (tools/options/option.h), so that they cannot differ from the program.
 //
-// The folder that they are written to is laid out like the share folder of a prefix: man/man1,
+// The output folder has the layout of a prefix's share folder: man/man1,
 // bash-completion/completions, zsh/site-functions, fish/vendor_completions.d. One thread.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace gantry::manual {
 
-/// Writes the man page of the program, one for each of its commands, and its completions. app has
-/// its name, all its commands and options. Files of the folder are overwritten. The pages bear the
-/// date of SOURCE_DATE_EPOCH (seconds since 1970), or today's. Returns the exit code: 0, or 3 after
-/// a message on standard error where a file cannot be written.
+/// Writes the man page of the program, one man page per command, and the completions. `app` must
+/// have its name and all commands and options. Existing files are overwritten. The pages have the
+/// date of SOURCE_DATE_EPOCH (seconds since 1970), else today's. Returns the exit code: 0, or 3
+/// after a message on standard error if a file cannot be written.
 int writeManual(const CLI::App &app, const std::string &folder);
 
 } // namespace gantry::manual

@@ -5,7 +5,8 @@
 
 namespace gantry::manual {
 
-/// A man page in roff. date: "2026-01-31". all: the program with its commands, for SEE ALSO.
+/// Returns a man page in roff. `date` is like "2026-01-31"; `all` is the program with its commands,
+/// for SEE ALSO.
 std::string manPage(const CommandText &command, const CommandText &all, const std::string &date);
 
 // Completion scripts of a program and its commands.

@@ -3,7 +3,7 @@
 namespace gantry::manual {
 namespace {
 
-/// Text within single quotes in which zsh gives a meaning to no character of `special`.
+/// Quotes text with single quotes and escapes the characters of `special`.
 std::string escaped(const std::string &text, const std::string &special) {
   std::string result;
   for (const char c : text) {
@@ -17,7 +17,7 @@ std::string escaped(const std::string &text, const std::string &special) {
   return result;
 }
 
-/// ":FILE:_files": the value of an option or an argument.
+/// Returns the specification of the value of an option or an argument, such as ":FILE:_files".
 std::string valueSpec(const OptionText &option, const std::string &value) {
   std::string action;
   if (!option.choices.empty()) {
@@ -32,7 +32,7 @@ std::string valueSpec(const OptionText &option, const std::string &value) {
   return (option.valueIsOptional ? "::" : ":") + escaped(value, ":\\") + ":" + action;
 }
 
-/// The specifications of a command's options and arguments, as _arguments takes them.
+/// Returns the specifications of a command's options and arguments for zsh's _arguments.
 std::string specifications(const CommandText &command, const std::string &indent) {
   std::string text;
   const auto add = [&](const std::string &specification) {
@@ -56,7 +56,8 @@ std::string specifications(const CommandText &command, const std::string &indent
   }
   for (const OptionText &argument : command.arguments) {
     const std::string name = escaped(argument.names[0], ":\\");
-    if (argument.completion == Completion::kPrograms) { // behind a program, zsh completes as for it
+    // The words after a program are completed like that program's own.
+    if (argument.completion == Completion::kPrograms) {
       add("(-)1:" + name + ":_command_names -e");
       add("*::argument:_normal");
     } else {
@@ -74,7 +75,7 @@ std::string zshCompletion(const CommandText &program) {
                      " for zsh. Written by the program itself (tools/manual): do not edit.\n";
   if (program.commands.empty())
     return text + "_arguments -S" + specifications(program, "  ") + "\n";
-  // Not "commands": zsh has an array of this name, which _normal reads.
+  // The name is not "commands", because zsh's _normal reads an array of that name.
   text += "local curcontext=\"$curcontext\" state line\nlocal -a names\n";
   text += "_arguments -C" + specifications(program, "  ") +
           " \\\n  '1: :->command' \\\n  '*:: :->arguments'\n";

@@ -14,8 +14,8 @@ namespace gantry::options {
 namespace {
 
 constexpr int kMinWidth = 40, kMaxWidth = 100;
-constexpr const char *kMainGroup = "Options"; // CLI11's default; shown first
-constexpr size_t kNameColumns = 26;           // a longer name has its description on the next line
+constexpr const char *kMainGroup = "Options"; // CLI11's default group; shown first.
+constexpr size_t kNameColumns = 26; // After a longer name the description starts on the next line.
 constexpr const char *kBold = "\x1b[1m", *kCyan = "\x1b[36m", *kPlain = "\x1b[0m";
 
 struct Row {
@@ -67,7 +67,7 @@ private:
     return style_.colour ? colour + text + kPlain : text;
   }
 
-  /// Words of `text` from column `at` on, on lines that begin at column `indent`.
+  /// Wraps `text`, starting at column `at`; further lines start at column `indent`.
   void wrap(const std::string &text, size_t at, size_t indent) {
     std::istringstream words(text);
     bool first = true;
@@ -106,7 +106,7 @@ std::string usageLine(const CLI::App &app) {
     return text + " COMMAND [OPTIONS]";
   text += " [OPTIONS]";
   for (const CLI::Option *option : optionsOf(app, false))
-    if (option->get_required()) // one that cannot be left away belongs to the usage
+    if (option->get_required()) // Required options are part of the usage line.
       text += " " + nameOf(*option) + " " + placeholderOf(*option);
   for (const CLI::Option *option : optionsOf(app, true)) {
     const std::string name = isRemainder(*option) ? "[--] " + usageOf(*option) : usageOf(*option);
@@ -115,7 +115,7 @@ std::string usageLine(const CLI::App &app) {
   return text;
 }
 
-/// Options without a short name are moved right, so that long names stand below each other.
+/// Returns an option's names. Options without a short name are indented, so that long names align.
 std::string alignedUsage(const CLI::Option &option) {
   return (option.get_snames().empty() ? "    " : "") + usageOf(option);
 }
@@ -157,7 +157,7 @@ std::string helpText(const CLI::App &app, const HelpStyle &style) {
       groups.push_back(option->get_group());
   for (const std::string &group : groups) {
     if (group.empty())
-      continue; // hidden options
+      continue; // A group without a name has the hidden options.
     rows.clear();
     for (const CLI::Option *option : optionsOf(app, false))
       if (option->get_group() == group)

@@ -10,12 +10,13 @@
 namespace gantry::options {
 namespace {
 
-// A validator's name says which kind of value it checks, its description says it in words.
+// The name of a validator is the kind of value that it checks; its description is the same in
+// words.
 constexpr const char *kChoices = "choices";
 constexpr const char *kRange = "range";
 constexpr const char *kRule = "rule";
 
-// A limit from this number on only keeps absurd values out: the help does not show it.
+// Limits of this number and above only refuse absurd values; the help does not show them.
 constexpr double kUnlimited = 1e6;
 
 std::string numberText(double number) { return fmt::format("{:.15g}", number); }
@@ -35,7 +36,7 @@ CLI::Option *addCheck(CLI::Option *option, const std::string &placeholder, const
   return option->type_name(placeholder)->check(CLI::Validator(check, words, kind));
 }
 
-/// The description of the option's validator of one kind; empty where it has none.
+/// Returns the description of the option's validator of one kind; empty if it has none.
 std::string wordsOf(const CLI::Option &option, const char *kind) {
   // CLI11 2.1 has no const access to validators.
   auto &mutableOption = const_cast<CLI::Option &>(option);
@@ -135,7 +136,7 @@ std::string nameOf(const CLI::Option &option) {
 std::string placeholderOf(const CLI::Option &option) {
   if (!option.nonpositional())
     return option.get_name(true);
-  std::string text = option.get_type_name(); // the name, then ":" and words for each validator
+  std::string text = option.get_type_name(); // The placeholder, then ":" and words per validator.
   for (const char *kind : {kChoices, kRange, kRule})
     if (const std::string words = wordsOf(option, kind);
         !words.empty() && text.ends_with(":" + words))
@@ -208,7 +209,7 @@ std::vector<const CLI::Option *> optionsOf(const CLI::App &app, bool positional)
 
 std::string closest(std::string_view word, const std::vector<std::string> &words) {
   std::string best;
-  // More letters than this make another word, not a slip of the finger.
+  // Words that differ in more letters are different words, not typing errors.
   size_t least = (word.size() < 4 ? 1 : std::max<size_t>(word.size() / 3, 2)) + 1;
   for (const std::string &candidate : words) {
     // A beginning counts as one letter: --rand for --random.

@@ -36,7 +36,7 @@ std::vector<std::string> commandNames(const CLI::App &app) {
   return names;
 }
 
-/// One word that begins with a dash, taken apart: "--name=value", "-nvalue".
+/// A word that begins with a dash, split into name and value: "--name=value", "-nvalue".
 struct OptionWord {
   const CLI::Option *option = nullptr;
   std::string name;                 // The option as typed: "--name" or "-n".
@@ -47,7 +47,7 @@ bool looksLikeOption(const std::string &word) {
   return word.size() > 1 && word[0] == '-' && word != "--" && !(word[1] >= '0' && word[1] <= '9');
 }
 
-/// Reads the words of one app (the program or a command) as CLI11 will.
+/// Reads the words of one app (the program or a command) in the same way as CLI11.
 class WordReader {
 public:
   WordReader(const CLI::App &app, std::vector<std::string> words)
@@ -63,7 +63,7 @@ public:
           positionals_.push_back(words_[i]);
       } else if (looksLikeOption(words_[i])) {
         i += readOption(i);
-      } else if (takesRemainder()) { // the rest is another program's command line
+      } else if (takesRemainder()) { // The rest is another program's command line.
         words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(i), "--");
         --i;
       } else {
@@ -116,7 +116,7 @@ private:
     if (isSwitch(option))
       return 0;
     const bool another = at + 1 < words_.size();
-    if (hasOptionalValue(option)) // the last words are the arguments that must be there
+    if (hasOptionalValue(option)) // The last words are left for the required arguments.
       return another && words_[at + 1] != "--" && !looksLikeOption(words_[at + 1]) &&
                      words_.size() - at - 1 > missingArguments()
                  ? 1
@@ -126,7 +126,7 @@ private:
     return 1;
   }
 
-  /// Required arguments that have not come yet.
+  /// Returns the number of required arguments that are still missing.
   size_t missingArguments() const {
     size_t required = 0;
     for (const CLI::Option *option : optionsOf(app_, true))
@@ -181,7 +181,7 @@ private:
   bool help_ = false;
 };
 
-/// The command that the first word names; the program itself where it has no commands.
+/// Returns the command that the first word names; the program itself if it has no commands.
 CLI::App *chooseCommand(CLI::App &app, const std::vector<std::string> &words) {
   const std::vector<std::string> names = commandNames(app);
   if (names.empty())
@@ -189,7 +189,7 @@ CLI::App *chooseCommand(CLI::App &app, const std::vector<std::string> &words) {
   if (words.empty())
     fail(app, fmt::format("no command was given; the commands are {}", fmt::join(names, ", ")));
   if (looksLikeOption(words[0]))
-    return &app; // --help, --version, or unknown
+    return &app; // The word is --help, --version, or unknown.
   if (std::find(names.begin(), names.end(), words[0]) == names.end()) {
     const std::string near = closest(words[0], names);
     fail(app, fmt::format("there is no command '{}'; {}the commands are {}", words[0],
@@ -205,7 +205,7 @@ void addHelp(CLI::App &app) { app.set_help_flag("-h,--help", "Show this help"); 
 
 std::optional<std::string> parse(CLI::App &app, std::vector<std::string> words) {
   if (!words.empty() && words[0] == "help" && !commandNames(app).empty()) {
-    words.erase(words.begin()); // `gantry help run` is `gantry run --help`
+    words.erase(words.begin()); // `gantry help run` becomes `gantry run --help`.
     words.push_back("--help");
   }
   CLI::App *command = chooseCommand(app, words);
@@ -220,7 +220,7 @@ std::optional<std::string> parse(CLI::App &app, std::vector<std::string> words) 
   words = reader.words();
   if (!isProgram)
     words.insert(words.begin(), command->get_name());
-  std::reverse(words.begin(), words.end()); // CLI11 takes the last word first
+  std::reverse(words.begin(), words.end()); // CLI11 reads a vector from its end.
   try {
     app.parse(words);
   } catch (const CLI::CallForVersion &version) {
@@ -233,7 +233,7 @@ std::optional<std::string> parse(CLI::App &app, std::vector<std::string> words) 
     fail(*command,
          fmt::format("{}: '{}' is not a value of this option",
                      text.substr(colon + 2, equals - colon - 2), text.substr(equals + 3)));
-  } catch (const CLI::ParseError &error) { // a value: "--random: 'x' is not a whole number ..."
+  } catch (const CLI::ParseError &error) { // For example "--random: 'x' is not a whole number ...".
     fail(*command, error.what());
   }
   return std::nullopt;

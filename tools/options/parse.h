@@ -1,8 +1,8 @@
-// Parses a command line and says what is wrong with it in one sentence: the word that was given,
-// what would be valid, and the help to read.
+// Parses a command line. An error is one sentence with the wrong word, the valid ones, and the help
+// to read.
 //
-// parse() first reads the words against the table of options (unknown commands and options, missing
-// and superfluous values), then lets CLI11 convert the values and call the callbacks.
+// parse() first checks the words against the table of options (unknown commands and options,
+// missing and superfluous values); then CLI11 converts the values and calls the callbacks.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@
 
 namespace gantry::options {
 
-/// A command line that cannot be understood; what() is one line without a newline.
+/// The error for a command line that cannot be parsed; what() is one line without a newline.
 class UsageError : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -23,8 +23,8 @@ public:
 /// for every command.
 void addHelp(CLI::App &app);
 
-/// Parses the words behind the program's name. Returns the text to print where --help or --version
-/// was asked for, and nothing where the program is to run. Throws UsageError.
+/// Parses the words after the program's name. Returns the text to print for --help or --version,
+/// and nothing if the program is to run. Throws UsageError.
 std::optional<std::string> parse(CLI::App &app, std::vector<std::string> words);
 
 } // namespace gantry::options

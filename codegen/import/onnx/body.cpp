@@ -1,5 +1,7 @@
+// Builds scalar arithmetic by element type.
 #include "codegen/import/onnx/body.h"
 
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/import/onnx/import_error.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,7 +34,7 @@ Scalar BodyBuilder::constant(DType type, double value) {
   if (!isFloat(type))
     return constantInt(type, static_cast<int64_t>(value));
   if (isHalf(type))
-    type = DType::F32;
+    type = DType::kF32;
   mlir::Type t = mlirType(builder_.getContext(), type);
   return {builder_.create<arith::ConstantOp>(loc_, builder_.getFloatAttr(t, value)), type};
 }
@@ -44,60 +46,64 @@ Scalar BodyBuilder::constantInt(DType type, int64_t value) {
   Number n;
   n.i = value;
   n = roundTo(type, n);
-  unsigned bits = type == DType::Bool ? 1 : dtypeSize(type) * 8;
-  if (type == DType::Index)
+  unsigned bits = type == DType::kBool ? 1 : dtypeSize(type) * 8;
+  if (type == DType::kIndex)
     return {builder_.create<arith::ConstantIndexOp>(loc_, value), type};
   auto attr = builder_.getIntegerAttr(t, llvm::APInt(64, n.i).sextOrTrunc(bits));
   return {builder_.create<arith::ConstantOp>(loc_, attr), type};
 }
 
-Scalar BodyBuilder::exactly(Scalar result) {
+Scalar BodyBuilder::markExact(Scalar result) {
   if (exact_ && !isFloat(result.type))
-    result.value.getDefiningOp()->setAttr(kExactAttribute, builder_.getUnitAttr());
+    codegen::GantryDialect::ExactAttrHelper(builder_.getContext())
+        .setAttr(result.value.getDefiningOp(), builder_.getUnitAttr());
   return result;
 }
 
 namespace {
-bool wrapsByMistake(DType type) { return type == DType::I32 || type == DType::I64; }
+// Shapes are computed in these types, where an overflow is a mistake in the model.
+bool holdsSizes(DType type) { return type == DType::kI32 || type == DType::kI64; }
 } // namespace
 
 Scalar BodyBuilder::add(Scalar a, Scalar b) {
   Scalar sum =
       binary<arith::AddFOp, arith::AddIOp, arith::AddIOp>(builder_, loc_, widen(a), widen(b));
-  return wrapsByMistake(a.type) ? exactly(sum) : sum;
+  return holdsSizes(a.type) ? markExact(sum) : sum;
 }
 
 Scalar BodyBuilder::sub(Scalar a, Scalar b) {
   Scalar difference =
       binary<arith::SubFOp, arith::SubIOp, arith::SubIOp>(builder_, loc_, widen(a), widen(b));
-  return wrapsByMistake(a.type) ? exactly(difference) : difference;
+  return holdsSizes(a.type) ? markExact(difference) : difference;
 }
 
 Scalar BodyBuilder::mul(Scalar a, Scalar b) {
   Scalar product =
       binary<arith::MulFOp, arith::MulIOp, arith::MulIOp>(builder_, loc_, widen(a), widen(b));
-  return wrapsByMistake(a.type) ? exactly(product) : product;
+  return holdsSizes(a.type) ? markExact(product) : product;
 }
 
 Scalar BodyBuilder::div(Scalar a, Scalar b) {
-  return exactly(
+  return markExact(
       binary<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(builder_, loc_, widen(a), widen(b)));
 }
 
 Scalar BodyBuilder::rem(Scalar a, Scalar b) {
-  return exactly(
+  return markExact(
       binary<arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(builder_, loc_, widen(a), widen(b)));
 }
 
 Scalar BodyBuilder::floorDiv(Scalar a, Scalar b) {
-  // arith.floordivsi has no conversion everywhere: truncate, then step down where signs differ.
+  // Not every target converts arith.floordivsi, so the truncated quotient is decremented where the
+  // signs differ and the division leaves a remainder.
   Scalar quotient = div(a, b);
   if (isUnsigned(a.type))
     return quotient;
   Scalar zero = constantInt(a.type, 0), one = constantInt(a.type, 1);
   Scalar remainder = rem(a, b);
-  Scalar inexact = compare(Compare::NotEqual, remainder, zero);
-  Scalar signs = xorBits(compare(Compare::Less, remainder, zero), compare(Compare::Less, b, zero));
+  Scalar inexact = compare(Compare::kNotEqual, remainder, zero);
+  Scalar signs =
+      xorBits(compare(Compare::kLess, remainder, zero), compare(Compare::kLess, b, zero));
   return select(andBits(inexact, signs), sub(quotient, one), quotient);
 }
 
@@ -106,20 +112,21 @@ Scalar BodyBuilder::floorMod(Scalar a, Scalar b) {
   if (isUnsigned(a.type))
     return remainder;
   Scalar zero = constantInt(a.type, 0);
-  Scalar inexact = compare(Compare::NotEqual, remainder, zero);
-  Scalar signs = xorBits(compare(Compare::Less, remainder, zero), compare(Compare::Less, b, zero));
+  Scalar inexact = compare(Compare::kNotEqual, remainder, zero);
+  Scalar signs =
+      xorBits(compare(Compare::kLess, remainder, zero), compare(Compare::kLess, b, zero));
   return select(andBits(inexact, signs), add(remainder, b), remainder);
 }
 
 Scalar BodyBuilder::min(Scalar a, Scalar b) {
-  if (a.type == DType::Bool)
+  if (a.type == DType::kBool)
     return andBits(a, b);
   return binary<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(builder_, loc_, widen(a),
                                                                    widen(b));
 }
 
 Scalar BodyBuilder::max(Scalar a, Scalar b) {
-  if (a.type == DType::Bool)
+  if (a.type == DType::kBool)
     return orBits(a, b);
   return binary<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(builder_, loc_, widen(a),
                                                                    widen(b));
@@ -131,8 +138,8 @@ Scalar BodyBuilder::power(Scalar a, Scalar b) {
 }
 
 Scalar BodyBuilder::integerPower(Scalar a, Scalar b) {
-  // Square and multiply over every bit of the exponent: products wrap, and so do powers. A negative
-  // exponent gives the quotient 1 / a^-b, cut off: 0, but for +-1.
+  // Square and multiply over every bit of the exponent; products wrap, as the power does. For a
+  // negative exponent the truncated quotient 1 / a^-b is 0 unless a is 1 or -1.
   const int bits = int(dtypeSize(b.type)) * 8 - (isUnsigned(b.type) ? 0 : 1);
   const Scalar zero = constantInt(b.type, 0), one = constantInt(b.type, 1);
   Scalar result = constantInt(a.type, 1), base = a;
@@ -140,19 +147,19 @@ Scalar BodyBuilder::integerPower(Scalar a, Scalar b) {
     Scalar shifted{builder_.create<arith::ShRUIOp>(loc_, b.value, constantInt(b.type, bit).value),
                    b.type};
     Scalar set = andBits(shifted, one);
-    Scalar isSet = compare(Compare::NotEqual, set, zero);
+    Scalar isSet = compare(Compare::kNotEqual, set, zero);
     result = select(isSet, mul(result, base), result);
     base = mul(base, base);
   }
   if (isUnsigned(b.type))
     return result;
-  const Scalar isOdd = compare(Compare::NotEqual, andBits(b, one), zero);
-  Scalar isUnit = compare(Compare::Equal, a, constantInt(a.type, 1));
+  const Scalar isOdd = compare(Compare::kNotEqual, andBits(b, one), zero);
+  Scalar isUnit = compare(Compare::kEqual, a, constantInt(a.type, 1));
   if (!isUnsigned(a.type))
-    isUnit = orBits(isUnit, compare(Compare::Equal, a, constantInt(a.type, -1)));
+    isUnit = orBits(isUnit, compare(Compare::kEqual, a, constantInt(a.type, -1)));
   const Scalar quotient =
       select(isUnit, select(isOdd, a, constantInt(a.type, 1)), constantInt(a.type, 0));
-  return select(compare(Compare::Less, b, zero), quotient, result);
+  return select(compare(Compare::kLess, b, zero), quotient, result);
 }
 
 Scalar BodyBuilder::andBits(Scalar a, Scalar b) {
@@ -167,7 +174,7 @@ Scalar BodyBuilder::xorBits(Scalar a, Scalar b) {
   return {builder_.create<arith::XOrIOp>(loc_, a.value, b.value), a.type};
 }
 
-// Shifts by the width or more are undefined in arith and on devices.
+// Shifts by the width or more are undefined in arith and on devices, so they are replaced by 0.
 Scalar BodyBuilder::shiftLeft(Scalar a, Scalar b) {
   const Scalar shifted{builder_.create<arith::ShLIOp>(loc_, a.value, b.value), a.type};
   return select(isShift(a, b), shifted, constantInt(a.type, 0));
@@ -182,70 +189,70 @@ Scalar BodyBuilder::isShift(Scalar a, Scalar b) {
   const auto bits = static_cast<int64_t>(dtypeSize(a.type)) * 8;
   mlir::Value width = constantInt(b.type, bits).value;
   return {builder_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::ult, b.value, width),
-          DType::Bool};
+          DType::kBool};
 }
 
-Scalar BodyBuilder::notBool(Scalar a) { return xorBits(a, constantInt(DType::Bool, 1)); }
+Scalar BodyBuilder::notBool(Scalar a) { return xorBits(a, constantInt(DType::kBool, 1)); }
 
 Scalar BodyBuilder::unary(Unary op, Scalar a) {
   auto &b = builder_;
   a = widen(a);
   if (!isFloat(a.type)) {
-    if (op != Unary::Abs && op != Unary::Neg)
+    if (op != Unary::kAbs && op != Unary::kNeg)
       failUnsupported("a function of floats is not supported for elements of type " +
                       llvm::Twine(dtypeName(a.type)));
     Scalar negated = sub(constantInt(a.type, 0), a);
-    if (op == Unary::Neg || isUnsigned(a.type))
-      return op == Unary::Neg ? negated : a;
-    return select(compare(Compare::Less, a, constantInt(a.type, 0)), negated, a);
+    if (op == Unary::kNeg || isUnsigned(a.type))
+      return op == Unary::kNeg ? negated : a;
+    return select(compare(Compare::kLess, a, constantInt(a.type, 0)), negated, a);
   }
   auto make = [&](auto created) -> Scalar { return {created, a.type}; };
   switch (op) {
-  case Unary::Abs:
+  case Unary::kAbs:
     return make(b.create<math::AbsFOp>(loc_, a.value));
-  case Unary::Neg:
+  case Unary::kNeg:
     return make(b.create<arith::NegFOp>(loc_, a.value));
-  case Unary::Exp:
+  case Unary::kExp:
     return make(b.create<math::ExpOp>(loc_, a.value));
-  case Unary::Log:
+  case Unary::kLog:
     return make(b.create<math::LogOp>(loc_, a.value));
-  case Unary::Sqrt:
+  case Unary::kSqrt:
     return make(b.create<math::SqrtOp>(loc_, a.value));
-  case Unary::Floor:
+  case Unary::kFloor:
     return make(b.create<math::FloorOp>(loc_, a.value));
-  case Unary::Ceil:
+  case Unary::kCeil:
     return make(b.create<math::CeilOp>(loc_, a.value));
-  case Unary::RoundEven:
+  case Unary::kRoundEven:
     return make(b.create<math::RoundEvenOp>(loc_, a.value));
-  case Unary::Erf:
+  case Unary::kErf:
     return make(b.create<math::ErfOp>(loc_, a.value));
-  case Unary::Tanh:
+  case Unary::kTanh:
     return make(b.create<math::TanhOp>(loc_, a.value));
-  case Unary::Sin:
+  case Unary::kSin:
     return make(b.create<math::SinOp>(loc_, a.value));
-  case Unary::Cos:
+  case Unary::kCos:
     return make(b.create<math::CosOp>(loc_, a.value));
-  case Unary::Tan:
+  case Unary::kTan:
     return make(b.create<math::TanOp>(loc_, a.value));
-  case Unary::Asin:
+  case Unary::kAsin:
     return make(b.create<math::AsinOp>(loc_, a.value));
-  case Unary::Acos:
+  case Unary::kAcos:
     return make(b.create<math::AcosOp>(loc_, a.value));
-  case Unary::Atan:
+  case Unary::kAtan:
     return make(b.create<math::AtanOp>(loc_, a.value));
-  case Unary::Sinh:
+  case Unary::kSinh:
     return make(b.create<math::SinhOp>(loc_, a.value));
-  case Unary::Cosh:
+  case Unary::kCosh:
     return make(b.create<math::CoshOp>(loc_, a.value));
-  case Unary::Asinh:
+  case Unary::kAsinh:
     return make(b.create<math::AsinhOp>(loc_, a.value));
-  case Unary::Acosh:
+  case Unary::kAcosh:
     return make(b.create<math::AcoshOp>(loc_, a.value));
-  case Unary::Atanh:
+  case Unary::kAtanh:
     return make(b.create<math::AtanhOp>(loc_, a.value));
-  case Unary::Expm1:
+  case Unary::kExpm1:
     return make(b.create<math::ExpM1Op>(loc_, a.value));
-  case Unary::Log1p:
+  case Unary::kLog1p:
     return make(b.create<math::Log1pOp>(loc_, a.value));
   }
   return a;
@@ -258,12 +265,12 @@ Scalar BodyBuilder::compare(Compare op, Scalar a, Scalar b) {
   if (isFloat(a.type)) {
     static constexpr F kPredicates[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE};
     return {builder_.create<arith::CmpFOp>(loc_, kPredicates[int(op)], a.value, b.value),
-            DType::Bool};
+            DType::kBool};
   }
   static constexpr I kSigned[] = {I::eq, I::ne, I::slt, I::sle, I::sgt, I::sge};
   static constexpr I kUnsigned[] = {I::eq, I::ne, I::ult, I::ule, I::ugt, I::uge};
   I predicate = isUnsigned(a.type) ? kUnsigned[int(op)] : kSigned[int(op)];
-  return {builder_.create<arith::CmpIOp>(loc_, predicate, a.value, b.value), DType::Bool};
+  return {builder_.create<arith::CmpIOp>(loc_, predicate, a.value, b.value), DType::kBool};
 }
 
 Scalar BodyBuilder::select(Scalar condition, Scalar a, Scalar b) {
@@ -276,18 +283,18 @@ Scalar BodyBuilder::cast(Scalar a, DType to) {
     return a;
   mlir::Type t = mlirType(builder_.getContext(), to);
   auto &b = builder_;
-  if (a.type == DType::Index || to == DType::Index) {
-    if (isFloat(a.type) || isFloat(to)) // through i64
-      return cast(cast(a, DType::I64), to);
+  if (a.type == DType::kIndex || to == DType::kIndex) {
+    if (isFloat(a.type) || isFloat(to)) // There is no direct conversion.
+      return cast(cast(a, DType::kI64), to);
     if (isUnsigned(a.type))
       return {b.create<arith::IndexCastUIOp>(loc_, t, a.value), to};
     return {b.create<arith::IndexCastOp>(loc_, t, a.value), to};
   }
-  if (to == DType::Bool)
-    return compare(Compare::NotEqual, a, constant(a.type, 0));
+  if (to == DType::kBool)
+    return compare(Compare::kNotEqual, a, constant(a.type, 0));
   if (isFloat(a.type) && isFloat(to)) {
-    if (dtypeSize(a.type) == dtypeSize(to)) // f16 and bf16: neither holds the other
-      return cast(cast(a, DType::F32), to);
+    if (dtypeSize(a.type) == dtypeSize(to)) // Neither f16 nor bf16 contains the other.
+      return cast(cast(a, DType::kF32), to);
     if (dtypeSize(to) > dtypeSize(a.type))
       return {b.create<arith::ExtFOp>(loc_, t, a.value), to};
     return {b.create<arith::TruncFOp>(loc_, t, a.value), to};
@@ -298,38 +305,38 @@ Scalar BodyBuilder::cast(Scalar a, DType to) {
   if (isFloat(to))
     return isUnsigned(a.type) ? Scalar{b.create<arith::UIToFPOp>(loc_, t, a.value), to}
                               : Scalar{b.create<arith::SIToFPOp>(loc_, t, a.value), to};
-  uint64_t from = a.type == DType::Bool ? 0 : dtypeSize(a.type);
+  uint64_t from = a.type == DType::kBool ? 0 : dtypeSize(a.type);
   if (from == dtypeSize(to))
     return {a.value, to};
   if (from > dtypeSize(to)) {
     Scalar narrow{b.create<arith::TruncIOp>(loc_, t, a.value), to};
-    return to == DType::I32 && a.type == DType::I64 ? exactly(narrow) : narrow;
+    return to == DType::kI32 && a.type == DType::kI64 ? markExact(narrow) : narrow;
   }
   return isUnsigned(a.type) ? Scalar{b.create<arith::ExtUIOp>(loc_, t, a.value), to}
                             : Scalar{b.create<arith::ExtSIOp>(loc_, t, a.value), to};
 }
 
-Scalar BodyBuilder::widen(Scalar a) { return isHalf(a.type) ? cast(a, DType::F32) : a; }
+Scalar BodyBuilder::widen(Scalar a) { return isHalf(a.type) ? cast(a, DType::kF32) : a; }
 
 Scalar BodyBuilder::isNaN(Scalar a) {
   a = widen(a);
   return {builder_.create<arith::CmpFOp>(loc_, arith::CmpFPredicate::UNO, a.value, a.value),
-          DType::Bool};
+          DType::kBool};
 }
 
 Scalar BodyBuilder::castSaturating(Scalar a, DType to) {
   a = widen(a);
-  if (!isFloat(a.type) || isFloat(to) || to == DType::Bool || to == DType::Index)
+  if (!isFloat(a.type) || isFloat(to) || to == DType::kBool || to == DType::kIndex)
     return cast(a, to);
   const int bits = static_cast<int>(dtypeSize(to)) * 8;
-  const double above = std::exp2(isUnsigned(to) ? bits : bits - 1); // the first that is too large
+  const double above = std::exp2(isUnsigned(to) ? bits : bits - 1); // The lowest value too large.
   const double below = isUnsigned(to) ? 0 : -above;
   const int64_t highest =
       static_cast<int64_t>(isUnsigned(to) ? ~uint64_t(0) >> (64 - bits) : INT64_MAX >> (64 - bits));
   const int64_t lowest = isUnsigned(to) ? 0 : INT64_MIN >> (64 - bits);
-  // What is converted is always in range.
-  const Scalar isAbove = compare(Compare::GreaterEqual, a, constant(a.type, above));
-  const Scalar isBelow = compare(Compare::LessEqual, a, constant(a.type, below));
+  // The value that is converted is always in range; the others are selected afterwards.
+  const Scalar isAbove = compare(Compare::kGreaterEqual, a, constant(a.type, above));
+  const Scalar isBelow = compare(Compare::kLessEqual, a, constant(a.type, below));
   const Scalar isOutside = orBits(orBits(isAbove, isBelow), isNaN(a));
   Scalar result = cast(select(isOutside, constant(a.type, 0), a), to);
   result = select(isBelow, constantInt(to, lowest), result);
@@ -337,12 +344,13 @@ Scalar BodyBuilder::castSaturating(Scalar a, DType to) {
 }
 
 std::pair<Scalar, Scalar> BodyBuilder::decay(Scalar a) {
-  // Halving the argument doubles the error of e^, so only what would be denormal is halved.
-  const Scalar magnitude = unary(Unary::Abs, a), one = constant(a.type, 1);
+  // Two factors e^(-|a| / 2) have twice the error of one e^-|a|, so the argument is halved only
+  // where the single power would be denormal.
+  const Scalar magnitude = unary(Unary::kAbs, a), one = constant(a.type, 1);
   const Scalar isNormal =
-      compare(Compare::Less, magnitude, constant(a.type, a.type == DType::F64 ? 700 : 80));
+      compare(Compare::kLess, magnitude, constant(a.type, a.type == DType::kF64 ? 700 : 80));
   const Scalar factor = select(isNormal, constant(a.type, -1), constant(a.type, -0.5));
-  const Scalar power = unary(Unary::Exp, mul(magnitude, factor));
+  const Scalar power = unary(Unary::kExp, mul(magnitude, factor));
   return {power, select(isNormal, one, power)};
 }
 
@@ -353,24 +361,24 @@ Scalar BodyBuilder::timesSigmoid(Scalar x, Scalar a) {
 }
 
 Scalar BodyBuilder::timesSigmoid(Scalar x, Scalar a, Scalar low) {
-  // With w = e^-|a|: x / (1 + w), or for negative a, x * w / (1 + w).
+  // With w = e^-|a|, the result is x / (1 + w), or x * w / (1 + w) for negative a.
   const Scalar one = constant(a.type, 1), zero = constant(a.type, 0);
   const auto [first, second] = decay(a);
   const Scalar w = mul(first, second);
-  const Scalar isNegative = compare(Compare::Less, a, zero);
+  const Scalar isNegative = compare(Compare::kLess, a, zero);
   const Scalar scaled = select(isNegative, mul(mul(x, first), second), x);
   const Scalar result = div(scaled, add(one, w));
-  if (auto known = low.value.getDefiningOp<arith::ConstantOp>())
+  if (low.value.getDefiningOp<arith::ConstantOp>()) // The caller passes 0: nothing to correct.
     return result;
-  // The derivative of ln sigmoid is sigmoid(-a).
+  // A first-order correction: the derivative of ln(sigmoid(a)) is sigmoid(-a).
   const Scalar slope = div(select(isNegative, one, w), add(one, w));
   return mul(result, add(one, mul(low, slope)));
 }
 
 Scalar BodyBuilder::highPart(Scalar a) {
-  // The upper half of the significand: products of two such parts are exact.
-  const DType bitsType = a.type == DType::F64 ? DType::I64 : DType::I32;
-  const int64_t mask = a.type == DType::F64 ? ~((int64_t(1) << 27) - 1) : ~int64_t(0xfff);
+  // Keeps the upper half of the significand. The product of two such parts is exact.
+  const DType bitsType = a.type == DType::kF64 ? DType::kI64 : DType::kI32;
+  const int64_t mask = a.type == DType::kF64 ? ~((int64_t(1) << 27) - 1) : ~int64_t(0xfff);
   mlir::Type integer = mlirType(builder_.getContext(), bitsType);
   const Scalar bits{builder_.create<arith::BitcastOp>(loc_, integer, a.value), bitsType};
   const Scalar kept = andBits(bits, constantInt(bitsType, mask));
@@ -385,13 +393,13 @@ Scalar BodyBuilder::productError(Scalar a, Scalar b, Scalar product) {
 }
 
 Scalar BodyBuilder::loopIndex(int64_t loop) {
-  return {builder_.create<mlir::linalg::IndexOp>(loc_, loop), DType::Index};
+  return {builder_.create<mlir::linalg::IndexOp>(loc_, loop), DType::kIndex};
 }
 
 Scalar BodyBuilder::dimension(Dim dim) {
   if (auto value = staticDim(dim))
-    return constantInt(DType::Index, *value);
-  return {dimValue_(dim), DType::Index};
+    return constantInt(DType::kIndex, *value);
+  return {dimValue_(dim), DType::kIndex};
 }
 
 Scalar BodyBuilder::extract(size_t captured, llvm::ArrayRef<Scalar> indices) {

@@ -1,13 +1,13 @@
-// Scalar arithmetic inside the body of a linalg.generic.
+// BodyBuilder: scalar arithmetic inside the body of a linalg.generic.
 //
-// A Scalar is an SSA value with its element type, which knows what MLIR's signless types forget;
-// each operation picks the arith or math op for it. Nothing here touches tensors but extract().
-// There is no arithmetic in 16-bit floats: operands, constants and elements are widened to f32, and
-// who needs 16 bits casts.
+// A Scalar is an SSA value with its element type. The type keeps the sign that MLIR's signless
+// integers lack, and each operation chooses the arith or math operation by it. 16-bit floats are
+// never computed with: operands and constants are widened to f32.
 //
-// Integers wrap, as they do on a device, unless the body is `exact`: then what makes signed 32-bit
-// and 64-bit ones (sums, products, narrowing) and every division is marked with kExactAttribute.
-// The evaluator marks a tensor whose value is not the true one.
+// Integers wrap, as they do on a device. In an `exact` body (one that is folded), additions,
+// subtractions, multiplications and truncations to i32 and i64, and all divisions, carry
+// `gantry.exact`: the evaluator then marks a tensor whose elements overflowed (evaluate.h).
+// All functions fail by throwing ImportError. Thread safety: as the MLIRContext.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"
@@ -22,42 +22,41 @@ namespace gantry::importer {
 
 struct Scalar {
   mlir::Value value;
-  DType type = DType::F32;
+  DType type = DType::kF32;
 };
 
 enum class Unary {
-  Abs,
-  Neg,
-  Exp,
-  Log,
-  Sqrt,
-  Floor,
-  Ceil,
-  RoundEven,
-  Erf,
-  Tanh,
-  Sin,
-  Cos,
-  Tan,
-  Asin,
-  Acos,
-  Atan,
-  Sinh,
-  Cosh,
-  Asinh,
-  Acosh,
-  Atanh,
-  Expm1,
-  Log1p
+  kAbs,
+  kNeg,
+  kExp,
+  kLog,
+  kSqrt,
+  kFloor,
+  kCeil,
+  kRoundEven,
+  kErf,
+  kTanh,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kExpm1,
+  kLog1p
 };
 
-/// A unit attribute on integer arithmetic whose result must be what the numbers say (evaluate.h).
-inline constexpr llvm::StringLiteral kExactAttribute = "gantry.exact";
-
-enum class Compare { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual };
+enum class Compare { kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual };
 
 class BodyBuilder {
 public:
+  /// Inserts at `builder`. `captured` are the tensors that extract() reads; dimValue gives the
+  /// value of a dynamic dimension.
   BodyBuilder(mlir::OpBuilder &builder, mlir::Location loc,
               llvm::ArrayRef<std::pair<mlir::Value, DType>> captured,
               std::function<mlir::Value(Dim)> dimValue, bool exact)
@@ -69,52 +68,65 @@ public:
   Scalar add(Scalar a, Scalar b);
   Scalar sub(Scalar a, Scalar b);
   Scalar mul(Scalar a, Scalar b);
-  Scalar div(Scalar a, Scalar b);      // integers: towards zero
-  Scalar rem(Scalar a, Scalar b);      // sign of the dividend (C's % and fmod)
-  Scalar floorDiv(Scalar a, Scalar b); // index and signed integers
-  Scalar floorMod(Scalar a, Scalar b); // sign of the divisor (Python's %)
-  Scalar min(Scalar a, Scalar b);      // floats: NaN wins, and -0 is below +0
+  /// Integers are rounded towards zero.
+  Scalar div(Scalar a, Scalar b);
+  /// The remainder with the dividend's sign (C's % and fmod).
+  Scalar rem(Scalar a, Scalar b);
+  /// The quotient rounded down, of integers or of the type index.
+  Scalar floorDiv(Scalar a, Scalar b);
+  /// The remainder with the divisor's sign (Python's %).
+  Scalar floorMod(Scalar a, Scalar b);
+  /// NaN where an operand is NaN; -0 is below +0.
+  Scalar min(Scalar a, Scalar b);
   Scalar max(Scalar a, Scalar b);
-  Scalar power(Scalar a, Scalar b);        // floats
-  Scalar integerPower(Scalar a, Scalar b); // 1 / a^-b, cut off, for negative b
+  /// a^b of floats.
+  Scalar power(Scalar a, Scalar b);
+  /// a^b of integers; 1 / a^-b, rounded towards zero, for a negative b.
+  Scalar integerPower(Scalar a, Scalar b);
   Scalar andBits(Scalar a, Scalar b);
   Scalar orBits(Scalar a, Scalar b);
   Scalar xorBits(Scalar a, Scalar b);
-  Scalar shiftLeft(Scalar a, Scalar b);  // 0 where b is the width or more
-  Scalar shiftRight(Scalar a, Scalar b); // logical; 0 where b is the width or more
+  /// Logical shifts. The result is 0 where b is the width of a or more.
+  Scalar shiftLeft(Scalar a, Scalar b);
+  Scalar shiftRight(Scalar a, Scalar b);
   Scalar notBool(Scalar a);
-  Scalar unary(Unary op, Scalar a); // on integers: Abs and Neg alone
+  /// Integers have kAbs and kNeg only; others fail (unsupported).
+  Scalar unary(Unary op, Scalar a);
   Scalar compare(Compare op, Scalar a, Scalar b);
   Scalar select(Scalar condition, Scalar a, Scalar b);
+  /// Converts the type. A float outside of an integer type's range gives an undefined result.
   Scalar cast(Scalar a, DType to);
-  Scalar widen(Scalar a); // 16-bit floats to f32, others as they are
+  /// Converts 16-bit floats to f32 and returns other types as they are.
+  Scalar widen(Scalar a);
   Scalar isNaN(Scalar a);
-  /// A float to an integer, which saturates; NaN gives 0. cast leaves both undefined.
+  /// The same as cast, but a float outside of the integer's range saturates, and NaN gives 0.
   Scalar castSaturating(Scalar a, DType to);
   /// Returns two factors of e^-|a|. The first is a normal number wherever x * e^-|a| is one.
   std::pair<Scalar, Scalar> decay(Scalar a);
-  /// 1 / (1 + e^-a) and a factor of it: without overflow, and exact to a few ulp everywhere.
+  /// 1 / (1 + e^-a), without overflow and exact to a few ulp everywhere.
   Scalar sigmoid(Scalar a);
+  /// x * sigmoid(a), with the same properties.
   Scalar timesSigmoid(Scalar x, Scalar a);
   /// The same for the argument a + low, where low is a correction below half an ulp of a.
   Scalar timesSigmoid(Scalar x, Scalar a, Scalar low);
-  /// What rounding took from the product a * b (T. J. Dekker, 1971).
+  /// The rounding error of `product`, which is a * b in floating point (T. J. Dekker, "A
+  /// floating-point technique for extending the available precision", 1971).
   Scalar productError(Scalar a, Scalar b, Scalar product);
 
-  /// The position of the iteration along a loop, an Index.
+  /// The position of the iteration along a loop, of type kIndex.
   Scalar loopIndex(int64_t loop);
-  /// A dimension known only at run time, an Index.
+  /// A dimension, of type kIndex.
   Scalar dimension(Dim dim);
-  /// An element of a tensor that the body captures (GenericSpec::captured). Indices are Index
-  /// scalars and must be in bounds.
+  /// An element of a tensor that the body captures (GenericSpec::captured), widened. The indices
+  /// have the type kIndex and must be in bounds.
   Scalar extract(size_t captured, llvm::ArrayRef<Scalar> indices);
-  /// min(max(a, low), high) on index or integers.
+  /// min(max(a, low), high).
   Scalar clamp(Scalar a, Scalar low, Scalar high);
 
 private:
   Scalar highPart(Scalar a);
   Scalar isShift(Scalar a, Scalar b);
-  Scalar exactly(Scalar result);
+  Scalar markExact(Scalar result);
 
   mlir::OpBuilder &builder_;
   mlir::Location loc_;

@@ -1,10 +1,11 @@
+// Arithmetic on dimensions, in a normal form.
 #include "codegen/import/onnx/dims.h"
 
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <numeric>
 #include <algorithm>
+#include <numeric>
 
 namespace gantry::importer {
 
@@ -82,7 +83,7 @@ void collectFactors(AffineExpr expr, Product &into) {
     collectFactors(binary.getRHS(), into);
     return;
   }
-  if (expr.getKind() == AffineExprKind::Add) { // 3 a + 3 is 3 (a + 1)
+  if (expr.getKind() == AffineExprKind::Add) { // 3 a + 3 becomes 3 (a + 1).
     auto [content, primitive] = withoutContent(expr);
     scale(content);
     expr = primitive;
@@ -90,7 +91,7 @@ void collectFactors(AffineExpr expr, Product &into) {
   into.factors.push_back(expr);
 }
 
-// A total order that does not depend on addresses: symbols by position, then the rest as text.
+// A total order that does not depend on addresses: symbols by position, then all others by text.
 bool factorLess(AffineExpr a, AffineExpr b) {
   auto sa = mlir::dyn_cast<AffineSymbolExpr>(a), sb = mlir::dyn_cast<AffineSymbolExpr>(b);
   if (sa && sb)
@@ -110,11 +111,11 @@ AffineExpr build(Product product, AffineExpr like) {
   return product.coefficient == 1 ? result : result * product.coefficient;
 }
 
-// A sum as constant + sum of terms; terms with the same factors are added up.
+// A dimension as constant + sum of terms. Terms with the same factors are merged.
 struct Sum {
   int64_t constant = 0;
-  llvm::SmallVector<std::pair<AffineExpr, int64_t>>
-      terms; // factors without coefficient, coefficient
+  /// The product of a term's factors, and its coefficient.
+  llvm::SmallVector<std::pair<AffineExpr, int64_t>> terms;
 };
 
 void collectTerms(AffineExpr expr, int64_t scale, Sum &into) {
@@ -129,7 +130,7 @@ void collectTerms(AffineExpr expr, int64_t scale, Sum &into) {
   int64_t coefficient = 0;
   if (__builtin_mul_overflow(product.coefficient, scale, &coefficient))
     overflow(product.coefficient, "*", scale);
-  // A product with one sum among its factors is distributed, so that equal sums look equal.
+  // A multiple of a sum is distributed, so that equal sums become the same expression.
   if (product.factors.size() == 1 && product.factors[0].getKind() == AffineExprKind::Add)
     return collectTerms(product.factors[0], coefficient, into);
   if (product.factors.empty()) {
@@ -166,7 +167,7 @@ AffineExpr build(Sum sum, AffineExpr like) {
   return sum.constant == 0 ? result : result + sum.constant;
 }
 
-/// A sum as what divides all its parts times the rest.
+// Writes a sum as the greatest common divisor of its terms times the rest.
 std::pair<int64_t, AffineExpr> withoutContent(AffineExpr expr) {
   Sum sum;
   collectTerms(expr, 1, sum);
@@ -232,7 +233,7 @@ Dim floorDivDims(Dim a, Dim b) {
   AffineExpr numerator = build(top, a), denominator = build(bottom, a);
   if (staticDim(denominator) == 1)
     return numerator;
-  // A sum all of whose parts are divisible divides part by part.
+  // A sum with only divisible terms is divided term by term.
   if (auto divisor = staticDim(denominator); divisor && *divisor > 0) {
     Sum sum;
     collectTerms(numerator, 1, sum);
@@ -269,14 +270,14 @@ Dim productOf(mlir::MLIRContext *context, llvm::ArrayRef<Dim> dims) {
   return product;
 }
 
-/// What a dimension is at least, over all values of its symbols (each at least 1).
-static std::optional<int64_t> leastOf(Dim dim) {
+// The minimum of a dimension over all values of its symbols; nothing where it is unknown.
+static std::optional<int64_t> minOf(Dim dim) {
   if (auto value = staticDim(dim))
     return value;
   if (mlir::isa<AffineSymbolExpr>(dim))
     return 1;
   auto binary = mlir::cast<AffineBinaryOpExpr>(dim);
-  const auto a = leastOf(binary.getLHS()), b = leastOf(binary.getRHS());
+  const auto a = minOf(binary.getLHS()), b = minOf(binary.getRHS());
   if (dim.getKind() == AffineExprKind::Mod)
     return 0;
   if (!a || !b)
@@ -285,10 +286,11 @@ static std::optional<int64_t> leastOf(Dim dim) {
   switch (dim.getKind()) {
   case AffineExprKind::Add:
     return llvm::AddOverflow(*a, *b, result) ? std::nullopt : std::optional(result);
-  case AffineExprKind::Mul: // the least of factors that are not negative
+  case AffineExprKind::Mul: // The product of the minima, where no factor is negative.
     return *a < 0 || *b < 0 || llvm::MulOverflow(*a, *b, result) ? std::nullopt
                                                                  : std::optional(result);
-  default: { // quotients by what is positive: of the least by a known divisor, else not negative
+  default: {
+    // A quotient: the minimum by a positive constant; otherwise 0 where neither is negative.
     const auto divisor = staticDim(binary.getRHS());
     if (divisor && *divisor > 0)
       return dim.getKind() == AffineExprKind::FloorDiv ? floorDiv(*a, *divisor)
@@ -300,24 +302,24 @@ static std::optional<int64_t> leastOf(Dim dim) {
 
 std::optional<int> compareDims(Dim a, Dim b) {
   Sum difference = sumOf(a, 1, b, -1);
-  int64_t least = difference.constant;
+  int64_t minimum = difference.constant;
   bool positive = true, negative = true, none = true;
   for (auto &[term, coefficient] : difference.terms) {
     if (coefficient == 0)
       continue;
     none = false;
-    const auto leastTerm = leastOf(term);
+    const auto minTerm = minOf(term);
     int64_t share = 0;
-    if (!leastTerm || llvm::MulOverflow(coefficient, *leastTerm, share) ||
-        llvm::AddOverflow(least, share, least))
+    if (!minTerm || llvm::MulOverflow(coefficient, *minTerm, share) ||
+        llvm::AddOverflow(minimum, share, minimum))
       return std::nullopt;
     (coefficient > 0 ? negative : positive) = false;
   }
   if (none)
     return difference.constant < 0 ? -1 : difference.constant > 0;
-  if (positive && least > 0)
+  if (positive && minimum > 0)
     return 1;
-  if (negative && least < 0)
+  if (negative && minimum < 0)
     return -1;
   return std::nullopt;
 }

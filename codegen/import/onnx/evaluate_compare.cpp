@@ -1,3 +1,4 @@
+// The comparison predicates of the arith dialect.
 #include "codegen/import/onnx/evaluate_compare.h"
 
 #include <cmath>

@@ -1,14 +1,15 @@
-// Comparisons of the arith dialect on numbers of the host, for evaluate.cpp.
+// The comparisons of the arith dialect, evaluated on the host (evaluate.cpp).
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace gantry::importer {
 
+/// Compares as arith.cmpf: ordered predicates are false where an operand is NaN.
 bool compareFloats(mlir::arith::CmpFPredicate predicate, double x, double y);
-/// x and y are sign-extended from `bits` bits.
+/// Compares as arith.cmpi. x and y are sign-extended from `bits` bits.
 bool compareIntegers(mlir::arith::CmpIPredicate predicate, int64_t x, int64_t y, int bits);
-/// The low `bits` bits of a number, as an unsigned one.
+/// The low `bits` bits of a number as an unsigned one; bits is from 1 to 64.
 uint64_t zeroExtend(int64_t value, int bits);
 
 } // namespace gantry::importer

@@ -1,6 +1,8 @@
+// Folds BatchNormalization, Mul and Add per channel into a preceding convolution.
 #include "codegen/import/onnx/fold_scale.h"
 
-#include "codegen/import/onnx/conv.h"
+#include "codegen/import/onnx/move_data.h"
+#include "codegen/import/onnx/operators/conv.h"
 
 namespace gantry::importer {
 
@@ -18,7 +20,7 @@ std::pair<Tensor, Tensor> batchNormScale(ImportContext &import, const Node &node
   Tensor factor = import.elementwise({scale, import.cast(variance, type)}, type,
                                      [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
                                        Scalar sum = b.add(x[1], b.constant(type, epsilon));
-                                       return b.div(x[0], b.unary(Unary::Sqrt, sum));
+                                       return b.div(x[0], b.unary(Unary::kSqrt, sum));
                                      });
   Tensor offset = import.elementwise(
       {import.cast(shift, type), import.cast(mean, type), factor}, type,
@@ -46,15 +48,15 @@ std::optional<ScaleFolder::Scale> ScaleFolder::scaleOf(const Node &node, llvm::S
   const Tensor *other = import_.lookup(node.inputName(node.inputName(0) == input ? 1 : 0));
   if (!other || !other->constant || other->rank() > rank || other->type != type)
     return std::nullopt;
-  // All of its dims are 1 but for the channel's, which stands rank - 1 places from the end.
+  // All dimensions must be 1 except the channel's, which is the (rank - 1)-th from the end.
   for (int64_t i = 0; i < other->rank(); ++i) {
     bool isChannel = i - other->rank() == 1 - rank;
     if (!isStaticOne(other->dims[i]) && !(isChannel && other->dims[i] == channels))
       return std::nullopt;
   }
   int64_t count = other->constant->elementCount();
-  Tensor flat = import_.reshape(*other, {import_.number(count)});
-  Tensor perChannel = count == 1 ? import_.broadcastTo(flat, {channels}) : flat;
+  Tensor flat = reshape(import_, *other, {import_.number(count)});
+  Tensor perChannel = count == 1 ? broadcastTo(import_, flat, {channels}) : flat;
   return isMul ? Scale{perChannel, {}} : Scale{{}, perChannel};
 }
 
@@ -80,8 +82,8 @@ std::optional<llvm::SmallVector<int>> ScaleFolder::importConv(const Node &conv) 
       std::string filterName = filter.constant->name;
       Tensor factor = import_.cast(scale->factor, filter.type);
       filter =
-          import_.elementwise({filter, import_.reshape(factor, column)}, filter.type, multiply);
-      if (!filter.constant) // too large to fold here
+          import_.elementwise({filter, reshape(import_, factor, column)}, filter.type, multiply);
+      if (!filter.constant) // The product is too large to be folded while importing.
         return importConvolution(import_, conv, std::nullopt, std::nullopt, conv), std::nullopt;
       auto renamed = std::make_shared<HostTensor>(*filter.constant);
       renamed->name = filterName;

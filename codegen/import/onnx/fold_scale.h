@@ -1,9 +1,10 @@
-// Folds what scales and shifts a convolution's channels into its filter and bias.
+// ScaleFolder: folds scales and shifts of a convolution's channels into its filter and bias.
 //
-// conv(x, W) * s[c] + t[c] is conv(x, W * s[c]) + t[c]: a BatchNormalization, or a Mul or Add by a
-// constant per channel, that is the only user of a convolution (or of one already folded) with a
-// constant filter disappears. Done while importing, because here the names of both are known; the
-// operation's location fuses all of them.
+// conv(x, W) * s[c] + t[c] is conv(x, W * s[c]) + t[c]. Therefore a BatchNormalization, or a Mul or
+// Add with a constant per channel, disappears where it is the only user of a convolution with a
+// constant filter; so does the next one behind it. This happens while importing, because the names
+// of all nodes are known here; the location of the convolution fuses theirs.
+// Fails by throwing ImportError.
 #pragma once
 
 #include "codegen/import/onnx/context.h"
@@ -12,16 +13,18 @@ namespace gantry::importer {
 
 class ScaleFolder {
 public:
-  /// onlyUser gives the one node that reads a value, or none where there are several.
+  /// onlyUser gives the node that reads a value, or nothing where several do.
   ScaleFolder(ImportContext &import, std::function<std::optional<Node>(llvm::StringRef)> onlyUser)
       : import_(import), onlyUser_(std::move(onlyUser)) {}
 
-  /// Imports a Conv with everything that folds into it; the indices of the nodes folded.
+  /// Imports a Conv with all nodes that fold into it. Returns the indices of those nodes, or
+  /// nothing where none did.
   std::optional<llvm::SmallVector<int>> importConv(const Node &conv);
 
 private:
+  /// Constants of rank 1 with one element per channel. A Tensor without a constant is absent.
   struct Scale {
-    Tensor factor, shift; // rank 1, one element per channel; absent: value and constant both null
+    Tensor factor, shift;
   };
   std::optional<Scale> scaleOf(const Node &node, llvm::StringRef input, Dim channels, int64_t rank,
                                DType type);
@@ -30,8 +33,8 @@ private:
   std::function<std::optional<Node>(llvm::StringRef)> onlyUser_;
 };
 
-/// A BatchNormalization's factor and shift per channel: scale / sqrt(var + epsilon), B - mean *
-/// factor.
+/// A BatchNormalization's factor and shift per channel: factor = scale / sqrt(variance + epsilon),
+/// shift = B - mean * factor. Fails (unsupported) in training mode.
 std::pair<Tensor, Tensor> batchNormScale(ImportContext &import, const Node &node);
 
 } // namespace gantry::importer

@@ -1,5 +1,7 @@
+// Walks over an ONNX graph and builds @main.
 #include "codegen/import/onnx/graph.h"
 
+#include "codegen/dialect/gantry_dialect.h"
 #include "codegen/import/dim_ranges.h"
 #include "codegen/import/onnx/context.h"
 #include "codegen/import/onnx/fold_scale.h"
@@ -51,6 +53,7 @@ public:
     return std::move(module_);
   }
 
+  // The place of an error: a location, and a name that is put before the message.
   mlir::Location place() const { return place_ ? mlir::Location(*place_) : fileLocation(0); }
   std::string placeName() const { return placeName_; }
 
@@ -78,7 +81,8 @@ private:
       failBadInput("the model's opset version " + llvm::Twine(opset_) + " is impossible");
   }
 
-  // Names are defined once, before they are used; marks the nodes that the outputs need.
+  // Checks that every value is defined once and before it is used, and marks the nodes that the
+  // outputs need.
   void checkStructure() {
     if (graph().output_size() == 0)
       failBadInput(path_ + " has no outputs");
@@ -109,7 +113,7 @@ private:
         failBadInput("the output \"" + info.name() + "\" is defined nowhere");
       if (info.has_type() && !info.type().has_tensor_type())
         failUnsupported("the output \"" + info.name() +
-                        "\" is no tensor; sequences, maps and optionals are not supported");
+                        "\" is not a tensor; sequences, maps and optionals are not supported");
       wanted.insert(info.name());
       ++uses_[info.name()];
     }
@@ -127,7 +131,7 @@ private:
     }
   }
 
-  // A node's inputs, and those of the nodes in its branches, are defined before it.
+  // Checks that a node's inputs, and those of the nodes in its branches, are defined before it.
   void checkInputs(const onnx::NodeProto &proto, const llvm::StringSet<> &defined,
                    const llvm::StringMap<int> &producer) {
     for (const std::string &name : proto.input()) {
@@ -163,7 +167,8 @@ private:
     return branches;
   }
 
-  // What a branch reads is wanted of the nodes before it, and never folded into its consumer.
+  // Counts the values that a branch reads. Each counts as two uses, so that its producer is never
+  // folded into a consumer.
   void countInBranches(const onnx::NodeProto &proto, llvm::StringSet<> &wanted) {
     auto read = [&](const std::string &name) {
       wanted.insert(name);
@@ -180,7 +185,8 @@ private:
     }
   }
 
-  // Of an If only the branch that is taken has to be supported (importIf checks it).
+  // Fails where a needed node's operator is not supported. The branches of an If are not checked
+  // here: only the one that is taken has to be supported (importIf).
   void checkSupported(const onnx::GraphProto &graph, llvm::function_ref<bool(int)> isNeeded) {
     std::map<std::string, std::vector<std::string>> missing;
     for (int i = 0; i < graph.node_size(); ++i) {
@@ -213,7 +219,7 @@ private:
       if (tensor.name().empty())
         failBadInput("an initializer has no name");
       if (uses_.lookup(tensor.name()) == 0)
-        continue; // nobody reads it: its type and data do not matter
+        continue; // It has no reader, so its type and data do not matter.
       import_->define(tensor.name(),
                       import_->fromConstant(hostTensorFromProto(tensor, model_, &external_)));
     }
@@ -236,13 +242,13 @@ private:
         continue;
       }
       if (!info.type().has_tensor_type())
-        failUnsupported("it is no tensor; sequences, maps and optionals are not supported");
+        failUnsupported("it is not a tensor; sequences, maps and optionals are not supported");
       const auto &type = info.type().tensor_type();
       if (!type.has_shape())
         failUnsupported("it has no shape; at least its rank must be known");
       Tensor tensor;
       tensor.type = dtypeFromOnnx(type.elem_type());
-      llvm::SmallVector<mlir::Attribute> names;
+      llvm::SmallVector<codegen::DimAttr> dims;
       llvm::SmallVector<int64_t> shape;
       if (type.shape().dim_size() > 8)
         failUnsupported("it has rank " + llvm::Twine(type.shape().dim_size()) +
@@ -252,14 +258,15 @@ private:
           failBadInput("impossible shape: a dimension of " + llvm::Twine(dim.dim_value()));
         std::string name = dim.has_dim_value() ? "" : dim.dim_param();
         if (!dim.has_dim_value() && name.empty())
-          name = info.name() + "_dim" + std::to_string(names.size());
+          name = info.name() + "_dim" + std::to_string(dims.size());
         const DimRange *range = dim.has_dim_value() ? nullptr : ranges.find(name);
-        shape.push_back(dim.has_dim_value()                    ? dim.dim_value()
-                        : range && range->least == range->most ? range->most
-                                                               : mlir::ShapedType::kDynamic);
+        shape.push_back(dim.has_dim_value()                         ? dim.dim_value()
+                        : range && range->minSize == range->maxSize ? range->maxSize
+                                                                    : mlir::ShapedType::kDynamic);
         if (!mlir::ShapedType::isDynamic(shape.back()))
           name.clear();
-        names.push_back(mlir::StringAttr::get(context_, name));
+        dims.push_back(
+            codegen::DimAttr::get(context_, mlir::StringAttr::get(context_, name), 1, 0));
       }
       auto mlirTensor = mlir::RankedTensorType::get(shape, mlirType(context_, tensor.type));
       auto loc = mlir::NameLoc::get(mlir::StringAttr::get(context_, info.name()), fileLocation(0));
@@ -269,21 +276,19 @@ private:
           tensor.dims.push_back(import_->number(shape[i]));
           continue;
         }
-        auto [it, added] = symbols.try_emplace(mlir::cast<mlir::StringAttr>(names[i]).str(), Dim());
+        auto [it, added] = symbols.try_emplace(dims[i].getName().str(), Dim());
         if (added) {
-          it->second = import_->addSymbol(tensor.value, i);
+          it->second = import_->header().addSymbol(tensor.value, i);
           symbolArguments_.push_back({position, unsigned(i)});
           if (const DimRange *range = ranges.find(it->first)) {
-            import_->requireNonNegative(import_->number(range->most) - it->second);
-            import_->requireNonNegative(it->second - range->least);
+            import_->constraints().requireNonNegative(import_->number(range->maxSize) - it->second);
+            import_->constraints().requireNonNegative(it->second - range->minSize);
           }
         }
         tensor.dims.push_back(it->second);
       }
-      import_->tensorType(tensor.type, tensor.dims); // checks the size
-      llvm::SmallVector<mlir::NamedAttribute> attributes = portAttributes(info.name(), tensor.type);
-      attributes.push_back(named("gantry.dims", mlir::ArrayAttr::get(context_, names)));
-      argumentAttributes_.push_back(mlir::DictionaryAttr::get(context_, attributes));
+      import_->tensorType(tensor.type, tensor.dims); // Checks the size.
+      inputs_.push_back(portOf(info.name(), tensor.type, dims));
       import_->define(info.name(), tensor);
       ++position;
     }
@@ -314,7 +319,7 @@ private:
         if (auto folded = folder.importConv(current)) {
           for (int index : *folded)
             done[index] = true;
-          continue; // the last one's output is defined, the others are read by nobody
+          continue; // The last node's output is defined; the other outputs have no reader.
         }
         checkOutputs(current);
       } else {
@@ -334,10 +339,10 @@ private:
     checkOutputs(current);
   }
 
-  // The condition must be known by now; the branch that it takes stands in the node's place.
+  // The condition must be constant. The branch that it selects is imported in place of the node.
   void importIf(const Node &current) {
     Constant condition = import_->constantInput(current, 0, "the condition");
-    if (condition->type != DType::Bool || condition->elementCount() != 1)
+    if (condition->type != DType::kBool || condition->elementCount() != 1)
       failBadInput("the condition must be one boolean, not " +
                    llvm::Twine(condition->elementCount()) + " of " + dtypeName(condition->type));
     const bool taken = condition->at(0).i != 0;
@@ -358,7 +363,7 @@ private:
       import_->define(current.outputName(k), *import_->lookup(branch->output(k).name()));
   }
 
-  // A needed output that the importer did not define is a form that it does not know.
+  // Fails where the importer did not define an output that is used, since it does not support it.
   void checkOutputs(const Node &current) {
     for (size_t k = 0; k < current.outputCount(); ++k) {
       llvm::StringRef name = current.outputName(k);
@@ -389,8 +394,7 @@ private:
       mlir::Value value = import_->valueOf(*tensor);
       results.push_back(value);
       resultTypes.push_back(value.getType());
-      resultAttributes.push_back(
-          mlir::DictionaryAttr::get(context_, portAttributes(name, tensor->type)));
+      resultAttributes.push_back(dictionaryOf(portOf(name, tensor->type, {})));
       returned.insert(name);
     };
     for (const auto &info : graph().output()) {
@@ -406,13 +410,14 @@ private:
     builder.create<mlir::func::ReturnOp>(fileLocation(0), results);
     function_.setType(mlir::FunctionType::get(context_, entry->getArgumentTypes(), resultTypes));
     applyBounds();
-    function_.setAllArgAttrs(argumentAttributes_);
+    function_.setAllArgAttrs(
+        llvm::map_to_vector(inputs_, [&](codegen::PortAttr port) { return dictionaryOf(port); }));
     function_.setAllResultAttrs(resultAttributes);
     if (mlir::failed(mlir::verify(*module_)))
-      throw ImportError{ImportKind::unsupported, ""}; // the verifier has reported it
+      throw ImportError{ImportFailure::kUnsupported, ""}; // The verifier has reported it.
   }
 
-  // The shape that the model declares for an output must agree with what its operators compute.
+  // Checks the type and shape that the model declares for an output against the computed ones.
   void checkDeclared(const onnx::ValueInfoProto &info) {
     const Tensor *tensor = import_->lookup(info.name());
     if (!tensor || !info.type().has_tensor_type())
@@ -439,80 +444,74 @@ private:
                  describeDims(tensor->dims));
   }
 
-  // What the model assumes of its dynamic dimensions, as attributes (import.h).
+  // Writes the constraints on dynamic dimensions into attributes (import.h).
   void applyBounds() {
-    auto setList = [&](unsigned argument, unsigned dim, const char *key, int64_t otherwise,
-                       int64_t value) {
-      auto old = argumentAttributes_[argument];
-      auto type = mlir::cast<mlir::RankedTensorType>(function_.getArgument(argument).getType());
-      llvm::SmallVector<int64_t> limits(type.getRank(), otherwise);
-      if (auto known = old.getAs<mlir::DenseI64ArrayAttr>(key))
-        limits.assign(known.asArrayRef().begin(), known.asArrayRef().end());
-      limits[dim] = value;
-      mlir::NamedAttrList list(old);
-      list.set(key, mlir::DenseI64ArrayAttr::get(context_, limits));
-      argumentAttributes_[argument] = list.getDictionary(context_);
-    };
-    for (auto [symbol, limits] : import_->dimBounds()) {
+    for (auto [symbol, limits] : import_->constraints().bounds()) {
       auto [argument, dim] = symbolArguments_[symbol];
-      if (limits.most > 0)
-        setList(argument, dim, "gantry.dim_max", 0, limits.most);
-      if (limits.least > 1)
-        setList(argument, dim, "gantry.dim_min", 1, limits.least);
+      setDim(argument, dim,
+             codegen::DimAttr::get(context_, dimName(argument, dim),
+                                   std::max<int64_t>(limits.min, 1),
+                                   std::max<int64_t>(limits.max, 0)));
     }
     renameEqualDims();
-    if (import_->requirements().empty())
+    if (import_->constraints().requirements().empty())
       return;
-    llvm::SmallVector<mlir::Attribute> maps, names;
-    for (Dim dim : import_->requirements())
-      maps.push_back(mlir::AffineMapAttr::get(
-          mlir::AffineMap::get(0, symbolArguments_.size(), dim, context_)));
+    llvm::SmallVector<mlir::AffineMap> maps;
+    llvm::SmallVector<mlir::StringAttr> names;
+    for (Dim dim : import_->constraints().requirements())
+      maps.push_back(mlir::AffineMap::get(0, symbolArguments_.size(), dim, context_));
     for (auto [argument, dim] : symbolArguments_)
       names.push_back(dimName(argument, dim));
-    function_->setAttr("gantry.require", mlir::ArrayAttr::get(context_, maps));
-    function_->setAttr("gantry.symbols", mlir::ArrayAttr::get(context_, names));
+    codegen::setAttribute(function_, codegen::RequirementsAttr::get(context_, names, maps));
   }
 
-  mlir::Attribute dimName(unsigned argument, unsigned dim) const {
-    return argumentAttributes_[argument].getAs<mlir::ArrayAttr>("gantry.dims")[dim];
+  mlir::StringAttr dimName(unsigned argument, unsigned dim) const {
+    return inputs_[argument].getDims()[dim].getName();
   }
 
-  // Dimensions that must be equal take one name, which makes them one symbol of the program.
+  void setDim(unsigned argument, unsigned dim, codegen::DimAttr changed) {
+    codegen::PortAttr &port = inputs_[argument];
+    llvm::SmallVector<codegen::DimAttr> dims(port.getDims());
+    dims[dim] = changed;
+    port = codegen::PortAttr::get(context_, port.getName(), dims, port.getIsUnsigned(),
+                                  port.getDonated());
+  }
+
+  // Gives dimensions that must be equal one name, which makes them one symbol of the program.
   void renameEqualDims() {
-    llvm::DenseMap<mlir::Attribute, mlir::Attribute> renamed;
+    llvm::DenseMap<mlir::StringAttr, mlir::StringAttr> renamed;
     for (unsigned symbol = 0; symbol < symbolArguments_.size(); ++symbol) {
-      auto [argument, dim] = symbolArguments_[import_->representative(symbol)];
+      auto [argument, dim] = symbolArguments_[import_->constraints().representative(symbol)];
       auto [own, ownDim] = symbolArguments_[symbol];
-      if (import_->representative(symbol) != symbol)
+      if (import_->constraints().representative(symbol) != symbol)
         renamed[dimName(own, ownDim)] = dimName(argument, dim);
     }
     if (renamed.empty())
       return;
-    for (mlir::DictionaryAttr &attributes : argumentAttributes_) {
-      llvm::SmallVector<mlir::Attribute> names;
-      for (mlir::Attribute name : attributes.getAs<mlir::ArrayAttr>("gantry.dims"))
-        names.push_back(renamed.count(name) ? renamed[name] : name);
-      mlir::NamedAttrList list(attributes);
-      list.set("gantry.dims", mlir::ArrayAttr::get(context_, names));
-      attributes = list.getDictionary(context_);
-    }
+    for (unsigned argument = 0; argument < inputs_.size(); ++argument)
+      for (unsigned dim = 0; dim < inputs_[argument].getDims().size(); ++dim)
+        if (const auto name = renamed.find(dimName(argument, dim)); name != renamed.end()) {
+          const codegen::DimAttr old = inputs_[argument].getDims()[dim];
+          setDim(argument, dim,
+                 codegen::DimAttr::get(context_, name->second, old.getMin(), old.getMax()));
+        }
   }
 
-  mlir::NamedAttribute named(llvm::StringRef key, mlir::Attribute value) {
-    return {mlir::StringAttr::get(context_, key), value};
+  codegen::PortAttr portOf(const std::string &name, DType type,
+                           llvm::ArrayRef<codegen::DimAttr> dims) {
+    return codegen::PortAttr::get(context_, mlir::StringAttr::get(context_, name), dims,
+                                  isUnsigned(type) && type != DType::kBool, /*donated=*/false);
   }
 
-  llvm::SmallVector<mlir::NamedAttribute> portAttributes(const std::string &name, DType type) {
-    llvm::SmallVector<mlir::NamedAttribute> list;
-    list.push_back(named("gantry.name", mlir::StringAttr::get(context_, name)));
-    if (isUnsigned(type) && type != DType::Bool)
-      list.push_back(named("gantry.type", mlir::StringAttr::get(context_, dtypeName(type))));
-    return list;
+  mlir::DictionaryAttr dictionaryOf(codegen::PortAttr port) {
+    return mlir::DictionaryAttr::get(
+        context_,
+        mlir::NamedAttribute(mlir::StringAttr::get(context_, codegen::PortAttr::name), port));
   }
 
   void setPlace(const Node &current) {
     place_ = current.loc();
-    placeName_ = current.opType().str(); // the location has the node's name
+    placeName_ = current.opType().str(); // The location contains the node's name.
   }
   void clearPlace() {
     place_.reset();
@@ -527,13 +526,13 @@ private:
   std::shared_ptr<onnx::ModelProto> model_;
   int64_t opset_ = 1;
   std::vector<bool> needed_;
-  llvm::StringMap<int> uses_;     // by needed nodes and outputs
-  llvm::StringMap<int> consumer_; // the last node that uses a value
+  llvm::StringMap<int> uses_;     // Uses of a value by needed nodes and by outputs.
+  llvm::StringMap<int> consumer_; // The last node that uses a value.
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::func::FuncOp function_;
   std::unique_ptr<ImportContext> import_;
-  llvm::SmallVector<mlir::DictionaryAttr> argumentAttributes_;
-  llvm::SmallVector<std::pair<unsigned, unsigned>> symbolArguments_; // argument, dim
+  llvm::SmallVector<codegen::PortAttr> inputs_; // One for each argument of function_.
+  llvm::SmallVector<std::pair<unsigned, unsigned>> symbolArguments_; // Argument, dim.
   std::vector<std::string> kept_;
   std::optional<mlir::Location> place_;
   std::string placeName_;
@@ -542,16 +541,16 @@ private:
 } // namespace
 
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, llvm::StringRef path,
-                                             const ImportOptions &options, ImportKind &failureKind,
+                                             const ImportOptions &options, ImportFailure &failure,
                                              const OnnxBindings *bindings) {
-  context.loadDialect<mlir::func::FuncDialect, mlir::tensor::TensorDialect,
+  context.loadDialect<codegen::GantryDialect, mlir::func::FuncDialect, mlir::tensor::TensorDialect,
                       mlir::linalg::LinalgDialect, mlir::arith::ArithDialect,
                       mlir::math::MathDialect, mlir::affine::AffineDialect>();
   GraphImporter importer(&context, path, options, bindings);
   try {
     return importer.run();
   } catch (ImportError &error) {
-    failureKind = error.kind;
+    failure = error.kind;
     if (!error.message.empty()) {
       std::string where = importer.placeName();
       mlir::emitError(importer.place()) << (where.empty() ? "" : where + ": ") << error.message;
@@ -579,7 +578,7 @@ std::vector<Constant> evaluateOnnx(llvm::StringRef path, llvm::ArrayRef<Constant
     message += diagnostic.str();
     return mlir::success();
   });
-  ImportKind kind = ImportKind::badInput;
+  ImportFailure kind = ImportFailure::kBadInput;
   if (!importOnnx(context, path, {}, kind, &bindings))
     throw ImportError{kind, message};
   return outputs;

@@ -1,4 +1,6 @@
-// An ONNX file as a module: loading, checks, and the walk over its nodes.
+// Imports an ONNX file: checks the graph, walks over its nodes, and finishes the module.
+//
+// Thread safety: as the MLIRContext.
 #pragma once
 
 #include "codegen/import/import.h"
@@ -8,20 +10,25 @@
 
 namespace gantry::importer {
 
-/// What tests add to an import: known inputs, so that the whole model folds to constants.
+/// Additions of tests to an import: constant inputs, so that the whole model folds.
 struct OnnxBindings {
+  /// Folds constants without a limit on the work.
   bool foldEverything = false;
-  llvm::StringMap<Constant> inputs;         // by name
-  std::vector<Constant> *outputs = nullptr; // the folded results, in the model's order
+  /// The contents of inputs, by name.
+  llvm::StringMap<Constant> inputs;
+  /// Receives the folded results in the model's order; null where they are not wanted. An output
+  /// that does not fold fails the import.
+  std::vector<Constant> *outputs = nullptr;
 };
 
-/// As importModel. Reports through the context's diagnostics.
+/// Imports the .onnx file at `path`. The result and the errors are those of importModel (import.h).
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, llvm::StringRef path,
-                                             const ImportOptions &options, ImportKind &failureKind,
+                                             const ImportOptions &options, ImportFailure &failure,
                                              const OnnxBindings *bindings = nullptr);
 
-/// Evaluates a model on the host, operator by operator: a slow and obvious judge for tests. The
-/// inputs are given by position. Throws ImportError.
+/// Evaluates a model on the host, operator by operator. It is slow and obvious, and judges the
+/// compiled programs in tests. The inputs are given in the model's order, without those that are
+/// initializers. Fails by throwing ImportError.
 std::vector<Constant> evaluateOnnx(llvm::StringRef path, llvm::ArrayRef<Constant> inputs);
 
 } // namespace gantry::importer

@@ -1,3 +1,4 @@
+// Element types, and tensors on the host.
 #include "codegen/import/onnx/host_tensor.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -10,23 +11,23 @@ namespace gantry::importer {
 
 uint64_t dtypeSize(DType type) {
   switch (type) {
-  case DType::I8:
-  case DType::U8:
-  case DType::Bool:
+  case DType::kI8:
+  case DType::kU8:
+  case DType::kBool:
     return 1;
-  case DType::F16:
-  case DType::BF16:
-  case DType::I16:
-  case DType::U16:
+  case DType::kF16:
+  case DType::kBF16:
+  case DType::kI16:
+  case DType::kU16:
     return 2;
-  case DType::F32:
-  case DType::I32:
-  case DType::U32:
+  case DType::kF32:
+  case DType::kI32:
+  case DType::kU32:
     return 4;
-  case DType::F64:
-  case DType::I64:
-  case DType::U64:
-  case DType::Index:
+  case DType::kF64:
+  case DType::kI64:
+  case DType::kU64:
+  case DType::kIndex:
     return 8;
   }
   return 0;
@@ -39,29 +40,29 @@ llvm::StringRef dtypeName(DType type) {
 }
 
 bool isFloat(DType type) {
-  return type == DType::F32 || type == DType::F16 || type == DType::F64 || type == DType::BF16;
+  return type == DType::kF32 || type == DType::kF16 || type == DType::kF64 || type == DType::kBF16;
 }
 
-bool isHalf(DType type) { return type == DType::F16 || type == DType::BF16; }
+bool isHalf(DType type) { return type == DType::kF16 || type == DType::kBF16; }
 
 bool isUnsigned(DType type) {
-  return type == DType::U8 || type == DType::U16 || type == DType::U32 || type == DType::U64 ||
-         type == DType::Bool;
+  return type == DType::kU8 || type == DType::kU16 || type == DType::kU32 || type == DType::kU64 ||
+         type == DType::kBool;
 }
 
 mlir::Type mlirType(mlir::MLIRContext *context, DType type) {
   switch (type) {
-  case DType::F32:
+  case DType::kF32:
     return mlir::FloatType::getF32(context);
-  case DType::F16:
+  case DType::kF16:
     return mlir::FloatType::getF16(context);
-  case DType::F64:
+  case DType::kF64:
     return mlir::FloatType::getF64(context);
-  case DType::BF16:
+  case DType::kBF16:
     return mlir::FloatType::getBF16(context);
-  case DType::Bool:
+  case DType::kBool:
     return mlir::IntegerType::get(context, 1);
-  case DType::Index:
+  case DType::kIndex:
     return mlir::IndexType::get(context);
   default:
     return mlir::IntegerType::get(context, dtypeSize(type) * 8);
@@ -69,34 +70,35 @@ mlir::Type mlirType(mlir::MLIRContext *context, DType type) {
 }
 
 DType dtypeFromOnnx(int onnxType) {
-  // TensorProto.DataType, by number so that this header's users need no protobuf.
+  // The values of TensorProto.DataType are written as numbers, so that this source and its users
+  // need no protobuf.
   switch (onnxType) {
   case 1:
-    return DType::F32;
+    return DType::kF32;
   case 2:
-    return DType::U8;
+    return DType::kU8;
   case 3:
-    return DType::I8;
+    return DType::kI8;
   case 4:
-    return DType::U16;
+    return DType::kU16;
   case 5:
-    return DType::I16;
+    return DType::kI16;
   case 6:
-    return DType::I32;
+    return DType::kI32;
   case 7:
-    return DType::I64;
+    return DType::kI64;
   case 9:
-    return DType::Bool;
+    return DType::kBool;
   case 10:
-    return DType::F16;
+    return DType::kF16;
   case 11:
-    return DType::F64;
+    return DType::kF64;
   case 12:
-    return DType::U32;
+    return DType::kU32;
   case 13:
-    return DType::U64;
+    return DType::kU64;
   case 16:
-    return DType::BF16;
+    return DType::kBF16;
   case 8:
     failUnsupported("the element type string is not supported");
   case 14:
@@ -113,7 +115,7 @@ DType dtypeFromOnnx(int onnxType) {
   case 23:
     failUnsupported("4-bit element types are not supported");
   default:
-    failBadInput("element type " + llvm::Twine(onnxType) + " is none of ONNX's");
+    failBadInput("element type " + llvm::Twine(onnxType) + " is not one of ONNX's");
   }
 }
 
@@ -143,45 +145,49 @@ template <typename T> void write(uint8_t *at, T value) { std::memcpy(at, &value,
 
 } // namespace
 
+Number numberOf(DType type, double value) {
+  return isFloat(type) ? Number{.f = value} : Number{.i = static_cast<int64_t>(value)};
+}
+
 Number loadElement(DType type, const uint8_t *at) {
   Number n;
   switch (type) {
-  case DType::F32:
+  case DType::kF32:
     n.f = read<float>(at);
     break;
-  case DType::F64:
+  case DType::kF64:
     n.f = read<double>(at);
     break;
-  case DType::F16:
+  case DType::kF16:
     n.f = smallFloatToDouble(llvm::APFloat::IEEEhalf(), read<uint16_t>(at));
     break;
-  case DType::BF16:
+  case DType::kBF16:
     n.f = smallFloatToDouble(llvm::APFloat::BFloat(), read<uint16_t>(at));
     break;
-  case DType::I8:
+  case DType::kI8:
     n.i = read<int8_t>(at);
     break;
-  case DType::U8:
+  case DType::kU8:
     n.i = read<uint8_t>(at);
     break;
-  case DType::Bool:
+  case DType::kBool:
     n.i = read<uint8_t>(at) != 0;
     break;
-  case DType::I16:
+  case DType::kI16:
     n.i = read<int16_t>(at);
     break;
-  case DType::U16:
+  case DType::kU16:
     n.i = read<uint16_t>(at);
     break;
-  case DType::I32:
+  case DType::kI32:
     n.i = read<int32_t>(at);
     break;
-  case DType::U32:
+  case DType::kU32:
     n.i = read<uint32_t>(at);
     break;
-  case DType::I64:
-  case DType::U64:
-  case DType::Index:
+  case DType::kI64:
+  case DType::kU64:
+  case DType::kIndex:
     n.i = read<int64_t>(at);
     break;
   }
@@ -190,36 +196,36 @@ Number loadElement(DType type, const uint8_t *at) {
 
 void storeElement(DType type, uint8_t *at, Number value) {
   switch (type) {
-  case DType::F32:
+  case DType::kF32:
     return write<float>(at, static_cast<float>(value.f));
-  case DType::F64:
+  case DType::kF64:
     return write<double>(at, value.f);
-  case DType::F16:
+  case DType::kF16:
     return write<uint16_t>(at, doubleToSmallFloat(llvm::APFloat::IEEEhalf(), value.f));
-  case DType::BF16:
+  case DType::kBF16:
     return write<uint16_t>(at, doubleToSmallFloat(llvm::APFloat::BFloat(), value.f));
-  case DType::Bool:
+  case DType::kBool:
     return write<uint8_t>(at, (value.i & 1) != 0);
-  case DType::I8:
-  case DType::U8:
+  case DType::kI8:
+  case DType::kU8:
     return write<uint8_t>(at, static_cast<uint8_t>(value.i));
-  case DType::I16:
-  case DType::U16:
+  case DType::kI16:
+  case DType::kU16:
     return write<uint16_t>(at, static_cast<uint16_t>(value.i));
-  case DType::I32:
-  case DType::U32:
+  case DType::kI32:
+  case DType::kU32:
     return write<uint32_t>(at, static_cast<uint32_t>(value.i));
-  case DType::I64:
-  case DType::U64:
-  case DType::Index:
+  case DType::kI64:
+  case DType::kU64:
+  case DType::kIndex:
     return write<int64_t>(at, value.i);
   }
 }
 
 Number roundTo(DType type, Number value) {
-  if (type == DType::F64 || type == DType::I64 || type == DType::U64 || type == DType::Index)
+  if (type == DType::kF64 || type == DType::kI64 || type == DType::kU64 || type == DType::kIndex)
     return value;
-  if (type == DType::F32) {
+  if (type == DType::kF32) {
     value.f = static_cast<float>(value.f);
     return value;
   }
@@ -258,8 +264,8 @@ double HostTensor::floatAt(int64_t linearIndex) const {
   Number n = at(linearIndex);
   if (isFloat(type))
     return n.f;
-  return type == DType::U64 ? static_cast<double>(static_cast<uint64_t>(n.i))
-                            : static_cast<double>(n.i);
+  return type == DType::kU64 ? static_cast<double>(static_cast<uint64_t>(n.i))
+                             : static_cast<double>(n.i);
 }
 
 int64_t HostTensor::intAt(int64_t linearIndex) const {
@@ -274,9 +280,9 @@ int64_t HostTensor::intAt(int64_t linearIndex) const {
 std::shared_ptr<HostTensor> makeDense(DType type, llvm::ArrayRef<int64_t> dims, uint8_t *&data) {
   int64_t count = checkedCount(dims);
   uint64_t sizeBytes = 0;
-  constexpr uint64_t kMostBytes = uint64_t(1) << 36;
+  constexpr uint64_t kMaxBytes = uint64_t(1) << 36;
   if (__builtin_mul_overflow(static_cast<uint64_t>(count), dtypeSize(type), &sizeBytes) ||
-      sizeBytes > kMostBytes)
+      sizeBytes > kMaxBytes)
     failBadInput("a constant of " + llvm::Twine(count) + " elements is larger than 64 GiB");
   auto storage = std::make_shared<std::vector<uint8_t>>(sizeBytes);
   auto tensor = std::make_shared<HostTensor>();
@@ -335,7 +341,8 @@ Constant reshaped(const Constant &in, llvm::ArrayRef<int64_t> dims) {
 
 namespace {
 
-// Walks an index space in row-major order; inner is called once per innermost row.
+// Walks an index space in row-major order and calls `inner` once per innermost row, with the linear
+// position of the row's first element.
 void forEachRow(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides, int64_t base,
                 const std::function<void(int64_t rowStart)> &inner) {
   llvm::SmallVector<int64_t> index(dims.size(), 0);

@@ -1,7 +1,9 @@
-// How the importer's own functions fail: they throw ImportError, which importOnnx and importMlir
-// turn into one MLIR diagnostic at the node being imported. It never leaves this room, and nothing
-// throws through a frame of MLIR (bodies of operations are built by direct calls, never by MLIR
-// callbacks).
+// ImportError: the exception with which the importer's own functions fail.
+//
+// importOnnx and importMlir catch it and report one MLIR diagnostic at the node that is being
+// imported, so it never leaves codegen/import. It is never thrown through a frame of MLIR, which
+// may be built without exceptions: bodies of operations are built by direct calls, not by MLIR
+// callbacks.
 #pragma once
 
 #include "codegen/import/import.h"
@@ -13,18 +15,18 @@
 namespace gantry::importer {
 
 struct ImportError {
-  ImportKind kind;
-  std::string message;
+  ImportFailure kind;
+  std::string message; // Empty where the diagnostic was already reported.
 };
 
-/// The model is damaged or impossible.
+/// Fails because the model is damaged or impossible.
 [[noreturn]] inline void failBadInput(const llvm::Twine &message) {
-  throw ImportError{ImportKind::badInput, message.str()};
+  throw ImportError{ImportFailure::kBadInput, message.str()};
 }
 
-/// The model is valid as far as is known, but needs what is not built yet.
+/// Fails because the model, which may be valid, needs something that is not supported.
 [[noreturn]] inline void failUnsupported(const llvm::Twine &message) {
-  throw ImportError{ImportKind::unsupported, message.str()};
+  throw ImportError{ImportFailure::kUnsupported, message.str()};
 }
 
 } // namespace gantry::importer

@@ -1,4 +1,4 @@
-// An ONNX file as a protobuf message.
+// Reads an ONNX file into a protobuf message.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -11,7 +11,8 @@ class ModelProto;
 
 namespace gantry::importer {
 
-/// Throws ImportError (bad input) where the file cannot be read, or is no model.
+/// Fails (ImportError, bad input) where the file cannot be read, is larger than protobuf's limit of
+/// 2 GiB, or contains no model.
 std::shared_ptr<onnx::ModelProto> loadModel(llvm::StringRef path);
 
 } // namespace gantry::importer

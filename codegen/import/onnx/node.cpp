@@ -1,3 +1,4 @@
+// Reads nodes and their attributes from the protobuf message.
 #include "codegen/import/onnx/node.h"
 
 #include "codegen/import/tensor_proto.h"
@@ -32,7 +33,7 @@ const AttributeProto *Node::find(llvm::StringRef name, int type) const {
   for (const AttributeProto &attribute : proto_->attribute()) {
     if (attribute.name() != name)
       continue;
-    // Very old exporters leave the type out.
+    // Very old exporters do not write the type.
     if (attribute.type() != type && attribute.type() != AttributeProto::UNDEFINED)
       failBadInput("the attribute " + name + " has type " + llvm::Twine(int(attribute.type())) +
                    ", expected " + llvm::Twine(type));
@@ -55,7 +56,7 @@ int64_t Node::intAttribute(llvm::StringRef name, int64_t otherwise) const {
 
 double Node::floatAttribute(llvm::StringRef name, double otherwise) const {
   const AttributeProto *a = find(name, AttributeProto::FLOAT);
-  return a ? a->f() : static_cast<float>(otherwise); // ONNX's attributes are f32
+  return a ? a->f() : static_cast<float>(otherwise); // ONNX's float attributes are f32.
 }
 
 std::string Node::stringAttribute(llvm::StringRef name, llvm::StringRef otherwise) const {

@@ -1,5 +1,8 @@
-// One ONNX node as its importer sees it: inputs, outputs and attributes, checked as they are read.
-// A light view over the protobuf message (whose header stays out of this one).
+// Node: a view of one ONNX node, whose attributes are checked as they are read.
+//
+// A Node refers to the protobuf message and keeps the model that contains it alive; it is cheap to
+// copy. The protobuf header is included by the source only. An attribute of the wrong type fails
+// (ImportError, bad input). Thread safety: reads only.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"
@@ -28,25 +31,29 @@ public:
   llvm::StringRef opType() const;
   /// The node's name, or "Conv_12" where it has none.
   std::string name() const;
+  /// The node's position in the graph.
   int index() const { return index_; }
   mlir::Location loc() const { return loc_; }
+  /// The version of the default operator set that the model imports.
   int64_t opset() const { return opset_; }
 
   size_t inputCount() const;
-  llvm::StringRef inputName(size_t index) const; // "" where absent
+  /// Empty where the input is absent.
+  llvm::StringRef inputName(size_t index) const;
   bool hasInput(size_t index) const { return !inputName(index).empty(); }
   size_t outputCount() const;
   llvm::StringRef outputName(size_t index) const;
   bool hasOutput(size_t index) const { return !outputName(index).empty(); }
 
+  // Each returns `otherwise`, nothing, or null where the attribute is absent.
   bool hasAttribute(llvm::StringRef name) const;
   int64_t intAttribute(llvm::StringRef name, int64_t otherwise) const;
   double floatAttribute(llvm::StringRef name, double otherwise) const;
   std::string stringAttribute(llvm::StringRef name, llvm::StringRef otherwise) const;
   std::optional<llvm::SmallVector<int64_t>> intsAttribute(llvm::StringRef name) const;
   std::optional<llvm::SmallVector<double>> floatsAttribute(llvm::StringRef name) const;
-  Constant tensorAttribute(llvm::StringRef name) const;               // null where absent
-  const onnx::GraphProto *graphAttribute(llvm::StringRef name) const; // null where absent
+  Constant tensorAttribute(llvm::StringRef name) const;
+  const onnx::GraphProto *graphAttribute(llvm::StringRef name) const;
 
 private:
   const onnx::AttributeProto *find(llvm::StringRef name, int type) const;

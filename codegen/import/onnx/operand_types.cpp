@@ -1,3 +1,4 @@
+// The operand types of every ONNX operator.
 #include "codegen/import/onnx/operand_types.h"
 
 #include "codegen/import/onnx/context.h"
@@ -15,11 +16,11 @@ constexpr TypeSet setOf(std::initializer_list<DType> types) {
   return set;
 }
 
-constexpr TypeSet kBool = setOf({DType::Bool});
-constexpr TypeSet kSingleFloats = setOf({DType::F32, DType::F16, DType::BF16});
-constexpr TypeSet kFloats = kSingleFloats | setOf({DType::F64});
-constexpr TypeSet kSigned = setOf({DType::I8, DType::I16, DType::I32, DType::I64});
-constexpr TypeSet kUnsigned = setOf({DType::U8, DType::U16, DType::U32, DType::U64});
+constexpr TypeSet kBool = setOf({DType::kBool});
+constexpr TypeSet kSingleFloats = setOf({DType::kF32, DType::kF16, DType::kBF16});
+constexpr TypeSet kFloats = kSingleFloats | setOf({DType::kF64});
+constexpr TypeSet kSigned = setOf({DType::kI8, DType::kI16, DType::kI32, DType::kI64});
+constexpr TypeSet kUnsigned = setOf({DType::kU8, DType::kU16, DType::kU32, DType::kU64});
 constexpr TypeSet kIntegers = kSigned | kUnsigned;
 constexpr TypeSet kNumbers = kFloats | kIntegers;
 constexpr TypeSet kAny = kNumbers | kBool;
@@ -73,14 +74,14 @@ void addSums(Table &t) {
 // The importers check the types of quantised tensors and zero points.
 void addQuantized(Table &t) {
   const TypeSet scale = kSingleFloats;
-  add(t, {"QuantizeLinear"}, {kSingleFloats | setOf({DType::I32}), scale, kAny});
+  add(t, {"QuantizeLinear"}, {kSingleFloats | setOf({DType::kI32}), scale, kAny});
   add(t, {"DequantizeLinear"}, {kAny, scale, kAny});
-  add(t, {"DynamicQuantizeLinear"}, {setOf({DType::F32})});
+  add(t, {"DynamicQuantizeLinear"}, {setOf({DType::kF32})});
   add(t, {"ConvInteger", "MatMulInteger"}, {kAny});
   add(t, {"QLinearConv", "QLinearMatMul"}, {kAny, scale, kAny, kAny, scale, kAny, scale, kAny});
 }
 
-// Operators that move elements or make tensors.
+// Operators that move elements or create tensors.
 void addMoves(Table &t) {
   add(t, {"Concat"}, {kAny, kAny | kSameAsFirst});
   add(t, {"OneHot"}, {kNumbers, kNumbers, kAny});
@@ -96,8 +97,8 @@ void addMoves(Table &t) {
 std::string describe(TypeSet set) {
   llvm::SmallVector<std::string> names;
   for (DType type :
-       {DType::F32, DType::F16, DType::F64, DType::BF16, DType::I8, DType::U8, DType::I16,
-        DType::U16, DType::I32, DType::U32, DType::I64, DType::U64, DType::Bool})
+       {DType::kF32, DType::kF16, DType::kF64, DType::kBF16, DType::kI8, DType::kU8, DType::kI16,
+        DType::kU16, DType::kI32, DType::kU32, DType::kI64, DType::kU64, DType::kBool})
     if (set & setOf({type}))
       names.push_back(dtypeName(type).str());
   std::string text;

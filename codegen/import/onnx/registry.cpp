@@ -1,3 +1,4 @@
+// Collects the operators of all families.
 #include "codegen/import/onnx/registry.h"
 
 #include "codegen/import/import.h"
@@ -12,8 +13,10 @@ const OperatorTable &operatorTable() {
     addElementwiseOperators(t);
     addActivationOperators(t);
     addConvOperators(t);
+    addConvTransposeOperators(t);
     addPoolOperators(t);
     addMatMulOperators(t);
+    addEinsumOperators(t);
     addQuantizeOperators(t);
     addReduceOperators(t);
     addNormOperators(t);

@@ -1,8 +1,10 @@
-// Which ONNX operators can be imported, and by which function.
+// The table of the ONNX operators that can be imported, with their importers.
 //
-// Each operator family is one file that adds its operators by one function below. To add an
-// operator: write void importX(ImportContext &, const Node &) in its family's file and add a line
-// to the family's list. An importer handles every opset version of its operator, by node.opset().
+// Each operator family is one file in operators/, which adds its operators with one of the
+// functions below. To add an operator, write void importX(ImportContext &, const Node &) in its
+// family's file and add a line to the function at the end of that file. An importer handles every
+// opset version of its operator; node.opset() tells them apart. Thread safety: the table is
+// constant.
 #pragma once
 
 #include "llvm/ADT/StringMap.h"
@@ -21,8 +23,10 @@ using OperatorTable = llvm::StringMap<OperatorImporter>;
 void addElementwiseOperators(OperatorTable &table);
 void addActivationOperators(OperatorTable &table);
 void addConvOperators(OperatorTable &table);
+void addConvTransposeOperators(OperatorTable &table);
 void addPoolOperators(OperatorTable &table);
 void addMatMulOperators(OperatorTable &table);
+void addEinsumOperators(OperatorTable &table);
 void addQuantizeOperators(OperatorTable &table);
 void addReduceOperators(OperatorTable &table);
 void addNormOperators(OperatorTable &table);
@@ -32,7 +36,7 @@ void addGatherOperators(OperatorTable &table);
 void addResizeOperators(OperatorTable &table);
 void addCreationOperators(OperatorTable &table);
 
-/// All of them (built once, then constant).
+/// All operators.
 const OperatorTable &operatorTable();
 
 } // namespace gantry::importer

@@ -1,9 +1,10 @@
 // gantry.hpp: a thin C++17 wrapper over gantry.h; header only.
 //
-// What it is for: release at the end of scope, and failures that cannot be overlooked. Each class
-// owns one object of the C API and can be moved, not copied; get() is the C handle for all that has
-// no wrapper here. Functions that can fail return gantry::Expected, or Error where there is nothing
-// to return; nothing throws. What gantry.h says of threads, units and ownership holds unchanged.
+// The wrapper releases objects at the end of their scope, and makes the compiler warn about ignored
+// failures. Each class owns one object of the C API; it can be moved but not copied. get() returns
+// the C handle, for functions that have no wrapper. Functions that can fail return
+// gantry::Expected<T>, or Error if they have no result; no function throws. The manual in gantry.h
+// applies unchanged: threads, units, ownership and the meaning of each function.
 #ifndef GANTRY_GANTRY_HPP_
 #define GANTRY_GANTRY_HPP_
 
@@ -18,11 +19,12 @@
 
 namespace gantry {
 
-/// A status and its message; GANTRY_STATUS_OK where nothing failed.
+/// A status and its message. The status is GANTRY_STATUS_OK if nothing failed.
 class [[nodiscard]] Error {
 public:
   Error() = default;
-  /// Takes the message of the failure that this thread has just had.
+  /// Copies gantry_last_error() unless the status is GANTRY_STATUS_OK. It must be constructed
+  /// directly after the failed call, on the same thread.
   explicit Error(gantry_status_t status)
       : status_(status), message_(status == GANTRY_STATUS_OK ? "" : gantry_last_error()) {}
   bool ok() const { return status_ == GANTRY_STATUS_OK; }
@@ -34,7 +36,8 @@ private:
   std::string message_;
 };
 
-/// A value, or the error that explains its absence.
+/// A value, or the error that explains why there is none. It converts to true if it has a value;
+/// the operators * and -> require a value.
 template <typename T> class [[nodiscard]] Expected {
 public:
   Expected(T value) : value_(std::move(value)) {}
@@ -56,9 +59,11 @@ template <typename T, void (*Release)(T *)> struct Releaser {
 template <typename T, void (*Release)(T *)> using Handle = std::unique_ptr<T, Releaser<T, Release>>;
 } // namespace detail
 
+/// Owns a gantry_device_t.
 class Device {
 public:
-  /// selector: as gantry_device_create; "" for the environment's or the first usable device.
+  /// Opens a device. The selector is that of gantry_device_create; "" means the device of the
+  /// environment variable GANTRY_DEVICE, or else the first usable device.
   static Expected<Device> open(const std::string &selector = "") {
     gantry_device_t *device = nullptr;
     if (Error error{gantry_device_create(selector.c_str(), &device)}; !error.ok())
@@ -70,7 +75,7 @@ public:
     gantry_device_get_info(get(), &info);
     return info;
   }
-  /// The memory heaps with the figures of this moment.
+  /// Returns all memory heaps with their present figures.
   Expected<std::vector<gantry_memory_heap_t>> memoryHeaps() const {
     std::vector<gantry_memory_heap_t> heaps(gantry_device_memory_heap_count(get()));
     for (uint32_t i = 0; i < heaps.size(); ++i) {
@@ -87,8 +92,10 @@ private:
   detail::Handle<gantry_device_t, gantry_device_release> handle_;
 };
 
+/// Owns a gantry_buffer_t.
 class Buffer {
 public:
+  /// Allocates memory that is visible to host and device (gantry_buffer_create).
   static Expected<Buffer> create(const Device &device, uint64_t sizeBytes) {
     gantry_buffer_t *buffer = nullptr;
     if (Error error{gantry_buffer_create(device.get(), sizeBytes, &buffer)}; !error.ok())
@@ -98,7 +105,7 @@ public:
   void *data() const { return gantry_buffer_data(get()); }
   uint64_t size() const { return gantry_buffer_size(get()); }
   gantry_buffer_t *get() const { return handle_.get(); }
-  /// Gives the reference away; the object is empty then.
+  /// Returns the handle and gives up its ownership; the object is empty afterwards.
   gantry_buffer_t *release() { return handle_.release(); }
 
 private:
@@ -106,6 +113,7 @@ private:
   detail::Handle<gantry_buffer_t, gantry_buffer_release> handle_;
 };
 
+/// Owns a gantry_program_t.
 class Program {
 public:
   static Expected<Program> load(const std::string &path) {
@@ -126,7 +134,8 @@ public:
       gantry_program_output(get(), i, &ports[i]);
     return ports;
   }
-  /// JSON, as gantry_program_describe; without symbols, sizes of a dynamic program are expressions.
+  /// Returns the program as JSON (gantry_program_describe). Without symbols, the sizes of a dynamic
+  /// program are expressions.
   Expected<std::string> describe(const std::vector<int64_t> &symbols = {}) const {
     char *json = nullptr;
     if (Error error{gantry_program_describe(get(), symbols.empty() ? nullptr : symbols.data(),
@@ -144,18 +153,20 @@ private:
   detail::Handle<gantry_program_t, gantry_program_release> handle_;
 };
 
-/// A run in flight; its destructor waits for it.
+/// Owns a gantry_run_t. The destructor waits for the end of the run.
 class Run {
 public:
   explicit Run(gantry_run_t *run) : handle_(run) {}
-  /// True once the run has ended, false when the time passed first.
+  /// Waits for the end of the run. Returns true when it has ended, and false if timeoutNs passed
+  /// first.
   Expected<bool> wait(uint64_t timeoutNs = UINT64_MAX) {
     int32_t done = 0;
     if (Error error{gantry_run_wait(get(), timeoutNs, &done)}; !error.ok())
       return error;
     return done != 0;
   }
-  /// Gives an input's buffer up to the run; after a failure it is the caller's still.
+  /// Donates the buffer of an input to the run (gantry_run_donate). After a failure the caller
+  /// still owns the buffer.
   Error donate(Buffer &&buffer) {
     const Error error{gantry_run_donate(get(), buffer.get())};
     if (error.ok())
@@ -168,6 +179,7 @@ private:
   detail::Handle<gantry_run_t, gantry_run_release> handle_;
 };
 
+/// Owns a gantry_session_t.
 class Session {
 public:
   static Expected<Session> create(const Program &program, const Device &device,

@@ -1,4 +1,4 @@
-// Decisions about devices that nobody has at hand.
+// Decisions about devices that the test machine does not have.
 #include "backends/vulkan/device_plan.h"
 #include "backends/vulkan/instance.h"
 
@@ -83,7 +83,7 @@ std::vector<DevicePlan> plansOf(const std::vector<DeviceSnapshot> &snapshots) {
   return plans;
 }
 
-TEST(DevicePlan, readsADiscreteDevice) {
+TEST(DevicePlan, ReadsADiscreteDevice) {
   const DevicePlan plan = planDevice(discrete());
   EXPECT_EQ(plan.info.missing, "");
   EXPECT_EQ(plan.info.kind, device::DeviceKind::kDiscrete);
@@ -97,14 +97,14 @@ TEST(DevicePlan, readsADiscreteDevice) {
   EXPECT_EQ(plan.info.minStorageBufferOffsetAlignment, 64u);
 }
 
-TEST(DevicePlan, softwareDevicesPreferStorageBuffers) {
+TEST(DevicePlan, SoftwareDevicesPreferStorageBuffers) {
   const DevicePlan plan = planDevice(software());
   EXPECT_TRUE(plan.info.unifiedMemory);
   EXPECT_TRUE(plan.info.profile.features.bufferDeviceAddress);
   EXPECT_FALSE(plan.info.profile.preferAddressBinding);
 }
 
-TEST(DevicePlan, texelBuffersArePreferredByLavapipeAlone) {
+TEST(DevicePlan, TexelBuffersArePreferredByLavapipeAlone) {
   const DeviceProfile lavapipe = planDevice(software()).info.profile;
   EXPECT_TRUE(lavapipe.preferTexelLoads);
   EXPECT_EQ(lavapipe.maxTexelBufferElements, 1u << 27);
@@ -113,15 +113,15 @@ TEST(DevicePlan, texelBuffersArePreferredByLavapipeAlone) {
   EXPECT_EQ(lavapipe.maxResourcesPerStage, 128u);
   DeviceSnapshot s = software();
   s.properties.limits.minTexelBufferOffsetAlignment = 4;
-  EXPECT_EQ(planDevice(s).info.profile.texelBufferAlignment, 16u) << "whole texels";
+  EXPECT_EQ(planDevice(s).info.profile.texelBufferAlignment, 16u) << "the size of a texel";
   s.driver.driverID = VK_DRIVER_ID_GOOGLE_SWIFTSHADER;
   EXPECT_FALSE(planDevice(s).info.profile.preferTexelLoads);
   EXPECT_FALSE(planDevice(discrete()).info.profile.preferTexelLoads);
   EXPECT_GT(planDevice(discrete()).info.profile.maxTexelBufferElements, 0u)
-      << "it may be asked for";
+      << "a size may be requested";
 }
 
-TEST(DevicePlan, readsWhatSubgroupsCanDo) {
+TEST(DevicePlan, ReadsSubgroupOperations) {
   DeviceSnapshot s = discrete();
   s.properties11.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
   s.properties11.subgroupSupportedOperations =
@@ -131,10 +131,11 @@ TEST(DevicePlan, readsWhatSubgroupsCanDo) {
   EXPECT_TRUE(profile.features.subgroupShuffle && profile.features.subgroupVote);
   EXPECT_FALSE(profile.features.subgroupArithmetic);
   s.properties11.subgroupSupportedStages = VK_SHADER_STAGE_FRAGMENT_BIT;
-  EXPECT_FALSE(planDevice(s).info.profile.features.subgroupVote) << "not in kernels";
+  EXPECT_FALSE(planDevice(s).info.profile.features.subgroupVote)
+      << "not supported in compute shaders";
 }
 
-TEST(DevicePlan, usesNoSubgroupOperationsWhereTheSizeVaries) {
+TEST(DevicePlan, UsesNoSubgroupOperationsIfTheSizeVaries) {
   DeviceSnapshot s = discrete();
   s.properties11.subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
   s.properties11.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_VOTE_BIT;
@@ -142,7 +143,7 @@ TEST(DevicePlan, usesNoSubgroupOperationsWhereTheSizeVaries) {
   s.subgroups.maxSubgroupSize = 32;
   DeviceProfile profile = planDevice(s).info.profile;
   EXPECT_FALSE(profile.features.subgroupVote);
-  EXPECT_EQ(profile.minSubgroupSize, 32u) << "kernels cannot ask for a size";
+  EXPECT_EQ(profile.minSubgroupSize, 32u) << "kernels cannot request a size";
   s.subgroups.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
   EXPECT_FALSE(planDevice(s).subgroupSizes);
   s.subgroupSizeControl = s.computeFullSubgroups = VK_TRUE;
@@ -155,7 +156,7 @@ TEST(DevicePlan, usesNoSubgroupOperationsWhereTheSizeVaries) {
   EXPECT_STREQ(plan.extensions[0], VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
 }
 
-/// A device that multiplies matrices, and lists also what kernels have no use for.
+/// A device with cooperative matrices; its list also has shapes that kernels cannot use.
 DeviceSnapshot multiplying() {
   DeviceSnapshot s = discrete();
   s.extensions = {VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME};
@@ -179,7 +180,7 @@ DeviceSnapshot multiplying() {
   return s;
 }
 
-TEST(DevicePlan, listsTheMatricesThatKernelsMultiply) {
+TEST(DevicePlan, ListsTheMatrixShapesThatKernelsUse) {
   const DevicePlan plan = planDevice(multiplying());
   using enum MatrixElement;
   EXPECT_EQ(plan.info.profile.matrixShapes,
@@ -188,7 +189,7 @@ TEST(DevicePlan, listsTheMatricesThatKernelsMultiply) {
   EXPECT_STREQ(plan.extensions[0], VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
 }
 
-TEST(DevicePlan, multipliesNoMatricesWithoutWhatTheirKernelsNeed) {
+TEST(DevicePlan, UsesNoMatricesWithoutTheFeaturesOfTheirKernels) {
   const std::pair<const char *, void (*)(DeviceSnapshot &)> lacks[] = {
       {"the feature", [](DeviceSnapshot &s) { s.cooperativeMatrix = VK_FALSE; }},
       {"the memory model", [](DeviceSnapshot &s) { s.features12.vulkanMemoryModel = VK_FALSE; }},
@@ -204,7 +205,7 @@ TEST(DevicePlan, multipliesNoMatricesWithoutWhatTheirKernelsNeed) {
   }
 }
 
-TEST(DevicePlan, wantsIntegerDotProductsThatAreFasterThanMultiplyAdds) {
+TEST(DevicePlan, UsesIntegerDotProductsIfTheyAreAccelerated) {
   DeviceSnapshot s = discrete();
   s.extensions = {VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME};
   s.integerDotProduct = VK_TRUE;
@@ -216,7 +217,7 @@ TEST(DevicePlan, wantsIntegerDotProductsThatAreFasterThanMultiplyAdds) {
   EXPECT_STREQ(planDevice(s).extensions[0], VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
 }
 
-TEST(DevicePlan, hasIntegerDotProductsOnASoftwareDeviceWhateverTheyCost) {
+TEST(DevicePlan, KeepsIntegerDotProductsOnASoftwareDevice) {
   DeviceSnapshot s = software();
   s.integerDotProduct = VK_TRUE;
   EXPECT_TRUE(planDevice(s).info.profile.features.integerDotProduct);
@@ -224,35 +225,35 @@ TEST(DevicePlan, hasIntegerDotProductsOnASoftwareDeviceWhateverTheyCost) {
   EXPECT_FALSE(planDevice(s).info.profile.features.integerDotProduct);
 }
 
-TEST(DevicePlan, usesNoTexelBuffersWithoutTheirFormats) {
+TEST(DevicePlan, UsesNoTexelBuffersWithoutTheirFormats) {
   DeviceSnapshot s = software();
   s.texelFormats = false;
   const device::DeviceInfo info = planDevice(s).info;
   EXPECT_FALSE(info.profile.preferTexelLoads);
   EXPECT_EQ(info.profile.maxTexelBufferElements, 0u);
-  EXPECT_EQ(info.bindingAlignment(), 64u) << "of storage buffers alone";
+  EXPECT_EQ(info.bindingAlignment(), 64u) << "the alignment of storage buffers only";
 }
 
-TEST(DevicePlan, buffersAreAlignedForEveryBinding) {
+TEST(DevicePlan, BuffersAreAlignedForEveryBinding) {
   DeviceSnapshot s = discrete();
   s.properties.limits.minTexelBufferOffsetAlignment = 256;
   EXPECT_EQ(planDevice(s).info.bindingAlignment(), 256u);
 }
 
-TEST(DevicePlan, doesNotPreferAddressesThatAreNotThere) {
+TEST(DevicePlan, DoesNotPreferMissingAddresses) {
   DeviceSnapshot s = discrete();
   s.features12.bufferDeviceAddress = VK_FALSE;
   EXPECT_FALSE(planDevice(s).info.profile.preferAddressBinding);
   EXPECT_EQ(planDevice(s).info.missing, "") << "addresses are optional";
 }
 
-TEST(DevicePlan, buffersMayBeSmallerThanAllocations) {
+TEST(DevicePlan, BuffersMayBeSmallerThanAllocations) {
   DeviceSnapshot s = discrete();
   s.maxBufferSize = uint64_t{1} << 30;
   EXPECT_EQ(planDevice(s).info.profile.maxAllocationBytes, uint64_t{1} << 30);
 }
 
-TEST(DevicePlan, namesEverythingThatIsMissing) {
+TEST(DevicePlan, NamesEverythingThatIsMissing) {
   DeviceSnapshot s = discrete();
   s.features12.timelineSemaphore = VK_FALSE;
   s.features12.scalarBlockLayout = VK_FALSE;
@@ -262,7 +263,7 @@ TEST(DevicePlan, namesEverythingThatIsMissing) {
   EXPECT_EQ(planDevice(s).info.missing, "Vulkan 1.2 (it has 1.1.97), a compute queue");
 }
 
-TEST(DevicePlan, takesAComputeQueueThatKeepsTime) {
+TEST(DevicePlan, ChoosesAComputeQueueWithTimestamps) {
   DeviceSnapshot s = discrete();
   VkQueueFamilyProperties compute{};
   compute.queueFlags = VK_QUEUE_COMPUTE_BIT;
@@ -276,7 +277,7 @@ TEST(DevicePlan, takesAComputeQueueThatKeepsTime) {
   EXPECT_FALSE(planDevice(s).info.timestamps);
 }
 
-TEST(DevicePlan, enablesThePortabilitySubsetWhereItExists) {
+TEST(DevicePlan, EnablesThePortabilitySubsetIfItExists) {
   DeviceSnapshot s = discrete();
   EXPECT_TRUE(planDevice(s).extensions.empty());
   s.extensions = {"VK_KHR_portability_subset"};
@@ -284,7 +285,7 @@ TEST(DevicePlan, enablesThePortabilitySubsetWhereItExists) {
   EXPECT_STREQ(planDevice(s).extensions[0], "VK_KHR_portability_subset");
 }
 
-TEST(ChooseDevice, prefersDiscreteIntegratedVirtualSoftware) {
+TEST(ChooseDevice, PrefersDiscreteIntegratedVirtualSoftware) {
   const std::vector<DevicePlan> plans =
       plansOf({software(), usable("virt", VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU),
                usable("Iris", VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU), discrete()});
@@ -295,16 +296,16 @@ TEST(ChooseDevice, prefersDiscreteIntegratedVirtualSoftware) {
   EXPECT_EQ(*chooseDevice(plans, "", ""), 0u);
 }
 
-TEST(ChooseDevice, takesAnIndexOrPartOfAName) {
+TEST(ChooseDevice, AcceptsAnIndexOrPartOfAName) {
   const std::vector<DevicePlan> plans = plansOf({discrete(), software()});
   EXPECT_EQ(*chooseDevice(plans, "1", ""), 1u);
   EXPECT_EQ(*chooseDevice(plans, "LLVMpipe", ""), 1u);
   EXPECT_EQ(*chooseDevice(plans, "", "llvm"), 1u);
-  EXPECT_EQ(*chooseDevice(plans, "0", "llvm"), 0u) << "the selector goes before the environment";
+  EXPECT_EQ(*chooseDevice(plans, "0", "llvm"), 0u) << "the selector precedes the environment";
   EXPECT_EQ(*chooseDevice(plans, "256 bits", ""), 1u) << "text that begins with digits is a name";
 }
 
-TEST(ChooseDevice, listsWhatThereIs) {
+TEST(ChooseDevice, ListsTheDevices) {
   const std::vector<DevicePlan> plans = plansOf({discrete(), software()});
   for (const char *wrong : {"2", "99999999999999999999", "radeon", "-1"}) {
     const Result<size_t> result = chooseDevice(plans, wrong, "");
@@ -318,7 +319,7 @@ TEST(ChooseDevice, listsWhatThereIs) {
             std::string::npos);
 }
 
-TEST(ChooseDevice, passesOverUnusableOnesButSaysWhy) {
+TEST(ChooseDevice, SkipsUnusableDevicesAndSaysWhy) {
   DeviceSnapshot old = discrete();
   old.properties.apiVersion = VK_MAKE_API_VERSION(0, 1, 0, 5);
   const std::vector<DevicePlan> plans = plansOf({old, software()});
@@ -331,14 +332,14 @@ TEST(ChooseDevice, passesOverUnusableOnesButSaysWhy) {
   EXPECT_EQ(chooseDevice(plansOf({old}), "", "").status().code(), StatusCode::kUnsupported);
 }
 
-TEST(ChooseDevice, namesThePackageWithoutAnyDevice) {
+TEST(ChooseDevice, NamesThePackageWithoutAnyDevice) {
   const Result<size_t> result = chooseDevice({}, "", "");
   ASSERT_FALSE(result.isOk());
   EXPECT_EQ(result.status().code(), StatusCode::kNotFound);
   EXPECT_NE(result.status().message().find("mesa-vulkan-drivers"), std::string::npos);
 }
 
-TEST(DevicePlan, readsMemory) {
+TEST(DevicePlan, ReadsMemory) {
   const device::DeviceInfo info = planDevice(discrete()).info;
   ASSERT_EQ(info.memoryHeaps.size(), 3u);
   EXPECT_EQ(info.memoryHeaps[1].sizeBytes, uint64_t{64} << 30);
@@ -351,7 +352,7 @@ TEST(DevicePlan, readsMemory) {
   EXPECT_EQ(info.memoryKinds.of(MemoryKind::kReadback).types[0], 3);
 }
 
-TEST(DevicePlan, typesThatNeedAFeatureAreNotUsable) {
+TEST(DevicePlan, TypesThatNeedAFeatureAreNotUsable) {
   DeviceSnapshot s = discrete();
   for (VkMemoryPropertyFlags flag :
        {VkMemoryPropertyFlags(VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT),
@@ -363,12 +364,12 @@ TEST(DevicePlan, typesThatNeedAFeatureAreNotUsable) {
   }
 }
 
-TEST(DevicePlan, readsBothClocksWhereTheDriverCan) {
+TEST(DevicePlan, ReadsBothClocksIfTheDriverCan) {
   DeviceSnapshot s = discrete();
   s.extensions = {VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME};
   EXPECT_FALSE(planDevice(s).info.calibratedClocks);
   s.timeDomains = {VK_TIME_DOMAIN_DEVICE_EXT, VK_TIME_DOMAIN_CLOCK_MONOTONIC_RAW_EXT};
-  EXPECT_FALSE(planDevice(s).info.calibratedClocks) << "not with the clock that traces have";
+  EXPECT_FALSE(planDevice(s).info.calibratedClocks) << "not with the monotonic clock";
   EXPECT_TRUE(planDevice(s).extensions.empty());
   s.timeDomains.push_back(VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT);
   DevicePlan plan = planDevice(s);
@@ -379,7 +380,7 @@ TEST(DevicePlan, readsBothClocksWhereTheDriverCan) {
   EXPECT_FALSE(planDevice(s).info.calibratedClocks) << "no clock to read";
 }
 
-TEST(DevicePlan, takesTheExtensionsThatHaveAUse) {
+TEST(DevicePlan, EnablesTheUsefulExtensions) {
   DeviceSnapshot s = discrete();
   EXPECT_FALSE(planDevice(s).info.memoryBudgets);
   EXPECT_FALSE(planDevice(s).info.external.opaqueFds);
@@ -388,8 +389,8 @@ TEST(DevicePlan, takesTheExtensionsThatHaveAUse) {
                   VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME};
   DevicePlan plan = planDevice(s);
   EXPECT_TRUE(plan.info.memoryBudgets);
-  EXPECT_FALSE(plan.info.memoryPriorities) << "an extension without its feature";
-  EXPECT_FALSE(plan.info.external.opaqueFds) << "an extension that cannot share buffers";
+  EXPECT_FALSE(plan.info.memoryPriorities) << "the extension lacks its feature";
+  EXPECT_FALSE(plan.info.external.opaqueFds) << "the extension cannot share buffers";
   EXPECT_EQ(plan.extensions.size(), 1u);
   s.memoryPriority = VK_TRUE;
   s.opaqueFd =
@@ -403,7 +404,7 @@ TEST(DevicePlan, takesTheExtensionsThatHaveAUse) {
   EXPECT_EQ(plan.extensions.size(), 4u);
 }
 
-TEST(DevicePlan, rangesNeedResidencyAndAQueueThatBinds) {
+TEST(DevicePlan, RangesNeedResidencyAndASparseQueue) {
   DeviceSnapshot s = discrete();
   s.properties.limits.sparseAddressSpaceSize = uint64_t{1} << 40;
   s.features.sparseBinding = VK_TRUE;
@@ -418,14 +419,14 @@ TEST(DevicePlan, rangesNeedResidencyAndAQueueThatBinds) {
   binder.queueFlags = VK_QUEUE_SPARSE_BINDING_BIT;
   binder.queueCount = 1;
   s.queueFamilies.push_back(binder);
-  EXPECT_EQ(planDevice(s).sparseQueueFamily, 0u) << "the compute queue's own where it can";
+  EXPECT_EQ(planDevice(s).sparseQueueFamily, 0u) << "the compute family if it can bind";
   s.queueFamilies[0].queueFlags &= ~VkQueueFlags(VK_QUEUE_SPARSE_BINDING_BIT);
   EXPECT_EQ(planDevice(s).sparseQueueFamily, 1u);
   s.queueFamilies.pop_back();
   EXPECT_FALSE(planDevice(s).info.virtualMemory.supported);
 }
 
-TEST(ParseValidation, takesThreeWords) {
+TEST(ParseValidation, AcceptsThreeValues) {
   EXPECT_EQ(*parseValidation(""), Validation::kOff);
   EXPECT_EQ(*parseValidation("0"), Validation::kOff);
   EXPECT_EQ(*parseValidation("1"), Validation::kOn);

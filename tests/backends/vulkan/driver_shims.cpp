@@ -1,3 +1,4 @@
+// The shim of each function: a template over the member of the function table.
 #include "tests/backends/vulkan/driver_shims.h"
 #include "tests/backends/vulkan/stand_ins.h"
 
@@ -11,10 +12,11 @@ namespace {
 
 Shims state;
 bool deviceLost = false;
-bool mayWork = false; // the queue, on what it was given since it was last seen idle
+bool mayWork = false; // Whether the queue may still work on submissions.
 std::recursive_mutex mutex;
 
-/// "Buffer" of vkCreateBuffer, vkAllocateMemory, vkDestroyBuffer, vkFreeMemory; "" of others.
+/// Returns the object type that a function creates or destroys: "Buffer" for vkCreateBuffer,
+/// "Memory" for vkAllocateMemory, "" for other functions.
 std::string objectOf(const std::string &name, bool &creates) {
   if (name == "vkCreateComputePipelines") {
     creates = true;
@@ -29,6 +31,7 @@ std::string objectOf(const std::string &name, bool &creates) {
   return "";
 }
 
+/// Counts the object that a function created or destroyed.
 void count(const char *name, bool handle) {
   bool creates = false;
   const std::string object = objectOf(name, creates);
@@ -37,7 +40,7 @@ void count(const char *name, bool handle) {
     state.live[object] += creates ? 1 : -1;
 }
 
-/// Whether this call is to fail.
+/// Counts the call and returns whether it must fail.
 bool fails(const char *name, VkResult *result) {
   std::lock_guard lock(mutex);
   ++state.calls;
@@ -46,13 +49,13 @@ bool fails(const char *name, VkResult *result) {
   state.failed += std::string(name) + " ";
   *result = state.failure;
   if (*result == VK_ERROR_DEVICE_LOST) {
-    finishWork(); // what is destroyed now, the driver does not use any more
+    finishWork(); // The driver must not use objects that are destroyed now.
     mayWork = false;
   }
   return true;
 }
 
-// A loss is seen by the calls that talk to the queue; the driver below has finished its work.
+// Functions of the queue report the loss of the device.
 bool isQueueCall(const std::string &name) {
   return name == "vkQueueSubmit" || name == "vkQueueBindSparse" || name == "vkWaitSemaphores" ||
          name == "vkGetSemaphoreCounterValue" || name == "vkDeviceWaitIdle" ||
@@ -71,7 +74,7 @@ bool isLost(const char *name) {
   return deviceLost;
 }
 
-/// A device must not go while its queue may use it, even if a wait for it failed.
+/// Checks that the device is not destroyed while its queue may use it, even if a wait failed.
 void followQueue(const std::string &name) {
   std::lock_guard lock(mutex);
   if (name == "vkQueueSubmit" || name == "vkQueueBindSparse")
@@ -96,7 +99,7 @@ template <typename Table, typename Function> struct Name {
   const char *name;
 };
 
-/// One entry: the function that was there, and the one that stands in its place.
+/// The shim of one table entry: the original function and its replacement.
 template <auto Member> struct Shim;
 
 template <typename Table, typename R, typename... A, R (VKAPI_PTR *Table::*Member)(A...)>
@@ -119,7 +122,8 @@ struct Shim<Member> {
       return result;
     } else {
       if constexpr (sizeof...(A) >= 2) {
-        // vkDestroyX(device, x, callbacks), but vkDestroyDevice(device, callbacks)
+        // The object is the second argument of vkDestroyX(device, x, callbacks), and the first one
+        // of vkDestroyDevice(device, callbacks).
         constexpr size_t kHandle = sizeof...(A) == 2 ? 0 : 1;
         count(name, isHandle(std::get<kHandle>(std::tuple(arguments...))));
       }

@@ -1,14 +1,17 @@
-// Functions that stand between the Vulkan backend and the driver, entry by entry, through the
-// backend's DriverHooks: every call is counted and may fail, objects are counted as they come and
-// go, the device can be lost, and stand-ins play what a software device lacks.
+// Shims between the Vulkan backend and the driver. Each function of the backend's tables is
+// replaced through DriverHooks: the shim counts the call, can make it fail, counts created and
+// destroyed objects, and can lose the device. Stand-ins (stand_ins.h) simulate features that a
+// software device lacks.
 //
-// Stand-ins: VK_KHR_cooperative_matrix (one multiplication is listed, none can be done),
-// VK_EXT_memory_budget (half of each heap, with numbers that the test sets), sparse
+// Stand-ins: VK_KHR_cooperative_matrix (lists one shape; kernels cannot use it),
+// VK_EXT_memory_budget (by default half of each heap; the test may set the numbers), and sparse
 // buffers with residency, bound by a second queue of a family of its own. A sparse buffer is a
-// whole one underneath, so data is real; bindings are checked for overlap, alignment, their queue
-// and the life of their memory, and faults are counted as misuse.
+// complete buffer underneath, so its data are real. The stand-in checks bindings for overlap,
+// alignment, their queue and the lifetime of their memory, and counts mistakes as misuse.
 //
-// One state for the process: a test resets it, opens one device after another. Threads: any.
+// There is one state per process: a test resets it and opens one device at a time.
+//
+// Thread safety: the shims may be called from any thread.
 #pragma once
 
 #include "backends/vulkan/vulkan_device.h"
@@ -19,29 +22,31 @@
 namespace gantry::vulkan::test {
 
 struct Shims {
-  // Set by the test.
-  uint64_t failAt = 0, failAgainAt = 0; // numbers of calls that fail, from 1; 0: none
+  // Inputs, set by the test.
+  uint64_t failAt = 0, failAgainAt = 0; // Numbers of the calls that fail, from 1; 0: none.
   VkResult failure = VK_ERROR_OUT_OF_HOST_MEMORY;
-  uint64_t loseAtSubmission = 0; // from 1; 0: never
-  bool standIns = false;
-  uint64_t budgetBytes = 0; // of every heap, with standIns; 0: half of it
-  uint64_t usedBytes = 0;   // beyond what is allocated here
+  uint64_t loseAtSubmission = 0; // Number of the submission that loses the device, from 1; 0: none.
+  bool standIns = false;         // Whether the stand-ins are installed.
+  uint64_t budgetBytes = 0;      // Budget of every heap, with standIns; 0: half of the heap.
+  uint64_t usedBytes = 0;        // Use of the heap in addition to the allocations of the test.
 
-  // Read by the test.
-  uint64_t calls = 0; // of functions that can fail
-  std::string failed; // their names, each with a blank behind
+  // Results, read by the test.
+  uint64_t calls = 0; // Number of calls of functions that can fail.
+  std::string failed; // Names of the failed functions, each followed by a blank.
   uint64_t submissions = 0;
-  uint64_t bindings = 0;
-  uint64_t misuse = 0;
+  uint64_t bindings = 0; // Number of sparse bindings.
+  uint64_t misuse = 0;   // Number of mistakes of the backend.
   std::string lastMisuse;
-  std::map<std::string, int64_t> live; // by type of object: "Buffer", "Memory" ...
+  std::map<std::string, int64_t> live; // Live objects by type: "Buffer", "Memory", …
 };
 
-/// The state. Change it only while no device is open or no other thread is at work.
+/// The state. It may be changed only while no device is open or no other thread works.
 Shims &shims();
+/// Resets the state, before a device is opened.
 void resetShims();
-/// "Buffer 1, Memory -1" for what is not zero.
+/// Returns the numbers of live objects that are not zero, such as "Buffer 1, Memory -1".
 std::string liveObjects();
+/// Returns the hooks that install the shims.
 DriverHooks shimHooks();
 
 } // namespace gantry::vulkan::test

@@ -1,4 +1,5 @@
-// Every call of the driver failing in turn, and in pairs: an error and no leak.
+// Failures of the driver: every call fails in turn, and every pair of calls. Each failure must give
+// an error and leak nothing.
 #include "backends/vulkan/vk.h"
 #include "tests/backends/vulkan/driver_shims.h"
 #include "tests/support/add_texel.h"
@@ -15,7 +16,8 @@ namespace {
 
 using device::MemoryKind;
 
-/// The first failure, but not before the submission is done: it uses what the caller destroys then.
+/// Waits until the submission is done, because its caller then destroys the objects that it uses.
+/// Returns the first failure.
 Status finish(device::Device &device, uint64_t ticket) {
   const Result<bool> done = device.wait(ticket, UINT64_MAX);
   while (!done.isOk() && !device.isLost() && !device.wait(ticket, UINT64_MAX).isOk()) {
@@ -26,7 +28,7 @@ Status finish(device::Device &device, uint64_t ticket) {
 Status dispatchOnce(device::Device &device) {
   constexpr device::TexelRead kReads[] = {{0, device::TexelFormat::kRgba32f, true},
                                           {1, device::TexelFormat::kRgba32f, true}};
-  device::KernelSource source; // binds texel and storage buffers
+  device::KernelSource source; // The kernel has texel buffers and a storage buffer.
   source.name = "add";
   source.entryPoint = "main";
   source.spirv = kAddTexel;
@@ -82,8 +84,9 @@ Status share(device::Device &device) {
   return imported.status();
 }
 
-/// The calls, by their numbers, that let a range go: it waits for its bindings, and tries again
-/// where that fails. None where the scenario ended before.
+/// Numbers of the calls that release a range. The release waits for the range's bindings and
+/// retries failed waits, so these failures are tolerated. The interval is empty if the scenario
+/// ended earlier.
 struct Release {
   uint64_t begin = UINT64_MAX, end = 0;
 } release;
@@ -106,12 +109,12 @@ Status grow(device::Device &device) {
   GANTRY_RETURN_IF_ERROR(list->end());
   GANTRY_ASSIGN_OR_RETURN(const uint64_t ticket, device.submit(*list));
   GANTRY_RETURN_IF_ERROR(finish(device, ticket));
-  const Status status = device.decommit(*range, step, 2 * step); // parts of two blocks
+  const Status status = device.decommit(*range, step, 2 * step); // Covers parts of two commits.
   release.begin = shims().calls;
   return status;
 }
 
-/// Create a device, allocate, copy, dispatch, share, grow, free, destroy.
+/// Creates a device, allocates, copies, dispatches, shares, grows a range, and releases everything.
 Status scenario() {
   GANTRY_ASSIGN_OR_RETURN(auto device, openDevice("", shimHooks()));
   GANTRY_RETURN_IF_ERROR(dispatchOnce(*device));
@@ -121,7 +124,7 @@ Status scenario() {
   return device->memoryBudgets(budgets);
 }
 
-/// What may fail and leave no more than a message, a name or a saved file behind.
+/// Calls whose failure is not an error: the backend loses a message, a name or a cached file only.
 const std::set<std::string> kTolerated = {"vkCreatePipelineCache",
                                           "vkSetDebugUtilsObjectNameEXT",
                                           "vkEnumerateInstanceExtensionProperties",
@@ -130,7 +133,8 @@ const std::set<std::string> kTolerated = {"vkCreatePipelineCache",
                                           "vkEnumerateInstanceLayerProperties",
                                           "vkEnumerateDeviceExtensionProperties"};
 
-/// The names of the calls that failed, and their numbers.
+/// Returns whether the failure of each of these calls is tolerated. names: names of the failed
+/// calls; numbers: their numbers.
 bool allTolerated(const std::string &names, std::array<uint64_t, 2> numbers) {
   std::istringstream stream(names);
   std::string name;
@@ -153,7 +157,7 @@ class VulkanFaults : public testing::TestWithParam<Case> {
 protected:
   void SetUp() override { setenv("GANTRY_VALIDATION", "0", 1); }
 
-  /// Runs the scenario with these calls failing; how many calls it made.
+  /// Runs the scenario with the calls of these numbers failing. Returns the number of calls.
   uint64_t run(uint64_t first, uint64_t second) {
     resetShims();
     release = {};
@@ -176,7 +180,7 @@ protected:
   }
 };
 
-TEST(VulkanStandIns, matricesAreReadAndSwitchedOn) {
+TEST(VulkanStandIns, MatrixShapesAreReadAndEnabled) {
   setenv("GANTRY_VALIDATION", "0", 1);
   for (const bool standIns : {false, true}) {
     resetShims();
@@ -192,7 +196,7 @@ TEST(VulkanStandIns, matricesAreReadAndSwitchedOn) {
   resetShims();
 }
 
-TEST(VulkanDeviceCreation, aFailureNamesTheLikelyCauseAndTheRemedy) {
+TEST(VulkanDeviceCreation, AFailureNamesItsLikelyCauseAndRemedy) {
   setenv("GANTRY_VALIDATION", "0", 1);
   const std::pair<VkResult, const char *> cases[] = {
       {VK_ERROR_UNKNOWN, "ulimit -u"},
@@ -222,14 +226,14 @@ TEST(VulkanDeviceCreation, aFailureNamesTheLikelyCauseAndTheRemedy) {
   resetShims();
 }
 
-TEST_P(VulkanFaults, eachCallInTurnAndInPairs) {
+TEST_P(VulkanFaults, EachCallInTurnAndInPairs) {
   const uint64_t calls = run(0, 0);
   ASSERT_GT(calls, GetParam().standIns ? 60u : 45u);
   uint64_t pairs = 0;
   for (uint64_t first = 1; first <= calls; ++first) {
     const uint64_t reached = run(first, 0);
     EXPECT_FALSE(shims().failed.empty()) << "call " << first << " was not reached";
-    // After a failure that ends the scenario few calls are left: only they can be second.
+    // A failure usually ends the scenario soon, so only the few calls behind it can be second.
     for (uint64_t second = first + 1; second <= reached; ++second, ++pairs)
       run(first, second);
     if (HasFailure())

@@ -1,3 +1,4 @@
+// The file format of the pipeline cache: round trip, damage, foreign devices.
 #include "backends/vulkan/pipeline_cache.h"
 
 #include <gtest/gtest.h>
@@ -28,29 +29,29 @@ std::vector<uint8_t> driverData(const VkPhysicalDeviceProperties &p) {
   return data;
 }
 
-TEST(PipelineCacheFile, comesBack) {
+TEST(PipelineCacheFile, RoundTrips) {
   const std::vector<uint8_t> data = driverData(properties());
   EXPECT_EQ(decodePipelineCache(encodePipelineCache(data), properties()), data);
 }
 
-TEST(PipelineCacheFile, everyFlippedByteIsRefused) {
+TEST(PipelineCacheFile, EveryFlippedByteIsRefused) {
   const std::vector<uint8_t> file = encodePipelineCache(driverData(properties()));
   for (size_t i = 0; i < file.size(); ++i) {
     if (i >= 12 && i < 16)
-      continue; // reserved: not looked at
+      continue; // The reserved field is not checked.
     std::vector<uint8_t> damaged = file;
     damaged[i] ^= 0x10;
     EXPECT_TRUE(decodePipelineCache(damaged, properties()).empty()) << "byte " << i;
   }
 }
 
-TEST(PipelineCacheFile, everyTruncationIsRefused) {
+TEST(PipelineCacheFile, EveryTruncationIsRefused) {
   const std::vector<uint8_t> file = encodePipelineCache(driverData(properties()));
   for (size_t size = 0; size < file.size(); ++size)
     EXPECT_TRUE(decodePipelineCache(std::span(file).first(size), properties()).empty()) << size;
 }
 
-TEST(PipelineCacheFile, anotherDeviceOrDriverIsRefused) {
+TEST(PipelineCacheFile, AnotherDeviceOrDriverIsRefused) {
   const std::vector<uint8_t> file = encodePipelineCache(driverData(properties()));
   VkPhysicalDeviceProperties other = properties();
   other.deviceID += 1;

@@ -1,3 +1,4 @@
+// Stand-ins for cooperative matrices, memory budgets, sparse buffers and a second queue.
 #include "tests/backends/vulkan/stand_ins.h"
 
 #include <algorithm>
@@ -14,30 +15,31 @@ constexpr const char *kExtensions[] = {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME,
 constexpr VkBufferCreateFlags kSparseFlags =
     VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
 
+/// A simulated sparse buffer.
 struct SparseBuffer {
-  VkDeviceMemory backing = VK_NULL_HANDLE; // of the whole buffer that is underneath
+  VkDeviceMemory backing = VK_NULL_HANDLE; // Memory of the complete buffer underneath.
   uint64_t sizeBytes = 0;
-  std::map<uint64_t, VkDeviceMemory> bound; // by granule
+  std::map<uint64_t, VkDeviceMemory> bound; // Bound memory by the granule's offset.
 };
 
 struct {
   InstanceFunctions instance;
-  VolkDeviceTable driver; // as the loader gave it
+  VolkDeviceTable driver; // The driver's own functions.
   VkDevice device = VK_NULL_HANDLE;
   VkQueue queue = VK_NULL_HANDLE;
-  uint32_t queueFamilies = 0; // of the driver
+  uint32_t queueFamilies = 0; // Number of the driver's queue families.
   std::map<VkBuffer, SparseBuffer> buffers;
   std::map<VkDeviceMemory, uint64_t> memories;
   std::mutex mutex;
 } own;
-int sparseQueueTag; // its address stands for the second queue
+int sparseQueueTag; // Its address is the handle of the second queue.
 
 void misuse(const char *what) {
   ++shims().misuse;
   shims().lastMisuse = what;
 }
 
-/// The structure of this type in a chain, or null.
+/// Returns the structure of this type in a chain, or null.
 VkBaseOutStructure *findIn(void *chain, VkStructureType type) {
   auto *found = static_cast<VkBaseOutStructure *>(chain);
   while (found && found->sType != type)
@@ -45,7 +47,8 @@ VkBaseOutStructure *findIn(void *chain, VkStructureType type) {
   return found;
 }
 
-/// Takes a structure that the driver does not know out of the chain behind `head` meanwhile.
+/// Makes a call without the structure of this type in the chain behind `head`, because the driver
+/// does not know it, and returns the structure.
 template <typename T, typename Call> T *without(void *head, VkStructureType type, Call call) {
   auto *before = static_cast<VkBaseOutStructure *>(head);
   while (before->pNext && before->pNext->sType != type)
@@ -59,18 +62,18 @@ template <typename T, typename Call> T *without(void *head, VkStructureType type
   return reinterpret_cast<T *>(taken);
 }
 
-// ---- the instance's view -----------------------------------------------------------------------
+// ---- instance functions ------------------------------------------------------------------------
 
 VKAPI_ATTR VkResult VKAPI_CALL enumerateExtensions(VkPhysicalDevice physical, const char *layer,
                                                    uint32_t *count,
                                                    VkExtensionProperties *properties) {
-  const uint32_t room = *count;
+  const uint32_t capacity = *count;
   const VkResult result =
       own.instance.vkEnumerateDeviceExtensionProperties(physical, layer, count, properties);
   if (result < 0)
     return result;
   for (const char *name : kExtensions) {
-    if (properties && *count < room)
+    if (properties && *count < capacity)
       std::strcpy(properties[*count].extensionName, name);
     ++*count;
   }
@@ -136,7 +139,7 @@ VKAPI_ATTR void VKAPI_CALL getMemory(VkPhysicalDevice physical,
   uint64_t used = shims().usedBytes;
   std::lock_guard lock(own.mutex);
   for (const auto &[memory, bytes] : own.memories)
-    used += bytes; // as if all of it were of every heap
+    used += bytes; // Every heap counts all memory.
   for (uint32_t i = 0; budget && i < properties->memoryProperties.memoryHeapCount; ++i) {
     budget->heapBudget[i] = shims().budgetBytes
                                 ? shims().budgetBytes
@@ -145,7 +148,7 @@ VKAPI_ATTR void VKAPI_CALL getMemory(VkPhysicalDevice physical,
   }
 }
 
-/// Opens the device without what it does not really have.
+/// Creates the device without the simulated features.
 VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical,
                                             const VkDeviceCreateInfo *info,
                                             const VkAllocationCallbacks *callbacks,
@@ -153,7 +156,7 @@ VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical,
   VkDeviceCreateInfo create = *info;
   auto features = *static_cast<const VkPhysicalDeviceFeatures2 *>(info->pNext);
   if (!features.features.sparseBinding || !features.features.sparseResidencyBuffer)
-    misuse("sparse features are not switched on");
+    misuse("the sparse features are not enabled");
   if (info->queueCreateInfoCount != 2 ||
       info->pQueueCreateInfos[1].queueFamilyIndex != own.queueFamilies)
     misuse("the second queue is not created");
@@ -163,9 +166,9 @@ VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical,
   const auto *features12 = reinterpret_cast<VkPhysicalDeviceVulkan12Features *>(
       findIn(features.pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES));
   if (matrices && (!matrices->cooperativeMatrix || !features12->vulkanMemoryModel))
-    misuse("cooperative matrices are not switched on, or the memory model");
+    misuse("cooperative matrices or the memory model are not enabled");
   if (matrices && features.pNext != matrices)
-    misuse("cooperative matrices are not the first structure"); // which is left out here
+    misuse("cooperative matrices are not the first structure"); // Only the first can be removed.
   else if (matrices)
     features.pNext = matrices->pNext;
   create.pNext = &features;
@@ -182,13 +185,13 @@ VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical,
         return !std::strcmp(name, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
       });
   if (enabled != (matrices != nullptr))
-    misuse("cooperative matrices: the extension without the feature, or the reverse");
+    misuse("cooperative matrices need both the extension and the feature");
   create.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
   create.ppEnabledExtensionNames = extensions.data();
   return own.instance.vkCreateDevice(physical, &create, callbacks, device);
 }
 
-// ---- the device's view -------------------------------------------------------------------------
+// ---- device functions --------------------------------------------------------------------------
 
 VKAPI_ATTR void VKAPI_CALL getQueue(VkDevice device, uint32_t family, uint32_t index,
                                     VkQueue *queue) {
@@ -210,7 +213,7 @@ VKAPI_ATTR VkResult VKAPI_CALL createBuffer(VkDevice device, const VkBufferCreat
   if (result < 0 || !(info->flags & kSparseFlags))
     return result;
   if (info->flags != kSparseFlags)
-    misuse("a sparse buffer without residency");
+    misuse("a sparse buffer was created without residency");
   VkMemoryRequirements requirements;
   own.driver.vkGetBufferMemoryRequirements(device, *buffer, &requirements);
   auto flags = zeroed<VkMemoryAllocateFlagsInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
@@ -271,21 +274,21 @@ VKAPI_ATTR void VKAPI_CALL freeMemory(VkDevice device, VkDeviceMemory memory,
 void bind(const VkSparseBufferMemoryBindInfo &info) {
   const auto found = own.buffers.find(info.buffer);
   if (found == own.buffers.end())
-    return misuse("bindings of a buffer that is not sparse");
+    return misuse("memory was bound to a buffer that is not sparse");
   for (uint32_t i = 0; i < info.bindCount; ++i) {
     const VkSparseMemoryBind &part = info.pBinds[i];
     if (part.resourceOffset % kGranularity != 0 || part.size % kGranularity != 0 ||
         part.size == 0 || part.resourceOffset + part.size > found->second.sizeBytes)
-      return misuse("a binding that is misaligned or outside of its buffer");
+      return misuse("a binding is misaligned or outside of its buffer");
     if (part.memory && (!own.memories.count(part.memory) ||
                         part.memoryOffset + part.size > own.memories[part.memory]))
-      return misuse("a binding of memory that does not exist or is too small");
+      return misuse("bound memory does not exist or is too small");
     for (uint64_t at = part.resourceOffset; at < part.resourceOffset + part.size;
          at += kGranularity)
       if (!part.memory)
         found->second.bound.erase(at);
       else if (!found->second.bound.emplace(at, part.memory).second)
-        misuse("a binding over another one");
+        misuse("a binding overlaps another one");
   }
 }
 
@@ -293,13 +296,13 @@ VKAPI_ATTR VkResult VKAPI_CALL bindSparse(VkQueue queue, uint32_t count,
                                           const VkBindSparseInfo *infos, VkFence) {
   std::lock_guard lock(own.mutex);
   if (queue != reinterpret_cast<VkQueue>(&sparseQueueTag))
-    misuse("bindings on a queue that cannot bind");
+    misuse("the queue cannot bind sparse memory");
   for (uint32_t i = 0; i < count; ++i) {
     ++shims().bindings;
     for (uint32_t b = 0; b < infos[i].bufferBindCount; ++b)
       bind(infos[i].pBufferBinds[b]);
     auto submit = zeroed<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
-    submit.pNext = infos[i].pNext; // the values of the timeline
+    submit.pNext = infos[i].pNext; // The values of the timeline semaphore.
     submit.signalSemaphoreCount = infos[i].signalSemaphoreCount;
     submit.pSignalSemaphores = infos[i].pSignalSemaphores;
     const VkResult result = own.driver.vkQueueSubmit(own.queue, 1, &submit, VK_NULL_HANDLE);

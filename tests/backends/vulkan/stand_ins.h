@@ -1,18 +1,20 @@
-// What driver_shims puts in the place of abilities that a software device lacks (see there), and
-// the driver's own functions, for finishing its work.
+// Stand-ins for features that a software device lacks (driver_shims.h lists them), and access to
+// the driver's own functions.
 #pragma once
 
 #include "tests/backends/vulkan/driver_shims.h"
 
 namespace gantry::vulkan::test {
 
+/// Replaces entries of the tables by stand-ins.
 void standInForInstance(InstanceFunctions &functions);
 void standInForDevice(VolkDeviceTable &table);
+/// Forgets all buffers and memories.
 void resetStandIns();
 
-/// Keeps the functions that the driver gave, to call them past all shims, and its queue.
+/// Saves the driver's functions and queue, so that they can be called without the shims.
 void rememberDriver(VolkDeviceTable &table);
-/// Waits for the driver's queue, past all shims.
+/// Waits until the driver's queue is idle, without the shims.
 void finishWork();
 
 } // namespace gantry::vulkan::test

@@ -1,4 +1,4 @@
-// The driver interface on the first usable device, under the validation layers.
+// The Vulkan backend on the first usable device, with the validation layer.
 #include "backends/vulkan/vulkan.h"
 #include "tests/support/add_address.h"
 #include "tests/support/add_storage.h"
@@ -60,14 +60,14 @@ protected:
   bool messagesExpected_ = false;
 };
 
-TEST_F(VulkanDeviceTest, isListed) {
+TEST_F(VulkanDeviceTest, IsListed) {
   auto devices = listDevices();
   ASSERT_TRUE(devices.isOk());
   ASSERT_LT(device_->info().index, devices->size());
   EXPECT_EQ((*devices)[device_->info().index].name, device_->info().name);
 }
 
-TEST_F(VulkanDeviceTest, refusesWrongSelectors) {
+TEST_F(VulkanDeviceTest, RefusesWrongSelectors) {
   auto opened = openDevice("no such device");
   ASSERT_FALSE(opened.isOk());
   EXPECT_EQ(opened.status().code(), StatusCode::kNotFound);
@@ -75,7 +75,7 @@ TEST_F(VulkanDeviceTest, refusesWrongSelectors) {
   EXPECT_EQ(openDevice("").status().code(), StatusCode::kInvalidArgument);
 }
 
-TEST_F(VulkanDeviceTest, fillsAndCopies) {
+TEST_F(VulkanDeviceTest, FillsAndCopies) {
   auto upload = allocate(MemoryKind::kUpload, 1000), local = allocate(MemoryKind::kDevice, 1000),
        readback = allocate(MemoryKind::kReadback, 1000);
   EXPECT_EQ(local->mapped(), nullptr);
@@ -95,7 +95,7 @@ TEST_F(VulkanDeviceTest, fillsAndCopies) {
   }
 }
 
-TEST_F(VulkanDeviceTest, runsAKernelInBothBindingsAndAgain) {
+TEST_F(VulkanDeviceTest, RunsAKernelRepeatedlyWithBothBindings) {
   constexpr uint32_t kCount = 1000;
   for (BindingMode binding : {BindingMode::kStorageBuffer, BindingMode::kAddress}) {
     if (binding == BindingMode::kAddress && !device_->profile().features.bufferDeviceAddress)
@@ -138,7 +138,7 @@ TEST_F(VulkanDeviceTest, runsAKernelInBothBindingsAndAgain) {
   }
 }
 
-TEST_F(VulkanDeviceTest, waitsWithATimeout) {
+TEST_F(VulkanDeviceTest, WaitsWithATimeout) {
   auto memory = allocate(MemoryKind::kDevice, 64 << 20);
   auto list = begin({});
   for (int i = 0; i < 20; ++i) {
@@ -147,12 +147,12 @@ TEST_F(VulkanDeviceTest, waitsWithATimeout) {
   }
   ASSERT_TRUE(list->end().isOk());
   const uint64_t ticket = device_->submit(*list).take();
-  EXPECT_FALSE(device_->wait(ticket, 0).take()) << "1.3 GB were written in no time";
+  EXPECT_FALSE(device_->wait(ticket, 0).take()) << "writing 1.3 GB should take some time";
   EXPECT_TRUE(device_->wait(ticket, UINT64_MAX).take());
   EXPECT_TRUE(device_->wait(ticket, 0).take());
 }
 
-TEST_F(VulkanDeviceTest, keepsACacheAndReplacesADamagedOne) {
+TEST_F(VulkanDeviceTest, KeepsACacheAndReplacesADamagedOne) {
   test::ScratchFolder scratch;
   const std::string path = scratch.path("kernels.cache");
   const device::KernelSource sources[] = {addSource(BindingMode::kStorageBuffer)};
@@ -166,10 +166,10 @@ TEST_F(VulkanDeviceTest, keepsACacheAndReplacesADamagedOne) {
   EXPECT_EQ(std::vector<uint8_t>(rewritten.begin(), rewritten.begin() + 8),
             std::vector<uint8_t>(written.begin(), written.begin() + 8));
   EXPECT_TRUE(device_->createKernels(sources, scratch.path("no/such/folder/x.cache")).isOk())
-      << "a cache that cannot be written is no error";
+      << "a cache file that cannot be written is not an error";
 }
 
-TEST_F(VulkanDeviceTest, countsValidationMessages) {
+TEST_F(VulkanDeviceTest, CountsValidationMessages) {
   messagesExpected_ = true;
   const device::KernelSource sources[] = {addSource(BindingMode::kStorageBuffer)};
   auto kernels = device_->createKernels(sources, "");
@@ -186,14 +186,14 @@ TEST_F(VulkanDeviceTest, countsValidationMessages) {
   const uint64_t before = device_->validationMessages();
   testing::internal::CaptureStderr();
   const BufferRange next[] = {buffers[2], buffers[0], buffers[1]};
-  dispatch.buffers = next; // reads what was just written, without a barrier
+  dispatch.buffers = next; // Reads the previous result without a barrier.
   ASSERT_TRUE(list->dispatch(dispatch).isOk());
   const std::string printed = testing::internal::GetCapturedStderr();
   EXPECT_GT(device_->validationMessages(), before);
   EXPECT_NE(printed.find("SYNC-HAZARD-READ-AFTER-WRITE"), std::string::npos) << printed;
 }
 
-TEST_F(VulkanDeviceTest, objectsKeepTheDeviceAlive) {
+TEST_F(VulkanDeviceTest, ObjectsKeepTheDeviceAlive) {
   auto memory = allocate(MemoryKind::kUnified, 256);
   const std::weak_ptr<device::Device> watched = device_;
   device_.reset();
@@ -203,7 +203,7 @@ TEST_F(VulkanDeviceTest, objectsKeepTheDeviceAlive) {
   EXPECT_TRUE(watched.expired());
 }
 
-TEST_F(VulkanDeviceTest, refusesMoreThanOneAllocationHolds) {
+TEST_F(VulkanDeviceTest, RefusesMoreThanTheLargestAllocation) {
   auto memory = device_->allocate(MemoryKind::kDevice, device_->profile().maxAllocationBytes + 1);
   ASSERT_FALSE(memory.isOk());
   EXPECT_EQ(memory.status().code(), StatusCode::kOutOfMemory);

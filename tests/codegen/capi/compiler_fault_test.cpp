@@ -1,17 +1,18 @@
-// The functions of compiler.h with NULL arguments, without threads and without memory.
+// Tests of the functions of compiler.h with NULL arguments, without threads and without memory.
 //
-//   compiler_fault_test null HEADER   NULL for each pointer argument; HEADER is compiler.h, all of
-//                                     whose functions must be called
-//   compiler_fault_test threads       the user may have 1 to 12 threads (RLIMIT_NPROC)
-//   compiler_fault_test address-space the process may have a little more address space (RLIMIT_AS)
-//   compiler_fault_test malloc COUNT  COUNT allocations, spread evenly over a compilation of a
-//                                     small model, fail each in a child; needs failing_malloc
+//   compiler_fault_test null HEADER   passes NULL for each pointer argument; HEADER is compiler.h,
+//                                     and the test must call each of its functions
+//   compiler_fault_test threads       limits the user to 1 to 12 threads (RLIMIT_NPROC)
+//   compiler_fault_test address-space limits the address space to slightly more than is in use
+//                                     (RLIMIT_AS)
+//   compiler_fault_test malloc COUNT  lets COUNT allocations, spread evenly over a compilation of a
+//                                     small model, fail, each in a child; needs failing_malloc
 //                                     preloaded
-//   compiler_fault_test malloc-at K   allocation K fails in this process, for a debugger
+//   compiler_fault_test malloc-at K   lets allocation K fail in this process, for a debugger
 //
-// Whatever fails, the child ends with a result, or with the one line of endWithoutMemory()
-// (codegen/compiler_threads.h), which stands for memory that LLVM cannot do without. The file that
-// was there before is still there, or the new one is, and nothing else.
+// Whatever fails, the child must end with a result, or with the one line of endWithoutMemory()
+// (codegen/compiler_threads.h), for memory that LLVM cannot do without. The output folder must then
+// hold the previous file or the complete new one, and nothing else.
 #include "tests/support/death_site.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/onnx_model.h"
@@ -31,7 +32,7 @@ using namespace gantry::test;
 
 constexpr const char *kFormer = "the file that was there before";
 
-/// The input of the compiler, and the folder that it writes to.
+/// The compiler's input files, and the folder that it writes to.
 class Folder {
 public:
   Folder() {
@@ -56,7 +57,7 @@ public:
     chmod(outputs.c_str(), 0777);
   }
   void restore() const { std::ofstream(output, std::ios::binary) << kFormer; }
-  /// The files in the output folder.
+  /// Returns the number of files in the output folder.
   size_t count() const {
     size_t files = 0;
     for ([[maybe_unused]] const auto &file : std::filesystem::directory_iterator(outputs))
@@ -80,7 +81,7 @@ void keepMessage(void *, int severity, const char *message) {
     std::snprintf(lastMessage, sizeof(lastMessage), "%s", message);
 }
 
-/// What the child that compiles tells its parent.
+/// The exit code of a child that compiles.
 enum Outcome { kOk = 0, kRefused = 1, kSilent = 2 };
 
 Outcome compile(const Folder &folder) {
@@ -119,16 +120,16 @@ void expect(bool holds, const std::string &what, unsigned long long number) {
   std::fprintf(stderr, "FAILED: %s (%llu)\n", what.c_str(), number);
 }
 
-/// MLIR does not check what malloc returned where it makes tables of interfaces, operations and
-/// operands; its headers compile parts of that into libgantry_compiler. Gantry's own code allocates
-/// with operator new, which throws instead of returning a null pointer.
+/// Returns whether a child died in MLIR, which does not check the result of malloc where it makes
+/// tables of interfaces, operations and operands. Its headers compile parts of this code into
+/// libgantry_compiler. Gantry's own code allocates with operator new, which throws.
 bool isUncheckedMalloc(const std::string &place) {
   return place.starts_with("SIGSEGV (through a null pointer) in lib") &&
          (place.find(" in libMLIR.so") != std::string::npos ||
           place.find(" in libgantry_compiler.so") != std::string::npos);
 }
 
-/// Judges how a child ended, and what it left.
+/// Checks how a child ended, and which files it left.
 void judge(const Folder &folder, const Death &death, const std::string &complete,
            unsigned long long number) {
   const bool isListed =
@@ -218,7 +219,7 @@ void runLimited(const Folder &folder, const std::string &complete, const char *t
 }
 
 bool limitThreads(uint64_t threads) {
-  const auto user = static_cast<uid_t>(100000 + getpid()); // a user without other processes
+  const auto user = static_cast<uid_t>(100000 + getpid()); // A user without other processes.
   const rlimit limit = {threads, threads};
   return setgroups(0, nullptr) == 0 && setgid(user) == 0 && setuid(user) == 0 &&
          setrlimit(RLIMIT_NPROC, &limit) == 0;
@@ -269,7 +270,7 @@ int failMalloc(const Folder &folder, const std::string &complete, unsigned long 
 int main(int argc, char **argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   const Folder folder;
-  // The parent's own compilations fill what lives to the end of the process.
+  // The parent's own compilation initialises everything that lives until the process ends.
   if (compile(folder) != kOk || readTensor(folder) != kOk) {
     std::fprintf(stderr, "the small model cannot be compiled: %s\n", lastMessage);
     return 1;

@@ -32,7 +32,7 @@ func.func @no_such_operand(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// CHECK: error: 'gantry.load_matrix' op a stride of 1 vectors for 32 bytes
+// CHECK: error: 'gantry.load_matrix' op a stride of 1 vectors of 16 bytes is less than a column of 32 bytes
 func.func @stride(%pool: memref<640xvector<4xi32>>, %at: index) {
   %0 = gantry.load_matrix %pool[%at] stride 1 columns : memref<640xvector<4xi32>> -> !spirv.coopmatrix<16x8xf16, Subgroup, MatrixA>
   return
@@ -40,7 +40,7 @@ func.func @stride(%pool: memref<640xvector<4xi32>>, %at: index) {
 
 // -----
 
-// CHECK: error: 'gantry.store_matrix' op a stride of 3 vectors for 64 bytes
+// CHECK: error: 'gantry.store_matrix' op a stride of 3 vectors of 16 bytes is less than a row of 64 bytes
 func.func @overlapping(%pool: memref<640xvector<4xi32>>, %at: index, %sum: !spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>) {
   gantry.store_matrix %sum, %pool[%at] stride 3 : !spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>, memref<640xvector<4xi32>>
   return
@@ -48,7 +48,7 @@ func.func @overlapping(%pool: memref<640xvector<4xi32>>, %at: index, %sum: !spir
 
 // -----
 
-// CHECK: error: 'gantry.load_matrix' op 'i32' is no cooperative matrix
+// CHECK: error: 'gantry.load_matrix' op 'i32' is not a cooperative matrix
 func.func @no_matrix(%pool: memref<640xvector<4xi32>>, %at: index) {
   %0 = gantry.load_matrix %pool[%at] stride 5 : memref<640xvector<4xi32>> -> i32
   return

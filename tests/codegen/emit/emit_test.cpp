@@ -1,5 +1,5 @@
-// From MLIR text to an artifact: values, lifetimes, slots, plan, expressions, and what is left
-// behind when a compilation fails.
+// Compiles MLIR text and checks the artifact: values, lifetimes, slots, plan and expressions. A
+// failed compilation leaves no file.
 #include "codegen/pipeline.h"
 #include "engine/artifact/artifact.h"
 
@@ -43,7 +43,7 @@ protected:
         compiled.errors.push_back(message);
     };
     compiled.result = compileModel(model.string(), compiled.output.string(), options);
-    if (compiled.result == CompileResult::ok) {
+    if (compiled.result == CompileResult::kOk) {
       auto opened = artifact::Artifact::open(compiled.output.string());
       EXPECT_TRUE(opened.isOk()) << opened.status().message();
       if (opened.isOk())
@@ -55,8 +55,8 @@ protected:
   fs::path folder_;
 };
 
-// exp(x), its sum over rows, and the quotient, which takes the exponential's storage; two outputs
-// read the quotient.
+// This program computes exp(x), its sum over rows, and the quotient, which takes the exponential's
+// storage. Two outputs read the quotient.
 constexpr const char *kSoftmaxTail = R"(
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -107,12 +107,12 @@ TEST_F(Emit, StaticProgramIsPlannedAndSharesStorageInPlace) {
   std::string text = replaced(kSoftmaxTail, "ROWS", "64");
   text = replaced(replaced(text, "DIM", ""), "SIZE", "");
   Compiled compiled = compile(text);
-  ASSERT_EQ(compiled.result, CompileResult::ok);
+  ASSERT_EQ(compiled.result, CompileResult::kOk);
   const auto &program = compiled.artifact->program();
   EXPECT_FALSE(program.dynamic());
   EXPECT_EQ(program.symbols()->size(), 0u);
   ASSERT_EQ(program.commands()->size(), 5u);
-  // exp and the quotient in one slot of 2 KiB, the sums in one of 256 bytes.
+  // exp and the quotient share a slot of 2 KiB; the sums have one of 256 bytes.
   EXPECT_EQ(program.arena_bytes(), 64u * 8 * 4 + 256);
   EXPECT_EQ(program.lower_bound_bytes(), program.arena_bytes());
   std::map<uint32_t, int> slots;
@@ -124,16 +124,16 @@ TEST_F(Emit, StaticProgramIsPlannedAndSharesStorageInPlace) {
   EXPECT_FALSE(program.commands()->Get(0)->barrier_before());
   for (uint32_t c = 1; c < 4; ++c)
     EXPECT_TRUE(program.commands()->Get(c)->barrier_before()) << c;
-  EXPECT_FALSE(program.commands()->Get(4)->barrier_before()); // both outputs may run at once
+  EXPECT_FALSE(program.commands()->Get(4)->barrier_before()); // Both outputs may run at once.
 }
 
-TEST_F(Emit, DynamicProgramHasExpressionsInstead) {
+TEST_F(Emit, DynamicProgramHasExpressionsInsteadOfOffsets) {
   std::string text = replaced(kSoftmaxTail, "ROWS", "?");
   text = replaced(text, "DIM",
                   "%c0 = arith.constant 0 : index\n  %d = tensor.dim %x, %c0 : tensor<?x8xf32>");
   text = replaced(text, "SIZE", "%d");
   Compiled compiled = compile(text);
-  ASSERT_EQ(compiled.result, CompileResult::ok)
+  ASSERT_EQ(compiled.result, CompileResult::kOk)
       << (compiled.errors.empty() ? "" : compiled.errors[0]);
   const auto &program = compiled.artifact->program();
   EXPECT_TRUE(program.dynamic());
@@ -155,7 +155,7 @@ func.func @main(%x: tensor<4x8xf32>) -> (tensor<32xf32>, tensor<2xf32>) {
   return %0, %c : tensor<32xf32>, tensor<2xf32>
 }
 )");
-  ASSERT_EQ(compiled.result, CompileResult::ok);
+  ASSERT_EQ(compiled.result, CompileResult::kOk);
   const auto &program = compiled.artifact->program();
   ASSERT_EQ(program.commands()->size(), 2u);
   for (const auto *command : *program.commands())
@@ -175,7 +175,7 @@ func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   return %0 : tensor<64xf32>
 }
 )");
-  ASSERT_EQ(compiled.result, CompileResult::ok);
+  ASSERT_EQ(compiled.result, CompileResult::kOk);
   const auto *kernel = compiled.artifact->program().kernels()->Get(0);
   ASSERT_EQ(kernel->variants()->size(), 2u);
   EXPECT_EQ(kernel->variants()->Get(0)->binding(), artifact::Binding::storage_buffer);
@@ -186,7 +186,7 @@ func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
 
 TEST_F(Emit, AFailedCompilationLeavesNothing) {
   Compiled compiled = compile("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {");
-  EXPECT_EQ(compiled.result, CompileResult::badInput);
+  EXPECT_EQ(compiled.result, CompileResult::kBadInput);
   EXPECT_EQ(compiled.errors.size(), 1u);
   EXPECT_FALSE(fs::exists(compiled.output));
 }
@@ -204,7 +204,7 @@ func.func @main(%x: tensor<4294967296xf32>) -> tensor<4294967296xf32> {
   return %0 : tensor<4294967296xf32>
 }
 )");
-  EXPECT_EQ(compiled.result, CompileResult::unsupported);
+  EXPECT_EQ(compiled.result, CompileResult::kUnsupported);
   ASSERT_EQ(compiled.errors.size(), 1u);
   EXPECT_NE(compiled.errors[0].find("2^31"), std::string::npos) << compiled.errors[0];
 }
@@ -224,12 +224,12 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 })";
   const Compiled one = compile(text);
-  ASSERT_EQ(one.result, CompileResult::ok) << (one.errors.empty() ? "" : one.errors[0]);
+  ASSERT_EQ(one.result, CompileResult::kOk) << (one.errors.empty() ? "" : one.errors[0]);
   EXPECT_EQ(one.artifact->program().variants()->size(), 0u);
   const size_t constantBytes = one.artifact->constants().size();
   EXPECT_GT(constantBytes, 0u);
   const Compiled both = compile(text, {"vulkan:lavapipe", "vulkan:generic", "vulkan:lavapipe"});
-  ASSERT_EQ(both.result, CompileResult::ok) << (both.errors.empty() ? "" : both.errors[0]);
+  ASSERT_EQ(both.result, CompileResult::kOk) << (both.errors.empty() ? "" : both.errors[0]);
   const artifact::Program &root = both.artifact->program();
   EXPECT_EQ(root.profile()->str(), "vulkan:lavapipe");
   ASSERT_EQ(root.variants()->size(), 1u);

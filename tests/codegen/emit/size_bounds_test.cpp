@@ -1,4 +1,4 @@
-// The bounds of expressions against every value that they take.
+// Compares the limits of expressions with every value that they take.
 #include "codegen/emit/size_bounds.h"
 #include "engine/artifact/artifact_generated.h"
 
@@ -15,7 +15,7 @@ using artifact::ExprOp;
 
 int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-/// The expressions' values, or nothing where one divides by 0 or less.
+/// Returns the values of the expressions, or nothing where a divisor is not positive.
 std::optional<std::vector<int64_t>> evaluate(const std::vector<Expr> &exprs, int64_t s, int64_t t) {
   std::vector<int64_t> values;
   for (const Expr &expr : exprs) {
@@ -66,7 +66,7 @@ artifact::ProgramT programWith(std::vector<Expr> exprs) {
   return program;
 }
 
-TEST(SizeBounds, HoldForEveryValueOfTheSymbols) {
+TEST(SizeBounds, HoldsForEveryValueOfTheSymbols) {
   std::mt19937 random(7);
   auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
   int bounded = 0, exact = 0;
@@ -80,9 +80,9 @@ TEST(SizeBounds, HoldForEveryValueOfTheSymbols) {
         exprs.emplace_back(op, below(static_cast<uint32_t>(exprs.size())),
                            below(static_cast<uint32_t>(exprs.size())), 0);
     }
-    const auto most = mostOfExprs(programWith(exprs));
+    const auto most = maxOfExprs(programWith(exprs));
     if (!most.isOk())
-      continue; // a divisor may be 0
+      continue; // A divisor may be 0.
     ++bounded;
     int64_t reached = INT64_MIN;
     for (int64_t s = 2; s <= 9; ++s)
@@ -99,13 +99,13 @@ TEST(SizeBounds, HoldForEveryValueOfTheSymbols) {
   EXPECT_GT(exact, bounded / 2) << "the bounds are far from what is reached";
 }
 
-TEST(SizeBounds, RefuseWhatOverflowsAndDivisionByZero) {
+TEST(SizeBounds, RefusesOverflowAndDivisionByZero) {
   const Expr symbol(ExprOp::symbol, 0, 0, 0), large(ExprOp::constant, 0, 0, INT64_MAX / 2);
-  EXPECT_FALSE(mostOfExprs(programWith({symbol, large, Expr(ExprOp::mul, 0, 1, 0)})).isOk());
-  EXPECT_TRUE(mostOfExprs(programWith({symbol, large, Expr(ExprOp::min, 0, 1, 0)})).isOk());
+  EXPECT_FALSE(maxOfExprs(programWith({symbol, large, Expr(ExprOp::mul, 0, 1, 0)})).isOk());
+  EXPECT_TRUE(maxOfExprs(programWith({symbol, large, Expr(ExprOp::min, 0, 1, 0)})).isOk());
   const Expr two(ExprOp::constant, 0, 0, 2);
-  EXPECT_FALSE(mostOfExprs(programWith({symbol, two, Expr(ExprOp::sub, 0, 1, 0),
-                                        Expr(ExprOp::floor_div, 1, 2, 0)}))
+  EXPECT_FALSE(maxOfExprs(programWith({symbol, two, Expr(ExprOp::sub, 0, 1, 0),
+                                       Expr(ExprOp::floor_div, 1, 2, 0)}))
                    .isOk());
 }
 

@@ -1,4 +1,4 @@
-// Damaged and impossible models: one clear error each, never a crash.
+// Tests of damaged and impossible models: each gives one clear error, and none crashes.
 #include "codegen/import/onnx/operand_types.h"
 #include "tests/codegen/import/expect_error.h"
 
@@ -138,7 +138,7 @@ TEST(BadInput, ImpossibleShapes) {
   position.output("y");
   expectError(position, "axis 1 has no elements to take a position of");
 
-  ModelBuilder range; // a start without a number
+  ModelBuilder range; // Its start has no element.
   range.ints("none", {});
   range.ints("end", {3});
   range.ints("step", {1});
@@ -214,11 +214,11 @@ TEST(BadInput, ImpossibleShapes) {
   expectError(declared, "declares the shape [2, 4]");
 }
 
-// TensorProto.DataType.
+// Values of TensorProto.DataType.
 constexpr int kF32 = 1, kU8 = 2, kI8 = 3, kI32 = 6, kI64 = 7, kBool = 9, kF16 = 10, kF64 = 11;
 constexpr int kOnnxTypes[] = {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16};
 
-/// One node over inputs of these types.
+/// A model with one node whose inputs have these types.
 ModelBuilder nodeOf(const std::string &op, const std::vector<int> &types) {
   ModelBuilder m(22);
   std::vector<std::string> names;
@@ -277,7 +277,7 @@ TEST(BadInput, TypesThatAnOperatorDoesNotTake) {
   }
   for (const char *op : {"Erf", "Shrink", "ReduceLogSum", "ReduceLogSumExp"})
     expectError(nodeOf(op, {kI32}), std::string(op) + " of i32 is not supported yet",
-                ImportKind::unsupported);
+                ImportFailure::kUnsupported);
 }
 
 TEST(OperandTypes, EveryOperatorDeclaresThem) {
@@ -305,7 +305,7 @@ TEST(BadInput, OneErrorListsAllUnsupportedOperators) {
   m.node("LSTM", {"b"}, {"y"});
   m.node("Unique", {"x"}, {"unused"}, "dead");
   m.output("y");
-  expectError(m, "LSTM (first, LSTM_2); NonZero (second)", ImportKind::unsupported);
+  expectError(m, "LSTM (first, LSTM_2); NonZero (second)", ImportFailure::kUnsupported);
 }
 
 ModelBuilder externalModel(const std::string &location, const std::string &offset = "0") {
@@ -337,7 +337,7 @@ TEST(BadInput, ExternalData) {
   expect(externalModel("absent.bin"), "cannot open the external data file");
   expect(externalModel("short.bin"), "its external data has 15");
   expect(externalModel("short.bin", "100"), "is too short");
-  expect(externalModel("short.bin", "-1"), "is no number");
+  expect(externalModel("short.bin", "-1"), "is not a number");
   expect(externalModel("../outside.bin"), "outside of the model's folder");
   expect(externalModel("link.bin"), "outside of the model's folder");
   expect(externalModel(scratch.path("outside.bin")), "must be a path relative");
@@ -358,13 +358,13 @@ TEST(BadInput, MlirFiles) {
   expectError(scratch.path("absent.mlir"), "cannot read");
   expectError(scratch.write("none.mlir", "module {}"), "0 public functions");
   expectError(scratch.write("scalar.mlir", "func.func @main(%a: f32) -> f32 { return %a : f32 }"),
-              "must be a ranked tensor", ImportKind::unsupported);
+              "must be a ranked tensor", ImportFailure::kUnsupported);
   auto syntax = import(scratch.write("syntax.mlir", "func.func @main( {"));
   EXPECT_FALSE(syntax);
   EXPECT_FALSE(syntax.errors.empty());
 }
 
-// Flips, cuts and inserts bytes of a valid model: whatever comes out imports or gives an error.
+// Flips, removes and inserts bytes of a valid model. The result is imported or gives an error.
 TEST(Fuzz, MutatedModelsNeverCrash) {
   const char *given = std::getenv("GANTRY_SEED");
   const unsigned seed = given ? unsigned(std::atoi(given)) : std::random_device{}();
@@ -376,7 +376,7 @@ TEST(Fuzz, MutatedModelsNeverCrash) {
   for (int round = 0; round < 1500; ++round) {
     std::string bytes = original;
     for (int change = 0; change <= int(random() % 4); ++change) {
-      // Mostly outside of the weights, whose every value is legal.
+      // Most positions are outside of the weights, since every value of a weight is valid.
       size_t at = random() % bytes.size();
       switch (random() % 4) {
       case 0:
@@ -402,8 +402,8 @@ TEST(Fuzz, MutatedModelsNeverCrash) {
   EXPECT_GT(refused, 0);
 }
 
-// Every operator over tensors and constants of every type: it imports, or its importer says why
-// not. MLIR's verifier, whose messages name operations of MLIR, has nothing to find.
+// Tests every operator with tensors and constants of every type. It is imported, or its importer
+// reports an error. MLIR's verifier, whose messages are about MLIR's operations, reports nothing.
 TEST(Fuzz, TypesNeverReachTheVerifier) {
   const char *given = std::getenv("GANTRY_SEED");
   const unsigned seed = given ? unsigned(std::atoi(given)) : std::random_device{}();
@@ -470,7 +470,7 @@ TEST(Fuzz, TypesNeverReachTheVerifier) {
   EXPECT_GT(accepted, 500);
 }
 
-// The structure alone: attributes, dims and shapes take extreme values.
+// Sets attributes, dims and shapes to extreme values, without changing the weights.
 TEST(Fuzz, ExtremeNumbersNeverCrash) {
   const char *given = std::getenv("GANTRY_SEED");
   const unsigned seed = given ? unsigned(std::atoi(given)) : std::random_device{}();

@@ -1,9 +1,9 @@
-// ONNX's own conformance cases, evaluated on the host: each operator's importer, body and indexing
-// maps against the expected outputs, without any kernel. The model's inputs are bound to constants,
-// so that everything folds (codegen/import/onnx/evaluate.h).
+// Evaluates ONNX's own conformance cases on the host, without any kernel.
 //
-// Cases: libonnx-testdata (Debian) and ../shared/onnx/node, each skipped by name where absent. A
-// case whose operators are not supported is counted and named, never passed.
+// The cases test each operator's importer, body and indexing maps against the expected outputs. The
+// model's inputs are bound to constants, so that everything folds (codegen/import/onnx/evaluate.h).
+// The cases are those of libonnx-testdata (Debian) and ../shared/onnx/node; a missing folder is
+// skipped by name. A case whose operators are not supported is counted and named as skipped.
 #include "codegen/import/onnx/graph.h"
 #include "codegen/import/tensor_proto.h"
 
@@ -30,22 +30,22 @@ std::vector<Constant> readTensors(const fs::path &folder, const char *prefix) {
     if (!fs::exists(file))
       return tensors;
     Constant tensor;
-    ImportError error{ImportKind::badInput, ""};
+    ImportError error{ImportFailure::kBadInput, ""};
     if (!readTensorProto(file.string(), tensor, error))
       throw error;
     tensors.push_back(tensor);
   }
 }
 
-// Empty where equal within tolerance.
+// Describes the first difference beyond the tolerance; empty where there is none.
 std::string difference(const HostTensor &actual, const HostTensor &expected) {
   if (actual.type != expected.type)
     return "type " + dtypeName(actual.type).str() + " instead of " + dtypeName(expected.type).str();
   if (actual.dims != expected.dims)
     return "another shape";
-  const double tolerance = expected.type == DType::F16    ? 2e-3
-                           : expected.type == DType::BF16 ? 2e-2
-                                                          : 1e-4;
+  const double tolerance = expected.type == DType::kF16    ? 2e-3
+                           : expected.type == DType::kBF16 ? 2e-2
+                                                           : 1e-4;
   for (int64_t i = 0; i < expected.elementCount(); ++i) {
     double a = actual.floatAt(i), e = expected.floatAt(i);
     if ((std::isnan(a) && std::isnan(e)) || a == e)
@@ -62,8 +62,8 @@ struct Tally {
   std::vector<std::string> failed, skipped;
 };
 
-// Why a model cannot be imported at all, before its data are read (which may be no tensors); empty
-// where it can.
+// Returns why a model cannot be imported whatever its inputs are; empty where it can. It is checked
+// before the data files are read, which may not contain tensors.
 std::string unsupported(const fs::path &model) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   std::string message;
@@ -71,10 +71,10 @@ std::string unsupported(const fs::path &model) {
     message += diagnostic.str();
     return mlir::success();
   });
-  ImportKind kind = ImportKind::badInput;
-  if (importOnnx(context, model.string(), {}, kind) || kind != ImportKind::unsupported)
+  ImportFailure kind = ImportFailure::kBadInput;
+  if (importOnnx(context, model.string(), {}, kind) || kind != ImportFailure::kUnsupported)
     return "";
-  // What depends on the inputs' values is decided with them, below.
+  // Refusals that depend on the inputs' values are decided in runCase, where the values are known.
   bool byValue = message.find("only constants are supported") != std::string::npos ||
                  message.find("depends on the values") != std::string::npos ||
                  message.find("dynamic") != std::string::npos;
@@ -83,12 +83,12 @@ std::string unsupported(const fs::path &model) {
 
 void runCase(const fs::path &folder, Tally &tally) {
   std::string name = folder.filename().string();
-  // ONNX 1.12's package stores the bfloat16 of these cases as uint16.
+  // The data of ONNX 1.12's package have the type uint16 instead of bfloat16.
   if (name.find("BFLOAT16") != std::string::npos) {
-    tally.skipped.push_back(name + ": its data are not of the model's type");
+    tally.skipped.push_back(name + ": its data do not have the model's type");
     return;
   }
-  // ONNX 1.16 to 1.17: these were made by wrapping around where the specification says saturate.
+  // The data of ONNX 1.16 and 1.17 wrap around where the specification says that they saturate.
   if (name.rfind("test_qlinearmatmul_", 0) == 0 && name.find("_int8_") != std::string::npos) {
     tally.skipped.push_back(name + ": its data wrap around instead of saturating");
     return;
@@ -117,7 +117,7 @@ void runCase(const fs::path &folder, Tally &tally) {
     }
     ++tally.passed;
   } catch (const ImportError &error) {
-    auto &list = error.kind == ImportKind::unsupported ? tally.skipped : tally.failed;
+    auto &list = error.kind == ImportFailure::kUnsupported ? tally.skipped : tally.failed;
     list.push_back(name + ": " + error.message);
   }
 }
@@ -141,19 +141,19 @@ Tally runFolder(const fs::path &root) {
 struct Suite {
   const char *name;
   const char *folder;
-  int atLeast; // passing cases: what is supported stays supported
+  int minPassed; // Minimum number of passing cases, so that no operator is lost unnoticed.
 };
 
 class Conformance : public testing::TestWithParam<Suite> {};
 
-TEST_P(Conformance, matchesTheExpectedOutputs) {
+TEST_P(Conformance, MatchesTheExpectedOutputs) {
   fs::path root(GetParam().folder);
   if (!fs::is_directory(root))
     GTEST_SKIP() << root << " is absent";
   Tally tally = runFolder(root);
   for (const std::string &text : tally.failed)
     ADD_FAILURE() << text;
-  EXPECT_GE(tally.passed, GetParam().atLeast);
+  EXPECT_GE(tally.passed, GetParam().minPassed);
 }
 
 #define GANTRY_TESTDATA "/usr/share/libonnx-testdata/data/"

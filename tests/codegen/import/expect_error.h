@@ -1,4 +1,5 @@
-// What a test says of a model that must be refused: one error of one line, with these words.
+// expectError: checks that a model is refused with exactly one error of one line, which contains
+// the given words.
 #pragma once
 
 #include "tests/codegen/import/model_builder.h"
@@ -8,19 +9,19 @@
 namespace gantry::importer::test {
 
 inline void expectError(const std::string &path, const std::string &words,
-                        ImportKind kind = ImportKind::badInput) {
+                        ImportFailure failure = ImportFailure::kBadInput) {
   auto imported = import(path);
   ASSERT_FALSE(imported);
   ASSERT_EQ(imported.errors.size(), 1u);
   EXPECT_NE(imported.errors[0].find(words), std::string::npos) << imported.errors[0];
   EXPECT_EQ(imported.errors[0].find('\n'), std::string::npos) << imported.errors[0];
-  EXPECT_EQ(imported.kind, kind);
+  EXPECT_EQ(imported.failure, failure);
 }
 
 inline void expectError(const ModelBuilder &model, const std::string &words,
-                        ImportKind kind = ImportKind::badInput) {
+                        ImportFailure failure = ImportFailure::kBadInput) {
   Scratch scratch;
-  expectError(scratch.write("m.onnx", model.bytes()), words, kind);
+  expectError(scratch.write("m.onnx", model.bytes()), words, failure);
 }
 
 } // namespace gantry::importer::test

@@ -9,7 +9,7 @@ func.func private @twice(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // CHECK-NOT: func.func private
 // CHECK-LABEL: func.func @main
-func.func @main(%a: tensor<4x4xf32> {gantry.name = "a"}, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
+func.func @main(%a: tensor<4x4xf32> {gantry.port = #gantry.port<name = "a">}, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: %[[EMPTY:.*]] = tensor.empty() : tensor<4x4xf32>
   // CHECK: %[[EXP:.*]] = linalg.generic
   // CHECK-SAME: outs(%[[EMPTY]] : tensor<4x4xf32>)

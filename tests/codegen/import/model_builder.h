@@ -1,4 +1,4 @@
-// Importing small ONNX models with the diagnostics caught.
+// Helpers that import small ONNX models and collect the diagnostics.
 #pragma once
 
 #include "codegen/import/import.h"
@@ -16,7 +16,7 @@
 
 namespace gantry::importer::test {
 
-/// A folder of its own, removed at the end.
+/// A temporary folder that is deleted at the end of the scope.
 class Scratch {
 public:
   Scratch() {
@@ -37,13 +37,13 @@ private:
 
 using ModelBuilder = gantry::test::OnnxModel;
 
-/// An import with what it said. The context lives as long as the module.
+/// The result of an import with its diagnostics. The context lives as long as the module.
 struct Imported {
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  ImportKind kind = ImportKind::badInput;
+  ImportFailure failure = ImportFailure::kBadInput;
   std::vector<std::string> errors;
-  std::vector<std::string> places; // the errors' locations
+  std::vector<std::string> places; // The errors' locations.
 
   explicit operator bool() const { return module.get() != nullptr; }
   std::string text() {
@@ -74,7 +74,7 @@ inline Imported import(const std::string &path, const ImportOptions &options = {
     result.places.push_back(place);
     return mlir::success();
   });
-  result.module = importModel(*result.context, path, options, result.kind);
+  result.module = importModel(*result.context, path, options, result.failure);
   return result;
 }
 

@@ -8,4 +8,4 @@
 // CHECK: linalg.generic
 // CHECK: loc("{{.*}}Conv{{.*}}"(
 // KEEP: func.func @main
-// KEEP-SAME: gantry.name = "{{.*}}"}, tensor<
+// KEEP-SAME: gantry.port = #gantry.port<name = "{{.*}}">}, tensor<

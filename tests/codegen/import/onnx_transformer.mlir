@@ -2,7 +2,7 @@
 // A dynamic dimension is read from the argument, and every size is an expression of it.
 
 // CHECK-LABEL: func.func @main(%arg0: tensor<?x
-// CHECK-SAME: gantry.dims = ["
+// CHECK-SAME: dims = [<"
 // CHECK: tensor.dim %arg0
 // CHECK-NOT: tensor.dim %{{[0-9]}}
 // CHECK: linalg.generic

@@ -1,4 +1,4 @@
-// Integers that overflow while constants are folded: refused as shapes, wrapped as data.
+// Tests of integers that overflow while constants are folded: refused as shapes, wrapped as data.
 #include "tests/codegen/import/expect_error.h"
 
 #include <limits>
@@ -11,21 +11,21 @@ using gantry::importer::test::Scratch;
 
 namespace {
 
-// What is folded from constants: one node, or one and what makes its result a small size again.
+// Each case folds one node, and a second one that makes the result a small size again.
 TEST(Overflow, IntegersThatOverflowWhereTheyAreFolded) {
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kBig = int64_t(1) << 62;
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kBig = int64_t(1) << 62;
   struct Case {
     std::string op;
     std::vector<int64_t> a, b, back; // y = expand(x, op(a, b) + back)
     std::string words;
   };
   const Case cases[] = {
-      {"Add", {kBig}, {kBig}, {kLeast + 4}, "4611686018427387904 + 4611686018427387904 does not"},
-      {"Sub", {kLeast}, {kBig}, {3 - kBig}, "-9223372036854775808 - 4611686018427387904 does not"},
+      {"Add", {kBig}, {kBig}, {kMin + 4}, "4611686018427387904 + 4611686018427387904 does not"},
+      {"Sub", {kMin}, {kBig}, {3 - kBig}, "-9223372036854775808 - 4611686018427387904 does not"},
       {"Mul", {kBig}, {16}, {3}, "4611686018427387904 * 16 does not fit 64 bits"},
       {"Mul", {3, kBig}, {2, 4}, {1}, "4611686018427387904 * 4 does not fit 64 bits"},
-      {"Sum", {kBig}, {kBig}, {kLeast + 4}, "shape arithmetic overflows"},
-      {"Div", {kLeast}, {-1}, {1}, "-9223372036854775808 / -1 does not fit 64 bits"},
+      {"Sum", {kBig}, {kBig}, {kMin + 4}, "shape arithmetic overflows"},
+      {"Div", {kMin}, {-1}, {1}, "-9223372036854775808 / -1 does not fit 64 bits"},
       {"Div", {4}, {0}, {2}, "shape arithmetic divides by zero"},
       {"Mod", {10}, {0}, {2}, "shape arithmetic divides by zero"},
       {"Pow", {int64_t(1) << 33}, {2}, {3}, "8589934592 * 8589934592 does not fit 64 bits"},
@@ -33,8 +33,8 @@ TEST(Overflow, IntegersThatOverflowWhereTheyAreFolded) {
       {"CumSum", {kBig, kBig, kBig, kBig, 5}, {0}, {}, "shape arithmetic overflows"},
       {"ReduceSum", {kBig, kBig, kBig, kBig, 5}, {0}, {}, "shape arithmetic overflows"},
       {"ReduceProd", {int64_t(1) << 33, int64_t(1) << 33}, {}, {3}, "shape arithmetic overflows"},
-      {"Neg", {kLeast}, {}, {3}, "0 - -9223372036854775808 does not fit 64 bits"},
-      {"Abs", {kLeast}, {}, {3}, "shape arithmetic overflows"},
+      {"Neg", {kMin}, {}, {3}, "0 - -9223372036854775808 does not fit 64 bits"},
+      {"Abs", {kMin}, {}, {3}, "shape arithmetic overflows"},
   };
   for (const Case &c : cases) {
     SCOPED_TRACE(c.op + " " + c.words);
@@ -62,24 +62,24 @@ TEST(Overflow, IntegersThatOverflowWhereTheyAreFolded) {
   }
 }
 
-// The same as data, where integers wrap on a device too: what is folded wraps like that.
+// The same values used as data: folded integers wrap, as they do on a device.
 TEST(Overflow, IntegersWrapWhereTheyAreData) {
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   struct Case {
     std::string op;
     std::vector<int64_t> a, b;
     std::string folded;
   };
-  const std::string least = std::to_string(kLeast);
+  const std::string minimum = std::to_string(kMin);
   const Case cases[] = {
-      {"Add", {kMost, 1}, {1, 1}, "[" + least + ", 2]"},
-      {"Sub", {kLeast, 1}, {1, 1}, "[" + std::to_string(kMost) + ", 0]"},
-      {"Mul", {kMost, 3}, {2, 2}, "[-2, 6]"},
-      {"Div", {kLeast, 6}, {-1, 2}, "[" + least + ", 3]"},
+      {"Add", {kMax, 1}, {1, 1}, "[" + minimum + ", 2]"},
+      {"Sub", {kMin, 1}, {1, 1}, "[" + std::to_string(kMax) + ", 0]"},
+      {"Mul", {kMax, 3}, {2, 2}, "[-2, 6]"},
+      {"Div", {kMin, 6}, {-1, 2}, "[" + minimum + ", 3]"},
       {"Pow", {2, -1}, {-1, -3}, "[0, -1]"},
-      {"Neg", {kLeast, 1}, {}, "[" + least + ", -1]"},
-      {"Abs", {kLeast, -1}, {}, "[" + least + ", 1]"},
+      {"Neg", {kMin, 1}, {}, "[" + minimum + ", -1]"},
+      {"Abs", {kMin, -1}, {}, "[" + minimum + ", 1]"},
   };
   for (const Case &c : cases) {
     SCOPED_TRACE(c.op);
@@ -138,7 +138,7 @@ TEST(Overflow, IntegersThatDoNotFit32Bits) {
   product.output("y");
   expectError(product, "65537 * 65537 does not fit 32 bits");
 
-  // A size that is dynamic before its list is known to be static.
+  // The list contains a dynamic size when the check is made.
   ModelBuilder symbolic(13);
   symbolic.input("x", {"n"});
   symbolic.ints("big", {int64_t(1) << 33});

@@ -3,8 +3,8 @@
 
 // CHECK: #[[$BIAS:.*]] = affine_map<(d0, d1, d2, d3) -> (d3)>
 // CHECK-LABEL: func.func @main
-// CHECK-SAME: gantry.dims = ["arg0_dim0", "", "", ""], gantry.name = "arg0"
-// CHECK-SAME: gantry.name = "result0"
+// CHECK-SAME: gantry.port = #gantry.port<name = "arg0", dims = [<"arg0_dim0">, <"">, <"">, <"">]>
+// CHECK-SAME: gantry.port = #gantry.port<name = "result0">
 func.func @forward(%x: tensor<?x8x8x4xf32>, %w: tensor<3x3x4x1xf32>, %bias: tensor<4xf32>)
     -> (tensor<?x8x16x4xf32>, tensor<?x4x4x4xf32>) {
   // CHECK: %[[BATCH:.*]] = tensor.dim %arg0

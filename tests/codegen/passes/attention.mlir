@@ -13,13 +13,14 @@
 #bt = affine_map<(b, m, n, k) -> (b, n, k)>
 #c = affine_map<(b, m, n, k) -> (b, m, n)>
 
-// One dispatch from the products to the values: no tensor of scores.
+// The whole attention is one dispatch, and no tensor of scores is stored.
 // CHECK-LABEL: func @attention
 // CHECK: gantry.dispatch(%arg0, %arg1, %arg3, %arg2)
 // CHECK-NOT: gantry.dispatch
 // CHECK-NOT: gantry.why
 
-// Where they stay in a cache, or there are too few buffers, it says so.
+// The attention is not fused where the scores fit into the cache or the dispatch would bind too many
+// buffers. A remark gives the reason.
 // KEEP-LABEL: func @attention
 // KEEP: gantry.dispatch(%arg0, %arg1)
 // KEEP: gantry.dispatch
@@ -29,15 +30,16 @@
 // FEW-COUNT-3: gantry.dispatch
 // FEW: gantry.why = "no kernel for the whole attention: 5 buffers, more than the limit of 4"
 
-// In one loop over the keys: the baseline scores a few at once and has a loop of products in it.
-// A subgroup's lanes exchange what is the largest score, pass on the weights of each key, and add
+// The kernel has one loop over the keys. The baseline computes a few scores in each round, with a loop
+// over the matmul inside.
+// The lanes of a subgroup exchange the maximum of the scores, broadcast the weight of each key, and sum
 // up the totals at the end.
 // EMIT-LABEL: func.func @kernel_0(
 // EMIT: scf.for
 // EMIT: arith.maximumf
 // EMIT: math.exp
 // EMIT-LABEL: func.func @kernel_0_texel(
-// EMIT-SAME: gantry.lanes = 8
+// EMIT-SAME: lanes = 8
 // EMIT-SAME: keys at a time
 // EMIT-NOT: memref.alloc
 // EMIT: scf.for
@@ -100,7 +102,7 @@ func.func @attention(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor<
   return %y : tensor<2x16x8xf32>
 }
 
-// The scores are a result as well.
+// The scores are also a result of the program.
 // CHECK-LABEL: func @scores_used_twice
 // CHECK-COUNT-3: gantry.dispatch
 func.func @scores_used_twice(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor<2x24x8xf32>, %mask: tensor<16x24xf32>) -> (tensor<2x16x8xf32>, tensor<2x16x24xf32>) {
@@ -156,7 +158,7 @@ func.func @scores_used_twice(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v:
   return %y, %scores : tensor<2x16x8xf32>, tensor<2x16x24xf32>
 }
 
-// A softmax over the other axis.
+// The softmax is over the other axis.
 // CHECK-LABEL: func @over_the_queries
 // CHECK: gantry.dispatch
 // CHECK: gantry.dispatch
@@ -214,7 +216,7 @@ func.func @over_the_queries(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: 
   return %y : tensor<2x16x8xf32>
 }
 
-// The sum of the values is over the queries.
+// The values are summed over the queries.
 // CHECK-LABEL: func @transposed
 // CHECK-COUNT-3: gantry.dispatch
 func.func @transposed(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor<2x16x8xf32>, %mask: tensor<16x24xf32>) -> tensor<2x24x8xf32> {
@@ -270,7 +272,7 @@ func.func @transposed(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor
   return %y : tensor<2x24x8xf32>
 }
 
-// More sums than a kernel keeps.
+// A row of the values has more sums than fit into registers.
 // CHECK-LABEL: func @large_values
 // CHECK-COUNT-3: gantry.dispatch
 // CHECK: gantry.why = "no kernel for the whole attention: values of 512 elements, of which a row's sums do not stay in registers (at most 256)"

@@ -4,8 +4,8 @@
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Unsigned bytes less 120 are bytes less 128 and 8; 8 times the sums of the columns (10, 1, -2), of which
-// the constant's own zero point has been taken: 10 - 4 * 1, 1 - 4, -2 - 4.
+// x - 120 is (x - 128) + 8, so 8 times the sums of the constant's columns are added. The columns sum up
+// to 10, 1 and -2; the constant's own zero point of 1 is subtracted four times from each.
 // CHECK-LABEL: func @product
 // CHECK: %[[SUM:.*]] = linalg.generic
 // CHECK: %[[X:.*]] = arith.extui
@@ -46,7 +46,7 @@ func.func @product(%x: tensor<2x4xi8>) -> tensor<2x3xi32> {
 #b = affine_map<(m, n, k) -> (m, k)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// The constant comes first, and is the same everywhere: -3 * (4 * 5).
+// The constant is the first factor and a splat; the addend is -3 * (4 * 5).
 // CHECK-LABEL: func @splat
 // CHECK: arith.extsi
 // CHECK: arith.extsi
@@ -77,7 +77,7 @@ func.func @splat(%x: tensor<2x4xi8>) -> tensor<2x3xi32> {
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Neither factor is a constant.
+// Neither factor is a constant, so nothing changes.
 // CHECK-LABEL: func @inputs
 // CHECK: arith.constant 3 : i32
 // CHECK-NOT: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]
@@ -106,7 +106,8 @@ func.func @inputs(%x: tensor<2x4xi8>, %w: tensor<4x3xi8>) -> tensor<2x3xi32> {
 #z = affine_map<(m, n, k) -> (m)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// A zero point for each row that a run decides: the sums of the columns, times what it is below 128.
+// Each row has a zero point that is only known at run time. The addend is 128 minus the zero point, times
+// the sums of the columns.
 // CHECK: #[[$ROW:.*]] = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func @rows
 // CHECK-SAME: (%{{.*}}: tensor<2x4xi8>, %[[Z:.*]]: tensor<2xi8>)
@@ -145,7 +146,7 @@ func.func @rows(%x: tensor<2x4xi8>, %z: tensor<2xi8>) -> tensor<2x3xi32> {
 #b = affine_map<(m, n, k) -> (k, n, 0)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Of the constant only the first elements are read: its sums are not what is added.
+// The reduction reads only the first elements of the constant, so nothing changes.
 // CHECK-LABEL: func @first
 // CHECK: linalg.generic
 // CHECK: arith.constant 5 : i32

@@ -6,18 +6,18 @@
 #out = affine_map<(n, o, h, w, c, r, s) -> (n, o, h, w)>
 #id = affine_map<(n, o, h, w) -> (n, o, h, w)>
 
-// What a convolution reads is in blocks of four channels, and what comes from it; the program's
-// input and output are not.
-// BYTES-NOT: gantry.layouts
+// The operand of a convolution and its result are in blocks of four channels; the program's input and
+// output are not.
+// BYTES-NOT: layouts =
 // BYTES-LABEL: func @bytes
 // CHECK-LABEL: func @convolution
-// Inputs of the program are in rows: they are copied.
+// Inputs of the program are row-major, so the input is copied.
 // CHECK: gantry.dispatch(%arg1)
-// CHECK-SAME: gantry.layouts = [array<i64>, array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>]
+// CHECK-SAME: layouts = [#gantry.layout<[]>, #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>]
 // CHECK: gantry.dispatch(%arg0)
-// CHECK-SAME: gantry.layouts = [array<i64>, array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>]
+// CHECK-SAME: layouts = [#gantry.layout<[]>, #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>]
 // CHECK: gantry.dispatch
-// CHECK-SAME: gantry.layouts = [array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>, array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>, array<i64>]
+// CHECK-SAME: layouts = [#gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>, #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>, #gantry.layout<[]>]
 func.func @convolution(%x: tensor<1x8x10x10xf32>, %f: tensor<16x8x3x3xf32>) -> tensor<1x16x8x8xf32> {
   %a = gantry.dispatch (%x) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<1x8x10x10xf32>) -> tensor<1x8x10x10xf32> do {
   ^bb0(%p: tensor<1x8x10x10xf32>):
@@ -52,9 +52,10 @@ func.func @convolution(%x: tensor<1x8x10x10xf32>, %f: tensor<16x8x3x3xf32>) -> t
 #res = affine_map<(b, h, m, n, k) -> (b, h, m, n)>
 #id = affine_map<(n, o, h, w) -> (n, o, h, w)>
 
-// Heads of an attention are no channels: a product over the last dimension stays in rows.
+// The heads of an attention are not channels: the operand of a matmul over the last dimension stays
+// row-major.
 // CHECK-LABEL: func @attention
-// CHECK-NOT: gantry.layouts
+// CHECK-NOT: layouts =
 func.func @attention(%x: tensor<1x8x16x32xf32>, %f: tensor<1x8x16x32xf32>) -> tensor<1x8x16x16xf32> {
   %a = gantry.dispatch (%x) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<1x8x16x32xf32>) -> tensor<1x8x16x32xf32> do {
   ^bb0(%p: tensor<1x8x16x32xf32>):
@@ -88,11 +89,11 @@ func.func @attention(%x: tensor<1x8x16x32xf32>, %f: tensor<1x8x16x32xf32>) -> te
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// Rows 4 KiB apart would take each other's places in a cache: the left operand of a product is copied
-// into panels of eight rows, in which four columns of each row lie one after the other.
+// Rows 4 KiB apart compete for one cache set, so the left operand of a matmul is copied into panels of
+// eight rows. Within a panel, blocks of four columns of each row follow each other.
 // CHECK-LABEL: func @product
-// CHECK: %[[PANELS:.*]] = gantry.dispatch(%arg0) {{.*}}gantry.layouts = [array<i64>, array<i64: 0, 8, 1, 4, 0, 1, 1, 1>]
-// CHECK: gantry.dispatch(%[[PANELS]], %arg1) {{.*}}gantry.layouts = [array<i64: 0, 8, 1, 4, 0, 1, 1, 1>, array<i64>, array<i64>]
+// CHECK: %[[PANELS:.*]] = gantry.dispatch(%arg0) {{.*}}layouts = [#gantry.layout<[]>, #gantry.layout<[0, 8, 1, 4, 0, 1, 1, 1]>]
+// CHECK: gantry.dispatch(%[[PANELS]], %arg1) {{.*}}layouts = [#gantry.layout<[0, 8, 1, 4, 0, 1, 1, 1]>, #gantry.layout<[]>, #gantry.layout<[]>]
 func.func @product(%a: tensor<128x1024xf32>, %b: tensor<1024x96xf32>) -> tensor<128x96xf32> {
   %y = gantry.dispatch (%a, %b) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<128x1024xf32>, tensor<1024x96xf32>) -> tensor<128x96xf32> do {
   ^bb0(%p: tensor<128x1024xf32>, %q: tensor<1024x96xf32>):
@@ -116,12 +117,12 @@ func.func @product(%a: tensor<128x1024xf32>, %b: tensor<1024x96xf32>) -> tensor<
 #filter = affine_map<(n, o, h, w, c, r, s) -> (o, c, r, s)>
 #out = affine_map<(n, o, h, w, c, r, s) -> (n, o, h, w)>
 
-// Where only bytes gain by it, an image of bytes alone.
+// With bytes-only, only the layout of an image of bytes changes.
 // BYTES: gantry.dispatch(%arg1)
 // BYTES: gantry.dispatch(%arg0)
-// BYTES-SAME: gantry.layouts = [array<i64>, array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>]
+// BYTES-SAME: layouts = [#gantry.layout<[]>, #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>]
 // BYTES: gantry.dispatch
-// BYTES-SAME: gantry.layouts = [array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>, array<i64: 0, 1, 1, 4, 2, 1, 3, 1, 1, 1>, array<i64>]
+// BYTES-SAME: layouts = [#gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>, #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>, #gantry.layout<[]>]
 func.func @bytes(%x: tensor<1x8x10x10xi8>, %f: tensor<16x8x3x3xi8>) -> tensor<1x16x8x8xi32> {
   %b = gantry.dispatch (%x, %f) dims () {operand_dims = array<i64>, result_dims = array<i64>} : (tensor<1x8x10x10xi8>, tensor<16x8x3x3xi8>) -> tensor<1x16x8x8xi32> do {
   ^bb0(%p: tensor<1x8x10x10xi8>, %q: tensor<16x8x3x3xi8>):

@@ -1,7 +1,7 @@
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(convert-kernels-to-spirv))' | FileCheck %s
 
-// What a loop carries lives in one variable each, read in the header and behind the loop, so that a loop
-// that does not run gives what it was started with. The index alone is an argument of the header.
+// Each carried value has a variable, which is read in the header and after the loop, so that a loop
+// without iterations returns its initial values. Only the index is an argument of the header.
 // CHECK-LABEL: spirv.func @kernel_0
 // CHECK-SAME: (%[[A:.*]]: f32, %[[B:.*]]: f32, %[[N:.*]]: i32)
 // CHECK: %[[X:.*]] = spirv.Variable : !spirv.ptr<f32, Function>
@@ -13,7 +13,7 @@
 // CHECK-NEXT: %[[X0:.*]] = spirv.Load "Function" %[[X]] : f32
 // CHECK-NEXT: %[[Y0:.*]] = spirv.Load "Function" %[[Y]] : f32
 // CHECK-NEXT: spirv.SLessThan %[[I]], %[[N]]
-// The inner loop starts with what the outer one carries.
+// The inner loop starts with the values that the outer loop carries.
 // CHECK: %[[Z:.*]] = spirv.Variable : !spirv.ptr<f32, Function>
 // CHECK: spirv.Store "Function" %[[Z]], %[[X0]] : f32
 // CHECK: spirv.mlir.loop
@@ -23,7 +23,7 @@
 // CHECK-NEXT: spirv.Branch
 // CHECK: spirv.mlir.merge
 // CHECK: %[[END:.*]] = spirv.Load "Function" %[[Z]] : f32
-// Both are read before either is written: they change places.
+// The loop swaps its carried values, so both are read before either is written.
 // CHECK-NEXT: spirv.Store "Function" %[[X]], %[[Y0]] : f32
 // CHECK-NEXT: spirv.Store "Function" %[[Y]], %[[END]] : f32
 // CHECK-NEXT: spirv.Branch
@@ -33,7 +33,7 @@
 // CHECK: %[[S:.*]] = spirv.Load "Function" %[[Y]] : f32
 // CHECK-NEXT: spirv.FMul %[[R]], %[[S]]
 module {
-  module @kernel_0 attributes {gantry.kernel} {
+  module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
     func.func @kernel_0(%a: f32, %b: f32, %n: index) -> f32 {
       %zero = arith.constant 0 : index
       %one = arith.constant 1 : index

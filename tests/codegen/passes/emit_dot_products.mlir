@@ -8,13 +8,13 @@
 #b = affine_map<(m, n, k) -> (k floordiv 4, n, k mod 4)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Words as they lie in memory; unsigned bytes less 128, which is their zero point. The baseline has
-// none of it.
+// The dots variant loads words of four bytes and subtracts the zero point 128 from unsigned bytes by an
+// xor. The baseline has no dot products.
 // CHECK-LABEL: func.func @kernel_0(
 // CHECK-NOT: spirv.SDot
 // CHECK-LABEL: func.func @kernel_0_dots(
-// CHECK-SAME: gantry.exact_tile = "dots points={{.*}} dots"
-// CHECK-SAME: gantry.grid = 1
+// CHECK-SAME: kind = dots, grid = 1
+// CHECK-SAME: exact = "points={{.*}} dots"
 // CHECK-NOT: memref<?xi8
 // CHECK-NOT: arith.trunci
 // CHECK: %[[HIGH:.*]] = arith.constant -2139062144 : i32
@@ -22,12 +22,12 @@
 // CHECK: %[[DOT:.*]] = spirv.SDot %[[A]], %{{.*}}, <PackedVectorFormat4x8Bit> : i32 -> i32
 // CHECK: arith.addi %{{.*}}, %[[DOT]] : i32
 // CHECK-NOT: arith.subi
-// BIND: spirv.module {{.*}}"baseline
+// BIND: spirv.module {{.*}}kind = baseline
 // BIND-NOT: spirv.SDot
-// BIND: spirv.module {{.*}}"dots
+// BIND: spirv.module {{.*}}kind = dots
 // BIND: spirv.SDot {{.*}}, <PackedVectorFormat4x8Bit> : i32 -> i32
 module {
-  module @kernel_0 attributes {gantry.kernel} {
+  module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
     func.func @kernel_0(%a: tensor<8x16xi8>, %b: tensor<4x12x4xi8>) -> tensor<8x12xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<8x12xi32>
@@ -55,8 +55,8 @@ module {
 #s = affine_map<(m, n, k) -> ()>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Zero points, one a constant and one an input: sums of bytes, by dot products with four ones. What
-// is not four bytes of a word is put together.
+// One zero point is a constant, and one is an input. The sums of bytes that they are multiplied by are
+// dot products with four ones. Bytes that are not adjacent are combined into words first.
 // CHECK-LABEL: func.func @kernel_1(
 // CHECK-LABEL: func.func @kernel_1_dots(
 // CHECK: arith.ori
@@ -71,7 +71,7 @@ module {
 // CHECK: arith.subi %{{.*}}, %[[BY_INPUT]] : i32
 // CHECK: arith.subi %{{.*}}, %[[BY_CONSTANT]] : i32
 module {
-  module @kernel_1 attributes {gantry.kernel} {
+  module @kernel_1 attributes {gantry.kernel = #gantry.kernel} {
     func.func @kernel_1(%a: tensor<3x8xi8>, %b: tensor<8x5xi8>, %z: tensor<i8>) -> tensor<3x5xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<3x5xi32>
@@ -100,7 +100,7 @@ module {
 #f = affine_map<(o, w, c, r) -> (r, c floordiv 4, o, c mod 4)>
 #y = affine_map<(o, w, c, r) -> (o, w)>
 
-// Padding around an image in blocks of four channels: a whole word is inside or it is not.
+// An image in blocks of four channels is padded by whole words.
 // CHECK-LABEL: func.func @kernel_2(
 // CHECK-LABEL: func.func @kernel_2_dots(
 // CHECK-NOT: memref<?xi8
@@ -108,9 +108,9 @@ module {
 // CHECK: arith.select %{{.*}}, %{{.*}}, %[[OUTSIDE]] : i32
 // CHECK: spirv.SDot
 module {
-  module @kernel_2 attributes {gantry.kernel} {
+  module @kernel_2 attributes {gantry.kernel = #gantry.kernel} {
     func.func @kernel_2(%x: tensor<8x16xi8>, %f: tensor<3x2x6x4xi8>) -> tensor<6x16xi32> attributes {
-        gantry.layouts = [array<i64: 0, 4, 1, 1, 0, 1>, array<i64>, array<i64>]} {
+        gantry.signature = #gantry.signature<layouts = [<[0, 4, 1, 1, 0, 1]>, <[]>, <[]>]>} {
       %pad = arith.constant 7 : i8
       %p = tensor.pad %x low[0, 1] high[0, 1] {
       ^bb0(%i: index, %j: index):
@@ -139,12 +139,13 @@ module {
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// No four steps in nine; and a zero point for each step is none for all of them.
+// Nine steps do not divide into groups of four, and a zero point for each step cannot be moved out of
+// the sum.
 // CHECK-LABEL: func.func @kernel_3(
 // CHECK-NOT: spirv.SDot
 // CHECK-NOT: @kernel_3_dots
 module {
-  module @kernel_3 attributes {gantry.kernel} {
+  module @kernel_3 attributes {gantry.kernel = #gantry.kernel} {
     func.func @kernel_3(%a: tensor<4x9xi8>, %b: tensor<9x4xi8>) -> tensor<4x4xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<4x4xi32>
@@ -174,7 +175,7 @@ module {
 // CHECK-NOT: spirv.SDot
 // CHECK-NOT: @kernel_4_dots
 module {
-  module @kernel_4 attributes {gantry.kernel} {
+  module @kernel_4 attributes {gantry.kernel = #gantry.kernel} {
     func.func @kernel_4(%a: tensor<4x8xi8>, %b: tensor<8x4xi8>, %z: tensor<8xi8>) -> tensor<4x4xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<4x4xi32>
@@ -201,15 +202,16 @@ module {
 #b = affine_map<(m, n, k) -> (n, k)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// A measured tile of the kind is taken where it takes fours, and where the profile has dot products.
+// A measured tile with dot products is taken if its steps divide into groups of four and the profile has
+// dot products.
 // CHECK-LABEL: func.func @kernel_5_dots(
-// CHECK-SAME: gantry.exact_tile = "dots points=2x2 steps=8 dots"
-// CHECK-SAME: gantry.ladder = ["measured: here"]
+// CHECK-SAME: gantry.remarks = #gantry.remarks<["measured: here"]>
+// CHECK-SAME: kind = dots, {{.*}}exact = "points=2x2 steps=8 dots"
 // PLAIN-LABEL: func.func @kernel_5(
 // PLAIN-SAME: not taken: the profile has no tiles of that kind
 module {
-  module @kernel_5 attributes {gantry.kernel, gantry.measured = {
-      origin = "here", tile = "dots points=2x2 steps=8 dots"}} {
+  module @kernel_5 attributes {gantry.kernel = #gantry.kernel<
+      measured = <tile = "dots points=2x2 steps=8 dots", origin = "here">>} {
     func.func @kernel_5(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<4x4xi32>
@@ -235,10 +237,10 @@ module {
 #c = affine_map<(m, n, k) -> (m, n)>
 
 // CHECK-LABEL: func.func @kernel_6(
-// CHECK-SAME: not taken: the kernel has no fours of products of bytes in such steps
+// CHECK-SAME: not taken: its steps are not groups of four int8 products
 module {
-  module @kernel_6 attributes {gantry.kernel, gantry.measured = {
-      origin = "here", tile = "dots points=2x2 steps=2 dots"}} {
+  module @kernel_6 attributes {gantry.kernel = #gantry.kernel<
+      measured = <tile = "dots points=2x2 steps=2 dots", origin = "here">>} {
     func.func @kernel_6(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<4x4xi32>
@@ -264,10 +266,10 @@ module {
 #c = affine_map<(m, n, k) -> (m, n)>
 
 // CHECK-LABEL: func.func @kernel_7(
-// CHECK-SAME: not taken: dot products are not of its kind
+// CHECK-SAME: not taken: a tile of this kind has no dot products
 module {
-  module @kernel_7 attributes {gantry.kernel, gantry.measured = {
-      origin = "here", tile = "baseline points=2x2 steps=4 dots"}} {
+  module @kernel_7 attributes {gantry.kernel = #gantry.kernel<
+      measured = <tile = "baseline points=2x2 steps=4 dots", origin = "here">>} {
     func.func @kernel_7(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<4x4xi32>
@@ -295,8 +297,8 @@ module {
 // CHECK-LABEL: func.func @kernel_8(
 // CHECK-SAME: not taken: it has no dot products
 module {
-  module @kernel_8 attributes {gantry.kernel, gantry.measured = {
-      origin = "here", tile = "dots points=2x2 steps=4"}} {
+  module @kernel_8 attributes {gantry.kernel = #gantry.kernel<
+      measured = <tile = "dots points=2x2 steps=4", origin = "here">>} {
     func.func @kernel_8(%a: tensor<4x8xi8>, %b: tensor<4x8xi8>) -> tensor<4x4xi32> {
       %zero = arith.constant 0 : i32
       %e = tensor.empty() : tensor<4x4xi32>

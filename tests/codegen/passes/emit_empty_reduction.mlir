@@ -3,7 +3,7 @@
 #x = affine_map<(m, k) -> (m, k)>
 #y = affine_map<(m, k) -> (m)>
 
-// A sum over no elements is its initial value.
+// The sum over an empty dimension is its initial value.
 // CHECK-LABEL: func.func @kernel_0(
 // CHECK-NOT: scf.for
 // CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
@@ -13,8 +13,8 @@
 // CHECK-NOT: memref.load
 // CHECK: memref.store
 module {
-  module @kernel_0 attributes {gantry.kernel} {
-    func.func @kernel_0(%a: tensor<3x0xf32>) -> tensor<3xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+  module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_0(%a: tensor<3x0xf32>) -> tensor<3xf32> attributes {gantry.signature = #gantry.signature} {
       %z = arith.constant 0.0 : f32
       %e = tensor.empty() : tensor<3xf32>
       %i = linalg.fill ins(%z : f32) outs(%e : tensor<3xf32>) -> tensor<3xf32>

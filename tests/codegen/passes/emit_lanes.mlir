@@ -6,33 +6,33 @@
 #c = affine_map<(m, n, k) -> (m, n)>
 #i = affine_map<(m, n) -> (m, n)>
 
-// Two ways to compute one product. The baseline loads what each invocation needs; where a subgroup
-// shares a tile, each of its eight lanes loads a vector of what all of them need, and passes it on.
+// A matmul has two variants. In the baseline, each invocation loads all that it needs. Where a subgroup
+// shares a tile, each of its eight lanes loads one vector and passes its elements to the other lanes.
 // CHECK-LABEL: func.func @kernel_0(
 // CHECK-NOT: GroupNonUniformShuffle
 // CHECK-LABEL: func.func @kernel_0_texel(
-// CHECK-SAME: gantry.lanes = 8
+// CHECK-SAME: lanes = 8
 // CHECK: scf.for
 // CHECK: spirv.GroupNonUniformShuffle <Subgroup> %[[MINE:[0-9]+]], %
 // CHECK-COUNT-7: spirv.GroupNonUniformShuffle <Subgroup> %[[MINE]], %
 // CHECK: scf.yield
 
-// BIND: gantry.binding_mode = "storage_buffer"
-// BIND: gantry.binding_mode = "address"
-// BIND: spirv.module Logical GLSL450 requires {{.*}}GroupNonUniformShuffle{{.*}}gantry.binding_mode = "texel"
-// BIND-SAME: gantry.texels = [{alone = true, buffer = 0 : i64, format = "rgba32f"}, {alone = true, buffer = 1 : i64, format = "rgba32f"}]
+// BIND: gantry.buffers = #gantry.buffers<mode = storage_buffer>
+// BIND: gantry.buffers = #gantry.buffers<mode = address>
+// BIND: spirv.module Logical GLSL450 requires {{.*}}GroupNonUniformShuffle{{.*}}gantry.buffers = #gantry.buffers<mode = texel,
+// BIND-SAME: texel_views = [<buffer = 0, format = rgba32f, alone = true>, <buffer = 1, format = rgba32f, alone = true>]>
 // BIND-DAG: spirv.GlobalVariable @lane built_in("SubgroupLocalInvocationId")
 // BIND-DAG: spirv.GlobalVariable @texels0 bind(0, 3)
 // BIND-DAG: spirv.GlobalVariable @texels1 bind(0, 4)
-// Results are stored as pairs of 64-bit words, of which the software device writes half as many.
+// Results are stored as pairs of 64-bit words, which takes half as many stores on the software device.
 // BIND-DAG: spirv.GlobalVariable @buffer2_vec4 bind(0, 2) {aliased} : !spirv.ptr<!spirv.struct<(!spirv.rtarray<vector<2xi64>, stride=16> [0])>
 // BIND: spirv.FunctionCall @texel_fetch(%texels
 // BIND: spirv.Bitcast %{{.*}} : vector<4xf32> to vector<2xi64>
 // BIND-NEXT: spirv.Store "StorageBuffer" %{{.*}}, %{{.*}} : vector<2xi64>
 // BIND: spirv.ExecutionMode @kernel_0 "LocalSize", 8, 1, 1
 module {
-  module @kernel_0 attributes {gantry.kernel} {
-    func.func @kernel_0(%x: tensor<512x64xf32>, %w: tensor<64x512xf32>) -> tensor<512x512xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+  module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_0(%x: tensor<512x64xf32>, %w: tensor<64x512xf32>) -> tensor<512x512xf32> attributes {gantry.signature = #gantry.signature} {
       %z = arith.constant 0.0 : f32
       %e = tensor.empty() : tensor<512x512xf32>
       %i = linalg.fill ins(%z : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
@@ -46,14 +46,13 @@ module {
     }
   }
 
-  // Without a reduction: one stretch of memory, lane by lane, 32 points each. A part of the dispatch may
-  // end after any workgroup, 1 KiB on in each buffer.
+  // Without a reduction, a tile is one contiguous range of memory, 32 elements for each lane. The dispatch
+  // may be cut after any workgroup, at steps of 1 KiB in each buffer.
   // CHECK-LABEL: func.func @kernel_1_texel(
-  // CHECK-SAME: gantry.lanes = 8 : i64
-  // CHECK-SAME: gantry.merged = 0 : i64
-  // CHECK-SAME: gantry.slice_bytes = array<i64: 1024, 1024, 1024>, gantry.slice_workgroups = 1
-  module @kernel_1 attributes {gantry.kernel} {
-    func.func @kernel_1(%x: tensor<2048x1024xf32>, %y: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+  // CHECK-SAME: gantry.slices = #gantry.slices<workgroups = 1, bytes = [1024, 1024, 1024]>
+  // CHECK-SAME: merged = 0, lanes = 8
+  module @kernel_1 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_1(%x: tensor<2048x1024xf32>, %y: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> attributes {gantry.signature = #gantry.signature} {
       %e = tensor.empty() : tensor<2048x1024xf32>
       %0 = linalg.generic {indexing_maps = [#i, #i, #i], iterator_types = ["parallel", "parallel"]} ins(%x, %y : tensor<2048x1024xf32>, tensor<2048x1024xf32>) outs(%e : tensor<2048x1024xf32>) {
       ^bb0(%p: f32, %q: f32, %o: f32):
@@ -64,12 +63,12 @@ module {
     }
   }
 
-  // What one row gives depends on the row's number: it cannot be cut along the rows.
+  // The result of a row depends on the row's number, so the dispatch cannot be cut along the rows.
   // CHECK-LABEL: func.func @kernel_2(
-  // CHECK-NOT: gantry.slice_bytes
+  // CHECK-NOT: gantry.slices
   // CHECK: return
-  module @kernel_2 attributes {gantry.kernel} {
-    func.func @kernel_2(%x: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+  module @kernel_2 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_2(%x: tensor<2048x1024xf32>) -> tensor<2048x1024xf32> attributes {gantry.signature = #gantry.signature} {
       %e = tensor.empty() : tensor<2048x1024xf32>
       %0 = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2048x1024xf32>) outs(%e : tensor<2048x1024xf32>) {
       ^bb0(%p: f32, %o: f32):

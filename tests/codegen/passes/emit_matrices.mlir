@@ -7,18 +7,17 @@
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Both operands are staged as halves, two a word; subgroups load their matrices, those of the first
-// operand once a row of blocks, and add products to what the loop carries. The sums pass through the
-// same storage, a block at a time, to the subgroup's own lanes, and are stored in vectors.
-// Before it the best tile without matrices, for drivers that offer none.
+// Both operands are staged as f16, two in a 32-bit word. Subgroups load their matrices from shared memory,
+// those of the first operand once for each row of blocks, and accumulate products in the loop. The sums
+// pass through the same shared memory, one block at a time, and are stored as vectors. A staged variant
+// without matrices serves drivers that do not support them.
 // CHECK-LABEL: func.func @product_staged(
-// CHECK-SAME: gantry.grid = 1
 // CHECK-SAME: taken without matrices
+// CHECK-SAME: grid = 1
 // CHECK-LABEL: func.func @product_matrices(
-// CHECK-SAME: gantry.grid = 2
-// CHECK-SAME: gantry.matrices = "cooperativeMatrix 16x16x16 f16 f32"
-// CHECK-SAME: gantry.shared_bytes = [[BYTES:[0-9]+]] : i64
-// CHECK-SAME: gantry.subgroup_size = 32
+// CHECK-SAME: subgroup_size = 32, shared_bytes = [[BYTES:[0-9]+]]
+// CHECK-SAME: matrix_feature = "cooperativeMatrix 16x16x16 f16 f32"
+// CHECK-SAME: grid = 2
 // CHECK: %[[POOL:.*]] = memref.alloc() : memref<{{[0-9]+}}xvector<4xi32>, #spirv.storage_class<Workgroup>>
 // CHECK: scf.for {{.*}} -> (!spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>
 // CHECK: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory>
@@ -36,22 +35,22 @@
 // CHECK: memref.store %{{.*}} : memref<?xvector<4xf16>
 
 // SMALL: func.func @product_matrices(
-// SMALL-SAME: gantry.matrices = "cooperativeMatrix 8x8x16 f16 f32"
-// SMALL-SAME: gantry.subgroup_size = 8
+// SMALL-SAME: subgroup_size = 8
+// SMALL-SAME: matrix_feature = "cooperativeMatrix 8x8x16 f16 f32"
 // SMALL: gantry.load_matrix {{.*}} -> !spirv.coopmatrix<8x16xf16, Subgroup, MatrixA>
 // SMALL: gantry.load_matrix {{.*}} -> !spirv.coopmatrix<16x8xf16, Subgroup, MatrixB>
 
-// The other tiles of the ladder, where the device has no such matrices, or the operands are f32.
+// A device without matrices of this shape, or f32 operands, gets another staged tile.
 // NONE: func.func @product_staged(
 // NONE-NOT: coopmatrix
 // CHECK-LABEL: func.func @wide_staged(
 // CHECK-NOT: coopmatrix
 
-// The second operand's columns are adjacent in memory, as its transposed rows.
+// The second operand is transposed, so its columns are contiguous.
 // CHECK-LABEL: func.func @transposed_matrices(
 // CHECK: gantry.load_matrix {{.*}} columns : {{.*}} MatrixB>
 
-// The memory model that the extension requires: what invocations exchange is not private.
+// The extension requires the Vulkan memory model, in which shared accesses are non-private.
 // BIND: spirv.module Logical Vulkan
 // BIND: spirv.GlobalVariable @subgroup built_in("SubgroupId")
 // BIND: spirv.Store "Workgroup" %{{.*}} ["NonPrivatePointer"] : vector<4xi32>
@@ -61,8 +60,8 @@
 // BIND: spirv.KHR.CooperativeMatrixStore %{{.*}}, %{{.*}}, %{{.*}}, <RowMajor>, <NonPrivatePointer>
 // BIND: spirv.module PhysicalStorageBuffer64 Vulkan
 module {
-  module @product attributes {gantry.kernel} {
-    func.func @product(%x: tensor<512x64xf16>, %w: tensor<64x512xf16>) -> tensor<512x512xf16> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+  module @product attributes {gantry.kernel = #gantry.kernel} {
+    func.func @product(%x: tensor<512x64xf16>, %w: tensor<64x512xf16>) -> tensor<512x512xf16> attributes {gantry.signature = #gantry.signature} {
       %z = arith.constant 0.0 : f16
       %e = tensor.empty() : tensor<512x512xf16>
       %i = linalg.fill ins(%z : f16) outs(%e : tensor<512x512xf16>) -> tensor<512x512xf16>
@@ -75,8 +74,8 @@ module {
       return %0 : tensor<512x512xf16>
     }
   }
-  module @wide attributes {gantry.kernel} {
-    func.func @wide(%x: tensor<512x64xf32>, %w: tensor<64x512xf32>) -> tensor<512x512xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+  module @wide attributes {gantry.kernel = #gantry.kernel} {
+    func.func @wide(%x: tensor<512x64xf32>, %w: tensor<64x512xf32>) -> tensor<512x512xf32> attributes {gantry.signature = #gantry.signature} {
       %z = arith.constant 0.0 : f32
       %e = tensor.empty() : tensor<512x512xf32>
       %i = linalg.fill ins(%z : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
@@ -89,8 +88,8 @@ module {
       return %0 : tensor<512x512xf32>
     }
   }
-  module @transposed attributes {gantry.kernel} {
-    func.func @transposed(%x: tensor<512x64xf16>, %w: tensor<512x64xf16>) -> tensor<512x512xf16> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+  module @transposed attributes {gantry.kernel = #gantry.kernel} {
+    func.func @transposed(%x: tensor<512x64xf16>, %w: tensor<512x64xf16>) -> tensor<512x512xf16> attributes {gantry.signature = #gantry.signature} {
       %z = arith.constant 0.0 : f16
       %e = tensor.empty() : tensor<512x512xf16>
       %i = linalg.fill ins(%z : f16) outs(%e : tensor<512x512xf16>) -> tensor<512x512xf16>

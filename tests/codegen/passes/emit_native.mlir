@@ -14,7 +14,7 @@
 // CHIP: knows no chip 'sm_1'; it knows {{.*}}sm_80
 // KIND: 'vulkan' is no native target; write sm_NN for NVIDIA's or gfxNNN for AMD's
 
-// Lanes exchange values; eight threads are all that there are. What loads texels is not written.
+// Lanes exchange values among eight threads. The texel variant is not written.
 // PTX: .visible .entry exchange(
 // PTX: .maxntid 8, 1, 1
 // PTX: %tid.x
@@ -28,7 +28,7 @@
 // RDNA: ds_bpermute_b32
 // RDNA: .amdhsa_wavefront_size32 1
 
-// The pool of shared memory is a variable of its bytes, at an aligned place.
+// The pool of shared memory is an aligned variable.
 // SHARED: .maxntid 64, 1, 1
 // SHARED: .shared .align 16 .b8 staged_shared[1024];
 // SHARED: st.shared.f32
@@ -40,24 +40,25 @@
 // LDS: .amdhsa_group_segment_fixed_size 1024
 // CDNA: ds_write_b32
 
-// Dot products of bytes, one by one: neither back end of LLVM 19 is told of its instruction.
+// A dot product of bytes becomes four multiplications.
 // DOT: .visible .entry dots(
 // DOT: ld.global.{{[bu]}}32
 // DOT: mul.lo
 // DOT-COUNT-3: mad.lo
 // RDNA-DOT: .amdhsa_kernel dots
 
-// The module goes on as it was.
+// The pass does not change the module.
 // AFTER: func.func @exchange(
 // AFTER: spirv.GroupNonUniformShuffleXor
 // AFTER: func.func @exchange_texel(
 // AFTER-NOT: llvm.func
 
-module @exchange attributes {gantry.kernel} {
-  func.func @exchange(%x: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 0 : i64},
-                      %y: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 1 : i64},
-                      %n: index {gantry.dim = 0 : i64}, %lane: index {gantry.builtin = 3 : i64})
-      attributes {gantry.buffers = 2 : i64, gantry.dims = 1 : i64, gantry.lanes = 8 : i64, gantry.workgroup_size = 8 : i64} {
+module @exchange attributes {gantry.kernel = #gantry.kernel} {
+  func.func @exchange(%x: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[0]>},
+                      %y: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1]>},
+                      %n: index {gantry.binding = #gantry.binding<dim[0]>}, %lane: index {gantry.binding = #gantry.binding<lane>})
+      attributes {gantry.launch = #gantry.launch<buffers = 2, dims = 1, workgroup_size = 8>,
+                  gantry.tile = #gantry.tile<kind = baseline, extents = [1], merged = 1, lanes = 8, text = "", exact = "">} {
     %four = spirv.Constant 4 : i32
     %two = spirv.Constant 2 : i32
     %v = memref.load %x[%lane] : memref<?xf32, #spirv.storage_class<StorageBuffer>>
@@ -71,17 +72,18 @@ module @exchange attributes {gantry.kernel} {
     }
     return
   }
-  func.func @exchange_texel(%x: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 0 : i64})
-      attributes {gantry.buffers = 1 : i64, gantry.dims = 0 : i64, gantry.lanes = 8 : i64, gantry.workgroup_size = 8 : i64, gantry.texels} {
+  func.func @exchange_texel(%x: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[0]>})
+      attributes {gantry.launch = #gantry.launch<buffers = 1, workgroup_size = 8>,
+                  gantry.tile = #gantry.tile<kind = texel, grid = 1, extents = [1], merged = 1, lanes = 8, text = "", exact = "">} {
     return
   }
 }
 
-module @staged attributes {gantry.kernel} {
-  func.func @staged(%x: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 0 : i64},
-                    %y: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 1 : i64},
-                    %group: index {gantry.builtin = 0 : i64}, %thread: index {gantry.builtin = 2 : i64})
-      attributes {gantry.buffers = 2 : i64, gantry.dims = 0 : i64, gantry.workgroup_size = 64 : i64} {
+module @staged attributes {gantry.kernel = #gantry.kernel} {
+  func.func @staged(%x: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[0]>},
+                    %y: memref<?xf32, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1]>},
+                    %group: index {gantry.binding = #gantry.binding<workgroup_x>}, %thread: index {gantry.binding = #gantry.binding<invocation>})
+      attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>} {
     %zero = arith.constant 0 : index
     %one = arith.constant 1 : index
     %size = arith.constant 64 : index
@@ -102,11 +104,11 @@ module @staged attributes {gantry.kernel} {
   }
 }
 
-module @dots attributes {gantry.kernel} {
-  func.func @dots(%x: memref<?xi32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 0 : i64},
-                  %y: memref<?xi32, #spirv.storage_class<StorageBuffer>> {gantry.binding = 1 : i64},
-                  %thread: index {gantry.builtin = 2 : i64})
-      attributes {gantry.buffers = 2 : i64, gantry.dims = 0 : i64, gantry.workgroup_size = 64 : i64} {
+module @dots attributes {gantry.kernel = #gantry.kernel} {
+  func.func @dots(%x: memref<?xi32, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[0]>},
+                  %y: memref<?xi32, #spirv.storage_class<StorageBuffer>> {gantry.binding = #gantry.binding<buffer[1]>},
+                  %thread: index {gantry.binding = #gantry.binding<invocation>})
+      attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>} {
     %v = memref.load %x[%thread] : memref<?xi32, #spirv.storage_class<StorageBuffer>>
     %w = memref.load %y[%thread] : memref<?xi32, #spirv.storage_class<StorageBuffer>>
     %d = spirv.SDot %v, %w, <PackedVectorFormat4x8Bit> : i32 -> i32

@@ -8,10 +8,10 @@
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Both operands are staged inside of the loop over stages, between two barriers; the result goes
-// through the same storage after it, and is stored in vectors.
+// Both operands are staged in the loop over stages, between two barriers. After the loop, the result
+// passes through the same shared memory and is stored as vectors.
 // CHECK-LABEL: func.func @kernel_0_staged(
-// CHECK-SAME: gantry.shared_bytes = 16384
+// CHECK-SAME: shared_bytes = 16384
 // CHECK: %[[POOL:.*]] = memref.alloc() : memref<4096xf32, #spirv.storage_class<Workgroup>>
 // CHECK: scf.for
 // CHECK: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory>
@@ -25,15 +25,16 @@
 // CHECK: memref.load %[[POOL]]
 // CHECK: memref.store %{{.*}} : memref<?xvector<4xf32>
 
-// A lower limit: a lower rung of the ladder. Every rung says what came of it.
-// SMALL: gantry.ladder = [{{.*}}more than the limit of 2048{{.*}}taken"{{.*}}costlier
-// SMALL-SAME: gantry.shared_bytes = {{[0-9]+}} : i64
+// With a lower limit, a tile that needs less shared memory is taken. A remark says for each candidate why
+// it was taken or not.
+// SMALL: shared_bytes = {{[0-9]+}}
+// SMALL-SAME: gantry.remarks = #gantry.remarks<[{{.*}}more than the limit of 2048{{.*}}taken"{{.*}}costlier
 
-// Room for two stages: the boxes lie in two places in turn, and a stage takes one barrier, before it
-// is read. None is needed before the first, as nothing else is in the pool.
+// With room for two stages, the kernel is double-buffered and has one barrier in each stage, before the
+// stage is read. The first stage needs no barrier before it is written.
 // TWICE-LABEL: func.func @kernel_0_staged(
-// TWICE-SAME: gantry.exact_tile = "staged {{.*}} staged=32 buffers=2"
-// TWICE-SAME: gantry.shared_bytes = 32768
+// TWICE-SAME: shared_bytes = 32768
+// TWICE-SAME: kind = staged, {{.*}}staged=32 buffers=2"
 // TWICE: memref.alloc() : memref<8192xf32, #spirv.storage_class<Workgroup>>
 // TWICE-NOT: spirv.ControlBarrier
 // TWICE: %[[SUMS:.*]]:32 = scf.for
@@ -49,17 +50,17 @@
 // TWICE-NEXT: }
 // TWICE-NEXT: spirv.ControlBarrier
 
-// The last rung: no shared memory at all.
+// Where no staged tile fits, the baseline alone is emitted.
 // NONE: func.func @kernel_0(
 // NONE-NOT: @kernel_0_staged
 // NONE-NOT: memref.alloc
 
 // BIND-COUNT-4: spirv.module
-// BIND-SAME: gantry.shared_bytes = 16384
+// BIND-SAME: shared_bytes = 16384
 // BIND: spirv.GlobalVariable @{{.*}} : !spirv.ptr<!spirv.struct<(!spirv.array<4096 x f32>)>, Workgroup>
 module {
-  module @kernel_0 attributes {gantry.kernel} {
-    func.func @kernel_0(%x: tensor<512x64xf32>, %w: tensor<64x512xf32>) -> tensor<512x512xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+  module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_0(%x: tensor<512x64xf32>, %w: tensor<64x512xf32>) -> tensor<512x512xf32> attributes {gantry.signature = #gantry.signature} {
       %z = arith.constant 0.0 : f32
       %e = tensor.empty() : tensor<512x512xf32>
       %i = linalg.fill ins(%z : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>

@@ -11,12 +11,12 @@
 // WIDE-COUNT-6: = gantry.dispatch
 // WIDE-NOT: = gantry.dispatch
 // CHECK-LABEL: func @again
-// CHECK-SAME: gantry.budget = 40000
-// CHECK-SAME: gantry.moved = 0
-// CHECK-SAME: gantry.recomputed = 1
+// CHECK-SAME: gantry.budget = #gantry.budget<bytes = 40000,
+// CHECK-SAME: recomputed = 1,
+// CHECK-SAME: moved = 0>
 // CHECK-COUNT-7: = gantry.dispatch
 // CHECK-NOT: gantry.move
-// SMALL: error: it cannot fit into a budget of 29.30 KiB (30000 bytes): the smallest that can is 32.25 KiB (33024 bytes), which one dispatch needs by itself
+// SMALL: error: the program cannot fit into a budget of 29.30 KiB (30000 bytes): the smallest that can is 32.25 KiB (33024 bytes), which one dispatch needs by itself
 func.func @again(%x: tensor<64x128xf32>) -> tensor<64xf32> {
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<64x128xf32>

@@ -6,7 +6,7 @@
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// A reduction takes the elementwise chain behind it along: bias and activation.
+// A reduction is fused with the elementwise chain after it: bias and activation.
 // CHECK-LABEL: func @epilogue
 // CHECK: gantry.dispatch(%arg0, %arg1, %arg2) dims() flops
 // CHECK: linalg.fill
@@ -40,7 +40,7 @@ func.func @epilogue(%x: tensor<8x16xf32>, %w: tensor<16x4xf32>, %bias: tensor<4x
 
 #id = affine_map<(d0) -> (d0)>
 
-// An elementwise value with two consumers is computed once and kept.
+// An elementwise value with two consumers is computed once and stored.
 // CHECK-LABEL: func @two_consumers
 // CHECK: %[[E:.*]] = gantry.dispatch(%arg0)
 // CHECK: math.exp
@@ -75,7 +75,7 @@ func.func @two_consumers(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>)
 #out = affine_map<(m, n, k) -> (m, n)>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// A costly producer whose elements a contraction reads many times is not recomputed there.
+// An expensive producer whose elements a matmul reads many times is not recomputed there.
 // CHECK-LABEL: func @no_recomputation
 // CHECK: %[[E:.*]] = gantry.dispatch(%arg0)
 // CHECK: math.exp
@@ -129,7 +129,7 @@ func.func @dynamic(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// A factor of each step of the sum is multiplied where the product reads its operand.
+// A factor for each step of the reduction is applied where the matmul reads its operand.
 // CHECK-LABEL: func @gate
 // CHECK-SAME: (%[[X:.*]]: tensor<8x16xf32>, %[[S:.*]]: tensor<16xf32>, %[[W:.*]]: tensor<16x4xf32>)
 // CHECK: gantry.dispatch(%[[X]], %[[S]], %[[W]])
@@ -155,7 +155,7 @@ func.func @gate(%x: tensor<8x16xf32>, %s: tensor<16xf32>, %w: tensor<16x4xf32>) 
   return %m : tensor<8x4xf32>
 }
 
-// A factor of each row would be multiplied again for every column: it has a kernel of its own.
+// A factor for each row would be applied again for every column, so the scaling has its own kernel.
 // CHECK-LABEL: func @row_factor
 // CHECK: gantry.dispatch
 // CHECK: gantry.dispatch

@@ -1,15 +1,15 @@
 // RUN: gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-kernels{profile=vulkan:generic},convert-kernels-to-spirv))' | FileCheck %s
 
-// Float arithmetic is computed as written: a driver may not make one factor of two, as a half that is
-// rounded to an integer would become more or less than that, nor take a number for finite.
+// Float arithmetic is decorated NoContraction. Otherwise, a driver could merge two constant factors, which
+// moves a value that is halfway between two integers, or assume that all numbers are finite.
 // CHECK: spirv.FMul {{.*}} {no_contraction}
 // CHECK: spirv.FDiv {{.*}} {no_contraction}
 // CHECK: spirv.GL.RoundEven
 // CHECK: spirv.FMul {{.*}} {no_contraction}
 #id = affine_map<(i) -> (i)>
 module {
-  module @kernel_0 attributes {gantry.kernel} {
-    func.func @kernel_0(%x: tensor<1xf32>) -> tensor<1xf32> attributes {gantry.operand_dims = array<i64>, gantry.result_dims = array<i64>} {
+  module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
+    func.func @kernel_0(%x: tensor<1xf32>) -> tensor<1xf32> attributes {gantry.signature = #gantry.signature} {
       %factor = arith.constant 0.0291920900 : f32
       %scale = arith.constant 18.3838158 : f32
       %e = tensor.empty() : tensor<1xf32>

@@ -3,8 +3,8 @@
 #map = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(m, n) -> (m, 0)>
 
-// What lies between two dispatches is f16: truncated as it is written, extended as it is read; the
-// function's own argument and result stay.
+// A tensor between two dispatches is f16: it is truncated when it is written and extended when it is
+// read. The function's argument and result keep their types.
 // CHECK-LABEL: func @between
 // CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>) -> tensor<4x8xf32>
 // CHECK: %[[W:.*]] = arith.constant dense_resource<narrow> : tensor<4x8xf16>
@@ -46,8 +46,8 @@ func.func @between(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 #map = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(m, n) -> (m, 0)>
 
-// A sum that is divided where it is read may be more than f16 can hold: it stays. What is made of it,
-// with the elements, does not.
+// A sum that is divided where it is read may exceed the range of f16, so it stays f32. The tensor that is
+// computed from it and the elements becomes f16.
 // CHECK-LABEL: func @mean
 // CHECK: %[[SUM:.*]] = gantry.dispatch
 // CHECK-SAME: -> tensor<4x1xf32>
@@ -72,7 +72,7 @@ func.func @mean(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 #id = affine_map<(d0) -> (d0)>
 
-// What the caller sees keeps its type, even where a dispatch reads it, too; dynamic sizes go along.
+// A result of the program keeps its type even where a dispatch reads it, too. Dynamic sizes are kept.
 // CHECK-LABEL: func @returned
 // CHECK: %[[A:.*]] = gantry.dispatch
 // CHECK-SAME: -> tensor<?xf32>

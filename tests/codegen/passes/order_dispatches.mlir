@@ -5,10 +5,10 @@
 #one = affine_map<(d0) -> (d0)>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Two branches that first grow and then shrink, written side by side: run one after the other,
-// only one large result is alive at a time. A view moves with what reads it.
+// Two branches first grow and then shrink. When one runs after the other, only one large result is alive
+// at a time. A view moves with the dispatch that reads it.
 // CHECK-LABEL: func @branches
-// CHECK-SAME: gantry.given_peak = 66048 : i64, gantry.given_stages = 3 : i64, gantry.stages = 4 : i64
+// CHECK-SAME: gantry.order = #gantry.order<model_peak_bytes = 66048, model_stages = 3, stages = 4>
 // CHECK: gantry.dispatch(%arg0){{.*}} -> tensor<64x128xf32>
 // CHECK: gantry.dispatch({{.*}} -> tensor<64xf32>
 // CHECK: gantry.dispatch({{.*}} -> tensor<64xf32>
@@ -16,7 +16,7 @@
 // CHECK: tensor.collapse_shape
 // CHECK: gantry.dispatch({{.*}} -> tensor<64xf32>
 // CHECK: gantry.dispatch({{.*}} -> tensor<64xf32>
-// Within as many stages as it came in nothing is won.
+// Without additional stages, no order needs fewer bytes.
 // STAGES-LABEL: func @branches
 // STAGES: gantry.dispatch(%arg0){{.*}} -> tensor<64x128xf32>
 // STAGES: gantry.dispatch(%arg0){{.*}} -> tensor<64x128xf32>

@@ -8,7 +8,7 @@
 // CHECK: gantry.dispatch @kernel_0(
 // CHECK: gantry.dispatch @kernel_1(
 // CHECK: gantry.dispatch @kernel_0(
-// CHECK: module @kernel_0 attributes {gantry.kernel}
+// CHECK: module @kernel_0 attributes {gantry.kernel = #gantry.kernel}
 // CHECK: func.func @kernel_0(%{{.*}}: tensor<8x8xf32>) -> tensor<8x8xf32>
 // CHECK: module @kernel_1
 // CHECK-NOT: module @kernel_2

@@ -6,7 +6,7 @@
 #w = affine_map<(oc, ow, ic, kw) -> (oc, ic, kw)>
 #o = affine_map<(oc, ow, ic, kw) -> (oc, ow)>
 
-// The output channels of a filter come innermost; the bytes move with them.
+// The output channels of a filter become innermost, and the data is permuted.
 // CHECK: affine_map<(d0, d1, d2, d3) -> (d2, d3, d0)>
 // CHECK-LABEL: func @filter
 // CHECK: arith.constant dense_resource<packed> : tensor<2x1x4xf32>
@@ -29,12 +29,12 @@ func.func @filter(%x: tensor<2x8xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32
 #b = affine_map<(m, n, k) -> (n, k)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// In blocks: eight columns' vectors of four steps together.
+// With blocks, the vec4 of four steps of eight columns lie together.
 // BLOCKS: affine_map<(d0, d1, d2) -> (d1 floordiv 8, d2 floordiv 4, d1, d2 mod 4)>
 // BLOCKS-LABEL: func @splat
 // BLOCKS: arith.constant dense<5.000000e-01> : tensor<1x4x8x4xf32>
 
-// A splat has no bytes to move.
+// A splat only changes its type.
 // CHECK-LABEL: func @splat
 // CHECK: arith.constant dense<5.000000e-01> : tensor<16x8xf32>
 func.func @splat(%x: tensor<4x16xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32> {
@@ -55,7 +55,7 @@ func.func @splat(%x: tensor<4x16xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32
 #w = affine_map<(c, ow, kw) -> (c, 0, kw)>
 #o = affine_map<(c, ow, kw) -> (c, ow)>
 
-// Of a depthwise filter too, whose second dimension is one element.
+// A depthwise filter, whose second dimension has one element, is permuted, too.
 // CHECK: affine_map<(d0, d1, d2) -> (0, d2, d0)>
 // CHECK-LABEL: func @depthwise
 // CHECK: arith.constant dense_resource<packed> : tensor<1x2x4xf32>
@@ -79,8 +79,8 @@ func.func @depthwise(%x: tensor<4x9xf32>, %init: tensor<4x8xf32>) -> tensor<4x8x
 #w = affine_map<(m, n, k) -> (k, n)>
 #o = affine_map<(m, n, k) -> (m, n)>
 
-// Bytes whose products are summed: fours of the steps, for one column after the other, whatever the
-// number of columns. Other sums of bytes are as before.
+// With dots, groups of four steps lie together for each column, whatever the number of columns. Other
+// sums of bytes are not changed.
 // DOTS: affine_map<(d0, d1, d2) -> (d2 floordiv 4, d1, d2 mod 4)>
 // DOTS-LABEL: func @bytes
 // DOTS: arith.constant dense_resource<packed> : tensor<2x3x4xi8>

@@ -3,8 +3,8 @@
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// The tail of a softmax: the exponential dies in the division, element by element, so the result
-// takes its storage.
+// The division of a softmax is the last use of the exponential and reads it element by element, so the
+// result takes its storage.
 // CHECK-LABEL: func @dies
 // CHECK: %[[E:.*]] = gantry.dispatch(%arg0)
 // CHECK-NOT: in_place
@@ -40,7 +40,8 @@ func.func @dies(%x: tensor<8x8xf32>) -> tensor<1x8x8xf32> {
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #t = affine_map<(d0, d1) -> (d1, d0)>
 
-// A transposed read would see elements that others have written already; an input is the caller's.
+// A transposed read could see elements that other invocations have overwritten. An input belongs to the
+// caller.
 // CHECK-LABEL: func @not_in_place
 // CHECK-NOT: in_place
 func.func @not_in_place(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
@@ -67,13 +68,13 @@ func.func @not_in_place(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32
 #b = affine_map<(r, c, k) -> (k, c)>
 #c = affine_map<(r, c, k) -> (r, c)>
 
-// In a kernel over rows an invocation reads of a row what it writes, also for the reductions.
+// In a kernel with reductions over rows, an invocation only reads the part of a row that it writes.
 // CHECK-LABEL: func @rows
 // CHECK: %[[P:.*]] = gantry.dispatch(%arg0)
-// CHECK: gantry.dispatch(%[[P]]){{.*}}gantry.rows{{.*}}in_place = 0
-// Another invocation may have written what it would read here.
+// CHECK: gantry.dispatch(%[[P]]){{.*}}in_place = 0 : i64, {{.*}}rows}
+// Here another invocation could overwrite the element before it is read.
 // CHECK-LABEL: func @rows_and_columns
-// CHECK: gantry.rows
+// CHECK: , rows}
 // CHECK-NOT: in_place
 func.func @rows(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %z = arith.constant 0.0 : f32

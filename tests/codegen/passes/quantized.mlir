@@ -6,7 +6,7 @@
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>
 
-// Dequantisation before and quantisation after a product are one dispatch over bytes.
+// A matmul with its dequantization and quantization is one dispatch on bytes.
 // CHECK-LABEL: func @quantized
 // CHECK: gantry.dispatch
 // CHECK-SAME: (tensor<4x16xi8>, tensor<8x16xi8>, tensor<8xf32>{{.*}}) -> tensor<4x8xi8>
@@ -71,7 +71,7 @@ func.func @quantized(%q: tensor<4x16xi8>, %p: tensor<8x16xi8>, %scales: tensor<8
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>
 
-// Constant weights alone are bytes: they are dequantised as they are loaded, not kept as f32.
+// Constant weights are dequantized when they are loaded, and are not stored as f32.
 // CHECK-LABEL: func @weights
 // CHECK: %[[W:.*]] = arith.constant {{.*}} : tensor<2x16xi8>
 // CHECK: gantry.dispatch(%{{.*}}, %[[W]])

@@ -6,15 +6,15 @@
 
 // A softmax is one kernel: its maximum and its sum are reductions over the rows of its result.
 // FORM-LABEL: func @softmax
-// FORM: gantry.dispatch(%arg0) dims() flops %{{.*}} {gantry.rows,
+// FORM: gantry.dispatch(%arg0) dims() flops %{{.*}}, rows}
 // FORM-NOT: gantry.dispatch
 
-// The baseline walks the row three times; a subgroup holds it in registers: it loads each vector
-// once and has no loop, and the lanes exchange their parts in three steps per reduction.
+// The baseline reads the row three times. A subgroup keeps the row in registers: it loads each vector
+// once, has no loop, and each reduction takes three exchanges between lanes.
 // EMIT-LABEL: func.func @kernel_0(
 // EMIT-COUNT-3: scf.for
 // EMIT-LABEL: func.func @kernel_0_texel(
-// EMIT-SAME: gantry.lanes = 8
+// EMIT-SAME: lanes = 8
 // EMIT-COUNT-8: memref.load
 // EMIT-NOT: memref.load
 // EMIT: arith.maximumf

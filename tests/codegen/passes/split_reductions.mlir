@@ -5,8 +5,8 @@
 #x4 = affine_map<(c, h, w) -> (c, h, w)>
 #c = affine_map<(c, h, w) -> (c)>
 
-// A loop without a divisor of use: 25 parts of 4,001 steps, the last of which lacks 22; they are not
-// added.
+// The loop has no suitable divisor. It is divided into 25 parts of 4,001 steps; the 22 steps of padding are
+// not added.
 // CHECK-LABEL: func.func @prime(
 // CHECK: %[[PAD:.*]] = tensor.pad %{{.*}} low[0, 0] high[0, 22]
 // CHECK: %[[PARTS:.*]] = tensor.expand_shape %[[PAD]] {{.*}} tensor<2x25x4001xf32>
@@ -27,8 +27,8 @@ func.func @prime(%x: tensor<2x100003xf32>) -> tensor<2xf32> {
   return %r : tensor<2xf32>
 }
 
-// Of two loops, one is left to the second reduction; nothing is padded. Maxima begin at their own
-// neutral element.
+// The second reduction takes one of the two loops, and nothing is padded. A maximum starts at its neutral
+// element.
 // CHECK-LABEL: func.func @image(
 // CHECK-NOT: tensor.pad
 // CHECK: arith.constant 0xFF800000 : f32
@@ -43,7 +43,7 @@ func.func @image(%x: tensor<3x331x331xf32>, %i: tensor<3xf32>) -> tensor<3xf32> 
   return %r : tensor<3xf32>
 }
 
-// Loops of unknown extent: two of them are no nest.
+// Two loops of unknown extent are divided into two reductions.
 // CHECK-LABEL: func.func @dynamic(
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<3x?xf32>)
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<3xf32>)
@@ -56,7 +56,7 @@ func.func @dynamic(%x: tensor<3x?x?xf32>, %i: tensor<3xf32>) -> tensor<3xf32> {
   return %r : tensor<3xf32>
 }
 
-// Short ones stay.
+// Short reductions are not changed.
 // CHECK-LABEL: func.func @short(
 // CHECK-COUNT-1: linalg.generic
 // CHECK-NOT: linalg.generic

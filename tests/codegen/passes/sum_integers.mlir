@@ -6,7 +6,7 @@
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>
 
-// Both operands are dequantised: x per tensor with a zero point, w with one scale per column.
+// Both operands are dequantized: x per tensor with a zero point, w with one scale per column.
 // CHECK-LABEL: func @product
 // CHECK-SAME: (%[[X:.*]]: tensor<4x16xi8>, %[[W:.*]]: tensor<8x16xi8>, %[[SCALES:.*]]: tensor<8xf32>)
 // CHECK: %[[SUM:.*]] = linalg.generic
@@ -62,7 +62,7 @@ func.func @product(%q: tensor<4x16xi8>, %p: tensor<8x16xi8>, %scales: tensor<8xf
 #w = affine_map<(o, k) -> (k)>
 #y = affine_map<(o, k) -> (o)>
 
-// A pad with 0 of what is dequantised is a pad with the zero point of what is not.
+// A pad of the dequantized tensor with 0 becomes a pad of the bytes with the zero point.
 // CHECK-LABEL: func @padded
 // CHECK: %[[ZERO:.*]] = arith.constant 7 : i8
 // CHECK: tensor.pad

@@ -1,6 +1,6 @@
-// Tables of measured tiles and the tiles' texts: what is damaged is refused, by name, or read; the
-// table that comes with the compiler is good. GANTRY_FUZZ_SEED (default: random; printed) seeds the
-// damage.
+// Tests tables of measured tiles and the exact texts of tiles. A damaged table is either refused
+// with the name of the entry or read; the built-in table is valid. GANTRY_FUZZ_SEED seeds the
+// damage; the default is random, and the seed is printed.
 #include "codegen/tuning/tuning_table.h"
 #include "codegen/tiling/tile_text.h"
 #include "engine/base/device_profile.h"
@@ -70,8 +70,8 @@ TEST(TuningTable, TheFirstDeviceOfTheProfileCounts) {
   EXPECT_EQ(TuningTable::parse(kTable, "t.json", "r")->size(), 0u);
 }
 
-TEST(TuningTable, WhatIsWrongHasItsName) {
-  // Entries of other profiles are judged as well.
+TEST(TuningTable, ErrorsNameTheEntry) {
+  // Entries of other profiles are checked, too.
   auto bad = TuningTable::parse(R"({"gantry_tuning": 1, "devices": [{"profile": "q", "device": "d",
       "kernels": {"k7": {"tile": ""}}}]})",
                                 "t.json", "p");
@@ -82,7 +82,7 @@ TEST(TuningTable, WhatIsWrongHasItsName) {
   EXPECT_EQ(TuningTable::read("/nonexistent/t.json", "p").status().code(), StatusCode::kNotFound);
 }
 
-TEST(TuningTable, DamagedTextIsReadOrRefused) {
+TEST(TuningTable, DamagedTextIsParsedOrRefused) {
   std::mt19937 random = seeded();
   int refused = 0;
   for (int i = 0; i < kDamaged; ++i) {
@@ -108,7 +108,7 @@ TEST(TuningTable, DeepNestingIsRefused) {
   }
 }
 
-TEST(TuningTable, TheBuiltInOneIsGood) {
+TEST(TuningTable, TheBuiltInTableIsValid) {
   for (const std::string &profile : profileNames()) {
     const TuningTable table = TuningTable::builtIn(profile);
     EXPECT_EQ(table.size() > 0, profile == "vulkan:lavapipe") << profile;
@@ -119,7 +119,7 @@ TEST(TuningTable, TheBuiltInOneIsGood) {
   EXPECT_EQ(file->size(), TuningTable::builtIn("vulkan:lavapipe").size());
 }
 
-TEST(TileText, IsReadAsItWasWritten) {
+TEST(TileText, ParsesWhatItPrints) {
   for (const char *text :
        {"points=- steps=-", "points=1x16x2 steps=8x1x1",
         "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4", "points=65536 steps=- merged=0",
@@ -132,7 +132,7 @@ TEST(TileText, IsReadAsItWasWritten) {
   EXPECT_FALSE(parseTile("points=4x4 steps=8 dots=1").isOk());
 }
 
-TEST(TileText, DamagedTextIsReadOrRefused) {
+TEST(TileText, DamagedTextIsParsedOrRefused) {
   std::mt19937 random = seeded();
   for (int i = 0; i < kDamaged; ++i) {
     const auto tile =

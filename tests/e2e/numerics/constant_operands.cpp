@@ -1,3 +1,4 @@
+// Rows with constant operands in the special-value test's table.
 #include "tests/e2e/numerics/table.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ std::vector<Number> floats(Type type, std::initializer_list<Quad> values) {
   return list;
 }
 
-/// Those of the values that the type holds, each once.
+/// Returns the values that the type holds, without duplicates.
 std::vector<Number> integers(Type type, std::initializer_list<Wide> values) {
   std::vector<Wide> known;
   std::vector<Number> list;
@@ -34,7 +35,7 @@ std::vector<Number> floatsFor(const Case &c, Type type, int input) {
                        -largest(type), HUGE_VALQ, -HUGE_VALQ, nanq("")});
 }
 
-/// The exponents up to 16 become products; others, and all below 0, do not.
+/// Exponents from 0 to 16 become multiplications; others do not.
 std::vector<Number> exponents(Type type) {
   return integers(type, {0, 1, 2, 3, 5, 16, 17, -1, -2, -3, lowest(type), highest(type)});
 }
@@ -43,7 +44,7 @@ std::vector<Number> shifts(Type type) {
   return integers(type, {0, 1, 7, 8, 15, 16, 31, 32, 63, 64, 100, highest(type)});
 }
 
-/// 0 is left out where the quotient by it has no defined result.
+/// 0 is left out for Div and Mod, where its result is not defined.
 std::vector<Number> integersFor(const Case &c, Type type) {
   const Wide low = lowest(type), high = highest(type);
   auto list =
@@ -55,15 +56,15 @@ std::vector<Number> integersFor(const Case &c, Type type) {
 
 } // namespace
 
-/// Constant operands become constants of the kernel's body and take other paths through compiler
-/// and driver than tensors do.
+/// Constant operands become constants of the kernel's body, which take other paths through the
+/// compiler and the driver than tensors.
 void addConstantOperands(Table &t) {
   std::vector<Case> extra;
   for (const Case &c : t.list) {
     if (c.types.size() < 2 || c.shape != Shape::kElements || c.foldedOnly ||
         c.types[0] == GANTRY_TYPE_BF16 || c.op == "Where" || c.op == "CastLike" ||
         c.op == "QuantizeLinear" || c.op == "DequantizeLinear" || !c.refusal.empty() ||
-        (c.op == "Sum" && !isFloat(c.types[0])) || // Add, twice
+        (c.op == "Sum" && !isFloat(c.types[0])) || // The same as Add.
         c.types[1] == GANTRY_TYPE_BOOL)
       continue;
     const Type type = c.types[1];
@@ -80,11 +81,11 @@ void addConstantOperands(Table &t) {
                            : c.op == "Pow"      ? exponents(type)
                            : c.op == "BitShift" ? shifts(type)
                                                 : integersFor(c, type);
-      // One kernel holds all constants, unless it has loops: drivers take quadratic time for those.
+      // One kernel uses all constants, unless it has loops, for which drivers take quadratic time.
       const std::vector<Number> all = constant.constants;
-      const size_t most = c.op == "Mod" || c.op == "Pow" ? 1 : all.size();
-      for (size_t begin = 0; begin < all.size(); begin += most) {
-        const auto end = all.begin() + std::min(begin + most, all.size());
+      const size_t maxPerKernel = c.op == "Mod" || c.op == "Pow" ? 1 : all.size();
+      for (size_t begin = 0; begin < all.size(); begin += maxPerKernel) {
+        const auto end = all.begin() + std::min(begin + maxPerKernel, all.size());
         constant.constants.assign(all.begin() + begin, end);
         extra.push_back(constant);
       }

@@ -1,3 +1,4 @@
+// The values on which operators are tested.
 #include "tests/e2e/numerics/grid.h"
 
 #include <quadmath.h>
@@ -19,7 +20,7 @@ Number ofInteger(Wide value) {
   return n;
 }
 
-/// The spacing of numbers just above 1.
+/// The spacing of the numbers just above 1.
 Quad epsilon(Type type) {
   return type == GANTRY_TYPE_F64    ? 0x1p-52
          : type == GANTRY_TYPE_F16  ? 0x1p-10
@@ -27,7 +28,7 @@ Quad epsilon(Type type) {
                                     : 0x1p-23;
 }
 
-/// Both signs of each value that the type can hold; others are rounded to it.
+/// Adds both signs of each value, rounded to the type.
 void addFloats(std::vector<Number> &values, Type type, std::initializer_list<Quad> magnitudes) {
   for (Quad magnitude : magnitudes)
     for (Quad value : {magnitude, -magnitude})
@@ -56,7 +57,7 @@ std::vector<Number> specialValues(Type type) {
     addIntegers(values, type, {low, low + 1, low / 2, high, high - 1, high / 2, high / 2 + 1});
     if (bitsOf(type) >= 32)
       addIntegers(values, type, {(1 << 24) + 1, -(1 << 24) - 1, 46341, 65536, Wide(1) << 31});
-    if (bitsOf(type) == 64) { // just above ties of f32 and of bf16, and at those of f64
+    if (bitsOf(type) == 64) { // Just above ties of f32 and bf16, and at ties of f64.
       const Wide one = 1;
       for (Wide value : {(one << 60) + (one << 36) + 1, (one << 62) + (one << 54) + 1,
                          (one << 53) + (one << 29) + 1, (one << 53) + 1, (one << 54) + 6})
@@ -87,7 +88,7 @@ std::vector<Number> specialValues(Type type) {
              2 / e,
              largest(type),
              HUGE_VALQ});
-  if (type == GANTRY_TYPE_F64) // near ties of f32 and of f16, and above both
+  if (type == GANTRY_TYPE_F64) // Near ties of f32 and f16, and beyond their ranges.
     addFloats(values, type,
               {65519.99999999999Q, 65520, 2049 + 0x1p-30Q, 2049 - 0x1p-30Q, 1 + 0x1p-11Q + 0x1p-40Q,
                1 + 3 * 0x1p-11Q - 0x1p-40Q, 1 + 0x1p-24Q + 0x1p-50Q, 1 + 3 * 0x1p-24Q - 0x1p-50Q,
@@ -151,7 +152,7 @@ std::vector<Number> unaryValues(Type type) {
   }
   const Quad e = epsilon(type);
   const int lowestExponent = ilogbq(tiny(type)), highestExponent = ilogbq(largest(type));
-  // All exponents of f64 would be five times as many values.
+  // f64 has many exponents, so only every seventh is used.
   const int step = type == GANTRY_TYPE_F64 ? 7 : 1;
   for (int exponent = lowestExponent; exponent <= highestExponent; exponent += step)
     addFloats(values, type,

@@ -1,15 +1,18 @@
-// numerics: every elementwise operator and every reduction of the importer, in every type that it
-// supports, on special values, against references with IEEE 754-2019 and C99 semantics.
+// numerics: tests every elementwise operator and every reduction of the importer, in every type
+// that it supports, on special values, against references with the semantics of IEEE 754-2019 and
+// C99.
 //
 //   numerics [--docs FILE] [--update] [--only OPERATOR] [--type NAME] [--host]
 //
-// The operators are compiled for vulkan:generic and vulkan:lavapipe and run with every binding on
-// the device that GANTRY_DEVICE names, or the first one; and folded as constants on the host. A
-// result must be the reference's, bit by bit (NaN equals NaN), or within the bound of its operator.
-// The only deviation allowed is that of a device that flushes denormal numbers, which is measured
-// first. --docs compares FILE with the table that the results make; --update writes it. --only and
-// --type take a part, and then the table is not looked at. --host folds only. Exit codes: 0 all
-// right, 1 a result is wrong or the table is stale, 77 there is no device.
+// The operators are compiled for vulkan:generic and vulkan:lavapipe, and run with every binding on
+// the device that GANTRY_DEVICE names, or on the first one. They are also folded as constants on
+// the host. A result must equal the reference in every bit (NaN equals NaN), or be within the bound
+// of its operator. The only other deviation allowed is that of a device that flushes denormal
+// numbers, which is measured first.
+//
+// --docs compares FILE with the table of the results, and --update writes it. --only and --type
+// restrict the test; the table is then not compared. --host only folds. Exit codes: 0 all results
+// are right, 1 a result is wrong or the table is stale, 77 there is no device.
 #include "tests/e2e/numerics/report.h"
 #include "tests/e2e/numerics/runner.h"
 
@@ -30,7 +33,7 @@ struct Options {
   bool update = false, hostOnly = false;
 };
 
-/// Operators of the importer that no row of the table knows, and rows that no importer knows.
+/// Returns the number of operators of the importer without a row, and of rows without an operator.
 int checkRegistry(const std::vector<Case> &all) {
   std::set<std::string> known;
   int wrong = 0;
@@ -63,7 +66,7 @@ int checkDocs(const Options &options, const std::string &text) {
     std::printf("wrote %s\n", options.docs.c_str());
     return 0;
   }
-  std::printf("FAILED %s is stale; to write it anew: numerics --docs %s --update\n",
+  std::printf("FAILED %s is stale; update it with: numerics --docs %s --update\n",
               options.docs.c_str(), options.docs.c_str());
   return 1;
 }

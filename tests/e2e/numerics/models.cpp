@@ -1,3 +1,4 @@
+// Lays out the values of the cases as tensors, and writes the ONNX nodes.
 #include "tests/e2e/numerics/models.h"
 
 #include "tests/e2e/numerics/grid.h"
@@ -41,7 +42,7 @@ public:
   }
 
 private:
-  /// The values repeated up to the next length that leaves the tail.
+  /// Repeats the values up to the next length that leaves the tail.
   void fill(std::vector<Number> &values) const {
     const size_t count = values.size();
     for (size_t i = 0; values.size() % 4 != tail_; ++i)
@@ -65,7 +66,7 @@ private:
     return model_.inputs.back();
   }
 
-  /// Every pairing of the special values of two types; `which` picks the first or the second.
+  /// Returns one side of every pairing of the special values of two types; `which` selects it.
   std::vector<Number> pairs(Type first, Type second, int which) const {
     const auto a = specialValues(first), b = specialValues(second);
     std::vector<Number> values;
@@ -116,7 +117,7 @@ private:
       names = {x.name, y.name};
       columns = {x.values, y.values};
     } else {
-      // Where: the pairings are those of the values; the condition changes with every element.
+      // The operator Where pairs its two values; the condition alternates from element to element.
       const bool isWhere = test.op == "Where";
       const Type first = isWhere ? test.types[1] : type, second = test.types[isWhere ? 2 : 1];
       const std::string pair = std::string("_") + gantry_type_name(second);
@@ -131,7 +132,7 @@ private:
         names.insert(names.begin(), c.name);
         columns.insert(columns.begin(), c.values);
       } else if (test.types.size() == 3 && test.types[2] != second) {
-        // A type of its own: all its special values in turn, against the pairs.
+        // A third type cycles through its special values, beside the pairs.
         const Type third = test.types[2];
         const TensorData c = input("c" + pair, third, {}, [&] {
           const auto special = specialValues(third);
@@ -182,7 +183,7 @@ private:
     return values;
   }
 
-  /// One kernel for all constants: row k is of constant k, chosen by a chain of Where.
+  /// Makes one kernel for all constants: row k uses constant k, selected by a chain of Where.
   void addConstants(const Case &test) {
     const Type type = test.types[1 - test.constantInput];
     const Type constantType = test.types[test.constantInput];
@@ -287,7 +288,7 @@ private:
           values.push_back(a);
           values.push_back(b);
         }
-    // Rows of special and of other values, mixed.
+    // Rows that mix special values and others.
     std::mt19937_64 random(7);
     const auto other = randomValues(type, kRandomRows * columns, 8);
     for (size_t i = 0; i < other.size(); ++i)
@@ -297,8 +298,8 @@ private:
     return values;
   }
 
-  /// Zeros, ones and a mixture of them, as they are and with an infinity or NaN at the first, a
-  /// middle and the last place.
+  /// Rows of zeros, of ones and of both, as they are and with an infinity or NaN at the first, a
+  /// middle and the last position.
   std::vector<Number> sparseRows(size_t columns) const {
     std::vector<Number> values;
     auto add = [&](int kind, size_t at, std::optional<Quad> special) {

@@ -1,7 +1,7 @@
-// Groups of cases as one ONNX model each, with the inputs and the expected outputs.
+// Builds ONNX models for groups of cases, with their inputs and expected outputs.
 //
-// Compiling one kernel for each operator, type and variant in a model of its own would take
-// minutes: all cases whose first input has one type share a model and its inputs.
+// All cases whose first input has the same type share one model and its inputs. One model per
+// operator, type and variant would take minutes to compile.
 #pragma once
 
 #include "tests/e2e/numerics/operators.h"
@@ -21,7 +21,7 @@ struct Output {
   const Case *test = nullptr;
   std::string name;
   std::vector<int64_t> dims;
-  /// For each element the inputs that it is made of, and its column.
+  /// For each element of the output: the inputs' elements that it depends on, and its column.
   std::vector<std::vector<Number>> arguments;
   std::vector<size_t> positions;
   std::vector<Expected> expected;
@@ -33,14 +33,14 @@ struct Model {
   std::vector<Output> outputs;
 };
 
-/// All tensors have a number of elements that is a multiple of 4 plus `tail`: kernels load four
-/// elements at once, and the rest one by one.
+/// Makes a model whose tensors have a multiple of 4, plus `tail`, elements: kernels load four
+/// elements at once, and the tail one by one.
 Model makeModel(const std::vector<const Case *> &cases, size_t tail);
 
-/// Whether a case is a function that is not exact, of one or two f32 tensors.
+/// Returns whether a case is an inexact function of one or two f32 tensors.
 bool isElementary(const Case &test);
 
-/// Elementary functions at kDenseCount arguments each.
+/// Makes a model that evaluates elementary functions at kDenseCount arguments each.
 Model makeDenseModel(const std::vector<const Case *> &cases);
 constexpr size_t kDenseCount = 32769;
 

@@ -1,3 +1,4 @@
+// Decodes, rounds and compares numbers of all element types.
 #include "tests/e2e/numerics/number.h"
 
 #include <cmath>
@@ -9,7 +10,7 @@ namespace gantry::numerics {
 namespace {
 
 struct Format {
-  int precision;   // bits of the significand, with the hidden one
+  int precision;   // Bits of the significand, with the hidden bit.
   int minExponent; // Exponent of the smallest normal number.
   int maxExponent; // Exponent of the largest number.
 };
@@ -176,7 +177,7 @@ double distanceInUlp(Type floating, Quad result, Quad exact, Quad scale) {
   if (isnanq(result) || isnanq(exact))
     return isnanq(result) && isnanq(exact) ? 0 : INFINITY;
   const Format format = formatOf(floating);
-  if (isinfq(exact)) // exactly infinite: log(0), 1 / 0
+  if (isinfq(exact)) // Exactly infinite, as log(0) and 1 / 0 are.
     return result == exact ? 0 : INFINITY;
   if (isinfq(result)) {
     const Quad beyond = copysignq(scalbnq(1, format.maxExponent + 1), result);

@@ -1,9 +1,9 @@
-// Numbers of the element types for the special-value test: decoding, rounding and distances.
+// Number: an exact number of any element type, for the special-value test.
 //
-// A Number holds every value of every element type exactly: floats as a 113-bit binary128, integers
-// in 128 bits. Sums, products, quotients and square roots of f64 in binary128, rounded once more to
-// f64, are the correctly rounded f64 results, because 113 is at least 2 * 53 + 2 (S. A. Figueroa,
-// "When is double rounding innocuous?").
+// Floats are held as binary128, which has 113 bits, and integers in 128 bits, so every value of
+// every element type is exact. Sums, products, quotients and square roots of f64 that are computed
+// in binary128 and then rounded to f64 are correctly rounded, because 113 is at least 2 * 53 + 2
+// (S. A. Figueroa, "When is double rounding innocuous?", 1995).
 #pragma once
 
 #include <gantry/gantry.h>
@@ -18,7 +18,7 @@ using Quad = __float128;
 using Wide = __int128;
 using Type = gantry_type_t;
 
-/// Integers use `i`, floats use `f`. The type that belongs to a number is known from its place.
+/// Integers use `i`, floats use `f`. A Number does not store its type; the caller knows it.
 struct Number {
   Quad f = 0;
   Wide i = 0;
@@ -26,7 +26,9 @@ struct Number {
 
 bool isFloat(Type type);
 bool isSigned(Type type);
-int bitsOf(Type type); // Bits of storage; bool has 8.
+/// Bits of storage; 8 for bool.
+int bitsOf(Type type);
+/// The type's TensorProto.DataType.
 int onnxTypeOf(Type type);
 /// The type in which kernels compute with elements of `type`: f32 for f16 and bf16.
 Type computeType(Type type);
@@ -38,7 +40,7 @@ Wide wrapped(Type integer, Wide value);
 
 /// Rounds to nearest, ties to even, with gradual underflow and overflow to infinity.
 Quad rounded(Type floating, Quad value);
-/// Whether the value is a denormal number of the type.
+/// Returns whether the value is a denormal number of the type.
 bool isDenormal(Type floating, Quad value);
 /// The smallest normal number.
 Quad smallestNormal(Type floating);
@@ -47,15 +49,17 @@ Quad largest(Type floating);
 Number decode(Type type, const uint8_t *bytes);
 void encode(Type type, const Number &number, uint8_t *bytes);
 
-/// The distance between a result and the exact value in units in the last place of the exact value.
-/// Infinity where exactly one of them is NaN, and for a finite result where the exact value is
-/// infinite. An infinite result stands for every value from 2^(largest exponent + 1) on: one that
-/// overflows a step early has a distance of 1, and so has the largest number where the exact value
-/// is 2^(largest exponent + 1), but not where it is far beyond. The unit is that of `scale` where
-/// it is larger than the exact value, and never more than that of the largest number.
+/// Returns the distance between a result and the exact value, in units in the last place (ulp) of
+/// the exact value. Where `scale` is larger than the exact value, its ulp is the unit; the unit is
+/// never above the ulp of the largest number.
+///
+/// The distance is infinite where exactly one of the two is NaN, and for a finite result where the
+/// exact value is infinite. An infinite result stands for all values from 2^(largest exponent + 1)
+/// on: a result that overflows one step early has a distance of 1, and so has the largest number
+/// where the exact value is 2^(largest exponent + 1), but not where it is far beyond.
 double distanceInUlp(Type floating, Quad result, Quad exact, Quad scale = 0);
 
-/// "-0", "1.5", "0x1.8p-149", "nan": for messages.
+/// The number as text for messages: integers in decimal, floats in decimal and hexadecimal.
 std::string describe(Type type, const Number &number);
 std::string describe(const std::vector<Type> &types, const std::vector<Number> &numbers);
 

@@ -1,4 +1,4 @@
-// The judge of the special-value test: distances in units in the last place.
+// Tests of the special-value test's own judge: distances in units in the last place.
 #include "tests/e2e/numerics/number.h"
 
 #include <cmath>
@@ -13,9 +13,9 @@ const Type kTypes[] = {GANTRY_TYPE_F32, GANTRY_TYPE_F16, GANTRY_TYPE_F64, GANTRY
 
 /// The spacing of the largest numbers.
 Quad lastUnit(Type type) {
-  const Quad most = largest(type);
-  for (Quad unit = scalbnq(1, ilogbq(most));; unit /= 2)
-    if (rounded(type, most - unit / 2) != most - unit / 2)
+  const Quad maximum = largest(type);
+  for (Quad unit = scalbnq(1, ilogbq(maximum));; unit /= 2)
+    if (rounded(type, maximum - unit / 2) != maximum - unit / 2)
       return unit;
 }
 
@@ -36,26 +36,26 @@ TEST(DistanceInUlp, NaNIsOnlyLikeNaN) {
 TEST(DistanceInUlp, FiniteResultsWhereTheRoundedOneIsInfinite) {
   for (Type type : kTypes)
     for (Quad sign : {1.0Q, -1.0Q}) {
-      const Quad most = sign * largest(type), unit = sign * lastUnit(type);
-      EXPECT_EQ(distanceInUlp(type, most, most + unit), 1);
-      EXPECT_EQ(distanceInUlp(type, most, most + 5 * unit), 5);
-      EXPECT_GT(distanceInUlp(type, most, most * 2), 100);
-      EXPECT_GT(distanceInUlp(type, most, sign * expq(1000)), 100);
-      EXPECT_EQ(distanceInUlp(type, most, sign * HUGE_VALQ), INFINITY);
+      const Quad maximum = sign * largest(type), unit = sign * lastUnit(type);
+      EXPECT_EQ(distanceInUlp(type, maximum, maximum + unit), 1);
+      EXPECT_EQ(distanceInUlp(type, maximum, maximum + 5 * unit), 5);
+      EXPECT_GT(distanceInUlp(type, maximum, maximum * 2), 100);
+      EXPECT_GT(distanceInUlp(type, maximum, sign * expq(1000)), 100);
+      EXPECT_EQ(distanceInUlp(type, maximum, sign * HUGE_VALQ), INFINITY);
     }
 }
 
 TEST(DistanceInUlp, InfiniteResultsWhereTheExactOneIsFinite) {
   for (Type type : kTypes)
     for (Quad sign : {1.0Q, -1.0Q}) {
-      const Quad most = sign * largest(type), unit = sign * lastUnit(type);
+      const Quad maximum = sign * largest(type), unit = sign * lastUnit(type);
       const Quad infinite = sign * HUGE_VALQ;
-      EXPECT_EQ(distanceInUlp(type, infinite, most), 1);
-      EXPECT_EQ(distanceInUlp(type, infinite, most - 4 * unit), 5);
-      EXPECT_EQ(distanceInUlp(type, infinite, most + unit), 0);
+      EXPECT_EQ(distanceInUlp(type, infinite, maximum), 1);
+      EXPECT_EQ(distanceInUlp(type, infinite, maximum - 4 * unit), 5);
+      EXPECT_EQ(distanceInUlp(type, infinite, maximum + unit), 0);
       EXPECT_EQ(distanceInUlp(type, infinite, sign * expq(1000)), 0);
       EXPECT_EQ(distanceInUlp(type, infinite, infinite), 0);
-      EXPECT_GT(distanceInUlp(type, infinite, most / 2), 100);
+      EXPECT_GT(distanceInUlp(type, infinite, maximum / 2), 100);
       EXPECT_GT(distanceInUlp(type, -infinite, sign * expq(1000)), 100);
       EXPECT_EQ(distanceInUlp(type, -infinite, infinite), INFINITY);
     }

@@ -118,7 +118,7 @@ void addComparisons(Table &t) {
       });
       c.variant = direction;
       c.attributes = textAttribute("direction", direction);
-      if (isSigned(type)) // ONNX shifts unsigned integers alone
+      if (isSigned(type)) // ONNX shifts only unsigned integers.
         c.refusal =
             std::string("is ") + gantry_type_name(type) + "; it must be u8, u16, u32 or u64";
     }
@@ -137,7 +137,8 @@ Expected castTo(Type from, Type to, const Number &x) {
     return ofFloat(isFloat(from) ? x.f : Quad(x.i));
   if (!isFloat(from))
     return ofInteger(wrapped(to, x.i));
-  // ONNX leaves floats beyond the integer's range undefined; Gantry saturates, and NaN gives 0.
+  // ONNX leaves the cast of a float outside of the integer's range undefined. Gantry saturates, and
+  // NaN gives 0.
   if (isnanq(x.f))
     return ofInteger(0);
   if (x.f >= Quad(highest(to)))
@@ -159,7 +160,7 @@ void addCasts(Table &t) {
         like.foldedOnly = to == GANTRY_TYPE_BF16;
       }
     }
-  // There and back: one kernel may not leave out what rounding takes.
+  // A cast to a smaller type and back: a fused kernel must not omit the rounding.
   for (Type from : kNumbers)
     for (Type through : kNumbers) {
       if (from == through || from == GANTRY_TYPE_BF16 || through == GANTRY_TYPE_BF16)
@@ -176,7 +177,7 @@ void addCasts(Table &t) {
     }
 }
 
-/// The power of an integer; exponents below 0 give the quotient 1 / x^n, cut off.
+/// The power of an integer. A negative exponent gives the quotient 1 / x^n, truncated.
 Expected integerPower(Type type, Wide x, Wide n) {
   if (n < 0) {
     if (x == 0)
@@ -195,10 +196,10 @@ Expected integerPower(Type type, Wide x, Wide n) {
 void addPow(Table &t) {
   for (Type base : kNumbers)
     for (Type exponent : kNumbers) {
-      // The power of an integer to a float is computed in the float's type and cut off.
+      // The power of an integer to a float is computed in the float's type and truncated.
       if (!isFloat(base) && isFloat(exponent))
         continue;
-      // ONNX has powers of i32 and i64. Those of other integers differ in their own type alone.
+      // ONNX has powers of i32 and i64. Powers of other integers are tested in one type only.
       const bool isListed = isFloat(base) || base == GANTRY_TYPE_I32 || base == GANTRY_TYPE_I64;
       if (!isListed && exponent != base && exponent != GANTRY_TYPE_I8)
         continue;
@@ -278,7 +279,7 @@ void addFunctions(Table &t) {
   t.elementary("Atanh", atanhq);
 }
 
-/// ONNX's formulas x * f(x) give NaN for minus infinity, as -inf * 0 is.
+/// ONNX's formulas x * f(x) give NaN for minus infinity, because -inf * 0 is NaN.
 Quad logistic(Quad x) { return 1 / (1 + expq(-x)); }
 Quad softplus(Quad x) { return (x > 0 ? x : x < 0 ? 0 : x) + log1pq(expq(-fabsq(x))); }
 

@@ -1,5 +1,5 @@
-// The operators of the importer that the special-value test leaves out, with their kind. Their
-// arithmetic, where they have any, is that of operators in the test's table.
+// The operators of the importer that the special-value test leaves out. Where they compute, they
+// use the arithmetic of operators in the test's table.
 #include "tests/e2e/numerics/operators.h"
 
 namespace gantry::numerics {

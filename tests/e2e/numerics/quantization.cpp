@@ -9,7 +9,7 @@ namespace {
 
 const Types kNarrow = {GANTRY_TYPE_I8, GANTRY_TYPE_U8, GANTRY_TYPE_I16, GANTRY_TYPE_U16};
 const Types kScales = {GANTRY_TYPE_F32, GANTRY_TYPE_F16, GANTRY_TYPE_BF16};
-const Arithmetic kSingle{GANTRY_TYPE_F32}; // kernels compute in f32, whatever the scale's type is
+const Arithmetic kSingle{GANTRY_TYPE_F32}; // Kernels compute in f32, whatever the scale's type is.
 
 Quad valueOf(Type type, const Number &n) { return kSingle.step(isFloat(type) ? n.f : Quad(n.i)); }
 
@@ -22,7 +22,7 @@ Expected quantized(Type from, Type to, const Number &x, const Number &scale, Wid
   return ofInteger(Wide(std::min(std::max(value + Quad(zero), low), high)));
 }
 
-/// (x - zero point) * scale. The difference of 32-bit integers is one of floats.
+/// (x - zero point) * scale. The difference of 32-bit integers is computed in f32.
 Expected dequantized(Type from, const Number &x, const Number &scale, const Number &zero) {
   const Quad difference = kSingle.step(valueOf(from, x) - valueOf(from, zero));
   return ofFloat(kSingle.step(difference * scale.f));
@@ -32,7 +32,7 @@ Number number(Type type, double value) {
   return isFloat(type) ? ofFloat(value).value : ofInteger(Wide(value)).value;
 }
 
-/// Every element has a scale, and a zero point where the operator has three inputs.
+/// Adds a row where every element has a scale, and a zero point where there are three inputs.
 void perElement(Table &t, const std::string &op, const Types &types, Type result,
                 Reference reference) {
   Case &c = t.add(op, types, result, std::move(reference));
@@ -45,7 +45,7 @@ void perElement(Table &t, const std::string &op, const Types &types, Type result
   };
 }
 
-/// One scale and one zero point for all elements.
+/// Adds a row with one scale and one zero point for all elements.
 void perTensor(Table &t, const std::string &op, Type from, Type result, Case::Scalar scale,
                Case::Scalar zero, Reference reference) {
   Case &c = t.add(op, {from}, result, std::move(reference));

@@ -1,4 +1,4 @@
-// The reductions' rows of the special-value test's table.
+// The rows of the reductions in the special-value test's table.
 #include "tests/e2e/numerics/table.h"
 
 #include <algorithm>
@@ -25,14 +25,14 @@ void addRows(Table &t, const std::string &op, const Types &types, size_t columns
   }
 }
 
-/// The result for sparse rows (Case::isSparse), whose sums and products have no order.
+/// The result for sparse rows (Case::isSparse), whose sums and products are exact in any order.
 void addSparse(Table &t, const std::string &op, double bound, const RowReference &reference,
                bool isElementary = false, Shape shape = Shape::kRow) {
   const size_t before = t.list.size();
   const bool isExponential = op == "ReduceLogSumExp" || shape == Shape::kColumns;
   for (size_t columns : {size_t(9), size_t(257)}) {
     if (columns > 9 && isExponential)
-      continue; // sums of powers of e are rounded at every step
+      continue; // Sums of powers of e are rounded at every step.
     addRows(t, op, kFloats, columns, bound, reference,
             std::to_string(columns) + " columns of zeros and ones", {}, isElementary);
   }
@@ -42,7 +42,7 @@ void addSparse(Table &t, const std::string &op, double bound, const RowReference
   }
 }
 
-/// The sum over a row; finish has the row's length, too.
+/// The sum over a row; `finish` also receives the row's length.
 template <typename Element, typename Finish>
 RowReference sparseSum(Element element, Finish finish) {
   return [=](Type type, Args x, size_t) {
@@ -55,17 +55,18 @@ RowReference sparseSum(Element element, Finish finish) {
 }
 
 Quad maximumOf(Args x) {
-  Quad most = x[0].f;
+  Quad maxValue = x[0].f;
   for (const Number &n : x)
-    most = maximum(most, n.f);
-  return most;
+    maxValue = maximum(maxValue, n.f);
+  return maxValue;
 }
 
-/// The logarithm of the sum of powers of e, less the largest element; NaN where that is not finite.
-Quad logSumShifted(Args x, Quad most) {
+/// The logarithm of the sum of powers of e, minus the largest element. NaN where the largest
+/// element is not finite.
+Quad logSumShifted(Args x, Quad maxValue) {
   Quad sum = 0;
   for (const Number &n : x)
-    sum += expq(n.f - most);
+    sum += expq(n.f - maxValue);
   return logq(sum);
 }
 
@@ -99,30 +100,31 @@ void addSparseRows(Table &t) {
   addSparse(
       t, "ReduceLogSumExp", Table::kUlp,
       [](Type, Args x, size_t) {
-        const Quad most = maximumOf(x);
-        return isinfq(most) ? ofFloat(most) : withScale(ofFloat(most + logSumShifted(x, most)), 1);
+        const Quad maxValue = maximumOf(x);
+        return isinfq(maxValue) ? ofFloat(maxValue)
+                                : withScale(ofFloat(maxValue + logSumShifted(x, maxValue)), 1);
       },
       true);
   addSparse(
       t, "Softmax", Table::kUlp,
       [](Type, Args x, size_t position) {
-        const Quad most = maximumOf(x);
+        const Quad maxValue = maximumOf(x);
         Quad sum = 0;
         for (const Number &n : x)
-          sum += expq(n.f - most);
-        return ofFloat(expq(x[position].f - most) / sum);
+          sum += expq(n.f - maxValue);
+        return ofFloat(expq(x[position].f - maxValue) / sum);
       },
       true, Shape::kColumns);
   addSparse(
       t, "LogSoftmax", Table::kUlp,
       [](Type, Args x, size_t position) {
-        const Quad most = maximumOf(x);
-        return withScale(ofFloat(x[position].f - most - logSumShifted(x, most)), 1);
+        const Quad maxValue = maximumOf(x);
+        return withScale(ofFloat(x[position].f - maxValue - logSumShifted(x, maxValue)), 1);
       },
       true, Shape::kColumns);
 }
 
-/// y[i] is the sum of x[j] for all j up to i, or from i on, with x[i] or without it.
+/// CumSum: y[i] is the sum of x[j] for all j up to i, or from i on, with or without x[i].
 void addCumulativeSums(Table &t) {
   for (int which = 0; which < 4; ++which) {
     const bool isExclusive = which & 1, isReverse = which & 2;
@@ -172,7 +174,8 @@ void addRefusedReductions(Table &t) {
 } // namespace
 
 void addReductions(Table &t) {
-  // Float sums take two columns, whose sum has no order; integers wrap, in any order.
+  // Float sums have two columns, so their order does not matter; sums of integers wrap in any
+  // order.
   auto sum = [&](const std::string &op, auto element, auto finish, auto finishInteger,
                  double bound = 0) {
     for (size_t columns : {size_t(2), size_t(9)})
@@ -186,7 +189,7 @@ void addReductions(Table &t) {
                 total = a.step(total + a.step(element(n.f)));
               return ofFloat(finish(a, total));
             }
-            // The mean of 8- and 16-bit integers is that of their exact sum.
+            // The mean of 8- and 16-bit integers is computed from their exact sum.
             const Type sumType = op == "ReduceMean" && bitsOf(type) < 32 ? GANTRY_TYPE_I64 : type;
             Wide total = 0;
             for (const Number &n : x)
@@ -228,11 +231,11 @@ void addReductions(Table &t) {
     addRows(
         t, "ReduceLogSumExp", {type}, 2, Table::kUlp,
         [](Type, Args x, size_t) {
-          const Quad most = maximum(x[0].f, x[1].f);
-          if (isinfq(most) || isnanq(most))
-            return ofFloat(most);
-          const Quad rest = expq(minimum(x[0].f, x[1].f) - most);
-          return withScale(ofFloat(most + log1pq(rest)), 1);
+          const Quad maxValue = maximum(x[0].f, x[1].f);
+          if (isinfq(maxValue) || isnanq(maxValue))
+            return ofFloat(maxValue);
+          const Quad rest = expq(minimum(x[0].f, x[1].f) - maxValue);
+          return withScale(ofFloat(maxValue + log1pq(rest)), 1);
         },
         "", {}, true);
   }
@@ -310,8 +313,8 @@ void addReductions(Table &t) {
       "Softmax", Table::kUlp,
       [](Type type, Args x, size_t position) {
         const Arithmetic a{type};
-        const Quad most = maximum(x[0].f, x[1].f);
-        const Quad e0 = expq(a.step(x[0].f - most)), e1 = expq(a.step(x[1].f - most));
+        const Quad maxValue = maximum(x[0].f, x[1].f);
+        const Quad e0 = expq(a.step(x[0].f - maxValue)), e1 = expq(a.step(x[1].f - maxValue));
         return ofFloat((position ? e1 : e0) / (e0 + e1));
       },
       true);
@@ -319,8 +322,8 @@ void addReductions(Table &t) {
       "LogSoftmax", Table::kUlp,
       [](Type type, Args x, size_t position) {
         const Arithmetic a{type};
-        const Quad most = maximum(x[0].f, x[1].f);
-        const Quad d0 = a.step(x[0].f - most), d1 = a.step(x[1].f - most);
+        const Quad maxValue = maximum(x[0].f, x[1].f);
+        const Quad d0 = a.step(x[0].f - maxValue), d1 = a.step(x[1].f - maxValue);
         return withScale(ofFloat((position ? d1 : d0) - logq(expq(d0) + expq(d1))), 1);
       },
       true);

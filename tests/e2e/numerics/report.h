@@ -1,4 +1,5 @@
-// What the special-value test found: failures for the log, and the table of docs/numerics.md.
+// Report: collects the results of the special-value test, prints failures, and writes
+// docs/numerics.md.
 #pragma once
 
 #include "tests/e2e/numerics/operators.h"
@@ -7,19 +8,21 @@ namespace gantry::numerics {
 
 class Report {
 public:
+  /// Prints a wrong result, up to a limit per case and place.
   void failure(const Case &test, const std::string &where, const std::string &what);
+  /// Prints a failure that belongs to no single result.
   void problem(const std::string &what);
-  /// Results of one case that are right. maxUlp: the largest distance; flushed: how many differ
-  /// because the device flushes denormal numbers.
+  /// Records right results of one case. maxUlp is their largest distance; `flushed` is the number
+  /// that differ because the device flushes denormal numbers.
   void passed(const Case &test, bool onHost, size_t count, double maxUlp, size_t flushed);
-  /// Whether the device flushes denormal numbers of the type.
+  /// Records whether the device flushes denormal numbers of the type.
   void denormals(Type type, bool flushes);
 
   bool anyFlushes() const;
 
   int failures() const { return failures_; }
   int64_t compared() const { return compared_; }
-  /// The whole of docs/numerics.md.
+  /// Returns the text of docs/numerics.md.
   std::string markdown() const;
 
 private:

@@ -1,3 +1,4 @@
+// Compiles, runs, folds and judges the models of the special-value test.
 #include "tests/e2e/numerics/runner.h"
 
 #include "codegen/import/onnx/graph.h"
@@ -16,7 +17,7 @@ namespace gantry::numerics {
 
 namespace {
 
-/// What a profile's artifact is bound by on the device.
+/// The bindings with which a profile's artifact is run.
 struct Binding {
   const char *name;
   gantry_binding_t value;
@@ -24,7 +25,7 @@ struct Binding {
 
 struct Profile {
   const char *name;
-  size_t tail; // elements after the last whole vector of four
+  size_t tail; // Elements after the last whole vec4.
   std::vector<Binding> bindings;
 };
 
@@ -38,7 +39,7 @@ const std::vector<Profile> &profiles() {
   return list;
 }
 
-/// Whether compilation must refuse the case, because devices cannot compute it.
+/// Returns whether compilation must refuse the case, because devices cannot compute it.
 bool isHostOnly(const Case &test) {
   bool hostOnly = test.foldedOnly || test.result == GANTRY_TYPE_BF16;
   for (Type type : test.types)
@@ -58,7 +59,7 @@ std::string compile(const std::string &model, const std::string &path, const std
       message += text;
   };
   const auto result = codegen::compileModel(path, artifact, options);
-  return result == codegen::CompileResult::ok ? "" : message.empty() ? "no message" : message;
+  return result == codegen::CompileResult::kOk ? "" : message.empty() ? "no message" : message;
 }
 
 gantry_tensor_t tensorOf(Type type, const std::vector<int64_t> &dims, std::vector<uint8_t> &bytes) {
@@ -116,15 +117,15 @@ Verdict compare(const Case &test, const Number &result, const Expected &expected
                         : result.f == nearest && signbitq(result.f) == signbitq(nearest);
     return verdict;
   }
-  // Zeros and infinities that the function has exactly are exact; so is the sign of a zero.
+  // Results that are exactly zero or infinite must be exact, including the sign of a zero.
   verdict.ulp = distanceInUlp(test.result, result.f, exact, expected.scale);
   verdict.right = verdict.ulp <= test.boundUlp &&
                   (exact != 0 || (result.f == 0 && signbitq(result.f) == signbitq(exact)));
   return verdict;
 }
 
-/// The results that a device may give which takes denormal inputs and results for zeros: of every
-/// choice of inputs that it flushes, flushed or not.
+/// Returns the results that a device which flushes denormals may give: for every subset of the
+/// denormal inputs that it flushes, the result, flushed or not.
 Verdict compareFlushed(const Case &test, const Number &result, const std::vector<Number> &arguments,
                        size_t position) {
   Verdict best;
@@ -198,7 +199,7 @@ void Runner::judge(const Model &model, const std::vector<std::vector<uint8_t>> &
 }
 
 void Runner::runDevice(Type type, const Model &model, const std::string &profile,
-                       size_t mostBindings) {
+                       size_t maxBindings) {
   test::ScratchFolder scratch;
   const std::string artifact = scratch.path("model.gantry");
   if (const std::string error = compile(model.bytes, scratch.path("model.onnx"), artifact, profile);
@@ -211,7 +212,7 @@ void Runner::runDevice(Type type, const Model &model, const std::string &profile
   size_t ran = 0;
   for (const Profile &known : profiles())
     for (const Binding &binding : known.bindings) {
-      if (known.name != profile || ran++ >= mostBindings)
+      if (known.name != profile || ran++ >= maxBindings)
         continue;
       const std::string where = profile + ", " + binding.name;
       gantry_session_options_t options{};
@@ -311,7 +312,7 @@ void Runner::runGroup(Type type, const std::vector<const Case *> &group) {
     return;
   const Model dense = makeDenseModel(elementary);
   for (const Profile &profile : profiles())
-    runDevice(type, dense, profile.name, 1); // bindings change no arithmetic
+    runDevice(type, dense, profile.name, 1); // Bindings do not change the arithmetic.
 }
 
 void Runner::measureDenormals() {
@@ -321,8 +322,8 @@ void Runner::measureDenormals() {
     report_.denormals(type, flushesDenormals(type));
 }
 
-/// Multiplies the smallest and the largest denormal number by 1. A device that cannot run the probe
-/// flushes nothing that could excuse a result.
+/// Multiplies the smallest and the largest denormal number by 1. For a device that cannot run this
+/// probe, no wrong result is excused by flushing.
 bool Runner::flushesDenormals(Type type) {
   test::ScratchFolder scratch;
   test::OnnxModel onnx;

@@ -1,4 +1,4 @@
-// Compiles, runs and folds the cases of one type, and judges every result.
+// Runner: compiles, runs and folds the cases of one type, and judges every result.
 #pragma once
 
 #include "tests/e2e/numerics/models.h"
@@ -10,22 +10,22 @@ namespace gantry::numerics {
 
 class Runner {
 public:
-  /// device: null to fold on the host alone. The report outlives the runner.
+  /// Without a device, cases are only folded on the host. The report outlives the runner.
   Runner(const Device *device, Report &report) : device_(device), report_(report) {}
 
-  /// Finds out which types' denormal numbers the device flushes; before the first group.
+  /// Measures which types' denormal numbers the device flushes. Called before the first group.
   void measureDenormals();
 
-  /// The cases whose first input is of the type.
+  /// Runs the cases whose first input has the type.
   void runGroup(Type type, const std::vector<const Case *> &group);
 
 private:
-  /// mostBindings: how many of the profile's bindings are run.
+  /// maxBindings limits the number of the profile's bindings that are run.
   void runDevice(Type type, const Model &model, const std::string &profile,
-                 size_t mostBindings = SIZE_MAX);
+                 size_t maxBindings = SIZE_MAX);
   void runHost(const std::vector<const Case *> &group);
   bool flushesDenormals(Type type);
-  /// Compilation must fail with the words; where the host refuses, too, so must folding.
+  /// Checks that compilation fails with the words and, with onHost, that folding does too.
   void expectRefusal(const Case &test, const std::string &words, bool onHost);
   void judge(const Model &model, const std::vector<std::vector<uint8_t>> &results,
              const std::string &where, bool flushes);

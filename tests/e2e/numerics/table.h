@@ -1,4 +1,4 @@
-// Notation for the rows of the special-value test's table (operators.h).
+// Helpers to write the rows of the special-value test's table (operators.h).
 #pragma once
 
 #include "tests/e2e/numerics/operators.h"
@@ -37,7 +37,7 @@ inline Expected ofInteger(Wide value) {
   return e;
 }
 
-/// The bound counts in units of the last place of `scale` where the value is smaller.
+/// Sets the number whose ulp is the bound's unit where the value is smaller (Expected::scale).
 inline Expected withScale(Expected e, Quad scale) {
   e.scale = scale;
   return e;
@@ -49,7 +49,7 @@ inline Expected undefined() {
   return e;
 }
 
-/// IEEE 754-2019 maximum and minimum: NaN wins, and +0 is above -0.
+/// The maximum and minimum of IEEE 754-2019: NaN where an operand is NaN; +0 is above -0.
 inline Quad maximum(Quad a, Quad b) {
   if (isnanq(a) || isnanq(b))
     return nanq("");
@@ -57,8 +57,7 @@ inline Quad maximum(Quad a, Quad b) {
 }
 inline Quad minimum(Quad a, Quad b) { return -maximum(-a, -b); }
 
-/// Arithmetic of one type, as kernels do it: every step is rounded to the type that they compute
-/// in.
+/// The arithmetic of kernels for one type: every step is rounded to the type that they compute in.
 struct Arithmetic {
   Type type;
   Quad step(Quad value) const { return rounded(computeType(type), value); }
@@ -87,14 +86,14 @@ public:
     return list.back();
   }
 
-  /// Operators of `arity` inputs of one type.
+  /// Adds an operator with `arity` inputs of one type, for each type.
   template <typename MakeReference>
   void each(const std::string &op, const Types &types, size_t arity, MakeReference make) {
     for (Type type : types)
       add(op, Types(arity, type), type, make(type));
   }
 
-  /// A function that is not exact; f64 has it on the host alone.
+  /// Adds a function that is not exact. For f64 it is only folded on the host.
   void elementary(const std::string &op, std::function<Quad(Quad)> f,
                   const std::string &variant = "",
                   std::function<void(onnx::NodeProto &)> attributes = {}, double bound = kUlp) {
@@ -102,7 +101,7 @@ public:
       Case &c = add(
           op, {type}, type,
           [=](Args x, size_t) {
-            // f64 has no complementary error function: the terms of Gelu cancel, on the host.
+            // The host computes Gelu of f64 with erf, whose terms cancel.
             const bool cancels = op == "Gelu" && type == GANTRY_TYPE_F64;
             return withScale(ofFloat(f(x[0].f)), cancels ? fabsq(x[0].f) : 0);
           },
@@ -113,7 +112,7 @@ public:
     }
   }
 
-  /// A formula of exactly rounded steps.
+  /// Adds a formula of exactly rounded steps.
   void steps(const std::string &op, std::function<Quad(Arithmetic, Quad)> f,
              const std::string &variant = "",
              std::function<void(onnx::NodeProto &)> attributes = {}) {
@@ -125,7 +124,7 @@ public:
     }
   }
 
-  static constexpr double kUlp = 4;
+  static constexpr double kUlp = 4; // The bound of functions that are not exact.
 };
 
 inline std::function<void(onnx::NodeProto &)>
@@ -154,11 +153,11 @@ inline std::function<void(onnx::NodeProto &)> textAttribute(const std::string &n
   };
 }
 
-/// The reductions, Softmax and the like (reductions.cpp).
+/// Adds the reductions, Softmax, LogSoftmax and CumSum (reductions.cpp).
 void addReductions(Table &t);
-/// QuantizeLinear and DequantizeLinear (quantization.cpp).
+/// Adds QuantizeLinear and DequantizeLinear (quantization.cpp).
 void addQuantization(Table &t);
-/// The operators in the table once more, with constant operands (constant_operands.cpp).
+/// Adds the operators in the table once more, with constant operands (constant_operands.cpp).
 void addConstantOperands(Table &t);
 
 } // namespace gantry::numerics

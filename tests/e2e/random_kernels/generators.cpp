@@ -1,3 +1,4 @@
+// Builds random ONNX models together with their expected values.
 #include "tests/e2e/random_kernels/generators.h"
 
 #include "tests/e2e/random_kernels/reference.h"
@@ -11,29 +12,28 @@ namespace gantry::test {
 
 namespace {
 
-enum class Format { f32, f16, keptAsF16, int8 };
+enum class Format { kF32, kF16, kKeptAsF16, kInt8 };
 constexpr const char *kFormatNames[] = {"f32", "f16", "f32 kept as f16", "int8"};
 
-/// The model, its inputs and the value that the next node reads, with what it should be.
+/// A model under construction: its inputs, and the value that the next node reads with its expected
+/// contents.
 class Maker {
 public:
   Maker(uint64_t seed, Format format) : random_(seed), format_(format) {
-    result_.halfPrecision = format == Format::keptAsF16;
-    result_.tolerance = format == Format::f32 ? 1e-5 : format == Format::int8 ? 0 : 2e-3;
+    result_.halfPrecision = format == Format::kKeptAsF16;
+    result_.tolerance = format == Format::kF32 ? 1e-5 : format == Format::kInt8 ? 0 : 2e-3;
   }
 
-  int64_t number(int64_t low, int64_t high) { // both included
+  int64_t number(int64_t low, int64_t high) { // Both limits are included.
     return std::uniform_int_distribution<int64_t>(low, high)(random_);
   }
   bool chance(double p) { return std::bernoulli_distribution(p)(random_); }
-  /// Sizes that fill no tile evenly, now and then a multiple of four.
-  int64_t size(int64_t most) {
-    return chance(0.3) ? 4 * number(1, (most + 3) / 4) : number(1, most);
-  }
+  /// Returns a size that rarely fills a tile; sometimes a multiple of four.
+  int64_t size(int64_t max) { return chance(0.3) ? 4 * number(1, (max + 3) / 4) : number(1, max); }
 
-  Type floatType() const { return format_ == Format::f16 ? Type::f16 : Type::f32; }
+  Type floatType() const { return format_ == Format::kF16 ? Type::kF16 : Type::kF32; }
 
-  /// Numbers of about the given magnitude, as the type holds them.
+  /// Returns random numbers of about the given magnitude, rounded to the type.
   Tensor numbers(std::vector<int64_t> dims, double scale, double low = -1) {
     Tensor tensor(floatType(), std::move(dims));
     std::uniform_real_distribution<double> uniform(low, 1);
@@ -44,7 +44,7 @@ public:
   Tensor integers(Type type, std::vector<int64_t> dims) {
     Tensor tensor(type, std::move(dims));
     for (double &value : tensor.values)
-      value = static_cast<double>(type == Type::u8 ? number(0, 255) : number(-128, 127));
+      value = static_cast<double>(type == Type::kU8 ? number(0, 255) : number(-128, 127));
     return tensor;
   }
 
@@ -62,7 +62,7 @@ public:
     model_.constant(name, onnxType(tensor.type), tensor.dims, tensor.bytes());
     return name;
   }
-  /// An input of the model or a constant of it.
+  /// Adds an input of the model, or a constant.
   std::string either(const Tensor &tensor) {
     return chance(0.5) ? input(tensor) : constant(tensor);
   }
@@ -73,7 +73,7 @@ public:
     return model_.node(op, inputs, {name});
   }
   void say(const std::string &text) { result_.what += text; }
-  /// Only these elements of the output are computed and compared.
+  /// Restricts the comparison to these elements of the output.
   void compareAt(std::vector<size_t> samples) { result_.samples = std::move(samples); }
   const std::vector<size_t> &samples() const { return result_.samples; }
 
@@ -81,7 +81,7 @@ public:
     result_.what = result_.what + " (" + kFormatNames[static_cast<int>(format_)] + ")";
     model_.output(name);
     result_.model = model_.bytes();
-    expected.type = format_ == Format::int8 ? outputType : floatType();
+    expected.type = format_ == Format::kInt8 ? outputType : floatType();
     for (double &value : expected.values)
       value = rounded(expected.type, value);
     result_.expected = expected;
@@ -121,29 +121,29 @@ public:
       relu();
   }
 
-  /// (q - zero) * scale of a tensor of bytes, and its name; the integers less the zero point go to
-  /// `centred`, the scale to `scale`.
+  /// Adds a DequantizeLinear, (q - zero) * scale, and returns its name. Sets `centred` to q - zero
+  /// and `scale` to the scale.
   std::string dequantized(const Tensor &bytes, const std::string &source, float &scale,
                           Tensor &centred) {
     scale = static_cast<float>(number(1, 1000)) / 4096.0f;
-    Tensor step(Type::f32, {}), zero(bytes.type, {});
+    Tensor step(Type::kF32, {}), zero(bytes.type, {});
     step.values = {scale};
-    zero.values = {static_cast<double>(bytes.type == Type::u8 ? number(0, 255) : number(-9, 9))};
+    zero.values = {static_cast<double>(bytes.type == Type::kU8 ? number(0, 255) : number(-9, 9))};
     std::string result = newName();
     model_.node("DequantizeLinear", {source, constant(step), constant(zero)}, {result});
     centred = mapped(bytes, [&](double q) { return q - zero.values[0]; });
     return result;
   }
-  /// Rescales sums of integers and quantises them as the model does, in f32 throughout.
+  /// Rescales sums of integers and quantises them in f32, as the model does.
   void quantize(float factor) {
     double largest = 1;
     for (double sum : expected.values)
       largest = std::max(largest, std::fabs(sum) * static_cast<double>(factor));
     const float scale = static_cast<float>(largest / 150);
-    outputType = chance(0.5) ? Type::u8 : Type::i8;
-    Tensor step(Type::f32, {}), zero(outputType, {});
+    outputType = chance(0.5) ? Type::kU8 : Type::kI8;
+    Tensor step(Type::kF32, {}), zero(outputType, {});
     step.values = {scale};
-    zero.values = {static_cast<double>(outputType == Type::u8 ? 128 : number(-9, 9))};
+    zero.values = {static_cast<double>(outputType == Type::kU8 ? 128 : number(-9, 9))};
     node("QuantizeLinear", {name, constant(step), constant(zero)});
     expected = mapped(expected, [&](double sum) {
       const float value = static_cast<float>(sum) * factor;
@@ -153,7 +153,7 @@ public:
 
   std::string name;
   Tensor expected;
-  Type outputType = Type::i8;
+  Type outputType = Type::kI8;
 
 private:
   std::mt19937_64 random_;
@@ -174,14 +174,14 @@ void setAttributes(Maker &make, onnx::NodeProto &node, const Convolution &how) {
            ", dilations " + describe(how.dilations) + ", pads " + describe(pads));
 }
 
-/// Conv of the given sizes in the given format; with 8 bits between DequantizeLinear and
+/// Adds a Conv of the given sizes and format; 8-bit integers are between DequantizeLinear and
 /// QuantizeLinear.
 void convolve(Maker &make, Format format, const std::vector<int64_t> &xDims,
               const std::vector<int64_t> &filterDims, const Convolution &how) {
   make.say("conv " + describe(xDims) + " * " + describe(filterDims));
-  if (format == Format::int8) {
-    Tensor x = make.integers(make.chance(0.5) ? Type::u8 : Type::i8, xDims);
-    Tensor filter = make.integers(Type::i8, filterDims);
+  if (format == Format::kInt8) {
+    Tensor x = make.integers(make.chance(0.5) ? Type::kU8 : Type::kI8, xDims);
+    Tensor filter = make.integers(Type::kI8, filterDims);
     float xScale = 0, filterScale = 0;
     Tensor centredX, centredFilter;
     std::string left = make.dequantized(x, make.input(x), xScale, centredX);
@@ -210,7 +210,7 @@ void makeConvolution(Maker &make, Format format) {
   const bool depthwise = groups > 1 && make.chance(0.4);
   const int64_t inPerGroup = depthwise ? 1 : make.size(12),
                 outPerGroup = depthwise ? 1 : make.size(12);
-  const int64_t batch = format != Format::int8 && make.chance(0.05) ? 0 : make.number(1, 2);
+  const int64_t batch = format != Format::kInt8 && make.chance(0.05) ? 0 : make.number(1, 2);
   std::vector<int64_t> xDims{batch, groups * inPerGroup};
   std::vector<int64_t> filterDims{groups * outPerGroup, inPerGroup};
   Convolution how;
@@ -226,7 +226,7 @@ void makeConvolution(Maker &make, Format format) {
     filterDims.push_back(kernel);
   }
   convolve(make, format, xDims, filterDims, how);
-  if (format != Format::int8)
+  if (format != Format::kInt8)
     make.maybeEpilogue();
 }
 
@@ -239,11 +239,11 @@ void makeProduct(Maker &make, Format format) {
     if (make.chance(0.5))
       bDims.insert(bDims.begin(), make.chance(0.5) ? batch : 1);
   }
-  if (format != Format::int8 && make.chance(0.05))
+  if (format != Format::kInt8 && make.chance(0.05))
     aDims[aDims.size() - 2] = 0;
   make.say("matmul " + describe(aDims) + " * " + describe(bDims));
-  if (format == Format::int8) {
-    Tensor a = make.integers(Type::u8, aDims), b = make.integers(Type::i8, bDims);
+  if (format == Format::kInt8) {
+    Tensor a = make.integers(Type::kU8, aDims), b = make.integers(Type::kI8, bDims);
     float aScale = 0, bScale = 0;
     Tensor centredA, centredB;
     std::string left = make.dequantized(a, make.input(a), aScale, centredA);
@@ -258,8 +258,8 @@ void makeProduct(Maker &make, Format format) {
   make.maybeEpilogue();
 }
 
-/// Added to scores: some of them down to nothing, or to as good as nothing; at times a whole row to
-/// nothing.
+/// Returns a mask that is added to attention scores. Some entries are minus infinity or very
+/// negative; sometimes a whole row is masked.
 Tensor makeMask(Maker &make, std::vector<int64_t> dims) {
   const int64_t keys = dims.back();
   if (make.chance(0.3))
@@ -282,7 +282,7 @@ void makeAttention(Maker &make) {
   const int64_t width = make.chance(0.1) ? 1 : make.size(16);
   const int64_t values = make.chance(0.1) ? make.size(150) : make.size(16);
   Tensor q = make.numbers({batch, heads, rows, width}, 1);
-  const int64_t shared = make.chance(0.2) ? 1 : heads; // heads of the keys
+  const int64_t shared = make.chance(0.2) ? 1 : heads; // Heads of the keys.
   Tensor k = make.numbers({batch, shared, keys, width}, 1);
   Tensor v = make.numbers({batch, shared, keys, values}, 1);
   make.say("attention of " + describe(q.dims) + ", " + describe(k.dims) + ", " + describe(v.dims));
@@ -325,7 +325,7 @@ void makeReduction(Maker &make) {
   int64_t rank = make.number(1, 4);
   for (int64_t i = 0; i < rank; ++i)
     dims.push_back(make.size(rank > 2 ? 12 : 200));
-  if (make.chance(0.15)) // more steps than one kernel takes
+  if (make.chance(0.15)) // More steps than fit into one kernel.
     dims = {make.size(3), 30000 + 31 * make.size(3000)};
   rank = static_cast<int64_t>(dims.size());
   Tensor x = make.numbers(dims, 1, 0.1);
@@ -352,7 +352,7 @@ void makeReduction(Maker &make) {
           : reduced(x, axes, 0, [](double a, double b) { return a + std::fabs(b); });
   if (mean)
     make.expected = mapped(make.expected, [&](double sum) { return sum / count; });
-  if (make.chance(0.5)) // broadcast back: rows that are read twice
+  if (make.chance(0.5)) // The result is broadcast back, so rows are read twice.
     make.combine("Mul", make.numbers(x.dims, 1), [](double a, double b) { return a * b; });
 }
 
@@ -408,10 +408,10 @@ KernelCase randomKernel(uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto kind = random() % 8, which = random() % 100;
   const bool integers = kind < 5 && which >= 60;
-  const Format format = integers         ? Format::int8
-                        : which % 4 == 1 ? Format::f16
-                        : which % 4 == 2 ? Format::keptAsF16
-                                         : Format::f32;
+  const Format format = integers         ? Format::kInt8
+                        : which % 4 == 1 ? Format::kF16
+                        : which % 4 == 2 ? Format::kKeptAsF16
+                                         : Format::kF32;
   Maker make(random(), format);
   if (kind < 3)
     makeConvolution(make, format);
@@ -427,9 +427,9 @@ KernelCase randomKernel(uint64_t seed) {
 }
 
 KernelCase largeConvolution(const std::string &format, int64_t size, uint64_t seed) {
-  const Format known = format == "int8"  ? Format::int8
-                       : format == "f16" ? Format::f16
-                                         : Format::f32;
+  const Format known = format == "int8"  ? Format::kInt8
+                       : format == "f16" ? Format::kF16
+                                         : Format::kF32;
   Maker make(seed, known);
   constexpr int64_t kChannels = 64, kFilters = 256, kTaps = 3, kSamples = 4096;
   const int64_t outputs = kFilters * size * size;

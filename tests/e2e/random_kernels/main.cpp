@@ -1,18 +1,17 @@
-// random_kernels: random models of one kernel or a short chain, compiled and run, each compared to
-// plain loops on the host.
+// random_kernels: compiles and runs random models of one kernel or a short chain, and compares each
+// with plain loops on the host.
 //
 //   random_kernels [--seed N] [--count 60] [--only INDEX] [--profile NAME]...
 //   random_kernels --large SIZE [--profile NAME]...   the convolution [1, 64, SIZE, SIZE] *
 //                                                     [256, 64, 3, 3] in f32, f16 and int8
-//   random_kernels ... --models FOLDER                only writes the models, which are to be
-//   compiled
-//                                                     with --precision f16 where they end in
-//                                                     .f16.onnx
+//   random_kernels ... --models FOLDER                only writes the models; those that end in
+//                                                     .f16.onnx are for --precision f16
 //
-// Each case is compiled for each profile and run on the device that GANTRY_DEVICE names, or the
-// first one. NAME/KIB is a profile with a limit of shared memory. Without any: vulkan:generic,
-// vulkan:lavapipe, and vulkan:staging/16 and /32, which goes through shared memory. A failure
-// prints how to run it alone. Exit codes: 0 all right, 1 a case failed, 77 there is no device.
+// Each case is compiled for each profile and run on the device that GANTRY_DEVICE names, or on the
+// first one. NAME/KIB is a profile with a limit of shared memory. The default profiles are
+// vulkan:generic, vulkan:lavapipe, and vulkan:staging/16 and /32, which use shared memory. A
+// failure prints the command that repeats it alone. Exit codes: 0 all cases passed, 1 a case
+// failed, 2 an option is wrong, 77 there is no device.
 #include "tests/e2e/random_kernels/generators.h"
 #include "tests/support/scratch.h"
 
@@ -36,7 +35,7 @@ constexpr int kSkipped = 77;
 struct Options {
   uint64_t seed = 1;
   int64_t count = 60, only = -1, large = 0;
-  std::string models; // a folder: write them there and run none
+  std::string models; // Folder to write the models to, without running them; empty: run them.
   std::vector<std::string> profiles;
 };
 
@@ -63,7 +62,7 @@ std::string compile(const KernelCase &test, const std::string &folder, const std
   return "does not compile: " + message;
 }
 
-/// Runs the compiled case; empty where its output is as expected.
+/// Runs the compiled case. Returns a description of the problem; empty where the output is right.
 std::string runAndCompare(const KernelCase &test, const std::string &folder, const Device &device) {
   auto program = Program::load(folder + "model.gantry");
   if (!program)
@@ -123,7 +122,7 @@ std::string runAndCompare(const KernelCase &test, const std::string &folder, con
   return text.str();
 }
 
-/// The number of profiles for which the case fails.
+/// Returns the number of profiles for which the case fails.
 int check(const KernelCase &test, const Options &options, const Device &device,
           const std::string &again) {
   int failures = 0;
@@ -186,7 +185,7 @@ Options parse(int argc, char **argv) {
   return options;
 }
 
-/// Calls what for each case with the words that ask for it again.
+/// Calls `what` for each case, with the options that repeat it.
 template <typename What> int forEachCase(const Options &options, What &&what) {
   int cases = 0;
   if (options.large > 0) {
@@ -201,7 +200,7 @@ template <typename What> int forEachCase(const Options &options, What &&what) {
   for (int64_t i = 0; i < options.count; ++i) {
     if (options.only >= 0 && i != options.only)
       continue;
-    // Far apart, so that neighbouring seeds have no case in common.
+    // The factor keeps neighbouring seeds from sharing cases.
     what(randomKernel(options.seed * 1000003 + static_cast<uint64_t>(i)),
          "--seed " + std::to_string(options.seed) + " --count " + std::to_string(options.count) +
              " --only " + std::to_string(i));

@@ -1,3 +1,4 @@
+// The operators as plain loops over doubles.
 #include "tests/e2e/random_kernels/reference.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@ namespace gantry::test {
 
 namespace {
 
-/// Calls f for each index within dims, last dimension fastest.
+/// Calls f for each index within dims, with the last dimension fastest.
 void forEach(const std::vector<int64_t> &dims,
              const std::function<void(const std::vector<int64_t> &)> &f) {
   std::vector<int64_t> index(dims.size(), 0);
@@ -31,7 +32,7 @@ size_t linear(const std::vector<int64_t> &dims, const std::vector<int64_t> &inde
   return static_cast<size_t>(at);
 }
 
-/// The element of x that an index into a broadcast shape means.
+/// Returns the element of x that an index into a broadcast shape refers to.
 double broadcastAt(const Tensor &x, const std::vector<int64_t> &index) {
   int64_t at = 0;
   const size_t skip = index.size() - x.dims.size();
@@ -73,12 +74,12 @@ Tensor convolution(const Tensor &x, const Tensor &filter, const Convolution &how
     return sum;
   };
   if (samples.empty()) {
-    Tensor y(Type::f32, dims);
+    Tensor y(Type::kF32, dims);
     size_t next = 0;
     forEach(dims, [&](const std::vector<int64_t> &out) { y.values[next++] = elementAt(out); });
     return y;
   }
-  Tensor y(Type::f32, {static_cast<int64_t>(samples.size())});
+  Tensor y(Type::kF32, {static_cast<int64_t>(samples.size())});
   for (size_t i = 0; i < samples.size(); ++i) {
     std::vector<int64_t> index(dims.size());
     auto rest = static_cast<int64_t>(samples[i]);
@@ -100,7 +101,7 @@ Tensor product(const Tensor &a, const Tensor &b) {
     dims.push_back(dimOf(a, d) == 1 ? dimOf(b, d) : dimOf(a, d));
   dims.push_back(a.dims[a.dims.size() - 2]);
   dims.push_back(b.dims.back());
-  Tensor y(Type::f32, dims);
+  Tensor y(Type::kF32, dims);
   size_t next = 0;
   forEach(dims, [&](const std::vector<int64_t> &out) {
     std::vector<int64_t> left = out, right = out;

@@ -1,4 +1,6 @@
-// What the operators compute, as plain loops: the judge of the random kernels. Sums in double.
+// Reference implementations of the operators as plain loops, which judge the random kernels.
+//
+// All arithmetic is in double.
 #pragma once
 
 #include "tests/e2e/random_kernels/tensor.h"
@@ -12,19 +14,20 @@ struct Convolution {
   int64_t groups = 1;
 };
 
-/// x [N, C, spatial...], filter [M, C / groups, kernel...]; terms beyond x's bounds are 0. With
-/// `samples` a list of these elements of the result.
+/// Convolves x [N, C, spatial...] with filter [M, C / groups, kernel...]; terms outside of x are 0.
+/// Where `samples` is not empty, returns a list of these elements of the result.
 Tensor convolution(const Tensor &x, const Tensor &filter, const Convolution &how,
                    const std::vector<size_t> &samples);
 /// NumPy's matmul of tensors of rank 2 or more.
 Tensor product(const Tensor &a, const Tensor &b);
 Tensor transposed(const Tensor &x, const std::vector<size_t> &permutation);
-/// f over the elements, NumPy broadcasting.
+/// Applies f to the elements, with NumPy's broadcasting.
 Tensor combined(const Tensor &a, const Tensor &b, const std::function<double(double, double)> &f);
 Tensor mapped(const Tensor &x, const std::function<double(double)> &f);
-/// Folds the axes, kept with extent 1.
+/// Reduces the axes with f, starting from init; they stay with size 1.
 Tensor reduced(const Tensor &x, const std::vector<int64_t> &axes, double init,
                const std::function<double(double, double)> &f);
-Tensor softmax(const Tensor &x); // over the last axis
+/// The softmax over the last axis.
+Tensor softmax(const Tensor &x);
 
 } // namespace gantry::test

@@ -1,3 +1,4 @@
+// Rounds and stores the elements of host tensors.
 #include "tests/e2e/random_kernels/tensor.h"
 
 #include <algorithm>
@@ -8,20 +9,20 @@
 namespace gantry::test {
 
 uint64_t sizeOf(Type type) {
-  return type == Type::f32 || type == Type::i32 ? 4 : type == Type::f16 ? 2 : 1;
+  return type == Type::kF32 || type == Type::kI32 ? 4 : type == Type::kF16 ? 2 : 1;
 }
 
 int onnxType(Type type) {
   switch (type) {
-  case Type::f32:
+  case Type::kF32:
     return 1;
-  case Type::f16:
+  case Type::kF16:
     return 10;
-  case Type::i8:
+  case Type::kI8:
     return 3;
-  case Type::u8:
+  case Type::kU8:
     return 2;
-  case Type::i32:
+  case Type::kI32:
     return 6;
   }
   return 0;
@@ -29,7 +30,7 @@ int onnxType(Type type) {
 
 namespace {
 
-/// To `digits` binary digits, not below 2^-24 of f16.
+/// Rounds to f16.
 double roundedHalf(double value) {
   int exponent = 0;
   std::frexp(value, &exponent);
@@ -43,10 +44,10 @@ uint16_t halfBits(double value) {
   value = std::fabs(roundedHalf(value));
   if (std::isinf(value))
     return sign | 0x7c00;
-  if (value < 6.103515625e-05) // subnormal: multiples of 2^-24
+  if (value < 6.103515625e-05) // Denormal numbers are multiples of 2^-24.
     return sign | static_cast<uint16_t>(std::ldexp(value, 24));
   int exponent = 0;
-  const double mantissa = std::frexp(value, &exponent); // in [0.5, 1)
+  const double mantissa = std::frexp(value, &exponent); // In [0.5, 1).
   return static_cast<uint16_t>(sign | ((exponent + 14) << 10) |
                                static_cast<int>(std::ldexp(mantissa, 11) - 1024));
 }
@@ -73,15 +74,15 @@ template <typename T> double readAs(const char *at) {
 
 double rounded(Type type, double value) {
   switch (type) {
-  case Type::f32:
+  case Type::kF32:
     return static_cast<float>(value);
-  case Type::f16:
+  case Type::kF16:
     return roundedHalf(value);
-  case Type::i8:
+  case Type::kI8:
     return std::clamp(std::nearbyint(value), -128.0, 127.0);
-  case Type::u8:
+  case Type::kU8:
     return std::clamp(std::nearbyint(value), 0.0, 255.0);
-  case Type::i32:
+  case Type::kI32:
     return std::nearbyint(value);
   }
   return value;
@@ -101,19 +102,19 @@ std::string Tensor::bytes() const {
   std::string result;
   for (double value : values) {
     switch (type) {
-    case Type::f32:
+    case Type::kF32:
       append(result, static_cast<float>(value));
       break;
-    case Type::f16:
+    case Type::kF16:
       append(result, halfBits(value));
       break;
-    case Type::i8:
+    case Type::kI8:
       append(result, static_cast<int8_t>(value));
       break;
-    case Type::u8:
+    case Type::kU8:
       append(result, static_cast<uint8_t>(value));
       break;
-    case Type::i32:
+    case Type::kI32:
       append(result, static_cast<int32_t>(value));
       break;
     }
@@ -126,19 +127,19 @@ Tensor Tensor::fromBytes(Type type, const std::vector<int64_t> &dims, const void
   const auto *at = static_cast<const char *>(data);
   for (double &value : tensor.values) {
     switch (type) {
-    case Type::f32:
+    case Type::kF32:
       value = readAs<float>(at);
       break;
-    case Type::f16:
+    case Type::kF16:
       value = halfValue(static_cast<uint16_t>(readAs<uint16_t>(at)));
       break;
-    case Type::i8:
+    case Type::kI8:
       value = readAs<int8_t>(at);
       break;
-    case Type::u8:
+    case Type::kU8:
       value = readAs<uint8_t>(at);
       break;
-    case Type::i32:
+    case Type::kI32:
       value = readAs<int32_t>(at);
       break;
     }
@@ -161,7 +162,7 @@ double relativeError(const Tensor &actual, const Tensor &expected) {
     if (!std::isfinite(a) && !(a == e))
       return std::numeric_limits<double>::infinity();
     if (a == e)
-      continue; // infinities agree
+      continue; // Equal infinities.
     difference += (a - e) * (a - e);
   }
   for (double e : expected.values)

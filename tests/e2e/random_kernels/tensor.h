@@ -1,4 +1,5 @@
-// Host tensors of the random kernel test: numbers as doubles, rounded to what their type holds.
+// Tensor: a host tensor of the random kernel test. Its numbers are doubles that are rounded to the
+// element type.
 #pragma once
 
 #include <cstdint>
@@ -7,30 +8,34 @@
 
 namespace gantry::test {
 
-/// The numbers of gantry_type_t.
-enum class Type { f32 = 0, f16 = 1, i8 = 4, u8 = 5, i32 = 8 };
+/// Element types, with the values of gantry_type_t.
+enum class Type { kF32 = 0, kF16 = 1, kI8 = 4, kU8 = 5, kI32 = 8 };
 
-uint64_t sizeOf(Type type); // bytes
-int onnxType(Type type);    // TensorProto.DataType
-/// The nearest number that the type holds: ties to even; integers saturate.
+/// The size of an element in bytes.
+uint64_t sizeOf(Type type);
+/// The type's TensorProto.DataType.
+int onnxType(Type type);
+/// Rounds to the nearest number of the type, ties to even; integers saturate.
 double rounded(Type type, double value);
 
 struct Tensor {
-  Type type = Type::f32;
+  Type type = Type::kF32;
   std::vector<int64_t> dims;
-  std::vector<double> values; // row-major
+  std::vector<double> values; // Row-major.
 
   Tensor() = default;
   Tensor(Type type, std::vector<int64_t> dims);
   int64_t count() const;
-  std::string bytes() const; // as memory and files hold them
+  /// The elements as they are stored in memory.
+  std::string bytes() const;
   static Tensor fromBytes(Type type, const std::vector<int64_t> &dims, const void *data);
 };
 
-std::string describe(const std::vector<int64_t> &dims); // "[2, 3]"
+/// The dims as text: "[2, 3]".
+std::string describe(const std::vector<int64_t> &dims);
 
-/// ‖actual - expected‖ / ‖expected‖, at least over the norm of one element of 1e-3; infinity where
-/// a number is no number.
+/// ‖actual - expected‖ / ‖expected‖. The divisor is at least the norm of one element of 1e-3.
+/// Infinity where one of the two is NaN.
 double relativeError(const Tensor &actual, const Tensor &expected);
 
 } // namespace gantry::test

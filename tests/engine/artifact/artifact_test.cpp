@@ -1,3 +1,4 @@
+// Round trips of artifacts, damaged files, and reading of constants.
 #include "engine/artifact/format.h"
 #include "tests/engine/artifact/sample_program.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 Status ignore(uint64_t, std::span<const uint8_t>) { return Status::ok(); }
 
-/// What a session does with a file: opens it and reads all constants.
+/// Opens a file and reads all of its constants, as a session does.
 Status load(std::span<const uint8_t> bytes) {
   const Result<std::unique_ptr<Artifact>> artifact = Artifact::fromMemory(bytes);
   if (!artifact.isOk())
@@ -21,7 +22,7 @@ Status load(std::span<const uint8_t> bytes) {
   return (*artifact)->readConstants(ignore);
 }
 
-/// Equal for equal programs.
+/// Returns text that is equal for equal programs.
 std::vector<uint8_t> packed(const ProgramT &program) {
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(Program::Pack(builder, &program));
@@ -56,13 +57,13 @@ TEST(Artifact, WhatIsWrittenIsRead) {
     const std::span<const uint8_t> constants = (*artifact)->constants();
     EXPECT_EQ(std::vector<uint8_t>(constants.begin(), constants.end()), constant);
     EXPECT_TRUE((*artifact)->readConstants(ignore).isOk());
-    // SPIR-V is handed to drivers as it lies.
+    // Drivers receive the SPIR-V without a copy, so it must be aligned.
     const auto *spirv = (*artifact)->program().kernels()->Get(0)->variants()->Get(0)->spirv();
     EXPECT_EQ(reinterpret_cast<uintptr_t>(spirv->data()) % 16, 0u);
   }
 }
 
-// The writer's buffer grows as it is filled; wherever it grows to, what lies in it stays aligned.
+// The writer's buffer grows while it is filled; its contents must stay aligned after each growth.
 TEST(Artifact, ProgramsOfEverySizeAreWritten) {
   const ScratchFolder folder;
   for (size_t words = 20000; words < 20016; ++words) {
@@ -105,7 +106,7 @@ TEST(Artifact, EveryFlippedBitIsFound) {
 TEST(Artifact, EveryTruncationIsFound) {
   const std::vector<uint8_t> file = fileOf(staticProgram());
   for (size_t size = 0; size < file.size(); ++size) {
-    // A copy of exactly that size, so that reading beyond it is seen by a sanitizer.
+    // The copy has exactly that size, so the sanitizer reports reads beyond it.
     const std::vector<uint8_t> part(file.begin(), file.begin() + static_cast<ptrdiff_t>(size));
     const Status status = load(part);
     ASSERT_EQ(status.code(), StatusCode::kDataLoss) << size << ": " << status.message();
@@ -130,8 +131,8 @@ TEST(Artifact, ANewerVersionIsNamed) {
   }
 }
 
-// Files of version 1 differ in that their kernels' variants have no list of texel buffers
-// (verify_test.cpp leaves it out).
+// In files of version 1 the variants of kernels have no list of texel buffers. verify_test.cpp
+// tests a missing list.
 TEST(Artifact, OlderVersionsAreRead) {
   for (uint32_t version = kOldestFormatVersion; version < kFormatVersion; ++version) {
     std::vector<uint8_t> file = fileOf(staticProgram());
@@ -242,7 +243,7 @@ TEST(Artifact, ConstantsComeInVerifiedChunks) {
   for (size_t i = 0; i < 2; ++i)
     EXPECT_EQ(std::memcmp(read.data() + constants[i].offset, bytes[i].data(), bytes[i].size()), 0);
 
-  // Damage in the second chunk: the first is handed out, the second is named.
+  // With damage in the second chunk, the first chunk is delivered and the message names the second.
   file[file.size() - size + kChunkBytes + 12] ^= 1;
   size_t chunks = 0;
   const Status status = (*artifact)->readConstants([&](uint64_t, std::span<const uint8_t>) {

@@ -1,3 +1,4 @@
+// Evaluation, folding and text of shape expressions.
 #include "engine/artifact/exprs.h"
 #include "tests/engine/artifact/sample_program.h"
 
@@ -8,10 +9,10 @@
 namespace gantry::artifact {
 namespace {
 
-/// A program in memory: its expressions, and symbols a and b without bounds above.
+/// A program in memory with expressions over the symbols a and b, which have no upper bounds.
 class Exprs : public testing::Test {
 protected:
-  /// Expressions 0 and 1 are the symbols; `more` follows.
+  /// Expressions 0 and 1 are the symbols; the expressions of `more` follow.
   const Program &make(std::vector<Expr> more, uint32_t size = 0,
                       std::vector<uint32_t> requirements = {}) {
     ProgramT p;

@@ -1,8 +1,9 @@
-// Mutates the metadata of good artifacts and makes the checksums right again, so that the checks of
-// meaning are what stands between the damage and a reader. Whatever is accepted is read whole: a
-// missing check shows as a crash or as a sanitizer's report.
+// Mutates the metadata of valid artifacts and corrects the checksums, so that only the rules of
+// verify.cpp protect readers from the damage. Each accepted program is read completely; a missing
+// rule shows as a crash or as a report of a sanitizer.
 //
-// Runs for GANTRY_FUZZ_SECONDS (default 3) from GANTRY_FUZZ_SEED (default: random; printed).
+// The test runs for GANTRY_FUZZ_SECONDS (default 3) with the seed GANTRY_FUZZ_SEED (default:
+// random; the test prints it).
 #include "engine/artifact/format.h"
 #include "tests/engine/artifact/sample_program.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 volatile uint64_t sink;
 
-/// Does with a program what sessions and inspectors do, without a check of its own.
+/// Reads a program like sessions and `gantry inspect` do, without own checks.
 uint64_t readWhole(const Artifact &artifact) {
   const Program &p = artifact.program();
   uint64_t sum = p.name()->size() + p.producer()->size() + p.source()->size() + p.profile()->size();
@@ -100,8 +101,8 @@ uint64_t readWhole(const Artifact &artifact) {
   return sum + status.message().size();
 }
 
-/// Changes one to four places of the metadata: bits, bytes, or aligned words, which are the
-/// indices, counts and offsets, with values that tend to be one too many.
+/// Changes one to four places of the metadata: bits, bytes, or aligned words. Words are indices,
+/// counts and offsets; their new values are often too large by one.
 void mutate(std::span<uint8_t> metadata, std::mt19937_64 &random) {
   static constexpr uint32_t kWords[] = {
       0,    1,    2,     3,     4,          5,          6,          7,         8,   9,
@@ -169,7 +170,7 @@ TEST(ArtifactFuzz, DamagedMetadataIsRefusedOrHarmless) {
     }
   }
   std::printf("%zu accepted, %zu refused\n", accepted, refused);
-  EXPECT_GT(accepted, 100u); // names, sizes of lists that stay consistent, SPIR-V words
+  EXPECT_GT(accepted, 100u); // Changes of names and of SPIR-V words, for example, are valid.
   EXPECT_GT(refused, 100u);
 }
 

@@ -1,3 +1,4 @@
+// Builds the sample programs of the tests.
 #include "tests/engine/artifact/sample_program.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +44,7 @@ template <typename T> void append(std::vector<std::unique_ptr<T>> &list, T item)
   list.push_back(std::make_unique<T>(std::move(item)));
 }
 
-/// Everything but the first dimension, expression 0.
+/// Fills the program except expression 0, which is the first dimension.
 ProgramT program(const Expr &batch, bool dynamic) {
   ProgramT p;
   p.name = "sample";
@@ -51,7 +52,8 @@ ProgramT program(const Expr &batch, bool dynamic) {
   p.source = "sample.onnx";
   p.profile = "vulkan:generic";
   p.dynamic = dynamic;
-  // 1: 16, 2: elements, 3: 4, 4: bytes, 5: 64 invocations, 6: workgroups, 7: 1, 8: 256 bytes
+  // Expressions: 1: 16; 2: elements; 3: 4; 4: bytes; 5: 64 invocations; 6: workgroups; 7: 1;
+  // 8: 256 bytes.
   p.exprs = {batch,
              Expr(ExprOp::constant, 0, 0, 16),
              Expr(ExprOp::mul, 0, 1, 0),

@@ -1,4 +1,5 @@
-// A small program of each kind that passes all of the artifact's checks; tests change one thing.
+// A small static and a small dynamic program that pass all checks of an artifact. Tests change one
+// property each.
 #pragma once
 
 #include "engine/artifact/artifact.h"
@@ -9,14 +10,15 @@
 
 namespace gantry::artifact {
 
-/// x[2,16] → scale → copy → y, with a stored constant, a fill, and two transients in one slot.
+/// Static: x[2,16] → scale → copy → y, with a stored constant, a fill, and two transients in one
+/// slot.
 ProgramT staticProgram();
-/// The same over a dynamic batch: x[batch,16].
+/// Dynamic: the same commands with the input x[batch,16].
 ProgramT dynamicProgram();
-/// The bytes of the one stored constant of both, at offset 0: 64 floats.
+/// The bytes of the only stored constant of both programs, at offset 0: 64 floats.
 std::vector<uint8_t> sampleConstant();
 
-/// A folder that is deleted at the end.
+/// A temporary folder that the destructor deletes.
 class ScratchFolder {
 public:
   ScratchFolder();
@@ -30,7 +32,7 @@ private:
   std::filesystem::path folder_;
 };
 
-/// The whole file that write() makes of a program with sampleConstant().
+/// Returns the bytes of the file that write() produces for a program with sampleConstant().
 std::vector<uint8_t> fileOf(ProgramT program);
 
 std::vector<uint8_t> readFile(const std::string &path);

@@ -1,4 +1,4 @@
-// One model for several device profiles in one file.
+// Artifacts that hold a model compiled for several device profiles.
 #include "tests/engine/artifact/sample_program.h"
 
 #include <gtest/gtest.h>

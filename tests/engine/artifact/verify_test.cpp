@@ -1,5 +1,5 @@
-// One broken rule at a time: the writer, which runs the reader's checks, must refuse it and say
-// what.
+// Breaks one rule of a valid program at a time. The writer, which runs the reader's checks, must
+// refuse the program with a message that names the rule.
 #include "engine/artifact/verify.h"
 #include "tests/engine/artifact/sample_program.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 struct Case {
   const char *name;
-  const char *words; // of the message
+  const char *words; // A part of the expected message.
   std::function<void(ProgramT &)> breakIt;
   bool dynamic = false;
 };
@@ -34,7 +34,7 @@ TEST_P(Verify, Refuses) {
 constexpr uint32_t kFar = 1000;
 
 const Case kCases[] = {
-    // expressions
+    // Expressions.
     {"ExprRefersToItself", "do not come before it",
      [](ProgramT &p) { p.exprs[2] = Expr(ExprOp::mul, 2, 1, 0); }},
     {"ExprRefersForward", "do not come before it",
@@ -87,7 +87,7 @@ const Case kCases[] = {
        value.first_use = value.last_use = 1;
      }},
     {"SymbolsButNotDynamic", "symbol", [](ProgramT &p) { p.dynamic = false; }, true},
-    // ports
+    // Ports.
     {"PortValueOutOfRange", "value 1000 of 6", [](ProgramT &p) { p.inputs[0]->value = kFar; }},
     {"PortOfAnotherStorage", "of another storage", [](ProgramT &p) { p.outputs[0]->value = 3; }},
     {"PortOfAnotherType", "of another type",
@@ -96,7 +96,7 @@ const Case kCases[] = {
      [](ProgramT &p) { p.outputs[0]->type = static_cast<ElementType>(13); }},
     {"PortDimOutOfRange", "expression 1000 of 9", [](ProgramT &p) { p.inputs[0]->dims[1] = kFar; }},
     {"PortRank", "rank 9", [](ProgramT &p) { p.inputs[0]->dims.assign(9, 0); }},
-    // values
+    // Values.
     {"ValueUnknownStorage", "storage 5",
      [](ProgramT &p) { p.values[3]->storage = static_cast<Storage>(5); }},
     {"ValueOnTheHostOfUnknownSize", "its size is not known",
@@ -143,7 +143,7 @@ const Case kCases[] = {
     {"SlotWithTwoOffsets", "which shares its slot 3",
      [](ProgramT &p) { p.values[4]->byte_offset = 0; }},
     {"SlotOutOfRange", "slot 6", [](ProgramT &p) { p.values[4]->slot = 6; }},
-    // kernels
+    // Kernels.
     {"KernelWorkgroupRank", "2 workgroup sizes",
      [](ProgramT &p) {
        p.kernels[0]->workgroup_size = {64, 1};
@@ -197,7 +197,7 @@ const Case kCases[] = {
      [](ProgramT &p) { p.kernels[0]->variants[2]->workgroup_size.pop_back(); }},
     {"VariantWorkgroupSize", "a workgroup size of 0",
      [](ProgramT &p) { p.kernels[0]->variants[2]->workgroup_size[1] = 0; }},
-    // commands
+    // Commands.
     {"CommandKind", "kind 2",
      [](ProgramT &p) { p.commands[0]->kind = static_cast<CommandKind>(2); }},
     {"CommandKernel", "kernel 1 of 1", [](ProgramT &p) { p.commands[0]->kernel = 1; }},
@@ -254,7 +254,7 @@ const Case kCases[] = {
      }},
     {"CopyOfOtherSize", "copies a value of 256 bytes to one of 128",
      [](ProgramT &p) { p.commands[1]->bindings[0] = 1; }},
-    // the plan
+    // The plan.
     {"RequirementBeyondExprs", "requirements", [](ProgramT &p) { p.requirements = {100000}; }},
     {"PeakBeyondCommands", "command 2 of 2", [](ProgramT &p) { p.peak_command = 2; }},
     {"BoundAboveArena", "below its lower bound", [](ProgramT &p) { p.lower_bound_bytes = 513; }},
@@ -263,7 +263,7 @@ const Case kCases[] = {
 INSTANTIATE_TEST_SUITE_P(Artifact, Verify, testing::ValuesIn(kCases),
                          [](const auto &info) { return std::string(info.param.name); });
 
-/// A program in which one of `count` lists and strings is absent, which the writer cannot produce.
+/// A program in which one of `count` lists and strings is absent. The writer cannot produce it.
 Status verifyWithout(int absent, int &count) {
   flatbuffers::FlatBufferBuilder builder;
   int next = 0;

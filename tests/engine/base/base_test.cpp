@@ -1,3 +1,4 @@
+// Alignment, status, logging and device profiles.
 #include "engine/base/align.h"
 #include "engine/base/device_profile.h"
 #include "engine/base/log.h"
@@ -122,7 +123,7 @@ TEST(DeviceProfile, AnUnknownNameIsRefusedWithThoseThatExist) {
   EXPECT_NE(profile.status().message().find("vulkan:generic"), std::string::npos);
 }
 
-// The level is read once per process, so each case runs in a process of its own.
+// The log level is read once per process, so each case runs in a process of its own.
 using LogDeathTest = testing::Test;
 
 void logAndExit(const char *environment) {

@@ -1,3 +1,4 @@
+// Files: mapped, atomic and appending, with full disks, size limits and links.
 #include "engine/base/file.h"
 
 #include <gtest/gtest.h>
@@ -124,7 +125,7 @@ TEST_F(FileTest, AFullDiskLeavesNothing) {
   const Status status = writeFileAtomically("/dev/full", std::string("x"));
   EXPECT_EQ(status.code(), StatusCode::kIo);
   EXPECT_EQ(status.message(), "cannot write /dev/full: No space left on device");
-  EXPECT_TRUE(fs::is_character_file("/dev/full")); // and was not replaced
+  EXPECT_TRUE(fs::is_character_file("/dev/full")) << "the device was replaced";
 }
 
 TEST_F(FileTest, AFileTooLargeLeavesNothing) {

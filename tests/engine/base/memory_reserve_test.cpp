@@ -1,3 +1,4 @@
+// The reserve allocator against a model, and in several threads.
 #include "engine/base/memory_reserve.h"
 
 #include <cstring>
@@ -55,7 +56,7 @@ TEST(MemoryReserve, FreeBlocksAreJoined) {
   const auto region = std::make_unique<Region>();
   MemoryReserve reserve;
   ASSERT_TRUE(reserve.addRegion(region->bytes, sizeof(region->bytes)));
-  void *keeper = reserve.allocate(16); // it is never whole meanwhile
+  void *keeper = reserve.allocate(16); // Keeps the reserve from becoming empty.
   std::vector<void *> blocks;
   while (void *block = reserve.allocate(100))
     blocks.push_back(block);

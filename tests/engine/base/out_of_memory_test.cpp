@@ -1,4 +1,4 @@
-// The marks of failed allocations, and threads that start or do not.
+// Marks of failed allocations, threads whose start fails, and functions at the end of a thread.
 #include "engine/base/out_of_memory.h"
 #include "engine/base/thread.h"
 #include "engine/base/thread_exit.h"
@@ -16,7 +16,7 @@ TEST(HostMemory, AScopeSeesItsOwnFailuresAndPassesThemOn) {
   {
     const HostMemoryScope inner;
     noteFailedAllocation(112);
-    noteFailedAllocation(7); // the first one stays
+    noteFailedAllocation(7); // The first mark is kept.
     const Status status = checkHostMemory();
     EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
     EXPECT_NE(status.message().find("112 bytes"), std::string::npos) << status.message();

@@ -1,5 +1,5 @@
-// gantry.h from the outside: the documented behaviour, without validation, with it, and with
-// synchronization validation; no message from either.
+// The documented behaviour of gantry.h, tested through libgantry.so: without validation, with
+// validation and with synchronization validation, which must report nothing.
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
 
@@ -69,7 +69,7 @@ protected:
   gantry_session_options_t options_ = {};
 };
 
-TEST_P(CApi, describesMemoryHeaps) {
+TEST_P(CApi, DescribesMemoryHeaps) {
   const uint32_t count = gantry_device_memory_heap_count(device_);
   ASSERT_GT(count, 0u);
   uint32_t first = 0;
@@ -105,7 +105,7 @@ TEST_P(CApi, describesMemoryHeaps) {
   EXPECT_STREQ(gantry_memory_kind_name(static_cast<gantry_memory_kind_t>(99)), "unknown");
 }
 
-TEST_P(CApi, countsWhatBuffersUse) {
+TEST_P(CApi, CountsWhatBuffersUse) {
   gantry_memory_heap_t heap = {};
   auto used = [&] {
     uint64_t sum = 0;
@@ -125,7 +125,7 @@ TEST_P(CApi, countsWhatBuffersUse) {
   EXPECT_LE(used(), before);
 }
 
-TEST_P(CApi, countsMemoryPerKindAndName) {
+TEST_P(CApi, CountsMemoryPerKindAndName) {
   gantry_memory_statistics_t before = {}, now = {};
   before.struct_size = now.struct_size = sizeof(now);
   ASSERT_EQ(gantry_device_memory_statistics(device_, GANTRY_MEMORY_READBACK, &before),
@@ -138,7 +138,7 @@ TEST_P(CApi, countsMemoryPerKindAndName) {
   EXPECT_EQ(gantry_buffer_size(buffer), 1000u);
   ASSERT_EQ(gantry_device_memory_statistics(device_, GANTRY_MEMORY_READBACK, &now),
             GANTRY_STATUS_OK);
-  EXPECT_EQ(now.live_bytes, before.live_bytes + 1024);
+  EXPECT_EQ(now.live_bytes, before.live_bytes + 1000);
   EXPECT_EQ(now.live_buffers, before.live_buffers + 1);
   EXPECT_GE(now.reserved_bytes, now.live_bytes);
   std::string report(gantry_device_memory_report(device_, nullptr, 0) + 1, '\0');
@@ -153,7 +153,7 @@ TEST_P(CApi, countsMemoryPerKindAndName) {
             GANTRY_STATUS_INVALID_ARGUMENT);
 }
 
-TEST_P(CApi, keepsToTheLimit) {
+TEST_P(CApi, KeepsToTheLimit) {
   for (uint32_t i = 0; i < gantry_device_memory_heap_count(device_); ++i)
     ASSERT_EQ(gantry_device_set_memory_limit(device_, i, 4 << 20), GANTRY_STATUS_OK);
   gantry_buffer_t *buffer = nullptr;
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(All, CApi,
                                               GANTRY_BINDING_STORAGE_BUFFER}),
                          [](const auto &info) { return info.param.name; });
 
-TEST_P(CApi, twoSessionsShareAnArenaOfTheCallers) {
+TEST_P(CApi, TwoSessionsShareAnArenaOfTheCallers) {
   const int64_t n = 1000;
   uint64_t bytes = 0;
   EXPECT_EQ(gantry_program_arena_bytes(program_, nullptr, 0, &bytes),
@@ -208,10 +208,10 @@ TEST_P(CApi, twoSessionsShareAnArenaOfTheCallers) {
   EXPECT_EQ(gantry_session_run(other, &input, 1, &output, 1), GANTRY_STATUS_OUT_OF_MEMORY);
   EXPECT_NE(std::string(gantry_last_error()).find("the plan needs"), std::string::npos);
   gantry_session_release(other);
-  gantry_buffer_release(arena); // the session keeps it
+  gantry_buffer_release(arena); // The session keeps it alive.
 }
 
-TEST_P(CApi, takesAnInputForGood) {
+TEST_P(CApi, TakesAnInputForGood) {
   open();
   constexpr uint32_t n = 100;
   gantry_buffer_t *buffer = nullptr, *other = nullptr;
@@ -234,11 +234,11 @@ TEST_P(CApi, takesAnInputForGood) {
   EXPECT_EQ(gantry_run_donate(run, buffer), GANTRY_STATUS_OK) << gantry_last_error();
   EXPECT_EQ(gantry_run_wait(run, UINT64_MAX, nullptr), GANTRY_STATUS_OK);
   gantry_run_release(run);
-  gantry_buffer_release(other); // it was not taken
+  gantry_buffer_release(other); // The failed donation left it with the caller.
   expectChain(in, out);
 }
 
-TEST_P(CApi, runsAtSeveralSizes) {
+TEST_P(CApi, RunsAtSeveralSizes) {
   open();
   for (size_t n : {1u, 100u, 5000u, 100u}) {
     std::vector<float> in(n, 2.0f), out(n);
@@ -249,7 +249,7 @@ TEST_P(CApi, runsAtSeveralSizes) {
     EXPECT_EQ(shape.dims[0], static_cast<int64_t>(n));
     EXPECT_EQ(shape.size_bytes, 4 * n);
     output.data = out.data();
-    output.size_bytes = 4 * n + 100; // capacity
+    output.size_bytes = 4 * n + 100; // The capacity exceeds the size.
     ASSERT_EQ(gantry_session_run(session_, &input, 1, &output, 1), GANTRY_STATUS_OK)
         << gantry_last_error();
     EXPECT_EQ(output.size_bytes, 4 * n);
@@ -264,14 +264,14 @@ TEST_P(CApi, runsAtSeveralSizes) {
   EXPECT_GE(statistics.reserved_bytes, statistics.constant_bytes + statistics.arena_bytes);
 }
 
-TEST_P(CApi, asynchronousRunsAndReleaseInAnyOrder) {
+TEST_P(CApi, AsynchronousRunsAndReleaseInAnyOrder) {
   open();
   std::vector<float> in(1000, 5.0f), out(1000), second(1000);
   gantry_tensor_t input = tensor(in), output = tensor(out), output2 = tensor(second);
   gantry_run_t *run = nullptr, *run2 = nullptr;
   ASSERT_EQ(gantry_session_submit(session_, &input, 1, &output, 1, &run), GANTRY_STATUS_OK);
   const std::vector<float> original = in;
-  std::fill(in.begin(), in.end(), -1.0f); // host memory was consumed
+  std::fill(in.begin(), in.end(), -1.0f); // Host memory was copied at submission.
   ASSERT_EQ(gantry_session_submit(session_, &input, 1, &output2, 1, &run2), GANTRY_STATUS_OK);
   gantry_session_release(session_);
   session_ = nullptr;
@@ -281,19 +281,21 @@ TEST_P(CApi, asynchronousRunsAndReleaseInAnyOrder) {
   ASSERT_EQ(gantry_run_wait(run, UINT64_MAX, &done), GANTRY_STATUS_OK) << gantry_last_error();
   EXPECT_EQ(done, 1);
   expectChain(original, out);
-  gantry_run_release(run2); // waits
+  gantry_run_release(run2); // Waits for the run.
   expectChain(in, second);
   gantry_run_release(run);
 }
 
-TEST_P(CApi, refusesAnOutputOfAnotherType) {
+TEST_P(CApi, RefusesAnOutputOfAnotherType) {
   open();
   std::vector<float> in(1000, 5.0f), out(1000, -1.0f);
   gantry_tensor_t input = tensor(in), output = tensor(out);
   output.type = GANTRY_TYPE_I32;
   EXPECT_EQ(gantry_session_run(session_, &input, 1, &output, 1), GANTRY_STATUS_INVALID_ARGUMENT);
   const std::string message = gantry_last_error();
-  EXPECT_NE(message.find("has elements of f32, but i32 was given"), std::string::npos) << message;
+  EXPECT_NE(message.find("has the element type f32, but the tensor's type is i32"),
+            std::string::npos)
+      << message;
   EXPECT_EQ(out[0], -1.0f) << "nothing was written";
   gantry_run_t *run = nullptr;
   output.type = static_cast<gantry_type_t>(99);
@@ -304,7 +306,7 @@ TEST_P(CApi, refusesAnOutputOfAnotherType) {
   EXPECT_EQ(gantry_session_run(session_, &input, 1, &output, 1), GANTRY_STATUS_OK);
 }
 
-TEST_P(CApi, theRunBeyondTheMostWaitsForTheOldest) {
+TEST_P(CApi, TheNinthRunWaitsForTheOldest) {
   open();
   std::vector<float> in(1000, 5.0f);
   std::vector<std::vector<float>> outs(GANTRY_MAX_RUNS_IN_FLIGHT + 1, std::vector<float>(1000));
@@ -316,7 +318,7 @@ TEST_P(CApi, theRunBeyondTheMostWaitsForTheOldest) {
     ASSERT_EQ(gantry_session_submit(session_, &input, 1, &output, 1, &run), GANTRY_STATUS_OK);
     runs.push_back(run);
   }
-  // The ninth call returned, so the oldest run has ended: no wait is left to do.
+  // The ninth call returned, so the oldest run has ended and its wait does not block.
   int32_t done = 0;
   ASSERT_EQ(gantry_run_wait(runs[0], 0, &done), GANTRY_STATUS_OK);
   EXPECT_EQ(done, 1);
@@ -325,7 +327,7 @@ TEST_P(CApi, theRunBeyondTheMostWaitsForTheOldest) {
     gantry_run_release(run);
 }
 
-TEST_P(CApi, waitingWithoutTimeEventuallyEnds) {
+TEST_P(CApi, WaitingWithoutTimeEventuallyEnds) {
   open();
   std::vector<float> in(1000, 5.0f), out(1000);
   gantry_tensor_t input = tensor(in), output = tensor(out);
@@ -340,7 +342,7 @@ TEST_P(CApi, waitingWithoutTimeEventuallyEnds) {
   gantry_run_release(run);
 }
 
-TEST_P(CApi, buffersAreBoundWithoutACopy) {
+TEST_P(CApi, BuffersAreBoundWithoutACopy) {
   open();
   gantry_buffer_t *a = nullptr, *b = nullptr;
   ASSERT_EQ(gantry_buffer_create(device_, 4000, &a), GANTRY_STATUS_OK);
@@ -380,7 +382,7 @@ TEST_P(CApi, buffersAreBoundWithoutACopy) {
   gantry_buffer_release(b);
 }
 
-TEST_P(CApi, timesPerDispatchWithMemoryChecked) {
+TEST_P(CApi, TimesPerDispatchWithMemoryChecked) {
   options_.timestamps = 1;
   options_.check_memory = 1;
   open();
@@ -400,8 +402,8 @@ TEST_P(CApi, timesPerDispatchWithMemoryChecked) {
   EXPECT_EQ(gantry_session_dispatch(session_, 5, &info), GANTRY_STATUS_NOT_FOUND);
 }
 
-// The environment decides where the caller has no wish.
-TEST_P(CApi, theEnvironmentChoosesABinding) {
+// GANTRY_BINDING decides if the caller asks for GANTRY_BINDING_AUTO.
+TEST_P(CApi, TheEnvironmentChoosesABinding) {
   options_.timestamps = 1;
   for (const auto &[name, binding] : {std::pair{"storage-buffer", GANTRY_BINDING_STORAGE_BUFFER},
                                       std::pair{"texel", GANTRY_BINDING_TEXEL}}) {
@@ -424,11 +426,12 @@ TEST_P(CApi, theEnvironmentChoosesABinding) {
   EXPECT_EQ(gantry_session_create(program_, device_, nullptr, &session),
             GANTRY_STATUS_INVALID_ARGUMENT);
   unsetenv("GANTRY_BINDING");
-  EXPECT_STREQ(gantry_last_error(), "GANTRY_BINDING: no binding \"pointers\"; there are: auto, "
-                                    "storage-buffer, address, texel");
+  EXPECT_STREQ(gantry_last_error(),
+               "GANTRY_BINDING: no binding is named \"pointers\"; the names are: auto, "
+               "storage-buffer, address, texel");
 }
 
-TEST_P(CApi, sessionsOfOneDeviceRunInThreads) {
+TEST_P(CApi, SessionsOfOneDeviceRunInThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
@@ -448,7 +451,7 @@ TEST_P(CApi, sessionsOfOneDeviceRunInThreads) {
     thread.join();
 }
 
-TEST_P(CApi, refusals) {
+TEST_P(CApi, Refusals) {
   open();
   std::vector<float> in(6000), out(6000);
   gantry_tensor_t input = tensor(in), output = tensor(out);
@@ -492,7 +495,7 @@ TEST_P(CApi, refusals) {
   EXPECT_EQ(gantry_buffer_create(device_, uint64_t{1} << 60, &buffer), GANTRY_STATUS_OUT_OF_MEMORY);
 }
 
-TEST(CApiBasics, namesTypesAndVersion) {
+TEST(CApiBasics, NamesTypesAndVersion) {
   EXPECT_STREQ(gantry_version(), gantryVersionSeenFromC());
   EXPECT_STREQ(gantry_status_name(GANTRY_STATUS_DEVICE_LOST), "device lost");
   EXPECT_NE(gantry_status_name(static_cast<gantry_status_t>(99)), nullptr);
@@ -508,7 +511,7 @@ TEST(CApiBasics, namesTypesAndVersion) {
   gantry_free(nullptr);
 }
 
-TEST(CApiBasics, lastErrorIsPerThread) {
+TEST(CApiBasics, LastErrorIsPerThread) {
   gantry_program_t *program = nullptr;
   EXPECT_EQ(gantry_program_load("/no/such/file", &program), GANTRY_STATUS_NOT_FOUND);
   const std::string here = gantry_last_error();
@@ -517,7 +520,7 @@ TEST(CApiBasics, lastErrorIsPerThread) {
   EXPECT_EQ(gantry_last_error(), here);
 }
 
-TEST(CApiBasics, listsDevices) {
+TEST(CApiBasics, ListsDevices) {
   size_t count = 0;
   ASSERT_EQ(gantry_devices(nullptr, &count), GANTRY_STATUS_OK) << gantry_last_error();
   ASSERT_GT(count, 0u);
@@ -531,7 +534,7 @@ TEST(CApiBasics, listsDevices) {
   EXPECT_EQ(gantry_devices(nullptr, nullptr), GANTRY_STATUS_INVALID_ARGUMENT);
 }
 
-TEST(CApiBasics, damagedNewerAndForeignArtifacts) {
+TEST(CApiBasics, DamagedNewerAndForeignArtifacts) {
   test::ScratchFolder scratch;
   test::TestModel model;
   test::buildChain(model, model.number(100), std::vector<float>(100));

@@ -1,3 +1,4 @@
+// The scenario that calls every function of gantry.h.
 #include "tests/engine/capi/every_function.h"
 
 #include "tests/support/test_model.h"
@@ -8,7 +9,7 @@
 
 namespace gantry::test {
 
-// ---- judging -----------------------------------------------------------------------------------
+// ---- checks ------------------------------------------------------------------------------------
 
 void Caller::fail(const char *name, const char *what, int number) {
   ++violations;
@@ -114,7 +115,7 @@ void callTraces(Caller &caller, const ScenarioFiles &files) {
                 files.capture.c_str());
     caller.call("gantry_trace_stop_flight_recorder", {}, gantry_trace_stop_flight_recorder);
   }
-  gantry_trace_stop_listening(); // the first device may have begun it
+  gantry_trace_stop_listening(); // The first device may have started to listen.
   caller.callThen(
       "gantry_trace_listen", {0}, [] { gantry_trace_stop_listening(); }, gantry_trace_listen,
       "127.0.0.1", uint16_t{0}, "secret");
@@ -143,7 +144,7 @@ void callProgram(Caller &caller, gantry_program_t *program) {
       program, size_t{0}, &variant);
   gantry_program_release(variant);
   char *json = nullptr;
-  const int64_t unused[1] = {0}; // the program is static: it has no symbols
+  const int64_t unused[1] = {0}; // The program is static, so it has no symbols.
   caller.callThen(
       "gantry_program_describe", {1}, [&] { gantry_free(std::exchange(json, nullptr)); },
       gantry_program_describe, program, unused, size_t{0}, &json);

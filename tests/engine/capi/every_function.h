@@ -1,7 +1,7 @@
-// Every function of gantry.h, called once with valid arguments, in an order in which an application
-// might call them. The tests of what the C API does without threads, without memory and with NULL
-// arguments run this list; header_functions_test compares it with the header, so that a new
-// function without a line here fails.
+// A scenario that calls every function of gantry.h at least once with valid arguments, in an order
+// in which an application might call them. The tests of the C API without threads, without memory
+// and with NULL arguments run this scenario. `limits_test null` compares it with the header and
+// fails if a function is missing.
 #pragma once
 
 #include <gantry/gantry.h>
@@ -16,25 +16,25 @@
 
 namespace gantry::test {
 
-/// Makes the calls of a scenario and judges what they return. Nothing here allocates, so that a
-/// test may count allocations meanwhile.
+/// Makes the calls of a scenario and checks their results. It allocates nothing, so that a test can
+/// count the allocations of the library.
 class Caller {
 public:
   /// Also calls each function with NULL for each of its pointer arguments in turn.
   bool withNulls = false;
-  /// The driver lacks resources, too: calls may fail with the status of its failure ("internal
-  /// error" with the call that failed, "not found" for no device, "device lost").
+  /// The driver lacks resources as well, so calls may also fail with the driver's status: "internal
+  /// error" with the failed call, "not found" if there is no device, or "device lost".
   bool driverFails = false;
 
-  /// Statuses that are neither ok nor out of memory, and other violations.
+  /// The number of statuses that are neither ok nor out of memory, and of other violations.
   int violations = 0;
-  /// Calls that returned out of memory.
+  /// The number of calls that returned out of memory.
   int refusals = 0;
-  /// The functions called with valid arguments so far, each between two newlines.
+  /// The names of the functions called with valid arguments so far, each between two newlines.
   char called[8192] = "\n";
 
-  /// Calls function(arguments...). mayBeNull: the indices of the pointer arguments for which NULL
-  /// is valid. undo() is called after each call with such a NULL that succeeded.
+  /// Calls function(arguments...). mayBeNull holds the indices of the pointer arguments for which
+  /// NULL is valid. After each successful call with such a NULL, undo() is called.
   template <typename R, typename... P, typename Undo>
   R callThen(const char *name, std::initializer_list<size_t> mayBeNull, Undo undo,
              R (*function)(P...), std::type_identity_t<P>... arguments) {
@@ -89,26 +89,26 @@ private:
   }
 };
 
-/// What the scenario works with: artifacts of the chain of test_model.h, with 16 elements, and a
-/// folder that it may write to.
+/// The files of the scenario: artifacts of the chain in test_model.h with 16 elements, and files
+/// that it writes.
 struct ScenarioFiles {
   std::string staticModel;
   std::string dynamicModel;
-  std::string capture; // files that are written
+  std::string capture; // Written by the scenario.
   std::string flight;
-  const void *artifact = nullptr; // the static one in memory
+  const void *artifact = nullptr; // The static artifact in memory.
   size_t artifactBytes = 0;
 };
 
-/// Which parts of gantry.h a scenario calls; all of them by default.
+/// The sections of gantry.h that a scenario calls; all of them by default.
 struct ScenarioParts {
-  bool device = true; // else the device is given, and stays
-  bool traces = true; // recordings, the flight recorder, viewers
-  bool runs = true;   // programs, sessions, runs, buffers
+  bool device = true; // False: the scenario uses the device `given`.
+  bool traces = true; // Recordings, the flight recorder, viewers.
+  bool runs = true;   // Programs, sessions, runs, buffers.
   gantry_device_t *given = nullptr;
 };
 
-/// Runs the scenario. What was created is released at the end, whatever failed in between.
+/// Runs the scenario. All created objects are released at the end, even after failures.
 void callEveryFunction(Caller &caller, const ScenarioFiles &files, const ScenarioParts &parts);
 
 } // namespace gantry::test

@@ -1,5 +1,5 @@
-// The files of a fault scenario, in a folder that any user may read and write: some of the tests
-// run their scenario as another user.
+// The files of a fault scenario. Any user may read and write their folder, because some tests run
+// the scenario as another user.
 #pragma once
 
 #include "tests/engine/capi/every_function.h"
@@ -10,7 +10,7 @@
 
 namespace gantry::test {
 
-/// The chain of test_model.h; n: 16 or dynamic.
+/// Writes the chain of test_model.h with n = 16 or a dynamic n.
 inline bool writeChain(const std::string &path, bool dynamic) {
   TestModel model;
   buildChain(model, dynamic ? model.symbol("n", 0, 0, 1, 64) : model.number(16),

@@ -1,12 +1,13 @@
-// Every function of gantry.h in processes whose resources are limited, and with NULL arguments.
+// Calls every function of gantry.h with NULL arguments, and in processes with limited resources.
 //
-//   limits_test null HEADER      NULL for each pointer argument; HEADER is gantry.h, all of whose
-//                                functions must be called
-//   limits_test threads          the user may have 1 to 12 threads (RLIMIT_NPROC)
-//   limits_test address-space    the process may have a little more address space (RLIMIT_AS)
+//   limits_test null HEADER      passes NULL for each pointer argument. HEADER is gantry.h; the
+//   test
+//                                checks that it calls all functions of the header.
+//   limits_test threads          allows the user 1 to 12 threads (RLIMIT_NPROC).
+//   limits_test address-space    allows the process little additional address space (RLIMIT_AS).
 //
-// Each limited scenario runs in a child. Whatever the limit is, a function returns ok or "out of
-// memory". What ends in the Vulkan driver is told apart and listed.
+// Each limited scenario runs in a child process. With every limit, a function must return ok or
+// "out of memory". Children that the Vulkan driver ends are counted and listed separately.
 #include "tests/engine/capi/fault_files.h"
 #include "tests/support/death_site.h"
 
@@ -42,8 +43,8 @@ int checkNulls(const FaultFiles &folder, const char *header) {
   return declared < 50 || !missing.empty() || caller.violations != 0;
 }
 
-/// The scenario, in a child in which limit() has done its work; with a device that was opened
-/// before, or one that is opened under the limit.
+/// Runs the scenario in a child process after limit() has set the limit, with a device that was
+/// opened before or one that is opened under the limit.
 template <typename Limit> Death runLimited(const FaultFiles &folder, bool opened, Limit &&limit) {
   return runToDeath([&] {
     ScenarioParts parts;
@@ -72,7 +73,8 @@ int judge(const Death &death, const char *limit, unsigned long long value) {
 }
 
 bool limitThreads(const FaultFiles &folder, rlim_t threads, ScenarioFiles &files) {
-  // The limit does not bind root, and it counts all processes of a user: this one has none yet.
+  // The limit does not apply to root and counts all processes of a user, so the child becomes a
+  // user without processes.
   const auto user = static_cast<uid_t>(100000 + getpid());
   const std::string home = folder.path("home-" + std::to_string(user));
   const rlimit limit = {threads, threads};
@@ -91,7 +93,7 @@ int checkThreads(const FaultFiles &folder) {
     std::printf("skipped: needs root, to be a user without other processes\n");
     return 0;
   }
-  unsetenv("GANTRY_ATTACH"); // the first device starts the thread that viewers connect to
+  unsetenv("GANTRY_ATTACH"); // The first device starts the thread that viewers connect to.
   int failures = 0;
   DeathCounts deaths;
   for (rlim_t threads = 1; threads <= 12; ++threads) {
@@ -134,7 +136,7 @@ int checkAddressSpace(const FaultFiles &folder) {
 
 int main(int argc, char **argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
-  setenv("GANTRY_ATTACH", "0", 1); // the scenario listens by itself
+  setenv("GANTRY_ATTACH", "0", 1); // The scenario itself calls gantry_trace_listen().
   FaultFiles folder;
   if (!folder.isReady) {
     std::fprintf(stderr, "the models cannot be written\n");
@@ -142,7 +144,7 @@ int main(int argc, char **argv) {
   }
   if (mode == "null" && argc == 3)
     return checkNulls(folder, argv[2]);
-  setenv("GANTRY_VALIDATION", "0", 1); // the layers end the process at such limits
+  setenv("GANTRY_VALIDATION", "0", 1); // The layers end the process at such limits.
   if (mode == "threads")
     return checkThreads(folder);
   if (mode == "address-space")

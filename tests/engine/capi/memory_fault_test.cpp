@@ -1,9 +1,9 @@
-// Every allocation of libgantry.so fails in turn, in a process with the preloaded library
-// failing_malloc.c: every function gives a status, nothing ends the process, nothing leaks, and
-// everything works again as soon as there is memory.
+// Lets every allocation of libgantry.so fail in turn, with the preloaded library failing_malloc.c.
+// Every function must return a status, the process must go on, nothing may leak, and everything
+// must work again after memory has become available.
 //
-//   memory_fault_test            all of it
-//   memory_fault_test --measure  the number of allocations and their bytes, and nothing fails
+//   memory_fault_test            runs all tests.
+//   memory_fault_test --measure  prints the number of allocations and their bytes without failures.
 #include "tests/engine/capi/fault_files.h"
 #include "tests/support/death_site.h"
 #include "tests/support/failing_malloc.h"
@@ -17,7 +17,7 @@ namespace {
 
 using namespace gantry::test;
 
-/// The preloaded library.
+/// The functions of the preloaded library.
 struct Injector {
   int (*watch)(const char *) = nullptr;
   void (*start)(FailingMallocPlan) = nullptr;
@@ -57,13 +57,13 @@ Outcome runOnce(const ScenarioFiles &files, const ScenarioParts &parts, FailingM
   callEveryFunction(caller, files, parts);
   injector.stop();
   if (parts.given != nullptr)
-    gantry_device_trim(parts.given, 0); // the slabs that the heap keeps differ from run to run
+    gantry_device_trim(parts.given, 0); // The number of cached slabs differs from run to run.
   failures += caller.violations;
   return {injector.counts(), caller.refusals};
 }
 
-/// The live blocks of libgantry.so once no more than `expected` are left, or after a second: the
-/// thread of a recording that was stopped gives its last block back when it ends.
+/// Returns the number of live blocks of libgantry.so. Waits up to a second until at most `expected`
+/// are left, because the thread of a stopped recording frees its last block when it ends.
 unsigned long long liveBlocks(unsigned long long expected) {
   unsigned long long live = injector.counts().liveBlocks;
   for (int wait = 0; live > expected && wait < 1000; ++wait) {
@@ -73,11 +73,12 @@ unsigned long long liveBlocks(unsigned long long expected) {
   return live;
 }
 
-/// Lets the k-th allocation fail (persistent: and all later ones) for k = 1, 1 + step, ... until a
-/// run in which none fails.
+/// Lets the k-th allocation fail, and with `persistent` all later ones as well, for k = 1, 1 +
+/// step,
+/// ... until no allocation fails in a run.
 void sweep(const char *title, const ScenarioFiles &files, const ScenarioParts &parts,
            bool persistent, unsigned long long step) {
-  for (int warmUp = 0; warmUp < 3; ++warmUp) // tables that live to the end of the process
+  for (int warmUp = 0; warmUp < 3; ++warmUp) // Fills tables that live until the process ends.
     runOnce(files, parts, {});
   unsigned long long baseline = liveBlocks(0);
   unsigned long long refusals = 0, runs = 0, most = 0;
@@ -86,8 +87,8 @@ void sweep(const char *title, const ScenarioFiles &files, const ScenarioParts &p
     const Outcome outcome = runOnce(files, parts, {k, 0, persistent ? 1 : 0});
     refusals += outcome.refusals > 0;
     most = std::max(most, outcome.counts.peakBytes);
-    // What lives to the end of the process may grow once, for example by the ring of another
-    // thread. A leak shows when the same failure comes again.
+    // Objects that live until the process ends may grow once, for example by the ring of another
+    // thread. A leak grows again when the same failure is repeated.
     if (const unsigned long long live = liveBlocks(baseline); live > baseline) {
       runOnce(files, parts, {k, 0, persistent ? 1 : 0});
       const unsigned long long again = liveBlocks(live);
@@ -109,8 +110,8 @@ void sweep(const char *title, const ScenarioFiles &files, const ScenarioParts &p
   std::fflush(stdout);
 }
 
-/// A large program of few bytes of metadata for each command, while no allocation succeeds: the
-/// reserve suffices.
+/// Tests that the reserve suffices for a large program with little metadata per command while no
+/// allocation succeeds.
 void exhaustWithLargeProgram(FaultFiles &folder) {
   TestModel model;
   const uint32_t dim = model.symbol("n", 0, 0, 1, 64);
@@ -161,8 +162,8 @@ void exhaustWithLargeProgram(FaultFiles &folder) {
   gantry_device_release(device);
 }
 
-/// Allocations of the driver and the run-time libraries fail, each in a child: what dies there is
-/// counted and listed, what dies in libgantry.so is an error.
+/// Lets allocations of the driver and the run-time libraries fail, each in a child process.
+/// Children that die there are counted and listed; a child that dies in libgantry.so is an error.
 void sampleDriver(const ScenarioFiles &files, unsigned long long samples) {
   const unsigned long long calls = runOnce(files, {}, {}).counts.otherCalls;
   DeathCounts deaths;
@@ -173,7 +174,7 @@ void sampleDriver(const ScenarioFiles &files, unsigned long long samples) {
       injector.start({0, k, 0});
       callEveryFunction(caller, files, {});
       injector.stop();
-      return 0; // a status other than "out of memory" is the driver's
+      return 0; // A status other than "out of memory" comes from the driver.
     });
     deaths.add(death);
     expect(!death.isOurs, death.place.c_str(), k);
@@ -189,8 +190,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "run it with LD_PRELOAD=libfailing_malloc.so\n");
     return 1;
   }
-  setenv("GANTRY_ATTACH", "0", 1);     // the scenario listens by itself
-  setenv("GANTRY_VALIDATION", "0", 1); // the layers end the process without memory
+  setenv("GANTRY_ATTACH", "0", 1);     // The scenario itself calls gantry_trace_listen().
+  setenv("GANTRY_VALIDATION", "0", 1); // The layers end a process without memory.
   FaultFiles folder;
   if (!folder.isReady) {
     std::fprintf(stderr, "the models cannot be written\n");
@@ -205,7 +206,7 @@ int main(int argc, char **argv) {
     }
     return failures != 0;
   }
-  // The device's own functions, then all others on a device that stays: that is quicker.
+  // First the functions of devices, then all others on one device, which is faster.
   ScenarioParts device;
   device.runs = device.traces = false;
   sweep("devices", folder.files, device, false, 1);

@@ -1,6 +1,6 @@
-// gantry_trace_* and what the environment asks of traces, as a program and its viewer see them.
-//
-// The viewer's side is engine/trace linked into the test; the program's is libgantry.so.
+// The functions gantry_trace_* and the environment variables of traces, from the sides of a program
+// and of its viewer. The program uses libgantry.so; the viewer is engine/trace, linked into the
+// test.
 #include "tests/engine/trace/capture_contents.h"
 #include "tests/support/child_process.h"
 #include "tests/support/scratch.h"
@@ -23,7 +23,7 @@ using gantry::test::readAll;
 using gantry::test::runInChild;
 using gantry::test::ScratchFolder;
 
-/// A TCP port of this machine that nobody has now.
+/// Returns a TCP port of this machine that is free now.
 uint16_t freePort() {
   const int probe = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
@@ -36,7 +36,8 @@ uint16_t freePort() {
   return ntohs(address.sin_port);
 }
 
-/// The process notices within some milliseconds that a viewer has come or gone.
+/// Waits until gantry_trace_is_on() returns `wanted`; false after ten seconds. The process notices
+/// within milliseconds that a viewer has attached or left.
 bool becomes(int32_t wanted) {
   for (int i = 0; i < 1000; ++i) {
     if (gantry_trace_is_on() == wanted)
@@ -67,12 +68,12 @@ TEST(CApiTrace, RecordsToAFile) {
   EXPECT_NE(std::string(gantry_last_error()).find(path), std::string::npos);
   std::thread([] {
     gantry_trace_name_thread("loader");
-    gantry_trace_name_thread(nullptr); // changes nothing
+    gantry_trace_name_thread(nullptr); // Has no effect.
     gantry_trace_begin_span(gantry_trace_name("load"));
     gantry_trace_mark(gantry_trace_name("first byte"), -7);
     gantry_trace_counter(gantry_trace_name("queue"), int64_t{1} << 40);
     gantry_trace_end_span();
-    gantry_trace_end_span(); // without a beginning
+    gantry_trace_end_span(); // There is no span to end.
   }).join();
   ASSERT_EQ(gantry_trace_stop_file(), GANTRY_STATUS_OK) << gantry_last_error();
   EXPECT_EQ(gantry_trace_is_on(), 0);
@@ -130,7 +131,7 @@ TEST(CApiTrace, FlightRecorderOnDemand) {
   ASSERT_EQ(gantry_trace_write_flight_recorder(path.c_str()), GANTRY_STATUS_OK);
   EXPECT_EQ(readAll(path).named(EventType::kMark, "tick").size(), 2u);
   gantry_trace_stop_flight_recorder();
-  gantry_trace_stop_flight_recorder(); // none any more
+  gantry_trace_stop_flight_recorder(); // It was stopped before.
   EXPECT_EQ(gantry_trace_is_on(), 0);
 }
 
@@ -210,7 +211,7 @@ TEST(CApiTrace, ViewersOfTheUserFindTheProcess) {
   {
     const auto reader = CaptureReader::connect((*found)[0].address);
     ASSERT_TRUE(reader.isOk()) << reader.status().message();
-    gantry_trace_stop_listening(); // in order: the viewer sees the stream's end
+    gantry_trace_stop_listening(); // The viewer sees the end of the stream.
     for (bool end = false; !end;) {
       const auto batch = (*reader)->read();
       ASSERT_TRUE(batch.isOk()) << batch.status().message();
@@ -221,9 +222,9 @@ TEST(CApiTrace, ViewersOfTheUserFindTheProcess) {
   EXPECT_TRUE(findEndpoints()->empty());
 }
 
-// ---- the environment, in processes of their own ------------------------------------------------
+// ---- environment variables, each in its own process --------------------------------------------
 
-/// Opens a device, for which the environment is looked at, and tells something.
+/// Opens a device, which reads the environment variables, and records an event.
 void openAndMark(int64_t value) {
   gantry_device_t *device = nullptr;
   if (gantry_device_create(nullptr, &device) != GANTRY_STATUS_OK)
@@ -239,7 +240,7 @@ TEST(CApiTrace, TheEnvironmentRecordsAProcess) {
     setenv("GANTRY_ATTACH", "0", 1);
     setenv("GANTRY_TRACE", path.c_str(), 1);
     openAndMark(5);
-    std::exit(0); // the file gets its index
+    std::exit(0); // The exit handler completes the file with its index.
   });
   ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   const Contents file = readAll(path);
@@ -262,7 +263,7 @@ TEST(CApiTrace, TheEnvironmentKeepsTheLastSecondsForACrash) {
       std::abort();
     });
   };
-  const int refused = crash("5s"); // says so and goes on without
+  const int refused = crash("5s"); // Logs an error and runs without a flight recorder.
   ASSERT_TRUE(WIFSIGNALED(refused)) << refused;
   EXPECT_EQ(WTERMSIG(refused), SIGABRT);
   EXPECT_FALSE(std::filesystem::exists(path));

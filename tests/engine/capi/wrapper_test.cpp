@@ -1,4 +1,4 @@
-// gantry.hpp over the same models.
+// The C++ wrapper gantry.hpp, with the models of capi_test.cpp.
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 namespace test = gantry::test;
 
-TEST(Wrapper, runsAModel) {
+TEST(Wrapper, RunsAModel) {
   test::ScratchFolder scratch;
   test::TestModel model;
   test::buildChain(model, model.symbol("n", 0, 0), std::vector<float>(100, 1.0f));
@@ -54,7 +54,7 @@ TEST(Wrapper, runsAModel) {
   {
     auto run = session->submit(inputs, outputs);
     ASSERT_TRUE(run);
-    EXPECT_FALSE(run->donate(std::move(*buffer)).ok()); // the run writes to it
+    EXPECT_FALSE(run->donate(std::move(*buffer)).ok()); // The run writes to the buffer.
     ASSERT_NE(buffer->get(), nullptr);
     EXPECT_TRUE(*run->wait());
   }
@@ -83,7 +83,7 @@ TEST(Wrapper, runsAModel) {
   EXPECT_EQ(error.message(), "input 'in' must be f32 [n], not f32 [5, 0]");
 }
 
-TEST(Wrapper, failuresCarryTheirMessage) {
+TEST(Wrapper, FailuresCarryTheirMessage) {
   auto program = gantry::Program::load("/no/such/file.gantry");
   ASSERT_FALSE(program);
   EXPECT_EQ(program.error().status(), GANTRY_STATUS_NOT_FOUND);

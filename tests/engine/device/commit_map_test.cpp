@@ -1,4 +1,4 @@
-// The bookkeeping of ranges against a byte map.
+// Compares CommitMap with a model that stores one token per byte.
 #include "engine/device/commit_map.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace gantry::device {
 namespace {
 
-TEST(CommitMap, splitsAndGivesBlocksBack) {
+TEST(CommitMap, SplitsAndGivesBlocksBack) {
   CommitMap map;
   std::vector<uint64_t> released;
   auto release = [&](uint64_t token) { released.push_back(token); };
@@ -33,7 +33,7 @@ TEST(CommitMap, splitsAndGivesBlocksBack) {
   EXPECT_EQ(map.committedBytes(), 0u);
 }
 
-TEST(CommitMap, agreesWithAByteMap) {
+TEST(CommitMap, AgreesWithAByteMap) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE(seed);
   std::printf("seed %u\n", seed);
@@ -41,8 +41,8 @@ TEST(CommitMap, agreesWithAByteMap) {
   constexpr uint64_t kSize = 64;
   for (int round = 0; round < 200; ++round) {
     CommitMap map;
-    std::vector<uint64_t> model(kSize, 0); // the token of each byte
-    std::map<uint64_t, uint64_t> live;     // token -> bytes bound
+    std::vector<uint64_t> model(kSize, 0); // The token of each byte.
+    std::map<uint64_t, uint64_t> live;     // From tokens to bound bytes.
     uint64_t nextToken = 1;
     auto release = [&](uint64_t token) {
       ASSERT_EQ(live.count(token), 1u);

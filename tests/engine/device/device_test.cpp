@@ -1,4 +1,5 @@
-// The checks of the driver interface, over a device that only counts what reaches it.
+// The argument checks of the driver interface, with a device that only counts the calls it
+// receives.
 #include "engine/device/device.h"
 
 #include <gtest/gtest.h>
@@ -106,7 +107,7 @@ protected:
   std::shared_ptr<FakeDevice> device_ = std::make_shared<FakeDevice>();
 };
 
-TEST_F(DeviceTest, allocationsHaveLimits) {
+TEST_F(DeviceTest, AllocationsHaveLimits) {
   EXPECT_EQ(device_->allocate(MemoryKind::kDevice, 0).status().code(),
             StatusCode::kInvalidArgument);
   EXPECT_TRUE(device_->allocate(MemoryKind::kDevice, 1 << 20).isOk());
@@ -117,32 +118,33 @@ TEST_F(DeviceTest, allocationsHaveLimits) {
                                          "above the limit of fake: 1048576 bytes");
 }
 
-TEST_F(DeviceTest, kernelsHaveLimits) {
+TEST_F(DeviceTest, KernelsHaveLimits) {
   EXPECT_EQ(refusal(source(BindingMode::kAddress, 3, 1)), "");
-  EXPECT_EQ(refusal(source(BindingMode::kAddress, 4, 1)),
-            "kernel 'k': its block of 4 buffers and 1 dims needs 40 bytes of push constants, the "
-            "device has 32; compile it with storage-buffer bindings");
+  EXPECT_EQ(
+      refusal(source(BindingMode::kAddress, 4, 1)),
+      "kernel 'k': its block of 4 buffers and 1 dims needs 40 bytes of push constants, but the "
+      "device has 32; compile it with storage-buffer bindings");
   EXPECT_EQ(refusal(source(BindingMode::kStorageBuffer, 5, 0)),
-            "kernel 'k': binds 5 storage buffers, the device allows 4");
+            "kernel 'k': binds 5 storage buffers; the device allows 4");
   KernelSource s = source(BindingMode::kStorageBuffer, 1, 0);
   s.workgroupSize[0] = 129;
   EXPECT_EQ(refusal(s),
-            "kernel 'k': workgroup size 129 in dimension 0, the device allows 1 to 128");
+            "kernel 'k': workgroup size 129 in dimension 0; the device allows 1 to 128");
   s.workgroupSize[0] = 128;
   s.workgroupSize[1] = 2;
-  EXPECT_EQ(refusal(s), "kernel 'k': 256 invocations per workgroup, the device allows 128");
+  EXPECT_EQ(refusal(s), "kernel 'k': 256 invocations per workgroup; the device allows 128");
   s.workgroupSize[1] = 1;
   s.sharedBytes = 1025;
-  EXPECT_EQ(refusal(s), "kernel 'k': 1025 bytes of shared memory, the device has 1024");
+  EXPECT_EQ(refusal(s), "kernel 'k': 1025 bytes of shared memory; the device has 1024");
   s.sharedBytes = 0;
   s.spirv = {};
   EXPECT_EQ(refusal(s), "kernel 'k' has no code");
   device_->mutableInfo().profile.features.bufferDeviceAddress = false;
   EXPECT_EQ(refusal(source(BindingMode::kAddress, 1, 0)),
-            "kernel 'k': binds by address, the device has no bufferDeviceAddress");
+            "kernel 'k': binds by address; the device has no bufferDeviceAddress");
 }
 
-TEST_F(DeviceTest, texelBuffersHaveLimits) {
+TEST_F(DeviceTest, TexelBuffersHaveLimits) {
   KernelSource s = source(BindingMode::kTexel, 3, 0);
   EXPECT_EQ(refusal(s), "kernel 'k': its binding reads at least one buffer as texels, it lists 0");
   TexelRead reads[] = {{0, TexelFormat::kRgba32f, true},
@@ -157,11 +159,11 @@ TEST_F(DeviceTest, texelBuffersHaveLimits) {
   profile.maxResourcesPerStage = 4;
   EXPECT_EQ(refusal(s), "");
   profile.maxResourcesPerStage = 3;
-  EXPECT_EQ(refusal(s), "kernel 'k': binds 3 texel and 1 storage buffers, the device allows 3 and "
+  EXPECT_EQ(refusal(s), "kernel 'k': binds 3 texel and 1 storage buffers; the device allows 3 and "
                         "3 together");
   profile.maxResourcesPerStage = 4;
   profile.maxTexelBuffersPerStage = 2;
-  EXPECT_EQ(refusal(s), "kernel 'k': binds 3 texel and 1 storage buffers, the device allows 2 and "
+  EXPECT_EQ(refusal(s), "kernel 'k': binds 3 texel and 1 storage buffers; the device allows 2 and "
                         "4 together");
   profile.maxTexelBuffersPerStage = 3;
   reads[1].buffer = 0;
@@ -178,9 +180,9 @@ TEST_F(DeviceTest, texelBuffersHaveLimits) {
   EXPECT_EQ(refusal(s), "kernel 'k': its binding reads no buffer as texels, it lists 3");
 }
 
-TEST_F(DeviceTest, texelRangesAreChecked) {
+TEST_F(DeviceTest, TexelRangesAreChecked) {
   DeviceProfile &profile = device_->mutableInfo().profile;
-  profile.maxTexelBufferElements = 600; // beyond what a storage buffer may have
+  profile.maxTexelBufferElements = 600; // More bytes than a storage-buffer binding allows.
   profile.texelBufferAlignment = 128;
   profile.maxTexelBuffersPerStage = profile.maxResourcesPerStage = 4;
   const TexelRead reads[] = {{0, TexelFormat::kRgba32f, true}, {1, TexelFormat::kRgba16f, false}};
@@ -197,7 +199,7 @@ TEST_F(DeviceTest, texelRangesAreChecked) {
   EXPECT_TRUE(list->dispatch(dispatch).isOk());
   buffers[0].sizeBytes = 9601;
   EXPECT_EQ(list->dispatch(dispatch).message(),
-            "dispatch of 'k': a texel buffer of 601 texels, the device allows 600");
+            "dispatch of 'k': a texel buffer of 601 texels; the device allows 600");
   buffers[0] = {memory.get(), 64, 16};
   EXPECT_EQ(list->dispatch(dispatch).message(),
             "dispatch of 'k': offset 64 is not a multiple of 128");
@@ -208,13 +210,13 @@ TEST_F(DeviceTest, texelRangesAreChecked) {
   buffers[0] = {memory.get(), 0, 16};
   buffers[1].sizeBytes = 4100;
   EXPECT_EQ(list->dispatch(dispatch).message(),
-            "dispatch of 'k': a storage buffer of 4100 bytes, the device allows 4096");
+            "dispatch of 'k': a storage buffer of 4100 bytes; the device allows 4096");
   buffers[1].sizeBytes = 100;
   EXPECT_EQ(list->dispatch(dispatch).message(), "the command list was begun for 2 dispatches with "
                                                 "2 storage and 3 texel buffers");
 }
 
-TEST_F(DeviceTest, commandsGoBetweenBeginAndEnd) {
+TEST_F(DeviceTest, CommandsGoBetweenBeginAndEnd) {
   auto list = device_->createCommandList().take();
   auto memory = device_->allocate(MemoryKind::kDevice, 1024).take();
   EXPECT_EQ(list->fill({memory.get(), 0, 4}, 0).code(), StatusCode::kFailedPrecondition);
@@ -227,7 +229,7 @@ TEST_F(DeviceTest, commandsGoBetweenBeginAndEnd) {
   EXPECT_EQ(static_cast<FakeList &>(*list).calls, 2) << "what is refused reaches no backend";
 }
 
-TEST_F(DeviceTest, rangesAreInsideTheirMemory) {
+TEST_F(DeviceTest, RangesAreInsideTheirMemory) {
   auto list = device_->createCommandList().take();
   ASSERT_TRUE(list->begin({}).isOk());
   auto memory = device_->allocate(MemoryKind::kDevice, 1024).take();
@@ -247,7 +249,7 @@ TEST_F(DeviceTest, rangesAreInsideTheirMemory) {
   EXPECT_TRUE(list->copy({memory.get(), 0, 8}, *memory, 8).isOk());
 }
 
-TEST_F(DeviceTest, dispatchesAreChecked) {
+TEST_F(DeviceTest, DispatchesAreChecked) {
   auto storage = kernel(BindingMode::kStorageBuffer, 2, 1);
   auto memory = device_->allocate(MemoryKind::kDevice, 8192).take();
   auto list = device_->createCommandList().take();
@@ -258,19 +260,19 @@ TEST_F(DeviceTest, dispatchesAreChecked) {
   dispatch.kernel = storage.get();
   dispatch.dims = dims;
   EXPECT_EQ(list->dispatch(dispatch).message(),
-            "dispatch of 'k' with 0 buffers and 1 dims, it takes 2 and 1");
+            "dispatch of 'k' with 0 buffers and 1 dims; the kernel takes 2 and 1");
   dispatch.buffers = buffers;
   EXPECT_TRUE(list->dispatch(dispatch).isOk());
   dispatch.workgroups[2] = 101;
   EXPECT_EQ(list->dispatch(dispatch).message(),
-            "dispatch of 'k': 101 workgroups from 0 on in dimension 2, the device allows 100");
+            "dispatch of 'k': 101 workgroups from 0 on in dimension 2; the device allows 100");
   dispatch.workgroups[2] = 1;
   buffers[1].offsetBytes = 16;
   EXPECT_EQ(list->dispatch(dispatch).message(),
             "dispatch of 'k': offset 16 is not a multiple of 64");
   buffers[1] = {memory.get(), 64, 4100};
   EXPECT_EQ(list->dispatch(dispatch).message(),
-            "dispatch of 'k': a storage buffer of 4100 bytes, the device allows 4096");
+            "dispatch of 'k': a storage buffer of 4100 bytes; the device allows 4096");
   buffers[1] = {memory.get(), 64, 64};
   EXPECT_TRUE(list->dispatch(dispatch).isOk());
   EXPECT_FALSE(list->dispatch(dispatch).isOk()) << "above the capacity";
@@ -278,7 +280,7 @@ TEST_F(DeviceTest, dispatchesAreChecked) {
   EXPECT_FALSE(list->timestamp().isOk()) << "above the capacity";
 }
 
-TEST_F(DeviceTest, addressesNeedNoAlignmentAndNoRange) {
+TEST_F(DeviceTest, AddressesNeedNoAlignmentAndNoRange) {
   auto byAddress = kernel(BindingMode::kAddress, 1, 0);
   auto memory = device_->allocate(MemoryKind::kDevice, 8192).take();
   auto list = device_->createCommandList().take();

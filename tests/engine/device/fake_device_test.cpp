@@ -1,5 +1,5 @@
-// The fake driver's own abilities: faults, delays, counts. That it behaves as a driver is what
-// tests/conformance shows.
+// The abilities of the fake driver that real drivers lack: faults, delays, counts.
+// tests/conformance shows that it behaves like a driver otherwise.
 #include "tests/support/fake_device.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ protected:
   std::shared_ptr<FakeDevice> device_ = FakeDevice::create();
 };
 
-TEST_F(FakeDeviceTest, failsTheKthAllocation) {
+TEST_F(FakeDeviceTest, FailsTheKthAllocation) {
   device_->failAllocation(2);
   auto first = device_->allocate(MemoryKind::kDevice, 100);
   ASSERT_TRUE(first.isOk());
@@ -36,7 +36,7 @@ TEST_F(FakeDeviceTest, failsTheKthAllocation) {
   EXPECT_EQ(device_->counts().liveBytes, 100u);
 }
 
-TEST_F(FakeDeviceTest, failsTheKthCallAndAnother) {
+TEST_F(FakeDeviceTest, FailsTheKthCallAndAnother) {
   device_->failCall(1, StatusCode::kInternal, 2);
   EXPECT_EQ(device_->completed().status().code(), StatusCode::kInternal);
   EXPECT_TRUE(device_->completed().isOk());
@@ -44,7 +44,7 @@ TEST_F(FakeDeviceTest, failsTheKthCallAndAnother) {
   EXPECT_TRUE(device_->completed().isOk());
 }
 
-TEST_F(FakeDeviceTest, heapsAreFinite) {
+TEST_F(FakeDeviceTest, HeapsAreFinite) {
   FakeConfig config;
   config.heaps = {{1000, true}};
   config.types = {{0, true, true, true, true}};
@@ -62,7 +62,7 @@ TEST_F(FakeDeviceTest, heapsAreFinite) {
   EXPECT_EQ(budget.usedBytes, 950u);
 }
 
-TEST_F(FakeDeviceTest, aFullHeapMakesUploadsTakeTheNext) {
+TEST_F(FakeDeviceTest, AFullHeapMakesUploadsTakeTheNext) {
   FakeConfig config;
   config.heaps[1].sizeBytes = 1 << 20;
   auto device = FakeDevice::create(config);
@@ -72,7 +72,7 @@ TEST_F(FakeDeviceTest, aFullHeapMakesUploadsTakeTheNext) {
   EXPECT_EQ(next->heap(), 2u) << "the window";
 }
 
-TEST_F(FakeDeviceTest, holdsSubmissionsUntilReleased) {
+TEST_F(FakeDeviceTest, HoldsSubmissionsUntilReleased) {
   auto memory = device_->allocate(MemoryKind::kUnified, 64).take();
   memory->mapped()[0] = 1;
   auto a = fillList(*memory, 0x02020202), b = fillList(*memory, 0x03030303);
@@ -92,7 +92,7 @@ TEST_F(FakeDeviceTest, holdsSubmissionsUntilReleased) {
   EXPECT_EQ(device_->violations(), 0u);
 }
 
-TEST_F(FakeDeviceTest, namesMemoryThatIsFreedTooEarly) {
+TEST_F(FakeDeviceTest, NamesMemoryThatIsFreedTooEarly) {
   auto memory = device_->allocate(MemoryKind::kDevice, 64).take();
   auto list = fillList(*memory, 1);
   device_->hold();
@@ -103,7 +103,7 @@ TEST_F(FakeDeviceTest, namesMemoryThatIsFreedTooEarly) {
   device_->lose();
 }
 
-TEST_F(FakeDeviceTest, namesBytesWithoutStorage) {
+TEST_F(FakeDeviceTest, NamesBytesWithoutStorage) {
   auto range = device_->reserve(MemoryKind::kDevice, 1 << 20).take();
   ASSERT_TRUE(device_->commit(*range, 65536, 65536).isOk());
   auto list = fillList(*range, 1);
@@ -111,7 +111,7 @@ TEST_F(FakeDeviceTest, namesBytesWithoutStorage) {
   EXPECT_EQ(device_->violations(), 1u);
 }
 
-TEST_F(FakeDeviceTest, slabsCostNothingUntilTouched) {
+TEST_F(FakeDeviceTest, SlabsCostNothingUntilTouched) {
   std::vector<std::unique_ptr<device::Memory>> slabs;
   for (int i = 0; i < 2; ++i)
     slabs.push_back(device_->allocate(MemoryKind::kDevice, uint64_t{4} << 30).take());

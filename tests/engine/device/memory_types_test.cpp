@@ -1,4 +1,4 @@
-// The choice of memory types, over tables of real devices (as vulkan.gpuinfo.org lists them).
+// The choice of memory types for the tables of real devices, which vulkan.gpuinfo.org lists.
 #include "engine/device/memory_types.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20, kGiB = uint64_t{1} << 30;
 
-/// "DVCH": device-local, host-visible, coherent, cached (H); "x": not usable.
+/// Parses letters: D: device-local; V: host-visible; C: coherent; H: cached; x: not usable.
 MemoryTypeInfo type(uint32_t heap, const std::string &flags) {
   auto has = [&](char c) { return flags.find(c) != std::string::npos; };
   return {heap, has('D'), has('V'), has('C'), has('H'), !has('x')};
@@ -91,7 +91,7 @@ std::vector<uint8_t> listed(const MemoryTypeList &list) {
   return {list.span().begin(), list.span().end()};
 }
 
-TEST(MemoryTypes, ofRealDevices) {
+TEST(MemoryTypes, OfRealDevices) {
   for (const Machine &machine : machines()) {
     const MemoryKindTable table = chooseMemoryTypes(machine.heaps, machine.types);
     EXPECT_EQ(listed(table.of(MemoryKind::kDevice)), machine.device) << machine.name;
@@ -101,7 +101,7 @@ TEST(MemoryTypes, ofRealDevices) {
   }
 }
 
-TEST(MemoryTypes, deviceMemoryIsNotReplacedSilently) {
+TEST(MemoryTypes, DeviceMemoryIsNotReplacedSilently) {
   const MemoryHeapInfo heaps[] = {{kGiB, true}, {8 * kGiB, false}};
   const MemoryTypeInfo local[] = {type(0, "D"), type(1, "VC")};
   EXPECT_EQ(listed(chooseMemoryTypes(heaps, local).of(MemoryKind::kDevice)),
@@ -112,7 +112,7 @@ TEST(MemoryTypes, deviceMemoryIsNotReplacedSilently) {
       << "where nothing is device-local, all of it serves";
 }
 
-TEST(MemoryTypes, badTablesGiveEmptyLists) {
+TEST(MemoryTypes, BadTablesGiveEmptyLists) {
   const MemoryKindTable nothing = chooseMemoryTypes({}, {});
   for (const MemoryTypeList &list : nothing.kinds)
     EXPECT_EQ(list.count, 0u);

@@ -40,7 +40,7 @@ protected:
     CompactResult moved;
     int calls = 0;
     do {
-      ASSERT_EQ(heap->compact(slice, &moved), HeapCode::kOk);
+      ASSERT_EQ(compaction->compact(slice, &moved), HeapCode::kOk);
       ASSERT_LE(moved.movedBytes, slice);
       ASSERT_EQ(heap->validate(), nullptr) << heap->validate();
       ASSERT_LT(++calls, 10000);
@@ -103,7 +103,7 @@ TEST_F(CompactionTest, SmallSlicesTakeNoSlabsInVain) {
         gpu->release();
         gpu->hold();
       }
-      ASSERT_EQ(heap->compact(256 * kKiB, &moved), HeapCode::kOk);
+      ASSERT_EQ(compaction->compact(256 * kKiB, &moved), HeapCode::kOk);
       ASSERT_LT(++calls, 10000);
     } while (moved.more);
     gpu->release();
@@ -118,7 +118,7 @@ TEST_F(CompactionTest, OldPlacesStayWhileCopiesAreInFlight) {
   const uint64_t before = stats().reservedBytes;
   gpu->hold();
   CompactResult moved;
-  ASSERT_EQ(heap->compact(4 * kMiB, &moved), HeapCode::kOk);
+  ASSERT_EQ(compaction->compact(4 * kMiB, &moved), HeapCode::kOk);
   EXPECT_GT(moved.movedBytes, 0U);
   EXPECT_GE(stats().reservedBytes + moved.freedBytes, before) << "nothing that copies read is gone";
   EXPECT_GT(stats().pendingBytes, 0U);
@@ -213,7 +213,7 @@ TEST_F(CompactionTest, AFailedSubmissionChangesNothing) {
     offsets[buffer.bits] = placed(buffer).offsetBytes;
   for (uint64_t k = 1; k <= 4; ++k) {
     gpu->failCall(k);
-    const HeapCode code = heap->compact(64 * kMiB);
+    const HeapCode code = compaction->compact(64 * kMiB);
     gpu->failCall(0);
     EXPECT_EQ(heap->validate(), nullptr) << k << ": " << heap->validate();
     if (code == HeapCode::kOk)

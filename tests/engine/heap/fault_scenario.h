@@ -2,6 +2,8 @@
 // and after a refusal nothing may have changed.
 #pragma once
 
+#include "engine/heap/extras/compaction.h"
+#include "engine/heap/extras/spill.h"
 #include "engine/heap/heap.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
+#include <optional>
 
 namespace gantry::heap {
 
@@ -25,8 +28,6 @@ public:
       : gpu_(std::move(gpu)), lossy_(lossy) {
     options_.host = host;
     std::fill(std::begin(options_.limitBytes), std::end(options_.limitBytes), limitBytes);
-    options_.allowSpill = true;
-    options_.dedicatedBytes = (uint64_t{1} << 20);
   }
 
   void run() {
@@ -37,6 +38,8 @@ public:
       return;
     }
     heap_ = made.take();
+    compaction_.emplace(*heap_);
+    spilling_.emplace(*heap_, Spill::When::kUnderPressure);
     const NameId name = heap_->intern("a name");
     for (int i = 0; i < 40; ++i) {
       BufferRequest request;
@@ -55,13 +58,13 @@ public:
     }
     judge([&] { return heap_->poll(); });
     for (int i = 0; i < 4; ++i)
-      judge([&] { return heap_->compact((uint64_t{1} << 20)); });
+      judge([&] { return compaction_->compact((uint64_t{1} << 20)); });
     for (const BufferHandle buffer : live_) {
       Placement at;
       if (!buffer)
         continue;
       judge([&] {
-        const HeapCode code = heap_->spill(buffer);
+        const HeapCode code = spilling_->spill(buffer);
         return code == HeapCode::kInvalidArgument ? HeapCode::kOk : code;
       });
       judge([&] {
@@ -84,12 +87,14 @@ public:
     EXPECT_EQ(heap_->validate(), nullptr) << heap_->validate();
     char report[512];
     heap_->writeReport(report);
+    spilling_.reset();
+    compaction_.reset();
     heap_.reset();
     finish();
   }
 
   uint64_t refused = 0;
-  double slowestMs = 0; // of calls after the device was lost
+  double slowestMs = 0; // Slowest call after the device was lost.
 
 private:
   // Refusals are answers; what they may not do is change what is alive.
@@ -149,6 +154,8 @@ private:
   bool lossy_;
   HeapOptions options_;
   HeapPtr heap_;
+  std::optional<Compaction> compaction_;
+  std::optional<Spill> spilling_;
   std::vector<BufferHandle> live_;
   std::vector<std::unique_ptr<device::CommandList>> lists_;
   uint64_t last_ = 0;

@@ -1,10 +1,14 @@
 // A heap over the fake driver, for tests.
 #pragma once
 
+#include "engine/heap/extras/compaction.h"
+#include "engine/heap/extras/spill.h"
 #include "engine/heap/heap.h"
 #include "tests/support/fake_device.h"
 
 #include <gtest/gtest.h>
+
+#include <optional>
 
 namespace gantry::heap {
 
@@ -14,11 +18,18 @@ constexpr uint64_t kMiB = 1 << 20;
 class HeapTest : public testing::Test {
 protected:
   void make(const HeapOptions &options = {}, test::FakeConfig config = {}) {
-    heap.reset();
+    reset();
     gpu = test::FakeDevice::create(std::move(config));
     auto made = Heap::create(gpu, options);
     ASSERT_TRUE(made.isOk()) << made.status().message();
     heap = made.take();
+    compaction.emplace(*heap);
+    spilling.emplace(*heap, allowSpill ? Spill::When::kUnderPressure : Spill::When::kOnRequest);
+  }
+  void reset() {
+    spilling.reset();
+    compaction.reset();
+    heap.reset();
   }
   /// One heap of this size, for running out of memory.
   static test::FakeConfig smallDevice(uint64_t sizeBytes) {
@@ -33,7 +44,7 @@ protected:
     if (heap) {
       EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
     }
-    heap.reset();
+    reset();
     if (gpu) {
       gpu->release();
       lists.clear();
@@ -82,6 +93,9 @@ protected:
 
   std::shared_ptr<test::FakeDevice> gpu;
   HeapPtr heap;
+  bool allowSpill = false; // under pressure, for the next make()
+  std::optional<Compaction> compaction;
+  std::optional<Spill> spilling;
   HeapStatistics all;
   std::vector<std::unique_ptr<device::CommandList>> lists;
 };

@@ -5,7 +5,7 @@
 namespace gantry::heap {
 namespace {
 
-constexpr size_t kMostLive = 400;
+constexpr size_t kMaxLive = 400;
 
 std::string failed(const char *what, HeapCode code) {
   return std::string(what) + ": " + heapCodeName(code);
@@ -20,17 +20,19 @@ HeapModel::HeapModel(uint64_t seed) : random_(seed) {
   config.memoryBudgets = false;
   gpu_ = test::FakeDevice::create(config);
   HeapOptions options;
-  options.allowSpill = true;
-  options.dedicatedBytes = uint64_t{4} << 20;
   if (below(2) == 0) {
     options.retainHighBytes = uint64_t{16} << 20;
     options.retainLowBytes = uint64_t{4} << 20;
   }
   heap_ = Heap::create(gpu_, options).take();
+  compaction_.emplace(*heap_);
+  spilling_.emplace(*heap_, Spill::When::kUnderPressure);
 }
 
 HeapModel::~HeapModel() {
   letGo();
+  spilling_.reset();
+  compaction_.reset();
   heap_.reset();
 }
 
@@ -130,7 +132,7 @@ void HeapModel::letGo() {
 }
 
 std::string HeapModel::allocate() {
-  if (live_.size() >= kMostLive)
+  if (live_.size() >= kMaxLive)
     return release();
   if (held_ && gpu_->counts().liveBytes > (uint64_t{48} << 20))
     letGo();
@@ -167,7 +169,7 @@ std::string HeapModel::allocate() {
   buffer.pattern = random_();
   if (std::string wrong = claim(at, ordered ? point.value : 0); !wrong.empty())
     return wrong;
-  // What is ordered after work that still runs is that work's, until it has run.
+  // A buffer that is ordered after running work belongs to that work until it has run.
   buffer.written = !(ordered && held_);
   if (buffer.written)
     writePattern(buffer, at);
@@ -270,7 +272,7 @@ std::string HeapModel::maintain() {
   HeapCode code = HeapCode::kOk;
   switch (below(6)) {
   case 0:
-    code = heap_->compact(below(uint64_t{4} << 20));
+    code = compaction_->compact(below(uint64_t{4} << 20));
     break;
   case 1:
     if (below(20) == 0)
@@ -290,7 +292,7 @@ std::string HeapModel::maintain() {
     if (!live_.empty()) {
       letGo();
       const Buffer &buffer = live_[below(live_.size())];
-      const HeapCode spilled = heap_->spill(buffer.handle);
+      const HeapCode spilled = spilling_->spill(buffer.handle);
       if (spilled != HeapCode::kOk && spilled != HeapCode::kBusy &&
           spilled != HeapCode::kInvalidArgument && spilled != HeapCode::kExhausted)
         return failed("spill", spilled);
@@ -326,6 +328,8 @@ std::string HeapModel::finish() {
     return broken;
   if (gpu_->counts().liveBytes != 0)
     return "memory was not given back";
+  spilling_.reset();
+  compaction_.reset();
   heap_.reset();
   return gpu_->violations() == 0 ? "" : gpu_->lastViolation();
 }

@@ -4,10 +4,12 @@
 // before anybody else may have them. It fails with a message, at the operation that was wrong.
 #pragma once
 
-#include "engine/heap/heap.h"
+#include "engine/heap/extras/compaction.h"
+#include "engine/heap/extras/spill.h"
 #include "tests/support/fake_device.h"
 
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -56,6 +58,8 @@ private:
   std::mt19937_64 random_;
   std::shared_ptr<test::FakeDevice> gpu_;
   HeapPtr heap_;
+  std::optional<Compaction> compaction_;
+  std::optional<Spill> spilling_;
   std::vector<Buffer> live_;
   std::vector<BufferHandle> dead_; // some handles that were released
   Ranges ranges_;

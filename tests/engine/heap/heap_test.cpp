@@ -303,13 +303,13 @@ TEST_F(HeapTest, MagazinesOfAnySizeWork) {
 
 TEST_F(HeapTest, WhatLeavesTheMagazinesGoesBackToItsPool) {
   constexpr MemoryKind kKinds[] = {MemoryKind::kDevice, MemoryKind::kUpload};
-  for (const int inARow : {1, 3, 1000}) { // of one kind, before one of the other
+  for (const int inARow : {1, 3, 1000}) { // Buffers of one kind before one of the other.
     std::vector<BufferHandle> live;
     for (int i = 0; i < 30000; ++i) {
       BufferRequest request;
       request.sizeBytes = 512;
       request.kind = kKinds[i / inARow % 2];
-      request.alignment = i % 7 == 0 ? 512 : 256; // whose slot is not always its block's
+      request.alignment = i % 7 == 0 ? 512 : 256; // Some buffers have a larger alignment.
       live.push_back(take(request));
     }
     for (const BufferHandle one : live)
@@ -519,7 +519,7 @@ TEST_F(HeapTest, RefusesWithAReportAndLosesNothing) {
 TEST_F(HeapTest, SpillsOnlyWhereAllowedAndBringsBackTheSameBytes) {
   for (const bool allowed : {false, true}) {
     HeapOptions options;
-    options.allowSpill = allowed;
+    allowSpill = allowed;
     make(options, smallDevice(64 * kMiB));
     BufferRequest request;
     request.sizeBytes = 40 * kMiB + 3;
@@ -542,12 +542,12 @@ TEST_F(HeapTest, SpillsOnlyWhereAllowedAndBringsBackTheSameBytes) {
       ASSERT_EQ(heap->pin(a, &placement), HeapCode::kOk) << "b makes room";
       EXPECT_EQ(bytes(a)[0], 0x5a);
       EXPECT_EQ(bytes(a)[request.sizeBytes - 1], 0x77);
-      EXPECT_EQ(heap->restore(b), HeapCode::kExhausted) << "a is pinned now";
+      EXPECT_EQ(spilling->restore(b), HeapCode::kExhausted) << "a is pinned now";
       ASSERT_EQ(heap->unpin(a), HeapCode::kOk);
-      ASSERT_EQ(heap->restore(b), HeapCode::kOk);
+      ASSERT_EQ(spilling->restore(b), HeapCode::kOk);
       EXPECT_EQ(bytes(b)[5], 0x11);
       drop(b);
-      ASSERT_EQ(heap->spill(a), HeapCode::kOk);
+      ASSERT_EQ(spilling->spill(a), HeapCode::kOk);
     }
     drop(a); // spilled or not
   }

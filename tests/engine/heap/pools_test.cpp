@@ -1,7 +1,7 @@
 // Step plans, growing arrays and frame rings.
-#include "engine/heap/frame_ring.h"
-#include "engine/heap/growing_array.h"
-#include "engine/heap/step_plan.h"
+#include "engine/heap/extras/frame_ring.h"
+#include "engine/heap/extras/growing_array.h"
+#include "engine/heap/extras/step_plan.h"
 #include "tests/engine/heap/failing_host.h"
 #include "tests/engine/heap/heap_fixture.h"
 

@@ -1,4 +1,4 @@
-# The heap's code at -Os: compiles the room's sources, links them into one object, so that what several
+# The heap's code at -Os: compiles the folder's sources, links them into one object, so that what several
 # of them instantiate is there once as in a program, and adds up its .text and, beyond what is asked
 # for, its .rodata; not the unwind tables. At most 60 KiB.
 #   cmake -DCOMPILER=c++ -DROOT=... -DSCRATCH=... -P size_test.cmake
@@ -13,7 +13,7 @@ function(code_bytes object result)
   set(${result} ${bytes} PARENT_SCOPE)
 endfunction()
 
-file(GLOB sources ${ROOT}/engine/heap/*.cpp)
+file(GLOB sources ${ROOT}/engine/heap/*.cpp ${ROOT}/engine/heap/extras/*.cpp)
 file(MAKE_DIRECTORY ${SCRATCH}/linked)
 set(objects)
 foreach(source ${sources})

@@ -1,6 +1,5 @@
 // Many threads on one heap: allocate, share, release each other's buffers, while others compact,
 // trim and read statistics.
-#include "engine/heap/impl.h"
 #include "tests/engine/heap/heap_fixture.h"
 
 #include <array>
@@ -69,7 +68,7 @@ TEST_F(ThreadTest, SixteenShareOneHeap) {
     for (int i = 0; !stop; ++i) {
       HeapStatistics seen;
       heap->statistics(&seen);
-      EXPECT_EQ(heap->compact(kMiB), HeapCode::kOk);
+      EXPECT_EQ(compaction->compact(kMiB), HeapCode::kOk);
       EXPECT_EQ(heap->poll(), HeapCode::kOk);
       if (i % 10 == 0)
         (void)heap->trim(kMiB);
@@ -234,39 +233,6 @@ TEST_F(ThreadTest, EmptySlabsOfOthersGoBeforeTheHeapGrows) {
   EXPECT_LT(stats().peakReservedBytes, 660 * kMiB);
   for (const BufferHandle buffer : mine)
     drop(buffer);
-}
-
-// What a thread knows of an ebb is old when others have filled the heap since.
-TEST_F(ThreadTest, AnEbbEndsForThreadsThatDidNothing) {
-  std::vector<BufferHandle> all;
-  const auto fill = [&](int megabytes) {
-    std::thread([&] {
-      for (int i = 0; i < megabytes; ++i)
-        all.push_back(take(kMiB));
-    }).join();
-  };
-  std::vector<BufferHandle> mine = {take(100 * kKiB)}; // in a slab that has room for more
-  fill(400);
-  for (const BufferHandle buffer : all)
-    drop(buffer); // by this thread, which sees the ebb
-  all.clear();
-  fill(600);
-  std::thread([&] {
-    drop(all.back()); // so that what follows is no new peak
-    all.pop_back();
-  }).join();
-  mine.push_back(take(100 * kKiB));
-  for (size_t i = 0; i < all.size(); i += 4) {
-    drop(all[i]);
-    all[i] = {};
-  }
-  for (int i = 0; i < 40; ++i)
-    mine.push_back(take(3 * kMiB)); // for which there is no room yet
-  EXPECT_FALSE(HeapImpl::of(*heap).totals[0].retention.repeats());
-  for (const auto &buffers : {all, mine})
-    for (const BufferHandle buffer : buffers)
-      if (buffer)
-        drop(buffer);
 }
 
 TEST_F(ThreadTest, MemoryOfAThreadAtRestServesOthers) {

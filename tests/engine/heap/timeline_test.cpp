@@ -168,7 +168,7 @@ TEST_F(TimelineTest, RangesInMagazinesAreNotPending) {
   for (int i = 0; i < 2000; ++i)
     past.push_back(take(named));
   for (const BufferHandle buffer : past)
-    drop(buffer, {&soon, 1}); // whose slots remember the point
+    drop(buffer, {&soon, 1}); // Their records keep the point.
   for (size_t i = 0; i < 16; ++i)
     drop(all[20000 + 10 * i], {&late, 1});
   drop(all[kAt], {&soon, 1});

@@ -1,8 +1,10 @@
-// What a viewer knows of a heap, whenever it attaches: to the byte what the heap itself counts.
-#include "engine/heap/heap.h"
-#include "engine/trace/flight_recorder.h"
-#include "engine/trace/record.h"
-#include "engine/trace/rings.h"
+// Tests the viewer's knowledge of a heap, whenever it attaches: to the byte what the heap itself
+// counts.
+#include "engine/heap/extras/spill.h"
+#include "engine/heap/heap_parts.h"
+#include "engine/trace/record/flight_recorder.h"
+#include "engine/trace/record/record.h"
+#include "engine/trace/record/rings.h"
 #include "tests/engine/trace/memory_sink.h"
 #include "tests/support/fake_device.h"
 #include "tests/support/scratch.h"
@@ -20,7 +22,7 @@ using namespace test;
 using trace::Event;
 using trace::EventType;
 
-/// What a viewer would keep of one heap. Checks what events.h promises.
+/// A viewer's copy of one heap. Checks what events.h promises.
 struct Mirror {
   explicit Mirror(uint16_t heap) : heap(heap) {}
 
@@ -59,7 +61,7 @@ struct Mirror {
       count(event.block.sequence);
       blocks[event.block.block] = event.block;
       break;
-    case EventType::kRelease: // of a block that was gone when the snapshot was taken: nothing
+    case EventType::kRelease: // The block may have gone before the snapshot.
       count(event.release.sequence);
       blocks.erase(event.release.block);
       break;
@@ -169,15 +171,15 @@ TEST_F(HeapTraceTest, AViewerFromTheStartKnowsEverything) {
 }
 
 TEST_F(HeapTraceTest, ADedicatedSlabThatAPoolTakesIsDedicatedNoMore) {
-  HeapOptions options;
-  options.dedicatedBytes = 256 << 10;
-  auto made = Heap::create(device_, options);
-  ASSERT_TRUE(made.isOk()) << made.status().message();
-  heap_ = made.take();
+  for (uint32_t i = 0; i < Retention::kRetakesUntilQuick; ++i) // only a quick heap does so
+    heap_->parts().slabs.retention(0).noteTaken(0, 0);
   MemorySink sink;
-  std::vector<BufferHandle> handles;
-  for (int i = 0; i < 200; ++i)
-    handles.push_back(take(300 << 10));
+  std::vector<BufferHandle> handles(200);
+  BufferRequest request;
+  request.sizeBytes = 300 << 10;
+  request.dedicated = true;
+  for (BufferHandle &handle : handles)
+    ASSERT_EQ(heap_->allocate(request, &handle), HeapCode::kOk);
   for (const BufferHandle handle : handles)
     EXPECT_EQ(heap_->release(handle), HeapCode::kOk);
   for (int i = 0; i < 5000; ++i) // the heap is filled again, with buffers of another size
@@ -247,25 +249,21 @@ TEST_F(HeapTraceTest, ALateViewerKnowsAMillionBlocks) {
 }
 
 TEST_F(HeapTraceTest, SpilledAndMovedBuffersAreFollowed) {
-  HeapOptions options;
-  options.allowSpill = true;
-  auto made = Heap::create(device_, options);
-  ASSERT_TRUE(made.isOk());
-  heap_ = made.take();
+  Spill spilling(*heap_, Spill::When::kOnRequest);
   BufferRequest request;
   request.sizeBytes = 1 << 20;
   request.spillable = true;
   BufferHandle handle;
   ASSERT_EQ(heap_->allocate(request, &handle), HeapCode::kOk);
   MemorySink sink;
-  ASSERT_EQ(heap_->spill(handle), HeapCode::kOk);
+  ASSERT_EQ(spilling.spill(handle), HeapCode::kOk);
   const Mirror away = mirrorOf(sink);
   ASSERT_EQ(away.blocks.size(), 1u);
   EXPECT_EQ(away.blocks.begin()->second.slab, trace::kNoSlab);
   MemorySink late;
   EXPECT_EQ(mirrorOf(late).blocks.begin()->second.slab, trace::kNoSlab);
   MemorySink third;
-  ASSERT_EQ(heap_->restore(handle), HeapCode::kOk);
+  ASSERT_EQ(spilling.restore(handle), HeapCode::kOk);
   const Mirror back = mirrorOf(third);
   EXPECT_NE(back.blocks.begin()->second.slab, trace::kNoSlab);
   expectSame(back);
@@ -273,7 +271,7 @@ TEST_F(HeapTraceTest, SpilledAndMovedBuffersAreFollowed) {
 
 TEST_F(HeapTraceTest, AttachingWhileThreadsAllocateIsExact) {
   // No drops wanted here, however busy the machine is: a ring holds all that a thread does.
-  constexpr int kMostOperations = 1'000'000;
+  constexpr int kMaxOperations = 1'000'000;
   trace::detail::setRingBytes(64 << 20);
   const uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -284,7 +282,7 @@ TEST_F(HeapTraceTest, AttachingWhileThreadsAllocateIsExact) {
       threads.emplace_back([&, t] {
         std::mt19937_64 random(seed + t + 100 * static_cast<uint64_t>(round));
         std::vector<BufferHandle> mine;
-        for (int done = 0; done < kMostOperations && !stop; ++done) {
+        for (int done = 0; done < kMaxOperations && !stop; ++done) {
           if (mine.size() < 300 && random() % 2 == 0) {
             mine.push_back(take(1 + random() % (random() % 16 == 0 ? 300000 : 5000)));
           } else if (!mine.empty()) {
@@ -383,7 +381,7 @@ TEST_F(HeapTraceTest, ChangesOfTheBudgetAreTold) {
 TEST_F(HeapTraceTest, AFlightRecordersFileEqualsTheHeap) {
   const ScratchFolder scratch;
   trace::FlightOptions options;
-  options.maxBytes = trace::kLeastFlightBytes;
+  options.maxBytes = trace::kMinFlightBytes;
   auto recorder = trace::FlightRecorder::start(options);
   ASSERT_TRUE(recorder.isOk()) << recorder.status().message();
   std::mt19937_64 random(7);
@@ -412,7 +410,7 @@ TEST_F(HeapTraceTest, AFlightRecordersFileEqualsTheHeap) {
       if (event.type() == EventType::kSnapshotBegin && firstSequence == 0)
         firstSequence = event.snapshot.sequence;
       mirror.gapsAllowed = mirror.gapsAllowed || event.type() == EventType::kDrops;
-      if (firstSequence != 0) // what lies before a snapshot is not known to be whole
+      if (firstSequence != 0) // Events before a snapshot may be incomplete.
         mirror.take(event);
     }
     end = batch->end;
@@ -426,7 +424,7 @@ TEST_F(HeapTraceTest, AFlightRecordersFileEqualsTheHeap) {
 TEST_F(HeapTraceTest, HeapsComeAndGo) {
   MemorySink sink;
   const uint16_t first = heap_->traceId();
-  const auto device = FakeDevice::create(); // of which the viewer has not been told
+  const auto device = FakeDevice::create(); // The viewer does not know this device.
   auto made = Heap::create(device, {});
   ASSERT_TRUE(made.isOk());
   const uint16_t second = (*made)->traceId();

@@ -14,7 +14,8 @@ using vulkan::test::resetShims;
 using vulkan::test::shims;
 
 constexpr uint64_t kMiB = 1 << 20;
-constexpr uint64_t kLimit = 20 * kMiB; // of each heap, so that the ladder is climbed
+constexpr uint64_t kLimit =
+    20 * kMiB; // Limit of each heap, low enough that the pressure ladder is used.
 
 std::shared_ptr<device::Device> openShimmed() {
   auto opened = vulkan::openDevice("", vulkan::test::shimHooks());
@@ -73,12 +74,12 @@ protected:
   }
 
   std::shared_ptr<device::Device> gpu;
-  std::string idle; // what lives while there is no heap
+  std::string idle; // Report while no heap exists.
   uint64_t calls = 0;
   uint64_t refused = 0;
 };
 
-TEST_P(HeapOverVulkan, everyDriverCallInTurnAndInPairs) {
+TEST_P(HeapOverVulkan, EveryDriverCallInTurnAndInPairs) {
   ASSERT_NE(gpu, nullptr);
   run(0, 0);
   const uint64_t count = calls;
@@ -104,7 +105,7 @@ TEST_P(HeapOverVulkan, everyDriverCallInTurnAndInPairs) {
               static_cast<unsigned long long>(pairs));
 }
 
-TEST_P(HeapOverVulkan, everyHostAllocationInTurnAndInPairs) {
+TEST_P(HeapOverVulkan, EveryHostAllocationInTurnAndInPairs) {
   ASSERT_NE(gpu, nullptr);
   FailingHost counter;
   run(0, 0, counter.allocator());
@@ -194,10 +195,10 @@ protected:
   HeapPtr heap;
 };
 
-TEST_F(ValidatedHeap, holdsWhatIsWrittenThroughMovesAndSpills) {
-  HeapOptions options;
-  options.allowSpill = true;
-  make(options);
+TEST_F(ValidatedHeap, HoldsWhatIsWrittenThroughMovesAndSpills) {
+  make({});
+  Compaction compaction(*heap);
+  Spill spilling(*heap, Spill::When::kUnderPressure);
   std::vector<std::pair<BufferHandle, uint32_t>> live;
   for (uint32_t i = 0; i < 60; ++i) {
     BufferRequest request;
@@ -214,13 +215,13 @@ TEST_F(ValidatedHeap, holdsWhatIsWrittenThroughMovesAndSpills) {
   CompactResult moved;
   uint64_t movedBytes = 0;
   do {
-    ASSERT_EQ(heap->compact(kMiB, &moved), HeapCode::kOk);
+    ASSERT_EQ(compaction.compact(kMiB, &moved), HeapCode::kOk);
     movedBytes += moved.movedBytes;
   } while (moved.more);
   EXPECT_GT(movedBytes, 0U);
   uint64_t spilled = 0;
   for (const auto &[buffer, value] : live)
-    spilled += buffer && heap->spill(buffer) == HeapCode::kOk ? 1 : 0;
+    spilled += buffer && spilling.spill(buffer) == HeapCode::kOk ? 1 : 0;
   EXPECT_GT(spilled, 5U);
   for (const auto &[buffer, value] : live) {
     if (!buffer)
@@ -235,7 +236,7 @@ TEST_F(ValidatedHeap, holdsWhatIsWrittenThroughMovesAndSpills) {
   EXPECT_EQ(all.kinds[0].reservedBytes, 0U);
 }
 
-TEST_F(ValidatedHeap, mapsWhatTheHostSeesAndReusesInOrder) {
+TEST_F(ValidatedHeap, MapsWhatTheHostSeesAndReusesInOrder) {
   make({});
   for (const MemoryKind kind :
        {MemoryKind::kUpload, MemoryKind::kReadback, MemoryKind::kUnified, MemoryKind::kDevice}) {
@@ -273,7 +274,7 @@ TEST_F(ValidatedHeap, mapsWhatTheHostSeesAndReusesInOrder) {
   EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
 }
 
-TEST_F(ValidatedHeap, servesManyThreads) {
+TEST_F(ValidatedHeap, ServesManyThreads) {
   make({});
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < 8; ++t)
@@ -302,7 +303,7 @@ TEST_F(ValidatedHeap, servesManyThreads) {
   EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
 }
 
-TEST_F(ValidatedHeap, livesThroughTheScenarioOfFaultsWithoutAny) {
+TEST_F(ValidatedHeap, LivesThroughTheScenarioOfFaultsWithoutAny) {
   FaultScenario(gpu, {}, false, kLimit).run();
 }
 

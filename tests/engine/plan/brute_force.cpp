@@ -12,9 +12,8 @@ constexpr uint64_t kNowhere = UINT64_MAX;
 
 class Search {
 public:
-  Search(const std::vector<Value> &values, const Constraints &constraints, uint64_t below)
-      : values_(values), constraints_(constraints), below_(below), best_(below),
-        offsets_(values.size(), kNowhere) {
+  Search(const std::vector<Value> &values, const std::vector<Pin> &pins)
+      : values_(values), pins_(pins), offsets_(values.size(), kNowhere) {
     for (const Value &value : values)
       if (value.sizeBytes != 0)
         alignments_.insert(value.alignment);
@@ -22,14 +21,14 @@ public:
       smallest_ = *alignments_.begin();
   }
 
-  /// Places the values of `part` alone.
+  /// Returns the minimum height of the values that `part` marks.
   std::optional<uint64_t> run(const std::vector<bool> &part) {
-    best_ = below_;
+    best_ = UINT64_MAX;
     left_ = 0;
     std::fill(offsets_.begin(), offsets_.end(), kNowhere);
     part_ = part;
     uint64_t height = 0;
-    for (const Pin &pin : constraints_.pins) {
+    for (const Pin &pin : pins_) {
       if (values_[pin.value].sizeBytes == 0 || !part[pin.value])
         continue;
       if (!fits(pin.value, pin.offset))
@@ -40,7 +39,7 @@ public:
     for (size_t i = 0; i < values_.size(); ++i)
       left_ += isOpen(i) ? 1 : 0;
     place(0, 0, height);
-    return best_ == below_ ? std::nullopt : std::optional(best_);
+    return best_ == UINT64_MAX ? std::nullopt : std::optional(best_);
   }
 
 private:
@@ -48,97 +47,51 @@ private:
     return part_[i] && values_[i].sizeBytes != 0 && offsets_[i] == kNowhere;
   }
 
-private:
   uint64_t occupied(size_t i) const {
     return (values_[i].sizeBytes + smallest_ - 1) / smallest_ * smallest_;
   }
 
-  bool aliveAt(size_t i, uint64_t command) const {
-    if (command < values_[i].firstUse || command > values_[i].lastUse)
-      return false;
-    for (const Gap &gap : constraints_.gaps)
-      if (gap.value == i && gap.firstCommand <= command && command <= gap.lastCommand)
-        return false;
-    return true;
-  }
-
   bool meet(size_t a, size_t b) const {
-    const uint64_t last = std::min(values_[a].lastUse, values_[b].lastUse);
-    for (uint64_t c = std::max(values_[a].firstUse, values_[b].firstUse); c <= last; ++c)
-      if (aliveAt(a, c) && aliveAt(b, c))
-        return true;
-    return false;
-  }
-
-  bool mayShare(size_t a, size_t b, bool &required) const {
-    bool may = false;
-    for (const Sharing &sharing : constraints_.sharings)
-      if ((sharing.first == a && sharing.second == b) ||
-          (sharing.first == b && sharing.second == a)) {
-        may = true;
-        required = required || sharing.required;
-      }
-    return may;
+    return values_[a].firstUse <= values_[b].lastUse && values_[b].firstUse <= values_[a].lastUse;
   }
 
   bool fits(size_t i, uint64_t offset) const {
     if (offset % values_[i].alignment != 0)
       return false;
     for (size_t j = 0; j < values_.size(); ++j) {
-      if (j == i || offsets_[j] == kNowhere)
+      if (j == i || offsets_[j] == kNowhere || !meet(i, j))
         continue;
-      bool required = false;
-      const bool may = mayShare(i, j, required);
-      if (required && offsets_[j] != offset)
-        return false;
-      const bool apart = offset + occupied(i) <= offsets_[j] || offsets_[j] + occupied(j) <= offset;
-      if (!apart && meet(i, j) && !(may && offsets_[j] == offset))
-        return false;
-    }
-    for (const Zone &zone : constraints_.zones) {
-      bool meets = false;
-      for (uint64_t c = values_[i].firstUse; c <= values_[i].lastUse; ++c)
-        meets = meets || (aliveAt(i, c) && zone.firstUse <= c && c <= zone.lastUse);
-      if (meets && zone.sizeBytes != 0 && zone.offset < offset + occupied(i) &&
-          offset < zone.offset + zone.sizeBytes)
+      if (offset + occupied(i) > offsets_[j] && offsets_[j] + occupied(j) > offset)
         return false;
     }
     return true;
   }
 
-  /// Whether what is alive at some command and not placed cannot fit above `lowest` any more. Those
-  /// that may share with anything count once, as the largest of them.
+  /// Returns whether the values that are alive at some command and not placed no longer fit below
+  /// the best height. They lie at `lowest` or above, and on top of the values placed below that.
   bool isHopeless(uint64_t lowest) const {
     uint32_t last = 0;
     for (const Value &value : values_)
       last = std::max(last, value.lastUse);
-    for (uint32_t c = 0; c <= last; ++c) {
-      uint64_t floor = lowest; // nothing to come reaches below what is placed lower than `lowest`
+    for (uint32_t command = 0; command <= last; ++command) {
+      uint64_t floor = lowest;
       uint64_t sum = 0;
-      uint64_t shared = 0;
       for (size_t i = 0; i < values_.size(); ++i) {
-        if (!part_[i] || !aliveAt(i, c))
+        if (!part_[i] || command < values_[i].firstUse || values_[i].lastUse < command)
           continue;
-        if (offsets_[i] != kNowhere) {
-          if (offsets_[i] < lowest)
-            floor = std::max(floor, offsets_[i] + occupied(i));
-          continue;
-        }
-        bool shares = false;
-        for (const Sharing &sharing : constraints_.sharings)
-          shares = shares || sharing.first == i || sharing.second == i;
-        if (shares)
-          shared = std::max(shared, occupied(i));
-        else
+        if (offsets_[i] == kNowhere)
           sum += occupied(i);
+        else if (offsets_[i] < lowest)
+          floor = std::max(floor, offsets_[i] + occupied(i));
       }
-      if (sum + shared > 0 && floor + sum + shared >= best_)
+      if (sum > 0 && floor + sum >= best_)
         return true;
     }
     return false;
   }
 
-  /// Those to come lie at `lowest` with a number of at least `from`, or above it.
+  /// Places the open values. They lie above `lowest`, or at `lowest` with a number of at least
+  /// `from`.
   void place(uint64_t lowest, size_t from, uint64_t height) {
     if (height >= best_ || isHopeless(lowest))
       return;
@@ -148,12 +101,8 @@ private:
     }
     std::set<uint64_t> edges = {0};
     for (size_t j = 0; j < values_.size(); ++j)
-      if (offsets_[j] != kNowhere) {
-        edges.insert(offsets_[j]);
+      if (offsets_[j] != kNowhere)
         edges.insert(offsets_[j] + occupied(j));
-      }
-    for (const Zone &zone : constraints_.zones)
-      edges.insert(zone.offset + zone.sizeBytes);
     std::set<uint64_t> candidates;
     for (const uint64_t edge : edges)
       for (const uint64_t alignment : alignments_)
@@ -176,41 +125,36 @@ private:
   }
 
   const std::vector<Value> &values_;
-  const Constraints &constraints_;
-  uint64_t below_;
-  uint64_t best_;
+  const std::vector<Pin> &pins_;
+  uint64_t best_ = UINT64_MAX;
   std::vector<bool> part_;
   std::vector<uint64_t> offsets_;
   std::set<uint64_t> alignments_;
-  uint64_t smallest_ = 1; // what all sizes are rounded up to
-  size_t left_ = 0;
+  uint64_t smallest_ = 1; // All sizes are rounded up to this alignment.
+  size_t left_ = 0;       // Open values.
 };
 
 } // namespace
 
-std::optional<uint64_t> leastHeight(const std::vector<Value> &values,
-                                    const Constraints &constraints, uint64_t below) {
-  // What does not meet in time is independent, unless it must have one offset.
-  bool required = false;
-  for (const Sharing &sharing : constraints.sharings)
-    required = required || sharing.required;
+std::optional<uint64_t> minHeight(const std::vector<Value> &values, const std::vector<Pin> &pins) {
+  // Values of separate times are independent.
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(),
             [&](size_t a, size_t b) { return values[a].firstUse < values[b].firstUse; });
-  Search search(values, constraints, below);
+  Search search(values, pins);
   uint64_t height = 0;
   for (size_t k = 0; k < order.size();) {
     std::vector<bool> part(values.size());
     uint32_t last = values[order[k]].lastUse;
-    for (; k < order.size() && (required || values[order[k]].firstUse <= last); ++k) {
+    for (; k < order.size() && values[order[k]].firstUse <= last; ++k) {
       part[order[k]] = true;
       last = std::max(last, values[order[k]].lastUse);
     }
-    const std::optional<uint64_t> least = search.run(part);
-    if (!least)
+    const std::optional<uint64_t> minimum = search.run(part);
+    if (!minimum)
       return std::nullopt;
-    height = std::max(height, *least);
+    height = std::max(height, *minimum);
   }
   return height;
 }

@@ -1,10 +1,9 @@
-// The least height of a small request, by trying everything: what the solvers are judged by.
+// The minimum height of a small request, found by trying everything: the judge of the solvers.
 //
-// Values are placed in every order by ascending offset, each at every offset at which it could
-// rest: at the bottom, on top of what lies below it or of a zone, or at the offset of a value that
-// it may share with. Some placement of least height is among these, since everything in it can be
-// pushed down. Shares no code with the planner. One arena. Exponential: some eight values, twelve
-// where few live at one time.
+// The search places values in every order by ascending offset, each at every offset at which it
+// could rest: at the bottom or on top of a value below it. Some placement of minimum height is
+// among these, because everything in it can be pushed down. It shares no code with the planner.
+// Time grows exponentially: about eight values, or twelve of which few are alive together.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -13,9 +12,8 @@
 
 namespace gantry::plan {
 
-/// Nothing where the constraints leave no placement lower than `below`.
-std::optional<uint64_t> leastHeight(const std::vector<Value> &values,
-                                    const Constraints &constraints = {},
-                                    uint64_t below = UINT64_MAX);
+/// Returns nothing where the pins leave no placement.
+std::optional<uint64_t> minHeight(const std::vector<Value> &values,
+                                  const std::vector<Pin> &pins = {});
 
 } // namespace gantry::plan

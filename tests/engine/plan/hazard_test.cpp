@@ -1,3 +1,5 @@
+// placeBarriers and checkHazards: which commands need a barrier, and which missing barriers are
+// found.
 #include "engine/plan/plan.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +35,7 @@ TEST(Hazards, EachKindNeedsABarrier) {
   EXPECT_EQ(barriers({command({writes(0, 8)}), command({writes(0, 1)})}), (Flags{false, true}));
 }
 
-TEST(Hazards, IndependentCommandsRunWithoutOne) {
+TEST(Hazards, IndependentCommandsNeedNoBarrier) {
   EXPECT_EQ(barriers({command({reads(0, 8)}), command({reads(0, 8)})}), (Flags{false, false}));
   EXPECT_EQ(barriers({command({writes(0, 8)}), command({writes(8, 8)})}), (Flags{false, false}));
   EXPECT_EQ(barriers({command({writes(0, 8)}), command({writes(0, 8, 1)})}), (Flags{false, false}));
@@ -112,7 +114,7 @@ TEST(Hazards, RemovingAnyBarrierIsFound) {
   EXPECT_GT(removed, 1000);
 }
 
-/// On random flags, the checker agrees with the comparison of all pairs.
+/// Compares the checker with a comparison of all pairs on random flags.
 TEST(HazardChecker, AgreesWithAllPairs) {
   const uint64_t seed = std::random_device{}();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));

@@ -1,3 +1,5 @@
+// planArena: properties of every plan; the challenging instances published with minimalloc and the
+// real graphs published with idealloc, where the folder ../shared/planner exists.
 #include "engine/base/align.h"
 #include "engine/plan/plan.h"
 
@@ -21,7 +23,7 @@ Plan planOf(const std::vector<Value> &values) {
   return plan.isOk() ? plan.take() : Plan{};
 }
 
-/// What must hold for every plan.
+/// Checks what must hold for every plan.
 void checkPlan(const std::vector<Value> &values, const Plan &plan) {
   const Status valid = validatePlan(values, plan);
   EXPECT_TRUE(valid.isOk()) << valid.message();
@@ -50,7 +52,7 @@ std::vector<Value> randomValues(std::mt19937_64 &random, size_t count, uint32_t 
   return values;
 }
 
-TEST(Planner, NothingNeedsNothing) {
+TEST(Planner, NoValuesNeedNoBytes) {
   const Plan plan = checkedPlan({});
   EXPECT_EQ(plan.heightBytes, 0u);
   EXPECT_EQ(plan.lowerBoundBytes, 0u);
@@ -62,7 +64,7 @@ TEST(Planner, ValuesOfDifferentTimesShareBytes) {
   EXPECT_EQ(plan.heightBytes, 100u);
 }
 
-TEST(Planner, ValuesThatMeetAtOneCommandDoNot) {
+TEST(Planner, ValuesThatMeetAtOneCommandDoNotShareBytes) {
   const Plan plan = checkedPlan({{100, 1, 0, 2}, {60, 1, 2, 3}});
   EXPECT_EQ(plan.heightBytes, 160u);
   EXPECT_EQ(plan.peakCommand, 2u);
@@ -89,7 +91,7 @@ TEST(Planner, AllAliveAtOnceReachesTheBound) {
 }
 
 TEST(Planner, AChainOfTwoBuffersIsOptimal) {
-  // A network of layers: each result lives until the next layer has read it.
+  // In a network of layers, each result lives until the next layer has read it.
   std::vector<Value> values;
   for (uint32_t i = 0; i < 50; ++i)
     values.push_back({i % 2 == 0 ? 1000u : 600u, 1, i, i + 1});
@@ -132,7 +134,7 @@ TEST(LowerBound, IsTheLargestSumAlive) {
 }
 
 TEST(Planner, TheTailOfAnAlignedValueIsFreeForOthers) {
-  // Rounded up to their own alignments the first two alone would take 128 bytes.
+  // The sizes of the first two values, rounded up to their own alignments, add up to 128 bytes.
   const std::vector<Value> values = {{33, 64, 0, 4}, {33, 64, 0, 4}, {31, 1, 0, 4}};
   const Plan plan = checkedPlan(values);
   EXPECT_EQ(plan.heightBytes, 97u);
@@ -163,7 +165,7 @@ TEST(Planner, RandomProblemsAreValid) {
 std::vector<Value> readCsv(const std::filesystem::path &path) {
   std::ifstream file(path);
   std::string line;
-  std::getline(file, line); // id,lower,upper,size
+  std::getline(file, line); // The header: id,lower,upper,size.
   std::vector<Value> values;
   while (std::getline(file, line)) {
     std::replace(line.begin(), line.end(), ',', ' ');
@@ -182,7 +184,7 @@ std::vector<Value> readCsv(const std::filesystem::path &path) {
   return values;
 }
 
-/// The files of a folder of shared problems; empty where it is absent.
+/// Returns the files of a folder of shared problems, or nothing where the folder is absent.
 std::vector<std::filesystem::path> sharedProblems(const char *folder) {
   const std::filesystem::path path = std::filesystem::path(GANTRY_SHARED) / "planner" / folder;
   std::vector<std::filesystem::path> files;
@@ -194,10 +196,11 @@ std::vector<std::filesystem::path> sharedProblems(const char *folder) {
   return files;
 }
 
-/// The capacity at which a challenging problem was published.
+/// The published capacity of the challenging problems, in bytes.
 constexpr uint64_t kChallenge = 1048576;
 
-/// As published; shuffled; mirrored in time; every size times a number; every time times one.
+/// Returns the values as published (0), shuffled (1), mirrored in time (2), with all sizes
+/// multiplied (3), or with all times multiplied (4).
 std::vector<Value> variant(std::vector<Value> values, int which) {
   if (which == 1)
     std::shuffle(values.begin(), values.end(), std::mt19937_64(3));
@@ -238,12 +241,14 @@ TEST_P(ChallengingProblems, FitTheirCapacity) {
   }
 }
 
-constexpr const char *kVariants[] = {"published", "shuffled", "mirrored", "sizes", "times"};
+constexpr const char *kVariants[] = {"AsPublished", "Shuffled", "Mirrored", "SizesMultiplied",
+                                     "TimesMultiplied"};
 
 INSTANTIATE_TEST_SUITE_P(Planner, ChallengingProblems, testing::Range(0, 5),
                          [](const auto &info) { return std::string(kVariants[info.param]); });
 
-/// Scaled and rounded down, with the capacity: no size is a multiple of the unit any more.
+/// The sizes and the capacity are scaled and rounded down, so the sizes have no common unit any
+/// more.
 TEST(Planner, ChallengingProblemsOfRoundedSizesFit) {
   const std::vector<std::filesystem::path> files = sharedProblems("challenging");
   if (files.empty())
@@ -270,7 +275,7 @@ TEST(Planner, ChallengingProblemsFitWithAlignments) {
     GTEST_SKIP() << "the shared challenging problems are absent";
   // The sizes are multiples of 1024, so that 256 changes nothing: these plans are up to 4 % below
   // the published capacity.
-  constexpr uint64_t kAlignments[] = {256, 4096, 16384, 0}; // 0: each in turn
+  constexpr uint64_t kAlignments[] = {256, 4096, 16384, 0}; // 0: the three alignments in turn.
   for (const uint64_t alignment : kAlignments)
     for (const auto &file : files) {
       SCOPED_TRACE(testing::Message() << file << ", alignment " << alignment);
@@ -289,8 +294,8 @@ TEST(Planner, ChallengingProblemsFitWithAlignments) {
     }
 }
 
-/// Plans again with 10, 50 and 90 % of a known plan pinned. Every plan keeps the pins; from
-/// `sameHeightFrom` per cent on it is as low as the known one.
+/// Plans again with 10, 50 and 90 % of the values pinned where a known plan has them. Every plan
+/// keeps the pins. From `sameHeightFrom` per cent on, the plan is as low as the known one.
 void planAgainWithPins(const std::vector<Value> &values, const Plan &known, uint64_t workLimit,
                        uint64_t sameHeightFrom) {
   PlanRequest request;
@@ -299,13 +304,13 @@ void planAgainWithPins(const std::vector<Value> &values, const Plan &known, uint
   for (const uint64_t percent : {10, 50, 90}) {
     SCOPED_TRACE(testing::Message() << "pinned " << percent << " %");
     std::mt19937_64 random(percent);
-    request.constraints.pins.clear();
+    request.pins.clear();
     for (uint32_t i = 0; i < values.size(); ++i)
       if (random() % 100 < percent)
-        request.constraints.pins.push_back({i, known.offsets[i], 0});
+        request.pins.push_back({i, known.offsets[i]});
     const Result<Plan> plan = planArena(values, request);
     ASSERT_TRUE(plan.isOk()) << plan.status().message();
-    const Status valid = validatePlan(values, *plan, request.constraints);
+    const Status valid = validatePlan(values, *plan, request.pins);
     ASSERT_TRUE(valid.isOk()) << valid.message();
     if (percent >= sameHeightFrom) {
       EXPECT_EQ(plan->heightBytes, known.heightBytes);
@@ -325,8 +330,8 @@ TEST(Planner, ChallengingProblemsAreSolvedAgainWithPins) {
     const Result<Plan> known = planArena(values, request);
     ASSERT_TRUE(known.isOk()) << known.status().message();
     planAgainWithPins(values, *known, kDefaultWork, 10);
-    // Pins that lead elsewhere: the plan of the same values backwards in time is as good forwards.
-    // Few of them make a tight problem harder than none.
+    // Pins of another plan: a plan of the values mirrored in time is also a plan of the values. Few
+    // such pins make a tight problem harder than no pins.
     uint32_t last = 0;
     for (const Value &value : values)
       last = std::max(last, value.lastUse);
@@ -356,7 +361,7 @@ TEST(Planner, ThreadsAtOnceGetTheSamePlan) {
   std::mt19937_64 random(12);
   std::vector<Value> values = randomValues(random, 300, 200, 1 << 12, 60, true);
   for (size_t i = 0; i < values.size(); ++i)
-    values[i].alignment = i % 2 == 0 ? 256 : 64; // no search proves its end at once
+    values[i].alignment = i % 2 == 0 ? 256 : 64; // No search proves the optimum at once.
   PlanRequest request;
   request.workLimit = 3'000'000;
   const Result<Plan> alone = planArena(values, request);
@@ -374,7 +379,7 @@ TEST(Planner, ThreadsAtOnceGetTheSamePlan) {
     EXPECT_EQ(theirs, alone->offsets);
 }
 
-/// Of this thread, so that other work on the machine does not count.
+/// Returns the CPU time of this thread, so that other work on the machine does not count.
 double processorSeconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

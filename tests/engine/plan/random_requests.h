@@ -1,5 +1,4 @@
-// Random requests for the planner's property tests and fuzzing: values, and constraints that do not
-// contradict each other by themselves (pins are taken from a plan, so that one with them exists).
+// Random requests for the planner's property tests and the fuzz test.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -11,23 +10,14 @@ namespace gantry::plan {
 struct RandomShape {
   uint32_t count = 6;
   uint32_t commands = 9;
-  uint64_t largest = 9;
-  uint32_t longest = 4;       // commands that a value lives, at most
-  uint32_t mostAlignment = 0; // as a power of two; 0: everything is aligned to 1
+  uint64_t maxSizeBytes = 9;
+  uint32_t maxCommands = 4;      // The longest lifetime of a value.
+  uint32_t maxAlignmentBits = 0; // Alignments go up to 2 to this power; 0: all are 1.
 };
 
 std::vector<Value> randomValues(std::mt19937_64 &random, const RandomShape &shape);
 
-struct RandomConstraints {
-  bool pins = false;
-  bool gaps = false;
-  bool sharings = false; // optional ones
-  bool required = false; // and required ones, of pairs that exclude no other
-  bool zones = false;
-};
-
-/// Constraints under which a plan exists.
-Constraints randomConstraints(std::mt19937_64 &random, const std::vector<Value> &values,
-                              const RandomConstraints &which);
+/// Pins about a third of the values where a plan has them, so that a plan with the pins exists.
+std::vector<Pin> randomPins(std::mt19937_64 &random, const std::vector<Value> &values);
 
 } // namespace gantry::plan

@@ -1,3 +1,4 @@
+// validatePlan: what it accepts, and what its errors name.
 #include "engine/plan/plan.h"
 
 #include <gtest/gtest.h>
@@ -31,23 +32,31 @@ TEST(Validator, NamesTheValuesThatOverlap) {
   expectRefused(values, planWith({0, 0, 63}, 127),
                 "values 0 (bytes 0 to 63) and 2 (bytes 63 to 126)");
   expectRefused({{10, 1, 0, 0}, {10, 1, 0, 0}}, planWith({0, 0}, 10), "values 0");
-  // One inside the other, from both sides.
+  // One value lies inside the other.
   expectRefused({{100, 1, 0, 0}, {10, 1, 0, 0}}, planWith({0, 50}, 100), "overlap");
   expectRefused({{10, 1, 0, 0}, {100, 1, 0, 0}}, planWith({50, 0}, 100), "overlap");
 }
 
-TEST(Validator, NamesWhatIsMisalignedOrOutside) {
+TEST(Validator, NamesMisalignedAndOutlyingValues) {
   expectRefused({{64, 64, 0, 0}}, planWith({32}, 128), "against its alignment 64");
   expectRefused({{64, 1, 0, 0}}, planWith({1}, 64), "outside of its height 64");
   expectRefused({{64, 1, 0, 0}}, planWith({UINT64_MAX - 5}, 64), "outside of its height");
   expectRefused({{64, 1, 0, 0}}, planWith({}, 64), "0 offsets for 1 values");
 }
 
-TEST(Validator, EmptyValuesOverlapNothing) {
+TEST(Validator, EmptyValuesMayLieAnywhere) {
   EXPECT_TRUE(validatePlan({{64, 1, 0, 5}, {0, 1, 2, 3}}, planWith({0, 32}, 64)).isOk());
+  EXPECT_TRUE(validatePlan({{64, 1, 0, 5}, {0, 1, 2, 3}}, planWith({0, 128}, 64)).isOk());
 }
 
-/// Agrees with the comparison of all pairs, on random layouts.
+TEST(Validator, NamesValuesAwayFromTheirPins) {
+  const Status status = validatePlan({{64, 64, 0, 5}}, planWith({0}, 64), {{0, 128}});
+  ASSERT_FALSE(status.isOk());
+  EXPECT_NE(status.message().find("puts value 0 at 0, away from its pin at 128"), std::string::npos)
+      << status.message();
+}
+
+/// Compares the validator with a comparison of all pairs on random plans.
 TEST(Validator, AgreesWithAllPairs) {
   const uint64_t seed = std::random_device{}();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));

@@ -1,3 +1,4 @@
+// The layout of constants in blocks.
 #include "engine/program/constants.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
@@ -24,7 +25,7 @@ std::shared_ptr<const Program> programWithConstants(const test::ScratchFolder &s
   return Program::load(path).take();
 }
 
-TEST(ConstantLayout, mirrorsTheSectionInOneBlockWhereItFits) {
+TEST(ConstantLayout, MirrorsTheSectionInOneBlockWhereItFits) {
   test::ScratchFolder scratch;
   const auto program = programWithConstants(scratch);
   auto layout = layoutConstants(*program, 1 << 20);
@@ -39,7 +40,7 @@ TEST(ConstantLayout, mirrorsTheSectionInOneBlockWhereItFits) {
   EXPECT_EQ(layout->places[0].block, UINT32_MAX) << "no constant";
 }
 
-TEST(ConstantLayout, cutsBetweenConstants) {
+TEST(ConstantLayout, CutsBetweenConstants) {
   test::ScratchFolder scratch;
   const auto program = programWithConstants(scratch);
   constexpr uint64_t kMax = 12288;
@@ -56,13 +57,13 @@ TEST(ConstantLayout, cutsBetweenConstants) {
   }
 }
 
-TEST(ConstantLayout, refusesAConstantThatFitsNowhere) {
+TEST(ConstantLayout, RefusesAConstantThatFitsNowhere) {
   test::ScratchFolder scratch;
   const auto program = programWithConstants(scratch);
   auto layout = layoutConstants(*program, 8192);
   ASSERT_FALSE(layout.isOk());
   EXPECT_EQ(layout.status().message(),
-            "constant 'c' has 8000 bytes, the device allocates at most 8192 at once");
+            "constant 'c' has 8000 bytes; the device allocates at most 8192 at once");
 }
 
 } // namespace

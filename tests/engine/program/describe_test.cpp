@@ -1,3 +1,4 @@
+// Programs as JSON.
 #include "engine/program/json_writer.h"
 #include "engine/program/program.h"
 #include "tests/support/scratch.h"
@@ -12,7 +13,7 @@ namespace {
 using nlohmann::json;
 using test::TestModel;
 
-TEST(JsonWriter, writesWhatAParserReads) {
+TEST(JsonWriter, WritesWhatAParserReads) {
   JsonWriter writer;
   const std::string text = "a\"b\\c\n\x01 \xC3\xA9 \xF0\x9F\x99\x82 bad:\xFF\xC0\xAF\xED\xA0\x80.";
   writer.beginObject().field("text", std::string_view(text));
@@ -35,7 +36,7 @@ std::shared_ptr<const Program> chain(const test::ScratchFolder &scratch, bool dy
   return Program::load(path).take();
 }
 
-TEST(Describe, aStaticProgram) {
+TEST(Describe, AStaticProgram) {
   test::ScratchFolder scratch;
   const auto program = chain(scratch, false);
   const json d = json::parse(program->describe(std::nullopt).take());
@@ -71,7 +72,7 @@ TEST(Describe, aStaticProgram) {
   EXPECT_GT(d["kernels"][0]["variants"][0]["spirv_bytes"], 100);
 }
 
-TEST(Describe, aDynamicProgramWithAndWithoutSizes) {
+TEST(Describe, ADynamicProgramWithAndWithoutSizes) {
   test::ScratchFolder scratch;
   const auto program = chain(scratch, true);
   const json open = json::parse(program->describe(std::nullopt).take());

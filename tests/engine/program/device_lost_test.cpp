@@ -1,5 +1,5 @@
-// A device that stops answering, over a device made of host memory: every call returns a status,
-// and everything can still be released.
+// A device that is lost, simulated by a device in host memory: every call returns a status, and
+// everything can still be released.
 #include "engine/program/session.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
@@ -42,14 +42,14 @@ private:
   }
 };
 
-/// Fails the call with this number, and every submission and wait after it.
+/// A device that is lost at the n-th call; callsUntilLost is n.
 class FailingDevice final : public device::Device {
 public:
   FailingDevice() {
     info_.name = "failing";
     info_.profile = namedProfile("vulkan:lavapipe").take();
   }
-  int callsUntilLost = -1; // never
+  int callsUntilLost = -1; // -1: never.
 
 private:
   Status call() {
@@ -91,8 +91,7 @@ private:
   uint64_t ticket_ = 0;
 };
 
-/// Creates a session, starts three runs of two sizes, waits for them: the first failure of any
-/// call.
+/// Creates a session, starts three runs of two sizes and waits for them. Returns the first failure.
 Status exercise(const std::shared_ptr<const Program> &program,
                 const std::shared_ptr<FailingDevice> &device) {
   SessionOptions options;
@@ -123,7 +122,7 @@ Status exercise(const std::shared_ptr<const Program> &program,
   return first;
 }
 
-TEST(DeviceLost, atEachCallInTurn) {
+TEST(DeviceLost, AtEachCallInTurn) {
   test::ScratchFolder scratch;
   test::TestModel model;
   test::buildChain(model, model.symbol("n", 0, 0), std::vector<float>(200));

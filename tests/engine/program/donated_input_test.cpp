@@ -1,4 +1,4 @@
-// Inputs that lie in the arena, where others take their place.
+// Donated inputs, which lie in the arena and whose places other values reuse.
 #include "tests/engine/program/session_fixture.h"
 
 #include <cstring>
@@ -27,7 +27,7 @@ protected:
     options_.hooks.stageInputsAndOutputs = GetParam().staged;
   }
 
-  /// out = 2 (2 (2 in + bias) + 2 in): its first step takes the input's storage.
+  /// out = 2 (2 (2 in + bias) + 2 in), whose first step reuses the input's storage.
   static void build(TestModel &model, bool dynamic) {
     const uint32_t dim = dynamic ? model.symbol("n", 0, 0) : model.number(kCount);
     const uint32_t in = model.donatedInput("in", ElementType::f32, {dim});
@@ -49,7 +49,7 @@ protected:
     build(model, GetParam().dynamic);
     open(model);
   }
-  /// The bytes from the arena's start where the input lies, from the plan of the last run.
+  /// Returns the offset of the input in the arena, in bytes, from the plan of the last run.
   uint64_t placeOfInput() const {
     for (const Slot &slot : session_->slotsOfLastRun())
       if (slot.donated)
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(All, DonatedInput,
                                          Mode{"dynamic", true, false, false}),
                          [](const auto &info) { return info.param.name; });
 
-TEST_P(DonatedInput, runsAgainAndAgain) {
+TEST_P(DonatedInput, RunsAgainAndAgain) {
   openDonated();
   EXPECT_TRUE(program_->inputs()[0].donated);
   EXPECT_FALSE(program_->outputs()[0].donated);
@@ -77,20 +77,20 @@ TEST_P(DonatedInput, runsAgainAndAgain) {
   }
 }
 
-TEST_P(DonatedInput, hasNoMemoryOfItsOwn) {
+TEST_P(DonatedInput, HasNoMemoryOfItsOwn) {
   openChain(GetParam().dynamic, kCount);
   ASSERT_TRUE(runChain(kCount).isOk());
   const uint64_t apart = session_->statistics().ioBytes;
   openDonated();
   ASSERT_TRUE(runChain(kCount).isOk());
-  // Where the host writes into the arena nothing is left; else the staging, which a check needs
-  // too.
+  // A donated input saves its own memory. With the memory check and without other staging, it needs
+  // staging memory of the same size instead.
   const uint64_t bytes = (4 * kCount + 255) / 256 * 256;
   const bool stagedForCheck = GetParam().checkMemory && !GetParam().staged;
   EXPECT_EQ(session_->statistics().ioBytes, apart - (stagedForCheck ? 0 : bytes));
 }
 
-TEST_P(DonatedInput, severalRunsInFlight) {
+TEST_P(DonatedInput, SeveralRunsInFlight) {
   openDonated();
   std::vector<std::vector<float>> ins, outs;
   std::vector<std::shared_ptr<program::Run>> runs;
@@ -111,11 +111,11 @@ TEST_P(DonatedInput, severalRunsInFlight) {
   }
 }
 
-TEST_P(DonatedInput, aBufferOfTheCallersStaysAsItIs) {
+TEST_P(DonatedInput, ABufferOfTheCallersStaysAsItIs) {
   openDonated();
-  const std::shared_ptr<Storage> buffer = makeBuffer(8192);
+  const Storage buffer = makeBuffer(8192);
   const std::vector<float> in = ramp(kCount, 3);
-  std::memcpy(buffer->mapped(), in.data(), 4 * in.size());
+  std::memcpy(buffer.mapped(), in.data(), 4 * in.size());
   std::vector<float> out(in.size(), -1);
   TensorArgument input;
   input.shape.dims = {kCount};
@@ -128,11 +128,11 @@ TEST_P(DonatedInput, aBufferOfTheCallersStaysAsItIs) {
     ASSERT_TRUE(run.isOk()) << run.status().message();
     ASSERT_TRUE((*run)->wait(UINT64_MAX).take());
     expectChain(in, out);
-    EXPECT_EQ(std::memcmp(buffer->mapped(), in.data(), 4 * in.size()), 0);
+    EXPECT_EQ(std::memcmp(buffer.mapped(), in.data(), 4 * in.size()), 0);
   }
 }
 
-TEST_P(DonatedInput, madeInPlaceInAnArenaOfTheCallers) {
+TEST_P(DonatedInput, MadeInPlaceInAnArenaOfTheCallers) {
   openDonated();
   ASSERT_TRUE(runChain(kCount).isOk());
   const uint64_t place = placeOfInput(), arenaBytes = session_->statistics().arenaBytes;
@@ -150,13 +150,13 @@ TEST_P(DonatedInput, madeInPlaceInAnArenaOfTheCallers) {
   input.sizeBytes = 4 * in.size();
   const TensorArgument output = tensor(out);
   std::vector<OutputShape> shapes;
-  for (int i = 0; i < 3; ++i) { // made anew for each run, because the run overwrites it
-    std::memcpy(options_.arena->mapped() + place, in.data(), 4 * in.size());
+  for (int i = 0; i < 3; ++i) { // The input is written before each run, which overwrites it.
+    std::memcpy(options_.arena.mapped() + place, in.data(), 4 * in.size());
     auto run = session_->submit({&input, 1}, {&output, 1}, shapes);
     ASSERT_TRUE(run.isOk()) << run.status().message();
     ASSERT_TRUE((*run)->wait(UINT64_MAX).take());
     expectChain(in, out);
-    EXPECT_NE(std::memcmp(options_.arena->mapped() + place, in.data(), 4 * in.size()), 0);
+    EXPECT_NE(std::memcmp(options_.arena.mapped() + place, in.data(), 4 * in.size()), 0);
   }
   ASSERT_TRUE(runChain(kCount).isOk()) << "from the host, into the same arena";
 }

@@ -1,5 +1,5 @@
-// The choice of variants for devices with and without addresses and texel buffers, large and small
-// tensors.
+// The choice of kernel variants on devices with and without addresses and texel buffers, for small
+// and large tensors.
 #include "engine/program/kernel_set.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
@@ -21,7 +21,8 @@ protected:
     const uint32_t x = model.input("x", artifact::ElementType::u8, {model.number(64)});
     model.output("y", model.apply(TestKernel::kInvert, {x}, "Invert_0"));
     const uint32_t f = model.input("f", artifact::ElementType::f32, {model.number(64)});
-    model.output("g", model.apply(TestKernel::kTwice, {f}, "Twice_0")); // has a texel variant
+    model.output("g",
+                 model.apply(TestKernel::kTwice, {f}, "Twice_0")); // Twice has a texel variant.
     if (GetParamOnly())
       model.onlyBinding(*GetParamOnly());
     keep(model);
@@ -35,7 +36,7 @@ protected:
   std::string choose(BindingChoice choice, uint64_t largest = 64) {
     return choose(0, choice, {{64, 0}, {largest, 0}});
   }
-  /// Of the kernel that may read its first buffer as texels and writes its second one.
+  /// Chooses for the kernel Twice, which may read its first buffer as texels and writes the second.
   std::string chooseTwice(BindingChoice choice, BoundBuffer from = {}, BoundBuffer to = {}) {
     return choose(1, choice, {from, to});
   }
@@ -64,8 +65,8 @@ class OnlyTexelTest : public ChooseVariantTest {
   }
 };
 
-/// Beside the others, two variants for storage buffers with grids of their own: one that any device
-/// runs, one that multiplies matrices in subgroups of 16.
+/// Adds two storage-buffer variants with grids of their own: one that every device can run, and one
+/// that uses cooperative matrices in subgroups of 16 lanes.
 class MatricesTest : public ChooseVariantTest {
   void keep(TestModel &model) override {
     auto &kernel = *model.program().kernels[0];
@@ -93,7 +94,7 @@ protected:
   }
 };
 
-TEST_F(MatricesTest, areForDevicesThatHaveThemInSubgroupsOfThatSize) {
+TEST_F(MatricesTest, AreForDevicesThatHaveThemInSubgroupsOfThatSize) {
   EXPECT_EQ(grid(), 1u) << "the device has no matrices";
   profile_.matrixShapes = {{16, 16, 16, MatrixElement::kF16, MatrixElement::kF16}};
   profile_.minSubgroupSize = 8;
@@ -108,7 +109,7 @@ TEST_F(MatricesTest, areForDevicesThatHaveThemInSubgroupsOfThatSize) {
   EXPECT_EQ(grid(), 1u) << "subgroups whose size may vary";
 }
 
-/// Beside the others, a variant that takes dot products of bytes.
+/// Adds a variant that uses int8 dot products.
 class DotProductsTest : public ChooseVariantTest {
   void keep(TestModel &model) override {
     auto &kernel = *model.program().kernels[0];
@@ -121,7 +122,7 @@ class DotProductsTest : public ChooseVariantTest {
   }
 };
 
-TEST_F(DotProductsTest, areForDevicesThatHaveThem) {
+TEST_F(DotProductsTest, AreForDevicesThatHaveThem) {
   auto grid = [&] {
     return chooseVariant(*program_->metadata().kernels()->Get(0), BindingChoice::kStorageBuffer,
                          profile_, {})
@@ -137,7 +138,7 @@ class OnlyAddressTest : public ChooseVariantTest {
   std::optional<Binding> GetParamOnly() override { return Binding::address; }
 };
 
-TEST_F(ChooseVariantTest, followsTheDeviceUnlessTold) {
+TEST_F(ChooseVariantTest, FollowsTheDeviceUnlessTold) {
   EXPECT_EQ(choose(BindingChoice::kAuto), "storage_buffer");
   profile_.preferAddressBinding = true;
   EXPECT_EQ(choose(BindingChoice::kAuto), "address");
@@ -146,7 +147,7 @@ TEST_F(ChooseVariantTest, followsTheDeviceUnlessTold) {
   EXPECT_EQ(choose(BindingChoice::kAddress), "address");
 }
 
-TEST_F(ChooseVariantTest, fallsToAddressesAboveTheStorageBufferLimit) {
+TEST_F(ChooseVariantTest, FallsToAddressesAboveTheStorageBufferLimit) {
   const uint64_t limit = profile_.maxStorageBufferRange;
   EXPECT_EQ(choose(BindingChoice::kAuto, limit), "storage_buffer");
   EXPECT_EQ(choose(BindingChoice::kAuto, limit + 1), "address");
@@ -158,16 +159,16 @@ TEST_F(ChooseVariantTest, fallsToAddressesAboveTheStorageBufferLimit) {
             "nor slices to use instead");
 }
 
-TEST_F(ChooseVariantTest, fallsToStorageBuffersWithoutRoomForAddresses) {
+TEST_F(ChooseVariantTest, FallsToStorageBuffersWithoutRoomForAddresses) {
   profile_.preferAddressBinding = true;
   profile_.maxPushConstantBytes = 16;
   EXPECT_EQ(choose(BindingChoice::kAuto), "storage_buffer");
   EXPECT_EQ(choose(BindingChoice::kAddress),
             "kernel 'invert': its block of 2 buffers and 1 dims needs 24 bytes of push constants, "
-            "the device has 16; compile it with storage-buffer bindings");
+            "but the device has 16; compile it with storage-buffer bindings");
 }
 
-TEST_F(ChooseVariantTest, readsTexelsWhereTheDevicePrefersItOrIsTold) {
+TEST_F(ChooseVariantTest, ReadsTexelsWhereTheDevicePrefersItOrIsTold) {
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "texel");
   EXPECT_EQ(chooseTwice(BindingChoice::kStorageBuffer), "storage_buffer");
   EXPECT_EQ(chooseTwice(BindingChoice::kAddress), "address");
@@ -177,7 +178,7 @@ TEST_F(ChooseVariantTest, readsTexelsWhereTheDevicePrefersItOrIsTold) {
   EXPECT_EQ(choose(BindingChoice::kTexel), "storage_buffer") << "a kernel that reads none";
 }
 
-TEST_F(ChooseVariantTest, readsTexelsWithinTheLimitsAlone) {
+TEST_F(ChooseVariantTest, ReadsTexelsWithinTheLimitsAlone) {
   const uint64_t most = 16 * profile_.maxTexelBufferElements,
                  storage = profile_.maxStorageBufferRange;
   ASSERT_GT(most, storage);
@@ -197,7 +198,7 @@ TEST_F(ChooseVariantTest, readsTexelsWithinTheLimitsAlone) {
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "storage_buffer");
 }
 
-TEST_F(OnlyTexelTest, isTheLastResort) {
+TEST_F(OnlyTexelTest, IsTheLastResort) {
   profile_.preferTexelLoads = false;
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "texel");
   EXPECT_EQ(chooseTwice(BindingChoice::kStorageBuffer),
@@ -208,30 +209,30 @@ TEST_F(OnlyTexelTest, isTheLastResort) {
       "multiples of 16");
 }
 
-TEST(ParseBinding, knowsItsNames) {
+TEST(ParseBinding, KnowsItsNames) {
   EXPECT_EQ(parseBinding("auto").take(), BindingChoice::kAuto);
   EXPECT_EQ(parseBinding("storage-buffer").take(), BindingChoice::kStorageBuffer);
   EXPECT_EQ(parseBinding("storage_buffer").take(), BindingChoice::kStorageBuffer);
   EXPECT_EQ(parseBinding("address").take(), BindingChoice::kAddress);
   EXPECT_EQ(parseBinding("texel").take(), BindingChoice::kTexel);
   EXPECT_EQ(parseBinding("texels").status().message(),
-            "no binding \"texels\"; there are: auto, storage-buffer, address, texel");
+            "no binding is named \"texels\"; the names are: auto, storage-buffer, address, texel");
 }
 
-TEST_F(ChooseVariantTest, namesTheMissingCapability) {
+TEST_F(ChooseVariantTest, NamesTheMissingCapability) {
   profile_.features.storageBuffer8BitAccess = false;
   EXPECT_EQ(choose(BindingChoice::kAuto),
             "kernel 'invert' needs storageBuffer8BitAccess, which the device lacks");
 }
 
-TEST_F(OnlyStorageTest, cannotBeBoundByAddress) {
+TEST_F(OnlyStorageTest, CannotBeBoundByAddress) {
   EXPECT_EQ(choose(BindingChoice::kAddress),
             "kernel 'invert' has no variant that binds by address");
   profile_.preferAddressBinding = true;
   EXPECT_EQ(choose(BindingChoice::kAuto), "storage_buffer");
 }
 
-TEST_F(OnlyAddressTest, cannotBindStorageBuffers) {
+TEST_F(OnlyAddressTest, CannotBindStorageBuffers) {
   EXPECT_EQ(choose(BindingChoice::kStorageBuffer),
             "kernel 'invert' has no variant that binds storage buffers");
   EXPECT_EQ(choose(BindingChoice::kAuto), "address");

@@ -1,3 +1,4 @@
+// Guards and their copies.
 #include "engine/program/memory_check.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@
 namespace gantry::program {
 namespace {
 
-/// The copied guard of a value of so many bytes, untouched.
+/// Returns the intact copy of the guard of a value with that size.
 std::vector<uint8_t> intact() {
   std::vector<uint8_t> copy(kGuardCopyBytes);
   for (size_t i = 0; i + 4 <= copy.size(); i += 4)
@@ -15,10 +16,10 @@ std::vector<uint8_t> intact() {
   return copy;
 }
 
-TEST(CheckGuard, seesEveryByteBehindTheValue) {
+TEST(CheckGuard, SeesEveryByteBehindTheValue) {
   for (uint64_t size : {64u, 65u, 66u, 67u}) {
     std::vector<uint8_t> copy = intact();
-    const uint64_t inside = size % 4; // the value's own bytes in the first word
+    const uint64_t inside = size % 4; // Bytes of the value in the first word.
     for (uint64_t i = 0; i < inside; ++i)
       copy[i] ^= 0xFF;
     EXPECT_TRUE(checkGuard(copy.data(), size, "v").isOk()) << size;

@@ -1,5 +1,5 @@
-// A session over a model from tests/support, on the first usable device under synchronization
-// validation; every test ends by expecting no message.
+// A test fixture with a session of a model from tests/support, on the first usable device with
+// synchronization validation. Every test fails at its end if validation reported a message.
 #pragma once
 
 #include "backends/vulkan/vulkan.h"
@@ -42,7 +42,7 @@ protected:
     ASSERT_TRUE(session.isOk()) << session.status().message();
     session_ = session.take();
   }
-  /// The chain of test_model.h with bias[i] = i.
+  /// Makes the chain of test_model.h with bias[i] = i.
   void openChain(bool dynamic, int64_t n = 100) {
     test::TestModel model;
     std::vector<float> bias(10000);
@@ -86,8 +86,8 @@ protected:
   }
 
   test::ScratchFolder scratch_;
-  /// Storage in unified memory, of 256 bytes or a multiple.
-  std::shared_ptr<Storage> makeBuffer(uint64_t sizeBytes) {
+  /// Allocates storage in unified memory; the size is rounded up to a multiple of 256 bytes.
+  Storage makeBuffer(uint64_t sizeBytes) {
     return Storage::allocate(heap_, device::MemoryKind::kUnified, sizeBytes, "test").take();
   }
 

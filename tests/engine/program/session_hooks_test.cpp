@@ -1,4 +1,4 @@
-// The checks check: injected faults are found, and by name.
+// Injected faults: the memory check and the hazard checker find each and name it.
 #include "tests/engine/program/session_fixture.h"
 
 #include <cstring>
@@ -12,7 +12,7 @@ INSTANTIATE_TEST_SUITE_P(All, InjectedFaults, testing::Bool(), [](const auto &in
   return info.param ? "dynamicShape" : "staticShape";
 });
 
-TEST_P(InjectedFaults, anOutputThatIsOneElementOffIsCaughtInEachCommand) {
+TEST_P(InjectedFaults, AnOutputThatIsOneElementOffIsCaughtInEachCommand) {
   const char *values[] = {"Twice_0:0", "Add_1:0", "Add_1:0", "Add_3:0", "out"};
   options_.binding = BindingChoice::kAddress;
   options_.checkMemory = true;
@@ -34,15 +34,15 @@ TEST_P(InjectedFaults, anOutputThatIsOneElementOffIsCaughtInEachCommand) {
   }
 }
 
-TEST_P(InjectedFaults, everyBarrierIsNecessary) {
-  options_.binding = BindingChoice::kStorageBuffer; // the only ones that validation sees
+TEST_P(InjectedFaults, EveryBarrierIsNecessary) {
+  options_.binding = BindingChoice::kStorageBuffer; // Validation covers no other binding mode.
   for (uint32_t command = 1; command < 5; ++command) {
     options_.hooks.dropBarrierBefore = command;
     openChain(GetParam(), 100);
     testing::internal::CaptureStderr();
     const Status status = runChain(100);
     const std::string printed = testing::internal::GetCapturedStderr();
-    expectedMessages_ += 1; // synchronization validation agrees
+    expectedMessages_ += 1; // Synchronization validation reports the hazard as well.
     EXPECT_NE(printed.find("SYNC-HAZARD-READ-AFTER-WRITE"), std::string::npos) << printed;
     ASSERT_FALSE(status.isOk()) << "command " << command;
     EXPECT_EQ(status.code(), StatusCode::kInternal);
@@ -50,14 +50,14 @@ TEST_P(InjectedFaults, everyBarrierIsNecessary) {
   }
 }
 
-TEST_P(InjectedFaults, poisonReachesWhatIsReadTooEarly) {
-  // The same model with an input that nobody writes: Add_1 reads a transient before its writer.
+TEST_P(InjectedFaults, PoisonReachesWhatIsReadTooEarly) {
+  // Without its writer, Add_1 reads a transient that was never written.
   options_.checkMemory = true;
   test::TestModel model;
   const uint32_t n = GetParam() ? model.symbol("n", 0, 0) : model.number(100);
   const uint32_t x = model.input("x", artifact::ElementType::f32, {n});
   const uint32_t never = model.apply(test::TestKernel::kTwice, {x}, "Never_0");
-  model.program().commands.clear(); // its writer is gone
+  model.program().commands.clear(); // Removes the writer of the transient.
   model.output("y", model.apply(test::TestKernel::kAdd, {x, never}, "Add_1"));
   open(model);
   std::vector<float> in = ramp(100, 1), out(100);

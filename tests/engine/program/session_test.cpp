@@ -1,4 +1,4 @@
-// Sessions on a device: bindings, caches, buffers, shapes, figures.
+// Sessions on a device: bindings, caches, buffers, shapes, statistics.
 #include "tests/engine/program/session_fixture.h"
 
 #include <cstring>
@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mode{"timestamps", BindingChoice::kAuto, true, false, false}),
     [](const auto &info) { return info.param.name; });
 
-TEST_P(SessionModes, staticChainRunsAgainAndAgain) {
+TEST_P(SessionModes, StaticChainRunsAgainAndAgain) {
   openChain(false, 1000);
   for (int i = 0; i < 4; ++i)
     ASSERT_TRUE(runChain(1000, static_cast<float>(i)).isOk());
@@ -58,7 +58,7 @@ TEST_P(SessionModes, staticChainRunsAgainAndAgain) {
   EXPECT_EQ(s.lastRunGpuNs > 0, GetParam().timestamps);
 }
 
-TEST_P(SessionModes, dynamicChainAtManySizes) {
+TEST_P(SessionModes, DynamicChainAtManySizes) {
   openChain(true);
   const int64_t sizes[] = {1, 63, 64, 65, 1000, 7, 9999, 1000, 1};
   for (int64_t n : sizes) {
@@ -68,7 +68,7 @@ TEST_P(SessionModes, dynamicChainAtManySizes) {
   EXPECT_EQ(session_->statistics().plans, 7u) << "1000 and 1 came twice";
 }
 
-TEST_P(SessionModes, severalRunsInFlight) {
+TEST_P(SessionModes, SeveralRunsInFlight) {
   openChain(true);
   std::vector<std::vector<float>> ins, outs;
   for (int i = 0; i < 20; ++i) {
@@ -83,7 +83,7 @@ TEST_P(SessionModes, severalRunsInFlight) {
     ASSERT_TRUE(run.isOk()) << run.status().message();
     runs.push_back(run.take());
   }
-  for (int i = 19; i >= 0; --i) { // in no particular order
+  for (int i = 19; i >= 0; --i) { // In reverse order of submission.
     ASSERT_TRUE(runs[i]->wait(UINT64_MAX).take());
     expectChain(ins[i], outs[i]);
     ASSERT_TRUE(runs[i]->wait(0).take()) << "once more";
@@ -91,13 +91,13 @@ TEST_P(SessionModes, severalRunsInFlight) {
   EXPECT_EQ(session_->statistics().runs, 20u);
 }
 
-TEST_P(SessionModes, buffersAtAnyOffset) {
+TEST_P(SessionModes, BuffersAtAnyOffset) {
   openChain(false, 100);
-  const std::shared_ptr<Storage> buffer = makeBuffer(4096);
+  const Storage buffer = makeBuffer(4096);
   for (auto [inAt, outAt] : {std::pair{0, 1024}, std::pair{4, 2000}, std::pair{512, 4092 - 400}}) {
     const std::vector<float> in = ramp(100, static_cast<float>(inAt));
-    std::memset(buffer->mapped(), 0x55, 4096);
-    std::memcpy(buffer->mapped() + inAt, in.data(), 400);
+    std::memset(buffer.mapped(), 0x55, 4096);
+    std::memcpy(buffer.mapped() + inAt, in.data(), 400);
     TensorArgument input, output;
     input.shape.dims = {100};
     input.buffer = output.buffer = buffer;
@@ -109,14 +109,14 @@ TEST_P(SessionModes, buffersAtAnyOffset) {
     ASSERT_TRUE(run.isOk()) << run.status().message();
     ASSERT_TRUE((*run)->wait(UINT64_MAX).take());
     std::vector<float> out(100);
-    std::memcpy(out.data(), buffer->mapped() + outAt, 400);
+    std::memcpy(out.data(), buffer.mapped() + outAt, 400);
     expectChain(in, out);
-    EXPECT_EQ(buffer->mapped()[outAt + 400], 0x55) << "nothing behind it is touched";
-    EXPECT_EQ(buffer->mapped()[outAt - 1], 0x55) << "nor before";
+    EXPECT_EQ(buffer.mapped()[outAt + 400], 0x55) << "nothing behind it is touched";
+    EXPECT_EQ(buffer.mapped()[outAt - 1], 0x55) << "nor before";
   }
 }
 
-TEST_P(SessionModes, oddByteCountsCopiesAndSharedOutputs) {
+TEST_P(SessionModes, OddByteCountsCopiesAndSharedOutputs) {
   TestModel model;
   const uint32_t x = model.input("x", ElementType::u8, {model.number(67)});
   const uint32_t a = model.apply(TestKernel::kInvert, {x}, "Invert_0");
@@ -150,7 +150,7 @@ TEST_P(SessionModes, oddByteCountsCopiesAndSharedOutputs) {
     ASSERT_EQ(d1[i], 255 - in[i]);
 }
 
-TEST_P(SessionModes, fillsAndEmptyTensors) {
+TEST_P(SessionModes, FillsAndEmptyTensors) {
   TestModel model;
   const uint32_t n = model.symbol("n", 0, 0, 0);
   const uint32_t x = model.input("x", ElementType::f32, {n});
@@ -172,7 +172,7 @@ TEST_P(SessionModes, fillsAndEmptyTensors) {
 
 class SessionTest : public SessionFixture {
 protected:
-  /// The refusal of a run on the static chain of 100.
+  /// Returns the message of a refused run of the static chain with 100 elements.
   std::string refusal(const TensorArgument &input, const TensorArgument &output) {
     std::vector<OutputShape> shapes;
     auto run = session_->submit({&input, 1}, {&output, 1}, shapes);
@@ -185,7 +185,7 @@ protected:
   }
 };
 
-TEST_F(SessionTest, badArguments) {
+TEST_F(SessionTest, BadArguments) {
   openChain(false, 100);
   std::vector<float> in(100), out(100);
   const TensorArgument good = tensor(in), goodOut = tensor(out);
@@ -202,7 +202,7 @@ TEST_F(SessionTest, badArguments) {
   bad = goodOut;
   bad.sizeBytes = 0;
   EXPECT_EQ(refusal(good, bad), "output 'out': 0 bytes given, f32 [100] needs 400");
-  const std::shared_ptr<Storage> buffer = makeBuffer(512);
+  const Storage buffer = makeBuffer(512);
   bad = good;
   bad.buffer = buffer;
   EXPECT_EQ(refusal(bad, goodOut), "input 'in': both data and buffer are set");
@@ -218,13 +218,13 @@ TEST_F(SessionTest, badArguments) {
   EXPECT_EQ(refusal(bad, badOut), "input 'in' and output 'out' overlap in the same buffer");
   std::vector<OutputShape> shapes;
   EXPECT_EQ(session_->submit({&good, 1}, {}, shapes).status().message(),
-            "0 outputs given, the program has 1");
+            "0 outputs given; the program has 1");
   EXPECT_EQ(session_->submit({}, {&goodOut, 1}, shapes).status().message(),
-            "0 inputs given, the program has 1");
+            "0 inputs given; the program has 1");
   EXPECT_EQ(session_->statistics().runs, 1u);
 }
 
-TEST_F(SessionTest, dispatchesTellTheirTimes) {
+TEST_F(SessionTest, DispatchesTellTheirTimes) {
   options_.timestamps = true;
   openChain(true);
   EXPECT_EQ(session_->dispatch(0).status().code(), StatusCode::kFailedPrecondition);
@@ -245,7 +245,7 @@ TEST_F(SessionTest, dispatchesTellTheirTimes) {
   EXPECT_GT(sum, 0u);
 }
 
-TEST_F(SessionTest, damagedConstantsAreFoundWhileUploading) {
+TEST_F(SessionTest, DamagedConstantsAreFoundWhileUploading) {
   TestModel model;
   test::buildChain(model, model.number(100), std::vector<float>(10000, 1));
   const std::string path = scratch_.path("m.gantry");
@@ -259,7 +259,7 @@ TEST_F(SessionTest, damagedConstantsAreFoundWhileUploading) {
   EXPECT_EQ(session.status().code(), StatusCode::kDataLoss);
 }
 
-TEST_F(SessionTest, tooManyWorkgroupsAndTooLargeArenas) {
+TEST_F(SessionTest, TooManyWorkgroupsAndTooLargeArenas) {
   TestModel model;
   const uint32_t x = model.input("x", ElementType::u8, {model.symbol("n", 0, 0)});
   const uint32_t t = model.apply(TestKernel::kInvert, {x}, "Invert_0");
@@ -276,10 +276,10 @@ TEST_F(SessionTest, tooManyWorkgroupsAndTooLargeArenas) {
   ASSERT_FALSE(run.isOk());
   EXPECT_EQ(run.status().code(), StatusCode::kUnsupported);
   EXPECT_EQ(run.status().message(),
-            "'Invert_0' needs 65536 workgroups in dimension 0, the device allows 65535");
+            "'Invert_0' needs 65536 workgroups in dimension 0; the device allows 65535");
   const auto huge = static_cast<int64_t>(device_->profile().maxAllocationBytes) + 4096;
   input.shape.dims = {huge};
-  input.sizeBytes = output.sizeBytes = static_cast<uint64_t>(huge); // never touched
+  input.sizeBytes = output.sizeBytes = static_cast<uint64_t>(huge); // The memory is not accessed.
   run = session_->submit({&input, 1}, {&output, 1}, shapes);
   ASSERT_FALSE(run.isOk());
   EXPECT_EQ(run.status().code(), StatusCode::kOutOfMemory);
@@ -291,12 +291,12 @@ TEST_F(SessionTest, tooManyWorkgroupsAndTooLargeArenas) {
   EXPECT_TRUE((*run)->wait(UINT64_MAX).take());
 }
 
-TEST_F(SessionTest, recordingsAreBoundedAndLetBuffersGo) {
+TEST_F(SessionTest, RecordingsAreBoundedAndLetBuffersGo) {
   openChain(false, 100);
-  std::weak_ptr<Storage> watched;
+  heap::BufferHandle watched;
   for (int i = 0; i < 40; ++i) {
-    std::shared_ptr<Storage> buffer = makeBuffer(1024);
-    watched = buffer;
+    Storage buffer = makeBuffer(1024);
+    watched = buffer.handle();
     std::vector<float> in = ramp(100, static_cast<float>(i));
     TensorArgument input = tensor(in), output;
     output.buffer = buffer;
@@ -306,17 +306,17 @@ TEST_F(SessionTest, recordingsAreBoundedAndLetBuffersGo) {
     ASSERT_TRUE(run.isOk());
     ASSERT_TRUE((*run)->wait(UINT64_MAX).take());
     std::vector<float> out(100);
-    std::memcpy(out.data(), buffer->mapped(), 400);
+    std::memcpy(out.data(), buffer.mapped(), 400);
     expectChain(in, out);
     buffer.reset();
     output.buffer.reset();
-    ASSERT_TRUE(watched.expired()) << "the session keeps no buffer of the caller's";
+    ASSERT_FALSE(heap_->isLive(watched)) << "the session keeps no buffer of the caller's";
   }
   EXPECT_EQ(session_->statistics().recordings, 40u);
   EXPECT_LE(session_->statistics().ioBytes, 2 * 512u) << "dead recordings are dropped";
 }
 
-TEST_F(SessionTest, equalKernelsShareAPipeline) {
+TEST_F(SessionTest, EqualKernelsShareAPipeline) {
   TestModel model;
   const uint32_t x = model.input("x", ElementType::f32, {model.number(64)});
   model.output("y", model.apply(TestKernel::kTwice, {x}, "Twice_0"));

@@ -1,5 +1,6 @@
-// What a viewer hears of a session: from the start and late, its plans, runs and dispatches.
-#include "engine/trace/clock.h"
+// The events of a session that a viewer receives from the start or after attaching late: plans,
+// runs, dispatches.
+#include "engine/trace/record/clock.h"
 #include "tests/engine/program/session_fixture.h"
 #include "tests/engine/trace/memory_sink.h"
 
@@ -25,7 +26,7 @@ protected:
     SessionFixture::TearDown();
     unsetenv("GANTRY_TRACE_TIMES");
   }
-  /// The plan of the run, with as many values, commands and dispatches as the program has.
+  /// Expects the plan of the run, with all values, commands and dispatches of the program.
   void expectRuns(const std::vector<Event> &events, size_t runs) {
     const artifact::Program &metadata = program_->metadata();
     const std::vector<Event> begins = ofType(events, EventType::kRun);
@@ -108,7 +109,7 @@ TEST_F(SessionTraceTest, ALateViewerSeesWhatIsThere) {
   for (const Event &event : ofType(events, EventType::kCommand))
     EXPECT_FALSE(sink.names()[event.command.name].empty());
   EXPECT_FALSE(ofType(events, EventType::kAccess).empty());
-  // Nobody listens any more: recordings without times again.
+  // Without a viewer, recordings have no timestamps again.
   ASSERT_TRUE(runChain(1000).isOk());
 }
 
@@ -118,7 +119,7 @@ TEST_F(SessionTraceTest, ASoftwareDevicesTimesAreTakenAtOnceAndThenSeldom) {
   unsetenv("GANTRY_TRACE_TIMES");
   openChain(false, 1000);
   const uint64_t pauseNs = (program_->metadata().commands()->size() + 1) * 13'500 * 500;
-  std::vector<uint64_t> timed; // when their runs began
+  std::vector<uint64_t> timed; // Begin times of the timed runs.
   for (int viewer = 0; viewer < 2; ++viewer) {
     MemorySink sink;
     const uint64_t start = trace::monotonicNs();
@@ -133,7 +134,7 @@ TEST_F(SessionTraceTest, ASoftwareDevicesTimesAreTakenAtOnceAndThenSeldom) {
     for (const Event &event : ofType(events, EventType::kDispatch))
       ids.insert(event.dispatch.run);
     EXPECT_LE(ids.size(), 21u);
-    EXPECT_GE(ids.size(), 1u); // a run may take long on a busy machine
+    EXPECT_GE(ids.size(), 1u); // A run may take long on a busy machine.
     if (viewer == 0) {
       EXPECT_TRUE(ids.contains(begins.front().run.run));
     }
@@ -171,7 +172,7 @@ TEST_F(SessionTraceTest, ASecondViewerHearsTheClockBeforeTheTimes) {
   if (!device_->info().timestamps)
     GTEST_SKIP() << "the device has no timestamps";
   openChain(false, 1000);
-  for (int viewer = 0; viewer < 3; ++viewer) { // one directly after the other
+  for (int viewer = 0; viewer < 3; ++viewer) { // One viewer directly after the other.
     MemorySink sink;
     ASSERT_TRUE(runChain(1000).isOk());
     const std::vector<Event> events = sink.events();
@@ -218,16 +219,16 @@ TEST_F(SessionTraceTest, ADonatedBufferIsGivenBackWithinItsRun) {
   };
   auto input = makeBuffer(4 * kCount);
   auto output = makeBuffer(4 * kCount);
-  std::memcpy(input->mapped(), in.data(), 4 * kCount);
-  const uint64_t block = input->block();
-  const uint64_t size = input->sizeBytes();
+  std::memcpy(input.mapped(), in.data(), 4 * kCount);
+  const uint64_t block = input.block();
+  const uint64_t size = input.sizeBytes();
   TensorArgument inputs[1], outputs[1];
   inputs[0].shape.dims = {kCount};
   inputs[0].buffer = input;
   outputs[0].buffer = output;
   inputs[0].sizeBytes = outputs[0].sizeBytes = 4 * kCount;
   std::vector<OutputShape> shapes;
-  auto earlier = session_->submit(inputs, outputs, shapes); // is waited for last
+  auto earlier = session_->submit(inputs, outputs, shapes); // The test waits for it last.
   ASSERT_TRUE(earlier.isOk()) << earlier.status().message();
   auto run = session_->submit(inputs, outputs, shapes);
   ASSERT_TRUE(run.isOk()) << run.status().message();
@@ -235,21 +236,21 @@ TEST_F(SessionTraceTest, ADonatedBufferIsGivenBackWithinItsRun) {
 
   auto stranger = makeBuffer(256);
   EXPECT_EQ((*run)->donate(stranger).code(), StatusCode::kInvalidArgument);
-  EXPECT_NE(stranger, nullptr);
+  EXPECT_TRUE(stranger);
   const Status written = (*run)->donate(output);
   EXPECT_EQ(written.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(written.message().find("only inputs can be donated"), std::string::npos);
-  EXPECT_NE(output, nullptr);
+  EXPECT_TRUE(output);
   const uint64_t before = held();
   ASSERT_TRUE((*run)->donate(input).isOk());
-  EXPECT_EQ(input, nullptr);
-  EXPECT_EQ(held(), before - size); // though the run may not have ended
+  EXPECT_FALSE(input);
+  EXPECT_EQ(held(), before - size); // Holds even if the run has not ended.
   ASSERT_TRUE(*(*run)->wait(UINT64_MAX));
-  EXPECT_EQ((*run)->donate(stranger).code(), StatusCode::kInvalidArgument); // ended or not
+  EXPECT_EQ((*run)->donate(stranger).code(), StatusCode::kInvalidArgument); // Running or ended.
   EXPECT_EQ((*run)->donate(output).code(), StatusCode::kInvalidArgument);
   ASSERT_TRUE(*(*earlier)->wait(UINT64_MAX));
   std::vector<float> out(kCount);
-  std::memcpy(out.data(), output->mapped(), 4 * kCount);
+  std::memcpy(out.data(), output.mapped(), 4 * kCount);
   expectChain(in, out);
 
   const std::vector<Event> events = sink.events();
@@ -294,7 +295,7 @@ TEST_F(SessionTraceTest, TheDevicesClockIsRelatedToTheHosts) {
   const std::vector<Event> ends = ofType(events, EventType::kRunEnd);
   const std::vector<Event> dispatches = ofType(events, EventType::kDispatch);
   ASSERT_FALSE(dispatches.empty());
-  for (const Event &event : dispatches) { // within their run, as the host saw it
+  for (const Event &event : dispatches) { // Dispatches lie within their run on the host clock.
     uint64_t error = 0;
     const uint64_t begin = clock.toHostNs(event.dispatch.gpu.beginNs, &error);
     const uint64_t end = clock.toHostNs(event.dispatch.gpu.endNs);

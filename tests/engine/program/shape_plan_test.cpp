@@ -1,3 +1,4 @@
+// Shape plans of static, dynamic and bounded programs.
 #include "engine/program/shape_plan.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
@@ -17,7 +18,7 @@ std::shared_ptr<const Program> load(TestModel &model, const test::ScratchFolder 
   return Program::load(path).take();
 }
 
-TEST(ShapePlan, takesTheArtifactsPlan) {
+TEST(ShapePlan, TakesTheArtifactsPlan) {
   test::ScratchFolder scratch;
   TestModel model;
   test::buildChain(model, model.number(1000), std::vector<float>(1000));
@@ -34,7 +35,7 @@ TEST(ShapePlan, takesTheArtifactsPlan) {
     }
 }
 
-TEST(ShapePlan, refusesAnArtifactWhoseValuesOverlap) {
+TEST(ShapePlan, RefusesAnArtifactWhoseValuesOverlap) {
   test::ScratchFolder scratch;
   TestModel model;
   test::buildChain(model, model.number(1000), std::vector<float>(1000));
@@ -47,7 +48,7 @@ TEST(ShapePlan, refusesAnArtifactWhoseValuesOverlap) {
   EXPECT_EQ(plan.status().code(), StatusCode::kDataLoss);
 }
 
-TEST(ShapePlan, plansDynamicProgramsPerShape) {
+TEST(ShapePlan, PlansDynamicProgramsPerShape) {
   test::ScratchFolder scratch;
   TestModel model;
   test::buildChain(model, model.symbol("n", 0, 0), std::vector<float>(5000));
@@ -64,11 +65,11 @@ TEST(ShapePlan, plansDynamicProgramsPerShape) {
   }
 }
 
-TEST(ShapePlan, takesABoundedProgramsPlanForAllSizes) {
+TEST(ShapePlan, TakesABoundedProgramsPlanForAllSizes) {
   test::ScratchFolder scratch;
   TestModel model;
   test::buildChain(model, model.symbol("n", 0, 0, 1, 1000), std::vector<float>(1000));
-  // The plan of the largest size, as a compiler writes it.
+  // The plan for the largest size, as the compiler writes it.
   artifact::ProgramT &metadata = model.finish();
   metadata.bounded = true;
   metadata.arena_bytes = 3 * 4096;
@@ -97,7 +98,7 @@ TEST(ShapePlan, takesABoundedProgramsPlanForAllSizes) {
   ASSERT_FALSE(plan.isOk());
   EXPECT_EQ(plan.status().code(), StatusCode::kInvalidArgument);
 
-  // A plan that does not hold for the largest size is found when that is asked for.
+  // A plan that is wrong for larger sizes is refused when a run has such a size.
   place(256);
   const auto wrong = load(model, scratch);
   const int64_t small[] = {64}, large[] = {65};
@@ -107,7 +108,7 @@ TEST(ShapePlan, takesABoundedProgramsPlanForAllSizes) {
   EXPECT_EQ(plan.status().code(), StatusCode::kDataLoss);
 }
 
-TEST(ShapePlan, guardsFollowEachSlot) {
+TEST(ShapePlan, GuardsFollowEachSlot) {
   test::ScratchFolder scratch;
   TestModel model;
   test::buildChain(model, model.number(64), std::vector<float>(64));
@@ -125,7 +126,7 @@ TEST(ShapePlan, guardsFollowEachSlot) {
   }
 }
 
-TEST(ShapePlan, arithmeticThatOverflowsIsRefused) {
+TEST(ShapePlan, ArithmeticThatOverflowsIsRefused) {
   test::ScratchFolder scratch;
   TestModel model;
   test::buildChain(model, model.symbol("n", 0, 0), std::vector<float>(64));

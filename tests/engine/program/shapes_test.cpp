@@ -1,3 +1,4 @@
+// Binding of symbols from input shapes, and its error messages.
 #include "engine/program/shapes.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
@@ -11,7 +12,7 @@ using artifact::ElementType;
 using test::TestKernel;
 using test::TestModel;
 
-/// x[batch, 4, time ≤ 64], y[time, 2 * batch].
+/// A program with the inputs x[batch, 4, time ≤ 64] and y[time, 2 * batch].
 class ShapesTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -42,20 +43,20 @@ protected:
   std::shared_ptr<const Program> program_;
 };
 
-TEST_F(ShapesTest, portsTellDimsAndNames) {
+TEST_F(ShapesTest, PortsTellDimsAndNames) {
   const Port &x = program_->inputs()[0];
   EXPECT_EQ(x.dims, (std::vector<int64_t>{kDynamic, 4, kDynamic}));
   EXPECT_EQ(x.dimNames, (std::vector<std::string>{"batch", "", "time"}));
   EXPECT_EQ(program_->inputs()[1].dimNames, (std::vector<std::string>{"time", ""}));
 }
 
-TEST_F(ShapesTest, symbolsComeFromTheInputs) {
+TEST_F(ShapesTest, SymbolsComeFromTheInputs) {
   const TensorShape shapes[] = {{ElementType::f32, {3, 4, 7}}, {ElementType::f32, {7, 6}}};
   EXPECT_EQ(*bindSymbols(*program_, shapes), (std::vector<int64_t>{3, 7}));
   EXPECT_EQ(refusal({3, 4, 7}, {7, 6}), "");
 }
 
-TEST_F(ShapesTest, refusalsNamePortExpectedAndGiven) {
+TEST_F(ShapesTest, RefusalsNamePortExpectedAndGiven) {
   EXPECT_EQ(refusal({3, 4}, {7, 6}), "input 'x' must be f32 [batch, 4, time], not f32 [3, 4]");
   EXPECT_EQ(refusal({3, 5, 7}, {7, 6}),
             "input 'x' must be f32 [batch, 4, time], not f32 [3, 5, 7]");
@@ -72,10 +73,10 @@ TEST_F(ShapesTest, refusalsNamePortExpectedAndGiven) {
   EXPECT_EQ(refusal({3, 4, 7}, {7, 5}),
             "dimension 1 of input 'y' is 5; with the other dimensions it must be 6");
   const TensorShape one[] = {{ElementType::f32, {3, 4, 7}}};
-  EXPECT_EQ(bindSymbols(*program_, one).status().message(), "1 inputs given, the program has 2");
+  EXPECT_EQ(bindSymbols(*program_, one).status().message(), "1 inputs given; the program has 2");
 }
 
-TEST_F(ShapesTest, sizesThatOverflowAreRefused) {
+TEST_F(ShapesTest, SizesThatOverflowAreRefused) {
   EXPECT_EQ(*byteSize({ElementType::f32, {3, 4}}, "x"), 48u);
   EXPECT_EQ(*byteSize({ElementType::f32, {}}, "x"), 4u);
   EXPECT_EQ(

@@ -1,5 +1,5 @@
-// Sessions that read texel buffers where the device prefers it: which dispatches do, and which fall
-// back because their tensors are beyond the device's limits.
+// Sessions on a device that prefers texel buffers: dispatches that use them, and dispatches that
+// fall back because their tensors exceed the device's limits.
 #include "engine/program/session.h"
 #include "tests/support/fake_device.h"
 #include "tests/support/scratch.h"
@@ -56,7 +56,8 @@ protected:
     session_ = session.take();
   }
 
-  /// Runs the chain for n elements; 't' texel, 's' storage buffer, 'a' address per dispatch.
+  /// Runs the chain for n elements. Returns one letter per dispatch: t: texel; s: storage buffer;
+  /// a: address.
   std::string run(int64_t n) {
     std::vector<float> in(static_cast<size_t>(n), 3.0f), out(in.size());
     TensorArgument input, output;
@@ -77,8 +78,8 @@ protected:
     return bindings;
   }
 
-  static constexpr uint64_t kTexels = 16;           // 64 floats
-  static constexpr size_t kBias = 4 * kTexels + 36; // beyond it
+  static constexpr uint64_t kTexels = 16;           // 64 floats.
+  static constexpr size_t kBias = 4 * kTexels + 36; // Exceeds the limit.
   test::ScratchFolder scratch_;
   std::shared_ptr<test::FakeDevice> device_;
   std::shared_ptr<heap::Heap> heap_;
@@ -86,8 +87,8 @@ protected:
   std::shared_ptr<Session> session_;
 };
 
-// Twice, Add (with the bias), Twice, Add, Twice.
-TEST_F(TexelSession, eachDispatchFallsBackByItself) {
+// The chain is Twice, Add (with the bias), Twice, Add, Twice.
+TEST_F(TexelSession, EachDispatchFallsBackByItself) {
   open(BindingChoice::kAuto);
   EXPECT_EQ(session_->statistics().pipelines, 2u) << "what is preferred is there before sizes are";
   EXPECT_EQ(run(64), "tsttt") << "the bias is too large, all else is not";
@@ -98,7 +99,7 @@ TEST_F(TexelSession, eachDispatchFallsBackByItself) {
   EXPECT_EQ(session_->statistics().pipelines, 4u);
 }
 
-TEST_F(TexelSession, theCallerMayChoose) {
+TEST_F(TexelSession, TheCallerMayChoose) {
   open(BindingChoice::kTexel);
   EXPECT_EQ(run(10), "tsttt");
   open(BindingChoice::kStorageBuffer);

@@ -1,3 +1,4 @@
+// The order in which a device tries variants, and the advice about the choice.
 #include "engine/program/variant_choice.h"
 #include "engine/program/constants.h"
 #include "tests/support/scratch.h"
@@ -9,7 +10,7 @@
 namespace gantry::program {
 namespace {
 
-/// y = 2 x, with constants a, b and c, for these profiles.
+/// Writes the model y = 2 x with constants a, b and c, compiled for these profiles.
 class VariantChoice : public testing::Test {
 protected:
   std::shared_ptr<const Program> programFor(const std::vector<std::string> &profiles) {
@@ -19,13 +20,13 @@ protected:
     model.constant("b", std::vector<float>(64));
     model.constant("c", std::vector<float>(2000));
     model.output("y", model.apply(test::TestKernel::kTwice, {x}, "Twice_0"));
-    const std::string alone = scratch_.path("alone.gantry"); // has the constants' offsets
+    const std::string alone = scratch_.path("alone.gantry"); // Provides the constants' offsets.
     EXPECT_TRUE(model.write(alone).isOk());
     const auto artifact = artifact::Artifact::open(alone).take();
     const std::unique_ptr<artifact::ProgramT> root(artifact->program().UnPack());
     root->source = "model.onnx";
     root->options = "--dim batch=1";
-    root->chunks.clear(); // the writer adds them
+    root->chunks.clear(); // The writer adds them.
     for (size_t i = 1; i < profiles.size(); ++i) {
       auto variant = std::unique_ptr<artifact::ProgramT>(artifact->program().UnPack());
       variant->chunks.clear();
@@ -41,7 +42,7 @@ protected:
     EXPECT_TRUE(program.isOk()) << program.status().message();
     return program.take();
   }
-  /// A device that has this profile.
+  /// Returns a device with this profile.
   static DeviceProfile device(const std::string &profile, const std::string &name) {
     DeviceProfile result = namedProfile(profile).take();
     result.name = name;
@@ -54,7 +55,7 @@ protected:
   const DeviceProfile lavapipe_ = device("vulkan:lavapipe", "llvmpipe (LLVM 15.0.6, 256 bits)");
 };
 
-TEST_F(VariantChoice, takesTheDevicesOwnThenTheBaselineThenOthers) {
+TEST_F(VariantChoice, TakesTheDevicesOwnThenTheBaselineThenOthers) {
   const auto program =
       programFor({"vulkan:nvidia-ampere", "vulkan:generic", "vulkan:lavapipe", "vulkan:staging"});
   EXPECT_EQ(variantOrder(*program, lavapipe_), (std::vector<size_t>{2, 1, 3, 0}));
@@ -64,7 +65,7 @@ TEST_F(VariantChoice, takesTheDevicesOwnThenTheBaselineThenOthers) {
             (std::vector<size_t>{1, 3, 0, 2}));
 }
 
-TEST_F(VariantChoice, advisesOnlyWhereTheVariantIsNotTheDevicesOwn) {
+TEST_F(VariantChoice, AdvisesOnlyWhereTheVariantIsNotTheDevicesOwn) {
   const auto both = programFor({"vulkan:generic", "vulkan:lavapipe"});
   EXPECT_EQ(variantAdvice(*both, 1, lavapipe_, "llvmpipe", ""), "");
   EXPECT_EQ(variantAdvice(*both, 0, device("vulkan:generic", "Unknown GPU"), "Unknown GPU", ""),
@@ -87,7 +88,7 @@ TEST_F(VariantChoice, advisesOnlyWhereTheVariantIsNotTheDevicesOwn) {
             std::string::npos);
 }
 
-TEST_F(VariantChoice, aVariantAloneIsAProgram) {
+TEST_F(VariantChoice, AVariantAloneIsAProgram) {
   const auto program = programFor({"vulkan:generic", "vulkan:lavapipe"});
   EXPECT_TRUE(program->isWhole());
   EXPECT_EQ(program->variantCount(), 2u);
@@ -102,8 +103,8 @@ TEST_F(VariantChoice, aVariantAloneIsAProgram) {
   EXPECT_FALSE(program->claimAdvice()) << "said once";
 }
 
-TEST_F(VariantChoice, constantsOfOtherVariantsStayInTheFile) {
-  // The second variant does without b, which lies between a and c.
+TEST_F(VariantChoice, ConstantsOfOtherVariantsStayInTheFile) {
+  // The second variant does not use b, which lies between a and c.
   change_ = [](artifact::ProgramT &root) {
     auto &values = root.variants[0]->values;
     for (auto &value : values)
@@ -116,11 +117,11 @@ TEST_F(VariantChoice, constantsOfOtherVariantsStayInTheFile) {
   auto whole = layoutConstants(*program, 1 << 20);
   auto part = layoutConstants(*program->variant(1).take(), 1 << 20);
   ASSERT_TRUE(whole.isOk() && part.isOk());
-  EXPECT_EQ(whole->stretches.size(), 1u);
-  ASSERT_EQ(part->stretches.size(), 2u);
-  EXPECT_EQ(part->stretches[0].sectionEnd, 4000u);
-  EXPECT_EQ(part->stretches[1].sectionBegin, 4352u);
-  EXPECT_EQ(part->stretches[1].offset, 4096u) << "nothing between them on the device";
+  EXPECT_EQ(whole->ranges.size(), 1u);
+  ASSERT_EQ(part->ranges.size(), 2u);
+  EXPECT_EQ(part->ranges[0].sectionEnd, 4000u);
+  EXPECT_EQ(part->ranges[1].sectionBegin, 4352u);
+  EXPECT_EQ(part->ranges[1].offset, 4096u) << "nothing between them on the device";
   EXPECT_EQ(part->places[3].offset, 4096u);
   EXPECT_EQ(whole->places[3].offset, 4352u);
 }

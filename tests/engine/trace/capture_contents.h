@@ -1,7 +1,7 @@
-// All that is in a capture file, for tests that judge what was recorded.
+// readAll(): the whole contents of a capture file, for tests that check what was recorded.
 #pragma once
 
-#include "engine/trace/capture.h"
+#include "engine/trace/wire/capture.h"
 
 #include <gtest/gtest.h>
 #include <string>
@@ -10,12 +10,13 @@
 
 namespace gantry::test {
 
+/// A capture in memory.
 struct Contents {
   std::vector<trace::Event> events;
   trace::NameTable names;
   trace::Tail tail = trace::Tail::kComplete;
 
-  /// The events of a type that carry a name (marks, counters, spans), in their order.
+  /// Returns the events of a type that carry this name (marks, counters, spans), in their order.
   std::vector<trace::Event> named(trace::EventType type, std::string_view name) const {
     std::vector<trace::Event> found;
     for (const trace::Event &event : events)
@@ -25,7 +26,7 @@ struct Contents {
   }
 };
 
-/// What could be read; a failure of the test where that is not all of it.
+/// Reads a capture. Any error fails the test; the events read until then are returned.
 inline Contents readAll(const std::string &path) {
   Contents all;
   const auto reader = trace::CaptureReader::openFile(path);

@@ -1,4 +1,5 @@
-#include "engine/trace/capture.h"
+// Writing and reading capture files, whole, cut off and damaged.
+#include "engine/trace/wire/capture.h"
 
 #include "tests/engine/trace/random_events.h"
 #include "tests/support/scratch.h"
@@ -92,7 +93,7 @@ TEST_F(CaptureTest, SeeksToAnyChunk) {
   EXPECT_EQ(reader->seek(11).code(), StatusCode::kInvalidArgument);
 }
 
-// A writer that is killed leaves some prefix of the file.
+// A killed writer leaves an arbitrary prefix of the file.
 TEST_F(CaptureTest, AnyPrefixReadsUpToItsLastWholeChunk) {
   const auto whole = openOrFail(path_);
   ASSERT_NE(whole, nullptr);
@@ -106,7 +107,7 @@ TEST_F(CaptureTest, AnyPrefixReadsUpToItsLastWholeChunk) {
     ASSERT_TRUE(reader.isOk()) << reader.status().message();
     EXPECT_EQ((*reader)->tail(), Tail::kCutOff);
     const std::vector<Event> read = readAll(**reader);
-    ASSERT_EQ(read.size(), expected * 1000) << "of " << size << " bytes";
+    ASSERT_EQ(read.size(), expected * 1000) << "a prefix of " << size << " bytes";
     if (!read.empty()) {
       EXPECT_TRUE(sameBytes(read.back(), events_[read.size() - 1]));
       EXPECT_EQ((*reader)->names()[2], "relu");
@@ -140,7 +141,7 @@ TEST_F(CaptureTest, DamageInAChunkIsFoundWhenItIsRead) {
   EXPECT_TRUE((*reader)->read().isOk());
 }
 
-TEST_F(CaptureTest, RefusesWhatIsNoCapture) {
+TEST_F(CaptureTest, RefusesFilesThatAreNotCaptures) {
   EXPECT_EQ(CaptureReader::openFile(folder_.path("absent")).status().code(), StatusCode::kNotFound);
   EXPECT_EQ(CaptureReader::fromMemory({}).status().code(), StatusCode::kDataLoss);
   std::vector<uint8_t> other(1000, 'x');
@@ -150,7 +151,7 @@ TEST_F(CaptureTest, RefusesWhatIsNoCapture) {
   EXPECT_EQ(CaptureReader::fromMemory(damaged).status().code(), StatusCode::kDataLoss);
 }
 
-TEST_F(CaptureTest, RefusesToWriteNonsense) {
+TEST_F(CaptureTest, RefusesInvalidOptionsAndEvents) {
   CaptureWriterOptions options;
   options.chunkEvents = 0;
   EXPECT_EQ(CaptureWriter::create(path_, options).status().code(), StatusCode::kInvalidArgument);

@@ -1,6 +1,7 @@
-#include "engine/trace/codec.h"
+// The varint functions, and the encoder and decoder of chunks.
+#include "engine/trace/wire/codec.h"
 
-#include "engine/trace/varint.h"
+#include "engine/trace/wire/varint.h"
 #include "tests/engine/trace/random_events.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ TEST(VarintTest, AllWidths) {
     }
 }
 
-TEST(VarintTest, MoreThan64BitsIsNone) {
+TEST(VarintTest, MoreThan64BitsIsRefused) {
   const uint8_t tooLarge[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
   const uint8_t endless[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
   uint64_t value = 0;
@@ -33,7 +34,7 @@ TEST(VarintTest, MoreThan64BitsIsNone) {
   EXPECT_EQ(getVarint(endless, endless + sizeof(endless), &value), nullptr);
 }
 
-TEST(CodecTest, EveryTypeComesBackAsItWas) {
+TEST(CodecTest, EveryTypeIsDecodedAsItWasEncoded) {
   const uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -71,7 +72,7 @@ TEST(CodecTest, FirstAndLastTimeAreTheExtremes) {
   EXPECT_EQ(encoder.lastTimeNs(), 500u);
 }
 
-TEST(CodecTest, ALifeOfAHeapTakesFewBytes) {
+TEST(CodecTest, TypicalHeapEventsTakeFewBytes) {
   std::mt19937_64 random(7);
   const std::vector<Event> events = heapLife(65536, random);
   ChunkEncoder encoder(65536);

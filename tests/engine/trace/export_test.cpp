@@ -1,5 +1,5 @@
-// Captures for other tools: what a reader of each format finds.
-#include "engine/trace/export.h"
+// The export formats: each exported file is read back as a reader of its format would.
+#include "engine/trace/export/export.h"
 
 #include "tests/engine/trace/random_events.h"
 #include "tests/support/scratch.h"
@@ -35,7 +35,7 @@ protected:
     std::mt19937_64 random(3);
     const std::vector<Event> life = heapLife(1001, random);
     ASSERT_TRUE((*writer)->append(life).isOk());
-    // Two dispatches that overlap, and one behind them.
+    // Two dispatches that overlap, and one that begins after the first has ended.
     RunEvent run = makeEvent<RunEvent>(EventType::kRun);
     run.run = 7;
     run.plan = 3;
@@ -69,7 +69,7 @@ protected:
     EXPECT_TRUE(status.isOk()) << status.message();
     return path;
   }
-  /// Python, as its reader would, with the file's path in sys.argv[1].
+  /// Runs a Python program that checks the file; it finds the file's path in sys.argv[1].
   static void expectPython(const std::string &program, const std::string &path) {
     const std::string command = "python3 -c '" + program + "' " + path;
     EXPECT_EQ(std::system(command.c_str()), 0) << program;
@@ -88,7 +88,7 @@ TEST_F(ExportTest, CsvHasALineForEachEvent) {
                folder_.path("csv"));
 }
 
-TEST_F(ExportTest, ChromeJsonHasLanesForWhatOverlaps) {
+TEST_F(ExportTest, ChromeJsonPlacesOverlappingDispatchesOnLanes) {
   expectPython("import json, sys\n"
                "events = json.load(open(sys.argv[1]))[\"traceEvents\"]\n"
                "conv = [e for e in events if e[\"ph\"] == \"X\" and e[\"name\"] == \"Conv_0\"]\n"
@@ -116,7 +116,7 @@ TEST_F(ExportTest, PytorchSnapshotIsAPickleWithSegmentsAndTraces) {
       exported("pytorch"));
 }
 
-// Walks the wire format: packets of the fields that Perfetto knows, each of its whole length.
+// Walks the wire format: every packet has known fields and its full length.
 TEST_F(ExportTest, PerfettoIsAListOfPackets) {
   expectPython(
       "import sys\n"

@@ -1,9 +1,9 @@
-// What is left of a process: on demand, and when it dies of a signal.
-#include "engine/trace/flight_recorder.h"
+// The flight recorder: files written on request, and by processes that die of a signal.
+#include "engine/trace/record/flight_recorder.h"
 
 #include "engine/base/crash.h"
-#include "engine/trace/record.h"
-#include "engine/trace/source.h"
+#include "engine/trace/record/record.h"
+#include "engine/trace/record/source.h"
 #include "tests/engine/trace/capture_contents.h"
 #include "tests/engine/trace/memory_sink.h"
 #include "tests/support/child_process.h"
@@ -32,7 +32,7 @@ void markUpTo(uint32_t name, int64_t first, int64_t last) {
     mark(name, i);
 }
 
-/// The values of the marks of a name, in their order.
+/// Returns the values of the marks with this name, in their order.
 std::vector<int64_t> valuesOf(const Contents &contents, std::string_view name) {
   std::vector<int64_t> values;
   for (const Event &event : contents.named(EventType::kMark, name))
@@ -40,7 +40,7 @@ std::vector<int64_t> valuesOf(const Contents &contents, std::string_view name) {
   return values;
 }
 
-TEST(FlightRecorderTest, WritesOnDemandAndGoesOn) {
+TEST(FlightRecorderTest, WritesOnRequestAndContinues) {
   const ScratchFolder scratch;
   const auto recorder = startOrFail({});
   ASSERT_NE(recorder, nullptr);
@@ -56,24 +56,24 @@ TEST(FlightRecorderTest, WritesOnDemandAndGoesOn) {
   EXPECT_EQ(valuesOf(readAll(scratch.path("second.gtrace")), "tick").size(), 150u);
 }
 
-TEST(FlightRecorderTest, RefusesWhatCannotBe) {
+TEST(FlightRecorderTest, RefusesInvalidOptions) {
   const ScratchFolder scratch;
   FlightOptions options;
   options.seconds = 0;
   EXPECT_EQ(FlightRecorder::start(options).status().code(), StatusCode::kInvalidArgument);
   options.seconds = 1;
-  options.maxBytes = kLeastFlightBytes - 1;
+  options.maxBytes = kMinFlightBytes - 1;
   EXPECT_EQ(FlightRecorder::start(options).status().code(), StatusCode::kInvalidArgument);
-  options.maxBytes = kLeastFlightBytes;
+  options.maxBytes = kMinFlightBytes;
   options.crashPath = scratch.path("a.gtrace");
   const auto recorder = startOrFail(options);
   ASSERT_NE(recorder, nullptr);
   EXPECT_EQ(FlightRecorder::start(options).status().code(), StatusCode::kFailedPrecondition);
-  EXPECT_TRUE(recorder->write(scratch.path("b.gtrace")).isOk()) << "the first one is still there";
+  EXPECT_TRUE(recorder->write(scratch.path("b.gtrace")).isOk()) << "the first recorder still works";
   EXPECT_FALSE(recorder->write(scratch.path("nowhere") + "/b.gtrace").isOk());
 }
 
-// Many more events than fit: the last ones are there without a gap, and with them what was alive.
+// Far more events than fit: the file has the last events without a gap, and the state before them.
 TEST(FlightRecorderTest, KeepsTheLastWithinItsMemory) {
   const ScratchFolder scratch;
   Source source;
@@ -85,7 +85,7 @@ TEST(FlightRecorderTest, KeepsTheLastWithinItsMemory) {
   };
   addSource(source);
   FlightOptions options;
-  options.maxBytes = kLeastFlightBytes;
+  options.maxBytes = kMinFlightBytes;
   constexpr int64_t kMarks = 3'000'000;
   {
     const auto recorder = startOrFail(options);
@@ -95,12 +95,12 @@ TEST(FlightRecorderTest, KeepsTheLastWithinItsMemory) {
       uint64_t random = 1;
       for (int64_t i = 0; i < kMarks - 1; ++i) {
         random = random * 6364136223846793005ULL + 1442695040888963407ULL;
-        counter(name, static_cast<int64_t>(random)); // does not compress
+        counter(name, static_cast<int64_t>(random)); // Random values do not compress.
         mark(name, i);
         if (i % 20000 == 0)
           std::this_thread::sleep_for(std::chrono::milliseconds(5));
       }
-      Collector::instance().flush(); // there is room for one more, however busy the machine is
+      Collector::instance().flush(); // The ring is empty now, so the last mark fits.
       mark(name, kMarks - 1);
     }).join();
     ASSERT_TRUE(recorder->write(scratch.path("kept.gtrace")).isOk());
@@ -126,7 +126,7 @@ TEST(FlightRecorderTest, KeepsTheLastWithinItsMemory) {
   EXPECT_EQ(kept.names[heaps[0].heap.name], "a heap that is older than the recorder");
 }
 
-TEST(FlightRecorderTest, ForgetsWhatIsOlderThanItsSeconds) {
+TEST(FlightRecorderTest, DiscardsEventsOlderThanItsPeriod) {
   const ScratchFolder scratch;
   FlightOptions options;
   options.seconds = 1;
@@ -151,25 +151,27 @@ TEST(FlightRecorderTest, ForgetsWhatIsOlderThanItsSeconds) {
       break;
   }
   ASSERT_FALSE(values.empty());
-  EXPECT_GT(values.front(), 1) << "the beginning is forgotten";
+  EXPECT_GT(values.front(), 1) << "the first mark should be discarded";
   const uint64_t oldest = times[static_cast<size_t>(values.front()) - 1];
-  EXPECT_GE(now - oldest, 800'000'000u) << "a second, but for the pause before its first mark";
+  EXPECT_GE(now - oldest, 800'000'000u)
+      << "the recorder keeps one second, less the pause before the first mark";
 }
 
-// ---- processes that die ------------------------------------------------------------------------
+// ---- crashes -----------------------------------------------------------------------------------
 
-void withoutCore() {
+void disableCoreFiles() {
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  // Sanitizers have handlers that end the process themselves.
+  // Remove the handlers of sanitizers, which would end the process themselves.
   for (const int signal : crashSignals())
     (void)::signal(signal, SIG_DFL);
 }
 
-/// How a process ends that keeps its last seconds in `path` while it runs the function.
+/// Runs the function in a child process with a flight recorder that writes to `path`. Returns the
+/// child's wait status.
 template <typename Function> int runRecorded(const std::string &path, Function &&function) {
   return runInChild([&] {
-    withoutCore();
+    disableCoreFiles();
     FlightOptions options;
     options.crashPath = path;
     const auto recorder = startOrFail(options);
@@ -179,6 +181,7 @@ template <typename Function> int runRecorded(const std::string &path, Function &
 
 constexpr int64_t kTicks = 10'000;
 
+/// A way to crash.
 struct Death {
   const char *name;
   int signal;
@@ -187,16 +190,17 @@ struct Death {
 
 class FlightCrashTest : public testing::TestWithParam<Death> {};
 
-/// Everything up to the last moment is in the file, and the process ends as it would have.
-TEST_P(FlightCrashTest, LeavesAllThatWasRecorded) {
+/// The file has every event up to the crash, and the process ends with the same signal as without
+/// the recorder.
+TEST_P(FlightCrashTest, LeavesAllRecordedEvents) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash-%p.gtrace");
   const int status = runRecorded(path, [&] {
-    std::thread other([] { markUpTo(intern("other's"), 0, kTicks); });
+    std::thread other([] { markUpTo(intern("other thread's"), 0, kTicks); });
     other.join();
-    nameThread("the one that dies");
+    nameThread("the crashing thread");
     markUpTo(intern("tick"), 0, kTicks);
-    mark(intern("a name that no frame has told yet"), 7);
+    mark(intern("a name that is in no frame yet"), 7);
     GetParam().die();
   });
   ASSERT_TRUE(WIFSIGNALED(status)) << status;
@@ -209,12 +213,12 @@ TEST_P(FlightCrashTest, LeavesAllThatWasRecorded) {
   EXPECT_EQ(left.tail, Tail::kCutOff);
   ASSERT_FALSE(left.events.empty());
   EXPECT_EQ(left.events[0].type(), EventType::kProcess);
-  EXPECT_EQ(valuesOf(left, "other's").size(), static_cast<size_t>(kTicks));
+  EXPECT_EQ(valuesOf(left, "other thread's").size(), static_cast<size_t>(kTicks));
   const std::vector<int64_t> ticks = valuesOf(left, "tick");
   ASSERT_EQ(ticks.size(), static_cast<size_t>(kTicks));
   for (int64_t i = 0; i < kTicks; ++i)
     ASSERT_EQ(ticks[static_cast<size_t>(i)], i);
-  EXPECT_EQ(valuesOf(left, "a name that no frame has told yet"), std::vector<int64_t>{7});
+  EXPECT_EQ(valuesOf(left, "a name that is in no frame yet"), std::vector<int64_t>{7});
   const Event &last = left.events.back();
   ASSERT_EQ(last.type(), EventType::kMark);
   EXPECT_EQ(left.names[last.host.name], std::string("killed by ") + GetParam().name);
@@ -223,12 +227,12 @@ TEST_P(FlightCrashTest, LeavesAllThatWasRecorded) {
   for (const Event &event : ofType(left.events, EventType::kThread))
     if (event.header.thread == last.header.thread)
       thread = left.names[event.thread.name];
-  EXPECT_EQ(thread, "the one that dies");
+  EXPECT_EQ(thread, "the crashing thread");
 }
 
 __attribute__((no_sanitize("address", "undefined"))) void writeToNull() {
   volatile int *volatile nowhere = nullptr;
-  *nowhere = 1; // NOLINT(clang-analyzer-core.NullDereference): it is meant
+  *nowhere = 1; // NOLINT(clang-analyzer-core.NullDereference): the crash is intended
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -239,8 +243,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Death{"SIGILL", SIGILL, [] { __builtin_trap(); }}),
     [](const testing::TestParamInfo<Death> &info) { return std::string(info.param.name); });
 
-// The collector sends to a viewer that hangs: what it had packed before is left, soon enough.
-TEST(FlightCrashTest, LeavesWhatWasPackedWhereTheCollectorHangs) {
+// The collector is blocked by a viewer that hangs. The file has what was packed before, and the
+// crashing process does not wait for the collector forever.
+TEST(FlightCrashTest, LeavesPackedFramesWhenTheCollectorHangs) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash.gtrace");
   const int status = runRecorded(path, [&] {
@@ -275,11 +280,11 @@ TEST(FlightCrashTest, TheProgramsOwnHandlerRunsAfterwards) {
   EXPECT_EQ(valuesOf(readAll(path), "tick"), std::vector<int64_t>{3});
 }
 
-TEST(FlightCrashTest, NothingIsWrittenOnceItHasStopped) {
+TEST(FlightCrashTest, WritesNothingAfterItWasDestroyed) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash.gtrace");
   const int status = runInChild([&] {
-    withoutCore();
+    disableCoreFiles();
     FlightOptions options;
     options.crashPath = path;
     (void)startOrFail(options);
@@ -290,8 +295,8 @@ TEST(FlightCrashTest, NothingIsWrittenOnceItHasStopped) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-// Several threads that die at once, while others record.
-TEST(FlightCrashTest, ThreadsThatDieTogetherLeaveOneWholeFile) {
+// Several threads crash at the same time.
+TEST(FlightCrashTest, ThreadsThatCrashTogetherLeaveOneCompleteFile) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash.gtrace");
   const int status = runRecorded(path, [&] {

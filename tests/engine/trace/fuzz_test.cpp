@@ -1,8 +1,9 @@
-// Damaged captures: with checksums intact around them, so that the damage reaches the innermost
-// parser. Every outcome but a crash or an endless loop is fine.
-#include "engine/trace/capture.h"
-#include "engine/trace/codec.h"
-#include "engine/trace/frame.h"
+// Fuzzing of the readers with damaged captures. The checksums around the damage are correct, so
+// that it reaches the innermost parser. The readers may return an error or events; they must not
+// crash or loop forever.
+#include "engine/trace/wire/capture.h"
+#include "engine/trace/wire/codec.h"
+#include "engine/trace/wire/frame.h"
 #include "tests/engine/trace/random_events.h"
 #include "tests/support/scratch.h"
 
@@ -14,6 +15,7 @@ using namespace gantry;
 using namespace gantry::trace;
 using namespace gantry::test;
 
+/// Damages bytes at random: cuts off the end, overwrites bytes or inserts bytes.
 void mutate(std::vector<uint8_t> &bytes, std::mt19937_64 &random) {
   const uint64_t kind = random() % 4;
   if (kind == 0)
@@ -99,7 +101,7 @@ TEST(TraceFuzz, DamagedFilesGiveAnErrorOrEvents) {
   }
 }
 
-// The index itself, damaged inside of a frame whose checksums are right.
+// Damages the index inside a frame whose checksums are correct.
 TEST(TraceFuzz, DamagedIndexesGiveAnErrorOrEvents) {
   const uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));

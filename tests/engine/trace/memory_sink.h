@@ -1,8 +1,8 @@
-// A sink of the collector's whose frames stay in memory, and what they hold.
+// MemorySink: a sink of the collector that keeps its frames in memory and decodes them.
 #pragma once
 
-#include "engine/trace/capture.h"
-#include "engine/trace/collector.h"
+#include "engine/trace/wire/capture.h"
+#include "engine/trace/record/collector.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace gantry::test {
 
-/// Attached from its making to stop().
+/// The sink is attached from its construction to stop().
 class MemorySink {
 public:
   explicit MemorySink(const trace::FrameSinkOptions &options = trace::FrameSinkOptions())
@@ -30,7 +30,7 @@ public:
       trace::Collector::instance().detach(attached_);
     stopped_ = true;
   }
-  /// All events; stops first. Names are in names() then.
+  /// Stops the sink and returns all its events. names() is valid afterwards.
   std::vector<trace::Event> events() {
     stop();
     std::vector<trace::Event> all;
@@ -51,7 +51,7 @@ public:
   }
   const trace::NameTable &names() const { return names_; }
   const std::vector<uint8_t> &bytes() const { return bytes_; }
-  /// While it is true, the sink does not take frames: a viewer that hangs.
+  /// While true, the sink blocks the collector, like a viewer that hangs.
   std::atomic<bool> hangs{false};
 
 private:
@@ -68,7 +68,7 @@ private:
   bool stopped_ = false;
 };
 
-/// Those of one type, in their order.
+/// Returns the events of one type, in their order.
 inline std::vector<trace::Event> ofType(const std::vector<trace::Event> &events,
                                         trace::EventType type) {
   std::vector<trace::Event> found;

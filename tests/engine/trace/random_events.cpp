@@ -1,6 +1,7 @@
+// Generators of events for tests.
 #include "tests/engine/trace/random_events.h"
 
-#include "engine/trace/schema.h"
+#include "engine/trace/wire/schema.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Events for tests: of all types with random fields, and the life of a heap as one really has it.
+// Events for tests: random events of all types, and a realistic sequence of a heap's allocations.
 #pragma once
 
 #include "engine/trace/events.h"
@@ -8,16 +8,17 @@
 
 namespace gantry::test {
 
-/// Every field that its type has gets a random value: often small, sometimes any.
+/// Returns an event whose fields have random values: mostly small, sometimes any value.
 trace::Event randomEvent(trace::EventType type, std::mt19937_64 &random);
 
-/// All types that there are.
+/// Returns all assigned event types.
 std::vector<trace::EventType> allEventTypes();
 
-/// Blocks of one heap that come and go, `count` events: slots are reused with the next generation,
-/// at their old place, about every other event is a release.
+/// Returns `count` allocations and releases of one heap. Slots are reused at their old place with
+/// the next generation; about half of the events are releases.
 std::vector<trace::Event> heapLife(size_t count, std::mt19937_64 &random);
 
+/// Returns whether all bytes of the events are equal.
 bool sameBytes(const trace::Event &a, const trace::Event &b);
 
 } // namespace gantry::test

@@ -1,6 +1,7 @@
-#include "engine/trace/record.h"
+// Recording, the collector's order of events, drops and sources.
+#include "engine/trace/record/record.h"
 
-#include "engine/trace/source.h"
+#include "engine/trace/record/source.h"
 #include "tests/engine/trace/memory_sink.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ using namespace gantry;
 using namespace gantry::trace;
 using namespace gantry::test;
 
-TEST(RecordTest, NothingIsTakenWhileNobodyListens) {
+TEST(RecordTest, NothingIsRecordedWithoutASink) {
   EXPECT_FALSE(isOn());
   mark(intern("before"), 1);
   MemorySink sink;
@@ -70,7 +71,7 @@ TEST(RecordTest, ThreadsAreMergedByTime) {
     EXPECT_EQ(count, 20000);
 }
 
-// What the heap does: numbers given under a lock, events recorded under it.
+// The heap assigns sequence numbers and records events under one lock, as this test does.
 TEST(RecordTest, EventsUnderALockKeepTheOrderOfTheirSequence) {
   MemorySink sink;
   std::mutex lock;
@@ -118,7 +119,7 @@ TEST(RecordTest, SpansNestAndNameWhatHappensInside) {
     EXPECT_EQ(currentSpan(), outer);
   }
   EXPECT_EQ(currentSpan(), 0u);
-  endSpan(); // without a beginning
+  endSpan(); // This span has no beginning.
   const std::vector<Event> events = sink.events();
   EXPECT_EQ(ofType(events, EventType::kSpanBegin).size(), 2u);
   const std::vector<Event> ends = ofType(events, EventType::kSpanEnd);
@@ -127,7 +128,7 @@ TEST(RecordTest, SpansNestAndNameWhatHappensInside) {
   EXPECT_EQ(ends[1].host.name, outer);
 }
 
-TEST(RecordTest, DeepSpansComeBackToTheRightOnes) {
+TEST(RecordTest, DeeplyNestedSpansAreRestored) {
   MemorySink sink;
   for (uint32_t i = 1; i <= 30; ++i)
     beginSpan(i);
@@ -154,11 +155,12 @@ TEST(RecordTest, OverloadDropsAndCountsExactly) {
   EXPECT_EQ(dropped + ofType(events, EventType::kMark).size(), kEvents);
 }
 
-TEST(RecordTest, ALossIsToldBeforeWhatComesBehindIt) {
+TEST(RecordTest, ADropIsReportedBeforeTheEventsThatFollowIt) {
   MemorySink sink;
   int64_t next = 0;
   for (int round = 0; round < 40; ++round) {
-    sink.hangs = true; // until the ring is full; the collector finds both sides of the gap at once
+    sink.hangs =
+        true; // The ring fills up; the collector then finds both sides of the gap in one pass.
     for (uint64_t i = 0; i < 150000; ++i)
       mark(1, next++);
     sink.hangs = false;
@@ -166,23 +168,23 @@ TEST(RecordTest, ALossIsToldBeforeWhatComesBehindIt) {
       mark(1, next++);
   }
   int64_t seen = -1;
-  uint64_t told = 0;
+  uint64_t reported = 0;
   uint64_t missed = 0;
   for (const Event &event : sink.events()) {
-    told += event.type() == EventType::kDrops ? event.drops.events : 0;
+    reported += event.type() == EventType::kDrops ? event.drops.events : 0;
     if (event.type() == EventType::kMark) {
       missed += static_cast<uint64_t>(event.host.value - seen - 1);
       seen = event.host.value;
-      ASSERT_LE(missed, told) << "before the mark " << seen;
+      ASSERT_LE(missed, reported) << "before the mark " << seen;
     }
   }
-  EXPECT_GT(told, 0u);
-  EXPECT_EQ(told, missed + static_cast<uint64_t>(next - 1 - seen));
+  EXPECT_GT(reported, 0u);
+  EXPECT_EQ(reported, missed + static_cast<uint64_t>(next - 1 - seen));
 }
 
-// A heap's snapshot is of the moment at which its source looked; what is lost before it is told is
-// not in it.
-TEST(RecordTest, ALossBesideASnapshotIsToldBehindItToo) {
+// A snapshot has the heap's state at the moment when its source read it. Events that are lost
+// between that moment and the snapshot's record in the stream are not in the snapshot.
+TEST(RecordTest, ADropDuringASnapshotIsRepeatedBehindIt) {
   struct State {
     std::mutex mutex;
     uint64_t sequence = 0;
@@ -201,19 +203,19 @@ TEST(RecordTest, ALossBesideASnapshotIsToldBehindItToo) {
   Source source;
   source.user = &state;
   source.describe = [](void *user, Describer &describer) {
-    auto *told = static_cast<State *>(user);
+    auto *self = static_cast<State *>(user);
     SnapshotEvent snapshot = makeEvent<SnapshotEvent>(EventType::kSnapshotBegin);
     snapshot.header.heap = 9;
     uint64_t ticks = 0;
     {
-      const std::lock_guard<std::mutex> locked(told->mutex);
-      snapshot.sequence = told->sequence;
-      ticks = told->order.next(readTicks());
+      const std::lock_guard<std::mutex> locked(self->mutex);
+      snapshot.sequence = self->sequence;
+      ticks = self->order.next(readTicks());
     }
-    if (std::exchange(told->wanted, false))
-      std::thread([told] {
+    if (std::exchange(self->wanted, false))
+      std::thread([self] {
         for (int i = 0; i < 500000; ++i)
-          told->step();
+          self->step();
       }).join();
     describer.cut(ticks);
     describer.add(snapshot);
@@ -228,7 +230,7 @@ TEST(RecordTest, ALossBesideASnapshotIsToldBehindItToo) {
     for (int i = 0; i < 500000; ++i)
       state.step();
     first.hangs = false;
-    Collector::instance().flush(); // there was a snapshot for this loss: the next one has to wait
+    Collector::instance().flush(); // Takes a snapshot for this loss; the next one has to wait.
     state.wanted = true;
     MemorySink second;
     for (int i = 0; i < 100; ++i)
@@ -257,7 +259,7 @@ TEST(RecordTest, ALossBesideASnapshotIsToldBehindItToo) {
   EXPECT_EQ(last, state.sequence);
 }
 
-TEST(RecordTest, SourcesAreToldAndAsked) {
+TEST(RecordTest, SourcesListenAndDescribe) {
   struct State {
     bool listening = false;
     int described = 0;
@@ -266,9 +268,9 @@ TEST(RecordTest, SourcesAreToldAndAsked) {
   source.user = &state;
   source.listen = [](void *user, bool wanted) { static_cast<State *>(user)->listening = wanted; };
   source.describe = [](void *user, Describer &describer) {
-    auto *told = static_cast<State *>(user);
-    EXPECT_TRUE(told->listening);
-    told->described += 1;
+    auto *self = static_cast<State *>(user);
+    EXPECT_TRUE(self->listening);
+    self->described += 1;
     HeapEvent event = makeEvent<HeapEvent>(EventType::kHeap);
     event.header.heap = 9;
     describer.add(event);
@@ -281,7 +283,8 @@ TEST(RecordTest, SourcesAreToldAndAsked) {
     MemorySink second;
     EXPECT_EQ(state.described, 2);
     EXPECT_EQ(ofType(second.events(), EventType::kHeap).size(), 1u);
-    EXPECT_EQ(ofType(first.events(), EventType::kHeap).size(), 1u) << "it knew before";
+    EXPECT_EQ(ofType(first.events(), EventType::kHeap).size(), 1u)
+        << "the description is for the new sink only";
   }
   EXPECT_FALSE(state.listening);
   removeSource(source);
@@ -321,9 +324,9 @@ TEST(RecordTest, TimesAgreeWithTheMonotonicClock) {
   const uint64_t elapsed = monotonicNs() - start;
   const std::vector<Event> marks = ofType(sink.events(), EventType::kMark);
   ASSERT_EQ(marks.size(), 2u);
-  const uint64_t told = marks[1].header.timeNs - marks[0].header.timeNs;
-  EXPECT_GE(told, 29'900'000u);
-  EXPECT_LE(told, elapsed + 100'000);
+  const uint64_t recorded = marks[1].header.timeNs - marks[0].header.timeNs;
+  EXPECT_GE(recorded, 29'900'000u);
+  EXPECT_LE(recorded, elapsed + 100'000);
 }
 
 TEST(NamesTest, OneIdPerText) {

@@ -1,4 +1,5 @@
-#include "engine/trace/ring.h"
+// The ring of one thread: order, wrap-around, drops, nudges, and two threads at once.
+#include "engine/trace/record/ring.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -23,7 +24,7 @@ bool push(Ring &ring, uint32_t words, uint64_t value) {
   return true;
 }
 
-/// Reads one event and checks its contents; false where there is none.
+/// Reads one event and checks its contents. Returns false if there is none.
 bool pop(Ring &ring, uint64_t *value) {
   uint64_t position = ring.tail();
   const EventHeader *header = ring.peek(&position, ring.head());
@@ -78,7 +79,7 @@ TEST(RingTest, AFullRingDropsAndCounts) {
   EXPECT_FALSE(push(ring, 4, taken));
 }
 
-TEST(RingTest, AHalfFullRingNudgesWhoeverSleeps) {
+TEST(RingTest, AHalfFullRingNudgesTheConsumer) {
   static int nudges;
   nudges = 0;
   Ring ring;
@@ -92,7 +93,7 @@ TEST(RingTest, AHalfFullRingNudgesWhoeverSleeps) {
     while (pop(ring, &value)) {
     }
   }
-  EXPECT_EQ(nudges, 0); // it was never half full
+  EXPECT_EQ(nudges, 0); // The ring was never half full.
   for (int i = 0; i < 64; ++i)
     ASSERT_TRUE(push(ring, 4, pushed++));
   EXPECT_EQ(nudges, 0);
@@ -100,10 +101,10 @@ TEST(RingTest, AHalfFullRingNudgesWhoeverSleeps) {
   EXPECT_EQ(nudges, 1);
   for (int i = 0; i < 62; ++i)
     ASSERT_TRUE(push(ring, 4, pushed++));
-  EXPECT_LE(nudges, 2); // and once more at the lap's end
+  EXPECT_LE(nudges, 2); // The end of the buffer may cause a second nudge.
 }
 
-TEST(RingTest, TwoThreadsLoseNothingUncounted) {
+TEST(RingTest, TwoThreadsCountEveryLostEvent) {
   Ring ring;
   ASSERT_TRUE(ring.create(8192));
   constexpr uint64_t kEvents = 500000;

@@ -1,9 +1,10 @@
-#include "engine/trace/server.h"
+// The server and its viewers: discovery, handshake, streaming, access rights, and hostile peers.
+#include "engine/trace/live/server.h"
 
 #include "engine/base/socket.h"
-#include "engine/trace/capture.h"
-#include "engine/trace/handshake.h"
-#include "engine/trace/record.h"
+#include "engine/trace/wire/capture.h"
+#include "engine/trace/live/handshake.h"
+#include "engine/trace/record/record.h"
 #include "tests/support/scratch.h"
 
 #include <filesystem>
@@ -35,7 +36,7 @@ std::unique_ptr<CaptureReader> connectOrFail(const std::string &address,
   return reader.isOk() ? reader.take() : nullptr;
 }
 
-/// Reads until an event of the type comes; its value. Fails after some seconds.
+/// Reads until an event of the type arrives and returns its value. Fails after ten seconds.
 int64_t nextValue(CaptureReader &reader, EventType type) {
   static thread_local std::vector<Event> left;
   for (int i = 0; i < 100; ++i) {
@@ -51,7 +52,7 @@ int64_t nextValue(CaptureReader &reader, EventType type) {
       return -1;
     left.assign(batch->events.begin(), batch->events.end());
   }
-  ADD_FAILURE() << "no " << eventTypeName(type) << " came";
+  ADD_FAILURE() << "no " << eventTypeName(type) << " arrived";
   return -1;
 }
 
@@ -68,7 +69,7 @@ protected:
   ScratchFolder folder_;
 };
 
-TEST_F(ServerTest, AViewerFindsTheProcessAndHearsIt) {
+TEST_F(ServerTest, AViewerFindsTheProcessAndReceivesEvents) {
   const auto server = startOrFail({});
   ASSERT_NE(server, nullptr);
   EXPECT_FALSE(isOn());
@@ -94,7 +95,7 @@ TEST_F(ServerTest, AViewerFindsTheProcessAndHearsIt) {
     }
     EXPECT_EQ(server->viewers(), 1u);
   }
-  waitUntilOff(); // the viewer has gone
+  waitUntilOff(); // The viewer has disconnected.
   EXPECT_EQ(server->viewers(), 0u);
 }
 
@@ -118,7 +119,7 @@ TEST_F(ServerTest, TheEndOfTheProcessIsTheEndOfTheStream) {
   EXPECT_TRUE(findEndpoints()->empty());
 }
 
-TEST_F(ServerTest, SeveralViewersHearTheSame) {
+TEST_F(ServerTest, SeveralViewersReceiveTheSameEvents) {
   const auto server = startOrFail({});
   ASSERT_NE(server, nullptr);
   const auto a = connectOrFail(server->address());
@@ -142,7 +143,7 @@ TEST_F(ServerTest, OnlyTheUserMayEnter) {
   EXPECT_EQ(info.st_mode & 0777, 0700u);
 }
 
-TEST_F(ServerTest, AFolderThatOthersMayEnterIsRefused) {
+TEST_F(ServerTest, AFolderOpenToOthersIsRefused) {
   ASSERT_EQ(mkdir(folder_.path("gantry").c_str(), 0700), 0);
   ASSERT_EQ(chmod(folder_.path("gantry").c_str(), 0755), 0);
   const auto server = Server::start({});
@@ -158,7 +159,7 @@ TEST_F(ServerTest, ALinkInPlaceOfTheFolderIsRefused) {
   EXPECT_EQ(Server::start({}).status().code(), StatusCode::kFailedPrecondition);
 }
 
-TEST_F(ServerTest, ASocketThatNobodyServesIsTakenOverAndNotListed) {
+TEST_F(ServerTest, ADeadSocketIsReplacedAndNotListed) {
   const std::string path = folder_.path("gantry/") + std::to_string(getpid()) + ".sock";
   ASSERT_EQ(mkdir(folder_.path("gantry").c_str(), 0700), 0);
   writeBytes(folder_.path("gantry/77.sock"), {});
@@ -167,15 +168,15 @@ TEST_F(ServerTest, ASocketThatNobodyServesIsTakenOverAndNotListed) {
   const auto server = startOrFail({});
   ASSERT_NE(server, nullptr);
   EXPECT_EQ(std::filesystem::path(server->address()).lexically_normal(), path);
-  EXPECT_FALSE(Server::start({}).isOk()) << "two on one socket";
+  EXPECT_FALSE(Server::start({}).isOk()) << "two servers listen on one socket";
 }
 
-/// Binds and listens like a process that then was killed: the socket's file stays.
+/// Leaves the socket file of a process that was killed while it listened.
 void leaveDeadSocket(const std::string &path) {
   const pid_t child = fork();
   if (child == 0) {
     const auto listener = Listener::listenUnix(path);
-    _exit(listener.isOk() ? 0 : 1); // no destructor: the file stays
+    _exit(listener.isOk() ? 0 : 1); // _exit() runs no destructor, so the file stays.
   }
   int status = 1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -183,16 +184,16 @@ void leaveDeadSocket(const std::string &path) {
   ASSERT_TRUE(std::filesystem::exists(path));
 }
 
-TEST_F(ServerTest, SocketsOfKilledProcessesGoAtTheNextStart) {
+TEST_F(ServerTest, SocketsOfKilledProcessesAreRemovedAtTheNextStart) {
   const std::string folder = folder_.path("gantry");
   ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
   leaveDeadSocket(folder + "/71.sock");
-  // The id of a process that lives, but is not the one that listened: ids are used again.
+  // Process 1 lives but is not the one that listened: process ids are reused.
   leaveDeadSocket(folder + "/1.sock");
-  writeBytes(folder + "/72.sock", {}); // no socket at all: not ours to delete
+  writeBytes(folder + "/72.sock", {}); // A regular file, which the server must not delete.
   auto live = Listener::listenUnix(folder + "/73.sock");
   ASSERT_TRUE(live.isOk());
-  // Nobody accepts, so its queue of connections fills up; it lives all the same.
+  // No thread accepts, so the queue of connections fills up; the socket is alive nevertheless.
   std::vector<Socket> waiting;
   for (int i = 0; i < 8; ++i)
     if (auto socket = Socket::connectUnix(folder + "/73.sock"); socket.isOk())
@@ -206,7 +207,7 @@ TEST_F(ServerTest, SocketsOfKilledProcessesGoAtTheNextStart) {
   EXPECT_TRUE(std::filesystem::exists(server->address()));
 }
 
-TEST_F(ServerTest, TcpWantsTheToken) {
+TEST_F(ServerTest, TcpRequiresTheToken) {
   ServerOptions options;
   options.tcpHost = "127.0.0.1";
   const auto server = startOrFail(options);
@@ -225,14 +226,14 @@ TEST_F(ServerTest, TcpWantsTheToken) {
   EXPECT_EQ(nextValue(*reader, EventType::kMark), 3);
 }
 
-TEST_F(ServerTest, AddressesThatCannotBeAreRefused) {
+TEST_F(ServerTest, InvalidAddressesAreRefused) {
   for (const char *address : {"", "host", "host:", "host:99999", ":80", "host:8x"})
     EXPECT_EQ(CaptureReader::connect(address).status().code(), StatusCode::kInvalidArgument)
         << address;
   EXPECT_EQ(CaptureReader::connect(folder_.path("absent")).status().code(), StatusCode::kNotFound);
 }
 
-TEST_F(ServerTest, StrangersAreTurnedAway) {
+TEST_F(ServerTest, DamagedHellosAreRefused) {
   const auto server = startOrFail({});
   ASSERT_NE(server, nullptr);
   std::mt19937_64 random(5);
@@ -254,7 +255,7 @@ TEST_F(ServerTest, StrangersAreTurnedAway) {
   EXPECT_FALSE(checkClientHello(newer, "token").isOk());
 }
 
-// What a viewer may meet: a process that sends anything at all.
+// A viewer may connect to a process that sends arbitrary data.
 TEST_F(ServerTest, AHostileStreamGivesAnError) {
   const uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -264,15 +265,16 @@ TEST_F(ServerTest, AHostileStreamGivesAnError) {
     auto listener = Listener::listenUnix(path);
     ASSERT_TRUE(listener.isOk());
     std::thread server([&] {
-      auto came = listener->accept(5000);
-      ASSERT_TRUE(came.isOk() && came->has_value());
+      auto accepted = listener->accept(5000);
+      ASSERT_TRUE(accepted.isOk() && accepted->has_value());
       ClientHello hello;
-      ASSERT_TRUE(
-          receiveAll(**came, {reinterpret_cast<uint8_t *>(&hello), sizeof(hello)}, 5000).isOk());
+      ASSERT_TRUE(receiveAll(**accepted, {reinterpret_cast<uint8_t *>(&hello), sizeof(hello)}, 5000)
+                      .isOk());
       const ServerHello answer = makeServerHello({});
-      ASSERT_TRUE(
-          (*came)->send({reinterpret_cast<const uint8_t *>(&answer), sizeof(answer)}, 1000).isOk());
-      // A frame whose checksums are right and whose contents are not.
+      ASSERT_TRUE((*accepted)
+                      ->send({reinterpret_cast<const uint8_t *>(&answer), sizeof(answer)}, 1000)
+                      .isOk());
+      // A frame with correct checksums and invalid contents.
       std::vector<uint8_t> contents(random() % 300);
       for (uint8_t &byte : contents)
         byte = static_cast<uint8_t>(random());
@@ -285,7 +287,7 @@ TEST_F(ServerTest, AHostileStreamGivesAnError) {
       std::vector<uint8_t> bytes(frame->begin(), frame->end());
       if (random() % 2 == 0)
         bytes[random() % bytes.size()] ^= 1;
-      (void)(*came)->send(bytes, 1000);
+      (void)(*accepted)->send(bytes, 1000);
     });
     const auto reader = connectOrFail(path);
     ASSERT_NE(reader, nullptr);

@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
   check(gantry_session_create(program, device, NULL, &session), "bind");
 
   gantry_port_info_t port;
-  check(gantry_program_input(program, 0, &port), "ask for the input");
+  check(gantry_program_input(program, 0, &port), "read the input's description");
   gantry_tensor_t input = {.type = port.type, .rank = port.rank}, output = {0};
   input.size_bytes = gantry_type_size(port.type);
   for (uint32_t i = 0; i < port.rank; ++i)
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
   if (!file || fread(input.data, 1, input.size_bytes, file) != input.size_bytes)
     return 1;
   fclose(file);
-  check(gantry_session_output_shapes(session, &input, 1, &output, 1), "ask for the output");
+  check(gantry_session_output_shapes(session, &input, 1, &output, 1), "compute the output's size");
   float *scores = output.data = malloc(output.size_bytes);
   check(gantry_session_run(session, &input, 1, &output, 1), "run");
 

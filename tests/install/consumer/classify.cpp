@@ -1,4 +1,4 @@
-// The same as classify.c, in C++ over gantry.hpp.
+// The program of classify.c in C++, with gantry.hpp.
 #include <gantry/compiler.h>
 #include <gantry/gantry.hpp>
 
@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
       .read(reinterpret_cast<char *>(pixels.data()),
             static_cast<std::streamsize>(count * sizeof(float)));
   if (const gantry::Error error = session->outputShapes(inputs, outputs); !error.ok())
-    fail("ask for the output", error);
+    fail("compute the output's size", error);
   std::vector<float> scores(outputs[0].size_bytes / sizeof(float));
   outputs[0].data = scores.data();
   if (const gantry::Error error = session->run(inputs, outputs); !error.ok())

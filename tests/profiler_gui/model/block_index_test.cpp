@@ -1,4 +1,5 @@
-#include "profiler_gui/model/block_index.h"
+// Tests BlockIndex against linear scans over random blocks.
+#include "profiler_gui/model/index/block_index.h"
 
 #include "engine/plan/random.h"
 #include "tests/profiler_gui/model/random_blocks.h"
@@ -23,7 +24,7 @@ std::vector<uint32_t> sorted(std::vector<uint32_t> rows) {
   return rows;
 }
 
-/// All rows that hold an address at a moment, by looking at each.
+/// The rows that hold an address at a time, found by a linear scan.
 std::vector<uint32_t> bruteForce(const BlockTable &table, uint64_t timeNs, uint64_t address) {
   std::vector<uint32_t> rows;
   for (uint32_t row = 0; row < table.size(); ++row) {
@@ -48,7 +49,7 @@ void expectHoverEqualsBruteForce(const BlockTable &table, const BlockIndex &inde
   EXPECT_GT(hits, points / 20) << "the points must meet blocks for the test to mean anything";
 }
 
-TEST(BlockIndex, HoverEqualsBruteForceAtTenThousandPoints) {
+TEST(BlockIndex, PointQueriesEqualALinearScanAtTenThousandPoints) {
   const uint64_t seed = 20261121;
   std::cout << "seed " << seed << '\n';
   RandomBlocks blocks = makeRandomBlocks(seed, 20000);
@@ -73,7 +74,7 @@ TEST(BlockIndex, RebuildKeepsEveryBlock) {
   EXPECT_EQ(before, after);
 }
 
-TEST(BlockIndex, LiveBlocksAreFoundWhileTheyAreAddedAndEnd) {
+TEST(BlockIndex, LiveBlocksAreFoundWhileBlocksAreAddedAndReleased) {
   const uint64_t seed = 99;
   std::cout << "seed " << seed << '\n';
   const RandomBlocks blocks = makeRandomBlocks(seed, 30000);
@@ -92,7 +93,7 @@ TEST(BlockIndex, LiveBlocksAreFoundWhileTheyAreAddedAndEnd) {
     block.endNs = kStillHeld;
     table.append(block);
     index.update(table);
-    // Some end long after they were put into a tree, some at once.
+    // Some blocks end long after they were added to a tree, others immediately.
     if (i % 3 != 0)
       continue;
     for (; closed + 6000 < i || (closed < i && random.below(4) == 0); ++closed)
@@ -103,7 +104,7 @@ TEST(BlockIndex, LiveBlocksAreFoundWhileTheyAreAddedAndEnd) {
   EXPECT_GT(index.runs().size(), 0u);
 }
 
-TEST(BlockIndex, OverlappingBlocksAreAllFoundLatestFirst) {
+TEST(BlockIndex, APointQueryFindsOverlappingBlocksLatestFirst) {
   BlockTable table;
   table.append({0, 100, 0, 100, 1, 0, 0, BlockKind::kTransient});
   table.append({40, 60, 50, 100, 2, 0, 0, BlockKind::kTransient});
@@ -115,7 +116,7 @@ TEST(BlockIndex, OverlappingBlocksAreAllFoundLatestFirst) {
   EXPECT_EQ(table.name(rows[1]), 1u);
 }
 
-TEST(BlockIndex, AWindowFindsWhatMeetsIt) {
+TEST(BlockIndex, AWindowQueryFindsTheBlocksThatIntersectIt) {
   RandomBlocks blocks = makeRandomBlocks(3, 4000);
   BlockIndex index;
   index.rebuild(blocks.table);

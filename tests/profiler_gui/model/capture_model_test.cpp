@@ -1,7 +1,9 @@
-#include "profiler_gui/model/capture_model.h"
+// Tests CaptureModel, PlanCheck, GrowthWatch and search on synthetic captures of a training loop,
+// with and without faults.
+#include "profiler_gui/model/capture/capture_model.h"
 
-#include "profiler_gui/model/plan_check.h"
-#include "profiler_gui/model/search.h"
+#include "profiler_gui/model/analysis/plan_check.h"
+#include "profiler_gui/model/index/search.h"
 #include "tests/support/synthetic_capture.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +24,7 @@ void fill(const SyntheticCapture &capture, CaptureModel *model) {
   model->finish();
 }
 
-TEST(CaptureModel, LiveBytesEqualTheHeapsToTheByte) {
+TEST(CaptureModel, LiveBytesEqualTheHeapsCountersExactly) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     SyntheticOptions options;
     options.seed = seed;
@@ -73,7 +75,7 @@ TEST(CaptureModel, DispatchesNeverOverlapInALane) {
   EXPECT_EQ(count, model.runs().size() * model.plans()[0].commands.size());
 }
 
-TEST(CaptureModel, DeviceTimesAreBroughtToTheHostsClock) {
+TEST(CaptureModel, DeviceTimesAreConvertedToTheHostsClock) {
   const SyntheticCapture capture = makeSyntheticCapture({});
   CaptureModel model;
   fill(capture, &model);
@@ -92,8 +94,8 @@ TEST(CaptureModel, DamagedEventsAreCountedAndHarmless) {
   std::vector<trace::Event> damaged;
   for (trace::Event event : capture.events) {
     if (random.below(20) == 0)
-      continue;                  // lost
-    if (random.below(20) == 0) { // scrambled behind the header
+      continue;                  // Drops the event.
+    if (random.below(20) == 0) { // Scrambles the bytes behind the header.
       auto *bytes = reinterpret_cast<uint8_t *>(&event);
       for (size_t i = sizeof(trace::EventHeader); i < trace::eventBytes(event.type()); ++i)
         bytes[i] = static_cast<uint8_t>(random.below(256));
@@ -107,7 +109,7 @@ TEST(CaptureModel, DamagedEventsAreCountedAndHarmless) {
   EXPECT_GT(model.unmatched(), 0u);
 }
 
-TEST(PlanCheck, TwentyInjectedFaultsAreShownWithTheRightOperator) {
+TEST(PlanCheck, TwentyInjectedFaultsAreReportedWithTheRightOperator) {
   const Fault kinds[] = {Fault::kOffsetShifted, Fault::kLateFree,     Fault::kLeak,
                          Fault::kOversize,      Fault::kIllegalAlias, Fault::kDonationKept};
   for (uint64_t i = 0; i < 20; ++i) {
@@ -139,7 +141,7 @@ TEST(PlanCheck, TwentyInjectedFaultsAreShownWithTheRightOperator) {
   }
 }
 
-TEST(PlanCheck, AHundredCleanRunsRaiseNoAlarm) {
+TEST(PlanCheck, AHundredRunsWithoutFaultsHaveNoFindings) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SyntheticOptions options;
     options.seed = seed;
@@ -153,7 +155,7 @@ TEST(PlanCheck, AHundredCleanRunsRaiseNoAlarm) {
   }
 }
 
-TEST(GrowthWatch, ALeakOfFourKibibytesAStepIsNamedWithinThirtySteps) {
+TEST(GrowthWatch, ALeakOfFourKibibytesPerStepIsReportedWithinThirtySteps) {
   SyntheticOptions options;
   options.fault = Fault::kLeak;
   options.steps = 30;

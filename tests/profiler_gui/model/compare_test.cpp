@@ -1,5 +1,5 @@
-// Comparing two captures, against a replay of their events that knows no model.
-#include "profiler_gui/model/compare.h"
+// Tests compareCaptures() against a replay of the events that does not use the model.
+#include "profiler_gui/model/analysis/compare.h"
 
 #include "tests/support/synthetic_capture.h"
 
@@ -27,7 +27,7 @@ struct Peak {
   std::map<std::string, uint64_t> ofName;
 };
 
-/// What the heap held when it held the most, and under which names.
+/// The heap's peak, and the bytes of each name at that time.
 Peak replay(const SyntheticCapture &capture) {
   struct Held {
     std::string name;
@@ -54,7 +54,7 @@ Peak replay(const SyntheticCapture &capture) {
   return peak;
 }
 
-TEST(Compare, NamesHoldAtThePeakWhatAReplayOfTheEventsSays) {
+TEST(Compare, BytesOfNamesAtThePeakEqualAReplayOfTheEvents) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     SyntheticOptions options;
     options.seed = seed;
@@ -88,9 +88,9 @@ TEST(Compare, NamesHoldAtThePeakWhatAReplayOfTheEventsSays) {
   }
 }
 
-TEST(Compare, ValuesAndOperatorsAddUpToTheArenasFullestMoment) {
+TEST(Compare, ValuesAndOperatorsAddUpToTheArenasPeak) {
   SyntheticOptions options;
-  options.twoStreams = false; // the plan's order is then the order in time
+  options.twoStreams = false; // Commands then run in the plan's order.
   std::array<SyntheticCapture, 2> captures;
   captures[0] = makeSyntheticCapture(options);
   options.layers = 10;
@@ -103,7 +103,7 @@ TEST(Compare, ValuesAndOperatorsAddUpToTheArenasFullestMoment) {
   EXPECT_EQ(comparison.arenas[0].name, "convnet");
   for (const size_t side : {size_t{0}, size_t{1}}) {
     EXPECT_EQ(comparison.arenas[0].reservedBytes[side], models[side].plans()[0].arenaBytes);
-    // What is alive at the fullest command is the plan's lower bound.
+    // The live bytes at the peak equal the plan's lower bound.
     EXPECT_EQ(comparison.arenas[0].peakBytes[side], models[side].plans()[0].lowerBoundBytes);
     uint64_t values = 0;
     uint64_t operators = 0;
@@ -116,7 +116,7 @@ TEST(Compare, ValuesAndOperatorsAddUpToTheArenasFullestMoment) {
   }
 }
 
-TEST(Compare, AnOperatorThatTakesLongerIsNamedFirstWithTheExactTime) {
+TEST(Compare, AnOperatorThatTakesLongerIsListedFirstWithTheExactTime) {
   const SyntheticCapture before = makeSyntheticCapture({});
   SyntheticCapture after = before;
   constexpr uint32_t kCommand = 5;
@@ -139,7 +139,7 @@ TEST(Compare, AnOperatorThatTakesLongerIsNamedFirstWithTheExactTime) {
     EXPECT_NEAR(comparison.operators[i].timeMore(), 0, 0.01) << comparison.operators[i].name;
 }
 
-TEST(Compare, RunsWithoutTimesChangeNothingAboutThoseThatHaveThem) {
+TEST(Compare, RunsWithoutDeviceTimesDoNotAffectTheTimes) {
   const SyntheticCapture all = makeSyntheticCapture({});
   SyntheticCapture sampled = all;
   std::erase_if(sampled.events, [](const trace::Event &event) {
@@ -159,8 +159,8 @@ TEST(Compare, RunsWithoutTimesChangeNothingAboutThoseThatHaveThem) {
     EXPECT_NEAR(row.timeNs[1], row.timeNs[0], 0.2 * row.timeNs[0]) << row.name;
     EXPECT_NEAR(row.count[1], row.count[0], 1e-9) << row.name;
   }
-  // What lies in the arena in a run without times is shown as in the last run with times: not in
-  // even shares of the run.
+  // Blocks of a run without times take the same fractions of the run as in the last run with times,
+  // not equal shares.
   size_t timed = 0;
   while (timed < second.runs().size() && second.runs()[timed].dispatchCount == 0)
     ++timed;
@@ -204,7 +204,7 @@ TEST(Compare, ACaptureDoesNotDifferFromItself) {
   }
 }
 
-TEST(Compare, WhatOnlyOneCaptureHasIsThere) {
+TEST(Compare, NamesOfOnlyOneCaptureAreListed) {
   SyntheticOptions options;
   const SyntheticCapture whole = makeSyntheticCapture(options);
   const SyntheticCapture nothing;

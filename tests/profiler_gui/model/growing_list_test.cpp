@@ -1,5 +1,5 @@
-// Lists that grow where they lie: their contents over every change of size.
-#include "profiler_gui/model/growing_list.h"
+// Tests that GrowingList keeps its contents over every change of size.
+#include "profiler_gui/model/capture/growing_list.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ TEST(GrowingList, KeepsItsContentsFromSmallToLargeAndBack) {
   GrowingList<uint64_t> list;
   EXPECT_TRUE(list.empty());
   list.shrink();
-  constexpr size_t kMany = 1'000'000; // 8 MB: a mapping of its own
+  constexpr size_t kMany = 1'000'000; // 8 MB, which malloc maps separately.
   for (size_t i = 0; i < kMany; ++i)
     list.push_back(i);
   expectCounts(list, kMany);
@@ -30,7 +30,7 @@ TEST(GrowingList, KeepsItsContentsFromSmallToLargeAndBack) {
   list.resize(kMany + 3);
   EXPECT_EQ(list.back(), 0u);
   list.resize(1000);
-  list.shrink(); // small again
+  list.shrink(); // Returns to a small allocation.
   EXPECT_EQ(list.capacity(), 1000u);
   expectCounts(list, 1000);
   list.clear();
@@ -38,7 +38,7 @@ TEST(GrowingList, KeepsItsContentsFromSmallToLargeAndBack) {
   EXPECT_EQ(list.data(), nullptr);
 }
 
-TEST(GrowingList, CopiesAndMoves) {
+TEST(GrowingList, CopiesAndMovesItsContents) {
   for (const size_t size : {size_t{0}, size_t{10}, size_t{300'000}}) {
     GrowingList<uint64_t> list;
     for (size_t i = 0; i < size; ++i)

@@ -1,4 +1,5 @@
-#include "profiler_gui/model/level_of_detail.h"
+// Tests LevelOfDetail and DensityGrid: the bytes × time that are shown equal those of the blocks.
+#include "profiler_gui/model/index/level_of_detail.h"
 
 #include "engine/plan/random.h"
 #include "tests/profiler_gui/model/random_blocks.h"
@@ -26,7 +27,7 @@ double exactByteNs(const BlockTable &table, const SpaceView &view, uint64_t nowN
   return sum;
 }
 
-/// A zoom between everything and a few blocks, anywhere.
+/// A random view anywhere, with a zoom between the whole space and a few blocks.
 SpaceView randomView(const RandomBlocks &blocks, plan::Random &random) {
   const double span = static_cast<double>(blocks.spanNs) / std::exp2(random.unit() * 8);
   const double bytes = static_cast<double>(blocks.sizeBytes) / std::exp2(random.unit() * 6);
@@ -40,7 +41,7 @@ SpaceView randomView(const RandomBlocks &blocks, plan::Random &random) {
   return view;
 }
 
-TEST(LevelOfDetail, ShowsEveryByteAndMomentAtAThousandRandomViews) {
+TEST(LevelOfDetail, ShowsAllBytesTimesTimeInAThousandRandomViews) {
   const uint64_t seed = 4711;
   std::cout << "seed " << seed << '\n';
   RandomBlocks blocks = makeRandomBlocks(seed, 60000);
@@ -66,7 +67,7 @@ TEST(LevelOfDetail, ShowsEveryByteAndMomentAtAThousandRandomViews) {
             << " rectangles per view\n";
 }
 
-TEST(LevelOfDetail, AnEstimateStandsInUntilTheRasterIsComplete) {
+TEST(LevelOfDetail, ShowsAnEstimateUntilTheRasterIsComplete) {
   RandomBlocks blocks = makeRandomBlocks(12, 200000);
   for (uint32_t row = 0; row < blocks.table.size(); ++row)
     blocks.table.close(row, std::min(blocks.table.endNs(row), blocks.spanNs));
@@ -89,7 +90,7 @@ TEST(LevelOfDetail, AnEstimateStandsInUntilTheRasterIsComplete) {
   EXPECT_NEAR(detail.shownByteNs(blocks.table, view, blocks.spanNs), exact, 0.001 * exact);
 }
 
-TEST(LevelOfDetail, PanningInsideTheRasterMakesNoNewOne) {
+TEST(LevelOfDetail, PanningInsideTheRasterKeepsIt) {
   RandomBlocks blocks = makeRandomBlocks(13, 5000);
   BlockIndex index;
   index.rebuild(blocks.table);
@@ -108,7 +109,7 @@ TEST(LevelOfDetail, PanningInsideTheRasterMakesNoNewOne) {
   EXPECT_GT(detail.revision(), revision);
 }
 
-TEST(LevelOfDetail, FollowsBlocksThatAreAddedAndEnd) {
+TEST(LevelOfDetail, FollowsBlocksThatAreAddedAndReleased) {
   BlockTable table;
   BlockIndex index;
   LevelOfDetail detail;
@@ -117,7 +118,7 @@ TEST(LevelOfDetail, FollowsBlocksThatAreAddedAndEnd) {
   index.update(table);
   detail.refine(table, index, view, 400, 0);
   EXPECT_NEAR(detail.shownByteNs(table, view, 400), 300 * 500.0, 1);
-  table.append({400, kStillHeld, 500, 3, 0, 0, 0, BlockKind::kInput}); // too flat for a rectangle
+  table.append({400, kStillHeld, 500, 3, 0, 0, 0, BlockKind::kInput}); // Too flat for a rectangle.
   index.update(table);
   detail.refine(table, index, view, 800, 0);
   EXPECT_NEAR(detail.shownByteNs(table, view, 800), 700 * 500.0 + 400 * 3.0, 1);

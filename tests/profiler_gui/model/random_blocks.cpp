@@ -1,3 +1,4 @@
+// Implements makeRandomBlocks().
 #include "tests/profiler_gui/model/random_blocks.h"
 
 #include "engine/plan/random.h"
@@ -11,7 +12,8 @@ namespace gantry::profiler {
 RandomBlocks makeRandomBlocks(uint64_t seed, uint32_t count) {
   plan::Random random(seed);
   RandomBlocks made;
-  // Columns of addresses, each used by one tenant after another: cheap, and never overlapping.
+  // The address space is cut into ranges, and each range is used by one block after another. That
+  // is cheap and never overlaps.
   struct Column {
     uint64_t offset, sizeBytes, freeNs;
   };
@@ -36,7 +38,7 @@ RandomBlocks makeRandomBlocks(uint64_t seed, uint32_t count) {
     made.spanNs = std::max(made.spanNs, block.endNs);
     made.table.append(block);
   }
-  // The last tenants of some columns are never released.
+  // The last blocks of some ranges are never released.
   std::vector<bool> last(columns.size(), true);
   for (uint32_t row = count; row-- > 0;) {
     const auto column =

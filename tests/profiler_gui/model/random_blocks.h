@@ -1,8 +1,9 @@
-// Blocks as a heap would hold them: no two overlap, lives from very short to endless, sizes from
-// tiny to a large share of the space. For the tests of the profiler's model.
+// Generates random blocks as a heap would have them, for the tests of the profiler's model: no two
+// blocks overlap in time × address, lives range from very short to endless, and sizes from tiny to
+// a large part of the address space.
 #pragma once
 
-#include "profiler_gui/model/block_table.h"
+#include "profiler_gui/model/capture/block_table.h"
 
 #include <cstdint>
 
@@ -11,10 +12,11 @@ namespace gantry::profiler {
 struct RandomBlocks {
   BlockTable table;
   uint64_t spanNs = 0;
-  uint64_t sizeBytes = 0; // of the address space
+  uint64_t sizeBytes = 0; // Size of the address space.
 };
 
-/// `count` blocks. Some are still held at the end.
+/// Generates `count` blocks from a seed; the same seed gives the same blocks. Some are not
+/// released.
 RandomBlocks makeRandomBlocks(uint64_t seed, uint32_t count);
 
 } // namespace gantry::profiler

@@ -1,6 +1,6 @@
-// What if: the planner's answers against graphs whose answers are known, and against every rule
-// that an answer must keep.
-#include "profiler_gui/model/what_if.h"
+// Tests the what-if answers on graphs with known answers, and checks the rules that every answer
+// must obey on captures of a training loop.
+#include "profiler_gui/model/analysis/what_if.h"
 
 #include "tests/support/synthetic_capture.h"
 
@@ -19,7 +19,7 @@ using namespace trace;
 constexpr uint64_t kBig = 1u << 20;
 constexpr uint64_t kSmall = 4096;
 
-/// One session with one plan and one run of 10 us a command.
+/// A capture of one session with one plan and one run, in which each command takes 10 µs.
 class OnePlan {
 public:
   struct Operator {
@@ -105,8 +105,9 @@ private:
   CaptureModel model_;
 };
 
-/// Two branches, each large inside and small at its end, given breadth first: both large values are
-/// alive together. values: 0 and 1 large, 2 and 3 small, 4 the end.
+/// Two branches with a large intermediate value and a small result each. The given order is breadth
+/// first, so both large values are live at once. Values 0 and 1 are large, 2 and 3 small, 4 is the
+/// result.
 OnePlan branches() {
   return OnePlan({kBig, kBig, kSmall, kSmall, kSmall},
                  {{{}, {0}}, {{}, {1}}, {{0}, {2}}, {{1}, {3}}, {{2, 3}, {4}}});
@@ -117,12 +118,13 @@ TEST(WhatIf, ABetterOrderOfTwoBranchesIsFound) {
   const Result<WhatIf> answer = whatIfOrder(plan.model(), 0);
   ASSERT_TRUE(answer.isOk()) << answer.status().message();
   EXPECT_EQ(answer->arenaBefore, 2 * kBig + kSmall);
-  EXPECT_EQ(answer->arenaBytes, kBig + 2 * kSmall); // the second branch, and the first one's end
+  EXPECT_EQ(answer->arenaBytes,
+            kBig + 2 * kSmall); // The second branch, and the first one's result.
   EXPECT_TRUE(answer->optimal);
   EXPECT_GE(answer->commandsMoved, 2u);
 }
 
-TEST(WhatIf, ABudgetIsMetByTheCheaperWayAndItsPriceIsTold) {
+TEST(WhatIf, ABudgetIsMetInTheCheaperWayAndReportsItsCost) {
   const OnePlan plan = branches();
   const uint64_t budget = kBig + kBig / 2;
   const Result<WhatIf> answer = whatIfBudget(plan.model(), 0, budget);
@@ -130,35 +132,35 @@ TEST(WhatIf, ABudgetIsMetByTheCheaperWayAndItsPriceIsTold) {
   EXPECT_TRUE(answer->fits);
   EXPECT_LE(answer->arenaBytes, budget);
   EXPECT_EQ(answer->arenaBefore, 2 * kBig + kSmall);
-  // The first must be gone while the second is made, and the second while the first is read.
-  // Computing one again takes 10 us; to the host and back is 2 MiB at 16 GB/s, 131 us.
-  EXPECT_EQ(answer->computedAgain, 2u);
+  // The first value must be evicted while the second is written, and the second while the first is
+  // read. Recomputing one takes 10 µs; moving it to the host and back is 2 MiB at 16 GB/s, 131 µs.
+  EXPECT_EQ(answer->recomputed, 2u);
   EXPECT_EQ(answer->movedToHost, 0u);
   EXPECT_NEAR(answer->extraNs, 20'000, 1);
 }
 
-TEST(WhatIf, ABudgetBelowOneCommandsNeedNamesIt) {
+TEST(WhatIf, ABudgetBelowTheNeedOfOneCommandNamesThatCommand) {
   const OnePlan plan = branches();
   const Result<WhatIf> answer = whatIfBudget(plan.model(), 0, kBig);
   ASSERT_TRUE(answer.isOk()) << answer.status().message();
   EXPECT_FALSE(answer->fits);
-  EXPECT_EQ(answer->leastBytes, kBig + kSmall);
-  EXPECT_TRUE(answer->leastCommand == 2 || answer->leastCommand == 3);
+  EXPECT_EQ(answer->minBytes, kBig + kSmall);
+  EXPECT_TRUE(answer->minCommand == 2 || answer->minCommand == 3);
 }
 
-TEST(WhatIf, WhatIsOverwrittenIsNotComputedAgain) {
-  // Command 3 overwrites the operand of command 0: its result can then only be moved.
+TEST(WhatIf, AValueWhoseOperandIsOverwrittenIsNotRecomputed) {
+  // Command 3 overwrites the operand of command 0, whose result can then only be moved.
   const OnePlan plan({kSmall, kBig, kBig, kSmall, kSmall},
                      {{{}, {0}}, {{0}, {1}}, {{}, {2}}, {{2}, {0, 3}}, {{1}, {4}}});
   const Result<WhatIf> answer = whatIfBudget(plan.model(), 0, kBig + 4 * kSmall);
   ASSERT_TRUE(answer.isOk()) << answer.status().message();
   EXPECT_TRUE(answer->fits);
-  EXPECT_EQ(answer->computedAgain, 0u);
+  EXPECT_EQ(answer->recomputed, 0u);
   EXPECT_EQ(answer->movedToHost, 1u);
   EXPECT_EQ(answer->hostBytes, 2 * kBig);
 }
 
-/// All pairs of commands of which one writes what the other touches.
+/// All pairs of commands of which one writes a value that the other reads or writes.
 std::set<std::pair<uint32_t, uint32_t>> hazards(const Plan &plan) {
   std::set<std::pair<uint32_t, uint32_t>> pairs;
   for (const Access &a : plan.accesses) {
@@ -187,7 +189,7 @@ void expectApart(const CaptureModel &model, const WhatIf &answer) {
   EXPECT_LE(top, answer.arenaBytes);
 }
 
-TEST(WhatIf, AnswersForATrainingStepKeepEveryRule) {
+TEST(WhatIf, AnswersForATrainingStepObeyAllRules) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     test::SyntheticOptions options;
     options.seed = seed;
@@ -212,20 +214,20 @@ TEST(WhatIf, AnswersForATrainingStepKeepEveryRule) {
       const Result<WhatIf> answer = whatIfBudget(model, 0, arena * percent / 100);
       ASSERT_TRUE(answer.isOk()) << answer.status().message();
       EXPECT_EQ(answer->arenaBefore, arena);
-      if (arena * percent / 100 >= answer->leastBytes * 11 / 10) {
+      if (arena * percent / 100 >= answer->minBytes * 11 / 10) {
         EXPECT_TRUE(answer->fits) << "seed " << seed << ", " << percent << " %";
       }
       if (!answer->fits)
         continue;
       EXPECT_LE(answer->arenaBytes, arena * percent / 100);
-      EXPECT_GT(answer->computedAgain + answer->movedToHost, 0u);
+      EXPECT_GT(answer->recomputed + answer->movedToHost, 0u);
       EXPECT_GT(answer->extraNs, 0);
       expectApart(model, *answer);
     }
   }
 }
 
-TEST(WhatIf, APlanThatIsNoneIsRefused) {
+TEST(WhatIf, AnUnknownPlanIsRefused) {
   const OnePlan plan = branches();
   EXPECT_EQ(whatIfOrder(plan.model(), 1).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(whatIfBudget(plan.model(), 1, kBig).status().code(), StatusCode::kInvalidArgument);

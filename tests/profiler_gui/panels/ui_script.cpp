@@ -1,3 +1,4 @@
+// Implements UiScript.
 #include "tests/profiler_gui/panels/ui_script.h"
 
 #include <GLFW/glfw3.h>

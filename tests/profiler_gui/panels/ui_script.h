@@ -1,8 +1,11 @@
-// A person at the profiler, as a script: moves the pointer, clicks, turns the wheel, drags, types,
-// and looks at what is on the screen. Drawn offscreen, without a window.
+// Scripts a user of the profiler in tests: moves the pointer, clicks, turns the wheel, drags and
+// types, and gives access to the semantics and pixels of the result. Everything is drawn offscreen.
+//
+// Each action draws frames until it has taken effect. Only one script may exist at a time, because
+// there is one ImGui context. Coordinates are pixels.
 #pragma once
 
-#include "profiler_gui/model/source.h"
+#include "profiler_gui/model/capture/load_capture.h"
 #include "profiler_gui/panels/profiler_window.h"
 #include "profiler_gui/platform/offscreen.h"
 #include "tests/support/synthetic_capture.h"
@@ -14,17 +17,16 @@ namespace gantry::profiler {
 
 class UiScript {
 public:
-  /// The capture is kept; nullptr where no device can draw, with why() told.
+  /// Opens a synthetic capture. Returns nullptr and sets *why if no device can draw.
   static std::unique_ptr<UiScript> open(const test::SyntheticOptions &options, uint32_t width,
                                         uint32_t height, std::string *why);
-
   static std::unique_ptr<UiScript> open(test::SyntheticCapture capture, uint32_t width,
                                         uint32_t height, std::string *why);
-  /// A capture that is being watched: only its first events have come; grow() brings more.
+  /// Opens a live capture that has received only its first `events` events; grow() adds more.
   static std::unique_ptr<UiScript> openLive(test::SyntheticCapture capture, size_t events,
                                             uint32_t width, uint32_t height, std::string *why);
   void grow(size_t events);
-  /// The same, of an artifact or a capture in a file.
+  /// Opens an artifact or a capture from a file.
   static std::unique_ptr<UiScript> openFile(const std::string &path, uint32_t width,
                                             uint32_t height, std::string *why);
 
@@ -33,12 +35,13 @@ public:
   void wheel(float clicks, bool shift = false);
   void drag(float x0, float y0, float x1, float y1, int button = 0);
   void type(const std::string &text);
-  /// All of it before the next frame, as on a machine that draws slowly.
+  /// Types everything before the next frame, as on a machine that draws slowly.
   void typeAtOnce(const std::string &text);
-  void press(int key, bool ctrl = false); // GLFW's number
+  /// Presses a key, by GLFW's number.
+  void press(int key, bool ctrl = false);
   void frame();
 
-  /// The item with this id; fails the test where it is not on the screen.
+  /// The item with this id; fails the test if it is not on the screen.
   SemanticItem item(const std::string &id);
   const SemanticItem *find(const std::string &id) { return window_->semantics().find(id); }
   uint32_t pixel(float x, float y) const;
@@ -51,10 +54,11 @@ private:
   static std::unique_ptr<UiScript> screen(uint32_t width, uint32_t height, std::string *why);
   void look(const std::string &title);
 
-  std::unique_ptr<LoadedCapture> loaded_; // Set for a capture file; otherwise the next two are.
+  std::unique_ptr<LoadedCapture>
+      loaded_; // Set by openFile(); otherwise capture_ and model_ are used.
   test::SyntheticCapture capture_;
   CaptureModel model_;
-  size_t ingested_ = 0; // events of capture_
+  size_t ingested_ = 0; // Number of events of capture_ that model_ has.
   std::unique_ptr<Offscreen> screen_;
   std::unique_ptr<ProfilerWindow> window_;
   Picture picture_;

@@ -1,8 +1,7 @@
-// What a person does with the profiler, and what they must then see: in words (semantics) and
-// pixels.
+// Tests what a user does with the profiler and then sees, by the semantics and the pixels.
 #include "tests/profiler_gui/panels/ui_script.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 #include "tests/support/scratch.h"
 
 #include <GLFW/glfw3.h>
@@ -33,7 +32,7 @@ protected:
     if (script_ == nullptr)
       GTEST_SKIP() << why;
   }
-  /// A transient that is drawn large enough to point at.
+  /// A transient whose rectangle is large enough to point at.
   SemanticItem largeBlock() {
     SemanticItem best;
     for (const SemanticItem &item : script_->window().semantics().items()) {
@@ -44,7 +43,7 @@ protected:
     EXPECT_GT(best.rect.width(), 4.0f);
     return best;
   }
-  /// No text on the screen leaves the window or lies on another.
+  /// Expects that no text leaves the window or overlaps another.
   void expectNoOverlap() {
     const std::string &theme = script_->window().ui().theme->name;
     std::vector<SemanticItem> texts;
@@ -67,7 +66,7 @@ protected:
       }
     }
   }
-  /// A second capture, with another number of layers, opened from the palette.
+  /// Opens a second capture with another number of layers from the palette.
   void compare(const test::ScratchFolder &scratch) {
     test::SyntheticOptions options;
     options.layers = 9;
@@ -88,14 +87,14 @@ protected:
 };
 
 int difference(uint32_t a, uint32_t b) {
-  int most = 0;
+  int largest = 0;
   for (int shift = 0; shift < 24; shift += 8)
-    most = std::max(most, std::abs(static_cast<int>((a >> shift) & 255) -
-                                   static_cast<int>((b >> shift) & 255)));
-  return most;
+    largest = std::max(largest, std::abs(static_cast<int>((a >> shift) & 255) -
+                                         static_cast<int>((b >> shift) & 255)));
+  return largest;
 }
 
-TEST_F(ProfilerUi, ShowsBudgetLimitDispatchesAndBlocksWhereItSays) {
+TEST_F(ProfilerUi, PixelsOfBudgetLimitDispatchesAndBlocksMatchTheSemantics) {
   const Theme &theme = *script_->window().ui().theme;
   const SemanticItem budget = script_->item("heap/1/budget");
   EXPECT_EQ(budget.text, "320 MiB");
@@ -112,7 +111,7 @@ TEST_F(ProfilerUi, ShowsBudgetLimitDispatchesAndBlocksWhereItSays) {
   EXPECT_GT(dispatches, 100u);
 }
 
-TEST_F(ProfilerUi, BeginsWhereMemoryDoesAndLeavesOutHeapsWithoutAny) {
+TEST_F(ProfilerUi, TheViewBeginsWithTheFirstMemoryAndOmitsUnusedHeaps) {
   constexpr uint64_t kQuietNs = 5'000'000'000;
   test::SyntheticOptions options;
   options.quietNs = kQuietNs;
@@ -129,7 +128,7 @@ TEST_F(ProfilerUi, BeginsWhereMemoryDoesAndLeavesOutHeapsWithoutAny) {
   EXPECT_LE(time.beginNs(), 1.0) << "all of it, when asked for";
 }
 
-TEST_F(ProfilerUi, HoveringShowsATooltipBesideTheBlockAndStepsTheOthersBack) {
+TEST_F(ProfilerUi, HoveringShowsATooltipBesideTheBlockAndDimsTheOthers) {
   const SemanticItem block = largeBlock();
   script_->hover(midX(block.rect), midY(block.rect));
   const SemanticItem tooltip = script_->item("tooltip");
@@ -142,7 +141,7 @@ TEST_F(ProfilerUi, HoveringShowsATooltipBesideTheBlockAndStepsTheOthersBack) {
   EXPECT_GT(faint, 10u);
 }
 
-TEST_F(ProfilerUi, AClickPinsTheInspectorFromTheByteToTheModelsLine) {
+TEST_F(ProfilerUi, AClickShowsTheBlockInTheInspectorDownToTheModelsLine) {
   const SemanticItem block = largeBlock();
   script_->click(midX(block.rect), midY(block.rect));
   EXPECT_EQ(script_->item("inspector/name").text, block.text);
@@ -231,7 +230,7 @@ TEST_F(ProfilerUi, WhatIfAsksThePlanner) {
   EXPECT_EQ(doubled.arenaBefore, script_->model().plans()[0].arenaBytes);
   EXPECT_GT(doubled.arenaBytes, doubled.arenaBefore);
   EXPECT_EQ(script_->item("inspector/what_if_arena").text, bytesText(doubled.arenaBytes));
-  script_->type(","); // back to its own size
+  script_->type(","); // Returns to its real size.
   EXPECT_EQ(script_->window().ui().whatIf.kind, WhatIf::Kind::kNone);
   EXPECT_EQ(script_->find("inspector/what_if_arena"), nullptr);
 }
@@ -250,7 +249,7 @@ TEST_F(ProfilerUi, ABudgetAsksThePlannerAndItsArenaIsDrawn) {
   EXPECT_EQ(answer.arenaBefore, arena);
   EXPECT_EQ(script_->item("inspector/what_if_arena").text, bytesText(answer.arenaBytes));
   EXPECT_EQ(script_->item("inspector/what_if_extra").text, timeText(answer.extraNs));
-  // Zoomed to one run, each value's new place is outlined where it says.
+  // Zoomed to one run, the new place of each value is outlined.
   const auto &run = script_->model().runs()[4];
   Ui &ui = script_->window().ui();
   ui.time.show(static_cast<double>(run.beginNs), static_cast<double>(run.endNs));
@@ -286,7 +285,7 @@ TEST_F(ProfilerUi, ADifferenceIsHatchedListedAndFoundByAClick) {
       << script_->window().ui().findings[0].space << ", "
       << script_->window().ui().findings[0].beginNs << " ns, view of "
       << script_->window().ui().time.spanNs() << " ns";
-  // The outline of what differs is there in the warning colour.
+  // The difference is outlined in the colour for errors.
   bool seen = false;
   for (float x = std::max(hatched.rect.left, 180.0f); x < hatched.rect.right && x < 900; x += 1)
     seen = seen || difference(script_->pixel(x, midY(hatched.rect)),
@@ -307,7 +306,7 @@ TEST_F(ProfilerUi, ComparesWithASecondCaptureOnOneTimeAxis) {
   EXPECT_EQ(script_->item("second/caption").text, "second.gtrace");
   EXPECT_EQ(script_->item("heap/1/second_peak").text, "peak " + bytesText(heap.peakBytes[1]));
 
-  // A value of the second capture lies where its own times and the shared axis say.
+  // A value of the second capture is at the place that its own times and the shared axis give.
   const ScreenRect upper = script_->item("lifetimes").rect;
   const ScreenRect lower = script_->item("second/lifetimes").rect;
   EXPECT_LE(upper.bottom, lower.top);
@@ -331,7 +330,7 @@ TEST_F(ProfilerUi, ComparesWithASecondCaptureOnOneTimeAxis) {
       static_cast<double>(chosen.beginNs) - static_cast<double>(second.model->firstNs());
   EXPECT_NEAR(block.rect.left, ui.xOf(first + fromStart), 1.0f);
 
-  // Zooming keeps both in step; the second's curve is drawn over the first's strip.
+  // Zooming keeps both views aligned; the second curve is drawn over the first one's strip.
   script_->hover(500, midY(upper));
   script_->wheel(5);
   EXPECT_NEAR(second.time.spanNs(), ui.time.spanNs(), 1);
@@ -386,7 +385,7 @@ TEST_F(ProfilerUi, TheSameFrameHasTheSamePixels) {
   EXPECT_EQ(first.pixels, script_->picture().pixels);
 }
 
-/// The pictures in golden/ were looked at by a person. GANTRY_WRITE_GOLDEN=1 writes them anew.
+/// The pictures in golden/ were checked by a person. GANTRY_WRITE_GOLDEN=1 writes them again.
 TEST_F(ProfilerUi, PicturesEqualTheGoldenOnes) {
   if (script_->gpu().name().find("llvmpipe") == std::string::npos)
     GTEST_SKIP() << "golden pictures are of the software device, not of " << script_->gpu().name();
@@ -406,7 +405,7 @@ TEST_F(ProfilerUi, PicturesEqualTheGoldenOnes) {
     size_t differing = 0;
     for (size_t i = 0; i < golden->pixels.size(); ++i)
       differing += difference(golden->pixels[i], script_->picture().pixels[i]) > 24;
-    // Fonts and drivers of another patch level may differ at the edges of letters.
+    // Other versions of fonts and drivers may differ at the edges of letters.
     EXPECT_LT(differing, golden->pixels.size() / 500) << path;
   }
 }

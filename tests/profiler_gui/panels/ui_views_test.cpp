@@ -1,8 +1,7 @@
-// Which view gives what its room, the table of operators, searching while typing fast, hovering,
-// and a live capture that ends.
+// Tests the views, the table of operators, fast typing, hovering, and live captures.
 #include "tests/profiler_gui/panels/ui_fixture.h"
 
-#include "profiler_gui/model/text.h"
+#include "profiler_gui/model/quantity_text.h"
 #include "profiler_gui/platform/frame_pacer.h"
 #include "tests/support/scratch.h"
 
@@ -45,19 +44,19 @@ test::SyntheticCapture withoutSharedMemory() {
   return capture;
 }
 
-TEST_F(ProfilerViews, DispatchesGiveTheLanesTheRoom) {
+TEST_F(ProfilerViews, TheViewOfDispatchesEnlargesTheLanes) {
   for (const bool shared : {true, false}) {
     if (!shared)
       open(withoutSharedMemory());
     focus(Focus::kDispatches);
     for (const char *other : {"heap_strips", "lifetimes", "shared"})
       EXPECT_GT(heightOf("lanes"), 1.3f * heightOf(other)) << other;
-    // Boxes that are too narrow for their words across have them upwards.
+    // Boxes that are too narrow for horizontal text have vertical text.
     EXPECT_FALSE(role("dispatch").empty());
   }
 }
 
-TEST_F(ProfilerViews, SharedMemoryThatNobodyUsesIsOneLine) {
+TEST_F(ProfilerViews, UnusedSharedMemoryIsOneLine) {
   EXPECT_GT(heightOf("shared"), 60);
   open(withoutSharedMemory());
   for (const Focus each : {Focus::kLifetimes, Focus::kHeap, Focus::kDispatches}) {
@@ -68,9 +67,9 @@ TEST_F(ProfilerViews, SharedMemoryThatNobodyUsesIsOneLine) {
   }
 }
 
-TEST_F(ProfilerViews, EmptySlabsLieFoldedAndArenasHaveHalfOfTheLifetimes) {
+TEST_F(ProfilerViews, EmptySlabsAreFoldedAndArenasHaveHalfOfTheLifetimes) {
   test::SyntheticCapture capture = test::makeSyntheticCapture({});
-  for (uint32_t slab = 40; slab < 46; ++slab) { // much larger than the arena, and never used
+  for (uint32_t slab = 40; slab < 46; ++slab) { // Much larger than the arena, and unused.
     trace::SlabEvent empty = trace::makeEvent<trace::SlabEvent>(trace::EventType::kSlab);
     empty.header.heap = 1;
     empty.header.timeNs = capture.events.back().header.timeNs;
@@ -97,7 +96,7 @@ TEST_F(ProfilerViews, EmptySlabsLieFoldedAndArenasHaveHalfOfTheLifetimes) {
   }
   EXPECT_GE(folded, 4u);
   EXPECT_GE(arenas, 0.49f * heightOf("lifetimes"));
-  // A click opens an empty one, and folds it again.
+  // A click unfolds an empty slab, and another one folds it again.
   const auto empty = std::find_if(spaces.begin(), spaces.end(), [](const AddressSpace &space) {
     return space.table.size() == 0;
   });
@@ -107,7 +106,7 @@ TEST_F(ProfilerViews, EmptySlabsLieFoldedAndArenasHaveHalfOfTheLifetimes) {
   EXPECT_FALSE(ui().strips[static_cast<size_t>(empty - spaces.begin())].collapsed);
 }
 
-TEST_F(ProfilerViews, TheTableListsSortsAndGoesToADispatch) {
+TEST_F(ProfilerViews, TheTableListsAndSortsOperatorsAndSelectsADispatch) {
   focus(Focus::kOperators);
   OperatorTable table;
   table.update(script_->model());
@@ -154,7 +153,7 @@ TEST_F(ProfilerViews, TheTableListsSortsAndGoesToADispatch) {
   EXPECT_GT(script_->item("dispatch/" + std::to_string(ui().selected.dispatch)).rect.width(), 20);
 }
 
-TEST_F(ProfilerViews, ComparingTheTableHasTheRatioOfBoth) {
+TEST_F(ProfilerViews, TheTableOfTwoCapturesHasRatios) {
   test::SyntheticOptions options;
   options.layers = 9;
   const test::ScratchFolder scratch;
@@ -184,21 +183,21 @@ TEST_F(ProfilerViews, ComparingTheTableHasTheRatioOfBoth) {
   EXPECT_GT(ratios, 5u);
 }
 
-TEST_F(ProfilerViews, WhatIsTypedAfterSlashIsNeverLost) {
+TEST_F(ProfilerViews, TextTypedAfterSlashIsNeverLost) {
   script_->hover(500, 300);
   const double span = ui().time.spanNs();
-  script_->typeAtOnce("/relu3"); // all of it within one frame
+  script_->typeAtOnce("/relu3"); // Types everything within one frame.
   EXPECT_EQ(std::string(ui().query), "relu3");
   EXPECT_GT(ui().found.count, 0u);
   script_->press(GLFW_KEY_ESCAPE);
   script_->press(GLFW_KEY_ESCAPE);
   script_->typeAtOnce("/");
-  script_->typeAtOnce("wswsa"); // commands, were it not for the slash
+  script_->typeAtOnce("wswsa"); // These would be commands without the slash.
   EXPECT_EQ(std::string(ui().query), "wswsa");
   EXPECT_EQ(ui().time.spanNs(), span);
   script_->press(GLFW_KEY_ESCAPE);
   script_->press(GLFW_KEY_ESCAPE);
-  // Enter, too, waits for the field.
+  // Enter also waits for the field.
   ImGui::GetIO().KeysDown[GLFW_KEY_ENTER] = true;
   script_->typeAtOnce("/im2col5");
   ImGui::GetIO().KeysDown[GLFW_KEY_ENTER] = false;
@@ -207,7 +206,7 @@ TEST_F(ProfilerViews, WhatIsTypedAfterSlashIsNeverLost) {
   EXPECT_NE(script_->item("inspector/name").text.find("im2col5"), std::string::npos);
 }
 
-TEST_F(ProfilerViews, ThePaletteLosesNoLettersEither) {
+TEST_F(ProfilerViews, TextTypedIntoThePaletteIsNeverLost) {
   ImGui::GetIO().KeyCtrl = true;
   ImGui::GetIO().KeysDown['K'] = true;
   script_->frame();
@@ -218,7 +217,7 @@ TEST_F(ProfilerViews, ThePaletteLosesNoLettersEither) {
   EXPECT_EQ(ui().focus, Focus::kOperators);
 }
 
-TEST_F(ProfilerViews, ASearchDimsTheLanesToo) {
+TEST_F(ProfilerViews, ASearchDimsTheLanes) {
   const auto &run = script_->model().runs()[4];
   ui().time.show(static_cast<double>(run.beginNs), static_cast<double>(run.endNs));
   script_->window().setQuery("im2col");
@@ -241,7 +240,7 @@ TEST_F(ProfilerViews, ASearchDimsTheLanesToo) {
   EXPECT_NE(script_->item("status/matches").text.find("168 dispatches"), std::string::npos);
 }
 
-TEST_F(ProfilerViews, OnlyAPointerInTheLifetimesDimsBlocks) {
+TEST_F(ProfilerViews, OnlyHoveringInTheLifetimesDimsBlocks) {
   const auto dimmed = [&] {
     const std::vector<SemanticItem> blocks = role("block");
     return std::count_if(blocks.begin(), blocks.end(),
@@ -271,11 +270,11 @@ TEST_F(ProfilerViews, OnlyAPointerInTheLifetimesDimsBlocks) {
     EXPECT_GT(alpha(item), 180u) << "lanes do not step back for a block";
 }
 
-TEST_F(ProfilerViews, ALiveCaptureStaysInViewAndIsWhollyThereWhenItEnds) {
+TEST_F(ProfilerViews, ALiveCaptureStaysInViewAndIsShownWholeWhenItEnds) {
   std::string why;
   const test::SyntheticCapture capture = test::makeSyntheticCapture({});
   const size_t events = capture.events.size();
-  script_.reset(); // there is one ImGui at a time
+  script_.reset(); // Only one ImGui context may exist.
   script_ = UiScript::openLive(capture, events / 10, kWidth, kHeight, &why);
   ASSERT_NE(script_, nullptr) << why;
   EXPECT_EQ(script_->item("inspector/live/name").text, "live");
@@ -295,9 +294,9 @@ TEST_F(ProfilerViews, ALiveCaptureStaysInViewAndIsWhollyThereWhenItEnds) {
   EXPECT_TRUE(script_->item("heap/1/live").text.ends_with(" at the end"));
 }
 
-TEST_F(ProfilerViews, WhatALiveCaptureShowsAtItsEndIsAllOfItsMemory) {
+TEST_F(ProfilerViews, ALiveCaptureShowsAllOfItsMemoryAtItsEnd) {
   test::SyntheticOptions options;
-  options.steps = 60; // most values are narrower than a pixel
+  options.steps = 60; // Most values are narrower than a pixel.
   const test::SyntheticCapture capture = test::makeSyntheticCapture(options);
   script_.reset();
   std::string why;
@@ -330,15 +329,15 @@ TEST_F(ProfilerViews, WhatALiveCaptureShowsAtItsEndIsAllOfItsMemory) {
   }
 }
 
-TEST_F(ProfilerViews, AViewThatSomebodyChoseOutlivesTheEndOfALiveCapture) {
+TEST_F(ProfilerViews, AViewThatTheUserChoseIsKeptWhenALiveCaptureEnds) {
   std::string why;
   const test::SyntheticCapture capture = test::makeSyntheticCapture({});
-  script_.reset(); // there is one ImGui at a time
+  script_.reset(); // Only one ImGui context may exist.
   script_ = UiScript::openLive(capture, capture.events.size() / 2, kWidth, kHeight, &why);
   ASSERT_NE(script_, nullptr) << why;
   script_->hover(500, 300);
   script_->wheel(8);
-  script_->type(" "); // paused: the view stays where it is
+  script_->type(" "); // Pauses: the view stays where it is.
   const double begin = ui().time.beginNs();
   script_->grow(capture.events.size());
   script_->window().captureEnded();
@@ -346,7 +345,7 @@ TEST_F(ProfilerViews, AViewThatSomebodyChoseOutlivesTheEndOfALiveCapture) {
   EXPECT_NEAR(ui().time.beginNs(), begin, 1);
 }
 
-/// A loop whose runs are so many that each column of pixels has several dispatches.
+/// A loop with so many runs that each pixel column has several dispatches.
 test::SyntheticCapture longLoop() {
   test::SyntheticOptions options;
   options.steps = 400;
@@ -355,27 +354,27 @@ test::SyntheticCapture longLoop() {
   return test::makeSyntheticCapture(options);
 }
 
-TEST_F(ProfilerViews, DispatchesThatShareAColumnOfPixelsAreToldTogether) {
+TEST_F(ProfilerViews, DispatchesThatShareAPixelColumnAreOneItem) {
   open(longLoop());
   const DispatchTable &table = script_->model().dispatches();
-  for (const char *query : {"", "im2col"}) { // a search dims columns, and hides none
+  for (const char *query : {"", "im2col"}) { // A search dims columns but hides none.
     script_->window().setQuery(query);
     script_->frame();
     for (const auto &[singles, columns] :
          {std::pair("dispatch", "dispatches"), std::pair("bar", "bars")}) {
       const std::vector<SemanticItem> groups = role(columns);
       EXPECT_GT(groups.size(), 100u) << columns;
-      size_t told = role(singles).size();
+      size_t dispatches = role(singles).size();
       for (const SemanticItem &item : groups) {
         const size_t count = std::stoul(item.text);
         EXPECT_GT(count, 1u) << item.id;
         EXPECT_TRUE(item.text.ends_with(" dispatches") || columns == std::string("bars"));
-        told += count;
+        dispatches += count;
       }
-      EXPECT_EQ(told, table.size()) << singles << " and " << columns << ", '" << query << "'";
+      EXPECT_EQ(dispatches, table.size()) << singles << " and " << columns << ", '" << query << "'";
     }
   }
-  // They are where they are said to be: the middle of such a column is not the lane's ground.
+  // The pixels in the middle of such a column differ from the lane's background.
   script_->window().setQuery("");
   script_->frame();
   const uint32_t ground = ui().theme->panel & 0xffffff;
@@ -389,11 +388,11 @@ TEST_F(ProfilerViews, DispatchesThatShareAColumnOfPixelsAreToldTogether) {
   }
 }
 
-TEST_F(ProfilerViews, APausedViewOfEverythingStaysWhereItIsUntilItGoesOn) {
+TEST_F(ProfilerViews, APausedViewOfEverythingStaysUntilItIsResumed) {
   std::string why;
   const test::SyntheticCapture capture = test::makeSyntheticCapture({});
   const size_t part = capture.events.size() / 5;
-  script_.reset(); // there is one ImGui at a time
+  script_.reset(); // Only one ImGui context may exist.
   script_ = UiScript::openLive(capture, part, kWidth, kHeight, &why);
   ASSERT_NE(script_, nullptr) << why;
   script_->grow(part);
@@ -412,18 +411,18 @@ TEST_F(ProfilerViews, APausedViewOfEverythingStaysWhereItIsUntilItGoesOn) {
   script_->grow(part);
   EXPECT_NEAR(ui().time.beginNs(), begin, 1);
   EXPECT_NEAR(ui().time.endNs(), end, 1);
-  const auto after = shown(); // those of a run that had not ended may join them
+  const auto after = shown(); // Blocks of a run that had not ended may be added.
   ASSERT_GE(after.size(), before.size());
   EXPECT_TRUE(std::all_of(before.begin(), before.end(), [&](const auto &place) {
     return std::find(after.begin(), after.end(), place) != after.end();
   }));
-  script_->type(" "); // it goes on: everything again
+  script_->type(" "); // Resumes: everything is shown again.
   EXPECT_EQ(script_->item("top_bar/state").text, "live");
   EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs()));
   script_->grow(part);
   EXPECT_LE(ui().time.beginNs(), static_cast<double>(script_->model().firstActivityNs()));
   EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs()));
-  // A part that somebody chose while it was paused is kept, and follows the end.
+  // A part that was chosen while paused is kept, and follows the end.
   script_->type(" ");
   script_->hover(500, 300);
   script_->wheel(8);
@@ -434,12 +433,12 @@ TEST_F(ProfilerViews, APausedViewOfEverythingStaysWhereItIsUntilItGoesOn) {
   EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs()));
 }
 
-TEST(FramePacer, FramesTakeTheirShareOfACoreAndNoMore) {
+TEST(FramePacer, FramesUseAtMostTheirShareOfACore) {
   for (const double cost : {0.0005, 0.01, 0.04, 0.3}) {
     FramePacer pacer(0.2, 1.0 / 15, 1.0);
     double now = 100;
     double spent = 7;
-    pacer.drew(now, spent);
+    pacer.frameDrawn(now, spent);
     const double begin = now;
     int frames = 0;
     for (; now < begin + 60; ++frames) {
@@ -447,7 +446,7 @@ TEST(FramePacer, FramesTakeTheirShareOfACoreAndNoMore) {
       EXPECT_EQ(pacer.wait(now), 0);
       now += cost;
       spent += cost;
-      pacer.drew(now, spent);
+      pacer.frameDrawn(now, spent);
     }
     const double share = (spent - 7) / (now - begin);
     EXPECT_LE(share, cost < 0.2 ? 0.2 : 0.24) << cost;

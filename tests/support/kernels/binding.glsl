@@ -1,7 +1,8 @@
-// The kernel ABI of engine/artifact/artifact.fbs in its bindings. BUFFER(i, access, name) declares buffer
-// i, READ(i, name) one that is only read, which LOAD(name, element) does: of floats a texel buffer with
-// BIND_TEXEL, at binding BUFFERS + i. The push-constant block holds the addresses (BIND_ADDRESS), then
-// the dims.
+// The kernel ABI of engine/artifact/artifact.fbs, for each binding.
+//
+// BUFFER(i, access, name) declares buffer i. READ(i, name) declares one that is only read, with
+// LOAD(name, element); with BIND_TEXEL it is a texel buffer of floats at binding BUFFERS + i. The
+// push-constant block holds the addresses (BIND_ADDRESS only), then the dims.
 #extension GL_EXT_scalar_block_layout : require
 #ifdef BIND_ADDRESS
 #extension GL_EXT_buffer_reference : require

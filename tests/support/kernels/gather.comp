@@ -3,8 +3,8 @@
 #define ELEMENT float
 #define BUFFERS 4
 #include "binding.glsl"
-// Every format of a texel buffer, and a buffer that is bound in both ways: each element picks one of the
-// values by its number, and adds its own value and a half.
+// Uses every format of a texel buffer, and a buffer that is bound both as storage and as texels. Each
+// element adds the value that its number selects, its own value, and a value stored as f16.
 READ(0, values)
 BUFFER(0, readonly, own)
 layout(set = 0, binding = BUFFERS + 1) uniform itextureBuffer numbers;

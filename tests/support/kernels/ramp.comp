@@ -3,7 +3,7 @@
 #define ELEMENT uint
 #include "binding.glsl"
 BUFFER(0, writeonly, a)
-// Three dims: how many elements, the first one's value, the step between two.
+// Three dims: the number of elements, the first element's value, the difference between neighbours.
 #ifdef BIND_ADDRESS
 layout(push_constant, scalar) uniform Block { Elements a; uvec2 n; uvec2 first; uvec2 difference; };
 #else

@@ -86,7 +86,7 @@ def Cast(inputs, attributes, opset, outputs):
 # ---- convolution and pooling ----------------------------------------------------------------------
 
 def window_pads(shape, kernel, strides, dilations, attributes):
-    """[begin..., end...] of the spatial dimensions, from pads or auto_pad."""
+    """Returns the padding [begin..., end...] of the spatial dimensions, from pads or auto_pad."""
     auto = attributes.get("auto_pad", "NOTSET")
     n = len(kernel)
     if auto in ("NOTSET", ""):
@@ -143,7 +143,7 @@ def ConvTranspose(inputs, attributes, opset, outputs):
 
 
 def pool(inputs, attributes, reduce, fill):
-    """Windows by plain indexing: reduce(values, inside) over the last axis of both."""
+    """Collects each window by plain indexing and calls reduce(values, inside) over their last axis."""
     x = inputs[0]
     kernel = attributes["kernel_shape"]
     n = len(kernel)
@@ -155,7 +155,7 @@ def pool(inputs, attributes, reduce, fill):
         padded, extent = x.shape[2 + i] + pads[i] + pads[n + i], (kernel[i] - 1) * dilations[i] + 1
         steps = (padded - extent) / strides[i]
         size = (math.ceil(steps) if round_up else math.floor(steps)) + 1
-        if round_up and (size - 1) * strides[i] >= x.shape[2 + i] + pads[i]:  # starts in the end's pads
+        if round_up and (size - 1) * strides[i] >= x.shape[2 + i] + pads[i]:  # The window starts in the end's padding.
             size -= 1
         sizes.append(size)
         reach[i] = max(reach[i], (size - 1) * strides[i] + extent - x.shape[2 + i] - pads[i])

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A reference evaluator of ONNX files: node by node, in PyTorch, floats in double precision.
+"""Evaluates ONNX files node by node in PyTorch, with floats in double precision.
 
-Its purpose is to make the expected values that tests compare with; it shares no code with the
-compiler. Where the compiler computes in f32, these values are exact to f32's last digits.
+The evaluator makes the expected values that tests compare with. It shares no code with the compiler.
+Where the compiler computes in f32, these values are exact to the last digits of f32.
 
     reference.py MODEL --input FILE.npy|FILE.pb|arange ... [--value NAME] [--output OUT.npy]
     reference.py --check FOLDER ...     (folders with model.onnx and test_data_set_0/)
 
---value picks an inner result by its ONNX name; without it the model's first output is meant.
-Needs python3-torch, python3-onnx, python3-numpy: for making references, not for running tests.
+--value selects an inner result by its ONNX name; the default is the model's first output.
+Needs python3-torch, python3-onnx and python3-numpy. They are needed to make references, not to run tests.
 """
 import argparse
 import pathlib
@@ -25,7 +25,7 @@ import shape_operators  # noqa: E402,F401  (registers its operators)
 
 
 def to_torch(array):
-    array = np.array(array)  # a writable copy
+    array = np.array(array)  # A writable copy.
     if array.dtype in (np.float32, np.float16):
         array = array.astype(np.float64)
     return torch.from_numpy(array)
@@ -44,7 +44,7 @@ def attribute_value(attribute):
 
 
 def evaluate(model, inputs):
-    """All values of the graph by name. inputs: NumPy arrays in the order of the graph's inputs."""
+    """Returns all values of the graph by name. inputs are NumPy arrays in the order of the graph's inputs."""
     graph = model.graph
     opset = next(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
     values = {t.name: to_torch(numpy_helper.to_array(t)) for t in graph.initializer}
@@ -73,7 +73,7 @@ def read_tensor(path):
 
 
 def arange_input(model):
-    """arange(n)/n in the shape of the model's only input: the input of ONNX's light models."""
+    """Returns arange(n)/n in the shape of the model's only input, as ONNX's light models expect it."""
     constants = {t.name for t in model.graph.initializer}
     port, = [i for i in model.graph.input if i.name not in constants]
     shape = [d.dim_value for d in port.type.tensor_type.shape.dim]

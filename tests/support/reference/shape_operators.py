@@ -11,7 +11,7 @@ simple("Range", lambda start, stop, step: torch.arange(start.item(), stop.item()
 
 
 def refuse(attributes, **allowed):
-    """Raises for an attribute that is set to something else than the one value known here."""
+    """Raises where an attribute has a value other than the one that is supported here."""
     for name, value in allowed.items():
         if attributes.get(name, value) != value:
             raise NotImplementedError(f"{name} = {attributes[name]}")
@@ -146,7 +146,7 @@ def Pad(inputs, attributes, opset, outputs):
         places = torch.arange(-pads[axis], size + pads[n + axis])
         if mode == "edge":
             places = places.clamp(0, size - 1)
-        elif size > 1:  # reflect, the edge not repeated
+        elif size > 1:  # "reflect" does not repeat the edge.
             places = (places % (2 * size - 2))
             places = torch.where(places >= size, 2 * size - 2 - places, places)
         x = x.index_select(axis, places)

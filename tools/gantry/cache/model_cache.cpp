@@ -23,7 +23,7 @@ namespace {
 constexpr const char *kFormat = "gantry model cache 1"; // part of every key
 constexpr int64_t kClockSlackNs = 20'000'000;           // file systems' clocks lag by a tick
 
-/// XXH3, 128 bits, over pieces of which each is preceded by its length.
+/// A 128-bit XXH3 over several pieces. Each piece is preceded by its length.
 class Hash {
 public:
   Hash() { XXH3_128bits_reset(&state_); }
@@ -45,7 +45,8 @@ private:
   XXH3_state_t state_;
 };
 
-/// The hash of the model's external data; "0" where it has none, nothing where a file is missing.
+/// Returns the hash of the model's external data, "0" if it has none, or nothing if a file is
+/// missing.
 std::optional<std::string> hashData(const fs::path &model,
                                     const std::vector<std::string> &locations) {
   if (locations.empty())
@@ -90,7 +91,7 @@ std::vector<File> filesOf(const fs::path &folder) {
   return files;
 }
 
-/// What the description of an entry says; nothing where it is damaged.
+/// Returns the parsed description of an entry, or nothing if the description is damaged.
 std::optional<Json> readDescription(const fs::path &path) {
   std::ifstream file(path);
   std::stringstream text;
@@ -139,7 +140,7 @@ std::optional<ModelCache::Hit> ModelCache::find(const std::string &key, const Re
   const fs::path path = folder_ / (key + ".json");
   const std::optional<Json> description = readDescription(path);
   std::error_code error;
-  if (!description) { // absent, or damaged: then it must not be in the way of a new one
+  if (!description) { // A damaged description is removed so that a new one can take its name.
     *isDamaged = fs::remove(path, error);
     return std::nullopt;
   }

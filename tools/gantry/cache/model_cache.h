@@ -1,20 +1,21 @@
-// The user's cache of compiled models: what `run`, `bench` and `inspect` compiled is found again.
+// The user's cache of compiled models. `run`, `bench` and `inspect` look into it before they
+// compile.
 //
 // An entry is found by its content: the bytes of the model and of its external data files, the
-// model's file name (artifacts tell it), the options, and the identity of the compiler, hashed to
-// 128 bits (XXH3). Which external data a model has is known only once it was compiled, so that an
-// entry is two files:
+// model's file name (which the artifact contains), the options, and the identity of the compiler,
+// hashed to 128 bits (XXH3). The external data of a model is known only after it was compiled, so
+// an entry consists of two files:
 //
 //   KEY.json         the locations of the external data, and the warnings of the compiler;
-//                    KEY: the hash of all but the external data
+//                    KEY is the hash of everything except the external data
 //   KEY-DATA.gantry  the artifact; DATA: the hash of the external data
 //
-// Both appear under their names only when they are complete; a process that is killed leaves
-// nothing. The folder is bounded: what was not used for longest goes first. Every failure means
-// "not in the cache": the caller compiles.
+// Both files get their names only when they are complete, so a killed process leaves nothing. The
+// folder has a maximum size; the least recently used entries are removed first. Every failure
+// counts as a cache miss, and the caller compiles.
 //
-// Threads and processes: any number may use one folder at once; nothing is locked. A file that
-// another process removes stays mapped where it is in use.
+// Threads and processes: any number may use one folder at once, without locks. A file that another
+// process removes stays mapped in the processes that use it.
 #pragma once
 
 #include "tools/gantry/cache/unnamed_file.h"
@@ -29,17 +30,17 @@ namespace gantry::tool {
 
 class ModelCache {
 public:
-  /// What the artifact depends on besides the content of files.
+  /// Everything that the artifact depends on, apart from the content of files.
   struct Request {
     std::filesystem::path model;
-    std::string options;  // all that change the artifact, as text
+    std::string options;  // Options that change the artifact, as text.
     std::string compiler; // gantry_compiler_identity()
   };
   struct Hit {
     std::filesystem::path artifact;
     std::vector<std::string> warnings; // Warnings of the compilation.
   };
-  /// What a compilation made.
+  /// The result of a compilation.
   struct Made {
     std::vector<std::string> dataFiles; // relative to the model's folder
     std::vector<std::string> warnings;
@@ -51,25 +52,26 @@ public:
     int64_t usedSeconds = 0; // Last use, in seconds since the epoch.
   };
 
-  /// The folder `models` in the user's cache folder, made if absent; kIo or kNotFound where there
-  /// can be none. maxBytes: the bound of all files together.
+  /// Opens the folder `models` in the user's cache folder and creates it if it is absent. Fails
+  /// with kIo or kNotFound if it cannot be created. maxBytes limits the sum of all files.
   static Result<ModelCache> open(uint64_t maxBytes);
 
-  /// The key of a request; kIo where the model cannot be read.
+  /// Returns the key of a request; fails with kIo if the model cannot be read.
   static Result<std::string> keyOf(const Request &request);
-  /// Nothing where the cache has no such artifact. isDamaged: set to true where an entry had to be
+  /// Returns nothing if the cache has no such artifact. Sets isDamaged to true if an entry was
   /// removed because its description could not be read.
   std::optional<Hit> find(const std::string &key, const Request &request, bool *isDamaged) const;
-  /// A file in the cache's folder to compile to, for keep().
+  /// Returns a file in the cache's folder that a compilation can write to, for keep().
   Result<UnnamedFile> newArtifact() const { return UnnamedFile::in(folder_); }
-  /// Names the artifact, and makes room. Does nothing where a file changed during the compilation.
+  /// Gives the artifact its name and removes old entries. Does nothing if a file of the model
+  /// changed during the compilation.
   Status keep(const std::string &key, const Request &request, const UnnamedFile &artifact,
               const Made &made) const;
   /// Removes an artifact that turned out to be damaged.
   void drop(const Hit &hit) const;
 
   std::vector<Entry> entries() const;
-  /// Removes all; returns how many bytes that were.
+  /// Removes all entries and returns their size in bytes.
   uint64_t clear() const;
   uint64_t sizeBytes() const;
   uint64_t maxBytes() const { return maxBytes_; }

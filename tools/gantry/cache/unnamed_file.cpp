@@ -71,7 +71,7 @@ Status UnnamedFile::link(const std::filesystem::path &name) const {
   const int reason = errno;
   std::error_code error;
   if (reason == EEXIST && std::filesystem::is_regular_file(name, error))
-    return {}; // another process was first
+    return {}; // Another process created the file first.
   return failed("cannot name '" + name.string() + "'", reason);
 }
 

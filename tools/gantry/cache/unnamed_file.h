@@ -1,7 +1,7 @@
-// A file without a name: it vanishes with the process, however that ends.
+// A file without a name. The kernel deletes it when the process ends, even after a crash.
 //
-// Others in the process reach it by path(), which names the descriptor ("/proc/self/fd/5"). It can
-// be given a name once it is complete. Linux only.
+// path() names its descriptor ("/proc/self/fd/5") for functions of this process that need a path. A
+// complete file can be given a name. Linux only.
 #pragma once
 
 #include "engine/base/status.h"
@@ -13,10 +13,10 @@ namespace gantry::tool {
 
 class UnnamedFile {
 public:
-  /// On the file system of `folder`; kIo with the system's words where that has no room for it or
-  /// does not know such files.
+  /// Creates the file on the file system of `folder`. Fails with kIo and the system's message if
+  /// the file system is full or does not support such files.
   static Result<UnnamedFile> in(const std::filesystem::path &folder);
-  /// In the folder for temporary files ($TMPDIR, /tmp), else in memory.
+  /// Creates the file in the folder for temporary files ($TMPDIR, /tmp), else in memory.
   static Result<UnnamedFile> temporary();
   UnnamedFile(UnnamedFile &&other) noexcept;
   UnnamedFile &operator=(UnnamedFile &&other) noexcept;
@@ -24,8 +24,8 @@ public:
 
   std::filesystem::path path() const;
   Status write(std::string_view text);
-  /// Gives the file a name in the folder it was made in. A file that has the name is kept: it is
-  /// taken for equal.
+  /// Gives the file a name in its folder. An existing file of that name is kept; the caller uses
+  /// names that imply equal content.
   Status link(const std::filesystem::path &name) const;
 
 private:

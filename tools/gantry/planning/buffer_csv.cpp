@@ -1,6 +1,6 @@
 #include "tools/gantry/planning/buffer_csv.h"
 #include "tools/gantry/error.h"
-#include "tools/gantry/terminal.h"
+#include "tools/gantry/report/terminal.h"
 
 #include <algorithm>
 #include <array>
@@ -41,7 +41,7 @@ public:
   Parser(std::string_view text, const std::string &name) : text_(text), name_(name) {}
 
   BufferList parse() {
-    if (text_.starts_with("\xEF\xBB\xBF")) // the mark with which some tables begin
+    if (text_.starts_with("\xEF\xBB\xBF")) // Skip a byte order mark.
       text_.remove_prefix(3);
     while (!text_.empty()) {
       const size_t end = text_.find('\n');
@@ -130,7 +130,7 @@ private:
       const auto offset = number<uint64_t>(fields, 5);
       if (offset % value.alignment != 0)
         fail(fmt::format("offset {} is no multiple of the alignment {}", offset, value.alignment));
-      buffers_.pins.push_back({static_cast<uint32_t>(buffers_.values.size()), offset, 0});
+      buffers_.pins.push_back({static_cast<uint32_t>(buffers_.values.size()), offset});
     }
     buffers_.values.push_back(value);
   }

@@ -1,12 +1,15 @@
-// Lists of buffers as text: the CSV format that published planners read.
+// Reads and writes lists of buffers in the CSV format of published planners.
 //
-// The first line names the columns: id, lower, upper, size, and if need be alignment and offset. A
-// buffer is alive from lower until before upper; times are whole numbers of any scale. alignment is
-// a power of two (1 where it is empty); offset pins the buffer (free where it is empty).
+// The first line names the columns: id, lower, upper, size, and optionally alignment and offset. A
+// buffer is alive from lower until just before upper; times are whole numbers in any unit. The
+// alignment is a power of two, 1 where the field is empty. An offset pins the buffer; where the
+// field is empty, the planner chooses.
 //
-// Times become steps: numbers of the distinct moments, so that a plan of huge times stays small.
+// Times become steps, the numbers of the distinct moments, so that the planner's command numbers
+// stay small.
 //
-// Throws ToolError naming the line and what is wrong with it. One thread.
+// Errors are thrown as ToolError with the number of the line and the reason. Threads: pure
+// functions.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -19,16 +22,16 @@ namespace gantry::tool {
 
 struct BufferList {
   std::vector<std::string> ids;
-  std::vector<int64_t> lowers, uppers;
-  std::vector<plan::Value> values; // firstUse and lastUse are steps
+  std::vector<int64_t> lowers, uppers; // Times as in the file.
+  std::vector<plan::Value> values;     // firstUse and lastUse are steps.
   std::vector<plan::Pin> pins;
-  std::vector<int64_t> moments; // of each step its beginning; one more at the end
+  std::vector<int64_t> moments; // The time at which each step begins, and the end of the last step.
 };
 
-/// name: of the file, for messages.
+/// Parses the text of a file; `name` is the name of the file for error messages.
 BufferList parseBuffers(std::string_view text, const std::string &name);
 
-/// The same list with the offsets of a plan.
+/// Returns the list as CSV text with the offsets of a plan.
 std::string formatPlan(const BufferList &buffers, const plan::Plan &plan);
 
 } // namespace gantry::tool

@@ -1,9 +1,9 @@
-// gantry plan: places a list of buffers and says how far from the optimum it is at most.
-#include "tools/gantry/commands.h"
-#include "tools/gantry/file.h"
-#include "tools/gantry/plan_svg.h"
+// gantry plan: places a list of buffers and prints the distance from the lower bound.
+#include "tools/gantry/commands/commands.h"
+#include "tools/gantry/io/file.h"
+#include "tools/gantry/report/plan_svg.h"
 #include "tools/gantry/planning/buffer_csv.h"
-#include "tools/gantry/terminal.h"
+#include "tools/gantry/report/terminal.h"
 
 #include <chrono>
 #include <filesystem>
@@ -15,14 +15,15 @@ namespace gantry::tool {
 
 namespace {
 
-/// Some ten seconds, where no deadline is given: the result is the same on every machine.
-constexpr uint64_t kToolWork = 500'000'000;
+/// Units of work without a deadline, about ten seconds. Counted work makes the result the same on
+/// every machine.
+constexpr uint64_t kDefaultToolWork = 500'000'000;
 
 struct PlanOptions {
   std::string file;
   uint64_t capacity = 0;
   double deadline = 0;
-  uint64_t work = kToolWork;
+  uint64_t work = kDefaultToolWork;
   std::string plot;
   std::string output;
   bool json = false;
@@ -104,7 +105,7 @@ ExitCode runPlan(const PlanOptions &options) {
   const BufferList buffers =
       parseBuffers({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, options.file);
   plan::PlanRequest request;
-  request.constraints.pins = buffers.pins;
+  request.pins = buffers.pins;
   request.enoughBytes = options.capacity;
   request.deadlineSeconds = options.deadline;
   request.workLimit = options.deadline > 0 ? UINT64_MAX : options.work;
@@ -116,8 +117,7 @@ ExitCode runPlan(const PlanOptions &options) {
     throw ToolError(plan.status().code() == StatusCode::kInvalidArgument ? ExitCode::kBadInput
                                                                          : ExitCode::kInternal,
                     fmt::format("{}: {}", printable(options.file), plan.status().message()));
-  if (const Status valid = plan::validatePlan(buffers.values, *plan, request.constraints);
-      !valid.isOk())
+  if (const Status valid = plan::validatePlan(buffers.values, *plan, request.pins); !valid.isOk())
     throw ToolError(ExitCode::kInternal,
                     fmt::format("{}: {}", printable(options.file), valid.message()));
   FileSet files;
@@ -150,7 +150,8 @@ ExitCode runPlan(const PlanOptions &options) {
 
 void addPlan(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
-      "plan", "Place a list of buffers in one arena, as low as can be, and prove it");
+      "plan",
+      "Place a list of buffers in one arena, as low as possible, and report the proven gap");
   auto options = std::make_shared<PlanOptions>();
   command
       ->add_option("FILE.csv", options->file,
@@ -168,10 +169,11 @@ void addPlan(CLI::App &app, Action &action) {
       command->add_option("--deadline", options->deadline, "Stop after so many seconds"), "S", 1e-3,
       1e6);
   deadline->default_str("after a fixed amount of work");
-  options::whole(command->add_option("--work", options->work,
-                                     "Stop after N items looked at, some ten nanoseconds each; 1: "
-                                     "the first heuristic alone"),
-                 "N", 1, UINT64_MAX)
+  options::whole(
+      command->add_option("--work", options->work,
+                          "Stop after N units of work, about ten nanoseconds each; 1: only "
+                          "the first heuristic"),
+      "N", 1, UINT64_MAX)
       ->default_str("500000000")
       ->excludes(deadline);
   command->add_option("--plot", options->plot, "Draw the arena: time across, addresses up")

@@ -1,8 +1,8 @@
-// gantry export: a capture for other tools.
-#include "engine/trace/export.h"
+// gantry export: writes a capture in the format of another tool.
+#include "engine/trace/export/export.h"
 
-#include "tools/gantry/commands.h"
-#include "tools/gantry/terminal.h"
+#include "tools/gantry/commands/commands.h"
+#include "tools/gantry/report/terminal.h"
 
 #include <filesystem>
 #include <fmt/format.h>

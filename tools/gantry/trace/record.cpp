@@ -1,12 +1,12 @@
-// gantry record: runs a command whose memory and dispatches are recorded to a file.
+// gantry record: runs a command and records its memory and dispatches to a file.
 //
-// The command records itself (GANTRY_TRACE); this process waits for it, passes signals on, and
-// looks at the recording afterwards: a command that went well with a recording that did not is a
-// failure.
-#include "engine/trace/capture.h"
+// The command records itself, because GANTRY_TRACE is set for it. This process waits for it,
+// forwards signals, and checks the recording afterwards. A command that succeeded without a good
+// recording is a failure.
+#include "engine/trace/wire/capture.h"
 
-#include "tools/gantry/commands.h"
-#include "tools/gantry/terminal.h"
+#include "tools/gantry/commands/commands.h"
+#include "tools/gantry/report/terminal.h"
 
 #include <cerrno>
 #include <csignal>
@@ -30,11 +30,11 @@ struct RecordOptions {
   std::vector<std::string> command;
 };
 
-/// The file before the command ran.
+/// The output file. Remembers whether it existed before the command ran.
 class Output {
 public:
-  /// Refuses a path that cannot be written, before the command runs. Contents stay: only a command
-  /// that records replaces them.
+  /// Throws ToolError if the path cannot be written, before the command runs. Keeps the file's
+  /// content until a command records.
   explicit Output(const std::string &path) : path_(path) {
     struct stat info {};
     isNew_ = ::stat(path.c_str(), &info) != 0;
@@ -52,7 +52,7 @@ public:
   Output(const Output &) = delete;
   Output &operator=(const Output &) = delete;
 
-  /// Nothing is left of a file that was made for nothing.
+  /// Removes the file if it was created and nothing was recorded.
   void removeIfEmpty() const {
     struct stat now {};
     if (isNew_ && ::stat(path_.c_str(), &now) == 0 && now.st_size == 0)
@@ -76,14 +76,14 @@ private:
 constexpr int kPassedOn[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 volatile sig_atomic_t commandProcess = 0;
 
-/// What the terminal sends (Ctrl-C) the command receives as well; the rest is for this process
-/// alone.
+/// Forwards a signal to the command, unless the terminal sent it (Ctrl-C), in which case the
+/// command has received it already.
 void passOn(int signal, siginfo_t *info, void *) {
   if (info->si_code != SI_KERNEL && commandProcess > 0)
     kill(static_cast<pid_t>(commandProcess), signal);
 }
 
-/// Runs the command to its end. Returns waitpid's status.
+/// Runs the command to its end. Returns the status of waitpid().
 int runCommand(const std::vector<std::string> &command) {
   std::vector<char *> arguments;
   for (const std::string &argument : command)
@@ -99,7 +99,7 @@ int runCommand(const std::vector<std::string> &command) {
   for (const int signal : kPassedOn) {
     struct sigaction action {};
     if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN)
-      continue; // nohup: ignored by the command as well
+      continue; // An ignored signal (nohup) is ignored by the command as well.
     action = {};
     action.sa_sigaction = passOn;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
@@ -128,7 +128,7 @@ int runCommand(const std::vector<std::string> &command) {
   return status;
 }
 
-/// What is wrong with the recording; nothing where it is whole, or where the command was killed and
+/// Returns the defect of the recording; nothing if it is complete, or if the command was killed and
 /// the recording reaches up to that.
 std::optional<std::string> faultOf(const RecordOptions &options, const Output &output,
                                    bool killed) {
@@ -154,10 +154,10 @@ ExitCode record(const RecordOptions &options) {
   const Output output(options.output);
   const int status = runCommand(options.command);
   const std::optional<std::string> fault = faultOf(options, output, WIFSIGNALED(status));
-  if (WIFSIGNALED(status)) { // whoever called sees the same end as without `gantry record`
+  if (WIFSIGNALED(status)) { // This process ends by the same signal as the command.
     if (fault)
       printError(*fault);
-    output.removeIfEmpty(); // no destructor runs
+    output.removeIfEmpty(); // The signal below skips destructors.
     const int signal = WTERMSIG(status);
     std::signal(signal, SIG_DFL);
     std::raise(signal);

@@ -1,6 +1,6 @@
 // arith and math on whole tensors, one dimension dynamic.
-func.func @main(%x: tensor<?x5xf32> {gantry.dims = ["rows", ""]},
-                %bias: tensor<?x5xf32> {gantry.dims = ["rows", ""]}) -> tensor<?x5xf32> {
+func.func @main(%x: tensor<?x5xf32> {gantry.port = #gantry.port<name = "arg0", dims = [<"rows">, <"">]>},
+                %bias: tensor<?x5xf32> {gantry.port = #gantry.port<name = "arg1", dims = [<"rows">, <"">]>}) -> tensor<?x5xf32> {
   %e = math.exp %x : tensor<?x5xf32>
   %sum = arith.addf %e, %bias : tensor<?x5xf32>
   %larger = arith.cmpf ogt, %x, %bias : tensor<?x5xf32>

@@ -1,0 +1,16 @@
+// The backend of libgantry_on_fake: one fake device with 1 TiB of memory, in place of the Vulkan
+// backend. So the benchmark needs no GPU, and driver calls cost a system call each.
+#include "backends/vulkan/vulkan.h"
+#include "tests/support/fake_device.h"
+
+namespace gantry::vulkan {
+
+Result<std::vector<device::DeviceInfo>> listDevices() { return std::vector<device::DeviceInfo>(); }
+
+Result<std::shared_ptr<device::Device>> openDevice(const std::string &) {
+  test::FakeConfig config;
+  config.heaps[0].sizeBytes = uint64_t{1} << 40;
+  return std::shared_ptr<device::Device>(test::FakeDevice::create(config));
+}
+
+} // namespace gantry::vulkan

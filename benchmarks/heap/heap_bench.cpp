@@ -1,0 +1,255 @@
+// heap_bench: what a buffer costs through the public C API, in time and in memory, beside mimalloc
+// and glibc in the same run.
+//
+//   heap_bench [--json FILE] [--seed N] [--rounds N] [TRACE ... | FOLDER]
+//
+// Every buffer is created by gantry_buffer_create_kind() with a name and released by
+// gantry_buffer_release(). Without a trace or a folder of them, traces are generated from the seed.
+// The pattern "random2000" is always there: 2,000 buffers of random sizes up to 64 KiB, released in
+// another order. Times are CPU time of the thread, the smallest of the rounds, contestants in turn
+// within each round. Footprints are peak reserved / peak live in the first replay.
+#include "benchmarks/heap/contestants.h"
+#include "benchmarks/heap/trace.h"
+
+#include <algorithm>
+#include <barrier>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
+#include <thread>
+
+namespace gantry::bench {
+namespace {
+
+using Device = std::unique_ptr<gantry_device_t, decltype(&gantry_device_release)>;
+
+Device openDevice() {
+  gantry_device_t *device = nullptr;
+  if (gantry_device_create(nullptr, &device) != GANTRY_STATUS_OK) {
+    std::fprintf(stderr, "heap_bench: %s\n", gantry_last_error());
+    std::exit(1);
+  }
+  return {device, gantry_device_release};
+}
+
+double cpuNs() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+template <typename Contestant> double timed(const Trace &trace, Contestant &contestant) {
+  const double start = cpuNs();
+  replay(trace, contestant);
+  const double ns = (cpuNs() - start) / static_cast<double>(trace.ops.size());
+  contestant.finish();
+  return ns;
+}
+
+/// 2,000 buffers of random sizes up to 64 KiB, released in another order; 20 times over.
+Trace randomPattern(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Trace trace;
+  trace.name = "random2000";
+  trace.slots = 2000;
+  std::vector<uint32_t> order(trace.slots);
+  std::iota(order.begin(), order.end(), 0U);
+  for (int round = 0; round < 20; ++round) {
+    uint64_t live = 0;
+    for (uint32_t slot = 0; slot < trace.slots; ++slot) {
+      trace.ops.push_back({1 + random() % 65536, slot, 1});
+      live += trace.ops.back().sizeBytes;
+    }
+    trace.peakLiveBytes = std::max(trace.peakLiveBytes, live);
+    std::shuffle(order.begin(), order.end(), random);
+    for (const uint32_t slot : order)
+      trace.ops.push_back({0, slot, 1});
+  }
+  return trace;
+}
+
+// ---- time --------------------------------------------------------------------------------------
+
+struct Times {
+  double harness = 1e9;
+  double glibc = 1e9;
+  double mimalloc = 1e9;
+  double unnamed = 1e9;
+  double named = 1e9;
+};
+
+Times measureTimes(const Trace &trace, int rounds) {
+  Times best;
+  Nothing nothing(trace.slots);
+  MiMalloc mi(trace.slots);
+  Glibc glibc(trace.slots);
+  const Device device = openDevice();
+  Buffers unnamed(trace.slots, device.get(), nullptr);
+  Buffers named(trace.slots, device.get());
+  for (int round = 0; round < rounds; ++round) {
+    best.harness = std::min(best.harness, timed(trace, nothing));
+    best.mimalloc = std::min(best.mimalloc, timed(trace, mi));
+    best.named = std::min(best.named, timed(trace, named));
+    best.unnamed = std::min(best.unnamed, timed(trace, unnamed));
+    best.glibc = std::min(best.glibc, timed(trace, glibc));
+  }
+  return best;
+}
+
+// Each of n threads replays the trace on one device; CPU time of all / operations of all.
+double timedThreads(const Trace &trace, size_t threads, gantry_device_t *device) {
+  std::vector<double> ns(threads);
+  std::barrier start(static_cast<std::ptrdiff_t>(threads));
+  std::vector<std::thread> running;
+  for (size_t t = 0; t < threads; ++t) {
+    running.emplace_back([&, t] {
+      Buffers buffers(trace.slots, device);
+      start.arrive_and_wait();
+      ns[t] = timed(trace, buffers);
+    });
+  }
+  for (std::thread &thread : running)
+    thread.join();
+  return std::accumulate(ns.begin(), ns.end(), 0.0) / static_cast<double>(threads);
+}
+
+struct ThreadTimes {
+  double one = 1e9;
+  double two = 1e9;
+  double four = 1e9;
+};
+
+ThreadTimes measureThreads(const Trace &trace, int rounds) {
+  ThreadTimes best;
+  const Device devices[] = {openDevice(), openDevice(), openDevice()};
+  for (int round = 0; round < 2 * rounds; ++round) {
+    best.one = std::min(best.one, timedThreads(trace, 1, devices[0].get()));
+    best.two = std::min(best.two, timedThreads(trace, 2, devices[1].get()));
+    best.four = std::min(best.four, timedThreads(trace, 4, devices[2].get()));
+  }
+  return best;
+}
+
+// ---- footprint ---------------------------------------------------------------------------------
+
+struct Footprint {
+  double reserved = 0;           // peak reserved / peak live in the first replay
+  uint64_t driverAllocations[3]; // in each of three replays
+};
+
+Footprint measureFootprint(const Trace &trace) {
+  Footprint result;
+  const Device device = openDevice();
+  Buffers buffers(trace.slots, device.get());
+  gantry_memory_statistics_t statistics = {};
+  statistics.struct_size = sizeof statistics;
+  uint64_t before = 0;
+  for (uint64_t &allocations : result.driverAllocations) {
+    replay(trace, buffers);
+    (void)gantry_device_memory_statistics(device.get(), GANTRY_MEMORY_DEVICE, &statistics);
+    if (before == 0)
+      result.reserved = static_cast<double>(statistics.peak_reserved_bytes) /
+                        static_cast<double>(trace.peakLiveBytes);
+    buffers.finish();
+    allocations = statistics.driver_allocations - before;
+    before = statistics.driver_allocations;
+  }
+  return result;
+}
+
+// ---- the table ---------------------------------------------------------------------------------
+
+void report(const std::vector<Trace> &traces, int rounds, nlohmann::json &json) {
+  std::printf("ns per operation, one thread; CPU time per operation of 2 and 4 threads over one "
+              "thread's;\npeak reserved / peak live; driver allocations in three replays\n\n");
+  std::printf("%-18s %7s %7s %8s %8s %7s %6s %6s %9s %20s\n", "trace", "harness", "glibc",
+              "mimalloc", "unnamed", "named", "2 / 1", "4 / 1", "reserved", "driver allocations");
+  double logSum = 0;
+  for (const Trace &trace : traces) {
+    const Times t = measureTimes(trace, rounds);
+    const ThreadTimes threads = measureThreads(trace, rounds);
+    const Footprint f = measureFootprint(trace);
+    std::printf("%-18s %7.1f %7.1f %8.1f %8.1f %7.1f %6.2f %6.2f %9.3f %8llu %5llu %5llu\n",
+                trace.name.c_str(), t.harness, t.glibc, t.mimalloc, t.unnamed, t.named,
+                threads.two / threads.one, threads.four / threads.one, f.reserved,
+                static_cast<unsigned long long>(f.driverAllocations[0]),
+                static_cast<unsigned long long>(f.driverAllocations[1]),
+                static_cast<unsigned long long>(f.driverAllocations[2]));
+    std::fflush(stdout);
+    logSum += std::log(t.named);
+    json[trace.name] = {
+        {"harness", t.harness},   {"glibc", t.glibc},
+        {"mimalloc", t.mimalloc}, {"unnamed", t.unnamed},
+        {"named", t.named},       {"threads", {threads.one, threads.two, threads.four}},
+        {"reserved", f.reserved}, {"driverAllocations", f.driverAllocations}};
+  }
+  std::printf("geometric mean of named: %.1f ns\n",
+              std::exp(logSum / static_cast<double>(traces.size())));
+}
+
+} // namespace
+} // namespace gantry::bench
+
+int main(int argc, char **argv) {
+  using namespace gantry;
+  using namespace gantry::bench;
+  uint64_t seed = 1;
+  int rounds = 7;
+  std::string json;
+  std::vector<std::string> files;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--json" && i + 1 < argc) {
+      json = argv[++i];
+    } else if (argument == "--seed" && i + 1 < argc) {
+      seed = std::strtoull(argv[++i], nullptr, 10);
+    } else if (argument == "--rounds" && i + 1 < argc) {
+      rounds = std::max(1, std::atoi(argv[++i]));
+    } else if (argument.starts_with("--")) {
+      std::fprintf(stderr,
+                   "heap_bench: unknown option '%s'; use --json FILE, --seed N, --rounds N and "
+                   "traces\n",
+                   argv[i]);
+      return 2;
+    } else if (std::filesystem::is_directory(argument)) {
+      for (const auto &entry : std::filesystem::directory_iterator(argument))
+        if (entry.path().string().find(".trace") != std::string::npos)
+          files.push_back(entry.path().string());
+    } else {
+      files.push_back(argument);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Trace> traces = {randomPattern(seed)};
+  for (const std::string &file : files) {
+    Result<Trace> trace = readTrace(file);
+    if (!trace.isOk()) {
+      std::fprintf(stderr, "heap_bench: %s\n", trace.status().message().c_str());
+      return 1;
+    }
+    traces.push_back(trace.take());
+  }
+  if (files.empty()) {
+    std::printf("no recorded traces: generated ones, seed %llu\n",
+                static_cast<unsigned long long>(seed));
+    for (Trace &trace : generateTraces(seed))
+      traces.push_back(std::move(trace));
+  }
+  nlohmann::json results;
+  report(traces, rounds, results);
+  if (!json.empty()) {
+    std::ofstream out(json);
+    out << results.dump(2) << '\n';
+    if (!out) {
+      std::fprintf(stderr, "heap_bench: cannot write %s\n", json.c_str());
+      return 1;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,48 @@
+# A module is one static library per folder: gantry_module(plan SOURCES planner.cpp USES base) makes the
+# library gantry_plan. Includes are written from the repository's root ("engine/plan/plan.h"). USES
+# links the modules that it names; tools/check_includes.py has the table of what each folder may include.
+#
+# KIND engine (the default) compiles without exceptions and RTTI; KIND codegen with both, because LLVM
+# and protobuf need them.
+
+function(gantry_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Werror)
+endfunction()
+
+function(gantry_module name)
+  cmake_parse_arguments(MODULE "" "KIND" "SOURCES;USES;LIBRARIES" ${ARGN})
+  add_library(gantry_${name} STATIC ${MODULE_SOURCES})
+  target_include_directories(gantry_${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  gantry_compile_options(gantry_${name})
+  if(MODULE_KIND STREQUAL "codegen")
+    # MLIR identifies types and traits by the addresses of variables in inline functions. These must be
+    # shared with libMLIR; hidden symbols would be a second copy.
+    set_target_properties(gantry_${name} PROPERTIES
+      CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+    # TableGen's output has unused parameters; GCC 12 warns of overlaps in std::string that do not exist.
+    target_compile_options(gantry_${name} PRIVATE -Wno-unused-parameter -Wno-restrict)
+  else()
+    target_compile_options(gantry_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
+  endif()
+  foreach(use ${MODULE_USES})
+    target_link_libraries(gantry_${name} PUBLIC gantry_${use})
+  endforeach()
+  target_link_libraries(gantry_${name} PUBLIC ${MODULE_LIBRARIES})
+endfunction()
+
+# gantry_test(plan_test SOURCES plan_test.cpp LIBRARIES gantry_plan [TIMEOUT s] [LABELS ...])
+function(gantry_test name)
+  cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  add_executable(${name} ${T_SOURCES})
+  gantry_compile_options(${name})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  target_link_libraries(${name} PRIVATE ${T_LIBRARIES} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE
+    GANTRY_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
+    GANTRY_SHARED="${PROJECT_SOURCE_DIR}/../shared")
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}")
+endfunction()

@@ -1,0 +1,57 @@
+// The Gantry dialect and the names of its discardable attributes.
+#ifndef GANTRY_DIALECT
+#define GANTRY_DIALECT
+
+include "mlir/IR/DialectBase.td"
+
+def Gantry_Dialect : Dialect {
+  let name = "gantry";
+  let cppNamespace = "::gantry::codegen";
+  let summary = "The steps between linalg on tensors and the commands of an artifact";
+  let description = [{
+    `gantry.dispatch` is one kernel launch. The dialect also declares every attribute by which one
+    pass leaves a result for a later one. GantryAttributes.td describes the types of these
+    attributes; the list below declares where they may stand. The verifier rejects any other
+    attribute whose name begins with `gantry.`, an attribute of the wrong type, and an attribute on
+    an operation that it does not belong to.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+
+  // An attribute of a type of this dialect has its type's mnemonic as its name, so that
+  // attributeOf<TileAttr>(op) (gantry_dialect.h) finds `gantry.tile`.
+  let discardableAttrs = (ins
+    // On arguments and results of the program's function; set by the importer.
+    "::gantry::codegen::PortAttr":$port,
+    // On the program's function.
+    "::gantry::codegen::RequirementsAttr":$requirements, // set by the importer
+    "::gantry::codegen::OrderAttr":$order,               // set by order-dispatches
+    "::gantry::codegen::BudgetAttr":$budget,             // set by fit-budget
+    "::gantry::codegen::FailureAttr":$failure,           // set by a pass that refuses the model
+    // On operations of the program.
+    "::mlir::StringAttr":$tensor, // the model's name of the tensor that the operation defines
+    "::mlir::StringAttr":$why,    // on the last matmul of an attention: why it is not fused
+    "::mlir::UnitAttr":$rounds,   // on arith.truncf: the model asks for this rounding
+    "::mlir::UnitAttr":$rounded,  // on arith.truncf: the operand is an f16 value already
+    "::mlir::UnitAttr":$exact,    // on integer arithmetic: folding it must not overflow
+    // On the module of one kernel; set by outline-kernels and completed by apply-tuning.
+    "::gantry::codegen::KernelAttr":$kernel,
+    // On a kernel's function on tensors; set by outline-kernels.
+    "::gantry::codegen::SignatureAttr":$signature,
+    // On a kernel's function on buffers; set by emit-kernels. The attribute moves with the
+    // function to the SPIR-V dialect, and bind-buffers moves it to the spirv.module.
+    "::gantry::codegen::TileAttr":$tile,
+    "::gantry::codegen::LaunchAttr":$launch,
+    "::gantry::codegen::LoopsAttr":$loops,
+    "::gantry::codegen::SlicesAttr":$slices,
+    "::gantry::codegen::RemarksAttr":$remarks,
+    // On arguments of a kernel's function on buffers; set by emit-kernels.
+    "::gantry::codegen::BindingAttr":$binding,
+    // On a spirv.module; set by bind-buffers.
+    "::gantry::codegen::BuffersAttr":$buffers
+  );
+}
+
+#endif

@@ -1,0 +1,88 @@
+// The steps that evaluate.cpp translates a body into, and the machine that runs them.
+//
+// A Machine has numbered slots. A Step reads up to three slots, computes one operation of the arith
+// or math dialect, and writes one slot. Floats are held as double and rounded to their type after
+// every step; integers are held sign-extended from their width, i1 as 0 or 1.
+//
+// Exactness works like LLVM's poison: a step that is marked exact and overflows or divides by zero
+// makes its slot wrong, and every slot computed from a wrong one is wrong. Only a wrong slot that
+// reaches an element of the result (or an index) is reported.
+// Thread safety: one machine belongs to one thread.
+#pragma once
+
+#include "codegen/import/onnx/host_tensor.h"
+
+#include "mlir/IR/Operation.h"
+
+namespace gantry::importer {
+
+/// The type of a slot.
+struct Kind {
+  DType dtype = DType::kF32; // Floats only.
+  int bits = 64;             // Integers only; 1 for i1.
+  bool isFloat = false;
+};
+
+Kind kindOf(mlir::Type type);
+
+/// The low `bits` bits of a number, sign-extended; 0 or 1 for one bit.
+inline int64_t signExtend(int64_t value, int bits) {
+  if (bits == 64)
+    return value;
+  if (bits == 1)
+    return value & 1;
+  return static_cast<int64_t>(static_cast<uint64_t>(value) << (64 - bits)) >> (64 - bits);
+}
+
+struct Machine;
+
+struct Step {
+  void (*run)(Machine &, const Step &) = nullptr;
+  int out = 0, a = 0, b = 0, c = 0; // Slots; unused operands equal a.
+  Kind kind;                        // Kind of the result.
+  Kind operand;                     // Kind of the first operand.
+  int predicate = 0;                // Predicate of a comparison, or the loop of a linalg.index.
+  bool isSelect = false;
+  /// Returns whether the result is the mathematical one. Null where the step may wrap.
+  bool (*isExact)(const Machine &, const Step &) = nullptr;
+  char sign = 0; // The operation's sign in messages; 0 for a conversion.
+  // tensor.extract only: the tensor, the slots of its indices, and its strides in elements.
+  const HostTensor *tensor = nullptr;
+  llvm::SmallVector<int, 4> indices;
+  llvm::SmallVector<int64_t, 4> strides;
+};
+
+struct Machine {
+  std::vector<Number> slots;
+  std::vector<Step> steps;
+  llvm::SmallVector<int64_t> loops; // The current point of the iteration space.
+  /// Per slot: 0, or 1 + the index of the step that made it wrong. Empty where no step is exact.
+  std::vector<int> wrong;
+  /// Set as soon as an operand or an element of the result is wrong.
+  std::shared_ptr<const Inexact> inexact;
+
+  /// Runs all steps for the current point.
+  void run();
+  /// Sets `inexact` where the slot is wrong. Called for indices and results.
+  void check(int slot);
+
+private:
+  void trace(const Step &step);
+};
+
+/// The function of a step for an operation of the arith or math dialect; null for an unknown one.
+using Run = void (*)(Machine &, const Step &);
+Run arithmeticStep(mlir::Operation &op);
+/// Makes a step for an integer operation exact. Operations that cannot overflow are left alone.
+void makeExact(mlir::Operation &op, Step &step);
+/// The function of a step for a tensor.extract. Fails (bad input) on an index out of bounds.
+void runExtract(Machine &machine, const Step &step);
+
+/// An element as it is stored, in the form that slots have.
+inline Number toSlot(DType type, Number element) {
+  if (!isFloat(type) && type != DType::kBool)
+    element.i = signExtend(element.i, int(dtypeSize(type)) * 8);
+  return element;
+}
+
+} // namespace gantry::importer

@@ -1,0 +1,42 @@
+// FunctionHeader: the operations at the start of @main that the rest of the function refers to.
+//
+// The header holds tensor constants, tensor.dim of arguments, and affine.apply of them. Each is
+// built once, when it is first asked for, behind those built before it; so every operation of the
+// function may use it. Sizes that depend on dynamic dimensions are computed here only.
+// Thread safety: as the MLIRContext.
+#pragma once
+
+#include "codegen/import/onnx/dims.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "mlir/IR/Builders.h"
+
+#include <map>
+
+namespace gantry::importer {
+
+class FunctionHeader {
+public:
+  /// `entry` is the function's entry block and outlives this object.
+  explicit FunctionHeader(mlir::Block &entry) : entry_(entry) {}
+
+  /// Returns a new symbol, which stands for dimension `dim` of the function's argument `argument`.
+  Dim addSymbol(mlir::Value argument, int64_t dim);
+  /// Returns a dimension as a value of type index.
+  mlir::Value dimValue(Dim dim, mlir::Location loc);
+  /// Returns an arith.constant with the tensor's elements. Up to 256 bytes are written into the IR;
+  /// a larger constant refers to the model's own bytes, which the MLIR context then keeps alive.
+  mlir::Value constantValue(const Constant &constant, mlir::Location loc);
+
+private:
+  mlir::OpBuilder builderAtEnd();
+
+  mlir::Block &entry_;
+  mlir::Operation *last_ = nullptr; // The last operation of the header; null while it is empty.
+  llvm::SmallVector<mlir::Value> symbols_; // The tensor.dim of each symbol.
+  llvm::DenseMap<mlir::AffineExpr, mlir::Value> dimValues_;
+  // The constants are kept alive so that an address is never used for two of them.
+  std::map<const HostTensor *, std::pair<Constant, mlir::Value>> constants_;
+};
+
+} // namespace gantry::importer

@@ -1,0 +1,354 @@
+// Operators that read elements at computed positions: Gather, GatherElements, GatherND, ScatterND
+// at constant positions, and Pad in all of its modes.
+//
+// Positions are computed in the body. A negative index counts from the end, and an index out of
+// range is clamped, so that no kernel reads outside of its operand.
+#include "codegen/import/onnx/move_data.h"
+#include "codegen/import/onnx/registry.h"
+
+#include <numeric>
+
+namespace gantry::importer {
+
+namespace {
+
+// Counts a negative index from the end and clamps the result to the dimension.
+Scalar wrapIndex(BodyBuilder &b, Scalar index, Dim dim) {
+  Scalar position = b.cast(index, DType::kIndex), size = b.dimension(dim);
+  Scalar zero = b.constantInt(DType::kIndex, 0), one = b.constantInt(DType::kIndex, 1);
+  Scalar negative = b.compare(Compare::kLess, position, zero);
+  position = b.select(negative, b.add(position, size), position);
+  return b.clamp(position, zero, b.sub(size, one));
+}
+
+void checkIndices(const Tensor &indices) {
+  if (indices.type != DType::kI32 && indices.type != DType::kI64)
+    failBadInput("the indices are " + dtypeName(indices.type) + "; they must be i32 or i64");
+}
+
+// Fails (bad input) where positions are given for an empty dimension.
+void checkNotEmpty(const Tensor &data, Dim size, const Tensor &indices) {
+  const bool nothing = llvm::any_of(indices.dims, [](Dim dim) { return staticDim(dim) == 0; });
+  if (staticDim(size) == 0 && !nothing)
+    failBadInput("there is nothing to gather in a dimension of 0 of " + describeDims(data.dims));
+}
+
+// Gathers at one constant position, which is a slice (or an element of a shape). Returns whether it
+// applied.
+bool gatherOne(ImportContext &import, const Node &node, const Tensor &data, const Tensor &indices,
+               int64_t axis) {
+  auto size = staticDim(data.dims[axis]);
+  if (!size || !indices.constant || indices.constant->elementCount() != 1)
+    return false;
+  int64_t index = indices.constant->intAt(0);
+  if (index < -*size || index >= *size)
+    failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of " +
+                 llvm::Twine(*size));
+  index = index < 0 ? index + *size : index;
+  Dims starts(data.rank(), import.number(0)), sizes = data.dims, dims;
+  starts[axis] = import.number(index);
+  sizes[axis] = import.number(1);
+  llvm::SmallVector<int64_t> steps(data.rank(), 1);
+  for (int64_t i = 0; i < data.rank(); ++i) {
+    if (i == axis)
+      dims.append(indices.dims);
+    else
+      dims.push_back(data.dims[i]);
+  }
+  Tensor row = slice(import, data, starts, sizes, steps);
+  import.setOutput(node, 0, reshape(import, row, dims));
+  return true;
+}
+
+void importGather(ImportContext &import, const Node &node) {
+  Tensor data = import.input(node, 0), indices = import.input(node, 1);
+  checkIndices(indices);
+  if (data.rank() == 0)
+    failBadInput("Gather from a scalar");
+  const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), data.rank());
+  checkNotEmpty(data, data.dims[axis], indices);
+  if (gatherOne(import, node, data, indices, axis))
+    return;
+  if (data.content && !data.constant && data.rank() == 1 && indices.constant &&
+      indices.rank() <= 1) {
+    llvm::SmallVector<Dim> content;
+    const int64_t size = data.content->size();
+    for (int64_t i = 0; i < indices.constant->elementCount(); ++i) {
+      int64_t index = indices.constant->intAt(i);
+      if (index < -size || index >= size)
+        failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of " +
+                     llvm::Twine(size));
+      content.push_back((*data.content)[index < 0 ? index + size : index]);
+    }
+    return import.setOutput(node, 0, import.fromContent(data.type, content, indices.rank() == 0));
+  }
+  GenericSpec spec;
+  spec.resultType = data.type;
+  const unsigned rank = data.rank() - 1 + indices.rank();
+  spec.reduction.assign(rank, false);
+  llvm::SmallVector<mlir::AffineExpr> indexExprs;
+  for (int64_t i = 0; i < data.rank(); ++i) {
+    if (i != axis) {
+      spec.resultDims.push_back(data.dims[i]);
+      continue;
+    }
+    for (int64_t k = 0; k < indices.rank(); ++k) {
+      bool one = isStaticOne(indices.dims[k]);
+      indexExprs.push_back(one ? import.number(0) : import.loop(axis + k));
+      spec.resultDims.push_back(indices.dims[k]);
+    }
+  }
+  spec.inputs.push_back({indices, import.map(rank, indexExprs)});
+  spec.captured.push_back(data);
+  spec.usesDims = !staticDim(data.dims[axis]);
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar) {
+    llvm::SmallVector<Scalar> at;
+    for (int64_t i = 0; i < data.rank(); ++i) {
+      if (i == axis)
+        at.push_back(wrapIndex(b, x[0], data.dims[axis]));
+      else
+        at.push_back(b.loopIndex(i < axis ? i : i - 1 + indices.rank()));
+    }
+    return b.extract(0, at);
+  };
+  import.setOutput(node, 0, import.generic(spec));
+}
+
+void importGatherElements(ImportContext &import, const Node &node) {
+  Tensor data = import.input(node, 0), indices = import.input(node, 1);
+  checkIndices(indices);
+  if (data.rank() != indices.rank() || data.rank() == 0)
+    failBadInput("the data " + describeDims(data.dims) + " and the indices " +
+                 describeDims(indices.dims) + " have different ranks");
+  const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), data.rank());
+  checkNotEmpty(data, data.dims[axis], indices);
+  const unsigned rank = data.rank();
+  GenericSpec spec;
+  spec.reduction.assign(rank, false);
+  spec.resultType = data.type;
+  spec.resultDims = indices.dims;
+  spec.inputs.push_back(
+      {indices, mlir::AffineMap::getMultiDimIdentityMap(rank, import.mlirContext())});
+  spec.captured.push_back(data);
+  spec.usesDims = !staticDim(data.dims[axis]);
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar) {
+    llvm::SmallVector<Scalar> at;
+    for (unsigned i = 0; i < rank; ++i)
+      at.push_back(i == axis ? wrapIndex(b, x[0], data.dims[axis]) : b.loopIndex(i));
+    return b.extract(0, at);
+  };
+  import.setOutput(node, 0, import.generic(spec));
+}
+
+void importGatherNd(ImportContext &import, const Node &node) {
+  Tensor data = import.input(node, 0), indices = import.input(node, 1);
+  checkIndices(indices);
+  const int64_t batch = node.intAttribute("batch_dims", 0);
+  if (indices.rank() < 1 || batch < 0 || batch >= indices.rank() || batch >= data.rank())
+    failBadInput("batch_dims is " + llvm::Twine(batch) + " for indices of the shape " +
+                 describeDims(indices.dims));
+  auto depth = staticDim(indices.dims.back());
+  if (!depth || *depth < 1 || batch + *depth > data.rank())
+    failBadInput("the last dimension of the indices " + describeDims(indices.dims) +
+                 " does not fit the data " + describeDims(data.dims));
+  GenericSpec spec;
+  spec.resultType = data.type;
+  spec.resultDims.assign(indices.dims.begin(), indices.dims.end() - 1);
+  const unsigned outer = spec.resultDims.size();
+  for (int64_t i = batch + *depth; i < data.rank(); ++i)
+    spec.resultDims.push_back(data.dims[i]);
+  const unsigned rank = spec.resultDims.size();
+  spec.reduction.assign(rank, false);
+  for (int64_t k = 0; k < *depth; ++k) {
+    llvm::SmallVector<mlir::AffineExpr> exprs;
+    for (unsigned i = 0; i < outer; ++i)
+      exprs.push_back(import.loop(i));
+    exprs.push_back(import.number(k));
+    checkNotEmpty(data, data.dims[batch + k], indices);
+    spec.inputs.push_back({indices, import.map(rank, exprs)});
+    spec.usesDims |= !staticDim(data.dims[batch + k]);
+  }
+  spec.captured.push_back(data);
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar) {
+    llvm::SmallVector<Scalar> at;
+    for (int64_t i = 0; i < batch; ++i)
+      at.push_back(b.loopIndex(i));
+    for (int64_t k = 0; k < *depth; ++k)
+      at.push_back(wrapIndex(b, x[k], data.dims[batch + k]));
+    for (unsigned i = outer; i < rank; ++i)
+      at.push_back(b.loopIndex(i));
+    return b.extract(0, at);
+  };
+  import.setOutput(node, 0, import.generic(spec));
+}
+
+// PyTorch exports an assignment to a slice as a ScatterND with constant indices. They are inverted
+// into a table that holds, for each position of the data, the row of the update or -1.
+void importScatterNd(ImportContext &import, const Node &node) {
+  Tensor data = import.input(node, 0), indices = import.input(node, 1),
+         updates = import.input(node, 2);
+  checkIndices(indices);
+  if (const std::string reduction = node.stringAttribute("reduction", "none"); reduction != "none")
+    failUnsupported("a reduction of \"" + reduction + "\"");
+  if (!indices.constant)
+    failUnsupported("the indices depend on the values of tensors; they must be constant");
+  if (data.type != updates.type)
+    failBadInput("the data is " + dtypeName(data.type) + ", the updates " +
+                 dtypeName(updates.type));
+  const int64_t depth = indices.rank() == 0 ? 0 : indices.constant->dims.back();
+  if (depth < 1 || depth > data.rank())
+    failBadInput("the last dimension of the indices " + describeDims(indices.dims) +
+                 " does not fit the data " + describeDims(data.dims));
+  Dims expected(indices.dims.begin(), indices.dims.end() - 1);
+  expected.append(data.dims.begin() + depth, data.dims.end());
+  if (expected.size() != updates.dims.size())
+    failBadInput("updates of the shape " + describeDims(updates.dims) + "; data and indices want " +
+                 describeDims(expected));
+  for (auto [own, wanted] : llvm::zip(updates.dims, expected))
+    import.constraints().requireEqual(own, wanted);
+
+  const auto places = staticDims(llvm::ArrayRef(data.dims).take_front(depth), "a scattered axis");
+  std::vector<int64_t> updateAt(checkedCount(places), -1);
+  const int64_t rows = indices.constant->elementCount() / depth;
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t place = 0;
+    for (int64_t k = 0; k < depth; ++k) {
+      const int64_t index = indices.constant->intAt(row * depth + k);
+      if (index < -places[k] || index >= places[k])
+        failBadInput("the index " + llvm::Twine(index) + " is outside of a dimension of " +
+                     llvm::Twine(places[k]));
+      place = place * places[k] + (index < 0 ? index + places[k] : index);
+    }
+    updateAt[place] = row;
+  }
+  if (rows == 0)
+    return import.setOutput(node, 0, data);
+
+  Dims flat{import.number(rows)};
+  flat.append(data.dims.begin() + depth, data.dims.end());
+  Tensor lines = reshape(import, updates, flat);
+  const unsigned rank = data.rank();
+  llvm::SmallVector<mlir::AffineExpr> outer;
+  for (unsigned i = 0; i < depth; ++i)
+    outer.push_back(import.loop(i));
+  GenericSpec spec;
+  spec.resultType = data.type;
+  spec.resultDims = data.dims;
+  spec.reduction.assign(rank, false);
+  spec.inputs.push_back(
+      {data, mlir::AffineMap::getMultiDimIdentityMap(rank, import.mlirContext())});
+  spec.inputs.push_back(
+      {import.fromConstant(makeInts(DType::kI32, places, updateAt)), import.map(rank, outer)});
+  spec.captured.push_back(lines);
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar) {
+    Scalar none = b.constantInt(DType::kI32, 0);
+    llvm::SmallVector<Scalar> at{b.cast(b.max(x[1], none), DType::kIndex)};
+    for (unsigned i = depth; i < rank; ++i)
+      at.push_back(b.loopIndex(i));
+    return b.select(b.compare(Compare::kLess, x[1], none), x[0], b.extract(0, at));
+  };
+  import.setOutput(node, 0, import.generic(spec));
+}
+
+// The position that a padded position is copied from, along one axis.
+Scalar mirroredIndex(BodyBuilder &b, llvm::StringRef mode, Scalar position, Dim dim) {
+  Scalar zero = b.constantInt(DType::kIndex, 0), one = b.constantInt(DType::kIndex, 1);
+  Scalar size = b.dimension(dim), last = b.sub(size, one);
+  if (mode == "edge")
+    return b.clamp(position, zero, last);
+  if (mode == "wrap")
+    return b.floorMod(position, size);
+  // "reflect" goes back and forth with a period of 2 * (size - 1), or 1 for a single element.
+  Scalar period = b.max(b.add(last, last), one);
+  Scalar phase = b.floorMod(position, period);
+  return b.min(phase, b.sub(period, phase));
+}
+
+void importPad(ImportContext &import, const Node &node) {
+  Tensor x = import.input(node, 0);
+  const std::string mode = node.stringAttribute("mode", "constant");
+  llvm::SmallVector<Dim> given;
+  Number value = numberOf(x.type, 0);
+  if (node.opset() < 11) {
+    for (int64_t pad : node.intsAttribute(node.opset() < 2 ? "paddings" : "pads")
+                           .value_or(llvm::SmallVector<int64_t>()))
+      given.push_back(import.number(pad));
+    value.f = node.floatAttribute("value", 0);
+  } else {
+    given = import.dimsInput(node, 1, "the pads");
+    if (node.hasInput(2)) {
+      Constant constant = import.constantInput(node, 2, "the value of the padding");
+      if (constant->elementCount() != 1 || constant->type != x.type)
+        failBadInput("the value of the padding must be one " + dtypeName(x.type));
+      value = constant->at(0);
+    }
+  }
+  llvm::SmallVector<int64_t> axes(x.rank());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (node.hasInput(3))
+    axes = import.intsInput(node, 3, "the axes");
+  normalizeAxes(axes, x.rank());
+  if (given.size() != 2 * axes.size())
+    failBadInput("pads has " + llvm::Twine(given.size()) + " entries; it needs " +
+                 llvm::Twine(2 * axes.size()));
+  Dims low(x.rank(), import.number(0)), high = low;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    int64_t axis = normalizeAxis(axes[i], x.rank());
+    low[axis] = given[i];
+    high[axis] = given[axes.size() + i];
+  }
+  // Negative pads remove elements; they are applied first, as a slice.
+  Dims starts(x.rank(), import.number(0)), sizes = x.dims;
+  llvm::SmallVector<int64_t> steps(x.rank(), 1);
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    auto cut = [&](Dim &pad) {
+      auto known = staticDim(pad);
+      if (!known || *known >= 0)
+        return import.number(0);
+      pad = import.number(0);
+      return import.number(-*known);
+    };
+    starts[i] = cut(low[i]);
+    sizes[i] = subDims(subDims(x.dims[i], starts[i]), cut(high[i]));
+    if (auto known = staticDim(sizes[i]); known && *known < 0)
+      failBadInput("impossible shape: the pads " + describeDims(given) + " cut off more than " +
+                   describeDims(x.dims) + " has");
+  }
+  x = slice(import, x, starts, sizes, steps);
+  if (mode == "constant")
+    return import.setOutput(node, 0, pad(import, x, low, high, value));
+  if (mode != "edge" && mode != "reflect" && mode != "wrap")
+    failBadInput("the mode is \"" + mode + "\"");
+  GenericSpec spec;
+  const unsigned rank = x.rank();
+  spec.reduction.assign(rank, false);
+  spec.resultType = x.type;
+  spec.captured.push_back(x);
+  for (unsigned i = 0; i < rank; ++i) {
+    spec.resultDims.push_back(addDims(addDims(x.dims[i], low[i]), high[i]));
+    spec.usesDims |= !staticDim(x.dims[i]) || !staticDim(low[i]);
+  }
+  spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar>, Scalar) {
+    llvm::SmallVector<Scalar> at;
+    for (unsigned i = 0; i < rank; ++i) {
+      Scalar position = b.loopIndex(i);
+      if (staticDim(low[i]) != 0 || staticDim(high[i]) != 0)
+        position = mirroredIndex(b, mode, b.sub(position, b.dimension(low[i])), x.dims[i]);
+      at.push_back(position);
+    }
+    return b.extract(0, at);
+  };
+  import.setOutput(node, 0, import.generic(spec));
+}
+
+} // namespace
+
+void addGatherOperators(OperatorTable &table) {
+  table["Gather"] = importGather;
+  table["GatherElements"] = importGatherElements;
+  table["GatherND"] = importGatherNd;
+  table["ScatterND"] = importScatterNd;
+  table["Pad"] = importPad;
+}
+
+} // namespace gantry::importer

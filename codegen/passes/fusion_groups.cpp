@@ -1,0 +1,425 @@
+#include "codegen/passes/fusion_groups.h"
+
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/tiling/linalg_patterns.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <algorithm>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+bool isComputeOp(Operation *op) {
+  return isa<linalg::GenericOp, tensor::PadOp, tensor::ExtractSliceOp, tensor::ConcatOp>(op);
+}
+
+bool isFreeValue(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<tensor::EmptyOp, linalg::FillOp>(op))
+    return true;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return !isa<RankedTensorType>(constant.getType()) ||
+           isa<SplatElementsAttr>(constant.getValue());
+  return false;
+}
+
+llvm::SetVector<Value> usedValues(Operation *op) {
+  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      Region *region = operand.getParentRegion();
+      if (region == op->getParentRegion() || region->isProperAncestor(op->getParentRegion()))
+        values.insert(operand);
+    }
+  });
+  return values;
+}
+
+namespace {
+
+constexpr int kMaxCheapOps = 4;     // An operator with more scalar operations is not recomputed.
+constexpr int64_t kMaxValues = 256; // Largest row of an attention's values that fits in registers.
+constexpr int64_t kTypicalExtent = 64; // The size that a dynamic dimension counts as.
+
+bool isReduction(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && generic.getNumReductionLoops() > 0;
+}
+
+/// Returns whether the operator only moves elements: a pad, slice, permutation or broadcast.
+bool isMovement(Operation *op) {
+  if (isa<tensor::PadOp, tensor::ExtractSliceOp>(op))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && generic.getNumReductionLoops() == 0 &&
+         llvm::hasSingleElement(generic.getRegion().front());
+}
+
+bool isCheap(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic)
+    return true;
+  int count = 0;
+  for (Operation &inner : generic.getRegion().front()) {
+    if (isa<tensor::ExtractOp>(inner) ||
+        (isa<math::MathDialect>(inner.getDialect()) &&
+         !isa<math::AbsFOp, math::SqrtOp, math::RsqrtOp, math::FloorOp, math::CeilOp,
+              math::RoundEvenOp, math::FmaOp>(inner)))
+      return false;
+    ++count;
+  }
+  return count <= kMaxCheapOps + 1; // The yield counts, too.
+}
+
+/// Returns whether the operator dequantizes a constant. To do so at every load costs less than to
+/// load the wider result.
+bool isWidening(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumReductionLoops() > 0 || generic.getNumResults() != 1)
+    return false;
+  auto bits = [](Value value) -> unsigned {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 0;
+  };
+  bool narrow = false;
+  for (OpOperand *operand : generic.getDpsInputOperands()) {
+    if (!operand->get().getDefiningOp<arith::ConstantOp>())
+      return false;
+    narrow |= generic.getMatchingIndexingMap(operand).isIdentity() && bits(operand->get()) > 0 &&
+              bits(operand->get()) < bits(generic.getResult(0));
+  }
+  return narrow && llvm::all_of(generic.getRegion().front(), [](Operation &inner) {
+           return isa<arith::ArithDialect>(inner.getDialect()) || isa<linalg::YieldOp>(inner);
+         });
+}
+
+/// Returns whether the operator scales an operand of `user`, a matmul, by one factor for each step
+/// of its reduction (the gate of squeeze-and-excitation). The kernel of `user` then multiplies each
+/// element once for a whole tile, which saves a pass through memory.
+bool isGateOf(Operation *op, Operation *user) {
+  auto gate = dyn_cast<linalg::GenericOp>(op);
+  auto reduction = dyn_cast<linalg::GenericOp>(user);
+  if (!gate || !reduction || gate.getNumReductionLoops() > 0 || gate.getNumResults() != 1 ||
+      gate.getNumDpsInputs() != 2 || reduction.getNumReductionLoops() == 0)
+    return false;
+  auto yield = cast<linalg::YieldOp>(gate.getRegion().front().getTerminator());
+  auto product = yield.getOperand(0).getDefiningOp<arith::MulFOp>();
+  if (!product || &gate.getRegion().front().front() != product.getOperation())
+    return false;
+  auto use = llvm::find_if(reduction->getOpOperands(),
+                           [&](OpOperand &operand) { return operand.get() == gate.getResult(0); });
+  if (use == reduction->getOpOperands().end() || reduction.isDpsInit(&*use))
+    return false;
+  auto extents = reduction.getStaticLoopRanges();
+  auto iterators = reduction.getIteratorTypesArray();
+  AffineMap read = reduction.getMatchingIndexingMap(&*use), factors;
+  for (OpOperand *operand : gate.getDpsInputOperands()) {
+    AffineMap map = gate.getMatchingIndexingMap(operand);
+    if (map.isIdentity())
+      continue;
+    if (operand->get().getDefiningOp<arith::ConstantOp>())
+      return false; // A normalization's scale belongs to the kernel of the normalization.
+    factors = map;
+  }
+  if (!factors || !gate.getIndexingMapsArray().back().isIdentity() ||
+      !factors.isProjectedPermutation(/*allowZeroInResults=*/true))
+    return false;
+  bool summed = false;
+  for (auto [position, expr] : llvm::enumerate(read.getResults())) {
+    unsigned dims = 0; // Loops that this index depends on.
+    bool reduces = false;
+    expr.walk([&](AffineExpr inner) {
+      auto dim = dyn_cast<AffineDimExpr>(inner);
+      if (!dim || extents[dim.getPosition()] == 1)
+        return;
+      ++dims;
+      reduces |= iterators[dim.getPosition()] == utils::IteratorType::reduction;
+    });
+    if (dims > 1)
+      return false; // The user reads windows.
+    const bool varies = factors.isFunctionOfDim(static_cast<unsigned>(position));
+    if (dims == 1 && varies && !reduces)
+      return false;
+    summed |= dims == 1 && varies && reduces;
+  }
+  return summed;
+}
+
+bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+} // namespace
+
+FusionGroups::FusionGroups(Block &block, unsigned maxBuffers, uint64_t scoreBytes)
+    : block_(block), maxBuffers_(maxBuffers), scoreBytes_(scoreBytes) {
+  findAttentions();
+  for (Operation &op : llvm::reverse(block)) {
+    if (isComputeOp(&op)) {
+      decide(&op);
+      continue;
+    }
+    // A fill is free inside of a dispatch. One that anything else reads is stored.
+    const bool isStored =
+        isa<linalg::FillOp>(op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return !isComputeOp(block.findAncestorOpInBlock(*user));
+        });
+    if (isStored)
+      addGroup(&op);
+  }
+  std::sort(groups_.begin(), groups_.end(),
+            [](const auto &a, const auto &b) { return a->root->isBeforeInBlock(b->root); });
+}
+
+bool FusionGroups::isMember(Operation *op, const FusionGroup &group) const {
+  if (op == group.root)
+    return true;
+  auto found = decisions_.find(op);
+  return found != decisions_.end() && !found->second.isRoot &&
+         llvm::is_contained(found->second.groups, &group);
+}
+
+// ---- Attentions --------------------------------------------------------------------------------
+
+/// Returns the tensors that the operator reads; for the last matmul of an attention, those that the
+/// whole attention reads.
+llvm::SetVector<Value> FusionGroups::leavesOf(Operation *op) const {
+  llvm::SetVector<Value> leaves;
+  auto add = [&](Operation *reader) {
+    for (Value value : usedValues(reader))
+      if (isTensor(value) && !isFreeValue(value) &&
+          !attentionMembers_.contains(value.getDefiningOp()))
+        leaves.insert(value);
+  };
+  add(op);
+  if (auto attention = attentions_.find(op); attention != attentions_.end())
+    for (linalg::GenericOp member : attention->second.members)
+      add(member);
+  return leaves;
+}
+
+/// Returns why an attention does not become one kernel; empty if it does.
+std::string FusionGroups::reasonAgainst(const Attention &attention) const {
+  linalg::GenericOp product = attention.product;
+  const int64_t values = product.getStaticLoopRanges()[attention.valueLoop()];
+  if (ShapedType::isDynamic(values) || values > kMaxValues)
+    return (ShapedType::isDynamic(values)
+                ? "values of unknown size"
+                : "values of " + std::to_string(values) + " elements, of which a row's sums") +
+           " do not stay in registers (at most " + std::to_string(kMaxValues) + ")";
+  uint64_t bytes = 4;
+  for (int64_t extent : cast<RankedTensorType>(attention.scores.getType()).getShape())
+    bytes *= static_cast<uint64_t>(ShapedType::isDynamic(extent) ? kTypicalExtent : extent);
+  if (bytes < scoreBytes_)
+    return "scores of " + std::to_string(bytes) + " bytes stay in a cache of " +
+           std::to_string(scoreBytes_);
+  if (const size_t buffers = leavesOf(product).size() + 1; buffers > maxBuffers_)
+    return std::to_string(buffers) + " buffers, more than the limit of " +
+           std::to_string(maxBuffers_);
+  return {};
+}
+
+void FusionGroups::findAttentions() {
+  for (auto product : block_.getOps<linalg::GenericOp>()) {
+    auto attention = attentionOf(product);
+    if (!attention)
+      continue;
+    auto before = attentionMembers_;
+    attentionMembers_.insert(attention->members.begin(), attention->members.end());
+    const auto found = attentions_.try_emplace(product, *attention).first;
+    const std::string reason = reasonAgainst(*attention);
+    if (reason.empty())
+      continue;
+    attentions_.erase(found);
+    attentionMembers_ = std::move(before);
+    product->setDiscardableAttr(
+        GantryDialect::WhyAttrHelper::getNameStr(),
+        StringAttr::get(product.getContext(), "no kernel for the whole attention: " + reason));
+  }
+}
+
+// ---- How a value is read -----------------------------------------------------------------------
+
+/// Adds to `use` how `user`, which is decided, would read the elements of `value`.
+void FusionGroups::readBy(Operation *user, Value value, const Decision &context, Use &use) const {
+  Reuse level = context.reuse;
+  bool bijective = context.isDirect;
+  if (auto generic = dyn_cast<linalg::GenericOp>(user)) {
+    const unsigned loops = generic.getNumLoops();
+    bool found = false;
+    for (OpOperand &operand : generic->getOpOperands()) {
+      if (operand.get() != value)
+        continue;
+      found = true;
+      AffineMap map = generic.getMatchingIndexingMap(&operand);
+      const bool isInit = generic.isDpsInit(&operand);
+      const bool permutation = map.isPermutation() && map.getNumDims() == loops;
+      if (isReduction(user)) {
+        bijective &= isInit;
+        if (!permutation && !isInit)
+          level = Reuse::kMany;
+      } else {
+        bijective &= permutation;
+        if (map.getNumResults() < loops || !map.isProjectedPermutation())
+          level = std::max(level, Reuse::kBroadcast);
+      }
+    }
+    if (!found) { // The body captures it and may read any element, any number of times.
+      bijective = false;
+      level = Reuse::kMany;
+    }
+  } else {
+    bijective = false;
+    if (isa<tensor::ConcatOp>(user))
+      level = Reuse::kMany;
+  }
+  use.isDirect &= bijective;
+  use.reuse = std::max(use.reuse, level);
+}
+
+/// Returns which element of `value` the user reads; kAnywhere where it reads several.
+FusionGroups::Place FusionGroups::placeOf(Operation *user, Value value,
+                                          const Decision &context) const {
+  auto generic = dyn_cast<linalg::GenericOp>(user);
+  if (!generic || context.place == Place::kAnywhere)
+    return Place::kAnywhere;
+  std::optional<Place> place;
+  for (OpOperand &operand : generic->getOpOperands()) {
+    if (operand.get() != value)
+      continue;
+    AffineMap map = generic.getMatchingIndexingMap(&operand);
+    Place here = Place::kAnywhere;
+    if (isRowReduction(generic))
+      here =
+          map.isIdentity() && !generic.isDpsInit(&operand) ? Place::kSamePlace : Place::kAnywhere;
+    else if (isElementwise(generic) && map.isIdentity())
+      here = context.place;
+    else if (isElementwise(generic) && isRowMap(map) && context.place == Place::kSamePlace)
+      here = Place::kPerRow;
+    if (place.value_or(here) != here)
+      return Place::kAnywhere;
+    place = here;
+  }
+  return place.value_or(Place::kAnywhere);
+}
+
+/// Summarizes how all users of a value would read it. Returns nothing where one of them is not an
+/// operator of a dispatch.
+std::optional<FusionGroups::Use> FusionGroups::useOf(Value value) {
+  llvm::SetVector<Operation *> users;
+  for (Operation *user : value.getUsers())
+    users.insert(block_.findAncestorOpInBlock(*user));
+  Use use;
+  use.userCount = users.size();
+  use.firstUser = users.front();
+  std::optional<Place> place;
+  for (Operation *user : users) {
+    if (!isComputeOp(user))
+      return std::nullopt;
+    const Decision &context = decisions_[user];
+    use.groups.insert(context.groups.begin(), context.groups.end());
+    readBy(user, value, context, use);
+    const Place here = placeOf(user, value, context);
+    place = place.value_or(here) == here ? here : Place::kAnywhere;
+  }
+  use.place = place.value_or(Place::kAnywhere);
+  return use;
+}
+
+// ---- Decisions ---------------------------------------------------------------------------------
+
+/// Returns whether an operator of a softmax or a normalization joins the group of its root: a
+/// reduction over the root's rows, or an elementwise operator whose elements such reductions and
+/// the root read at the same place.
+bool FusionGroups::joinsRows(Operation *op, const FusionGroup &group, Place place) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || place == Place::kAnywhere || (group.hasReduction && !group.rows))
+    return false;
+  if (isRowReduction(generic))
+    return place == Place::kPerRow;
+  return group.rows && isElementwise(generic);
+}
+
+/// Returns whether to evaluate the operator where it is used costs no more than to store its
+/// result. `joinsRows` says that it joins a group with reductions over rows.
+bool FusionGroups::pays(Operation *op, const Use &use, bool joinsRows) const {
+  const bool movement = isMovement(op);
+  const bool ofAttention = attentionMembers_.contains(op); // Then only its attention reads it.
+  if (joinsRows || ofAttention)
+    return true;
+  if (!movement && (use.userCount > 1 || use.groups.size() > 1))
+    return false;
+  if (isReduction(op))
+    return use.isDirect && !use.groups.empty() && !use.groups.front()->hasReduction;
+  return movement || isWidening(op) || isGateOf(op, use.firstUser) || use.reuse == Reuse::kOnce ||
+         (use.reuse == Reuse::kBroadcast && isCheap(op));
+}
+
+/// Returns whether the groups still bind few enough buffers if they read `added` instead of one
+/// tensor.
+bool FusionGroups::fitsBuffers(const Use &use, const llvm::SetVector<Value> &added) const {
+  return llvm::all_of(use.groups, [&](const FusionGroup *group) {
+    size_t count = group->leaves.size() - 1;
+    for (Value leaf : added)
+      count += !group->leaves.contains(leaf);
+    return count + 1 <= maxBuffers_ || added.size() <= 1;
+  });
+}
+
+/// Makes the operator a member of the groups of all its users, if that is possible and pays.
+bool FusionGroups::tryInline(Operation *op) {
+  if (op->getNumResults() != 1 || isa<tensor::ConcatOp>(op))
+    return false;
+  Value value = op->getResult(0);
+  const std::optional<Use> use = useOf(value);
+  if (!use)
+    return false;
+  const bool rows = use->groups.size() == 1 && joinsRows(op, *use->groups.front(), use->place);
+  const bool ofAttention = attentionMembers_.contains(op);
+  const llvm::SetVector<Value> added = leavesOf(op);
+  if (!pays(op, *use, rows) || (!ofAttention && !fitsBuffers(*use, added)))
+    return false;
+  Decision &decision = decisions_[op];
+  decision.isDirect = use->isDirect;
+  decision.reuse = ofAttention ? Reuse::kOnce : use->reuse;
+  decision.place = use->groups.size() == 1 ? use->place : Place::kAnywhere;
+  for (FusionGroup *group : use->groups) {
+    group->rows |= rows && isReduction(op);
+    decision.groups.push_back(group);
+    group->leaves.remove(value);
+    group->leaves.insert(added.begin(), added.end());
+    group->hasReduction |= isReduction(op);
+  }
+  return true;
+}
+
+FusionGroup &FusionGroups::addGroup(Operation *root) {
+  groups_.push_back(std::make_unique<FusionGroup>());
+  groups_.back()->root = root;
+  return *groups_.back();
+}
+
+void FusionGroups::decide(Operation *op) {
+  if (op->use_empty() || tryInline(op))
+    return;
+  FusionGroup &group = addGroup(op);
+  group.hasReduction = isReduction(op);
+  group.leaves = leavesOf(op);
+  Decision &decision = decisions_[op];
+  decision.isRoot = true;
+  decision.isDirect = true;
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (generic && isElementwise(generic)) {
+    auto type = cast<RankedTensorType>(generic.getResult(0).getType());
+    if (type.getRank() > 0 && !type.isDynamicDim(type.getRank() - 1) && type.getShape().back() > 1)
+      decision.place = Place::kSamePlace;
+  }
+  decision.groups.push_back(&group);
+}
+
+} // namespace gantry::codegen

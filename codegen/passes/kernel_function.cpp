@@ -1,0 +1,322 @@
+#include "codegen/passes/kernel_function.h"
+
+#include "codegen/dialect/gantry_dialect.h"
+#include "codegen/tiling/emitter/kernel_emitter.h"
+#include "codegen/tiling/matmul_tiles.h"
+#include "codegen/tiling/sink/building_sink.h"
+#include "codegen/tiling/tile_text.h"
+#include "engine/artifact/artifact.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVAttributes.h"
+
+#include <numeric>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
+constexpr int64_t kMinWorkgroupSize = 8; // A small kernel's workgroup is not halved below this.
+
+/// Returns the types of the kernel's buffers: operands, then the result.
+llvm::SmallVector<RankedTensorType> tensorTypesOf(func::FuncOp source) {
+  llvm::SmallVector<RankedTensorType> types;
+  for (Type type : source.getArgumentTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      types.push_back(tensor);
+  types.push_back(cast<RankedTensorType>(source.getResultTypes().front()));
+  return types;
+}
+
+class KernelFunction {
+public:
+  KernelFunction(func::FuncOp source, const DeviceProfile &device, TileKind kind,
+                 const TileChoice &choice, int64_t grid)
+      : source_(source), device_(device), kind_(kind), choice_(choice), tile_(choice.tile),
+        isStaged_(!tile_.threads.empty()), grid_(grid), builder_(source), loc_(source.getLoc()),
+        tensors_(tensorTypesOf(source)), workgroupSize_(chooseWorkgroupSize()),
+        tilesPerWorkgroup_(tile_.lanes > 1 || isStaged_ ? 1 : workgroupSize_) {}
+
+  LogicalResult build() {
+    createFunction();
+    setLaunch();
+    setTile();
+    setRemarks();
+    if (failed(buildBody()))
+      return failure();
+    if (kind_ != TileKind::kBaseline)
+      kernel_.setName(source_.getName().str() + "_" + stringifyTileKind(kind_).str());
+    removeUnusedArguments();
+    return success();
+  }
+
+private:
+  /// The ids in the order of the arguments, which follow the buffers and the dims.
+  enum Id : unsigned { kWorkgroupX, kWorkgroupY, kInvocation, kLane, kSubgroup };
+  static constexpr ArgumentRole kIdRoles[] = {ArgumentRole::kWorkgroupX, ArgumentRole::kWorkgroupY,
+                                              ArgumentRole::kInvocation, ArgumentRole::kLane,
+                                              ArgumentRole::kSubgroup};
+
+  Value constant(int64_t value) { return builder_.create<arith::ConstantIndexOp>(loc_, value); }
+  Value id(Id which) {
+    return kernel_.getArgument(static_cast<unsigned>(2 * tensors_.size() + dimCount_) + which);
+  }
+
+  /// Returns the workgroup's size in invocations. A tile that a subgroup or a workgroup shares
+  /// determines it. Otherwise it is the device's preferred size, halved while half of it still
+  /// holds all invocations of the kernel.
+  int64_t chooseWorkgroupSize() const {
+    if (isStaged_)
+      return std::accumulate(tile_.threads.begin(), tile_.threads.end(), int64_t(1),
+                             std::multiplies<>());
+    if (tile_.lanes > 1)
+      return tile_.lanes;
+    int64_t size = std::min(device_.preferredWorkgroupSize, device_.maxWorkgroupInvocations);
+    int64_t invocations = 1;
+    for (auto [d, extent] : llvm::enumerate(tile_.spaceOf(tensors_.back().getShape()))) {
+      if (ShapedType::isDynamic(extent))
+        return size;
+      invocations *= (extent + tile_.extent(d) - 1) / tile_.extent(d);
+    }
+    while (invocations > 0 && size > device_.subgroupSize && size > kMinWorkgroupSize &&
+           size / 2 >= invocations)
+      size /= 2;
+    return size;
+  }
+
+  // ---- Signature -------------------------------------------------------------------------------
+
+  void addArgument(Type type, ArgumentRole role, int64_t index = -1, Type texelsOf = {}) {
+    types_.push_back(type);
+    bindings_.push_back(BindingAttr::get(builder_.getContext(), role, index, texelsOf));
+  }
+
+  /// Adds the scalar and the vector view of a buffer. A texel kernel reads its operands as texels;
+  /// its result is stored as it is.
+  void addBuffer(RankedTensorType type, int64_t index) {
+    MemRefLayoutAttrInterface layout;
+    auto storage =
+        spirv::StorageClassAttr::get(builder_.getContext(), spirv::StorageClass::StorageBuffer);
+    Type element = type.getElementType();
+    if (element.isInteger(1))
+      element = builder_.getI8Type();
+    const bool isTexel =
+        kind_ == TileKind::kTexel && index + 1 < static_cast<int64_t>(tensors_.size());
+    Type vector = vectorTypeOf(element, isTexel);
+    if (!vector)
+      vector = element;
+    addArgument(MemRefType::get({ShapedType::kDynamic}, element, layout, storage),
+                ArgumentRole::kBuffer, index);
+    addArgument(MemRefType::get({ShapedType::kDynamic}, vector, layout, storage),
+                ArgumentRole::kBuffer, index, isTexel && element.isF16() ? element : Type());
+  }
+
+  void createFunction() {
+    for (auto [i, type] : llvm::enumerate(tensors_))
+      addBuffer(type, static_cast<int64_t>(i));
+    for (Type type : source_.getArgumentTypes())
+      if (!isa<RankedTensorType>(type))
+        addArgument(builder_.getIndexType(), ArgumentRole::kDim, dimCount_++);
+    for (ArgumentRole role : kIdRoles)
+      addArgument(builder_.getIndexType(), role);
+    kernel_ = builder_.create<func::FuncOp>(loc_, source_.getName(),
+                                            builder_.getFunctionType(types_, {}));
+    kernel_.addEntryBlock();
+    for (auto [i, binding] : llvm::enumerate(bindings_))
+      kernel_.setArgAttr(static_cast<unsigned>(i), BindingAttr::name, binding);
+  }
+
+  void removeUnusedArguments() {
+    llvm::BitVector unused(kernel_.getNumArguments());
+    for (BlockArgument argument : kernel_.getArguments())
+      if (argument.use_empty())
+        unused.set(argument.getArgNumber());
+    kernel_.eraseArguments(unused);
+  }
+
+  // ---- Attributes ------------------------------------------------------------------------------
+
+  void setLaunch() {
+    const int64_t subgroupSize = tile_.matrix ? tile_.matrix.lanes : tile_.lanes;
+    StringAttr matrixFeature;
+    if (tile_.matrix)
+      matrixFeature = builder_.getStringAttr(capabilityOf(*halfShapeOf(device_)));
+    setAttribute(kernel_,
+                 LaunchAttr::get(builder_.getContext(), tensors_.size(), dimCount_, workgroupSize_,
+                                 tilesPerWorkgroup_, subgroupSize > 1 ? subgroupSize : 0,
+                                 isStaged_ ? choice_.sharedBytes : 0,
+                                 isStaged_ ? choice_.boxesBytes : 0, matrixFeature));
+  }
+
+  void setTile() {
+    llvm::SmallVector<int64_t> extents;
+    for (size_t d = 0; d < tile_.result.size(); ++d)
+      extents.push_back(tile_.extent(d));
+    setAttribute(
+        kernel_,
+        TileAttr::get(
+            builder_.getContext(), kind_, grid_, extents,
+            std::min<int64_t>(tile_.merged, tensors_.back().getRank()), tile_.lanes,
+            builder_.getStringAttr(describeTile(tile_) + (tile_.matrix ? "" : " per invocation")),
+            builder_.getStringAttr(exactTile(tile_))));
+  }
+
+  /// The remarks are those of the tile's choice, and those that form-dispatches left on operations.
+  void setRemarks() {
+    llvm::SmallVector<StringAttr> texts;
+    for (const auto *list : {&choice_.remarks, &choice_.ladder})
+      for (const std::string &text : *list)
+        texts.push_back(builder_.getStringAttr(text));
+    source_.walk([&](linalg::GenericOp op) {
+      if (auto why = GantryDialect::WhyAttrHelper(op.getContext()).getAttr(op))
+        texts.push_back(why);
+    });
+    if (!texts.empty())
+      setAttribute(kernel_, RemarksAttr::get(builder_.getContext(), texts));
+  }
+
+  /// Sets `gantry.slices`. The dispatch can be cut after whole steps of the outermost tile
+  /// coordinate that has more than one tile, if a step is a whole number of workgroups. `elements`
+  /// is the number of elements by which each buffer advances with one step of that coordinate.
+  void setSlices(llvm::ArrayRef<int64_t> elements, llvm::ArrayRef<IndexExpr> space) {
+    size_t outermost = 0;
+    while (space[outermost].constant <= tile_.extent(outermost))
+      ++outermost;
+    int64_t tiles = 1; // In one step of the outermost coordinate.
+    for (size_t d = outermost + 1; d < space.size(); ++d)
+      tiles *= (space[d].constant + tile_.extent(d) - 1) / tile_.extent(d);
+    const int64_t all = std::lcm(tiles, tilesPerWorkgroup_);
+    const int64_t steps = space[outermost].constant / tile_.extent(outermost);
+    if (steps * tiles % all != 0 || all / tilesPerWorkgroup_ > kWorkgroupsAlongX)
+      return; // The last part would have workgroups that begin beyond its end.
+    llvm::SmallVector<int64_t> bytes;
+    for (auto [step, type] : llvm::zip(elements, tensors_))
+      bytes.push_back(step * (all / tiles) * std::max(1u, type.getElementTypeBitWidth() / 8));
+    setAttribute(kernel_, SlicesAttr::get(builder_.getContext(), all / tilesPerWorkgroup_, bytes));
+  }
+
+  void setLoops(const Loops &loops) {
+    const auto rounds =
+        static_cast<int64_t>(std::min(loops.rounds(), static_cast<double>(UINT32_MAX)));
+    llvm::SmallVector<int64_t> dims(loops.dims().begin(), loops.dims().end());
+    setAttribute(kernel_, LoopsAttr::get(builder_.getContext(), rounds, dims));
+  }
+
+  // ---- Body ------------------------------------------------------------------------------------
+
+  /// Returns the number of the tile that the invocation, or its workgroup, computes.
+  Value tileNumber() {
+    Value group = builder_.create<arith::AddIOp>(
+        loc_, builder_.create<arith::MulIOp>(loc_, id(kWorkgroupY), constant(kWorkgroupsAlongX)),
+        id(kWorkgroupX));
+    if (tile_.lanes > 1 || isStaged_)
+      return group;
+    return builder_.create<arith::AddIOp>(
+        loc_, builder_.create<arith::MulIOp>(loc_, group, constant(workgroupSize_)),
+        id(kInvocation));
+  }
+
+  /// Guards the following code against invocations beyond the last tile, where there are any.
+  void guardTail(IndexSpace &space, const IndexExpr &tileCount, Value number) {
+    if (tileCount.isConstant() && tileCount.constant % tilesPerWorkgroup_ == 0 &&
+        tileCount.constant / tilesPerWorkgroup_ <= kWorkgroupsAlongX)
+      return;
+    Value inside = builder_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::ult, number,
+                                                  space.materialize(tileCount, builder_, loc_));
+    auto guard = builder_.create<scf::IfOp>(loc_, inside);
+    builder_.setInsertionPoint(guard.thenBlock()->getTerminator());
+  }
+
+  /// Divides a tile's number into its coordinates; the last coordinate varies fastest.
+  llvm::SmallVector<Value> coordinatesOf(Value number, llvm::ArrayRef<Value> counts) {
+    llvm::SmallVector<Value> coordinates(counts.size());
+    for (size_t d = counts.size(); d-- > 1;) {
+      coordinates[d] = builder_.create<arith::RemUIOp>(loc_, number, counts[d]);
+      number = builder_.create<arith::DivUIOp>(loc_, number, counts[d]);
+    }
+    if (!coordinates.empty())
+      coordinates.front() = number;
+    return coordinates;
+  }
+
+  /// Allocates the workgroup's shared memory. The pool of a kernel with cooperative matrices has
+  /// elements of 16 bytes, because rows of matrices begin at multiples of that. Its elements are
+  /// integers, since some devices flush floats that look denormal, which pairs of f16 may do.
+  Value allocatePool() {
+    MemRefLayoutAttrInterface layout;
+    auto shared =
+        spirv::StorageClassAttr::get(builder_.getContext(), spirv::StorageClass::Workgroup);
+    const Type element = tile_.matrix ? Type(VectorType::get({4}, builder_.getI32Type()))
+                                      : Type(builder_.getF32Type());
+    const int64_t elementBytes = tile_.matrix ? 16 : 4;
+    return builder_.create<memref::AllocOp>(
+        loc_, MemRefType::get({choice_.sharedBytes / elementBytes}, element, layout, shared));
+  }
+
+  LogicalResult buildBody() {
+    Block *entry = &kernel_.getBody().front();
+    builder_.setInsertionPointToStart(entry);
+    auto end = builder_.create<func::ReturnOp>(loc_);
+    builder_.setInsertionPoint(end);
+    llvm::SmallVector<BuildingSink::Buffer> views;
+    for (unsigned i = 0; i < tensors_.size(); ++i)
+      views.push_back({entry->getArgument(2 * i), entry->getArgument(2 * i + 1)});
+    ValueRange dims = entry->getArguments().slice(2 * tensors_.size(), dimCount_);
+    IndexSpace space;
+    BuildingSink sink(builder_, loc_, space, views);
+    KernelEmitter emitter(source_, tile_, space, sink, dims);
+
+    Value number = tileNumber();
+    const llvm::SmallVector<IndexExpr> shape = emitter.tileSpace();
+    llvm::SmallVector<Value> counts;
+    IndexExpr tileCount(1);
+    for (auto [d, extent] : llvm::enumerate(shape)) {
+      IndexExpr count = space.ceilDiv(extent, tile_.extent(d));
+      tileCount = space.mul(tileCount, count);
+      counts.push_back(space.materialize(count, builder_, loc_));
+    }
+    guardTail(space, tileCount, number);
+    const llvm::SmallVector<Value> coordinates = coordinatesOf(number, counts);
+    if (isStaged_)
+      sink.setPool(allocatePool());
+    emitter.emit(
+        {coordinates, id(isStaged_ && !tile_.matrix ? kInvocation : kLane), id(kSubgroup)});
+    if (Operation *op = sink.unsupported())
+      return op->emitError("cannot be lowered to a kernel");
+    setLoops(emitter.loops());
+    if (auto slices = sink.slices(); slices && tileCount.isConstant() && tileCount.constant > 0)
+      setSlices(*slices, shape);
+    return success();
+  }
+
+  func::FuncOp source_;
+  const DeviceProfile &device_;
+  const TileKind kind_;
+  const TileChoice &choice_;
+  const TileShape &tile_;
+  const bool isStaged_; // A workgroup shares the tile, its operands being in shared memory.
+  const int64_t grid_;
+  OpBuilder builder_;
+  const Location loc_;
+  const llvm::SmallVector<RankedTensorType> tensors_; // Operands, then the result.
+  const int64_t workgroupSize_;                       // In invocations.
+  const int64_t tilesPerWorkgroup_;
+  int64_t dimCount_ = 0;
+  llvm::SmallVector<Type> types_;           // Types of the arguments.
+  llvm::SmallVector<BindingAttr> bindings_; // Bindings of the arguments.
+  func::FuncOp kernel_;
+};
+
+} // namespace
+
+LogicalResult addKernelFunction(func::FuncOp source, const DeviceProfile &device, TileKind kind,
+                                const TileChoice &choice, int64_t grid) {
+  return KernelFunction(source, device, kind, choice, grid).build();
+}
+
+} // namespace gantry::codegen

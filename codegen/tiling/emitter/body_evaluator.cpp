@@ -1,0 +1,164 @@
+#include "codegen/tiling/emitter/body_evaluator.h"
+
+#include "codegen/tiling/emitter/tensor_evaluator.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+/// One evaluation of a body.
+struct BodyEvaluator::Evaluation {
+  Block &body;
+  const BodyPoints &points;
+  // By value of the body, then by point.
+  llvm::DenseMap<Value, Values> scalars;
+  llvm::DenseMap<Value, std::vector<IndexExpr>> indices;
+
+  size_t count() const { return points.loops.size(); }
+};
+
+/// The cost of an operation of a body, relative to an addition.
+static double costOf(Operation &op) {
+  if (isa<arith::ConstantOp, linalg::IndexOp, linalg::YieldOp>(op))
+    return 0;
+  if (isa<arith::DivFOp, arith::DivSIOp, arith::RemSIOp, math::SqrtOp, math::RsqrtOp>(op))
+    return 6;
+  if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::FmaOp>(
+          op))
+    return 1;
+  if (isa<math::MathDialect>(op.getDialect()))
+    return 20;
+  return 1;
+}
+
+Value BodyEvaluator::scalarAt(Evaluation &run, Value value, size_t point) {
+  if (auto known = run.indices.find(value); known != run.indices.end())
+    return sink_.index(known->second[point]);
+  if (auto found = run.scalars.find(value); found != run.scalars.end())
+    return found->second[point];
+  return evaluator_.scalar(value);
+}
+
+IndexExpr BodyEvaluator::indexAt(Evaluation &run, Value value, size_t point) {
+  if (auto known = run.indices.find(value); known != run.indices.end())
+    return known->second[point];
+  if (value.getParentBlock() != &run.body)
+    return shapes_.indexOf(value);
+  Value symbol = sink_.symbolOf(value, run.scalars[value][point]);
+  if (auto found = variables_.find(symbol); found != variables_.end())
+    return found->second;
+  IndexExpr variable = space_.addVariable(symbol, -IndexSpace::kUnbounded, IndexSpace::kUnbounded);
+  variables_[symbol] = variable;
+  return variable;
+}
+
+/// Evaluates index arithmetic symbolically. Returns false for any other operation.
+bool BodyEvaluator::evaluateIndex(Evaluation &run, Operation &op) {
+  std::vector<IndexExpr> list;
+  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    for (const LoopIndex &loops : run.points.loops)
+      list.push_back(loops[index.getDim()]);
+  } else if (auto constant = dyn_cast<arith::ConstantIndexOp>(op)) {
+    list.assign(run.count(), IndexExpr(constant.value()));
+  } else if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) &&
+             op.getResult(0).getType().isIndex()) {
+    for (size_t i = 0; i < run.count(); ++i) {
+      IndexExpr lhs = indexAt(run, op.getOperand(0), i), rhs = indexAt(run, op.getOperand(1), i);
+      list.push_back(isa<arith::AddIOp>(op)   ? space_.add(lhs, rhs)
+                     : isa<arith::SubIOp>(op) ? space_.sub(lhs, rhs)
+                                              : space_.mul(lhs, rhs));
+    }
+  } else if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    AffineMap map = apply.getAffineMap();
+    for (size_t i = 0; i < run.count(); ++i) {
+      llvm::SmallVector<IndexExpr> operands;
+      for (Value operand : apply.getMapOperands())
+        operands.push_back(indexAt(run, operand, i));
+      llvm::ArrayRef<IndexExpr> all(operands);
+      list.push_back(space_.evaluate(map.getResult(0), all.take_front(map.getNumDims()),
+                                     all.drop_front(map.getNumDims())));
+    }
+  } else {
+    return false;
+  }
+  run.indices[op.getResult(0)] = std::move(list);
+  return true;
+}
+
+void BodyEvaluator::evaluateExtract(Evaluation &run, Operation &op) {
+  auto extract = cast<tensor::ExtractOp>(op);
+  std::vector<Point> points;
+  for (size_t i = 0; i < run.count(); ++i) {
+    Point point;
+    point.guard = run.points.guards[i];
+    for (Value index : extract.getIndices())
+      point.index.push_back(indexAt(run, index, i));
+    points.push_back(std::move(point));
+  }
+  run.scalars[extract.getResult()] =
+      evaluator_.evaluate(extract.getTensor(), points, run.points.grid);
+}
+
+void BodyEvaluator::cloneScalar(Evaluation &run, Operation &op) {
+  llvm::SmallVector<Values, 1> results(op.getNumResults(), Values(run.count()));
+  for (size_t i = 0; i < run.count(); ++i) {
+    const Values clones = sink_.clone(op, [&](Value operand) { return scalarAt(run, operand, i); });
+    for (auto [result, clone] : llvm::zip(results, clones))
+      result[i] = clone;
+  }
+  for (auto [value, result] : llvm::zip(op.getResults(), results))
+    run.scalars[value] = std::move(result);
+}
+
+llvm::SmallVector<Values> BodyEvaluator::evaluate(linalg::GenericOp op, const BodyPoints &points) {
+  Block &body = op.getRegion().front();
+  // The maps have their final size at once: a DenseMap that finds no memory while it grows cannot
+  // be destroyed.
+  const auto maxValues =
+      static_cast<unsigned>(body.getNumArguments() + body.getOperations().size());
+  Evaluation run{body, points, llvm::DenseMap<Value, Values>(maxValues),
+                 llvm::DenseMap<Value, std::vector<IndexExpr>>(maxValues)};
+  for (auto [argument, values] : llvm::zip(body.getArguments(), points.arguments))
+    run.scalars[argument] = values;
+  for (Operation &inner : body.without_terminator()) {
+    sink_.count(Cost::kArithmetic, static_cast<double>(run.count()) * costOf(inner));
+    if (evaluateIndex(run, inner))
+      continue;
+    if (isa<tensor::ExtractOp>(inner)) {
+      evaluateExtract(run, inner);
+    } else if (inner.getNumRegions() == 0) {
+      cloneScalar(run, inner);
+    } else {
+      sink_.fail(&inner);
+      return llvm::SmallVector<Values>(op.getNumResults(), Values(run.count()));
+    }
+  }
+  llvm::SmallVector<Values> yielded;
+  for (Value value : body.getTerminator()->getOperands()) {
+    Values values;
+    for (size_t i = 0; i < run.count(); ++i)
+      values.push_back(scalarAt(run, value, i));
+    yielded.push_back(std::move(values));
+  }
+  return yielded;
+}
+
+Values BodyEvaluator::elementsOf(linalg::GenericOp op, OpOperand &operand,
+                                 llvm::ArrayRef<LoopIndex> loops, llvm::ArrayRef<int32_t> guards,
+                                 const PointGrid &grid) {
+  if (op.getMatchingBlockArgument(&operand).use_empty())
+    return Values(loops.size());
+  if (!isa<RankedTensorType>(operand.get().getType()))
+    return Values(loops.size(), evaluator_.scalar(operand.get()));
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  std::vector<Point> points;
+  for (auto [coordinates, guard] : llvm::zip(loops, guards))
+    points.push_back(shapes_.operandPoint(map, coordinates, guard));
+  return evaluator_.evaluate(operand.get(), points, grid);
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,58 @@
+#include "codegen/tiling/emitter/guards.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <algorithm>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+int32_t Guards::with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never) {
+  std::vector<IndexExpr> all = conditions_[guard];
+  for (const IndexExpr &condition : conditions) {
+    IndexRange bounds = space_.range(condition);
+    if (bounds.low >= 0)
+      continue;
+    if (bounds.high < 0)
+      never = true;
+    all.push_back(condition);
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  auto [found, inserted] = ids_.try_emplace(all, static_cast<int32_t>(conditions_.size()));
+  if (inserted)
+    conditions_.push_back(all);
+  return found->second;
+}
+
+Value Guards::test(int32_t guard) {
+  // A test is computed once, outside of the loops that its conditions do not depend on.
+  if (counted_.insert(guard).second)
+    for (const IndexExpr &condition : conditions_[guard])
+      sink_.countHoisted(2 * space_.weight(condition));
+  return sink_.build([&](OpBuilder &builder, Location loc) {
+    Value result;
+    Value zero = builder.create<arith::ConstantIndexOp>(loc, 0);
+    for (const IndexExpr &condition : conditions_[guard]) {
+      Value holds = builder.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge,
+                                                  sink_.index(condition), zero);
+      result = result ? builder.create<arith::AndIOp>(loc, result, holds).getResult() : holds;
+    }
+    return result;
+  });
+}
+
+bool Guards::isUniform(int32_t guard) const {
+  return llvm::all_of(conditions_[guard],
+                      [&](const IndexExpr &condition) { return space_.isUniform(condition); });
+}
+
+IndexExpr Guards::testedIndex(IndexExpr index, const IndexExpr &extent) const {
+  if (extent.isConstant() && extent.constant % 4 == 0 && space_.baseDivisor(index) % 4 == 0 &&
+      !index.isConstant())
+    index.constant &= ~int64_t(3);
+  return index;
+}
+
+} // namespace gantry::codegen

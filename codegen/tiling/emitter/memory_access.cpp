@@ -1,0 +1,437 @@
+#include "codegen/tiling/emitter/memory_access.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <set>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kWidth = 4; // Elements of a vector.
+// The cost of a vector access whose lanes touch a cache line each, relative to one whose lanes are
+// neighbours.
+constexpr double kScatteredCost = 2;
+
+/// The element of a vector component, or of a word of four bytes (element `lane` of it).
+Value elementOf(OpBuilder &builder, Location loc, Value part, int64_t lane, Type element) {
+  if (element.isInteger(8)) { // The first byte is the lowest.
+    if (lane > 0)
+      part = builder.create<arith::ShRUIOp>(
+          loc, part, builder.create<arith::ConstantIntOp>(loc, 8 * lane, 32));
+    return builder.create<arith::TruncIOp>(loc, element, part);
+  }
+  return part.getType() == element ? part : builder.create<arith::TruncFOp>(loc, element, part);
+}
+
+Value packBytes(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> bytes, Type type) {
+  Value word;
+  for (auto [lane, value] : llvm::enumerate(bytes)) {
+    Value byte;
+    auto narrowed = value.getDefiningOp<arith::TruncIOp>();
+    if (!narrowed || narrowed.getIn().getType() != type)
+      byte = builder.create<arith::ExtUIOp>(loc, type, value);
+    else if (lane + 1 == bytes.size()) // The shift drops the bits above the byte.
+      byte = narrowed.getIn();
+    else
+      byte = builder.create<arith::AndIOp>(loc, narrowed.getIn(),
+                                           builder.create<arith::ConstantIntOp>(loc, 0xff, 32));
+    if (lane > 0)
+      byte = builder.create<arith::ShLIOp>(loc, byte,
+                                           builder.create<arith::ConstantIntOp>(loc, 8 * lane, 32));
+    word = word ? builder.create<arith::OrIOp>(loc, word, byte).getResult() : byte;
+  }
+  return word;
+}
+
+/// Whether a tensor is accessed by aligned groups of four elements, each of which lies wholly
+/// inside or wholly outside of it.
+bool hasVectorView(RankedTensorType type, Layout layout) {
+  if (!vectorTypeOf(type.getElementType(), false))
+    return false;
+  if (!layout.empty())
+    return true; // The layout's blocks divide the extents.
+  if (type.hasStaticShape())
+    return type.getNumElements() % kWidth == 0;
+  return llvm::any_of(type.getShape(),
+                      [](int64_t dim) { return !ShapedType::isDynamic(dim) && dim % kWidth == 0; });
+}
+
+/// An aligned group of four elements, under a guard.
+struct Group {
+  int32_t guard;
+  IndexExpr start; // Its first element's address.
+  bool operator<(const Group &other) const {
+    return guard != other.guard ? guard < other.guard : start < other.start;
+  }
+};
+
+/// The points in a group: the position of each, and its element in the group.
+using Members = llvm::SmallVector<std::pair<unsigned, int64_t>>;
+
+/// Sorts addresses into aligned groups. Leaves out addresses whose base is not a multiple of four,
+/// and groups with fewer than `minElements` distinct elements.
+std::map<Group, Members> alignedGroups(const IndexSpace &space, llvm::ArrayRef<IndexExpr> addresses,
+                                       llvm::ArrayRef<Point> points, unsigned minElements) {
+  std::map<Group, Members> groups;
+  for (unsigned i = 0; i < addresses.size(); ++i) {
+    if (space.baseDivisor(addresses[i]) % kWidth != 0)
+      continue;
+    Group group{points[i].guard, addresses[i]};
+    int64_t lane = ((addresses[i].constant % kWidth) + kWidth) % kWidth;
+    group.start.constant -= lane;
+    groups[group].push_back({i, lane});
+  }
+  for (auto it = groups.begin(); it != groups.end();) {
+    unsigned lanes = 0;
+    for (auto [i, lane] : it->second)
+      lanes |= 1u << lane;
+    it = static_cast<unsigned>(__builtin_popcount(lanes)) < minElements ? groups.erase(it) : ++it;
+  }
+  return groups;
+}
+
+/// The address of an aligned group, in groups.
+IndexExpr inVectors(IndexExpr address) {
+  address.constant /= kWidth;
+  for (auto &term : address.terms)
+    term.second /= kWidth;
+  return address;
+}
+
+/// Vector addresses first, first + stride, … under one guard.
+struct Progression {
+  int32_t guard;
+  IndexExpr first;
+  int64_t stride, count;
+};
+
+/// Divides vector addresses into progressions of at most `lanes`, the longest first where there is
+/// a choice. An address that fits into none is a progression of one.
+std::vector<Progression> progressions(llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors,
+                                      int64_t lanes) {
+  std::map<std::pair<int32_t, IndexExpr>, std::set<int64_t>> byBase;
+  for (const auto &[guard, address] : vectors)
+    byBase[{guard, address.base()}].insert(address.constant);
+  std::vector<Progression> result;
+  for (auto &[key, constants] : byBase) {
+    while (!constants.empty()) {
+      const int64_t first = *constants.begin();
+      int64_t bestStride = 0, bestCount = 1;
+      for (int64_t second : constants) {
+        const int64_t stride = second - first;
+        int64_t count = 1;
+        while (stride > 0 && count < lanes && constants.count(first + count * stride))
+          ++count;
+        if (count > bestCount) {
+          bestStride = stride;
+          bestCount = count;
+        }
+        if (bestCount == lanes)
+          break;
+      }
+      IndexExpr start = key.second;
+      start.constant = first;
+      result.push_back({key.first, start, bestStride, bestCount});
+      for (int64_t i = 0; i < bestCount; ++i)
+        constants.erase(first + i * bestStride);
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+Type vectorTypeOf(Type element, bool asTexels) {
+  if (element.isF32() || element.isInteger(32))
+    return VectorType::get({kWidth}, element);
+  if (element.isF16())
+    return VectorType::get({kWidth}, asTexels ? Float32Type::get(element.getContext()) : element);
+  if (element.isInteger(8))
+    return IntegerType::get(element.getContext(), 32);
+  return {};
+}
+
+Value packVector(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> elements, Type type) {
+  if (type.isInteger(32))
+    return packBytes(builder, loc, elements, type);
+  auto vectorType = cast<VectorType>(type);
+  Value vector =
+      builder.create<arith::ConstantOp>(loc, vectorType, builder.getZeroAttr(vectorType));
+  for (auto [lane, value] : llvm::enumerate(elements))
+    vector = builder.create<vector::InsertOp>(loc, value, vector, static_cast<int64_t>(lane));
+  return vector;
+}
+
+// ---- addresses
+// -----------------------------------------------------------------------------------
+
+llvm::SmallVector<IndexExpr> MemoryAccess::addressesOf(unsigned buffer, Value tensor,
+                                                       llvm::ArrayRef<Point> points) {
+  auto shape = shapes_.shapeOf(tensor);
+  llvm::SmallVector<IndexExpr> addresses;
+  for (const Point &point : points)
+    addresses.push_back(linearAddress(space_, shapes_.layout(buffer), shape, point.index));
+  return addresses;
+}
+
+/// The address, or 0 where the guard does not hold.
+Value MemoryAccess::guardedAddress(unsigned buffer, const IndexExpr &address, int64_t elements,
+                                   int32_t guard) {
+  if (guard == 0)
+    return sink_.address(buffer, address, elements);
+  sink_.count(Cost::kArithmetic);
+  Value test = guards_.test(guard);
+  Value value = sink_.address(buffer, address, elements);
+  Value zero = sink_.create<arith::ConstantIndexOp>(0);
+  return sink_.create<arith::SelectOp>(test, value, zero);
+}
+
+/// The cost of a vector access. It is higher where neighbouring invocations access neither the same
+/// vector nor neighbouring ones. Reductions without lanes are exempt: their operands come from the
+/// caches many times over.
+double MemoryAccess::vectorCost(const IndexExpr &index) const {
+  const IndexExpr &lane = invocation_.lane;
+  bool scattered = false;
+  if (tile_.lanes > 1) {
+    scattered = !space_.isUniform(index) && !(space_.splitUniform(index).second == lane);
+  } else if (tile_.reduction.empty() && !lane.isConstant()) {
+    for (const auto &[variable, coefficient] : index.terms)
+      if (variable == lane.terms.front().first)
+        scattered = coefficient != 1;
+  }
+  return scattered ? kScatteredCost : 1;
+}
+
+// ---- loads
+// ---------------------------------------------------------------------------------------
+
+struct MemoryAccess::Request {
+  unsigned buffer;
+  RankedTensorType type;
+  llvm::ArrayRef<Point> points;
+  llvm::SmallVector<IndexExpr> addresses; // In elements, by point.
+  Outside outside;
+  bool asWords; // The result is the word that each byte is in.
+};
+
+/// A vector in a register of one lane.
+struct MemoryAccess::PlacedVector {
+  Value vector;
+  std::optional<int64_t> lane; // None: each lane has loaded it.
+};
+
+Values MemoryAccess::load(BlockArgument tensor, llvm::ArrayRef<Point> points, Outside outside) {
+  const unsigned buffer = tensor.getArgNumber();
+  return load({buffer, cast<RankedTensorType>(tensor.getType()), points,
+               addressesOf(buffer, tensor, points), outside, /*asWords=*/false});
+}
+
+Values MemoryAccess::loadWords(BlockArgument tensor, llvm::ArrayRef<Point> points) {
+  const unsigned buffer = tensor.getArgNumber();
+  return load({buffer, cast<RankedTensorType>(tensor.getType()), points,
+               addressesOf(buffer, tensor, points), Outside::kAnything, /*asWords=*/true});
+}
+
+Values MemoryAccess::load(const Request &request) {
+  Values result(request.points.size());
+  llvm::SmallVector<bool> done(request.points.size(), false);
+  if (hasVectorView(request.type, shapes_.layout(request.buffer)))
+    loadVectors(request, result, done);
+  loadElements(request, result, done);
+  return result;
+}
+
+void MemoryAccess::loadVectors(const Request &request, Values &result,
+                               llvm::SmallVectorImpl<bool> &done) {
+  auto groups = alignedGroups(space_, request.addresses, request.points, 2);
+  SharedVectors shared;
+  if (tile_.lanes > 1) {
+    llvm::SmallVector<std::pair<int32_t, IndexExpr>> uniform;
+    for (auto &[group, members] : groups)
+      if (space_.isUniform(group.start) && guards_.isUniform(group.guard))
+        uniform.push_back({group.guard, inVectors(group.start)});
+    shared = loadShared(request, uniform);
+  }
+  const Type element = request.type.getElementType();
+  for (auto &[group, members] : groups) {
+    const IndexExpr index = inVectors(group.start);
+    PlacedVector placed;
+    if (auto found = shared.find({group.guard, index}); found != shared.end()) {
+      placed = found->second;
+    } else {
+      sink_.count(Cost::kVectorLoad, vectorCost(index));
+      placed.vector = loadVector(request, index, group.guard);
+    }
+    Value passed; // The result of the last shuffle.
+    for (auto [i, lane] : members) {
+      done[i] = true;
+      result[i] = sink_.build([&, lane = lane](OpBuilder &builder, Location loc) -> Value {
+        const bool isWord = placed.vector.getType().isInteger(32);
+        Value part = placed.vector;
+        if (!isWord)
+          part = builder.create<vector::ExtractOp>(loc, part, lane);
+        if (placed.lane) {
+          if (!isWord || !passed)
+            passed = sink_.shuffle(part, *placed.lane);
+          part = passed;
+        }
+        return request.asWords ? part : elementOf(builder, loc, part, lane, element);
+      });
+    }
+  }
+}
+
+/// Loads vectors that all lanes need: of each progression, lane i loads the i-th.
+MemoryAccess::SharedVectors
+MemoryAccess::loadShared(const Request &request,
+                         llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors) {
+  SharedVectors shared;
+  for (const Progression &run : progressions(vectors, tile_.lanes)) {
+    if (run.count == 1)
+      continue;
+    Value mine = loadByLanes(request, run.first, run.stride, run.count, run.guard);
+    IndexExpr at = run.first;
+    for (int64_t i = 0; i < run.count; ++i, at.constant += run.stride)
+      shared[{run.guard, at}] = {mine, i};
+  }
+  return shared;
+}
+
+Value MemoryAccess::loadByLanes(const Request &request, const IndexExpr &first, int64_t stride,
+                                int64_t count, int32_t guard) {
+  sink_.count(Cost::kVectorLoad, stride == 1 ? 1 : kScatteredCost);
+  sink_.count(Cost::kShuffle, static_cast<double>(count));
+  IndexExpr lane = invocation_.lane;
+  if (count < tile_.lanes) {
+    sink_.count(Cost::kArithmetic);
+    Value clamped = sink_.create<arith::MinUIOp>(sink_.index(lane),
+                                                 sink_.create<arith::ConstantIndexOp>(count - 1));
+    lane = space_.addVariable(clamped, 0, count - 1, true);
+  }
+  return loadVector(request, space_.add(first, space_.scale(lane, stride)), guard);
+}
+
+Value MemoryAccess::loadVector(const Request &request, const IndexExpr &index, int32_t guard) {
+  Value vector =
+      sink_.loadVector(request.buffer, guardedAddress(request.buffer, index, kWidth, guard));
+  if (request.outside == Outside::kAnything || guard == 0)
+    return vector;
+  sink_.count(Cost::kArithmetic, kWidth);
+  return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
+    Value zero = builder.create<arith::ConstantOp>(loc, vector.getType(),
+                                                   builder.getZeroAttr(vector.getType()));
+    return builder.create<arith::SelectOp>(loc, guards_.test(guard), vector, zero);
+  });
+}
+
+void MemoryAccess::loadElements(const Request &request, Values &result, llvm::ArrayRef<bool> done) {
+  std::map<std::pair<int32_t, IndexExpr>, Value> loaded;
+  for (unsigned i = 0; i < request.points.size(); ++i) {
+    if (done[i])
+      continue;
+    const int32_t guard = request.points[i].guard;
+    auto [found, inserted] = loaded.try_emplace({guard, request.addresses[i]});
+    if (inserted)
+      found->second = loadElement(request, request.addresses[i], guard);
+    result[i] = found->second;
+  }
+}
+
+Value MemoryAccess::loadElement(const Request &request, const IndexExpr &address, int32_t guard) {
+  sink_.count(Cost::kScalarLoad);
+  Value value =
+      sink_.loadElement(request.buffer, guardedAddress(request.buffer, address, 1, guard));
+  if (request.type.getElementType().isInteger(1)) { // A byte in memory: 0, or not 0.
+    Value zero = sink_.create<arith::ConstantIntOp>(0, 8);
+    value = sink_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, value, zero);
+  }
+  if (request.outside == Outside::kAnything || guard == 0)
+    return value;
+  sink_.count(Cost::kArithmetic);
+  return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
+    Value zero = builder.create<arith::ConstantOp>(loc, value.getType(),
+                                                   builder.getZeroAttr(value.getType()));
+    return builder.create<arith::SelectOp>(loc, guards_.test(guard), value, zero);
+  });
+}
+
+bool MemoryAccess::areWords(BlockArgument tensor, llvm::ArrayRef<Point> points) {
+  const unsigned buffer = tensor.getArgNumber();
+  if (!hasVectorView(cast<RankedTensorType>(tensor.getType()), shapes_.layout(buffer)))
+    return false;
+  const auto addresses = addressesOf(buffer, tensor, points);
+  for (size_t i = 0; i < points.size(); ++i) {
+    IndexExpr expected = addresses[i - i % kWidth];
+    expected.constant += i % kWidth;
+    if (!(addresses[i] == expected) || points[i].guard != points[i - i % kWidth].guard ||
+        (i % kWidth == 0 &&
+         (addresses[i].constant % kWidth != 0 || space_.baseDivisor(addresses[i]) % kWidth != 0)))
+      return false;
+  }
+  return true;
+}
+
+// ---- stores
+// --------------------------------------------------------------------------------------
+
+void MemoryAccess::storeUnder(int32_t guard, KernelSink::GuardedBlocks &blocks,
+                              llvm::function_ref<void()> body) {
+  if (guard == 0)
+    body();
+  else
+    sink_.ifGuard(
+        blocks, guard, [&] { return guards_.test(guard); }, body);
+}
+
+void MemoryAccess::store(llvm::ArrayRef<Point> points, llvm::ArrayRef<Value> values) {
+  const unsigned buffer = shapes_.tensorCount();
+  auto type = cast<RankedTensorType>(shapes_.result().getType());
+  auto addresses = addressesOf(buffer, shapes_.result(), points);
+  llvm::SmallVector<bool> done(points.size(), false);
+  KernelSink::GuardedBlocks blocks;
+  if (hasVectorView(type, shapes_.layout(buffer)))
+    storeVectors(type, points, addresses, values, blocks, done);
+  const bool isBool = type.getElementType().isInteger(1);
+  for (unsigned i = 0; i < points.size(); ++i) {
+    if (done[i])
+      continue;
+    sink_.count(Cost::kScalarStore);
+    storeUnder(points[i].guard, blocks, [&] {
+      Value value = values[i];
+      if (isBool)
+        value = sink_.build([&](OpBuilder &builder, Location loc) {
+          return builder.create<arith::ExtUIOp>(loc, builder.getI8Type(), value);
+        });
+      sink_.storeElement(buffer, value, sink_.address(buffer, addresses[i], 1));
+    });
+  }
+}
+
+void MemoryAccess::storeVectors(RankedTensorType type, llvm::ArrayRef<Point> points,
+                                llvm::ArrayRef<IndexExpr> addresses, llvm::ArrayRef<Value> values,
+                                KernelSink::GuardedBlocks &blocks,
+                                llvm::SmallVectorImpl<bool> &done) {
+  const unsigned buffer = shapes_.tensorCount();
+  const Type vectorType = vectorTypeOf(type.getElementType(), false);
+  for (auto &[group, members] : alignedGroups(space_, addresses, points, kWidth)) {
+    const IndexExpr index = inVectors(group.start);
+    sink_.count(Cost::kVectorStore, vectorCost(index));
+    llvm::SmallVector<Value, 4> elements(kWidth);
+    for (auto [i, lane] : members) {
+      done[i] = true;
+      elements[lane] = values[i];
+    }
+    storeUnder(group.guard, blocks, [&] {
+      Value vector = sink_.build([&](OpBuilder &builder, Location loc) {
+        return packVector(builder, loc, elements, vectorType);
+      });
+      sink_.storeVector(buffer, vector, sink_.address(buffer, index, kWidth));
+    });
+  }
+}
+
+} // namespace gantry::codegen

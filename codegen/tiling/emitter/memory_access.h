@@ -1,0 +1,76 @@
+// Loads and stores of a kernel's buffers.
+//
+// Addresses are compared as expressions, so an element that several points share is loaded once,
+// and an aligned group of four neighbours is one vector access: a vec4, or a 32-bit word of four
+// bytes. Where a subgroup shares a tile, vectors that every lane needs are loaded by the lanes in
+// turn and shuffled to the others.
+//
+// Threads: belongs to one kernel and one thread.
+#pragma once
+
+#include "codegen/tiling/emitter/kernel_context.h"
+
+namespace gantry::codegen {
+
+/// The type of an aligned group of four elements: a vec4 of 16- or 32-bit elements, a 32-bit word
+/// of bytes, or null where elements are accessed one by one. asTexels: as texel loads give it,
+/// which convert f16 to f32.
+mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
+
+/// Packs elements into a vector, or four bytes into a word.
+mlir::Value packVector(mlir::OpBuilder &builder, mlir::Location loc,
+                       llvm::ArrayRef<mlir::Value> elements, mlir::Type type);
+
+class MemoryAccess {
+public:
+  explicit MemoryAccess(const KernelContext &context)
+      : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
+        guards_(context.guards), invocation_(context.invocation) {}
+
+  /// The value that a load gives if its point's guard does not hold.
+  enum class Outside : uint8_t { kAnything, kZero };
+  /// The elements of a tensor argument at these points.
+  Values load(mlir::BlockArgument tensor, llvm::ArrayRef<Point> points,
+              Outside outside = Outside::kAnything);
+
+  /// Whether each four points in turn are the bytes of one word of the buffer, in order.
+  bool areWords(mlir::BlockArgument tensor, llvm::ArrayRef<Point> points);
+  /// The word that each of the points' bytes is in.
+  Values loadWords(mlir::BlockArgument tensor, llvm::ArrayRef<Point> points);
+
+  /// Stores elements of the result. A point is stored where its guard holds.
+  void store(llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);
+
+private:
+  struct Request;
+  struct PlacedVector;
+  using SharedVectors = std::map<std::pair<int32_t, IndexExpr>, PlacedVector>;
+  Values load(const Request &request);
+  SharedVectors loadShared(const Request &request, llvm::ArrayRef<std::pair<int32_t, IndexExpr>>);
+  mlir::Value loadByLanes(const Request &request, const IndexExpr &first, int64_t stride,
+                          int64_t count, int32_t guard);
+  void loadVectors(const Request &request, Values &result, llvm::SmallVectorImpl<bool> &done);
+  void loadElements(const Request &request, Values &result, llvm::ArrayRef<bool> done);
+  mlir::Value loadVector(const Request &request, const IndexExpr &index, int32_t guard);
+  mlir::Value loadElement(const Request &request, const IndexExpr &address, int32_t guard);
+  void storeVectors(mlir::RankedTensorType type, llvm::ArrayRef<Point> points,
+                    llvm::ArrayRef<IndexExpr> addresses, llvm::ArrayRef<mlir::Value> values,
+                    KernelSink::GuardedBlocks &blocks, llvm::SmallVectorImpl<bool> &done);
+  void storeUnder(int32_t guard, KernelSink::GuardedBlocks &blocks,
+                  llvm::function_ref<void()> body);
+
+  llvm::SmallVector<IndexExpr> addressesOf(unsigned buffer, mlir::Value tensor,
+                                           llvm::ArrayRef<Point> points);
+  mlir::Value guardedAddress(unsigned buffer, const IndexExpr &address, int64_t elements,
+                             int32_t guard);
+  double vectorCost(const IndexExpr &index) const;
+
+  const TileShape &tile_;
+  IndexSpace &space_;
+  KernelSink &sink_;
+  KernelShapes &shapes_;
+  Guards &guards_;
+  const Invocation &invocation_;
+};
+
+} // namespace gantry::codegen

@@ -1,0 +1,226 @@
+#include "codegen/tiling/emitter/reduction.h"
+
+#include "codegen/tiling/attention.h"
+#include "codegen/tiling/emitter/dot_products.h"
+#include "codegen/tiling/emitter/matmul.h"
+#include "codegen/tiling/emitter/online_softmax.h"
+#include "codegen/tiling/emitter/staging.h"
+#include "codegen/tiling/emitter/tensor_evaluator.h"
+#include "codegen/tiling/linalg_patterns.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kBlockedSumLength = 1024; // Sums of so many steps are taken in blocks.
+constexpr int64_t kMaxBlock = 128;          // Rounds of the inner loop of a blocked sum.
+constexpr size_t kNotStaged = ~size_t(0);
+
+bool isSum(linalg::GenericOp op) {
+  auto yield = cast<linalg::YieldOp>(op.getRegion().front().getTerminator());
+  auto add = yield.getOperand(0).getDefiningOp<arith::AddFOp>();
+  Value accumulator = op.getRegionOutputArgs().front();
+  return add && accumulator.hasOneUse() &&
+         (add.getLhs() == accumulator || add.getRhs() == accumulator);
+}
+
+int64_t largestDivisor(int64_t value, int64_t limit) {
+  for (int64_t d = std::min(value, limit); d > 1; --d)
+    if (value % d == 0)
+      return d;
+  return 1;
+}
+
+} // namespace
+
+/// One loop of a nest.
+struct Reductions::Level {
+  unsigned dim; // The loop of the linalg operation.
+  IndexExpr trips;
+  int64_t multiplier; // How far one round advances that loop's coordinate.
+};
+
+/// The loop nest of a reduction, from the outermost loop to the innermost.
+struct Reductions::Nest {
+  linalg::GenericOp op;
+  llvm::ArrayRef<Point> points;
+  const PointGrid &grid;
+  llvm::SmallVector<Level> levels{};
+  size_t stageLevel = kNotStaged; // The first loop inside of which staged operands are read.
+  bool isBlocked = false;         // The outermost loop adds sums that the others take from zero.
+};
+
+int64_t Reductions::unrollOf(size_t reductionDim) const {
+  return reductionDim < tile_.reduction.size() ? tile_.reduction[reductionDim] : 1;
+}
+
+Values Reductions::evaluate(linalg::GenericOp op, llvm::ArrayRef<Point> points,
+                            const PointGrid &grid) {
+  auto &known = results_[op];
+  Values result;
+  for (const Point &point : points)
+    if (auto found = known.find(keyOf(point)); found != known.end())
+      result.push_back(found->second);
+  if (result.size() == points.size())
+    return result;
+  if (op.getNumDpsInits() != 1) {
+    sink_.fail(op);
+    return Values(points.size());
+  }
+  result = reduce(op, points, grid);
+  for (auto [point, value] : llvm::zip(points, result))
+    known[keyOf(point)] = value;
+  return result;
+}
+
+Values Reductions::reduce(linalg::GenericOp op, llvm::ArrayRef<Point> points,
+                          const PointGrid &grid) {
+  if (tile_.matrix)
+    return parts_.matmul.evaluate(op, points, grid);
+  if (tile_.keys > 0)
+    if (const auto attention = attentionOf(op))
+      return parts_.attention.evaluate(*attention, points, grid);
+  const Nest nest = nestOf(op, points, grid);
+  Values accumulators = parts_.evaluator.evaluate(op.getDpsInits().front(), points, grid);
+  if (tile_.buffers > 1 && !parts_.shared.words().empty())
+    parts_.shared.barrier(); // The boxes of other operations have been read.
+  emitLevel(nest, 0, LoopIndex(op.getNumLoops(), IndexExpr(0)), IndexExpr(0), accumulators);
+  return accumulators;
+}
+
+Reductions::Nest Reductions::nestOf(linalg::GenericOp op, llvm::ArrayRef<Point> points,
+                                    const PointGrid &grid) {
+  Nest nest{op, points, grid};
+  llvm::SmallVector<unsigned> reductionDims;
+  op.getReductionDims(reductionDims);
+  auto extents = shapes_.loopExtents(op);
+  llvm::SmallVector<Level> &levels = nest.levels;
+  llvm::SmallVector<Level> outer; // From one stage to the next.
+  int64_t total = 1;
+  for (auto [q, dim] : llvm::enumerate(reductionDims)) {
+    if (!extents[dim].isConstant()) {
+      levels.push_back({dim, extents[dim], 1});
+      total = kBlockedSumLength; // The sum may be long.
+      continue;
+    }
+    const int64_t extent = extents[dim].constant;
+    total *= extent;
+    if (extent == 0) {
+      levels.push_back({dim, IndexExpr(0), 1});
+      continue;
+    }
+    const int64_t unroll = unrollOf(q);
+    const int64_t staged = q < tile_.stageSteps.size() ? tile_.stageSteps[q] : extent;
+    if (int64_t trips = staged / unroll; trips != 1)
+      levels.push_back({dim, IndexExpr(trips), unroll});
+    if (int64_t trips = extent / staged; trips != 1)
+      outer.push_back({dim, IndexExpr(trips), staged});
+  }
+  // Long loops go inside: what depends only on short ones (windows, and whether they lie within
+  // the padding) is computed outside of them.
+  if (llvm::all_of(levels, [](const Level &level) { return level.trips.isConstant(); }))
+    std::stable_sort(levels.begin(), levels.end(), [](const Level &a, const Level &b) {
+      return a.trips.constant < b.trips.constant;
+    });
+  const bool isLongSum = isSum(op) && total >= kBlockedSumLength;
+  if (!tile_.stageSteps.empty()) {
+    nest.stageLevel = outer.size();
+    levels.insert(levels.begin(), outer.begin(), outer.end());
+  } else if (isLongSum && levels.size() == 1 && levels[0].trips.isConstant()) {
+    const int64_t trips = levels[0].trips.constant, inner = largestDivisor(trips, kMaxBlock);
+    if (inner > 1 && inner < trips)
+      levels = {{levels[0].dim, IndexExpr(trips / inner), levels[0].multiplier * inner},
+                {levels[0].dim, IndexExpr(inner), levels[0].multiplier}};
+  }
+  nest.isBlocked = isLongSum && levels.size() > 1 && nest.stageLevel != 0;
+  return nest;
+}
+
+/// Emits the loops from `level` on. stage: the number of the stage that the loops around are in.
+void Reductions::emitLevel(const Nest &nest, size_t level, const LoopIndex &offsets,
+                           const IndexExpr &stage, Values &accumulators) {
+  if (level == nest.stageLevel)
+    stageOperands(nest, offsets, stage);
+  if (level == nest.levels.size())
+    return emitStep(nest, offsets, accumulators);
+  const Level &current = nest.levels[level];
+  if (current.trips.isConstant() && current.trips.constant == 0)
+    return; // An empty reduction gives its initial values.
+  loops_.forTrips(current.trips, accumulators, [&](const IndexExpr &counter, Values &carried) {
+    const bool isStageLoop = nest.stageLevel != kNotStaged && level < nest.stageLevel;
+    const IndexExpr inStage =
+        isStageLoop ? space_.add(space_.scale(stage, current.trips.constant), counter) : stage;
+    LoopIndex inner = offsets;
+    inner[current.dim] = space_.add(inner[current.dim], space_.scale(counter, current.multiplier));
+    if (nest.isBlocked && level == 0)
+      emitBlock(nest, inner, inStage, carried);
+    else
+      emitLevel(nest, level + 1, inner, inStage, carried);
+  });
+}
+
+/// One round of a blocked sum's outermost loop: the sum of a block, then added to the sums so far.
+void Reductions::emitBlock(const Nest &nest, const LoopIndex &offsets, const IndexExpr &stage,
+                           Values &sums) {
+  Value zero = sink_.build([&](OpBuilder &builder, Location loc) -> Value {
+    const Type type = sums.front().getType();
+    return builder.create<arith::ConstantOp>(loc, type, builder.getZeroAttr(type));
+  });
+  Values block(nest.points.size(), zero);
+  emitLevel(nest, 1, offsets, stage, block);
+  sink_.count(Cost::kArithmetic, static_cast<double>(nest.points.size()));
+  for (auto [sum, part] : llvm::zip(sums, block))
+    sum = sink_.create<arith::AddFOp>(sum, part);
+}
+
+void Reductions::stageOperands(const Nest &nest, const LoopIndex &offsets, const IndexExpr &stage) {
+  Stage staged{offsets, {}, stage};
+  llvm::SmallVector<unsigned> reductionDims;
+  linalg::GenericOp(nest.op).getReductionDims(reductionDims);
+  for (auto [q, dim] : llvm::enumerate(reductionDims)) {
+    int64_t span = unrollOf(q);
+    for (const Level &level : llvm::ArrayRef(nest.levels).drop_front(nest.stageLevel))
+      if (level.dim == dim)
+        span = std::max(span, level.trips.constant * level.multiplier);
+    staged.spans.push_back(span);
+  }
+  parts_.staging.stage(nest.op, staged, nest.points, nest.grid);
+}
+
+/// The unrolled steps of one round of the innermost loop.
+void Reductions::emitStep(const Nest &nest, const LoopIndex &offsets, Values &accumulators) {
+  linalg::GenericOp op = nest.op;
+  llvm::SmallVector<unsigned> reductionDims;
+  op.getReductionDims(reductionDims);
+  auto extents = shapes_.loopExtents(op);
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, reductionDims.size()));
+  const auto factors = tile_.dots ? byteFactorsOf(op) : std::nullopt;
+  if (factors) { // The four steps of a dot product follow one another.
+    const unsigned innermost = *dotDimensionOf(reductionExtentsOf(op));
+    order.erase(order.begin() + innermost);
+    order.push_back(innermost);
+  }
+  std::vector<LoopIndex> steps{offsets};
+  for (unsigned q : order) {
+    const unsigned dim = reductionDims[q];
+    const int64_t unroll = extents[dim].isConstant() ? unrollOf(q) : 1;
+    std::vector<LoopIndex> next;
+    for (const LoopIndex &step : steps) {
+      for (int64_t u = 0; u < unroll; ++u) {
+        next.push_back(step);
+        next.back()[dim] = space_.add(step[dim], IndexExpr(u));
+      }
+    }
+    steps = std::move(next);
+  }
+  if (factors)
+    parts_.dots.accumulate(op, *factors, steps, nest.points, nest.grid, accumulators);
+  else
+    parts_.accumulation.accumulate(op, steps, nest.points, nest.grid, accumulators);
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,65 @@
+// Reductions: each becomes a loop nest with one accumulator per point.
+//
+// A reduction that is an attention or a matmul with cooperative matrices is left to
+// online_softmax.h or matmul.h. Results are kept, so a point is reduced once.
+//
+// Long sums are taken in blocks: each block from zero, then added. The rounding error then grows
+// with blocks + block length instead of with their product (Higham, "The accuracy of floating point
+// summation", 1993).
+//
+// Threads: belongs to one kernel and one thread.
+#pragma once
+
+#include "codegen/tiling/emitter/accumulation.h"
+
+namespace gantry::codegen {
+
+class DotProducts;
+class Matmul;
+class OnlineSoftmax;
+class SharedMemory;
+
+class Reductions {
+public:
+  /// The classes that reductions are divided among.
+  struct Parts {
+    TensorEvaluator &evaluator;
+    Accumulation &accumulation;
+    SharedMemory &shared;
+    Staging &staging;
+    DotProducts &dots;
+    OnlineSoftmax &attention;
+    Matmul &matmul;
+  };
+  Reductions(const KernelContext &context, const Parts &parts)
+      : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
+        loops_(context.loops), parts_(parts) {}
+
+  Values evaluate(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points, const PointGrid &grid);
+  /// Keeps what a reduction gives at a point: evaluate() returns it from now on.
+  void keep(mlir::linalg::GenericOp op, const Point &point, mlir::Value value) {
+    results_[op][keyOf(point)] = value;
+  }
+
+private:
+  struct Level;
+  struct Nest;
+  Values reduce(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points, const PointGrid &grid);
+  Nest nestOf(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points, const PointGrid &grid);
+  void emitLevel(const Nest &nest, size_t level, const LoopIndex &offsets, const IndexExpr &stage,
+                 Values &accumulators);
+  void emitBlock(const Nest &nest, const LoopIndex &offsets, const IndexExpr &stage, Values &sums);
+  void stageOperands(const Nest &nest, const LoopIndex &offsets, const IndexExpr &stage);
+  void emitStep(const Nest &nest, const LoopIndex &offsets, Values &accumulators);
+  int64_t unrollOf(size_t reductionDim) const;
+
+  const TileShape &tile_;
+  IndexSpace &space_;
+  KernelSink &sink_;
+  KernelShapes &shapes_;
+  Loops &loops_;
+  const Parts parts_;
+  std::map<mlir::Operation *, std::map<std::vector<IndexExpr>, mlir::Value>> results_;
+};
+
+} // namespace gantry::codegen

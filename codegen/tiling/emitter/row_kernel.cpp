@@ -1,0 +1,160 @@
+#include "codegen/tiling/emitter/row_kernel.h"
+
+#include "codegen/tiling/emitter/memory_access.h"
+#include "codegen/tiling/emitter/reduction.h"
+#include "codegen/tiling/emitter/tensor_evaluator.h"
+#include "codegen/tiling/linalg_patterns.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kMaxPartialSums = 4; // Independent accumulators of a lane, which hide latency.
+
+} // namespace
+
+void RowKernel::placeInvocation(const TileShape &tile, IndexSpace &space, Value lane,
+                                Invocation &invocation) {
+  if (tile.lanes > 1)
+    invocation.lane = space.addVariable(lane, 0, tile.lanes - 1, true);
+}
+
+/// Calls `body` for each chunk of the row and returns what the values that it carries have become.
+Values RowKernel::forChunks(Values carried,
+                            llvm::function_ref<void(const Columns &, Values &)> body) {
+  const int64_t held = tile_.result.back(), perChunk = held * tile_.lanes;
+  const int64_t chunks = (tile_.rowLength + perChunk - 1) / perChunk;
+  auto emitChunk = [&](const IndexExpr &chunk, Values &inside) {
+    body(lanes_.columnsOf(chunk, IndexExpr(tile_.rowLength), held, tile_.run), inside);
+  };
+  if (chunks == 1)
+    emitChunk(IndexExpr(0), carried);
+  else
+    loops_.forChunks(chunks, carried, emitChunk);
+  return carried;
+}
+
+/// Adds the elements of a chunk to the partial sums of a reduction.
+void RowKernel::accumulateChunk(linalg::GenericOp op, const Point &row, const Columns &columns,
+                                Values &sums) {
+  llvm::SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  AffineMap outputMap = op.getIndexingMapsArray()[op.getNumDpsInputs()];
+  const PointGrid grid{tile_.result, tile_.laneDim};
+  std::vector<LoopIndex> loops;
+  for (const IndexExpr &column : columns.index) {
+    loops.push_back(shapes_.loopCoordinates(op, outputMap, row));
+    loops.back()[reduced.front()] = column;
+  }
+  llvm::SmallVector<Values> inputs;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    std::vector<Point> points;
+    for (const LoopIndex &coordinates : loops)
+      points.push_back(
+          shapes_.operandPoint(op.getMatchingIndexingMap(operand), coordinates, /*guard=*/0));
+    inputs.push_back(evaluator_.evaluate(operand->get(), points, grid));
+  }
+  if (sink_.unsupported())
+    return;
+  const size_t partial = sums.size();
+  const llvm::SmallVector<int32_t> guards(partial, 0);
+  for (size_t j = 0; j < loops.size(); j += partial) {
+    llvm::SmallVector<Values> arguments;
+    for (const Values &values : inputs)
+      arguments.push_back(Values(values.begin() + j, values.begin() + j + partial));
+    arguments.push_back(sums);
+    const auto at = llvm::ArrayRef(loops).slice(j, partial);
+    Values next = bodies_.evaluate(op, {at, guards, arguments, grid})[0];
+    for (size_t p = 0; p < partial; ++p) {
+      const IndexExpr &inside = columns.inside[j + p];
+      if (inside.isConstant()) {
+        sums[p] = next[p];
+        continue;
+      }
+      Value zero = sink_.create<arith::ConstantIndexOp>(0);
+      Value test =
+          sink_.create<arith::CmpIOp>(arith::CmpIPredicate::sge, sink_.index(inside), zero);
+      sums[p] = sink_.create<arith::SelectOp>(test, next[p], sums[p]);
+    }
+  }
+}
+
+/// The value of a reduction over the row, in all lanes.
+Value RowKernel::reduce(linalg::GenericOp op, const Point &row) {
+  Operation *combiner = combinerOf(op);
+  if (!combiner)
+    return sink_.fail(op);
+  auto combine = [&](Value a, Value b) {
+    return sink_.build([&](OpBuilder &builder, Location) {
+      IRMapping mapping;
+      mapping.map(combiner->getOperand(0), a);
+      mapping.map(combiner->getOperand(1), b);
+      return builder.clone(*combiner, mapping)->getResult(0);
+    });
+  };
+  const int64_t held = tile_.result.back();
+  const int64_t partial = held % kMaxPartialSums == 0 ? kMaxPartialSums : 1;
+  Value neutral = sink_.create<arith::ConstantOp>(*arith::getNeutralElement(combiner));
+  Values sums = forChunks(Values(partial, neutral), [&](const Columns &columns, Values &carried) {
+    accumulateChunk(op, row, columns, carried);
+  });
+  if (sink_.unsupported())
+    return {};
+  for (size_t width = sums.size(); width > 1; width /= 2)
+    for (size_t p = 0; p < width / 2; ++p)
+      sums[p] = combine(sums[p], sums[p + width / 2]);
+  const PointGrid grid{tile_.result, tile_.laneDim};
+  return combine(evaluator_.evaluate(op.getDpsInits().front(), {row}, grid).front(),
+                 lanes_.reduceLanes(sums.front(), combine));
+}
+
+/// Computes and stores the elements of a chunk of the result.
+void RowKernel::storeChunk(const Point &row, const Columns &columns) {
+  std::vector<Point> points;
+  llvm::SmallVector<int32_t> guards;
+  for (auto [column, inside] : llvm::zip(columns.index, columns.inside)) {
+    Point point = row;
+    point.index.back() = column;
+    points.push_back(std::move(point));
+    bool never = false;
+    guards.push_back(guards_.with(0, inside, never));
+  }
+  const PointGrid grid{tile_.result, tile_.laneDim};
+  Values values = evaluator_.evaluate(shapes_.result(), points, grid);
+  if (sink_.unsupported())
+    return;
+  for (size_t i = 0; i < points.size(); ++i)
+    points[i].guard = guards[i];
+  access_.store(points, values);
+}
+
+/// The first element of the tile's row.
+Point RowKernel::rowOf(llvm::ArrayRef<Value> tile) {
+  auto shape = shapes_.shapeOf(shapes_.result());
+  Point row;
+  for (size_t d = 0; d + 1 < shape.size(); ++d)
+    row.index.push_back(space_.addVariable(
+        d < tile.size() ? tile[d] : Value(), 0,
+        shape[d].isConstant() ? shape[d].constant - 1 : IndexSpace::kUnbounded, tile_.lanes == 1));
+  row.index.push_back(IndexExpr(0));
+  return row;
+}
+
+void RowKernel::emit(llvm::ArrayRef<Value> tile) {
+  const Point row = rowOf(tile);
+  shapes_.kernel().walk([&](linalg::GenericOp op) {
+    if (op.getNumReductionLoops() == 0 || sink_.unsupported())
+      return;
+    reductions_.keep(op, row, reduce(op, row));
+  });
+  if (sink_.unsupported())
+    return;
+  forChunks({}, [&](const Columns &columns, Values &) { storeChunk(row, columns); });
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,57 @@
+// Row kernels: softmax and normalisations. Reductions over the last dimension, whose results are
+// broadcast back over the row that they came from, are one kernel.
+//
+// A subgroup shares a row; in the baseline, one invocation takes it. Each lane holds every lanes-th
+// run of neighbours. A reduction combines what a lane holds, and then the lanes in log2(lanes)
+// exchanges. A row that fits into registers is loaded once, because the tensor evaluator keeps what
+// it has evaluated. A longer row is walked in chunks, once for each reduction and once for the
+// result.
+//
+// Threads: belongs to one kernel and one thread.
+#pragma once
+
+#include "codegen/tiling/emitter/body_evaluator.h"
+#include "codegen/tiling/emitter/row_lanes.h"
+#include "codegen/tiling/emitter/tile_points.h"
+
+namespace gantry::codegen {
+
+class MemoryAccess;
+class Reductions;
+
+class RowKernel {
+public:
+  RowKernel(const KernelContext &context, MemoryAccess &access, TensorEvaluator &evaluator,
+            BodyEvaluator &bodies, Reductions &reductions, RowLanes &lanes)
+      : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
+        guards_(context.guards), loops_(context.loops), access_(access), evaluator_(evaluator),
+        bodies_(bodies), reductions_(reductions), lanes_(lanes) {}
+
+  /// The invocation's place, which the other classes need before emit().
+  static void placeInvocation(const TileShape &tile, IndexSpace &space, mlir::Value lane,
+                              Invocation &invocation);
+  /// Emits the kernel. tile: the tile's coordinates; the last one is not used.
+  void emit(llvm::ArrayRef<mlir::Value> tile);
+
+private:
+  Point rowOf(llvm::ArrayRef<mlir::Value> tile);
+  mlir::Value reduce(mlir::linalg::GenericOp op, const Point &row);
+  void accumulateChunk(mlir::linalg::GenericOp op, const Point &row, const Columns &columns,
+                       Values &sums);
+  void storeChunk(const Point &row, const Columns &columns);
+  Values forChunks(Values carried, llvm::function_ref<void(const Columns &, Values &)> body);
+
+  const TileShape &tile_;
+  IndexSpace &space_;
+  KernelSink &sink_;
+  KernelShapes &shapes_;
+  Guards &guards_;
+  Loops &loops_;
+  MemoryAccess &access_;
+  TensorEvaluator &evaluator_;
+  BodyEvaluator &bodies_;
+  Reductions &reductions_;
+  RowLanes &lanes_;
+};
+
+} // namespace gantry::codegen

@@ -1,0 +1,68 @@
+// Staging: what the invocations of a workgroup need of a reduction's operands is loaded once, by
+// all of them together, and then read from shared memory.
+//
+// The part of an operand that a workgroup needs for some steps of the reduction is a box. Its place
+// and size follow from the operand's index expressions over the workgroup's points: the part of an
+// index that all invocations share is where the box begins, and the range of the rest is its
+// extent. The elements of the box are evaluated, not only loaded, so a pad or a dequantisation that
+// is fused into the operand is done once per element.
+//
+// Cooperative matrices stage their operands themselves (matmul.h).
+//
+// Threads: belongs to one kernel and one thread.
+#pragma once
+
+#include "codegen/tiling/emitter/shared_memory.h"
+
+namespace gantry::codegen {
+
+class MemoryAccess;
+class TensorEvaluator;
+
+/// The steps of a reduction that are staged at once.
+struct Stage {
+  LoopIndex offsets;                // The first step, as coordinates of all loops.
+  llvm::SmallVector<int64_t> spans; // Steps from there on, by reduction dimension.
+  IndexExpr number{0};              // Counts the stages; it selects the copy of each box.
+};
+
+class Staging {
+public:
+  Staging(const KernelContext &context, SharedMemory &shared, MemoryAccess &access,
+          TensorEvaluator &evaluator)
+      : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
+        guards_(context.guards), shared_(shared), access_(access), evaluator_(evaluator) {}
+
+  /// Stages the operands that are read often enough, for the points of a reduction.
+  void stage(mlir::linalg::GenericOp op, const Stage &stage, llvm::ArrayRef<Point> points,
+             const PointGrid &grid);
+  bool isStaged(mlir::OpOperand *operand) const { return boxes_.count(operand) != 0; }
+  /// Reads the elements of a staged operand at these coordinates of the operation's loops.
+  Values read(mlir::linalg::GenericOp op, mlir::OpOperand *operand,
+              llvm::ArrayRef<LoopIndex> loops);
+
+  /// Stores the result through shared memory, so that neighbouring invocations store neighbouring
+  /// vectors. Returns false, and stores nothing, if the tile does not ask for it or the result's
+  /// shape does not allow it.
+  bool storeResult(llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);
+
+private:
+  std::optional<Box> boxFor(mlir::linalg::GenericOp op, mlir::OpOperand *operand,
+                            llvm::ArrayRef<IndexExpr> steps, int64_t readers,
+                            llvm::ArrayRef<Point> points);
+  void fill(mlir::OpOperand *operand, const Box &box, const PointGrid &grid);
+  std::optional<Box> resultBox(llvm::ArrayRef<Point> points);
+  void copyOut(const Box &box);
+
+  const TileShape &tile_;
+  IndexSpace &space_;
+  KernelSink &sink_;
+  KernelShapes &shapes_;
+  Guards &guards_;
+  SharedMemory &shared_;
+  MemoryAccess &access_;
+  TensorEvaluator &evaluator_;
+  std::map<mlir::OpOperand *, Box> boxes_; // The staged operands' boxes.
+};
+
+} // namespace gantry::codegen

@@ -1,0 +1,193 @@
+#include "codegen/tiling/emitter/tile_points.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kWidth = 4; // Elements of a vector.
+
+} // namespace
+
+/// The invocation's points along one tile dimension.
+struct TilePoints::Line {
+  llvm::SmallVector<IndexExpr> index;
+  llvm::SmallVector<IndexExpr> inside; // Each lies inside where this is >= 0.
+};
+
+void splitMerged(const TileShape &tile, IndexSpace &space, KernelShapes &shapes, Point &point) {
+  auto shape = shapes.shapeOf(shapes.result());
+  if (tile.merged >= shape.size())
+    return;
+  IndexExpr rest = point.index.pop_back_val();
+  llvm::SmallVector<IndexExpr, 4> parts;
+  for (size_t d = shape.size(); d-- > tile.merged;) {
+    parts.push_back(d == tile.merged ? rest : space.mod(rest, shape[d]));
+    if (d > tile.merged)
+      rest = space.floorDiv(rest, shape[d]);
+  }
+  point.index.append(parts.rbegin(), parts.rend());
+}
+
+// ---- the invocation's place
+// ----------------------------------------------------------------------
+
+/// Returns the invocation's place among the workgroup's invocations along each dimension, for
+/// staged tiles without cooperative matrices.
+llvm::SmallVector<IndexExpr> TilePoints::placeInvocation(const InvocationIds &ids, size_t rank,
+                                                         Invocation &invocation) {
+  if (tile_.matrix) {
+    placeMatrices(ids, invocation);
+  } else if (isStaged()) {
+    invocation.inWorkgroup = space_.addVariable(ids.lane, 0, volumeOf(tile_.threads) - 1, true);
+    return delinearize(space_, sink_, invocation.inWorkgroup, tile_.threads);
+  } else {
+    invocation.lane = space_.addVariable(ids.lane, 0, tile_.lanes - 1, true);
+  }
+  return llvm::SmallVector<IndexExpr>(rank, IndexExpr(0));
+}
+
+void TilePoints::placeMatrices(const InvocationIds &ids, Invocation &invocation) {
+  const MatrixTile &matrix = tile_.matrix;
+  MatrixPlaces &places = invocation.matrix;
+  const int64_t subgroups = matrix.down * matrix.across;
+  const IndexExpr inSubgroup = space_.addVariable(ids.lane, 0, matrix.lanes - 1, true);
+  const IndexExpr subgroup =
+      subgroups == 1 ? IndexExpr(0) : space_.addVariable(ids.subgroup, 0, subgroups - 1);
+  invocation.inWorkgroup = space_.add(space_.scale(subgroup, matrix.lanes), inSubgroup);
+  auto place = delinearize(space_, sink_, subgroup, {matrix.down, matrix.across});
+  places.down = place[0];
+  places.across = place[1];
+  place = delinearize(space_, sink_, inSubgroup, {matrix.rowsPerPass(), matrix.vectorsPerRow()});
+  places.row = place[0];
+  places.vector = place[1];
+}
+
+/// The place in the workgroup's tile of one of the points that an invocation reads from its
+/// subgroup's matrices.
+IndexExpr TilePoints::placeInMatrices(unsigned dim, int64_t point, const MatrixPlaces &places) {
+  const MatrixTile &matrix = tile_.matrix;
+  if (dim != matrix.rows && dim != matrix.columns)
+    return IndexExpr(point);
+  const bool isRow = dim == matrix.rows;
+  const int64_t perBlock = isRow ? matrix.vectorsPerLane() : kWidth;
+  const int64_t blocks = tile_.result[dim] / perBlock, inBlock = point % perBlock;
+  const IndexExpr block = space_.add(space_.scale(isRow ? places.down : places.across, blocks),
+                                     IndexExpr(point / perBlock));
+  const IndexExpr inside =
+      isRow ? space_.add(IndexExpr(inBlock * matrix.rowsPerPass()), places.row)
+            : space_.add(space_.scale(places.vector, kWidth), IndexExpr(inBlock));
+  return space_.add(space_.scale(block, isRow ? matrix.m : matrix.n), inside);
+}
+
+// ---- points
+// --------------------------------------------------------------------------------------
+
+/// The tile's coordinate along a dimension, as a variable.
+IndexExpr TilePoints::coordinateOf(unsigned dim, const IndexExpr &extent, Value id) {
+  const int64_t size = tile_.extent(dim);
+  int64_t last = IndexSpace::kUnbounded;
+  if (extent.isConstant())
+    last = (extent.constant + size - 1) / size - 1;
+  return space_.addVariable(id, 0, last, tile_.lanes == 1 && !isStaged());
+}
+
+/// Adds the j-th point of a dimension that lanes share. The tile's runs lie lane by lane. A run
+/// beyond the extent (which is a multiple of the runs' length) is moved to the last run, so that
+/// what is loaded for it exists. It is not stored.
+void TilePoints::addLanePoint(Line &line, int64_t j, const IndexExpr &extent,
+                              const IndexExpr &coordinate, const Invocation &invocation) {
+  if (j % tile_.run != 0) {
+    const int64_t first = j - j % tile_.run;
+    line.index.push_back(space_.add(line.index[first], IndexExpr(j % tile_.run)));
+    line.inside.push_back(line.inside[first]);
+    return;
+  }
+  const int64_t runs = tile_.result[tile_.laneDim] / tile_.run;
+  const IndexExpr position =
+      space_.add(space_.scale(coordinate, runs * tile_.lanes),
+                 space_.add(IndexExpr(j / tile_.run * tile_.lanes), invocation.lane));
+  IndexExpr clamped = position;
+  const IndexExpr last = space_.sub(space_.floorDiv(extent, IndexExpr(tile_.run)), IndexExpr(1));
+  const IndexExpr inside = space_.sub(last, position);
+  if (space_.range(inside).low < 0) {
+    sink_.count(Cost::kArithmetic);
+    Value value = sink_.create<arith::MinUIOp>(sink_.index(position), sink_.index(last));
+    clamped = space_.addVariable(value, 0, space_.range(last).high, true);
+  }
+  line.index.push_back(space_.scale(clamped, tile_.run));
+  line.inside.push_back(inside);
+}
+
+TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
+                                    const IndexExpr &coordinate, const IndexExpr &place,
+                                    const Invocation &invocation) {
+  Line line;
+  const IndexExpr base = space_.scale(coordinate, tile_.extent(dim));
+  for (int64_t j = 0; j < tile_.result[dim]; ++j) {
+    if (hasLanesAlong(dim)) {
+      addLanePoint(line, j, extent, coordinate, invocation);
+      continue;
+    }
+    // Neighbouring invocations have neighbouring points, or neighbouring vectors.
+    const IndexExpr within = tile_.matrix ? placeInMatrices(dim, j, invocation.matrix)
+                             : isStaged() ? space_.add(IndexExpr(j * tile_.threads[dim]), place)
+                                          : IndexExpr(j);
+    line.index.push_back(space_.add(base, within));
+    // The first point of a tile lies inside: there is no tile without one.
+    const IndexExpr tested =
+        tile_.matrix ? guards_.testedIndex(line.index.back(), extent) : line.index.back();
+    line.inside.push_back(j > 0 || isStaged() ? space_.sub(space_.sub(extent, IndexExpr(1)), tested)
+                                              : IndexExpr(0));
+  }
+  return line;
+}
+
+TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &invocation) {
+  auto space = shapes_.tileSpace(tile_);
+  const auto places = placeInvocation(ids, space.size(), invocation);
+  Points points{std::vector<Point>(1), std::vector<Point>(1)};
+  bool foundOutermost = false;
+  for (unsigned d = 0; d < space.size(); ++d) {
+    const IndexExpr coordinate =
+        coordinateOf(d, space[d], d < ids.tile.size() ? ids.tile[d] : Value());
+    invocation.matrix.base.push_back(space_.scale(coordinate, tile_.extent(d)));
+    if (!foundOutermost && !coordinate.isConstant()) {
+      sink_.setOutermost(coordinate.terms.front().first);
+      foundOutermost = true;
+    }
+    if (tile_.lanes == 1 && !isStaged() && d + 1 == space.size())
+      invocation.lane = coordinate;
+    const Line line = lineOf(d, space[d], coordinate, places[d], invocation);
+    const bool isRagged = !space[d].isConstant() || space[d].constant % tile_.extent(d) != 0;
+    Points next;
+    for (const auto &[load, store] : llvm::zip(points.load, points.store)) {
+      for (auto [index, inside] : llvm::zip(line.index, line.inside)) {
+        Point moved = load, stored = store;
+        moved.index.push_back(index);
+        if (isRagged) {
+          bool never = false;
+          stored.guard = guards_.with(stored.guard, inside, never);
+          // Loads along the lanes' dimension are harmless outside, because runs are moved inside.
+          if (!hasLanesAlong(d))
+            moved.guard = guards_.with(moved.guard, inside, never);
+        }
+        stored.index = moved.index;
+        next.load.push_back(std::move(moved));
+        next.store.push_back(std::move(stored));
+      }
+    }
+    points = std::move(next);
+  }
+  for (auto [load, store] : llvm::zip(points.load, points.store)) {
+    splitMerged(tile_, space_, shapes_, load);
+    store.index = load.index;
+  }
+  invocation.matrix.points = points.load;
+  return points;
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,58 @@
+// The points of the result that an invocation computes, and its place among the invocations that
+// share a tile.
+//
+// Threads: belongs to one kernel and one thread.
+#pragma once
+
+#include "codegen/tiling/emitter/kernel_context.h"
+
+namespace gantry::codegen {
+
+/// The ids that distinguish one invocation from another (null values when counting).
+struct InvocationIds {
+  llvm::ArrayRef<mlir::Value> tile; // The tile's coordinates, by tile dimension.
+  mlir::Value lane;     // In the subgroup; of staged tiles without matrices, in the workgroup.
+  mlir::Value subgroup; // The subgroup in the workgroup, for tiles with cooperative matrices.
+};
+
+/// The result's point at a point of the tile: the last coordinate of a tile with merged dimensions
+/// is divided into theirs.
+void splitMerged(const TileShape &tile, IndexSpace &space, KernelShapes &shapes, Point &point);
+
+class TilePoints {
+public:
+  TilePoints(const TileShape &tile, IndexSpace &space, KernelSink &sink, KernelShapes &shapes,
+             Guards &guards)
+      : tile_(tile), space_(space), sink_(sink), shapes_(shapes), guards_(guards) {}
+
+  /// The points of the invocation, in row-major order of the tile.
+  struct Points {
+    std::vector<Point> load;  // With the guards under which operands are loaded.
+    std::vector<Point> store; // With the guards under which results are stored.
+  };
+  /// Computes the points and fills in the invocation's place.
+  Points compute(const InvocationIds &ids, Invocation &invocation);
+
+private:
+  struct Line;
+  llvm::SmallVector<IndexExpr> placeInvocation(const InvocationIds &ids, size_t rank,
+                                               Invocation &invocation);
+  void placeMatrices(const InvocationIds &ids, Invocation &invocation);
+  IndexExpr coordinateOf(unsigned dim, const IndexExpr &extent, mlir::Value id);
+  Line lineOf(unsigned dim, const IndexExpr &extent, const IndexExpr &coordinate,
+              const IndexExpr &place, const Invocation &invocation);
+  void addLanePoint(Line &line, int64_t j, const IndexExpr &extent, const IndexExpr &coordinate,
+                    const Invocation &invocation);
+  IndexExpr placeInMatrices(unsigned dim, int64_t point, const MatrixPlaces &places);
+
+  bool isStaged() const { return !tile_.threads.empty(); }
+  bool hasLanesAlong(unsigned dim) const { return tile_.lanes > 1 && dim == tile_.laneDim; }
+
+  const TileShape &tile_;
+  IndexSpace &space_;
+  KernelSink &sink_;
+  KernelShapes &shapes_;
+  Guards &guards_;
+};
+
+} // namespace gantry::codegen

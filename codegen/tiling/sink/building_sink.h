@@ -1,0 +1,82 @@
+// The sink that builds a kernel's IR.
+#pragma once
+
+#include "codegen/tiling/sink/kernel_sink.h"
+
+#include <map>
+#include <optional>
+
+namespace gantry::codegen {
+
+class BuildingSink final : public KernelSink {
+public:
+  /// One buffer of the kernel in both of its views: single elements, and aligned groups of four
+  /// (vectorTypeOf in memory_access.h; null if the element type has none).
+  struct Buffer {
+    mlir::Value scalar, vector;
+  };
+
+  /// Builds at the builder's insertion point. space: of the expressions that index() and address()
+  /// take. buffers: the tensor arguments, then the result.
+  BuildingSink(mlir::OpBuilder &builder, mlir::Location loc, const IndexSpace &space,
+               llvm::ArrayRef<Buffer> buffers)
+      : builder_(builder), loc_(loc), space_(space), buffers_(buffers.begin(), buffers.end()) {}
+
+  /// Sets the workgroup's shared memory, before a staged tile is emitted.
+  void setPool(mlir::Value pool) { pool_ = pool; }
+
+  /// Returns how the kernel can be cut into slices along its outermost tile coordinate: for each
+  /// buffer, how many elements one step of that coordinate advances (0: every step may touch all of
+  /// the buffer). Step i touches elements in [i, i + 1) times that only, and nothing else depends
+  /// on i, so some of the steps are the same kernel over a part of the buffers. None where a kernel
+  /// has no such form. Valid after the kernel was emitted.
+  std::optional<llvm::SmallVector<int64_t>> slices() const;
+
+  void count(Cost, double) override {}
+  void countHoisted(double) override {}
+
+  mlir::Value build(BuildStep step) override { return step(builder_, loc_); }
+  Values clone(mlir::Operation &op,
+               llvm::function_ref<mlir::Value(mlir::Value)> operandOf) override;
+  mlir::Value index(const IndexExpr &expr) override;
+  mlir::Value address(unsigned buffer, const IndexExpr &expr, int64_t elements) override;
+  mlir::Value symbolOf(mlir::Value, mlir::Value computed) override { return computed; }
+
+  mlir::Value loadElement(unsigned buffer, mlir::Value address) override;
+  mlir::Value loadVector(unsigned buffer, mlir::Value address) override;
+  void storeElement(unsigned buffer, mlir::Value value, mlir::Value address) override;
+  void storeVector(unsigned buffer, mlir::Value value, mlir::Value address) override;
+  mlir::Value pool() override { return pool_; }
+
+  mlir::Value shuffle(mlir::Value value, int64_t lane) override;
+  mlir::Value shuffleXor(mlir::Value value, int64_t mask) override;
+  void sinkShuffles() override;
+  void barrier(mlir::spirv::Scope scope) override;
+
+  void loop(const IndexExpr &trips, double rounds, Values &carried, LoopBody body) override;
+  void ifTrue(mlir::Value condition, llvm::function_ref<void()> body) override;
+  void ifGuard(GuardedBlocks &blocks, int32_t guard, llvm::function_ref<mlir::Value()> test,
+               llvm::function_ref<void()> body) override;
+  mlir::Block *block() override { return builder_.getInsertionBlock(); }
+  void setOutermost(int32_t variable) override { outermost_ = variable; }
+
+private:
+  mlir::Value widened(mlir::Operation &extension, mlir::Value narrow);
+
+  mlir::OpBuilder &builder_;
+  mlir::Location loc_;
+  const IndexSpace &space_;
+  llvm::SmallVector<Buffer> buffers_;
+  mlir::Value pool_;
+  llvm::SmallVector<mlir::Operation *> shuffles_; // Since the last sinkShuffles().
+
+  // Value numbering: the results of the clones, by operation, block and operands.
+  using CloneKey = std::pair<std::pair<void *, const void *>, std::vector<const void *>>;
+  std::map<CloneKey, Values> clones_;
+
+  int32_t outermost_ = -1;               // The variable that counts the outermost tiles.
+  bool outermostUsed_ = false;           // By more than a buffer's addresses.
+  std::map<unsigned, int64_t> advances_; // Elements per outermost step, by buffer.
+};
+
+} // namespace gantry::codegen

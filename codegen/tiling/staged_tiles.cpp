@@ -1,0 +1,183 @@
+// Tiles whose operands go through shared memory: the ladder of tile_choice.h's chooseStagedTiles.
+#include "codegen/tiling/attention.h"
+#include "codegen/tiling/linalg_patterns.h"
+#include "codegen/tiling/matmul_tiles.h"
+#include "codegen/tiling/tile_search.h"
+#include "codegen/tiling/tile_text.h"
+#include "engine/plan/plan.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+constexpr int64_t kMinRows = 4; // The extent of a dimension that a staged tile may extend over.
+constexpr uint64_t kWordBytes = 4, kBoxAlignment = 16;
+
+/// A staged tile whose boxes have places in shared memory.
+struct Rung {
+  TileShape tile;
+  double cost;
+  uint64_t bytes; // The shared memory that the boxes take.
+  uint64_t boxes; // Bytes of all boxes; boxes may share storage.
+
+  bool fits(const DeviceProfile &profile) const { return bytes <= profile.maxSharedMemoryBytes; }
+};
+
+/// The tile without cooperative matrices: so many invocations and points along two dimensions, and
+/// so many steps of the longest reduction dimension staged at once.
+TileShape stagedTile(const KernelExtents &extents, size_t rows, std::pair<int64_t, int64_t> threads,
+                     std::pair<int64_t, int64_t> points, size_t deep, int64_t steps) {
+  const size_t rank = extents.result.size(), columns = rank - 1;
+  TileShape tile;
+  tile.result.assign(rank, 1);
+  tile.threads.assign(rank, 1);
+  std::tie(tile.result[rows], tile.result[columns]) = points;
+  std::tie(tile.threads[rows], tile.threads[columns]) = threads;
+  tile.stageSteps.assign(extents.reduction.begin(), extents.reduction.end());
+  tile.stageSteps[deep] = steps;
+  tile.reduction.assign(extents.reduction.size(), 1);
+  tile.reduction[deep] = std::min<int64_t>(steps, 4);
+  tile.stageResult = true;
+  return tile;
+}
+
+/// The tiles worth comparing. They extend over the last dimension of the result and another one
+/// whose points share operands.
+std::vector<TileShape> stagedTiles(const KernelExtents &extents, const DeviceProfile &profile) {
+  const size_t rank = extents.result.size();
+  const llvm::SmallVector<int64_t> &reduction = extents.reduction;
+  std::vector<TileShape> tiles;
+  if (rank < 2 || reduction.empty() ||
+      llvm::any_of(reduction, [](int64_t e) { return ShapedType::isDynamic(e) || e == 0; }))
+    return tiles;
+  const size_t deep = llvm::max_element(reduction) - reduction.begin();
+  const auto limit = static_cast<int64_t>(profile.maxWorkgroupInvocations);
+  const auto registers = static_cast<int64_t>(profile.registerTileElements);
+  constexpr std::pair<int64_t, int64_t> kThreads[] = {{16, 16}, {8, 16}, {8, 8}};
+  constexpr std::pair<int64_t, int64_t> kPoints[] = {{8, 4}, {4, 4}, {4, 2}, {2, 2}};
+  for (size_t rows = 0; rows + 1 < rank; ++rows) {
+    if (!ShapedType::isDynamic(extents.result[rows]) && extents.result[rows] < kMinRows)
+      continue;
+    for (auto threads : kThreads) {
+      if (threads.first * threads.second > limit)
+        continue;
+      for (auto points : kPoints) {
+        for (int64_t steps : {32, 16, 8, 4, 2, 1}) {
+          if (reduction[deep] % steps != 0 || points.first * points.second > registers)
+            continue;
+          tiles.push_back(stagedTile(extents, rows, threads, points, deep, steps));
+          if (reduction[deep] > steps) {
+            tiles.push_back(tiles.back());
+            tiles.back().buffers = 2;
+          }
+        }
+      }
+    }
+  }
+  return tiles;
+}
+
+/// Whether all reductions of the kernel are matmuls of f16.
+bool multipliesHalves(func::FuncOp kernel, const KernelExtents &extents) {
+  bool all = !extents.reduction.empty();
+  kernel.walk([&](linalg::GenericOp op) {
+    all &= op.getNumReductionLoops() == 0 || halfFactorsOf(op).has_value();
+  });
+  return all;
+}
+
+/// Plans the tile's boxes in shared memory: operands are alive during the reduction, the result's
+/// box after it.
+Result<Rung> placeBoxes(TileShape tile, const PredictedTile &predicted) {
+  std::vector<plan::Value> boxes;
+  uint64_t all = 0;
+  for (size_t i = 0; i < predicted.boxWords.size(); ++i) {
+    const uint32_t when = predicted.resultInPool && i + 1 == predicted.boxWords.size();
+    const uint64_t bytes = static_cast<uint64_t>(predicted.boxWords[i]) * kWordBytes;
+    boxes.push_back({bytes, kBoxAlignment, when, when});
+    all += bytes;
+  }
+  GANTRY_ASSIGN_OR_RETURN(const plan::Plan placed, plan::planArena(boxes));
+  GANTRY_RETURN_IF_ERROR(plan::validatePlan(boxes, placed));
+  for (uint64_t offset : placed.offsets)
+    tile.poolOffsets.push_back(static_cast<int64_t>(offset / kWordBytes));
+  const uint64_t bytes = (placed.heightBytes + kWordBytes - 1) / kWordBytes * kWordBytes;
+  return Rung{std::move(tile), predicted.cost, bytes, all};
+}
+
+/// All tiles that the kernel can have, cheapest first. `texts` gets a line for each tile whose
+/// boxes cannot be placed.
+std::vector<Rung> rungsOf(func::FuncOp kernel, const DeviceProfile &profile, TileSearch &search,
+                          std::vector<std::string> &texts) {
+  std::vector<TileShape> tiles = stagedTiles(search.extents(), profile);
+  if (multipliesHalves(kernel, search.extents()))
+    llvm::append_range(tiles,
+                       matmulTiles(profile, search.extents().result, search.extents().reduction));
+  std::vector<Rung> rungs;
+  for (const TileShape &tile : tiles) {
+    const PredictedTile predicted = search.predict(tile);
+    if (!predicted.isSupported || predicted.boxWords.empty())
+      continue; // Empty: no operand has enough readers to be staged.
+    Result<Rung> rung = placeBoxes(tile, predicted);
+    if (rung.isOk())
+      rungs.push_back(rung.take());
+    else
+      texts.push_back(describeTile(tile) + ": " + rung.status().message());
+  }
+  std::stable_sort(rungs.begin(), rungs.end(),
+                   [](const Rung &a, const Rung &b) { return a.cost < b.cost; });
+  return rungs;
+}
+
+std::string describeRung(const Rung &rung, const std::string &verdict) {
+  char text[64];
+  std::snprintf(text, sizeof text,
+                ": %llu bytes shared, cost %.3g: ", static_cast<unsigned long long>(rung.bytes),
+                rung.cost);
+  return describeTile(rung.tile) + text + verdict;
+}
+
+} // namespace
+
+std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfile &profile,
+                                          size_t candidate, const std::string &measured) {
+  if (isOverRows(kernel) || attentionIn(kernel))
+    return {};
+  TileSearch search(kernel, profile, CostModel::kStaged);
+  std::vector<std::string> texts;
+  const std::vector<Rung> rungs = rungsOf(kernel, profile, search, texts);
+  auto asked = std::find_if(rungs.begin(), rungs.end(), [&](const Rung &rung) {
+    return rung.fits(profile) &&
+           (measured.empty() ? candidate-- == 0 : exactTile(rung.tile) == measured);
+  });
+  if (asked == rungs.end())
+    return {};
+  bool needsSubstitute = bool(asked->tile.matrix); // A tile without cooperative matrices.
+  std::vector<TileChoice> choices;
+  for (const Rung &rung : rungs) {
+    const bool isTaken = &rung == &*asked;
+    const bool isSubstitute = rung.fits(profile) && needsSubstitute && !rung.tile.matrix;
+    texts.push_back(describeRung(rung, !rung.fits(profile)
+                                           ? "more than the limit of " +
+                                                 std::to_string(profile.maxSharedMemoryBytes)
+                                       : isTaken         ? "taken"
+                                       : isSubstitute    ? "taken without matrices"
+                                       : &rung < &*asked ? "passed over"
+                                                         : "costlier"));
+    needsSubstitute &= !isSubstitute;
+    if (isTaken || isSubstitute)
+      choices.insert(isSubstitute ? choices.begin() : choices.end(),
+                     {rung.tile, rung.cost, search.compared(), static_cast<uint32_t>(rung.boxes),
+                      static_cast<uint32_t>(rung.bytes)});
+  }
+  for (TileChoice &choice : choices)
+    choice.ladder = texts;
+  return choices;
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,104 @@
+#include "codegen/tiling/tile_cost.h"
+
+#include "codegen/tiling/emitter/kernel_emitter.h"
+#include "codegen/tiling/sink/counting_sink.h"
+
+#include <cmath>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+// Relative to one multiplication or addition of a whole subgroup.
+struct Weights {
+  double scalarLoad, vectorLoad, shuffle, scalarStore, vectorStore, loopStep, invocation;
+  double shared = 0, barrier = 0;
+  double unrolledStep = 0; // The share by which one unrolled step of a point raises the cost.
+};
+
+// A load through a storage buffer costs the software device a loop over its lanes. GPUs hide most
+// of it, but the ratio between tiles is the same. A carried accumulator costs the software device
+// one blend per step.
+constexpr Weights kStorageBuffers{24, 30, 8, 24, 24, 1, 30};
+// A texel fetch is straight-line code: eight loads of four elements and their transposition. Each
+// unrolled step of a point costs instruction cache, and the driver's compiler 0.14 ms.
+constexpr Weights kTexels{45, 24, 3, 40, 75, 1, 60, 0, 0, 0.0002};
+// Neighbouring invocations load neighbouring elements, so a scalar load is a part of a wide one.
+constexpr Weights kStaged{16, 20, 8, 16, 16, 1, 30, 3, 40};
+
+// How many times faster a device multiplies with cooperative matrices than element by element.
+constexpr double kMatrixSpeed = 8;
+constexpr int64_t kStoreSteps = 8; // Unrolled steps that are as long as the store of a point.
+constexpr double kTypicalDynamicExtent = 64;
+constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
+constexpr double kCoresToFill = 8; // A core of a software device runs one subgroup.
+
+const Weights &weightsOf(CostModel model) {
+  switch (model) {
+  case CostModel::kStorageBuffers:
+    return kStorageBuffers;
+  case CostModel::kTexels:
+    return kTexels;
+  case CostModel::kStaged:
+    return kStaged;
+  }
+  llvm_unreachable("no other cost models");
+}
+
+/// The cost of one invocation.
+double invocationCost(const OperationCounts &counts, const Weights &weights,
+                      const MatrixTile &matrix) {
+  double cost =
+      counts[Cost::kScalarLoad] * weights.scalarLoad +
+      counts[Cost::kVectorLoad] * weights.vectorLoad + counts[Cost::kShuffle] * weights.shuffle +
+      counts[Cost::kScalarStore] * weights.scalarStore +
+      counts[Cost::kVectorStore] * weights.vectorStore + counts[Cost::kArithmetic] +
+      counts[Cost::kLoopStep] * weights.loopStep + counts[Cost::kShared] * weights.shared +
+      counts[Cost::kBarrier] * weights.barrier + weights.invocation;
+  if (matrix)
+    cost +=
+        counts[Cost::kMatrix] * 2 * matrix.m * matrix.n * matrix.k / (matrix.lanes * kMatrixSpeed);
+  return cost;
+}
+
+/// The number of invocations that compute a result of this shape.
+double invocationsOf(const TileShape &tile, llvm::ArrayRef<int64_t> resultShape) {
+  double invocations = static_cast<double>(tile.lanes * volumeOf(tile.threads));
+  for (auto [d, extent] : llvm::enumerate(tile.spaceOf(resultShape))) {
+    const double covered = ShapedType::isDynamic(extent) ? kTypicalDynamicExtent : extent;
+    invocations *= std::ceil(covered / tile.extent(d));
+  }
+  return invocations;
+}
+
+/// The number of invocations below which a part of the device is idle.
+double invocationsToFill(const DeviceProfile &profile) {
+  const double subgroups = profile.preferTexelLoads ? kCoresToFill : kSubgroupsToFill;
+  return profile.subgroupSize > 1 ? subgroups * profile.subgroupSize : kInvocationsToFillUnknown;
+}
+
+} // namespace
+
+PredictedTile predictTile(func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
+                          const TileShape &tile) {
+  IndexSpace space;
+  CountingSink sink;
+  KernelEmitter emitter(kernel, tile, space, sink);
+  emitter.emit();
+  const Weights &weights = weightsOf(model);
+  auto type = cast<RankedTensorType>(kernel.getResultTypes().front());
+  const double each = invocationCost(sink.counts(), weights, tile.matrix);
+  const double invocations = invocationsOf(tile, type.getShape());
+  const int64_t unrolled = volumeOf(tile.result) * (volumeOf(tile.reduction) + kStoreSteps);
+  PredictedTile predicted;
+  predicted.cost = each * std::max(invocations, invocationsToFill(profile)) *
+                   (1 + weights.unrolledStep * static_cast<double>(unrolled));
+  predicted.isSupported = !sink.unsupported();
+  predicted.boxWords.assign(emitter.shared().words().begin(), emitter.shared().words().end());
+  predicted.resultInPool = emitter.shared().holdsResult();
+  return predicted;
+}
+
+} // namespace gantry::codegen

@@ -1,0 +1,86 @@
+#include "codegen/tiling/tile_search.h"
+
+#include "codegen/tiling/lane_tiles.h"
+#include "codegen/tiling/tile_text.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace gantry::codegen {
+
+using namespace mlir;
+
+namespace {
+
+constexpr double kMinGain = 0.999; // A tile replaces another one if it costs less than this share.
+
+/// Divisors of the extent up to 16.
+llvm::SmallVector<int64_t> unrollsFor(int64_t extent) {
+  llvm::SmallVector<int64_t> sizes{1};
+  if (ShapedType::isDynamic(extent))
+    return sizes;
+  for (int64_t size = 2; size <= 16 && size <= extent; ++size)
+    if (extent % size == 0)
+      sizes.push_back(size);
+  return sizes;
+}
+
+} // namespace
+
+PredictedTile TileSearch::predict(const TileShape &tile) {
+  ++compared_;
+  PredictedTile predicted = predictTile(kernel_, profile_, model_, tile);
+  if (keepsAll_ && predicted.isSupported)
+    all_.push_back({tile, predicted.cost});
+  return predicted;
+}
+
+TileChoice TileSearch::cheapest(llvm::ArrayRef<TileShape> tiles) {
+  CostedTile best{{}, std::numeric_limits<double>::infinity()};
+  for (const TileShape &tile : tiles)
+    if (const PredictedTile predicted = predict(tile);
+        predicted.isSupported && predicted.cost < best.cost)
+      best = {tile, predicted.cost};
+  return {best.tile, best.cost, compared_};
+}
+
+void TileSearch::descend(CostedTile &from) {
+  auto space = from.tile.spaceOf(extents_.result);
+  for (bool improved = true; improved;) {
+    improved = false;
+    const TileShape current = from.tile;
+    auto tryDimension = [&](llvm::SmallVector<int64_t> TileShape::*sizesOf, size_t d,
+                            llvm::ArrayRef<int64_t> sizes) {
+      for (int64_t size : sizes) {
+        TileShape candidate = current;
+        if ((candidate.*sizesOf)[d] == size)
+          continue;
+        (candidate.*sizesOf)[d] = size;
+        if (!isAllowed(candidate, profile_, extents_))
+          continue;
+        CostedTile next = costed(candidate);
+        if (next.cost < from.cost * kMinGain) {
+          from = std::move(next);
+          improved = true;
+        }
+      }
+    };
+    for (size_t d = 0; d < space.size(); ++d)
+      tryDimension(&TileShape::result, d, sizesFor(space[d]));
+    for (size_t q = 0; q < extents_.reduction.size(); ++q)
+      tryDimension(&TileShape::reduction, q, unrollsFor(extents_.reduction[q]));
+  }
+}
+
+CostedTile TileSearch::ranked(const CostedTile &best, size_t candidate) {
+  std::stable_sort(all_.begin(), all_.end(),
+                   [](const CostedTile &a, const CostedTile &b) { return a.cost < b.cost; });
+  std::set<std::string> cheaper{exactTile(best.tile)};
+  for (const CostedTile &other : all_)
+    if (cheaper.insert(exactTile(other.tile)).second && cheaper.size() > candidate)
+      return other;
+  return best;
+}
+
+} // namespace gantry::codegen

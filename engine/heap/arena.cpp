@@ -1,0 +1,542 @@
+#include "engine/heap/arena.h"
+
+#include "engine/base/align.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace gantry::heap {
+namespace {
+
+// As many as have their records in a core's cache: a range whose record is not there comes back no
+// faster than one of the pool.
+constexpr uint64_t kMaxCachedRanges = 4096;
+
+} // namespace
+
+Arena::Arena(ArenaEnvironment &environment, uint8_t kind)
+    : kind_(kind), environment_(environment), handles_(environment.handles),
+      totals_(environment.totals[kind]), cachedLimit_(environment.options.magazineBytes),
+      chunks_(environment.options.host), freeRecords_(environment.options.host),
+      names_(environment.options.host),
+      pending_(environment.handles), pools_{Pool(environment.options.host),
+                                            Pool(environment.options.host),
+                                            Pool(environment.options.host)} {}
+
+// ---- records -----------------------------------------------------------------------------------
+
+// The lowest free record: records that are taken together then lie together in memory.
+inline uint32_t Arena::takeRecord() {
+  uint32_t number = freeRecords_.take(0);
+  if (number == kNone) {
+    if (!addRecords())
+      return kNone;
+    number = freeRecords_.take(0);
+  }
+  return chunks_[number / HandleTable::kChunkRecords] + number % HandleTable::kChunkRecords;
+}
+
+bool Arena::addRecords() {
+  const uint32_t chunk = chunks_.size();
+  const uint32_t number = chunk * HandleTable::kChunkRecords;
+  if (!freeRecords_.reserve(number + HandleTable::kChunkRecords) || !chunks_.reserve(chunk + 1))
+    return false;
+  const uint32_t first = handles_.addChunk(*this, chunk);
+  if (first == kNone)
+    return false;
+  chunks_.pushBackReserved(first);
+  for (uint32_t i = 0; i < HandleTable::kChunkRecords; ++i)
+    freeRecords_.add(number + i);
+  return true;
+}
+
+inline void Arena::giveRecord(uint32_t index) {
+  BufferRecord &record = handles_.record(index);
+  record.flags = 0;
+  record.block = kNone;
+  if (record.generation < kRetiredGeneration)
+    freeRecords_.add(handles_.numberInArena(index));
+}
+
+inline BufferRecord *Arena::find(BufferHandle buffer) {
+  BufferRecord &record = handles_.record(indexOf(buffer));
+  return record.generation == generationOf(buffer) && record.references != 0 ? &record : nullptr;
+}
+
+// ---- allocation --------------------------------------------------------------------------------
+
+HeapCode Arena::allocate(const BufferRequest &request, BufferHandle *buffer) {
+  const Locked locked(lock_);
+  if (!countName(request.name.index))
+    return HeapCode::kHostExhausted;
+  uint32_t index = takeCached(request);
+  if (index == kNone)
+    if (const HeapCode code = takeFromPool(request, &index); code != HeapCode::kOk)
+      return code;
+  *buffer = begin(index, request);
+  return HeapCode::kOk;
+}
+
+// Makes room for the name's count.
+inline bool Arena::countName(uint32_t name) {
+  return name < names_.size() || names_.resize(std::bit_ceil(name + 1));
+}
+
+inline uint32_t Arena::takeCached(const BufferRequest &request) {
+  if (request.sizeBytes > SizeClasses::kMaxBytes || request.alignment > 256 || request.dedicated)
+    return kNone;
+  return cached_.take(handles_, static_cast<uint32_t>(SizeClasses::classOf(request.sizeBytes)));
+}
+
+// Without room in the small pool, one longer range of the size classes goes back to it; if there is
+// none, all of them go back, since neighbours may merge to the length that is needed.
+HeapCode Arena::takeFromPool(const BufferRequest &request, uint32_t *index) {
+  const PoolIndex pool = request.dedicated                             ? kDedicatedPool
+                         : request.sizeBytes <= SizeClasses::kMaxBytes ? kSmallPool
+                                                                       : kLargePool;
+  *index = takeRecord();
+  if (*index == kNone)
+    return HeapCode::kHostExhausted;
+  HeapCode code = takeBlock(pool, request, *index);
+  if (code == HeapCode::kExhausted && pool == kSmallPool && cached_.ranges() != 0) {
+    const auto needed = static_cast<uint32_t>(SizeClasses::classOf(request.sizeBytes));
+    if (const uint32_t longer = cached_.takeAny(handles_, needed); longer != kNone) {
+      (void)freeToPool(longer);
+      code = takeBlock(pool, request, *index);
+    }
+    if (code == HeapCode::kExhausted) {
+      flushLocked();
+      code = takeBlock(pool, request, *index);
+    }
+  }
+  if (code != HeapCode::kOk)
+    giveRecord(*index);
+  return code;
+}
+
+HeapCode Arena::takeBlock(PoolIndex poolIndex, const BufferRequest &request, uint32_t index,
+                          uint64_t maxGapBytes) {
+  Pool &pool = pools_[poolIndex];
+  uint32_t block = kNone;
+  if (poolIndex == kDedicatedPool) {
+    block = takeWholeSlab(request.sizeBytes, index);
+  } else {
+    block =
+        pool.tlsf.allocate(request.sizeBytes, request.alignment, index, pool.draining, maxGapBytes);
+    if (block == kNone && pool.draining != kNone && maxGapBytes == UINT64_MAX)
+      block = pool.tlsf.allocate(request.sizeBytes, request.alignment, index);
+  }
+  if (block == kNone)
+    return pool.tlsf.hostExhausted() ? HeapCode::kHostExhausted : HeapCode::kExhausted;
+  BufferRecord &record = handles_.record(index);
+  record.block = block;
+  record.pool = poolIndex;
+  record.sizeClass = request.sizeBytes <= SizeClasses::kMaxBytes && poolIndex != kDedicatedPool
+                         ? static_cast<uint16_t>(SizeClasses::classOf(request.sizeBytes))
+                         : SizeClasses::kCount;
+  return HeapCode::kOk;
+}
+
+// All of an empty dedicated slab that is at most an eighth longer than needed.
+uint32_t Arena::takeWholeSlab(uint64_t sizeBytes, uint32_t index) {
+  Tlsf &tlsf = pools_[kDedicatedPool].tlsf;
+  for (uint32_t slab = tlsf.nextEmpty(0); slab != kNone; slab = tlsf.nextEmpty(slab + 1)) {
+    const uint64_t bytes = tlsf.sizeOfRegion(slab);
+    if (bytes >= sizeBytes && bytes - sizeBytes <= std::max<uint64_t>(sizeBytes / 8, 65535))
+      return tlsf.allocate(bytes, 1, index);
+  }
+  return kNone;
+}
+
+// The last step of every allocation: the handle is good from here on.
+inline BufferHandle Arena::begin(uint32_t index, const BufferRequest &request) {
+  BufferRecord &record = handles_.record(index);
+  record.sizeBytes = request.sizeBytes;
+  record.references = 1;
+  record.name = static_cast<uint16_t>(request.name.index);
+  record.alignmentLog2 = static_cast<uint8_t>(
+      std::countr_zero(std::max(request.alignment, uint64_t{1} << kGranuleLog2)));
+  record.flags =
+      static_cast<uint16_t>((record.flags & kHasPoints) | (request.movable ? kMovable : 0) |
+                            (request.spillable ? kSpillable : 0));
+  if (record.flags != 0)
+    handles_.tail(index).pins = 0;
+  if (counter_.add(request.sizeBytes))
+    publish();
+  NameCount &count = names_[request.name.index];
+  count.liveBytes += request.sizeBytes;
+  count.peakBytes = std::max(count.peakBytes, count.liveBytes);
+  ++count.buffers;
+  const BufferHandle handle = handles_.handle(index);
+  if (environment_.events.isObserved())
+    environment_.events.buffer(HeapEvent::Type::kAllocate, handle, placeOf(record),
+                               record.sizeBytes, record.name, kind_);
+  return handle;
+}
+
+HeapCode Arena::allocateInGap(const BufferRequest &request, uint64_t maxGapBytes,
+                              BufferHandle *buffer) {
+  const Locked locked(lock_);
+  if (!countName(request.name.index))
+    return HeapCode::kHostExhausted;
+  const uint32_t index = takeRecord();
+  if (index == kNone)
+    return HeapCode::kHostExhausted;
+  const HeapCode code = takeBlock(kLargePool, request, index, maxGapBytes);
+  if (code == HeapCode::kOk)
+    *buffer = begin(index, request);
+  else
+    giveRecord(index);
+  return code;
+}
+
+HeapCode Arena::attach(uint32_t index, const BufferRequest &request) {
+  const Locked locked(lock_);
+  return takeBlock(request.dedicated                             ? kDedicatedPool
+                   : request.sizeBytes <= SizeClasses::kMaxBytes ? kSmallPool
+                                                                 : kLargePool,
+                   request, index);
+}
+
+// An arena's share of the size classes: half of what is reserved, divided by the arenas, because
+// other arenas cannot use these ranges.
+void Arena::publish() {
+  counter_.publish(totals_);
+  if (environment_.options.magazineBytes != 0)
+    cachedLimit_ = std::max(environment_.options.magazineBytes,
+                            totals_.reserved.load(std::memory_order_relaxed) / 2 /
+                                totals_.arenas.load(std::memory_order_relaxed));
+}
+
+// ---- release -----------------------------------------------------------------------------------
+
+HeapCode Arena::retain(BufferHandle buffer) {
+  const Locked locked(lock_);
+  BufferRecord *record = find(buffer);
+  if (record == nullptr)
+    return HeapCode::kStaleHandle;
+  if (record->references == kMaxReferences)
+    return HeapCode::kInvalidArgument;
+  ++record->references;
+  return HeapCode::kOk;
+}
+
+HeapCode Arena::release(BufferHandle buffer, std::span<const TimelinePoint> after,
+                        Outcome *outcome) {
+  const Locked locked(lock_);
+  BufferRecord *record = find(buffer);
+  if (record == nullptr)
+    return HeapCode::kStaleHandle;
+  if (--record->references != 0)
+    return HeapCode::kOk;
+  const uint32_t index = indexOf(buffer);
+  end(index, buffer);
+  outcome->closing = environment_.closing.load(std::memory_order_relaxed);
+  if (!after.empty())
+    mergePoints(index, after);
+  if ((record->flags & kMoving) == 0) // else the relocation frees the range when it ends
+    outcome->emptied = finishRelease(index);
+  return HeapCode::kOk;
+}
+
+// The buffer is gone: its handle is stale, and its range is nobody's yet.
+inline void Arena::end(uint32_t index, BufferHandle buffer) {
+  BufferRecord &record = handles_.record(index);
+  if (environment_.events.isObserved())
+    environment_.events.buffer(HeapEvent::Type::kRelease, buffer, placeOf(record), record.sizeBytes,
+                               record.name, kind_);
+  if (record.block == kNone && environment_.absent.forget != nullptr)
+    environment_.absent.forget(environment_.absent.user, buffer);
+  ++record.generation;
+  NameCount &count = names_[record.name];
+  count.liveBytes -= record.sizeBytes;
+  --count.buffers;
+  if (counter_.remove(record.sizeBytes))
+    publish();
+}
+
+// Frees the range, or keeps it pending while its points have not passed. Returns whether a slab has
+// become empty that watermarks may want back.
+inline bool Arena::finishRelease(uint32_t index) {
+  const BufferRecord &record = handles_.record(index);
+  if (record.block == kNone) {
+    giveRecord(index);
+    return false;
+  }
+  if ((record.flags & kHasPoints) == 0 ||
+      environment_.timelines.passed(handles_.tail(index).points))
+    return freeRange(index);
+  addPending(index);
+  return false;
+}
+
+inline bool Arena::freeRange(uint32_t index) {
+  BufferRecord &record = handles_.record(index);
+  if (record.sizeClass == SizeClasses::kCount ||
+      cached_.bytes() + SizeClasses::bytesOf(record.sizeClass) > cachedLimit_ ||
+      cached_.ranges() == kMaxCachedRanges || record.generation >= kRetiredGeneration)
+    return freeToPool(index);
+  record.flags = kCached;
+  cached_.push(handles_, index);
+  return false;
+}
+
+inline bool Arena::freeToPool(uint32_t index) {
+  const BufferRecord &record = handles_.record(index);
+  Tlsf &tlsf = poolOf(record).tlsf;
+  const bool watched = environment_.options.retainHighBytes != UINT64_MAX;
+  const uint32_t slab = watched ? tlsf.regionOf(record.block) : kNone;
+  tlsf.free(record.block);
+  giveRecord(index);
+  return watched && tlsf.usedBytesOf(slab) == 0;
+}
+
+void Arena::flushLocked() {
+  for (uint32_t index; (index = cached_.takeAny(handles_, 0)) != kNone;)
+    (void)freeToPool(index);
+}
+
+void Arena::flush() {
+  const Locked locked(lock_);
+  flushLocked();
+}
+
+void Arena::publishLive() {
+  const Locked locked(lock_);
+  publish();
+}
+
+// ---- pending releases --------------------------------------------------------------------------
+
+void Arena::mergePoints(uint32_t index, std::span<const TimelinePoint> after) {
+  BufferRecord &record = handles_.record(index);
+  RecordTail &tail = handles_.tail(index);
+  if ((record.flags & kHasPoints) == 0)
+    std::fill(std::begin(tail.points), std::end(tail.points), 0);
+  record.flags |= kHasPoints;
+  for (const TimelinePoint &point : after)
+    tail.points[point.timeline] = std::max(tail.points[point.timeline], point.value);
+}
+
+HeapCode Arena::freeAfter(BufferHandle buffer, const TimelinePoint &point) {
+  const Locked locked(lock_);
+  if (find(buffer) == nullptr)
+    return HeapCode::kStaleHandle;
+  mergePoints(indexOf(buffer), {&point, 1});
+  return HeapCode::kOk;
+}
+
+void Arena::addPending(uint32_t index) {
+  if (handles_.record(index).pool != kDedicatedPool)
+    index = joinPending(index);
+  pending_.add(index, rangeBytesOf(handles_.record(index)));
+}
+
+void Arena::removePending(uint32_t index) {
+  pending_.remove(index, rangeBytesOf(handles_.record(index)));
+}
+
+// Joins a range with pending neighbours of the same points, so that larger requests find it.
+// Returns the record of the whole, which is that of its first block.
+uint32_t Arena::joinPending(uint32_t index) {
+  Tlsf &tlsf = poolOf(handles_.record(index)).tlsf;
+  const uint32_t block = handles_.record(index).block;
+  const auto likeNeighbour = [&](uint32_t neighbour) {
+    const Tlsf::Range range = neighbour == kNone ? Tlsf::Range{} : tlsf.at(neighbour);
+    if (!range.used || (handles_.record(range.user).flags & kPending) == 0)
+      return kNone;
+    const uint64_t(&mine)[kMaxTimelines] = handles_.tail(index).points;
+    return std::equal(std::begin(mine), std::end(mine), handles_.tail(range.user).points)
+               ? range.user
+               : kNone;
+  };
+  const uint32_t behind = tlsf.nextOf(block);
+  if (const uint32_t other = likeNeighbour(behind); other != kNone) {
+    removePending(other);
+    tlsf.join(block, behind);
+    giveRecord(other);
+    handles_.record(index).sizeClass = SizeClasses::kCount;
+  }
+  const uint32_t before = tlsf.previousOf(block);
+  if (const uint32_t other = likeNeighbour(before); other != kNone) {
+    removePending(other);
+    tlsf.join(before, block);
+    giveRecord(index);
+    handles_.record(other).sizeClass = SizeClasses::kCount;
+    return other;
+  }
+  return index;
+}
+
+void Arena::reclaim() {
+  const Locked locked(lock_);
+  for (uint32_t i; (i = pending_.findPassed(environment_.timelines)) != kNone;) {
+    removePending(i);
+    (void)freeToPool(i);
+  }
+}
+
+// The best of the pending ranges that the request may have at once, out of a bounded number.
+uint32_t Arena::findOrdered(const BufferRequest &request) {
+  uint64_t points[kMaxTimelines];
+  for (uint32_t t = 0; t < kMaxTimelines; ++t)
+    points[t] = environment_.timelines.completed(t);
+  for (const TimelinePoint &point : request.orderedAfter)
+    points[point.timeline] = std::max(points[point.timeline], point.value);
+  const uint64_t size = roundUp(request.sizeBytes, uint64_t{1} << kGranuleLog2);
+  uint32_t best = kNone;
+  uint64_t bestBytes = 0;
+  for (uint32_t bin = PendingReleases::binOf(size); bin < PendingReleases::kBins && best == kNone;
+       ++bin) {
+    uint32_t tries = PendingReleases::kTriesPerBin;
+    for (uint32_t i = pending_.firstInBin(bin); i != kNone && tries > 0;
+         i = handles_.tail(i).nextInBin, --tries) {
+      const BufferRecord &record = handles_.record(i);
+      const uint64_t bytes = rangeBytesOf(record);
+      const uint64_t place = placeOf(record);
+      const bool dedicated = record.pool == kDedicatedPool;
+      const bool fits =
+          bytes >= size && (offsetOf(place) & (request.alignment - 1)) == 0 &&
+          (dedicated ? bytes - size <= size / 8 : slabOf(place) != poolOf(record).draining) &&
+          pending_.isOrderedBefore(i, points);
+      if (fits && (best == kNone || bytes < bestBytes)) {
+        best = i;
+        bestBytes = bytes;
+      }
+    }
+  }
+  return best;
+}
+
+// Leaves the record the first sizeBytes of its range; the rest becomes a pending range with the
+// same points. Without host memory for it the range stays whole.
+void Arena::cutPending(uint32_t index, uint64_t sizeBytes) {
+  Tlsf &tlsf = poolOf(handles_.record(index)).tlsf;
+  const uint32_t spare = takeRecord();
+  if (spare == kNone)
+    return;
+  const uint32_t block = tlsf.split(handles_.record(index).block, sizeBytes);
+  if (block == kNone) {
+    giveRecord(spare);
+    return;
+  }
+  tlsf.setUser(block, spare);
+  BufferRecord &rest = handles_.record(spare);
+  rest.block = block;
+  rest.pool = handles_.record(index).pool;
+  rest.sizeClass = SizeClasses::kCount;
+  rest.flags = kHasPoints;
+  std::copy_n(handles_.tail(index).points, kMaxTimelines, handles_.tail(spare).points);
+  addPending(spare);
+}
+
+HeapCode Arena::allocateOrdered(const BufferRequest &request, BufferHandle *buffer) {
+  const Locked locked(lock_);
+  const uint32_t index = pending_.isEmpty() ? kNone : findOrdered(request);
+  if (index == kNone)
+    return HeapCode::kExhausted;
+  if (!countName(request.name.index))
+    return HeapCode::kHostExhausted;
+  removePending(index);
+  if (handles_.record(index).pool != kDedicatedPool)
+    cutPending(index, request.sizeBytes);
+  handles_.record(index).sizeClass = SizeClasses::kCount;
+  environment_.orderedReuses.fetch_add(1, std::memory_order_relaxed);
+  *buffer = begin(index, request);
+  return HeapCode::kOk;
+}
+
+// ---- places and pins ---------------------------------------------------------------------------
+
+bool Arena::isLive(BufferHandle buffer) {
+  const Locked locked(lock_);
+  return find(buffer) != nullptr;
+}
+
+HeapCode Arena::locate(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes) {
+  const Locked locked(lock_);
+  const BufferRecord *record = find(buffer);
+  if (record == nullptr)
+    return HeapCode::kStaleHandle;
+  *place = placeOf(*record);
+  *sizeBytes = record->sizeBytes;
+  return *place == kNoPlace ? HeapCode::kBusy : HeapCode::kOk;
+}
+
+HeapCode Arena::pin(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes, uint64_t *ticket,
+                    bool *moving) {
+  const Locked locked(lock_);
+  const BufferRecord *record = find(buffer);
+  if (record == nullptr)
+    return HeapCode::kStaleHandle;
+  *moving = (record->flags & kMoving) != 0;
+  *ticket = 0;
+  *place = placeOf(*record);
+  *sizeBytes = record->sizeBytes;
+  if (*moving || *place == kNoPlace)
+    return HeapCode::kBusy;
+  RecordTail &tail = handles_.tail(indexOf(buffer));
+  if ((record->flags & kHasPoints) != 0)
+    *ticket = tail.points[0];
+  if ((record->flags & (kMovable | kSpillable)) != 0)
+    ++tail.pins;
+  return HeapCode::kOk;
+}
+
+HeapCode Arena::unpin(BufferHandle buffer) {
+  const Locked locked(lock_);
+  const BufferRecord *record = find(buffer);
+  if (record == nullptr)
+    return HeapCode::kStaleHandle;
+  if ((record->flags & (kMovable | kSpillable)) == 0)
+    return HeapCode::kOk;
+  RecordTail &tail = handles_.tail(indexOf(buffer));
+  if (tail.pins == 0)
+    return HeapCode::kInvalidArgument;
+  --tail.pins;
+  return HeapCode::kOk;
+}
+
+// ---- slabs -------------------------------------------------------------------------------------
+
+bool Arena::addSlab(PoolIndex pool, uint32_t slab, uint64_t sizeBytes) {
+  const Locked locked(lock_);
+  return pools_[pool].tlsf.addRegion(slab, sizeBytes);
+}
+
+uint32_t Arena::takeEmptySlab(PoolIndex pool, uint64_t minBytes, uint64_t wantedBytes,
+                              uint64_t maxBytes) {
+  Tlsf &tlsf = pools_[pool].tlsf;
+  if (tlsf.emptyBytes() < minBytes || tlsf.emptyBytes() == 0)
+    return kNone;
+  const Locked locked(lock_);
+  uint32_t best = kNone;
+  uint64_t bestBytes = 0;
+  for (uint32_t slab = tlsf.nextEmpty(0); slab != kNone; slab = tlsf.nextEmpty(slab + 1)) {
+    const uint64_t bytes = tlsf.sizeOfRegion(slab);
+    if (bytes >= minBytes && bytes <= maxBytes &&
+        (best == kNone || (bestBytes < wantedBytes ? bytes > bestBytes
+                                                   : bytes >= wantedBytes && bytes < bestBytes))) {
+      best = slab;
+      bestBytes = bytes;
+    }
+  }
+  if (best == kNone || !tlsf.removeRegion(best))
+    return kNone;
+  if (pools_[pool].draining == best)
+    pools_[pool].draining = kNone;
+  return best;
+}
+
+uint32_t ArenaAccess::takeRecord() { return arena_.takeRecord(); }
+void ArenaAccess::giveRecord(uint32_t index) { arena_.giveRecord(index); }
+void ArenaAccess::finishRelease(uint32_t index) { (void)arena_.finishRelease(index); }
+
+void ArenaAccess::tell(HeapEvent::Type type, uint32_t index, BufferHandle handle) {
+  const BufferRecord &record = arena_.handles_.record(index);
+  if (arena_.environment_.events.isObserved())
+    arena_.environment_.events.buffer(type, handle, arena_.placeOf(record), record.sizeBytes,
+                                      record.name, arena_.kind_);
+}
+
+} // namespace gantry::heap

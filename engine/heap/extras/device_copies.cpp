@@ -1,0 +1,78 @@
+#include "engine/heap/extras/device_copies.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gantry::heap {
+namespace {
+
+constexpr uint64_t kStagingBytes = 16 << 20;
+constexpr uint32_t kTriesToSettle = 1000;
+
+// Records a list with `record`, submits it and waits.
+template <typename Record> HeapCode runList(HeapParts &parts, Record &&record) {
+  device::Device &device = parts.slabs.device();
+  Result<std::unique_ptr<device::CommandList>> list = device.createCommandList();
+  if (!list.isOk())
+    return parts.slabs.codeOf(list.status());
+  Status status = (*list)->begin({});
+  if (status.isOk())
+    status = record(**list);
+  if (status.isOk())
+    status = (*list)->end();
+  if (!status.isOk())
+    return parts.slabs.codeOf(status);
+  const Result<uint64_t> ticket = device.submit(**list);
+  if (!ticket.isOk())
+    return parts.slabs.codeOf(ticket.status());
+  return settle(parts, *ticket);
+}
+
+} // namespace
+
+HeapCode settle(HeapParts &parts, uint64_t ticket) {
+  HeapCode code = HeapCode::kOk;
+  for (uint32_t i = 0; i < kTriesToSettle; ++i) {
+    const Result<bool> waited = parts.slabs.device().wait(ticket, UINT64_MAX);
+    if (waited.isOk())
+      return HeapCode::kOk;
+    code = parts.slabs.codeOf(waited.status());
+    if (parts.slabs.device().isLost())
+      return code;
+  }
+  return code;
+}
+
+HeapCode copyWithHost(HeapParts &parts, device::Memory &memory, uint64_t offsetBytes, uint8_t *host,
+                      uint64_t sizeBytes, bool toHost) {
+  if (memory.mapped() != nullptr) {
+    // Submitted work may still use the range: an empty list marks its end.
+    if (const HeapCode code = runList(parts, [](device::CommandList &) { return Status::ok(); });
+        code != HeapCode::kOk)
+      return code;
+    uint8_t *mapped = memory.mapped() + offsetBytes;
+    std::memcpy(toHost ? host : mapped, toHost ? mapped : host, sizeBytes);
+    return HeapCode::kOk;
+  }
+  const uint64_t chunk = std::min((sizeBytes + 3) & ~uint64_t{3}, kStagingBytes);
+  Result<std::unique_ptr<device::Memory>> staging =
+      parts.slabs.device().allocate(toHost ? MemoryKind::kReadback : MemoryKind::kUpload, chunk);
+  if (!staging.isOk())
+    return parts.slabs.codeOf(staging.status());
+  for (uint64_t done = 0; done < sizeBytes; done += chunk) {
+    const uint64_t bytes = std::min(chunk, sizeBytes - done);
+    if (!toHost)
+      std::memcpy((*staging)->mapped(), host + done, bytes);
+    const HeapCode code = runList(parts, [&](device::CommandList &list) {
+      return toHost ? list.copy({&memory, offsetBytes + done, bytes}, **staging, 0)
+                    : list.copy({staging->get(), 0, bytes}, memory, offsetBytes + done);
+    });
+    if (code != HeapCode::kOk)
+      return code;
+    if (toHost)
+      std::memcpy(host + done, (*staging)->mapped(), bytes);
+  }
+  return HeapCode::kOk;
+}
+
+} // namespace gantry::heap

@@ -1,0 +1,223 @@
+#include "engine/heap/extras/spill.h"
+
+#include "engine/heap/extras/device_copies.h"
+
+namespace gantry::heap {
+
+Spill::Spill(Heap &heap, When when) : heap_(heap), copies_(heap.parts().options.host) {
+  HeapParts &parts = heap.parts();
+  const Locked locked(parts.growth.lock());
+  parts.environment.absent = {
+      [](void *user, BufferHandle buffer) { return static_cast<Spill *>(user)->restore(buffer); },
+      [](void *user, BufferHandle buffer) {
+        auto *self = static_cast<Spill *>(user);
+        self->freeCopy(self->takeOut(buffer));
+      },
+      this};
+  if (when == When::kUnderPressure)
+    parts.growth.addStep({[](void *user, const Pressure &pressure) {
+                            return static_cast<Spill *>(user)->spillForPressure(pressure);
+                          },
+                          this});
+}
+
+Spill::~Spill() {
+  HeapParts &parts = heap_.parts();
+  const Locked locked(parts.growth.lock());
+  parts.growth.removeSteps(this);
+  parts.environment.absent = {};
+  for (const Copy &copy : copies_)
+    freeCopy(copy);
+}
+
+// ---- the copies --------------------------------------------------------------------------------
+
+bool Spill::keep(const Copy &copy) {
+  const Locked locked(lock_);
+  return copies_.pushBack(copy);
+}
+
+Spill::Copy Spill::takeOut(BufferHandle buffer) {
+  const Locked locked(lock_);
+  for (Copy &entry : copies_)
+    if (entry.buffer == buffer) {
+      const Copy copy = entry;
+      entry = copies_.back();
+      copies_.popBack();
+      return copy;
+    }
+  return {};
+}
+
+void Spill::freeCopy(const Copy &copy) {
+  if (copy.data == nullptr)
+    return;
+  const HostAllocator &host = heap_.parts().options.host;
+  host.free(host.user, copy.data, copy.sizeBytes);
+  heap_.parts().environment.spilledBytes -= copy.sizeBytes;
+}
+
+// ---- claims ------------------------------------------------------------------------------------
+
+// From kOk until endClaim() nobody else pins, moves or frees the buffer's range.
+HeapCode Spill::claim(BufferHandle buffer) {
+  HeapParts &parts = heap_.parts();
+  Arena *arena = parts.handles.ownerOf(buffer);
+  if (arena == nullptr)
+    return HeapCode::kForeignHandle;
+  ArenaAccess access(*arena);
+  BufferRecord &record = access.record(indexOf(buffer));
+  if (record.generation != generationOf(buffer) || record.references == 0)
+    return HeapCode::kStaleHandle;
+  if ((record.flags & kSpillable) == 0)
+    return HeapCode::kInvalidArgument;
+  if ((record.flags & kMoving) != 0 || parts.handles.tail(indexOf(buffer)).pins != 0)
+    return HeapCode::kBusy;
+  record.flags |= kMoving;
+  return HeapCode::kOk;
+}
+
+// If the buffer was released meanwhile, its range becomes free now.
+void Spill::endClaim(BufferHandle buffer) {
+  ArenaAccess access(*heap_.parts().handles.ownerOf(buffer));
+  BufferRecord &record = access.record(indexOf(buffer));
+  record.flags &= static_cast<uint16_t>(~kMoving);
+  if (record.references == 0)
+    access.finishRelease(indexOf(buffer));
+}
+
+// ---- spilling ----------------------------------------------------------------------------------
+
+HeapCode Spill::spill(BufferHandle buffer) {
+  const Locked locked(heap_.parts().growth.lock());
+  if (const HeapCode code = claim(buffer); code != HeapCode::kOk)
+    return code;
+  const HeapCode code = spillClaimed(buffer);
+  endClaim(buffer);
+  return code;
+}
+
+HeapCode Spill::spillClaimed(BufferHandle buffer) {
+  HeapParts &parts = heap_.parts();
+  Arena &arena = *parts.handles.ownerOf(buffer);
+  const uint32_t index = indexOf(buffer);
+  if (parts.slabs.device().isLost())
+    return HeapCode::kDeviceLost;
+  uint64_t place = kNoPlace;
+  uint64_t sizeBytes = 0;
+  {
+    ArenaAccess access(arena);
+    place = access.placeOf(index);
+    sizeBytes = access.record(index).sizeBytes;
+  }
+  if (place == kNoPlace)
+    return HeapCode::kOk;
+  const HostAllocator &host = parts.options.host;
+  const Copy copy{buffer, static_cast<uint8_t *>(host.allocate(host.user, sizeBytes)), sizeBytes};
+  if (copy.data == nullptr)
+    return HeapCode::kHostExhausted;
+  parts.environment.spilledBytes += sizeBytes;
+  HeapCode code = copyWithHost(parts, *parts.slabs[slabOf(place)].memory, offsetOf(place),
+                               copy.data, sizeBytes, true);
+  if (code == HeapCode::kOk && !keep(copy))
+    code = HeapCode::kHostExhausted;
+  if (code != HeapCode::kOk) {
+    freeCopy(copy);
+    return code;
+  }
+  ArenaAccess access(arena);
+  BufferRecord &record = access.record(index);
+  if (record.references == 0) { // released meanwhile: endClaim() frees the range
+    freeCopy(takeOut(buffer));
+    return HeapCode::kOk;
+  }
+  access.tell(HeapEvent::Type::kSpill, index, buffer);
+  access.pool(record.pool).tlsf.free(record.block);
+  record.block = kNone;
+  return HeapCode::kOk;
+}
+
+// The smallest spillable buffer of the kind with at least as many bytes, else the largest.
+HeapCode Spill::spillForPressure(const Pressure &pressure) {
+  HeapParts &parts = heap_.parts();
+  BufferHandle best;
+  uint64_t bestBytes = 0;
+  parts.arenas.any(pressure.kind, [&](Arena &arena) {
+    ArenaAccess access(arena);
+    for (uint32_t i = 0; i < parts.handles.count(); ++i) {
+      if (&parts.handles.arenaOf(i) != &arena)
+        continue;
+      const BufferRecord &record = access.record(i);
+      const bool better = bestBytes < pressure.sizeBytes ? record.sizeBytes > bestBytes
+                                                         : record.sizeBytes < bestBytes;
+      if (record.references == 0 || (record.flags & kSpillable) == 0 ||
+          (record.flags & kMoving) != 0 || record.block == kNone ||
+          parts.handles.tail(i).pins != 0 || !better ||
+          (bestBytes >= pressure.sizeBytes && record.sizeBytes < pressure.sizeBytes))
+        continue;
+      best = parts.handles.handle(i);
+      bestBytes = record.sizeBytes;
+    }
+    return false;
+  });
+  if (!best || claim(best) != HeapCode::kOk)
+    return HeapCode::kExhausted;
+  const HeapCode code = spillClaimed(best);
+  endClaim(best);
+  return code;
+}
+
+// ---- restoring ---------------------------------------------------------------------------------
+
+HeapCode Spill::restore(BufferHandle buffer) {
+  Placement placement;
+  if (const HeapCode known = heap_.resolve(buffer, &placement); known != HeapCode::kBusy)
+    return known;
+  const Locked locked(heap_.parts().growth.lock());
+  if (claim(buffer) != HeapCode::kOk)
+    return heap_.resolve(buffer, &placement); // restored or released meanwhile
+  const HeapCode code = restoreClaimed(buffer);
+  endClaim(buffer);
+  return code;
+}
+
+// The copy is taken out of the table first, so a release meanwhile does not free it.
+HeapCode Spill::restoreClaimed(BufferHandle buffer) {
+  HeapParts &parts = heap_.parts();
+  Arena &arena = *parts.handles.ownerOf(buffer);
+  const uint32_t index = indexOf(buffer);
+  BufferRequest request;
+  {
+    ArenaAccess access(arena);
+    const BufferRecord &record = access.record(index);
+    if (record.block != kNone)
+      return HeapCode::kOk;
+    request.sizeBytes = record.sizeBytes;
+    request.alignment = uint64_t{1} << record.alignmentLog2;
+    request.kind = static_cast<MemoryKind>(arena.kind());
+    request.dedicated = record.pool == kDedicatedPool;
+  }
+  const Copy copy = takeOut(buffer);
+  if (copy.data == nullptr)
+    return HeapCode::kStaleHandle;
+  HeapCode code = parts.growth.attach(arena, index, request);
+  if (code == HeapCode::kOk) {
+    const uint64_t place = arena.place(index);
+    code = copyWithHost(parts, *parts.slabs[slabOf(place)].memory, offsetOf(place), copy.data,
+                        copy.sizeBytes, false);
+  }
+  ArenaAccess access(arena);
+  BufferRecord &record = access.record(index);
+  const bool live = record.references != 0;
+  if (code != HeapCode::kOk && record.block != kNone) {
+    access.pool(record.pool).tlsf.free(record.block);
+    record.block = kNone;
+  }
+  if (code == HeapCode::kOk || !live || !keep(copy))
+    freeCopy(copy);
+  if (code == HeapCode::kOk && live)
+    access.tell(HeapEvent::Type::kRestore, index, buffer);
+  return code;
+}
+
+} // namespace gantry::heap

@@ -1,0 +1,113 @@
+// Heap::validate(): every invariant that links the components, checked from the records up.
+#include "engine/heap/heap_parts.h"
+
+namespace gantry::heap {
+namespace {
+
+// The use of the ranges of one arena, in bytes.
+struct Sums {
+  uint64_t live = 0; // as requested
+  uint64_t buffers = 0;
+  uint64_t ranges = 0; // Bytes of live, pending and cached records, as rounded.
+  uint64_t pending = 0;
+  uint64_t cached = 0;
+};
+
+const char *checkRecord(ArenaAccess &access, uint32_t index, Sums &sums) {
+  const BufferRecord &record = access.record(index);
+  const bool pending = (record.flags & kPending) != 0;
+  const bool cached = (record.flags & kCached) != 0;
+  const bool live = record.references != 0;
+  if (live + pending + cached > 1)
+    return "a record is in two states at once";
+  if (!live && !pending && !cached)
+    return nullptr;
+  if (live) {
+    sums.live += record.sizeBytes;
+    ++sums.buffers;
+    if (record.block == kNone)
+      return nullptr; // spilled
+  }
+  const Tlsf::Range range = access.pool(record.pool).tlsf.at(record.block);
+  if (!range.used || range.user != index)
+    return "a record and its block disagree";
+  if (live && range.size < record.sizeBytes)
+    return "a buffer is longer than its block";
+  if (cached && range.size != SizeClasses::bytesOf(record.sizeClass))
+    return "a cached range has another length than its size class";
+  sums.ranges += range.size;
+  sums.pending += pending ? range.size : 0;
+  sums.cached += cached ? range.size : 0;
+  return nullptr;
+}
+
+const char *checkSizeClasses(ArenaAccess &access, uint64_t expectedBytes) {
+  uint64_t bytes = 0;
+  uint64_t ranges = 0;
+  for (uint32_t c = 0; c < SizeClasses::kCount; ++c)
+    for (uint32_t i = access.cached().head(c); i != kNone; i = access.record(i).next, ++ranges) {
+      if ((access.record(i).flags & kCached) == 0 || access.record(i).sizeClass != c)
+        return "a size class holds a record that is not cached there";
+      bytes += SizeClasses::bytesOf(c);
+    }
+  return bytes == expectedBytes && bytes == access.cached().bytes() &&
+                 ranges == access.cached().ranges()
+             ? nullptr
+             : "the sums of the size classes are wrong";
+}
+
+const char *checkArena(HandleTable &handles, Arena &arena) {
+  ArenaAccess access(arena);
+  Sums sums;
+  for (uint32_t i = 0; i < handles.count(); ++i)
+    if (&handles.arenaOf(i) == &arena)
+      if (const char *broken = checkRecord(access, i, sums))
+        return broken;
+  if (const char *broken = checkSizeClasses(access, sums.cached))
+    return broken;
+  uint64_t used = 0;
+  for (uint32_t i = 0; i < kPools; ++i) {
+    if (const char *broken = access.pool(i).tlsf.validate())
+      return broken;
+    used += access.pool(i).tlsf.usedBytes();
+  }
+  if (used != sums.ranges)
+    return "blocks are lost";
+  if (sums.pending != access.pending().bytes())
+    return "pending bytes and ranges disagree";
+  if (static_cast<int64_t>(sums.live) != access.counter().live() ||
+      sums.buffers != access.counter().buffers())
+    return "live bytes and buffers disagree";
+  for (const NameCount &name : access.names()) {
+    sums.live -= name.liveBytes;
+    sums.buffers -= name.buffers;
+  }
+  return sums.live == 0 && sums.buffers == 0 ? nullptr : "the names' counts are wrong";
+}
+
+} // namespace
+
+const char *Heap::validate() const {
+  uint64_t reserved[kMemoryKinds] = {};
+  for (uint32_t i = 0; i < parts_.slabs.count(); ++i) {
+    const Slab &slab = parts_.slabs[i];
+    if (slab.memory == nullptr)
+      continue;
+    reserved[slab.kind] += slab.sizeBytes;
+    const uint64_t region = ArenaAccess(*slab.arena).pool(slab.pool).tlsf.sizeOfRegion(i);
+    if (region == 0 || region > slab.sizeBytes)
+      return "a slab and its region disagree";
+  }
+  const char *broken = nullptr;
+  for (uint32_t kind = 0; kind < kMemoryKinds && broken == nullptr; ++kind) {
+    if (reserved[kind] != parts_.totals[kind].reserved.load())
+      return "reserved bytes and slabs disagree";
+    parts_.arenas.any(kind, [&](Arena &arena) {
+      broken = checkArena(parts_.handles, arena);
+      return broken != nullptr;
+    });
+  }
+  return broken;
+}
+
+} // namespace gantry::heap

@@ -1,0 +1,74 @@
+// The table of all buffer records of a heap: it finds a record by its index.
+//
+// Records come in chunks of 1024. A chunk belongs to the arena that asked for it, so the arena of a
+// handle is found without a lock. Records never move and are freed with the table.
+// Threads: any. addChunk() has the table's own lock. A record's fields are guarded by its arena.
+// Errors: addChunk() returns kNone if the host has no memory or 2^24 records exist.
+#pragma once
+
+#include "engine/base/host_memory.h"
+#include "engine/heap/buffer_record.h"
+#include "engine/heap/lock.h"
+
+namespace gantry::heap {
+
+class Arena;
+
+class HandleTable {
+public:
+  static constexpr uint32_t kChunkLog2 = 10;
+  static constexpr uint32_t kChunkRecords = 1U << kChunkLog2;
+  static constexpr uint32_t kMaxRecords = (1U << kIndexBits) - kChunkRecords;
+
+  HandleTable(const HostAllocator &host, uint32_t tag) : chunks_(host), tag_(tag) {}
+
+  /// The index of the first of 1024 new records, which are chunk `number` of the arena.
+  uint32_t addChunk(Arena &owner, uint32_t number);
+
+  /// The arena of a handle's record; nullptr if the handle is not of this heap.
+  Arena *ownerOf(BufferHandle handle) const {
+    const uint32_t chunk = indexOf(handle) >> kChunkLog2;
+    if (tagOf(handle) != tag_ || chunk >= chunks_.capacity())
+      return nullptr;
+    return chunks_[chunk].owner.load(std::memory_order_acquire);
+  }
+  BufferRecord &record(uint32_t index) const {
+    return chunks_[index >> kChunkLog2].records[index % kChunkRecords];
+  }
+  RecordTail &tail(uint32_t index) const {
+    return chunks_[index >> kChunkLog2].tails[index % kChunkRecords];
+  }
+  /// Fetches a record that will be used soon; kNone does nothing.
+  void prefetch(uint32_t index) const {
+    if (index != kNone)
+      __builtin_prefetch(&record(index), 1);
+  }
+  /// The arena of a record that exists.
+  Arena &arenaOf(uint32_t index) const {
+    return *chunks_[index >> kChunkLog2].owner.load(std::memory_order_acquire);
+  }
+  BufferHandle handle(uint32_t index) const {
+    return handleOf(record(index).generation, tag_, index);
+  }
+  /// Counts the records of an arena from 0, in the order of its chunks.
+  uint32_t numberInArena(uint32_t index) const {
+    return chunks_[index >> kChunkLog2].number * kChunkRecords + index % kChunkRecords;
+  }
+  /// The number of records; all indices are below it.
+  uint32_t count() const { return count_.load(std::memory_order_acquire); }
+  uint32_t tag() const { return tag_; }
+
+private:
+  struct Chunk {
+    BufferRecord records[kChunkRecords];
+    RecordTail tails[kChunkRecords];
+    std::atomic<Arena *> owner;
+    uint32_t number; // among the owner's chunks
+  };
+  SegmentedArray<Chunk, 0> chunks_;
+  uint32_t tag_;
+  Lock lock_;
+  std::atomic<uint32_t> count_{0};
+};
+
+} // namespace gantry::heap

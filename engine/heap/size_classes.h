@@ -1,0 +1,91 @@
+// Free ranges of up to 64 KiB that an arena keeps at hand, in lists by exact size.
+//
+// Class c holds ranges of c + 1 granules (256 bytes). A range keeps its record, so taking one needs
+// neither the suballocator nor a free record. A request takes a range of its own class, or of the
+// next filled class that is at most a quarter longer; a bitmap finds that class.
+// The lists are last in, first out, and are linked through BufferRecord::next.
+// Threads: the arena's lock guards the object. Units: bytes unless a name says otherwise.
+#pragma once
+
+#include "engine/heap/handle_table.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace gantry::heap {
+
+class SizeClasses {
+public:
+  static constexpr uint32_t kCount = 256;
+  static constexpr uint64_t kMaxBytes = uint64_t{kCount} << kGranuleLog2;
+
+  SizeClasses() { heads_.fill(kNone); }
+
+  /// The class whose ranges fit sizeBytes exactly; kCount or more if there is none.
+  static constexpr uint64_t classOf(uint64_t sizeBytes) { return (sizeBytes - 1) >> kGranuleLog2; }
+  static constexpr uint64_t bytesOf(uint32_t sizeClass) {
+    return (uint64_t{sizeClass} + 1) << kGranuleLog2;
+  }
+
+  uint64_t bytes() const { return bytes_; }
+  uint64_t ranges() const { return ranges_; }
+
+  void push(const HandleTable &handles, uint32_t index) {
+    BufferRecord &record = handles.record(index);
+    const uint32_t at = record.sizeClass;
+    record.next = heads_[at];
+    heads_[at] = index;
+    filled_[at / 64] |= uint64_t{1} << at % 64;
+    bytes_ += bytesOf(at);
+    ++ranges_;
+  }
+
+  /// The index of a record whose range serves the class; kNone if there is none.
+  uint32_t take(const HandleTable &handles, uint32_t sizeClass) {
+    if (heads_[sizeClass] == kNone) {
+      const uint32_t longest = sizeClass + std::min((sizeClass + 1) / 4, kCount - 1 - sizeClass);
+      sizeClass = nextFilled(sizeClass);
+      if (sizeClass > longest)
+        return kNone;
+    }
+    return pop(handles, sizeClass);
+  }
+
+  /// The record of some range of this class or a longer one; kNone if there is none.
+  uint32_t takeAny(const HandleTable &handles, uint32_t sizeClass) {
+    sizeClass = nextFilled(sizeClass);
+    return sizeClass == kCount ? kNone : pop(handles, sizeClass);
+  }
+
+  /// For the heap's validation.
+  uint32_t head(uint32_t sizeClass) const { return heads_[sizeClass]; }
+
+private:
+  uint32_t nextFilled(uint32_t from) const {
+    uint64_t bits = filled_[from / 64] >> from % 64 << from % 64;
+    for (uint32_t word = from / 64;; bits = filled_[word]) {
+      if (bits != 0)
+        return word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
+      if (++word == filled_.size())
+        return kCount;
+    }
+  }
+  uint32_t pop(const HandleTable &handles, uint32_t sizeClass) {
+    const uint32_t index = heads_[sizeClass];
+    heads_[sizeClass] = handles.record(index).next;
+    handles.prefetch(heads_[sizeClass]);
+    if (heads_[sizeClass] == kNone)
+      filled_[sizeClass / 64] &= ~(uint64_t{1} << sizeClass % 64);
+    bytes_ -= bytesOf(sizeClass);
+    --ranges_;
+    return index;
+  }
+
+  std::array<uint32_t, kCount> heads_;         // record indices
+  std::array<uint64_t, kCount / 64> filled_{}; // one bit per class with a range
+  uint64_t bytes_ = 0;
+  uint64_t ranges_ = 0;
+};
+
+} // namespace gantry::heap

@@ -1,0 +1,238 @@
+#include "engine/plan/order/budget.h"
+
+#include "engine/plan/order/order_graph.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gantry::plan {
+
+namespace {
+
+struct Gap {
+  uint32_t value;  // A value of the problem.
+  uint32_t writer; // The operator that writes it.
+  uint32_t after;  // The position of the use before the gap.
+  uint32_t before; // The position of the use after the gap.
+  uint64_t sizeBytes;
+  bool canRecompute;
+  double recomputeCost;
+};
+
+enum class Choice : uint8_t { kStay, kRecompute, kMove };
+
+class Fitter {
+public:
+  Fitter(const BudgetProblem &problem, uint64_t budgetBytes)
+      : problem_(problem), graph_(problem.graph), budget_(budgetBytes) {}
+
+  BudgetPlan run() {
+    BudgetPlan plan;
+    std::vector<uint32_t> order(graph_.operators().size());
+    std::iota(order.begin(), order.end(), 0);
+    const OrderGraph::Walk walk = graph_.walk(order);
+    load_ = walk.atBytes;
+    plan.givenPeakBytes = plan.recomputedPeakBytes = plan.peakBytes = walk.peakBytes;
+    findGaps();
+    std::vector<uint64_t> minLoad = load_; // With all values gone during all gaps.
+    for (const Gap &gap : gaps_)
+      for (uint32_t p = gap.after + 1; p < gap.before; ++p)
+        minLoad[p] -= gap.sizeBytes;
+    plan.minPeakBytes = peakOf(minLoad);
+    plan.minPeakAt = static_cast<uint32_t>(
+        std::find(minLoad.begin(), minLoad.end(), plan.minPeakBytes) - minLoad.begin());
+    if (plan.minPeakBytes > budget_)
+      return plan;
+    plan.fits = true;
+    choose();
+    undoUnnecessary();
+    report(plan);
+    return plan;
+  }
+
+private:
+  static uint64_t peakOf(const std::vector<uint64_t> &load) {
+    return load.empty() ? 0 : *std::max_element(load.begin(), load.end());
+  }
+
+  void findGaps() {
+    std::vector<uint32_t> numbers; // The problem's number of each value of the graph.
+    std::vector<bool> written(problem_.graph.values.size(), false);
+    for (const auto &op : problem_.graph.operators)
+      for (uint32_t value : op.writes)
+        written[value] = true;
+    for (uint32_t v = 0; v < written.size(); ++v)
+      if (written[v])
+        numbers.push_back(v);
+    for (uint32_t v = 0; v < graph_.values().size(); ++v) {
+      const OrderGraph::Value &value = graph_.values()[v];
+      uint32_t last = value.writer;
+      for (uint32_t reader : value.readers) { // Readers are ascending.
+        if (reader > last + 1 && value.sizeBytes > 0)
+          gaps_.push_back({numbers[v], value.writer, last, reader, value.sizeBytes,
+                           canRecompute(value.writer, reader),
+                           problem_.recomputeCost[value.writer]});
+        last = reader;
+      }
+    }
+  }
+
+  /// Returns whether the operator may run again before position `at`: all of its operands are
+  /// inputs or still alive there.
+  bool canRecompute(uint32_t op, uint32_t at) const {
+    if (problem_.recomputeCost[op] < 0 || graph_.operators()[op].writes.size() != 1)
+      return false;
+    return std::all_of(
+        graph_.operators()[op].reads.begin(), graph_.operators()[op].reads.end(), [&](uint32_t v) {
+          const OrderGraph::Value &value = graph_.values()[v];
+          return value.kept || (!value.readers.empty() && value.readers.back() >= at);
+        });
+  }
+
+  /// Returns whether the value of the gap could be computed again: no chosen gap removes an operand
+  /// at that time.
+  bool operandsStay(const Gap &gap) const {
+    for (size_t g = 0; g < gaps_.size(); ++g)
+      if (chosen_[g] != Choice::kStay && gaps_[g].after < gap.before &&
+          gap.before <= gaps_[g].before && reads(gap.writer, gaps_[g].value))
+        return false;
+    return true;
+  }
+  /// Returns whether a chosen recomputation reads the value during the gap.
+  bool neededByRecomputation(const Gap &gap) const {
+    for (size_t g = 0; g < gaps_.size(); ++g)
+      if (chosen_[g] == Choice::kRecompute && gap.after < gaps_[g].before &&
+          gaps_[g].before <= gap.before && reads(gaps_[g].writer, gap.value))
+        return true;
+    return false;
+  }
+  bool reads(uint32_t op, uint32_t value) const {
+    const auto &list = problem_.graph.operators[op].reads;
+    return std::find(list.begin(), list.end(), value) != list.end();
+  }
+
+  double moveCost(const Gap &gap) const {
+    bool stored = false;
+    for (size_t g = 0; g < gaps_.size(); ++g)
+      stored = stored ||
+               (chosen_[g] == Choice::kMove && gaps_[g].value == gap.value && &gaps_[g] != &gap);
+    return problem_.hostByteCost * static_cast<double>(gap.sizeBytes) * (stored ? 1 : 2);
+  }
+
+  /// Returns the bytes, summed over positions, that a gap removes from positions above the budget.
+  uint64_t helpOf(const Gap &gap) const {
+    uint64_t help = 0;
+    for (uint32_t p = gap.after + 1; p < gap.before; ++p)
+      if (load_[p] > budget_)
+        help += std::min(gap.sizeBytes, load_[p] - budget_);
+    return help;
+  }
+
+  void apply(size_t g, Choice choice) {
+    for (uint32_t p = gaps_[g].after + 1; p < gaps_[g].before; ++p)
+      load_[p] += choice == Choice::kStay ? gaps_[g].sizeBytes : -gaps_[g].sizeBytes;
+    chosen_[g] = choice;
+  }
+
+  /// Returns false where no gap can help.
+  bool applyBest() {
+    size_t best = gaps_.size();
+    Choice bestChoice = Choice::kStay;
+    double bestRate = -1;
+    for (size_t g = 0; g < gaps_.size(); ++g) {
+      const Gap &gap = gaps_[g];
+      if (chosen_[g] != Choice::kStay)
+        continue;
+      const auto help = static_cast<double>(helpOf(gap));
+      if (help == 0 || neededByRecomputation(gap))
+        continue;
+      const auto offer = [&](double cost, Choice choice) {
+        const double rate = help / std::max(cost, 1e-9);
+        if (rate > bestRate) {
+          bestRate = rate;
+          best = g;
+          bestChoice = choice;
+        }
+      };
+      if (gap.canRecompute && operandsStay(gap))
+        offer(gap.recomputeCost, Choice::kRecompute);
+      offer(moveCost(gap), Choice::kMove);
+    }
+    if (best == gaps_.size())
+      return false;
+    apply(best, bestChoice);
+    return true;
+  }
+
+  void choose() {
+    chosen_.assign(gaps_.size(), Choice::kStay);
+    while (peakOf(load_) > budget_)
+      if (!applyBest()) // Recomputations keep their operands in memory: replace them by moves.
+        std::replace(chosen_.begin(), chosen_.end(), Choice::kRecompute, Choice::kMove);
+  }
+
+  /// Undoes choices without which the budget is still met, the most expensive first.
+  void undoUnnecessary() {
+    std::vector<size_t> taken;
+    for (size_t g = 0; g < gaps_.size(); ++g)
+      if (chosen_[g] != Choice::kStay)
+        taken.push_back(g);
+    const auto cost = [&](size_t g) {
+      return chosen_[g] == Choice::kRecompute ? gaps_[g].recomputeCost : moveCost(gaps_[g]);
+    };
+    std::stable_sort(taken.begin(), taken.end(),
+                     [&](size_t a, size_t b) { return cost(a) > cost(b); });
+    for (const size_t g : taken) {
+      const Choice choice = chosen_[g];
+      apply(g, Choice::kStay);
+      if (peakOf(load_) > budget_)
+        apply(g, choice);
+    }
+  }
+
+  void report(BudgetPlan &plan) const {
+    std::vector<uint64_t> recomputed = load_;
+    std::vector<bool> stored(problem_.graph.values.size(), false);
+    for (size_t g = 0; g < gaps_.size(); ++g) { // Gaps are sorted by value, then by time.
+      if (chosen_[g] == Choice::kStay)
+        continue;
+      const Gap &gap = gaps_[g];
+      const bool moves = chosen_[g] == Choice::kMove;
+      if (moves)
+        for (uint32_t p = gap.after + 1; p < gap.before; ++p)
+          recomputed[p] += gap.sizeBytes;
+      const bool store = moves && !stored[gap.value];
+      if (moves)
+        stored[gap.value] = true;
+      plan.actions.push_back(
+          {moves ? BudgetAction::Kind::kMove : BudgetAction::Kind::kRecompute, gap.value, gap.after,
+           gap.before, store,
+           moves ? problem_.hostByteCost * static_cast<double>(gap.sizeBytes) * (store ? 2 : 1)
+                 : gap.recomputeCost});
+    }
+    std::stable_sort(
+        plan.actions.begin(), plan.actions.end(),
+        [](const BudgetAction &a, const BudgetAction &b) { return a.before < b.before; });
+    plan.recomputedPeakBytes = peakOf(recomputed);
+    plan.peakBytes = peakOf(load_);
+  }
+
+  const BudgetProblem &problem_;
+  const OrderGraph graph_;
+  const uint64_t budget_;
+  std::vector<uint64_t> load_; // Bytes alive at each position.
+  std::vector<Gap> gaps_;
+  std::vector<Choice> chosen_; // One per gap.
+};
+
+} // namespace
+
+Result<BudgetPlan> fitBudget(const BudgetProblem &problem, uint64_t budgetBytes) {
+  if (problem.recomputeCost.size() != problem.graph.operators.size())
+    return statusf(StatusCode::kInvalidArgument, "%zu costs for %zu operators",
+                   problem.recomputeCost.size(), problem.graph.operators.size());
+  GANTRY_RETURN_IF_ERROR(checkOrderProblem(problem.graph));
+  return Fitter(problem, budgetBytes).run();
+}
+
+} // namespace gantry::plan

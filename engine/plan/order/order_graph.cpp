@@ -1,0 +1,129 @@
+#include "engine/plan/order/order_graph.h"
+
+#include <unordered_map>
+
+namespace gantry::plan {
+
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+void sortUnique(std::vector<uint32_t> &list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+PartGraph::Value partValue(const OrderGraph::Value &from, const OrderPart &part) {
+  PartGraph::Value value{from.sizeBytes, {}, from.kept};
+  for (const uint32_t reader : from.readers) {
+    const uint32_t position = (*part.positions)[reader];
+    if (position >= part.first + part.count)
+      value.survives = true;
+    else if (position >= part.first)
+      value.readers.push_back(position - part.first);
+  }
+  return value;
+}
+
+} // namespace
+
+OrderGraph::OrderGraph(const OrderProblem &problem) {
+  std::vector<uint32_t> writer(problem.values.size(), kNone);
+  std::vector<uint32_t> number(problem.values.size(), kNone);
+  for (uint32_t i = 0; i < problem.operators.size(); ++i)
+    for (const uint32_t value : problem.operators[i].writes)
+      writer[value] = i;
+  for (uint32_t v = 0; v < problem.values.size(); ++v) {
+    if (writer[v] == kNone)
+      continue;
+    number[v] = static_cast<uint32_t>(values_.size());
+    values_.push_back({problem.values[v].sizeBytes, writer[v], {}, problem.values[v].kept});
+  }
+  const auto renumbered = [&](const std::vector<uint32_t> &from) {
+    std::vector<uint32_t> list;
+    for (const uint32_t value : from)
+      if (number[value] != kNone)
+        list.push_back(number[value]);
+    return list;
+  };
+  operators_.resize(problem.operators.size());
+  for (uint32_t i = 0; i < operators_.size(); ++i) {
+    Operator &op = operators_[i];
+    op.reads = renumbered(problem.operators[i].reads);
+    sortUnique(op.reads);
+    op.writes = renumbered(problem.operators[i].writes);
+    op.mayTake = renumbered(problem.operators[i].mayTake);
+    for (const uint32_t value : op.reads) {
+      values_[value].readers.push_back(i);
+      op.before.push_back(values_[value].writer);
+    }
+    sortUnique(op.before);
+    for (const uint32_t other : op.before)
+      operators_[other].after.push_back(i);
+  }
+}
+
+uint64_t OrderGraph::workingSet(uint32_t at) const {
+  const Operator &op = operators_[at];
+  uint64_t bytes = 0;
+  uint64_t takenBytes = 0;
+  for (const uint32_t value : op.reads)
+    bytes += values_[value].sizeBytes;
+  for (const uint32_t value : op.writes)
+    bytes += values_[value].sizeBytes;
+  for (const uint32_t value : op.mayTake)
+    if (!values_[value].kept && values_[value].sizeBytes == values_[op.writes[0]].sizeBytes)
+      takenBytes = values_[value].sizeBytes;
+  return bytes - takenBytes;
+}
+
+OrderGraph::Walk OrderGraph::walk(const std::vector<uint32_t> &order) const {
+  const auto count = static_cast<uint32_t>(order.size());
+  std::vector<uint32_t> positions(count);
+  for (uint32_t p = 0; p < count; ++p)
+    positions[order[p]] = p;
+  const PartGraph whole(*this, {&order, &positions, 0, count, 0});
+  Walk walk;
+  uint64_t aliveBytes = 0;
+  for (uint32_t p = 0; p < count; ++p) {
+    const PartGraph::Step step =
+        whole.run(p, aliveBytes, [&](uint32_t other) { return other < p; });
+    walk.beforeBytes.push_back(aliveBytes);
+    walk.atBytes.push_back(step.during);
+    walk.peakBytes = std::max(walk.peakBytes, step.during);
+    aliveBytes = step.after;
+  }
+  return walk;
+}
+
+PartGraph::PartGraph(const OrderGraph &graph, const OrderPart &part) {
+  std::unordered_map<uint32_t, uint32_t> numbers; // The part's numbers of the graph's values.
+  const auto numberOf = [&](uint32_t value) {
+    const auto [at, added] = numbers.try_emplace(value, static_cast<uint32_t>(values.size()));
+    if (added)
+      values.push_back(partValue(graph.values()[value], part));
+    return at->second;
+  };
+  const auto inside = [&](const std::vector<uint32_t> &operators) {
+    std::vector<uint32_t> list;
+    for (const uint32_t op : operators)
+      if (const uint32_t at = (*part.positions)[op] - part.first; at < part.count)
+        list.push_back(at);
+    return list;
+  };
+  for (uint32_t i = 0; i < part.count; ++i) {
+    const OrderGraph::Operator &from = graph.operators()[(*part.order)[part.first + i]];
+    OrderGraph::Operator op;
+    for (const uint32_t value : from.reads)
+      op.reads.push_back(numberOf(value));
+    for (const uint32_t value : from.writes)
+      op.writes.push_back(numberOf(value));
+    for (const uint32_t value : from.mayTake)
+      op.mayTake.push_back(numberOf(value));
+    op.before = inside(from.before);
+    op.after = inside(from.after);
+    operators.push_back(std::move(op));
+  }
+}
+
+} // namespace gantry::plan

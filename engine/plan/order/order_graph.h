@@ -1,0 +1,109 @@
+// A valid OrderProblem with the relations that the order search and the budget need: the writer and
+// the readers of each value, and the dependencies between operators. Internal to engine/plan/order.
+//
+// Values that no operator writes take no bytes and are left out; the others are renumbered in the
+// same order. Lists of readers and of dependencies are ascending and without repetitions.
+//
+// Threads: a graph does not change once it is built, so threads may share it. Units: bytes.
+#pragma once
+
+#include "engine/plan/order/order.h"
+
+#include <algorithm>
+
+namespace gantry::plan {
+
+class OrderGraph {
+public:
+  /// The problem must be valid (checkOrderProblem).
+  explicit OrderGraph(const OrderProblem &problem);
+
+  struct Value {
+    uint64_t sizeBytes = 0;
+    uint32_t writer = 0;
+    std::vector<uint32_t> readers;
+    bool kept = false;
+  };
+  struct Operator {
+    std::vector<uint32_t> reads, writes, mayTake; // Values of the graph.
+    std::vector<uint32_t> before;                 // Operators that must run earlier.
+    std::vector<uint32_t> after;                  // Operators that must run later.
+  };
+  const std::vector<Value> &values() const { return values_; }
+  const std::vector<Operator> &operators() const { return operators_; }
+
+  /// Returns the bytes of the operator's own operands and results. No order has a lower peak than
+  /// the largest of these.
+  uint64_t workingSet(uint32_t op) const;
+
+  struct Walk {
+    uint64_t peakBytes = 0;
+    std::vector<uint64_t> beforeBytes; // Alive before each position runs.
+    std::vector<uint64_t> atBytes;     // Alive while each position runs.
+  };
+  /// Runs all operators in this order.
+  Walk walk(const std::vector<uint32_t> &order) const;
+
+private:
+  std::vector<Value> values_;
+  std::vector<Operator> operators_;
+};
+
+/// A contiguous range of an order. All operators before it have run.
+struct OrderPart {
+  const std::vector<uint32_t> *order = nullptr;
+  const std::vector<uint32_t> *positions = nullptr; // The position of each operator in the order.
+  uint32_t first = 0;                               // The first position.
+  uint32_t count = 0;
+  uint64_t aliveBefore = 0; // Bytes alive before the first operator of the part runs.
+};
+
+/// The graph of one part. Its operators are numbered by their position in the part, and its values
+/// from 0 on.
+struct PartGraph {
+  struct Value {
+    uint64_t sizeBytes = 0;
+    std::vector<uint32_t> readers; // Operators of the part.
+    bool survives = false;         // Alive after the end of the part.
+  };
+  std::vector<Value> values;
+  std::vector<OrderGraph::Operator> operators; // Dependencies outside of the part are left out.
+
+  PartGraph(const OrderGraph &graph, const OrderPart &part);
+
+  /// Bytes alive while and after an operator runs.
+  struct Step {
+    uint64_t during;
+    uint64_t after;
+  };
+  /// Runs an operator while aliveBytes are alive. done(i) says whether operator i has run.
+  template <typename Done> Step run(uint32_t op, uint64_t aliveBytes, Done done) const;
+};
+
+template <typename Done>
+PartGraph::Step PartGraph::run(uint32_t at, uint64_t aliveBytes, Done done) const {
+  const OrderGraph::Operator &op = operators[at];
+  const auto diesHere = [&](const Value &value) {
+    return !value.survives &&
+           std::all_of(value.readers.begin(), value.readers.end(),
+                       [&](uint32_t reader) { return reader == at || done(reader); });
+  };
+  Step step{aliveBytes, aliveBytes};
+  for (const uint32_t value : op.writes)
+    step.during += values[value].sizeBytes;
+  step.after = step.during;
+  for (const uint32_t value : op.mayTake)
+    if (values[value].sizeBytes == values[op.writes[0]].sizeBytes && diesHere(values[value])) {
+      step.during -= values[value].sizeBytes;
+      break;
+    }
+  for (const uint32_t value : op.reads)
+    if (diesHere(values[value]))
+      step.after -= values[value].sizeBytes;
+  for (const uint32_t value : op.writes)
+    if (values[value].readers.empty() && !values[value].survives)
+      step.after -= values[value].sizeBytes;
+  return step;
+}
+
+} // namespace gantry::plan

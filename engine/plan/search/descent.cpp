@@ -1,0 +1,172 @@
+#include "engine/plan/search/descent.h"
+#include "engine/plan/search/coarse_sizes.h"
+#include "engine/plan/search/ejection_search.h"
+#include "engine/plan/search/fast_tier.h"
+#include "engine/plan/search/item_table.h"
+#include "engine/plan/search/large_neighbourhood.h"
+#include "engine/plan/search/portfolio.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+namespace gantry::plan {
+
+namespace {
+
+/// The work of the first round: some of the shortest slices of the portfolio fit into it.
+constexpr uint64_t kMinRound = 50'000;
+constexpr uint64_t kRoundPerPair = 8;
+/// The exact search gets this many times a round's work where no byte may be wasted and the sizes
+/// are coarse, or items are fixed or aligned differently.
+constexpr uint64_t kExactFactor = 4;
+/// The ejection search gets this many times a round's work where there is some slack.
+constexpr uint64_t kEjectionFactor = 8;
+/// Coarser units get 1 / kCoarseDivisor of the work that is left after the first failure.
+constexpr uint64_t kCoarseDivisor = 2;
+/// Heights between the goal and the best placement get 1 / kBetweenDivisor of a round's work where
+/// the caller asked for a height, in case that height is out of reach.
+constexpr uint64_t kBetweenDivisor = 32;
+
+/// Returns whether alignments differ, or some size is no multiple of its alignment.
+bool isUneven(const Problem &problem) {
+  return !hasWholeSizes(problem) ||
+         std::adjacent_find(problem.alignment.begin(), problem.alignment.end(),
+                            std::not_equal_to<>()) != problem.alignment.end();
+}
+
+/// Lowers the placement of one problem.
+class Descent {
+public:
+  /// isCoarse: the sizes of the problem were rounded to coarser units.
+  Descent(const Problem &problem, Placement start, uint64_t targetBytes, bool isCoarse)
+      : problem_(problem), targetBytes_(targetBytes), unitBytes_(unitOf(problem)),
+        hasFixed_(hasFixedItems(problem)), isConstrained_(hasFixed_ || isUneven(problem)),
+        isCoarse_(isCoarse), neighbourhoods_(problem) {
+    optimum_.best = std::move(start);
+    optimum_.bound = problem.lowerBound;
+    if (atGoal())
+      return;
+    if (ValleySearch::canSearch(problem))
+      portfolio_.emplace(problem);
+    ejects_ = EjectionSearch::canSearch(problem);
+    if (ejects_)
+      workToEject_ = EjectionSearch::workToBegin(problem);
+  }
+
+  Optimum run(WorkMeter &meter) {
+    const uint64_t items = problem_.count();
+    const uint64_t first = std::max(kMinRound, kRoundPerPair * items * items);
+    for (uint64_t units = first; !atGoal() && !meter.exhausted(); units *= 2) {
+      if (!hasFixed_)
+        improve(units, meter);
+      if ((portfolio_ || ejects_) && !atGoal())
+        searchBelow(units, meter);
+      if (!portfolio_ && !ejects_ && hasFixed_)
+        break;
+    }
+    return std::move(optimum_);
+  }
+
+private:
+  uint64_t goal() const { return std::max(targetBytes_, optimum_.bound); }
+  bool atGoal() const { return optimum_.best.height <= goal(); }
+
+  void improve(uint64_t units, WorkMeter &meter) {
+    WorkMeter part = meter.part(units);
+    optimum_.best = neighbourhoods_.improve(std::move(optimum_.best), goal(), part);
+    meter.settle(part);
+  }
+
+  /// Solves the problem in coarser units, where it has a good division into them.
+  void searchCoarsely(WorkMeter &meter) {
+    WorkMeter part = meter.part((meter.limit() - meter.spent()) / kCoarseDivisor);
+    if (const std::optional<CoarseSizes> coarse = coarsen(problem_, part);
+        coarse && coarse->capacityBytes < optimum_.best.height) {
+      const uint64_t parts = std::max(coarse->parts, coarse->partsWithin(goal()));
+      Placement start = placeFast(coarse->rounded, part);
+      Descent descent(coarse->rounded, std::move(start), parts, true);
+      Placement placement = pushDown(problem_, descent.run(part).best.offset);
+      if (placement.height < optimum_.best.height)
+        optimum_.best = std::move(placement);
+    }
+    meter.settle(part);
+  }
+
+  /// Tries the goal first, then again and again the height halfway between the last failure and the
+  /// best placement.
+  void searchBelow(uint64_t units, WorkMeter &meter) {
+    uint64_t failed = goal();
+    if (attempt(failed, ejectionAtGoal_, units, meter) == SearchResult::kFound)
+      return;
+    failed = std::max(failed, goal());
+    if (!triedCoarsely_ && !isCoarse_ && portfolio_) {
+      triedCoarsely_ = true;
+      searchCoarsely(meter);
+      if (atGoal())
+        return;
+    }
+    const bool atHeight = targetBytes_ > problem_.lowerBound || (hasFixed_ && targetBytes_ > 0);
+    const uint64_t share = atHeight ? units / kBetweenDivisor : units / 2;
+    while (!meter.exhausted() && optimum_.best.height > failed + unitBytes_) {
+      const uint64_t middle =
+          failed + (optimum_.best.height - failed) / 2 / unitBytes_ * unitBytes_;
+      if (middle == failed)
+        return;
+      if (attempt(middle, ejectionBetween_, share, meter) != SearchResult::kFound)
+        failed = std::max(middle, goal());
+    }
+  }
+
+  SearchResult attempt(uint64_t capacity, std::optional<EjectionSearch> &ejection, uint64_t units,
+                       WorkMeter &meter) {
+    const bool isTight = capacity <= optimum_.bound;
+    SearchResult result = SearchResult::kStopped;
+    if (portfolio_) {
+      const bool favoured = isCoarse_ || (isTight && isConstrained_);
+      WorkMeter part = meter.part(favoured ? kExactFactor * units : units);
+      result = portfolio_->fit(capacity, part, offsets_);
+      meter.settle(part);
+    }
+    if (result == SearchResult::kInfeasible) // The next possible height is one unit higher.
+      optimum_.bound = std::max(optimum_.bound, (capacity / unitBytes_ + 1) * unitBytes_);
+    if (result == SearchResult::kStopped && ejects_) {
+      WorkMeter part = meter.part(isTight ? units : kEjectionFactor * units);
+      if (!ejection && workToEject_ <= part.limit())
+        ejection.emplace(problem_);
+      if (ejection && ejection->fit(capacity, part, offsets_))
+        result = SearchResult::kFound;
+      if (ejection)
+        meter.settle(part);
+    }
+    if (result == SearchResult::kFound) {
+      optimum_.best.height = heightOf(problem_, offsets_);
+      std::swap(optimum_.best.offset, offsets_);
+    }
+    return result;
+  }
+
+  const Problem &problem_;
+  uint64_t targetBytes_;
+  uint64_t unitBytes_;
+  bool hasFixed_;
+  bool isConstrained_;
+  bool isCoarse_;
+  bool triedCoarsely_ = false;
+  bool ejects_ = false;
+  uint64_t workToEject_ = 0; // Cost of the constructor of an ejection search.
+  LargeNeighbourhoodSearch neighbourhoods_;
+  Optimum optimum_;
+  std::optional<Portfolio> portfolio_;
+  std::optional<EjectionSearch> ejectionAtGoal_; // Goes on in the next round.
+  std::optional<EjectionSearch> ejectionBetween_;
+  std::vector<uint64_t> offsets_;
+};
+
+} // namespace
+
+Optimum minimise(const Problem &problem, Placement start, uint64_t targetBytes, WorkMeter &meter) {
+  return Descent(problem, std::move(start), targetBytes, false).run(meter);
+}
+
+} // namespace gantry::plan

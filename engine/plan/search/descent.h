@@ -1,0 +1,27 @@
+// Lowers a placement towards the lower bound: several searches take turns.
+//
+// Work is divided into rounds, each with twice the work of the round before. In a round, the
+// large-neighbourhood search runs first, unless items are fixed. Then the portfolio of exact
+// searches and the ejection search try to reach the goal itself, and after that heights halfway
+// between the last failure and the best placement. The exact search can prove that a height is out
+// of reach, which raises the bound. After the first failure at the goal, the problem is also tried
+// in coarser units (coarse_sizes.h).
+//
+// Threads: pure functions. Deterministic where the meter has no deadline.
+#pragma once
+
+#include "engine/plan/problem.h"
+#include "engine/plan/search/work_meter.h"
+
+namespace gantry::plan {
+
+struct Optimum {
+  Placement best;
+  uint64_t bound = 0; // Proven: no placement is lower. In bytes.
+};
+
+/// Lowers `start`, which must be a valid placement. Stops at a height of `targetBytes` or lower, at
+/// a proven optimum, or with the meter.
+Optimum minimise(const Problem &problem, Placement start, uint64_t targetBytes, WorkMeter &meter);
+
+} // namespace gantry::plan

@@ -1,0 +1,58 @@
+// A local search for a placement below a capacity.
+//
+// Some items are placed, the others wait. In each turn the search draws some waiting items, takes
+// the most expensive of them, and puts it where that costs least: the items that lie there are
+// ejected and wait in their turn. The price of an item is the square root of its area, in which
+// full steps count more than others. The price rises each time the item is ejected, so that an item
+// which stands in the way of many others becomes expensive, and others make room for it (breakout:
+// Morris 1993, "The breakout method for escaping from local minima"; ejection chains: Glover 1996).
+// Such rises decay slowly, so that prices reflect recent conflicts (smoothing: Hutter, Tompkins &
+// Hoos 2002, "Scaling and probabilistic smoothing"). The candidate offsets of an item are those at
+// which it touches another item from above or below, or a border (offset_prices.h); among equal
+// prices the tightest gap wins. The search succeeds when no item waits. It restarts after runs of
+// varying lengths (restarts.h) with other random numbers.
+//
+// It is the strongest search where a plan has some slack: different alignments, fixed items, or a
+// capacity above the lower bound. Where no byte of the capacity may be wasted, the exact search
+// (portfolio.h) is better. The search proves nothing.
+//
+// Fixed items and alignments are kept. Deterministic where the meter has no deadline. Threads: one
+// at a time. Memory: 24 or 48 bytes for each pair of items that are alive together.
+#pragma once
+
+#include "engine/plan/problem.h"
+#include "engine/plan/search/work_meter.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace gantry::plan {
+
+class EjectionSearch {
+public:
+  /// Returns whether the pairs of items that are alive together are few enough and the numbers
+  /// small enough.
+  static bool canSearch(const Problem &problem);
+
+  /// Returns the cost of the constructor in units of a WorkMeter. The constructor itself counts
+  /// nothing, so callers compare the cost with the work that they may spend.
+  static uint64_t workToBegin(const Problem &problem);
+
+  /// The problem must outlive the search. canSearch(problem) must hold.
+  explicit EjectionSearch(const Problem &problem);
+  ~EjectionSearch();
+  EjectionSearch(const EjectionSearch &) = delete;
+  EjectionSearch &operator=(const EjectionSearch &) = delete;
+
+  /// Searches until all items lie below the capacity, then fills offsets and returns true. Returns
+  /// false where the meter is exhausted first, or where some item does not fit even alone. Called
+  /// again with the same capacity, the search goes on where it stopped.
+  bool fit(uint64_t capacityBytes, WorkMeter &meter, std::vector<uint64_t> &offsets);
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace gantry::plan

@@ -1,0 +1,34 @@
+// Runs the exact search in short slices with different styles.
+//
+// The time of an exact search varies by orders of magnitude with the order of its choices, so many
+// short searches find placements that one long search misses (Gomes, Selman & Kautz 1998, "Boosting
+// combinatorial search through randomization"). The lengths of the slices follow Luby, Sinclair &
+// Zuckerman 1993. The first slices use each pair of a step rule and an item rule once; later slices
+// repeat the pairs with other random seeds. Lengths are counted in nodes, so equal problems give
+// equal results.
+//
+// Threads: one at a time.
+#pragma once
+
+#include "engine/plan/search/valley_search.h"
+
+namespace gantry::plan {
+
+/// A portfolio over one problem. It may be asked for several capacities in turn; each call goes on
+/// with the next style.
+class Portfolio {
+public:
+  /// ValleySearch::canSearch(problem) must hold. The problem must outlive the portfolio.
+  explicit Portfolio(const Problem &problem) : problem_(problem), search_(problem) {}
+
+  /// Runs slices until one of them has an answer. kFound fills offsets, one per item; kStopped
+  /// means that the meter was exhausted first.
+  SearchResult fit(uint64_t capacityBytes, WorkMeter &meter, std::vector<uint64_t> &offsets);
+
+private:
+  const Problem &problem_;
+  ValleySearch search_;
+  uint32_t nextSlice_ = 0;
+};
+
+} // namespace gantry::plan

@@ -1,0 +1,84 @@
+// The skyline heuristic: fills addresses from below, the lowest valley first.
+//
+// The skyline is the upper edge of all placed items, as a function of time. Its lowest valley is a
+// span of time with higher edges on both sides. Among the items whose lifetimes lie within the
+// valley, the one of the highest rank goes to the valley's floor. Where no item fits, the valley is
+// filled up to its lower edge, and that space is wasted. The heuristic follows Burke, Kendall &
+// Whitwell 2004, "A new placement heuristic for the orthogonal stock-cutting problem", except that
+// lifetimes cannot be moved. Long-lived items end up at the bottom and short-lived ones fill the
+// remaining valleys, so graphs of models mostly reach the lower bound.
+//
+// An index (valley_index.h) finds the candidates of a valley in some dozens of steps per item; a
+// scan would take as many steps as there are live items. Memory: about 100 bytes per item,
+// including the index in both directions of time.
+//
+// Alignments are kept; fixed items are not supported (constrained_fit.h places those). Threads: one
+// object serves one thread. Deterministic, because ranks are unique.
+#pragma once
+
+#include "engine/plan/problem.h"
+#include "engine/plan/search/valley_index.h"
+#include "engine/plan/search/work_meter.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace gantry::plan {
+
+class Skyline {
+public:
+  /// Keeps a reference to the problem, which must have no fixed items.
+  explicit Skyline(const Problem &problem);
+
+  /// How the item for a valley is chosen.
+  enum class Prefer {
+    kRank,     // The highest rank.
+    kTouching, // An item that touches both edges of the valley, else one edge, else the highest
+               // rank.
+  };
+
+  /// Places all items; rank holds unique numbers from 1 on. Returns nothing where the height would
+  /// reach heightLimit, or where the meter is exhausted.
+  std::optional<Placement> place(std::span<const uint32_t> rank, Prefer prefer,
+                                 uint64_t heightLimit, WorkMeter &meter);
+
+private:
+  struct Segment {
+    uint32_t begin;
+    uint32_t end;
+    uint64_t height;
+    uint32_t previous;
+    uint32_t next;
+    uint32_t version; // Matches the version of the segment's valid heap entry.
+  };
+  struct HeapEntry {
+    uint64_t height;
+    uint32_t begin;
+    uint32_t segment;
+    uint32_t version;
+  };
+
+  uint32_t choose(uint32_t begin, uint32_t end, Prefer prefer);
+  uint32_t addSegment(uint32_t begin, uint32_t end, uint64_t height, uint32_t previous,
+                      uint32_t next);
+  void pushSegment(uint32_t segment);
+  uint32_t popLowest();
+  void removeSegment(uint32_t segment);
+  void settle(uint32_t segment);
+  void raise(uint32_t segment);
+  void cover(uint32_t segment, uint32_t item, uint64_t top);
+  static bool isHigher(const HeapEntry &a, const HeapEntry &b);
+
+  const Problem &problem_;
+  std::vector<uint32_t> mirroredBegin_;
+  std::vector<uint32_t> mirroredEnd_;
+  ValleyIndex byBegin_;
+  ValleyIndex byEnd_; // In mirrored time.
+  std::vector<Segment> segments_;
+  std::vector<uint32_t> freeSegments_;
+  std::vector<HeapEntry> heap_;
+};
+
+} // namespace gantry::plan

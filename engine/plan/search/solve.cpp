@@ -1,0 +1,41 @@
+#include "engine/plan/search/solve.h"
+#include "engine/base/align.h"
+#include "engine/plan/search/fast_tier.h"
+
+namespace gantry::plan {
+
+namespace {
+
+/// The greedy tier gets 1 / kGreedyDivisor of the work.
+constexpr uint64_t kGreedyDivisor = 4;
+
+/// Every placement of the result is also a placement of the problem.
+Problem roundedToOwnAlignment(Problem problem) {
+  for (uint32_t i = 0; i < problem.alignment.size(); ++i)
+    problem.size[i] = roundUp(problem.size[i], problem.alignment[i]);
+  return problem;
+}
+
+/// Always finds a placement, even if the meter is exhausted at once.
+Placement placeGreedily(const Problem &problem, WorkMeter &meter) {
+  if (problem.count() == 0)
+    return {};
+  if (hasFixedItems(problem) || hasWholeSizes(problem))
+    return placeFast(problem, meter);
+  // Items are joined to boxes only where their sizes are whole, so rounded sizes may pack better.
+  Placement rounded = placeFast(roundedToOwnAlignment(problem), meter);
+  rounded.height = heightOf(problem, rounded.offset);
+  Placement placement = placeFast(problem, meter);
+  return placement.height <= rounded.height ? placement : rounded;
+}
+
+} // namespace
+
+Optimum solve(const Problem &problem, uint64_t enoughBytes, WorkMeter &meter) {
+  WorkMeter greedy = meter.part(meter.limit() / kGreedyDivisor);
+  Placement placement = placeGreedily(problem, greedy);
+  meter.settle(greedy);
+  return minimise(problem, std::move(placement), enoughBytes, meter);
+}
+
+} // namespace gantry::plan

@@ -1,0 +1,64 @@
+// Splits a dispatch into several smaller dispatches ("parts"), for two reasons: a buffer is larger
+// than the device can bind at once, or the dispatch would block the GPU for too long (a desktop
+// stutters, a watchdog resets the device).
+//
+// A part runs the same kernel over some of the workgroups. If a buffer is too large, the workgroups
+// are divided into slices; the kernel's variant states the number of workgroups of a slice and by
+// how many bytes each buffer advances per slice (artifact.fbs, KernelVariant), and a part binds
+// only the bytes of its slices. If time is the reason, a part binds the same buffers and starts at
+// a later workgroup.
+//
+// Units: bytes and nanoseconds. Threads: pure functions.
+#pragma once
+
+#include "engine/artifact/artifact.h"
+#include "engine/base/device_profile.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace gantry::program {
+
+/// A buffer that is bound to a dispatch.
+struct BoundBuffer {
+  uint64_t sizeBytes = 0;
+  uint64_t offsetBytes = 0; // Offset from an address that is a multiple of 256.
+};
+
+/// One part of a dispatch.
+struct DispatchPart {
+  std::array<uint32_t, 3> first{}, count{}; // The part's first workgroup, and its workgroup counts.
+  uint64_t slice = 0;                       // The first slice that the part binds.
+  uint64_t slices = 0;                      // Number of slices; 0: buffers are bound whole.
+};
+
+inline constexpr uint64_t kBindWhole = UINT64_MAX;
+
+/// Returns the max number of slices of a part, so that the part's buffers fit into the device's
+/// bindings; kBindWhole if the whole buffers fit; 0 if not even one slice fits.
+uint64_t maxSlicesAtOnce(const artifact::KernelVariant &variant, const DeviceProfile &profile,
+                         std::span<const BoundBuffer> buffers);
+
+/// Estimates the duration of a dispatch on a slow device with the profile's number of compute
+/// units: 5 GFLOP/s and 1 GB/s per unit. The estimate is high on purpose, so that real parts stay
+/// below the time limit.
+double slowEstimateNs(uint64_t flops, uint64_t bytes, const DeviceProfile &profile);
+
+/// Max number of parts that the time limit causes.
+inline constexpr uint64_t kMaxPartsForTime = 1024;
+
+/// Returns the parts of a dispatch in order; one part if nothing has to be split. atOnce is the
+/// result of maxSlicesAtOnce(), which must not be 0. estimateNs is the estimate for the whole
+/// dispatch, limitNs the time limit of a part; 0: no limit.
+std::vector<DispatchPart> splitDispatch(const artifact::KernelVariant &variant,
+                                        const std::array<uint32_t, 3> &workgroups,
+                                        std::span<const BoundBuffer> buffers, uint64_t atOnce,
+                                        double estimateNs, uint64_t limitNs);
+
+/// Returns the range of buffer `index` that a part uses; `whole` is the whole buffer.
+BoundBuffer rangeOfPart(const artifact::KernelVariant &variant, const DispatchPart &part,
+                        uint32_t index, const BoundBuffer &whole);
+
+} // namespace gantry::program

@@ -1,0 +1,54 @@
+// The handshake between a viewer and a process before the first frame.
+//
+// The viewer sends a ClientHello. The process answers with a ServerHello and, if its status is 0,
+// with the stream of frames. Both structs have fixed sizes and a checksum, so neither side trusts a
+// length that it received. TCP connections need a token. Unix-domain sockets need none, because the
+// operating system reports the user at the other end.
+//
+// Thread safety: plain values and pure functions.
+#pragma once
+
+#include "engine/base/socket.h"
+#include "engine/trace/wire/frame.h"
+
+#include <string>
+
+namespace gantry::trace {
+
+inline constexpr uint8_t kHelloMagic[8] = {'G', 'T', 'H', 'E', 'L', 'L', 'O', 1};
+inline constexpr uint32_t kTokenBytes = 64; // Upper limit for the length of a token.
+
+struct ClientHello {
+  uint8_t magic[8] = {};
+  uint32_t version = 0;
+  uint32_t tokenLength = 0;
+  char token[kTokenBytes] = {};
+  uint64_t checksum = 0; // XXH3 of the bytes before this field.
+};
+static_assert(sizeof(ClientHello) == 88);
+
+struct ServerHello {
+  FileHeader header;
+  uint32_t status = 0; // A StatusCode; 0 accepts the viewer.
+  uint32_t processId = 0;
+  char message[120] = {}; // Reason for a refusal; zero-terminated.
+  char name[64] = {};     // File name of the executable; zero-terminated.
+};
+static_assert(sizeof(ServerHello) == 224);
+
+/// Returns the viewer's hello; `token` has at most kTokenBytes bytes.
+ClientHello makeClientHello(const std::string &token);
+/// Returns the process's answer: acceptance for an ok status, otherwise the refusal.
+ServerHello makeServerHello(const Status &status);
+
+/// Checks a viewer's hello in the process. token: the expected token; "" if none is needed. Errors:
+/// kDataLoss, kVersionMismatch, kInvalidArgument for a wrong token.
+Status checkClientHello(const ClientHello &hello, const std::string &token);
+
+/// Sends the viewer's hello and receives the answer. A refusal is returned as its status.
+Result<ServerHello> greet(Socket &socket, const std::string &token, int timeoutMs);
+
+/// Fills `bytes` from the socket. kFailedPrecondition if that takes longer than timeoutMs.
+Status receiveAll(Socket &socket, std::span<uint8_t> bytes, int timeoutMs);
+
+} // namespace gantry::trace

@@ -1,0 +1,42 @@
+// StreamClient: the viewer's end of a connection. It performs the handshake and receives frames.
+//
+// It does not decode events; CaptureReader (wire/capture.h) does.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include "engine/base/socket.h"
+#include "engine/trace/wire/frame.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gantry::trace {
+
+class StreamClient {
+public:
+  /// Connects and performs the handshake. address: the path of a Unix-domain socket (it contains a
+  /// '/'), or "host:port". token: for TCP; "" otherwise.
+  static Result<std::unique_ptr<StreamClient>> connect(const std::string &address,
+                                                       const std::string &token);
+
+  /// Receives the next frame: its header, and its decompressed contents in `raw`. Returns false if
+  /// timeoutNs passed first, and kNotFound if the process closed the connection without ending the
+  /// stream.
+  Result<bool> next(uint64_t timeoutNs, FrameHeader &header, std::vector<uint8_t> &raw);
+
+  /// Number of bytes received so far.
+  uint64_t bytesReceived() const { return bytesReceived_; }
+
+private:
+  StreamClient() = default;
+  Status fill(size_t wanted, uint64_t deadlineNs, bool *complete);
+  Socket socket_;
+  std::vector<uint8_t> inbox_;
+  size_t begin_ = 0; // inbox_[begin_, end_) was received but not returned yet.
+  size_t end_ = 0;
+  uint64_t bytesReceived_ = 0;
+};
+
+} // namespace gantry::trace

@@ -1,0 +1,104 @@
+// Clock conversion: from ticks to nanoseconds (TickClock), and from a device's clock to the host's
+// clock (DeviceClock).
+//
+// TickClock repeatedly reads the processor's counter and the system's monotonic clock together and
+// interpolates linearly between the last two readings. The result is exact at both readings, needs
+// no measured rate, and never goes backwards.
+//
+// DeviceClock interpolates in the same way between the ClockEvents of one device.
+//
+// Thread safety: one thread at a time uses an object.
+#pragma once
+
+#include "engine/trace/events.h"
+#include "engine/trace/record/ticks.h"
+
+#include <vector>
+
+namespace gantry::trace {
+
+class TickClock {
+public:
+  /// Takes the first reading. Times of toNs() count from this moment.
+  void start() {
+    before_ = now_ = read();
+    originNs_ = now_.ns;
+  }
+  /// Takes a new reading. toNs() then interpolates for ticks between the previous reading and this
+  /// one, and extrapolates beyond them.
+  void advance() {
+    const Reading next = read();
+    if (next.ticks <= now_.ticks)
+      return;
+    before_ = now_;
+    now_ = next;
+    scale_ = static_cast<uint64_t>((static_cast<unsigned __int128>(now_.ns - before_.ns) << 32) /
+                                   (now_.ticks - before_.ticks));
+  }
+  /// Returns the nanoseconds from start() to these ticks; 0 for ticks before start().
+  uint64_t toNs(uint64_t ticks) const {
+    const uint64_t base = before_.ns - originNs_;
+    if (ticks >= before_.ticks)
+      return base + scaled(ticks - before_.ticks);
+    const uint64_t back = scaled(before_.ticks - ticks);
+    return back < base ? base - back : 0;
+  }
+  /// Returns the time of the monotonic clock at start(), in nanoseconds.
+  uint64_t originNs() const { return originNs_; }
+  /// Returns the measured rate of the counter; 0 before the first advance().
+  uint64_t ticksPerSecond() const {
+    return scale_ == 0 ? 0
+                       : static_cast<uint64_t>(4294967296.0 * 1e9 / static_cast<double>(scale_));
+  }
+
+private:
+  struct Reading {
+    uint64_t ticks = 0;
+    uint64_t ns = 0;
+  };
+  static Reading read() {
+    const uint64_t ticks = readTicks();
+    return {ticks, monotonicNs()};
+  }
+  uint64_t scaled(uint64_t ticks) const {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(ticks) * scale_) >> 32);
+  }
+  Reading before_;
+  Reading now_;
+  uint64_t originNs_ = 0;
+  uint64_t scale_ = 0; // Nanoseconds per tick, times 2^32.
+};
+
+class DeviceClock {
+public:
+  /// Adds a correlation record. Records must be added in the order of the capture.
+  void add(const ClockEvent &event) { points_.push_back(event); }
+  bool isKnown() const { return !points_.empty(); }
+  /// Converts a time of the device's clock to the host's clock, both in nanoseconds: by
+  /// interpolation between two records, outside of them by the nearest record. Without any record
+  /// it returns the device's time. *errorNs, if not null, receives the error bound.
+  uint64_t toHostNs(uint64_t deviceNs, uint64_t *errorNs = nullptr) const {
+    if (errorNs != nullptr)
+      *errorNs = 0;
+    if (points_.empty())
+      return deviceNs;
+    size_t above = 0;
+    while (above < points_.size() && points_[above].deviceNs <= deviceNs)
+      ++above;
+    const ClockEvent &low = points_[above == 0 ? 0 : above - 1];
+    const ClockEvent &high = points_[above == points_.size() ? above - 1 : above];
+    if (errorNs != nullptr)
+      *errorNs = low.errorNs > high.errorNs ? low.errorNs : high.errorNs;
+    if (low.deviceNs == high.deviceNs || deviceNs < low.deviceNs)
+      return low.hostNs + (deviceNs - low.deviceNs);
+    const double part = static_cast<double>(deviceNs - low.deviceNs) /
+                        static_cast<double>(high.deviceNs - low.deviceNs);
+    const double hostSpan = static_cast<double>(high.hostNs) - static_cast<double>(low.hostNs);
+    return low.hostNs + static_cast<uint64_t>(static_cast<int64_t>(part * hostSpan));
+  }
+
+private:
+  std::vector<ClockEvent> points_;
+};
+
+} // namespace gantry::trace

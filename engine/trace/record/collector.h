@@ -1,0 +1,138 @@
+// The collector: one thread that empties the rings of all threads, merges their events in the order
+// of time, converts their times to nanoseconds and passes them to every sink.
+//
+// Order: each pass notes the current ticks W and then reads how far each ring is filled. It merges
+// the events of all rings up to W minus a margin. The memory events of a heap are recorded under
+// the heap's lock, so the earlier of two such events is in its ring before the later one reads the
+// clock, except for the few nanoseconds by which a processor may read its counter early; the margin
+// is much larger. A pass therefore finds both events, or only the earlier one, or the later one is
+// after W and waits for the next pass. The order of their times, which is the order of their
+// sequence numbers (TicksInOrder), is exact. Another event may come one pass late if its thread was
+// interrupted between reading the clock and publishing the event.
+//
+// Overload: a slow sink blocks the collector. The rings then fill, and each thread drops events and
+// counts them. Memory is therefore bounded by the number of threads times the ring size, and the
+// counts are exact. If memory events were dropped, a new snapshot follows, after which viewers are
+// exact again.
+//
+// Thread safety: any thread may call the public functions. Sinks and sources are called on the
+// collector's thread. The thread runs only while a sink is attached.
+#pragma once
+
+#include "engine/trace/record/clock.h"
+#include "engine/trace/wire/frame_sink.h"
+#include "engine/trace/record/rings.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+namespace gantry::trace {
+
+/// A sink and its settings. The owner keeps it alive until detach() has returned, or until it is
+/// certain that attach() failed.
+struct AttachedSink {
+  FrameSink sink;
+  /// Upper limit for the time until an incomplete frame is flushed, in nanoseconds.
+  uint64_t flushNs = 0;
+  /// Called on the collector's thread when the sink has failed. The collector does not use the sink
+  /// afterwards. May be null.
+  void (*failed)(void *user) = nullptr;
+  /// May be null. The collector's thread calls isStale() in every pass. If it returns true, the
+  /// collector flushes the sink, calls renew() and describes the current state again, as for a
+  /// newly attached sink.
+  bool (*isStale)(void *user) = nullptr;
+  void (*renew)(void *user) = nullptr;
+  void *user = nullptr;
+  uint64_t lastFlushNs = 0;
+
+  AttachedSink(const FrameSinkOptions &options, FrameSink::Write write, void *user)
+      : sink(options, write, user), user(user) {}
+};
+
+class Collector {
+public:
+  /// Returns the collector of the process. It is created by the first call and never destroyed.
+  static Collector &instance();
+
+  /// Attaches a sink: it receives a description of the current state and then all events. Returns
+  /// after the description was added to the sink. If the collector's thread cannot be started,
+  /// returns kOutOfMemory and does not attach the sink.
+  Status attach(AttachedSink &sink);
+  /// Passes all events recorded so far to the sink, flushes it and detaches it. Recording stops
+  /// when the last sink is detached.
+  void detach(AttachedSink &sink);
+  /// Passes all events recorded so far to the sinks, takes a new snapshot if memory events were
+  /// dropped, and flushes the sinks.
+  void flush();
+
+  /// Wakes the collector because a thread's ring is filling. Does not wait. Any thread may call it.
+  void nudge() {
+    if (!crashing_.load(std::memory_order_relaxed))
+      wake_.notify_one();
+  }
+
+  /// Crash functions, for the thread that received a fatal signal. They take no lock and allocate
+  /// no memory. pauseForCrash() stops the collector's thread at its next pass; it returns false if
+  /// that did not happen within patienceNs, or if the collector's own thread crashed.
+  /// takeForCrash() passes the recorded events of all threads to this sink alone, and
+  /// markForCrash() adds a mark of the calling thread; both need a successful pause.
+  /// resumeAfterCrash() lets the collector continue.
+  bool pauseForCrash(uint64_t patienceNs);
+  void takeForCrash(AttachedSink &sink);
+  void markForCrash(AttachedSink &sink, uint32_t name, int64_t value);
+  void resumeAfterCrash();
+
+private:
+  friend class Describer;
+  Collector() = default;
+  void run();
+  void start();
+  void stop();
+  void becomeBusy();
+  /// Adds a description of the current state to these sinks.
+  void describe(const std::vector<AttachedSink *> &sinks);
+  void renewStale();
+  void pass(bool whole);
+  void mergeUpTo(uint64_t ticks);
+  void mergeRings(uint64_t ticks);
+  void emitRun(detail::ThreadRing &thread, uint64_t untilTicks);
+  void announce(detail::ThreadRing &thread, uint64_t timeNs);
+  void emit(const EventHeader *event) {
+    for (AttachedSink *sink : sinks_)
+      sink->sink.add(event);
+  }
+  void emitToDescribed(const EventHeader *event) {
+    for (AttachedSink *sink : described_)
+      sink->sink.add(event);
+  }
+  void reportDrops(detail::ThreadRing &thread);
+  void flushSinks(bool all);
+  bool removeFailed();
+
+  std::mutex mutex_; // Protects the members up to running_.
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::vector<AttachedSink *> joining_;
+  std::vector<AttachedSink *> leaving_;
+  bool flushWanted_ = false;
+  bool running_ = false;
+
+  // Only the collector's thread uses the following members.
+  std::vector<AttachedSink *> sinks_;
+  std::vector<AttachedSink *> described_; // The sinks that the current description is for.
+  std::vector<detail::ThreadRing *> rings_;
+  TickClock clock_;
+  uint64_t wallClockNs_ = 0;
+  bool memoryDropped_ = false;
+  uint64_t lastSnapshotNs_ = 0;
+  uint64_t reportedLate_ = 0;
+  uint64_t passEvents_ = 0; // Number of events in the last pass.
+
+  // Shared with a crashing thread.
+  std::atomic<bool> busy_{false};
+  std::atomic<bool> crashing_{false};
+  std::vector<AttachedSink *> crashSinks_ = std::vector<AttachedSink *>(1);
+};
+
+} // namespace gantry::trace

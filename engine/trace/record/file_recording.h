@@ -1,0 +1,37 @@
+// FileRecording records the process to a .gtrace file from start() to stop().
+//
+// An event is in the file at most 50 ms after it was recorded (20 ms in the encoder, plus a pause
+// of the collector), so a killed process loses no more than that. If the file cannot be written any
+// more (a full disk), the recording ends, and stop() returns the reason.
+//
+// Thread safety: any thread.
+#pragma once
+
+#include "engine/base/status.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace gantry::trace {
+
+class FileRecording {
+public:
+  /// Creates the file and starts recording. Errors: kIo, kOutOfMemory.
+  static Result<std::unique_ptr<FileRecording>> start(const std::string &path);
+  /// Stops the recording and ignores failures.
+  ~FileRecording();
+  FileRecording(const FileRecording &) = delete;
+  FileRecording &operator=(const FileRecording &) = delete;
+
+  /// Stops the recording. When it returns, every event that was recorded before the call is in the
+  /// file, and the file has its index.
+  Status stop();
+
+private:
+  FileRecording();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace gantry::trace

@@ -1,0 +1,62 @@
+// The flight recorder keeps the last seconds of the trace in memory. It writes them to a file on
+// request, or when the process dies of a signal.
+//
+// Algorithm: the recorder is a sink of the collector whose frames stay in two memory segments. When
+// the newer segment is `seconds` old or full, the older one is emptied and becomes the newer one.
+// The recorder therefore keeps at least the last `seconds` and at most twice as much, as far as
+// they fit into maxBytes. Each segment starts with a description of everything that is alive and
+// with all names, so that it is readable alone. Descriptions are made at most four times a second;
+// if frames fill a segment faster, events precede the segment's description.
+//
+// Crashes (engine/base/crash.h): the crashing thread writes the segments to the file. It then does
+// the collector's work: it encodes the events that are still in the rings, without a lock or an
+// allocation, and adds a mark such as "killed by SIGSEGV" of the crashed thread, with the signal's
+// number as its value. If the collector's own thread crashed, or does not pause because it waits
+// for a lock of the crashed thread, only the packed frames are written; up to a quarter of a second
+// is missing. The file has no index, like every capture whose writer was killed.
+//
+// Cost: that of an attached sink, and a description of the live state every `seconds`. Memory:
+// maxBytes and the encoder's buffers.
+//
+// Thread safety: any thread. One recorder of a process can handle crashes at a time.
+#pragma once
+
+#include "engine/base/status.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace gantry::trace {
+
+struct FlightOptions {
+  /// The time to keep, 1 to 86400 seconds.
+  uint64_t seconds = 10;
+  /// Size of both segments together, at least kMinFlightBytes. The description of a live block
+  /// takes about 8 bytes in each segment.
+  uint64_t maxBytes = 64 << 20;
+  /// Path of the file to write on a crash; "%p" is replaced by the process id. "": do not write.
+  std::string crashPath;
+};
+inline constexpr uint64_t kMinFlightBytes = 4 << 20;
+
+class FlightRecorder {
+public:
+  /// Starts recording. Errors: kInvalidArgument for invalid options, kFailedPrecondition if another
+  /// recorder handles crashes, kOutOfMemory.
+  static Result<std::unique_ptr<FlightRecorder>> start(const FlightOptions &options);
+  /// Stops recording and discards the recorded events.
+  ~FlightRecorder();
+  FlightRecorder(const FlightRecorder &) = delete;
+  FlightRecorder &operator=(const FlightRecorder &) = delete;
+
+  /// Writes the kept events, up to now, as a complete capture with an index. Recording continues.
+  Status write(const std::string &path);
+
+private:
+  FlightRecorder();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace gantry::trace

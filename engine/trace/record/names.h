@@ -1,0 +1,27 @@
+// The process-wide table of texts. Events refer to a text by its id. The table only grows.
+//
+// Thread safety: any thread. intern() takes a lock and may allocate memory, so callers intern a
+// text when they create it (a buffer's name, a program's operators), not when they record events.
+#pragma once
+
+#include "engine/trace/wire/frame.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace gantry::trace {
+
+/// Returns the id of a text; the same text always has the same id. Returns 0 for "", for a full
+/// table (kMaxNameId names) and if the host has too little memory. Bytes beyond kMaxNameBytes are
+/// cut off.
+uint32_t intern(std::string_view text);
+
+/// Adds the names from id `first` on to the builder. Returns the first id that is not assigned yet.
+uint32_t copyNames(uint32_t first, NamesBuilder &builder);
+
+/// Like copyNames(), for crashes. Returns false if another thread holds the table's lock. Adds only
+/// names that fit into the memory that the builder has reserved, and advances *first behind the
+/// last added name.
+bool tryCopyNames(uint32_t *first, NamesBuilder &builder);
+
+} // namespace gantry::trace

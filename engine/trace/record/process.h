@@ -1,0 +1,20 @@
+// Facts about the process for a capture's ProcessEvent.
+//
+// Thread safety: any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gantry::trace {
+
+/// File name of the executable without its folder; "" if it is unknown.
+std::string executableName();
+/// The arguments joined by spaces, up to 4096 bytes.
+std::string commandLine();
+/// The library's name and version, such as "gantry 0.1.0".
+std::string producerName();
+/// Nanoseconds since 1970-01-01 UTC.
+uint64_t wallClockNs();
+
+} // namespace gantry::trace

@@ -1,0 +1,49 @@
+// Converts a plan of a capture to the planner's graph of operators and values. Used by what_if.cpp
+// only.
+//
+// The graph's values are versions: writing a value again creates a new version, which may take over
+// the storage of the old one. The new version's writer must come after all readers of the old one.
+// To express this, each reader writes a token, a value of 0 bytes, which the writer reads. Only
+// transients have a size.
+//
+// Threads: plain data.
+#pragma once
+
+#include "engine/plan/order/budget.h"
+#include "engine/plan/plan.h"
+#include "profiler_gui/model/analysis/what_if.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace gantry::profiler {
+
+struct WhatIfGraph {
+  /// The graph of model.plans()[plan].
+  WhatIfGraph(const CaptureModel &model, uint32_t plan);
+
+  plan::OrderProblem problem;
+  /// For each value its index in planEntries(); UINT32_MAX for tokens and unknown values.
+  std::vector<uint32_t> entries;
+  /// For each operator, whether running it again later computes the same result.
+  std::vector<bool> repeatable;
+};
+
+/// A period during which a value of the graph is in the arena. A value that is evicted and brought
+/// back has several.
+struct LiveRange {
+  uint32_t value = 0;
+  uint32_t firstUse = 0; // Position in the order of operators.
+  uint32_t lastUse = 0;  // Inclusive.
+};
+
+/// One live range per value if the operators run in this order. Values of 0 bytes have none.
+std::vector<LiveRange> liveRangesOf(const WhatIfGraph &graph, const std::vector<uint32_t> &order);
+
+/// Plans the arena for these live ranges, and sets arenaBytes, lowerBoundBytes and places of
+/// *answer. An operator's result takes over the storage of an operand if it may.
+Status planLiveRanges(const WhatIfGraph &graph, const std::vector<uint32_t> &order,
+                      const std::vector<LiveRange> &ranges, WhatIf *answer);
+
+} // namespace gantry::profiler

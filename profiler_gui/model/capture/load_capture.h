@@ -1,0 +1,31 @@
+// Loads a complete capture from a file: a recorded trace (.gtrace), or an artifact that was never
+// run (.gantry, see unrun_capture.h). Running processes are read by live_capture.h.
+//
+// A trace file is decoded on a second thread while the calling thread adds the decoded events to
+// the model.
+#pragma once
+
+#include "engine/base/status.h"
+#include "engine/trace/wire/capture.h"
+#include "profiler_gui/model/capture/capture_model.h"
+#include "profiler_gui/model/capture/unrun_capture.h"
+
+#include <memory>
+#include <string>
+
+namespace gantry::profiler {
+
+/// A finished model and the name table that it refers to. Not movable for that reason.
+struct LoadedCapture {
+  trace::NameTable names; // Names of a .gtrace file.
+  UnrunCapture unrun;     // Names and events of an artifact.
+  CaptureModel model;
+  bool cutOff = false; // The writer was killed; the model has all complete chunks of the file.
+};
+
+/// Reads the file at `path`. Blocks until the whole file is read. Errors: those of
+/// trace::CaptureReader::openFile() and read(), or of openUnrun() for a path that ends in
+/// ".gantry".
+Result<std::unique_ptr<LoadedCapture>> loadCapture(const std::string &path);
+
+} // namespace gantry::profiler

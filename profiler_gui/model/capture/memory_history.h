@@ -1,0 +1,151 @@
+// The memory of a capture over time: heaps, address spaces full of blocks, and the blocks that runs
+// used for their values.
+//
+// Built from the trace's heap, slab and block events. Every slab is one address space. Arenas are
+// address spaces too; ProgramHistory adds them and fills them with the planned values of each run.
+//
+// A snapshot lists all live blocks of a heap again. A block that is open here but missing from the
+// snapshot was released in a gap of the trace; it ends at the snapshot's time.
+//
+// A release of a block that was never allocated is counted in unmatched() and otherwise ignored.
+//
+// Names are ids in the capture's name table. Sizes are bytes, times nanoseconds from the capture's
+// start. Threads: one writer, or several readers.
+#pragma once
+
+#include "engine/trace/events.h"
+#include "profiler_gui/model/analysis/growth_watch.h"
+#include "profiler_gui/model/capture/block_table.h"
+#include "profiler_gui/model/capture/flat_map.h"
+#include "profiler_gui/model/capture/step_curve.h"
+#include "profiler_gui/model/index/block_index.h"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace gantry::profiler {
+
+/// A Gantry heap.
+struct Heap {
+  uint16_t id = 0;
+  uint32_t device = 0; // The device's id.
+  uint32_t name = 0;
+  bool ended = false;
+  StepCurve live;     // Bytes of the blocks.
+  StepCurve reserved; // Bytes of the slabs.
+  uint64_t liveBlocks = 0;
+};
+
+enum class SpaceKind : uint8_t { kSlab, kArena };
+
+/// A range of addresses that starts at 0 and holds blocks.
+struct AddressSpace {
+  SpaceKind kind = SpaceKind::kSlab;
+  uint16_t heap = 0;    // The heap's id, for slabs.
+  uint32_t slab = 0;    // The slab's number in its heap, for slabs.
+  uint32_t session = 0; // The session's id, for arenas.
+  uint64_t sizeBytes = 0;
+  uint64_t beginNs = 0;
+  uint64_t endNs = kStillHeld;
+  std::string label; // Shown to the user: "heap 1 · slab 3", "arena · squeezenet".
+  BlockTable table;
+  BlockIndex index;
+};
+
+/// The block of a heap that held a value during a run: the actual placement, to compare with the
+/// plan.
+struct Binding {
+  uint32_t run = 0;                 // Index in CaptureModel::runs().
+  uint32_t value = 0;               // The value's number in the run's plan.
+  uint64_t block = 0;               // The block's id in its heap.
+  uint64_t blockOffset = 0;         // Offset of the value in the block.
+  uint64_t sizeBytes = 0;           // Size of the block.
+  uint64_t takenNs = 0;             // When the block was allocated.
+  uint64_t releasedNs = kStillHeld; // When the block was released.
+  uint16_t heap = 0;                // The heap's id.
+  bool donated = false;             // The run took over ownership of the block.
+  bool inArena = false;             // The block is a session's arena.
+};
+
+class MemoryHistory {
+public:
+  static constexpr uint32_t kNoSpace = UINT32_MAX;
+
+  /// The row of a live block. `space` is kNoSpace while the block is spilled to the host.
+  struct OpenBlock {
+    uint32_t space = kNoSpace; // Index in spaces().
+    uint32_t row = 0;          // Row in the space's table.
+  };
+
+  /// Takes kHeap … kSnapshotEnd events; ignores others.
+  void ingest(const trace::Event &event);
+  /// After ingest() of a live capture: adds the new blocks to the indices.
+  void update();
+  /// Appends the tasks that complete the history after the last event: they sort the blocks of each
+  /// space, which renumbers rows, and free unused memory. The tasks are independent of each other
+  /// and may run on several threads; `this` must outlive them. No ingest() may follow.
+  void appendFinishTasks(std::vector<std::function<void()>> *tasks);
+
+  /// A key that is unique among the blocks of all heaps.
+  static uint64_t blockKey(uint16_t heap, uint64_t block) {
+    return block ^ (static_cast<uint64_t>(heap) * 0xd1342543de82ef95u);
+  }
+  /// The live block with this key, if there is one.
+  std::optional<OpenBlock> findOpen(uint64_t key) const;
+  /// Sets what a live block holds. An existing name is kept. Does nothing for a spilled block.
+  void identify(OpenBlock block, BlockHue hue, uint32_t name, uint32_t entry);
+  /// Adds an empty arena and returns its index in spaces().
+  uint32_t addArena(uint32_t session, std::string label);
+  /// Makes an arena at least this large.
+  void growArena(uint32_t space, uint64_t sizeBytes);
+  /// Adds a block to an arena and makes the arena large enough for it.
+  void appendToArena(uint32_t space, const Block &block);
+  /// Adds a binding of the live block with this key. Sets its releasedNs when the block is
+  /// released.
+  void bind(uint64_t key, const Binding &binding);
+  /// The bindings of the live block with this key, as indices in bindings(); nullptr if none.
+  const std::vector<uint32_t> *openBindings(uint64_t key) const;
+  void markDonated(uint32_t binding) { bindings_[binding].donated = true; }
+  /// Tells the growth watch that a step of the application has ended.
+  void endStep(uint64_t timeNs) { growth_.stepEnded(timeNs); }
+
+  const std::deque<Heap> &heaps() const { return heaps_; }
+  const std::deque<AddressSpace> &spaces() const { return spaces_; }
+  const std::vector<Binding> &bindings() const { return bindings_; }
+  const GrowthWatch &growth() const { return growth_; }
+  /// Releases and slab ends without a beginning, and allocations of a block that is still live.
+  uint64_t unmatched() const { return unmatched_; }
+  /// Bytes allocated by the blocks, indices, curves and bindings.
+  uint64_t memoryBytes() const;
+
+private:
+  Heap &heap(uint16_t id);
+  uint32_t slabSpace(uint16_t heap, uint32_t slab, uint64_t sizeBytes, uint64_t timeNs);
+  void openSlab(const trace::SlabEvent &event);
+  void closeSlab(const trace::SlabEvent &event);
+  void openBlock(const trace::BlockEvent &event);
+  uint32_t appendToSlab(uint32_t space, const trace::BlockEvent &event);
+  void closeBlock(uint16_t heap, uint64_t block, uint64_t timeNs);
+  void releaseBindings(uint64_t key, uint64_t timeNs);
+  void beginSnapshot(const trace::SnapshotEvent &event);
+  void endSnapshot(const trace::SnapshotEvent &event);
+
+  std::deque<Heap> heaps_;
+  std::deque<AddressSpace> spaces_;
+  FlatMap openSlabs_;                           // Heap and slab to the index of their space.
+  FlatMap openBlocks_;                          // Block key to a packed OpenBlock.
+  std::unordered_set<uint64_t> snapshotBlocks_; // Keys of the blocks in the current snapshot.
+  bool inSnapshot_ = false;
+  std::vector<Binding> bindings_;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> openBindings_; // Block key to bindings.
+  GrowthWatch growth_;
+  uint64_t unmatched_ = 0;
+};
+
+} // namespace gantry::profiler

@@ -1,0 +1,51 @@
+// Implements --render.
+#include "profiler_gui/render_picture.h"
+
+#include "engine/base/file.h"
+#include "profiler_gui/model/capture/load_capture.h"
+#include "profiler_gui/panels/profiler_window.h"
+#include "profiler_gui/platform/offscreen.h"
+
+#include <imgui.h>
+
+#include <utility>
+
+namespace gantry::profiler {
+
+Status renderPicture(const Options &options) {
+  if (options.file.empty())
+    return {StatusCode::kInvalidArgument,
+            "--render needs a capture or an artifact: --render out.png run.gtrace"};
+  GANTRY_ASSIGN_OR_RETURN(const std::unique_ptr<LoadedCapture> loaded, loadCapture(options.file));
+  GANTRY_ASSIGN_OR_RETURN(const std::unique_ptr<Offscreen> screen,
+                          Offscreen::create(options.width, options.height, options.scale));
+  ProfilerWindow window(screen->ui().fonts());
+  window.setTheme(options.theme);
+  window.ui().focus = options.focus;
+  window.setSemantics(!options.semantics.empty());
+  const size_t slash = options.file.rfind('/');
+  window.show(loaded->model,
+              slash == std::string::npos ? options.file : options.file.substr(slash + 1));
+  if (!options.compare.empty())
+    GANTRY_RETURN_IF_ERROR(window.compareWith(options.compare));
+  if (options.endNs > options.beginNs)
+    window.ui().time.show(options.beginNs, options.endNs);
+  if (!options.query.empty())
+    window.setQuery(options.query);
+  window.ui().note =
+      loaded->cutOff ? "the capture is incomplete: its writer was killed" : screen->ui().fontNote();
+  Picture picture;
+  for (int frame = 0; frame < 2; ++frame) { // ImGui places its windows in the first frame.
+    screen->beginFrame(1.0f / 60);
+    ImGui::NewFrame();
+    window.frame();
+    ImGui::Render();
+    GANTRY_ASSIGN_OR_RETURN(picture,
+                            screen->render(window.canvas(), window.ui().theme->background));
+  }
+  if (!options.semantics.empty())
+    GANTRY_RETURN_IF_ERROR(writeFileAtomically(options.semantics, window.semantics().dump()));
+  return writePng(options.render, picture);
+}
+
+} // namespace gantry::profiler

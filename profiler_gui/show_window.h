@@ -1,0 +1,19 @@
+// Shows a capture file or a running process in a window, and lists the processes that can be
+// watched.
+//
+// Threads: the main thread, as GLFW requires.
+#pragma once
+
+#include "engine/base/status.h"
+#include "profiler_gui/options.h"
+
+namespace gantry::profiler {
+
+/// Opens a window on options.file or options.attach and returns when it is closed. Errors: those of
+/// loadCapture(), LiveCapture::connect() and AppWindow; kNotFound for an unknown process.
+Status showWindow(const Options &options);
+
+/// Prints the processes that can be watched to stdout.
+Status listProcesses();
+
+} // namespace gantry::profiler

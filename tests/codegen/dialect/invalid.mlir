@@ -1,0 +1,118 @@
+// RUN: gantry-opt %s --split-input-file --verify-diagnostics
+
+// The verifiers of the dialect's attributes: GantryAttributes.td and GantryDialect.td.
+
+// expected-error@+1 {{attribute "gantry.tiel" is not one of the Gantry dialect's}}
+func.func @unknown_name() attributes {gantry.tiel = 4} { return }
+
+// -----
+
+// expected-error@+1 {{attribute "gantry.tile" has the wrong type: "baseline"}}
+func.func @wrong_type() attributes {gantry.tile = "baseline"} { return }
+
+// -----
+
+// expected-error@+1 {{attribute "gantry.kernel" does not belong to 'func.func'}}
+func.func @wrong_operation() attributes {gantry.kernel = #gantry.kernel} { return }
+
+// -----
+
+func.func @wrong_truncation(%x: f32) -> f32 {
+  // expected-error@+1 {{attribute "gantry.rounds" does not belong to 'arith.addf'}}
+  %y = arith.addf %x, %x {gantry.rounds} : f32
+  return %y : f32
+}
+
+// -----
+
+// expected-error@+1 {{attribute "gantry.dim" of argument 0 is not one of the Gantry dialect's}}
+func.func @unknown_argument_attribute(%n: index {gantry.dim = 0}) { return }
+
+// -----
+
+// expected-error@+1 {{attribute "gantry.port" of argument 0 has 1 dims for a tensor of rank 2}}
+func.func @dims_of_port(%x: tensor<4x4xf32> {gantry.port = #gantry.port<name = "x", dims = [<"">]>}) { return }
+
+// -----
+
+// expected-error@+1 {{attribute "gantry.port" of result 0 is not a port without dims that is not donated}}
+func.func @donated_result(%x: f32) -> (f32 {gantry.port = #gantry.port<name = "y", donated = true>}) { return %x : f32 }
+
+// -----
+
+// expected-error@+2 {{dimension "time" has sizes from 9 to 8}}
+// expected-error@+1 {{failed to parse Gantry_PortAttr parameter 'dims'}}
+func.func @range(%x: tensor<?xf32> {gantry.port = #gantry.port<name = "x", dims = [<"time", min = 9, max = 8>]>}) { return }
+
+// -----
+
+// expected-error@+1 {{a requirement has 0 dims, 1 symbols and 1 results; it must have 0 dims, 2 symbols and 1 result}}
+func.func @requirement() attributes {gantry.requirements = #gantry.requirements<symbols = ["a", "b"], non_negative = [()[s0] -> (s0)]>} { return }
+
+// -----
+
+// expected-error@+1 {{a layout lists pairs of a dimension and a block, not 3 numbers}}
+func.func @odd_layout() attributes {layout = #gantry.layout<[0, 1, 1]>} { return }
+
+// -----
+
+// expected-error@+1 {{a layout lacks the part of dimension 1 in blocks of 1}}
+func.func @incomplete_layout() attributes {layout = #gantry.layout<[0, 1, 1, 4]>} { return }
+
+// -----
+
+// expected-error@+1 {{its signature has 1 layouts for 1 operands and a result}}
+func.func @layouts(%x: tensor<4xf32>) -> tensor<4xf32> attributes {gantry.signature = #gantry.signature<layouts = [<[]>]>} { return %x : tensor<4xf32> }
+
+// -----
+
+// expected-error@+1 {{operand_dims of its signature has 0 entries for 1 dynamic dimensions}}
+func.func @operand_dims(%x: tensor<?xf32>, %n: index) attributes {gantry.signature = #gantry.signature} { return }
+
+// -----
+
+// expected-error@+1 {{its signature refers to dim 1 of 1}}
+func.func @dim_of_signature(%x: tensor<?xf32>, %n: index) attributes {gantry.signature = #gantry.signature<operand_dims = [1]>} { return }
+
+// -----
+
+// expected-error@+1 {{a staged tile is at index 0 of its kernel; the baseline is at 0}}
+func.func @grid() attributes {gantry.tile = #gantry.tile<kind = staged, extents = [1], merged = 1, text = "", exact = "">} { return }
+
+// -----
+
+// expected-error@+1 {{and at least 1 lane and 1 element along every dimension}}
+func.func @extents() attributes {gantry.tile = #gantry.tile<kind = baseline, extents = [0], merged = 1, text = "", exact = "">} { return }
+
+// -----
+
+// expected-error@+1 {{a launch has at least 1 buffer, invocation and tile; it has 1, 0 and 1}}
+func.func @launch() attributes {gantry.launch = #gantry.launch<buffers = 1, workgroup_size = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{a binding of a buffer needs an index}}
+func.func @buffer_index(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer>}) { return }
+
+// -----
+
+// expected-error@+1 {{a binding of a lane has no index}}
+func.func @lane_index(%x: index {gantry.binding = #gantry.binding<lane[1]>}) { return }
+
+// -----
+
+// expected-error@+1 {{a dim is not read as texels}}
+func.func @texels(%x: index {gantry.binding = #gantry.binding<dim[0] texels_of = f16>}) { return }
+
+// -----
+
+// expected-error@+1 {{struct is missing required parameter: buffers}}
+func.func @missing() attributes {gantry.launch = #gantry.launch<workgroup_size = 64>} { return }
+
+// -----
+
+func.func @layouts_of_dispatch(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{layouts has 1 entries for 1 operands and a result}}
+  %0 = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, layouts = [#gantry.layout<[]>]} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

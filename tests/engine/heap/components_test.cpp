@@ -1,0 +1,168 @@
+// The heap's small parts alone: the set of unused records, and what decides how much is kept.
+#include "engine/heap/heap_parts.h"
+#include "engine/heap/index_set.h"
+#include "engine/heap/retention.h"
+#include "tests/engine/heap/heap_fixture.h"
+
+#include <random>
+#include <set>
+
+namespace gantry::heap {
+namespace {
+
+TEST(IndexSet, AgreesWithASortedSet) {
+  IndexSet set(HostAllocator{});
+  std::set<uint32_t> model;
+  std::mt19937 random(1);
+  constexpr uint32_t kLimit = 700000; // words of every level
+  ASSERT_TRUE(set.reserve(kLimit));
+  EXPECT_EQ(set.take(0), IndexSet::kNone);
+  for (int i = 0; i < 200000; ++i) {
+    const uint32_t index = i % 3 == 0 ? random() % kLimit : random() % 300;
+    if (random() % 2 == 0) {
+      if (model.insert(index).second)
+        set.add(index);
+    } else {
+      const auto found = model.lower_bound(index);
+      const uint32_t expected =
+          model.empty() ? IndexSet::kNone : (found == model.end() ? *model.begin() : *found);
+      ASSERT_EQ(set.take(index), expected);
+      model.erase(expected);
+    }
+    ASSERT_EQ(set.has(index), model.count(index) != 0);
+    ASSERT_EQ(set.size(), model.size());
+  }
+}
+
+TEST(Retention, GoesFromTightToQuickWithRetakes) {
+  Retention retention;
+  const uint64_t live = 1000 * kMiB;
+  const uint64_t tight = retention.targetBytes(live, 1200 * kMiB, 1.05);
+  EXPECT_EQ(tight, static_cast<uint64_t>(1.05 * static_cast<double>(live)));
+  const uint64_t slab = retention.slabBytes(false, live);
+  for (uint32_t i = 0; i < 1000; ++i)
+    retention.noteTaken(1201 * kMiB, 1200 * kMiB); // growth is no retake
+  for (uint32_t i = 0; i < Retention::kRetakesUntilQuick - 1; ++i)
+    retention.noteTaken(1200 * kMiB, 1200 * kMiB);
+  EXPECT_FALSE(retention.isQuick());
+  EXPECT_EQ(retention.targetBytes(live, 1200 * kMiB, 1.05), tight);
+  retention.noteTaken(1200 * kMiB, 1200 * kMiB);
+  EXPECT_TRUE(retention.isQuick());
+  EXPECT_EQ(retention.targetBytes(live, 1200 * kMiB, 1.05), 1200 * kMiB);
+  EXPECT_EQ(retention.targetBytes(live, 1000 * kMiB, 1.05), tight);
+  EXPECT_GT(retention.slabBytes(false, live), slab);
+  EXPECT_EQ(retention.slabBytes(false, live) % Retention::kSlabGranule, 0U);
+  retention.forget();
+  EXPECT_FALSE(retention.isQuick());
+  EXPECT_EQ(retention.targetBytes(live, 1200 * kMiB, 1.05), tight);
+}
+
+TEST_F(HeapTest, ARecordWithoutGenerationsIsNotUsedAgain) {
+  drop(take(4096));
+  BufferRequest request;
+  for (const uint64_t size : {uint64_t{4096}, 100 * kKiB, 101 * kKiB}) {
+    request.sizeBytes = size;
+    request.movable = size > 100 * kKiB;
+    heap->trim();
+    const BufferHandle first = take(request);
+    BufferHandle last = take(request);
+    const uint32_t index = indexOf(last);
+    heap->parts().handles.record(index).generation = kRetiredGeneration - 1;
+    last = heap->parts().handles.handle(index);
+    drop(last);
+    std::vector<BufferHandle> live;
+    for (int i = 0; i < 2000; ++i) {
+      live.push_back(take(request));
+      EXPECT_NE(indexOf(live.back()), index);
+    }
+    EXPECT_EQ(heap->release(last), HeapCode::kStaleHandle);
+    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    for (const BufferHandle buffer : live)
+      drop(buffer);
+    drop(first);
+    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    heap->trim();
+    EXPECT_EQ(stats().usedBytes, 0U) << "the range of a retired record is lost";
+  }
+}
+
+// Steps of the same buffers in different order, with few in common, which end with little alive.
+TEST_F(HeapTest, AHeapThatIsFilledAgainTakesNothingNew) {
+  std::mt19937 random(3);
+  std::vector<uint64_t> sizes;
+  for (int i = 0; i < 300; ++i)
+    sizes.push_back(((uint64_t{1} << (8 + random() % 13)) + random() % 1000));
+  const auto step = [&] {
+    const uint64_t before = gpu->counts().allocations;
+    std::vector<BufferHandle> live;
+    for (int round = 0; round < 10; ++round) {
+      for (const uint64_t size : sizes)
+        live.push_back(take(size));
+      std::shuffle(live.begin(), live.end(), random);
+      for (size_t i = 0; i < sizes.size() / 2 * (round > 0 ? 2 : 1); ++i, live.pop_back())
+        drop(live.back());
+    }
+    for (const BufferHandle buffer : live)
+      drop(buffer);
+    return gpu->counts().allocations - before;
+  };
+  EXPECT_GT(step(), 10U);
+  step();
+  EXPECT_EQ(step(), 0U);
+  EXPECT_EQ(step(), 0U);
+}
+
+// Once the heap is quick, memory that was full of one size serves another: empty slabs go over from
+// pool to pool.
+TEST_F(HeapTest, AQuickHeapThatIsFilledAgainOtherwiseTakesNextToNothing) {
+  const auto fill = [&](uint64_t sizeBytes) {
+    const uint64_t before = gpu->counts().allocations;
+    std::vector<BufferHandle> live;
+    for (uint64_t i = 0; i < 60 * kMiB / sizeBytes; ++i)
+      live.push_back(take(sizeBytes));
+    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    for (const BufferHandle buffer : live)
+      drop(buffer);
+    return gpu->counts().allocations - before;
+  };
+  EXPECT_GT(fill(kMiB), 10U);
+  for (uint32_t i = 0; i < Retention::kRetakesUntilQuick; ++i)
+    heap->parts().slabs.retention(0).noteTaken(0, 0);
+  EXPECT_LE(fill(16 * kKiB), 1U);
+  EXPECT_LE(fill(kMiB), 1U);
+}
+
+// Sizes without a pattern, over a wide range, at a bounded sum: the heap learns to keep memory.
+TEST_F(HeapTest, LearnsToKeepWhatIsTakenAgain) {
+  test::FakeConfig config;
+  config.heaps[0].sizeBytes = uint64_t{1} << 40;
+  make({}, config);
+  std::mt19937 random(7);
+  const auto phase = [&] {
+    std::vector<std::pair<BufferHandle, uint64_t>> live;
+    uint64_t sum = 0;
+    const uint64_t before = gpu->counts().allocations;
+    for (int i = 0; i < 20000; ++i) {
+      const uint64_t size = (uint64_t{1} << (10 + random() % 16)) + random() % 1000;
+      while (sum + size > 300 * kMiB) {
+        std::swap(live[random() % live.size()], live.back());
+        drop(live.back().first);
+        sum -= live.back().second;
+        live.pop_back();
+      }
+      live.emplace_back(take(size), size);
+      sum += size;
+    }
+    for (const auto &[buffer, size] : live)
+      drop(buffer);
+    return gpu->counts().allocations - before;
+  };
+  const uint64_t first = phase();
+  phase();
+  EXPECT_LT(phase(), 1 + first / 10) << "of " << first << " at first";
+  EXPECT_GT(heap->trim(), 0U);
+  EXPECT_EQ(gpu->counts().liveBytes, 0U);
+}
+
+} // namespace
+} // namespace gantry::heap

@@ -1,0 +1,220 @@
+// The order search: compared with brute force on small graphs, and with the given order on branchy
+// networks.
+#include "engine/plan/order/order.h"
+#include "tests/support/branchy_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+
+namespace gantry::plan {
+namespace {
+
+// Bytes alive while and after an operator runs.
+struct Alive {
+  uint64_t during = 0;
+  uint64_t after = 0;
+};
+
+/// Runs `op` after the set `done`. Implements the definition in order.h and shares no code with the
+/// search.
+Alive aliveAt(const OrderProblem &problem, uint32_t done, uint32_t op) {
+  auto writerOf = [&](uint32_t value) {
+    for (uint32_t i = 0; i < problem.operators.size(); ++i)
+      for (uint32_t written : problem.operators[i].writes)
+        if (written == value)
+          return static_cast<int>(i);
+    return -1;
+  };
+  auto neededBeyond = [&](uint32_t value, uint32_t set) {
+    if (problem.values[value].kept)
+      return true;
+    for (uint32_t i = 0; i < problem.operators.size(); ++i)
+      if (!(set >> i & 1))
+        for (uint32_t read : problem.operators[i].reads)
+          if (read == value)
+            return true;
+    return false;
+  };
+  const uint32_t with = done | 1u << op;
+  Alive alive;
+  for (uint32_t value = 0; value < problem.values.size(); ++value) {
+    const int writer = writerOf(value);
+    if (writer < 0 || !(with >> writer & 1))
+      continue;
+    const uint64_t size = problem.values[value].sizeBytes;
+    if (writer == static_cast<int>(op) || neededBeyond(value, done))
+      alive.during += size;
+    if (neededBeyond(value, with))
+      alive.after += size;
+  }
+  const OrderProblem::Operator &step = problem.operators[op];
+  for (uint32_t value : step.mayTake)
+    if (writerOf(value) >= 0 && !neededBeyond(value, with) &&
+        problem.values[value].sizeBytes == problem.values[step.writes[0]].sizeBytes) {
+      alive.during -= problem.values[value].sizeBytes;
+      break;
+    }
+  return alive;
+}
+
+bool canRun(const OrderProblem &problem, uint32_t done, uint32_t op) {
+  for (uint32_t read : problem.operators[op].reads)
+    for (uint32_t i = 0; i < problem.operators.size(); ++i)
+      for (uint32_t written : problem.operators[i].writes)
+        if (written == read && !(done >> i & 1))
+          return false;
+  return true;
+}
+
+/// Returns the minimum peak of all orders, by trying every set of operators.
+uint64_t bruteForce(const OrderProblem &problem) {
+  const auto count = static_cast<uint32_t>(problem.operators.size());
+  std::vector<uint64_t> best(size_t{1} << count, UINT64_MAX);
+  best[0] = 0;
+  for (uint32_t set = 0; set + 1 < 1u << count; ++set) {
+    if (best[set] == UINT64_MAX)
+      continue;
+    for (uint32_t op = 0; op < count; ++op)
+      if (!(set >> op & 1) && canRun(problem, set, op)) {
+        uint64_t &to = best[set | 1u << op];
+        to = std::min(to, std::max(best[set], aliveAt(problem, set, op).during));
+      }
+  }
+  return best.back();
+}
+
+uint64_t peakByHand(const OrderProblem &problem, const std::vector<uint32_t> &order) {
+  uint32_t done = 0;
+  uint64_t peak = 0;
+  for (uint32_t op : order) {
+    EXPECT_FALSE(done >> op & 1);
+    EXPECT_TRUE(canRun(problem, done, op));
+    peak = std::max(peak, aliveAt(problem, done, op).during);
+    done |= 1u << op;
+  }
+  return peak;
+}
+
+TEST(Order, EqualsBruteForceUpToSixteenOperators) {
+  OrderOptions free;
+  free.maxStageGrowth = 1e9;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    OrderProblem problem = test::randomGraph(seed, seed % 20 == 0 ? 16 : 10);
+    auto found = searchOrder(problem, free);
+    ASSERT_TRUE(found.isOk()) << found.status().message();
+    ASSERT_EQ(found->operators.size(), problem.operators.size());
+    EXPECT_TRUE(found->optimal) << seed;
+    EXPECT_EQ(found->peakBytes, bruteForce(problem)) << seed;
+    EXPECT_EQ(found->peakBytes, peakByHand(problem, found->operators)) << seed;
+    std::vector<uint32_t> given(problem.operators.size());
+    std::iota(given.begin(), given.end(), 0);
+    EXPECT_EQ(found->givenPeakBytes, peakByHand(problem, given)) << seed;
+  }
+}
+
+void expectExecutable(const OrderProblem &problem, const std::vector<uint32_t> &order) {
+  std::vector<bool> written(problem.values.size(), true), ran(order.size(), false);
+  for (const auto &op : problem.operators)
+    for (uint32_t value : op.writes)
+      written[value] = false;
+  for (uint32_t op : order) {
+    EXPECT_FALSE(ran[op]);
+    ran[op] = true;
+    for (uint32_t value : problem.operators[op].reads)
+      EXPECT_TRUE(written[value]);
+    for (uint32_t value : problem.operators[op].writes)
+      written[value] = true;
+  }
+  EXPECT_EQ(std::count(ran.begin(), ran.end(), true), std::ptrdiff_t(order.size()));
+}
+
+TEST(Order, LowersBranchyNetworksByAFifth) {
+  double logSum = 0;
+  int count = 0;
+  for (unsigned seed = 1; seed <= 10; ++seed)
+    for (const test::BranchyGraph &graph : test::branchyGraphs(seed)) {
+      auto found = searchOrder(graph.problem);
+      ASSERT_TRUE(found.isOk()) << graph.name;
+      expectExecutable(graph.problem, found->operators);
+      EXPECT_EQ(found->peakBytes, peakOfOrder(graph.problem, found->operators));
+      EXPECT_LE(found->peakBytes, found->givenPeakBytes) << graph.name << " " << seed;
+      EXPECT_LE(found->stages, 5 * found->givenStages) << graph.name << " " << seed;
+      const double ratio = double(found->peakBytes) / double(found->givenPeakBytes);
+      logSum += std::log(ratio);
+      ++count;
+      if (seed == 1)
+        std::printf("%-18s %3zu operators: %6.1f%% of the given order's peak, %u stages (%u), %s\n",
+                    graph.name.c_str(), graph.problem.operators.size(), 100 * ratio, found->stages,
+                    found->givenStages, found->optimal ? "optimal" : "best found");
+    }
+  const double mean = std::exp(logSum / count);
+  std::printf("geometric mean over %d graphs: %.3f\n", count, mean);
+  EXPECT_LE(mean, 0.80);
+}
+
+TEST(Order, IsTheSameEveryTime) {
+  for (const test::BranchyGraph &graph : test::branchyGraphs(77))
+    EXPECT_EQ(searchOrder(graph.problem)->operators, searchOrder(graph.problem)->operators);
+}
+
+TEST(Order, KeepsToTheLimitOfStages) {
+  OrderOptions tight;
+  tight.maxStageGrowth = 0;
+  for (unsigned seed = 1; seed <= 10; ++seed)
+    for (const test::BranchyGraph &graph : test::branchyGraphs(seed)) {
+      auto found = searchOrder(graph.problem, tight);
+      ASSERT_TRUE(found.isOk());
+      EXPECT_LE(found->stages, found->givenStages) << graph.name;
+      EXPECT_LE(found->peakBytes, found->givenPeakBytes) << graph.name;
+    }
+}
+
+TEST(Order, LargeGraphsTakeBoundedWork) {
+  // Twenty networks in parallel; the given order alternates between them.
+  OrderProblem all;
+  std::vector<OrderProblem> parts;
+  for (unsigned seed = 0; seed < 20; ++seed)
+    parts.push_back(test::branchyGraphs(seed)[seed % 6].problem);
+  std::vector<uint32_t> base;
+  for (const OrderProblem &part : parts) {
+    base.push_back(static_cast<uint32_t>(all.values.size()));
+    all.values.insert(all.values.end(), part.values.begin(), part.values.end());
+  }
+  for (size_t i = 0; i < 200; ++i)
+    for (size_t p = 0; p < parts.size(); ++p)
+      if (i < parts[p].operators.size()) {
+        OrderProblem::Operator op = parts[p].operators[i];
+        for (auto *list : {&op.reads, &op.writes, &op.mayTake})
+          for (uint32_t &value : *list)
+            value += base[p];
+        all.operators.push_back(op);
+      }
+  OrderOptions free;
+  free.maxStageGrowth = 1e9;
+  auto found = searchOrder(all, free);
+  ASSERT_TRUE(found.isOk());
+  expectExecutable(all, found->operators);
+  EXPECT_LT(found->peakBytes, found->givenPeakBytes / 2);
+}
+
+TEST(Order, RefusesInvalidGraphs) {
+  OrderProblem outside{{{1, false}}, {{{3}, {0}, {}}}};
+  EXPECT_EQ(searchOrder(outside).status().code(), StatusCode::kInvalidArgument);
+  OrderProblem twice{{{1, false}}, {{{}, {0}, {}}, {{}, {0}, {}}}};
+  EXPECT_EQ(searchOrder(twice).status().code(), StatusCode::kInvalidArgument);
+  OrderProblem early{{{1, false}, {1, false}}, {{{0}, {1}, {}}, {{}, {0}, {}}}};
+  EXPECT_EQ(searchOrder(early).status().code(), StatusCode::kInvalidArgument);
+  OrderProblem huge{{{UINT64_MAX, false}, {1, false}}, {{{}, {0}, {}}, {{}, {1}, {}}}};
+  EXPECT_EQ(searchOrder(huge).status().code(), StatusCode::kInvalidArgument);
+  OrderProblem takes{{{1, false}, {1, false}}, {{{}, {0}, {}}, {{}, {1}, {0}}}};
+  EXPECT_EQ(searchOrder(takes).status().code(), StatusCode::kInvalidArgument);
+  auto none = searchOrder({});
+  ASSERT_TRUE(none.isOk());
+  EXPECT_TRUE(none->operators.empty());
+}
+
+} // namespace
+} // namespace gantry::plan

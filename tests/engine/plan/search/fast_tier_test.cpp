@@ -1,0 +1,145 @@
+// The fast tier: how close it comes to the lower bound on instances made from seeds, and that it
+// always finds a valid placement.
+#include "engine/plan/search/fast_tier.h"
+#include "engine/plan/search/large_neighbourhood.h"
+#include "tests/support/plan_instances.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace gantry::plan {
+namespace {
+
+using test::faultOf;
+using test::Interval;
+using test::problemOf;
+
+constexpr uint64_t kNoLimit = uint64_t{1} << 62;
+
+double ratio(const Problem &problem, const Placement &placement) {
+  return static_cast<double>(placement.height) / static_cast<double>(problem.lowerBound);
+}
+
+Placement checkedFast(const Problem &problem, uint64_t work = kNoLimit) {
+  WorkMeter meter(work);
+  Placement placement = placeFast(problem, meter);
+  EXPECT_EQ(faultOf(problem, placement), "");
+  EXPECT_GE(placement.height, problem.lowerBound);
+  return placement;
+}
+
+TEST(FastTier, PlacesNoItemsAndOneItem) {
+  EXPECT_EQ(checkedFast(problemOf({})).height, 0u);
+  EXPECT_EQ(checkedFast(problemOf({{3, 9, 77}})).height, 77u);
+}
+
+TEST(FastTier, PlacementsOfRandomItemsAreValid) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Problem problem =
+        problemOf(test::randomIntervals(1 + seed % 90, 1 + seed % 37, 1 + seed * 7 % 300, seed));
+    const Placement placement = checkedFast(problem);
+    const Placement hurried = checkedFast(problem, 1);
+    EXPECT_LE(placement.height, hurried.height);
+    WorkMeter meter(50'000);
+    const Placement better = improvePlacement(problem, placement, 0, meter);
+    EXPECT_EQ(faultOf(problem, better), "");
+    EXPECT_LE(better.height, placement.height);
+  }
+}
+
+TEST(FastTier, KeepsFixedItems) {
+  Problem problem = problemOf(test::randomIntervals(40, 20, 100, 9));
+  problem.fixedOffset.assign(40, kFreeOffset);
+  problem.fixedOffset[7] = 4096;
+  const Placement placement = checkedFast(problem);
+  EXPECT_EQ(placement.offset[7], 4096u);
+  WorkMeter meter(100'000);
+  EXPECT_EQ(improvePlacement(problem, placement, 0, meter).offset, placement.offset);
+}
+
+TEST(FastTier, PutsPlantedPackingsTogether) {
+  for (const uint32_t count : {100u, 1'000u, 10'000u, 100'000u})
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      const Problem problem = problemOf(test::guillotinePacking(count, seed));
+      EXPECT_LE(ratio(problem, checkedFast(problem)), 1.01) << count << " items, seed " << seed;
+    }
+}
+
+TEST(FastTier, ToleratesSizesThatWereRounded) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    std::vector<Interval> intervals = test::guillotinePacking(10'000, seed);
+    for (Interval &interval : intervals)
+      interval.sizeBytes = (interval.sizeBytes * 317 + 99'999) / 100'000;
+    const Problem problem = problemOf(intervals);
+    EXPECT_LE(ratio(problem, checkedFast(problem)), 1.03) << "seed " << seed;
+  }
+}
+
+TEST(FastTier, ModelsGraphsReachTheBound) {
+  uint32_t atBound = 0;
+  uint32_t graphs = 0;
+  for (const test::GraphKind kind : test::kGraphKinds)
+    for (const uint32_t count : {200u, 1'000u, 8'000u})
+      for (uint64_t seed = 1; seed <= 5; ++seed, ++graphs) {
+        const Problem problem = problemOf(test::modelGraph(kind, count, seed));
+        const double height = ratio(problem, checkedFast(problem));
+        EXPECT_LE(height, 1.03) << test::graphKindName(kind) << " " << count << ", seed " << seed;
+        atBound += height == 1 ? 1 : 0;
+      }
+  EXPECT_GE(atBound * 10, graphs * 8);
+}
+
+TEST(FastTier, OrderOfItemsDoesNotMatterMuch) {
+  const std::vector<Interval> intervals = test::modelGraph(test::GraphKind::kRecompute, 2'000, 4);
+  std::vector<Interval> reversed(intervals.rbegin(), intervals.rend());
+  const Problem problem = problemOf(reversed);
+  EXPECT_LE(ratio(problem, checkedFast(problem)), 1.005);
+}
+
+TEST(FastTier, EqualProblemsGiveEqualPlacements) {
+  for (const Problem &problem : {problemOf(test::guillotinePacking(3'000, 7, 900)),
+                                 problemOf(test::modelGraph(test::GraphKind::kInference, 700, 7)),
+                                 problemOf(test::randomIntervals(300, 60, 5'000, 7))}) {
+    const Placement placement = checkedFast(problem);
+    EXPECT_EQ(placement.offset, checkedFast(problem).offset);
+    WorkMeter first(300'000);
+    WorkMeter second(300'000);
+    EXPECT_EQ(improvePlacement(problem, placement, 0, first).offset,
+              improvePlacement(problem, placement, 0, second).offset);
+    EXPECT_EQ(first.spent(), second.spent());
+  }
+}
+
+std::vector<Interval> readIntervals(const std::filesystem::path &path) {
+  std::vector<Interval> intervals;
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line); // The header: id,lower,upper,size.
+  while (std::getline(file, line)) {
+    unsigned begin = 0;
+    unsigned end = 0;
+    unsigned long long size = 0;
+    if (std::sscanf(line.c_str(), "%*[^,],%u,%u,%llu", &begin, &end, &size) == 3)
+      intervals.push_back({begin, end, size});
+  }
+  return intervals;
+}
+
+TEST(FastTier, RealGraphsReachTheBound) {
+  const std::filesystem::path folder = std::filesystem::path(GANTRY_SHARED) / "planner" / "real";
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << "no folder " << folder;
+  for (const char *name : {"G_1.csv", "resnet50.csv"}) {
+    const std::vector<Interval> intervals = readIntervals(folder / name);
+    ASSERT_GT(intervals.size(), 800u);
+    const Problem problem = problemOf(intervals);
+    EXPECT_EQ(checkedFast(problem).height, problem.lowerBound) << name;
+  }
+}
+
+} // namespace
+} // namespace gantry::plan

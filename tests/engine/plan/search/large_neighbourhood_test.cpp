@@ -1,0 +1,80 @@
+// LargeNeighbourhoodSearch: it lowers placements of the fast tier, on instances made from seeds and
+// on the published challenging instances (minimalloc's).
+#include "engine/plan/search/large_neighbourhood.h"
+#include "engine/plan/search/fast_tier.h"
+#include "tests/support/plan_instances.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace gantry::plan {
+namespace {
+
+using test::faultOf;
+using test::Interval;
+using test::problemOf;
+
+constexpr uint64_t kNoLimit = uint64_t{1} << 62;
+
+Placement checkedFast(const Problem &problem, uint64_t work = kNoLimit) {
+  WorkMeter meter(work);
+  Placement placement = placeFast(problem, meter);
+  EXPECT_EQ(faultOf(problem, placement), "");
+  EXPECT_GE(placement.height, problem.lowerBound);
+  return placement;
+}
+
+TEST(LargeNeighbourhood, LowersWhatTheFastTierLeaves) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    const Problem problem = problemOf(test::guillotinePacking(1'000, seed, 150));
+    const Placement start = checkedFast(problem, 1);
+    WorkMeter meter(20'000'000);
+    const Placement better = improvePlacement(problem, start, 0, meter);
+    EXPECT_EQ(faultOf(problem, better), "");
+    EXPECT_LT(better.height, start.height) << "seed " << seed;
+    WorkMeter toTarget(20'000'000);
+    const Placement enough = improvePlacement(problem, start, start.height - 1, toTarget);
+    EXPECT_LT(enough.height, start.height);
+    EXPECT_LE(toTarget.spent(), meter.spent());
+  }
+}
+
+std::vector<Interval> readIntervals(const std::filesystem::path &path) {
+  std::vector<Interval> intervals;
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line); // The header: id,lower,upper,size.
+  while (std::getline(file, line)) {
+    unsigned begin = 0;
+    unsigned end = 0;
+    unsigned long long size = 0;
+    if (std::sscanf(line.c_str(), "%*[^,],%u,%u,%llu", &begin, &end, &size) == 3)
+      intervals.push_back({begin, end, size});
+  }
+  return intervals;
+}
+
+TEST(LargeNeighbourhood, TightInstancesFitTheirCapacity) {
+  const std::filesystem::path folder =
+      std::filesystem::path(GANTRY_SHARED) / "planner" / "challenging";
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << "no folder " << folder;
+  constexpr uint64_t kCapacity = 1'048'576;
+  uint32_t instances = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".csv")
+      continue;
+    ++instances;
+    const Problem problem = problemOf(readIntervals(entry.path()));
+    WorkMeter meter(100'000'000);
+    const Placement placement = improvePlacement(problem, checkedFast(problem), kCapacity, meter);
+    EXPECT_EQ(faultOf(problem, placement), "");
+    EXPECT_LE(placement.height, kCapacity) << entry.path().filename();
+  }
+  EXPECT_GE(instances, 11u);
+}
+
+} // namespace
+} // namespace gantry::plan

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""tools/house/check_house.py on small trees of its own: each rule is kept once and broken once."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECKER = pathlib.Path(__file__).resolve().parents[2] / "tools" / "house" / "check_house.py"
+
+
+def check(files):
+    """Runs the checker over a git tree of {path: text}; returns its lines of output."""
+    files = {"engine/README.md": "# engine\n", "tests/README.md": "# tests\n", "tools/README.md": "# tools\n",
+             "codegen/README.md": "# codegen\n", **files}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        subprocess.run(["git", "-C", folder, "add", "-A"], check=True)
+        run = subprocess.run([sys.executable, str(CHECKER), folder], capture_output=True, text=True)
+        lines = run.stdout.splitlines()
+        assert run.returncode == (1 if lines else 0), run
+        return lines
+
+
+def function(lines, head="void work(int count) {"):
+    return "\n".join([head] + ["  step();"] * (lines - 2) + ["}"]) + "\n"
+
+
+class CheckHouse(unittest.TestCase):
+    def kept(self, files):
+        self.assertEqual(check(files), [])
+
+    def broken(self, files, words):
+        findings = check(files)
+        self.assertEqual(len(findings), 1, findings)
+        self.assertIn(words, findings[0])
+
+    def test_readme(self):
+        self.kept({"engine/plan/search/a.cpp": ""})
+        self.broken({"shaders/a.comp": ""}, "no README.md")
+        self.broken({"engine/plan/README.md": "line\n" * 81}, "at most 80")
+
+    def test_files_in_a_folder(self):
+        self.kept({f"engine/plan/a{i}.h": "" for i in range(40)})
+        self.broken({f"engine/plan/a{i}.h": "" for i in range(41)}, "41 files")
+
+    def test_lines_of_a_file(self):
+        self.kept({"engine/a.cpp": "int a;\n" * 600})
+        self.broken({"engine/a.cpp": "int a;\n" * 601}, "601 lines")
+
+    def test_lines_of_a_function(self):
+        self.kept({"engine/a.cpp": function(80) + function(80)})
+        self.kept({"tests/a_test.cpp": function(100)})
+        self.broken({"engine/a.cpp": function(81)}, "a function of 81 lines")
+        self.broken({"engine/a.cpp": function(81, "Result<std::vector<int>> make(std::span<const int> values,\n"
+                                                  "                              int limit) {")}, "82 lines")
+        self.broken({"engine/a.h": "class A {\n" + function(81, "  void work() const {").replace("\n}\n", "\n  }\n")
+                     + "};\n"}, "81 lines")
+        self.broken({"tools/a.py": "def work():\n" + "    step()\n" * 80}, "81 lines")
+
+    def test_sources_of_a_class(self):
+        def sources(count):
+            return {f"engine/a{i}.cpp": "Status Heap::work%d(int count) {\n}\n" % i for i in range(count)}
+        self.kept(sources(3))
+        self.broken(sources(4), "methods of Heap lie in 4 sources")
+
+    def test_comments(self):
+        self.kept({"engine/a.h": "int a; // Size in bytes.\n// The size, which\n// of course is a number.\nint b;\n"
+                                 'const char *text = "// of these";\n'})
+        self.broken({"engine/a.h": "int a; // of the buffer\n"}, 'begins with "of"')
+        self.broken({"engine/a.h": "/// That it may have.\nint a;\n"}, 'begins with "That"')
+
+    def test_names(self):
+        self.kept({"engine/a.h": "inline constexpr int kMaxBytes = 1;\nint mostly, atLeast;\n"})
+        self.broken({"engine/a.h": "inline constexpr int kMostBytes = 1;\n"}, "names say max and min")
+        self.broken({"engine/a.h": "int leastBytes;\n"}, "names say max and min")
+        self.kept({"tests/a_test.cpp": "TEST(Heap, GrowsBySlabs) {\n}\n"})
+        self.broken({"tests/a_test.cpp": "TEST(Heap, growsBySlabs) {\n}\n"}, "not UpperCamel")
+        self.broken({"tests/a_test.cpp": "TEST_F(HeapTest, Grows_by) {\n}\n"}, "not UpperCamel")
+
+    def test_constants(self):
+        self.kept({"engine/a.h": "enum class Kind : uint8_t {\n  kOne, // First.\n  kTwo = 2\n};\n"
+                                 "inline constexpr uint64_t kSizes[] = {1};\nconstexpr int half(int a) { return a / 2; }\n"})
+        self.broken({"codegen/a.h": "enum class Kind { kOne, two };\n"}, "two: constants and enumerators")
+        self.broken({"codegen/a.h": "static constexpr int limit = 1;\n"}, "limit: constants and enumerators")
+
+    def test_string_attributes(self):
+        self.kept({"codegen/dialect/GantryAttrs.td": 'def A { let name = "gantry.tile"; }\n'})
+        self.broken({"codegen/passes/a.cpp": 'op->getAttr("gantry.tile");\n'}, "TableGen")
+
+    def test_unfinished_work_and_foreign_places(self):
+        self.broken({"engine/a.cpp": "// TO" "DO: the rest\n"}, "unfinished")
+        self.broken({"engine/a.cpp": 'const char *file = "/ho' 'me/me/x";\n'}, "place on one machine")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,255 @@
+#include "tools/gantry/report/budget_cost.h"
+#include "tools/gantry/cache/unnamed_file.h"
+#include "tools/gantry/commands/commands.h"
+#include "tools/gantry/runtime/device_profiles.h"
+#include "tools/gantry/io/file.h"
+#include "tools/gantry/runtime/model.h"
+
+#include <chrono>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace fs = std::filesystem;
+
+namespace gantry::tool {
+namespace {
+
+struct CompileOptions {
+  std::string model, output, dumpFolder = "gantry-dump", dumpIr;
+  bool dumpSpirv = false, json = false, measure = false;
+  std::vector<std::string> dims;
+  CompileRequest request;
+};
+
+/// Compiles the model to the output. Where the output is a device or a pipe, which no file can be
+/// renamed to, the artifact is compiled to a temporary file and copied.
+void compileTo(const CompileOptions &options) {
+  if (!isSpecialFile(options.output)) {
+    compileModel(options.model, options.output, options.request);
+    return;
+  }
+  const auto artifact = UnnamedFile::temporary();
+  if (!artifact.isOk())
+    throw ToolError(ExitCode::kIo, artifact.status().message());
+  compileModel(options.model, artifact->path(), options.request);
+  FileSet files;
+  files.add(options.output, readFile(artifact->path()));
+  files.commit();
+}
+
+void printSummary(const CompileOptions &options, const Description &plan, double seconds,
+                  const std::optional<BudgetCost> &cost) {
+  std::error_code error;
+  uint64_t fileBytes = fs::file_size(options.output, error);
+  if (options.json) {
+    nlohmann::json json = {{"output", options.output},
+                           {"file_bytes", error ? 0 : fileBytes},
+                           {"kernels", plan.kernelCount},
+                           {"commands", plan.commands.size()},
+                           {"constant_bytes", plan.constantBytes.value_or(0)},
+                           {"dynamic", plan.dynamic},
+                           {"bounded", plan.bounded},
+                           {"profile", plan.profile},
+                           {"variants", plan.variants},
+                           {"seconds", seconds}};
+    if (plan.arenaBytes && plan.lowerBoundBytes) {
+      json["arena_bytes"] = *plan.arenaBytes;
+      json["lower_bound_bytes"] = *plan.lowerBoundBytes;
+      json["ratio"] = planRatio(plan);
+      json["model_order_bytes"] = plan.modelOrderBytes.value_or(*plan.lowerBoundBytes);
+      json["model_order_stages"] = plan.modelOrderStages;
+      json["order_stages"] = plan.orderStages;
+    }
+    if (plan.budget)
+      json["budget"] = {{"bytes", plan.budget->bytes},
+                        {"before_bytes", plan.budget->beforeBytes},
+                        {"recomputed", plan.budget->recomputed},
+                        {"recomputed_bytes", plan.budget->recomputedBytes},
+                        {"moved", plan.budget->moved}};
+    if (cost)
+      json["budget_cost"] = {{"slowdown", cost->slowdown},
+                             {"with_ns", cost->withNs},
+                             {"without_ns", cost->withoutNs},
+                             {"runs", cost->runs},
+                             {"device", cost->device}};
+    return print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  }
+  print(fmt::format("{} {} ({}) in {}\n", coloured("wrote", Colour::kGreen, colourOnStdout()),
+                    options.output, humanBytes(fileBytes), humanTime(seconds * 1e9)));
+  print(fmt::format("  {:<9}  {}{}\n", plan.variants.size() == 1 ? "profile" : "variants",
+                    printable(fmt::format("{}", fmt::join(plan.variants, ", "))),
+                    plan.variants.size() == 1 ? "" : "; of the first:"));
+  print(fmt::format("  kernels    {} in {} commands\n", plan.kernelCount, plan.commands.size()));
+  print(fmt::format("  constants  {}\n", humanBytes(plan.constantBytes.value_or(0))));
+  if (!plan.arenaBytes || !plan.lowerBoundBytes) {
+    std::string free; // Names of the dimensions without a bound; they prevent planning now.
+    for (const SymbolInfo &symbol : plan.symbols)
+      if (symbol.max == 0)
+        free += (free.empty() ? "" : ", ") + symbol.name;
+    return print(
+        fmt::format("  arena      planned at run time, for the sizes of the inputs{}\n",
+                    options.dims.empty() || free.empty() ? "" : "; without a bound: " + free));
+  }
+  print(fmt::format("  arena      {}, lower bound {}, ratio {:.3f}{}\n",
+                    humanBytes(*plan.arenaBytes), humanBytes(*plan.lowerBoundBytes),
+                    planRatio(plan), plan.bounded ? ", for all sizes within the bounds" : ""));
+  if (std::string order = orderText(plan); !order.empty())
+    print(fmt::format("  order      {}\n", order));
+  const char *label = "budget";
+  for (const std::string &step : budgetText(plan)) {
+    print(fmt::format("  {:<9}  {}\n", label, step));
+    label = "";
+  }
+  if (cost)
+    print(fmt::format("  {:<9}  {}\n", "cost", costText(*cost)));
+}
+
+ExitCode runCompile(CompileOptions options) {
+  std::error_code error;
+  if (!fs::exists(options.model, error))
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("cannot open '{}': no such file", options.model));
+  if (isArtifact(options.model))
+    throw ToolError(ExitCode::kBadInput, fmt::format("'{}' is no model; the compiler takes .onnx "
+                                                     "and .mlir files",
+                                                     options.model));
+  options.request.dims = parseDimRanges(options.dims);
+  if (options.request.profiles.empty())
+    options.request.profiles = profilesOfThisMachine();
+  if (options.output.empty())
+    options.output = fs::path(options.model).filename().replace_extension(".gantry");
+  checkOutput(options.model, options.output);
+  const bool dumpNative = !options.request.nativeChips.empty();
+  FileSet dumps; // Removes the folder again if the compilation is refused and left nothing in it.
+  if (!options.dumpIr.empty() || options.dumpSpirv || dumpNative)
+    dumps.addFolder(options.dumpFolder);
+  if (!options.dumpIr.empty()) {
+    options.request.dumpIr = options.dumpFolder;
+    options.request.dumpIrPass = options.dumpIr == "*" ? "" : options.dumpIr;
+  }
+  if (dumpNative)
+    options.request.dumpNative = options.dumpFolder;
+  if (options.dumpSpirv)
+    options.request.dumpSpirv = options.dumpFolder;
+
+  auto start = std::chrono::steady_clock::now();
+  compileTo(options);
+  dumps.commit();
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (isSpecialFile(options.output)) // It cannot be read back, and may be stdout itself.
+    return ExitCode::kOk;
+  std::optional<BudgetCost> cost;
+  if (options.measure)
+    cost = measureBudget(options.model, options.output, options.request);
+  printSummary(options, describe(loadModel(options.output).program.get(), {}), seconds, cost);
+  return ExitCode::kOk;
+}
+
+/// Adds the options that limit memory.
+void addMemoryOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &options) {
+  CLI::Option *budget =
+      command
+          .add_option_function<std::string>(
+              "--memory-budget",
+              [options](const std::string &text) {
+                options->request.memoryBudget = parseBytes(text, "--memory-budget");
+              },
+              "The most that the arena may have: 256MiB, 1.5GiB, or bytes. Tensors are computed "
+              "again or wait on the host; constants, inputs and outputs come on top")
+          ->type_name("SIZE")
+          ->group("Memory");
+  command
+      .add_flag("--measure", options->measure,
+                "Run the model with and without the budget, and say what it costs in time")
+      ->needs(budget)
+      ->group("Memory");
+  command
+      .add_option_function<std::string>(
+          "--shared-memory",
+          [options](const std::string &text) {
+            options->request.sharedMemory = static_cast<uint32_t>(
+                std::min<uint64_t>(parseBytes(text, "--shared-memory"), UINT32_MAX));
+          },
+          "The most shared memory that a workgroup may have: kernels take the best tile within "
+          "it, in the last resort one without")
+      ->type_name("SIZE")
+      ->default_str("the profile's")
+      ->group("Memory");
+}
+
+/// Adds the options that choose measured tiles.
+void addTuningOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &options) {
+  command
+      .add_option("--tuning", options->request.tuning,
+                  "A table of measured tiles, from `gantry tune`: kernels that it has for the "
+                  "profile take these tiles instead of the predicted ones")
+      ->type_name("FILE")
+      ->group("Tuning");
+  command
+      .add_flag("!--no-built-in-tuning", options->request.builtInTuning,
+                "Do not take the measured tiles that come with the compiler")
+      ->group("Tuning");
+}
+
+/// Adds the options that write intermediate results.
+void addDumpOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &options) {
+  const char *dumps = "Looking inside";
+  options::optionalValue(command, "--dump-ir", options->dumpIr, "*", "PASS",
+                         "Write the IR after each pass, or only after one")
+      ->group(dumps);
+  command.add_flag("--dump-spirv", options->dumpSpirv, "Write each kernel's SPIR-V")->group(dumps);
+  options::repeated(command, "--dump-native", options->request.nativeChips, "CHIP",
+                    "Write each kernel as assembly of this chip: sm_80 (PTX), gfx1100 (AMDGPU)")
+      ->group(dumps);
+  command.add_option("--dump-dir", options->dumpFolder, "Folder of the dumps")
+      ->type_name("DIR")
+      ->default_str("gantry-dump")
+      ->group(dumps);
+  command
+      .add_option("--reproducer", options->request.reproducer,
+                  "Where to write a reproducer if a pass fails")
+      ->type_name("FILE")
+      ->group(dumps);
+}
+
+} // namespace
+
+void addCompile(CLI::App &app, Action &action) {
+  CLI::App *command =
+      app.add_subcommand("compile", "Compile a model (.onnx, .mlir) to an artifact");
+  auto options = std::make_shared<CompileOptions>();
+  command->add_option("MODEL", options->model, "The model: .onnx or .mlir")->required();
+  command->add_option("-o,--output", options->output, "The artifact")
+      ->type_name("FILE")
+      ->default_str("the model's name with .gantry, in this folder");
+  options::repeated(*command, "-p,--profile", options->request.profiles, "PROFILE",
+                    "A device profile to make a variant for; the first is the baseline")
+      ->default_str("vulkan:generic and those of this machine's devices");
+  command->add_flag("--trace-layers", options->request.keepAllOutputs,
+                    "Make every operator's result an output, for `gantry run --trace-layers`");
+  options::repeated(
+      *command, "--dim", options->dims, "NAME=SIZES",
+      "Sizes of a dynamic dimension: batch=3 (always, and kernels are made for it), "
+      "time=..64 (at the most), time=8..64. Where all are bounded, memory is planned once");
+  options::repeated(*command, "--donate", options->request.donated, "INPUT",
+                    "An input whose memory runs may reuse: it lies in the arena, and others take "
+                    "its place after its last use");
+  addPrecisionOption(*command, options->request);
+  command->add_flag("--keep-order", options->request.keepOrder,
+                    "Run the operators in the model's own order, not in that of least memory");
+  addJson(*command, options->json, "Print the summary as JSON");
+  addMemoryOptions(*command, options);
+  addTuningOptions(*command, options);
+  addDumpOptions(*command, options);
+  command->footer(examples({"gantry compile model.onnx", "gantry compile model.onnx -o m.gantry",
+                            "gantry compile model.onnx --memory-budget 64MiB --measure",
+                            "gantry compile model.onnx --dim batch=1 --dim time=..128",
+                            "gantry compile model.onnx --profile vulkan:lavapipe --tuning t.json",
+                            "gantry compile model.onnx --dump-native sm_80 --dump-native gfx1100",
+                            "gantry compile model.onnx --dump-ir=form-dispatches --dump-dir ir/"}));
+  command->callback([options, &action] { action = [options] { return runCompile(*options); }; });
+}
+
+} // namespace gantry::tool

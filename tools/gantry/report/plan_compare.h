@@ -1,0 +1,28 @@
+// Lists what changed between two compilations of a model, for `gantry inspect NEW --compare OLD`.
+// Threads: pure functions.
+#pragma once
+
+#include "tools/gantry/io/description.h"
+
+#include <string>
+#include <vector>
+
+namespace gantry::tool {
+
+struct PlanChange {
+  std::string what;        // "arena", "tensor /features/3/Conv_output_0", "operator Conv_3"
+  std::string before, now; // Text with units; "-" if it does not exist.
+  int64_t growth = 0;      // Growth in bytes for figures in bytes; else 0.
+};
+
+/// The rows of the comparison: first all figures of the whole program, then the tensors of the
+/// arena that grew, shrank, appeared or disappeared (by name) and the commands that appeared or
+/// disappeared, the largest growth first.
+struct PlanComparison {
+  std::vector<PlanChange> figures, tensors, commands;
+  bool reordered = false; // The commands are the same, in another order.
+  bool grew = false;      // The arena or the constants take more bytes than before.
+};
+PlanComparison comparePlans(const Description &before, const Description &now);
+
+} // namespace gantry::tool

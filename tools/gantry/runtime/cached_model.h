@@ -1,0 +1,21 @@
+// Loads a model as a program, from the user's cache if it is there; else compiles it and keeps the
+// artifact in the cache.
+//
+// One thread.
+#pragma once
+
+#include "tools/gantry/runtime/model.h"
+
+namespace gantry::tool {
+
+/// Loads the artifact that an earlier command compiled from the same content with the same options
+/// by the same compiler, or compiles the model. If the cache cannot be used, prints the reason in
+/// one line and compiles into a file without a name, so that an interrupted command leaves no
+/// files.
+LoadedModel compileOrFind(const std::string &model, const CompileRequest &request);
+
+/// Returns the maximum size of the cache in bytes: GANTRY_CACHE_SIZE, else 4 GiB. 0 disables the
+/// cache.
+uint64_t cacheLimit();
+
+} // namespace gantry::tool

@@ -1,0 +1,105 @@
+// Turns a path on the command line into a loaded program: an artifact is loaded; a model is found
+// in the user's cache (cache/model_cache.h) or compiled to a file without a name first. Also has
+// the RAII handles over both C APIs, and turns their errors into ToolError.
+//
+// One thread.
+#pragma once
+
+#include "tools/gantry/io/description.h"
+#include "tools/gantry/error.h"
+#include "tools/gantry/io/inputs.h"
+#include "tools/gantry/io/tensor.h"
+#include "tools/gantry/report/terminal.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <gantry/compiler.h>
+#include <gantry/gantry.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gantry::tool {
+
+template <auto release> struct Releaser {
+  template <typename T> void operator()(T *object) const { release(object); }
+};
+using DeviceHandle = std::unique_ptr<gantry_device_t, Releaser<gantry_device_release>>;
+using ProgramHandle = std::unique_ptr<gantry_program_t, Releaser<gantry_program_release>>;
+using SessionHandle = std::unique_ptr<gantry_session_t, Releaser<gantry_session_release>>;
+
+/// Throws ToolError with gantry_last_error() and the exit code of the status, unless it is OK.
+void check(gantry_status_t status);
+
+/// Opens a device: the one that --device names, else GANTRY_DEVICE, else the first in preferred
+/// order.
+DeviceHandle openDevice(const std::string &selector);
+
+struct CompileRequest {
+  std::vector<std::string> profiles; // The first is the baseline; empty: vulkan:generic.
+  bool useCache = true;              // Whether loadModel() looks into the cache.
+  bool keepAllOutputs = false;
+  bool keepOrder = false;
+  uint32_t sharedMemory = 0;            // Limit per workgroup in bytes; 0: the profile's.
+  uint64_t memoryBudget = 0;            // Limit of the arena in bytes; 0: none.
+  std::string tuning;                   // Path of a table of measured tiles; empty: none.
+  bool builtInTuning = true;            // Whether the compiler's own table is used.
+  uint32_t tileCandidate = 0;           // Number of cheaper tiles that each kernel skips.
+  bool halfPrecision = false;           // Whether f32 values are stored as f16.
+  std::vector<DimRange> dims;           // Ranges of dynamic dimensions.
+  std::vector<std::string> donated;     // Names of donated inputs.
+  std::vector<std::string> nativeChips; // Chips that dumpNative writes assembly for.
+  std::string dumpNative;               // Folder; empty: none.
+  std::string dumpIr, dumpSpirv;        // Folders; empty: none.
+  std::string dumpIrPass;               // The only pass to dump; empty: all.
+  std::string reproducer;               // Path of a reproducer; empty: none.
+};
+
+/// The results of a compilation other than the artifact.
+struct CompileReport {
+  std::vector<std::string> warnings;
+  std::vector<std::string> dataFiles; // External data files, relative to the model's folder.
+};
+
+/// Compiles a model with a progress bar, and prints warnings after a success. Throws ToolError.
+CompileReport compileModel(const std::string &model, const std::string &output,
+                           const CompileRequest &request);
+
+/// Throws ToolError if `output` cannot be written. Called before long work.
+void checkOutput(const std::filesystem::path &model, const std::filesystem::path &output);
+
+struct LoadedModel {
+  ProgramHandle program;
+  bool compiled = false; // Whether the path was a model; else it was an artifact.
+  bool cached = false;   // Whether an earlier command compiled it; compileSeconds is then 0.
+  double compileSeconds = 0;
+};
+
+/// Returns "compiled before (...)", which commands print for a model from the cache.
+std::string cacheText();
+
+/// Returns whether the file's first bytes are those of an artifact.
+bool isArtifact(const std::string &path);
+
+/// Throws ToolError if --profile is given for an artifact or --variant for a model.
+void checkChoice(const std::string &model, const std::string &profile, const std::string &variant);
+
+/// Loads an artifact, or compiles a model. `variant` is the profile of the artifact's variant to
+/// load; if it is empty, sessions choose the variant.
+LoadedModel loadModel(const std::string &path, const CompileRequest &request = {},
+                      const std::string &variant = "");
+
+std::vector<Port> inputPorts(const gantry_program_t *program);
+std::vector<Port> outputPorts(const gantry_program_t *program);
+
+/// Returns the program's description. `dims` ("batch" -> 3) are the sizes of a dynamic program: all
+/// of them, or none. Without sizes a dynamic program is described with expressions, or at its
+/// bounds if it is planned for these. Throws ToolError(kBadInput) for an unknown name or if some
+/// sizes are missing.
+Description describe(const gantry_program_t *program, const std::map<std::string, int64_t> &dims,
+                     std::string *json = nullptr);
+
+/// Reads a tensor from a .npy file or an ONNX TensorProto (.pb). Throws ToolError.
+Tensor readTensor(const std::string &path);
+
+} // namespace gantry::tool

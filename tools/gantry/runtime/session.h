@@ -1,0 +1,53 @@
+// A session for the commands: a program on a device, run with tensors in host memory.
+//
+// One thread.
+#pragma once
+
+#include "tools/gantry/runtime/model.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gantry::tool {
+
+struct SessionRequest {
+  std::string device;           // Value of --device; empty: the default device.
+  std::string binding = "auto"; // "auto", "storage-buffer", "address" or "texel".
+  bool timestamps = false, checkMemory = false;
+  double dispatchLimitMs = 0; // In milliseconds; 0: the engine's default.
+};
+
+class HostSession {
+public:
+  /// Throws ToolError, also if the device lacks the requested binding.
+  HostSession(gantry_program_t *program, const SessionRequest &request);
+
+  /// Binds the inputs and allocates outputs for them; run() may then be called any number of times.
+  /// The inputs must stay unchanged until the last run.
+  void bind(const std::vector<Tensor> &inputs);
+  void run();
+
+  const std::vector<Tensor> &outputs() const { return outputs_; }
+  /// The variant that the session runs.
+  ProgramHandle program() const;
+  gantry_statistics_t statistics() const;
+  gantry_device_info_t deviceInfo() const;
+  uint64_t validationMessages() const;
+  /// The dispatches of the last run, by command. Needs timestamps.
+  std::vector<gantry_dispatch_info_t> dispatches() const;
+
+private:
+  DeviceHandle device_;
+  SessionHandle session_;
+  size_t outputCount_ = 0;
+  std::vector<Tensor> outputs_;
+  std::vector<gantry_tensor_t> inputViews_, outputViews_;
+};
+
+/// Returns the device's name and kind: "llvmpipe (LLVM 15.0.6, 256 bits), software".
+std::string deviceText(const gantry_device_info_t &info);
+const char *deviceKindName(gantry_device_kind_t kind);
+const char *bindingName(gantry_binding_t binding);
+
+} // namespace gantry::tool
