@@ -11,6 +11,7 @@
 #include "benchmarks/heap/contestants.h"
 #include "benchmarks/heap/trace.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <barrier>
 #include <cmath>
@@ -202,28 +203,24 @@ int main(int argc, char **argv) {
   uint64_t seed = 1;
   int rounds = 7;
   std::string json;
+  std::vector<std::string> paths;
+  CLI::App app("Measures what a buffer costs through the public C API, beside malloc and mimalloc");
+  app.add_option("--json", json, "Also write the figures to this file");
+  app.add_option("--seed", seed, "Seed of random2000 and of the generated traces");
+  app.add_option("--rounds", rounds, "Repetitions; the smallest time of all counts")
+      ->check(CLI::PositiveNumber);
+  app.add_option("TRACE", paths, "Traces, or folders of them; generated ones if none is given");
+  app.footer("Example: heap_bench --rounds 8 --json heap.json traces/");
+  CLI11_PARSE(app, argc, argv);
   std::vector<std::string> files;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument == "--json" && i + 1 < argc) {
-      json = argv[++i];
-    } else if (argument == "--seed" && i + 1 < argc) {
-      seed = std::strtoull(argv[++i], nullptr, 10);
-    } else if (argument == "--rounds" && i + 1 < argc) {
-      rounds = std::max(1, std::atoi(argv[++i]));
-    } else if (argument.starts_with("--")) {
-      std::fprintf(stderr,
-                   "heap_bench: unknown option '%s'; use --json FILE, --seed N, --rounds N and "
-                   "traces\n",
-                   argv[i]);
-      return 2;
-    } else if (std::filesystem::is_directory(argument)) {
-      for (const auto &entry : std::filesystem::directory_iterator(argument))
-        if (entry.path().string().find(".trace") != std::string::npos)
-          files.push_back(entry.path().string());
-    } else {
-      files.push_back(argument);
+  for (const std::string &path : paths) {
+    if (!std::filesystem::is_directory(path)) {
+      files.push_back(path);
+      continue;
     }
+    for (const auto &entry : std::filesystem::directory_iterator(path))
+      if (entry.path().string().find(".trace") != std::string::npos)
+        files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());
   std::vector<Trace> traces = {randomPattern(seed)};

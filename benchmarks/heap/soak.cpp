@@ -1,11 +1,11 @@
-// heap_soak [--ops N]: N operations (10^9 by default) on one heap, and how far the process's
-// resident memory drifts from a tenth of the way on. Exit 1 where it drifts by 1 MiB or more.
+// heap_soak [--ops N]: runs N operations (10^9 by default) on one heap and measures how far the
+// resident memory of the process drifts after the first tenth. Exits with 1 if that is 1 MiB or
+// more.
 #include "engine/heap/heap.h"
 #include "tests/support/fake_device.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <unistd.h>
 #include <vector>
 
@@ -27,12 +27,10 @@ long residentBytes() {
 int main(int argc, char **argv) {
   using namespace gantry;
   uint64_t ops = 1000000000;
-  if (argc == 3 && std::strcmp(argv[1], "--ops") == 0) {
-    ops = std::strtoull(argv[2], nullptr, 10);
-  } else if (argc != 1) {
-    std::fprintf(stderr, "heap_soak: --ops N is what there is\n");
-    return 2;
-  }
+  CLI::App app("Runs random allocations and releases on one heap, and fails if the resident memory "
+               "of the process drifts by 1 MiB or more after the first tenth");
+  app.add_option("--ops", ops, "Number of operations")->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, argc, argv);
   test::FakeConfig config;
   config.heaps[0].sizeBytes = uint64_t{1} << 40;
   auto made = heap::Heap::create(test::FakeDevice::create(config), {});

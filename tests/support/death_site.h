@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -37,7 +38,9 @@ struct Death {
 namespace detail {
 
 inline int deathPipe = -1;
-inline const char *accessText = ""; // Describes the access that raised the signal.
+inline const char *accessText = "";       // Describes the access that raised the signal.
+inline std::atomic<pid_t> reporter{0};    // Thread that reports the first signal; 0 before.
+inline const char *firstModule = nullptr; // Module of the instruction that raised it.
 
 inline void report(int signal, const char *module, const char *function) {
   const char *file = std::strrchr(module, '/');
@@ -58,7 +61,13 @@ inline bool isNeutral(const char *module) {
 }
 
 inline void onDeath(int signal, siginfo_t *fault, void *context) {
-  std::signal(signal, SIG_DFL);
+  pid_t nobody = 0;
+  if (!reporter.compare_exchange_strong(nobody, gettid())) {
+    if (nobody == gettid()) // The backtrace below failed, for example for want of memory.
+      report(signal, firstModule == nullptr ? "an unknown module" : firstModule, "(no backtrace)");
+    for (;;) // Another thread failed first. Its report ends the process.
+      pause();
+  }
   constexpr uintptr_t kNearNull = 1 << 16; // Linux maps nothing below this address.
   if (signal == SIGSEGV && reinterpret_cast<uintptr_t>(fault->si_addr) < kNearNull)
     accessText = " (through a null pointer)";
@@ -72,6 +81,8 @@ inline void onDeath(int signal, siginfo_t *fault, void *context) {
   Dl_info info;
   if (place != nullptr && dladdr(place, &info) == 0)
     report(signal, "a library's generated code", "");
+  if (place != nullptr && !isNeutral(info.dli_fname))
+    firstModule = info.dli_fname;
   void *frames[64];
   const int count = backtrace(frames, 64);
   const char *module = nullptr;
@@ -111,7 +122,7 @@ template <typename Function> Death runToDeath(Function &&function) {
     sigaltstack(&other, nullptr);
     struct sigaction action = {};
     action.sa_sigaction = detail::onDeath;
-    action.sa_flags = SA_ONSTACK | SA_SIGINFO;
+    action.sa_flags = SA_ONSTACK | SA_SIGINFO | SA_NODEFER; // A backtrace may fail in turn.
     for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM})
       sigaction(signal, &action, nullptr);
     alarm(kPatienceSeconds);
