@@ -3,6 +3,7 @@
 // more.
 #include "engine/heap/heap.h"
 #include "tests/support/fake_device.h"
+#include "tests/support/heap_validation.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -66,7 +67,7 @@ int main(int argc, char **argv) {
       most = now > most ? now : most;
     }
   }
-  const char *broken = heap->validate();
+  const char *broken = validate(*heap);
   heap::HeapStatistics all;
   heap->statistics(&all);
   std::printf("%llu operations, %llu driver allocations, resident %.2f MiB, drift %.2f MiB%s%s\n",

@@ -1,5 +1,5 @@
 // Host memory whose allocation may fail: an allocator that reports failure instead of ending the
-// process, and two array types built on it.
+// process, objects made in it, and two array types built on it.
 //
 // The modules that manage memory (engine/heap, engine/device) must survive a failing host
 // allocation and return an error. They allocate their bookkeeping from a HostAllocator, which is
@@ -22,7 +22,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <type_traits>
+#include <utility>
 
 namespace gantry {
 
@@ -47,6 +49,21 @@ struct HostAllocator {
     return memory;
   }
 };
+
+/// Makes a T from the arguments in memory of the allocator. Returns nullptr if there is none.
+/// hostDelete() destroys it.
+template <typename T, typename... Arguments>
+T *hostNew(const HostAllocator &host, Arguments &&...arguments) {
+  static_assert(alignof(T) <= 16, "a HostAllocator aligns to 16 bytes");
+  void *memory = host.allocateZeroed(sizeof(T));
+  return memory == nullptr ? nullptr : new (memory) T(std::forward<Arguments>(arguments)...);
+}
+template <typename T> void hostDelete(const HostAllocator &host, T *object) {
+  if (object == nullptr)
+    return;
+  object->~T();
+  host.free(host.user, object, sizeof(T));
+}
 
 /// The type-independent base of HostArray: a growing block of memory. It is not used by itself.
 class HostStorage {

@@ -4,6 +4,7 @@
 #include "engine/capi/call.h"
 #include "engine/capi/trace_api.h"
 #include "engine/base/device_profile.h"
+#include "engine/heap/extras/report.h"
 
 #include <algorithm>
 #include <cstring>
@@ -87,7 +88,7 @@ Status allocateBuffer(heap::Heap &heap, const gantry_memory_kind_t &kind,
   const heap::HeapCode code = heap.allocate(request, handle);
   if (code == heap::HeapCode::kOk)
     return {};
-  const Status why = heap.explain(code, request);
+  const Status why = heap::explain(heap, code, request);
   return Status(why.code(), "no memory for '" + std::string(name) + "': " + why.message());
 }
 
@@ -235,7 +236,7 @@ size_t gantry_device_memory_report(gantry_device_t *device, char *text, size_t s
       text[0] = '\0';
     return 0;
   }
-  return device->heap->writeReport({text, text ? size : 0});
+  return heap::writeReport(*device->heap, {text, text ? size : 0});
 }
 
 gantry_status_t gantry_buffer_create_kind(gantry_device_t *device, gantry_memory_kind_t kind,

@@ -23,6 +23,12 @@ Arena::Arena(ArenaEnvironment &environment, uint8_t kind)
                                             Pool(environment.options.host),
                                             Pool(environment.options.host)} {}
 
+PoolIndex poolFor(const BufferRequest &request) {
+  if (request.dedicated)
+    return kDedicatedPool;
+  return request.sizeBytes <= SizeClasses::kMaxBytes ? kSmallPool : kLargePool;
+}
+
 // ---- records -----------------------------------------------------------------------------------
 
 // The lowest free record: records that are taken together then lie together in memory.
@@ -91,9 +97,7 @@ inline uint32_t Arena::takeCached(const BufferRequest &request) {
 // Without room in the small pool, one longer range of the size classes goes back to it; if there is
 // none, all of them go back, since neighbours may merge to the length that is needed.
 HeapCode Arena::takeFromPool(const BufferRequest &request, uint32_t *index) {
-  const PoolIndex pool = request.dedicated                             ? kDedicatedPool
-                         : request.sizeBytes <= SizeClasses::kMaxBytes ? kSmallPool
-                                                                       : kLargePool;
+  const PoolIndex pool = poolFor(request);
   *index = takeRecord();
   if (*index == kNone)
     return HeapCode::kHostExhausted;
@@ -192,10 +196,7 @@ HeapCode Arena::allocateInGap(const BufferRequest &request, uint64_t maxGapBytes
 
 HeapCode Arena::attach(uint32_t index, const BufferRequest &request) {
   const Locked locked(lock_);
-  return takeBlock(request.dedicated                             ? kDedicatedPool
-                   : request.sizeBytes <= SizeClasses::kMaxBytes ? kSmallPool
-                                                                 : kLargePool,
-                   request, index);
+  return takeBlock(poolFor(request), request, index);
 }
 
 // An arena's share of the size classes: half of what is reserved, divided by the arenas, because
@@ -327,45 +328,11 @@ HeapCode Arena::freeAfter(BufferHandle buffer, const TimelinePoint &point) {
 }
 
 void Arena::addPending(uint32_t index) {
-  if (handles_.record(index).pool != kDedicatedPool)
-    index = joinPending(index);
   pending_.add(index, rangeBytesOf(handles_.record(index)));
 }
 
 void Arena::removePending(uint32_t index) {
   pending_.remove(index, rangeBytesOf(handles_.record(index)));
-}
-
-// Joins a range with pending neighbours of the same points, so that larger requests find it.
-// Returns the record of the whole, which is that of its first block.
-uint32_t Arena::joinPending(uint32_t index) {
-  Tlsf &tlsf = poolOf(handles_.record(index)).tlsf;
-  const uint32_t block = handles_.record(index).block;
-  const auto likeNeighbour = [&](uint32_t neighbour) {
-    const Tlsf::Range range = neighbour == kNone ? Tlsf::Range{} : tlsf.at(neighbour);
-    if (!range.used || (handles_.record(range.user).flags & kPending) == 0)
-      return kNone;
-    const uint64_t(&mine)[kMaxTimelines] = handles_.tail(index).points;
-    return std::equal(std::begin(mine), std::end(mine), handles_.tail(range.user).points)
-               ? range.user
-               : kNone;
-  };
-  const uint32_t behind = tlsf.nextOf(block);
-  if (const uint32_t other = likeNeighbour(behind); other != kNone) {
-    removePending(other);
-    tlsf.join(block, behind);
-    giveRecord(other);
-    handles_.record(index).sizeClass = SizeClasses::kCount;
-  }
-  const uint32_t before = tlsf.previousOf(block);
-  if (const uint32_t other = likeNeighbour(before); other != kNone) {
-    removePending(other);
-    tlsf.join(before, block);
-    giveRecord(index);
-    handles_.record(other).sizeClass = SizeClasses::kCount;
-    return other;
-  }
-  return index;
 }
 
 void Arena::reclaim() {
@@ -374,76 +341,6 @@ void Arena::reclaim() {
     removePending(i);
     (void)freeToPool(i);
   }
-}
-
-// The best of the pending ranges that the request may have at once, out of a bounded number.
-uint32_t Arena::findOrdered(const BufferRequest &request) {
-  uint64_t points[kMaxTimelines];
-  for (uint32_t t = 0; t < kMaxTimelines; ++t)
-    points[t] = environment_.timelines.completed(t);
-  for (const TimelinePoint &point : request.orderedAfter)
-    points[point.timeline] = std::max(points[point.timeline], point.value);
-  const uint64_t size = roundUp(request.sizeBytes, uint64_t{1} << kGranuleLog2);
-  uint32_t best = kNone;
-  uint64_t bestBytes = 0;
-  for (uint32_t bin = PendingReleases::binOf(size); bin < PendingReleases::kBins && best == kNone;
-       ++bin) {
-    uint32_t tries = PendingReleases::kTriesPerBin;
-    for (uint32_t i = pending_.firstInBin(bin); i != kNone && tries > 0;
-         i = handles_.tail(i).nextInBin, --tries) {
-      const BufferRecord &record = handles_.record(i);
-      const uint64_t bytes = rangeBytesOf(record);
-      const uint64_t place = placeOf(record);
-      const bool dedicated = record.pool == kDedicatedPool;
-      const bool fits =
-          bytes >= size && (offsetOf(place) & (request.alignment - 1)) == 0 &&
-          (dedicated ? bytes - size <= size / 8 : slabOf(place) != poolOf(record).draining) &&
-          pending_.isOrderedBefore(i, points);
-      if (fits && (best == kNone || bytes < bestBytes)) {
-        best = i;
-        bestBytes = bytes;
-      }
-    }
-  }
-  return best;
-}
-
-// Leaves the record the first sizeBytes of its range; the rest becomes a pending range with the
-// same points. Without host memory for it the range stays whole.
-void Arena::cutPending(uint32_t index, uint64_t sizeBytes) {
-  Tlsf &tlsf = poolOf(handles_.record(index)).tlsf;
-  const uint32_t spare = takeRecord();
-  if (spare == kNone)
-    return;
-  const uint32_t block = tlsf.split(handles_.record(index).block, sizeBytes);
-  if (block == kNone) {
-    giveRecord(spare);
-    return;
-  }
-  tlsf.setUser(block, spare);
-  BufferRecord &rest = handles_.record(spare);
-  rest.block = block;
-  rest.pool = handles_.record(index).pool;
-  rest.sizeClass = SizeClasses::kCount;
-  rest.flags = kHasPoints;
-  std::copy_n(handles_.tail(index).points, kMaxTimelines, handles_.tail(spare).points);
-  addPending(spare);
-}
-
-HeapCode Arena::allocateOrdered(const BufferRequest &request, BufferHandle *buffer) {
-  const Locked locked(lock_);
-  const uint32_t index = pending_.isEmpty() ? kNone : findOrdered(request);
-  if (index == kNone)
-    return HeapCode::kExhausted;
-  if (!countName(request.name.index))
-    return HeapCode::kHostExhausted;
-  removePending(index);
-  if (handles_.record(index).pool != kDedicatedPool)
-    cutPending(index, request.sizeBytes);
-  handles_.record(index).sizeClass = SizeClasses::kCount;
-  environment_.orderedReuses.fetch_add(1, std::memory_order_relaxed);
-  *buffer = begin(index, request);
-  return HeapCode::kOk;
 }
 
 // ---- places and pins ---------------------------------------------------------------------------
@@ -528,6 +425,10 @@ uint32_t Arena::takeEmptySlab(PoolIndex pool, uint64_t minBytes, uint64_t wanted
   return best;
 }
 
+bool ArenaAccess::countName(uint32_t name) { return arena_.countName(name); }
+BufferHandle ArenaAccess::begin(uint32_t index, const BufferRequest &request) {
+  return arena_.begin(index, request);
+}
 uint32_t ArenaAccess::takeRecord() { return arena_.takeRecord(); }
 void ArenaAccess::giveRecord(uint32_t index) { arena_.giveRecord(index); }
 void ArenaAccess::finishRelease(uint32_t index) { (void)arena_.finishRelease(index); }

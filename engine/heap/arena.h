@@ -25,12 +25,14 @@
 #include "engine/heap/heap_events.h"
 #include "engine/heap/pending_releases.h"
 #include "engine/heap/size_classes.h"
-#include "engine/heap/tlsf.h"
+#include "engine/base/tlsf.h"
 
 namespace gantry::heap {
 
 enum PoolIndex : uint8_t { kSmallPool, kLargePool, kDedicatedPool };
 inline constexpr uint32_t kPools = 3;
+/// The pool that a request is served from.
+PoolIndex poolFor(const BufferRequest &request);
 
 struct Pool {
   explicit Pool(const HostAllocator &host) : tlsf({kGranuleLog2, host}) {}
@@ -55,7 +57,6 @@ struct ArenaEnvironment {
   const HeapOptions &options;
   std::span<KindTotals, kMemoryKinds> totals;
   AbsentStorage absent;
-  std::atomic<uint64_t> orderedReuses{0};
   std::atomic<uint64_t> movedBytes{0};   // Bytes moved by relocations so far.
   std::atomic<uint64_t> spilledBytes{0}; // now on the host
   std::atomic<bool> closing{false};      // the heap ends with its last buffer
@@ -79,8 +80,6 @@ public:
 
   /// kOk, kExhausted if no range of this arena fits, or kHostExhausted.
   HeapCode allocate(const BufferRequest &request, BufferHandle *buffer);
-  /// The same from the pending ranges whose points request.orderedAfter covers.
-  HeapCode allocateOrdered(const BufferRequest &request, BufferHandle *buffer);
   /// The same for a small buffer from a gap between large ones that is at most maxGapBytes long.
   HeapCode allocateInGap(const BufferRequest &request, uint64_t maxGapBytes, BufferHandle *buffer);
   /// Gives a live buffer without storage (BufferRecord::block is kNone) a range again.
@@ -135,8 +134,6 @@ private:
   HeapCode takeBlock(PoolIndex pool, const BufferRequest &request, uint32_t index,
                      uint64_t maxGapBytes = UINT64_MAX);
   uint32_t takeWholeSlab(uint64_t sizeBytes, uint32_t index);
-  uint32_t findOrdered(const BufferRequest &request);
-  void cutPending(uint32_t index, uint64_t sizeBytes);
   BufferHandle begin(uint32_t index, const BufferRequest &request);
   void end(uint32_t index, BufferHandle buffer);
   bool countName(uint32_t name);
@@ -144,7 +141,6 @@ private:
   bool finishRelease(uint32_t index);
   void mergePoints(uint32_t index, std::span<const TimelinePoint> after);
   void addPending(uint32_t index);
-  uint32_t joinPending(uint32_t index);
   void removePending(uint32_t index);
   bool freeRange(uint32_t index);
   bool freeToPool(uint32_t index);
@@ -180,9 +176,10 @@ public:
 
   Pool &pool(uint32_t index) { return arena_.pools_[index]; }
   const SizeClasses &cached() const { return arena_.cached_; }
-  const PendingReleases &pending() const { return arena_.pending_; }
+  PendingReleases &pending() { return arena_.pending_; }
   const LiveCounter &counter() const { return arena_.counter_; }
   std::span<const NameCount> names() const { return {arena_.names_.begin(), arena_.names_.size()}; }
+  HandleTable &handles() { return arena_.handles_; }
   BufferRecord &record(uint32_t index) { return arena_.handles_.record(index); }
   uint64_t placeOf(uint32_t index) { return arena_.placeOf(record(index)); }
   uint64_t rangeBytesOf(uint32_t index) { return arena_.rangeBytesOf(record(index)); }
@@ -192,6 +189,10 @@ public:
   uint32_t takeRecord();
   void giveRecord(uint32_t index);
   void finishRelease(uint32_t index);
+  /// The last steps of an allocation in a record that has a range: makes room for the name's count
+  /// (false without host memory), and makes the buffer live.
+  bool countName(uint32_t name);
+  BufferHandle begin(uint32_t index, const BufferRequest &request);
   /// Tells of a buffer at the place where it is.
   void tell(HeapEvent::Type type, uint32_t index, BufferHandle handle);
 

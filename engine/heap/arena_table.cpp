@@ -1,6 +1,6 @@
 #include "engine/heap/arena_table.h"
 
-#include "engine/heap/host_new.h"
+#include "engine/base/host_memory.h"
 
 namespace gantry::heap {
 

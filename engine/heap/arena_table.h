@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/heap/arena.h"
-#include "engine/heap/thread_number.h"
+#include "engine/base/thread_number.h"
 
 #include <array>
 

@@ -47,8 +47,6 @@ struct RecordTail {
   uint64_t points[kMaxTimelines]; // by timeline
   uint32_t olderPending;          // in the order of release
   uint32_t newerPending;
-  uint32_t previousInBin; // Links the pending ranges of similar size.
-  uint32_t nextInBin;
   uint32_t pins;
 };
 

@@ -26,12 +26,6 @@ Growth::Growth(ArenaTable &arenas, SlabTable &slabs, Timelines &timelines,
 
 // ---- what is wanted ----------------------------------------------------------------------------
 
-PoolIndex Growth::Wanted::pool() const {
-  return request.dedicated                             ? kDedicatedPool
-         : request.sizeBytes <= SizeClasses::kMaxBytes ? kSmallPool
-                                                       : kLargePool;
-}
-
 // A slab whose start may not be aligned must be longer than the buffer.
 uint64_t Growth::Wanted::needBytes(uint64_t maxBytes) const {
   const uint64_t padding =
@@ -77,10 +71,11 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
       retention.targetBytes(peakLive, totals.peakReserved.load(), environment_.options.growthSlack);
   const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
   const uint64_t size =
-      wanted.pool() == kDedicatedPool
+      poolFor(wanted.request) == kDedicatedPool
           ? need
-          : std::max(need, std::min(retention.slabBytes(wanted.pool() == kSmallPool, reserved),
-                                    slabs_.maxBufferBytes()));
+          : std::max(need,
+                     std::min(retention.slabBytes(poolFor(wanted.request) == kSmallPool, reserved),
+                              slabs_.maxBufferBytes()));
   if (retention.isQuick() && adoptSlab(home, wanted, kMaxAdoptedFactor * size))
     if (const HeapCode code = wanted.takeFrom(home); code != HeapCode::kExhausted)
       return code;
@@ -100,7 +95,8 @@ HeapCode Growth::takeFromOthers(Arena &home, const Wanted &wanted) {
     code = &arena == &home ? HeapCode::kExhausted : wanted.takeFrom(arena);
     return code != HeapCode::kExhausted;
   });
-  if (code == HeapCode::kExhausted && wanted.pool() == kSmallPool && wanted.owner == nullptr)
+  if (code == HeapCode::kExhausted && poolFor(wanted.request) == kSmallPool &&
+      wanted.owner == nullptr)
     code = home.allocateInGap(wanted.request, kMaxGapBytes, wanted.buffer);
   return code;
 }
@@ -108,12 +104,12 @@ HeapCode Growth::takeFromOthers(Arena &home, const Wanted &wanted) {
 // Takes an empty slab over from another pool of the kind, home's own ones first.
 bool Growth::adoptSlab(Arena &home, const Wanted &wanted, uint64_t maxBytes) {
   const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
-  if (wanted.pool() == kDedicatedPool)
+  if (poolFor(wanted.request) == kDedicatedPool)
     return false;
   const auto adoptFrom = [&](Arena &arena) {
     for (const PoolIndex pool : kReleaseOrder)
       if (const uint32_t slab = arena.takeEmptySlab(pool, need, need, maxBytes); slab != kNone)
-        return giveToArena(slab, home, wanted.pool());
+        return giveToArena(slab, home, poolFor(wanted.request));
     return false;
   };
   return adoptFrom(home) || arenas_.any(home.kind(), adoptFrom);
@@ -150,9 +146,9 @@ HeapCode Growth::addSlab(Arena &arena, PoolIndex pool, const BufferRequest &requ
 // A slab of sizeBytes, or of just what is needed if the driver refuses that; and storage from it.
 HeapCode Growth::grow(Arena &home, const Wanted &wanted, uint64_t sizeBytes) {
   const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
-  HeapCode code = addSlab(home, wanted.pool(), wanted.request, std::max(need, sizeBytes));
+  HeapCode code = addSlab(home, poolFor(wanted.request), wanted.request, std::max(need, sizeBytes));
   if (isRefusal(code) && sizeBytes > need)
-    code = addSlab(home, wanted.pool(), wanted.request, need);
+    code = addSlab(home, poolFor(wanted.request), wanted.request, need);
   return code == HeapCode::kOk ? wanted.takeFrom(home) : code;
 }
 

@@ -73,7 +73,6 @@ private:
     BufferHandle *buffer;
     Arena *owner = nullptr;
     uint32_t index = kNone;
-    PoolIndex pool() const;
     uint64_t needBytes(uint64_t maxBytes) const;
     HeapCode takeFrom(Arena &arena) const;
   };

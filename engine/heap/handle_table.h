@@ -8,7 +8,7 @@
 
 #include "engine/base/host_memory.h"
 #include "engine/heap/buffer_record.h"
-#include "engine/heap/lock.h"
+#include "engine/base/lock.h"
 
 namespace gantry::heap {
 

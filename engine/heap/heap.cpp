@@ -2,7 +2,7 @@
 
 #include "engine/base/align.h"
 #include "engine/heap/heap_parts.h"
-#include "engine/heap/host_new.h"
+#include "engine/base/host_memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -126,14 +126,14 @@ uint16_t Heap::traceId() const { return parts_.events.traceId(); }
 
 // ---- buffers -----------------------------------------------------------------------------------
 
-static HeapCode check(const BufferRequest &request, const HeapParts &parts) {
+HeapCode Heap::check(const BufferRequest &request) const {
   if (request.sizeBytes == 0 || !isPowerOfTwo(request.alignment) ||
       request.alignment > (uint64_t{1} << 30) ||
       static_cast<uint32_t>(request.kind) >= kMemoryKinds ||
       !(request.priority >= 0 && request.priority <= 1) ||
-      request.name.index >= parts.names.count() || !parts.timelines.know(request.orderedAfter))
+      request.name.index >= parts_.names.count())
     return HeapCode::kInvalidArgument;
-  return request.sizeBytes > parts.slabs.maxBufferBytes() ? HeapCode::kTooLarge : HeapCode::kOk;
+  return request.sizeBytes > parts_.slabs.maxBufferBytes() ? HeapCode::kTooLarge : HeapCode::kOk;
 }
 
 HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
@@ -146,22 +146,13 @@ HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
 
 HeapCode Heap::allocateWithoutGrowth(const BufferRequest &request, BufferHandle *buffer) {
   *buffer = {};
-  if (const HeapCode code = check(request, parts_); code != HeapCode::kOk)
+  if (const HeapCode code = check(request); code != HeapCode::kOk)
     return code;
   const auto kind = static_cast<uint32_t>(request.kind);
   Arena *arena = parts_.arenas.ofThread(kind);
   if (arena == nullptr)
     return HeapCode::kHostExhausted;
-  HeapCode code = HeapCode::kExhausted;
-  if (!request.orderedAfter.empty() && !request.dedicated) {
-    code = arena->allocateOrdered(request, buffer);
-    if (code == HeapCode::kExhausted)
-      parts_.arenas.any(kind, [&](Arena &other) {
-        code = other.allocateOrdered(request, buffer);
-        return code != HeapCode::kExhausted;
-      });
-  }
-  return code == HeapCode::kExhausted ? arena->allocate(request, buffer) : code;
+  return arena->allocate(request, buffer);
 }
 
 HeapCode Heap::retain(BufferHandle buffer) {
@@ -365,7 +356,6 @@ void Heap::statistics(HeapStatistics *statistics) const {
   statistics->driverAllocations = parts_.slabs.driverAllocations();
   statistics->driverFrees = parts_.slabs.driverFrees();
   statistics->hostWaits = parts_.growth.hostWaits();
-  statistics->orderedReuses = parts_.environment.orderedReuses.load();
   statistics->movedBytes = parts_.environment.movedBytes.load();
   statistics->spilledBytes = parts_.environment.spilledBytes.load();
 }

@@ -65,6 +65,9 @@ public:
   /// call and, once the request's name is known, asks only HeapOptions::host for memory.
   HeapCode allocateWithoutGrowth(const BufferRequest &request, BufferHandle *buffer);
 
+  /// Returns kOk if allocate() accepts the request, whether or not there is memory for it.
+  HeapCode check(const BufferRequest &request) const;
+
   /// Adds a reference.
   HeapCode retain(BufferHandle buffer);
 
@@ -85,9 +88,6 @@ public:
   /// spilled buffer first, and may therefore fail as allocate() does.
   HeapCode pin(BufferHandle buffer, Placement *placement);
   HeapCode unpin(BufferHandle buffer);
-
-  /// Says what a code means for this request, with its numbers and a remedy.
-  Status explain(HeapCode code, const BufferRequest &request) const;
 
   // ---- time ------------------------------------------------------------------------------------
 
@@ -124,16 +124,8 @@ public:
   /// written.
   size_t names(std::span<NameStatistics> names) const;
 
-  /// Writes a report for people into `text` (always terminated): what is reserved, live and free
-  /// per kind, fragmentation, budgets, the largest holders. Returns its whole length. Needs no host
-  /// memory.
-  size_t writeReport(std::span<char> text) const;
-
   /// The driver's message at its last refusal; "" before. Returns its length.
   size_t lastDriverMessage(std::span<char> text) const;
-
-  /// Rechecks every invariant; nullptr, or what is broken. No other thread may use the heap.
-  const char *validate() const;
 
   /// The components, for engine/heap/extras and tests.
   HeapParts &parts() const { return parts_; }

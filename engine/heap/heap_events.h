@@ -11,7 +11,7 @@
 // Threads: any. isObserved() costs one load; nothing else runs while nobody listens.
 #pragma once
 
-#include "engine/heap/lock.h"
+#include "engine/base/lock.h"
 #include "engine/heap/names.h"
 #include "engine/heap/types.h"
 #include "engine/trace/record/source.h"

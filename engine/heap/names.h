@@ -11,7 +11,7 @@
 #pragma once
 
 #include "engine/base/host_memory.h"
-#include "engine/heap/lock.h"
+#include "engine/base/lock.h"
 #include "engine/heap/types.h"
 
 #include <cstring>

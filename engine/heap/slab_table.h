@@ -10,7 +10,7 @@
 #include "engine/device/device.h"
 #include "engine/heap/counters.h"
 #include "engine/heap/heap_events.h"
-#include "engine/heap/lock.h"
+#include "engine/base/lock.h"
 #include "engine/heap/retention.h"
 
 #include <array>

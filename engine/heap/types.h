@@ -69,9 +69,6 @@ struct BufferRequest {
   bool spillable : 1 = false; // its contents may go to the host while it is not pinned
   bool dedicated : 1 = false; // the buffer gets a driver allocation of its own
   float priority = 0.5f;      // The driver's priority of a dedicated buffer, 0 to 1.
-  /// The buffer is first used by work that runs after these points. So it may get storage whose
-  /// former users are still running but end before these points.
-  std::span<const TimelinePoint> orderedAfter;
 };
 
 /// The place of a buffer. The place of a movable or spillable buffer is valid while it is pinned.
@@ -151,8 +148,7 @@ struct HeapStatistics {
   KindStatistics kinds[kMemoryKinds];
   uint64_t driverAllocations = 0; // since the heap was made
   uint64_t driverFrees = 0;
-  uint64_t hostWaits = 0; // allocations that had to wait for the device
-  uint64_t orderedReuses = 0;
+  uint64_t hostWaits = 0;    // allocations that had to wait for the device
   uint64_t movedBytes = 0;   // by compaction, so far
   uint64_t spilledBytes = 0; // now on the host
 };

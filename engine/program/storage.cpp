@@ -1,6 +1,7 @@
 #include "engine/program/storage.h"
 
 #include "engine/base/align.h"
+#include "engine/heap/extras/report.h"
 
 namespace gantry::program {
 namespace {
@@ -17,13 +18,13 @@ Result<Storage> Storage::allocate(const std::shared_ptr<heap::Heap> &heap, devic
   request.name = heap->intern(name);
   heap::BufferHandle handle;
   if (const heap::HeapCode code = heap->allocate(request, &handle); code != heap::HeapCode::kOk) {
-    const Status why = heap->explain(code, request);
+    const Status why = heap::explain(*heap, code, request);
     return Status(why.code(), "no memory for '" + std::string(name) + "': " + why.message());
   }
   heap::Buffer buffer(*heap, handle);
   heap::Placement place;
   if (const heap::HeapCode code = heap->resolve(handle, &place); code != heap::HeapCode::kOk)
-    return heap->explain(code, request);
+    return heap::explain(*heap, code, request);
   return Storage(std::move(buffer), place);
 }
 

@@ -1,7 +1,5 @@
-// Heap's texts for people: the report, and the explanation of a code.
-#include "engine/heap/heap.h"
+#include "engine/heap/extras/report.h"
 
-#include "engine/heap/slab_table.h"
 #include "engine/heap/heap_parts.h"
 
 #include <cstdarg>
@@ -52,11 +50,12 @@ const char *kindName(uint32_t kind) {
 
 } // namespace
 
-size_t Heap::writeReport(std::span<char> text) const {
+size_t writeReport(const Heap &heap, std::span<char> text) {
   Writer writer(text);
+  const SlabTable &slabs = heap.parts().slabs;
   HeapStatistics all;
-  statistics(&all);
-  writer.line("memory of %s\n", device().info().name.c_str());
+  heap.statistics(&all);
+  writer.line("memory of %s\n", heap.device().info().name.c_str());
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
     const KindStatistics &one = all.kinds[kind];
     if (one.peakReservedBytes == 0)
@@ -78,22 +77,23 @@ size_t Heap::writeReport(std::span<char> text) const {
     writer.line("  spilled to the host: %.1f %s\n", spilled.value, spilled.unit);
   }
   device::MemoryBudget budgets[device::kMaxMemoryHeaps];
-  const auto heaps = static_cast<uint32_t>(device().info().memoryHeaps.size());
-  const bool known = !device().isLost() && device().memoryBudgets({budgets, heaps}).isOk();
+  const auto heaps = static_cast<uint32_t>(heap.device().info().memoryHeaps.size());
+  const bool known =
+      !heap.device().isLost() && heap.device().memoryBudgets({budgets, heaps}).isOk();
   for (uint32_t i = 0; i < heaps && known; ++i) {
     const Amount used = amountOf(budgets[i].usedBytes);
     const Amount budget = amountOf(budgets[i].budgetBytes);
-    const Amount mine = amountOf(parts_.slabs.reservedBytes(i));
+    const Amount mine = amountOf(slabs.reservedBytes(i));
     writer.line("  heap %u: %.1f %s of a budget of %.1f %s in use, %.1f %s by this heap", i,
                 used.value, used.unit, budget.value, budget.unit, mine.value, mine.unit);
-    const uint64_t limit = parts_.slabs.limit(i);
+    const uint64_t limit = slabs.limit(i);
     const Amount limited = amountOf(limit);
     if (limit != UINT64_MAX)
       writer.line(", limited to %.1f %s", limited.value, limited.unit);
     writer.line("\n");
   }
   NameStatistics largest[8];
-  const size_t count = names(largest);
+  const size_t count = heap.names(largest);
   for (size_t i = 0; i < count && largest[i].liveBytes != 0; ++i) {
     const Amount live = amountOf(largest[i].liveBytes);
     const Amount peak = amountOf(largest[i].peakBytes);
@@ -106,14 +106,14 @@ size_t Heap::writeReport(std::span<char> text) const {
 
 // ---- explanations ------------------------------------------------------------------------------
 
-Status Heap::explain(HeapCode code, const BufferRequest &request) const {
+Status explain(const Heap &heap, HeapCode code, const BufferRequest &request) {
   const auto kind = static_cast<uint32_t>(request.kind);
   const char *kindText = kind < kMemoryKinds ? kindName(kind) : "unknown";
   const auto size = static_cast<unsigned long long>(request.sizeBytes);
   char driver[256];
-  lastDriverMessage(driver);
+  heap.lastDriverMessage(driver);
   HeapStatistics all;
-  statistics(&all);
+  heap.statistics(&all);
   const KindStatistics &one = all.kinds[kind < kMemoryKinds ? kind : 0];
   const auto reserved = static_cast<unsigned long long>(one.reservedBytes);
   const auto live = static_cast<unsigned long long>(one.liveBytes);
@@ -149,7 +149,7 @@ Status Heap::explain(HeapCode code, const BufferRequest &request) const {
     return statusf(StatusCode::kOutOfMemory,
                    "a buffer of %llu bytes is larger than one allocation of this device may be "
                    "(%llu bytes); split it",
-                   size, static_cast<unsigned long long>(parts_.slabs.maxBufferBytes()));
+                   size, static_cast<unsigned long long>(heap.parts().slabs.maxBufferBytes()));
   case HeapCode::kDeviceLost:
     return statusf(StatusCode::kDeviceLost, "the device is lost: %s", driver);
   case HeapCode::kUnsupported:

@@ -42,7 +42,7 @@ protected:
     do {
       ASSERT_EQ(compaction->compact(slice, &moved), HeapCode::kOk);
       ASSERT_LE(moved.movedBytes, slice);
-      ASSERT_EQ(heap->validate(), nullptr) << heap->validate();
+      ASSERT_EQ(validate(*heap), nullptr) << validate(*heap);
       ASSERT_LT(++calls, 10000);
     } while (moved.more);
   }
@@ -215,7 +215,7 @@ TEST_F(CompactionTest, AFailedSubmissionChangesNothing) {
     gpu->failCall(k);
     const HeapCode code = compaction->compact(64 * kMiB);
     gpu->failCall(0);
-    EXPECT_EQ(heap->validate(), nullptr) << k << ": " << heap->validate();
+    EXPECT_EQ(validate(*heap), nullptr) << k << ": " << validate(*heap);
     if (code == HeapCode::kOk)
       break; // the copies were made before the k-th call
     checkContents();

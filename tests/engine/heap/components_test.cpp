@@ -1,38 +1,10 @@
-// The heap's small parts alone: the set of unused records, and what decides how much is kept.
+// The heap's retention policy, and records at the limits of their fields.
 #include "engine/heap/heap_parts.h"
-#include "engine/heap/index_set.h"
 #include "engine/heap/retention.h"
 #include "tests/engine/heap/heap_fixture.h"
 
-#include <random>
-#include <set>
-
 namespace gantry::heap {
 namespace {
-
-TEST(IndexSet, AgreesWithASortedSet) {
-  IndexSet set(HostAllocator{});
-  std::set<uint32_t> model;
-  std::mt19937 random(1);
-  constexpr uint32_t kLimit = 700000; // words of every level
-  ASSERT_TRUE(set.reserve(kLimit));
-  EXPECT_EQ(set.take(0), IndexSet::kNone);
-  for (int i = 0; i < 200000; ++i) {
-    const uint32_t index = i % 3 == 0 ? random() % kLimit : random() % 300;
-    if (random() % 2 == 0) {
-      if (model.insert(index).second)
-        set.add(index);
-    } else {
-      const auto found = model.lower_bound(index);
-      const uint32_t expected =
-          model.empty() ? IndexSet::kNone : (found == model.end() ? *model.begin() : *found);
-      ASSERT_EQ(set.take(index), expected);
-      model.erase(expected);
-    }
-    ASSERT_EQ(set.has(index), model.count(index) != 0);
-    ASSERT_EQ(set.size(), model.size());
-  }
-}
 
 TEST(Retention, GoesFromTightToQuickWithRetakes) {
   Retention retention;
@@ -76,11 +48,11 @@ TEST_F(HeapTest, ARecordWithoutGenerationsIsNotUsedAgain) {
       EXPECT_NE(indexOf(live.back()), index);
     }
     EXPECT_EQ(heap->release(last), HeapCode::kStaleHandle);
-    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
     for (const BufferHandle buffer : live)
       drop(buffer);
     drop(first);
-    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
     heap->trim();
     EXPECT_EQ(stats().usedBytes, 0U) << "the range of a retired record is lost";
   }
@@ -120,7 +92,7 @@ TEST_F(HeapTest, AQuickHeapThatIsFilledAgainOtherwiseTakesNextToNothing) {
     std::vector<BufferHandle> live;
     for (uint64_t i = 0; i < 60 * kMiB / sizeBytes; ++i)
       live.push_back(take(sizeBytes));
-    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
     for (const BufferHandle buffer : live)
       drop(buffer);
     return gpu->counts().allocations - before;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "engine/heap/extras/compaction.h"
+#include "engine/heap/extras/report.h"
 #include "engine/heap/extras/spill.h"
 #include "engine/heap/heap.h"
+#include "tests/support/heap_validation.h"
 
 #include <gtest/gtest.h>
 
@@ -76,7 +78,7 @@ public:
     large.sizeBytes = 12 * (uint64_t{1} << 20);
     allocate(large);
     (void)heap_->trim();
-    EXPECT_EQ(heap_->validate(), nullptr) << heap_->validate();
+    EXPECT_EQ(validate(*heap_), nullptr) << validate(*heap_);
     for (const BufferHandle buffer : live_)
       if (buffer)
         released(heap_->release(buffer));
@@ -84,9 +86,9 @@ public:
     heap_->statistics(&all);
     for (const KindStatistics &kind : all.kinds)
       EXPECT_EQ(kind.liveBytes, 0U);
-    EXPECT_EQ(heap_->validate(), nullptr) << heap_->validate();
+    EXPECT_EQ(validate(*heap_), nullptr) << validate(*heap_);
     char report[512];
-    heap_->writeReport(report);
+    writeReport(*heap_, report);
     spilling_.reset();
     compaction_.reset();
     heap_.reset();
@@ -119,7 +121,7 @@ private:
       EXPECT_EQ(before.kinds[kind].liveBytes, after.kinds[kind].liveBytes);
       EXPECT_EQ(before.kinds[kind].liveBuffers, after.kinds[kind].liveBuffers);
     }
-    EXPECT_EQ(heap_->validate(), nullptr) << heap_->validate();
+    EXPECT_EQ(validate(*heap_), nullptr) << validate(*heap_);
   }
   void allocate(const BufferRequest &request) {
     judge([&] {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "engine/heap/extras/compaction.h"
+#include "engine/heap/extras/ordered_reuse.h"
+#include "engine/heap/extras/report.h"
 #include "engine/heap/extras/spill.h"
 #include "engine/heap/heap.h"
 #include "tests/support/fake_device.h"
+#include "tests/support/heap_validation.h"
 
 #include <gtest/gtest.h>
 
@@ -23,12 +26,14 @@ protected:
     auto made = Heap::create(gpu, options);
     ASSERT_TRUE(made.isOk()) << made.status().message();
     heap = made.take();
+    ordered.emplace(*heap);
     compaction.emplace(*heap);
     spilling.emplace(*heap, allowSpill ? Spill::When::kUnderPressure : Spill::When::kOnRequest);
   }
   void reset() {
     spilling.reset();
     compaction.reset();
+    ordered.reset();
     heap.reset();
   }
   /// One heap of this size, for running out of memory.
@@ -42,7 +47,7 @@ protected:
   void SetUp() override { make(); }
   void TearDown() override {
     if (heap) {
-      EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+      EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
     }
     reset();
     if (gpu) {
@@ -63,7 +68,13 @@ protected:
   BufferHandle take(const BufferRequest &request) {
     BufferHandle buffer;
     const HeapCode code = heap->allocate(request, &buffer);
-    EXPECT_EQ(code, HeapCode::kOk) << heap->explain(code, request).message();
+    EXPECT_EQ(code, HeapCode::kOk) << explain(*heap, code, request).message();
+    return buffer;
+  }
+  BufferHandle takeAfter(const BufferRequest &request, std::span<const TimelinePoint> after) {
+    BufferHandle buffer;
+    const HeapCode code = ordered->allocate(request, after, &buffer);
+    EXPECT_EQ(code, HeapCode::kOk) << explain(*heap, code, request).message();
     return buffer;
   }
   void drop(BufferHandle buffer, std::span<const TimelinePoint> after = {}) {
@@ -94,6 +105,7 @@ protected:
   std::shared_ptr<test::FakeDevice> gpu;
   HeapPtr heap;
   bool allowSpill = false; // under pressure, for the next make()
+  std::optional<OrderedReuse> ordered;
   std::optional<Compaction> compaction;
   std::optional<Spill> spilling;
   HeapStatistics all;

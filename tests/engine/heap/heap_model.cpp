@@ -1,5 +1,7 @@
 #include "tests/engine/heap/heap_model.h"
 
+#include "tests/support/heap_validation.h"
+
 #include <cstring>
 
 namespace gantry::heap {
@@ -25,6 +27,7 @@ HeapModel::HeapModel(uint64_t seed) : random_(seed) {
     options.retainLowBytes = uint64_t{4} << 20;
   }
   heap_ = Heap::create(gpu_, options).take();
+  ordered_.emplace(*heap_);
   compaction_.emplace(*heap_);
   spilling_.emplace(*heap_, Spill::When::kUnderPressure);
 }
@@ -33,6 +36,7 @@ HeapModel::~HeapModel() {
   letGo();
   spilling_.reset();
   compaction_.reset();
+  ordered_.reset();
   heap_.reset();
 }
 
@@ -148,9 +152,9 @@ std::string HeapModel::allocate() {
   request.spillable = below(6) == 0;
   request.dedicated = below(300) == 0;
   TimelinePoint point{0, lastTicket_};
-  if (below(4) == 0)
-    request.orderedAfter = {&point, 1};
-  const HeapCode code = heap_->allocate(request, &buffer.handle);
+  const bool ordered = below(4) == 0;
+  const HeapCode code = ordered ? ordered_->allocate(request, {&point, 1}, &buffer.handle)
+                                : heap_->allocate(request, &buffer.handle);
   if (code == HeapCode::kExhausted || code == HeapCode::kOverBudget) {
     rebuildRanges(); // the ladder may have moved or spilled
     return "";
@@ -164,8 +168,6 @@ std::string HeapModel::allocate() {
     moved_ = counts.copiedBytes + counts.frees;
     rebuildRanges();
   }
-  const bool ordered = !request.orderedAfter.empty();
-  request.orderedAfter = {};
   buffer.pattern = random_();
   if (std::string wrong = claim(at, ordered ? point.value : 0); !wrong.empty())
     return wrong;
@@ -313,7 +315,7 @@ std::string HeapModel::maintain() {
     return "live bytes are not what the model counts";
   if (gpu_->violations() != 0)
     return gpu_->lastViolation();
-  const char *broken = heap_->validate();
+  const char *broken = validate(*heap_);
   return broken == nullptr ? "" : broken;
 }
 
@@ -324,7 +326,7 @@ std::string HeapModel::finish() {
   letGo();
   (void)heap_->poll();
   (void)heap_->trim();
-  if (const char *broken = heap_->validate())
+  if (const char *broken = validate(*heap_))
     return broken;
   if (gpu_->counts().liveBytes != 0)
     return "memory was not given back";

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/heap/extras/compaction.h"
+#include "engine/heap/extras/ordered_reuse.h"
 #include "engine/heap/extras/spill.h"
 #include "tests/support/fake_device.h"
 
@@ -58,6 +59,7 @@ private:
   std::mt19937_64 random_;
   std::shared_ptr<test::FakeDevice> gpu_;
   HeapPtr heap_;
+  std::optional<OrderedReuse> ordered_;
   std::optional<Compaction> compaction_;
   std::optional<Spill> spilling_;
   std::vector<Buffer> live_;

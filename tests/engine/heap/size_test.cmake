@@ -14,6 +14,9 @@ function(code_bytes object result)
 endfunction()
 
 file(GLOB sources ${ROOT}/engine/heap/*.cpp ${ROOT}/engine/heap/extras/*.cpp)
+foreach(part index_set lock thread_number tlsf) # Parts of the heap that know nothing of heaps.
+  list(APPEND sources ${ROOT}/engine/base/${part}.cpp)
+endforeach()
 file(MAKE_DIRECTORY ${SCRATCH}/linked)
 set(objects)
 foreach(source ${sources})

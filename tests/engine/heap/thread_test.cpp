@@ -131,7 +131,7 @@ TEST_F(ThreadTest, OfTheOwnerAndAnotherOneWins) {
     for (size_t i = 300; i < buffers.size(); ++i)
       wins += own->release(buffers[i]) == HeapCode::kOk ? 1 : 0;
     ASSERT_EQ(wins, static_cast<int>(buffers.size())) << "round " << round;
-    ASSERT_EQ(own->validate(), nullptr) << own->validate();
+    ASSERT_EQ(validate(*own), nullptr) << validate(*own);
   }
 }
 
@@ -259,7 +259,7 @@ TEST_F(ThreadTest, MemoryOfAThreadAtRestServesOthers) {
     for (uint64_t i = 0; i < count / 2; ++i)
       left.push_back(take(size));
     EXPECT_LE(stats().reservedBytes, before + 32 * kMiB);
-    EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+    EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
     for (const BufferHandle buffer : left)
       drop(buffer);
   }
@@ -276,8 +276,7 @@ TEST_F(ThreadTest, PendingMemoryOfAnotherThreadServesWhatIsOrderedAfterIt) {
   });
   BufferRequest request;
   request.sizeBytes = kMiB;
-  request.orderedAfter = {&point, 1};
-  const BufferHandle buffer = take(request);
+  const BufferHandle buffer = takeAfter(request, {&point, 1});
   EXPECT_EQ(placed(buffer).address, address);
   drop(buffer);
   EXPECT_EQ(heap->advance(point.timeline, point.value), HeapCode::kOk);

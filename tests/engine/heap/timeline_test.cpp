@@ -6,11 +6,11 @@ namespace {
 
 class TimelineTest : public HeapTest {
 protected:
+  using HeapTest::takeAfter;
   BufferHandle takeAfter(uint64_t sizeBytes, std::span<const TimelinePoint> after) {
     BufferRequest request;
     request.sizeBytes = sizeBytes;
-    request.orderedAfter = after;
-    return take(request);
+    return takeAfter(request, after);
   }
 };
 
@@ -54,7 +54,7 @@ TEST_F(TimelineTest, OrderedAllocationsGetTheRangeAtOnce) {
   }
   heap->statistics(&all);
   EXPECT_EQ(all.hostWaits, 0U);
-  EXPECT_EQ(all.orderedReuses, 3U);
+  EXPECT_EQ(ordered->reuses(), 3U);
   EXPECT_EQ(gpu->counts().waits, 0U);
   gpu->release();
 }
@@ -84,8 +84,8 @@ TEST_F(TimelineTest, ALargerPendingRangeIsCut) {
   for (int i = 0; i < 4; ++i)
     parts.push_back(takeAfter(kMiB / 4, {&point, 1}));
   EXPECT_EQ(stats().pendingBytes, 0U);
-  EXPECT_EQ(all.orderedReuses, 4U);
-  EXPECT_EQ(heap->validate(), nullptr);
+  EXPECT_EQ(ordered->reuses(), 4U);
+  EXPECT_EQ(validate(*heap), nullptr);
   for (const BufferHandle part : parts)
     drop(part);
   gpu->release();
@@ -125,26 +125,25 @@ TEST_F(TimelineTest, SmallRangesJoinInAnyOrderAndServeWhatMayMove) {
     const TimelinePoint point{0, submit()};
     for (const uint32_t i : order) {
       drop(small[i], {&point, 1});
-      ASSERT_EQ(heap->validate(), nullptr) << heap->validate();
+      ASSERT_EQ(validate(*heap), nullptr) << validate(*heap);
     }
     BufferRequest request;
     request.sizeBytes = 2 * 7168 + 100; // a part stays pending
     request.movable = true;
-    request.orderedAfter = {&point, 1};
-    const BufferHandle joined = take(request);
+    const BufferHandle joined = takeAfter(request, {&point, 1});
     EXPECT_EQ(placed(joined).offsetBytes, first.offsetBytes);
-    ASSERT_EQ(heap->validate(), nullptr) << heap->validate();
+    ASSERT_EQ(validate(*heap), nullptr) << validate(*heap);
     for (const BufferHandle buffer : small)
       EXPECT_EQ(heap->release(buffer), HeapCode::kStaleHandle);
     drop(joined);
     gpu->release();
     EXPECT_EQ(heap->poll(), HeapCode::kOk);
     EXPECT_EQ(stats().pendingBytes, 0U);
-    ASSERT_EQ(heap->validate(), nullptr) << heap->validate();
+    ASSERT_EQ(validate(*heap), nullptr) << validate(*heap);
     gpu->hold();
   }
   heap->statistics(&all);
-  EXPECT_EQ(all.orderedReuses, 4U);
+  EXPECT_EQ(ordered->reuses(), 4U);
   gpu->release();
 }
 
@@ -187,9 +186,8 @@ TEST_F(TimelineTest, RangesInMagazinesAreNotPending) {
   BufferRequest ordered;
   ordered.sizeBytes = 256;
   ordered.movable = true;
-  ordered.orderedAfter = {&soon, 1};
-  take(ordered);
-  EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+  takeAfter(ordered, {&soon, 1});
+  EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
 }
 
 TEST_F(TimelineTest, AFrameLoopNeitherWaitsNorGrows) {

@@ -1,6 +1,7 @@
 // The heap over the real Vulkan backend: every host allocation and every driver call failing in
 // turn and in pairs, through a function table that stands before the driver; and what buffers hold,
 // under the validation layers.
+#include "engine/heap/extras/ordered_reuse.h"
 #include "tests/backends/vulkan/driver_shims.h"
 #include "tests/engine/heap/failing_host.h"
 #include "tests/engine/heap/fault_scenario.h"
@@ -157,7 +158,7 @@ protected:
   BufferHandle take(BufferRequest request) {
     BufferHandle buffer;
     const HeapCode code = heap->allocate(request, &buffer);
-    EXPECT_EQ(code, HeapCode::kOk) << heap->explain(code, request).message();
+    EXPECT_EQ(code, HeapCode::kOk) << explain(*heap, code, request).message();
     return buffer;
   }
   /// Records, runs and waits.
@@ -229,7 +230,7 @@ TEST_F(ValidatedHeap, HoldsWhatIsWrittenThroughMovesAndSpills) {
     expectFilled(buffer, value);
     ASSERT_EQ(heap->release(buffer), HeapCode::kOk);
   }
-  EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+  EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
   heap->trim();
   HeapStatistics all;
   heap->statistics(&all);
@@ -257,8 +258,8 @@ TEST_F(ValidatedHeap, MapsWhatTheHostSeesAndReusesInOrder) {
     ASSERT_TRUE(list->end().isOk());
     const TimelinePoint point{0, *gpu->submit(*list)};
     ASSERT_EQ(heap->release(buffer, {&point, 1}), HeapCode::kOk);
-    request.orderedAfter = {&point, 1};
-    const BufferHandle next = take(request);
+    BufferHandle next;
+    ASSERT_EQ(OrderedReuse(*heap).allocate(request, {&point, 1}, &next), HeapCode::kOk);
     auto second = gpu->createCommandList().take();
     Placement reused;
     ASSERT_EQ(heap->resolve(next, &reused), HeapCode::kOk);
@@ -271,7 +272,7 @@ TEST_F(ValidatedHeap, MapsWhatTheHostSeesAndReusesInOrder) {
     expectFilled(next, 2);
     ASSERT_EQ(heap->release(next), HeapCode::kOk);
   }
-  EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+  EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
 }
 
 TEST_F(ValidatedHeap, ServesManyThreads) {
@@ -300,7 +301,7 @@ TEST_F(ValidatedHeap, ServesManyThreads) {
   HeapStatistics all;
   heap->statistics(&all);
   EXPECT_EQ(all.kinds[0].liveBuffers, 0U);
-  EXPECT_EQ(heap->validate(), nullptr) << heap->validate();
+  EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
 }
 
 TEST_F(ValidatedHeap, LivesThroughTheScenarioOfFaultsWithoutAny) {

@@ -4,6 +4,7 @@
 
 #include "backends/vulkan/vulkan.h"
 #include "engine/program/session.h"
+#include "tests/support/heap_validation.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
 
@@ -26,7 +27,7 @@ protected:
   void TearDown() override {
     session_.reset();
     if (heap_) {
-      EXPECT_EQ(heap_->validate(), nullptr);
+      EXPECT_EQ(validate(*heap_), nullptr);
     }
     if (device_) {
       EXPECT_EQ(device_->validationMessages(), expectedMessages_);

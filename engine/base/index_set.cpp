@@ -1,8 +1,8 @@
-#include "engine/heap/index_set.h"
+#include "engine/base/index_set.h"
 
 #include <bit>
 
-namespace gantry::heap {
+namespace gantry {
 
 bool IndexSet::reserve(uint32_t limit) {
   uint64_t words = limit;
@@ -49,4 +49,4 @@ uint32_t IndexSet::next(uint32_t from) const {
   return kNone;
 }
 
-} // namespace gantry::heap
+} // namespace gantry

@@ -18,13 +18,13 @@
 #pragma once
 
 #include "engine/base/host_memory.h"
-#include "engine/heap/index_set.h"
-#include "engine/heap/lock.h"
+#include "engine/base/index_set.h"
+#include "engine/base/lock.h"
 
 #include <array>
 #include <cstdint>
 
-namespace gantry::heap {
+namespace gantry {
 
 class Tlsf {
 public:
@@ -80,17 +80,6 @@ public:
   /// changed, where they are not neighbours or not both taken.
   bool join(uint32_t block, uint32_t behind);
 
-  /// Fetches what free() will look at first (of a taken block any thread may), and, once that is
-  /// there, what it will look at then.
-  void prefetch(uint32_t block) const { __builtin_prefetch(&blocks_.shared()[block], 1); }
-  void prefetchNeighbours(uint32_t block) const {
-    const Block &record = blocks_[block];
-    if (record.nextPhysical != kNone)
-      __builtin_prefetch(&blocks_[record.nextPhysical], 1);
-    if (record.previousPhysical != kNone)
-      __builtin_prefetch(&blocks_[record.previousPhysical], 1);
-  }
-
   Range at(uint32_t block) const;
   uint64_t sizeOf(uint32_t block) const { return bytes(blocks_[block].size); }
   uint32_t regionOf(uint32_t block) const { return blocks_[block].region(); }
@@ -129,9 +118,6 @@ public:
   /// region is added or removed: what it is told may be old.
   uint32_t nextEmpty(uint32_t from) const;
   uint64_t largestFreeBytes() const;
-  /// Whether a free range may be large enough: false is certain, true a guess. Any thread may ask,
-  /// at any time.
-  bool mayFit(uint64_t sizeBytes) const;
   Statistics statistics() const;
 
   /// Rechecks every invariant (neighbours, merging, sums, lists, bitmaps). nullptr, or what is
@@ -215,4 +201,4 @@ private:
   bool hostExhausted_ = false;
 };
 
-} // namespace gantry::heap
+} // namespace gantry

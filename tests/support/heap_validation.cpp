@@ -1,4 +1,5 @@
-// Heap::validate(): every invariant that links the components, checked from the records up.
+#include "tests/support/heap_validation.h"
+
 #include "engine/heap/heap_parts.h"
 
 namespace gantry::heap {
@@ -87,10 +88,11 @@ const char *checkArena(HandleTable &handles, Arena &arena) {
 
 } // namespace
 
-const char *Heap::validate() const {
+const char *validate(const Heap &heap) {
+  HeapParts &parts = heap.parts();
   uint64_t reserved[kMemoryKinds] = {};
-  for (uint32_t i = 0; i < parts_.slabs.count(); ++i) {
-    const Slab &slab = parts_.slabs[i];
+  for (uint32_t i = 0; i < parts.slabs.count(); ++i) {
+    const Slab &slab = parts.slabs[i];
     if (slab.memory == nullptr)
       continue;
     reserved[slab.kind] += slab.sizeBytes;
@@ -100,10 +102,10 @@ const char *Heap::validate() const {
   }
   const char *broken = nullptr;
   for (uint32_t kind = 0; kind < kMemoryKinds && broken == nullptr; ++kind) {
-    if (reserved[kind] != parts_.totals[kind].reserved.load())
+    if (reserved[kind] != parts.totals[kind].reserved.load())
       return "reserved bytes and slabs disagree";
-    parts_.arenas.any(kind, [&](Arena &arena) {
-      broken = checkArena(parts_.handles, arena);
+    parts.arenas.any(kind, [&](Arena &arena) {
+      broken = checkArena(parts.handles, arena);
       return broken != nullptr;
     });
   }

@@ -1,8 +1,8 @@
-#include "engine/heap/lock.h"
+#include "engine/base/lock.h"
 
 #include <sched.h>
 
-namespace gantry::heap {
+namespace gantry {
 
 void Lock::lockSlowly() {
   while (state_.exchange(2, std::memory_order_acquire) != 0)
@@ -20,4 +20,4 @@ void SpinLock::waitUntilFree() {
   }
 }
 
-} // namespace gantry::heap
+} // namespace gantry

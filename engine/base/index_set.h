@@ -11,7 +11,7 @@
 
 #include "engine/base/host_memory.h"
 
-namespace gantry::heap {
+namespace gantry {
 
 class IndexSet {
 public:
@@ -52,4 +52,4 @@ private:
   uint32_t size_ = 0;
 };
 
-} // namespace gantry::heap
+} // namespace gantry

@@ -1,11 +1,11 @@
-#include "engine/heap/tlsf.h"
+#include "engine/base/tlsf.h"
 
 #include "engine/base/align.h"
 
 #include <bit>
 #include <cassert>
 
-namespace gantry::heap {
+namespace gantry {
 namespace {
 
 constexpr uint32_t kMaxRegions = (1U << 24) - 1;
@@ -346,11 +346,6 @@ uint64_t Tlsf::largestFreeBytes() const {
   return bytes(largest);
 }
 
-bool Tlsf::mayFit(uint64_t sizeBytes) const {
-  const uint64_t size = ((sizeBytes - 1) >> granuleLog2_) + 1;
-  return size <= kMaxGranules && firstBits_ >> listOf(size).first != 0;
-}
-
 Tlsf::Statistics Tlsf::statistics() const {
   return {bytes(total_), bytes(used_), bytes(total_ - used_), largestFreeBytes(), regionCount_,
           usedBlocks_,   freeBlocks_};
@@ -446,4 +441,4 @@ const char *Tlsf::validate() const {
   return nullptr;
 }
 
-} // namespace gantry::heap
+} // namespace gantry

@@ -7,9 +7,9 @@
 
 #include <cstdint>
 
-namespace gantry::heap {
+namespace gantry {
 
 /// The calling thread's number, in [0, 1024). It stays the same while the thread lives.
 uint32_t threadNumber();
 
-} // namespace gantry::heap
+} // namespace gantry

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gantry::heap {
+namespace gantry {
 
 class Lock {
 public:
@@ -76,4 +76,4 @@ private:
   L &lock_;
 };
 
-} // namespace gantry::heap
+} // namespace gantry

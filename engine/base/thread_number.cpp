@@ -1,4 +1,4 @@
-#include "engine/heap/thread_number.h"
+#include "engine/base/thread_number.h"
 
 #include "engine/base/thread_exit.h"
 
@@ -6,7 +6,7 @@
 #include <atomic>
 #include <bit>
 
-namespace gantry::heap {
+namespace gantry {
 namespace {
 
 constexpr uint32_t kNumbers = 1024;
@@ -51,4 +51,4 @@ uint32_t takeLowest() {
 
 uint32_t threadNumber() { return number != kUnset ? number : chooseNumber(); }
 
-} // namespace gantry::heap
+} // namespace gantry

@@ -1,0 +1,12 @@
+// Checks every invariant that links the components of a heap, from the records up.
+#pragma once
+
+#include "engine/heap/heap.h"
+
+namespace gantry::heap {
+
+/// Returns nullptr, or a sentence that names the broken invariant. No other thread may use the heap
+/// meanwhile. Cost: linear in records and blocks.
+const char *validate(const Heap &heap);
+
+} // namespace gantry::heap
