@@ -220,7 +220,7 @@ HeapCode Growth::waitForPending() {
   arenas_.each([&](Arena &arena) {
     if (!arena.hasPending())
       return;
-    const ArenaAccess access(arena);
+    ArenaAccess access(arena);
     const HandleTable &handles = environment_.handles;
     for (uint32_t i = access.pending().oldest(); i != kNone; i = handles.tail(i).newerPending)
       last = std::max(last, handles.tail(i).points[0]);
