@@ -3,6 +3,8 @@
 #include "engine/heap/retention.h"
 #include "tests/engine/heap/heap_fixture.h"
 
+#include <random>
+
 namespace gantry::heap {
 namespace {
 
