@@ -205,7 +205,7 @@ void Arena::publish() {
   counter_.publish(totals_);
   if (environment_.options.magazineBytes != 0)
     cachedLimit_ = std::max(environment_.options.magazineBytes,
-                            totals_.reserved.load(std::memory_order_relaxed) / 2 /
+                            totals_.reserved.load(std::memory_order_relaxed) /
                                 totals_.arenas.load(std::memory_order_relaxed));
 }
 

@@ -80,7 +80,7 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
     if (const HeapCode code = wanted.takeFrom(home); code != HeapCode::kExhausted)
       return code;
   if (reserved + size > target) {
-    if (const HeapCode code = takeFromOthers(home, wanted); code != HeapCode::kExhausted)
+    if (const HeapCode code = borrow(home, wanted); code != HeapCode::kExhausted)
       return code;
     home.flush(); // a slab may become empty
     releaseEnough(kind, reserved + size - target);
@@ -89,16 +89,34 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
   return isRefusal(code) ? climb(home, wanted, code) : code;
 }
 
+// Takes storage from other arenas or from a gap, which spares a slab. It costs the growth lock, and
+// threads that use each other's arenas contend for the locks of these. So after kMaxBorrowed times
+// the memory kind gets a new slab.
+HeapCode Growth::borrow(Arena &home, const Wanted &wanted) {
+  uint32_t &borrowed = borrowed_[home.kind()];
+  HeapCode code = HeapCode::kExhausted;
+  if (borrowed < kMaxBorrowed)
+    code = takeFromOthers(home, wanted);
+  if (borrowed < kMaxBorrowed && code == HeapCode::kExhausted)
+    code = takeGap(home, wanted);
+  borrowed = code == HeapCode::kExhausted ? 0 : borrowed + 1;
+  return code;
+}
+
 HeapCode Growth::takeFromOthers(Arena &home, const Wanted &wanted) {
   HeapCode code = HeapCode::kExhausted;
   arenas_.any(home.kind(), [&](Arena &arena) {
     code = &arena == &home ? HeapCode::kExhausted : wanted.takeFrom(arena);
     return code != HeapCode::kExhausted;
   });
-  if (code == HeapCode::kExhausted && poolFor(wanted.request) == kSmallPool &&
-      wanted.owner == nullptr)
-    code = home.allocateInGap(wanted.request, kMaxGapBytes, wanted.buffer);
   return code;
+}
+
+// Puts a small buffer into a short gap between large buffers.
+HeapCode Growth::takeGap(Arena &home, const Wanted &wanted) {
+  return poolFor(wanted.request) == kSmallPool && wanted.owner == nullptr
+             ? home.allocateInGap(wanted.request, kMaxGapBytes, wanted.buffer)
+             : HeapCode::kExhausted;
 }
 
 // Takes an empty slab over from another pool of the kind, home's own ones first.
@@ -159,6 +177,8 @@ HeapCode Growth::climb(Arena &home, const Wanted &wanted, HeapCode refusal) {
     HeapCode code = wanted.takeFrom(home);
     if (code == HeapCode::kExhausted)
       code = takeFromOthers(home, wanted);
+    if (code == HeapCode::kExhausted)
+      code = takeGap(home, wanted);
     if (code == HeapCode::kExhausted)
       refusal = code = grow(home, wanted, 0);
     return code;

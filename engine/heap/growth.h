@@ -77,9 +77,12 @@ private:
     HeapCode takeFrom(Arena &arena) const;
   };
   static constexpr uint32_t kMaxSteps = 4;
+  static constexpr uint32_t kMaxBorrowed = 512;
 
   HeapCode find(Arena &home, const Wanted &wanted);
+  HeapCode borrow(Arena &home, const Wanted &wanted);
   HeapCode takeFromOthers(Arena &home, const Wanted &wanted);
+  HeapCode takeGap(Arena &home, const Wanted &wanted);
   bool adoptSlab(Arena &home, const Wanted &wanted, uint64_t maxBytes);
   HeapCode grow(Arena &home, const Wanted &wanted, uint64_t sizeBytes);
   HeapCode climb(Arena &home, const Wanted &wanted, HeapCode refusal);
@@ -94,6 +97,7 @@ private:
   Lock lock_;
   PressureStep steps_[kMaxSteps];
   uint32_t stepCount_ = 0;
+  std::array<uint32_t, kMemoryKinds> borrowed_{};
   std::atomic<uint64_t> hostWaits_{0};
 };
 
