@@ -8,25 +8,28 @@
 namespace gantry::heap {
 namespace {
 
-// As many as have their records in a core's cache: a range whose record is not there comes back no
-// faster than one of the pool.
+// This many records fit into the L2 cache of a core. A range whose record is not in the cache is
+// reused no faster than a range of the pool.
 constexpr uint64_t kMaxCachedRanges = 4096;
 
 } // namespace
 
 Arena::Arena(ArenaEnvironment &environment, uint8_t kind)
     : kind_(kind), environment_(environment), handles_(environment.handles),
-      totals_(environment.totals[kind]), cachedLimit_(environment.options.magazineBytes),
+      totals_(environment.totals[kind]), cachedLimit_(environment.options.sizeClassBytes),
       chunks_(environment.options.host), freeRecords_(environment.options.host),
       names_(environment.options.host),
       pending_(environment.handles), pools_{Pool(environment.options.host),
+                                            Pool(environment.options.host),
                                             Pool(environment.options.host),
                                             Pool(environment.options.host)} {}
 
 PoolIndex poolFor(const BufferRequest &request) {
   if (request.dedicated)
     return kDedicatedPool;
-  return request.sizeBytes <= SizeClasses::kMaxBytes ? kSmallPool : kLargePool;
+  if (request.sizeBytes <= SizeClasses::kMaxBytes)
+    return kSmallPool;
+  return request.sizeBytes <= kMaxLargeBytes ? kLargePool : kHugePool;
 }
 
 // ---- records -----------------------------------------------------------------------------------
@@ -199,12 +202,12 @@ HeapCode Arena::attach(uint32_t index, const BufferRequest &request) {
   return takeBlock(poolFor(request), request, index);
 }
 
-// An arena's share of the size classes: half of what is reserved, divided by the arenas, because
-// other arenas cannot use these ranges.
+// The limit of the size classes is the arena's share of the reserved bytes, because other arenas
+// cannot use these ranges.
 void Arena::publish() {
   counter_.publish(totals_);
-  if (environment_.options.magazineBytes != 0)
-    cachedLimit_ = std::max(environment_.options.magazineBytes,
+  if (environment_.options.sizeClassBytes != 0)
+    cachedLimit_ = std::max(environment_.options.sizeClassBytes,
                             totals_.reserved.load(std::memory_order_relaxed) /
                                 totals_.arenas.load(std::memory_order_relaxed));
 }

@@ -29,8 +29,16 @@
 
 namespace gantry::heap {
 
-enum PoolIndex : uint8_t { kSmallPool, kLargePool, kDedicatedPool };
-inline constexpr uint32_t kPools = 3;
+/// Pools are divided by the size of their buffers, so that a short buffer does not keep a long slab
+/// from becoming empty. The sizes of a pool lie within a factor of 256.
+enum PoolIndex : uint8_t {
+  kSmallPool, // up to 64 KiB
+  kLargePool, // up to 16 MiB
+  kHugePool,
+  kDedicatedPool // one slab for each buffer
+};
+inline constexpr uint32_t kPools = 4;
+inline constexpr uint64_t kMaxLargeBytes = 16 << 20;
 /// The pool that a request is served from.
 PoolIndex poolFor(const BufferRequest &request);
 

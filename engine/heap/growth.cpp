@@ -5,14 +5,13 @@
 namespace gantry::heap {
 namespace {
 
-// A small buffer goes between large ones only if the gap holds few of those.
+// A small buffer may be put into a gap between large buffers only if the gap is at most this long,
+// so that few large buffers could have used it.
 constexpr uint64_t kMaxGapBytes = 512 << 10;
-// An empty slab of another pool is taken over if it is at most so many times as long as a new one.
+// An empty slab of another pool is used instead of a new slab if it is at most this many times as
+// long.
 constexpr uint64_t kMaxAdoptedFactor = 2;
-// A large slab does not go back for the sake of a few bytes.
-constexpr uint64_t kMaxExcessFactor = 8;
-
-constexpr PoolIndex kReleaseOrder[] = {kDedicatedPool, kLargePool, kSmallPool};
+constexpr PoolIndex kReleaseOrder[] = {kDedicatedPool, kHugePool, kLargePool, kSmallPool};
 
 bool isRefusal(HeapCode code) {
   return code == HeapCode::kExhausted || code == HeapCode::kOverBudget;
@@ -24,9 +23,10 @@ Growth::Growth(ArenaTable &arenas, SlabTable &slabs, Timelines &timelines,
                ArenaEnvironment &environment)
     : arenas_(arenas), slabs_(slabs), timelines_(timelines), environment_(environment) {}
 
-// ---- what is wanted ----------------------------------------------------------------------------
+// ---- the request ----------------------------------------------------------------------------
 
-// A slab whose start may not be aligned must be longer than the buffer.
+// For an alignment above 256 this adds room for padding in front of the buffer. A dedicated slab
+// needs none, because its buffer takes all of it.
 uint64_t Growth::Wanted::needBytes(uint64_t maxBytes) const {
   const uint64_t padding =
       request.alignment > 256 && !request.dedicated ? request.alignment - 256 : 0;
@@ -71,7 +71,7 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
       retention.targetBytes(peakLive, totals.peakReserved.load(), environment_.options.growthSlack);
   const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
   const uint64_t size =
-      poolFor(wanted.request) == kDedicatedPool
+      poolFor(wanted.request) >= kHugePool
           ? need
           : std::max(need,
                      std::min(retention.slabBytes(poolFor(wanted.request) == kSmallPool, reserved),
@@ -119,7 +119,8 @@ HeapCode Growth::takeGap(Arena &home, const Wanted &wanted) {
              : HeapCode::kExhausted;
 }
 
-// Takes an empty slab over from another pool of the kind, home's own ones first.
+// Moves an empty slab of the same memory kind from another pool to the wanted pool of `home`. Looks
+// into the pools of `home` first.
 bool Growth::adoptSlab(Arena &home, const Wanted &wanted, uint64_t maxBytes) {
   const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
   if (poolFor(wanted.request) == kDedicatedPool)
@@ -133,7 +134,8 @@ bool Growth::adoptSlab(Arena &home, const Wanted &wanted, uint64_t maxBytes) {
   return adoptFrom(home) || arenas_.any(home.kind(), adoptFrom);
 }
 
-// A slab that no pool has becomes the pool's; without host memory it goes back to the driver.
+// Adds a slab that is in no pool to the given pool. If the host has no memory for that, frees the
+// slab and returns false.
 bool Growth::giveToArena(uint32_t index, Arena &arena, PoolIndex pool) {
   Slab &slab = slabs_[index];
   slab.arena = &arena;
@@ -161,7 +163,8 @@ HeapCode Growth::addSlab(Arena &arena, PoolIndex pool, const BufferRequest &requ
   return giveToArena(slab, arena, pool) ? HeapCode::kOk : HeapCode::kHostExhausted;
 }
 
-// A slab of sizeBytes, or of just what is needed if the driver refuses that; and storage from it.
+// Adds a slab of sizeBytes, or of only the size that is needed if the driver or the budget refuses
+// that, and takes the storage from it.
 HeapCode Growth::grow(Arena &home, const Wanted &wanted, uint64_t sizeBytes) {
   const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
   HeapCode code = addSlab(home, poolFor(wanted.request), wanted.request, std::max(need, sizeBytes));
@@ -234,7 +237,7 @@ void Growth::reclaimAll() {
   });
 }
 
-// A lost device is done with everything.
+// If the device is lost, wait() does not block, and its error code is returned.
 HeapCode Growth::waitForPending() {
   uint64_t last = 0;
   arenas_.each([&](Arena &arena) {
@@ -271,12 +274,13 @@ uint64_t Growth::emptyBytes() const {
   return bytes;
 }
 
-// Large slabs go first, here and in releaseEmpty(): small ones are wanted again soonest.
+// Slabs of large buffers go first, here and in releaseEmpty(), because slabs of small buffers are
+// needed again soonest.
 void Growth::releaseEnough(uint32_t kind, uint64_t bytes) {
   for (const PoolIndex pool : kReleaseOrder)
     arenas_.any(kind, [&](Arena &arena) {
-      for (uint32_t slab; bytes != 0 && (slab = arena.takeEmptySlab(
-                                             pool, 0, bytes, kMaxExcessFactor * bytes)) != kNone;) {
+      for (uint32_t slab;
+           bytes != 0 && (slab = arena.takeEmptySlab(pool, 0, bytes, UINT64_MAX)) != kNone;) {
         bytes -= std::min(bytes, slabs_[slab].sizeBytes);
         slabs_.free(slab);
       }

@@ -1,17 +1,17 @@
-// How a heap finds storage when the thread's arena has none: other arenas, empty slabs, the driver,
-// and, when the driver refuses, the pressure ladder.
+// Growth: finds storage when the arena of the calling thread has none, from other arenas, empty
+// slabs, and the driver. When the driver refuses, it climbs the pressure ladder.
 //
-//   1. pending releases whose work is done become free
-//   2. if the heap is quick (retention.h), an empty slab of another pool; else, if a new slab would
-//      pass the retention target, ranges of other arenas and small gaps between large buffers; if
-//      there are none, empty slabs go back to the driver
-//   3. a new slab
-//   4. the ladder, in this order: wait for the device, give all empty slabs back, and the steps
-//      that were registered (compaction, spilling: engine/heap/extras). After each rung the
-//      allocation is tried again. After the last one the driver's refusal is the answer
+//   1. Pending releases whose work is done become free.
+//   2. If the heap is quick (retention.h), an empty slab of another pool is used. Otherwise, if a
+//      new slab would pass the retention target, a range of another arena or a short gap between
+//      large buffers is used. If there is none, empty slabs go back to the driver.
+//   3. The driver gives a new slab.
+//   4. The pressure ladder: wait for the device; give all empty slabs back; then each registered
+//      PressureStep (compaction and spilling, engine/heap/extras). After each step the allocation
+//      is tried again. After the last one the driver's refusal is returned.
 //
-// Threads: one at a time, under the lock of this object. Threads that find a range in their arena
-// never wait for it. Lock order: this lock, the arena table's, an arena's, all others.
+// Threads: any. The object's lock admits one thread at a time; a thread that finds a range in its
+// own arena never takes it. Lock order: this lock, the arena table's, an arena's, all others.
 // Units: bytes.
 #pragma once
 
@@ -20,14 +20,14 @@
 
 namespace gantry::heap {
 
-/// The needs of an allocation under pressure.
+/// The allocation for which storage is sought.
 struct Pressure {
   uint32_t kind = 0;
   uint64_t sizeBytes = 0;
 };
 
-/// A rung of the ladder. relieve() is called under the growth lock: kOk says that it freed storage
-/// and may be called again, kExhausted that it can do nothing more.
+/// A step of the pressure ladder. relieve() is called under the growth lock. It returns kOk if it
+/// freed storage and may be called again, and kExhausted if it can free no more.
 struct PressureStep {
   HeapCode (*relieve)(void *user, const Pressure &pressure) = nullptr;
   void *user = nullptr;
@@ -44,13 +44,13 @@ public:
 
   // ---- under the lock --------------------------------------------------------------------------
 
-  /// Storage for a live buffer that has none.
+  /// Gives storage to a live buffer that has none.
   HeapCode attach(Arena &home, uint32_t index, const BufferRequest &request);
-  /// A slab of sizeBytes for an arena's pool.
+  /// Allocates a slab of sizeBytes for a pool of the arena.
   HeapCode addSlab(Arena &arena, PoolIndex pool, const BufferRequest &request, uint64_t sizeBytes);
   /// Gives empty slabs back until keepBytes of them are left. Returns the bytes given back.
   uint64_t releaseEmpty(uint64_t keepBytes);
-  /// Waits for the device's work that pending ranges wait for, and frees these.
+  /// Waits until the device has done the work that pending ranges wait for, and frees the ranges.
   HeapCode waitForPending();
   void flushAll();
 
@@ -59,15 +59,16 @@ public:
 
   // ---- without the lock ------------------------------------------------------------------------
 
-  /// Asks the device how far it is.
+  /// Reads from the device which work is done.
   HeapCode refreshCompleted();
   void reclaimAll();
-  /// After a slab has become empty: keeps to the options' watermarks.
+  /// Called after a slab has become empty. Gives empty slabs back down to the low watermark if
+  /// they exceed the high watermark (HeapOptions).
   void keepWatermarks();
   uint64_t hostWaits() const { return hostWaits_.load(); }
 
 private:
-  /// The storage that is sought: for a new buffer, or for a live one of `owner`.
+  /// The storage that is sought: for a new buffer, or for the live buffer `index` of `owner`.
   struct Wanted {
     const BufferRequest &request;
     BufferHandle *buffer;
@@ -97,7 +98,7 @@ private:
   Lock lock_;
   PressureStep steps_[kMaxSteps];
   uint32_t stepCount_ = 0;
-  std::array<uint32_t, kMemoryKinds> borrowed_{};
+  std::array<uint32_t, kMemoryKinds> borrowed_{}; // Since the last new slab; by memory kind.
   std::atomic<uint64_t> hostWaits_{0};
 };
 

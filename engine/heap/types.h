@@ -121,9 +121,10 @@ struct HeapOptions {
   /// Before the heap takes a slab that makes reserved bytes pass this factor times the peak of live
   /// bytes, it gives empty slabs back (retention.h). 1 to 16.
   double growthSlack = 1.05;
-  /// Each thread keeps freed ranges of up to 64 KiB at hand for each memory kind: up to this sum,
-  /// or up to its share of half of what is reserved if that is more. 0: no range is kept.
-  uint64_t magazineBytes = 256 << 10;
+  /// Each thread keeps free ranges of up to 64 KiB in its size classes, for each memory kind. Their
+  /// sum is at most this, or the thread's share of what is reserved if that is more. 0: none are
+  /// kept.
+  uint64_t sizeClassBytes = 256 << 10;
   /// The user's limit for each of the device's heaps; 0 sets no limit.
   uint64_t limitBytes[device::kMaxMemoryHeaps] = {};
 };

@@ -56,7 +56,7 @@ HeapCode Compaction::compactLocked(uint64_t maxBytes, CompactResult *result) {
   result->freedBytes += parts.growth.releaseEmpty(0);
   HeapCode code = HeapCode::kOk;
   parts.arenas.each([&](Arena &arena) {
-    for (const uint32_t pool : {kLargePool, kSmallPool})
+    for (const uint32_t pool : {kHugePool, kLargePool, kSmallPool})
       if (code == HeapCode::kOk)
         code = compactPool(arena, pool, maxBytes, result);
   });

@@ -286,7 +286,7 @@ TEST_F(HeapTest, TheLargestSizesComeAndGo) {
 
 TEST_F(HeapTest, WithoutMagazinesNothingIsKept) {
   HeapOptions options;
-  options.magazineBytes = 0;
+  options.sizeClassBytes = 0;
   make(options);
   const BufferHandle stays = take(1000);
   for (int i = 0; i < 3; ++i)
@@ -298,7 +298,7 @@ TEST_F(HeapTest, WithoutMagazinesNothingIsKept) {
 TEST_F(HeapTest, MagazinesOfAnySizeWork) {
   for (const uint64_t bytes : {uint64_t{1} << 47, UINT64_MAX}) {
     HeapOptions options;
-    options.magazineBytes = bytes;
+    options.sizeClassBytes = bytes;
     make(options);
     drop(take(1000));
     EXPECT_EQ(stats().usedBytes, 1024U) << "it is at hand";
