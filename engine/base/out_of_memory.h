@@ -9,7 +9,7 @@
 // caller sees a half-made object, and nothing leaks.
 //
 // Rules for an operation:
-//   1. It runs inside a HostMemoryScope (every function of the C API opens one).
+//   1. It runs inside a HostMemoryScope (class Call of engine/capi opens one).
 //   2. It calls checkHostMemory() before each lasting effect: before it returns an object to the
 //      caller, submits work to the device, or stores something in a cache.
 //   3. It calls checkHostMemory() in a helper thread before the thread ends.

@@ -1,6 +1,6 @@
-// Class Call, which turns a lack of host memory into a status (engine/base/out_of_memory.h). Every
-// function of gantry.h that allocates with operator new makes a Call at its start and publishes its
-// result through the Call:
+// Class Call turns a lack of host memory into a status (engine/base/out_of_memory.h). A function of
+// gantry.h that creates or computes something makes a Call at its start, and checks before it
+// returns whether an allocation of the call failed:
 //
 //   gantry_status_t gantry_thing_create(gantry_thing_t **thing) {
 //     const capi::Call call("gantry_thing_create");

@@ -82,7 +82,8 @@ Status allocateBuffer(heap::Heap &heap, const gantry_memory_kind_t &kind,
                       heap::BufferRequest &request, const char *name, heap::BufferHandle *handle) {
   GANTRY_RETURN_IF_ERROR(checkKind(kind));
   if (request.sizeBytes == 0 || request.sizeBytes > UINT64_MAX - 256)
-    return statusf(StatusCode::kInvalidArgument, "a buffer of %llu bytes; the size must be from 1 to %llu",
+    return statusf(StatusCode::kInvalidArgument,
+                   "a buffer of %llu bytes; the size must be from 1 to %llu",
                    static_cast<unsigned long long>(request.sizeBytes),
                    static_cast<unsigned long long>(UINT64_MAX - 256));
   request.name = heap.intern(name);

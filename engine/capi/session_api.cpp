@@ -81,8 +81,8 @@ Result<program::TensorShape> readShape(const gantry_tensor_t &tensor, const char
     return statusf(StatusCode::kInvalidArgument, "%s %zu: type %d does not exist", kind, index,
                    type);
   if (tensor.rank > GANTRY_MAX_RANK)
-    return statusf(StatusCode::kInvalidArgument, "%s %zu: rank %u; the rank is at most %d", kind, index,
-                   tensor.rank, GANTRY_MAX_RANK);
+    return statusf(StatusCode::kInvalidArgument, "%s %zu: rank %u; the rank is at most %d", kind,
+                   index, tensor.rank, GANTRY_MAX_RANK);
   program::TensorShape shape;
   shape.type = static_cast<artifact::ElementType>(type);
   shape.dims.assign(tensor.dims, tensor.dims + tensor.rank);

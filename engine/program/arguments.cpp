@@ -18,7 +18,7 @@ Status checkMemory(const char *kind, const Port &port, const TensorArgument &arg
                    name);
   if (argument.sizeBytes < needed)
     return statusf(StatusCode::kInvalidArgument,
-                   "%s '%s': %" PRIu64 " bytes given, %s needs %" PRIu64, kind, name,
+                   "%s '%s': %" PRIu64 " bytes given, but %s needs %" PRIu64, kind, name,
                    argument.sizeBytes, shapeText(shape).c_str(), needed);
   if (argument.buffer && (argument.offset > argument.buffer.sizeBytes() ||
                           needed > argument.buffer.sizeBytes() - argument.offset))
@@ -31,7 +31,7 @@ Status checkMemory(const char *kind, const Port &port, const TensorArgument &arg
 
 /// The range [begin, end) of a buffer that one argument uses, and the argument's name for messages.
 struct BufferUse {
-  uint64_t block;
+  uint64_t block; // The buffer's handle.
   uint64_t begin;
   uint64_t end;
   std::string name;

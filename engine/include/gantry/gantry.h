@@ -26,8 +26,8 @@
  *   Ownership  Functions with create, load or submit in their names return an object. The caller
  *              releases it with the *_release function of the object's type. Releasing NULL does
  *              nothing. Objects may be released in any order, because an object keeps the objects
- *              that it depends on alive. A returned const char* belongs to the object that was
- *              the function's argument.
+ *              that it depends on alive. A const char* that a function returns or stores belongs
+ *              to the object that was passed to the function.
  *   Threads    Programs and devices may be used from several threads. Sessions, runs and buffers
  *              are used by one thread at a time. Runs of one session execute in order; sessions are
  *              independent of each other.
@@ -133,20 +133,20 @@ typedef struct gantry_device_info {
   int32_t buffer_device_address; /* 1 if kernels can access buffers by address. */
   int32_t unified_memory;        /* 1 if device-local memory is host-visible. */
   char profile[64];              /* The device profile to compile for, such as "vulkan:generic". */
-  char missing[256]; /* Required features that the device lacks ("timelineSemaphore"); "" if usable. */
+  char missing[256]; /* Missing required features ("timelineSemaphore"); "" if usable. */
 } gantry_device_info_t;
 
 /* Lists the devices in the order of preference: discrete, integrated, virtual, software. On entry
  * *count is the number of elements in infos; on return it is the number of devices. infos may be
- * NULL; the function then only sets *count. Returns NOT_FOUND if there is no Vulkan device; the message names the package that
- * provides the software device. */
+ * NULL; the function then only sets *count. Returns NOT_FOUND if there is no Vulkan device; the
+ * message names the package that provides the software device. */
 GANTRY_API gantry_status_t gantry_devices(gantry_device_info_t *infos, size_t *count);
 
 /* Opens a device. The selector is an index ("0") or a part of the device's name, compared without
  * case ("llvmpipe"). If the selector is NULL or "", the value of the environment variable
- * GANTRY_DEVICE is used; if that variable is not set either, the first usable device is opened. GANTRY_VALIDATION=1 enables the
- * Vulkan validation layers, and GANTRY_VALIDATION=sync also their synchronization validation;
- * gantry_device_validation_messages counts their messages. */
+ * GANTRY_DEVICE is used; if that variable is not set either, the first usable device is opened.
+ * GANTRY_VALIDATION=1 enables the Vulkan validation layers, and GANTRY_VALIDATION=sync also their
+ * synchronization validation; gantry_device_validation_messages counts their messages. */
 GANTRY_API gantry_status_t gantry_device_create(const char *selector, gantry_device_t **device);
 GANTRY_API void gantry_device_release(gantry_device_t *device);
 /* Fills *info; all fields are zero if the device is NULL. */
@@ -208,8 +208,8 @@ GANTRY_API gantry_status_t gantry_device_memory_statistics(gantry_device_t *devi
                                                            gantry_memory_kind_t kind,
                                                            gantry_memory_statistics_t *statistics);
 
-/* Gives empty slabs back to the driver until at most keep_bytes of empty slabs are left. Returns the
- * number of bytes that were given back. */
+/* Gives empty slabs back to the driver until at most keep_bytes of empty slabs are left. Returns
+ * the number of bytes that were given back. */
 GANTRY_API uint64_t gantry_device_trim(gantry_device_t *device, uint64_t keep_bytes);
 
 /* Limits the bytes that may be allocated from a memory heap, given by its index; UINT64_MAX removes
@@ -220,7 +220,8 @@ GANTRY_API gantry_status_t gantry_device_set_memory_limit(gantry_device_t *devic
 
 /* Writes a report for people into text, which has room for size bytes: used and free memory of each
  * kind, the budgets, and the names whose buffers use the largest amounts. The text is cut to size
- * and always terminated; text may be NULL. Returns the length of the whole report without the terminator. */
+ * and always terminated; text may be NULL. Returns the length of the whole report without the
+ * terminator. */
 GANTRY_API size_t gantry_device_memory_report(gantry_device_t *device, char *text, size_t size);
 
 /* ---- buffers --------------------------------------------------------------------------------- */
@@ -232,9 +233,9 @@ typedef struct gantry_buffer gantry_buffer_t;
  * a string literal costs nothing at later calls.
  * Buffers of every kind may be inputs and outputs; the contents of a buffer that is not visible to
  * the host are written and read only by runs.
- * The pointer is an opaque handle, not the address of an object. As long as the device or any of its
- * objects exists, the handle of a released buffer is recognised: releasing it again does nothing,
- * and its size is 0. */
+ * The pointer is an opaque handle, not the address of an object. As long as the device or any of
+ * its objects exists, the handle of a released buffer is recognised: releasing it again does
+ * nothing, and its size is 0. */
 GANTRY_API gantry_status_t gantry_buffer_create_kind(gantry_device_t *device,
                                                      gantry_memory_kind_t kind, uint64_t size_bytes,
                                                      const char *name, gantry_buffer_t **buffer);
@@ -259,7 +260,7 @@ typedef struct gantry_port_info {
   const char *name;
   gantry_type_t type;
   uint32_t rank;
-  int64_t dims[GANTRY_MAX_RANK];          /* GANTRY_DYNAMIC if the dimension depends on the inputs. */
+  int64_t dims[GANTRY_MAX_RANK]; /* GANTRY_DYNAMIC if the dimension depends on the inputs. */
   const char *dim_names[GANTRY_MAX_RANK]; /* "batch"; NULL if the dimension has no name. */
   /* 1 for an input that was donated when the model was compiled. A run copies a donated input into
    * the arena, at the offset that gantry_program_describe gives for its value; other values reuse
@@ -291,9 +292,9 @@ GANTRY_API gantry_status_t gantry_program_output(const gantry_program_t *program
                                                  gantry_port_info_t *info);
 /* Returns the contents of the artifact as JSON: values with lifetimes and offsets, commands,
  * kernels, the plan and its lower bound. docs/artifact-json.md describes the schema. For a dynamic
- * program, symbols gives the values of its symbolic dimensions, in the order of the list "symbols" in
- * the JSON, and the plan is made for these values; with NULL and 0, sizes are shown as expressions.
- * Free the text with gantry_free. */
+ * program, symbols gives the values of its symbolic dimensions, in the order of the list "symbols"
+ * in the JSON, and the plan is made for these values; with NULL and 0, sizes are shown as
+ * expressions. Free the text with gantry_free. */
 GANTRY_API gantry_status_t gantry_program_describe(const gantry_program_t *program,
                                                    const int64_t *symbols, size_t symbol_count,
                                                    char **json);
@@ -302,8 +303,8 @@ GANTRY_API gantry_status_t gantry_program_describe(const gantry_program_t *progr
  * uses the first variant that the device can run. It tries the variant for the device's profile
  * (gantry_device_info_t) first, then variants for no particular device, then the others. If the
  * chosen variant was not compiled for the device's profile, the session logs a warning, once per
- * program, with the command that compiles such a variant. All variants have the same inputs, outputs and symbols.
- * gantry_program_describe and gantry_program_arena_bytes describe variant 0.
+ * program, with the command that compiles such a variant. All variants have the same inputs,
+ * outputs and symbols. gantry_program_describe and gantry_program_arena_bytes describe variant 0.
  *
  * Returns the number of variants, at least 1. */
 GANTRY_API size_t gantry_program_variant_count(const gantry_program_t *program);
@@ -346,26 +347,28 @@ typedef struct gantry_session_options {
   gantry_binding_t binding;
   int32_t timestamps; /* 1: measure the GPU time of each dispatch (gantry_session_dispatch). */
   /* 1: find kernels that write past the end of a tensor or read a tensor outside its lifetime. The
-   * memory of each tensor is filled with NaNs before the first use and after the last use, so a wrong
-   * read spoils the result. Canaries follow each tensor and are checked after each run; if one was
-   * overwritten, the run fails with INTERNAL and names the tensor. The option is slow and meant for
-   * tests. */
+   * memory of each tensor is filled with NaNs before the first use and after the last use, so a
+   * wrong read spoils the result. Canaries follow each tensor and are checked after each run; if
+   * one was overwritten, the run fails with INTERNAL and names the tensor. The option is slow and
+   * meant for tests. */
   int32_t check_memory;
   const char *cache_path; /* Pipeline cache file; NULL: in the user's cache folder; "": none. */
-  /* A buffer for the transients, of at least gantry_program_arena_bytes; the session keeps it alive.
-   * NULL: the session allocates its own. Sessions of one device may share an arena, because the runs
-   * of one device do not overlap. A shape that needs a larger arena fails with OUT_OF_MEMORY. */
+  /* A buffer for the transients, of at least gantry_program_arena_bytes; the session keeps it
+   * alive. NULL: the session allocates its own. Sessions of one device may share an arena, because
+   * the runs of one device do not overlap. A shape that needs a larger arena fails with
+   * OUT_OF_MEMORY. */
   gantry_buffer_t *arena;
   /* A dispatch is cut into parts if its estimated time exceeds this limit, so that other programs
-   * can use the GPU between the parts and no watchdog resets the device. The estimate assumes a slow
-   * device with the same number of compute units. A part takes at least about 1/1024 of the
+   * can use the GPU between the parts and no watchdog resets the device. The estimate assumes a
+   * slow device with the same number of compute units. A part takes at least about 1/1024 of the
    * dispatch. 0: 500,000,000 ns; UINT64_MAX: dispatches are not cut. */
   uint64_t dispatch_limit_ns;
 } gantry_session_options_t;
 
 /* Creates a session: compiles the pipelines in parallel and uploads the constants. Allocates the
- * arena now if the artifact states its size, and otherwise when a run needs it. options may be NULL. Returns UNSUPPORTED if the device lacks a
- * requirement of the program, and DATA_LOSS if a constant is damaged. */
+ * arena now if the artifact states its size, and otherwise when a run needs it. options may be
+ * NULL. Returns UNSUPPORTED if the device lacks a requirement of the program, and DATA_LOSS if a
+ * constant is damaged. */
 GANTRY_API gantry_status_t gantry_session_create(gantry_program_t *program, gantry_device_t *device,
                                                  const gantry_session_options_t *options,
                                                  gantry_session_t **session);
@@ -415,8 +418,8 @@ GANTRY_API gantry_status_t gantry_session_run(gantry_session_t *session,
  * The call blocks if GANTRY_MAX_RUNS_IN_FLIGHT runs of the session are in flight, until the oldest
  * of them has ended. A run is in flight until gantry_run_wait has reported its end; a caller that
  * must not block therefore polls its oldest run with gantry_run_wait and a timeout of 0 first. The
- * call also blocks until all earlier runs of the session have ended if the run needs a larger arena,
- * or if the host copies a donated input into the arena. */
+ * call also blocks until all earlier runs of the session have ended if the run needs a larger
+ * arena, or if the host copies a donated input into the arena. */
 GANTRY_API gantry_status_t gantry_session_submit(gantry_session_t *session,
                                                  const gantry_tensor_t *inputs, size_t input_count,
                                                  gantry_tensor_t *outputs, size_t output_count,
@@ -425,11 +428,11 @@ GANTRY_API gantry_status_t gantry_session_submit(gantry_session_t *session,
  * 1 if the run has ended and to 0 otherwise; done may be NULL. If the run failed, the function
  * returns the run's error. */
 GANTRY_API gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_ns, int32_t *done);
-/* Donates the buffer of an input to the run. The call replaces gantry_buffer_release and may be made
- * before the run has ended: the memory becomes free for reuse as soon as the device has finished
- * the runs of this session that use it, even if the caller has not waited for them. Returns
- * INVALID_ARGUMENT, and the caller keeps the buffer, if the run does not read the buffer or writes
- * to it. */
+/* Donates the buffer of an input to the run. The call replaces gantry_buffer_release and may be
+ * made before the run has ended: the memory becomes free for reuse as soon as the device has
+ * finished the runs of this session that use it, even if the caller has not waited for them.
+ * Returns INVALID_ARGUMENT, and the caller keeps the buffer, if the run does not read the buffer or
+ * writes to it. */
 GANTRY_API gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer);
 GANTRY_API void gantry_run_release(gantry_run_t *run); /* Waits for the run. */
 
@@ -444,10 +447,10 @@ typedef struct gantry_statistics {
   uint64_t plans;             /* Number of shapes that were planned; recent plans are cached. */
   uint64_t recordings;        /* Number of command lists that were recorded. */
   uint64_t pipelines;         /* Number of compiled pipelines. */
-  uint64_t load_ns;         /* Duration of gantry_session_create. */
-  uint64_t last_run_ns;     /* Time from the submission of the last run that ended until
-                               gantry_run_wait noticed the end. */
-  uint64_t last_run_gpu_ns; /* Device time of the last run that ended, if timestamps are on. */
+  uint64_t load_ns;           /* Duration of gantry_session_create. */
+  uint64_t last_run_ns;       /* Time from the submission of the last run that ended until
+                                 gantry_run_wait noticed the end. */
+  uint64_t last_run_gpu_ns;   /* Device time of the last run that ended, if timestamps are on. */
 } gantry_statistics_t;
 /* Fills *statistics; all fields are zero if the session is NULL. */
 GANTRY_API void gantry_session_statistics(const gantry_session_t *session,
@@ -465,9 +468,9 @@ typedef struct gantry_dispatch_info {
   gantry_binding_t binding;
   uint32_t parts; /* Number of dispatches that the command was cut into, because of
                      dispatch_limit_ns or because a buffer exceeds one binding; normally 1. */
-  /* The kernel's name in tables of measured tiles (docs/tuning.md), and the tile for which the kernel
-   * was compiled. Both are NULL for copies and if the artifact does not contain them. They are valid
-   * until the program is released. */
+  /* The kernel's name in tables of measured tiles (docs/tuning.md), and the tile for which the
+   * kernel was compiled. Both are NULL for copies and if the artifact does not contain them. They
+   * are valid until the program is released. */
   const char *kernel_key;
   const char *exact_tile;
 } gantry_dispatch_info_t;
@@ -479,8 +482,8 @@ GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *sessi
 /* ---- traces -----------------------------------------------------------------------------------
  */
 
-/* A trace records memory events and the times of dispatches. It is written to a .gtrace file or sent
- * live to gantry-profiler. While nothing receives the trace, its cost is negligible.
+/* A trace records memory events and the times of dispatches. It is written to a .gtrace file or
+ * sent live to gantry-profiler. While nothing receives the trace, its cost is negligible.
  *
  * Environment variables control the traces without a change of the program:
  *   GANTRY_TRACE=FILE            Records the process from its first device on.
@@ -492,9 +495,9 @@ GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *sessi
  *   GANTRY_FLIGHT_SECONDS=N      Seconds that the flight recorder keeps (10).
  *   GANTRY_TRACE_TIMES=all       Measures every run on a software device ("gantry record" sets it).
  *
- * On a GPU the device times of dispatches are measured in every run. On a software device timestamps
- * are expensive, so short runs in a loop are measured only a few times a second, which keeps the cost
- * below one percent.
+ * On a GPU the device times of dispatches are measured in every run. On a software device
+ * timestamps are expensive, so short runs in a loop are measured only a few times a second, which
+ * keeps the cost below one percent.
  *
  * The functions of this section may be called from any thread. */
 
@@ -506,10 +509,10 @@ GANTRY_API gantry_status_t gantry_trace_start_file(const char *path);
 GANTRY_API gantry_status_t gantry_trace_stop_file(void);
 /* Starts the flight recorder, which keeps the last seconds of the trace in memory: at least
  * `seconds` (1 to 86400; 0: 10) and at most twice as many, within max_bytes of memory (at least 4
- * MiB; 0: 64 MiB). If the process dies of SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, the kept events
- * are written to crash_path, in which "%p" becomes the process id; with NULL they are not written.
- * Then the program's own signal handler runs if it had set one, or the process ends. There is at most
- * one flight recorder at a time. */
+ * MiB; 0: 64 MiB). If the process dies of SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, the kept
+ * events are written to crash_path, in which "%p" becomes the process id; with NULL they are not
+ * written. Then the program's own signal handler runs if it had set one, or the process ends. There
+ * is at most one flight recorder at a time. */
 GANTRY_API gantry_status_t gantry_trace_start_flight_recorder(const char *crash_path,
                                                               uint32_t seconds, uint64_t max_bytes);
 /* Writes the present contents of the flight recorder to a file; the recorder continues. */
