@@ -18,7 +18,7 @@ Status checkMemory(const char *kind, const Port &port, const TensorArgument &arg
                    name);
   if (argument.sizeBytes < needed)
     return statusf(StatusCode::kInvalidArgument,
-                   "%s '%s': %" PRIu64 " bytes given, but %s needs %" PRIu64, kind, name,
+                   "%s '%s': %" PRIu64 " bytes given, %s needs %" PRIu64, kind, name,
                    argument.sizeBytes, shapeText(shape).c_str(), needed);
   if (argument.buffer && (argument.offset > argument.buffer.sizeBytes() ||
                           needed > argument.buffer.sizeBytes() - argument.offset))

@@ -6,9 +6,9 @@
 
 namespace gantry::program {
 
-/// Returns kInvalidArgument if the number of outputs is wrong, if memory is missing or too small, or
-/// if an output overlaps another argument. The message names the port, the offending value and the
-/// valid value. The shapes of the inputs must have been checked before.
+/// Returns kInvalidArgument if the number of outputs is wrong, if memory is missing or too small,
+/// or if an output overlaps another argument. The message names the port, the offending value and
+/// the valid value. The shapes of the inputs must have been checked before.
 Status checkArguments(const Program &program, std::span<const TensorArgument> inputs,
                       std::span<const TensorArgument> outputs,
                       std::span<const OutputShape> outputShapes);

@@ -9,11 +9,12 @@ namespace gantry::program {
 
 namespace {
 
-constexpr uint64_t kBindingAlignment = 256; // Bytes. Vulkan devices require at most this alignment of a buffer binding.
+// Bytes. Vulkan devices require at most this alignment of a buffer binding.
+constexpr uint64_t kBindingAlignment = 256;
 constexpr double kSlowFlopsPerNs = 5, kSlowBytesPerNs = 1; // Per compute unit.
 
-/// Splits a box of workgroups into boxes of at most maxWorkgroups workgroups. It splits z first, then
-/// y, then x.
+/// Splits a box of workgroups into boxes of at most maxWorkgroups workgroups. It splits z first,
+/// then y, then x.
 void splitBox(const DispatchPart &box, uint64_t maxWorkgroups, std::vector<DispatchPart> &parts) {
   const uint64_t all = uint64_t{box.count[0]} * box.count[1] * box.count[2];
   if (all <= maxWorkgroups) {

@@ -1,6 +1,6 @@
 // Splits a dispatch into several smaller dispatches ("parts"), for two reasons: a buffer is larger
-// than the device can bind at once, or the dispatch would block the GPU for so long that the desktop
-// stutters or a watchdog resets the device.
+// than the device can bind at once, or the dispatch would block the GPU for so long that the
+// desktop stutters or a watchdog resets the device.
 //
 // A part runs the same kernel over some of the workgroups. If a buffer is too large, the workgroups
 // are divided into slices, and a part binds only the bytes of its slices. The kernel variant states
@@ -47,13 +47,14 @@ uint64_t maxSlicesAtOnce(const artifact::KernelVariant &variant, const DevicePro
 /// below the time limit.
 double slowEstimateNs(uint64_t flops, uint64_t bytes, const DeviceProfile &profile);
 
-/// The time limit does not make a part smaller than about this fraction (1/1024) of the dispatch.
-/// Because workgroups are not divided, there can be more than 1024 parts.
+/// Limits the number of parts if the time limit is short: a part has at least 1/kMaxPartsForTime of
+/// a dispatch's workgroups, rounded down. Because of the rounding there can be more parts than
+/// that.
 inline constexpr uint64_t kMaxPartsForTime = 1024;
 
 /// Returns the parts of a dispatch in order; one part if the dispatch need not be split. atOnce is
-/// the result of maxSlicesAtOnce(), which must not be 0. estimateNs is the estimated duration of the
-/// whole dispatch; limitNs is the time limit of a part, or 0 for no limit.
+/// the result of maxSlicesAtOnce(), which must not be 0. estimateNs is the estimated duration of
+/// the whole dispatch; limitNs is the time limit of a part, or 0 for no limit.
 std::vector<DispatchPart> splitDispatch(const artifact::KernelVariant &variant,
                                         const std::array<uint32_t, 3> &workgroups,
                                         std::span<const BoundBuffer> buffers, uint64_t atOnce,

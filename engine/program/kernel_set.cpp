@@ -97,8 +97,8 @@ Status checkVariant(const artifact::Kernel &kernel, const artifact::KernelVarian
   return device::checkKernel(sourceOf(kernel, variant, texelsOf(variant)), profile);
 }
 
-/// Returns kUnsupported if the device cannot bind these buffers in the variant's binding mode, neither
-/// as a whole nor in slices.
+/// Returns kUnsupported if the device cannot bind these buffers in the variant's binding mode,
+/// neither as a whole nor in slices.
 Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVariant &variant,
                     const DeviceProfile &profile, std::span<const BoundBuffer> buffers) {
   for (const device::TexelRead &read : texelsOf(variant))
@@ -116,7 +116,7 @@ Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVarian
     return statusf(StatusCode::kUnsupported,
                    "kernel '%s' binds a tensor of %" PRIu64 " bytes; the device's storage buffers "
                    "hold %" PRIu64 ", its texel buffers %" PRIu64
-                   " texels, and the kernel can use neither addresses nor slices instead",
+                   " texels, and the kernel has neither addresses nor slices to use instead",
                    kernel.name()->c_str(), largest, profile.maxStorageBufferRange,
                    profile.maxTexelBufferElements);
   }
@@ -125,9 +125,9 @@ Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVarian
 
 constexpr int kNever = INT_MAX;
 
-/// Returns the rank of a binding mode. Among the variants that can run, the one with the lowest rank
-/// is chosen; variants with the rank kNever are not considered. `large` is true if a buffer exceeds a
-/// storage-buffer binding.
+/// Returns the rank of a binding mode. Among the variants that can run, the one with the lowest
+/// rank is chosen; variants with the rank kNever are not considered. `large` is true if a buffer
+/// exceeds a storage-buffer binding.
 int rankOf(Binding binding, BindingChoice choice, const DeviceProfile &profile, bool large) {
   const bool texel = binding == Binding::texel, address = binding == Binding::address;
   switch (choice) {
@@ -216,7 +216,7 @@ Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &ke
 Status
 KernelSet::require(std::span<const std::pair<uint32_t, const artifact::KernelVariant *>> wanted) {
   std::vector<device::KernelSource> sources;
-  std::deque<std::vector<device::TexelRead>> texels;        // Owns the lists to which `sources` refer.
+  std::deque<std::vector<device::TexelRead>> texels; // Owns the lists to which `sources` refer.
   std::map<const artifact::KernelVariant *, size_t> places; // Indices in kernels_ after creation.
   std::map<std::string, size_t> contents;
   for (const auto &[index, variant] : wanted) {

@@ -1,8 +1,8 @@
 // The kernels of a session: the choice of a kernel variant for each dispatch, and the compiled
 // pipelines. Each pipeline is compiled once.
 //
-// Ownership: a KernelSet owns its pipelines. Threads: chooseVariant() and the functions for names are
-// pure; a KernelSet is used by one thread at a time.
+// Ownership: a KernelSet owns its pipelines. Threads: chooseVariant() and the functions for names
+// are pure; a KernelSet is used by one thread at a time.
 #pragma once
 
 #include "engine/device/device.h"
@@ -14,8 +14,9 @@
 
 namespace gantry::program {
 
-/// The binding mode that the user of a session chose. kAuto: the mode that the device prefers. kTexel:
-/// texel buffers for kernels that read them if the bound buffers allow it, else storage buffers.
+/// The binding mode that the user of a session chose. kAuto: the mode that the device prefers.
+/// kTexel: texel buffers for kernels that read them if the bound buffers allow it, else storage
+/// buffers.
 enum class BindingChoice { kAuto, kStorageBuffer, kAddress, kTexel };
 
 /// The mode's name in descriptions and messages: "storage_buffer", "address" or "texel".
@@ -25,11 +26,11 @@ const char *bindingName(device::BindingMode mode);
 /// kInvalidArgument for any other name.
 Result<BindingChoice> parseBinding(const std::string &name);
 
-/// Chooses the variant of a kernel for the given buffers. `buffers` has one element per buffer of the
-/// kernel, or is empty if the sizes are not known yet; the buffers are then assumed to be small. The
-/// variant has the binding mode of `choice` if possible. If the device cannot bind the buffers in
-/// that mode, storage buffers replace texel buffers, and addresses replace storage buffers. Returns
-/// kUnsupported with the reason if no variant can run.
+/// Chooses the variant of a kernel for the given buffers. `buffers` has one element per buffer of
+/// the kernel, or is empty if the sizes are not known yet; the buffers are then assumed to be
+/// small. The variant has the binding mode of `choice` if possible. If the device cannot bind the
+/// buffers in that mode, storage buffers replace texel buffers, and addresses replace storage
+/// buffers. Returns kUnsupported with the reason if no variant can run.
 Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &kernel,
                                                       BindingChoice choice,
                                                       const DeviceProfile &profile,

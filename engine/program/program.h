@@ -32,8 +32,8 @@ struct Port {
   artifact::ElementType type = artifact::ElementType::f32;
   std::vector<int64_t> dims;         // kDynamic if a dimension depends on the inputs of a run.
   std::vector<std::string> dimNames; // "batch"; "" if the dimension has no name.
-  // True for an input that a run copies into the arena, where other values may reuse its bytes after
-  // its last use.
+  // True for an input that a run copies into the arena, where other values may reuse its bytes
+  // after its last use.
   bool donated = false;
 };
 
@@ -64,9 +64,9 @@ public:
   const std::vector<Port> &inputs() const { return inputs_; }
   const std::vector<Port> &outputs() const { return outputs_; }
 
-  /// Returns the contents of the artifact as JSON; docs/artifact-json.md describes the schema. For a
-  /// dynamic program, `symbols` holds the values of its symbols, and the plan is made for them; with
-  /// nullopt, sizes are shown as expressions.
+  /// Returns the contents of the artifact as JSON; docs/artifact-json.md describes the schema. For
+  /// a dynamic program, `symbols` holds the values of its symbols, and the plan is made for them;
+  /// with nullopt, sizes are shown as expressions.
   Result<std::string> describe(std::optional<std::span<const int64_t>> symbols) const;
 
 private:

@@ -2,8 +2,8 @@
 // writes, so that plan::checkHazards() can check exactly the recorded dispatches, copies, fills and
 // barriers.
 //
-// Ownership: the command list must outlive the recorder. Threads: a recorder is used by one thread at
-// a time.
+// Ownership: the command list must outlive the recorder. Threads: a recorder is used by one thread
+// at a time.
 #pragma once
 
 #include "engine/device/device.h"

@@ -1,8 +1,8 @@
 /* gantry.h: the C API of the Gantry runtime, and its manual. C11; the ABI is stable from 1.0 on.
  *
- * The runtime loads a compiled model (a .gantry file), binds it to a GPU or to a software device,
- * runs it, and accounts for every byte of device memory. It contains no compiler and links none;
- * <gantry/compiler.h> is the compiler's API.
+ * The runtime loads a compiled model (an artifact, stored in a .gantry file), binds it to a GPU or
+ * to a software device, runs it, and accounts for every byte of device memory. It contains no
+ * compiler and links none; <gantry/compiler.h> is the compiler's API.
  *
  *   device   one GPU or software device
  *   program  a loaded artifact: kernels, constants, commands, plans. It is immutable and needs no
