@@ -159,8 +159,7 @@ Status CommandList::update(const BufferRange &range, std::span<const uint8_t> by
   if (bytes.size() != range.sizeBytes || bytes.size() > kMaxUpdateBytes)
     return statusf(StatusCode::kInvalidArgument,
                    "update of a range of %" PRIu64
-                   " bytes with %zu bytes; both must be equal and at "
-                   "most %" PRIu64,
+                   " bytes with %zu bytes; both must be equal and at most %" PRIu64,
                    range.sizeBytes, bytes.size(), kMaxUpdateBytes);
   return doUpdate(range, bytes);
 }

@@ -3,9 +3,8 @@
 //
 // A backend supplies memory, kernels, command lists and one queue with a monotonic timeline. Its
 // callers, engine/heap and engine/program, make all decisions: memory layout, kernel variants,
-// barriers. Public functions
-// check their arguments and then call the private do... functions, which a backend implements, so a
-// backend receives only arguments that passed the checks.
+// barriers. Public functions check their arguments and then call the private do... functions, which
+// a backend implements, so a backend receives only arguments that passed the checks.
 //
 // The interface does not suballocate (one Memory is one driver allocation; engine/heap
 // suballocates), does not count references, and does not track hazards: the caller places barriers.
