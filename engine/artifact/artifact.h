@@ -1,5 +1,5 @@
 // Reading and writing artifacts (.gantry files): a compiled program with its constants. This folder
-// knows the format, not its meaning: it does not plan, run or compile programs.
+// handles the file format only: it does not plan, run or compile programs.
 //
 // A file has a 64-byte header (magic "GANTRY\0\1", format version, offsets and sizes of the
 // sections, checksums of header and metadata), the metadata (a FlatBuffer of the schema
@@ -7,9 +7,10 @@
 // covered by a checksum or must be zero. README.md describes the layout byte by byte and lists the
 // rules that readers may rely on.
 //
-// Errors of reading: kDataLoss for a damaged file, kVersionMismatch for a file of a newer format;
-// the errors of file.h for the file itself.
+// Errors of reading: kDataLoss for a damaged file, kVersionMismatch for a file of a newer format,
+// and the errors of engine/base/file.h if the system refuses to read the file.
 // Threads: an Artifact is immutable after open() and may be read from several threads.
+// Units: sizes and offsets are in bytes.
 #pragma once
 
 #include "engine/artifact/artifact_generated.h"
@@ -39,10 +40,10 @@ uint64_t elementSize(ElementType type);
 const char *elementName(ElementType type);
 /// Bytes per texel, which holds four elements.
 uint64_t texelSize(TexelFormat format);
-/// The size of a variant's workgroups along a dimension (0 to 2), for a verified program.
+/// The workgroup size of a variant along a dimension (0 to 2). The program must be verified.
 uint32_t workgroupSizeOf(const Kernel &kernel, const KernelVariant &variant, uint32_t dimension);
-/// The number of workgroups of a dispatch of the variant along a dimension (0 to 2), as an index in
-/// Program.exprs, for a verified program.
+/// The index in Program.exprs of the expression that gives the number of workgroups along a
+/// dimension (0 to 2) if the command runs the variant. The program must be verified.
 uint32_t workgroupCountOf(const Command &command, const KernelVariant &variant, uint32_t dimension);
 
 /// One constant to be written.
@@ -56,10 +57,11 @@ struct ConstantData {
 /// Assigns each constant its offset, in order, and returns the size of the constants section.
 uint64_t layoutConstants(std::vector<ConstantData> &constants);
 
-/// Writes an artifact atomically (AtomicFile): on failure no file is left and an old file stays.
-/// The caller fills `program` and its variants, except `chunks`, which this function adds. Kernels
-/// that are equal in several variants are stored once. Returns kInternal if the program breaks a
-/// rule that readers rely on, kInvalidArgument if the constants overlap or are misaligned.
+/// Writes an artifact atomically (AtomicFile): on failure no new file is left, and an existing file
+/// keeps its contents. The caller fills `program` and its variants, except `chunks`, which this
+/// function adds. Kernels that are equal in several variants are stored once. Returns kInternal if
+/// the program breaks a rule of README.md, kInvalidArgument if the constants overlap or are
+/// misaligned, and the errors of AtomicFile.
 Status write(const std::string &path, ProgramT &program,
              const std::vector<ConstantData> &constants);
 
@@ -67,7 +69,7 @@ Status write(const std::string &path, ProgramT &program,
 class Artifact {
 public:
   /// Maps the file, checks the magic, the version and the checksums of header and metadata, and
-  /// verifies the metadata and every index in it. Readers of program() therefore need no checks.
+  /// verifies the metadata. program() therefore obeys all rules of README.md.
   static Result<std::unique_ptr<Artifact>> open(const std::string &path);
   /// Reads an artifact from memory in the same way. The caller keeps ownership of the memory, which
   /// must outlive the artifact and must not change.
@@ -75,6 +77,7 @@ public:
   ~Artifact();
 
   const Program &program() const { return *program_; }
+  /// The whole constants section, without a check of its checksums.
   std::span<const uint8_t> constants() const { return constants_; }
 
   /// Verifies the constants chunk by chunk and passes each chunk to `sink` with its offset in the

@@ -9,8 +9,8 @@ namespace {
 
 constexpr size_t kMaxTextLength = 160;
 
-/// Appends the expression until the text exceeds kMaxTextLength. A shared subexpression is written
-/// at each use, so limiting the depth would not limit the length.
+/// Appends the expression, and stops when the text exceeds kMaxTextLength. A subexpression is
+/// written again at each of its uses, so a limit on the depth would not limit the length.
 void appendText(const Program &program, uint32_t index, std::string &text) {
   if (text.size() > kMaxTextLength)
     return;
@@ -68,7 +68,7 @@ Arithmetic apply(ExprOp op, int64_t lhs, int64_t rhs, int64_t &result) {
       return Arithmetic::kDivisionByZero;
     if (lhs == INT64_MIN && rhs == -1)
       return Arithmetic::kOverflow;
-    const int64_t quotient = lhs / rhs; // C++ rounds towards zero.
+    const int64_t quotient = lhs / rhs; // The division rounds towards zero.
     const int64_t remainder = lhs % rhs;
     const bool sameSign = (lhs < 0) == (rhs < 0);
     if (op == ExprOp::floor_div)
@@ -127,7 +127,8 @@ Result<std::vector<std::optional<int64_t>>> evaluate(const Program &program,
   return values;
 }
 
-/// Returns an error if the expression of a size or a count is negative.
+/// Returns an error if the value of the expression, a size or a count, is negative. `what` and
+/// `owner` name the size in the message.
 Status checkSize(const Program &program, const std::vector<int64_t> &values, uint32_t expr,
                  const char *what, const flatbuffers::String &owner) {
   if (values[expr] >= 0)

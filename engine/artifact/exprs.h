@@ -1,5 +1,6 @@
-// Shape expressions whose symbols are not known yet: constant folding and text, for engine/artifact
-// and engine/program. evaluateExprs() in artifact.h evaluates expressions for known symbols.
+// Constant folding of shape expressions, and their text for messages. Both work without values for
+// the symbols. engine/artifact and engine/program use them. evaluateExprs() in artifact.h evaluates
+// expressions for known symbols.
 //
 // Threads: pure functions over an immutable program.
 #pragma once

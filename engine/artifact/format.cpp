@@ -1,4 +1,5 @@
-// XXH3 hashes, and the small accessors of artifact.h.
+// XXH3 hashes, and the functions of artifact.h that read one property of an element type, a texel
+// format or a kernel.
 #include "engine/artifact/format.h"
 
 #include "engine/artifact/artifact.h"

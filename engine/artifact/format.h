@@ -3,7 +3,7 @@
 // The header keeps its layout in all format versions, so that every build can tell a newer file
 // from a damaged file.
 //
-// Threads: values; a Hasher is for one thread at a time.
+// Threads: hashBytes() may be called from any thread; a Hasher is used by one thread at a time.
 #pragma once
 
 #include <bit>

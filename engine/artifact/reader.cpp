@@ -1,4 +1,4 @@
-// Opening artifacts: header, sections, checksums, and reading of constants.
+// Opens artifacts: checks the header, the sections and the checksums. Reads constants.
 #include "engine/artifact/artifact.h"
 #include "engine/artifact/format.h"
 #include "engine/artifact/verify.h"
@@ -22,8 +22,8 @@ namespace {
 
 /// Bytes of host reserve (out_of_memory.h) for each byte of metadata. By measurement, an operation
 /// on a program allocates at most as many bytes as the metadata has; small models with many
-/// commands are the worst case. The factor of eight covers an operation that begins while half of
-/// the reserve is in use, and the rounding of block sizes.
+/// commands come closest to that limit. The factor is eight because an operation may begin while
+/// half of the reserve is in use, and because the reserve rounds up the sizes of its blocks.
 constexpr uint64_t kReservePerMetadata = 8;
 
 constexpr const char *kRemedy = "the file is damaged; compile the model again";

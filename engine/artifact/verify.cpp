@@ -1,4 +1,4 @@
-// The rules of README.md, each as a check of its own.
+// Checks the rules of README.md. Each function of class Verifier checks one kind of element.
 #include "engine/artifact/verify.h"
 
 #include "engine/artifact/exprs.h"
@@ -12,13 +12,13 @@ namespace gantry::artifact {
 namespace {
 
 constexpr uint32_t kMaxRank = 8;
-constexpr uint32_t kMaxKernelArguments =
-    4096; // Limit for buffers and for dims, above any device's.
+// Upper limit of a kernel's number of buffers, and of its number of dims.
+constexpr uint32_t kMaxKernelArguments = 4096;
 constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
 constexpr uint64_t kSpirvAlignment = 16; // Bytes; force_align in the schema.
 constexpr uint64_t kUnplaced = UINT64_MAX;
-// Bytes; the product with a number of slices below 2^24 fits into 64 bits.
+// Bytes. The limit keeps slice_bytes * m within 64 bits for every slice number m below 2^24.
 constexpr uint64_t kMaxSliceBytes = uint64_t{1} << 40;
 
 /// Returns the name of a list's element for messages: "values[12] \"Conv_3\"".
@@ -68,9 +68,9 @@ public:
   }
 
 private:
-  /// Checks that no string and no list is null, so that the checks below and the readers need not
-  /// ask. It also checks the alignment of vectors whose elements need more than the four bytes that
-  /// the FlatBuffers verifier guarantees.
+  /// Checks that no string or list is null, except those that older files lack (README.md). Also
+  /// checks the alignment of vectors whose elements need more than the four bytes that the
+  /// FlatBuffers verifier guarantees.
   Status checkPresence() const;
   Status checkExprs();
   Status checkSymbols() const;
@@ -100,7 +100,8 @@ private:
   Status checkExprIndices(const std::string &owner, const char *field,
                           const flatbuffers::Vector<uint32_t> &indices) const;
   Status checkExprIndex(const std::string &owner, const char *field, uint32_t index) const;
-  /// Stores the value's size in `bytes`; an error if the size is not constant or is negative.
+  /// Stores the value's size in `bytes`. Returns an error if the size depends on a symbol or is
+  /// negative.
   Status checkKnownSize(const std::string &owner, const Value &value, uint64_t &bytes) const;
 
   const Program &program_;
@@ -162,7 +163,7 @@ Status Verifier::checkExprs() {
       continue;
     if (expr.op() == ExprOp::symbol) {
       if (expr.value() < 0 || expr.value() >= static_cast<int64_t>(program_.symbols()->size()))
-        return damaged(owner, "symbol %lld of %u", static_cast<long long>(expr.value()),
+        return damaged(owner, "refers to symbol %lld of %u", static_cast<long long>(expr.value()),
                        program_.symbols()->size());
       if (!program_.dynamic())
         return damaged(owner, "a symbol in a program that is not dynamic");
@@ -201,18 +202,19 @@ Status Verifier::checkPorts(const char *list,
     if (port.type() > ElementType::MAX)
       return damaged(owner, "element type %u does not exist", static_cast<unsigned>(port.type()));
     if (port.dims()->size() > kMaxRank)
-      return damaged(owner, "rank %u; at most %u", port.dims()->size(), kMaxRank);
+      return damaged(owner, "rank %u; the rank is at most %u", port.dims()->size(), kMaxRank);
     GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "dims", *port.dims()));
     if (port.value() >= program_.values()->size())
       return damaged(owner, "refers to value %u of %u", port.value(), program_.values()->size());
     const Value &value = *program_.values()->Get(port.value());
     const bool donated = storage == Storage::input && value.storage() == Storage::transient;
     if (value.storage() != storage && !donated)
-      return damaged(owner, "its value %u is of another storage", port.value());
+      return damaged(owner, "its value %u has another storage", port.value());
     if (donated && value.first_use() != 0)
-      return damaged(owner, "its value %u is donated, and not alive from the start", port.value());
+      return damaged(owner, "its value %u is donated, but is not alive from the start",
+                     port.value());
     if (value.type() != port.type())
-      return damaged(owner, "its value %u is of another type", port.value());
+      return damaged(owner, "its value %u has another element type", port.value());
   }
   return Status::ok();
 }
@@ -229,8 +231,8 @@ Status Verifier::checkSymbols() const {
     if (symbol.dim() >= rank)
       return damaged(owner, "refers to dimension %u of an input of rank %u", symbol.dim(), rank);
     if (symbol.min() < 0 || symbol.max() < 0 || (symbol.max() != 0 && symbol.max() < symbol.min()))
-      return damaged(owner, "bounds %lld to %lld", static_cast<long long>(symbol.min()),
-                     static_cast<long long>(symbol.max()));
+      return damaged(owner, "bounds %lld to %lld are negative or not in order",
+                     static_cast<long long>(symbol.min()), static_cast<long long>(symbol.max()));
   }
   return Status::ok();
 }
@@ -283,7 +285,8 @@ Status Verifier::checkTransient(const std::string &owner, const Value &value,
       return damaged(owner, "has an offset although the program is dynamic");
     return Status::ok();
   }
-  uint64_t size = 0; // Stays 0 for bounded programs; the session checks the sizes of each run.
+  // The size stays 0 for bounded programs: the session checks their plan for the sizes of each run.
+  uint64_t size = 0;
   if (!program_.dynamic())
     GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));
   const std::optional<uint64_t> end = checkedAdd(value.byte_offset(), size);
@@ -310,7 +313,7 @@ Status Verifier::checkValues() const {
     if (value.type() > ElementType::MAX)
       return damaged(owner, "element type %u does not exist", static_cast<unsigned>(value.type()));
     if (value.dims()->size() > kMaxRank)
-      return damaged(owner, "rank %u; at most %u", value.dims()->size(), kMaxRank);
+      return damaged(owner, "rank %u; the rank is at most %u", value.dims()->size(), kMaxRank);
     GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "dims", *value.dims()));
     GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "size", value.size()));
     if (!isPowerOfTwo(value.alignment()))
@@ -360,17 +363,19 @@ Status Verifier::checkSlices(const std::string &owner, const Kernel &kernel,
                              const KernelVariant &variant) const {
   for (uint32_t i = 0; variant.loop_dims() && i < variant.loop_dims()->size(); ++i)
     if (variant.loop_dims()->Get(i) >= kernel.dim_count())
-      return damaged(owner, "a loop over dim %u of %u", variant.loop_dims()->Get(i),
+      return damaged(owner, "loop_dims refers to dim %u of %u", variant.loop_dims()->Get(i),
                      kernel.dim_count());
   if (variant.slice_workgroups() == 0)
     return Status::ok();
   const uint32_t count = variant.slice_bytes() ? variant.slice_bytes()->size() : 0;
   if (variant.slice_workgroups() > kWorkgroupsAlongX || count != kernel.buffer_count())
-    return damaged(owner, "slices of %u workgroups and %u of %u buffers",
-                   variant.slice_workgroups(), count, kernel.buffer_count());
+    return damaged(owner, "slices have %u workgroups (at most %u) and %u sizes for %u buffers",
+                   variant.slice_workgroups(), kWorkgroupsAlongX, count, kernel.buffer_count());
   for (const uint64_t bytes : *variant.slice_bytes())
     if (bytes > kMaxSliceBytes)
-      return damaged(owner, "a slice of %llu bytes", static_cast<unsigned long long>(bytes));
+      return damaged(owner, "a slice has %llu bytes; at most %llu are allowed",
+                     static_cast<unsigned long long>(bytes),
+                     static_cast<unsigned long long>(kMaxSliceBytes));
   return Status::ok();
 }
 
@@ -418,8 +423,8 @@ Status Verifier::checkKernels() const {
       return damaged(owner, "its entry point has no name");
     GANTRY_RETURN_IF_ERROR(checkWorkgroupSize(owner, *kernel.workgroup_size()));
     if (kernel.buffer_count() > kMaxKernelArguments || kernel.dim_count() > kMaxKernelArguments)
-      return damaged(owner, "%u buffers and %u dims; at most %u", kernel.buffer_count(),
-                     kernel.dim_count(), kMaxKernelArguments);
+      return damaged(owner, "%u buffers and %u dims; at most %u of each are allowed",
+                     kernel.buffer_count(), kernel.dim_count(), kMaxKernelArguments);
     if (kernel.variants()->size() == 0)
       return damaged(owner, "no variant");
     for (const KernelVariant *variant : *kernel.variants()) {
@@ -434,7 +439,8 @@ Status Verifier::checkKernels() const {
 Status Verifier::checkWorkgroups(const std::string &owner,
                                  const flatbuffers::Vector<uint32_t> &counts) const {
   if (counts.size() == 0 || counts.size() % 3 != 0)
-    return damaged(owner, "%u workgroup counts, which are no threes", counts.size());
+    return damaged(owner, "%u workgroup counts; their number must be a multiple of 3",
+                   counts.size());
   for (const uint32_t count : counts)
     if (folded_[count] && (*folded_[count] < 0 || *folded_[count] > UINT32_MAX))
       return damaged(owner, "a workgroup count of %lld", static_cast<long long>(*folded_[count]));
@@ -571,7 +577,7 @@ Status verifyMetadata(std::span<const uint8_t> metadata, uint64_t constantsBytes
   constexpr flatbuffers::uoffset_t kMaxTables = 50'000'000;
   flatbuffers::Verifier verifier(metadata.data(), metadata.size(), kMaxDepth, kMaxTables);
   if (!VerifyProgramBuffer(verifier))
-    return {StatusCode::kDataLoss, "the metadata is no valid FlatBuffer of a program"};
+    return {StatusCode::kDataLoss, "the metadata is not a valid FlatBuffer of a program"};
   const Program &root = *GetProgram(metadata.data());
   GANTRY_RETURN_IF_ERROR(Verifier(root, constantsBytes).run(true));
   for (uint32_t i = 0; root.variants() && i < root.variants()->size(); ++i) {

@@ -1,5 +1,5 @@
-// The verification of an artifact's metadata: every rule of README.md that readers of a Program
-// rely on, checked once. Private to engine/artifact; reader and writer use it.
+// Verifies an artifact's metadata against the rules of README.md, so that code that reads a Program
+// need not check them again. Private to engine/artifact: the reader and the writer call it.
 //
 // Threads: pure functions.
 #pragma once
@@ -9,8 +9,8 @@
 namespace gantry::artifact {
 
 /// Runs the FlatBuffers verifier, which checks offsets and sizes, and then all rules of README.md.
-/// Returns kDataLoss with the element and the offending value. `metadata` must be aligned to 16
-/// bytes; constantsBytes is the size of the constants section.
+/// Returns kDataLoss, with the element and the offending value in the message, if a rule is broken.
+/// `metadata` must be aligned to 16 bytes; constantsBytes is the size of the constants section.
 Status verifyMetadata(std::span<const uint8_t> metadata, uint64_t constantsBytes);
 
 /// Returns kDataLoss if a variant differs from the root program in its inputs, outputs or symbols.

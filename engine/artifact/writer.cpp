@@ -1,4 +1,5 @@
-// Writing artifacts: layout of constants, checksums, packing of programs that share kernels.
+// Writes artifacts: lays out the constants, computes checksums, and packs programs that share
+// kernels.
 #include "engine/artifact/artifact.h"
 #include "engine/artifact/format.h"
 #include "engine/artifact/verify.h"
@@ -43,12 +44,12 @@ Result<uint64_t> sectionSize(const std::vector<ConstantData> &constants) {
     const ConstantData &constant = constants[i];
     const std::optional<uint64_t> constantEnd = checkedAdd(constant.offset, constant.bytes.size());
     if (constant.offset % kConstantAlignment != 0 || constant.offset < end || !constantEnd)
-      return statusf(
-          StatusCode::kInvalidArgument,
-          "constant %zu of %zu bytes lies at %llu; it needs a multiple of %llu from %llu on", i,
-          constant.bytes.size(), static_cast<unsigned long long>(constant.offset),
-          static_cast<unsigned long long>(kConstantAlignment),
-          static_cast<unsigned long long>(end));
+      return statusf(StatusCode::kInvalidArgument,
+                     "constant %zu of %zu bytes has the offset %llu; the offset must be a multiple "
+                     "of %llu and at least %llu",
+                     i, constant.bytes.size(), static_cast<unsigned long long>(constant.offset),
+                     static_cast<unsigned long long>(kConstantAlignment),
+                     static_cast<unsigned long long>(end));
     end = *constantEnd;
   }
   const std::optional<uint64_t> size = checkedRoundUp(end, kConstantAlignment);
@@ -108,7 +109,7 @@ public:
 
 private:
   flatbuffers::FlatBufferBuilder &builder_;
-  std::map<std::string, flatbuffers::Offset<Kernel>> known_; // Keyed by the kernels' bytes.
+  std::map<std::string, flatbuffers::Offset<Kernel>> known_; // The keys are serialized kernels.
 };
 
 /// Packs the program with its variants. The generated code would write the kernels once for each

@@ -19,8 +19,8 @@ constexpr std::optional<uint64_t> checkedRoundUp(uint64_t value, uint64_t alignm
   return (value + mask) & ~mask;
 }
 
-/// Rounds up like checkedRoundUp(), without the check. It is for values that are known to be far
-/// below 2^64, such as offsets inside a section whose size was checked.
+/// Rounds up like checkedRoundUp(), but does not check for overflow. Callers use it for values that
+/// are known to be far below 2^64, such as offsets inside a section whose size was checked.
 constexpr uint64_t roundUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }

@@ -1,4 +1,5 @@
-// The crash handler: installs signal actions, runs the handler once, then lets the signal proceed.
+// Installs the signal actions, runs the crash handler once, and then restores the former action of
+// the signal.
 #include "engine/base/crash.h"
 
 #include <atomic>
@@ -17,9 +18,9 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr const char *kSignalNames[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT"};
 static_assert(std::size(kSignals) == std::size(kSignalNames));
 
+// A second thread that crashes polls at this interval until the handler of the first has returned.
 constexpr uint64_t kPollNs = 5'000'000;
-constexpr uint32_t kMaxPolls =
-    2000; // Ten seconds for the handler of the thread that crashed first.
+constexpr uint32_t kMaxPolls = 2000; // Ten seconds.
 
 struct sigaction oldActions[std::size(kSignals)];
 std::atomic<bool> isSet{false};
@@ -75,7 +76,8 @@ bool setCrashHandler(CrashHandler handler, void *user) {
       clearCrashHandler();
       return false;
     }
-    // Our function may still be installed if the program's handler forwards signals to it.
+    // onSignal() may already be the action: the program may have replaced it before
+    // clearCrashHandler() and put it back later. The action before it is then known.
     const bool ours = (before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == onSignal;
     if (!ours)
       oldActions[i] = before;

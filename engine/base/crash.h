@@ -1,17 +1,17 @@
 // A crash handler: one function that runs on the crashing thread before the process dies of a
-// signal. The trace uses it to write its flight recording. It is not a way to survive a crash.
+// signal. The flight recorder (engine/trace) writes its recording with it. The process still ends.
 //
 // The handler is called for the fault signals (SIGSEGV, SIGBUS, SIGFPE, SIGILL) and for SIGABRT.
-// After the handler returns, the signal takes its former course: the handler that the program had
-// installed before setCrashHandler() runs, or the process ends with that signal as its cause and
-// with its core file. A thread whose stack overflowed can run a handler only if the program gave
-// it an alternate stack (sigaltstack); that stack is then used.
+// After the handler returns, the signal is handled as it was before setCrashHandler(): the
+// program's own handler runs, or the signal ends the process (with a core file if the system writes
+// one). If a thread overflowed its stack, the handler runs only if the program gave that thread an
+// alternate stack (sigaltstack).
 //
 // The handler may call async-signal-safe functions only: it must not allocate memory and must not
 // wait for a lock. CrashFile and sleepInCrash() are async-signal-safe.
 //
 // Threads: any. Other threads keep running while the handler runs. A second thread that crashes
-// meanwhile waits until the handler has returned, for at most ten seconds.
+// in the meantime waits until the handler has returned, but at most ten seconds.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,11 @@ namespace gantry {
 using CrashHandler = void (*)(void *user, int signal);
 
 /// Installs `handler`, which is later called with `user`. The process has at most one handler.
-/// Returns false if a handler is installed already or the system refuses a signal.
+/// Returns false if a handler is installed already or the system refuses to change a signal's
+/// action.
 bool setCrashHandler(CrashHandler handler, void *user);
 /// Removes the handler. If the handler is running, this function waits until it has returned.
-/// Signal actions that the program has set since setCrashHandler() stay.
+/// Signal actions that the program has set since setCrashHandler() stay in place.
 void clearCrashHandler();
 
 /// The signals for which the handler is called.
@@ -51,8 +52,8 @@ private:
   int descriptor_ = -1; // -1 if no file is open
 };
 
-/// Suspends the calling thread for `ns` nanoseconds. The crash handler polls with it because it
-/// must not wait for a lock.
+/// Suspends the calling thread for `ns` nanoseconds. A crash handler must not wait for a lock, so
+/// it polls and sleeps with this function between two polls.
 void sleepInCrash(uint64_t ns);
 
 } // namespace gantry

@@ -1,4 +1,4 @@
-// Comparing device profiles and choosing a named one.
+// Compares device profiles, and finds a named profile by its name or for a device.
 #include "engine/base/device_profile.h"
 
 #include "engine/base/named_profiles.h"

@@ -2,9 +2,10 @@
 // session need, as plain data.
 //
 // A backend reads a profile from its device; named profiles (named_profiles.cpp) serve
-// ahead-of-time compilation. A profile is not a handle: nothing here talks to a driver. The
-// compiler assumes that the device keeps the limits of the profile it compiles for. Each variant of
-// an artifact lists what it really needs, and the session compares that list with the device.
+// ahead-of-time compilation. A profile is not a handle: nothing here calls a driver. The compiler
+// assumes that the device has at least the limits of the profile for which it compiles. Each kernel
+// variant of an artifact lists the features that it needs, and the session compares this list with
+// the device.
 //
 // Threads: profiles are values; the functions may be called from any thread.
 #pragma once
@@ -18,8 +19,7 @@
 
 namespace gantry {
 
-/// Optional abilities of a device. The names are those of the Vulkan features, except for the last
-/// four.
+/// Optional features of a device. The names are those of Vulkan features, except for the last four.
 struct DeviceFeatures {
   bool shaderInt64 = false;
   bool shaderInt8 = false;
@@ -29,7 +29,7 @@ struct DeviceFeatures {
   bool storageBuffer8BitAccess = false;
   bool storageBuffer16BitAccess = false;
   bool bufferDeviceAddress = false;
-  // Subgroup operations in compute kernels whose subgroups all have subgroupSize lanes.
+  // Subgroup operations in compute kernels, where every subgroup has subgroupSize lanes.
   bool subgroupShuffle = false;    // subgroupShuffle
   bool subgroupArithmetic = false; // subgroupAdd, subgroupMax …
   bool subgroupVote = false;       // subgroupAll, subgroupAny
@@ -48,7 +48,7 @@ struct MatrixShape {
   bool operator==(const MatrixShape &) const = default;
 };
 
-/// The requirement that a variant lists if a kernel of it uses this shape:
+/// Returns the name of the capability that a kernel variant lists if it uses this shape, such as
 /// "cooperativeMatrix 16x16x16 f16 f32".
 std::string capabilityOf(const MatrixShape &shape);
 
@@ -70,39 +70,40 @@ struct DeviceProfile {
   uint32_t maxTexelBuffersPerStage = 0; // Texel-buffer bindings of one kernel.
   uint32_t maxResourcesPerStage = 0;    // Storage and texel buffers of one kernel together.
   bool preferTexelLoads = false;        // Texel fetches are the fastest loads.
-  // Loop iterations of one kernel, over all of its loops, after which the driver ends the loops;
-  // 0: no limit.
+  // The driver ends the loops of an invocation early after this number of iterations, counted over
+  // all loops; 0: no limit.
   uint64_t maxLoopRounds = 0;
   uint32_t subgroupSize = 1; // Lanes; 1: not known, and kernels use no subgroup operation.
-  // The subgroup sizes that a kernel can require with the feature subgroupSizeControl; both equal
-  // subgroupSize without that feature.
+  // The range of subgroup sizes that a kernel can require with the Vulkan feature
+  // subgroupSizeControl; both limits equal subgroupSize without that feature.
   uint32_t minSubgroupSize = 1;
   uint32_t maxSubgroupSize = 1;
-  bool stageOperands = false;          // Kernels gain by staging operands in shared memory.
-  bool preferAddressBinding = false;   // Buffer addresses are faster than descriptors.
+  bool stageOperands = false;        // Kernels run faster if they stage operands in shared memory.
+  bool preferAddressBinding = false; // Kernels access buffers faster by address.
   uint32_t preferredWorkgroupSize = 0; // Invocations.
   uint32_t registerTileElements = 0;   // Max number of 32-bit accumulators of one thread.
   DeviceFeatures features;
   std::vector<MatrixShape> matrixShapes; // Best first; empty: no cooperative matrices.
-  uint32_t matrixSubgroupSize = 0;       // Lanes in kernels with matrices; 0: subgroupSize.
+  uint32_t matrixSubgroupSize = 0; // Lanes in kernels with cooperative matrices; 0: subgroupSize.
   // Estimates for the cost model; 0: not known. No program is refused because of them.
   uint32_t computeUnits = 0;   // Number of multiprocessors, compute units, Xe-cores or cores.
   uint64_t l1CacheBytes = 0;   // First-level cache of one compute unit.
-  uint64_t lastCacheBytes = 0; // Last cache before memory that all compute units share.
+  uint64_t lastCacheBytes = 0; // Last-level cache, which all compute units share.
 };
 
-/// Returns the profile of that name, or kNotFound with a message that lists the existing names.
+/// Returns the named profile `name`, or kNotFound with a message that lists the existing names.
 Result<DeviceProfile> namedProfile(const std::string &name);
 
-/// Returns the name of the profile to compile for when a program will run on this device. That is
-/// the profile of the device's generation if the device's name identifies the generation and the
-/// device meets() the profile; otherwise it is "vulkan:generic".
+/// Returns the name of the profile for which to compile a program that will run on this device: the
+/// profile of the device's generation if the device's name identifies the generation and the device
+/// meets() that profile, and otherwise "vulkan:generic".
 std::string profileNameFor(const DeviceProfile &device);
 
-/// Returns whether a program compiled for `profile` may run on `device`: each limit of the device
-/// is at least as good as the profile's, the device has the profile's features, and its subgroup
-/// size is the profile's. Matrix shapes are not compared, because the artifact lists the shapes and
-/// the subgroup sizes that its kernels need.
+/// Returns whether a program compiled for `profile` may run on `device`: both have the same
+/// backend, each limit of the device is at least as good as the profile's, the device has the
+/// profile's features, and the subgroup sizes are equal unless the profile's is 1. Matrix shapes
+/// are not compared, because the artifact lists the shapes and the subgroup sizes that its kernels
+/// need.
 bool meets(const DeviceProfile &device, const DeviceProfile &profile);
 
 /// The names that namedProfile() accepts, sorted.

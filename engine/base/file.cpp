@@ -66,9 +66,9 @@ std::string parentOf(const std::string &path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Makes a new file's name durable; a file system that cannot do so is not an error. The function
-/// allocates no memory: the file is already complete, so running out of memory here must not fail
-/// the commit.
+/// Syncs the folder to disk, so that the name of a new file survives a crash of the system. A file
+/// system that cannot sync a folder is not an error. The function allocates no memory, because the
+/// file is already complete and a lack of memory must not fail the commit.
 void syncDirectoryOf(const std::string &path) {
   char parent[PATH_MAX] = ".";
   const size_t slash = path.rfind('/');

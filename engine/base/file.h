@@ -21,8 +21,8 @@
 namespace gantry {
 
 /// A regular file that is mapped read-only for the object's lifetime. The system loads pages on
-/// first access. No process may truncate the file meanwhile: reading beyond its new end raises
-/// SIGBUS. Movable.
+/// first access. No process may truncate the file during this time, because a read beyond the new
+/// end raises SIGBUS. Movable.
 class MappedFile {
 public:
   /// Also returns kInvalidArgument if the path is a folder, a device or a pipe.
@@ -98,10 +98,10 @@ private:
   int descriptor_ = -1; // -1 after a failed write and after close().
 };
 
-/// Returns the user's cache folder and creates it if it does not exist: $GANTRY_CACHE_DIR, or else
-/// $XDG_CACHE_HOME/gantry, or else $HOME/.cache/gantry. XDG_CACHE_HOME and HOME count only if they
-/// hold absolute paths. Returns kNotFound if no variable names a folder; callers then work without
-/// a cache.
+/// Returns the user's cache folder and creates it if it does not exist. The folder is
+/// $GANTRY_CACHE_DIR, or else $XDG_CACHE_HOME/gantry, or else $HOME/.cache/gantry; XDG_CACHE_HOME
+/// and HOME are ignored unless they hold absolute paths. Returns kNotFound if no variable names a
+/// folder; callers then work without a cache.
 Result<std::string> userCacheDirectory();
 
 } // namespace gantry

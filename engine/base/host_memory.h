@@ -6,12 +6,13 @@
 // two functions and a pointer, by default malloc and free. An embedder passes its own allocator; a
 // test passes an allocator whose k-th call fails.
 //
-// It does not replace std::vector in code that need not survive failure, and it does not allocate
-// device memory.
+// All other code uses std::vector and reports a lack of memory as out_of_memory.h describes. This
+// header does not allocate device memory.
 //
 // Errors: functions return false or nullptr on failure and leave the object unchanged.
-// Threads: the functions of a HostAllocator are called from any thread that uses the allocator's
-// owner. The arrays are for one thread at a time, with the exceptions that they state.
+// Threads: the functions of a HostAllocator are called from any thread that uses the heap or device
+// to which the allocator was passed. An array is used by one thread at a time, with the exceptions
+// that its comment states.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +41,8 @@ struct HostAllocator {
   };
   void *user = nullptr;
 
-  /// Allocates and fills with zero bytes, or returns nullptr. Writing the zeros makes the system
-  /// commit the pages now, so a later write cannot run out of memory.
+  /// Allocates memory and fills it with zero bytes; returns nullptr on failure. Writing the zeros
+  /// makes the system commit the pages now, so a later write cannot run out of memory.
   void *allocateZeroed(size_t bytes) const {
     void *memory = allocate(user, bytes);
     if (memory != nullptr)
@@ -65,7 +66,8 @@ template <typename T> void hostDelete(const HostAllocator &host, T *object) {
   host.free(host.user, object, sizeof(T));
 }
 
-/// The type-independent base of HostArray: a growing block of memory. It is not used by itself.
+/// The part of HostArray that does not depend on the element type: a growing block of memory. Only
+/// HostArray uses it.
 class HostStorage {
   static constexpr size_t kCacheLineBytes = 64;
   /// The header that lies directly before the elements of a block.
@@ -149,9 +151,10 @@ private:
 ///
 /// With kOthersRead, any thread may read through shared() while one thread changes or grows the
 /// array. Blocks that growth replaced are then kept until the array is destroyed; they take at most
-/// as many bytes as the current block. A reader finds an element through shared() if it learned of
-/// the element after the element was written (a release store and an acquire load). Fields that
-/// change later must be accessed atomically by readers and writer.
+/// as many bytes as the current block. A reader may access an element through shared() only after
+/// it has synchronised with the thread that wrote the element, for example if that thread published
+/// the index with a release store and the reader loaded the index with acquire order. Readers and
+/// the writer must access fields that change later atomically.
 template <typename T, bool kOthersRead = false> class HostArray : HostStorage {
   static_assert(std::is_trivially_copyable_v<T>);
 
@@ -198,9 +201,9 @@ public:
 
 /// A growing array whose elements never move. The elements lie in segments: segment k holds
 /// 2^(kFirstLog2 + k) elements and starts on a cache-line boundary. Each segment ends with a table
-/// of pointers to every chunk of 2^kFirstLog2 elements of the whole array; the newest segment's
-/// table is the current one. An element is therefore found with two loads, without a search for its
-/// segment.
+/// that has one pointer for every chunk of 2^kFirstLog2 elements in this segment and in all earlier
+/// segments. The table of the newest segment is in use. An element is therefore found with two
+/// loads, without a search for its segment.
 ///
 /// Elements need not be copyable. They begin as zero bytes, and their destructors do not run.
 /// Threads: grow() by one thread at a time; find() and operator[] by any thread at any time.

@@ -11,8 +11,8 @@ namespace gantry {
 
 enum class LogLevel { kError = 0, kWarn = 1, kInfo = 2, kDebug = 3 };
 
-/// Returns whether messages of this level are written. Callers ask before they prepare an expensive
-/// message.
+/// Returns whether messages of this level are written. A caller can skip the preparation of an
+/// expensive message if they are not.
 bool logEnabled(LogLevel level);
 
 /// Writes "gantry: warn: <message>\n". Newlines inside the message become spaces.

@@ -1,4 +1,4 @@
-// The next-fit allocator over the regions of the reserve.
+// Next-fit allocation in the regions of the reserve.
 #include "engine/base/memory_reserve.h"
 
 namespace gantry {
@@ -63,8 +63,8 @@ void *MemoryReserve::allocate(size_t bytes) {
 }
 
 bool MemoryReserve::deallocate(void *memory) {
-  // A caller that frees a block of the reserve synchronised with the block's allocation, so it
-  // reads a count above zero.
+  // A thread that frees a block of the reserve has synchronised with the thread that allocated the
+  // block, so it reads a count above zero.
   if (usedBytes() == 0)
     return false;
   auto *at = static_cast<char *>(memory) - sizeof(Header);

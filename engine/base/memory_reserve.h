@@ -1,4 +1,4 @@
-// An allocator over host memory that was set aside for the moment when malloc fails.
+// An allocator for host memory that was set aside, to be used after malloc has failed.
 //
 // The reserve has a few regions. Each region is a sequence of blocks whose sizes are multiples of
 // 64 bytes. The allocator uses next fit and coalesces free blocks during the search (Knuth, The Art
@@ -16,7 +16,7 @@
 
 namespace gantry {
 
-/// A set of memory regions and the allocator over them.
+/// A set of memory regions, and the allocator that divides them into blocks.
 class MemoryReserve {
 public:
   static constexpr size_t kAlignment = 64;

@@ -1,5 +1,5 @@
-// One function per named device profile, and the table of them. The [keys] are those of
-// docs/profiles.md.
+// One function for each named device profile, and the table of all profiles. docs/profiles.md lists
+// the sources that the [keys] cite.
 #include "engine/base/named_profiles.h"
 
 namespace gantry {
@@ -14,7 +14,7 @@ constexpr uint32_t kNoLimit = UINT32_MAX;
 /// devices with compute queues report eight or more. Second, 64-bit integers and 8-bit storage:
 /// models with int64 tokens or booleans need them. A variant that uses them lists them as
 /// requirements, and the session reports the missing feature by name. Third, buffer addresses are
-/// allowed but not preferred: kernels with addresses are compiled beside those with descriptors.
+/// allowed but not preferred: each kernel is compiled with descriptors, and with addresses as well.
 DeviceProfile generic() {
   DeviceProfile profile;
   profile.name = "vulkan:generic";
@@ -105,8 +105,8 @@ DeviceProfile gpu(const char *name, uint32_t subgroupSize) {
   return profile;
 }
 
-/// Marks the subgroup size as the driver's choice for each kernel. Kernels then use no subgroup
-/// operations unless they require one size.
+/// States that the driver chooses the subgroup size of each kernel, from minSize to maxSize lanes.
+/// Kernels then use no subgroup operations unless they require one size.
 void letSubgroupsVary(DeviceProfile &profile, uint32_t minSize, uint32_t maxSize) {
   profile.minSubgroupSize = minSize;
   profile.maxSubgroupSize = maxSize;
@@ -194,8 +194,8 @@ DeviceProfile amd(const char *name) {
   return profile;
 }
 
-/// Navi 21 as in the Radeon RX 6900 XT [rdna2]: 80 compute units, 16 KiB of vector cache each, 128
-/// MiB of Infinity Cache behind 4 MiB of L2 cache. Subgroups have 32 or 64 lanes.
+/// Navi 21 as in the Radeon RX 6900 XT [rdna2]: 80 compute units, 16 KiB of vector cache each, 4
+/// MiB of L2 cache, and 128 MiB of Infinity Cache as the last level. Subgroups have 32 or 64 lanes.
 DeviceProfile amdRdna2() {
   DeviceProfile profile = amd("vulkan:amd-rdna2");
   letSubgroupsVary(profile, 32, 64);
@@ -205,9 +205,9 @@ DeviceProfile amdRdna2() {
   return profile;
 }
 
-/// Navi 31 as in the Radeon RX 7900 XTX [rdna3]: 96 compute units, 32 KiB of vector cache each, 96
-/// MiB of Infinity Cache behind 6 MiB of L2 cache. The cooperative matrices are those that RADV and
-/// AMD's driver report [rdna3-matrix].
+/// Navi 31 as in the Radeon RX 7900 XTX [rdna3]: 96 compute units, 32 KiB of vector cache each, 6
+/// MiB of L2 cache, and 96 MiB of Infinity Cache as the last level. The cooperative matrices are
+/// those that RADV and AMD's driver report [rdna3-matrix].
 DeviceProfile amdRdna3() {
   DeviceProfile profile = amd("vulkan:amd-rdna3");
   letSubgroupsVary(profile, 32, 64);

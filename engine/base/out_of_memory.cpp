@@ -1,4 +1,4 @@
-// The mark of failed allocations: one thread-local number.
+// The mark of failed allocations, which is one thread-local number.
 #include "engine/base/out_of_memory.h"
 
 #include <cstdint>

@@ -1,15 +1,15 @@
 // How an operation reports that the host has run out of memory.
 //
 // The engine is compiled without exceptions, so a failed allocation of std::vector, std::string or
-// `new` cannot be reported where it happens. In libgantry.so it is reported later instead:
+// `new` cannot be reported where it happens. libgantry.so reports the failure later instead: its
 // operator new (engine/capi/operator_new.cpp) serves the request from a reserve that was set aside,
 // and marks the failure for the calling thread. The operation continues with consistent data. At
-// the points below it calls checkHostMemory() and returns the error; the ordinary destructors then
-// free everything, including the memory of the reserve. No caller sees a half-made object, and
-// nothing leaks.
+// the points that the rules below name, the operation calls checkHostMemory() and returns the
+// error; the ordinary destructors then free everything, including the memory of the reserve. No
+// caller sees a half-made object, and nothing leaks.
 //
 // Rules for an operation:
-//   1. It runs inside a HostMemoryScope (every function of the C API opens one).
+//   1. It runs inside a HostMemoryScope (class Call of engine/capi opens one).
 //   2. It calls checkHostMemory() before each lasting effect: before it returns an object to the
 //      caller, submits work to the device, or stores something in a cache.
 //   3. It calls checkHostMemory() in a helper thread before the thread ends.
@@ -40,9 +40,9 @@ void noteFailedAllocation(size_t bytes);
 /// thread's current scope.
 Status checkHostMemory();
 
-/// The scope of one operation of the calling thread. It begins without a mark. When a nested scope
-/// ends, the outer scope has its own mark if it had one, and otherwise the mark of the nested
-/// scope.
+/// The scope of one operation of the calling thread. A scope begins without a mark. When a nested
+/// scope ends, the outer scope keeps its own mark if it has one; otherwise it takes over the mark
+/// of the nested scope.
 class HostMemoryScope {
 public:
   HostMemoryScope();
@@ -54,9 +54,9 @@ private:
   size_t outer_; // The outer scope's mark.
 };
 
-/// Resizes `array` to `count` elements, or returns kOutOfMemory and leaves it unchanged. `what`
-/// names the array in the message ("the pipeline cache"). The function first allocates and frees a
-/// block of that size with the non-throwing operator new, which does not use the reserve.
+/// Resizes `array` to `count` elements, or returns kOutOfMemory and leaves the array unchanged.
+/// `what` names the array in the message ("the pipeline cache"). The function first allocates and
+/// frees a block of that size with the non-throwing operator new, which does not use the reserve.
 template <typename T> Status tryResize(std::vector<T> &array, size_t count, const char *what) {
   if (count > array.capacity()) {
     void *probe = ::operator new(count * sizeof(T), std::nothrow);
@@ -69,7 +69,7 @@ template <typename T> Status tryResize(std::vector<T> &array, size_t count, cons
   return {};
 }
 
-/// Grows the reserve to at least `bytes` bytes if this process has one. Returns kOutOfMemory if the
+/// If this process has a reserve, grows it to at least `bytes` bytes. Returns kOutOfMemory if the
 /// system refuses the address space. The pages are not touched before they are needed, and the
 /// address space stays reserved until the process ends.
 Status ensureHostReserve(size_t bytes);

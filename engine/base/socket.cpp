@@ -57,8 +57,8 @@ std::string hiddenName(const std::string &path) {
   return path.substr(0, slash) + "." + path.substr(slash);
 }
 
-/// Returns whether the path is a Unix-domain socket on which no process listens. It does not block:
-/// a stopped process with a full queue of connections counts as listening.
+/// Returns whether the path is a Unix-domain socket on which no process listens. The function does
+/// not block: a stopped process whose queue of connections is full counts as listening.
 bool isDeadSocket(const std::string &path) {
   struct stat info;
   const Result<sockaddr_un> address = unixAddress(path);
@@ -181,7 +181,7 @@ Result<uint32_t> Socket::peerUser() const {
   ucred peer = {};
   socklen_t length = sizeof(peer);
   if (::getsockopt(descriptor_, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
-    return systemError("the other end", "ask for the user at", errno);
+    return systemError("the other end", "read the user id of", errno);
   return static_cast<uint32_t>(peer.uid);
 }
 
@@ -270,13 +270,13 @@ Result<std::optional<Socket>> Listener::accept(int timeoutMs) {
     return std::optional<Socket>();
   Socket socket(::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC));
   if (!socket.isOpen())
-    return std::optional<Socket>(); // The other end closed the connection before accept4().
+    return std::optional<Socket>(); // For example, the other end has closed the connection.
   return std::optional<Socket>(std::move(socket));
 }
 
 void Listener::wake() {
   const char byte = 0;
-  (void)!::write(wakeWrite_, &byte, 1); // If the pipe is full, accept() wakes without this byte.
+  (void)!::write(wakeWrite_, &byte, 1); // A full pipe wakes accept() as well.
 }
 
 // ---- folders -----------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ Result<std::string> userSocketDirectory(bool create) {
     return systemError(path, "create", errno);
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0)
-    return systemError(path, "look at", errno);
+    return systemError(path, "inspect", errno);
   if (!S_ISDIR(info.st_mode))
     return statusf(StatusCode::kFailedPrecondition,
                    "%s is not a folder; delete it, or set XDG_RUNTIME_DIR", path.c_str());

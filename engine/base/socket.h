@@ -1,13 +1,13 @@
 // Stream sockets, which carry live traces to a viewer: Unix-domain sockets in a folder of the user,
-// and TCP sockets on request.
+// and TCP sockets.
 //
 // The engine uses sockets through this header only, so a port to another platform replaces
 // socket.cpp. It is not a network library: there is no encryption and no authentication beyond
 // peerUser().
 //
-// Errors: kNotFound if nothing listens at the address; kIo for every other refusal of the system,
-// with the system's text; kInvalidArgument for an address that cannot exist. Messages name the
-// address. Times are in milliseconds.
+// Errors: kNotFound if no process listens at the address or the host name does not exist; kIo for
+// every other refusal of the system, with the system's text; kInvalidArgument for an address that
+// cannot exist. Messages name the address. Times are in milliseconds.
 // Threads: distinct objects may be used from distinct threads. On one Socket, one thread may send
 // while another thread receives.
 #pragma once
@@ -67,8 +67,8 @@ public:
   Listener &operator=(Listener &&) = delete;
   ~Listener();
 
-  /// Waits for a connection. Returns nullopt if timeoutMs passed first (-1: no timeout) or wake()
-  /// was called.
+  /// Waits for a connection. Returns nullopt if timeoutMs passed first (-1: no timeout), wake() was
+  /// called, a signal interrupted the wait, or the connection could not be accepted.
   Result<std::optional<Socket>> accept(int timeoutMs);
   /// Makes the current accept() and all later calls return nullopt. May be called from any thread.
   void wake();
@@ -85,17 +85,17 @@ private:
 };
 
 /// Returns the folder for this user's sockets: $XDG_RUNTIME_DIR/gantry, or else /tmp/gantry-UID. If
-/// `create` is true, a missing folder is created with mode 0700; otherwise it is kNotFound. Returns
-/// kFailedPrecondition if the folder belongs to another user, is accessible to others, or is a
-/// link, because another user could then have prepared it.
+/// `create` is true, a missing folder is created with mode 0700; otherwise the function returns
+/// kNotFound. Returns kFailedPrecondition if the folder belongs to another user, is accessible to
+/// others, or is a link, because another user could then have prepared it.
 Result<std::string> userSocketDirectory(bool create);
 
-/// Deletes those Unix-domain sockets of a folder on which no process listens any more, which killed
-/// processes left behind. The socket of a running process is never deleted.
+/// Deletes the Unix-domain sockets in a folder on which no process listens any more. A killed
+/// process leaves such a socket. The socket of a running process is never deleted.
 void removeDeadSockets(const std::string &folder);
 
-/// Returns the sorted names of a folder's entries without hidden ones; empty if the folder does not
-/// exist.
+/// Returns the sorted names of a folder's entries that are not hidden; the list is empty if the
+/// folder cannot be read.
 std::vector<std::string> listFolder(const std::string &path);
 
 /// Returns the effective user id of this process.

@@ -46,8 +46,9 @@ Status statusf(StatusCode code, const char *format, ...) {
   va_end(arguments);
   std::string message;
   // Without exceptions, std::string cannot report a failed allocation; it ends the process. In a
-  // process without a reserve (out_of_memory.h), a probe finds out first whether the message fits.
-  // If it does not, the status keeps its code and gets a short text that std::string stores inline.
+  // process without a reserve (out_of_memory.h), a trial allocation shows whether the host has
+  // memory for the message. If not, the status keeps its code and gets a short text that
+  // std::string stores inline.
   void *probe = nullptr;
   if (growHostReserve == nullptr) {
     probe = ::operator new(length > 0 ? static_cast<size_t>(length) + 1 : 1, std::nothrow);
@@ -57,7 +58,7 @@ Status statusf(StatusCode code, const char *format, ...) {
     message = "no host memory";
   } else if (length > 0) {
     message.resize(static_cast<size_t>(length));
-    // The terminating zero of vsnprintf overwrites the zero that ends the string's own buffer.
+    // vsnprintf writes its terminating zero over the zero that follows the string's characters.
     std::vsnprintf(message.data(), message.size() + 1, format, again);
   }
   va_end(again);

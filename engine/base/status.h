@@ -1,6 +1,6 @@
 // Status and Result: how the engine and the backends report failure without exceptions.
 //
-// Callers decide by the code; the message explains it to people. A message names the object and the
+// Callers branch on the code; the message is for people. A message names the object and the
 // offending value, says what would be valid, and quotes a failed driver call
 // ("vkAllocateMemory(64.0 MiB) returned VK_ERROR_OUT_OF_DEVICE_MEMORY"). A status is reported once,
 // at the top: the C API stores it for gantry_last_error().
@@ -73,7 +73,8 @@ private:
 Status statusf(StatusCode code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // NOLINTBEGIN(bugprone-macro-parentheses): decl is a declaration, which parentheses would break.
-/// Evaluates an expression that yields a Status; returns it from the calling function if not ok.
+/// Evaluates an expression of type Status. Returns the status from the calling function if it is
+/// not ok.
 #define GANTRY_RETURN_IF_ERROR(expr)                                                               \
   do {                                                                                             \
     if (auto gantryStatus_ = (expr); !gantryStatus_.isOk())                                        \
@@ -82,7 +83,8 @@ Status statusf(StatusCode code, const char *format, ...) __attribute__((format(p
 
 #define GANTRY_CONCAT_(a, b) a##b
 #define GANTRY_CONCAT(a, b) GANTRY_CONCAT_(a, b)
-/// Assigns the value of a Result to a declaration, or returns the status from the calling function:
+/// Assigns the value of a Result to a declaration. Returns the status from the calling function if
+/// there is no value. Example:
 /// GANTRY_ASSIGN_OR_RETURN(auto file, openFile(path));
 #define GANTRY_ASSIGN_OR_RETURN(decl, expr)                                                        \
   GANTRY_ASSIGN_OR_RETURN_(GANTRY_CONCAT(gantryResult_, __LINE__), decl, expr)

@@ -1,4 +1,4 @@
-// Threads by pthread_create, which reports failure as a number.
+// Starts threads with pthread_create(), which returns an error number instead of throwing.
 #include "engine/base/thread.h"
 
 #include "engine/base/crash.h"
@@ -33,8 +33,8 @@ Result<Thread> Thread::start(const char *name, std::function<void()> body) {
     return statusf(StatusCode::kOutOfMemory, "the host has no memory to start the thread '%s'",
                    name);
   std::snprintf(start->name, sizeof(start->name), "%s", name);
-  // The mask is set before the thread starts, because the thread inherits it. A mask that the
-  // thread sets by itself would leave a moment in which a signal could reach it.
+  // The mask is set before the thread starts, because a new thread inherits the mask of its
+  // creator. If the thread set the mask itself, a signal could reach it before that.
   sigset_t blocked, before;
   sigfillset(&blocked);
   for (const int crash : crashSignals())
@@ -48,7 +48,7 @@ Result<Thread> Thread::start(const char *name, std::function<void()> body) {
                    "the system refuses the thread '%s': %s; raise the user's limit of threads "
                    "(ulimit -u) or the container's, or free memory",
                    name, std::strerror(error));
-  (void)start.release(); // The new thread owns it and frees it.
+  (void)start.release(); // The new thread owns the object and frees it.
   thread.started_ = true;
   return thread;
 }

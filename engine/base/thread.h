@@ -2,9 +2,10 @@
 // the engine, compiled without exceptions, cannot catch. A system may refuse a thread at any time:
 // ulimit -u, a container's limit of processes, no memory for the stack.
 //
-// The new thread blocks all signals except those of crashes (crash.h), so the program's own threads
-// receive them.
-// Threads: a Thread object is for one thread at a time.
+// The new thread blocks all signals except crashSignals() (crash.h), so the system delivers all
+// other signals to the program's own threads.
+//
+// Threads: a Thread object is used by one thread at a time.
 #pragma once
 
 #include "engine/base/status.h"
@@ -14,11 +15,11 @@
 
 namespace gantry {
 
-/// Owns a thread that was started, until join() or detach(). Movable.
+/// Owns a started thread until join() or detach() is called. Movable.
 class Thread {
 public:
-  /// Runs `body` in a new thread. Debuggers show `name`, of which the first 15 bytes count. Returns
-  /// kOutOfMemory if the system refuses the thread; `body` has then not run.
+  /// Runs `body` in a new thread. Debuggers show the first 15 bytes of `name`. Returns kOutOfMemory
+  /// if the system refuses the thread; `body` does not run then.
   static Result<Thread> start(const char *name, std::function<void()> body);
 
   Thread() = default;
@@ -31,7 +32,7 @@ public:
   bool isStarted() const { return started_; }
   /// Waits until the thread has ended.
   void join();
-  /// Gives the thread up; it continues without this object.
+  /// Gives up the ownership; the thread continues to run.
   void detach();
 
 private:

@@ -4,16 +4,16 @@
 // allocates memory, and the C library ends the process if that fails. ThreadExit uses a POSIX key
 // (pthread_key_create) instead, which allocates nothing for the first 32 keys of a process.
 //
-// The function is not called when the main thread returns from main(), and not after the process
-// has begun to exit. Threads: arm() may be called from any thread.
+// The function is not called when the main thread returns from main(), nor for threads that end
+// after the process has begun to exit. Threads: arm() may be called from any thread.
 #pragma once
 
 #include <pthread.h>
 
 namespace gantry {
 
-/// Registers one function for the ends of threads. The object must outlive the threads that called
-/// arm(), or their ends do not call the function.
+/// Calls one function at the end of each thread that has called arm(). If the object is destroyed
+/// before such a thread ends, the function is not called for that thread.
 class ThreadExit {
 public:
   explicit ThreadExit(void (*function)(void *argument))

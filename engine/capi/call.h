@@ -1,5 +1,6 @@
-// The start and end of every function of gantry.h that allocates: class Call turns a lack of host
-// memory into a status (engine/base/out_of_memory.h).
+// Class Call turns a lack of host memory into a status (engine/base/out_of_memory.h). A function of
+// gantry.h that creates or computes something makes a Call at its start, and checks before it
+// returns whether an allocation of the call failed:
 //
 //   gantry_status_t gantry_thing_create(gantry_thing_t **thing) {
 //     const capi::Call call("gantry_thing_create");
@@ -28,9 +29,10 @@ public:
   /// The function's name appears in messages; the string must outlive the call.
   explicit Call(const char *function) : function_(function), admitted_(reserveIsReady()) {}
 
-  /// Returns false if objects that were created during an earlier lack of memory hold more than
-  /// half of the reserve.
+  /// Returns false if more than half of the reserve is in use, by objects that were created during
+  /// an earlier lack of memory.
   bool isAdmitted() const { return admitted_; }
+  /// Reports the failure of a call that was not admitted, and returns its status.
   gantry_status_t refused() const {
     return report(statusf(StatusCode::kOutOfMemory,
                           "%s: the host has no memory, and the reserve for that case is in use; "

@@ -77,13 +77,16 @@ Status checkKind(const gantry_memory_kind_t &kind) {
              : statusf(StatusCode::kInvalidArgument, "memory kind %d does not exist", raw);
 }
 
-/// The way of a buffer that has a new name, needs more memory from the driver, or is refused.
+/// Allocates a buffer if the fast path of gantry_buffer_create_kind() failed: the name is new, the
+/// heap needs more memory from the driver, or the request must be refused.
 Status allocateBuffer(heap::Heap &heap, const gantry_memory_kind_t &kind,
                       heap::BufferRequest &request, const char *name, heap::BufferHandle *handle) {
   GANTRY_RETURN_IF_ERROR(checkKind(kind));
   if (request.sizeBytes == 0 || request.sizeBytes > UINT64_MAX - 256)
-    return statusf(StatusCode::kInvalidArgument, "a buffer of %llu bytes",
-                   static_cast<unsigned long long>(request.sizeBytes));
+    return statusf(StatusCode::kInvalidArgument,
+                   "a buffer of %llu bytes; the size must be from 1 to %llu",
+                   static_cast<unsigned long long>(request.sizeBytes),
+                   static_cast<unsigned long long>(UINT64_MAX - 256));
   request.name = heap.intern(name);
   const heap::HeapCode code = heap.allocate(request, handle);
   if (code == heap::HeapCode::kOk)
@@ -252,7 +255,7 @@ gantry_status_t gantry_buffer_create_kind(gantry_device_t *device, gantry_memory
   request.kind = static_cast<heap::MemoryKind>(capi::rawValue(kind));
   request.name = heap.recall(name);
   heap::BufferHandle handle;
-  // Nothing on this way needs the reserve of a Call: it takes no memory by operator new.
+  // This fast path needs no Call, because it allocates no memory with operator new.
   if (request.name.index == 0 ||
       heap.allocateWithoutGrowth(request, &handle) != heap::HeapCode::kOk) {
     const capi::Call call("gantry_buffer_create_kind");
@@ -279,7 +282,7 @@ gantry_status_t gantry_buffer_create(gantry_device_t *device, uint64_t size_byte
 void gantry_buffer_release(gantry_buffer_t *buffer) {
   const heap::BufferHandle handle = capi::handleOf(buffer);
   if (heap::Heap *heap = heap::Heap::of(handle))
-    (void)heap->release(handle); // a stale handle changes nothing
+    (void)heap->release(handle); // Releasing a stale handle has no effect.
 }
 
 void *gantry_buffer_data(gantry_buffer_t *buffer) {

@@ -1,5 +1,7 @@
-// The structs behind the opaque types of gantry.h, and the conversion of a Status into a code and a
-// message. Threads: report() and nullArgument() keep the message per thread.
+// The definitions of the opaque structs of gantry.h, and the functions that turn a Status into a
+// code and a message. Each struct owns one object of the engine.
+//
+// Threads: report() and nullArgument() keep one message per thread.
 #pragma once
 
 #include "engine/include/gantry/gantry.h"
@@ -11,8 +13,8 @@
 
 struct gantry_device {
   std::shared_ptr<gantry::device::Device> device;
-  std::shared_ptr<gantry::heap::Heap>
-      heap; // Holds all memory of the device; lives until its last buffer.
+  // The heap owns all memory of the device. It lives until its last buffer is released.
+  std::shared_ptr<gantry::heap::Heap> heap;
 };
 
 struct gantry_program {
@@ -29,9 +31,9 @@ struct gantry_run {
 
 namespace gantry::capi {
 
-/// A gantry_buffer_t is never defined: the pointer's value is the 64-bit handle of a buffer, which
-/// also says which heap it is of (heap::Heap::of). So a buffer needs no object beside its record in
-/// the heap.
+/// The struct gantry_buffer is never defined. The value of a gantry_buffer_t pointer is the 64-bit
+/// handle of a buffer, and heap::Heap::of() finds the buffer's heap from the handle. A buffer
+/// therefore needs no object apart from its record in the heap.
 static_assert(sizeof(void *) == sizeof(heap::BufferHandle));
 inline heap::BufferHandle handleOf(const gantry_buffer_t *buffer) {
   return {reinterpret_cast<uintptr_t>(buffer)};

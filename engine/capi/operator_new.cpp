@@ -1,8 +1,9 @@
-// operator new and delete of libgantry.so: malloc, and a reserve that serves requests after malloc
-// has failed. engine/base/out_of_memory.h describes how the engine then reports the failure.
+// operator new and operator delete of libgantry.so. They use malloc, and a reserve that serves a
+// request if malloc fails. engine/base/out_of_memory.h describes how the engine then reports the
+// failure.
 //
-// gantry.map hides the functions, so the application and other libraries keep their own. The
-// throwing forms never fail here, because the engine has no exceptions. The reserve does not run
+// gantry.map hides the functions, so the application and other libraries keep their own. The forms
+// that would throw never fail here, because the engine has no exceptions. The reserve does not run
 // out if the rules of out_of_memory.h are kept: each operation ends at its next check, and between
 // two checks it allocates no more than the program's structure requires. Loading an artifact makes
 // the reserve large enough for that (engine/artifact/reader.cpp), and an operation is refused while
@@ -37,7 +38,7 @@ bool addRegions(size_t bytes) {
   const size_t present = reserve.sizeBytes();
   if (bytes <= present)
     return true;
-  // The reserve at least doubles, so that the limited number of regions suffices for every size.
+  // The reserve at least doubles, so that the limited number of regions is enough for every size.
   const size_t more = std::max({bytes - present + 4096, present, kMinGrowthBytes}) & ~size_t{4095};
   void *memory = mmap(nullptr, more, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -58,8 +59,8 @@ void *fromReserve(size_t bytes) {
   noteFailedAllocation(bytes);
   if (void *memory = reserve.allocate(bytes))
     return memory;
-  // Only a violation of the rules of out_of_memory.h leads here. The caller cannot handle a
-  // failure.
+  // This point is reached only if a rule of out_of_memory.h was violated. The caller cannot handle
+  // a failure.
   std::fprintf(stderr,
                "gantry: error: the host has no memory for %zu bytes, and the reserve is used up\n",
                bytes);
@@ -76,7 +77,7 @@ void *takeAligned(size_t bytes, std::align_val_t alignment) {
   if (posix_memalign(&memory, std::max(static_cast<size_t>(alignment), sizeof(void *)),
                      bytes == 0 ? 1 : bytes) == 0)
     return memory;
-  static_assert(MemoryReserve::kAlignment >= 64, "the largest alignment that the engine asks for");
+  static_assert(MemoryReserve::kAlignment >= 64, "the engine needs alignments of up to 64 bytes");
   return fromReserve(bytes);
 }
 

@@ -35,8 +35,9 @@ gantry_status_t load(const capi::Call &call, Result<std::shared_ptr<const progra
   for (const auto *ports : {&(*loaded)->inputs(), &(*loaded)->outputs()})
     for (const program::Port &port : *ports)
       if (port.dims.size() > GANTRY_MAX_RANK)
-        return capi::report(statusf(StatusCode::kUnsupported, "'%s' has rank %zu; at most %d",
-                                    port.name.c_str(), port.dims.size(), GANTRY_MAX_RANK));
+        return capi::report(statusf(StatusCode::kUnsupported,
+                                    "'%s' has rank %zu; the rank is at most %d", port.name.c_str(),
+                                    port.dims.size(), GANTRY_MAX_RANK));
   auto made = std::make_unique<gantry_program>();
   made->program = loaded.take();
   return call.publish(std::move(made), program);

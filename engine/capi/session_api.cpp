@@ -65,11 +65,11 @@ Result<program::SessionOptions> readOptions(const gantry_session_options_t *sour
     const heap::BufferHandle arena = capi::handleOf(source->arena);
     if (heap::Heap::of(arena) != device.heap.get())
       return Status(StatusCode::kInvalidArgument,
-                    "session options: the arena is a buffer of another device");
+                    "session options: the arena belongs to another device");
     options.arena = program::Storage::share(*device.heap, arena);
     if (!options.arena)
       return Status(StatusCode::kInvalidArgument,
-                    "session options: the arena's buffer was released before");
+                    "session options: the arena's buffer was already released");
   }
   return options;
 }
@@ -81,8 +81,8 @@ Result<program::TensorShape> readShape(const gantry_tensor_t &tensor, const char
     return statusf(StatusCode::kInvalidArgument, "%s %zu: type %d does not exist", kind, index,
                    type);
   if (tensor.rank > GANTRY_MAX_RANK)
-    return statusf(StatusCode::kInvalidArgument, "%s %zu: rank %u; at most %d", kind, index,
-                   tensor.rank, GANTRY_MAX_RANK);
+    return statusf(StatusCode::kInvalidArgument, "%s %zu: rank %u; the rank is at most %d", kind,
+                   index, tensor.rank, GANTRY_MAX_RANK);
   program::TensorShape shape;
   shape.type = static_cast<artifact::ElementType>(type);
   shape.dims.assign(tensor.dims, tensor.dims + tensor.rank);
@@ -102,7 +102,7 @@ Status readMemory(const gantry_tensor_t &tensor, const program::Session &session
                    kind, index);
   argument.buffer = program::Storage::share(*session.heap(), buffer);
   if (!argument.buffer)
-    return statusf(StatusCode::kInvalidArgument, "%s %zu: its buffer was released before", kind,
+    return statusf(StatusCode::kInvalidArgument, "%s %zu: its buffer was already released", kind,
                    index);
   const uint64_t bufferBytes = gantry_buffer_size(tensor.buffer);
   if (tensor.offset > bufferBytes || tensor.size_bytes > bufferBytes - tensor.offset)
@@ -300,7 +300,7 @@ gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer) {
   program::Storage storage =
       heap != nullptr ? program::Storage::share(*heap, handle) : program::Storage();
   if (!storage)
-    return capi::report(Status(StatusCode::kInvalidArgument, "the buffer was released before"));
+    return capi::report(Status(StatusCode::kInvalidArgument, "the buffer was already released"));
   if (const Status donated = run->run->donate(storage); !donated.isOk())
     return capi::report(donated);
   gantry_buffer_release(buffer);
@@ -310,7 +310,7 @@ gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer) {
 void gantry_run_release(gantry_run_t *run) {
   if (!run)
     return;
-  // gantry_run_wait reports failures; here the run only has to be over.
+  // gantry_run_wait() reports failures; this function only waits for the end of the run.
   (void)run->run->wait(UINT64_MAX).isOk();
   delete run;
 }

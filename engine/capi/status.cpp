@@ -1,4 +1,4 @@
-// The functions of gantry.h that need no object: status codes, messages, names, version.
+// The functions of gantry.h for status codes, messages, element types and the version.
 #include "engine/base/thread_exit.h"
 #include "engine/capi/handles.h"
 
@@ -38,8 +38,8 @@ static_assert(GANTRY_TYPE_U64 == static_cast<int>(artifact::ElementType::u64));
 static_assert(GANTRY_TYPE_BOOL == static_cast<int>(artifact::ElementType::bool8));
 
 /// The last message of the calling thread. A short message lies in thread-local storage, so that a
-/// lack of memory can always be reported. A longer message is allocated with malloc and freed when
-/// the thread ends.
+/// lack of memory can always be reported. A longer message is allocated with malloc, and freed when
+/// the next message replaces it or the thread ends.
 struct LastError {
   char brief[128];
   char *text; // Points to brief or to a longer array from malloc; null if there was no failure.

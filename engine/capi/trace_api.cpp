@@ -28,13 +28,15 @@ struct Traces {
   std::vector<std::unique_ptr<trace::Server>> servers; // The user's socket, and TCP ports.
 };
 
-/// Returns the process's only Traces, which is never destroyed. stopTraces() ends its contents.
+/// Returns the only Traces object of the process. The object is never destroyed; stopTraces() stops
+/// the traces in it.
 Traces &traces() {
   static auto *const instance = new Traces;
   return *instance;
 }
 
-/// Runs at the end of the process: completes the file with its index and ends the viewers' streams.
+/// Runs at the end of the process. Completes the recorded file with its index and ends the viewers'
+/// streams.
 void stopTraces() {
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);
@@ -93,7 +95,7 @@ Status startFlightFromEnvironment(const char *crashPath) {
   return startFlight(options);
 }
 
-/// Listens at one more endpoint. Returns its port; 0 for the user's socket.
+/// Listens at one more socket. Returns the port of a TCP socket, and 0 for the user's socket.
 Result<uint16_t> listen(const trace::ServerOptions &options) {
   Traces &state = traces();
   const std::lock_guard<std::mutex> locked(state.mutex);

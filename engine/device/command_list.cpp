@@ -25,9 +25,9 @@ Status CommandList::checkRecording(const char *what) const {
 
 Status CommandList::checkRange(const char *what, const BufferRange &range) const {
   if (!range.memory)
-    return statusf(StatusCode::kInvalidArgument, "%s: no memory", what);
+    return statusf(StatusCode::kInvalidArgument, "%s: its memory is null", what);
   if (range.memory->owner_ != &owner_)
-    return statusf(StatusCode::kInvalidArgument, "%s: memory of another device", what);
+    return statusf(StatusCode::kInvalidArgument, "%s: its memory belongs to another device", what);
   if (range.sizeBytes == 0 || range.offsetBytes > range.memory->sizeBytes() ||
       range.sizeBytes > range.memory->sizeBytes() - range.offsetBytes)
     return statusf(StatusCode::kInvalidArgument,
@@ -158,8 +158,8 @@ Status CommandList::update(const BufferRange &range, std::span<const uint8_t> by
   GANTRY_RETURN_IF_ERROR(checkWords("update", range));
   if (bytes.size() != range.sizeBytes || bytes.size() > kMaxUpdateBytes)
     return statusf(StatusCode::kInvalidArgument,
-                   "update of %" PRIu64 " bytes with %zu bytes; it takes as many as the range has, "
-                   "at most %" PRIu64,
+                   "update of a range of %" PRIu64
+                   " bytes with %zu bytes; both must be equal and at most %" PRIu64,
                    range.sizeBytes, bytes.size(), kMaxUpdateBytes);
   return doUpdate(range, bytes);
 }

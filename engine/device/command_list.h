@@ -37,7 +37,7 @@ inline uint64_t texelBytes(TexelFormat format) { return format == TexelFormat::k
 struct TexelRead {
   uint32_t buffer = 0; // Index of the buffer in the kernel's order.
   TexelFormat format = TexelFormat::kRgba32f;
-  bool alone = true; // The buffer is not bound as a storage buffer as well.
+  bool alone = true; // The buffer is bound only as a texel buffer, not also as a storage buffer.
 };
 
 /// The description from which Device::createKernels() makes a kernel.
@@ -48,10 +48,11 @@ struct KernelSource {
   uint32_t workgroupSize[3] = {1, 1, 1}; // The size in the SPIR-V; checked against the limits.
   uint32_t subgroupSize = 0;             // Lanes that each subgroup must have; 0: any number.
   uint32_t bufferCount = 0;
-  uint32_t dimCount = 0; // 8-byte words; kernels read the low 32 bits.
+  uint32_t dimCount = 0; // Number of dims; each is an 8-byte word of which kernels read 32 bits.
   BindingMode binding = BindingMode::kStorageBuffer;
-  std::span<const TexelRead> texels; // In ascending order of buffers; empty unless kTexel.
-  uint32_t sharedBytes = 0;          // Shared memory of a workgroup.
+  // In ascending order of buffers; empty unless the binding is kTexel.
+  std::span<const TexelRead> texels;
+  uint32_t sharedBytes = 0; // Shared memory of a workgroup.
 
   /// Bytes of the push-constant block: 8 per dim, and 8 per buffer that is bound by address.
   uint32_t pushConstantBytes() const {
@@ -92,7 +93,7 @@ private:
   const Device *owner_ = nullptr;
 };
 
-/// A range of bytes in a memory. The range must lie inside the memory.
+/// A range of bytes in a Memory. The range must lie inside the Memory.
 struct BufferRange {
   Memory *memory = nullptr;
   uint64_t offsetBytes = 0;
@@ -108,7 +109,7 @@ struct Dispatch {
   uint32_t firstWorkgroup[3] = {0, 0, 0}; // The workgroup id of the dispatch's first workgroup.
 };
 
-/// Upper limits on the contents of a command list; commands beyond them are refused.
+/// Upper limits on the contents of a command list. Commands that exceed a limit are refused.
 struct CommandListCapacity {
   uint32_t dispatches = 0;
   uint32_t storageBuffers = 0; // Sum of Kernel::storageBufferCount() over the dispatches.
@@ -138,14 +139,14 @@ public:
   Status begin(const CommandListCapacity &capacity);
   Status dispatch(const Dispatch &dispatch);
   Status copy(const BufferRange &source, Memory &target, uint64_t targetOffsetBytes);
-  /// Stores `word` in every 4 bytes of the range. Offset and size are multiples of 4.
+  /// Stores `word` in every 4 bytes of the range. Offset and size must be multiples of 4.
   Status fill(const BufferRange &range, uint32_t word);
-  /// Stores `bytes` in the range when the list runs. The bytes are copied into the list now. Their
-  /// number equals the range's size and is at most kMaxUpdateBytes; offset and size are multiples
-  /// of 4.
+  /// Stores `bytes` in the range when the list runs. The call copies the bytes into the list. Their
+  /// number must equal the range's size and be at most kMaxUpdateBytes; offset and size must be
+  /// multiples of 4.
   Status update(const BufferRange &range, std::span<const uint8_t> bytes);
-  /// Orders commands: all earlier commands finish and their writes become visible before later
-  /// commands start.
+  /// Orders commands: all earlier commands finish, and their writes become visible, before any
+  /// later command starts.
   Status barrier();
   /// Records the device's time after all earlier commands have finished.
   Status timestamp();

@@ -1,4 +1,4 @@
-// The flat arrays of pieces and blocks of a range.
+// Changes and searches the arrays of pieces and blocks of a range.
 #include "engine/device/commit_map.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ void CommitMap::detach(uint64_t offset, uint64_t size) {
       if (high < pieceEnd)
         insertPiece(i + 1, {high, pieceEnd - high, piece.block});
       ++i;
-    } else if (high < pieceEnd) { // The part behind the removed range stays.
+    } else if (high < pieceEnd) { // The part after the removed range stays.
       pieces_[i] = {high, pieceEnd - high, piece.block};
       ++i;
     } else {

@@ -1,5 +1,5 @@
 // Bookkeeping of a reserved address range (virtual memory): which parts have storage, and which
-// driver allocation backs each part. It is host arithmetic and calls no driver.
+// driver allocation backs each part. It calls no driver.
 //
 // Algorithm: a flat array of pieces, sorted by offset and searched by bisection. Each piece belongs
 // to a block, which is one driver allocation made by one commit. A block is released when its last
@@ -7,7 +7,7 @@
 // few pieces.
 //
 // Errors: prepare() allocates all host memory without exceptions, so the other functions cannot
-// fail. Units: bytes. Threads: one at a time.
+// fail. Units: bytes. Threads: a CommitMap is used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ public:
   CommitMap(const CommitMap &) = delete;
   CommitMap &operator=(const CommitMap &) = delete;
 
-  /// Allocates room for one more block and two more pieces: the block's own piece, and the piece
-  /// that a split adds. Returns false, with nothing changed, if the host has no memory. It must be
-  /// called before each add() and remove().
+  /// Allocates room for one more block and two more pieces: the new block's piece, and the piece
+  /// that remove() adds if it splits a piece. Returns false, with nothing changed, if the host has
+  /// no memory. It must be called before each add() and remove().
   bool prepare();
 
   /// Returns whether any byte of [offset, offset + size) has storage.
@@ -37,14 +37,15 @@ public:
   /// no storage.
   void add(uint64_t offset, uint64_t size, uint64_t token);
 
-  /// Records that [offset, offset + size), which must be covered, has no storage any more. Calls
+  /// Records that [offset, offset + size), which must have storage, has none any more. Calls
   /// release(token) for each block whose last piece was removed.
   template <typename Release> void remove(uint64_t offset, uint64_t size, Release release) {
     detach(offset, size);
     reap(release);
   }
 
-  /// Removes all pieces and calls release(token) for each block; for the destruction of the range.
+  /// Removes all pieces and calls release(token) for each block. The destructor of a range calls
+  /// it.
   template <typename Release> void clear(Release release) {
     for (uint32_t i = 0; i < blockCount_; ++i)
       blocks_[i].boundBytes = 0;

@@ -17,9 +17,10 @@ Status checkTexels(const KernelSource &source, const DeviceProfile &profile) {
   const char *name = source.name.data();
   const size_t count = source.texels.size();
   if ((source.binding == BindingMode::kTexel) != (count > 0))
-    return statusf(StatusCode::kInvalidArgument,
-                   "kernel '%.*s': its binding reads %s buffer as texels, it lists %zu", nameLength,
-                   name, count > 0 ? "no" : "at least one", count);
+    return statusf(
+        StatusCode::kInvalidArgument,
+        "kernel '%.*s': its binding mode reads %s buffer as texels, but the kernel lists %zu",
+        nameLength, name, count > 0 ? "no" : "at least one", count);
   for (size_t i = 0; i < count; ++i)
     if (source.texels[i].buffer >= source.bufferCount ||
         (i > 0 && source.texels[i].buffer <= source.texels[i - 1].buffer))
@@ -66,9 +67,10 @@ Status checkKernel(const KernelSource &source, const DeviceProfile &profile) {
                         source.subgroupSize <= profile.maxSubgroupSize;
   if (source.subgroupSize != 0 && !isFixed && !isChosen)
     return statusf(StatusCode::kUnsupported,
-                   "kernel '%.*s': made for subgroups of %u that shuffle; the device's have %u%s",
+                   "kernel '%.*s': it needs subgroups of %u lanes with shuffles; the device has "
+                   "subgroups of %u lanes%s",
                    nameLength, name, source.subgroupSize, profile.subgroupSize,
-                   profile.features.subgroupShuffle ? "" : " and do not, or vary in size");
+                   profile.features.subgroupShuffle ? "" : " without shuffles, or of varying size");
   if (source.sharedBytes > profile.maxSharedMemoryBytes)
     return statusf(StatusCode::kUnsupported,
                    "kernel '%.*s': %u bytes of shared memory; the device has %u", nameLength, name,
@@ -127,7 +129,7 @@ Result<std::unique_ptr<Memory>> Device::allocate(MemoryKind kind, uint64_t sizeB
                    profile().maxAllocationBytes);
   if (!(options.priority >= 0.0f && options.priority <= 1.0f))
     return statusf(StatusCode::kInvalidArgument,
-                   "allocation with a priority of %g; it lies from 0 to 1",
+                   "allocation with a priority of %g; a priority is from 0 to 1",
                    static_cast<double>(options.priority));
   if (options.exportable && !info_.external.opaqueFds)
     return lacks("memory that can be exported");
@@ -180,17 +182,20 @@ Result<std::unique_ptr<Memory>> Device::reserve(MemoryKind kind, uint64_t rangeB
   if (!vm.supported)
     return lacks("growing ranges (virtual memory)");
   if (kind != MemoryKind::kDevice)
-    return statusf(StatusCode::kUnsupported,
-                   "a range of %s memory: ranges are of the kind 'device', because storage that "
-                   "comes piece by piece has no one mapping",
-                   memoryKindName(kind));
+    return statusf(
+        StatusCode::kUnsupported,
+        "a range of %s memory: a range must be of the kind 'device', because storage that "
+        "is committed in parts has no single host mapping",
+        memoryKindName(kind));
   if (rangeBytes == 0 || rangeBytes > vm.maxRangeBytes)
     return statusf(StatusCode::kInvalidArgument,
                    "a range of %" PRIu64 " bytes; '%s' takes 1 to %" PRIu64, rangeBytes,
                    info_.name.c_str(), vm.maxRangeBytes);
   const std::optional<uint64_t> rounded = checkedRoundUp(rangeBytes, vm.granularityBytes);
   if (!rounded)
-    return statusf(StatusCode::kInvalidArgument, "a range of %" PRIu64 " bytes", rangeBytes);
+    return statusf(StatusCode::kInvalidArgument,
+                   "a range of %" PRIu64 " bytes overflows 64 bits when it is rounded up",
+                   rangeBytes);
   return own(noted(doReserve(*rounded)));
 }
 
@@ -202,7 +207,7 @@ Status Device::checkPart(const char *what, const Memory &range, uint64_t offset,
     return statusf(StatusCode::kInvalidArgument, "%s of memory of another device", what);
   if (!range.isRange())
     return statusf(StatusCode::kInvalidArgument,
-                   "%s of memory that is no range: reserve() makes ranges", what);
+                   "%s of memory that is not a range: reserve() makes ranges", what);
   const uint64_t granularity = info_.virtualMemory.granularityBytes;
   if (size == 0 || offset % granularity != 0 || size % granularity != 0)
     return statusf(StatusCode::kInvalidArgument,

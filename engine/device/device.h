@@ -1,10 +1,10 @@
 // The driver interface: the functions that the engine requires from a backend. They are the only
 // virtual functions of the engine.
 //
-// A backend supplies memory, kernels, command lists and one queue with a monotonic timeline. The
-// modules above make all decisions: memory layout, kernel variants, barriers. Public functions
-// check their arguments and then call the private do... functions, which a backend implements, so a
-// backend receives only arguments that passed the checks.
+// A backend supplies memory, kernels, command lists and one queue with a monotonic timeline. Its
+// callers, engine/heap and engine/program, make all decisions: memory layout, kernel variants,
+// barriers. Public functions check their arguments and then call the private do... functions, which
+// a backend implements, so a backend receives only arguments that passed the checks.
 //
 // The interface does not suballocate (one Memory is one driver allocation; engine/heap
 // suballocates), does not count references, and does not track hazards: the caller places barriers.
@@ -16,9 +16,10 @@
 // returns kDeviceLost at once; all objects can still be destroyed.
 //
 // Ownership: memories, kernels and command lists keep their device alive. The caller keeps
-// memories, kernels and command lists alive until the submissions that use them are done. Threads:
-// a Device may be used from several threads. A Memory, Kernel or CommandList is used by one thread
-// at a time. Units: bytes and nanoseconds.
+// memories, kernels and command lists alive until the submissions that use them are done.
+// Threads: a Device may be used from several threads. A Memory, Kernel or CommandList is used by
+// one thread at a time.
+// Units: bytes and nanoseconds.
 #pragma once
 
 #include "engine/base/device_profile.h"
@@ -100,7 +101,8 @@ public:
 
   const DeviceInfo &info() const { return info_; }
   const DeviceProfile &profile() const { return info_.profile; }
-  /// The device's name in traces: 1, 2, 3 … in the order in which the process created its devices.
+  /// The number of the device in traces: 1, 2, 3 … in the order in which the process created its
+  /// devices.
   uint32_t number() const { return number_; }
 
   /// Makes one driver allocation of 1 to profile().maxAllocationBytes bytes.
@@ -117,13 +119,16 @@ public:
   /// kUnsupported if the device lacks virtual memory.
   Result<std::unique_ptr<Memory>> reserve(MemoryKind kind, uint64_t rangeBytes);
   /// Backs [offset, offset + size) of a range with one driver allocation, whose contents are
-  /// undefined. Offset and size are multiples of the granularity, and no byte of the part may have
-  /// storage. The storage is available to later submissions.
+  /// undefined. Offset and size must be multiples of the granularity, and no byte of the part may
+  /// have storage already. Later submissions can use the storage.
   Status commit(Memory &range, uint64_t offsetBytes, uint64_t sizeBytes);
-  /// Removes the storage of [offset, offset + size), all of which must have storage that no running
-  /// submission uses. A driver allocation is freed when none of its bytes backs the range any more.
+  /// Removes the storage of [offset, offset + size). Every byte of this part must have storage, and
+  /// no running submission may use it. A driver allocation is freed when none of its bytes backs
+  /// the range any more.
   Status decommit(Memory &range, uint64_t offsetBytes, uint64_t sizeBytes);
 
+  /// Makes a Memory from existing memory. Returns kUnsupported if the device cannot import memory
+  /// of that type.
   Result<std::unique_ptr<Memory>> importMemory(const ImportSource &source);
   /// Returns a file descriptor of a memory that was allocated with AllocateOptions::exportable. The
   /// caller owns the descriptor.
@@ -154,7 +159,7 @@ public:
   /// info().calibratedClocks is false.
   Result<ClockReading> readClocks();
 
-  /// Returns whether a call has found that the device is lost.
+  /// Returns whether an earlier call has found that the device is lost.
   bool isLost() const { return lost_.load(std::memory_order_acquire); }
 
   /// The number of warnings and errors from validation layers so far; 0 without validation layers.
@@ -167,9 +172,9 @@ protected:
   void markLost() { lost_.store(true, std::memory_order_release); }
   /// A status whose short message std::string stores inline, without allocating host memory.
   static Status noHostMemory() { return {StatusCode::kOutOfMemory, "no host memory"}; }
-  /// Adds to the bytes in use that memoryBudgets() reports if the driver reports none. Logs a
-  /// warning when an allocation crosses such an estimated budget; budgets that the driver reports
-  /// are enforced by engine/heap.
+  /// Adds to the bytes in use, which memoryBudgets() reports if the driver reports no budgets. In
+  /// that case the function also logs a warning when the bytes in use first exceed the estimated
+  /// budget. engine/heap enforces the budgets that a driver reports.
   void countAllocated(uint32_t heap, uint64_t sizeBytes);
   void countFreed(uint32_t heap, uint64_t sizeBytes) {
     allocatedBytes_[heap].fetch_sub(sizeBytes, std::memory_order_relaxed);
@@ -188,12 +193,13 @@ private:
   virtual Result<bool> doWait(uint64_t ticket, uint64_t timeoutNs) = 0;
   virtual Result<uint64_t> doCompleted() = 0;
 
-  /// Makes the first dispatch of new kernels as fast as later ones.
+  /// Warms up new kernels, so that their first dispatch is as fast as later ones.
   virtual Status doWarmUp(std::span<const std::unique_ptr<Kernel>>) { return {}; }
 
-  // Optional abilities of a backend; they are called only if info() lists the ability. The
-  // functions are inline so that no object file, compiled without RTTI, owns the class's vtable:
-  // tests derive from this class with RTTI.
+  // Optional functions of a backend; they are called only if info() says that they are supported.
+  // All virtual functions are pure or inline, so each object file that needs the class's vtable and
+  // type information emits them itself. Tests that derive from Device are compiled with RTTI and
+  // need the type information, which the engine's object files, compiled without RTTI, do not have.
   virtual Status doMemoryBudgets(std::span<MemoryBudget>) { return lacks("memory budgets"); }
   virtual Result<ClockReading> doReadClocks() { return lacks("calibrated clocks"); }
   virtual Result<std::unique_ptr<Memory>> doReserve(uint64_t) { return lacks("ranges"); }
@@ -204,7 +210,7 @@ private:
   virtual Status doDecommit(Memory &, uint64_t /*offset*/, uint64_t /*size*/) {
     return lacks("ranges");
   }
-  /// Frees an allocation whose last part was unbound.
+  /// Frees the allocation `token` of the range; doDecommit() has unbound the last part of it.
   virtual void doRelease(Memory &, uint64_t /*token*/) {}
   virtual Result<std::unique_ptr<Memory>> doImport(const ImportSource &) {
     return lacks("external memory");

@@ -2,8 +2,8 @@
 // addresses whose storage is committed in parts. It is not a suballocated buffer; engine/heap makes
 // those.
 //
-// Ownership: the creator owns a Memory, and a Memory keeps its device alive. Threads: one at a
-// time. Units: bytes.
+// Ownership: the creator owns a Memory, and a Memory keeps its device alive. Threads: a Memory is
+// used by one thread at a time. Units: bytes.
 #pragma once
 
 #include "engine/device/commit_map.h"
@@ -18,8 +18,8 @@ class Device;
 
 /// Options of Device::allocate(); the defaults suit ordinary memory.
 struct AllocateOptions {
-  // 0 to 1: with too little device memory, the driver evicts memory of low priority first
-  // (VK_EXT_memory_priority). Without that extension the priority has no effect.
+  // 0 to 1. If device memory runs short, the driver evicts memory of low priority first. The
+  // priority has no effect on a device without VK_EXT_memory_priority.
   float priority = 0.5f;
   const char *name = nullptr; // Name in the driver's debugging tools; copied.
   bool dedicated = false;     // Tells the driver that the memory holds one resource.
@@ -34,8 +34,9 @@ struct ImportSource {
   };
   Type type = Type::kHostPointer;
   void *hostPointer = nullptr; // A multiple of info().external.hostPointerAlignmentBytes.
-  int fd = -1;                 // A successful import takes ownership of it.
-  // Host pointer: a multiple of the same alignment. Descriptor: the size of the exported memory.
+  int fd = -1;                 // A successful import takes ownership of the descriptor.
+  // Host pointer: also a multiple of hostPointerAlignmentBytes. Descriptor: the size of the
+  // exported memory.
   uint64_t sizeBytes = 0;
   // Host pointer: kUnified. Descriptor: the kind of the exported memory.
   MemoryKind kind = MemoryKind::kUnified;
@@ -45,13 +46,14 @@ struct ImportSource {
 
 /// Budget and use of one device heap by this process.
 struct MemoryBudget {
-  uint64_t budgetBytes = 0; // Bytes that may be in use before the driver refuses or pages.
+  // Bytes that can be in use before the driver refuses allocations or pages memory out.
+  uint64_t budgetBytes = 0;
   // Bytes in use by this process, or by this device object if the driver reports no figures.
   uint64_t usedBytes = 0;
 };
 
-/// One driver allocation, or one reserved range. Kernels may bind it, and copies may read and write
-/// it.
+/// One driver allocation, or one reserved range. Kernels can bind a Memory, and copies can read and
+/// write it.
 class Memory {
 public:
   virtual ~Memory() = default;

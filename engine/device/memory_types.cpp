@@ -21,7 +21,7 @@ const char *memoryKindName(MemoryKind kind) {
 
 namespace {
 
-/// A rank of a type for a kind, compared lexicographically; the smaller rank is better.
+/// The rank of a type for a kind. Ranks are compared lexicographically; the smallest is the best.
 using Rank = std::array<uint64_t, 4>;
 
 Rank rankOf(MemoryKind kind, const MemoryTypeInfo &type, bool window, uint64_t heapBytes) {

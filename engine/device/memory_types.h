@@ -1,29 +1,28 @@
 // The choice of memory types: which of a device's memory types serve each kind of memory, best
-// first. It is a pure function over plain tables, the same for every backend.
+// first. The choice is a pure function of plain tables and is the same for every backend.
 //
-// Algorithm: for each kind, types that cannot serve it are left out, and the others are ordered by
-// the rules below; equal types keep the driver's order, because drivers list the better type first.
-// An allocation tries the types in this order, since a driver may refuse a type for a buffer.
+// Algorithm: for each kind, the types that cannot serve it are left out, and the others are ordered
+// by the rules below. Types that the rules do not distinguish keep the driver's order, because
+// drivers list the better type first. An allocation tries the types in this order, because a driver
+// may refuse a type for a buffer.
+//
+// A "window" is host-visible device-local memory in a heap that is smaller than the largest
+// device-local heap, such as the 256 MiB BAR of a discrete GPU. Windows come last for every kind.
+// The other rules are:
 //
 //   device    Requires device-local memory if the device has any, so that host memory never
-//   silently
-//             replaces device memory. Prefers types that are not host-visible, then the larger
-//             heap.
+//             silently replaces device memory. Prefers types that are not host-visible, then the
+//             larger heap.
 //   upload    Requires host-visible and coherent memory. Prefers types that are not device-local,
-//   to
-//             spare device memory; then uncached types, because the host writes in order and gains
-//             nothing from a cache.
+//             to spare device memory; then uncached types, because the host writes in order and
+//             gains nothing from a cache.
 //   readback  Requires host-visible and coherent memory. Prefers cached types, because host reads
-//   of
-//             uncached memory are about a hundred times slower; then types that are not
+//             from uncached memory are about a hundred times slower; then types that are not
 //             device-local.
 //   unified   Requires host-visible and coherent memory. Prefers cached types, then device-local
 //             types.
 //
-// A window comes last for every kind. A window is host-visible device-local memory in a heap that
-// is smaller than the largest device-local heap, such as the 256 MiB BAR of a discrete GPU.
-//
-// The function does not consider free space or a driver's preferences for one buffer.
+// The function considers neither free space nor a driver's preferences for one buffer.
 // Threads: pure functions. Units: bytes.
 #pragma once
 
@@ -54,7 +53,7 @@ struct MemoryTypeInfo {
   bool hostVisible = false;
   bool hostCoherent = false;
   bool hostCached = false;
-  /// False for types that need a feature of their own (lazily allocated, protected, AMD's
+  /// False for types that need a special feature (lazily allocated, protected, AMD's
   /// device-coherent, RDMA). Such types keep their index and are never chosen.
   bool usable = true;
 };

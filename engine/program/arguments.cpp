@@ -31,7 +31,7 @@ Status checkMemory(const char *kind, const Port &port, const TensorArgument &arg
 
 /// The range [begin, end) of a buffer that one argument uses, and the argument's name for messages.
 struct BufferUse {
-  uint64_t block;
+  uint64_t block; // The buffer's handle.
   uint64_t begin;
   uint64_t end;
   std::string name;

@@ -1,14 +1,14 @@
-// The checks of the inputs and outputs of a run, except their shapes (shapes.h): memory,
-// capacities, overlaps. Sizes are in bytes. Threads: pure functions.
+// Checks the memory of a run's inputs and outputs: whether it is given, large enough, and not
+// shared with an output. shapes.h checks the shapes. Sizes are in bytes. Threads: pure functions.
 #pragma once
 
 #include "engine/program/session.h"
 
 namespace gantry::program {
 
-/// Returns kInvalidArgument, with the port, the offending value and the valid one, if the number of
-/// outputs is wrong, memory is missing or too small, or an output overlaps another argument. The
-/// shapes of the inputs must have been checked before.
+/// Returns kInvalidArgument if the number of outputs is wrong, if memory is missing or too small,
+/// or if an output overlaps another argument. The message names the port, the offending value and
+/// the valid value. The shapes of the inputs must have been checked before.
 Status checkArguments(const Program &program, std::span<const TensorArgument> inputs,
                       std::span<const TensorArgument> outputs,
                       std::span<const OutputShape> outputShapes);

@@ -1,10 +1,10 @@
 // A session's constants on the device: their layout and their upload.
 //
-// The parts of the artifact's constants section that the program uses are copied to as few buffers
-// ("blocks") as the device's max allocation size allows; a block never ends inside a constant.
-// Parts that only other variants use are left out. Fills have blocks of their own and are written
-// by the device. All other bytes go through one staging buffer, chunk by chunk, and the checksum of
-// each chunk is verified before it is copied.
+// The parts of the artifact's constants section that the program uses are copied to buffers
+// ("blocks"). A block is as large as the device's max allocation size allows, so there are few
+// blocks, and a block never ends inside a constant. Parts that only other variants use are left
+// out. Fills have blocks of their own and are written by the device. All other bytes go through one
+// staging buffer, chunk by chunk, and the checksum of each chunk is verified before the copy.
 //
 // Ownership: Constants owns its buffers. Units: bytes. Threads: immutable after upload().
 #pragma once
@@ -14,7 +14,8 @@
 
 namespace gantry::program {
 
-/// The offsets of all constants: the result of a pure decision, made without a device.
+/// The offsets of all constants. The layout is decided from the program and a size limit alone,
+/// without a device.
 struct ConstantLayout {
   struct Block {
     uint64_t sizeBytes = 0;
@@ -35,18 +36,18 @@ struct ConstantLayout {
   std::vector<Place> places; // Per value of the program.
 };
 
-/// Decides the layout for blocks of at most maxBytes bytes. Returns kUnsupported if one constant
-/// alone exceeds that size.
+/// Decides the layout for blocks of at most maxBytes bytes. Returns kUnsupported if a constant does
+/// not fit into one block.
 Result<ConstantLayout> layoutConstants(const Program &program, uint64_t maxBytes);
 
 /// The constants of one session.
 class Constants {
 public:
-  /// Allocates the blocks and writes all constants; returns when the device has finished. Returns
+  /// Allocates the blocks, writes all constants, and waits until the device has finished. Returns
   /// kDataLoss if a checksum of the artifact's constants differs.
   static Result<Constants> upload(const Program &program, const std::shared_ptr<heap::Heap> &heap);
 
-  /// Returns the memory of a value, which must be a constant.
+  /// Returns the memory of a value, which must be a constant of sizeBytes bytes.
   device::BufferRange find(uint32_t value, uint64_t sizeBytes) const {
     const ConstantLayout::Place &place = layout_.places[value];
     return blocks_[place.block].range(place.offset, sizeBytes);

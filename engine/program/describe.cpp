@@ -1,4 +1,4 @@
-// Program::describe(): the artifact as JSON. docs/artifact-json.md is the schema's manual.
+// Program::describe(): writes the artifact as JSON. docs/artifact-json.md describes the schema.
 #include "engine/artifact/exprs.h"
 #include "engine/program/json_writer.h"
 #include "engine/program/program.h"
@@ -46,7 +46,8 @@ public:
       json_.key("peak_command").null();
     }
     json_.field("constant_bytes", metadata_.constant_bytes());
-    // These figures are for the sizes that the compiler planned for: fixed sizes or upper bounds.
+    // The compiler computed this figure for the sizes for which it planned: fixed sizes or upper
+    // bounds.
     if (metadata_.model_order_bytes() > 0 && (!metadata_.dynamic() || metadata_.bounded()))
       json_.field("model_order_bytes", metadata_.model_order_bytes());
     else
@@ -192,7 +193,7 @@ private:
     json_.endList();
   }
 
-  /// Returns the max over the kernel's variants.
+  /// Returns the max number of shared-memory bytes over the kernel's variants.
   static uint32_t sharedBytes(const artifact::Kernel *kernel) {
     uint32_t bytes = 0;
     if (kernel)

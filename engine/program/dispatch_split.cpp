@@ -1,4 +1,4 @@
-// Splitting of dispatches by buffer limits and by time.
+// Splits dispatches by buffer limits and by time.
 #include "engine/program/dispatch_split.h"
 
 #include <algorithm>
@@ -9,10 +9,12 @@ namespace gantry::program {
 
 namespace {
 
-constexpr uint64_t kBindingAlignment = 256; // Bytes; Vulkan allows no stricter alignment.
-constexpr double kSlowFlopsPerNs = 5, kSlowBytesPerNs = 1;
+// Bytes. Vulkan devices require at most this alignment of a buffer binding.
+constexpr uint64_t kBindingAlignment = 256;
+constexpr double kSlowFlopsPerNs = 5, kSlowBytesPerNs = 1; // Per compute unit.
 
-/// Splits a box of workgroups into boxes of at most maxWorkgroups, outer dimensions first.
+/// Splits a box of workgroups into boxes of at most maxWorkgroups workgroups. It splits z first,
+/// then y, then x.
 void splitBox(const DispatchPart &box, uint64_t maxWorkgroups, std::vector<DispatchPart> &parts) {
   const uint64_t all = uint64_t{box.count[0]} * box.count[1] * box.count[2];
   if (all <= maxWorkgroups) {
@@ -59,8 +61,8 @@ uint64_t maxSlicesAtOnce(const artifact::KernelVariant &variant, const DevicePro
     return kBindWhole;
   maxSlices =
       std::min<uint64_t>(maxSlices, artifact::kWorkgroupsAlongX / variant.slice_workgroups());
-  // A part must start at a multiple of kBindingAlignment in every buffer, so the number of its
-  // slices must be a multiple of this unit.
+  // A part must start at a multiple of kBindingAlignment bytes in every buffer, so the number of
+  // slices of a part must be a multiple of `unit`.
   uint64_t unit = 1;
   for (const uint64_t step : *variant.slice_bytes())
     if (step > 0)

@@ -1,12 +1,12 @@
 // Splits a dispatch into several smaller dispatches ("parts"), for two reasons: a buffer is larger
-// than the device can bind at once, or the dispatch would block the GPU for too long (a desktop
-// stutters, a watchdog resets the device).
+// than the device can bind at once, or the dispatch would block the GPU for so long that the
+// desktop stutters or a watchdog resets the device.
 //
 // A part runs the same kernel over some of the workgroups. If a buffer is too large, the workgroups
-// are divided into slices; the kernel's variant states the number of workgroups of a slice and by
-// how many bytes each buffer advances per slice (artifact.fbs, KernelVariant), and a part binds
-// only the bytes of its slices. If time is the reason, a part binds the same buffers and starts at
-// a later workgroup.
+// are divided into slices, and a part binds only the bytes of its slices. The kernel variant states
+// how many workgroups a slice has and by how many bytes each buffer advances per slice
+// (artifact.fbs, KernelVariant). If only the time is too long, every part binds the whole buffers
+// and starts at a different workgroup.
 //
 // Units: bytes and nanoseconds. Threads: pure functions.
 #pragma once
@@ -31,13 +31,14 @@ struct BoundBuffer {
 struct DispatchPart {
   std::array<uint32_t, 3> first{}, count{}; // The part's first workgroup, and its workgroup counts.
   uint64_t slice = 0;                       // The first slice that the part binds.
-  uint64_t slices = 0;                      // Number of slices; 0: buffers are bound whole.
+  uint64_t slices = 0;                      // Number of slices; 0: the part binds whole buffers.
 };
 
 inline constexpr uint64_t kBindWhole = UINT64_MAX;
 
-/// Returns the max number of slices of a part, so that the part's buffers fit into the device's
-/// bindings; kBindWhole if the whole buffers fit; 0 if not even one slice fits.
+/// Returns the max number of slices of a part for which the part's buffers fit into the device's
+/// bindings. Returns kBindWhole if the whole buffers fit, and 0 if the dispatch cannot be sliced so
+/// that they fit.
 uint64_t maxSlicesAtOnce(const artifact::KernelVariant &variant, const DeviceProfile &profile,
                          std::span<const BoundBuffer> buffers);
 
@@ -46,12 +47,14 @@ uint64_t maxSlicesAtOnce(const artifact::KernelVariant &variant, const DevicePro
 /// below the time limit.
 double slowEstimateNs(uint64_t flops, uint64_t bytes, const DeviceProfile &profile);
 
-/// Max number of parts that the time limit causes.
+/// Limits the number of parts if the time limit is short: a part has at least 1/kMaxPartsForTime of
+/// a dispatch's workgroups, rounded down. Because of the rounding there can be more parts than
+/// that.
 inline constexpr uint64_t kMaxPartsForTime = 1024;
 
-/// Returns the parts of a dispatch in order; one part if nothing has to be split. atOnce is the
-/// result of maxSlicesAtOnce(), which must not be 0. estimateNs is the estimate for the whole
-/// dispatch, limitNs the time limit of a part; 0: no limit.
+/// Returns the parts of a dispatch in order; one part if the dispatch need not be split. atOnce is
+/// the result of maxSlicesAtOnce(), which must not be 0. estimateNs is the estimated duration of
+/// the whole dispatch; limitNs is the time limit of a part, or 0 for no limit.
 std::vector<DispatchPart> splitDispatch(const artifact::KernelVariant &variant,
                                         const std::array<uint32_t, 3> &workgroups,
                                         std::span<const BoundBuffer> buffers, uint64_t atOnce,

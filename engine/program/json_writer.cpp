@@ -1,4 +1,4 @@
-// Writes JSON, with UTF-8 checks of its texts.
+// Writes JSON, and replaces invalid UTF-8 in texts.
 #include "engine/program/json_writer.h"
 
 #include <cassert>

@@ -1,8 +1,9 @@
 // Writes JSON text in the order of the calls. The writer adds commas, quotes and indentation. The
-// caller must match each begin with its end and put a key before each value of an object; asserts
-// check the former. There is no parser here.
+// caller must end each object and list that it begins, and must call key() before each value of an
+// object. Asserts check that the ends match the begins; nothing checks the keys. There is no parser
+// here.
 //
-// Threads: one at a time.
+// Threads: a writer is used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace gantry::program {
 
-/// A JSON text in the making.
+/// Builds one JSON text.
 class JsonWriter {
 public:
   JsonWriter &beginObject() { return open('{'); }
@@ -31,7 +32,7 @@ public:
     return key(name).value(content);
   }
 
-  /// The text so far. It is valid JSON after every begun object and list has ended.
+  /// The text so far. It is valid JSON once every object and list has ended.
   const std::string &text() const { return text_; }
 
 private:

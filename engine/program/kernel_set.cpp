@@ -1,4 +1,4 @@
-// Choice of kernel variants by the device's limits, and compilation of pipelines.
+// Chooses kernel variants by the device's limits, and compiles pipelines.
 #include "engine/program/kernel_set.h"
 
 #include "engine/base/out_of_memory.h"
@@ -97,8 +97,8 @@ Status checkVariant(const artifact::Kernel &kernel, const artifact::KernelVarian
   return device::checkKernel(sourceOf(kernel, variant, texelsOf(variant)), profile);
 }
 
-/// Returns kUnsupported if the device cannot bind these buffers in the variant's binding mode, not
-/// even in slices.
+/// Returns kUnsupported if the device cannot bind these buffers in the variant's binding mode,
+/// neither as a whole nor in slices.
 Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVariant &variant,
                     const DeviceProfile &profile, std::span<const BoundBuffer> buffers) {
   for (const device::TexelRead &read : texelsOf(variant))
@@ -125,8 +125,9 @@ Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVarian
 
 constexpr int kNever = INT_MAX;
 
-/// Returns the rank of a binding mode; the variant with the lowest rank is tried first, and kNever
-/// means not at all. `large`: a buffer exceeds a storage-buffer binding.
+/// Returns the rank of a binding mode. Among the variants that can run, the one with the lowest
+/// rank is chosen; variants with the rank kNever are not considered. `large` is true if a buffer
+/// exceeds a storage-buffer binding.
 int rankOf(Binding binding, BindingChoice choice, const DeviceProfile &profile, bool large) {
   const bool texel = binding == Binding::texel, address = binding == Binding::address;
   switch (choice) {
@@ -189,7 +190,7 @@ Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &ke
   const artifact::KernelVariant *best = nullptr;
   std::pair<int, int64_t> bestRank{kNever, 0};
   for (const artifact::KernelVariant *variant : *kernel.variants()) {
-    // Among variants of one binding mode, the highest grid was made for the most capable device.
+    // Among variants with the same binding mode, the one with the highest grid is preferred.
     const std::pair rank{rankOf(variant->binding(), choice, profile, large),
                          -static_cast<int64_t>(variant->grid())};
     if (rank.first == kNever || rank >= bestRank)
@@ -215,7 +216,7 @@ Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &ke
 Status
 KernelSet::require(std::span<const std::pair<uint32_t, const artifact::KernelVariant *>> wanted) {
   std::vector<device::KernelSource> sources;
-  std::deque<std::vector<device::TexelRead>> texels;        // Storage that the sources refer to.
+  std::deque<std::vector<device::TexelRead>> texels; // Owns the lists to which `sources` refer.
   std::map<const artifact::KernelVariant *, size_t> places; // Indices in kernels_ after creation.
   std::map<std::string, size_t> contents;
   for (const auto &[index, variant] : wanted) {

@@ -1,7 +1,8 @@
-// The kernels of a session: the choice of a variant for each dispatch, and the compiled pipelines,
-// each made once.
+// The kernels of a session: the choice of a kernel variant for each dispatch, and the compiled
+// pipelines. Each pipeline is compiled once.
 //
-// Threads: one at a time.
+// Ownership: a KernelSet owns its pipelines. Threads: chooseVariant() and the functions for names
+// are pure; a KernelSet is used by one thread at a time.
 #pragma once
 
 #include "engine/device/device.h"
@@ -13,22 +14,23 @@
 
 namespace gantry::program {
 
-/// The binding mode that a session asks for. kAuto: the mode that the device prefers. kTexel: texel
-/// buffers for kernels that read them if the bound buffers allow it, else storage buffers.
+/// The binding mode that the user of a session chose. kAuto: the mode that the device prefers.
+/// kTexel: texel buffers for kernels that read them if the bound buffers allow it, else storage
+/// buffers.
 enum class BindingChoice { kAuto, kStorageBuffer, kAddress, kTexel };
 
 /// The mode's name in descriptions and messages: "storage_buffer", "address" or "texel".
 const char *bindingName(device::BindingMode mode);
 
-/// Parses "auto", "storage-buffer", "address" or "texel"; "_" may stand for "-". Any other name is
-/// kInvalidArgument.
+/// Parses "auto", "storage-buffer" (or "storage_buffer"), "address" or "texel". Returns
+/// kInvalidArgument for any other name.
 Result<BindingChoice> parseBinding(const std::string &name);
 
-/// Chooses the variant of a kernel for the given buffers: one element per buffer of the kernel, or
-/// none if the sizes are not known yet, which counts as small. The variant has the binding mode of
-/// `choice` if possible. If the buffers exceed the device's limits, storage buffers replace texel
-/// buffers, and addresses replace storage buffers. Returns kUnsupported with the reason if no
-/// variant can run.
+/// Chooses the variant of a kernel for the given buffers. `buffers` has one element per buffer of
+/// the kernel, or is empty if the sizes are not known yet; the buffers are then assumed to be
+/// small. The variant has the binding mode of `choice` if possible. If the device cannot bind the
+/// buffers in that mode, storage buffers replace texel buffers, and addresses replace storage
+/// buffers. Returns kUnsupported with the reason if no variant can run.
 Result<const artifact::KernelVariant *> chooseVariant(const artifact::Kernel &kernel,
                                                       BindingChoice choice,
                                                       const DeviceProfile &profile,
@@ -42,8 +44,8 @@ public:
       : program_(std::move(program)), device_(std::move(device)), cachePath_(std::move(cachePath)) {
   }
 
-  /// Compiles those of the variants that were not compiled before, in parallel. Each pair is the
-  /// index of a kernel in the program and a variant of that kernel.
+  /// Compiles, in parallel, the variants that were not compiled before. Each pair is the index of a
+  /// kernel in the program and a variant of that kernel.
   Status require(std::span<const std::pair<uint32_t, const artifact::KernelVariant *>> wanted);
   /// Returns the pipeline of a variant that was passed to require().
   device::Kernel &get(const artifact::KernelVariant *variant) const {
@@ -57,7 +59,8 @@ private:
   std::optional<std::string> cachePath_;
   std::vector<std::unique_ptr<device::Kernel>> kernels_;
   std::map<const artifact::KernelVariant *, size_t> byVariant_; // Indices in kernels_.
-  std::map<std::string, size_t> byContent_; // Variants with equal code and interface share one.
+  // Indices in kernels_. Variants with equal code and equal bindings share a pipeline.
+  std::map<std::string, size_t> byContent_;
 };
 
 } // namespace gantry::program

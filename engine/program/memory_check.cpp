@@ -20,11 +20,11 @@ Status recordPoison(Recorder &recorder, const device::BufferRange &range) {
 }
 
 Status recordGuardCopy(Recorder &recorder, const device::BufferRange &range,
-                       const device::BufferRange &aside) {
+                       const device::BufferRange &guardCopy) {
   const uint64_t begin = range.sizeBytes / 4 * 4;
   const uint64_t end = (range.sizeBytes + 3) / 4 * 4 + kGuardBytes;
   return recorder.copy({range.memory, range.offsetBytes + begin, end - begin},
-                       {aside.memory, aside.offsetBytes, end - begin});
+                       {guardCopy.memory, guardCopy.offsetBytes, end - begin});
 }
 
 Status checkGuard(const uint8_t *copy, uint64_t valueBytes, const std::string &name) {

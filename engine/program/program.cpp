@@ -1,4 +1,4 @@
-// Loading of programs, and their variants.
+// Loads programs and their variants.
 #include "engine/program/program.h"
 #include "engine/artifact/exprs.h"
 

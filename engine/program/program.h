@@ -5,9 +5,10 @@
 // among all variants. variant() returns one variant as a Program of its own over the same file. All
 // variants have the same inputs, outputs and symbols.
 //
-// Errors: kNotFound and kIo for the file, kDataLoss if it is damaged, kVersionMismatch if it is
-// newer than this library. Constants are verified when a session uploads them. Threads: immutable
-// after load; may be used from several threads and by several sessions.
+// Errors: kNotFound or kIo if the file cannot be read, kDataLoss if it is damaged, kVersionMismatch
+// if it is newer than this library. Constants are verified when a session uploads them.
+// Threads: a Program is immutable after load() and may be used from several threads and by several
+// sessions.
 #pragma once
 
 #include "engine/artifact/artifact.h"
@@ -29,9 +30,11 @@ inline constexpr int64_t kDynamic = -1;
 struct Port {
   std::string name;
   artifact::ElementType type = artifact::ElementType::f32;
-  std::vector<int64_t> dims;         // kDynamic if the inputs of a run decide.
+  std::vector<int64_t> dims;         // kDynamic if a dimension depends on the inputs of a run.
   std::vector<std::string> dimNames; // "batch"; "" if the dimension has no name.
-  bool donated = false; // An input that is copied into the arena, whose place runs reuse.
+  // True for an input that a run copies into the arena, where other values may reuse its bytes
+  // after its last use.
+  bool donated = false;
 };
 
 /// A loaded artifact, or one variant of it.
@@ -47,23 +50,23 @@ public:
   size_t variantCount() const;
   /// The device profile of variant `index`, which is below variantCount().
   std::string_view variantProfile(size_t index) const;
-  /// Returns variant `index` as a program of its own, which sessions run without a choice.
+  /// Returns variant `index` as a program of its own. Sessions of that program run this variant.
   Result<std::shared_ptr<const Program>> variant(size_t index) const;
   /// Returns whether sessions choose among the variants; false for the result of variant().
   bool isWhole() const { return whole_; }
   /// The file that the program was loaded from; "" for memory.
   const std::string &path() const { return path_; }
-  /// Returns true for the first caller only, so that the advice on variants is logged once per
-  /// program.
+  /// Returns true to the first caller only. Sessions use it to log the advice about variants
+  /// (variant_choice.h) once per program.
   bool claimAdvice() const { return !advised_.exchange(true, std::memory_order_relaxed); }
   /// The value of each expression; nullopt if it depends on a symbol.
   const std::vector<std::optional<int64_t>> &knownExprs() const { return knownExprs_; }
   const std::vector<Port> &inputs() const { return inputs_; }
   const std::vector<Port> &outputs() const { return outputs_; }
 
-  /// Returns the contents of the artifact as JSON; docs/artifact-json.md has the schema. For a
-  /// dynamic program, `symbols` holds the values of its symbols, and the plan is made for them;
-  /// without it, sizes are shown as expressions.
+  /// Returns the contents of the artifact as JSON; docs/artifact-json.md describes the schema. For
+  /// a dynamic program, `symbols` holds the values of its symbols, and the plan is made for them;
+  /// with nullopt, sizes are shown as expressions.
   Result<std::string> describe(std::optional<std::span<const int64_t>> symbols) const;
 
 private:

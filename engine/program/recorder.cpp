@@ -1,4 +1,4 @@
-// Notes the accesses of recorded commands.
+// Records commands and notes their accesses.
 #include "engine/program/recorder.h"
 
 namespace gantry::program {

@@ -2,7 +2,8 @@
 // writes, so that plan::checkHazards() can check exactly the recorded dispatches, copies, fills and
 // barriers.
 //
-// Ownership: the command list must outlive the recorder. Threads: one at a time.
+// Ownership: the command list must outlive the recorder. Threads: a recorder is used by one thread
+// at a time.
 #pragma once
 
 #include "engine/device/device.h"
@@ -21,12 +22,12 @@ public:
     device::BufferRange range;
     bool write;
   };
-  /// Records a dispatch. If a command is split into several parts, the first part carries the
-  /// accesses of all parts, and the others carry none.
+  /// Records a dispatch. If a command is split into several dispatches, the caller passes the
+  /// accesses of the whole command with the first one, and no accesses with the others.
   Status dispatch(const device::Dispatch &dispatch, std::span<const Access> accesses);
   Status copy(const device::BufferRange &source, const device::BufferRange &target);
   Status fill(const device::BufferRange &range, uint32_t word);
-  /// Records a barrier, unless no command was recorded since the last one.
+  /// Records a barrier, unless no command was recorded since the last barrier.
   Status barrier();
   Status timestamp() { return list_.timestamp(); }
 

@@ -1,4 +1,4 @@
-// Binding of inputs and outputs, and recording of a program's commands.
+// Binds inputs and outputs, and records a program's commands.
 #include "engine/program/recording.h"
 #include "engine/base/align.h"
 
@@ -18,19 +18,19 @@ bool isSamePlace(const device::BufferRange &a, const device::BufferRange &b) {
   return a.memory == b.memory && a.offsetBytes == b.offsetBytes;
 }
 
-/// Returns the range to bind for a value. Descriptors cover whole words, at least one, but do not
-/// extend beyond the memory.
+/// Returns the range to bind for a value: at least one word of 4 bytes, and whole words unless the
+/// memory ends before.
 device::BufferRange bindable(const device::BufferRange &range) {
-  if (range.sizeBytes == 0) // An empty tensor still needs a binding; any word will do.
+  if (range.sizeBytes == 0) // An empty tensor still needs a binding.
     return {range.memory, 0, 4};
   const uint64_t size = std::max<uint64_t>(4, roundUp(range.sizeBytes, 4));
   return {range.memory, range.offsetBytes,
           std::min(size, range.memory->sizeBytes() - range.offsetBytes)};
 }
 
-/// Returns whether the host writes a port's memory without staging. It must not write a donated
-/// input to an arena of the caller, which another session may be using. With checkMemory it must
-/// not write to the arena either, because the run poisons the arena first.
+/// Returns whether the host accesses a port's memory without staging. The host must not write a
+/// donated input to an arena of the caller, because another session may be using that arena. With
+/// checkMemory the host must not write to any arena, because the run poisons the arena first.
 bool isFilledByHost(const Recording::Context &context, bool isDonated) {
   return hostWritesDirectly(context.device, context.options) &&
          (!isDonated || (context.arena->mapped() != nullptr && !context.options.arena &&
@@ -86,7 +86,7 @@ Recording::PortLayout Recording::layOutPorts(const Context &context,
   layout.stagedOffsets.assign(bindings.size(), kNoOffset);
   for (uint32_t i = 0; i < bindings.size(); ++i) {
     const uint32_t value = sources->Get(i)->value();
-    const bool duplicate = portOfValue_[value] != kNoPort; // Two outputs may be the same value.
+    const bool duplicate = portOfValue_[value] != kNoPort; // Two outputs can be the same value.
     const bool donated = isDonated(isInput, value);
     Port port;
     port.sizeBytes = plan_->sizeBytes[value];
@@ -128,11 +128,11 @@ void Recording::assignMemory(const Context &context, const PortBinding &binding,
     port.bound = buffer.range(port.offset, port.sizeBytes);
   else if (ioOffset != kNoOffset)
     port.bound = io.range(ioOffset, port.sizeBytes);
-  else // A duplicate of an earlier output, or of an input.
+  else // An earlier output is the same value.
     port.bound = rangeOf(context, value);
   if (buffer && !port.direct)
     port.staged = buffer.range(port.offset, port.sizeBytes);
-  if (isSamePlace(port.staged, port.bound)) // The caller's buffer is this very place of the arena.
+  if (isSamePlace(port.staged, port.bound)) // The caller passed exactly these bytes of its arena.
     port.staged = {};
   if (stagedOffset != kNoOffset) {
     port.staged = staged.range(stagedOffset, port.sizeBytes);
@@ -214,11 +214,11 @@ Status Recording::recordAll(const Context &context) {
   GANTRY_RETURN_IF_ERROR(list_->end());
 
 #ifdef NDEBUG
-  const bool judge = options.checkMemory || options.hooks.dropBarrierBefore.has_value();
+  const bool check = options.checkMemory || options.hooks.dropBarrierBefore.has_value();
 #else
-  const bool judge = true;
+  const bool check = true;
 #endif
-  return judge ? recorder.checkHazards() : Status::ok();
+  return check ? recorder.checkHazards() : Status::ok();
 }
 
 Status Recording::recordCopiesIn(Recorder &recorder) {

@@ -1,16 +1,16 @@
-// A recorded command list: the commands of a program for one shape plan, with its inputs and
-// outputs bound to certain memory. It is recorded once and replayed by every run with the same plan
-// and the same bindings.
+// A recorded command list: the commands of a program for one shape plan, with the inputs and
+// outputs bound to fixed memory. The list is recorded once, and every run with the same plan and
+// the same bindings submits it again.
 //
 // A buffer of the caller is bound directly if its offset is aligned. Every other input or output
-// gets a place in memory of the recording. On devices with unified memory the host reads and writes
-// that place directly; on other devices it is device memory, and the command list copies from and
-// to staging memory. A donated input lies in the arena and is copied there.
+// gets memory of the recording. On devices with unified memory the host reads and writes this
+// memory directly; on other devices it is device memory, and the command list copies from and to
+// staging memory. A donated input is copied into the arena instead.
 //
-// Ownership: a recording owns its memory and its command list; it refers to the session's arena,
-// constants and kernels, which must outlive it. It holds the caller's buffers weakly.
-// Units: bytes. Threads: one at a time. A recording must not be destroyed while a submission of it
-// is in flight.
+// Ownership: a recording owns its memory and its command list. The session's arena, constants and
+// kernels must outlive it. It keeps the handles of the caller's buffers, but no references to them.
+// A recording must not be destroyed while a submission of its list is in flight.
+// Units: bytes. Threads: a recording is used by one thread at a time.
 #pragma once
 
 #include "engine/program/constants.h"
@@ -33,7 +33,8 @@ bool hostWritesDirectly(const device::Device &device, const SessionOptions &opti
 /// A recorded command list with its bound memory.
 class Recording {
 public:
-  /// The objects of the session that record() needs. Only record() uses the struct itself.
+  /// The objects of the session that record() needs. The recording keeps no reference to the
+  /// struct.
   struct Context {
     const Program &program;
     const std::shared_ptr<heap::Heap> &heap;
@@ -43,10 +44,10 @@ public:
     const KernelSet &kernels;
     const Storage *arena;     // At least plan->arenaBytes; nullptr if that is 0.
     const Storage *hostArena; // At least plan->hostBytes; nullptr if that is 0.
-    bool timed;               // Record a timestamp before the first and after each command.
+    bool timed;               // Record a timestamp before the first command and after each command.
   };
 
-  /// Records the commands. `variants` has the kernel variant of each command; nullptr for copies.
+  /// Records the commands. `variants` holds the kernel variant of each command; nullptr for copies.
   static Result<std::shared_ptr<Recording>>
   record(const Context &context, std::shared_ptr<const ShapePlan> plan,
          std::vector<const artifact::KernelVariant *> variants, std::span<const PortBinding> inputs,
@@ -60,8 +61,8 @@ public:
     return static_cast<uint32_t>(parts_[command].size());
   }
 
-  /// The memory in which the host puts an input before a run, or finds an output after a run;
-  /// nullptr if the port is bound to a buffer of the caller.
+  /// The memory to which the host writes an input before a run, and from which it reads an output
+  /// after a run; nullptr if the port is bound to a buffer of the caller.
   uint8_t *inputData(size_t port) const { return inputs_[port].host; }
   const uint8_t *outputData(size_t port) const { return outputs_[port].host; }
   /// Returns whether inputData() of a donated input lies in the arena. The host may then write it
@@ -71,7 +72,8 @@ public:
   /// Returns whether this recording can serve a run with this plan and these bindings.
   bool matches(const ShapePlan *plan, std::span<const PortBinding> inputs,
                std::span<const PortBinding> outputs) const;
-  /// Returns whether a bound buffer was destroyed; the recording is then useless.
+  /// Returns whether a bound buffer of the caller has no references left. The recording can then
+  /// serve no further run.
   bool expired() const;
   /// Returns whether the command list records timestamps.
   bool isTimed() const { return timed_; }
@@ -90,9 +92,9 @@ private:
     uint64_t sizeBytes = 0;
     bool direct = false;        // Kernels use the caller's buffer.
     device::BufferRange bound;  // The memory that kernels use.
-    device::BufferRange staged; // The other side of the copy from or to `bound`; null if no copy.
-    // With checkMemory, the caller's buffer of a donated input: it is copied to `staged` before the
-    // arena is poisoned.
+    device::BufferRange staged; // Source or target of the copy to or from `bound`; null: no copy.
+    // With checkMemory, the caller's buffer of a donated input. The list copies it to `staged`
+    // before it poisons the arena.
     device::BufferRange beforePoison;
     uint8_t *host = nullptr; // inputData() or outputData().
   };
@@ -101,7 +103,8 @@ private:
     uint64_t valueBytes;
     std::string name;
   };
-  /// The places of the ports of one direction in the recording's own memory; kNoOffset: none.
+  /// The offsets of all inputs, or of all outputs, in the recording's own memory. A port without a
+  /// place there has kNoOffset.
   struct PortLayout {
     uint64_t ioBytes = 0;     // Memory that kernels use.
     uint64_t stagedBytes = 0; // Staging memory.
@@ -110,13 +113,15 @@ private:
   };
 
   Recording() = default;
-  /// Binds all inputs or all outputs; the two functions after it are its steps.
+  /// Binds all inputs or all outputs, in two steps: layOutPorts() and assignMemory().
   Status bindPorts(const Context &context, std::span<const PortBinding> bindings, bool isInput,
                    std::vector<Port> &ports);
-  /// Decides for each port whether it is bound directly, staged, or both, and fills `ports`.
+  /// Decides for each port whether kernels use the caller's buffer, and where the port lies in the
+  /// recording's own memory. Fills `ports`.
   PortLayout layOutPorts(const Context &context, std::span<const PortBinding> bindings,
                          bool isInput, std::vector<Port> &ports);
-  /// Assigns the memory of one port; `io` and `staged` are the recording's own memories.
+  /// Assigns the memory of one port. `io` is the recording's memory that kernels use; `staged` is
+  /// its staging memory.
   void assignMemory(const Context &context, const PortBinding &binding, const PortLayout &layout,
                     bool isInput, uint32_t index, const Storage &io, const Storage &staged,
                     Port &port) const;
@@ -142,7 +147,8 @@ private:
   std::vector<std::vector<DispatchPart>> parts_; // Per command.
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
-  std::vector<int32_t> portOfValue_; // Per value: i: input i; ~i: output i; INT32_MIN: neither.
+  // Per value: i for input i, ~i for output i, INT32_MIN for other values.
+  std::vector<int32_t> portOfValue_;
   std::vector<Storage> storages_;
   Storage guardCopies_; // Copies of the guards, with checkMemory.
   std::vector<Guard> guards_;

@@ -28,7 +28,7 @@ Status checkPortSizes(const artifact::Program &program, const ShapePlan &plan) {
       GANTRY_ASSIGN_OR_RETURN(const uint64_t size, byteSize(shape, port->name()->str()));
       if (size != plan.sizeBytes[port->value()])
         return statusf(StatusCode::kDataLoss,
-                       "the artifact gives '%s', %s, %llu bytes; it has %llu",
+                       "the artifact states that '%s', %s, has %llu bytes, but it has %llu",
                        port->name()->c_str(), shapeText(shape).c_str(),
                        static_cast<unsigned long long>(plan.sizeBytes[port->value()]),
                        static_cast<unsigned long long>(size));
@@ -80,7 +80,7 @@ Result<std::shared_ptr<Session>> Session::create(std::shared_ptr<const Program> 
                    device.info().name.c_str());
   if (!program->isWhole())
     return createFor(std::move(program), std::move(heap), options, start);
-  // Take the first variant that the device can run; kUnsupported means that it cannot.
+  // Use the first variant that the device can run. kUnsupported means that it cannot run a variant.
   Status refusal;
   for (const size_t index : variantOrder(*program, device.profile())) {
     GANTRY_ASSIGN_OR_RETURN(auto variant, program->variant(index));
@@ -117,7 +117,9 @@ Status Session::load() {
     GANTRY_RETURN_IF_ERROR(requireKernels(*entry));
     GANTRY_RETURN_IF_ERROR(growArena(*entry->plan));
     lastPlan_ = entry->plan;
-  } else { // Compile the variants for small buffers; other shapes compile theirs when they occur.
+  } else {
+    // Compile the variants for small buffers. findRecording() compiles others if a shape needs
+    // them.
     std::vector<std::pair<uint32_t, const artifact::KernelVariant *>> wanted;
     for (uint32_t i = 0; i < metadata.kernels()->size(); ++i) {
       GANTRY_ASSIGN_OR_RETURN(
@@ -126,8 +128,9 @@ Status Session::load() {
       wanted.push_back({i, variant});
     }
     GANTRY_RETURN_IF_ERROR(kernels_.require(wanted));
-    // The arena's size comes from the artifact, because the model may not accept all upper bounds
-    // at once, so the sizes for them cannot be evaluated. With checkMemory the session plans anew.
+    // The artifact states the arena's size. The session cannot compute it from the upper bounds of
+    // the symbols, because the model may not accept all upper bounds at once. With checkMemory the
+    // session makes its own plan for each shape.
     if (metadata.bounded() && !options_.checkMemory)
       GANTRY_RETURN_IF_ERROR(reserveArena(roundUp(metadata.arena_bytes(), 256)));
   }
@@ -166,7 +169,8 @@ Status Session::growArena(const ShapePlan &plan) {
   if (needed < plan.arenaBytes)
     return statusf(StatusCode::kOutOfMemory, "an arena of %llu bytes overflows 64 bits",
                    static_cast<unsigned long long>(plan.arenaBytes));
-  if (plan.hostBytes > 0 && !hostArena_) { // Only static programs have one, so its size is fixed.
+  // The size of a host arena is fixed, because only static programs have one.
+  if (plan.hostBytes > 0 && !hostArena_) {
     GANTRY_ASSIGN_OR_RETURN(hostArena_, Storage::allocate(heap_, device::MemoryKind::kReadback,
                                                           plan.hostBytes, "away on the host"));
     trace_.setHostArena(hostArena_);
@@ -212,7 +216,7 @@ Status Session::reserveArena(uint64_t neededBytes) {
     return {};
   }
   GANTRY_RETURN_IF_ERROR(waitForAll());
-  recordings_.clear(); // They refer to the old arena.
+  recordings_.clear(); // The recordings refer to the old arena.
   trace_.setArena({});
   arena_.reset();
   const bool donated = std::any_of(program_->inputs().begin(), program_->inputs().end(),
@@ -306,8 +310,8 @@ Result<std::shared_ptr<Recording>> Session::findRecording(const CachedPlan &entr
     recordings_.splice(recordings_.begin(), recordings_, at);
     return recordings_.front();
   }
-  // Evict the least recently used free recordings before making a new one, so that both do not hold
-  // memory at the same time.
+  // Evict the least recently used free recordings before a new one is made, so that the old and the
+  // new recording do not occupy memory at the same time.
   for (auto at = recordings_.end();
        recordings_.size() >= kMaxRecordings && at != recordings_.begin();) {
     --at;
@@ -346,7 +350,7 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
 
   if (inFlight_.size() >= kMaxRunsInFlight) {
     const std::shared_ptr<Run> oldest = inFlight_.front();
-    (void)oldest->wait(UINT64_MAX); // A failure is reported to the caller of that run's wait().
+    (void)oldest->wait(UINT64_MAX); // The run keeps a failure and reports it to its own caller.
   }
   GANTRY_RETURN_IF_ERROR(growArena(*entry->plan));
   std::vector<PortBinding> inputBindings, outputBindings;
@@ -374,7 +378,7 @@ Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inp
     if (!outputs[i].buffer)
       run->hostOutputs_.push_back({i, outputs[i].data, outputShapes[i].sizeBytes});
   run->startNs_ = nowNs();
-  GANTRY_RETURN_IF_ERROR(checkHostMemory()); // The last check before the lasting effect.
+  GANTRY_RETURN_IF_ERROR(checkHostMemory()); // The last check before work is submitted.
   GANTRY_ASSIGN_OR_RETURN(run->ticket_, device_->submit(run->recording_->list()));
   if (run->recording_->isTimed())
     trace_.noteTimes(metadata.commands()->size() + 1);

@@ -1,16 +1,17 @@
 // A program bound to a device: its kernels, constants and arena, and its runs.
 //
-// submit() looks up the plan for the input shapes and a recorded command list for that plan and the
-// bound buffers, makes those that are not in the caches, and submits the command list. Runs execute
-// in the order of submission. Each run in flight has a recording of its own, because a recording's
-// inputs and outputs are in use until its run has ended.
+// submit() looks up the plan for the input shapes, and a recorded command list for that plan and
+// the bound buffers. It makes the plan or the list if the cache does not have it, and submits the
+// list. Runs execute in the order of submission. Each run in flight has a recording of its own,
+// because a recording's inputs and outputs are in use until its run has ended.
 //
-// All memory comes from the device's heap. All runs share the arena, which grows with the shapes;
-// growing it waits for the runs in flight.
+// All memory comes from the device's heap. All runs share the arena. If a shape needs a larger
+// arena, the session waits for the runs in flight and replaces the arena.
 //
-// Units: bytes and nanoseconds. Errors: kInvalidArgument for wrong inputs and outputs, kUnsupported
-// if the device cannot run the program, kOutOfMemory, kDeviceLost, and kInternal if the memory
-// check finds an overrun. Threads: a session and its runs are used by one thread at a time.
+// Errors: kInvalidArgument for wrong inputs and outputs, kUnsupported if the device cannot run the
+// program, kDataLoss if the artifact is damaged, kOutOfMemory, kDeviceLost, and kInternal if the
+// memory check finds an overrun.
+// Threads: a session and its runs are used by one thread at a time. Units: bytes and nanoseconds.
 #pragma once
 
 #include "engine/program/recording.h"
@@ -52,7 +53,7 @@ struct Statistics {
   uint64_t lastRunGpuNs = 0;
 };
 
-/// One command of the last run that ended. The strings are valid as long as the program.
+/// One command of the last run that ended. The strings are valid while the program exists.
 struct DispatchInfo {
   const char *name = nullptr;
   uint64_t gpuNs = 0;
@@ -74,8 +75,8 @@ inline constexpr size_t kMaxRunsInFlight = 8;
 
 class Session;
 
-/// One run. Until it has ended, the run and its session keep each other alive; call wait() before
-/// dropping the last reference.
+/// One run. Until the run has ended, it and its session keep each other alive, so wait() must be
+/// called before the last reference is dropped.
 class Run {
 public:
   /// Waits for the run. Returns true when it has ended and its outputs are in place, and false if
@@ -84,10 +85,11 @@ public:
   Result<bool> wait(uint64_t timeoutNs);
 
   /// Donates the buffer of an input: takes the caller's reference, and drops the references of all
-  /// runs of the session in flight. If nobody else holds the buffer, its memory becomes free as
-  /// soon as the device has finished these runs; work that is ordered after them may reuse it at
-  /// once. Returns kInvalidArgument, and the caller keeps its reference, if the run has no input in
-  /// this buffer or writes to it. After the end of the run the call only drops the reference.
+  /// runs of the session in flight. If there is no other reference, the memory becomes free as soon
+  /// as the device has finished these runs; a request that is ordered after them
+  /// (heap::BufferRequest::orderedAfter) may reuse it at once. Returns kInvalidArgument, and the
+  /// caller keeps its reference, if the run has no input in this buffer or writes to it. After the
+  /// end of the run the call only drops the caller's reference.
   Status donate(Storage &buffer);
 
 private:
@@ -140,13 +142,13 @@ public:
   /// and kFailedPrecondition if the session has no timestamps or no run has ended.
   Result<DispatchInfo> dispatch(size_t index) const;
 
-  /// For tests: replaces the injected faults from the next run on.
+  /// For tests: waits for all runs, and replaces the injected faults for later runs.
   Status replaceHooks(const TestHooks &hooks);
   std::vector<Slot> slotsOfLastRun() const {
     return lastPlan_ ? lastPlan_->slots : std::vector<Slot>();
   }
 
-  /// The chosen variant.
+  /// The variant of the program that the session runs.
   const Program &program() const { return *program_; }
   const std::shared_ptr<const Program> &sharedProgram() const { return program_; }
   const std::shared_ptr<heap::Heap> &heap() const { return heap_; }
@@ -181,8 +183,8 @@ private:
                                                    std::span<const PortBinding> inputs,
                                                    std::span<const PortBinding> outputs);
   bool isFree(const std::shared_ptr<Recording> &recording) const;
-  /// Drops the references of all runs in flight to the buffer; its memory becomes free when the
-  /// device has finished them.
+  /// Drops the references of all runs in flight to the buffer. The memory becomes free when the
+  /// device has finished these runs.
   void releaseBuffer(uint64_t block);
   std::string arenaRemedy(const ShapePlan &plan) const;
   Status waitForAll();
@@ -204,7 +206,7 @@ private:
   std::list<std::shared_ptr<Recording>> recordings_; // Most recently used first.
   std::deque<std::shared_ptr<Run>> inFlight_;        // Oldest first.
   std::shared_ptr<const ShapePlan> lastPlan_;
-  // The last run that ended, if the session has timestamps:
+  // The next four members describe the last run that ended, if the session has timestamps.
   std::shared_ptr<const ShapePlan> timedPlan_;
   std::vector<const artifact::KernelVariant *> timedVariants_;
   std::vector<uint32_t> timedParts_;

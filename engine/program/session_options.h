@@ -1,4 +1,4 @@
-// The options of a session, and the hooks of tests. Threads: values.
+// The options of a session, and the faults that tests inject. The structs are plain values.
 #pragma once
 
 #include "engine/program/kernel_set.h"
@@ -8,9 +8,10 @@ namespace gantry::program {
 
 /// Faults that tests inject to show that the checks find them. The C API does not offer them.
 struct TestHooks {
-  /// Binds the outputs of this command one element further than planned (kernels bound by address).
+  /// Binds the outputs of this command one element after their planned offsets. The kernel must be
+  /// bound by address.
   std::optional<uint32_t> shiftOutputOfCommand;
-  /// With checkMemory, poisons this slot of the plan one command before its last use.
+  /// With checkMemory, poisons this slot of the plan before its last use instead of after it.
   std::optional<uint32_t> shortenLifeOfSlot;
   /// Omits the barrier before this command.
   std::optional<uint32_t> dropBarrierBefore;
@@ -21,8 +22,8 @@ struct TestHooks {
 struct SessionOptions {
   BindingChoice binding = BindingChoice::kAuto;
   bool timestamps = false;
-  // Time limit of one dispatch by the estimate for a slow device (dispatch_split.h). Longer
-  // dispatches are split, so that other users get the GPU between the parts. 0: no limit.
+  // Dispatches whose estimated time (slowEstimateNs() in dispatch_split.h) exceeds this limit are
+  // split, so that other programs can use the GPU between the parts. 0: no limit.
   uint64_t dispatchLimitNs = 500'000'000;
   bool checkMemory = false;             // Poison and canaries (memory_check.h).
   Storage arena;                        // An arena of the caller; empty: the session allocates one.

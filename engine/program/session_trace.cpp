@@ -12,8 +12,8 @@ namespace {
 
 using trace::EventType;
 
-constexpr uint64_t kMinIntervalNs =
-    1'000'000'000;                        // Between two clock records or two budget records.
+// Min interval between two clock records, and between two budget records.
+constexpr uint64_t kMinIntervalNs = 1'000'000'000;
 constexpr uint64_t kTimestampNs = 13'500; // Cost of one timestamp on Mesa 22.3's software device.
 constexpr uint64_t kTimestampShare = 500; // Timestamps take at most 1/500 of the time.
 
@@ -336,8 +336,8 @@ void SessionTrace::correlateClocks() {
   trace::record(event);
 }
 
-/// Relates the clocks by a submission: the device's timestamp lies between the two readings of the
-/// host's clock.
+/// Relates the clocks by a submission that records a timestamp. The device takes the timestamp
+/// between the two readings of the host's clock.
 void SessionTrace::correlateBySubmission() {
   device::Device &device = heap_->device();
   const auto list = device.createCommandList();

@@ -1,20 +1,21 @@
 // The events that a session records with engine/trace: its plans with their values, commands and
-// accesses; the places of its memory; its runs; and the device times of their dispatches.
+// accesses; the heap blocks that it uses; its runs; and the device times of their dispatches.
 //
-// A viewer that attaches late receives the session and all cached plans (trace/record/source.h).
-// Texts are interned only while a viewer or a file listens. A clock record relates the device's
-// clock to the host's clock. It is written at the first timed run after a viewer has attached, and
-// then at most once per second. If the driver can read both clocks together, it does; otherwise a
-// submission that only records a timestamp runs between two readings of the host's clock. The
-// driver's memory budgets are also recorded at most once per second.
+// A viewer that attaches late receives a description of the session and of all cached plans
+// (trace/record/source.h). Names are interned only while something receives the trace. A clock
+// record relates the device's clock to the host's clock. The session writes one at the first timed
+// run after a viewer has attached, and then at most one per second. If the driver can read both
+// clocks together, the record holds that reading. Otherwise the session submits a command list that
+// only records a timestamp, and reads the host's clock before and after it. The driver's memory
+// budgets are also recorded at most once per second.
 //
 // Timestamps are expensive on a software device: for each one the driver wakes a thread and waits
-// for it (13.5 µs of CPU time with Mesa 22.3). There a session pauses timing after a timed run for
-// so long that timestamps take 1/500 of the time. Short runs in a loop are therefore timed now and
-// then, and long runs always. GANTRY_TRACE_TIMES=all times every run.
+// for it (13.5 µs of CPU time with Mesa 22.3). After a timed run on such a device, the session
+// therefore times no run for 500 times the duration of that run's timestamps. Short runs in a loop
+// are timed now and then; long runs are always timed. GANTRY_TRACE_TIMES=all times every run.
 //
-// Threads: the session's thread; only the description for a late viewer is requested by other
-// threads.
+// Threads: the session's thread calls all functions except describe(), which the collector of
+// engine/trace calls on its own thread.
 #pragma once
 
 #include "engine/program/program.h"
@@ -42,15 +43,16 @@ public:
   void addPlan(std::shared_ptr<const ShapePlan> plan,
                std::vector<const artifact::KernelVariant *> variants);
   void removePlan(const ShapePlan *plan);
-  /// Records the heap block of the session's arena, host arena or constants; empty: none any
-  /// more.
+  /// Records which heap block is the session's arena, host arena or block of constants. An empty
+  /// storage means that there is none any more.
   void setArena(const Storage &storage) { setPlace(arena_, storage, "arena"); }
   void setHostArena(const Storage &storage) { setPlace(hostArena_, storage, "away on the host"); }
   void setConstants(const Storage &storage) { setPlace(constants_, storage, "constants"); }
 
-  /// Notes that a submitted run records that many timestamps.
+  /// Notes that a submitted run records this number of timestamps.
   void noteTimes(uint32_t timestamps);
-  /// Records the begin of a run. Returns the run's id in the trace; 0 if nothing listens.
+  /// Records the begin of a run. Returns the run's id in the trace; 0 if nothing receives the
+  /// trace.
   uint32_t beginRun(const ShapePlan *plan, uint64_t ticket);
   /// Records that the value lies in a buffer of the caller in this run.
   void bind(uint32_t run, uint32_t value, const Storage &storage, uint64_t offsetBytes);
@@ -87,14 +89,14 @@ private:
   uint32_t id_;
   const bool everyRunTimed_;
   trace::Source source_;
-  mutable std::mutex
-      mutex_; // Protects the next four members, which only the session's thread writes.
+  // Protects the next four members, which only the session's thread writes.
+  mutable std::mutex mutex_;
   std::vector<Plan> plans_;
   Place arena_;
   Place hostArena_;
   Place constants_;
   std::atomic<bool> clockWanted_{false}; // Set when the session is described to a new viewer.
-  // Used by the session's thread only:
+  // Only the session's thread uses the next three members.
   uint64_t lastClockNs_ = 0;
   uint64_t lastBudgetsNs_ = 0;
   uint64_t restUntilNs_ = 0; // Software devices: no run is timed before this time.

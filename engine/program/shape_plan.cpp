@@ -15,7 +15,7 @@ using artifact::Storage;
 std::vector<Slot> collectSlots(const artifact::Program &program, const ShapePlan &plan,
                                std::vector<uint32_t> &slotOfValue) {
   std::vector<Slot> slots;
-  std::map<uint32_t, uint32_t> numbers; // From the artifact's slot number to the index in slots.
+  std::map<uint32_t, uint32_t> numbers; // Maps the artifact's slot number to the index in `slots`.
   slotOfValue.assign(program.values()->size(), UINT32_MAX);
   for (uint32_t i = 0; i < program.values()->size(); ++i) {
     const artifact::Value &value = *program.values()->Get(i);
@@ -70,7 +70,7 @@ Result<plan::Plan> placeSlots(const std::vector<Slot> &slots, const ShapePlanOpt
     values.push_back({options.guardBytes ? *size : slot.sizeBytes,
                       std::max(slot.alignment, options.minAlignment), slot.firstUse, slot.lastUse});
   }
-  // The effort is limited to some milliseconds, because a run waits for the plan.
+  // The work is limited to some milliseconds, because a run waits for the plan.
   plan::PlanRequest request;
   request.workLimit = 300'000;
   GANTRY_ASSIGN_OR_RETURN(plan::Plan placed, plan::planArena(values, request));
@@ -124,10 +124,10 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
     plan.offsets.push_back(slot == UINT32_MAX ? kNoOffset : plan.slots[slot].offset);
 
   for (uint32_t i = 0; i < program.values()->size(); ++i) {
-    const bool away = program.values()->Get(i)->storage() == Storage::host;
-    plan.hostOffsets.push_back(away ? plan.hostBytes : kNoOffset);
-    if (away && __builtin_add_overflow(plan.hostBytes, roundUp(plan.sizeBytes[i], 256) + 256,
-                                       &plan.hostBytes))
+    const bool onHost = program.values()->Get(i)->storage() == Storage::host;
+    plan.hostOffsets.push_back(onHost ? plan.hostBytes : kNoOffset);
+    if (onHost && __builtin_add_overflow(plan.hostBytes, roundUp(plan.sizeBytes[i], 256) + 256,
+                                         &plan.hostBytes))
       return Status(StatusCode::kInvalidArgument, "the tensors on the host overflow 64 bits");
   }
 

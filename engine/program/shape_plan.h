@@ -1,11 +1,13 @@
 // The memory plan of a program for one set of shapes: the sizes and offsets of its values, and its
 // barriers.
 //
-// A static program contains its plan and its barriers, which are checked by the validator and the
-// hazard checker of engine/plan. A bounded program contains a plan for all of its sizes, which is
-// checked for the sizes of the run. For other dynamic programs, and if guards are requested, the
-// planner places the slots. Transients that share storage in place form one slot, which is alive
-// from the earliest first use to the latest last use of its values.
+// A static program contains its offsets and its barriers. A bounded program contains offsets for
+// all of its sizes. makeShapePlan() takes these offsets and validates them for the given sizes. For
+// other dynamic programs, and if guards are requested, it calls the planner of engine/plan. It
+// places the barriers itself unless it takes both the offsets and the barriers of a static program.
+//
+// Transients that share storage in place form one slot, which is alive from the earliest first use
+// to the latest last use of its values.
 //
 // Units: bytes. Threads: pure functions; a ShapePlan is immutable.
 #pragma once
@@ -17,22 +19,22 @@ namespace gantry::program {
 
 inline constexpr uint64_t kNoOffset = UINT64_MAX;
 
-/// A range of the arena that one value uses, or several values in place.
+/// A range of the arena that one value uses, or that several values share in place.
 struct Slot {
-  uint32_t value = 0; // The largest of its values, whose name stands for the slot in messages.
+  uint32_t value = 0; // Index of the slot's largest value; messages use the name of this value.
   uint64_t offset = kNoOffset;
   uint64_t sizeBytes = 0; // Without the guard.
   uint64_t alignment = 1;
   uint32_t firstUse = 0; // Index of a command, inclusive.
   uint32_t lastUse = 0;  // Index of a command, inclusive.
-  bool donated = false;  // A donated input lies in the slot before the first command.
+  bool donated = false;  // True if a donated input is copied into the slot before the commands.
 };
 
 struct ShapePlan {
   std::vector<int64_t> exprs;        // Value of each expression of the program.
   std::vector<uint64_t> sizeBytes;   // Per value.
-  std::vector<uint64_t> offsets;     // Per value: offset in the arena; kNoOffset: not transient.
-  std::vector<uint64_t> hostOffsets; // Per value: offset in the host arena; kNoOffset: not in it.
+  std::vector<uint64_t> offsets;     // Per value: offset in the arena; kNoOffset: elsewhere.
+  std::vector<uint64_t> hostOffsets; // Per value: offset in the host arena; kNoOffset: elsewhere.
   std::vector<Slot> slots;
   std::vector<bool> barrierBefore; // Per command.
   uint64_t arenaBytes = 0;         // Height of the plan.
@@ -42,8 +44,9 @@ struct ShapePlan {
 };
 
 struct ShapePlanOptions {
-  uint64_t guardBytes = 0;   // Bytes that stay free behind each slot.
-  uint64_t minAlignment = 1; // Min alignment of each slot; a slot may need a larger one.
+  uint64_t guardBytes = 0; // Bytes that stay free after each slot.
+  // Min alignment of the slots, if the planner places them; a slot may need a larger one.
+  uint64_t minAlignment = 1;
 };
 
 /// Makes the plan for the given symbol values. Returns kInvalidArgument if the values violate a
@@ -51,8 +54,8 @@ struct ShapePlanOptions {
 Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<const int64_t> symbols,
                                 const ShapePlanOptions &options);
 
-/// Returns the size of the storage for the arena: arenaBytes rounded up to the granularity of
-/// Storage; the smallest storage if all transients are empty; 0 if there are no transients.
+/// Returns the size of the storage for the arena: arenaBytes rounded up to a multiple of 256, but
+/// at least 256; 0 if the program has no transients.
 uint64_t arenaBytesOf(const ShapePlan &plan);
 
 } // namespace gantry::program

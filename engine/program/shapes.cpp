@@ -14,7 +14,7 @@ std::string listText(size_t rank, artifact::ElementType type, auto &&dimText) {
   return text + "]";
 }
 
-/// Returns the text "dimension 1 (time) of input 'x'".
+/// Returns text such as "dimension 1 (time) of input 'x'".
 std::string dimName(const Port &port, size_t dim) {
   std::string text = "dimension " + std::to_string(dim);
   if (!port.dimNames[dim].empty())
@@ -49,7 +49,8 @@ Result<std::vector<int64_t>> bindSymbols(const Program &program,
     return statusf(StatusCode::kInvalidArgument, "%zu inputs given; the program has %zu",
                    inputs.size(), program.inputs().size());
   std::vector<int64_t> values(metadata.symbols()->size(), 0);
-  std::vector<std::string> boundBy(values.size()); // The dimension that determined the value.
+  // Per symbol: the name of the dimension from which the value was read.
+  std::vector<std::string> boundBy(values.size());
   for (size_t p = 0; p < inputs.size(); ++p) {
     const Port &port = program.inputs()[p];
     const TensorShape &given = inputs[p];
@@ -86,7 +87,7 @@ Result<std::vector<int64_t>> bindSymbols(const Program &program,
   }
   for (uint32_t s = 0; s < values.size(); ++s) {
     if (!boundBy[s].empty())
-      continue; // A dimension that is the symbol itself has determined the value.
+      continue; // The value was read from a dimension whose expression is the symbol itself.
     const artifact::Symbol &symbol = *metadata.symbols()->Get(s);
     values[s] = inputs[symbol.input()].dims[symbol.dim()];
   }

@@ -14,18 +14,19 @@ struct TensorShape {
   std::vector<int64_t> dims;
 };
 
-/// Returns the text "f32 [batch, 3, 224]"; a dynamic dimension without a name is "?".
+/// Returns text such as "f32 [batch, 3, 224]". A dynamic dimension without a name is shown as "?".
 std::string shapeText(const TensorShape &shape);
 std::string shapeText(const Port &port);
 
-/// Returns the values of the symbols. Returns kInvalidArgument, naming the port, the given and the
-/// expected value, if the number of inputs, a type, a rank or a dimension is wrong, if one symbol
-/// has different values, or if a value is outside of the symbol's bounds.
+/// Returns the values of the symbols. Returns kInvalidArgument if the number of inputs, a type, a
+/// rank or a dimension is wrong, if two dimensions give a symbol different values, or if a value is
+/// outside of the symbol's bounds. The message names the port, the given and the expected value.
 Result<std::vector<int64_t>> bindSymbols(const Program &program,
                                          std::span<const TensorShape> inputs);
 
-/// Checks dimensions of inputs that are expressions of several symbols. Returns kInvalidArgument if
-/// a dimension differs from the value of its expression; `exprs` holds these values.
+/// Checks that each dimension of each input equals the value of its expression; bindSymbols() does
+/// not check dimensions that are computed from symbols. `exprs` holds the values of the
+/// expressions. Returns kInvalidArgument if a dimension differs.
 Status checkDerivedDims(const Program &program, std::span<const TensorShape> inputs,
                         std::span<const int64_t> exprs);
 

@@ -1,3 +1,4 @@
+// Allocates buffers from the heap and shares existing ones.
 #include "engine/program/storage.h"
 
 #include "engine/base/align.h"
@@ -6,7 +7,7 @@
 namespace gantry::program {
 namespace {
 
-constexpr uint64_t kSizeMultiple = 256; // descriptors cover whole words
+constexpr uint64_t kSizeMultiple = 256; // Bytes, so that a descriptor can cover whole words.
 
 } // namespace
 

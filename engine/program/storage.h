@@ -1,11 +1,13 @@
-// A reference to a buffer of a device's heap, with its place: memory that a session, a recording or
-// the caller holds. The buffer stays where it is.
+// A counted reference to a buffer of a device's heap, together with the buffer's address range. The
+// arena, the constants, the staging memory and the caller's buffers are held through Storage.
 //
-// A Storage is a value: copying it adds a reference to the buffer, and the heap counts the
-// references. The memory is free for others as soon as the last reference is gone: give it up only
-// when no work that uses it is in flight, or say with freeAfter() which work must end first.
-// Ownership: the heap must outlive its storages (heap::shareHeap() makes one that does).
-// Threads: one at a time for each object; freeAfter() and copies of one buffer may be used by any.
+// A Storage is a value: a copy adds a reference, and the heap counts the references. The heap may
+// reuse the memory as soon as the last reference is gone. The last reference must therefore not be
+// dropped while submitted work uses the memory, unless freeAfter() has named that work. A Storage
+// is for buffers that the heap does not move.
+//
+// Ownership: the heap must outlive its storages; heap::shareHeap() makes a heap that does.
+// Threads: an object is used by one thread at a time; copies of it may be used by other threads.
 // Units: bytes.
 #pragma once
 
@@ -16,33 +18,38 @@
 
 namespace gantry::program {
 
+/// A counted reference to a buffer, or no reference.
 class Storage {
 public:
-  /// No memory.
+  /// Makes an empty Storage, which refers to no buffer.
   Storage() = default;
 
-  /// sizeBytes > 0 is rounded up to a multiple of 256. Contents are undefined. name: who holds it,
-  /// for the heap's statistics. Fails with kOutOfMemory and the heap's explanation.
+  /// Allocates a buffer of sizeBytes > 0 bytes, rounded up to a multiple of 256. Its contents are
+  /// undefined. The heap's statistics show `name`. Returns the heap's explanation if it refuses,
+  /// for example kOutOfMemory.
   static Result<Storage> allocate(const std::shared_ptr<heap::Heap> &heap, device::MemoryKind kind,
                                   uint64_t sizeBytes, std::string_view name);
-  /// One more reference to a buffer; no memory if the handle is stale.
+  /// Adds a reference to an existing buffer. Returns an empty Storage if the handle is stale.
   static Storage share(heap::Heap &heap, heap::BufferHandle buffer);
 
   explicit operator bool() const { return static_cast<bool>(buffer_); }
   heap::Heap *heap() const { return buffer_.heap(); }
   heap::BufferHandle handle() const { return buffer_.handle(); }
-  /// The length of the range: a multiple of 256.
+  /// The buffer's size, rounded up to a multiple of 256.
   uint64_t sizeBytes() const { return place_.sizeBytes; }
-  /// The number of the block in traces.
+  /// The buffer's handle as a number, which identifies the buffer in traces.
   uint64_t block() const { return buffer_.handle().bits; }
-  uint8_t *mapped() const { return place_.mapped; } // nullptr for MemoryKind::kDevice
+  uint8_t *mapped() const { return place_.mapped; } // nullptr for MemoryKind::kDevice.
+  /// The part of the buffer from `offset` on, with sizeBytes bytes.
   device::BufferRange range(uint64_t offset, uint64_t sizeBytes) const {
     return {place_.memory, place_.offsetBytes + offset, sizeBytes};
   }
 
-  /// Work up to this ticket of the device may use the memory after the last reference is gone: it
-  /// is free then for work that comes after it, and for everyone once it has ended.
+  /// States that submissions up to this ticket of the device use the memory even after the last
+  /// reference is gone. Until they have finished, the heap gives the memory only to requests that
+  /// are ordered after them (heap::BufferRequest::orderedAfter).
   void freeAfter(uint64_t ticket) const;
+  /// Drops the reference.
   void reset() { *this = {}; }
 
 private:

@@ -1,4 +1,4 @@
-// Orders the variants for a device, and words the advice.
+// Orders the variants for a device, and writes the text of the advice.
 #include "engine/program/variant_choice.h"
 
 #include "engine/base/named_profiles.h"
@@ -9,7 +9,7 @@ namespace gantry::program {
 
 namespace {
 
-/// Returns whether the profile belongs to one generation of devices, which is identified by names.
+/// Returns whether the profile is for devices with certain names, and not for any device.
 bool isForCertainDevices(std::string_view profile) {
   for (const NamedProfile &named : namedProfiles())
     if (named.profile.name == profile)

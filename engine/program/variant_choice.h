@@ -1,5 +1,5 @@
-// The choice among the variants of an artifact, which holds a model compiled for several device
-// profiles, and the advice that a session logs about the choice.
+// The choice among the variants of an artifact, each compiled for one device profile, and the
+// advice that a session logs about the choice.
 //
 // A session tries the variants in three groups: first the variant for the device's own profile,
 // then variants for no particular device (such as vulkan:generic), then variants for other devices.
@@ -20,9 +20,10 @@ namespace gantry::program {
 /// tries them.
 std::vector<size_t> variantOrder(const Program &program, const DeviceProfile &device);
 
-/// Returns the text of a warning if the variant `taken` was not compiled for the device's profile,
-/// with the command that compiles such a variant; "" if it was. `refusal` is the reason why the
-/// device cannot run an earlier variant, or "".
+/// Returns the text of a warning if the chosen variant, whose index is `taken`, was not compiled
+/// for the device's profile, and "" otherwise. `refusal` is the reason why the device cannot run
+/// the variant that was tried first, or "" if that is the chosen variant. Without a refusal, the
+/// text contains the command that compiles a variant for the device.
 std::string variantAdvice(const Program &program, size_t taken, const DeviceProfile &device,
                           const std::string &deviceName, const std::string &refusal);
 

@@ -1,8 +1,8 @@
 /* gantry.h: the C API of the Gantry runtime, and its manual. C11; the ABI is stable from 1.0 on.
  *
- * The runtime loads a compiled model (a .gantry file), binds it to a GPU or to a software device,
- * runs it, and accounts for every byte of device memory. It contains no compiler and links none;
- * <gantry/compiler.h> is the compiler's API.
+ * The runtime loads a compiled model (an artifact, stored in a .gantry file), binds it to a GPU or
+ * to a software device, runs it, and accounts for every byte of device memory. It contains no
+ * compiler and links none; <gantry/compiler.h> is the compiler's API.
  *
  *   device   one GPU or software device
  *   program  a loaded artifact: kernels, constants, commands, plans. It is immutable and needs no
@@ -23,11 +23,11 @@
  *              recorded.
  *   NULL       A NULL pointer argument gives INVALID_ARGUMENT unless the function says otherwise.
  *              Functions that return no status then return 0 or NULL, or do nothing.
- *   Ownership  Functions named *_create, *_load and *_submit return an object that the caller
- *              releases with the function of the same type named *_release. Releasing NULL does
+ *   Ownership  Functions with create, load or submit in their names return an object. The caller
+ *              releases it with the *_release function of the object's type. Releasing NULL does
  *              nothing. Objects may be released in any order, because an object keeps the objects
- *              that it depends on alive. A returned const char* belongs to the object that it came
- *              from.
+ *              that it depends on alive. A const char* that a function returns or stores belongs
+ *              to the object that was passed to the function.
  *   Threads    Programs and devices may be used from several threads. Sessions, runs and buffers
  *              are used by one thread at a time. Runs of one session execute in order; sessions are
  *              independent of each other.
@@ -59,13 +59,13 @@ typedef enum gantry_status {
   GANTRY_STATUS_OK = 0,
   GANTRY_STATUS_INVALID_ARGUMENT = 1,    /* An argument is not valid. */
   GANTRY_STATUS_NOT_FOUND = 2,           /* A file, device or name does not exist. */
-  GANTRY_STATUS_UNSUPPORTED = 3,         /* The call is valid, but not on this device or build. */
+  GANTRY_STATUS_UNSUPPORTED = 3,         /* This device or build cannot do what was requested. */
   GANTRY_STATUS_OUT_OF_MEMORY = 4,       /* Host or device memory, or threads, are exhausted. */
   GANTRY_STATUS_DATA_LOSS = 5,           /* A file is damaged. */
   GANTRY_STATUS_VERSION_MISMATCH = 6,    /* A file is newer than this build. */
   GANTRY_STATUS_DEVICE_LOST = 7,         /* The device stopped responding. */
   GANTRY_STATUS_IO = 8,                  /* The operating system refused a read or a write. */
-  GANTRY_STATUS_FAILED_PRECONDITION = 9, /* The call is valid, but not in the present state. */
+  GANTRY_STATUS_FAILED_PRECONDITION = 9, /* The object's present state does not allow the call. */
   GANTRY_STATUS_INTERNAL = 10            /* A defect in Gantry; please report it. */
 } gantry_status_t;
 
@@ -117,7 +117,7 @@ typedef enum gantry_device_kind {
 
 /* The description of a device. */
 typedef struct gantry_device_info {
-  uint32_t index;       /* Position in the order of gantry_devices; a selector of the device. */
+  uint32_t index;       /* Position in the list of gantry_devices; also a selector. */
   char name[256];       /* "llvmpipe (LLVM 15.0.6, 256 bits)" */
   char driver[256];     /* "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)" */
   char backend[16];     /* "vulkan" */
@@ -133,20 +133,20 @@ typedef struct gantry_device_info {
   int32_t buffer_device_address; /* 1 if kernels can access buffers by address. */
   int32_t unified_memory;        /* 1 if device-local memory is host-visible. */
   char profile[64];              /* The device profile to compile for, such as "vulkan:generic". */
-  char missing[256]; /* Requirements that the device lacks ("timelineSemaphore"); "" if usable. */
+  char missing[256]; /* Missing required features ("timelineSemaphore"); "" if usable. */
 } gantry_device_info_t;
 
-/* Lists the devices in the order of preference: discrete, integrated, virtual, software. *count is
- * the capacity of infos on entry and the number of devices on return; infos may be NULL to ask for
- * the number. Returns NOT_FOUND if there is no Vulkan device; the message names the package that
- * provides the software device. */
+/* Lists the devices in the order of preference: discrete, integrated, virtual, software. On entry
+ * *count is the number of elements in infos; on return it is the number of devices. infos may be
+ * NULL; the function then only sets *count. Returns NOT_FOUND if there is no Vulkan device; the
+ * message names the package that provides the software device. */
 GANTRY_API gantry_status_t gantry_devices(gantry_device_info_t *infos, size_t *count);
 
 /* Opens a device. The selector is an index ("0") or a part of the device's name, compared without
- * case ("llvmpipe"). If it is NULL or "", the environment variable GANTRY_DEVICE is the selector;
- * if that is not set either, the first usable device is opened. GANTRY_VALIDATION=1 enables the
- * Vulkan validation layers, and GANTRY_VALIDATION=sync also their synchronization validation;
- * gantry_device_validation_messages counts their messages. */
+ * case ("llvmpipe"). If the selector is NULL or "", the value of the environment variable
+ * GANTRY_DEVICE is used; if that variable is not set either, the first usable device is opened.
+ * GANTRY_VALIDATION=1 enables the Vulkan validation layers, and GANTRY_VALIDATION=sync also their
+ * synchronization validation; gantry_device_validation_messages counts their messages. */
 GANTRY_API gantry_status_t gantry_device_create(const char *selector, gantry_device_t **device);
 GANTRY_API void gantry_device_release(gantry_device_t *device);
 /* Fills *info; all fields are zero if the device is NULL. */
@@ -155,7 +155,7 @@ GANTRY_API void gantry_device_get_info(const gantry_device_t *device, gantry_dev
  */
 GANTRY_API uint64_t gantry_device_validation_messages(const gantry_device_t *device);
 
-/* The purpose of memory, which decides the memory type that the driver is asked for. */
+/* The purpose of memory. It determines from which Vulkan memory types the memory is allocated. */
 typedef enum gantry_memory_kind {
   GANTRY_MEMORY_DEVICE = 0,   /* Fastest for kernels; not visible to the host. */
   GANTRY_MEMORY_UPLOAD = 1,   /* Written by the host. */
@@ -170,7 +170,8 @@ GANTRY_API const char *gantry_memory_kind_name(gantry_memory_kind_t kind); /* Ne
 typedef struct gantry_memory_heap {
   size_t struct_size; /* sizeof(gantry_memory_heap_t); set by the caller. */
   uint64_t size_bytes;
-  uint64_t budget_bytes; /* Bytes that may be in use before the driver refuses or pages. */
+  uint64_t budget_bytes; /* Bytes that can be in use before the driver refuses allocations or pages
+                            memory out. */
   uint64_t used_bytes;   /* Bytes in use by this process. */
   int32_t device_local;  /* 1 if the memory is local to the device. */
   int32_t budget_known;  /* 1 if budget and use are the driver's figures. 0 if the budget is 0.8 of
@@ -179,9 +180,9 @@ typedef struct gantry_memory_heap {
   uint32_t other_kinds;  /* Kinds that are allocated here if their first heap is full. */
 } gantry_memory_heap_t;
 
-/* Returns the number of memory heaps; their indices are 0 to the number less 1. */
+/* Returns the number of memory heaps. The index of a heap is below this number. */
 GANTRY_API uint32_t gantry_device_memory_heap_count(const gantry_device_t *device);
-/* Fills *heap with the present figures. Returns NOT_FOUND if there is no heap of that index. */
+/* Fills *heap with the present figures. Returns NOT_FOUND if there is no heap with that index. */
 GANTRY_API gantry_status_t gantry_device_memory_heap(gantry_device_t *device, uint32_t index,
                                                      gantry_memory_heap_t *heap);
 
@@ -190,7 +191,7 @@ GANTRY_API gantry_status_t gantry_device_memory_heap(gantry_device_t *device, ui
  * keeps empty slabs for reuse. These are its figures for one kind of memory. */
 typedef struct gantry_memory_statistics {
   size_t struct_size;  /* sizeof(gantry_memory_statistics_t); set by the caller. */
-  uint64_t live_bytes; /* Sum of the requested sizes of everything in use. */
+  uint64_t live_bytes; /* Sum of the requested sizes of all buffers in use. */
   uint64_t live_buffers;
   uint64_t peak_live_bytes;
   uint64_t reserved_bytes; /* Sum of the sizes of the slabs. */
@@ -207,8 +208,8 @@ GANTRY_API gantry_status_t gantry_device_memory_statistics(gantry_device_t *devi
                                                            gantry_memory_kind_t kind,
                                                            gantry_memory_statistics_t *statistics);
 
-/* Returns empty slabs to the driver until keep_bytes of empty slabs are left. Returns the number of
- * bytes that the driver got back. */
+/* Gives empty slabs back to the driver until at most keep_bytes of empty slabs are left. Returns
+ * the number of bytes that were given back. */
 GANTRY_API uint64_t gantry_device_trim(gantry_device_t *device, uint64_t keep_bytes);
 
 /* Limits the bytes that may be allocated from a memory heap, given by its index; UINT64_MAX removes
@@ -217,23 +218,24 @@ GANTRY_API uint64_t gantry_device_trim(gantry_device_t *device, uint64_t keep_by
 GANTRY_API gantry_status_t gantry_device_set_memory_limit(gantry_device_t *device, uint32_t heap,
                                                           uint64_t bytes);
 
-/* Writes a readable report into text, which holds size bytes: used and free memory of each kind,
- * the budgets, and the names that hold the largest amounts. The text is cut to size and always
- * terminated; text may be NULL. Returns the length of the whole report without the terminator. */
+/* Writes a report for people into text, which has room for size bytes: used and free memory of each
+ * kind, the budgets, and the names whose buffers use the largest amounts. The text is cut to size
+ * and always terminated; text may be NULL. Returns the length of the whole report without the
+ * terminator. */
 GANTRY_API size_t gantry_device_memory_report(gantry_device_t *device, char *text, size_t size);
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 typedef struct gantry_buffer gantry_buffer_t;
 
-/* Allocates size_bytes (at least 1) of one kind of memory, aligned to 256 bytes. The name
- * identifies the holder in statistics and reports; it is copied and may be NULL. A named buffer
- * costs as much as an unnamed one if the same text comes from the same address, like a literal.
+/* Allocates size_bytes (at least 1) of one kind of memory, aligned to 256 bytes. Reports and traces
+ * show the name; it is copied and may be NULL. A name is looked up once per address of its text, so
+ * a string literal costs nothing at later calls.
  * Buffers of every kind may be inputs and outputs; the contents of a buffer that is not visible to
- * the host are written and read by runs only.
- * The pointer is an opaque handle, not the address of an object. As long as the device's memory
- * exists, a released buffer is distinguished from later ones: releasing it again does nothing, and
- * its size is 0. */
+ * the host are written and read only by runs.
+ * The pointer is an opaque handle, not the address of an object. As long as the device or any of
+ * its objects exists, the handle of a released buffer is recognised: releasing it again does
+ * nothing, and its size is 0. */
 GANTRY_API gantry_status_t gantry_buffer_create_kind(gantry_device_t *device,
                                                      gantry_memory_kind_t kind, uint64_t size_bytes,
                                                      const char *name, gantry_buffer_t **buffer);
@@ -251,20 +253,20 @@ GANTRY_API uint64_t gantry_buffer_size(const gantry_buffer_t *buffer);
 typedef struct gantry_program gantry_program_t;
 
 #define GANTRY_MAX_RANK 8
-#define GANTRY_DYNAMIC (-1) /* A dimension that the inputs of a run decide. */
+#define GANTRY_DYNAMIC (-1) /* A dimension that depends on the inputs of a run. */
 
 /* A port: an input or output of a program. */
 typedef struct gantry_port_info {
   const char *name;
   gantry_type_t type;
   uint32_t rank;
-  int64_t dims[GANTRY_MAX_RANK];          /* GANTRY_DYNAMIC if the inputs of a run decide. */
+  int64_t dims[GANTRY_MAX_RANK]; /* GANTRY_DYNAMIC if the dimension depends on the inputs. */
   const char *dim_names[GANTRY_MAX_RANK]; /* "batch"; NULL if the dimension has no name. */
-  /* 1 for an input that was donated when the model was compiled. It has no memory of its own: a run
-   * copies it into the arena, at the offset of its value in gantry_program_describe, and other
-   * values reuse that place after its last use. The caller's memory stays unchanged, with one
-   * exception: if the caller passes that very place of an arena of its own
-   * (gantry_session_options_t), nothing is copied and the run overwrites it. */
+  /* 1 for an input that was donated when the model was compiled. A run copies a donated input into
+   * the arena, at the offset that gantry_program_describe gives for its value; other values reuse
+   * these bytes after the last use of the input. The caller's memory stays unchanged, with one
+   * exception: if the caller provides the arena (gantry_session_options_t) and passes exactly these
+   * bytes of the arena as the input, nothing is copied, and the run overwrites the bytes. */
   int32_t donated;
 } gantry_port_info_t;
 
@@ -289,19 +291,20 @@ GANTRY_API gantry_status_t gantry_program_input(const gantry_program_t *program,
 GANTRY_API gantry_status_t gantry_program_output(const gantry_program_t *program, size_t index,
                                                  gantry_port_info_t *info);
 /* Returns the contents of the artifact as JSON: values with lifetimes and offsets, commands,
- * kernels, the plan and its lower bound. docs/artifact-json.md has the schema. For a dynamic
- * program, symbols gives the values of its symbolic dimensions in their order, and the plan is made
- * for them; with NULL and 0, sizes are shown as expressions. Free the text with gantry_free. */
+ * kernels, the plan and its lower bound. docs/artifact-json.md describes the schema. For a dynamic
+ * program, symbols gives the values of its symbolic dimensions, in the order of the list "symbols"
+ * in the JSON, and the plan is made for these values; with NULL and 0, sizes are shown as
+ * expressions. Free the text with gantry_free. */
 GANTRY_API gantry_status_t gantry_program_describe(const gantry_program_t *program,
                                                    const int64_t *symbols, size_t symbol_count,
                                                    char **json);
 
 /* An artifact may hold several variants of a model, each compiled for one device profile. A session
- * chooses the variant for its device's profile (gantry_device_info_t); else a variant for no
- * particular device; else the first variant that the device can run. If the chosen variant was not
- * compiled for the device's profile, the session logs this once per program, with the command that
- * compiles such a variant. All variants have the same inputs, outputs and symbols.
- * gantry_program_describe and gantry_program_arena_bytes describe variant 0.
+ * uses the first variant that the device can run. It tries the variant for the device's profile
+ * (gantry_device_info_t) first, then variants for no particular device, then the others. If the
+ * chosen variant was not compiled for the device's profile, the session logs a warning, once per
+ * program, with the command that compiles such a variant. All variants have the same inputs,
+ * outputs and symbols. gantry_program_describe and gantry_program_arena_bytes describe variant 0.
  *
  * Returns the number of variants, at least 1. */
 GANTRY_API size_t gantry_program_variant_count(const gantry_program_t *program);
@@ -314,9 +317,10 @@ GANTRY_API const char *gantry_program_variant_profile(const gantry_program_t *pr
 GANTRY_API gantry_status_t gantry_program_variant(const gantry_program_t *program, size_t index,
                                                   gantry_program_t **variant);
 
-/* Returns the size of the arena that a run needs, which is the height of the memory plan. symbols
- * is as in gantry_program_describe, but a dynamic program requires it. A session with the option
- * check_memory needs a larger arena. */
+/* Returns the size of the arena that a run needs: the height of the memory plan, rounded up to a
+ * multiple of 256 bytes. symbols gives the values of the symbolic dimensions as in
+ * gantry_program_describe; a dynamic program requires them. A session with the option check_memory
+ * needs a larger arena. */
 GANTRY_API gantry_status_t gantry_program_arena_bytes(const gantry_program_t *program,
                                                       const int64_t *symbols, size_t symbol_count,
                                                       uint64_t *bytes);
@@ -330,10 +334,11 @@ typedef struct gantry_run gantry_run_t;
 typedef enum gantry_binding {
   GANTRY_BINDING_AUTO = 0,           /* The environment variable GANTRY_BINDING, or else the mode
                                         that the device prefers. */
-  GANTRY_BINDING_STORAGE_BUFFER = 1, /* Descriptors; synchronization validation covers them. */
+  GANTRY_BINDING_STORAGE_BUFFER = 1, /* Descriptors, which synchronization validation can check. */
   GANTRY_BINDING_ADDRESS = 2,        /* Buffer device addresses. */
-  GANTRY_BINDING_TEXEL = 3           /* Descriptors, and texel buffers for kernels that read them
-                                        if the tensor is within the device's limits. */
+  GANTRY_BINDING_TEXEL = 3           /* Descriptors. Kernels that were compiled for texel buffers
+                                        read through them, if the tensors are within the device's
+                                        limits. */
 } gantry_binding_t;
 
 /* Options of a session; zero in every field except struct_size means the defaults. */
@@ -341,25 +346,29 @@ typedef struct gantry_session_options {
   size_t struct_size; /* sizeof(gantry_session_options_t) */
   gantry_binding_t binding;
   int32_t timestamps; /* 1: measure the GPU time of each dispatch (gantry_session_dispatch). */
-  /* 1: test for kernels that write outside their tensors. Each range is poisoned before its first
-   * use and after its last use, gaps are filled with canaries, and both are checked after each run.
-   * A run then fails with INTERNAL and names the overrun value. It is slow and meant for tests. */
+  /* 1: find kernels that write past the end of a tensor or read a tensor outside its lifetime. The
+   * memory of each tensor is filled with NaNs before the first use and after the last use, so a
+   * wrong read spoils the result. Canaries follow each tensor and are checked after each run; if
+   * one was overwritten, the run fails with INTERNAL and names the tensor. The option is slow and
+   * meant for tests. */
   int32_t check_memory;
   const char *cache_path; /* Pipeline cache file; NULL: in the user's cache folder; "": none. */
-  /* Memory for the transients, of at least gantry_program_arena_bytes; the session keeps it alive.
-   * NULL: the session allocates its own. Sessions of one device may share an arena, because their
-   * runs do not overlap; it must have the size that the largest one needs. A shape that needs a
-   * larger arena fails with OUT_OF_MEMORY. */
+  /* A buffer for the transients, of at least gantry_program_arena_bytes; the session keeps it
+   * alive. NULL: the session allocates its own. Sessions of one device may share an arena, because
+   * the runs of one device do not overlap. A shape that needs a larger arena fails with
+   * OUT_OF_MEMORY. */
   gantry_buffer_t *arena;
-  /* Dispatches whose time, estimated for a slow device of the same kind, exceeds this limit are cut
-   * into at most 1024 parts, so that watchdogs and other users of the GPU are not blocked.
-   * 0: 500,000,000 ns; UINT64_MAX: dispatches are not cut. */
+  /* A dispatch is cut into parts if its estimated time exceeds this limit, so that other programs
+   * can use the GPU between the parts and no watchdog resets the device. The estimate assumes a
+   * slow device with the same number of compute units. A part takes at least about 1/1024 of the
+   * dispatch. 0: 500,000,000 ns; UINT64_MAX: dispatches are not cut. */
   uint64_t dispatch_limit_ns;
 } gantry_session_options_t;
 
-/* Creates a session: compiles the pipelines in parallel, uploads the constants and, for a static
- * program, allocates the arena. options may be NULL. Returns UNSUPPORTED if the device lacks a
- * requirement of the program, and DATA_LOSS if a constant is damaged. */
+/* Creates a session: compiles the pipelines in parallel and uploads the constants. Allocates the
+ * arena now if the artifact states its size, and otherwise when a run needs it. options may be
+ * NULL. Returns UNSUPPORTED if the device lacks a requirement of the program, and DATA_LOSS if a
+ * constant is damaged. */
 GANTRY_API gantry_status_t gantry_session_create(gantry_program_t *program, gantry_device_t *device,
                                                  const gantry_session_options_t *options,
                                                  gantry_session_t **session);
@@ -370,9 +379,9 @@ GANTRY_API gantry_status_t gantry_session_program(const gantry_session_t *sessio
                                                   gantry_program_t **program);
 
 /* One input or output of a run: either host memory (data) or a range of a buffer (buffer, offset).
- * The type must equal that of the program's port. The dims of an input must match the port. The
- * dims of an output are ignored on entry and set to its shape on return; its size_bytes is the
- * capacity on entry and the size on return. */
+ * The type must equal the type of the program's port. The rank and dims of an input must match the
+ * port. The rank and dims of an output are ignored on entry and set to its shape on return; its
+ * size_bytes is the capacity on entry and the size on return. */
 typedef struct gantry_tensor {
   gantry_type_t type;
   uint32_t rank;
@@ -397,7 +406,7 @@ GANTRY_API gantry_status_t gantry_session_run(gantry_session_t *session,
                                               const gantry_tensor_t *inputs, size_t input_count,
                                               gantry_tensor_t *outputs, size_t output_count);
 
-/* The max number of runs of one session that are in flight. */
+/* The max number of runs of one session that can be in flight. */
 #define GANTRY_MAX_RUNS_IN_FLIGHT 8
 
 /* Starts a run without waiting for its end.
@@ -409,21 +418,21 @@ GANTRY_API gantry_status_t gantry_session_run(gantry_session_t *session,
  * The call blocks if GANTRY_MAX_RUNS_IN_FLIGHT runs of the session are in flight, until the oldest
  * of them has ended. A run is in flight until gantry_run_wait has reported its end; a caller that
  * must not block therefore polls its oldest run with gantry_run_wait and a timeout of 0 first. The
- * call also blocks if the run needs a larger arena than all runs before it, until these have ended.
- */
+ * call also blocks until all earlier runs of the session have ended if the run needs a larger
+ * arena, or if the host copies a donated input into the arena. */
 GANTRY_API gantry_status_t gantry_session_submit(gantry_session_t *session,
                                                  const gantry_tensor_t *inputs, size_t input_count,
                                                  gantry_tensor_t *outputs, size_t output_count,
                                                  gantry_run_t **run);
 /* Waits until the run has ended or timeout_ns has passed (UINT64_MAX: no timeout). *done is set to
- * 1 if the run has ended and to 0 otherwise; done may be NULL. A run that failed returns its error.
- */
+ * 1 if the run has ended and to 0 otherwise; done may be NULL. If the run failed, the function
+ * returns the run's error. */
 GANTRY_API gantry_status_t gantry_run_wait(gantry_run_t *run, uint64_t timeout_ns, int32_t *done);
-/* Donates the buffer of an input to the run. It replaces gantry_buffer_release and may be called
- * before the run has ended: the memory becomes free for reuse as soon as the device has finished
- * the runs of this session that use it, even if the caller has not waited for them. Returns
- * INVALID_ARGUMENT, and the caller keeps the buffer, if the run does not read the buffer or writes
- * to it. */
+/* Donates the buffer of an input to the run. The call replaces gantry_buffer_release and may be
+ * made before the run has ended: the memory becomes free for reuse as soon as the device has
+ * finished the runs of this session that use it, even if the caller has not waited for them.
+ * Returns INVALID_ARGUMENT, and the caller keeps the buffer, if the run does not read the buffer or
+ * writes to it. */
 GANTRY_API gantry_status_t gantry_run_donate(gantry_run_t *run, gantry_buffer_t *buffer);
 GANTRY_API void gantry_run_release(gantry_run_t *run); /* Waits for the run. */
 
@@ -432,15 +441,16 @@ typedef struct gantry_statistics {
   uint64_t constant_bytes;    /* Constants on the device. */
   uint64_t arena_bytes;       /* Arena of the last run's shape. */
   uint64_t lower_bound_bytes; /* Lower bound of the arena of the last run's shape. */
-  uint64_t io_bytes;          /* Staging memory for inputs and outputs. */
+  uint64_t io_bytes;          /* The session's own memory for inputs, outputs and staging. */
   uint64_t reserved_bytes;    /* All device memory of the session. */
-  uint64_t runs;
-  uint64_t plans;      /* Shapes that were planned; each plan is cached. */
-  uint64_t recordings; /* Command buffers that were recorded. */
-  uint64_t pipelines;
-  uint64_t load_ns;         /* Duration of gantry_session_create. */
-  uint64_t last_run_ns;     /* Host time of the last run, from submission to completion. */
-  uint64_t last_run_gpu_ns; /* Device time of the last run, if timestamps are on. */
+  uint64_t runs;              /* Number of runs that have ended. */
+  uint64_t plans;             /* Number of shapes that were planned; recent plans are cached. */
+  uint64_t recordings;        /* Number of command lists that were recorded. */
+  uint64_t pipelines;         /* Number of compiled pipelines. */
+  uint64_t load_ns;           /* Duration of gantry_session_create. */
+  uint64_t last_run_ns;       /* Time from the submission of the last run that ended until
+                                 gantry_run_wait noticed the end. */
+  uint64_t last_run_gpu_ns;   /* Device time of the last run that ended, if timestamps are on. */
 } gantry_statistics_t;
 /* Fills *statistics; all fields are zero if the session is NULL. */
 GANTRY_API void gantry_session_statistics(const gantry_session_t *session,
@@ -450,7 +460,7 @@ GANTRY_API void gantry_session_statistics(const gantry_session_t *session,
 typedef struct gantry_dispatch_info {
   const char *name; /* Operators and nodes: "Conv_0 + Relu_1". */
   uint64_t gpu_ns;
-  uint64_t flops; /* Operations of the operator for this shape. */
+  uint64_t flops; /* Arithmetic operations of the operator for this shape. */
   uint64_t bytes; /* Bytes of the operator's operands and results for this shape. */
   uint32_t workgroups[3];
   uint32_t workgroup_size[3];
@@ -458,9 +468,9 @@ typedef struct gantry_dispatch_info {
   gantry_binding_t binding;
   uint32_t parts; /* Number of dispatches that the command was cut into, because of
                      dispatch_limit_ns or because a buffer exceeds one binding; normally 1. */
-  /* The kernel's name in tables of measured tiles (docs/tuning.md), and the tile that it was
-   * compiled with. Both are NULL for copies and if the artifact does not contain them. They are
-   * valid until the program is released. */
+  /* The kernel's name in tables of measured tiles (docs/tuning.md), and the tile for which the
+   * kernel was compiled. Both are NULL for copies and if the artifact does not contain them. They
+   * are valid until the program is released. */
   const char *kernel_key;
   const char *exact_tile;
 } gantry_dispatch_info_t;
@@ -472,10 +482,10 @@ GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *sessi
 /* ---- traces -----------------------------------------------------------------------------------
  */
 
-/* A trace records memory events and the times of dispatches, to a .gtrace file or live to
- * gantry-profiler. Without a listener its cost is negligible.
+/* A trace records memory events and the times of dispatches. It is written to a .gtrace file or
+ * sent live to gantry-profiler. While nothing receives the trace, its cost is negligible.
  *
- * Environment variables control it without a change of the program:
+ * Environment variables control the traces without a change of the program:
  *   GANTRY_TRACE=FILE            Records the process from its first device on.
  *   GANTRY_ATTACH=0              Refuses viewers. By default viewers attach through a socket that
  *                                only the process's user can open ($XDG_RUNTIME_DIR/gantry, or
@@ -485,8 +495,8 @@ GANTRY_API gantry_status_t gantry_session_dispatch(const gantry_session_t *sessi
  *   GANTRY_FLIGHT_SECONDS=N      Seconds that the flight recorder keeps (10).
  *   GANTRY_TRACE_TIMES=all       Measures every run on a software device ("gantry record" sets it).
  *
- * On a GPU the device times of dispatches are measured in every run. A software device makes
- * timestamps expensive, so there short runs in a loop are measured only a few times a second, which
+ * On a GPU the device times of dispatches are measured in every run. On a software device
+ * timestamps are expensive, so short runs in a loop are measured only a few times a second, which
  * keeps the cost below one percent.
  *
  * The functions of this section may be called from any thread. */
@@ -499,16 +509,16 @@ GANTRY_API gantry_status_t gantry_trace_start_file(const char *path);
 GANTRY_API gantry_status_t gantry_trace_stop_file(void);
 /* Starts the flight recorder, which keeps the last seconds of the trace in memory: at least
  * `seconds` (1 to 86400; 0: 10) and at most twice as many, within max_bytes of memory (at least 4
- * MiB; 0: 64 MiB). If the process dies of SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, they are
- * written to crash_path, in which "%p" becomes the process id; NULL: they are not written.
- * Afterwards the handler that the program had set before runs, or the process ends. There is at
- * most one flight recorder at a time. */
+ * MiB; 0: 64 MiB). If the process dies of SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, the kept
+ * events are written to crash_path, in which "%p" becomes the process id; with NULL they are not
+ * written. Then the program's own signal handler runs if it had set one, or the process ends. There
+ * is at most one flight recorder at a time. */
 GANTRY_API gantry_status_t gantry_trace_start_flight_recorder(const char *crash_path,
                                                               uint32_t seconds, uint64_t max_bytes);
 /* Writes the present contents of the flight recorder to a file; the recorder continues. */
 GANTRY_API gantry_status_t gantry_trace_write_flight_recorder(const char *path);
 GANTRY_API void gantry_trace_stop_flight_recorder(void);
-/* Lets viewers attach. With host NULL they attach through the user's socket, which is open by
+/* Lets viewers attach. If host is NULL, they attach through the user's socket, which is open by
  * default unless GANTRY_ATTACH=0. Otherwise they attach over TCP at the address host ("127.0.0.1")
  * and the port, and must send the token (1 to 64 bytes). A process may listen at the user's socket
  * and at any number of ports. */
@@ -524,8 +534,8 @@ GANTRY_API uint32_t gantry_trace_viewers(void);
 /* Returns 1 while a viewer, a file or the flight recorder receives the trace, else 0. */
 GANTRY_API int32_t gantry_trace_is_on(void);
 
-/* Returns the id of a text, which is constant in a process; 0 for "" and NULL. Callers look a text
- * up once and keep the id. */
+/* Returns the id of a text; 0 for "" and NULL. The id of a text does not change during the process,
+ * so a caller can look it up once and keep it. */
 GANTRY_API uint32_t gantry_trace_name(const char *text);
 /* Records an instant with a number of the caller's choice. */
 GANTRY_API void gantry_trace_mark(uint32_t name, int64_t value);

@@ -23,7 +23,7 @@ namespace gantry {
 class [[nodiscard]] Error {
 public:
   Error() = default;
-  /// Copies gantry_last_error() unless the status is GANTRY_STATUS_OK. It must be constructed
+  /// Copies gantry_last_error() unless the status is GANTRY_STATUS_OK. The constructor must run
   /// directly after the failed call, on the same thread.
   explicit Error(gantry_status_t status)
       : status_(status), message_(status == GANTRY_STATUS_OK ? "" : gantry_last_error()) {}
@@ -36,8 +36,8 @@ private:
   std::string message_;
 };
 
-/// A value, or the error that explains why there is none. It converts to true if it has a value;
-/// the operators * and -> require a value.
+/// A value, or the error that explains why there is none. An Expected converts to true if it has a
+/// value; the operators * and -> require a value.
 template <typename T> class [[nodiscard]] Expected {
 public:
   Expected(T value) : value_(std::move(value)) {}
@@ -62,8 +62,8 @@ template <typename T, void (*Release)(T *)> using Handle = std::unique_ptr<T, Re
 /// Owns a gantry_device_t.
 class Device {
 public:
-  /// Opens a device. The selector is that of gantry_device_create; "" means the device of the
-  /// environment variable GANTRY_DEVICE, or else the first usable device.
+  /// Opens a device (gantry_device_create). An empty selector means the device that the environment
+  /// variable GANTRY_DEVICE selects, or else the first usable device.
   static Expected<Device> open(const std::string &selector = "") {
     gantry_device_t *device = nullptr;
     if (Error error{gantry_device_create(selector.c_str(), &device)}; !error.ok())

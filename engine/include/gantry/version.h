@@ -1,11 +1,10 @@
 /* version.h: the version of these headers, for the preprocessor. C99 and C++.
  *
  * gantry_version() of gantry.h returns the version of the loaded library. The two versions differ
- * if an application runs with another Gantry than the one it was compiled with. Versions follow
+ * if an application was compiled with the headers of another version of Gantry. Versions follow
  * semantic versioning; before 1.0 a new minor version may change anything.
  *
- * The three numbers below are the only place that states the project's version; the build reads
- * them from here.
+ * The three numbers below define the project's version; the build reads them from here.
  */
 #ifndef GANTRY_VERSION_H_
 #define GANTRY_VERSION_H_

@@ -78,7 +78,7 @@ const Case kCases[] = {
          if (value->storage == Storage::transient)
            value->byte_offset = 1 << 20;
      }, true},
-    {"DonatedInputThatComesLater", "donated, and not alive from the start",
+    {"DonatedInputThatComesLater", "donated, but is not alive from the start",
      [](ProgramT &p) {
        ValueT &value = *p.values[p.inputs[0]->value];
        value.storage = Storage::transient;
@@ -89,8 +89,8 @@ const Case kCases[] = {
     {"SymbolsButNotDynamic", "symbol", [](ProgramT &p) { p.dynamic = false; }, true},
     // Ports.
     {"PortValueOutOfRange", "value 1000 of 6", [](ProgramT &p) { p.inputs[0]->value = kFar; }},
-    {"PortOfAnotherStorage", "of another storage", [](ProgramT &p) { p.outputs[0]->value = 3; }},
-    {"PortOfAnotherType", "of another type",
+    {"PortOfAnotherStorage", "has another storage", [](ProgramT &p) { p.outputs[0]->value = 3; }},
+    {"PortOfAnotherType", "has another element type",
      [](ProgramT &p) { p.inputs[0]->type = ElementType::i32; }},
     {"PortUnknownType", "element type 13",
      [](ProgramT &p) { p.outputs[0]->type = static_cast<ElementType>(13); }},

@@ -146,7 +146,9 @@ TEST_F(DeviceTest, KernelsHaveLimits) {
 
 TEST_F(DeviceTest, TexelBuffersHaveLimits) {
   KernelSource s = source(BindingMode::kTexel, 3, 0);
-  EXPECT_EQ(refusal(s), "kernel 'k': its binding reads at least one buffer as texels, it lists 0");
+  EXPECT_EQ(
+      refusal(s),
+      "kernel 'k': its binding mode reads at least one buffer as texels, but the kernel lists 0");
   TexelRead reads[] = {{0, TexelFormat::kRgba32f, true},
                        {1, TexelFormat::kRgba32i, false},
                        {2, TexelFormat::kRgba16f, true}};
@@ -177,7 +179,8 @@ TEST_F(DeviceTest, TexelBuffersHaveLimits) {
             "order");
   reads[2].buffer = 2;
   s.binding = BindingMode::kStorageBuffer;
-  EXPECT_EQ(refusal(s), "kernel 'k': its binding reads no buffer as texels, it lists 3");
+  EXPECT_EQ(refusal(s),
+            "kernel 'k': its binding mode reads no buffer as texels, but the kernel lists 3");
 }
 
 TEST_F(DeviceTest, TexelRangesAreChecked) {
