@@ -1,4 +1,4 @@
-// Formats points in time with enough digits to tell them apart: the labels of a time axis, and the
+// Formats points in time with enough digits to distinguish them: the labels of a time axis, and the
 // begin and end of one block or dispatch. Durations are formatted by quantity_text.h.
 //
 // Late in a long capture, millions of different times would have the label "9.64 s". If a label

@@ -335,7 +335,7 @@ void ProfilerWindow::handleKeys() {
   }
 }
 
-/// Closes or clears one thing: the palette, else the search, else the range, else the selection.
+/// Closes the palette if it is open; else clears the search, else the range, else the selection.
 void ProfilerWindow::handleEscape() {
   searchKeys_.close();
   if (palette_.isOpen())

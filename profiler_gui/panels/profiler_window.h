@@ -69,12 +69,12 @@ public:
   void goTo(const Finding &finding);
   /// Selects the previous (-1) or next (1) block that occupies any of the selected block's bytes.
   void selectTenant(int direction);
-  /// Multiplies the what-if size of the selected value by `factor` and asks the planner for the
-  /// arena.
+  /// Multiplies the what-if size of the selected value by `factor`, and shows the arena that the
+  /// planner finds for it.
   void askWhatIf(double factor);
-  /// Asks the planner for the best order, or for an arena within a budget such as "64MiB". The
-  /// question concerns the plan of the selected block or dispatch, else the plan with the largest
-  /// arena.
+  /// Shows the arena that the planner finds for the best order, or for a budget such as "64MiB".
+  /// The question concerns the plan of the selected block or dispatch, else the plan with the
+  /// largest arena.
   void askWhatIfOrder();
   void askWhatIfBudget(const std::string &size);
   /// Gives the search field the keyboard.

@@ -43,7 +43,8 @@ public:
   /// Completes the model of a capture whose events have all been added: sorts all spaces. Uses
   /// up to four threads for large captures. No ingest() may follow.
   void finish();
-  /// Brings the indices up to date. Call this after ingest() if the capture is live.
+  /// Adds new blocks and host spans to the indices. Call this after ingest() if the capture is
+  /// live.
   void update();
 
   /// Adds to droppedEvents().

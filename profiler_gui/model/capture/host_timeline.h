@@ -47,7 +47,7 @@ class HostTimeline {
 public:
   /// Takes kSpanBegin, kSpanEnd and kMark events; ignores others.
   void ingest(const trace::Event &event);
-  /// Brings row().latestEndNs up to date after ingest().
+  /// Computes row().latestEndNs for the spans that ingest() added or ended.
   void update();
   /// Calls update() and frees unused capacity. No ingest() may follow.
   void finish();

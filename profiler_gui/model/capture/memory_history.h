@@ -116,7 +116,7 @@ public:
   /// The bindings of the live block with this key, as indices in bindings(); nullptr if none.
   const std::vector<uint32_t> *openBindings(uint64_t key) const;
   void markDonated(uint32_t binding) { bindings_[binding].donated = true; }
-  /// Tells the growth watch that a step of the application has ended.
+  /// Ends a step of the application at timeNs, in the growth watch.
   void endStep(uint64_t timeNs) { growth_.stepEnded(timeNs); }
 
   const std::deque<Heap> &heaps() const { return heaps_; }

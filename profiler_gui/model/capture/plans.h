@@ -59,7 +59,7 @@ struct Plan {
   uint32_t session = 0; // The session's id in the trace.
   uint64_t arenaBytes = 0;
   uint64_t lowerBoundBytes = 0;  // No plan of these values needs fewer bytes.
-  uint32_t peakCommand = 0;      // The command during which the most bytes are live.
+  uint32_t peakCommand = 0;      // The command during which the number of live bytes is at its max.
   uint32_t shapes = 0;           // The input sizes as text: "batch=4 length=128".
   std::vector<uint32_t> entries; // Indices in CaptureModel::planEntries().
   std::vector<PlanCommand> commands;
