@@ -50,8 +50,8 @@ public:
   enum class Shape : uint8_t { kRects, kRaster };
   struct Batch {
     Shape shape;
-    uint32_t firstRect, rectCount; // For kRects: a range of rects().
-    // The other members are for kRaster.
+    uint32_t firstRect, rectCount; // A range of rects(). Valid for kRects.
+    // The other members are valid for kRaster.
     RasterImage image;
     float rect[4];  // Left, top, right, bottom in pixels.
     float cells[4]; // The same edges in cells of the image.

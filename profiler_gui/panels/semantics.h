@@ -23,10 +23,10 @@ struct ScreenRect {
 };
 
 struct SemanticItem {
-  std::string id; // For example "heap/1/budget". Not unique: labels of one kind share an id.
-  /// For example "panel", "line", "block", "dispatch", "label", "button", "text" or "finding".
-  /// Several dispatches that share a pixel column are one item with the role "dispatches" or
-  /// "bars".
+  std::string id; // Path such as "heap/1/budget". Not unique: labels of one kind share an id.
+  /// The kind of the item: "panel", "line", "block", "dispatch", "label", "button", "text",
+  /// "finding" and others. Several dispatches that share a pixel column are one item with the role
+  /// "dispatches" or "bars".
   std::string role;
   ScreenRect rect;
   std::string text;

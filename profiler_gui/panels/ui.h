@@ -35,10 +35,10 @@ namespace gantry::profiler {
 struct Pick {
   enum class Kind : uint8_t { kNone, kBlock, kDispatch };
   Kind kind = Kind::kNone;
-  uint32_t space = 0;    // For kBlock: index in CaptureModel::spaces().
-  uint32_t row = 0;      // For kBlock: row in the space's table.
-  uint32_t dispatch = 0; // For kDispatch: index in CaptureModel::dispatches().
-  uint64_t address = 0;  // For kBlock: the address under the pointer.
+  uint32_t space = 0;    // Index in CaptureModel::spaces(). Valid for kBlock.
+  uint32_t row = 0;      // Row in the space's table. Valid for kBlock.
+  uint32_t dispatch = 0; // Index in CaptureModel::dispatches(). Valid for kDispatch.
+  uint64_t address = 0;  // Address under the pointer. Valid for kBlock.
   bool operator==(const Pick &) const = default;
 };
 
@@ -134,7 +134,7 @@ struct Ui {
   std::vector<ScreenRect> findingRects; // The inspector's rectangle of each listed finding.
 
   // ---- Set by panels ----
-  std::vector<std::vector<DispatchColumn>> laneColumns; // By lane, for this frame.
+  std::vector<std::vector<DispatchColumn>> laneColumns; // The columns of each lane in this frame.
   MinimapColumns minimap;
   OperatorView operators;
   SeenHues hues;

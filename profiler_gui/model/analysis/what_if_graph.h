@@ -25,11 +25,11 @@ struct WhatIfGraph {
   WhatIfGraph(const CaptureModel &model, uint32_t plan);
 
   plan::OrderProblem problem;
-  /// For each value of the graph, the index of its entry in CaptureModel::planEntries(); UINT32_MAX
-  /// for tokens and for values without an entry.
+  /// The plan entry of each value of the graph, as an index in CaptureModel::planEntries();
+  /// UINT32_MAX for tokens and for values without an entry.
   std::vector<uint32_t> entries;
-  /// For each operator, whether it may run again later: nothing overwrites its operands, and its
-  /// results are transients that no other command writes.
+  /// Whether each operator may run again later: nothing overwrites its operands, and its results
+  /// are transients that no other command writes.
   std::vector<bool> repeatable;
 };
 

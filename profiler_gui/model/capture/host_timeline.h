@@ -62,7 +62,7 @@ public:
 
 private:
   std::vector<HostSpan> spans_;
-  /// For each thread, the indices in spans_ of its open spans, from the outermost one inward.
+  /// Maps a thread to its open spans, as indices in spans_, from the outermost span inward.
   std::map<uint32_t, std::vector<uint32_t>> openSpans_;
   HostRow row_;
   std::vector<Mark> marks_;

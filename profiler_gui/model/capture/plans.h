@@ -64,9 +64,9 @@ struct Plan {
   std::vector<uint32_t> entries; // Indices in CaptureModel::planEntries().
   std::vector<PlanCommand> commands;
   std::vector<Access> accesses;
-  /// For each command, its begin and end in an earlier run with device times, as fractions of that
-  /// run from 0 to 1. They estimate the command times of runs without device times. Empty if no
-  /// earlier run had a measured time for every command.
+  /// Begin and end of each command in an earlier run with device times, as fractions of that run
+  /// from 0 to 1. They estimate the command times of runs without device times. Empty if no earlier
+  /// run had a measured time for every command.
   std::vector<std::array<float, 2>> shares;
   /// The last run that was examined for `shares`, as an index in CaptureModel::runs(); UINT32_MAX:
   /// none.

@@ -46,7 +46,7 @@ struct SearchResult {
   uint64_t count = 0;          // Number of matching blocks.
   uint64_t dispatches = 0;     // Number of matching dispatches; 0 for a query without words.
   std::vector<SearchHit> hits; // At most kMaxHits matching blocks, in order of begin time.
-  std::vector<bool> names;     // By name id: whether the name contains all words.
+  std::vector<bool> names;     // Whether a name contains all words; the index is the name id.
   static constexpr size_t kMaxHits = 10000;
 
   /// Whether the query has any term.
