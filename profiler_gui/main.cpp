@@ -1,4 +1,6 @@
-// The program gantry-profiler: shows a capture or a running process in a window or as a picture.
+// The program gantry-profiler. It shows a capture or a running process in a window, draws a capture
+// into a PNG file (--render), or, without arguments, lists the processes that it could attach to.
+// An error is printed once, on standard error; docs/cli.md documents the exit codes.
 #include "profiler_gui/options.h"
 #include "profiler_gui/render_picture.h"
 #include "profiler_gui/show_window.h"
@@ -7,7 +9,7 @@
 
 namespace {
 
-/// The documented exit code of a failure (docs/cli.md).
+/// Returns the exit code that docs/cli.md documents for this kind of failure.
 int exitCodeOf(const gantry::Status &status) {
   using gantry::StatusCode;
   switch (status.code()) {

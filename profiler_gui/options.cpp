@@ -37,7 +37,7 @@ std::string parseSize(const std::string &text, Options *options) {
   return "";
 }
 
-/// Parses a time such as "2.5ms"; without a unit it is in ns. Returns false for other texts.
+/// Parses a time such as "2.5ms"; a number without a unit is in ns. Returns false for other texts.
 bool parseTime(const std::string &text, double *ns) {
   char *end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
@@ -108,7 +108,7 @@ void describeOptions(CLI::App &app, Options *options) {
   o::checked(app.add_option("--time", "The time range to show: 1.5ms:4ms (ns, us, ms, s)"),
              "FROM:TO", [options](const std::string &text) { return parseRange(text, options); })
       ->group(kView);
-  app.add_option("--search", options->query, "Search for this, as in the window")
+  app.add_option("--search", options->query, "Words, addresses or sizes to search for")
       ->type_name("WORDS")
       ->group(kView);
   app.add_option("--render", options->render, "Write a picture (PNG) instead of opening a window")

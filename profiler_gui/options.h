@@ -1,7 +1,7 @@
 // The command-line options of gantry-profiler: their values, and the parser.
 //
-// docs/profiler.md explains them to users; man page and completions are generated from
-// describeOptions() (tools/manual). Threads: one at a time.
+// docs/profiler.md explains the options to users. The man page and the shell completions are
+// generated from describeOptions() (tools/manual). Threads: one at a time.
 #pragma once
 
 #include "profiler_gui/panels/layout.h"
@@ -19,14 +19,14 @@ struct Options {
   std::string attach;    // The id, socket path or host:port of a process to watch.
   std::string token;     // The token of a process that listens on TCP.
   std::string render;    // The PNG file to write instead of opening a window.
-  std::string semantics; // The file for the description of the screen.
+  std::string semantics; // The file to which the description of the screen is written.
   Focus focus = Focus::kLifetimes;
   ThemeName theme = ThemeName::kDark;
   uint32_t width = 1600, height = 900; // Pixels.
   float scale = 1;                     // Factor on font sizes and spacing, 1 to 4.
   bool scaleGiven = false;             // If false, a window uses the scale of its screen.
-  double beginNs = -1, endNs = -1;     // The time range to show; below 0: all.
-  std::string query;                   // The search to begin with.
+  double beginNs = -1, endNs = -1;     // The time range of the picture; below 0: all.
+  std::string query;                   // The search of the picture (model/index/search.h).
 };
 
 /// The exit codes of gantry-profiler. They equal those of the gantry tool (docs/cli.md).

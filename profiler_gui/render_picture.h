@@ -1,4 +1,4 @@
-// The option --render: draws the user interface to a picture, without a window.
+// The option --render: draws the user interface into a PNG file, without a window. One thread.
 #pragma once
 
 #include "engine/base/status.h"
@@ -6,9 +6,10 @@
 
 namespace gantry::profiler {
 
-/// Loads options.file, draws it with the other options, and writes the picture to options.render
-/// and, if wanted, the description of the screen to options.semantics. Errors: kInvalidArgument
-/// without a file, and those of loadCapture(), Offscreen and writePng().
+/// Loads options.file, draws it with the other options, and writes the picture to options.render.
+/// If options.semantics is not empty, also writes the description of the screen to that file.
+/// Errors: kInvalidArgument without a file, and those of loadCapture(), Offscreen, writePng() and
+/// writeFileAtomically().
 Status renderPicture(const Options &options);
 
 } // namespace gantry::profiler

@@ -19,15 +19,16 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr double kEventsPerSecond = 3e6;     // Max events per second that a live model adds.
-constexpr uint64_t kBlocksPerFrame = 25'000; // Raster work per frame; takes about 1 ms.
+constexpr double kEventsPerSecond = 3e6;     // Max rate at which a live model takes new events.
+constexpr uint64_t kBlocksPerFrame = 25'000; // Blocks that a frame visits for rasters: about 1 ms.
 constexpr double kLiveShare = 0.2;           // Share of one core for redrawing a live view.
 constexpr double kMinPeriod = 1.0 / 15;      // Min time between two live frames, in seconds.
 constexpr double kMaxPeriod = 1.0;           // Max time between two live frames, in seconds.
 constexpr double kIdlePeriod = 1.0;          // Max wait for input without a live capture.
 constexpr int kFramesAfterInput = 3; // ImGui's widgets need several frames to react to input.
 
-/// The endpoint of a process id or an address. An address that is not listed is returned as it is.
+/// Returns the endpoint of a process id or of an address. An address that is not listed becomes an
+/// endpoint with process id 0.
 Result<trace::Endpoint> findEndpoint(const std::string &wanted) {
   GANTRY_ASSIGN_OR_RETURN(const std::vector<trace::Endpoint> endpoints, trace::findEndpoints());
   for (const trace::Endpoint &endpoint : endpoints) {
@@ -62,15 +63,16 @@ Status drawFrame(AppWindow &window, ProfilerWindow &profiler) {
   return window.endFrame(profiler.canvas(), profiler.ui().theme->background);
 }
 
-/// Adds new events to the model; `seconds` is the time since the last call. Returns whether there
-/// were any.
+/// Adds new events to the model; `seconds` is the time since the last call. Returns whether any
+/// events were added.
 bool pumpLive(LiveCapture &live, double seconds) {
   const double maxEvents = kEventsPerSecond * std::clamp(seconds, kMinPeriod, kMaxPeriod);
   return live.pump(static_cast<size_t>(maxEvents));
 }
 
-/// Whether the model adds new events. A paused model adds none until the process has ended or the
-/// waiting events fill half of their limit; events beyond the limit would be lost.
+/// Whether the event loop adds new events to the model. It adds none while the view is paused,
+/// unless the process has ended or the waiting events fill half of their limit; events beyond the
+/// limit would be lost.
 bool isGrowing(LiveCapture *live, const Ui &ui) {
   return live != nullptr && ui.live && (!ui.paused || live->ended() || live->isFilling());
 }
@@ -91,7 +93,7 @@ Status runWindow(const Options &options, AppWindow &window, ProfilerWindow &prof
     bool draw = framesLeft > 0 || (!growing && profiler.settling());
     const double now = secondsOf(CLOCK_MONOTONIC);
     if (growing && pacer.wait(now) == 0) {
-      const bool ended = live->ended(); // Read before pumping, so that no last event is missed.
+      const bool ended = live->ended(); // Read before pump(), which then adds the last events.
       const bool grew = pumpLive(*live, now - pumped);
       pumped = now;
       if (grew)
@@ -104,7 +106,8 @@ Status runWindow(const Options &options, AppWindow &window, ProfilerWindow &prof
       }
       draw = draw || grew || framesLeft > 0 || profiler.settling();
       if (!draw)
-        pacer.frameDrawn(now, secondsOf(CLOCK_PROCESS_CPUTIME_ID)); // Looks for events again later.
+        // Waits for a period before the next look for events.
+        pacer.frameDrawn(now, secondsOf(CLOCK_PROCESS_CPUTIME_ID));
     }
     if (!draw)
       continue;

@@ -9,8 +9,9 @@
 
 namespace gantry::profiler {
 
-/// Opens a window on options.file or options.attach and returns when it is closed. Errors: those of
-/// loadCapture(), LiveCapture::connect() and AppWindow; kNotFound for an unknown process.
+/// Opens a window that shows options.file, or the process options.attach, and returns when the
+/// window is closed. Errors: those of loadCapture(), LiveCapture::connect() and AppWindow;
+/// kNotFound for an unknown process.
 Status showWindow(const Options &options);
 
 /// Prints the processes that can be watched to stdout.

@@ -1,5 +1,5 @@
-// Formats quantities the way the profiler writes them everywhere: "1.50 MiB", "12.3 µs",
-// "0x0001f000". Times on an axis, which must differ from each other, are formatted by time_scale.h.
+// Formats quantities for all panels of the profiler: "1.50 MiB", "12.3 µs", "0x0001f000". The
+// labels of a time axis, which must differ from each other, are formatted by time_scale.h.
 //
 // Threads: pure functions.
 #pragma once
@@ -13,7 +13,7 @@ namespace gantry::profiler {
 std::string bytesText(uint64_t bytes);
 /// Like bytesText() with a sign: "+1.50 MiB", "-768 B", "0 B".
 std::string bytesDifferenceText(int64_t bytes);
-/// A duration with three significant digits: "0 ns", "12.3 µs", "1.25 s".
+/// A duration in ns as text, with at most three significant digits: "0 ns", "12.3 µs", "1.25 s".
 std::string timeText(double ns);
 /// Hexadecimal with at least eight digits: "0x0001f000".
 std::string addressText(uint64_t address);

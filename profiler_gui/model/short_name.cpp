@@ -53,8 +53,8 @@ std::string joined(const std::vector<Path> &paths) {
   return text;
 }
 
-/// Removes the leading component of the longest path that has more than one. Returns false if no
-/// path has.
+/// Removes the leading component of the longest path that has several components. Returns false if
+/// each path has only one component.
 bool dropScope(std::vector<Path> *paths) {
   Path *longest = nullptr;
   for (Path &path : *paths) {
@@ -69,7 +69,7 @@ bool dropScope(std::vector<Path> *paths) {
   return true;
 }
 
-/// Keeps as many characters as fit, half of them from each end.
+/// Keeps as many characters as fit, half of them from each end. Returns "" if none fit.
 std::string cutInTheMiddle(std::string_view text,
                            const std::function<bool(std::string_view)> &fits) {
   const auto keeping = [&](size_t bytes) {

@@ -10,7 +10,8 @@
 namespace gantry::profiler {
 namespace {
 
-/// Max number of steps from time 0 that labels of up to five digits can distinguish without a base.
+/// Labels have a base if the range ends more than this many steps after time 0. Labels without a
+/// base thus have at most five digits.
 constexpr double kMaxSteps = 20'000;
 
 struct Unit {

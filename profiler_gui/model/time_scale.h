@@ -1,10 +1,10 @@
-// Formats points in time with enough digits to tell them apart: the labels of a time axis, and the
+// Formats points in time with enough digits to distinguish them: the labels of a time axis, and the
 // begin and end of one block or dispatch. Durations are formatted by quantity_text.h.
 //
-// Late in a long capture, "9.64 s" would stand for millions of different times. If a label would
-// need more than five digits, times are written relative to a base, a round time shortly before
-// them: base "9.641 s", label "+327.1 µs". All labels of one scale have the same unit and number of
-// decimals, so that they line up and never repeat.
+// Late in a long capture, millions of different times would have the label "9.64 s". If a label
+// needs more than five digits, times are therefore written relative to a base, a round time shortly
+// before them: base "9.641 s", label "+327.1 µs". All labels of one scale have the same unit and
+// number of decimals, so that they line up and never repeat.
 //
 // Times are nanoseconds from the capture's start. Threads: immutable values.
 #pragma once

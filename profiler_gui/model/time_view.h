@@ -1,8 +1,8 @@
 // The range of time on the screen, which all plots share, with a history of earlier ranges.
 //
 // Times are nanoseconds from the capture's start, as doubles; they are exact up to a hundred days.
-// The range extends beyond the bounds by at most a tenth of its own length, and is at least 20 ns
-// long.
+// The bounds are the time that the capture covers. The range extends beyond the bounds by about a
+// tenth of its own length at most, and is at least 20 ns long.
 //
 // Threads: one at a time.
 #pragma once
@@ -17,8 +17,8 @@ public:
   double endNs() const { return end_; }
   double spanNs() const { return end_ - begin_; }
 
-  /// Sets the range that the capture covers. A view that showed all of the old bounds shows all of
-  /// the new ones; any other view stays.
+  /// Sets the bounds. A view that showed all of the old bounds shows all of the new bounds; any
+  /// other view keeps its range as far as the new bounds allow.
   void setBounds(double beginNs, double endNs);
   /// Shows the bounds with a margin of 1 %.
   void showAll();
@@ -28,7 +28,8 @@ public:
   /// screen.
   void zoom(double factor, double aboutNs);
   void pan(double byNs);
-  /// For live captures: moves the end of the range to the end of the bounds, unless it shows all.
+  /// Moves the range, whose length stays, so that it ends just after the bounds. A view that shows
+  /// all of the bounds stays. Called when a live capture has grown.
   void follow();
 
   /// Adds the range to the history.

@@ -3,8 +3,8 @@
 
 namespace gantry::profiler {
 namespace {
-// ImGui passes one pointer to a callback, which holds the batch's number. The canvas itself is
-// found here.
+// ImGui passes a single pointer to a draw callback, and this pointer carries the batch's number.
+// The callback therefore finds the canvas here.
 const Canvas *currentCanvas = nullptr;
 } // namespace
 

@@ -25,7 +25,7 @@ enum RectStyle : uint32_t {
   kRectPlain = 0,
   kRectEdge = 1,    // A darker line at the right and top edges, if the rectangle is large enough.
   kRectHatch = 2,   // Diagonal lines instead of a fill.
-  kRectOutline = 4, // Only the edge.
+  kRectOutline = 4, // An outline without a fill.
   kRectDashed = 8,  // Dashes the outline.
   kRectBold = 16,   // Doubles the outline's width.
 };
@@ -50,20 +50,23 @@ public:
   enum class Shape : uint8_t { kRects, kRaster };
   struct Batch {
     Shape shape;
-    uint32_t firstRect, rectCount; // For kRects.
-    RasterImage image;             // For kRaster, like the rest.
-    float rect[4];                 // Left, top, right, bottom in pixels.
-    float cells[4];                // The same edges in cells.
-    float opacity;                 // 0 to 1.
+    uint32_t firstRect, rectCount; // A range of rects(). Valid for kRects.
+    // The other members are valid for kRaster.
+    RasterImage image;
+    float rect[4];  // Left, top, right, bottom in pixels.
+    float cells[4]; // The same edges in cells of the image.
+    float opacity;  // 0 to 1.
   };
-  /// Draws one batch while ImGui's draw data is recorded; `cmd` has the clip rectangle.
+  /// A function that draws one batch while ImGui's draw data is recorded; `cmd` has the clip
+  /// rectangle.
   using Drawer = void (*)(void *context, const Batch &batch, const ImDrawCmd &cmd);
 
   /// Starts a frame and discards the shapes of the last one.
   void begin();
-  /// Adds rectangles, which are copied, at the current place of the draw list.
+  /// Copies rectangles into the canvas, and draws them at the current place of the draw list.
   void addRects(ImDrawList &list, std::span<const RectInstance> rects);
-  /// Copies cells with colours premultiplied by alpha, for addRaster() in the same frame.
+  /// Copies columns × rows cells into the canvas, and returns the image for addRaster() in the same
+  /// frame. The colours must be premultiplied by alpha.
   RasterImage addCells(std::span<const uint32_t> cells, uint32_t columns, uint32_t rows);
   /// Draws the part `cells` (left, top, right, bottom, in cells) of an image into a rectangle.
   void addRaster(ImDrawList &list, const RasterImage &image, ImVec2 low, ImVec2 high,

@@ -2,9 +2,9 @@
 // the view of the first capture's Ui.
 //
 // The first capture's lifetimes and lanes are in the upper half of the window. The same panel
-// functions draw those of the second capture into the lower half, from this class's Ui. Both
-// captures begin at the same pixel, because times are aligned at each capture's first event. The
-// heaps of both are drawn over each other in one strip.
+// functions draw the second capture's lifetimes and lanes into the lower half, from this class's
+// Ui. Both captures begin at the same pixel, because times are aligned at each capture's first
+// event. A heap of the first capture and the heap of the same name in the second share one strip.
 //
 // Threads: the user interface's thread.
 #pragma once
@@ -31,7 +31,8 @@ public:
   void compareWith(const CaptureModel &first);
   /// Sets the time bounds of both views to the longer of the two captures.
   void setBounds(Ui &first);
-  /// Before a frame: computes both layouts, and copies view, theme and pointer from `first`.
+  /// Computes both layouts, and copies the view, the theme and the mouse position from `first`.
+  /// Call it before a frame.
   void follow(Ui &first, float width, float height);
   /// Writes each capture's name above its plots.
   void drawCaptions(Ui &first);

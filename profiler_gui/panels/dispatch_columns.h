@@ -1,5 +1,5 @@
-// Groups the dispatches of a lane by pixel columns, so that drawing costs are bounded by the plot's
-// width: one column for each dispatch that is at least two pixels wide, and one for each group of
+// Groups the dispatches of a lane into columns, so that the plot's width bounds the cost of
+// drawing: one column for each dispatch that is at least two pixels wide, and one for each group of
 // narrower dispatches that begin in the same pixel.
 //
 // Threads: the user interface's thread.

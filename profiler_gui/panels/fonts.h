@@ -1,5 +1,5 @@
 // The fonts of the user interface. platform/ui_backend.h creates them in ImGui's font atlas, which
-// owns them. Threads: plain data.
+// owns them. Sizes are pixels at scale 1. Threads: plain data.
 #pragma once
 
 struct ImFont;

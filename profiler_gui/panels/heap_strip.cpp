@@ -57,7 +57,8 @@ void drawCurve(Ui &ui, const StepCurve &curve, const ScreenRect &plot, const Sca
   ui.canvas->addRects(*ui.list, rects);
 }
 
-/// The second capture's heap of the same name while two captures are compared, else nullptr.
+/// Returns the second capture's heap that is compared with `heap`: the n-th heap of a name is
+/// compared with the n-th. nullptr if there is none or only one capture is shown.
 const Heap *counterpart(const Ui &ui, const Heap &heap) {
   if (ui.second == nullptr)
     return nullptr;

@@ -11,10 +11,10 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr float kMinBandRow =
-    8; // Min height of a row with a band for the operator's kind, in units.
+/// Min height of a row with a band in the colour of the operator's kind, in grid units.
+constexpr float kMinBandRow = 8;
 
-/// The text lines of a dispatch, the most important first.
+/// Returns the text lines of a dispatch in order of importance.
 std::vector<std::string> linesOf(const Ui &ui, const Dispatch &dispatch,
                                  const PlanCommand &command) {
   const CaptureModel &model = *ui.model;
@@ -35,8 +35,8 @@ std::vector<std::string> linesOf(const Ui &ui, const Dispatch &dispatch,
   return lines;
 }
 
-/// Writes lines into a box: horizontally if it is wide enough, else the first line upwards if it is
-/// high enough.
+/// Writes lines into a box: horizontally if the box is wide enough, else only the first line,
+/// turned to read upwards, if the box is high enough.
 void writeInto(Ui &ui, const ScreenRect &box, const std::vector<std::string> &lines,
                uint32_t colour) {
   ImFont *font = ui.fonts.small;
@@ -158,7 +158,7 @@ void drawLanes(Ui &ui) {
   const uint32_t hostRows = ui.model->hostSpans().empty() ? 0 : 1;
   const uint32_t rows =
       std::max<uint32_t>(1, std::min<uint32_t>(8, static_cast<uint32_t>(lanes.size()) + hostRows));
-  // The host's row gets the height of one line of text, and the dispatches the rest.
+  // The host's row gets the height of one line of text, and the lanes share the remaining height.
   const float all = panel.height() - unit / 2;
   const bool hostShown = hostRows > 0 && lanes.size() < rows;
   const float hostHeight = hostShown ? std::min(3 * unit, all / static_cast<float>(rows)) : 0;

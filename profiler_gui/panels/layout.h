@@ -1,9 +1,9 @@
 // Computes the rectangles of all panels from the window's size and the contents of the capture.
 //
-// From top to bottom: top bar; plots that share one time axis (heap strips, time axis, minimap,
-// lifetimes, shared memory, lanes); status bar. Plots have a gutter for names at the left and one
-// for limits at the right. The inspector is at the right of the plots; windows narrower than 1000
-// pixels at scale 1 have none.
+// From top to bottom, a window has a top bar, plots that share one time axis (heap strips, time
+// axis, minimap, lifetimes, shared memory, lanes), and a status bar. Plots have a gutter for names
+// at the left and one for limits at the right. The inspector is to the right of the plots; windows
+// narrower than 1000 pixels at scale 1 have no inspector.
 //
 // Units: pixels. The grid is 8 pixels at scale 1. Threads: pure functions.
 #pragma once
@@ -48,7 +48,7 @@ struct Layout {
 struct Contents {
   uint32_t heaps = 0;
   uint32_t lanes = 0;
-  bool sharedUsed = true; // Whether a dispatch uses shared memory; else its plot is one line.
+  bool sharedUsed = true; // Whether any dispatch uses shared memory; else the plot is one line.
 };
 
 /// The layout of one capture.

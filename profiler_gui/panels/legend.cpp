@@ -1,5 +1,5 @@
-// Draws the legend at the bottom of the inspector: the meaning of the colours that occur in the
-// capture.
+// Draws the legend at the bottom of the inspector: the colours that occur in the capture, with
+// their meanings.
 #include "profiler_gui/panels/panels.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint32_t kMaxRows = 4096; // Max rows searched for hues per address space.
+constexpr uint32_t kMaxRows = 4096; // The first rows of each address space are searched for hues.
 
 struct Entry {
   std::string name;

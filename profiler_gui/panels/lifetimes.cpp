@@ -1,5 +1,6 @@
-// Draws the lifetimes panel: every block as a rectangle in time × address. Arenas are above slabs,
-// and heights are proportional to sizes.
+// Draws the lifetimes panel: the blocks of each address space in time × address, large blocks as
+// rectangles and small ones as a raster (level_of_detail.h). Arenas are above slabs. The heights of
+// arenas, and those of slabs, are proportional to their sizes.
 #include "profiler_gui/panels/panels.h"
 
 #include "profiler_gui/model/quantity_text.h"
@@ -12,12 +13,12 @@ namespace {
 
 constexpr uint64_t kMinBudget = 4096; // Min blocks and nodes per frame for each space's raster.
 constexpr size_t kMaxLabels = 300;    // Max labels per address space.
-constexpr size_t kMaxOutlines = 4000; // Plans stop being drawn beyond this number of outlines.
-constexpr float kFadedShare = 0.35f;  // Opacity of blocks that are not hovered, selected or found.
+constexpr size_t kMaxOutlines = 4000; // No further plan is outlined beyond this many outlines.
+constexpr float kFadedShare = 0.35f;  // Opacity of faded blocks.
 constexpr uint64_t kEmptyPart = 64;   // A space is folded if it uses at most 1/64 of its size.
 constexpr float kMinFramed = 6;       // Min width and height of a block with a frame, in pixels.
 
-/// The spaces in the order on the screen, as indices.
+/// Returns the indices of the spaces in their order on the screen.
 std::vector<uint32_t> spaceOrder(const CaptureModel &model) {
   std::vector<uint32_t> order(model.spaces().size());
   for (uint32_t i = 0; i < order.size(); ++i)
@@ -32,8 +33,8 @@ std::vector<uint32_t> spaceOrder(const CaptureModel &model) {
   return order;
 }
 
-/// Whether a space is folded: by the user's choice or, without one, because its blocks never used
-/// more than a 64th of it, which would be too little to see.
+/// Whether a space is folded. The user's choice decides; without a choice, a space is folded if its
+/// blocks never used more than 1/kEmptyPart of it, because they would be too small to be seen.
 bool isFolded(const SpaceStrip &strip, const AddressSpace &space) {
   return strip.fold == SpaceStrip::Fold::kAuto
              ? space.table.usedBytes() <= space.sizeBytes / kEmptyPart
@@ -159,8 +160,9 @@ void drawRaster(Ui &ui, SpaceStrip &strip, const Mapping &map, float opacity) {
   ui.canvas->addRaster(*ui.list, image, {plot.left, top}, {plot.right, bottom}, cells, opacity);
 }
 
-/// The fill of a block. Blocks of one kind vary in lightness by name, so that neighbours can be
-/// distinguished. Transients have frames for that, and exactly the colours of the legend.
+/// Returns the fill of a block. Blocks of one kind vary in lightness by name, so that neighbours
+/// can be distinguished. Transients have exactly the legend's colours, because frames separate
+/// them.
 uint32_t blockColour(const Theme &theme, BlockHue hue, uint32_t name) {
   const uint32_t base = theme.fill(hue);
   if (hue.isTransient())
@@ -176,13 +178,14 @@ struct BlockLabel {
   uint32_t row;
 };
 
-/// The thing for which other blocks are faded: the hovered block, else the selection. Hovering a
-/// dispatch in another plot has no effect here.
+/// Returns the hovered block, else the selection. Blocks that are not related to it are faded.
+/// Hovering a dispatch in another plot has no effect here.
 const Pick &focusOf(const Ui &ui) {
   return ui.hovered.kind == Pick::Kind::kBlock ? ui.hovered : ui.selected;
 }
 
-/// The opacity of a block: others are faded while something is hovered, selected or searched for.
+/// Returns the opacity of a block. During a search, blocks that do not match are faded; otherwise,
+/// blocks that are not related to the hovered block or the selection.
 float opacityOf(const Ui &ui, uint32_t space, uint32_t row) {
   const BlockTable &table = ui.model->spaces()[space].table;
   if (ui.found.active())
@@ -252,7 +255,7 @@ void drawBlocks(Ui &ui, uint32_t space, SpaceStrip &strip, const Mapping &map) {
   }
 }
 
-/// Adds the outlines of the what-if answer for one run, instead of its plan.
+/// Adds outlines of the places in the what-if answer, at the times of one run.
 void addWhatIf(const Ui &ui, const Run &run, const Mapping &map, std::vector<RectInstance> *rects) {
   for (const WhatIfPlace &place : ui.whatIf.places) {
     const double low = static_cast<double>(place.offset);
@@ -273,7 +276,8 @@ void addWhatIf(const Ui &ui, const Run &run, const Mapping &map, std::vector<Rec
   }
 }
 
-/// Draws the planned places of the values of each run in view as dashed outlines.
+/// Draws dashed outlines of the planned places of transients, for each run in view. If a what-if
+/// answer concerns the run's plan, the answer's places are outlined instead.
 void drawPlan(Ui &ui, const AddressSpace &space, const Mapping &map) {
   static thread_local std::vector<RectInstance> rects;
   rects.clear();
@@ -363,8 +367,8 @@ void drawSelection(Ui &ui, uint32_t space, const Pick &pick, const Mapping &map,
                       ui.nameOf(block.name, "unnamed"), ui.theme->selection);
 }
 
-/// Sets ui.hovered to the block under the pointer, if there is one in the visible part of the
-/// strip.
+/// Sets ui.hovered to the block under the pointer, if the pointer is over a block in `seen`, the
+/// visible part of the strip.
 void pickBlock(Ui &ui, uint32_t space, const Mapping &map, const ScreenRect &seen) {
   if (!ui.mouseInPlots || !seen.contains(ui.mouseX, ui.mouseY))
     return;
@@ -461,7 +465,8 @@ void drawStrip(Ui &ui, uint32_t index) {
   ui.popClip();
 }
 
-/// Sets ui.hovered before any block is drawn, because the other blocks are faded then.
+/// Sets ui.hovered. Must run before any block is drawn, because the hovered block decides which
+/// blocks are faded.
 void findHovered(Ui &ui, const std::vector<uint32_t> &order) {
   const ScreenRect &panel = ui.layout.lifetimes;
   const ScreenRect plot = ui.plot(panel);

@@ -1,4 +1,5 @@
-// Draws the minimap: the live bytes of all heaps over the whole capture, and the view in it.
+// Draws the minimap: the live bytes of all heaps over the whole capture, with a frame around the
+// time range that the plots show.
 #include "profiler_gui/panels/panels.h"
 
 #include <algorithm>

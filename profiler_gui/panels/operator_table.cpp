@@ -36,7 +36,7 @@ constexpr Column kCompared[] = {
 struct Drawing {
   Ui &ui;
   std::span<const Column> columns;
-  double shareOf;  // The sum of all times of the first capture, for the share column.
+  double shareOf;  // The sum of all times of the first capture, which is 100 % in the share column.
   float rowHeight; // Pixels.
 };
 
@@ -252,7 +252,7 @@ void drawOperatorTable(Ui &ui, Ui *second) {
         body.top + std::round(drawing.rowHeight * static_cast<float>(i) - view.scroll);
     const ScreenRect row{panel.left, top, panel.right, top + drawing.rowHeight};
     if (row.top < body.top - 0.5f * drawing.rowHeight || row.bottom > body.bottom)
-      continue; // A row that is cut off is not drawn.
+      continue; // Not drawn: more than half of the row is cut off at the top, or a part at the end.
     drawRow(drawing, lines[i], row, i, ends, !chosen.empty() && chosen == lines[i].any().name);
   }
   ui.popClip();

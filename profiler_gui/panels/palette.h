@@ -1,5 +1,5 @@
-// The command palette: a list of all commands that typing narrows down; Enter or a click runs one.
-// A command may use the palette to ask for a line of text.
+// The command palette: a list of all commands. Typing reduces the list to the commands that match;
+// Enter or a click runs one. A command may use the palette to ask for a line of text.
 //
 // Threads: ImGui's thread.
 #pragma once
@@ -39,8 +39,8 @@ public:
     open_ = false;
     keys_.close();
   }
-  /// Call it before keys are handled: keeps what is typed before the palette's text field has the
-  /// keyboard (type_ahead.h).
+  /// Keeps characters that are typed before the palette's text field has the keyboard
+  /// (type_ahead.h). Call it before keys are handled.
   void hold() { keys_.hold(); }
   /// Draws the palette if it is open, and runs the chosen command.
   void draw(Ui &ui, const std::vector<PaletteCommand> &commands);
@@ -52,7 +52,7 @@ private:
   bool justOpened_ = false;
   TypeAhead keys_;
   char text_[1024] = "";
-  int chosen_ = 0; // Index in the narrowed list.
+  int chosen_ = 0; // Index in the list of matching commands.
   std::string question_;
   std::function<void(const std::string &)> then_; // Empty while commands are listed.
 };

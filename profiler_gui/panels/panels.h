@@ -1,5 +1,5 @@
-// The panels, one per file. Each function draws its panel into its rectangle of ui.layout and sets
-// ui.hovered if the pointer is over a block or dispatch. The model is not changed.
+// The panels, one per file. Each draw function draws its panel into its rectangle of ui.layout, and
+// sets ui.hovered if the pointer is over a block or dispatch. No panel changes the model.
 //
 // Call them between ImGui::NewFrame() and ImGui::Render(). Threads: the user interface's thread.
 #pragma once
@@ -12,14 +12,14 @@
 
 namespace gantry::profiler {
 
-/// Counts what the layout must reserve space for.
+/// Returns the properties of a capture that decide the sizes of the panels.
 Contents contentsOf(const CaptureModel &model);
 
 void drawTopBar(Ui &ui);
 /// The live bytes, reserved bytes and budget of each heap over time.
 void drawHeapStrips(Ui &ui);
 void drawTimeAxis(Ui &ui);
-/// The whole capture, and the position of the view in it.
+/// The live bytes of the whole capture, and the position of the view in it.
 void drawMinimap(Ui &ui);
 /// The blocks of all address spaces over time, the plan's outlines, and differences from the plan.
 void drawLifetimes(Ui &ui);
@@ -36,7 +36,7 @@ void drawTooltip(Ui &ui);
 /// Markers, the selected range, and the pointer's line, across all plots.
 void drawTimeMarks(Ui &ui);
 
-/// The names of the colours that occur in the capture.
+/// The colours that occur in the capture, with their meanings.
 void drawLegend(Ui &ui, const ScreenRect &place);
 /// The legend's height in pixels; 0 if no colour occurs.
 float legendHeight(Ui &ui);
@@ -56,7 +56,8 @@ struct AxisTicks {
 /// The ticks of the current view.
 AxisTicks axisTicks(const Ui &ui);
 
-/// The plan entries that the operators of a block or dispatch read and write.
+/// Returns the plan entries that the picked dispatch reads and writes, or that the commands which
+/// access the picked block read and write, as indices in CaptureModel::planEntries().
 std::unordered_set<uint32_t> relatedEntries(const CaptureModel &model, const Pick &pick);
 
 } // namespace gantry::profiler

@@ -1,5 +1,5 @@
-// Implements the commands of ProfilerWindow: search, what-if questions, comparing, and the command
-// palette's list.
+// Implements the commands of ProfilerWindow: search, what-if questions, the comparison of two
+// captures, and the list of the command palette.
 #include "profiler_gui/panels/profiler_window.h"
 
 #include <algorithm>
@@ -42,7 +42,8 @@ void ProfilerWindow::showAnswer(const Result<WhatIf> &given) {
   ui_.note.clear();
 }
 
-/// The plan that a what-if question concerns.
+/// Returns the plan that a what-if question concerns: the selection's, else the plan with the
+/// largest arena.
 uint32_t ProfilerWindow::askedPlan() {
   const Ui &ui = selectedUi();
   const CaptureModel &model = *ui.model;

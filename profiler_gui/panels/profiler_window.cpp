@@ -13,7 +13,7 @@ namespace gantry::profiler {
 namespace {
 
 constexpr float kClickSlack = 4;      // Max pixels that the pointer moves during a click.
-constexpr double kWheelFactor = 0.85; // Change of the time range per click of the wheel.
+constexpr double kWheelFactor = 0.85; // Factor on the time range's length per step of the wheel.
 
 ImVec4 vec(uint32_t colour) { return ImGui::ColorConvertU32ToFloat4(colour); }
 
@@ -94,8 +94,8 @@ void ProfilerWindow::setBoundsToCapture() {
                      static_cast<double>(model.nowNs()));
 }
 
-/// Shows the whole capture, without the time before the first memory is used if that is a large
-/// part.
+/// Shows the whole capture. If more than a fifth of a finished capture lies before its first block
+/// or run, leaves that part out.
 void ProfilerWindow::showActivity() {
   const CaptureModel &model = *ui_.model;
   ui_.time.showAll();
@@ -133,10 +133,11 @@ void ProfilerWindow::modelGrew() {
   else
     setBoundsToCapture();
   if (ui_.paused)
-    ui_.time.show(begin, end); // A paused view stays, even one of everything.
+    ui_.time.show(begin, end); // A paused view stays, even if it showed the whole capture.
   else
     ui_.time.follow();
-  // The check visits all bindings, so it runs only when the capture has grown by an eighth.
+  // The check visits all bindings, so it runs only when the capture has grown by more than an
+  // eighth.
   if (model.eventCount() > checkedEvents_ + checkedEvents_ / 8 + 1000) {
     ui_.findings = checkPlans(model);
     checkedEvents_ = model.eventCount();
@@ -334,7 +335,7 @@ void ProfilerWindow::handleKeys() {
   }
 }
 
-/// Closes or clears one thing: the palette, else the search, else the range, else the selection.
+/// Closes the palette if it is open; else clears the search, else the range, else the selection.
 void ProfilerWindow::handleEscape() {
   searchKeys_.close();
   if (palette_.isOpen())

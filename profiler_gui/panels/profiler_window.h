@@ -1,17 +1,17 @@
-// The user interface of one capture or of two captures that are compared: handles input, changes
-// the view, and draws all panels.
+// The user interface of one capture or of two captures that are compared. ProfilerWindow handles
+// input, changes the view, and draws all panels.
 //
-// Mouse: the wheel zooms time at the pointer, with Shift the heights. Dragging with the right or
-// middle button pans; with the left button it selects a range of time. A click selects the block or
-// dispatch under the pointer, or folds an address space.
-// Keys: W and S zoom, A and D pan, F fits the selection or all, / searches, [ and ] select the
-// previous and next tenant of the same bytes, comma and full stop ask what if the selected value
-// were half or twice as large, M sets a marker, T changes the theme, Space pauses, Backspace
-// returns to the previous view, Escape clears the search or the selection, Ctrl+K lists all
-// commands.
+// Mouse: the wheel zooms time at the pointer; with Shift, it zooms the heights of the lifetimes.
+// Dragging with the right or middle button pans; dragging with the left button selects a range of
+// time. A click selects the block or dispatch under the pointer, or folds an address space.
+// Keys: W and S zoom, A and D pan, F fits the selection or all, / searches. [ and ] select the
+// previous and the next tenant: a block that occupied some of the same bytes before or after. Comma
+// and full stop ask what if the selected value were half or twice as large. M sets a marker, T
+// changes the theme, Space pauses, Backspace returns to the previous view, Escape clears the
+// search, the range or the selection, Ctrl+K lists all commands.
 //
-// The platform (window or offscreen) is not part of it: the caller owns ImGui's context and renders
-// ImGui's draw data and canvas().
+// The caller owns ImGui's context, and renders ImGui's draw data and canvas() into a window or a
+// picture.
 //
 // Threads: ImGui's thread.
 #pragma once
@@ -34,11 +34,11 @@ public:
 
   /// Shows a model, which must outlive the window or the next show(). `title` is its name.
   void show(const CaptureModel &model, std::string title);
-  /// Call it after a live model has grown: the view follows the end of the capture unless it is
-  /// paused, and differences from the plan are searched again from time to time.
+  /// Call it after a live model has grown. A view that is not paused follows the end of the
+  /// capture, and differences from the plan are searched again from time to time.
   void modelGrew();
-  /// Call it when a live capture will not grow any more: the view shows all of it, unless the user
-  /// has paused or moved the view.
+  /// Call it when a live capture will not grow any more. The view then shows the whole capture,
+  /// unless the user has paused or moved the view.
   void captureEnded();
 
   /// Loads a second capture and shows it beside the first one. Fails with the errors of
@@ -57,23 +57,24 @@ public:
   void setTheme(ThemeName name);
   /// Whether frames fill semantics().
   void setSemantics(bool wanted) { wantSemantics_ = wanted; }
-  /// Whether another frame would change the picture without input, because a raster is incomplete.
+  /// Whether the next frame differs even without input, because a raster is incomplete.
   bool settling() const;
   bool quitWanted() const { return quit_; }
 
-  /// Fits the selection or the selected range into the view; fits all if there is none or if it
-  /// fits already.
+  /// Fits the selection or the selected range into the view. Fits the whole capture if there is
+  /// neither, or if the view shows exactly that already.
   void fit();
   void fitAll();
   /// Shows the time of a finding and selects its block.
   void goTo(const Finding &finding);
   /// Selects the previous (-1) or next (1) block that occupies any of the selected block's bytes.
   void selectTenant(int direction);
-  /// Multiplies the what-if size of the selected value by `factor` and asks the planner for the
-  /// arena.
+  /// Multiplies the what-if size of the selected value by `factor`, and shows the arena that the
+  /// planner finds for it.
   void askWhatIf(double factor);
-  /// Asks the planner for the best order, or for an arena within a budget such as "64MiB". The plan
-  /// is that of the selected block or dispatch, or the largest one if nothing is selected.
+  /// Shows the arena that the planner finds for the best order, or for a budget such as "64MiB".
+  /// The question concerns the plan of the selected block or dispatch, else the plan with the
+  /// largest arena.
   void askWhatIfOrder();
   void askWhatIfBudget(const std::string &size);
   /// Gives the search field the keyboard.
@@ -126,7 +127,7 @@ private:
   enum class Drag : uint8_t { kNone, kRange, kPan, kMinimap } drag_ = Drag::kNone;
   float dragX_ = 0, dragY_ = 0;
   bool dragMoved_ = false;
-  Pick picked_;       // The thing under the pointer in the last frame, which a click selects.
+  Pick picked_;       // The block or dispatch under the pointer in the last frame, for a click.
   Pick pickedSecond_; // The same for the second capture.
   size_t hit_ = 0;    // Index in the search's hits that nextHit() shows next.
   uint64_t checkedEvents_ = 0; // Event count when differences from the plan were last searched.

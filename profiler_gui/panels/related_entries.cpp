@@ -1,4 +1,4 @@
-// Finds the plan entries that relate to a block or dispatch through the accesses of their plan.
+// Finds the plan entries that are related to a block or dispatch through the accesses of its plan.
 #include "profiler_gui/panels/panels.h"
 
 namespace gantry::profiler {

@@ -1,9 +1,10 @@
-// A description of the screen: each thing that the user can see or use, with its role, rectangle,
-// text and colour. Tests use it to find out what is shown and where, and then check the pixels
-// there.
+// A description of the screen as a list of items: each item that the user can see or use, with its
+// role, rectangle, text and colour. Tests use the list to find an item, and then check the pixels
+// in its rectangle.
 //
-// Panels fill it while they draw a frame. That allocates a string per item, so it is done only if
-// wanted. Coordinates are pixels. Threads: the user interface's thread.
+// Panels add items while they draw a frame. Each item allocates strings, so panels add items only
+// if the caller wants the description. Coordinates are pixels. Threads: the user interface's
+// thread.
 #pragma once
 
 #include "engine/base/status.h"
@@ -22,10 +23,10 @@ struct ScreenRect {
 };
 
 struct SemanticItem {
-  std::string id; // For example "heap/1/budget". Not unique: labels of one kind share an id.
-  /// For example "panel", "line", "block", "dispatch", "label", "button", "text" or "finding".
-  /// Several dispatches that share a pixel column are one item with the role "dispatches" or
-  /// "bars".
+  std::string id; // Path such as "heap/1/budget". Not unique: labels of one kind share an id.
+  /// The kind of the item: "panel", "line", "block", "dispatch", "label", "button", "text",
+  /// "finding" and others. Several dispatches that share a pixel column are one item with the role
+  /// "dispatches" or "bars".
   std::string role;
   ScreenRect rect;
   std::string text;

@@ -1,4 +1,5 @@
-// Draws the status bar: the pointer's time and address, the selected range, matches, and notes.
+// Draws the status bar: the pointer's time and address, the selected range, the number of matches
+// of the search, and notes.
 #include "profiler_gui/panels/panels.h"
 
 #include "profiler_gui/model/quantity_text.h"
@@ -67,7 +68,7 @@ void drawStatusBar(Ui &ui) {
          2 * unit;
   if (ui.model->unmatched() > 0)
     ui.write(ui.fonts.text, x, y, theme.warning,
-             countText(ui.model->unmatched()) + " events without a beginning", 1e9f,
+             countText(ui.model->unmatched()) + " events refer to unknown objects", 1e9f,
              "status/unmatched", "warning");
   ui.writeRight(ui.fonts.small, bar.right - 2 * unit,
                 (bar.top + bar.bottom - ui.fonts.small->FontSize) / 2, theme.dim,

@@ -1,9 +1,9 @@
 // The colours of the user interface, as three themes.
 //
 // A block's colour shows its kind; a transient's colour shows the kind of the operator that writes
-// it, in the colours of `gantry inspect --plot` (engine/op_kind). Red means over a limit or wrong,
-// amber means a budget or a warning; neither has another meaning. The selection is white, or black
-// in the light theme.
+// it, in the colours of `gantry inspect --plot` (engine/op_kind). Red is used only for values over
+// a limit and for differences from the plan, amber only for budgets and warnings; the colour-blind
+// theme has orange and yellow instead. The selection is white, or black in the light theme.
 //
 // The hues of the kinds have nearly equal lightness and moderate chroma. The colour-blind theme
 // uses the hues of Okabe and Ito (2008), which remain distinct with all common colour vision
@@ -36,7 +36,7 @@ struct Theme {
   uint32_t raised = 0; // Buttons, chips and tooltips.
   uint32_t line = 0;   // Lines between panels, and grids.
   uint32_t text = 0;
-  uint32_t dim = 0;    // Less important text.
+  uint32_t dim = 0;    // Text of minor importance.
   uint32_t onKind = 0; // Text on the colour of a kind.
   uint32_t selection = 0;
   uint32_t accent = 0;

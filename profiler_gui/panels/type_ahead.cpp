@@ -4,7 +4,8 @@
 namespace gantry::profiler {
 
 namespace {
-constexpr int kMaxWaitFrames = 10; // A field without the keyboard by then will not get it.
+/// A field that does not have the keyboard after this many frames will not get it.
+constexpr int kMaxWaitFrames = 10;
 } // namespace
 
 void TypeAhead::open() {

@@ -1,5 +1,5 @@
-// Keeps what the user types between the key that opens a text field and the frame in which the
-// field has the keyboard.
+// Keeps the characters that the user types between the key that opens a text field and the frame in
+// which the field has the keyboard.
 //
 // Dear ImGui gives a field the keyboard one or two frames after the request, and a slow frame
 // collects several keys. Without this class, typing "/relu" fast would search for "lu", and "r" and
@@ -22,14 +22,14 @@ public:
   void open();
   /// Discards what is held.
   void close();
-  /// Whether the field was opened and not everything is delivered yet.
+  /// Whether the field was opened and some keys are not delivered yet.
   bool waiting() const { return waiting_; }
 
   /// While waiting, moves the characters from index `first` on and an Enter out of ImGui's input.
   void hold(int first = 0);
   /// Delivers the held characters if the field had the keyboard in the last frame. Returns true
-  /// once, when all characters are in the field and Enter was among the keys; the caller then does
-  /// what Enter does.
+  /// once, when all characters are in the field and Enter was among the keys; the caller then
+  /// treats the text as entered.
   bool deliver();
   /// Sets whether the field has the keyboard: ImGui::IsItemActive() after the field is drawn.
   void noteActive(bool active) { active_ = active; }

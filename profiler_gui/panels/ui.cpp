@@ -12,7 +12,7 @@
 namespace gantry::profiler {
 namespace {
 
-/// The text, shortened to maxWidth pixels if necessary.
+/// Returns the text, shortened to maxWidth pixels if necessary.
 std::string fitted(ImFont *font, std::string_view text, float maxWidth) {
   return shortName(text,
                    [&](std::string_view part) { return Ui::widthOf(font, part) <= maxWidth; });
@@ -83,8 +83,8 @@ void Ui::writeUpwards(ImFont *font, float x, float bottom, uint32_t colour, std:
   x = std::floor(x);
   bottom = std::floor(bottom);
   const int first = list->VtxBuffer.Size;
-  // The letters are written horizontally at the origin and then turned, so ImGui must not clip them
-  // before.
+  // The letters are written horizontally at the origin and then turned. ImGui must not clip them at
+  // the origin.
   const ImVec4 everywhere(-1e9f, -1e9f, 1e9f, 1e9f);
   font->RenderText(list, font->FontSize, {0, 0}, colour, everywhere, shown.data(),
                    shown.data() + shown.size());

@@ -1,8 +1,8 @@
 // The state that the panels share while they draw one frame: the model, the view, the hovered and
-// the selected thing, colours, fonts, and helpers for drawing and writing text.
+// the selected block or dispatch, colours and fonts; and helpers for drawing and writing text.
 //
-// Panels are functions. They read the model and this state, draw, and record what the pointer is
-// over. ProfilerWindow (profiler_window.h) changes this state in response to input.
+// Panels are functions. They read the model and this state, draw, and record the block or dispatch
+// under the pointer. ProfilerWindow (profiler_window.h) changes this state in response to input.
 //
 // Screen coordinates are ImGui's pixels, from the top left corner. Times are nanoseconds from the
 // capture's start. Colours are as in theme.h. Threads: the user interface's thread.
@@ -35,10 +35,10 @@ namespace gantry::profiler {
 struct Pick {
   enum class Kind : uint8_t { kNone, kBlock, kDispatch };
   Kind kind = Kind::kNone;
-  uint32_t space = 0;    // For kBlock: index in CaptureModel::spaces().
-  uint32_t row = 0;      // For kBlock: row in the space's table.
-  uint32_t dispatch = 0; // For kDispatch: index in CaptureModel::dispatches().
-  uint64_t address = 0;  // For kBlock: the address under the pointer.
+  uint32_t space = 0;    // Index in CaptureModel::spaces(). Valid for kBlock.
+  uint32_t row = 0;      // Row in the space's table. Valid for kBlock.
+  uint32_t dispatch = 0; // Index in CaptureModel::dispatches(). Valid for kDispatch.
+  uint64_t address = 0;  // Address under the pointer. Valid for kBlock.
   bool operator==(const Pick &) const = default;
 };
 
@@ -116,8 +116,8 @@ struct Ui {
   float stretch = 1; // Vertical zoom factor of the lifetimes, 1 or more.
   std::vector<SpaceStrip> strips;
   Pick hovered, selected;
-  std::unordered_set<uint32_t>
-      related; // Plan entries that relate to the hovered or selected thing.
+  /// Plan entries that are related to the hovered block or the selection (relatedEntries()).
+  std::unordered_set<uint32_t> related;
   bool hasRange = false;
   double rangeBeginNs = 0, rangeEndNs = 0;
   std::vector<double> markers;
@@ -134,7 +134,7 @@ struct Ui {
   std::vector<ScreenRect> findingRects; // The inspector's rectangle of each listed finding.
 
   // ---- Set by panels ----
-  std::vector<std::vector<DispatchColumn>> laneColumns; // By lane, for this frame.
+  std::vector<std::vector<DispatchColumn>> laneColumns; // The columns of each lane in this frame.
   MinimapColumns minimap;
   OperatorView operators;
   SeenHues hues;
@@ -173,8 +173,8 @@ struct Ui {
   /// Limits drawing to the rectangle until popClip().
   void pushClip(const ScreenRect &rect) const;
   void popClip() const;
-  /// A point in time and a duration as text. For an artifact that was never run, whose times are
-  /// invented, they are counted in commands: "command 12", "5 commands".
+  /// A point in time and a duration as text. The times of an artifact that was never run are
+  /// invented, so they are written as numbers of commands: "command 12", "5 commands".
   std::string momentText(double ns, double resolutionNs) const;
   std::string lengthText(double ns) const;
   /// The text with this id, or `otherwise` if it is empty.

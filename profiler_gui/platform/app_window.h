@@ -1,12 +1,12 @@
 // The window on the screen: a GLFW window with a Vulkan swapchain.
 //
-// The caller decides when to draw; a window without input and without new data draws nothing.
-// Closing, resizing and minimising are handled here.
+// The caller decides when to draw, so an idle window need not draw. This class handles closing,
+// resizing and minimising.
 //
-// A frame: waitForInput(), beginFrame(), the panels, ImGui::Render(), endFrame().
+// For each frame, call waitForInput(), beginFrame(), the panels, ImGui::Render() and endFrame().
 //
-// Errors: kUnsupported if there is no display or it does not support Vulkan; else the failed Vulkan
-// call. Threads: the main thread only, as GLFW requires.
+// Errors: kUnsupported if there is no display or the display does not support Vulkan; else those of
+// Gpu, UiBackend and CanvasRenderer. Threads: the main thread only, as GLFW requires.
 #pragma once
 
 #include "engine/base/status.h"
@@ -24,7 +24,7 @@ namespace gantry::profiler {
 class AppWindow {
 public:
   /// Opens a window of width × height screen coordinates. `scale` is the factor on font sizes and
-  /// spacing; 0 takes that of the screen, limited to 1 to 4.
+  /// spacing; 0 means the scale of the screen, limited to the range from 1 to 4.
   static Result<std::unique_ptr<AppWindow>> create(const std::string &title, uint32_t width,
                                                    uint32_t height, float scale);
   ~AppWindow();
@@ -37,13 +37,13 @@ public:
   bool closeWanted() const;
   /// Waits up to maxSeconds for input; 0 does not wait. Returns whether there was any input.
   bool waitForInput(double maxSeconds);
-  /// Calls ImGui::NewFrame(). Returns false, without doing so, while the window is minimised.
+  /// Calls ImGui::NewFrame(). While the window is minimised, only returns false.
   Result<bool> beginFrame();
   /// Draws and presents the frame. Call it after ImGui::Render().
   Status endFrame(Canvas &canvas, uint32_t clearColour);
   /// Makes the next waitForInput() return true. Called by GLFW's callbacks.
   void noteInput() { input_ = true; }
-  /// Remembers a pressed key, which may be released again before the next frame. Called by GLFW's
+  /// Stores a pressed key until the next frame, because it may be released before. Called by GLFW's
   /// callbacks.
   void noteKey(int key, bool ctrl) { pressed_.push_back({key, ctrl}); }
 

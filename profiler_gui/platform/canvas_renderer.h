@@ -1,9 +1,9 @@
 // Draws the shapes of a Canvas (panels/canvas.h) with two Vulkan pipelines: instanced rectangles,
 // and rasters of cells. The shaders are in shaders/profiler and are compiled during the build.
 //
-// In each frame, call upload() before ImGui's draw data is recorded; ImGui's draw lists then call
-// back for each batch. Each frame slot has its own buffers, so that a frame in flight is not
-// overwritten.
+// In each frame, call upload() before ImGui's draw data is recorded. During the recording, ImGui
+// calls the canvas's callback for each batch. Each frame slot has its own buffers, so that a frame
+// in flight is not overwritten.
 //
 // Errors: kInternal with the failed Vulkan call; kUnsupported if the picture needs more memory than
 // the device allows. Threads: one at a time.
@@ -28,9 +28,9 @@ public:
   CanvasRenderer(const CanvasRenderer &) = delete;
   CanvasRenderer &operator=(const CanvasRenderer &) = delete;
 
-  /// Copies the canvas's shapes to the buffers of a frame slot, below kFrameSlots, whose last frame
-  /// is complete. Sets the canvas's drawer, which records into `commands`. pixelScale is the number
-  /// of device pixels per ImGui pixel.
+  /// Copies the canvas's shapes to the buffers of a frame slot. `slot` must be below kFrameSlots,
+  /// and its last frame must be complete. Sets the canvas's drawer, which records into `commands`.
+  /// displaySize is in ImGui's pixels; pixelScale is the number of device pixels per ImGui pixel.
   Status upload(Canvas &canvas, uint32_t slot, VkCommandBuffer commands, ImVec2 displaySize,
                 ImVec2 pixelScale);
 

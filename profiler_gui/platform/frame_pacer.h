@@ -2,9 +2,9 @@
 // core.
 //
 // A frame costs tens of milliseconds of CPU time on a software device, and almost nothing on a GPU.
-// The pacer measures the CPU time that the whole process used since the last frame, including the
-// reading of the capture and the device's threads, and delays the next frame until that time is
-// `share` of the elapsed time. Frames in response to input are not delayed.
+// The pacer receives the CPU time of the whole process, which includes the reading of the capture
+// and the device's threads. It delays the next frame until the CPU time since the last frame is
+// `share` of the elapsed time. The caller does not delay frames in response to input.
 //
 // Times are seconds. Threads: one at a time.
 #pragma once
@@ -13,13 +13,13 @@ namespace gantry::profiler {
 
 class FramePacer {
 public:
-  /// `share` is the share of one core, above 0. The time between two frames is limited to minPeriod
-  /// to maxPeriod.
+  /// `share` is the share of one core, above 0. The time between two frames is limited to the range
+  /// from minPeriod to maxPeriod.
   FramePacer(double share, double minPeriod, double maxPeriod)
       : share_(share), minPeriod_(minPeriod), maxPeriod_(maxPeriod) {}
 
-  /// A frame was drawn. `now` is the time of a steady clock; processSeconds is the CPU time that
-  /// the process has used so far.
+  /// Records that a frame was drawn. `now` is the time of a steady clock; processSeconds is the CPU
+  /// time that the process has used so far.
   void frameDrawn(double now, double processSeconds);
   /// The time until the next frame may be drawn; 0 if it may be drawn now.
   double wait(double now) const;

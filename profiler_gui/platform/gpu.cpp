@@ -46,7 +46,7 @@ bool hasSwapchains(VkPhysicalDevice device) {
       });
 }
 
-/// The first queue family with graphics support, or UINT32_MAX.
+/// Returns the first queue family with graphics support, or UINT32_MAX.
 uint32_t graphicsFamily(VkPhysicalDevice device) {
   uint32_t count = 0;
   vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
@@ -191,7 +191,7 @@ Status Gpu::createDevice(bool swapchain) {
   GANTRY_RETURN_IF_ERROR(
       checkVk(vkCreateDevice(physical_, &info, nullptr, &device_), "vkCreateDevice"));
   vkGetDeviceQueue(device_, queueFamily_, 0, &queue_);
-  pinModules(); // Keeps the driver and the layers, which are loaded now, until the process exits.
+  pinModules(); // The driver and the layers stay loaded until the process exits.
   return Status::ok();
 }
 

@@ -22,8 +22,8 @@ namespace gantry::profiler {
 class Gpu {
 public:
   /// Creates the instance and a logical device on the first suitable physical device.
-  /// instanceExtensions are those that the window system needs; unless empty, the device must
-  /// support swapchains.
+  /// instanceExtensions are those that the window system needs. If there are any, the device must
+  /// also support swapchains.
   static Result<std::unique_ptr<Gpu>> create(const std::vector<const char *> &instanceExtensions);
   ~Gpu();
   Gpu(const Gpu &) = delete;
@@ -40,7 +40,8 @@ public:
   /// The number of messages from the validation layer.
   int validationMessages() const { return messages_; }
 
-  /// The first memory type in the mask `bits` with these properties.
+  /// Returns the first memory type in the mask `bits` with these properties; kUnsupported if there
+  /// is none.
   Result<uint32_t> memoryType(uint32_t bits, VkMemoryPropertyFlags properties) const;
 
 private:
@@ -75,7 +76,8 @@ Status createColourPass(VkDevice device, VkFormat format, VkImageLayout finalLay
                         const VkSubpassDependency &dependency, VkRenderPass *pass);
 
 /// Begins recording `commands`, and begins a pass of createColourPass() over a target of `extent`
-/// pixels. clearColour has 8 bits per channel, red in the low byte. The caller ends both.
+/// pixels. clearColour has 8 bits per channel, red in the low byte. The caller ends the pass and
+/// the recording.
 Status beginColourPass(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
                        VkExtent2D extent, uint32_t clearColour);
 
@@ -87,8 +89,8 @@ public:
   HostBuffer(const HostBuffer &) = delete;
   HostBuffer &operator=(const HostBuffer &) = delete;
 
-  /// Makes the buffer at least this large. If it must grow, its contents are lost. The device must
-  /// not be using it. `gpu` must outlive the buffer.
+  /// Makes the buffer at least sizeBytes large. If it must grow, its contents are lost. The device
+  /// must not be using the buffer. `gpu` must outlive the buffer.
   Status reserve(const Gpu &gpu, VkBufferUsageFlags usage, VkDeviceSize sizeBytes);
   VkBuffer buffer() const { return buffer_; }
   void *data() const { return data_; }

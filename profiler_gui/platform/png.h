@@ -1,9 +1,10 @@
 // Writes pictures as PNG files (RGBA, 8 bits per channel, zlib), and reads such files back.
 //
-// The reader serves tests that compare pictures. It reads only files of this writer (one IDAT
+// Only tests that compare pictures need the reader. It reads only files of this writer (one IDAT
 // chunk, no filters) and is not a general PNG reader.
 //
-// Errors: kIo from the operating system; kDataLoss for other files. Threads: pure functions.
+// Errors: those of writeFileAtomically() and MappedFile::open(); kDataLoss for a file that this
+// writer did not write. Threads: pure functions.
 #pragma once
 
 #include "engine/base/status.h"
@@ -20,7 +21,7 @@ struct Picture {
   std::vector<uint32_t> pixels; // Rows from the top; red in the low byte, alpha in the high byte.
 };
 
-/// Writes the file atomically: it has all of its contents or does not change.
+/// Writes the file atomically: if writing fails, an existing file does not change.
 Status writePng(const std::string &path, const Picture &picture);
 Result<Picture> readPng(const std::string &path);
 

@@ -14,8 +14,8 @@
 namespace gantry::profiler {
 namespace {
 
-/// The folder share/gantry/fonts of the program's install prefix, or "" if unknown. It is derived
-/// from the path of the executable, so that the prefix can be moved.
+/// Returns the folder share/gantry/fonts of the program's install prefix, or "" if unknown. The
+/// folder is derived from the path of the executable, so that the prefix can be moved.
 std::string installedFonts() {
   char program[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof(program));
@@ -24,7 +24,7 @@ std::string installedFonts() {
   return folder.empty() ? "" : folder + "/../share/gantry/fonts";
 }
 
-/// The path of a font file in the first folder that has it, or "".
+/// Returns the path of a font file in the first folder that has it, or "" if no folder has it.
 std::string findFont(const char *file) {
   std::vector<std::string> folders;
   if (const char *own = std::getenv("GANTRY_FONTS"); own != nullptr)

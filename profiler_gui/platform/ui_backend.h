@@ -1,12 +1,13 @@
 // Connects Dear ImGui to a Vulkan render pass: creates the context and the fonts, and records a
 // frame with its canvas. The window (app_window.h) and the offscreen target (offscreen.h) use it.
 //
-// ImGui's units are pixels of the target; `scale` enlarges fonts and spacing on dense screens. Text
-// uses Inter, numbers JetBrains Mono, both rendered by FreeType with light hinting. The fonts are
-// searched in $GANTRY_FONTS, in the program's install prefix, and in the folders of distributions.
-// If one is missing, ImGui's built-in font is used and fontNote() names the missing file.
+// `scale` enlarges fonts and spacing on screens with a high resolution. Text uses Inter, numbers
+// use JetBrains Mono; FreeType renders both with light hinting. The font files are searched in
+// $GANTRY_FONTS, in the program's install prefix, and in the folders of distributions. If a file is
+// missing, ImGui's built-in font is used and fontNote() names the file.
 //
-// Threads: one at a time, because ImGui has one current context.
+// Errors: kInternal with the failed Vulkan call, and those of CanvasRenderer. Threads: one at a
+// time, because ImGui has one current context.
 #pragma once
 
 #include "engine/base/status.h"
@@ -23,7 +24,7 @@ namespace gantry::profiler {
 class UiBackend {
 public:
   /// Creates ImGui's context. `gpu` must outlive the backend; `pass` is the pass of later record()
-  /// calls. imageCount is the number of frames in flight, at least 2.
+  /// calls. imageCount is the number of frames in flight, at least 2. `scale` is at least 1.
   static Result<std::unique_ptr<UiBackend>> create(const Gpu &gpu, VkRenderPass pass,
                                                    uint32_t imageCount, float scale);
   ~UiBackend();

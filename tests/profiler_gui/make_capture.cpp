@@ -1,7 +1,7 @@
 // Writes a synthetic capture of a training loop: make_capture OUT.gtrace [STEPS [SEED [FAULT]]].
 //
-// FAULT: 0 none, 1 offset shifted, 2 late free, 3 leak, 4 oversize, 5 illegal alias, 6 donation
-// kept.
+// STEPS is the number of runs. FAULT selects a difference from the plan (plan_check.h): 0 none, 1
+// offset shifted, 2 late free, 3 leak, 4 oversize, 5 illegal alias, 6 donation kept.
 #include "tests/support/synthetic_capture.h"
 
 #include <cstdio>

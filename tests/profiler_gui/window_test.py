@@ -3,10 +3,11 @@
 
     window_test.py GANTRY_PROFILER MAKE_CAPTURE
 
-Opens a capture and compares the screenshot, pixel by pixel, with the picture that --render makes of the
-same capture. Then it clicks a block and looks for its outline, measures the CPU time of the idle window,
-and closes the window through the command palette. Any message of the validation layer fails the test.
-Exits with 77 (skipped) and names the missing tool if Xvfb, xdotool or xwd is not installed.
+The test opens a capture and compares the screenshot with the picture that --render makes of the
+same capture. Then it clicks a block and looks for its outline, measures the CPU time of the idle
+window, and closes the window through the command palette. Any message of the validation layer
+fails the test. If Xvfb, xdotool or xwd is not installed, the test names the missing tool and exits
+with 77 (skipped).
 """
 
 import os
@@ -59,8 +60,8 @@ class Screen:
     def __init__(self):
         reading, writing = os.pipe()
         self.server = subprocess.Popen(
-            # Without -noreset the server resets when its last client disconnects, and refuses clients
-            # meanwhile; that would hit the window when the first xdotool ends.
+            # Without -noreset, the server resets when its last client disconnects, and refuses new
+            # clients during the reset. The first xdotool may end before the window connects.
             ["Xvfb", "-noreset", "-displayfd", str(writing),
              "-screen", "0", f"{WIDTH}x{HEIGHT}x24"],
             pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -84,7 +85,7 @@ class Screen:
 
 
 def wait_for(what, process, test):
-    """Waits until test() is true. Fails with the process's stderr if the process ends before."""
+    """Waits until test() is true. Fails with the process's stderr if the process ends first."""
     end = time.monotonic() + TIMEOUT_S
     while time.monotonic() < end:
         if test():
@@ -97,6 +98,7 @@ def wait_for(what, process, test):
 
 
 def semantics(path):
+    """Returns the first item of each id as (role, [left, top, right, bottom], text)."""
     items = {}
     for line in pathlib.Path(path).read_text().splitlines():
         name, role, left, top, right, bottom, _, text = line.split("\t")
@@ -111,7 +113,10 @@ def cpu_seconds(process):
 
 
 def differing(shot, picture):
-    """Returns the fraction of pixels that differ by more than rounding."""
+    """Returns the fraction of pixels that differ by more than 8 of 255 in a colour channel.
+
+    Only every second column is compared.
+    """
     count = 0
     for y in range(HEIGHT):
         a, b = shot[2][y], picture[2][y]

@@ -10,10 +10,10 @@
 namespace gantry::profiler {
 namespace {
 
-/// Rows that are found by name.
+/// A list of rows with an index by name.
 class Rows {
 public:
-  /// The row of a name, added if it is new. An empty name becomes "unnamed".
+  /// Returns the row with this name, and adds it if there is none. An empty name becomes "unnamed".
   ComparedRow &row(std::string_view name) {
     const std::string key = name.empty() ? "unnamed" : std::string(name);
     const auto [found, isNew] = indexOf_.emplace(key, rows_.size());
@@ -30,7 +30,8 @@ private:
   std::unordered_map<std::string, size_t> indexOf_;
 };
 
-/// Sums of one capture by name id, before names are matched by their text.
+/// Sums over the blocks or dispatches of one name id in one capture. addRows() matches the names of
+/// the two captures by their text.
 struct Sums {
   uint64_t bytes = 0;
   double timeNs = 0;
@@ -38,13 +39,13 @@ struct Sums {
 };
 using SumsOfName = std::unordered_map<uint32_t, Sums>;
 
-/// Adds the sums of capture `side` to the rows. With `meanTime`, a row's time is the mean of its
-/// count instead of the sum.
+/// Adds the sums of capture `side` to the rows. If `meanTime` is true, a row's time is its total
+/// time divided by its count; otherwise it is the total time.
 void addRows(const CaptureModel &model, const SumsOfName &sums, size_t side, bool meanTime,
              Rows *rows) {
   for (const auto &[name, sum] : sums) {
     ComparedRow &row = rows->row(model.text(name));
-    // Several ids may have the same text; the mean is over all of them.
+    // Several ids may have the same text and so the same row; the mean covers all of them.
     const double before = row.timeNs[side] * (meanTime ? row.count[side] : 1);
     row.bytes[side] += sum.bytes;
     row.count[side] += sum.count;
@@ -54,8 +55,8 @@ void addRows(const CaptureModel &model, const SumsOfName &sums, size_t side, boo
   }
 }
 
-/// The first time at which a table's blocks hold the max number of bytes, and that number. Merges
-/// the sorted begins and ends.
+/// Returns the first time, in ns, at which the sum of the live blocks' sizes reaches its max, and
+/// this max in bytes. Merges the sorted begin times and end times.
 std::pair<uint64_t, uint64_t> peakOf(const BlockTable &table) {
   std::vector<std::pair<uint64_t, uint64_t>> begins; // Time and bytes.
   std::vector<std::pair<uint64_t, uint64_t>> ends;
@@ -83,8 +84,8 @@ std::pair<uint64_t, uint64_t> peakOf(const BlockTable &table) {
   return {peakNs, peakBytes};
 }
 
-/// Adds a block to a sum: its bytes if it is live at atNs, its life up to nowNs, and 1 to the
-/// count.
+/// Adds a block to a sum: its bytes if it is live at atNs, the length of its lifetime up to nowNs,
+/// and 1 to the count.
 void addBlock(const BlockTable &table, uint32_t row, uint64_t atNs, uint64_t nowNs, Sums *sum) {
   const uint64_t begin = table.beginNs(row);
   const uint64_t end = table.endNs(row);
@@ -93,7 +94,8 @@ void addBlock(const BlockTable &table, uint32_t row, uint64_t atNs, uint64_t now
   sum->count += 1;
 }
 
-/// Entry number `number`, from 0, among those of this name; appended if the list does not have it.
+/// Returns the entry with index `number`, from 0, among the entries with this name. Appends an
+/// entry with this name if there is no such index.
 ComparedMemory &nth(std::vector<ComparedMemory> &list, const std::string &name, size_t number) {
   for (ComparedMemory &each : list) {
     if (each.name == name && number-- == 0)

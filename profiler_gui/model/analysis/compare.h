@@ -1,11 +1,13 @@
 // Compares two captures: which names hold more or fewer bytes in the second one, and which
 // operators take longer.
 //
-// Heaps are matched by name and sessions by program name; the n-th of a name is matched with the
-// n-th. The bytes of a heap's blocks are those at the time of the heap's peak, so the differences
-// of all names add up to the difference of the peaks, except for blocks that were allocated or
-// released in the same nanosecond. The bytes of an arena's values are those at the arena's peak
-// over all runs.
+// Heaps are matched by name, and sessions by program name. If several have the same name, the n-th
+// of the first capture is matched with the n-th of the second.
+//
+// The bytes of a block name cover the blocks that are live at the peak of their heap. The
+// differences of all names therefore add up to the difference of the heaps' peaks, unless blocks
+// were allocated or released in the same nanosecond as a peak. The bytes of a value name cover the
+// values that are live at the peak of their arena, over all runs.
 //
 // In arrays of two, index 0 is the first capture and 1 the second. Names are texts because name ids
 // differ between captures. Threads: a pure function.
@@ -20,7 +22,7 @@
 
 namespace gantry::profiler {
 
-/// A heap or a session's arena in both captures; 0 if a capture lacks it.
+/// A heap or a session's arena in both captures. The numbers of a capture that lacks it are 0.
 struct ComparedMemory {
   std::string name;
   std::array<uint64_t, 2> peakBytes{};
@@ -28,13 +30,15 @@ struct ComparedMemory {
   std::array<uint64_t, 2> reservedBytes{}; // Peak of the slabs' bytes, or size of the arena.
 };
 
-/// The blocks, values or dispatches of one name in both captures; 0 if a capture lacks it.
+/// The blocks, values or dispatches of one name in both captures. The numbers of a capture without
+/// this name are 0. The lists of Comparison define what bytes, timeNs and count are.
 struct ComparedRow {
   std::string name;
   std::array<uint64_t, 2> bytes{};
   std::array<double, 2> timeNs{};
   std::array<double, 2> count{};
 
+  /// The second capture's bytes or time minus the first capture's.
   int64_t bytesMore() const { return static_cast<int64_t>(bytes[1] - bytes[0]); }
   double timeMore() const { return timeNs[1] - timeNs[0]; }
 };
@@ -42,12 +46,14 @@ struct ComparedRow {
 struct Comparison {
   std::vector<ComparedMemory> heaps;
   std::vector<ComparedMemory> arenas;
-  /// By block name: bytes at the peak of the heap, mean life, number of blocks.
+  /// One row per block name: the bytes at the peak of the heap, the mean lifetime, and the number
+  /// of blocks.
   std::vector<ComparedRow> blocks;
-  /// By value name: bytes at the peak of the arena, mean life, number of blocks in the arena.
+  /// One row per value name: the bytes at the peak of the arena, the mean lifetime, and the number
+  /// of blocks in the arena.
   std::vector<ComparedRow> values;
-  /// By operator: bytes of the values that it writes at the peak of the arena; device time and
-  /// number of dispatches per run, as a mean over the runs with device times.
+  /// One row per operator: the bytes of its results that are live at the peak of the arena; its
+  /// device time per run and its dispatches per run, both as means over the runs with device times.
   std::vector<ComparedRow> operators;
   std::array<double, 2> runNs{}; // Mean duration of the runs that ended.
 };

@@ -2,10 +2,11 @@
 //
 // A step ends with each run or, in a capture without runs, with each mark. Blocks are grouped by
 // their name and by the operator or span that allocated them. A group grows when its live bytes at
-// the end of a step exceed those at the end of every earlier step. The group becomes a suspect when
-// it grew in kGrowths of the last kWindow steps and never shrank in between. The first kWarmUp
-// steps are ignored, because caches fill during them. A leak in every step is reported after
-// kWarmUp + kGrowths steps; a leak in every second step takes about twice as many.
+// the end of a step exceed those at the end of every earlier step. A group becomes a suspect when
+// it has grown kGrowths times without shrinking in between, and the first of these growths was at
+// most kWindow steps ago. Growth in the first kWarmUp steps does not count, because caches fill
+// during them. A leak in every step is reported after kWarmUp + kGrowths steps; a leak in every
+// second step is reported after about twice as many.
 //
 // Names are ids in the capture's name table. Sizes are bytes, times nanoseconds from the capture's
 // start. Threads: one writer, or several readers.
@@ -23,11 +24,11 @@ namespace gantry::profiler {
 struct Suspect {
   uint32_t name = 0;        // Name of the blocks.
   uint32_t op = 0;          // Name of the operator or span that allocates them.
-  uint64_t liveBytes = 0;   // At the end of the last step that grew.
-  double bytesPerStep = 0;  // Mean growth over the last kGrowths growths.
-  uint64_t sinceNs = 0;     // Time of the first growth that was counted.
+  uint64_t liveBytes = 0;   // Live bytes at the end of the last step in which the group grew.
+  double bytesPerStep = 0;  // Mean growth per step since the oldest of the last kGrowths growths.
+  uint64_t sinceNs = 0;     // Time of the first of the growths that made the group a suspect.
   uint64_t namedNs = 0;     // Time at which the group became a suspect.
-  uint32_t namedAtStep = 0; // The step that ended then, from 1.
+  uint32_t namedAtStep = 0; // Number of the step that ended at namedNs, from 1.
 };
 
 class GrowthWatch {
@@ -36,10 +37,11 @@ public:
   static constexpr uint32_t kGrowths = 16;
   static constexpr uint32_t kWindow = 32;
 
-  /// A block was allocated, or released.
+  /// Records that a block was allocated (taken) or released.
   void taken(uint32_t name, uint32_t op, uint64_t sizeBytes);
   void released(uint32_t name, uint32_t op, uint64_t sizeBytes);
-  /// A step has ended: looks for growth in the groups that changed during the step.
+  /// Records that a step ended at timeNs, and looks for growth in the groups that changed during
+  /// it.
   void stepEnded(uint64_t timeNs);
 
   /// The number of steps that have ended.
@@ -57,7 +59,7 @@ private:
     uint64_t maxBytes = 0;  // Max live bytes at the end of any step.
     uint64_t lastBytes = 0; // Live bytes at the end of the last step that changed the group.
     std::array<Growth, kGrowths> growths{}; // A ring buffer of the latest growths.
-    uint32_t growthCount = 0;               // Growths since the group last shrank.
+    uint32_t growthCount = 0;               // Number of growths since the group last shrank.
     uint32_t suspect = UINT32_MAX;          // Index in suspects_; UINT32_MAX: none.
     uint32_t name = 0;
     uint32_t op = 0;

@@ -10,7 +10,8 @@ uint64_t commandKey(uint32_t plan, uint32_t command) {
   return (static_cast<uint64_t>(plan) << 32) | command;
 }
 
-/// The value by which a column sorts; -1 if the line has none.
+/// Returns the number by which `column` sorts the line; -1 if the line has no value there, 0 for
+/// the column of names.
 double valueOf(const OperatorLine &line, OperatorColumn column) {
   const OperatorRow &row = line.any();
   const auto orNone = [](double value) { return value > 0 ? value : -1; };

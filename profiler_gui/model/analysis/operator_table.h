@@ -1,9 +1,9 @@
 // The operators of a capture as a table with one row per operator: calls, time, bytes and rates,
 // summed over all dispatches of the operator.
 //
-// Dispatches are matched by the name of their command, across plans and sessions. Times and rates
-// cover only dispatches with device times; other dispatches are counted but have no time. Bytes and
-// operations are the compiler's counts for the shapes of the plan.
+// Dispatches whose commands have the same name belong to one row, across plans and sessions. Times
+// and rates cover only dispatches with device times; calls and bytes cover all dispatches. Bytes
+// and floating-point operations are the compiler's counts for the shapes of the plan.
 //
 // update() processes only dispatches that are new since the last call, so the table can follow a
 // live capture. Threads: one writer, or several readers.
@@ -28,8 +28,9 @@ struct OperatorRow {
   double timedBytes = 0;    // Bytes read and written by the timed calls.
   double bytes = 0;         // Bytes read and written by all calls.
   uint32_t sharedBytes = 0; // Shared memory per workgroup, the max of all calls.
-  uint32_t longest = 0;     // Index of the longest dispatch; the first one if none has times.
-  double longestNs = -1;    // Duration of the longest dispatch; -1 if none has times.
+  /// Index of the operator's longest dispatch; of its first dispatch if none has times.
+  uint32_t longest = 0;
+  double longestNs = -1; // Duration of the longest dispatch; -1 if none has times.
 
   bool timed() const { return timedCalls > 0; }
   /// Rate in GFLOP/s; 0 without times.
@@ -43,7 +44,7 @@ public:
   /// Adds the dispatches that are new since the last call. Always pass the same capture.
   void update(const CaptureModel &model);
   const std::vector<OperatorRow> &rows() const { return rows_; }
-  /// The row of an operator, or nullptr.
+  /// The row of the operator with this name, or nullptr.
   const OperatorRow *find(const std::string &name) const;
   /// The sum of timeNs over all rows.
   double timeNs() const { return timeNs_; }
@@ -86,15 +87,16 @@ struct OperatorLine {
   double ratio() const { return hasRatio() ? secondTimeNs / timeNs : 0; }
 };
 
-/// The tables to list. `second` is nullptr unless two captures are compared; then each capture's
-/// times are divided by its number of runs with device times.
+/// The tables to list. `second` is nullptr for one capture. If two captures are compared, each
+/// capture's times are divided by firstRuns or secondRuns, its number of runs with device times.
 struct OperatorTables {
   const OperatorTable *first = nullptr;
   const OperatorTable *second = nullptr;
   uint64_t firstRuns = 0;
   uint64_t secondRuns = 0;
 };
-/// The lines sorted by a column. Equal lines are sorted by name; lines without a value come last.
+/// Returns the lines sorted by a column. Lines with equal values are sorted by name; lines without
+/// a value come last in both directions.
 std::vector<OperatorLine> operatorLines(const OperatorTables &tables, OperatorColumn column,
                                         bool descending);
 

@@ -10,8 +10,11 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint64_t kTolerableBytes = 64 * 1024; // Excess size of a block that is not reported.
-constexpr uint32_t kRunsUntilKept = 2; // Later runs after which a live donated block is reported.
+/// A block that is larger than needed by at most this many bytes is not reported.
+constexpr uint64_t kTolerableBytes = 64 * 1024;
+/// A donated block that is still live is reported once this many later runs of its session have
+/// ended.
+constexpr uint32_t kRunsUntilKept = 2;
 
 class Checker {
 public:
@@ -82,7 +85,7 @@ private:
       findings_.push_back(std::move(finding));
     }
     if (!anyMoved)
-      return; // The planner's validator has checked the planned offsets.
+      return; // Planned offsets need no check here: the planner's validator has checked them.
     std::vector<Placed> placed;
     for (const uint32_t index : plan.entries) {
       const PlanEntry &entry = model_.planEntries()[index];
@@ -101,7 +104,8 @@ private:
     }
   }
 
-  /// Reports the first value that illegally shares bytes with a moved value.
+  /// Reports the first value that shares bytes with a moved value while both are live, unless both
+  /// have the same slot.
   void checkAliases(const Run &run, const Plan &plan, const Placed &moved,
                     const std::vector<Placed> &placed) {
     for (const Placed &other : placed) {
@@ -151,7 +155,7 @@ private:
       later += model_.runs()[i].session == run.session && model_.runs()[i].endNs != kStillHeld;
     const bool kept = binding.releasedNs == kStillHeld;
     if (kept && later < kRunsUntilKept)
-      return; // The block may still be released in time.
+      return; // Not reported yet: a release before the later runs end makes this a late free.
     Finding finding =
         about(run, plan, entry, kept ? FindingKind::kDonationKept : FindingKind::kLateFree);
     finding.space = UINT32_MAX;

@@ -1,20 +1,21 @@
-// Compares what happened with what was planned, and reports each difference with the operator that
-// caused it.
+// Compares the recorded runs with their memory plans, and reports each difference together with the
+// operator that is responsible for it.
 //
-// The check reads the actual placement of values (bindings), the lives of their blocks, and the
+// The check reads the actual placement of values (bindings), the lifetimes of their blocks, and the
 // suspected leaks (growth_watch.h). It finds six kinds of differences:
 //
 //   offset shifted   A value was at another offset in the arena than its plan says.
 //   illegal alias    Two values of different slots shared bytes while both were live, and at least
 //                    one of them was not at its planned offset.
-//   oversize         A block for one value is larger than every plan of the session needs, by more
-//                    than a quarter and more than 64 KiB.
+//   oversize         The block of an input or output is larger than any plan of the session needs,
+//                    by more than a quarter of the need and by more than 64 KiB.
 //   late free        A donated block was released only after its run had ended.
 //   donation kept    A donated block is still live, and two later runs of the session have ended.
 //   leak             GrowthWatch has a suspect.
 //
-// The operator to blame is the one that writes the value; for donations, the last one that reads
-// it.
+// The responsible operator of a donation is the last one that uses the value; of a leak, the one
+// that allocates the blocks; of any other difference, the one that writes the value, or the last
+// one that uses the value if no operator writes it.
 //
 // Threads: a pure function.
 #pragma once
@@ -40,16 +41,18 @@ const char *findingKindName(FindingKind kind);
 
 struct Finding {
   FindingKind kind = FindingKind::kLeak;
-  std::string op;              // The operator to blame.
-  std::string value;           // The name of the value or block.
-  std::string location;        // The location in the model; "" if unknown.
-  std::string text;            // One sentence with the numbers.
-  uint32_t space = UINT32_MAX; // The address space concerned; UINT32_MAX: none, only a time.
-  uint64_t beginNs = 0, endNs = 0;
-  uint64_t lowAddress = 0, highAddress = 0; // In the address space, half-open.
+  std::string op;       // The responsible operator; the blocks' name if a leak has no operator.
+  std::string value;    // The name of the value or block.
+  std::string location; // Location in the model of the value's first command; "" if unknown.
+  std::string text;     // One sentence with the numbers, for the user.
+  /// Index in CaptureModel::spaces() of the arena concerned; UINT32_MAX if the finding has no
+  /// arena.
+  uint32_t space = UINT32_MAX;
+  uint64_t beginNs = 0, endNs = 0;          // Nanoseconds from the capture's start.
+  uint64_t lowAddress = 0, highAddress = 0; // Half-open range in the arena; 0 and 0 if unknown.
 };
 
-/// All differences, in order of begin time.
+/// Returns all differences, in order of beginNs.
 std::vector<Finding> checkPlans(const CaptureModel &model);
 
 } // namespace gantry::profiler

@@ -29,7 +29,7 @@ std::vector<uint32_t> givenOrder(const WhatIfGraph &graph) {
   return order;
 }
 
-/// For each command its mean duration in ns; 0 if it never ran.
+/// Returns the mean duration of each command in ns; 0 for a command without dispatches.
 std::vector<double> meanTimes(const CaptureModel &model, uint32_t plan) {
   std::vector<double> sums(model.plans()[plan].commands.size());
   std::vector<double> counts(sums.size());
@@ -161,15 +161,15 @@ Result<WhatIf> whatIfBudget(const CaptureModel &model, uint32_t plan, uint64_t b
     if (!graph.repeatable[i] || problem.recomputeCost[i] <= 0)
       problem.recomputeCost[i] = -1;
   }
-  // fitBudget() limits the live bytes. The planned arena may be slightly larger than that; then the
-  // next attempt asks for less.
+  // fitBudget() limits the live bytes, but the planned arena may be slightly larger than the live
+  // bytes. If it exceeds the budget, the next attempt has a smaller target.
   uint64_t target = budgetBytes;
   for (int attempt = 0; attempt < kMaxBudgetAttempts; ++attempt) {
     GANTRY_ASSIGN_OR_RETURN(const plan::BudgetPlan found, plan::fitBudget(problem, target));
     answer.minBytes = found.minPeakBytes;
     answer.minCommand = found.minPeakAt;
     if (!found.fits)
-      break; // The answer of the previous attempt is the closest one.
+      break; // The answer keeps the arena of the previous attempt.
     GANTRY_RETURN_IF_ERROR(
         planLiveRanges(graph, given, liveRangesWithin(whole, found.actions), &answer));
     std::unordered_set<uint32_t> recomputed;

@@ -11,11 +11,11 @@ constexpr uint64_t kAlignment = 256; // Default alignment of transients in artif
 constexpr uint64_t kPlannerWorkLimit = 2'000'000;
 constexpr uint32_t kNone = UINT32_MAX;
 
-/// The state of one value of the plan while the graph is built.
+/// The state of one value of the plan while the graph is built command by command.
 struct Versions {
-  uint32_t current = kNone;     // The graph's value for the current version.
+  uint32_t current = kNone;     // Index in the graph of the value's current version.
   std::vector<uint32_t> tokens; // The tokens of the current version's readers.
-  uint32_t writesLeft = 0;      // Number of commands that are still to write the value.
+  uint32_t writesLeft = 0;      // Number of later commands that write the value.
 };
 
 bool contains(const std::vector<uint32_t> &list, uint32_t value) {
@@ -64,7 +64,7 @@ WhatIfGraph::WhatIfGraph(const CaptureModel &model, uint32_t planIndex) {
       op.reads.push_back(version.current);
       const bool ownWrite = contains(writes[c], value);
       if (version.writesLeft > (ownWrite ? 1u : 0u) || ownWrite)
-        repeatable[c] = false; // The value that it reads will be overwritten.
+        repeatable[c] = false; // This command or a later one overwrites the operand.
       if (!ownWrite && version.writesLeft > 0) {
         tokens.push_back(add(kNone, true));
         version.tokens.push_back(tokens.back());
@@ -74,7 +74,7 @@ WhatIfGraph::WhatIfGraph(const CaptureModel &model, uint32_t planIndex) {
       Versions &version = versions[value];
       const uint32_t entry = entryOf(value);
       const bool first = op.writes.empty();
-      if (version.current != kNone) { // Must run after the old version's writer.
+      if (version.current != kNone) { // This command must run after the old version's writer.
         if (!contains(op.reads, version.current))
           op.reads.push_back(version.current);
         if (first)
@@ -121,7 +121,8 @@ std::vector<LiveRange> liveRangesOf(const WhatIfGraph &graph, const std::vector<
 
 Status planLiveRanges(const WhatIfGraph &graph, const std::vector<uint32_t> &order,
                       const std::vector<LiveRange> &ranges, WhatIf *answer) {
-  // The first and last live range of each value, which decide who may take over whose storage.
+  // The first and last live range of each value. A result can take over storage only for its first
+  // range, and an operand can give up its storage only at the end of its last range.
   std::vector<uint32_t> firstRange(graph.problem.values.size(), kNone);
   std::vector<uint32_t> lastRange(graph.problem.values.size(), kNone);
   for (uint32_t i = 0; i < ranges.size(); ++i) {

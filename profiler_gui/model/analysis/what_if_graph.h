@@ -1,10 +1,11 @@
 // Converts a plan of a capture to the planner's graph of operators and values. Used by what_if.cpp
 // only.
 //
-// The graph's values are versions: writing a value again creates a new version, which may take over
-// the storage of the old one. The new version's writer must come after all readers of the old one.
-// To express this, each reader writes a token, a value of 0 bytes, which the writer reads. Only
-// transients have a size.
+// In the planner's graph a value is written once, so the graph has one value for each version of a
+// plan's value: each write creates a new version, which may take over the storage of the old one.
+// The new version's writer must come after all readers of the old one. To express this, each reader
+// writes a token, a value of 0 bytes, which the writer reads. Only transients that a command writes
+// have a size; all other values have 0 bytes.
 //
 // Threads: plain data.
 #pragma once
@@ -24,25 +25,29 @@ struct WhatIfGraph {
   WhatIfGraph(const CaptureModel &model, uint32_t plan);
 
   plan::OrderProblem problem;
-  /// For each value its index in planEntries(); UINT32_MAX for tokens and unknown values.
+  /// The plan entry of each value of the graph, as an index in CaptureModel::planEntries();
+  /// UINT32_MAX for tokens and for values without an entry.
   std::vector<uint32_t> entries;
-  /// For each operator, whether running it again later computes the same result.
+  /// Whether each operator may run again later: nothing overwrites its operands, and its results
+  /// are transients that no other command writes.
   std::vector<bool> repeatable;
 };
 
-/// A period during which a value of the graph is in the arena. A value that is evicted and brought
-/// back has several.
+/// A range of positions during which a value of the graph is in the arena. A value that is removed
+/// and restored later has several live ranges.
 struct LiveRange {
   uint32_t value = 0;
   uint32_t firstUse = 0; // Position in the order of operators.
   uint32_t lastUse = 0;  // Inclusive.
 };
 
-/// One live range per value if the operators run in this order. Values of 0 bytes have none.
+/// Returns one live range per value if the operators run in this order. Values of 0 bytes have
+/// none.
 std::vector<LiveRange> liveRangesOf(const WhatIfGraph &graph, const std::vector<uint32_t> &order);
 
 /// Plans the arena for these live ranges, and sets arenaBytes, lowerBoundBytes and places of
-/// *answer. An operator's result takes over the storage of an operand if it may.
+/// *answer. An operator's first result takes over the storage of one of the operator's `mayTake`
+/// operands if that operand ends there. Errors: those of planArena().
 Status planLiveRanges(const WhatIfGraph &graph, const std::vector<uint32_t> &order,
                       const std::vector<LiveRange> &ranges, WhatIf *answer);
 

@@ -4,8 +4,8 @@
 // slab, or a value in an arena. An address space is a slab or an arena; its addresses start at 0.
 // Times are nanoseconds from the capture's start, offsets and sizes are bytes.
 //
-// A block takes 41 bytes here, 45 if the table has plan entries, and about 2 in the index
-// (block_index.h). The budget is 64 bytes per event, and a block has two events.
+// A block takes 41 bytes in the table, 45 if the table has plan entries, and about 2 in the index
+// (block_index.h). The profiler's memory budget is 64 bytes per event, and a block has two events.
 //
 // A row number identifies a block. Appending keeps row numbers; permute() changes all of them once,
 // when a whole capture has been read (BlockIndex::rebuild). Row arguments must be below size().
@@ -28,9 +28,9 @@ enum class BlockKind : uint8_t {
   kInput = 1,
   kOutput = 2,
   kTransient = 3, // A planned value inside an arena.
-  kArena = 4,     // The block of a heap that holds an arena.
-  kCache = 5,     // Memory kept for later use: pools, spilled data, staging.
-  kOther = 6,     // The application's own blocks.
+  kArena = 4,     // A heap's block in which an arena lies.
+  kCache = 5,     // A session's other blocks, such as values that it keeps on the host.
+  kOther = 6,     // Any other block, such as the application's own.
 };
 inline constexpr uint32_t kBlockKinds = 7;
 /// The kind in lower case, for example "constant".
@@ -48,7 +48,7 @@ public:
       : index_(kind == BlockKind::kTransient ? indexOf(OpKind::kOther)
                                              : static_cast<uint8_t>(kind)) {}
   constexpr BlockHue(OpKind writer) : index_(indexOf(writer)) {}
-  /// The hue with this index, which must be below kCount. For loops over all hues.
+  /// The hue with this index, which must be below kCount. Loops over all hues use this function.
   static constexpr BlockHue at(uint32_t index) {
     BlockHue hue;
     hue.index_ = static_cast<uint8_t>(index);
@@ -72,7 +72,7 @@ private:
   }
   uint8_t index_ = static_cast<uint8_t>(BlockKind::kOther);
 };
-/// The hue as text: "constant", "transient · pooling".
+/// The hue as text, for example "constant" or "transient · pooling".
 std::string blockHueName(BlockHue hue);
 
 /// The end time of a block that is not released yet.
@@ -99,7 +99,7 @@ public:
   void reserve(size_t rows);
   /// Sets the block's end time.
   void close(uint32_t row, uint64_t endNs) { end_[row] = endNs; }
-  /// Sets what the block holds. An `entry` of 0 clears the plan entry.
+  /// Sets the block's hue, name, operator and plan entry. An `entry` of 0 clears the plan entry.
   void identify(uint32_t row, BlockHue hue, uint32_t name, uint32_t op, uint32_t entry);
 
   /// The highest end offset that any block has had, in bytes; 0 without blocks.

@@ -1,4 +1,5 @@
-// Implements CaptureModel: distributes events to its parts, and finishes the parts in parallel.
+// Implements CaptureModel: distributes events to the parts of the model, and finishes the parts in
+// parallel.
 #include "profiler_gui/model/capture/capture_model.h"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ void CaptureModel::ingest(std::span<const Event> events, const trace::NameTable 
 }
 
 void CaptureModel::ingestOne(const Event &event, const trace::NameTable &names) {
-  // EventType numbers are grouped by subject; memory events are by far the most frequent.
+  // EventType numbers are grouped by subject, so a range of numbers selects the part of the model.
   const EventType type = event.type();
   if (type == EventType::kBudget)
     devices_.ingest(event, nowNs_);
@@ -70,7 +71,7 @@ void CaptureModel::ingestProcess(const Event &event) {
   case EventType::kDrops:
     dropped_ += event.drops.events;
     break;
-  default: // Thread names are not shown.
+  default: // Device events. DeviceTable ignores kThread, because thread names are not shown.
     devices_.ingest(event, nowNs_);
     break;
   }
@@ -85,7 +86,7 @@ void CaptureModel::finish() {
   runTasks(tasks,
            large ? std::min<size_t>(std::thread::hardware_concurrency(), kMaxThreads) : size_t{1});
   if (large)
-    malloc_trim(0); // Returns the memory that sorting used to the system.
+    malloc_trim(0); // Gives the memory that sorting needed back to the operating system.
 }
 
 void CaptureModel::update() {

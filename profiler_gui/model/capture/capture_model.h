@@ -7,13 +7,13 @@
 //   ProgramHistory   sessions, plans, runs, dispatches
 //   HostTimeline     host spans, marks
 //
-// A model of a complete capture is finished with finish(), which sorts the blocks of every space
-// and thereby changes their rows. A model of a live process is kept current with update(); rows
-// stay.
+// A complete capture is finished with finish(), which sorts the blocks of every space and thereby
+// changes their row numbers. A live capture is kept current with update(), which keeps the row
+// numbers.
 //
-// A trace may contain events that refer to nothing known: the release of a block that was never
-// allocated, or a dispatch of an unknown run. Such events are counted in unmatched() and ignored;
-// they never end a session.
+// A trace may contain events that refer to unknown objects, for example the release of a block that
+// was never allocated, or a dispatch of an unknown run. Such events are counted in unmatched() and
+// ignored; they are not errors.
 //
 // Times are nanoseconds from the capture's start. Texts are ids of the name table; text() resolves
 // them. The model does not read files or sockets: load_capture.h and live_capture.h do.
@@ -43,7 +43,8 @@ public:
   /// Completes the model of a capture whose events have all been added: sorts all spaces. Uses
   /// up to four threads for large captures. No ingest() may follow.
   void finish();
-  /// After ingest() of a live capture: brings the indices up to date.
+  /// Adds new blocks and host spans to the indices. Call this after ingest() if the capture is
+  /// live.
   void update();
 
   /// Adds to droppedEvents().
@@ -66,12 +67,13 @@ public:
   /// Time of the first block or run; nowNs() if there is none.
   uint64_t firstActivityNs() const;
   uint64_t eventCount() const { return events_; }
-  /// Events that were lost before they reached the model.
+  /// Number of events that were lost before they reached the model.
   uint64_t droppedEvents() const { return dropped_; }
+  /// Number of events that refer to unknown objects.
   uint64_t unmatched() const {
     return memory_.unmatched() + program_.unmatched() + host_.unmatched();
   }
-  /// Runs that ended and have device times.
+  /// Number of runs that ended and have device times.
   uint64_t timedRuns() const { return program_.timedRuns(); }
   const trace::ProcessEvent &process() const { return process_; }
 
@@ -103,7 +105,7 @@ public:
   const PlanCommand *commandOf(const Dispatch &dispatch) const {
     return program_.commandOf(dispatch);
   }
-  /// When a run of runs() executed a command: measured if possible, else estimated.
+  /// The time at which a run of runs() executed a command: measured if possible, else estimated.
   TimeRange commandTimes(const Run &run, uint32_t command) const {
     return program_.commandTimes(run, command, nowNs_);
   }

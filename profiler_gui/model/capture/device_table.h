@@ -1,7 +1,7 @@
 // The devices of a capture, their memory heaps, budgets and clocks.
 //
-// Built from the trace's device, device-heap, clock and budget events. A device or device heap that
-// is announced again, as it is to a viewer that attaches late, is ignored.
+// Built from the trace's device, device-heap, clock and budget events. The process repeats the
+// events of devices and device heaps for a viewer that attaches late; repetitions are ignored.
 //
 // Names are ids in the capture's name table. Sizes are bytes, times nanoseconds from the capture's
 // start. Threads: one writer, or several readers.
@@ -34,7 +34,7 @@ struct DeviceHeap {
   uint32_t index = 0;  // The heap's index on the device.
   uint64_t sizeBytes = 0;
   bool deviceLocal = false;
-  StepCurve budget; // Bytes that the driver allows this process.
+  StepCurve budget; // Bytes that the driver allows the process.
   StepCurve limit;  // Bytes that the user allows; empty without a limit.
 };
 

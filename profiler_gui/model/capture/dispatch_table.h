@@ -1,9 +1,9 @@
 // The dispatches and copies that devices executed, arranged in lanes for drawing.
 //
 // Dispatches of one device that overlap in time must not hide each other. Each dispatch goes into
-// the first lane of its device whose last dispatch has ended; a new lane is added if there is none
-// (first-fit interval partitioning). A lane is therefore sorted by time and free of overlaps, and
-// bisection finds the dispatches under a pixel.
+// the first lane of its device whose last dispatch ends before the new one begins; a new lane is
+// added if there is none (first-fit interval partitioning). A lane is therefore sorted by time and
+// free of overlaps, and bisection finds the dispatches under a pixel.
 //
 // Times are nanoseconds of the host's clock from the capture's start. ProgramHistory converts
 // device times with the last clock record; a dispatch without device times gets an equal share of
@@ -49,8 +49,9 @@ class DispatchTable {
 public:
   static constexpr size_t kGroup = 16; // Dispatches per group in Lane::maxShared and begins.
 
-  /// Chooses the dispatch's lane and returns its index. Dispatches of a device should be appended
-  /// in order of begin time; others start new lanes.
+  /// Chooses the dispatch's lane, and returns the dispatch's index. Dispatches of a device should
+  /// be appended in order of begin time; a dispatch that begins earlier may need an additional
+  /// lane.
   uint32_t append(Dispatch dispatch);
   uint32_t size() const { return static_cast<uint32_t>(dispatches_.size()); }
   const Dispatch &operator[](uint32_t index) const { return dispatches_[index]; }
@@ -63,7 +64,8 @@ public:
   };
   /// The dispatches of the lane that intersect [beginNs, endNs).
   Range inWindow(const Lane &lane, double beginNs, double endNs) const;
-  /// The first position, `from` or later, whose dispatch begins at `timeNs` or later.
+  /// The first position, `from` or later, whose dispatch begins at `timeNs` or later; the number of
+  /// dispatches in the lane if there is none.
   uint32_t firstFrom(const Lane &lane, uint32_t from, double timeNs) const;
   /// The max shared bytes of the dispatches in the range; 0 for an empty range.
   uint32_t maxShared(const Lane &lane, Range range) const;

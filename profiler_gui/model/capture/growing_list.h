@@ -6,7 +6,7 @@
 // loading touched.
 //
 // Pointers and iterators are invalid after push_back(), reserve(), resize() and shrink().
-// Out of memory aborts the process, as std::vector does without exceptions.
+// If memory runs out, the process aborts, as with std::vector when exceptions are disabled.
 // Threads: like std::vector, one writer or several readers.
 #pragma once
 

@@ -40,8 +40,8 @@ void HostTimeline::ingest(const trace::Event &event) {
 }
 
 void HostTimeline::update() {
-  // A span that was open at the last call may have ended since, so everything from the first
-  // open span on is computed again.
+  // A span that was open at the last call may have ended since then, so all end times from the
+  // first open span on are computed again.
   const auto open = std::find(row_.latestEndNs.begin(), row_.latestEndNs.end(), kStillHeld);
   row_.latestEndNs.erase(open, row_.latestEndNs.end());
   for (size_t i = row_.latestEndNs.size(); i < row_.spans.size(); ++i) {

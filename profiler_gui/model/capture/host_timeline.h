@@ -28,12 +28,12 @@ struct HostSpan {
 /// The outermost spans of all threads, in order of their begin times.
 struct HostRow {
   std::vector<uint32_t> spans; // Indices in HostTimeline::spans().
-  /// For each position in `spans`, the max end time of that span and of all spans before it. It
-  /// ascends, so that bisection finds the next span that reaches beyond a time.
+  /// For each position in `spans`, the max end time of that span and of all spans before it. The
+  /// end times do not descend, so bisection finds the next span that reaches beyond a time.
   std::vector<uint64_t> latestEndNs;
 
-  /// The first position, `from` or later, whose latestEndNs is greater than timeNs. If a span
-  /// before `from` reaches beyond timeNs, this is `from`.
+  /// The first position, `from` or later, whose latestEndNs is greater than timeNs. The result is
+  /// `from` if a span before `from` reaches beyond timeNs.
   size_t firstReaching(size_t from, uint64_t timeNs) const;
 };
 
@@ -47,7 +47,7 @@ class HostTimeline {
 public:
   /// Takes kSpanBegin, kSpanEnd and kMark events; ignores others.
   void ingest(const trace::Event &event);
-  /// Brings row().latestEndNs up to date after ingest().
+  /// Computes row().latestEndNs for the spans that ingest() added or ended.
   void update();
   /// Calls update() and frees unused capacity. No ingest() may follow.
   void finish();
@@ -55,14 +55,15 @@ public:
   const std::vector<HostSpan> &spans() const { return spans_; }
   const HostRow &row() const { return row_; }
   const std::vector<Mark> &marks() const { return marks_; }
-  /// Span ends without a begin.
+  /// Number of span ends without a begin.
   uint64_t unmatched() const { return unmatched_; }
   /// Bytes allocated by the lists.
   uint64_t memoryBytes() const;
 
 private:
   std::vector<HostSpan> spans_;
-  std::map<uint32_t, std::vector<uint32_t>> openSpans_; // Thread to indices in spans_, outer first.
+  /// Maps a thread to its open spans, as indices in spans_, from the outermost span inward.
+  std::map<uint32_t, std::vector<uint32_t>> openSpans_;
   HostRow row_;
   std::vector<Mark> marks_;
   uint64_t unmatched_ = 0;

@@ -21,7 +21,7 @@ LiveCapture::~LiveCapture() {
 }
 
 void LiveCapture::readStream() {
-  constexpr uint64_t kReadTimeoutNs = 50'000'000; // Limits how long the destructor waits.
+  constexpr uint64_t kReadTimeoutNs = 50'000'000; // Limits the time that the destructor waits.
   uint32_t knownNames = 1;
   while (!stop_) {
     Result<trace::Batch> batch = reader_->read(kReadTimeoutNs);

@@ -1,9 +1,9 @@
 // Watches a running process: reads its event stream and adds the events to a model.
 //
-// The stream is read on a thread of its own, so that no frame waits for the socket. The user
-// interface's thread takes the events with pump(). Events that were not taken yet wait in memory,
-// for example while the view is paused, up to kMaxWaiting of them. Events beyond that limit are
-// dropped and counted; the model is correct again from the process's next snapshot on.
+// A separate thread reads the stream, so that no frame waits for the socket. The user interface's
+// thread takes the events with pump(). Events that were not taken yet, for example because the view
+// is paused, wait in memory. If more than kMaxWaiting events would wait, the new events are dropped
+// and counted; the model is correct again from the process's next snapshot on.
 //
 // Captures in files are read by load_capture.h.
 //
@@ -28,8 +28,9 @@ class LiveCapture {
 public:
   static constexpr size_t kMaxWaiting = 8u << 20; // Max number of waiting events.
 
-  /// Connects to a process and starts to read. `address` is a socket's path or "host:port"; `token`
-  /// is what the process printed, needed for TCP only. Errors: those of CaptureReader::connect().
+  /// Connects to a process and starts to read. `address` is a socket's path or "host:port". `token`
+  /// is the access token that the process printed; only TCP needs it. Errors: those of
+  /// CaptureReader::connect().
   static Result<std::unique_ptr<LiveCapture>> connect(const std::string &address,
                                                       const std::string &token);
   /// Stops the reading thread; takes up to 50 ms.
@@ -40,12 +41,14 @@ public:
   /// Adds waiting events to the model, in batches until at least `maxEvents` are added or none
   /// wait. Returns whether any events were added.
   bool pump(size_t maxEvents);
-  /// Whether more than half of kMaxWaiting events wait. pump() is due then even while paused.
+  /// Whether more than half of kMaxWaiting events wait. Call pump() then even if the view is
+  /// paused, so that no events are dropped.
   bool isFilling();
   CaptureModel &model() { return model_; }
   /// Whether the stream has ended. Events may still be waiting.
   bool ended() const { return ended_; }
-  /// Why the stream ended: ok if the process closed it, else the reader's error.
+  /// The reason why the stream ended: ok if the process closed it, else the reader's error. ok
+  /// while the stream is open.
   Status status();
 
 private:

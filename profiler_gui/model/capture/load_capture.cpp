@@ -11,13 +11,14 @@
 namespace gantry::profiler {
 namespace {
 
-/// Decodes a capture file on a thread of its own, up to kMaxReady batches ahead of next().
+/// Decodes a capture file on a thread of its own, up to kMaxReady pieces ahead of next().
 class DecodeAhead {
 public:
+  /// A copy of one batch of the reader.
   struct Piece {
     std::vector<trace::Event> events;
     std::vector<std::pair<uint32_t, std::string>> names; // New names that the events may use.
-    bool end = false;
+    bool end = false;                                    // Whether this is the last piece.
   };
 
   explicit DecodeAhead(trace::CaptureReader &reader)
@@ -33,7 +34,7 @@ public:
   DecodeAhead(const DecodeAhead &) = delete;
   DecodeAhead &operator=(const DecodeAhead &) = delete;
 
-  /// Waits for the next piece. After a piece with `end` set or an error, do not call it again.
+  /// Waits for the next piece. Do not call next() again after the last piece or an error.
   Result<Piece> next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !ready_.empty(); });
@@ -44,7 +45,7 @@ public:
     return piece;
   }
 
-  /// Takes back the memory of a piece's events for a later piece.
+  /// Takes the memory of a piece's events, which a later piece reuses.
   void recycle(std::vector<trace::Event> &&events) {
     const std::scoped_lock lock(mutex_);
     spare_.push_back(std::move(events));
@@ -118,7 +119,8 @@ Result<std::unique_ptr<LoadedCapture>> loadCapture(const std::string &path) {
       more = !piece.end;
     }
   }
-  // The pieces lack names whose ids were below the largest id when they became known.
+  // A name that arrived after a name with a larger id is in no piece, so the complete table of the
+  // reader replaces the collected names.
   loaded->names = reader->names();
   loaded->model.finish();
   loaded->cutOff = reader->tail() == trace::Tail::kCutOff;

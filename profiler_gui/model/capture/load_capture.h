@@ -15,12 +15,13 @@
 
 namespace gantry::profiler {
 
-/// A finished model and the name table that it refers to. Not movable for that reason.
+/// A finished model and the name table that it refers to. Do not move or copy it: the model keeps
+/// the table's address.
 struct LoadedCapture {
   trace::NameTable names; // Names of a .gtrace file.
   UnrunCapture unrun;     // Names and events of an artifact.
   CaptureModel model;
-  bool cutOff = false; // The writer was killed; the model has all complete chunks of the file.
+  bool cutOff = false; // The writer was killed. The model has all complete chunks of the file.
 };
 
 /// Reads the file at `path`. Blocks until the whole file is read. Errors: those of

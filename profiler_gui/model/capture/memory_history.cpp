@@ -17,7 +17,7 @@ uint64_t slabKey(uint16_t heap, uint32_t slab) {
   return (static_cast<uint64_t>(heap) << 32) | slab;
 }
 
-// FlatMap stores 64-bit values, so an OpenBlock is packed into one.
+// FlatMap stores 64-bit values, so an OpenBlock is packed into 64 bits.
 uint64_t pack(MemoryHistory::OpenBlock block) {
   return (static_cast<uint64_t>(block.space) << 32) | block.row;
 }
@@ -25,7 +25,7 @@ MemoryHistory::OpenBlock unpack(uint64_t value) {
   return {static_cast<uint32_t>(value >> 32), static_cast<uint32_t>(value)};
 }
 
-/// value - by, but at least 0: a damaged trace may release more than it allocated.
+/// Returns value - by, or 0 if `by` is larger: a damaged trace may release more than it allocated.
 uint64_t reduced(uint64_t value, uint64_t by) { return value - std::min(value, by); }
 
 } // namespace
@@ -78,7 +78,7 @@ void MemoryHistory::ingest(const Event &event) {
   case EventType::kSnapshotEnd:
     endSnapshot(event.snapshot);
     break;
-  default: // Totals repeat what the blocks say, and imports belong to no heap.
+  default: // kHeapTotals repeats the sums of the block events, and imports belong to no heap.
     break;
   }
 }

@@ -1,11 +1,12 @@
-// The memory of a capture over time: heaps, address spaces full of blocks, and the blocks that runs
-// used for their values.
+// The memory of a capture over time: heaps, address spaces with their blocks, and the blocks that
+// runs used for their values.
 //
 // Built from the trace's heap, slab and block events. Every slab is one address space. Arenas are
 // address spaces too; ProgramHistory adds them and fills them with the planned values of each run.
 //
-// A snapshot lists all live blocks of a heap again. A block that is open here but missing from the
-// snapshot was released in a gap of the trace; it ends at the snapshot's time.
+// A snapshot lists all live blocks of a heap again. A block that is live in this history but
+// missing from the snapshot was released by an event that was lost; the block ends at the
+// snapshot's time.
 //
 // A release of a block that was never allocated is counted in unmatched() and otherwise ignored.
 //
@@ -58,19 +59,19 @@ struct AddressSpace {
   BlockIndex index;
 };
 
-/// The block of a heap that held a value during a run: the actual placement, to compare with the
-/// plan.
+/// The actual placement of a value during a run: the heap's block that held the value, and the
+/// value's offset in that block. plan_check.h compares it with the plan.
 struct Binding {
   uint32_t run = 0;                 // Index in CaptureModel::runs().
   uint32_t value = 0;               // The value's number in the run's plan.
   uint64_t block = 0;               // The block's id in its heap.
   uint64_t blockOffset = 0;         // Offset of the value in the block.
   uint64_t sizeBytes = 0;           // Size of the block.
-  uint64_t takenNs = 0;             // When the block was allocated.
-  uint64_t releasedNs = kStillHeld; // When the block was released.
+  uint64_t takenNs = 0;             // Time at which the block was allocated.
+  uint64_t releasedNs = kStillHeld; // Time at which the block was released.
   uint16_t heap = 0;                // The heap's id.
   bool donated = false;             // The run took over ownership of the block.
-  bool inArena = false;             // The block is a session's arena.
+  bool inArena = false;             // The block holds a session's arena.
 };
 
 class MemoryHistory {
@@ -85,41 +86,45 @@ public:
 
   /// Takes kHeap … kSnapshotEnd events; ignores others.
   void ingest(const trace::Event &event);
-  /// After ingest() of a live capture: adds the new blocks to the indices.
+  /// Adds the new blocks to the indices. Call this after ingest() if the capture is live.
   void update();
   /// Appends the tasks that complete the history after the last event: they sort the blocks of each
   /// space, which renumbers rows, and free unused memory. The tasks are independent of each other
   /// and may run on several threads; `this` must outlive them. No ingest() may follow.
   void appendFinishTasks(std::vector<std::function<void()>> *tasks);
 
-  /// A key that is unique among the blocks of all heaps.
+  /// A key for a block among the blocks of all heaps. Keys of two heaps do not collide in practice,
+  /// because block ids consist of small slots and generations. key ^ blockKey(heap, 0) is the
+  /// block's id.
   static uint64_t blockKey(uint16_t heap, uint64_t block) {
     return block ^ (static_cast<uint64_t>(heap) * 0xd1342543de82ef95u);
   }
   /// The live block with this key, if there is one.
   std::optional<OpenBlock> findOpen(uint64_t key) const;
-  /// Sets what a live block holds. An existing name is kept. Does nothing for a spilled block.
+  /// Sets the hue, name and plan entry of a live block. A name that the block has already is kept.
+  /// Does nothing for a spilled block.
   void identify(OpenBlock block, BlockHue hue, uint32_t name, uint32_t entry);
   /// Adds an empty arena and returns its index in spaces().
   uint32_t addArena(uint32_t session, std::string label);
-  /// Makes an arena at least this large.
+  /// Makes an arena at least sizeBytes large.
   void growArena(uint32_t space, uint64_t sizeBytes);
   /// Adds a block to an arena and makes the arena large enough for it.
   void appendToArena(uint32_t space, const Block &block);
-  /// Adds a binding of the live block with this key. Sets its releasedNs when the block is
-  /// released.
+  /// Adds a binding of the live block with this key. The release of the block will set the
+  /// binding's releasedNs.
   void bind(uint64_t key, const Binding &binding);
   /// The bindings of the live block with this key, as indices in bindings(); nullptr if none.
   const std::vector<uint32_t> *openBindings(uint64_t key) const;
   void markDonated(uint32_t binding) { bindings_[binding].donated = true; }
-  /// Tells the growth watch that a step of the application has ended.
+  /// Ends a step of the application at timeNs, in the growth watch.
   void endStep(uint64_t timeNs) { growth_.stepEnded(timeNs); }
 
   const std::deque<Heap> &heaps() const { return heaps_; }
   const std::deque<AddressSpace> &spaces() const { return spaces_; }
   const std::vector<Binding> &bindings() const { return bindings_; }
   const GrowthWatch &growth() const { return growth_; }
-  /// Releases and slab ends without a beginning, and allocations of a block that is still live.
+  /// Number of releases and slab ends without a beginning, and of allocations of a block that is
+  /// still live.
   uint64_t unmatched() const { return unmatched_; }
   /// Bytes allocated by the blocks, indices, curves and bindings.
   uint64_t memoryBytes() const;

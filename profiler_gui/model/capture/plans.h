@@ -1,5 +1,5 @@
-// The memory plans that a capture records: values with their planned offsets, commands, and the
-// values that each command reads and writes.
+// The memory plans of a capture: values with their planned offsets, commands, and the values that
+// each command reads and writes.
 //
 // Names, locations, kernels, tiles and shapes are ids in the capture's name table; 0 is the empty
 // text. Sizes and offsets are bytes. Threads: plain data; one writer, or several readers.
@@ -31,7 +31,7 @@ struct PlanEntry {
   OpKind writer = OpKind::kOther; // Kind of the operator `op`.
 };
 
-/// A command reads or writes a value.
+/// The access of a command to a value: a read or a write.
 struct Access {
   uint32_t command = 0;
   uint32_t value = 0;
@@ -59,16 +59,21 @@ struct Plan {
   uint32_t session = 0; // The session's id in the trace.
   uint64_t arenaBytes = 0;
   uint64_t lowerBoundBytes = 0;  // No plan of these values needs fewer bytes.
-  uint32_t peakCommand = 0;      // The command during which the most bytes are live.
+  uint32_t peakCommand = 0;      // The command during which the number of live bytes is at its max.
   uint32_t shapes = 0;           // The input sizes as text: "batch=4 length=128".
   std::vector<uint32_t> entries; // Indices in CaptureModel::planEntries().
   std::vector<PlanCommand> commands;
   std::vector<Access> accesses;
-  /// For each command, its begin and end in the run `sharesOfRun` as fractions of that run, 0 to 1.
-  /// They estimate the command times of runs without device times. Empty when no run had times.
+  /// Begin and end of each command in an earlier run with device times, as fractions of that run
+  /// from 0 to 1. They estimate the command times of runs without device times. Empty if no earlier
+  /// run had a measured time for every command.
   std::vector<std::array<float, 2>> shares;
-  uint32_t sharesOfRun = UINT32_MAX;  // Index in CaptureModel::runs(); UINT32_MAX: none.
-  uint32_t lastTimedRun = UINT32_MAX; // Index in CaptureModel::runs(); UINT32_MAX: none.
+  /// The last run that was examined for `shares`, as an index in CaptureModel::runs(); UINT32_MAX:
+  /// none.
+  uint32_t sharesOfRun = UINT32_MAX;
+  /// The last run with one dispatch event per command, as an index in CaptureModel::runs();
+  /// UINT32_MAX: none.
+  uint32_t lastTimedRun = UINT32_MAX;
 };
 
 } // namespace gantry::profiler

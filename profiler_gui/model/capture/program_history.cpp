@@ -14,8 +14,8 @@ using trace::EventType;
 
 namespace {
 
-/// Upper limit on command numbers. It bounds the memory that a damaged trace can make this
-/// allocate.
+/// Upper limit on command numbers. It bounds the memory that the profiler allocates for a damaged
+/// trace.
 constexpr uint32_t kMaxCommands = 1u << 22;
 
 uint64_t valueKey(uint32_t plan, uint32_t value) {
@@ -55,8 +55,8 @@ BlockHue hueOf(const PlanEntry &entry) {
   return BlockKind::kOther;
 }
 
-/// Command number `command` of `count` when all commands take equal time within [begin, begin +
-/// length).
+/// Returns the time of command `command`, from 0, if `count` commands take equal times within
+/// [beginNs, beginNs + lengthNs).
 TimeRange evenShare(uint64_t beginNs, double lengthNs, uint32_t command, double count) {
   const double share = lengthNs / count;
   return {beginNs + static_cast<uint64_t>(share * command),
@@ -336,8 +336,8 @@ void ProgramHistory::noteTimes(uint32_t runIndex) {
     takeShares(plan);
 }
 
-/// Sets plan.shares from the plan's last run with times. Keeps the previous shares if that run does
-/// not have one measured dispatch per command.
+/// Sets plan.shares from plan.lastTimedRun. Keeps the previous shares if the dispatches of that run
+/// are not measured or not in the order of the commands.
 void ProgramHistory::takeShares(Plan &plan) {
   plan.sharesOfRun = plan.lastTimedRun;
   const Run &run = runs_[plan.lastTimedRun];
@@ -356,7 +356,8 @@ void ProgramHistory::takeShares(Plan &plan) {
   plan.shares = std::move(shares);
 }
 
-/// The arena of a session, made at least this large; UINT32_MAX for an unknown session.
+/// Returns the arena of a session as an index in CaptureModel::spaces(); UINT32_MAX for an unknown
+/// session. Adds the arena if there is none, and makes it at least arenaBytes large.
 uint32_t ProgramHistory::arenaSpaceOf(uint32_t sessionId, uint64_t arenaBytes,
                                       const Context &context) {
   for (Session &session : sessions_) {
@@ -380,7 +381,7 @@ void ProgramHistory::fillArena(uint32_t runIndex, const Context &context) {
   const uint32_t space = arenaSpaceOf(plan.session, plan.arenaBytes, context);
   if (space == UINT32_MAX)
     return;
-  // Values whose actual offset the run reported. The run's bindings are the last ones in the list.
+  // The values whose actual offset the run reported. The run's bindings are at the end of the list.
   const std::vector<Binding> &bindings = context.memory.bindings();
   std::vector<std::pair<uint32_t, uint64_t>> moved;
   for (size_t i = bindings.size(); i-- > 0 && bindings[i].run == runIndex;) {

@@ -1,11 +1,13 @@
 // The programs of a capture over time: sessions, plans, runs and dispatches.
 //
-// Built from the trace's program events. When a run ends, the values of its plan are added as
-// blocks to the arena of its session: from the begin of the first command that uses a value to the
-// end of the last one, at the planned offset or, if the run reported another one, at that offset.
+// Built from the trace's program events. When a run ends, the transients of its plan are added as
+// blocks to the arena of its session. Such a block lives from the begin of the first command that
+// uses the value to the end of the last one. It lies at the offset that the run reported for the
+// value, or else at the planned offset.
 //
 // Not every run has device times (engine/trace/README.md). The commands of a run without times are
-// assumed to take the same fractions of the run as in the plan's last run with times.
+// assumed to take the same fractions of the run as in the plan's last run with times, or equal
+// fractions if no run had times.
 //
 // A dispatch of an unknown run or an entry of an unknown plan is counted in unmatched() and
 // ignored.
@@ -29,13 +31,13 @@
 
 namespace gantry::profiler {
 
-/// A program that was loaded on a device.
+/// A program that was bound to a device.
 struct Session {
   uint32_t id = 0;
   uint32_t device = 0; // The device's id.
   uint32_t program = 0;
-  uint32_t source = 0; // The model's file.
-  uint32_t profile = 0;
+  uint32_t source = 0;  // Path of the model's file.
+  uint32_t profile = 0; // Name of the device profile that the program was compiled for.
   uint64_t constantBytes = 0;
   uint32_t arenaSpace = UINT32_MAX; // Index in CaptureModel::spaces(); UINT32_MAX: none yet.
 };
@@ -45,8 +47,8 @@ struct Run {
   uint32_t id = 0;
   uint32_t session = 0;       // The session's id.
   uint32_t plan = UINT32_MAX; // Index in CaptureModel::plans(); UINT32_MAX: unknown.
-  uint32_t firstDispatch =
-      0; // Index in CaptureModel::dispatches(); a run's dispatches are adjacent.
+  /// Index in CaptureModel::dispatches() of the run's first dispatch; the others follow it.
+  uint32_t firstDispatch = 0;
   uint32_t dispatchCount = 0; // 0 for a run without device times.
   uint32_t status = 0;        // 0, or the StatusCode with which the run failed.
   uint64_t beginNs = 0;
@@ -80,9 +82,9 @@ public:
   const std::vector<PlanEntry> &entries() const { return entries_; }
   const std::vector<Run> &runs() const { return runs_; }
   const DispatchTable &dispatches() const { return dispatches_; }
-  /// Runs that ended and have device times.
+  /// Number of runs that ended and have device times.
   uint64_t timedRuns() const { return timedRuns_; }
-  /// Events that refer to an unknown plan, run or block.
+  /// Number of events that refer to an unknown plan, run or block.
   uint64_t unmatched() const { return unmatched_; }
 
   /// The session with this id, or nullptr.
@@ -91,8 +93,8 @@ public:
   const PlanEntry *entryOf(const Plan &plan, uint32_t value) const;
   /// The command that a dispatch executed, or nullptr if its plan does not have it.
   const PlanCommand *commandOf(const Dispatch &dispatch) const;
-  /// When a run of runs() executed a command: measured if possible, else estimated. nowNs ends a
-  /// run that is in progress.
+  /// The time at which a run of runs() executed a command: measured if possible, else estimated. A
+  /// run that is in progress is assumed to end at nowNs.
   TimeRange commandTimes(const Run &run, uint32_t command, uint64_t nowNs) const;
   /// Bytes allocated for runs, plan entries and dispatches.
   uint64_t memoryBytes() const;

@@ -1,7 +1,7 @@
 // Frees the unused capacity of a std::vector. libstdc++'s shrink_to_fit() does nothing when
 // exceptions are disabled, as they are in this project.
 //
-// Threads: a pure function of its argument.
+// Threads: changes its argument only.
 #pragma once
 
 #include <utility>

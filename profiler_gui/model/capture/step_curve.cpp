@@ -75,7 +75,7 @@ size_t StepCurve::stepAt(uint64_t timeNs, bool above, size_t from) const {
   const auto before = [&](uint64_t time) { return above ? time <= timeNs : time < timeNs; };
   // Galloping search in the samples: doubles the step until it passes timeNs, then bisects.
   const size_t count = samples_.size();
-  size_t low = from / kSample; // The caller guarantees that earlier samples do not qualify.
+  size_t low = from / kSample; // The samples of steps before `from` need not be searched.
   size_t ahead = 1;
   while (low + ahead < count && before(samples_[low + ahead])) {
     low += ahead;

@@ -30,18 +30,19 @@ public:
   static constexpr size_t kGroup = 16;  // Children of one pyramid node.
   static constexpr size_t kSample = 64; // Steps per sampled time.
 
-  /// timeNs must not be below the last step's time. Several steps at one time are all kept, so that
-  /// range() reports each of their values.
+  /// Appends a step to `value`. timeNs must not be below the last step's time. Several steps at one
+  /// time are all kept, so that range() covers each of their values.
   void append(uint64_t timeNs, uint64_t value);
 
   bool empty() const { return times_.empty(); }
   size_t size() const { return times_.size(); }
   /// The value at a time; 0 before the first step.
   uint64_t at(uint64_t timeNs) const;
-  /// Minimum and maximum within [beginNs, endNs), including the value at beginNs.
+  /// Minimum and maximum of the value at beginNs and of all later steps before endNs.
   ValueRange range(uint64_t beginNs, uint64_t endNs) const;
-  /// Replaces *found with range(bounds[i], bounds[i + 1]) for each i. The bounds must not descend.
-  /// For adjacent pixel columns this is much faster than one range() call per column.
+  /// Replaces *found with the results of range(bounds[i], bounds[i + 1]) for each i. The bounds
+  /// must not descend. For adjacent pixel columns, ranges() is much faster than one range() call
+  /// per column.
   void ranges(std::span<const uint64_t> bounds, std::vector<ValueRange> *found) const;
   /// The value after the last step; 0 without steps.
   uint64_t last() const { return values_.empty() ? 0 : values_.back(); }

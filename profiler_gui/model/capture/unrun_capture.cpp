@@ -1,4 +1,4 @@
-// Builds the trace events of an artifact that was never run.
+// Implements openUnrun(): builds the trace events of an artifact that was never run.
 #include "profiler_gui/model/capture/unrun_capture.h"
 
 #include "engine/artifact/artifact.h"
@@ -32,7 +32,7 @@ public:
   }
 
 private:
-  /// The id of a text, which is added to the name table if it is new.
+  /// Returns the id of a text, and adds the text to the name table if it is new.
   uint32_t name(const std::string &text) {
     const auto [found, isNew] = ids_.emplace(text, capture_.names.size());
     if (isNew)
@@ -108,7 +108,8 @@ private:
     push(device);
   }
 
-  /// The session's name: the program, the variant's number if there are several, and its binding.
+  /// Returns the session's name: the program's name, the variant's number if there are several
+  /// variants, and the way in which the variant binds buffers.
   std::string titleOf(uint32_t variant, uint32_t variants) const {
     std::string title = text(program_.name());
     if (variants > 1)
@@ -164,12 +165,12 @@ private:
     entry.name = name(text(value.name()));
     entry.op = name(text(value.op()));
     entry.slot = value.slot();
-    entry.storage =
-        static_cast<uint8_t>(value.storage()); // artifact::Storage has the same numbers.
+    // artifact::Storage has the same numbers as trace::EntryStorage.
+    entry.storage = static_cast<uint8_t>(value.storage());
     push(entry);
   }
 
-  /// A kernel's variant; the last one if it has fewer variants than that.
+  /// Returns the kernel's variant with this index, or its last variant if it has fewer.
   static const artifact::KernelVariant &variantOf(const artifact::Kernel &kernel,
                                                   uint32_t variant) {
     return *kernel.variants()->Get(std::min(variant, kernel.variants()->size() - 1));

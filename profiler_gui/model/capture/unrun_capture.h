@@ -1,14 +1,15 @@
-// Shows an artifact that was never run, as the capture that running it would leave.
+// Makes a capture from an artifact that was never run, so that the profiler can show the artifact.
+// The events of the capture are invented: they describe one session, one plan and one run for each
+// variant of the kernels, and the runs follow each other.
 //
-// The capture has one session, plan and run for each variant of the kernels, one after the other.
 // The window then shows each variant's arena and shared memory next to the limits of the device
 // profile that the artifact was compiled for.
 //
-// Run times are unknown, so every command gets kUnrunCommandNs. The sizes of a dynamic model are
-// those of the largest inputs if they are bounded, else of the smallest. If the compiler could not
-// plan the arena because sizes were unknown, it is planned here.
+// Run times are unknown, so every command gets kUnrunCommandNs. Each symbolic size of a dynamic
+// model gets its max value if it has one, else its min value, but at least 1. If the compiler could
+// not plan the arena because sizes were unknown, openUnrun() plans it.
 //
-// Threads: a pure function.
+// Threads: openUnrun() may be called on any thread.
 #pragma once
 
 #include "engine/base/status.h"

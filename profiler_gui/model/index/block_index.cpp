@@ -8,7 +8,7 @@
 namespace gantry::profiler {
 namespace {
 
-/// Spreads 16 bits so that three zero bits follow each of them.
+/// Moves bit i of a 16-bit number to bit 4 i, so that three zero bits lie between two of its bits.
 uint64_t spread(uint64_t bits) {
   bits = (bits | (bits << 24)) & 0x000000ff000000ffu;
   bits = (bits | (bits << 12)) & 0x000f000f000f000fu;

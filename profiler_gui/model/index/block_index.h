@@ -1,20 +1,19 @@
-// A spatial index that finds the blocks of a BlockTable in a window of time × address, and lets the
-// caller skip subtrees whose blocks are too small to see.
+// A spatial index that finds the blocks of a BlockTable in a window of time × address. The caller
+// can skip subtrees whose blocks are too small to be seen.
 //
 // Data structure: packed R-trees (Kamel and Faloutsos, "On packing R-trees", 1993): blocks are
 // sorted along a space-filling curve and cut into leaves. The curve is Z-order over four dimensions
 // (begin time, end time, first address, last address, each quantised to 16 bits), so that
 // long-lived and short-lived blocks, and large and small ones, fall into different leaves and do
-// not widen each other's boxes. Leaves hold 32 blocks, inner nodes 8 children. A node stores its
-// bounding box, the longest life and the largest size below it, and the exact sum of bytes × time,
-// so that a node inside one pixel can be drawn without visiting its blocks.
+// not widen each other's boxes. Leaves hold 32 blocks, inner nodes 8 children. A node stores the
+// bounding box of its blocks, their longest lifetime and largest size, and their exact sum of bytes
+// × time, so that a node inside one raster cell can be drawn without visiting its blocks.
 //
 // rebuild() makes one tree of a complete capture and reorders the table's rows to the tree's order,
 // so that scans are sequential. update() serves live captures: blocks are added as trees ("runs")
 // of 4096 blocks, and adjacent runs are merged when the older one is not larger (the logarithmic
-// method, Bentley and Saxe, 1980). A live block is in the tree with its end at infinity. When it is
-// released, the boxes above it stay too wide until the next merge; this costs time, never
-// correctness.
+// method, Bentley and Saxe, 1980). In the tree, a live block ends at kStillHeld. After its release,
+// the boxes of its nodes stay too wide until the next merge; queries are then slower, but correct.
 //
 // Threads: one writer, or several readers.
 #pragma once
@@ -44,9 +43,9 @@ public:
   struct Node {
     uint64_t beginNs, endNs;          // Half-open; endNs is kStillHeld if a block below is live.
     uint64_t lowAddress, highAddress; // Half-open.
-    uint64_t longestNs, largestBytes; // Max life and max size of the blocks below.
-    double byteNs;                    // Sum of size × life; meaningless if a block below is live.
-    uint32_t firstRow, rowCount;      // Positions in the run's order.
+    uint64_t longestNs, largestBytes; // Max lifetime and max size of the blocks below.
+    double byteNs;               // Sum of size × lifetime; meaningless if a block below is live.
+    uint32_t firstRow, rowCount; // Positions in the run's order.
   };
 
   /// Indexes all blocks in one tree, and reorders the table's rows to the tree's order. Row numbers
@@ -54,16 +53,16 @@ public:
   void rebuild(BlockTable &table);
 
   /// Indexes the rows that were appended since the last call, in whole runs of kRunBlocks. Row
-  /// numbers stay. Rows that are not indexed yet are found too, by a linear scan.
+  /// numbers stay. visit() and at() find the remaining rows by a linear scan.
   void update(const BlockTable &table);
 
   /// Calls visitor.enter(node) for each node whose box intersects the window; the visitor returns
   /// whether to visit the node's children. Calls visitor.block(row) for each block that intersects
-  /// the window, in the order of the trees.
+  /// the window: first the indexed ones in the order of the trees, then the others in order of row.
   template <typename Visitor>
   void visit(const BlockTable &table, const Window &window, Visitor &visitor) const;
 
-  /// The rows of the blocks that hold an address at a time, latest begin first.
+  /// The rows of the blocks that contain an address at a time, in descending order of begin time.
   std::vector<uint32_t> at(const BlockTable &table, uint64_t timeNs, uint64_t address) const;
 
   /// Bytes allocated by the index.
@@ -84,6 +83,7 @@ public:
   /// The number of rows that are in a run; later rows are not indexed yet.
   uint32_t indexedRows() const { return indexed_; }
 
+  /// Whether a block, or the box of a node, intersects the window.
   static bool meets(const BlockTable &table, uint32_t row, const Window &window) {
     return table.beginNs(row) < window.endNs && table.endNs(row) > window.beginNs &&
            table.offset(row) < window.highAddress &&

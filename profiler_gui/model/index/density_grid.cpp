@@ -7,9 +7,10 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr float kRounding = 1e-4f; // Max rounding error of sums that cancel out, in cells.
+constexpr float kRounding = 1e-4f; // Coverage below this is taken for a rounding error of 0.
 
-/// The differences of the coverage of [begin, end), in cells, at up to four ascending places.
+/// The coverage of a row of cells by an interval, as differences between neighbouring cells: cell
+/// place[i] has value[i] more coverage than the cell before it. Differences at equal places add up.
 struct Ramp {
   std::array<uint32_t, 4> place;
   std::array<double, 4> value;

@@ -1,5 +1,5 @@
-// Computes the exact fraction of each raster cell over time × address that blocks cover. The raster
-// is the picture of blocks that are too small to be drawn as rectangles.
+// Computes how much of each cell of a raster over time × address is covered by blocks, as an exact
+// fraction of the cell. The raster shows the blocks that are too small to be drawn as rectangles.
 //
 // A cell is 2^timeShift ns wide and 2^addressShift bytes high. Cell boundaries are multiples of the
 // cell's size, so the raster does not depend on where the view begins. A block adds to each cell
@@ -8,10 +8,11 @@
 // would make a heap look full.
 //
 // Algorithm: two-dimensional difference arrays, the inverse of summed-area tables (Crow, 1984). The
-// coverage of a rectangle is the product of a ramp in each direction, and each ramp has at most
-// four non-zero differences. Adding a block takes 16 additions whatever its extent; finish()
-// integrates with one pass of prefix sums. Single precision suffices: prefix sums stay near the
-// number of overlapping blocks, and the rounding error near 1e-5 of a cell.
+// coverage of a rectangle is the product of its coverages along time and along addresses, and each
+// of these has at most four non-zero differences between neighbouring cells. Adding a block takes
+// 16 additions for any extent of the block; finish() computes the prefix sums in both directions.
+// Single precision suffices: prefix sums stay near the number of overlapping blocks, and the
+// rounding error near 1e-5 of a cell.
 //
 // Each hue has a plane of its own, allocated when the hue first occurs. Threads: one at a time.
 #pragma once
@@ -74,12 +75,12 @@ public:
                          : std::span<const float>(plane).subspan(row * stride(), raster_.columns);
   }
 
-  /// After finish(): bytes × ns of one hue inside a window. A cell that the window cuts counts by
-  /// the fraction that lies inside.
+  /// After finish(): the bytes × ns of one hue inside a window. A cell that lies partly inside the
+  /// window counts by the fraction that lies inside.
   double byteNs(BlockHue hue, double beginNs, double endNs, double low, double high) const;
 
 private:
-  /// Floats per row: a ramp's differences reach two columns beyond the last cell.
+  /// Floats per row: the differences reach two columns beyond the last cell.
   size_t stride() const { return raster_.columns + 2; }
 
   Raster raster_;

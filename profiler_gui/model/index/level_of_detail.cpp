@@ -7,12 +7,15 @@
 namespace gantry::profiler {
 namespace {
 
-constexpr uint32_t kMarginShare = 8; // A raster extends 1/8 of the view beyond it on each side.
-constexpr uint32_t kSmallRaster =
-    64; // Max columns of a raster that is started and spent on at once.
-constexpr uint64_t kCellsPerBlock = 16; // Integrating so many cells costs as much as one block.
+/// A raster extends beyond the view on each side by 1/kMarginShare of the view.
+constexpr uint32_t kMarginShare = 8;
+/// A raster of at most this many columns is refined in the same frame in which it is started.
+constexpr uint32_t kSmallRaster = 64;
+/// Integrating this many cells costs as much as visiting one block.
+constexpr uint64_t kCellsPerBlock = 16;
 
-/// The exponent of the power of two for which a cell is between one and two pixels large.
+/// Returns the exponent of the smallest power of two above unitsPerPixel, at least 0. A cell of
+/// this size is between one and two pixels large, or larger if a pixel is less than half a unit.
 uint32_t shiftFor(double unitsPerPixel) {
   int exponent = 0;
   std::frexp(unitsPerPixel, &exponent); // unitsPerPixel is in [2^(exponent-1), 2^exponent).
@@ -21,8 +24,8 @@ uint32_t shiftFor(double unitsPerPixel) {
 
 uint64_t floorUnits(double value) { return value <= 0 ? 0 : static_cast<uint64_t>(value); }
 
-/// The raster that covers a view and, on each side, 1/marginShare of the view's extent; a
-/// marginShare of 0 means no margin. It is clipped at time 0 and address 0.
+/// Returns the raster that covers a view and, on each side, 1/marginShare of the view's extent; a
+/// marginShare of 0 means no margin. The raster is clipped at time 0 and address 0.
 Raster clippedRaster(const SpaceView &view, uint32_t timeShift, uint32_t addressShift,
                      uint32_t marginShare) {
   Raster raster;
@@ -49,7 +52,7 @@ bool contains(const Raster &outer, const Raster &inner) {
          outer.firstRow + outer.rows >= inner.firstRow + inner.rows;
 }
 
-/// Whether a block of this life and size is drawn as a rectangle.
+/// Whether a block with this lifetime and size is drawn as a rectangle.
 bool isExact(uint64_t lifeNs, uint64_t sizeBytes, const Raster &raster) {
   return (lifeNs >> raster.timeShift) >= LevelOfDetail::kExactCells &&
          (sizeBytes >> raster.addressShift) >= LevelOfDetail::kExactCells;
@@ -151,8 +154,9 @@ void LevelOfDetail::start(const BlockTable &table, const BlockIndex &index, cons
   complete_ = false;
 }
 
-/// Adds the nodes below `at` whose blocks all belong into the raster to pending_, and visits the
-/// blocks of mixed leaves at once. The estimate therefore never includes a rectangle.
+/// Divides the tree at `at`: a node without any block that is large enough for a rectangle goes to
+/// pending_; the blocks of a leaf that may have such a block are visited at once. The estimate
+/// therefore never includes a block that is drawn as a rectangle.
 void LevelOfDetail::collectPending(const BlockTable &table, const BlockIndex &index,
                                    const Pending &at, const Window &window) {
   const BlockIndex::Run &run = index.runs()[at.run];
@@ -204,7 +208,8 @@ uint64_t LevelOfDetail::addNode(const BlockTable &table, const BlockIndex &index
   return 1;
 }
 
-/// Shows the visited part of the raster plus each pending node spread evenly over its box.
+/// Sets shown_ to the visited part of the raster plus the bytes × ns of each pending node, spread
+/// evenly over its box. Pending nodes with live blocks are left out.
 void LevelOfDetail::estimate(const BlockTable &table, const BlockIndex &index) {
   shown_ = working_;
   for (const Pending &at : pending_) {
@@ -258,8 +263,8 @@ bool LevelOfDetail::isOutdated(const BlockTable &table, const BlockIndex &index,
   return !valid_ || treesChanged || (complete_ && grown) || !contains(raster_, needed);
 }
 
-/// Visits pending nodes if `visitNodes` is set, then integrates hues once none is pending, until
-/// the budget is spent.
+/// Visits pending nodes if `visitNodes` is set, and integrates the hues once no node is pending.
+/// Stops when the budget is spent.
 void LevelOfDetail::spend(const BlockTable &table, const BlockIndex &index, uint64_t budgetBlocks,
                           bool visitNodes) {
   const Window window = windowOf(raster_);

@@ -1,10 +1,10 @@
 // Decides how the blocks of one address space are drawn in one view: large blocks as rectangles,
-// all others in a raster (density_grid.h). Together they show every byte × ns of the view exactly
-// once.
+// all others in a raster (density_grid.h). Rectangles and raster together show every byte × ns of
+// the view exactly once.
 //
-// A block is a rectangle if it is at least kExactCells cells wide and high; a cell is 1 to 2 pixels
-// wide and high. The raster is computed slightly larger than the view, and stays valid while the
-// view pans inside it and the zoom stays within a factor of two.
+// A block is drawn as a rectangle if it is at least kExactCells cells wide and high; a cell is 1 to
+// 2 pixels wide and high. The raster is computed slightly larger than the view. It stays valid
+// while the view lies inside it and the zoom needs the same cell size, a power of two.
 //
 // The raster is computed incrementally, so that no frame waits for it: each refine() visits a
 // limited number of blocks. Until the raster is complete, an estimate is shown, which spreads the
@@ -43,20 +43,21 @@ public:
   static Raster rasterFor(const SpaceView &view);
 
   /// Chooses the rectangles of a view and continues the raster. nowNs is the time of the capture's
-  /// latest event, where live blocks end for now. budgetBlocks limits the number of blocks and
+  /// latest event; live blocks are shown up to it. budgetBlocks limits the number of blocks and
   /// index nodes that this call visits for the raster; 0 means no limit.
   void refine(const BlockTable &table, const BlockIndex &index, const SpaceView &view,
               uint64_t nowNs, uint64_t budgetBlocks);
 
   /// The rows of the blocks to draw as rectangles.
   const std::vector<uint32_t> &exact() const { return exact_; }
-  /// The raster of all other blocks: an estimate until complete(). finish() was called on it.
+  /// The finished grid of all other blocks: an estimate until complete().
   const DensityGrid &density() const { return shown_; }
   bool complete() const { return complete_; }
-  /// Increases with each change of density(), so that a copy knows when it is outdated.
+  /// Increases with each new grid of density(), so that the owner of a copy can detect that the
+  /// copy is outdated.
   uint64_t revision() const { return revision_; }
 
-  /// The bytes × ns that are shown inside the view, by rectangles and raster together. For tests.
+  /// The bytes × ns that rectangles and raster together show inside the view. Used by tests.
   double shownByteNs(const BlockTable &table, const SpaceView &view, uint64_t nowNs) const;
 
 private:
@@ -87,11 +88,11 @@ private:
   DensityGrid shown_;            // The finished grid, or an estimate.
   std::vector<Pending> pending_; // A stack of nodes to visit.
   uint32_t finishedHues_ = 0;    // Number of hues for which working_ is integrated.
-  // The state of the index and the table at the last start(), to notice changes.
+  // The state of the index and the table at the last start(), from which isOutdated() sees changes.
   size_t runsAtStart_ = 0;
   uint32_t indexedAtStart_ = 0;
   uint32_t rowsAtStart_ = 0;
-  uint64_t nowNs_ = 0; // The end of live blocks in the current raster.
+  uint64_t nowNs_ = 0; // The time up to which live blocks are in the raster.
   uint64_t revision_ = 0;
   bool valid_ = false; // Whether raster_ is in use.
   bool complete_ = false;

@@ -1,8 +1,9 @@
 // Searches a capture by words, addresses and sizes.
 //
 //   conv relu         names of blocks, operators and kernels that contain both words, ignoring case
-//   0x1000-0x2000     blocks that overlap these addresses of their space; 0x1000 is one byte
-//   >4MiB  <1KiB      blocks of at least, at most this size
+//   0x1000-0x2000     blocks that overlap this range of addresses; 0x1000 alone means one byte
+//   >4MiB             blocks of at least this size
+//   <1KiB             blocks of at most this size
 //
 // Terms are separated by spaces, and all of them must match. The search is linear in the number of
 // blocks and names. Threads: pure functions.
@@ -30,8 +31,8 @@ struct Query {
 /// Parses a size such as "4096", "64KiB" or "1.5MiB". Returns false if the text is not a size.
 bool parseSize(const std::string &text, uint64_t *bytes);
 
-/// Parses a query. Fails with kInvalidArgument, naming the expected form, for a malformed address
-/// or size.
+/// Parses a query. A malformed address or size fails with kInvalidArgument and a message that shows
+/// the expected form.
 Result<Query> parseQuery(const std::string &text);
 
 /// A matching block.
@@ -44,11 +45,11 @@ struct SearchResult {
   Query query;
   uint64_t count = 0;          // Number of matching blocks.
   uint64_t dispatches = 0;     // Number of matching dispatches; 0 for a query without words.
-  std::vector<SearchHit> hits; // The first kMaxHits found, in order of begin time.
-  std::vector<bool> names;     // By name id: whether the name contains all words.
+  std::vector<SearchHit> hits; // At most kMaxHits matching blocks, in order of begin time.
+  std::vector<bool> names;     // Whether a name contains all words; the index is the name id.
   static constexpr size_t kMaxHits = 10000;
 
-  /// Whether there is a query at all.
+  /// Whether the query has any term.
   bool active() const { return !query.empty(); }
   /// Whether a block matches.
   bool has(const Block &block) const {
@@ -67,6 +68,7 @@ struct SearchResult {
   }
 };
 
+/// Finds the blocks and dispatches that match. An empty query finds nothing.
 SearchResult search(const CaptureModel &model, const Query &query);
 
 } // namespace gantry::profiler

@@ -1,5 +1,5 @@
-// Implements inspectBlock(): from a byte to its block, its writers and readers, their location in
-// the model, and the plan entry.
+// Implements inspectBlock(): a block's size, addresses and times, the commands that write and read
+// its value with their locations in the model, and its plan entry.
 #include "profiler_gui/panels/inspector/inspector.h"
 
 #include "profiler_gui/model/short_name.h"
@@ -53,7 +53,7 @@ void inspectEntry(InspectorPage &page, const Block &block, const AddressSpace &s
   page.pair("arena", bytesText(plan.arenaBytes), "inspector/plan_arena");
   page.pair("lower bound", bytesText(plan.lowerBoundBytes), "inspector/plan_bound");
   if (entry.storage == Storage::kTransient) {
-    page.line("what if it were half as large?  ,  .", ui.theme->dim, "inspector/what_if_hint");
+    page.line("try half or twice the size:  ,  .", ui.theme->dim, "inspector/what_if_hint");
   }
   const bool shifted = space.kind == SpaceKind::kArena && block.offset != entry.offset;
   if (shifted)

@@ -17,13 +17,14 @@ std::string timeDifferenceText(double ns) {
   return text;
 }
 
-/// The second time as a multiple of the first, " · ×1.32"; "" if either is unknown.
+/// Returns the second time as a multiple of the first, for example "  ·  ×1.32"; "" if a time is
+/// unknown.
 std::string ratioOf(const std::array<double, 2> &timeNs) {
   return timeNs[0] > 0 && timeNs[1] > 0 ? "  ·  " + ratioText(timeNs[1] / timeNs[0])
                                         : std::string();
 }
 
-/// A name with its difference, and both values on the line below.
+/// Adds a line with a name and the difference, and a line with both values below.
 void addRow(InspectorPage &page, const std::string &name, const std::string &first,
             const std::string &second, const std::string &difference, const std::string &id) {
   page.pair(name, difference, (id + "/difference").c_str());
@@ -40,8 +41,8 @@ void addPeaks(InspectorPage &page, const std::vector<ComparedMemory> &list, cons
   }
 }
 
-/// Lists the first maxRows rows that differ, and counts the others. `what` is part of the semantic
-/// ids.
+/// Lists the first maxRows rows that differ, and counts the other rows. `what` is part of the
+/// semantic ids.
 void addByBytes(InspectorPage &page, const char *title, const char *what,
                 const std::vector<ComparedRow> &rows, size_t maxRows) {
   page.section(title);

@@ -27,7 +27,7 @@ void listValues(InspectorPage &page, const Plan &plan, uint32_t command, bool wr
   }
 }
 
-/// Kernel, workgroups and rates of a dispatch that is not a copy.
+/// Adds the kernel, workgroups and rates of a dispatch that is not a copy.
 void addKernel(InspectorPage &page, const Dispatch &dispatch, const PlanCommand &command) {
   Ui &ui = page.ui();
   page.pair("kernel", ui.nameOf(command.kernel, "unnamed"), "inspector/kernel");
@@ -52,7 +52,8 @@ void addKernel(InspectorPage &page, const Dispatch &dispatch, const PlanCommand 
               "inspector/traffic");
 }
 
-/// Shared memory of a dispatch, and how many of its workgroups fit the device's limit.
+/// Adds the shared memory of a dispatch, and the number of its workgroups whose shared memory fits
+/// into the device's limit together.
 void addSharedMemory(InspectorPage &page, const Dispatch &dispatch) {
   Ui &ui = page.ui();
   page.section("shared memory");
@@ -69,8 +70,9 @@ void addSharedMemory(InspectorPage &page, const Dispatch &dispatch) {
   if (over)
     page.line("over the limit", ui.theme->over, "inspector/over", "warning");
   else if (dispatch.sharedBytes > 0)
-    page.line("leaves room for " + std::to_string(limit / dispatch.sharedBytes) +
-                  (limit / dispatch.sharedBytes == 1 ? " workgroup" : " workgroups"),
+    page.line(std::to_string(limit / dispatch.sharedBytes) +
+                  (limit / dispatch.sharedBytes == 1 ? " workgroup fits" : " workgroups fit") +
+                  " the limit",
               ui.theme->dim, "inspector/occupancy");
 }
 

@@ -31,7 +31,7 @@ void InspectorPage::section(std::string_view text) {
 
 void InspectorPage::pair(std::string_view name, std::string_view value, const char *id) {
   if (hasSpace()) {
-    // A short value leaves its space to a long name, and a short name to a long value.
+    // The name may use the space that the value does not need, and the value that of the name.
     const float all = right_ - left_;
     const float wanted = Ui::widthOf(ui_.fonts.numbers, value);
     const float nameWidth = std::max(all * 0.55f, all - wanted - ui_.unit());
@@ -66,7 +66,7 @@ void InspectorPage::paragraph(std::string_view text, uint32_t colour, const char
     while (length > 0 && Ui::widthOf(ui_.fonts.text, text.substr(0, length)) > right_ - left_) {
       const size_t space = text.rfind(' ', length - 1);
       if (space == std::string_view::npos || space == 0)
-        break; // A single word that is too long is shortened.
+        break; // write() shortens a single word that is too long.
       length = space;
     }
     ui_.write(ui_.fonts.text, left_, y_, colour, text.substr(0, length), right_ - left_);
@@ -125,8 +125,8 @@ void drawInspector(Ui &ui, const ComparisonView *comparison) {
   ui.semantics->add("inspector", "panel", panel, "", ui.theme->panel);
   ui.pushClip(panel);
   InspectorPage page(ui, panel);
-  // The legend is at the bottom. A page about a selection or a comparison may need its space, and
-  // then has no legend.
+  // The legend is at the bottom. It is left out if a page about a selection or a comparison needs
+  // the space.
   const float legend = legendHeight(ui);
   const bool detailed = ui.selected.kind != Pick::Kind::kNone || comparison != nullptr;
   const bool legendFits = legend > 0 && panel.height() >= 2 * legend;

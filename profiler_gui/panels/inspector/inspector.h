@@ -1,5 +1,5 @@
-// The inspector's page: a column of lines that is filled from top to bottom, and the functions that
-// fill it for each kind of selection.
+// The page of the inspector panel: a column of lines, written from top to bottom, and the functions
+// that write the page for each kind of selection.
 //
 // Each function adds to the page at y() and moves y() down. Text that does not fit the width is
 // shortened (short_name.h). Ids name the items in the semantics. Threads: the user interface's
@@ -11,7 +11,7 @@
 
 namespace gantry::profiler {
 
-/// Writes lines into the inspector. Lines below its bottom are left out.
+/// Writes lines into the inspector. Lines that do not fit the panel's height are left out.
 class InspectorPage {
 public:
   InspectorPage(Ui &ui, const ScreenRect &panel);
@@ -25,20 +25,20 @@ public:
 
   void heading(std::string_view text, const char *id);
   void section(std::string_view text);
-  /// A name at the left, and its value at the right in the font for numbers.
+  /// Adds a name at the left, and its value at the right in the font for numbers.
   void pair(std::string_view name, std::string_view value, const char *id);
   void line(std::string_view text, uint32_t colour, const char *id = nullptr,
             const char *role = "text");
-  /// A line in the small font, close below the previous line.
+  /// Adds a line in the small font, close below the previous line.
   void detail(std::string_view text, const char *id);
-  /// Text that is broken into several lines.
+  /// Adds a text that is broken into several lines.
   void paragraph(std::string_view text, uint32_t colour, const char *id, const char *role = "text");
-  /// The begin and end of a block or dispatch, relative to a base if that takes fewer digits
-  /// (time_scale.h). `held` marks a block that is still live at endNs.
+  /// Adds the begin, end and duration of a block or dispatch, relative to a base if this needs
+  /// fewer digits (time_scale.h). `held` means that the block is still live at endNs.
   void times(uint64_t beginNs, uint64_t endNs, bool held);
-  /// A coloured square with a text.
+  /// Adds a coloured square with a text.
   void chip(std::string_view text, uint32_t colour);
-  /// A horizontal bar that is filled to `share`, 0 to 1.
+  /// Adds a horizontal bar that is filled to `share`, 0 to 1.
   void bar(double share, uint32_t colour, const char *id);
   /// Moves down by a number of grid units.
   void space(float units) { y_ += units * ui_.unit(); }
@@ -54,8 +54,8 @@ private:
 void inspectBlock(InspectorPage &page, const Pick &pick);
 /// Describes a dispatch: its kernel, its times, its shared memory, and the values that it uses.
 void inspectDispatch(InspectorPage &page, const Pick &pick);
-/// Describes the planner's answer to a what-if question; adds nothing if there is none, or if it
-/// concerns another value than the selected one.
+/// Describes the planner's answer to a what-if question. Adds nothing if there is no answer, or if
+/// the answer concerns the size of a value that is not selected.
 void inspectWhatIf(InspectorPage &page);
 /// Describes the capture: its size, heaps, plans, and differences from the plan.
 void inspectCapture(InspectorPage &page);

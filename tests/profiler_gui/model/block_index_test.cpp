@@ -24,7 +24,7 @@ std::vector<uint32_t> sorted(std::vector<uint32_t> rows) {
   return rows;
 }
 
-/// The rows that hold an address at a time, found by a linear scan.
+/// Returns the rows of the blocks that contain an address at a time, by a linear scan.
 std::vector<uint32_t> bruteForce(const BlockTable &table, uint64_t timeNs, uint64_t address) {
   std::vector<uint32_t> rows;
   for (uint32_t row = 0; row < table.size(); ++row) {
@@ -36,8 +36,9 @@ std::vector<uint32_t> bruteForce(const BlockTable &table, uint64_t timeNs, uint6
   return rows;
 }
 
-void expectHoverEqualsBruteForce(const BlockTable &table, const BlockIndex &index,
-                                 const RandomBlocks &blocks, plan::Random &random, int points) {
+void expectPointQueriesEqualALinearScan(const BlockTable &table, const BlockIndex &index,
+                                        const RandomBlocks &blocks, plan::Random &random,
+                                        int points) {
   int hits = 0;
   for (int i = 0; i < points; ++i) {
     const uint64_t time = random.below(blocks.spanNs + blocks.spanNs / 10);
@@ -46,7 +47,7 @@ void expectHoverEqualsBruteForce(const BlockTable &table, const BlockIndex &inde
     ASSERT_EQ(sorted(found), bruteForce(table, time, address)) << time << " ns, " << address;
     hits += found.empty() ? 0 : 1;
   }
-  EXPECT_GT(hits, points / 20) << "the points must meet blocks for the test to mean anything";
+  EXPECT_GT(hits, points / 20) << "too few of the random points are in a block";
 }
 
 TEST(BlockIndex, PointQueriesEqualALinearScanAtTenThousandPoints) {
@@ -56,7 +57,7 @@ TEST(BlockIndex, PointQueriesEqualALinearScanAtTenThousandPoints) {
   BlockIndex index;
   index.rebuild(blocks.table);
   plan::Random random(seed + 1);
-  expectHoverEqualsBruteForce(blocks.table, index, blocks, random, 10000);
+  expectPointQueriesEqualALinearScan(blocks.table, index, blocks, random, 10000);
 }
 
 TEST(BlockIndex, RebuildKeepsEveryBlock) {
@@ -99,7 +100,7 @@ TEST(BlockIndex, LiveBlocksAreFoundWhileBlocksAreAddedAndReleased) {
     for (; closed + 6000 < i || (closed < i && random.below(4) == 0); ++closed)
       table.close(closed, blocks.table.endNs(byBegin[closed]));
     if (i % 3000 == 0 && i > 0)
-      expectHoverEqualsBruteForce(table, index, blocks, random, 200);
+      expectPointQueriesEqualALinearScan(table, index, blocks, random, 200);
   }
   EXPECT_GT(index.runs().size(), 0u);
 }

@@ -95,7 +95,7 @@ TEST(CaptureModel, DamagedEventsAreCountedAndHarmless) {
   for (trace::Event event : capture.events) {
     if (random.below(20) == 0)
       continue;                  // Drops the event.
-    if (random.below(20) == 0) { // Scrambles the bytes behind the header.
+    if (random.below(20) == 0) { // Replaces the bytes after the header with random bytes.
       auto *bytes = reinterpret_cast<uint8_t *>(&event);
       for (size_t i = sizeof(trace::EventHeader); i < trace::eventBytes(event.type()); ++i)
         bytes[i] = static_cast<uint8_t>(random.below(256));

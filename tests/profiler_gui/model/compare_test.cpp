@@ -27,7 +27,7 @@ struct Peak {
   std::map<std::string, uint64_t> ofName;
 };
 
-/// The heap's peak, and the bytes of each name at that time.
+/// Returns the peak of the heap's live bytes, and the bytes of each name at that time.
 Peak replay(const SyntheticCapture &capture) {
   struct Held {
     std::string name;

@@ -1,4 +1,5 @@
-// Tests the texts of times, names, locations and rates: different things must get different labels.
+// Tests the texts of times, names, locations, ratios and rates: labels of different times differ,
+// and shortened names fit and keep their ends.
 #include "profiler_gui/model/short_name.h"
 #include "profiler_gui/model/quantity_text.h"
 #include "profiler_gui/model/time_scale.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr uint64_t kSeed = 20261123;
 
-/// The value of a label: its number times its unit.
+/// Returns the time of a label in ns: its number times its unit.
 double valueOf(std::string text) {
   char *unit = nullptr;
   const double number = std::strtod(text.c_str(), &unit);
@@ -77,7 +78,7 @@ TEST(ShortName, DropsScopesFirstAndKeepsLastComponents) {
   EXPECT_EQ(shortName(fused, within(46)), "…/features.0/Conv + /features/features.1/Relu");
   EXPECT_EQ(shortName(fused, within(20)), "…/Conv + …/Relu");
   EXPECT_EQ(shortName("gradient_norm_of_layer_17", within(12)), "gradi…yer_17");
-  EXPECT_EQ(shortName("/a/a.2/Mul_output_0", within(9)), "Mul_…ut_0") << "one ellipsis alone";
+  EXPECT_EQ(shortName("/a/a.2/Mul_output_0", within(9)), "Mul_…ut_0") << "only one ellipsis";
   EXPECT_EQ(shortName(fused, within(11)), "Conv + Relu");
   EXPECT_EQ(shortName("xyz", within(0)), "");
   EXPECT_EQ(shortName("", within(4)), "");
@@ -99,7 +100,7 @@ TEST(ShortName, EveryShortenedNameFitsAndHasWholeCharacters) {
     for (size_t i = 0; i < cut.size();) {
       const auto lead = static_cast<unsigned char>(cut[i]);
       const size_t length = lead < 0x80 ? 1 : lead >= 0xe0 ? 3 : 2;
-      ASSERT_NE(lead & 0xc0, 0x80) << "a character cut apart: " << cut;
+      ASSERT_NE(lead & 0xc0, 0x80) << "a character was cut: " << cut;
       i += length;
     }
   }

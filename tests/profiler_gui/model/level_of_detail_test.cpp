@@ -13,6 +13,7 @@
 namespace gantry::profiler {
 namespace {
 
+/// Returns the bytes × ns of all blocks inside the view, by a linear scan.
 double exactByteNs(const BlockTable &table, const SpaceView &view, uint64_t nowNs) {
   double sum = 0;
   for (uint32_t row = 0; row < table.size(); ++row) {
@@ -27,7 +28,7 @@ double exactByteNs(const BlockTable &table, const SpaceView &view, uint64_t nowN
   return sum;
 }
 
-/// A random view anywhere, with a zoom between the whole space and a few blocks.
+/// Returns a random view that covers at least 1/256 of the time and 1/64 of the addresses.
 SpaceView randomView(const RandomBlocks &blocks, plan::Random &random) {
   const double span = static_cast<double>(blocks.spanNs) / std::exp2(random.unit() * 8);
   const double bytes = static_cast<double>(blocks.sizeBytes) / std::exp2(random.unit() * 6);

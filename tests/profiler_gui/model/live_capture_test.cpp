@@ -60,7 +60,7 @@ TEST(LiveCapture, BlocksOfARunningProcessArriveWhileItRuns) {
   EXPECT_EQ(liveBytes(), expected);
   EXPECT_EQ((*live)->model().droppedEvents(), 0u);
 
-  server->reset(); // Ends the stream as the end of the process would.
+  server->reset(); // The stream ends, as it does when a process exits.
   while (!(*live)->ended() && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_TRUE((*live)->ended());

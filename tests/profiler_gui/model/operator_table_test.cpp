@@ -18,6 +18,7 @@ struct Sums {
   uint32_t shared = 0;
 };
 
+/// Returns the sums of each operator, by a loop over all dispatches.
 std::map<std::string, Sums> byHand(const CaptureModel &model) {
   std::map<std::string, Sums> sums;
   for (uint32_t i = 0; i < model.dispatches().size(); ++i) {
@@ -64,7 +65,7 @@ TEST(OperatorTable, EqualsALoopOverAllDispatchesWhenItGrowsInParts) {
   EXPECT_EQ(table.find("Conv_3 + Relu_3")->kind, OpKind::kConvolution);
 }
 
-TEST(OperatorTable, EveryColumnSortsBothWays) {
+TEST(OperatorTable, LinesAreSortedByTimeNameOrSharedBytes) {
   const test::SyntheticCapture capture = test::makeSyntheticCapture({});
   CaptureModel model;
   model.ingest(capture.events, capture.names);
@@ -87,7 +88,7 @@ TEST(OperatorTable, EveryColumnSortsBothWays) {
 
 TEST(OperatorTable, ComparedTimesArePerRunAndHaveRatios) {
   test::SyntheticOptions options;
-  options.layers = 9; // Operators of higher layers are only in the first capture.
+  options.layers = 9; // The operators of further layers are only in the first capture.
   options.steps = 5;
   const test::SyntheticCapture first = test::makeSyntheticCapture({});
   const test::SyntheticCapture second = test::makeSyntheticCapture(options);
@@ -100,7 +101,7 @@ TEST(OperatorTable, ComparedTimesArePerRunAndHaveRatios) {
   const auto lines =
       operatorLines({&tables[0], &tables[1], models[0].timedRuns(), models[1].timedRuns()},
                     OperatorColumn::kRatio, true);
-  ASSERT_EQ(lines.size(), tables[0].rows().size()) << "the second has no operator of its own";
+  ASSERT_EQ(lines.size(), tables[0].rows().size()) << "the first has all operators of the second";
   size_t with = 0;
   for (const OperatorLine &line : lines) {
     EXPECT_NEAR(line.timeNs, line.first->timeNs / 12, 1);
@@ -112,7 +113,7 @@ TEST(OperatorTable, ComparedTimesArePerRunAndHaveRatios) {
     EXPECT_NEAR(line.ratio(), (line.second->timeNs / 5) / (line.first->timeNs / 12), 1e-9);
   }
   EXPECT_EQ(with, tables[1].rows().size());
-  EXPECT_FALSE(lines.back().hasRatio()) << "lines without one are the last ones";
+  EXPECT_FALSE(lines.back().hasRatio()) << "lines without a ratio come last";
 }
 
 TEST(OperatorTable, ACaptureWithoutTimesHasNoTimesOrRates) {
@@ -144,7 +145,7 @@ TEST(Search, CountsDispatchesByOperatorAndKernelName) {
   EXPECT_EQ(search(model, *parseQuery("nothing")).dispatches, 0u);
   const SearchResult large = search(model, *parseQuery(">1MiB"));
   EXPECT_EQ(large.dispatches, 0u);
-  EXPECT_TRUE(large.has(model.plans()[0].commands[0])) << "sizes are of blocks: no lane steps back";
+  EXPECT_TRUE(large.has(model.plans()[0].commands[0])) << "a size does not exclude any command";
 }
 
 } // namespace

@@ -12,8 +12,8 @@ namespace gantry::profiler {
 RandomBlocks makeRandomBlocks(uint64_t seed, uint32_t count) {
   plan::Random random(seed);
   RandomBlocks made;
-  // The address space is cut into ranges, and each range is used by one block after another. That
-  // is cheap and never overlaps.
+  // The address space is cut into ranges, and each range is used by one block after another. Blocks
+  // therefore never overlap in time × address.
   struct Column {
     uint64_t offset, sizeBytes, freeNs;
   };

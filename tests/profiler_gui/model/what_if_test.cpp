@@ -1,5 +1,5 @@
-// Tests the what-if answers on graphs with known answers, and checks the rules that every answer
-// must obey on captures of a training loop.
+// Tests the what-if questions: on small graphs the expected answer is known; on captures of a
+// training loop, the tests check the rules that every answer must obey.
 #include "profiler_gui/model/analysis/what_if.h"
 
 #include "tests/support/synthetic_capture.h"
@@ -105,9 +105,9 @@ private:
   CaptureModel model_;
 };
 
-/// Two branches with a large intermediate value and a small result each. The given order is breadth
-/// first, so both large values are live at once. Values 0 and 1 are large, 2 and 3 small, 4 is the
-/// result.
+/// Returns a plan with two branches, each with a large intermediate value and a small result. The
+/// given order is breadth first, so both large values are live at once. Values 0 and 1 are the
+/// large ones, 2 and 3 the results of the branches, and 4 is the result of the program.
 OnePlan branches() {
   return OnePlan({kBig, kBig, kSmall, kSmall, kSmall},
                  {{{}, {0}}, {{}, {1}}, {{0}, {2}}, {{1}, {3}}, {{2, 3}, {4}}});
@@ -118,8 +118,8 @@ TEST(WhatIf, ABetterOrderOfTwoBranchesIsFound) {
   const Result<WhatIf> answer = whatIfOrder(plan.model(), 0);
   ASSERT_TRUE(answer.isOk()) << answer.status().message();
   EXPECT_EQ(answer->arenaBefore, 2 * kBig + kSmall);
-  EXPECT_EQ(answer->arenaBytes,
-            kBig + 2 * kSmall); // The second branch, and the first one's result.
+  // At the peak, the second branch and the result of the first one are live.
+  EXPECT_EQ(answer->arenaBytes, kBig + 2 * kSmall);
   EXPECT_TRUE(answer->optimal);
   EXPECT_GE(answer->commandsMoved, 2u);
 }
@@ -132,8 +132,9 @@ TEST(WhatIf, ABudgetIsMetInTheCheaperWayAndReportsItsCost) {
   EXPECT_TRUE(answer->fits);
   EXPECT_LE(answer->arenaBytes, budget);
   EXPECT_EQ(answer->arenaBefore, 2 * kBig + kSmall);
-  // The first value must be evicted while the second is written, and the second while the first is
-  // read. Recomputing one takes 10 µs; moving it to the host and back is 2 MiB at 16 GB/s, 131 µs.
+  // The first value must leave the arena while the second is written, and the second while the
+  // first is read. Recomputing a value takes 10 µs. Moving it to the host and back takes 131 µs: 2
+  // MiB at 16 GB/s.
   EXPECT_EQ(answer->recomputed, 2u);
   EXPECT_EQ(answer->movedToHost, 0u);
   EXPECT_NEAR(answer->extraNs, 20'000, 1);
@@ -149,7 +150,8 @@ TEST(WhatIf, ABudgetBelowTheNeedOfOneCommandNamesThatCommand) {
 }
 
 TEST(WhatIf, AValueWhoseOperandIsOverwrittenIsNotRecomputed) {
-  // Command 3 overwrites the operand of command 0, whose result can then only be moved.
+  // Command 3 overwrites value 0, the operand of command 1. The result of command 1 can therefore
+  // be moved, but not recomputed.
   const OnePlan plan({kSmall, kBig, kBig, kSmall, kSmall},
                      {{{}, {0}}, {{0}, {1}}, {{}, {2}}, {{2}, {0, 3}}, {{1}, {4}}});
   const Result<WhatIf> answer = whatIfBudget(plan.model(), 0, kBig + 4 * kSmall);
@@ -160,7 +162,7 @@ TEST(WhatIf, AValueWhoseOperandIsOverwrittenIsNotRecomputed) {
   EXPECT_EQ(answer->hostBytes, 2 * kBig);
 }
 
-/// All pairs of commands of which one writes a value that the other reads or writes.
+/// Returns all ordered pairs of commands that access the same value, with at least one write.
 std::set<std::pair<uint32_t, uint32_t>> hazards(const Plan &plan) {
   std::set<std::pair<uint32_t, uint32_t>> pairs;
   for (const Access &a : plan.accesses) {
@@ -172,6 +174,8 @@ std::set<std::pair<uint32_t, uint32_t>> hazards(const Plan &plan) {
   return pairs;
 }
 
+/// Expects that values which are live together do not overlap, unless they share a slot, and that
+/// all values are in the arena.
 void expectApart(const CaptureModel &model, const WhatIf &answer) {
   uint64_t top = 0;
   for (size_t i = 0; i < answer.places.size(); ++i) {

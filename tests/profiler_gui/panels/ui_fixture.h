@@ -1,5 +1,5 @@
 // The fixture of tests with one offscreen window. It opens a synthetic capture, skips the test if
-// no device can draw, and fails it if the validation layer reports anything.
+// no device can draw, and fails the test if the validation layer reports anything.
 #pragma once
 
 #include "tests/profiler_gui/panels/ui_script.h"

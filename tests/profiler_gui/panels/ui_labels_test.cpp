@@ -127,11 +127,11 @@ TEST_F(ProfilerLabels, ABudgetAboveThePlotIsAnArrowAtItsTopEdge) {
   EXPECT_EQ(script_->pixel(midX(arrow.rect), arrow.rect.bottom - 2), ui().theme->warning);
   const SemanticItem label = script_->item("heap/1/budget_label");
   EXPECT_EQ(label.text, "budget 8.00 GiB");
-  EXPECT_LE(label.rect.bottom, midY(strip.rect)) << "beside the arrow, not at zero";
+  EXPECT_LE(label.rect.bottom, midY(strip.rect)) << "the label is beside the arrow";
   EXPECT_GE(script_->item("heap/1/top").rect.top, label.rect.bottom);
 }
 
-TEST_F(ProfilerLabels, LiveBytesSayIfTheyAreThoseAtTheEnd) {
+TEST_F(ProfilerLabels, LiveBytesAreMarkedAtTheEndOnlyIfTheEndIsInView) {
   EXPECT_TRUE(script_->item("heap/1/live").text.ends_with(" at the end"));
   EXPECT_EQ(script_->item("inspector/live/name").text, "live at the end");
   const double now = static_cast<double>(script_->model().nowNs());
@@ -178,7 +178,7 @@ TEST_F(ProfilerLabels, AnArtifactThatWasNeverRunShowsNoTimes) {
   script_->click(midX(block.rect), midY(block.rect));
   EXPECT_NE(script_->item("inspector/begins").text.find("command 0"), std::string::npos);
   EXPECT_EQ(script_->item("inspector/lives").text, "3 commands")
-      << "written by the first, read by both others";
+      << "the first command writes the value, and the other two read it";
   expectNoTimes("a block");
   ui().selected = {Pick::Kind::kDispatch, 0, 0, 1, 0};
   script_->drag(300, midY(block.rect), 600, midY(block.rect));
@@ -201,7 +201,8 @@ double linear(uint32_t byte) {
   return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
 }
 
-/// CIE L*a*b* of a colour under a colour vision deficiency.
+/// Returns CIE L*a*b* of a colour, as seen with a colour vision deficiency. The matrix `sight`
+/// simulates the deficiency in linear RGB.
 std::array<double, 3> labOf(uint32_t colour, const Matrix &sight) {
   const double rgb[3] = {linear(colour & 255), linear((colour >> 8) & 255),
                          linear((colour >> 16) & 255)};
@@ -216,9 +217,9 @@ std::array<double, 3> labOf(uint32_t colour, const Matrix &sight) {
   return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
 }
 
-/// The min distance of two colours in CIE L*a*b* over normal vision and protanopia, deuteranopia
-/// and tritanopia as simulated by Machado et al. (2009). About 2.3 is the smallest visible
-/// difference.
+/// Returns the min distance of two colours in CIE L*a*b* over normal vision and protanopia,
+/// deuteranopia and tritanopia as simulated by Machado et al. (2009). About 2.3 is the smallest
+/// visible difference.
 double minDistance(uint32_t a, uint32_t b) {
   static constexpr std::array<Matrix, 4> kSights = {{{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
                                                      {{{0.152286, 1.052583, -0.204868},
@@ -230,13 +231,13 @@ double minDistance(uint32_t a, uint32_t b) {
                                                      {{{1.255528, -0.076749, -0.178779},
                                                        {-0.078411, 0.930809, 0.147602},
                                                        {0.004733, 0.691367, 0.303900}}}}};
-  double least = 1e9;
+  double distance = 1e9;
   for (const Matrix &sight : kSights) {
     const auto p = labOf(a, sight);
     const auto q = labOf(b, sight);
-    least = std::min(least, std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
+    distance = std::min(distance, std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
   }
-  return least;
+  return distance;
 }
 
 TEST_F(ProfilerLabels, ConstantsTransientsAndDispatchesAreDistinctWithColourVisionDeficiencies) {

@@ -1,5 +1,5 @@
-// Scripts a user of the profiler in tests: moves the pointer, clicks, turns the wheel, drags and
-// types, and gives access to the semantics and pixels of the result. Everything is drawn offscreen.
+// A scripted user for tests of the profiler. UiScript moves the pointer, clicks, turns the wheel,
+// drags and types, and gives access to the semantics and pixels of the result. It draws offscreen.
 //
 // Each action draws frames until it has taken effect. Only one script may exist at a time, because
 // there is one ImGui context. Coordinates are pixels.
@@ -35,7 +35,7 @@ public:
   void wheel(float clicks, bool shift = false);
   void drag(float x0, float y0, float x1, float y1, int button = 0);
   void type(const std::string &text);
-  /// Types everything before the next frame, as on a machine that draws slowly.
+  /// Types the whole text before the next frame, as on a machine that draws slowly.
   void typeAtOnce(const std::string &text);
   /// Presses a key, by GLFW's number.
   void press(int key, bool ctrl = false);
@@ -44,6 +44,7 @@ public:
   /// The item with this id; fails the test if it is not on the screen.
   SemanticItem item(const std::string &id);
   const SemanticItem *find(const std::string &id) { return window_->semantics().find(id); }
+  /// The colour of a pixel in the last frame; 0 outside of the picture.
   uint32_t pixel(float x, float y) const;
   const Picture &picture() const { return picture_; }
   ProfilerWindow &window() { return *window_; }
@@ -54,8 +55,8 @@ private:
   static std::unique_ptr<UiScript> screen(uint32_t width, uint32_t height, std::string *why);
   void look(const std::string &title);
 
-  std::unique_ptr<LoadedCapture>
-      loaded_; // Set by openFile(); otherwise capture_ and model_ are used.
+  /// Set by openFile(); the other functions use capture_ and model_.
+  std::unique_ptr<LoadedCapture> loaded_;
   test::SyntheticCapture capture_;
   CaptureModel model_;
   size_t ingested_ = 0; // Number of events of capture_ that model_ has.

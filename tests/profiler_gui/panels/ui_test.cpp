@@ -1,4 +1,5 @@
-// Tests what a user does with the profiler and then sees, by the semantics and the pixels.
+// Tests the window with a scripted user: each test performs user input, and then checks the
+// semantics and the pixels.
 #include "tests/profiler_gui/panels/ui_script.h"
 
 #include "profiler_gui/model/quantity_text.h"
@@ -32,7 +33,7 @@ protected:
     if (script_ == nullptr)
       GTEST_SKIP() << why;
   }
-  /// A transient whose rectangle is large enough to point at.
+  /// Returns the transient "relu…" with the largest rectangle, so that the pointer can hit it.
   SemanticItem largeBlock() {
     SemanticItem best;
     for (const SemanticItem &item : script_->window().semantics().items()) {
@@ -43,7 +44,7 @@ protected:
     EXPECT_GT(best.rect.width(), 4.0f);
     return best;
   }
-  /// Expects that no text leaves the window or overlaps another.
+  /// Expects that no text leaves the window or overlaps another text.
   void expectNoOverlap() {
     const std::string &theme = script_->window().ui().theme->name;
     std::vector<SemanticItem> texts;
@@ -66,7 +67,7 @@ protected:
       }
     }
   }
-  /// Opens a second capture with another number of layers from the palette.
+  /// Compares with a second capture that has another number of layers, through the palette.
   void compare(const test::ScratchFolder &scratch) {
     test::SyntheticOptions options;
     options.layers = 9;
@@ -86,6 +87,7 @@ protected:
   std::unique_ptr<UiScript> script_;
 };
 
+/// Returns the max difference of two colours in a channel, alpha excluded.
 int difference(uint32_t a, uint32_t b) {
   int largest = 0;
   for (int shift = 0; shift < 24; shift += 8)
@@ -125,7 +127,7 @@ TEST_F(ProfilerUi, TheViewBeginsWithTheFirstMemoryAndOmitsUnusedHeaps) {
   EXPECT_GE(time.endNs(), static_cast<double>(script_->model().nowNs()));
   EXPECT_GT(largeBlock().rect.width(), 4.0f);
   script_->type("f");
-  EXPECT_LE(time.beginNs(), 1.0) << "all of it, when asked for";
+  EXPECT_LE(time.beginNs(), 1.0) << "F shows the whole capture";
 }
 
 TEST_F(ProfilerUi, HoveringShowsATooltipBesideTheBlockAndDimsTheOthers) {
@@ -141,7 +143,7 @@ TEST_F(ProfilerUi, HoveringShowsATooltipBesideTheBlockAndDimsTheOthers) {
   EXPECT_GT(faint, 10u);
 }
 
-TEST_F(ProfilerUi, AClickShowsTheBlockInTheInspectorDownToTheModelsLine) {
+TEST_F(ProfilerUi, AClickShowsTheBlockAndItsLocationInTheModel) {
   const SemanticItem block = largeBlock();
   script_->click(midX(block.rect), midY(block.rect));
   EXPECT_EQ(script_->item("inspector/name").text, block.text);
@@ -218,7 +220,7 @@ TEST_F(ProfilerUi, TenantsOfTheSameBytesFollowEachOther) {
   EXPECT_EQ(script_->window().ui().selected.row, first.row);
 }
 
-TEST_F(ProfilerUi, WhatIfAsksThePlanner) {
+TEST_F(ProfilerUi, WhatIfShowsTheArenaForAChangedSize) {
   const SemanticItem block = largeBlock();
   script_->click(midX(block.rect), midY(block.rect));
   script_->type(".");
@@ -230,12 +232,12 @@ TEST_F(ProfilerUi, WhatIfAsksThePlanner) {
   EXPECT_EQ(doubled.arenaBefore, script_->model().plans()[0].arenaBytes);
   EXPECT_GT(doubled.arenaBytes, doubled.arenaBefore);
   EXPECT_EQ(script_->item("inspector/what_if_arena").text, bytesText(doubled.arenaBytes));
-  script_->type(","); // Returns to its real size.
+  script_->type(","); // The value has its real size again.
   EXPECT_EQ(script_->window().ui().whatIf.kind, WhatIf::Kind::kNone);
   EXPECT_EQ(script_->find("inspector/what_if_arena"), nullptr);
 }
 
-TEST_F(ProfilerUi, ABudgetAsksThePlannerAndItsArenaIsDrawn) {
+TEST_F(ProfilerUi, WhatIfShowsTheArenasForABudgetAndAnOrder) {
   const uint64_t arena = script_->model().plans()[0].arenaBytes;
   script_->press('K', true);
   script_->type("budget");
@@ -249,7 +251,7 @@ TEST_F(ProfilerUi, ABudgetAsksThePlannerAndItsArenaIsDrawn) {
   EXPECT_EQ(answer.arenaBefore, arena);
   EXPECT_EQ(script_->item("inspector/what_if_arena").text, bytesText(answer.arenaBytes));
   EXPECT_EQ(script_->item("inspector/what_if_extra").text, timeText(answer.extraNs));
-  // Zoomed to one run, the new place of each value is outlined.
+  // In a view of one run, the new place of each value is outlined.
   const auto &run = script_->model().runs()[4];
   Ui &ui = script_->window().ui();
   ui.time.show(static_cast<double>(run.beginNs), static_cast<double>(run.endNs));
@@ -271,7 +273,7 @@ TEST_F(ProfilerUi, ABudgetAsksThePlannerAndItsArenaIsDrawn) {
   EXPECT_EQ(script_->find("inspector/what_if_arena"), nullptr);
 }
 
-TEST_F(ProfilerUi, ADifferenceIsHatchedListedAndFoundByAClick) {
+TEST_F(ProfilerUi, ADifferenceIsListedAndAClickOnItShowsItsPlace) {
   test::SyntheticOptions options;
   options.fault = test::Fault::kIllegalAlias;
   open(options);
@@ -298,7 +300,7 @@ TEST_F(ProfilerUi, ComparesWithASecondCaptureOnOneTimeAxis) {
   compare(scratch);
   const Comparison &comparison = script_->window().comparison()->comparison();
   const ComparedMemory &heap = comparison.heaps[0];
-  ASSERT_LT(heap.peakBytes[1], heap.peakBytes[0]) << "it has fewer layers";
+  ASSERT_LT(heap.peakBytes[1], heap.peakBytes[0]) << "the second capture has fewer layers";
   EXPECT_EQ(script_->item("compare/heap/0/difference").text,
             bytesDifferenceText(static_cast<int64_t>(heap.peakBytes[1] - heap.peakBytes[0])));
   EXPECT_EQ(script_->item("compare/heap/0/both").text,
@@ -306,7 +308,7 @@ TEST_F(ProfilerUi, ComparesWithASecondCaptureOnOneTimeAxis) {
   EXPECT_EQ(script_->item("second/caption").text, "second.gtrace");
   EXPECT_EQ(script_->item("heap/1/second_peak").text, "peak " + bytesText(heap.peakBytes[1]));
 
-  // A value of the second capture is at the place that its own times and the shared axis give.
+  // The place of a value of the second capture follows from its own times and the shared axis.
   const ScreenRect upper = script_->item("lifetimes").rect;
   const ScreenRect lower = script_->item("second/lifetimes").rect;
   EXPECT_LE(upper.bottom, lower.top);
@@ -353,11 +355,11 @@ TEST_F(ProfilerUi, ComparesWithASecondCaptureOnOneTimeAxis) {
   EXPECT_EQ(script_->find("second/lifetimes"), nullptr);
 }
 
-TEST_F(ProfilerUi, ACaptureThatCannotBeComparedIsRefusedByName) {
+TEST_F(ProfilerUi, AnAbsentSecondCaptureIsRefused) {
   EXPECT_FALSE(script_->window().compareWith("absent.gtrace").isOk());
   EXPECT_EQ(script_->window().comparison(), nullptr);
   script_->frame();
-  EXPECT_NE(script_->find("shared/limit"), nullptr) << "one capture's plots are all there";
+  EXPECT_NE(script_->find("shared/limit"), nullptr) << "the plots of one capture are still shown";
 }
 
 TEST_F(ProfilerUi, TextIsReadableAndNeverOverlapsOrLeavesTheWindow) {

@@ -1,4 +1,5 @@
-// Tests the views, the table of operators, fast typing, hovering, and live captures.
+// Tests the four views (--view), the table of operators, fast typing, searching, hovering, live
+// captures, and the FramePacer.
 #include "tests/profiler_gui/panels/ui_fixture.h"
 
 #include "profiler_gui/model/quantity_text.h"
@@ -51,7 +52,6 @@ TEST_F(ProfilerViews, TheViewOfDispatchesEnlargesTheLanes) {
     focus(Focus::kDispatches);
     for (const char *other : {"heap_strips", "lifetimes", "shared"})
       EXPECT_GT(heightOf("lanes"), 1.3f * heightOf(other)) << other;
-    // Boxes that are too narrow for horizontal text have vertical text.
     EXPECT_FALSE(role("dispatch").empty());
   }
 }
@@ -96,7 +96,7 @@ TEST_F(ProfilerViews, EmptySlabsAreFoldedAndArenasHaveHalfOfTheLifetimes) {
   }
   EXPECT_GE(folded, 4u);
   EXPECT_GE(arenas, 0.49f * heightOf("lifetimes"));
-  // A click unfolds an empty slab, and another one folds it again.
+  // A click on its name unfolds an empty slab.
   const auto empty = std::find_if(spaces.begin(), spaces.end(), [](const AddressSpace &space) {
     return space.table.size() == 0;
   });
@@ -197,7 +197,7 @@ TEST_F(ProfilerViews, TextTypedAfterSlashIsNeverLost) {
   EXPECT_EQ(ui().time.spanNs(), span);
   script_->press(GLFW_KEY_ESCAPE);
   script_->press(GLFW_KEY_ESCAPE);
-  // Enter also waits for the field.
+  // Enter is also held until the field has the keyboard.
   ImGui::GetIO().KeysDown[GLFW_KEY_ENTER] = true;
   script_->typeAtOnce("/im2col5");
   ImGui::GetIO().KeysDown[GLFW_KEY_ENTER] = false;
@@ -267,7 +267,7 @@ TEST_F(ProfilerViews, OnlyHoveringInTheLifetimesDimsBlocks) {
   script_->hover(midX(block.rect), midY(block.rect));
   EXPECT_GT(dimmed(), 10);
   for (const SemanticItem &item : role("dispatch"))
-    EXPECT_GT(alpha(item), 180u) << "lanes do not step back for a block";
+    EXPECT_GT(alpha(item), 180u) << "hovering a block does not fade the lanes";
 }
 
 TEST_F(ProfilerViews, ALiveCaptureStaysInViewAndIsShownWholeWhenItEnds) {
@@ -345,7 +345,7 @@ TEST_F(ProfilerViews, AViewThatTheUserChoseIsKeptWhenALiveCaptureEnds) {
   EXPECT_NEAR(ui().time.beginNs(), begin, 1);
 }
 
-/// A loop with so many runs that each pixel column has several dispatches.
+/// Returns a capture of a loop with so many runs that each pixel column has several dispatches.
 test::SyntheticCapture longLoop() {
   test::SyntheticOptions options;
   options.steps = 400;
@@ -374,7 +374,7 @@ TEST_F(ProfilerViews, DispatchesThatShareAPixelColumnAreOneItem) {
       EXPECT_EQ(dispatches, table.size()) << singles << " and " << columns << ", '" << query << "'";
     }
   }
-  // The pixels in the middle of such a column differ from the lane's background.
+  // A pixel at the bottom of such a column differs from the panel's background.
   script_->window().setQuery("");
   script_->frame();
   const uint32_t ground = ui().theme->panel & 0xffffff;
@@ -411,7 +411,7 @@ TEST_F(ProfilerViews, APausedViewOfEverythingStaysUntilItIsResumed) {
   script_->grow(part);
   EXPECT_NEAR(ui().time.beginNs(), begin, 1);
   EXPECT_NEAR(ui().time.endNs(), end, 1);
-  const auto after = shown(); // Blocks of a run that had not ended may be added.
+  const auto after = shown(); // Dispatches of a run that had not ended may be added.
   ASSERT_GE(after.size(), before.size());
   EXPECT_TRUE(std::all_of(before.begin(), before.end(), [&](const auto &place) {
     return std::find(after.begin(), after.end(), place) != after.end();
@@ -422,7 +422,7 @@ TEST_F(ProfilerViews, APausedViewOfEverythingStaysUntilItIsResumed) {
   script_->grow(part);
   EXPECT_LE(ui().time.beginNs(), static_cast<double>(script_->model().firstActivityNs()));
   EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs()));
-  // A part that was chosen while paused is kept, and follows the end.
+  // A range that was chosen while paused keeps its length, and follows the end.
   script_->type(" ");
   script_->hover(500, 300);
   script_->wheel(8);
