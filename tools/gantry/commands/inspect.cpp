@@ -249,7 +249,8 @@ void printWhy(const Description &plan, const std::string &which) {
           coloured(variant.binding, Colour::kBold, colour), printable(variant.tile),
           humanBytes(variant.sharedBytes),
           variant.boxesBytes > variant.sharedBytes
-              ? fmt::format(" for boxes of {}, which share storage", humanBytes(variant.boxesBytes))
+              ? fmt::format(" (its allocations sum to {} and share storage)",
+                            humanBytes(variant.boxesBytes))
               : "",
           variant.subgroupSize ? fmt::format("; subgroups of {}", variant.subgroupSize) : ""));
       for (const std::string &rung : variant.ladder)

@@ -41,7 +41,7 @@ struct CommandInfo {
 struct VariantInfo {
   std::string binding, tile;
   uint64_t sharedBytes = 0;        // Shared memory of a workgroup.
-  uint64_t boxesBytes = 0;         // Sum of the staged operands' sizes. They may share storage.
+  uint64_t boxesBytes = 0;         // Sum of the allocations in it, which may share storage.
   uint64_t subgroupSize = 0;       // The required subgroup size; 0: any.
   std::vector<std::string> ladder; // The tiles that were compared, each with its result, as text.
 };
