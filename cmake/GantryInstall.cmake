@@ -1,13 +1,14 @@
-# How Gantry is installed. docs/install.md is the manual.
+# Rules for `cmake --install`. docs/install.md is the manual.
 #
 # Run paths: an installed program looks for Gantry's libraries in ../lib of its own folder, so that the
-# prefix can be moved. Libraries of other packages that lie outside the system's folders (LLVM's) keep
-# their absolute folder; without it in libgantry_compiler.so, the linker of an application could not
-# resolve the symbols of MLIR either.
+# prefix can be moved. Libraries of other packages outside the system's folders (LLVM's) are found by
+# their absolute folder. libgantry_compiler.so needs this run path also when an application is linked,
+# because the linker then resolves MLIR's symbols.
 #
-# The manifest: `cmake --install` writes install_manifest.txt (install_manifest_COMPONENT.txt), the
-# files that it has written. gantry_install_begin() and gantry_install_end(), around all install rules,
-# add the folders that it has made, the inner ones first, so that one line removes everything:
+# The manifest: `cmake --install` writes the list of installed files to install_manifest.txt
+# (install_manifest_COMPONENT.txt for one component). gantry_install_begin() must come before all install
+# rules and gantry_install_end() after them; they add the created folders, inner folders first. One line
+# then removes the installation:
 #   xargs -d '\n' rm -d < install_manifest.txt
 
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
@@ -28,14 +29,14 @@ function(gantry_install_end)
   install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/install_end.cmake ALL_COMPONENTS)
 endfunction()
 
-# gantry_install_manual(program writer COMPONENT name): installs the man pages and the shell completions
-# of a program. The target writer is a program that writes them (tools/manual) to the folder that it
-# is called with.
+# gantry_install_manual(program writer COMPONENT name): generates and installs the man pages and the shell
+# completions of a program. The target `writer` is an executable that writes them to the folder that is
+# its argument (tools/manual).
 function(gantry_install_manual program writer)
   cmake_parse_arguments(M "" "COMPONENT" "" ${ARGN})
   set(folder ${PROJECT_BINARY_DIR}/manual/${program})
   set(stamp ${PROJECT_BINARY_DIR}/manual/${program}.stamp)
-  # The leak sanitizer would count what LLVM keeps to the end.
+  # Without this, the leak sanitizer reports memory that LLVM keeps until the process ends.
   add_custom_command(OUTPUT ${stamp}
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${folder}
     COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:${writer}> ${folder}

@@ -1,6 +1,6 @@
 # A module is one static library per folder: gantry_module(plan SOURCES planner.cpp USES base) makes the
-# library gantry_plan. Includes are written from the repository's root ("engine/plan/plan.h"). USES
-# links the modules that it names; tools/check_includes.py has the table of what each folder may include.
+# library gantry_plan. Includes are written from the repository's root ("engine/plan/plan.h"). USES names
+# the modules to link; tools/check_includes.py has the table of the folders that each folder may include.
 #
 # KIND engine (the default) compiles without exceptions and RTTI; KIND codegen with both, because LLVM
 # and protobuf need them.
@@ -15,11 +15,11 @@ function(gantry_module name)
   target_include_directories(gantry_${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   gantry_compile_options(gantry_${name})
   if(MODULE_KIND STREQUAL "codegen")
-    # MLIR identifies types and traits by the addresses of variables in inline functions. These must be
-    # shared with libMLIR; hidden symbols would be a second copy.
+    # MLIR identifies types and traits by the addresses of variables in inline functions. The variables
+    # must be shared with libMLIR; with hidden visibility this library would have a second copy.
     set_target_properties(gantry_${name} PROPERTIES
       CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
-    # TableGen's output has unused parameters; GCC 12 warns of overlaps in std::string that do not exist.
+    # TableGen's output has unused parameters. -Wrestrict of GCC 12 gives false warnings for std::string.
     target_compile_options(gantry_${name} PRIVATE -Wno-unused-parameter -Wno-restrict)
   else()
     target_compile_options(gantry_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
@@ -30,7 +30,8 @@ function(gantry_module name)
   target_link_libraries(gantry_${name} PUBLIC ${MODULE_LIBRARIES})
 endfunction()
 
-# gantry_test(plan_test SOURCES plan_test.cpp LIBRARIES gantry_plan [TIMEOUT s] [LABELS ...])
+# gantry_test(plan_test SOURCES plan_test.cpp LIBRARIES gantry_plan [TIMEOUT seconds] [LABELS ...])
+# declares a GoogleTest program. The default timeout is 300 seconds.
 function(gantry_test name)
   cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${T_SOURCES})

@@ -1,9 +1,10 @@
-# Parts of the project that are built where their packages are installed.
+# Parts of the project that are built only if their packages are installed.
 #
-# gantry_part(OPTION title KIND NAME PACKAGE ...) turns OPTION from AUTO to ON where everything that the
-# part needs is found, and else to OFF, and says which Debian packages are missing. OPTION keeps ON
-# (what is missing then fails where it is used) and OFF. KIND is HEADER or PROGRAM. The answer lasts for
-# one configuration: the next one looks again.
+# gantry_part(OPTION title KIND NAME PACKAGE ...) decides whether a part is built if OPTION is AUTO. Each
+# triple is a requirement: KIND is HEADER or PROGRAM, NAME is the header or program to look for, PACKAGE
+# is the Debian package that has it. OPTION becomes ON if all requirements are found; else it becomes OFF
+# and a message names the missing packages. If OPTION is ON or OFF, it does not change. The result is not
+# cached: the next configuration looks again.
 function(gantry_part option title)
   if(NOT "${${option}}" STREQUAL "AUTO")
     return()

@@ -1,5 +1,5 @@
-# Runs at the end of `cmake --install`: adds the folders that it has made to the manifest, the inner
-# ones first. A staged installation (DESTDIR) is removed as a whole, so its manifest has files alone.
+# Runs at the end of `cmake --install`: adds the folders that it has created to the manifest, inner
+# folders first. A staged installation (DESTDIR) is removed as a whole, so its manifest lists only files.
 cmake_policy(VERSION 3.25)
 if(NOT DEFINED ENV{DESTDIR})
   set(made)
@@ -11,8 +11,8 @@ if(NOT DEFINED ENV{DESTDIR})
     endwhile()
   endforeach()
 
-  # A second installation to the same prefix makes no folder: it keeps those of the manifest that it
-  # replaces.
+  # A second installation to the same prefix creates no folders. Its manifest replaces that of the first
+  # installation, so it takes over the folders listed there.
   if(CMAKE_INSTALL_COMPONENT)
     set(manifest "${gantry_build_folder}/install_manifest_${CMAKE_INSTALL_COMPONENT}.txt")
   else()
@@ -27,6 +27,6 @@ if(NOT DEFINED ENV{DESTDIR})
     endforeach()
   endif()
 
-  list(SORT made ORDER DESCENDING) # an outer folder's path is shorter, and so comes later
+  list(SORT made ORDER DESCENDING) # The path of an outer folder is a prefix, so it sorts after inner ones.
   list(APPEND CMAKE_INSTALL_MANIFEST_FILES ${made})
 endif()

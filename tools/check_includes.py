@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Checks which folder includes which: the table FOLDERS, over every #include of the sources.
+"""Checks every #include of the sources against the table FOLDERS.
 
     tools/check_includes.py [ROOT]
 
-A folder may include its own headers, those of the folders in its row of FOLDERS, the standard
-library, the operating system, and the libraries whose row in LIBRARIES names it. Includes of the project are written from the repository's root ("engine/plan/plan.h"), those of the public headers
-as users write them (<gantry/gantry.h>). Prints one line per violation and exits 1 if there is one;
-2 where ROOT is no folder.
+A folder may include its own headers, the headers of the folders in its row of FOLDERS, the standard
+library, the operating system's headers, and the libraries whose row in LIBRARIES names the folder. Includes
+of the project are written from the repository's root ("engine/plan/plan.h"); includes of the public headers
+are written as users write them (<gantry/gantry.h>). The script prints one line per violation. The exit code
+is 1 if there is a violation, 2 if ROOT is not a folder.
 
 To add a folder or a library, add its row here and run tools/house/design.py.
 """
@@ -19,9 +20,9 @@ import sys
 SOURCES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc"}
 SKIPPED_FOLDERS = {"build", "out", "__pycache__"}
 
-RUNTIME_API = "gantry/gantry.h"  # with gantry/gantry.hpp over it
+RUNTIME_API = "gantry/gantry.h"  # Also allows gantry/gantry.hpp, its C++ wrapper.
 COMPILER_API = "gantry/compiler.h"
-VERSION_API = "gantry/version.h"  # under both
+VERSION_API = "gantry/version.h"  # Both other public headers include it.
 ANYTHING = "*"
 
 ENGINE_BELOW_PROGRAM = ["engine/base", "engine/plan", "engine/trace", "engine/artifact",
@@ -29,8 +30,9 @@ ENGINE_BELOW_PROGRAM = ["engine/base", "engine/plan", "engine/trace", "engine/ar
 ENGINE = ENGINE_BELOW_PROGRAM + ["engine/program", "engine/interop"]
 BACKENDS = ["backends/vulkan", "backends/cuda", "backends/hip"]
 
-# Folder: (what is in it, what it may include besides itself). A file belongs to the longest of these that
-# its path begins with. docs/design.md quotes this table, and draws it: tools/house/design.py.
+# Maps a folder to (its content, the folders and public headers that it may include besides itself). A file
+# belongs to the row with the longest path that contains the file. tools/house/design.py writes this table
+# and a picture of it to docs/design.md.
 FOLDERS = {
     "engine/include": ("the public C API of the runtime, gantry.h, and its C++ wrapper",
                        [RUNTIME_API, VERSION_API]),
@@ -81,8 +83,8 @@ FOLDERS = {
     "tests": ("tests, in the same folders as what they test", [ANYTHING]),
 }
 
-# Headers of libraries (a regular expression of the whole name) → the folders that may use them, with the
-# folders below these. Tests may use any.
+# (Library, regular expression for the whole names of its headers, folders that may include them). The
+# folders below an allowed folder are allowed too. Tests may use any library.
 LIBRARIES = [
     ("MLIR and LLVM", r"(mlir|mlir-c|llvm|llvm-c|lld)/.*", ["codegen", "tools/tune"]),
     ("SPIRV-Tools and SPIRV-Headers", r"(spirv-tools|spirv)/.*", ["codegen"]),
@@ -107,7 +109,8 @@ LIBRARIES = [
     ("Google Benchmark", r"benchmark/.*", ["benchmarks"]),
 ]
 
-# The C library and the operating system, which all folders may use. C++'s own headers have no suffix.
+# Headers of the C library and of the operating system, which all folders may use. The names of the C++
+# library's headers have no suffix (CPLUSPLUS).
 SYSTEM = re.compile(
     r"(assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdalign"
     r"|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|tgmath|threads|time"
@@ -122,7 +125,7 @@ BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 def folder_of(path):
-    """The row of FOLDERS that a path belongs to, or None."""
+    """Returns the key in FOLDERS of the row that a path belongs to, or None."""
     parts = path.split("/")
     for length in range(len(parts), 0, -1):
         prefix = "/".join(parts[:length])
@@ -136,7 +139,7 @@ def lies_in(folder, above):
 
 
 def public_api(target):
-    """The public header that an include names, in either spelling, or None."""
+    """Returns the public header that an include names, with or without its folder's path, or None."""
     for prefix in ("engine/include/", "codegen/include/"):
         if target.startswith(prefix):
             target = target[len(prefix):]
@@ -145,7 +148,7 @@ def public_api(target):
 
 
 def judge(folder, path, target, exists):
-    """What is wrong with a file of `folder` including `target`; None if nothing is."""
+    """Returns why the file `path` of `folder` may not include `target`, or None if it may."""
     allowed = FOLDERS[folder][1]
     everything = ANYTHING in allowed
     api = public_api(target)
@@ -173,7 +176,7 @@ def judge(folder, path, target, exists):
 
 
 def includes(text):
-    """(line number, what follows #include) for each; block comments are left out."""
+    """Yields (line number, the text after #include) for each include outside block comments."""
     text = BLOCK_COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
     for match in INCLUDE.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, match.group(1).strip()
@@ -209,7 +212,7 @@ def sources(root):
 def main(arguments):
     root = pathlib.Path(arguments[1] if len(arguments) > 1 else pathlib.Path(__file__).parents[1])
     if not root.is_dir():
-        print(f"check_includes: {root} is no folder", file=sys.stderr)
+        print(f"check_includes: {root} is not a folder", file=sys.stderr)
         return 2
     root = root.resolve()
     findings = []

@@ -1,11 +1,12 @@
-// Workloads and contestants of a comparison.
+// The two sides of a measurement: workloads and contestants.
 //
 // A Workload is one operation of one size: its inputs, its reference, the check of a result, and
 // the amount of work. A Contestant runs the workload and returns the time. Contestants are the
-// reference (a hand-written kernel, handwritten.h, or the vendor's library, cublas.h), the kernel
-// that Gantry generated (generated.h), and the ceilings of the device.
+// reference (a hand-written kernel, handwritten.h, or the vendor's library, cublas.h) and the
+// kernel that Gantry generated (generated.h). The ceilings of the device (handwritten.h), such as
+// its memory bandwidth, are contestants too, but they run kernels of their own.
 //
-// Threads: used by one thread.
+// Threads: used by one thread. Errors: GpuError.
 #pragma once
 
 #include "benchmarks/kernels/gpu.h"
@@ -17,7 +18,7 @@
 
 namespace gantry::bench {
 
-/// The unit of a workload's work.
+/// The unit in which a workload counts its work.
 enum class Unit { kFlops, kBytes };
 
 /// The ceilings that bound kernels on a device: multiply-adds in registers (two operations each),
@@ -31,10 +32,10 @@ public:
   Contestant() = default;
   Contestant(const Contestant &) = delete;
   Contestant &operator=(const Contestant &) = delete;
-  /// Repeats the work until it can be measured and returns the seconds of one repetition: CPU
-  /// seconds on a software device, the device's own time on a GPU.
+  /// Repeats the work for about 50 ms and returns the seconds of one repetition: CPU seconds of
+  /// this process on a software device, the device's own time on a GPU.
   virtual double seconds() = 0;
-  /// The result of the last call, dense and row-major; empty for a ceiling.
+  /// Returns the workload's result, dense and row-major; empty for a ceiling.
   virtual std::vector<float> result() = 0;
 };
 
@@ -45,7 +46,7 @@ struct Tensor {
   bool halves = false; // Stored as f16 on the device; the values are exact in f16 (halves.h).
 };
 
-/// Thrown by the function that makes a reference if this machine does not have it.
+/// Thrown by Workload::reference if this machine lacks the library or the device that it needs.
 struct Unavailable : GpuError {
   using GpuError::GpuError;
 };
@@ -59,13 +60,14 @@ struct Workload {
   std::vector<Tensor> inputs; // In the order of the compiled model.
   /// Returns ‖result − expected‖ / ‖expected‖ over all elements; infinite if the size is wrong.
   std::function<double(std::span<const float>)> error;
-  double tolerance = 1e-5;
+  double tolerance = 1e-5; // Max value of error() for a correct result.
   const char *referenceName = "hand-written";
+  /// Makes the reference on a device.
   std::function<std::unique_ptr<Contestant>(Gpu &)> reference;
 };
 
-/// Returns pseudo-random values in [-0.5, 0.5) times `scale` (a power of two). They are the same on
-/// every machine and in make_models.py, which writes the models' weights with the same function.
+/// Returns pseudo-random values in [-0.5, 0.5) times `scale`, a power of two. They are the same on
+/// every machine. make_models.py has the same function and makes the models' weights with it.
 std::vector<float> pattern(size_t count, uint32_t seed, float scale = 1);
 
 /// Returns ‖a − b‖ / ‖b‖ in double precision; infinite if the sizes differ or a value is not

@@ -14,14 +14,14 @@ namespace {
 constexpr double kSampleSeconds = 0.05;
 constexpr uint32_t kMaxRepeats = 4096;
 
-// Enumerators of CUDA, with their values.
+// Values of CUDA's enumerators; CUDA's headers are not required.
 constexpr int kNotTransposed = 0, kReal32 = 0, kReal16 = 2, kCompute32 = 68, kDefaultAlgorithm = -1;
 
 using Handle = void *;
 using Address = unsigned long long;
 
-/// Opens the first of the named libraries that exists. It stays open, because unloading a driver is
-/// not safe.
+/// Opens the first of the named libraries that exists. The library is never closed, because
+/// unloading a driver is not safe.
 Handle openLibrary(std::span<const char *const> names) {
   std::string reasons;
   for (const char *name : names) {
@@ -32,7 +32,7 @@ Handle openLibrary(std::span<const char *const> names) {
   throw Unavailable(reasons);
 }
 
-/// A function of a library. call() checks its return value.
+/// A function of a library. operator() throws GpuError if it fails; status() returns its status.
 template <typename... Arguments> class Function {
 public:
   Function(Handle library, const char *name)

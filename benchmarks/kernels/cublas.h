@@ -1,7 +1,7 @@
 // Matmuls by cuBLAS, the vendor's library on NVIDIA devices.
 //
-// libcuda and libcublas are opened at run time, so building does not need them. The CUDA device is
-// the one with the Vulkan device's UUID. Times are measured between two events on the default
+// libcuda and libcublas are opened at run time, so building does not need them. The CUDA device
+// with the Vulkan device's UUID is used. Times are measured between two events on the default
 // stream.
 //
 // Threads: used by one thread.
@@ -11,9 +11,10 @@
 
 namespace gantry::bench {
 
-/// Makes a contestant that computes a · b of square row-major matrices, all f32 or all f16. Sums
-/// are f32, without TF32 unless NVIDIA_TF32_OVERRIDE enables it. Throws Unavailable if a library or
-/// the device in it is missing, GpuError if a call fails.
+/// Makes a contestant that computes a · b of square row-major matrices, all f32 or all f16. It
+/// accumulates in f32, and uses TF32 only if NVIDIA_TF32_OVERRIDE enables it. Throws Unavailable if
+/// a library is missing or CUDA does not have the device, GpuError if a call fails. `gpu` is used
+/// only during the call.
 std::unique_ptr<Contestant> makeCublas(Gpu &gpu, const Tensor &a, const Tensor &b);
 
 } // namespace gantry::bench

@@ -118,8 +118,8 @@ void Generated::bind(const std::vector<Tensor> &inputs) {
             "device memory");
       buffers_.push_back(tensor.buffer);
     }
-  // Operand values affect power and thereby the GPU's clock, so inputs that have the result's size
-  // hold a result instead of zeros.
+  // Operand values affect power and thereby the GPU's clock, so the timed inputs must not be zero.
+  // Only a run can write device memory: a run fills each input that has the output's size.
   for (const gantry_tensor_t &input : timedInputs_)
     if (input.size_bytes == outputs_[0].size_bytes) {
       std::vector<gantry_tensor_t> target = outputs_;

@@ -1,11 +1,11 @@
 // The contestant that Gantry generated: an artifact of `gantry compile`, run through gantry.h.
 //
-// Inputs and outputs are buffers in unified memory, bound without a copy. On a GPU they are in
-// device memory while time is measured, and the result is checked by a separate run. Times are as
-// in contestant.h: everything that a run costs on a software device, the device's own time on a
-// GPU.
+// On a software device, inputs and outputs are buffers that host and device share. On a GPU,
+// seconds() uses buffers in device memory, and result() is a separate run with shared buffers.
+// Times: on a software device the CPU time of gantry_session_run, including the runtime's own
+// overhead; on a GPU the time between the run's timestamps, without that overhead.
 //
-// Threads: used by one thread.
+// Threads: used by one thread. Errors: GpuError with the runtime's message.
 #pragma once
 
 #include "benchmarks/kernels/contestant.h"
@@ -14,10 +14,10 @@
 
 namespace gantry::bench {
 
-/// A device of the runtime, opened once for all artifacts. Errors: GpuError with the runtime's
-/// message.
+/// A device of the runtime, opened once for all artifacts.
 class Runtime {
 public:
+  /// `selector` is as for gantry_device_create(): an index or a part of a name.
   explicit Runtime(const std::string &selector);
   ~Runtime() { gantry_device_release(device_); }
   Runtime(const Runtime &) = delete;
@@ -31,10 +31,11 @@ private:
   gantry_device_info_t info_{};
 };
 
+/// A loaded artifact with a session and buffers of its own.
 class Generated : public Contestant {
 public:
-  /// The artifact must take these inputs and have one output, f32 or f16; else GpuError names the
-  /// port.
+  /// Loads the artifact at the path `artifact` and fills its inputs. It must have inputs of the
+  /// same types and shapes as `inputs`, and one output of f32 or f16. `runtime` must outlive this.
   Generated(Runtime &runtime, const std::string &artifact, const std::vector<Tensor> &inputs);
   ~Generated() override;
 
@@ -50,8 +51,8 @@ private:
   gantry_program_t *program_ = nullptr;
   gantry_session_t *session_ = nullptr;
   std::vector<gantry_buffer_t *> buffers_;
-  std::vector<gantry_tensor_t> inputs_, outputs_;           // In memory that the host can read.
-  std::vector<gantry_tensor_t> timedInputs_, timedOutputs_; // In the device's fastest memory.
+  std::vector<gantry_tensor_t> inputs_, outputs_;           // In memory that the host can access.
+  std::vector<gantry_tensor_t> timedInputs_, timedOutputs_; // In device memory on a GPU.
   uint32_t repeats_ = 1;
 };
 

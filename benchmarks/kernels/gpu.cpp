@@ -47,7 +47,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL Gpu::onMessage(VkDebugUtilsMessageSeverityFlagBit
 
 Gpu::Gpu(const std::string &selector) {
   if (volkInitialize() != VK_SUCCESS)
-    throw GpuError("there is no Vulkan loader: the package libvulkan1 brings it");
+    throw GpuError("there is no Vulkan loader; install the package libvulkan1");
   openInstance();
   choose(selector);
   openDevice();
@@ -119,12 +119,13 @@ void Gpu::choose(const std::string &selector) {
     std::ranges::copy(identity.deviceUUID, info_.uuid.begin());
   }
   if (!physical_)
-    throw GpuError("no Vulkan device \"" + selector + "\"; there are: " +
-                   (names.empty() ? "none (mesa-vulkan-drivers brings a software one)" : names));
+    throw GpuError(
+        "no Vulkan device \"" + selector + "\"; there are: " +
+        (names.empty() ? "none (install mesa-vulkan-drivers for a software device)" : names));
 }
 
-/// Enables subgroup-size control, which is part of Vulkan 1.3. Older drivers choose the size
-/// themselves.
+/// Finds out whether kernels can require a subgroup size, a feature of Vulkan 1.3. With older
+/// drivers, the driver chooses the size.
 void Gpu::readSubgroupControl() {
   VkPhysicalDeviceProperties basic{};
   vkGetPhysicalDeviceProperties(physical_, &basic);
@@ -154,7 +155,7 @@ void Gpu::openDevice() {
   while (family_ < count && !(families[family_].queueFlags & VK_QUEUE_COMPUTE_BIT))
     ++family_;
   if (family_ == count)
-    throw GpuError(info_.name + " has no queue that computes");
+    throw GpuError(info_.name + " has no compute queue");
 
   const float priority = 1;
   auto queue = zeroed<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);

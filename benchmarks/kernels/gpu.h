@@ -1,14 +1,15 @@
-// Direct Vulkan calls for hand-written kernels, which the engine's runs are compared with.
+// Runs hand-written kernels through direct Vulkan calls. The engine's runs are compared with them.
 //
 // The code is minimal: one device, one queue, dedicated allocations, one descriptor set per
 // dispatch, command buffers that are recorded once. It does not run models (gantry.h does), and it
 // uses nothing of the engine, so that a slow engine cannot slow down its own reference.
 //
-// Commands::run returns the time: on a software device CPU seconds of the process (getrusage; the
-// driver's threads run the kernels), on a GPU seconds between two timestamps on its queue.
+// Commands::run returns the time: on a software device the CPU seconds of the process (getrusage),
+// which include the driver's threads that run kernels; on a GPU the seconds between two timestamps
+// on its queue.
 //
-// Threads: one thread uses all of it. Ownership: a Gpu must outlive all objects made from it.
-// Errors: GpuError with the failed call or the wrong value.
+// Threads: one thread uses all objects of this file. Ownership: a Gpu must outlive all objects made
+// from it. Errors: GpuError with the failed call or the wrong value.
 #pragma once
 
 #include <array>
@@ -57,6 +58,7 @@ public:
   /// Returns the first memory type of `bits` that has the properties. Throws GpuError if there is
   /// none.
   uint32_t memoryType(uint32_t bits, VkMemoryPropertyFlags properties) const;
+  /// Submits a command buffer and waits, without a timeout, until the device has executed it.
   void submitAndWait(VkCommandBuffer commands);
 
 private:
@@ -81,7 +83,8 @@ private:
   uint64_t messages_ = 0;
 };
 
-/// Device-local memory with a VkBuffer. It is filled and read through a temporary staging buffer.
+/// A VkBuffer with device-local memory. upload() and download() copy through a temporary staging
+/// buffer.
 class GpuBuffer {
 public:
   GpuBuffer(Gpu &gpu, uint64_t sizeBytes);
@@ -92,6 +95,7 @@ public:
 
   VkBuffer handle() const { return buffer_; }
   uint64_t sizeBytes() const { return sizeBytes_; }
+  /// `content` must have the buffer's size.
   void upload(std::span<const float> content);
   std::vector<float> download() const;
 
@@ -105,10 +109,11 @@ private:
   VkDeviceMemory memory_ = VK_NULL_HANDLE;
 };
 
-/// How a kernel sees a buffer: as texels of four floats (read only), or as a storage buffer.
+/// How a kernel binds a buffer: as texels of four floats (read only), or as a storage buffer.
 enum class Access { kTexel, kStorage };
 
-/// A compute pipeline. It requires the device's usual subgroup size if the driver supports that.
+/// A compute pipeline. It requires the device's default subgroup size (GpuInfo) if the driver
+/// supports such a requirement.
 /// The ids of its specialization constants are 0, 1, … in the given order, its bindings are 0, 1, …
 /// of set 0, and its push constants begin at byte 0.
 class GpuKernel {
@@ -132,6 +137,7 @@ private:
   VkPipeline pipeline_ = VK_NULL_HANDLE;
 };
 
+/// The part of a buffer that a kernel binds.
 struct BufferRange {
   const GpuBuffer *buffer = nullptr;
   uint64_t offsetBytes = 0;
@@ -146,7 +152,7 @@ struct Dispatch {
 };
 
 /// A command buffer with the dispatches in order, repeated `repeats` times, optionally with a
-/// memory barrier between dispatches. The kernels and buffers must outlive it.
+/// memory barrier after each dispatch. The kernels and buffers must outlive it.
 class Commands {
 public:
   Commands(Gpu &gpu, const std::vector<Dispatch> &dispatches, uint32_t repeats, bool barriers);
@@ -154,7 +160,7 @@ public:
   Commands(const Commands &) = delete;
   Commands &operator=(const Commands &) = delete;
 
-  /// Submits, waits, and returns the seconds of one repetition (see the top of this file).
+  /// Submits, waits, and returns the seconds of one repetition, measured as the file's header says.
   double run();
 
 private:

@@ -120,8 +120,8 @@ Commands::~Commands() {
 void Commands::bind(const Dispatch &dispatch, VkDescriptorSet set) {
   const std::vector<Access> &accesses = dispatch.kernel->bindings();
   if (dispatch.ranges.size() != accesses.size())
-    throw GpuError("a kernel of " + std::to_string(accesses.size()) + " bindings was given " +
-                   std::to_string(dispatch.ranges.size()));
+    throw GpuError("a kernel with " + std::to_string(accesses.size()) + " bindings was given " +
+                   std::to_string(dispatch.ranges.size()) + " buffers");
   for (uint32_t i = 0; i < accesses.size(); ++i) {
     const BufferRange &range = dispatch.ranges[i];
     const VkDescriptorBufferInfo buffer{range.buffer->handle(), range.offsetBytes, range.sizeBytes};

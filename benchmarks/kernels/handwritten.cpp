@@ -77,13 +77,14 @@ void dispatchStream(Handwritten &run, Gpu &gpu, const std::string &shader,
   std::vector<bool> reads(buffers.size(), true);
   reads[0] = false;
   const GpuKernel *kernel = run.kernel(shader, reads, {kLanes, vectors});
-  uint64_t most = gpu.info().maxStorageBufferRange / sizeof(float);
+  uint64_t maxFloats = gpu.info().maxStorageBufferRange / sizeof(float);
   if (run.readAccess() == Access::kTexel)
-    most = std::min(most, gpu.info().maxTexelElements * 4);
-  most = std::max<uint64_t>(std::min(most / tile, elements / tile), 1);
+    maxFloats = std::min(maxFloats, gpu.info().maxTexelElements * 4);
+  const uint64_t maxTiles = std::max<uint64_t>(std::min(maxFloats / tile, elements / tile), 1);
   for (uint64_t at = 0; at < elements / tile;) {
-    // Two grid dimensions are used if one is too short. The count must be their product.
-    uint64_t groups = std::min(most, elements / tile - at), rows = 1;
+    // If one grid dimension is too small for all workgroups, the grid has several rows. The number
+    // of workgroups is rounded down to a multiple of the rows; the next dispatch does the rest.
+    uint64_t groups = std::min(maxTiles, elements / tile - at), rows = 1;
     if (groups > kMaxGroups) {
       rows = (groups + kMaxGroups - 1) / kMaxGroups;
       groups = groups / rows * rows;
@@ -105,7 +106,7 @@ CeilingRun multiplyAddRun(Gpu &gpu) {
   constexpr uint32_t kSteps = 4096, kChains = 3, kGroups = 64, kPerStep = 16;
   const uint32_t lanes = gpu.info().subgroupSize;
   auto run = std::make_unique<Handwritten>(gpu);
-  // The factor is below one, so that the sums stay finite and normal.
+  // The factor is below one and the addend is positive, so that the sums stay finite and normal.
   const std::vector<float> factors = {0.999F, 0, 0, 0, 0.01F, 0, 0, 0};
   const GpuBuffer *in = run->buffer(factors);
   const GpuBuffer *out = run->buffer(uint64_t{kGroups} * lanes * 4);
@@ -118,7 +119,8 @@ CeilingRun multiplyAddRun(Gpu &gpu) {
 
 CeilingRun readRun(Gpu &gpu, uint64_t elements) {
   constexpr uint32_t kVectors = 64;
-  // A core runs one subgroup after the other, so each subgroup reads one contiguous range.
+  // On a software device, a core runs the subgroups of a workgroup one after another. Workgroups of
+  // one subgroup let a core read one contiguous range.
   const uint32_t lanes = gpu.info().software ? gpu.info().subgroupSize : 256;
   auto run = std::make_unique<Handwritten>(gpu);
   const auto groups = static_cast<uint32_t>(elements / 4 / lanes / kVectors);
@@ -129,7 +131,7 @@ CeilingRun readRun(Gpu &gpu, uint64_t elements) {
   return {4.0 * static_cast<double>(elements), std::move(run)};
 }
 
-/// Returns `tensors` with the result as the last element.
+/// Makes a ceiling from a kernel of stream.glsl over `tensors` tensors, inputs and result together.
 CeilingRun streamRun(Gpu &gpu, const std::string &shader, uint32_t tensors, uint64_t elements) {
   auto run = std::make_unique<Handwritten>(gpu);
   std::vector<const GpuBuffer *> buffers;

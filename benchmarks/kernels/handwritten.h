@@ -1,33 +1,39 @@
 // Contestants made from the kernels of shaders/bench: the references and the device's ceilings.
 //
-// Threads: used by one thread.
+// Threads: used by one thread. Errors: GpuError.
 #pragma once
 
 #include "benchmarks/kernels/contestant.h"
 
 namespace gantry::bench {
 
-/// Returns the SPIR-V of shaders/bench/<name>.comp, with texel loads if `texel` is set.
+/// Returns the SPIR-V of shaders/bench/<name>.comp. Its inputs are texel buffers if `texel` is set,
+/// else storage buffers.
 std::span<const uint32_t> shaderCode(const std::string &name, bool texel);
 
-/// Buffers, kernels and a recorded list of dispatches. Its creator adds buffers, kernel, dispatches
-/// and result in this order, and then calls ready().
+/// Buffers, kernels and a recorded list of dispatches. The creator adds the buffers and kernels,
+/// then the dispatches that use them, sets the result's buffer, and at last calls ready(). The
+/// object owns the buffers and kernels.
 class Handwritten : public Contestant {
 public:
   explicit Handwritten(Gpu &gpu) : gpu_(gpu) {}
 
-  /// Inputs of kernels are bound in the device's fastest way: as texels on a software device.
+  /// Returns how kernels bind inputs: as texels on a software device, where these are faster than
+  /// storage buffers; as storage buffers on a GPU.
   Access readAccess() const { return gpu_.info().software ? Access::kTexel : Access::kStorage; }
   const GpuBuffer *buffer(std::span<const float> content);
+  /// Makes a buffer of `elements` floats that are zero.
   const GpuBuffer *buffer(uint64_t elements);
-  /// `accesses` has one element per binding, true for buffers that are only read.
+  /// Makes a kernel of shaders/bench. `reads` has one element per binding: true for an input.
+  /// `constants` are the values of the specialization constants.
   const GpuKernel *kernel(const std::string &shader, const std::vector<bool> &reads,
                           const std::vector<uint32_t> &constants);
   void dispatch(Dispatch dispatch) { dispatches_.push_back(std::move(dispatch)); }
-  /// Converts the buffer's content to the dense result.
+  /// Sets the buffer that has the result. `unpack` converts its content to the dense result.
   void resultIs(const GpuBuffer *buffer,
                 std::function<std::vector<float>(std::vector<float>)> unpack);
-  /// Runs once, so that the driver compiles, and records as many repetitions as take about 50 ms.
+  /// Runs the dispatches once to warm up and once to measure, and then records as many repetitions
+  /// as take about 50 ms, at most 4096.
   void ready();
 
   double seconds() override { return commands_->run(); }
@@ -49,12 +55,14 @@ struct CeilingRun {
   std::unique_ptr<Contestant> contestant;
 };
 
-/// Makes the ceilings. Memory streams use `elements` floats per tensor, a multiple of 65536.
+/// Makes the contestant for a ceiling. The ceilings of memory use `elements` floats per tensor, a
+/// multiple of 65536; the multiply-add ceiling ignores `elements`.
 CeilingRun ceilingRun(Gpu &gpu, Ceiling ceiling, uint64_t elements);
 
-/// Returns the dispatches of a kernel of shaders/bench/stream.glsl over `elements` floats. They are
-/// split if the data exceeds the device's limit for a storage buffer or a texel buffer. The result
-/// is the first of `ranges`.
+/// Adds to `run` the dispatches of a kernel that includes shaders/bench/stream.glsl, over
+/// `elements` floats per buffer. buffers[0] receives the result; the others are inputs. Several
+/// dispatches are added if the data exceeds the device's limits for a storage buffer, a texel
+/// buffer or a grid.
 void dispatchStream(Handwritten &run, Gpu &gpu, const std::string &shader,
                     const std::vector<const GpuBuffer *> &buffers, uint64_t elements);
 

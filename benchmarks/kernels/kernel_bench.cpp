@@ -1,12 +1,13 @@
-// kernel_bench: generated kernels beside references and the device's ceilings, in one run.
+// kernel_bench: compares generated kernels with references and with the device's ceilings, in turn
+// in one run.
 //
 //   kernel_bench [--artifacts FOLDER] [--device D] [--rounds N] [--only NAME …] [--side N]
 //   [--json FILE] [--check]
 //
 // It needs neither the compiler nor a network. FOLDER has the artifacts of the models that
-// make_models.py writes (matmul.gantry …); the column of an absent artifact is empty. --check runs
-// small sizes and only checks results. Exit code 1 with one line on stderr if something failed or a
-// result was wrong.
+// make_models.py writes (matmul.gantry …); where an artifact is absent, the columns of the
+// generated kernel show "-". --check runs the references in small sizes and only checks their
+// results. The exit code is 1, with one line on stderr, if something failed or a result was wrong.
 //
 // On a software device times are CPU seconds and rates are per core: kernels run in the submitting
 // thread (LP_NUM_THREADS=0) with 256-bit vectors (LP_NATIVE_VECTOR_WIDTH=256), unless the
@@ -27,8 +28,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint64_t kCeilingElements = uint64_t{1} << 25; // 128 MiB per tensor, above any cache.
-constexpr uint32_t kMaxSideInSoftware = 1024; // Larger ones take minutes on a software device.
+constexpr uint64_t kCeilingElements = uint64_t{1} << 25; // 128 MiB per tensor, more than a cache.
+constexpr uint32_t kMaxSideInSoftware = 1024; // Larger matmuls take minutes on a software device.
 
 struct Options {
   std::string artifacts, device, json;
@@ -40,7 +41,7 @@ struct Options {
 struct Entry {
   std::string name;
   std::function<Workload(Sizes)> make;
-  bool large = false; // Runs on a software device only if it is named.
+  bool large = false; // A software device runs the workload only if --only names it.
 };
 
 std::vector<Entry> entries(const Options &options) {
@@ -85,7 +86,7 @@ void printRow(const Comparison &c) {
 
 void printCheck(const Comparison &c) {
   if (c.referenceError)
-    fmt::print("{}: off by {:.1e} of its norm\n", c.name, *c.referenceError);
+    fmt::print("{}: relative error {:.1e}\n", c.name, *c.referenceError);
   else
     fmt::print("{}: not checked: no {}: {}\n", c.name, c.referenceName, c.referenceMissing);
 }
@@ -136,7 +137,7 @@ void validate(const Options &options) {
                      [&](const Entry &entry) { return name == entry.name; }))
       throw GpuError("no kernel \"" + name + "\"; there are: " + names);
   if (!options.artifacts.empty() && !std::filesystem::is_directory(options.artifacts))
-    throw GpuError(options.artifacts + " is no folder");
+    throw GpuError(options.artifacts + " is not a folder");
 }
 
 std::string environment() {
@@ -190,7 +191,7 @@ Json measureAll(const Options &options, Gpu &gpu) {
 void run(const Options &options) {
   validate(options);
   Gpu gpu(options.device);
-  fmt::print("{}, {}, medians of {} rounds; ratios: the median, and best round over best\n\n",
+  fmt::print("{}, {}, medians of {} rounds; ratios: median of the rounds, then best / best\n\n",
              gpu.info().name,
              gpu.info().software ? "CPU seconds, " + environment() : "GPU timestamps",
              options.rounds);
@@ -208,20 +209,20 @@ void run(const Options &options) {
 }
 
 int main(int argc, char **argv) {
-  // Set before the driver is loaded; values that the user set stay.
+  // The driver reads these when it is loaded. Values that the user has set are kept.
   setenv("LP_NUM_THREADS", "0", 0);
   setenv("LP_NATIVE_VECTOR_WIDTH", "256", 0);
   Options options;
-  CLI::App app("Generated kernels beside hand-written ones and the device's ceilings");
-  app.add_option("--artifacts", options.artifacts, "folder of compiled models");
-  app.add_option("--device", options.device, "index, or part of a name");
-  app.add_option("--rounds", options.rounds, "interleaved rounds")->check(CLI::Range(1, 1000));
-  app.add_option("--only", options.only, "these kernels alone");
-  app.add_option("--side", options.side, "of the matrices of matmul_f16_N and matmul_f32_N")
+  CLI::App app("Compares generated kernels with hand-written ones and with the device's ceilings");
+  app.add_option("--artifacts", options.artifacts, "folder with compiled models");
+  app.add_option("--device", options.device, "index of the device, or part of its name");
+  app.add_option("--rounds", options.rounds, "number of rounds")->check(CLI::Range(1, 1000));
+  app.add_option("--only", options.only, "run only these kernels");
+  app.add_option("--side", options.side, "size N of the matrices of matmul_f16_N and matmul_f32_N")
       ->check(CLI::Range(16, 16384));
-  app.add_option("--json", options.json, "file to write");
-  app.add_flag("--check", options.check, "judge results in small sizes, measure nothing");
-  app.add_flag("!--no-overhead", options.overhead, "leave out the cost of a dispatch");
+  app.add_option("--json", options.json, "also write the results to this file");
+  app.add_flag("--check", options.check, "check the references in small sizes, measure nothing");
+  app.add_flag("!--no-overhead", options.overhead, "do not measure the cost of a dispatch");
   CLI11_PARSE(app, argc, argv);
   try {
     run(options);

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Writes the models of kernel_bench, and compiles them.
 
-    make_models.py FOLDER [--gantry TOOL] [--profile PROFILE] [--side N] [--only NAME ...] [-- COMPILER OPTION ...]
+    make_models.py FOLDER [--gantry TOOL] [--profile PROFILE] [--side N] [--only NAME ...]
+                   [-- COMPILER OPTION ...]
 
-FOLDER/NAME.onnx for each row of the table and, with --gantry, FOLDER/NAME.gantry. Sizes and weights are
-those of kernel_bench's workloads: the weights come from the same formula, pattern(). matmul_f16_N and
-matmul_f32_N have no weights; N is --side, as in kernel_bench. Debian: python3-onnx.
+For each row of kernel_bench's table, the script writes FOLDER/NAME.onnx and, with --gantry, compiles it to
+FOLDER/NAME.gantry. Sizes and weights equal those of kernel_bench's workloads: both make the weights with the
+same function, pattern(). matmul_f16_N and matmul_f32_N have two inputs and no weights; N is --side, as in
+kernel_bench. The exit code is 1 if a model could not be compiled. Debian: python3-onnx.
 """
 import argparse
 import pathlib
@@ -20,7 +22,7 @@ CHANNELS, SIDE, CHAIN = 64, 56, 4
 
 
 def pattern(shape, seed, scale=1.0):
-    """As in contestant.cpp: float32 in [-0.5, 0.5) times a power of two."""
+    """Returns the same float32 values as pattern() in contestant.cpp: in [-0.5, 0.5) times `scale`."""
     bits = np.arange(np.prod(shape), dtype=np.uint32) * np.uint32(2654435761)
     bits += np.uint32(seed * 974593)
     bits ^= bits >> np.uint32(15)
@@ -31,7 +33,9 @@ def pattern(shape, seed, scale=1.0):
 
 
 def model(name, inputs, result, nodes, weights=(), element=TensorProto.FLOAT):
-    """inputs: name to shape; nodes: (operator, operands, result, attributes)."""
+    """Returns an ONNX model with the output "y" of the shape `result`. `inputs` maps names to shapes; each
+    node is (operator, operands, result, attributes); each weight is (name, array).
+    """
     graph = helper.make_graph(
         [helper.make_node(op, operands, [out], name=f"{op}_{i}", **attributes)
          for i, (op, operands, out, attributes) in enumerate(nodes)], name,
@@ -76,7 +80,7 @@ def softmax():
 
 
 def models(side):
-    """Name to what makes the model."""
+    """Maps each model's name to a function that makes it."""
     f16, f32 = f"matmul_f16_{side}", f"matmul_f32_{side}"
     return {"matmul": matmul, "conv3x3": lambda: convolutions("conv3x3", 1),
             "conv3x3_chain": lambda: convolutions("conv3x3_chain", CHAIN), "add": add, "softmax": softmax,
@@ -87,10 +91,10 @@ def models(side):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--gantry", type=pathlib.Path, help="the tool; without it nothing is compiled")
+    parser.add_argument("--gantry", type=pathlib.Path, help="the gantry tool; without it nothing is compiled")
     parser.add_argument("--profile", default="vulkan:lavapipe", help="device profile to compile for")
-    parser.add_argument("--side", type=int, default=8192, help="of the matrices of matmul_f16_N, matmul_f32_N")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="these models alone")
+    parser.add_argument("--side", type=int, default=8192, help="size N of the matrices of matmul_f16_N, matmul_f32_N")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="write only these models")
     parser.add_argument("options", nargs="*", help="further options of gantry compile, after --")
     options = parser.parse_args()
     known = models(options.side)

@@ -8,11 +8,13 @@ namespace gantry::bench {
 
 namespace {
 
-double judged(Contestant &contestant, const Workload &workload, const std::string &whose) {
+/// Returns the error of a contestant's result. Throws if it exceeds the workload's tolerance.
+double checkedError(Contestant &contestant, const Workload &workload, const std::string &kind) {
   const double error = workload.error(contestant.result());
   if (!(error <= workload.tolerance))
-    throw GpuError(workload.name + ": the " + whose + " result is off by " + std::to_string(error) +
-                   " of its norm; " + std::to_string(workload.tolerance) + " is allowed");
+    throw GpuError(workload.name + ": the relative error of the " + kind + " result is " +
+                   std::to_string(error) + "; at most " + std::to_string(workload.tolerance) +
+                   " is allowed");
   return error;
 }
 
@@ -45,13 +47,13 @@ Comparison compare(Gpu &gpu, Runtime *runtime, const Workload &workload,
   std::unique_ptr<Contestant> reference, generated;
   try {
     reference = workload.reference(gpu);
-    comparison.referenceError = judged(*reference, workload, workload.referenceName);
+    comparison.referenceError = checkedError(*reference, workload, workload.referenceName);
   } catch (const Unavailable &why) {
     comparison.referenceMissing = why.what();
   }
   if (!artifact.empty()) {
     generated = std::make_unique<Generated>(*runtime, artifact, workload.inputs);
-    comparison.generatedError = judged(*generated, workload, "generated");
+    comparison.generatedError = checkedError(*generated, workload, "generated");
   }
   if (rounds == 0 || (!reference && !generated))
     return comparison;

@@ -1,9 +1,9 @@
-// Runs one comparison: all contestants run in turn, in several rounds, and medians are reported.
+// Runs one comparison: in each of several rounds all contestants run in turn.
 //
-// A ratio is computed within each round before the median is taken, so that a machine that becomes
-// slower during the measurement changes the rates but not the ratios.
+// A ratio is computed within each round before the median is taken. If the machine becomes slower
+// during the measurement, the rates change, but the ratios do not.
 //
-// Threads: used by one thread.
+// Threads: used by one thread. Errors: GpuError.
 #pragma once
 
 #include "benchmarks/kernels/contestant.h"
@@ -13,9 +13,11 @@
 
 namespace gantry::bench {
 
-/// Medians over the rounds; rates are in 1e9 operations or bytes per second. `best` is the ratio of
-/// each side's best round, which other load on the machine affects least.
+/// The result of a comparison. Rates are medians over the rounds, in 1e9 operations or bytes per
+/// second. Errors are as Workload::error returns them.
 struct Comparison {
+  /// `median` is the median of the rounds' ratios. `best` is one side's highest rate ÷ the other
+  /// side's highest rate; other load on the machine affects it less.
   struct Ratio {
     double median = 0, best = 0;
   };
@@ -25,21 +27,25 @@ struct Comparison {
   double ceilingRate = 0;
   std::string referenceName;
   std::string referenceMissing; // Why there is no reference; empty if there is one.
-  /// Rate of the reference; absent without one.
+  /// Rate and error of the reference; absent if there is no reference.
   std::optional<double> referenceRate, referenceError;
   std::optional<Ratio> referenceToCeiling;
-  /// Rate of the generated kernel; absent without an artifact.
+  /// Rate and error of the generated kernel; absent if there is no artifact.
   std::optional<double> generatedRate, generatedError;
   std::optional<Ratio> generatedToReference, generatedToCeiling;
-  /// Rate ÷ the bandwidth of copying; only for workloads that are counted in bytes.
+  /// Rate of the generated kernel ÷ the copy bandwidth; only for workloads that are counted in
+  /// bytes.
   std::optional<Ratio> generatedToCopy;
 };
 
+/// Returns the median, or 0 for no values.
 double medianOf(std::vector<double> values);
 
-/// Measures a workload. `artifact` is a path, or "" for none. A reference that throws Unavailable
-/// is left out, with the reason. Results are checked before anything is timed; a wrong one throws
-/// GpuError with the error and its bound. With 0 rounds only results are checked.
+/// Measures a workload. `artifact` is a path, or "" for none; with a path, `runtime` must not be
+/// null. If making the reference throws Unavailable, the comparison has no reference and says why.
+/// Results are checked before the rounds; a wrong result throws GpuError with the error and the
+/// tolerance. With 0 rounds only results are checked. `ceilingElements` is the number of floats per
+/// tensor for the ceilings.
 Comparison compare(Gpu &gpu, Runtime *runtime, const Workload &workload,
                    const std::string &artifact, uint32_t rounds, uint64_t ceilingElements);
 

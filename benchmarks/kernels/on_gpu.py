@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""How fast the generated kernels are on this machine's GPU, beside the vendor's library.
+"""Compares the generated kernels on this machine's GPU with the vendor's library.
 
     on_gpu.py ARTIFACTS [--bench KERNEL_BENCH] [--device D] [--rounds N] [--side N] [--only NAME ...]
 
-ARTIFACTS is what make_models.py wrote, on any machine, for the GPU's profile. Without --bench, kernel_bench
-is built from this source tree, without the compiler, in build/on_gpu. Needs neither MLIR nor a network.
+ARTIFACTS is a folder of models that make_models.py wrote and compiled, on any machine, for the GPU's profile.
+Without --bench, the script builds kernel_bench from this source tree in build/on_gpu; that needs neither MLIR
+nor a network.
 
-Prints a table: products of matrices beside the vendor's library, kernels that memory bounds beside the
-measured bandwidth of copying, each with its limit. Exit code 0: all limits are kept; 2: one is not; 1:
-something is missing or failed, with one line on stderr for each. Standard library only.
+The script prints a table. Matmuls are compared with the vendor's library, and memory-bound kernels with the
+measured copy bandwidth; each row has a lower limit for the ratio. Exit code 0: all ratios reach their limits;
+2: a ratio is below its limit; 1: something is missing or failed, with one line on stderr for each. Standard
+library only.
 """
 import argparse
 import json
@@ -22,7 +24,7 @@ BUILD = ROOT / "build" / "on_gpu"
 
 
 def rows(side):
-    """Name of the kernel to what it is compared with (a key of kernel_bench's JSON) and the least ratio."""
+    """Maps each kernel's name to (the key of the ratio in kernel_bench's JSON, the min ratio)."""
     return {f"matmul_f16_{side}": ("generated_to_reference", 0.55),
             f"matmul_f32_{side}": ("generated_to_reference", 0.7),
             "add": ("generated_to_copy", 0.85),
@@ -36,7 +38,7 @@ def fail(reasons):
 
 
 def build():
-    """kernel_bench of this source tree."""
+    """Builds kernel_bench from this source tree and returns its path."""
     configure = ["cmake", "-S", ROOT, "-B", BUILD, "-DCMAKE_BUILD_TYPE=Release", "-DGANTRY_BUILD_CODEGEN=OFF",
                  "-DGANTRY_BUILD_PROFILER=OFF", "-DGANTRY_BUILD_BENCHMARKS=ON"]
     for command in (configure, ["cmake", "--build", BUILD, "--parallel", "--target", "kernel_bench"]):
@@ -50,7 +52,7 @@ def build():
 
 
 def measure(bench, options, wanted):
-    """kernel_bench's JSON; its own table is printed as it comes."""
+    """Runs kernel_bench, which prints its own table, and returns its JSON report."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         command = [bench, "--artifacts", options.artifacts, "--rounds", str(options.rounds), "--side",
@@ -69,11 +71,11 @@ def measure(bench, options, wanted):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("artifacts", type=pathlib.Path, help="folder of compiled models")
-    parser.add_argument("--bench", type=pathlib.Path, help="kernel_bench; without it, it is built")
-    parser.add_argument("--device", help="index, or part of a name")
+    parser.add_argument("--bench", type=pathlib.Path, help="path of kernel_bench; by default it is built")
+    parser.add_argument("--device", help="index of the device, or part of its name")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--side", type=int, default=8192, help="of the matrices, as make_models.py had it")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="these kernels alone")
+    parser.add_argument("--side", type=int, default=8192, help="size of the matrices, as for make_models.py")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="run only these kernels")
     options = parser.parse_args()
 
     known = rows(options.side)
@@ -85,8 +87,8 @@ def main():
         fail(missing)
     report = measure(options.bench or build(), options, wanted)
 
-    print(f"\n{report['device']}: best round over best, {report['rounds']} rounds\n\n"
-          f"{'kernel':18} {'generated':>16} {'beside':>24} {'ratio':>6} {'limit':>6}")
+    print(f"\n{report['device']}: best round / best round, {report['rounds']} rounds\n\n"
+          f"{'kernel':18} {'generated':>16} {'compared with':>24} {'ratio':>6} {'limit':>6}")
     below = False
     for row in report["kernels"]:
         key, limit = known[row["name"]]

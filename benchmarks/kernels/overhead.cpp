@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kElements = 64;
 constexpr uint32_t kDispatches = 1000; // Chain length; makes the fixed cost of a run negligible.
 
-/// A file name that no other process uses. The destructor removes the file.
+/// A name for a temporary file that no other process uses. The destructor removes the file.
 class ScratchFile {
 public:
   explicit ScratchFile(const std::string &name)
@@ -48,7 +48,7 @@ std::unique_ptr<Contestant> runtimeChain(Runtime &runtime, uint32_t length) {
   return std::make_unique<Generated>(runtime, file.path(), inputs);
 }
 
-/// The same chain recorded by hand, between two buffers.
+/// The same chain recorded by hand. Each dispatch reads one of two buffers and writes the other.
 class RawChain : public Contestant {
 public:
   RawChain(Gpu &gpu, uint32_t length)

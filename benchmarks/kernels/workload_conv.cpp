@@ -6,7 +6,7 @@ namespace gantry::bench {
 
 namespace {
 
-constexpr uint32_t kInputSeed = 1, kWeightSeed = 2; // Seeds of layer 0; each layer adds one.
+constexpr uint32_t kInputSeed = 1, kWeightSeed = 2; // Layer i has the weight seed kWeightSeed + i.
 constexpr float kWeightScale = 0x1p-2F; // Keeps the values of a chain at a similar magnitude.
 constexpr uint32_t kChannels = 64;
 
@@ -105,8 +105,8 @@ Workload convWorkload(Sizes sizes, uint32_t layers) {
                     {lanes, plane.rows, plane.columns, kChannels, kChannels, tile, channelVectors});
     for (uint32_t layer = 0; layer < layers; ++layer) {
       const GpuBuffer *weights = run->buffer(packWeights(weightsOf(layer)));
-      const GpuBuffer *next =
-          run->buffer(uint64_t{kChannels} * plane.padded()); // The border stays zero.
+      const GpuBuffer *next = // The kernel does not write the border, which stays zero.
+          run->buffer(uint64_t{kChannels} * plane.padded());
       run->dispatch({kernel,
                      {{image}, {weights}, {next}},
                      {kChannels / (channelVectors * lanes), plane.columns / tile, plane.rows},

@@ -6,7 +6,7 @@ namespace gantry::bench {
 
 namespace {
 
-/// The seeds of the models' weights; make_models.py has the same.
+/// Seeds of pattern() for the input and for the weights. make_models.py uses the same weight seed.
 constexpr uint32_t kInputSeed = 1, kWeightSeed = 2;
 
 std::string shapeOf(std::initializer_list<uint32_t> dims) {

@@ -11,7 +11,7 @@ namespace gantry::bench {
 namespace {
 
 constexpr uint32_t kFirstSeed = 1, kSecondSeed = 2;
-constexpr float kLogitScale = 8; // Range of the logits, wide enough that exp varies.
+constexpr float kLogitScale = 8; // Logits are in [-4, 4), which is wide enough for exp to vary.
 
 std::vector<float> softmax(const std::vector<float> &x, uint32_t columns) {
   std::vector<float> y(x.size());
@@ -40,7 +40,7 @@ Workload addWorkload(Sizes sizes) {
   workload.work = 12.0 * static_cast<double>(count);
   const auto rows = static_cast<int64_t>(count / 4096);
   workload.inputs = {{{rows, 4096}, a}, {{rows, 4096}, b}};
-  workload.error = [a, b](std::span<const float> result) {
+  workload.error = [a, b](std::span<const float> result) { // The share of wrong elements.
     if (result.size() != a.size())
       return std::numeric_limits<double>::infinity();
     size_t wrong = 0;

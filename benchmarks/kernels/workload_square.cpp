@@ -1,4 +1,4 @@
-// Workloads: large matmuls of two inputs, compared with the vendor's library.
+// Workloads: large matmuls of two inputs. The reference is the vendor's library, cuBLAS.
 #include "benchmarks/kernels/cublas.h"
 #include "benchmarks/kernels/halves.h"
 #include "benchmarks/kernels/workloads.h"

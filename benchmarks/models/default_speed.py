@@ -3,12 +3,14 @@
 
     default_speed.py --gantry TOOL [--rounds 15] [--runs 15] [--json FILE] [--within 0.05] FOLDER...
 
-Each FOLDER has a model.onnx and, for inputs, a test_data_set_0. Both are measured in turns, a round of each at a time,
-and judged by the ratio of the medians of each round's fastest run (the same artifact differs by a quarter from process
-to process on a machine that others use); the last columns are the wall time of the first `bench MODEL`, which compiles,
-and of the second, which finds the compiled model in the cache (a fresh one). `kernels` says whether both have the same
-kernels and commands, by `gantry inspect --json`. Ends with 1 where they differ, or where a ratio is further from 1 than
---within: with 15 rounds it comes within some 6 % of itself, with 61 within 3 %. Standard library only.
+Each FOLDER has a model.onnx and may have inputs in test_data_set_0. Each round measures the model and the artifact once.
+The figure of a round is its fastest run, because the time of one artifact differs by a quarter from process to process
+on a shared machine. The columns are: the medians of the rounds and their ratio; whether the kernels and commands of
+model and artifact are equal (`gantry inspect --json`); the wall time of `gantry compile`; and the wall time of the first
+`gantry bench MODEL`, which compiles, and of the second, which uses the cache. The cache folder is empty at first.
+
+The exit code is 1 if kernels differ, or if a ratio differs from 1 by more than --within. With 15 rounds the ratio
+varies by about 6 %, with 61 rounds by about 3 %. Standard library only.
 """
 import argparse
 import json

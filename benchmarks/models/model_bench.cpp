@@ -1,12 +1,13 @@
-// model_bench: whole compiled models beside the hand-written convolution, in one run.
+// model_bench: compares whole compiled models with the hand-written convolution, in one run.
 //
 //   model_bench [--device D] [--rounds N] [--dim NAME=N …] [--json FILE] ARTIFACT …
 //
-// It prints for each model the CPU seconds of a run on a software device (one thread; the device's
-// own time on a GPU), the rate in operations per second, and that rate ÷ the rate of the
-// hand-written 3×3 convolution (shaders/bench), which runs in turn with the model: the share of a
-// good kernel's speed that the whole model reaches. Figures are medians of the rounds, and the best
-// round ÷ the convolution's best. Exit code 1 with a line on stderr for each model that failed.
+// For each model it prints the seconds of a run (CPU seconds of one thread on a software device,
+// the device's own time on a GPU), the rate in operations per second, and the model's rate ÷ the
+// rate of the hand-written 3×3 convolution (shaders/bench), which runs in turn with the model. The
+// ratio says what share of a good kernel's speed the whole model reaches. Figures are medians of
+// the rounds; the column "best" is the model's best round ÷ the convolution's best round. The exit
+// code is 1, with a line on stderr for each failure, if something failed.
 #include "benchmarks/kernels/measure.h"
 #include "benchmarks/kernels/workloads.h"
 #include "benchmarks/models/model_run.h"
@@ -91,17 +92,18 @@ bool run(const Options &options) {
 }
 
 int main(int argc, char **argv) {
-  // Set before the driver is loaded, as in kernel_bench; values that the user set stay.
+  // The driver reads these when it is loaded, as in kernel_bench. Values that the user has set are
+  // kept.
   setenv("LP_NUM_THREADS", "0", 0);
   setenv("LP_NATIVE_VECTOR_WIDTH", "256", 0);
   Options options;
-  CLI::App app("Whole compiled models beside the hand-written convolution");
+  CLI::App app("Compares whole compiled models with the hand-written convolution");
   app.add_option("artifacts", options.artifacts, "compiled models (.gantry)")->required();
-  app.add_option("--device", options.device, "index, or part of a name");
-  app.add_option("--rounds", options.rounds, "interleaved rounds")->check(CLI::Range(1, 1000));
+  app.add_option("--device", options.device, "index of the device, or part of its name");
+  app.add_option("--rounds", options.rounds, "number of rounds")->check(CLI::Range(1, 1000));
   app.add_option("--dim", options.dimTexts, "size of a dynamic dimension: batch=2")
       ->allow_extra_args(false);
-  app.add_option("--json", options.json, "file to write");
+  app.add_option("--json", options.json, "also write the results to this file");
   CLI11_PARSE(app, argc, argv);
   try {
     return run(options) ? 0 : 1;

@@ -26,7 +26,7 @@ int64_t sizeOf(const gantry_port_info_t &port, uint32_t d,
   const auto found = dims.find(name);
   if (found == dims.end())
     throw GpuError("input " + std::string(port.name) + " has the dynamic dimension \"" + name +
-                   "\": give its size with --dim " + name + "=N");
+                   "\"; give its size with --dim " + name + "=N");
   return found->second;
 }
 

@@ -1,7 +1,7 @@
 // A compiled model with generated inputs, which is run repeatedly to measure its time.
 //
-// f32 inputs are patterns in [-0.5, 0.5); all others are zero, because token 0 and false are valid
-// for every model. Results are not checked here; tests do that.
+// f32 inputs are patterns in [-0.5, 0.5). All other inputs are zero, because the token 0 and false
+// are valid for every model. Results are not checked here; the project's tests check them.
 //
 // Threads: used by one thread. Errors: GpuError with the runtime's message.
 #pragma once
@@ -14,23 +14,27 @@
 
 namespace gantry::bench {
 
-/// Parses options of the form --dim NAME=N. Throws GpuError for any other form.
+/// Parses the values of --dim options, of the form NAME=N with N ≥ 1. Throws GpuError for any other
+/// form.
 std::map<std::string, int64_t> parseDims(const std::vector<std::string> &texts);
 
+/// A loaded artifact with a session and buffers of its own.
 class ModelRun {
 public:
-  /// `dims` has the sizes of dynamic dimensions by name.
+  /// `artifact` is the path of a compiled model; `dims` has the sizes of dynamic dimensions by
+  /// name. `runtime` must outlive this.
   ModelRun(Runtime &runtime, const std::string &artifact,
            const std::map<std::string, int64_t> &dims);
   ~ModelRun();
   ModelRun(const ModelRun &) = delete;
   ModelRun &operator=(const ModelRun &) = delete;
 
-  /// Runs for at least 0.2 seconds and returns the seconds of one run, as Contestant::seconds does.
+  /// Runs the model for about 0.2 seconds and returns the seconds of one run, measured like
+  /// Contestant::seconds.
   double seconds();
   /// Runs `runs` times and returns the seconds of one run.
   double secondsOf(uint32_t runs);
-  /// Number of arithmetic operations of one run.
+  /// Returns the number of arithmetic operations of one run.
   double flops() const { return flops_; }
   uint64_t dispatches() const { return dispatches_; }
   gantry_statistics_t statistics() const;

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Compiles and measures models; prints one line each, or JSON.
+"""Compiles and measures models; prints one line for each model, or JSON.
 
     benchmarks/models/models.py [--gantry TOOL] [--json] [--seconds S] [--device D] [--profile P]
                                 [--peers] [MODEL or FOLDER ...]
 
-Without arguments: examples/digits, tests/data/models and, where they exist, ../shared/models and
-../shared/onnx/light. Columns: time to compile; median time of a run and of its dispatches on the
-device; GFLOP/s from the operators' own counts over the device time; arena height, its lower bound,
-and their ratio. Inputs are random (seed 1). Dynamic dimensions take --dim (batch=2 time=48 without).
-The exit code is 1 if a model could not be compiled or run. Standard library only.
+Without arguments, the models are those of examples/digits, tests/data/models and, where they exist,
+../shared/models and ../shared/onnx/light. The columns are: the time to compile; the median time of a run; the
+median time of its dispatches on the device; GFLOP/s, which is the operation count of the model's operators
+divided by the device time; the number of dispatches; the arena height, its lower bound, and their ratio.
+Inputs are random (seed 1). Dynamic dimensions are set with --dim (default: batch=2 time=48, others 1). The exit
+code is 1 if a model could not be compiled or run. Standard library only.
 
-A second table follows where model_bench is built (GANTRY_BUILD_BENCHMARKS=ON) beside the tool: seconds of
-a run (CPU seconds of one core on a software device), operations per second, and their share of the
-hand-written convolution's rate in the same run. --peers adds the CPU seconds of other runtimes for image
-models: peers.py says which.
+If model_bench is built (GANTRY_BUILD_BENCHMARKS=ON) and lies in the same folder as the tool, a second table
+follows: the seconds of a run (CPU seconds of one core on a software device), operations per second, and the
+share of the hand-written convolution's rate. --peers adds the CPU seconds of other runtimes for image models
+(peers.py).
 """
 import argparse
 import json
@@ -54,7 +55,7 @@ def call(command):
 
 
 def share(artifact, options, plan):
-    """model_bench's row; None where it is not built."""
+    """Returns model_bench's row for the artifact; None if model_bench is not built."""
     tool = options.gantry.parent / "model_bench"
     if not tool.exists():
         return None
@@ -67,7 +68,7 @@ def share(artifact, options, plan):
 
 
 def peers_of(model, options, plan):
-    """The peers' seconds for a model of one image, where asked for."""
+    """Returns the seconds of other runtimes if --peers is set and the model's only input is an image."""
     shapes = [port["dims"] for port in plan["inputs"]]
     image = len(shapes) == 1 and len(shapes[0]) == 4 and all(isinstance(d, int) for d in shapes[0])
     if not options.peers or not image or model.suffix != ".onnx":
@@ -135,7 +136,7 @@ def main():
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--device", default="")
-    parser.add_argument("--profile", default="", help="device profile; without: the compiler's own")
+    parser.add_argument("--profile", default="", help="device profile (default: the compiler's default)")
     parser.add_argument("--peers", action="store_true", help="measure other runtimes on the CPU as well")
     parser.add_argument("--dim", action="append", default=[])
     parser.add_argument("places", nargs="*", type=pathlib.Path)

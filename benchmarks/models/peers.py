@@ -1,10 +1,10 @@
-"""What other runtimes take for a model on the CPU: CPU seconds of one run on one thread.
+"""Measures other runtimes on the CPU: the CPU seconds of one run of a model on one thread.
 
-    peers.py MODEL.onnx ...      prints one line each
+    peers.py MODEL.onnx ...      prints one line for each model
 
-OpenCV (python3-opencv) reads the ONNX file. PyTorch (python3-torch python3-torchvision) cannot: a model
-named as one of torchvision's is made there, with random weights, which cost the same time. What is not
-installed, or cannot run a model, is named and left out.
+OpenCV (python3-opencv) reads the ONNX file. PyTorch (python3-torch python3-torchvision) cannot read ONNX.
+Instead, the model of torchvision with the same name runs, with random weights, which do not change the time.
+If a runtime is not installed or cannot run a model, the reason is printed instead of the time.
 """
 import pathlib
 import statistics
@@ -15,7 +15,7 @@ RUNS = 5
 
 
 def clock(run):
-    """Median CPU seconds of a run; the first one warms up."""
+    """Returns the median CPU seconds of RUNS runs, after one warm-up run."""
     run()
     times = []
     for _ in range(RUNS):
@@ -58,14 +58,14 @@ PEERS = {"opencv": opencv, "pytorch": pytorch}
 
 
 def measure(path, name, shape):
-    """({peer: seconds}, {peer: why not})."""
+    """Returns ({peer: seconds}, {peer: reason why it was not measured})."""
     seconds, reasons = {}, {}
     for peer, run in PEERS.items():
         try:
             seconds[peer] = run(path, name, shape)
         except ImportError as error:
             reasons[peer] = f"not installed ({error})"
-        except Exception as error:  # whatever a foreign library throws at a model that it cannot run
+        except Exception as error:  # a library may raise anything for a model that it cannot run
             reasons[peer] = str(error).strip().splitlines()[0][:120] or type(error).__name__
     return seconds, reasons
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Makes, or improves, the table of measured tiles that comes with the compiler for the software device.
+"""Makes or improves the table of measured tiles that ships with the compiler for the software device.
 
     tune_table.py [--gantry TOOL] [--table FILE] [--candidates N] [--skip N] [--seconds S] [MODEL ...]
 
-MODEL: a name of torchvision's models, exported here with random weights (which tiles do not depend on); a
-row of kernel_bench (../kernels/make_models.py); or an .onnx file. Without: all of the names below. The
-table is codegen/tuning/lavapipe.json without --table; only what is faster than it changes it. Debian:
-python3-torch, python3-torchvision, python3-onnx. Kernels run in the thread that submits them
-(LP_NUM_THREADS=0): the device's time is that of one core. Nothing else should run meanwhile.
+A MODEL is the name of a torchvision model, which the script exports with random weights (the best tiles do not
+depend on the weights); a row of kernel_bench (../kernels/make_models.py); or an .onnx file. Without MODEL, all
+of NETWORKS and KERNELS are tuned. --table is codegen/tuning/lavapipe.json by default; an entry of the table
+changes only if a faster tile is found. --candidates, --skip and --seconds are passed to `gantry tune`.
+
+Kernels run in the thread that submits them (LP_NUM_THREADS=0), so the device's time is the time of one core.
+No other program should run at the same time. Debian: python3-torch, python3-torchvision, python3-onnx.
 """
 import argparse
 import os

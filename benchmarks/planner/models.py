@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""How close the arenas of models come to their lower bound, as compiled and as planned at run time.
+"""Measures how close the arenas of models come to their lower bound, as compiled and as planned at run time.
 
     benchmarks/planner/models.py [--gantry TOOL] [--json FILE] [MODEL or FOLDER ...]
 
 Without arguments, the models are those of tests/data/models and, where they exist, ../shared/models
 and ../shared/onnx/light. Each model is compiled. Then `gantry plan` plans its transient values and
-their lifetimes again: with the work that the compiler spends, and with the 300,000 units that a
-session spends on a new shape (engine/program/shape_plan.cpp). The columns are: the number of values in
-the arena; the bound, which is the largest sum of bytes alive at one command; height / bound and the
-planning time in milliseconds for each; and how much the order of the operators reduced the peak.
-Dynamic dimensions are set with --dim (default: batch=2 time=48 whole=4). The exit code is 1 where a
-model could not be planned. Standard library only.
+their lifetimes again: with the work limit of the compiler, and with the 300,000 units of work that a
+session may spend on a new shape (engine/program/shape_plan.cpp). The columns are: the number of places in
+the arena (several values may share one); the lower bound in bytes, which is the largest sum of bytes alive
+at one command; the compiled arena / bound; the planning time with the compiler's limit in milliseconds;
+height / bound and planning time with the session's limit; and by how much the compiler's order of the
+operators lowers the bound compared with the model's order. Dynamic dimensions are set with --dim (default:
+batch=2 time=48 whole=4, others 2). The exit code is 1 if a model could not be planned. Standard library only.
 """
 import argparse
 import json
@@ -21,7 +22,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEFAULTS = ["tests/data/models", "../shared/models", "../shared/onnx/light"]
-COMPILED, AT_RUN_TIME = 70_000_000, 300_000  # Units of work: plan.h, shape_plan.cpp.
+COMPILED, AT_RUN_TIME = 70_000_000, 300_000  # Work limits: kDefaultWork of plan.h, and of shape_plan.cpp.
 
 
 def call(*words):
@@ -48,7 +49,7 @@ def ratio(height, bound):
 
 
 def slots_of(plan):
-    """(first command, last command, bytes) of each place in the arena that values share."""
+    """Returns (first command, last command, bytes) of each place in the arena; several values may share one."""
     slots = {}
     for value in plan["values"]:
         if value["storage"] != "transient":

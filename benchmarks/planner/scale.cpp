@@ -1,16 +1,20 @@
-// planner_scale_bench: how close the planner comes to the lower bound on graphs of many buffers,
-// and how much time and memory it takes.
+// planner_scale_bench: measures how close the planner comes to the lower bound on instances with
+// many buffers, and how much time and memory it takes.
 //
 //   planner_scale_bench [--json FILE] [--seeds N] [--largest N] [--work N]
 //
-// Instances are made from seeds: planted packings, whose optimum is the bound (cut from edge to
-// edge, with few moments in time, with scaled and rounded sizes, with spirals), and graphs like
-// those of models. The columns are: the time of the fast tier's first plan; height ÷ lower bound of
-// the fast tier (median and worst of the seeds) and its CPU time (median); the same for the large-
-// neighbourhood search, whose work is limited to --work units per buffer (a unit takes about 10
-// ns); the largest memory that a call held, its result included, per buffer; and the fast tier's
-// time ÷ (n log2 n) in nanoseconds, which stays constant where the time grows like n log n. A
-// checker that shares no code with the planner checks every placement.
+// Instances are made from seeds (tests/support/plan_instances.h): packings whose optimum is the
+// lower bound (cut from edge to edge, with few moments in time, with scaled and rounded sizes, with
+// spirals), and graphs like those of models. The columns are:
+//   first ms          CPU time until the fast tier has its first plan
+//   fast, worst, ms   height ÷ lower bound of the fast tier (median and max of the seeds), and its
+//                     median CPU time
+//   search, worst, ms the same for the large-neighbourhood search, which starts from the fast
+//                     tier's plan and is limited to --work units of 10 to 30 ns per buffer
+//   B/buf             max heap memory that a call held, including its result, in bytes per buffer
+//   ns/nlg            the fast tier's time ÷ (n log2 n) in nanoseconds
+// A checker that shares no code with the planner checks every placement. Exit code 1 if a placement
+// is wrong or the JSON file cannot be written.
 #include "engine/plan/search/fast_tier.h"
 #include "engine/plan/search/large_neighbourhood.h"
 #include "tests/support/plan_instances.h"
@@ -29,7 +33,7 @@
 #include <string>
 #include <vector>
 
-// ---- bytes held, as the allocator counts them --------------------------------------------------
+// ---- replaced operators new and delete, which count the bytes held -----------------------------
 
 namespace {
 size_t heldBytes = 0;
@@ -209,7 +213,7 @@ int main(int argc, char **argv) {
   uint64_t work = 2'000;
   app.add_option("--json", jsonPath, "Also write the table to this file");
   app.add_option("--seeds", seeds, "Instances for each row")->check(CLI::PositiveNumber);
-  app.add_option("--largest", largest, "Leave out rows of more buffers");
+  app.add_option("--largest", largest, "Leave out rows with more buffers than this");
   app.add_option("--work", work, "Units of work per buffer that the search may spend");
   CLI11_PARSE(app, argc, argv);
   return gantry::bench::runAll(jsonPath, seeds, largest, work);

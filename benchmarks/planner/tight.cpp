@@ -1,16 +1,17 @@
-// planner_tight_bench: how fast the planner reaches a capacity or the lower bound on hard instances
-// of some hundred buffers. The table shows CPU time and height ÷ goal; the validator checks every
-// plan.
+// planner_tight_bench: measures how fast the planner reaches a capacity or the lower bound on hard
+// instances of some hundred buffers. The table shows CPU time (total, geometric mean, max), the
+// number of plans that met the goal, and the worst height ÷ goal. The validator checks every plan.
 //
 //   planner_tight_bench [FILE.csv ...] [--capacity N] [--work N] [--scaled] [--constraints]
 //                       [--json FILE]
 //
-// Instances are CSV files (id,lower,upper,size), or planted packings made from seeds where no file
-// is given. Each is planned as given, shuffled, and mirrored in time. With --scaled, it is also
-// planned with sizes and capacity times 1000003/1000, rounded down, and with sizes reduced by one
-// byte and by up to 0.5 % at random. With --constraints, it is also planned with alignments (the
-// goal is 1.02 times the lower bound of the rounded sizes) and with some values of a known plan
-// pinned (the goal is the height of that plan).
+// Instances are CSV files (id,lower,upper,size; a buffer is alive in [lower, upper)), or packings
+// made from seeds if no file is given. Each instance is planned as given, shuffled, and mirrored in
+// time. With --scaled, it is also planned with sizes and capacity times 1000003/1000, rounded down,
+// and with sizes reduced by one byte and by up to 0.5 % at random. With --constraints, it is also
+// planned with alignments (the goal is 1.02 times the lower bound of the rounded sizes) and with
+// some values pinned to the offsets of a known plan (the goal is the height of that plan). Exit
+// code 1 if planning or a check failed.
 #include "engine/plan/plan.h"
 #include "tests/support/plan_instances.h"
 
@@ -82,7 +83,7 @@ class Table {
 public:
   explicit Table(uint64_t work) : work_(work) {}
 
-  /// Plans an instance and adds a row. Returns an empty plan where planning failed.
+  /// Plans an instance, validates the plan and adds a row. Returns an empty plan if either failed.
   Plan measure(const std::string &kind, const Instance &instance, PlanRequest request) {
     request.workLimit = work_;
     const double begin = processorSeconds();
@@ -170,8 +171,9 @@ Instance mirrored(Instance instance) {
   return instance;
 }
 
-/// Returns the lower bound of the sizes rounded up to their own alignments. A plan may be lower,
-/// because the rest of a value's last unit of alignment is free for values of smaller alignments.
+/// Returns the lower bound of the sizes, each rounded up to the value's own alignment. A plan may
+/// be lower than this, because values of smaller alignment can use the bytes between the end of a
+/// value and its rounded end.
 uint64_t roundedBound(std::vector<Value> values) {
   for (Value &value : values) {
     value.sizeBytes = (value.sizeBytes + value.alignment - 1) / value.alignment * value.alignment;
@@ -220,8 +222,9 @@ void measureAlignments(Table &table, const Instance &instance) {
   }
 }
 
-/// Pins three random draws of values where a known plan has them. `whose` names the plan: the
-/// planner's own one, or another one that it does not find by itself.
+/// Plans with a random 10, 50 and 90 % of the values pinned to their offsets in a known plan, three
+/// random draws for each. `whose` names the known plan in the table: "own" for the plan that the
+/// planner made for this instance, "other" for a plan that it would not find by itself.
 void measurePins(Table &table, const Instance &instance, const Plan &known,
                  const std::string &whose) {
   for (const uint64_t percent : {10, 50, 90})
@@ -240,7 +243,7 @@ void measurePins(Table &table, const Instance &instance, const Plan &known,
 
 struct Options {
   std::vector<std::string> files;
-  uint64_t capacity = 0; // Bytes; 0: the lower bound.
+  uint64_t capacity = 0; // The goal in bytes; 0: the lower bound.
   uint64_t work = plan::kDefaultWork;
   bool scaled = false;
   bool constraints = false;
@@ -263,7 +266,7 @@ int runAll(const Options &options) {
       continue;
     measureAlignments(table, instance);
     measurePins(table, instance, known, "own");
-    measurePins(table, instance, backwards, "other"); // Offsets hold in both directions of time.
+    measurePins(table, instance, backwards, "other"); // Its offsets are valid for both directions.
   }
   return table.print(options.jsonPath);
 }
@@ -274,7 +277,7 @@ int main(int argc, char **argv) {
   CLI::App app("Measures the planner on tight instances, and with scaled sizes and constraints");
   gantry::bench::Options options;
   app.add_option("FILE.csv", options.files,
-                 "Buffers as id,lower,upper,size; planted packings where no file is given");
+                 "Buffers as id,lower,upper,size; without files, packings made from seeds");
   app.add_option("--capacity", options.capacity, "The goal in bytes; 0: the lower bound");
   app.add_option("--work", options.work, "Units of work for each plan");
   app.add_flag("--scaled", options.scaled, "Also plan scaled and reduced sizes");

@@ -1,15 +1,17 @@
-// Measures large captures in the profiler without a device: bytes on disk, time to the first frame,
-// memory, and the CPU time that the user interface's thread takes to build a frame.
+// Measures the profiler on a large capture, without a GPU or a window: bytes on disk, time to the
+// first frame, memory, and the CPU time that the user interface's thread takes to build a frame.
 //
 //   capture_bench [--events N] [--keep FILE]
 //
-// The capture is a synthetic training loop (tests/support/synthetic_capture.h). The real writer
-// writes its steps repeatedly with later times and new ids. The views are random, with a zoom
-// between the whole capture and 1/65,536 of it. Each view is drawn for ten frames with the raster
-// budget of the real window, as when a user stops there.
+// The capture is a synthetic training loop (tests/support/synthetic_capture.h).
+// trace::CaptureWriter writes the loop's steps repeatedly, with later times and new ids, until
+// there are at least
+// --events events (10 million by default). --keep writes the capture to FILE and does not delete
+// it. The views are random, with a zoom between the whole capture and 1/65,536 of it. Each view is
+// drawn for ten frames with the raster budget of the real window, as when a user stops there.
 //
-// Frames are measured by the CPU time of their thread, and loading by the CPU time of all threads
-// and by elapsed time. Other work of the machine affects only the elapsed time.
+// Frames are measured in CPU time of their thread, and loading in CPU time of all threads and in
+// elapsed time. Other load on the machine mainly affects the elapsed time.
 #include "profiler_gui/model/capture/load_capture.h"
 #include "profiler_gui/panels/profiler_window.h"
 #include "tests/support/synthetic_capture.h"
@@ -32,8 +34,9 @@ using trace::Event;
 using trace::EventType;
 
 constexpr uint32_t kSteps = 200;
-constexpr uint32_t kSettledSteps = 4; // Steps after which each step releases what it allocates.
-constexpr uint64_t kBudgetPerFrame = 25'000; // Blocks and nodes, as in the real window.
+constexpr uint32_t kSettledSteps = 4; // After these steps, each step releases what it allocates.
+/// Max number of blocks and nodes that rasters visit per frame; as in profiler_gui/show_window.cpp.
+constexpr uint64_t kBudgetPerFrame = 25'000;
 constexpr int kViews = 100;
 constexpr int kFramesPerView = 10;
 
@@ -50,7 +53,7 @@ void orDie(const Status &status) {
   std::exit(1);
 }
 
-/// Offsets that are added to the times and ids of repeated steps.
+/// Offsets that are added to the times, sequence numbers, block ids and run ids of repeated steps.
 struct Shift {
   uint64_t timeNs = 0;
   uint64_t sequence = 0;
@@ -98,7 +101,8 @@ void shiftEvent(Event *event, const Shift &by, uint64_t firstBlock) {
   }
 }
 
-/// The offsets of one repetition, and the first block that the repeated steps allocate.
+/// Returns the offsets between two repetitions. Sets *firstBlock to the smallest block id that the
+/// repeated steps allocate.
 Shift shiftOf(std::span<const Event> repeated, uint64_t *firstBlock) {
   *firstBlock = UINT64_MAX;
   uint64_t lastBlock = 0;
@@ -175,7 +179,7 @@ void decodeOnly(const std::string &path) {
   std::printf("decoding alone   %10.2f s of CPU time\n", seconds(CLOCK_PROCESS_CPUTIME_ID) - begin);
 }
 
-/// A field of /proc/self/status, in bytes; 0 if it is missing.
+/// Returns a field of /proc/self/status, in bytes; 0 if it is missing.
 double statusBytes(const char *field) {
   double kibibytes = 0;
   if (std::FILE *file = std::fopen("/proc/self/status", "r"); file != nullptr) {
@@ -191,7 +195,7 @@ double statusBytes(const char *field) {
 
 struct Arguments {
   uint64_t events = 10'000'000;
-  std::string keep; // The capture's file; "" to write a temporary one.
+  std::string keep; // Path for the capture; "": a temporary file, which is deleted.
 };
 
 /// Returns whether the arguments are valid.

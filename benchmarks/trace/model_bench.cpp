@@ -1,23 +1,26 @@
-// The cost of tracing for a running model.
+// trace_model_bench: measures the cost of tracing for a running model.
 //
 //   trace_model_bench [--pairs N] [--dim NAME=N …] ARTIFACT …
 //
-// Attached: a viewer in a process of its own is attached to the user's socket, so events flow and
-// GPU timestamps are taken. Blocks of runs with and without the viewer alternate in pairs, and the
-// order alternates from pair to pair. The figure is the CPU time of this process (on a software
-// device it includes the kernels): the mean of the pairs' ratios and its one-sided 95 % upper bound
-// (Student's t). The row "noise" is the same figure for two blocks without a viewer.
+// Row "attached": a viewer in a process of its own is attached to this process's socket
+// (engine/trace/live/server.h), so events are recorded and sent, and GPU timestamps are taken.
+// Blocks of runs with and without the viewer alternate in pairs, and the order alternates from pair
+// to pair. The figure is the additional CPU time of this process in percent (on a software device
+// this includes the kernels): the mean over the pairs and its one-sided 95 % upper bound (Student's
+// t). The row "noise" is the same figure for two blocks without a viewer.
 //
-// The kernels of a software device take most of that time, and their time varies by 10 %, which
-// hides the cost of tracing. A second figure therefore leaves out the busiest thread. That thread
-// executes the kernels if the driver has only one such thread (LP_NUM_THREADS=1 for lavapipe). The
-// figure is the additional CPU time of all other threads, divided by the whole time of a run. It
+// The kernels of a software device take most of the CPU time, and their time varies by 10 %, which
+// hides the cost of tracing. A second figure therefore leaves out the busiest thread. If the driver
+// has one thread for kernels (LP_NUM_THREADS=1 for lavapipe), it is the busiest one. The second
+// figure is the additional CPU time of all other threads, divided by the CPU time of a run. It
 // includes the driver's cost of timestamps and the thread that serves the viewer.
 //
-// Detached: an upper bound for the cost of the recording calls, since the difference is too small
-// to measure directly: the number of events of a run (counted in a recording) times the cost of a
-// call without a sink (measured in this process, less an empty loop), divided by the CPU time of a
-// run.
+// Row "detached": an upper bound for the cost of the recording calls while nothing listens. The
+// difference is too small to measure directly. The bound is the number of events of a run (counted
+// in a recording), times the cost of a call without a sink (measured in this process, less an empty
+// loop), divided by the CPU time of a run.
+//
+// Exit code 1, with a line on stderr, if something failed; 2 without an ARTIFACT.
 #include "benchmarks/kernels/measure.h"
 #include "benchmarks/models/model_run.h"
 #include "engine/trace/wire/capture.h"
@@ -39,18 +42,19 @@ namespace gantry::bench {
 namespace {
 
 constexpr std::chrono::milliseconds kPollInterval{2};
-constexpr std::chrono::milliseconds kSettle{50};
-constexpr uint32_t kSettlingRuns = 2;
-constexpr uint32_t kMinRuns = 100;
-constexpr double kBlockSeconds = 1.5;
+constexpr std::chrono::milliseconds kSettle{50}; // Pause before each block.
+constexpr uint32_t kSettlingRuns = 2;            // Runs before each block that are not measured.
+constexpr uint32_t kMinRuns = 100;               // Min number of runs in a block.
+constexpr double kBlockSeconds = 1.5;            // A block takes at least about this time.
 
 struct Options {
   std::vector<std::string> artifacts, dimTexts;
-  std::string viewer; // Process id: run as its viewer.
+  std::string viewer; // If not "", this process is the viewer of the process with this id.
   uint32_t pairs = 24;
 };
 
-/// Receives all events of the process until it is killed.
+/// Attaches to the process with the given id and receives its events until one of the processes
+/// ends. Returns the exit code.
 int runViewer(const std::string &process) {
   const auto endpoints = trace::findEndpoints();
   if (!endpoints.isOk())
@@ -70,7 +74,8 @@ int runViewer(const std::string &process) {
   return 1;
 }
 
-/// A viewer process that is attached to this process during the object's life.
+/// A viewer process that is attached to this process during the object's life. The constructor
+/// waits until it has attached, the destructor until recording has stopped.
 class Viewer {
 public:
   Viewer() {
@@ -116,7 +121,8 @@ Estimate estimate(const std::vector<double> &values) {
   return {mean, mean + t * std::sqrt(squares / (count - 1) / count)};
 }
 
-/// Returns the number of events per run, including those of the heap.
+/// Records some runs to a file and returns the number of events per run, including events of the
+/// heap.
 double eventsPerRun(ModelRun &model) {
   const std::string path = "/tmp/gantry-bench-" + std::to_string(getpid()) + ".gtrace";
   if (gantry_trace_start_file(path.c_str()) != GANTRY_STATUS_OK)
@@ -196,13 +202,14 @@ Block blockOf(ModelRun &model, uint32_t runs) {
 
 void measure(Runtime &runtime, const std::string &artifact, const Options &options) {
   ModelRun model(runtime, artifact, parseDims(options.dimTexts));
-  // A software device takes timestamps in one run of 32, so a block has several such runs.
+  // On a software device only some runs have timestamps (engine/program/session_trace.h). A block
+  // is long enough to include such runs.
   const auto runs = std::max<uint32_t>(
       kMinRuns, static_cast<uint32_t>(kBlockSeconds / std::max(model.seconds(), 1e-6)));
   std::vector<double> attached, attachedOthers, noise, noiseOthers, seconds;
   for (uint32_t pair = 0; pair < options.pairs; ++pair) {
-    // A pause and two runs precede each block. They settle the caches and the clock, so the figure
-    // is the cost of an attached viewer, not of attaching it.
+    // A pause and two runs precede each block. After them the caches are warm and the viewer has
+    // received the initial state, so the figure does not include the cost of attaching.
     auto settled = [&] {
       std::this_thread::sleep_for(kSettle);
       (void)model.secondsOf(kSettlingRuns);

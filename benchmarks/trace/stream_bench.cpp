@@ -1,14 +1,18 @@
-// Streams and captures: events per second to a viewer, bytes per event, and the time until a late
-// viewer knows a million live blocks.
+// trace_stream_bench: measures streams and captures: events per second to a viewer, bytes per
+// event, and the time until a viewer that attaches late has received a million live blocks.
 //
 //   trace_stream_bench [--seconds S] [--rate EVENTS_PER_SECOND] [TRACE ...]
 //
-// The events are those that a real heap records while it replays allocation traces
-// (benchmarks/heap; without a file they are generated), with a dispatch after every ninth event.
-// One thread records them repeatedly at the given rate, through its ring, the collector, a
-// Unix-domain socket and a reader that decodes every event. The CPU time per event is that of all
-// threads together: at 200 ns, two cores carry 10 million events per second. The reached rate
-// depends on what else the machine does. A capture file of the same events gives the bytes on disk.
+// A heap over the fake device replays allocation traces (benchmarks/heap; generated if no file is
+// given) and records events. Dispatch events are added, so that every tenth event is a dispatch.
+// One thread then records these events repeatedly at the given rate. They pass through the thread's
+// ring, the collector and a Unix-domain socket to a reader, which decodes every event. The CPU time
+// per event is the sum over all threads: at 200 ns, two cores can carry 10 million events per
+// second. Other load on the machine can reduce the reached rate. The bytes on disk are measured
+// with a capture file of the same events.
+//
+// Exit code 1 if the viewer's count of received and dropped events differs from the count of
+// recorded events, if a late viewer's blocks differ from the heap's, or if something failed.
 #include "benchmarks/heap/trace.h"
 #include "engine/heap/heap.h"
 #include "engine/trace/wire/capture.h"
@@ -32,8 +36,8 @@ using namespace gantry;
 using trace::Event;
 using trace::EventType;
 
-constexpr uint32_t kDispatchEvery = 10;
-constexpr size_t kMaxEvents = 2'000'000; // Number of distinct events; they are recorded repeatedly.
+constexpr uint32_t kDispatchEvery = 10;  // Every tenth event is a dispatch.
+constexpr size_t kMaxEvents = 2'000'000; // Max number of operations replayed from all traces.
 constexpr uint64_t kRingBytes = 64 << 20;
 constexpr uint32_t kAttachRounds = 9;
 
@@ -69,7 +73,7 @@ std::unique_ptr<trace::Server> startServer() {
   return orDie(trace::Server::start(options));
 }
 
-/// Returns the events that a heap records while it replays the traces, with dispatches in between.
+/// Returns the events that a heap records while it replays the traces, with dispatch events added.
 std::vector<Event> recordMix(const std::vector<bench::Trace> &traces) {
   const heap::HeapPtr heap = makeHeap();
   const auto server = startServer();
@@ -131,6 +135,7 @@ std::vector<Event> recordMix(const std::vector<bench::Trace> &traces) {
   return events;
 }
 
+/// Records an allocate or a release event.
 void recordOne(const Event &event) {
   const bool isMemory = event.type() != EventType::kDispatch;
   if (event.type() == EventType::kRelease)
@@ -155,6 +160,8 @@ void recordDispatch(const Event &event) {
                                             });
 }
 
+/// Records the events repeatedly for `seconds` at `rate` events per second while a viewer is
+/// attached, and prints the measurements. Returns the exit code.
 int stream(const std::vector<Event> &events, double seconds, double rate) {
   trace::detail::setRingBytes(kRingBytes);
   const auto server = startServer();
@@ -195,8 +202,8 @@ int stream(const std::vector<Event> &events, double seconds, double rate) {
     size_t next = 1;
     while (elapsed < seconds) {
       const auto due = static_cast<uint64_t>(elapsed * rate);
-      // Limits the events per round to what a ring holds, so that a pause of the machine is not
-      // caught up at once.
+      // After a pause of the machine many events are due. This limit keeps them from overflowing
+      // the ring, which holds more than ten times as many.
       const uint64_t limit = recorded + 100'000;
       for (; recorded < due && recorded < limit; ++recorded) {
         const Event &event = events[next];
@@ -223,7 +230,7 @@ int stream(const std::vector<Event> &events, double seconds, double rate) {
               static_cast<double>(recorded) / elapsed * 1e-6,
               static_cast<unsigned long long>(dropped.load()),
               received + dropped == recorded ? "exact" : "WRONG");
-  // Dropped events cost only the recorder.
+  // A dropped event costs time only in the recorder, so the other costs are per received event.
   const auto arrived = static_cast<double>(received.load());
   const double recorder = recorderCpu / static_cast<double>(recorded);
   const double viewing = viewerCpu / arrived;
@@ -235,6 +242,8 @@ int stream(const std::vector<Event> &events, double seconds, double rate) {
   return received + dropped == recorded ? 0 : 1;
 }
 
+/// Writes the events to a capture file until it has 10 million, decodes the file, and prints bytes
+/// and CPU time.
 void capture(const std::vector<Event> &events) {
   const std::string path = "/tmp/gantry-bench-" + std::to_string(getpid()) + ".gtrace";
   const auto writer = orDie(trace::CaptureWriter::create(path));

@@ -1,5 +1,5 @@
-/* classify: classifies all test images with a compiled digits network, through gantry/gantry.h
- * alone.
+/* digits_classify: classifies all test images with a compiled digits network and prints the
+ * accuracy and the images per second. It uses only gantry/gantry.h.
  *
  *   digits_classify DIGITS.gantry DATA_FOLDER [DEVICE]
  *
@@ -33,8 +33,9 @@ static double secondsNow(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Reads the data of an .npy file (version 1) whose header must contain `descr` ("<f4"). *sizeBytes
- * is set to the number of bytes after the header. The caller frees the result. */
+/* Reads the data of an .npy file (version 1) whose header must contain the element type `descr`,
+ * such as "'<f4'". Sets *sizeBytes to the number of bytes after the header. The caller frees the
+ * result. Ends the program if the file cannot be read. */
 static void *readNpy(const char *folder, const char *name, const char *descr, size_t *sizeBytes) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -62,8 +63,9 @@ static void *readNpy(const char *folder, const char *name, const char *descr, si
   return data;
 }
 
-/* Classifies all images, `batch` images per run, and returns the number of results that equal their
- * labels. `images` is padded to a multiple of `batch` images. */
+/* Classifies `count` images, `batch` images per run, and returns the number of results that equal
+ * their labels. `images` must be padded to a multiple of `batch` images. `logits` is scratch memory
+ * for the scores of one batch. */
 static size_t classifyAll(gantry_session_t *session, size_t batch, float *images,
                           const unsigned char *labels, size_t count, float *logits) {
   size_t right = 0;
@@ -120,7 +122,7 @@ int main(int argc, char **argv) {
   memset(images + count * kPixels, 0, (padded - count) * kPixels * sizeof(float));
 
   size_t right = classifyAll(session, batch, images, labels, count, logits);
-  /* The first pass was the warm-up; measure passes for half a second. */
+  /* The pass above was the warm-up. The passes of the next half second are measured. */
   size_t passes = 0;
   double begin = secondsNow(), elapsed;
   do {

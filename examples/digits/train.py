@@ -10,9 +10,9 @@ of them, drawn with a fixed seed, is held out and not used for training. The scr
     data/test_images.npy         the held-out images, f32 [450, 1, 8, 8]
     data/test_labels.npy         their digits, u8 [450]
 
-The batch size is fixed at 50, so nine runs classify the test set. Batch normalization stays a separate node
-in the model, as training frameworks export it, because the compiler folds it. One thread and fixed seeds make
-the result reproducible on one machine.
+The batch size is fixed at 50, so nine runs classify the test set. Batch normalization is exported as separate
+nodes, so that the example shows how the compiler folds them. One thread and fixed seeds make the result
+reproducible on one machine. If the accuracy is below 98 %, the script writes nothing and exits with 1.
 """
 import pathlib
 import sys

@@ -1,6 +1,8 @@
 /* Runs a compiled model on one input and prints the class with the highest score.
  * Usage: embed_c model.gantry input.raw
- * input.raw holds the float32 values of the model's input, row-major. */
+ * input.raw holds the values of the model's only input in the input's element type, row-major. The
+ * model has one output, of type float32. Exit codes: 1 with one line on stderr if a step fails, 2
+ * for wrong usage. */
 #include <gantry/gantry.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -53,7 +53,7 @@ TEST(BufferCsv, NamesTheLineAndTheFault) {
   refused("id,lower,upper\n", "line 1: the column 'size' is missing");
   refused("id,lower,upper,size,colour\n", "line 1: there is no column 'colour'");
   refused("id,lower,upper,size,id\n", "line 1: the column 'id' is named twice");
-  refused("id,lower,upper,size\na,1,2,3\n\na,1,2\n", "line 4: 3 fields where the first line");
+  refused("id,lower,upper,size\na,1,2,3\n\na,1,2\n", "line 4: 3 fields, but the first line");
   refused("id,lower,upper,size\na,2,2,3\n", "line 2: upper 2 is not above lower 2");
   refused("id,lower,upper,size\na,1,2,-3\n", "line 2: the size '-3' is no whole number from 0");
   refused("id,lower,upper,size\na,1,2x,3\n", "line 2: the upper '2x' is no whole number");

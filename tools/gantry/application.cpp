@@ -28,11 +28,11 @@ Exit codes:
 Environment:
   GANTRY_DEVICE           the device, as --device takes it
   GANTRY_CACHE_DIR        the folder of compiled models and pipelines (~/.cache/gantry)
-  GANTRY_CACHE_SIZE       the most that compiled models may take there (4GiB); 0: none are kept
+  GANTRY_CACHE_SIZE       max size of the compiled models there (4GiB); 0: no cache of models
   GANTRY_BINDING          the binding, as --binding takes it
   GANTRY_VALIDATION       1 or sync: run under the Vulkan validation layers
   GANTRY_TRACE            record the process to this .gtrace file
-  GANTRY_TRACE_TIMES      all: times of every run on a software device, too (see gantry.h)
+  GANTRY_TRACE_TIMES      all: record times of every run, also on a software device
   GANTRY_FLIGHT_RECORDER  keep the last seconds, and write them here on a crash
   GANTRY_ATTACH           0: no viewer may attach to the process
   NO_COLOR                print without colour

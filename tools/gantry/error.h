@@ -1,8 +1,8 @@
-// The error type of the tool: an exception with an exit code. It is thrown where the error is found
-// and reported once, by main(), as exactly one line "gantry: error: ...".
+// The error type of the tool: an exception with an exit code. main() catches it and prints it as
+// exactly one line "gantry: error: ...".
 //
-// The message names the wrong value and what would be right, without a newline. printError()
-// replaces control characters, which may come from a damaged model.
+// The message is one line with the wrong value and what would be right. It need not be escaped:
+// printError() replaces control characters, which may come from a damaged model.
 #pragma once
 
 #include <stdexcept>
@@ -17,7 +17,7 @@ enum class ExitCode : int {
   kUnsupported = 2, // An operator of the model or a feature of the device is not supported.
   kIo = 3,          // The operating system refused a read or a write.
   kInternal = 4,    // A device failed, or Gantry has a defect.
-  kDiffers = 5,     // The compared values differ by more than the tolerance.
+  kDiffers = 5,     // A comparison failed: values differ, a plan grew, or no plan fits.
 };
 
 class ToolError : public std::runtime_error {

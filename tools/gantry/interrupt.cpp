@@ -16,7 +16,7 @@ namespace gantry::tool {
 namespace {
 
 constexpr size_t kSlots = 1024;
-std::array<std::atomic<char *>, kSlots> paths; // Allocated by strdup; each slot owns its path.
+std::array<std::atomic<char *>, kSlots> paths; // Null, or a path from strdup() that the slot owns.
 
 /// The head of Linux's struct linux_dirent64; the name follows.
 struct DirectoryEntry {
@@ -40,7 +40,7 @@ void deleteFolder(const char *path) {
       break;
     for (long at = 0; at < bytes;) {
       const auto *entry = reinterpret_cast<const DirectoryEntry *>(buffer + at);
-      unlinkat(folder, entry->name, 0); // fails for "." and ".."
+      unlinkat(folder, entry->name, 0); // Fails for "." and "..".
       at += entry->bytes;
     }
   }
@@ -56,7 +56,7 @@ void onInterrupt(int signal) {
         deleteFolder(path);
   errno = saved;
   std::signal(signal, SIG_DFL);
-  std::raise(signal); // delivered when the handler returns
+  std::raise(signal); // The signal is blocked now and is delivered when the handler returns.
 }
 
 } // namespace

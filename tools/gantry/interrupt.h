@@ -1,10 +1,10 @@
 // Removes unfinished files when the tool is interrupted.
 //
-// handleInterrupts() makes SIGINT, SIGTERM and SIGHUP delete the registered paths and then end the
-// process as if the signal had not been handled, so that a shell sees "killed by SIGINT".
-// Recordings need no handling: an event is in the file after 50 ms.
+// handleInterrupts() makes SIGINT, SIGTERM and SIGHUP delete the registered paths. The process then
+// ends as if the signal had not been handled, so that a shell sees "killed by SIGINT". Recordings
+// (.gtrace) are not registered, because they are useful up to their last event.
 //
-// Threads: any. The handler is async-signal-safe.
+// Threads: objects may be created and destroyed in any thread. The handler is async-signal-safe.
 #pragma once
 
 #include <string>
@@ -14,8 +14,9 @@ namespace gantry::tool {
 /// Installs the handlers. A signal that is ignored (nohup) stays ignored.
 void handleInterrupts();
 
-/// Deletes a file, or a folder with the files in it, if the process is interrupted while the object
-/// lives. The object deletes nothing itself.
+/// Registers a path. If the process is interrupted while the object lives, the handler deletes the
+/// file, or the folder with the files in it. The destructor only removes the registration. At most
+/// 1024 paths are registered at a time; further ones are ignored.
 class DeletedOnInterrupt {
 public:
   DeletedOnInterrupt() = default;

@@ -16,8 +16,9 @@ namespace {
 
 using namespace gantry::tool;
 
-/// Returns a message for a failed system request. For a thread that could not be started the C++
-/// library only says "Resource temporarily unavailable"; this adds the limit and the remedy.
+/// Returns a message for a failed system request. For a thread that cannot be started, the C++
+/// library only says "Resource temporarily unavailable"; this function adds the limit and the
+/// remedy.
 std::string systemErrorText(const std::system_error &error) {
   if (error.code() != std::errc::resource_unavailable_try_again)
     return fmt::format("the operating system refused a request: {}", error.what());
@@ -57,17 +58,17 @@ int reportException() noexcept {
   } catch (const std::system_error &error) { // For example a thread that cannot be started.
     printError(systemErrorText(error));
   } catch (const std::bad_alloc &) {
-    printError("the machine has not enough memory for this");
+    printError("the machine does not have enough memory for this");
   } catch (const std::exception &error) {
     printError(error.what());
   } catch (...) {
-    printError("an unknown exception, a defect in Gantry");
+    printError("an unknown exception occurred; this is a defect in Gantry");
   }
   return static_cast<int>(ExitCode::kInternal);
 }
 
-/// The terminate handler. A library that cannot continue without memory has printed its own line;
-/// for an uncaught exception this prints what().
+/// The terminate handler. For an uncaught exception it prints the exception's message. If there is
+/// no exception, a library has called std::terminate after printing a message of its own.
 [[noreturn]] void endTool() noexcept {
   std::_Exit(std::current_exception() ? reportException() : static_cast<int>(ExitCode::kInternal));
 }

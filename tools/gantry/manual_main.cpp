@@ -1,4 +1,5 @@
-// Writes the man pages and completions of the tool to a folder, during the build.
+// The program gantry_cli_manual: writes the man pages and completions of the tool to a folder. The
+// build runs it (cmake/GantryInstall.cmake).
 #include "tools/gantry/application.h"
 #include "tools/manual/manual.h"
 

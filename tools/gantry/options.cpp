@@ -1,3 +1,4 @@
+// The options that several commands share (commands/commands.h).
 #include "tools/gantry/commands/commands.h"
 
 #include "tools/gantry/error.h"
@@ -23,12 +24,12 @@ void InputOptions::add(CLI::App &command) {
       ->excludes(random)
       ->group(kInputs);
   options::whole(command.add_option("--int-range", request.intRange,
-                                    "Bound of the integers that --random and --arange make"),
+                                    "Integers of --random and --arange are below this bound"),
                  "N", 1, uint64_t{1} << 31)
       ->default_str("10")
       ->group(kInputs);
   options::repeated(command, "--shape", request.shapes, "NAME=SHAPE",
-                    "The shape of an input that is made: x=1x3x224x224")
+                    "The shape of an input without a file: x=1x3x224x224")
       ->group(kInputs);
   options::repeated(command, "--dim", request.dims, "NAME=N",
                     "The size of a dynamic dimension: batch=3")
@@ -47,8 +48,8 @@ void addSessionOptions(CLI::App &command, SessionRequest &request) {
                                       "name"),
                    "DEVICE",
                    [](const std::string &text) {
-                     return text.empty() ? std::string("an empty name is no device; `gantry "
-                                                       "devices` lists them")
+                     return text.empty() ? std::string("the name is empty; `gantry devices` lists "
+                                                       "the devices")
                                          : std::string();
                    })
       ->default_str("GANTRY_DEVICE, else the first")
@@ -59,9 +60,9 @@ void addSessionOptions(CLI::App &command, SessionRequest &request) {
       ->default_str("auto")
       ->group(kDevice);
   options::real(command.add_option("--dispatch-limit", request.dispatchLimitMs,
-                                   "Cut dispatches that may take longer than this many "
-                                   "milliseconds on a slow device of the kind into parts, so "
-                                   "that a watchdog or a desktop gets the GPU in between"),
+                                   "Split dispatches that may take longer than this many "
+                                   "milliseconds on a slow device of the same kind, so that they "
+                                   "do not block the desktop or trigger a watchdog"),
                 "MS", 1e-6, 1e9)
       ->default_str("500")
       ->group(kDevice);
@@ -74,15 +75,17 @@ CLI::Option *addProfileOption(CLI::App &command, std::string &profile) {
 }
 
 void addVariantOption(CLI::App &command, std::string &variant) {
-  command.add_option("--variant", variant, "Which variant of an artifact to take, by its profile")
+  command
+      .add_option("--variant", variant, "The variant of an artifact to use, named by its profile")
       ->type_name("PROFILE")
       ->default_str("the one made for the device");
 }
 
 void addCacheOption(CLI::App &command, bool &useCache) {
-  command.add_flag("!--no-cache", useCache,
-                   "Compile a model even where an earlier command has compiled it, and do not keep "
-                   "the result");
+  command.add_flag(
+      "!--no-cache", useCache,
+      "Compile a model even if an earlier command has compiled it, and do not keep the "
+      "result");
 }
 
 void addPrecisionOption(CLI::App &command, CompileRequest &request) {
@@ -90,8 +93,8 @@ void addPrecisionOption(CLI::App &command, CompileRequest &request) {
       command.add_option_function<std::string>(
           "--precision",
           [&request](const std::string &text) { request.halfPrecision = text == "f16"; },
-          "How f32 is kept between kernels. f16: constants and transients take half the bytes; "
-          "sums stay in f32, inputs and outputs keep their types"),
+          "Type in which f32 values are stored between kernels. f16 halves constants and "
+          "transients; sums stay in f32, and inputs and outputs keep their types"),
       "TYPE", {"f32", "f16"})
       ->default_str("f32");
 }

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Checks the project's rules of layout, size and language that need no compiler.
+"""Checks those of the project's rules of layout, size and language that need no compiler.
 
     tools/house/check_house.py [ROOT]
 
-Prints one line for each finding, with the rule, and exits 1 if there is one. ROOT is a git work tree;
-the default is the one that this script lies in. Only tracked files are read.
+The script prints one line with the rule for each finding, and exits with 1 if there is a finding, with 2 if
+git failed. ROOT is a git work tree; the default is the work tree of this script. Only tracked files are read.
 
 Layout and size:
-  - every folder with sources has a README.md, itself or in one of the two folders above it;
+  - every folder with sources has a README.md, or one of the two folders above it has one;
   - a README.md below the root has at most 80 lines, a folder at most 40 files;
   - a source has at most 600 lines; 800 where LONG_FILES gives the reason;
   - a function outside tests has at most 80 lines;
   - the methods of a class lie in at most three sources.
 Language:
-  - a comment does not begin with a word that needs the code to be understood ("of", "and", "that", ...);
+  - a comment does not begin with a word that needs a preceding phrase ("of", "and", "that", ...);
   - names say max and min, not most and least; tests are named UpperCamel;
   - enumerators and constexpr constants are named kName (clang-tidy checks other names, but not in codegen);
-  - passes of the compiler are connected by attributes that TableGen declares, not by "gantry.*" strings.
+  - attributes of the IR are declared in TableGen; codegen has no attribute names in strings ("gantry.*").
 Others:
   - no marks of unfinished work; no paths of a developer's machine.
 """
@@ -59,7 +59,7 @@ METHOD = re.compile(r"^(?:[\w:<>,&*\s\[\]]*?[\s&*])?(\w+)::~?\w+\(")
 
 
 def functions(lines):
-    """(first line, number of lines, declaration) of each function, counted from 1.
+    """Yields (number of the first line, counted from 1; number of lines; declaration) of each function.
 
     Relies on clang-format: a body opens at the end of a line and closes at the declaration's indentation.
     """
@@ -73,7 +73,7 @@ def functions(lines):
         if "(" not in declaration or CONTROL.match(declaration) or LAMBDA.search(declaration):
             continue
         if declaration.count("(") != declaration.count(")"):
-            continue  # a part of a statement, such as the head of a long for
+            continue  # This is a part of a statement, such as the head of a long for.
         indent = len(lines[first]) - len(lines[first].lstrip())
         end = number + 1
         while end < len(lines) and not lines[end].startswith(" " * indent + "}"):
@@ -82,7 +82,7 @@ def functions(lines):
 
 
 def continues(before, line):
-    """Whether the declaration that `line` belongs to already began on the line before it."""
+    """Returns whether the declaration that contains `line` already began on the line before, `before`."""
     before = before.strip()
     return bool(before) and not before.endswith((";", "}", "{")) and not before.endswith(":") and \
         not before.startswith(("//", "#", "template"))
@@ -194,7 +194,7 @@ class House:
                       f"are allowed: {declaration[:70]}")
 
     def check_comments(self, relative, lines):
-        block = False  # whether the line before was a comment of its own
+        block = False  # Whether the line before consists of a comment only.
         for number, line in enumerate(lines, 1):
             own = line.lstrip().startswith("//")
             match = COMMENT.search(line)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Prints the line coverage of engine/ and codegen/ by folder, from what the tests left in a coverage build.
+"""Prints the line coverage of engine/ and codegen/ by folder.
 
     tools/house/coverage.py BUILD [--root ROOT] [--json FILE]
 
-BUILD was configured with the preset "coverage" and its tests were run. gcovr (package gcovr) reads the
-counters; lines of headers count once, however many sources include them. ROOT is the source tree, the one
-of this script by default. --json writes the lines and the covered lines of each file.
+BUILD is a build folder of the preset "coverage" in which the tests have run and written their counters. gcovr
+(package gcovr) reads the counters. A line of a header counts once, however many sources include it. ROOT is
+the source tree (default: the tree of this script). --json writes the covered lines and all lines of each file.
+The exit code is 1 if there are no counters or gcovr failed.
 """
 import argparse
 import collections
@@ -19,7 +20,7 @@ FOLDERS = ("engine", "codegen")
 
 
 def counted(build, root):
-    """{file: (covered lines, lines)} of the sources in FOLDERS."""
+    """Returns {file: (number of covered lines, number of lines)} for the sources in FOLDERS."""
     command = ["gcovr", "--root", str(root), "--object-directory", str(build), "-j", str(os.cpu_count() or 1),
                "--gcov-ignore-parse-errors", "--exclude-unreachable-branches", "--json-summary"]
     for folder in FOLDERS:

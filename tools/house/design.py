@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what docs/design.md shows of the sources: the table of folders and two pictures.
+"""Writes the parts of docs/design.md that come from the sources: the table of folders and two pictures.
 
     tools/house/design.py [--check]
 
@@ -7,7 +7,8 @@
   - docs/images/design-folders.svg: which folder includes which, from the #include lines;
   - docs/images/design-flow.svg: the way of a model, from codegen/pipeline.cpp and codegen/passes/Passes.td.
 
-With --check nothing is written; exits 1 with a line for each file that is not up to date.
+With --check, the script writes nothing, prints a line for each file that is out of date, and exits with 1 if
+there is one.
 """
 import html
 import pathlib
@@ -44,7 +45,7 @@ def box(x, y, width, height, kind):
 
 
 def arrow(x0, y0, x1, y1, vertical=True):
-    """A curve that leaves and arrives along one axis, with its tip at (x1, y1)."""
+    """Returns a curve that leaves and arrives along one axis, with an arrowhead at (x1, y1)."""
     if vertical:
         bend = (y0 + y1) / 2
         path = f"M{x0:g} {y0:g}C{x0:g} {bend:g} {x1:g} {bend:g} {x1:g} {y1 - 7:g}"
@@ -65,7 +66,7 @@ def svg(width, height, title, body):
 # ---- folders --------------------------------------------------------------------------------------
 
 def drawn(folder):
-    """The folder of the picture that a row of FOLDERS is shown as, or None."""
+    """Returns the folder whose box in the picture represents a row of FOLDERS, or None if there is none."""
     if folder in ("tools/options", "tools/manual", "engine/include", "engine/op_kind", "codegen/include") or \
             folder.split("/")[0] in ("tests", "benchmarks"):
         return None
@@ -73,7 +74,9 @@ def drawn(folder):
 
 
 def include_edges():
-    """{folder: folders that its sources include}; a public header stands for the library behind it."""
+    """Returns {folder: folders that its sources include}. An include of a public header counts as an include
+    of the library that implements it.
+    """
     library = {check_includes.RUNTIME_API: "engine/capi", check_includes.COMPILER_API: "codegen"}
     edges = {}
     for path in check_includes.sources(ROOT):
@@ -104,17 +107,18 @@ def reachable(edges, start):
 
 
 def without_implied(edges):
-    """The edges that do not follow from others: A → C is left out beside A → B → C."""
+    """Returns the transitive reduction of the edges: without A → C if there is a path A → B → C."""
     return {user: {used for used in uses
                    if not any(used in reachable(edges, other) for other in uses - {used})}
             for user, uses in edges.items()}
 
 
 def layered(edges):
-    """Rows of nodes from below, and chains of nodes for the edges: a layered drawing (Sugiyama 1981).
+    """Lays out a graph in layers (Sugiyama 1981). Returns the rows of nodes, from the lowest row to the
+    highest, and for each edge the chain of nodes that it passes.
 
-    A node is a folder, or for an edge that crosses a row a tuple that stands for it there. The order within
-    rows comes from sweeps that place each node at the mean of its neighbours.
+    A node is a folder, or a tuple that represents an edge in a row that the edge crosses. Sweeps over the
+    rows sort each row by the mean position of each node's neighbours.
     """
     ranks = {}
 
@@ -160,7 +164,7 @@ def node_width(node):
 
 
 def row_place(row, index):
-    """The centre of a node relative to the middle of its row."""
+    """Returns the x coordinate of a node's centre relative to the middle of its row."""
     widths = [node_width(node) + BOX_GAP for node in row]
     return sum(widths[:index]) + widths[index] / 2 - sum(widths) / 2
 
@@ -204,7 +208,7 @@ def folder_picture():
 # ---- the way of a model ---------------------------------------------------------------------------
 
 def passes():
-    """[(argument, summary)] of Gantry's passes in the order of codegen/pipeline.cpp."""
+    """Returns [(argument, summary)] of Gantry's passes in the order of codegen/pipeline.cpp."""
     declared = {}
     for name, argument, summary in re.findall(
             r'^def (\w+) : Pass<"([\w-]+)"[^{]*\{\s*let summary = "([^"]*)"',
@@ -219,7 +223,7 @@ def passes():
 
 
 def stage(x, y, width, kind, name, lines):
-    """A box with a name and rows of (name, words) below it; returns its text and its height."""
+    """Draws a box with a name and, below it, rows of (name, words). Returns the SVG text and the height."""
     height = 34 + 20 * len(lines) + (6 if lines else 0)
     indent = max((7 * len(first) + 14 for first, _ in lines if first), default=0)
     body = box(x, y, width, height, kind) + text(x + 12, y + 22, name, "name ink")
@@ -294,7 +298,7 @@ def main(arguments):
     for path in stale:
         name = path.relative_to(ROOT)
         if "--check" in arguments:
-            print(f"{name}: is not what the sources say; run tools/house/design.py")
+            print(f"{name}: is out of date; run tools/house/design.py")
         else:
             path.write_text(made[path])
             print(f"wrote {name}")

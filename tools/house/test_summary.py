@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Counts what really ran, from the JUnit file that ctest writes.
+"""Counts the tests that ran, from the JUnit file that ctest writes.
 
-One ctest entry may hold many tests (a GoogleTest program, a lit run, a unittest): its output is read
-and every one of them counts. A test that was skipped is named with its reason. Failures are:
+    tools/house/test_summary.py [--label LABEL] REPORT
+
+One ctest entry may contain many tests (a GoogleTest program, a lit run, a Python unittest). The script reads
+the entry's output and counts each of them. It prints each skipped test, with the reason if the output has
+one. Failures are:
   - a test that failed;
-  - a program that ran no test at all;
-  - a test that passed while the Vulkan validation layers had something to say.
-Prints 'N passed, N failed, N skipped' as its last line. Exit code 1 on failure or if nothing ran.
+  - a program that ran no test;
+  - an entry that passed but whose output has a message of the Vulkan validation layers.
+The last line is 'N passed, N failed, N skipped'. The exit code is 1 if there is a failure or no test ran.
 """
 import argparse
 import re

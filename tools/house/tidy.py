@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy on the C++ sources below the given folders, in parallel, and remembers what was
-clean: a source is looked at again only when it, a header that it includes or .clang-tidy changed.
+"""Runs clang-tidy in parallel on the C++ sources below the given folders.
 
-The memory is <build>/tidy/: one empty file per clean source, named by the hash of the preprocessed
-source and the configuration. Sources come from <build>/compile_commands.json.
+    tools/house/tidy.py --build BUILD [-j JOBS] FOLDER ...
+
+A source that was clean is checked again only if the source, a header that it includes or .clang-tidy has
+changed. For each clean source, BUILD/tidy/ has an empty file whose name is the hash of the source, the
+preprocessed source and the configuration. BUILD/compile_commands.json lists the sources. The exit code is 1
+if there are findings or no source was found.
 """
 import argparse
 import concurrent.futures
@@ -17,7 +20,7 @@ import time
 
 
 def preprocess(entry):
-    """The preprocessed source, without the line markers that hold absolute paths."""
+    """Returns the preprocessed source without line markers, which contain absolute paths; None on failure."""
     words = shlex.split(entry["command"])
     if words and words[0].endswith("ccache"):
         words = words[1:]
@@ -34,12 +37,13 @@ def preprocess(entry):
 
 
 def check(entry, options, configuration):
-    """(source, findings or None when it was known to be clean)"""
+    """Returns (source, findings); findings is None if the source was clean before and has not changed."""
     source = entry["file"]
     text = preprocess(entry)
     memory = None
     if text is not None:
-        # comments steer clang-tidy (NOLINT), and preprocessing drops them: hash the source as well
+        # The source is hashed too, because preprocessing removes comments, and comments such as NOLINT
+        # affect clang-tidy.
         raw = pathlib.Path(source).read_bytes()
         memory = options.memory / hashlib.sha256(configuration + raw + text).hexdigest()
         if memory.exists():

@@ -24,14 +24,15 @@ std::string offer(const OptionText &option) {
   return "kind=none";
 }
 
-/// Returns the entries of a case statement: values of the options of a command, then its options.
+/// Returns the entries of a case statement for a command: one for each option with a value, which
+/// completes the value, and one for all other words.
 std::string entries(const CommandText &command) {
   std::string text, names;
   for (const OptionText &option : command.options) {
     std::string pattern;
     for (const std::string &name : option.names) {
       names += (names.empty() ? "" : " ") + name;
-      // An optional value is only given after a "=".
+      // An optional value can only follow a "=".
       pattern += (pattern.empty() ? "" : "|") + ("'" + command.name + " " + name) +
                  (option.valueIsOptional ? "='" : "'|'" + command.name + " " + name + "='");
     }
@@ -59,7 +60,7 @@ std::string bashCompletion(const CommandText &program) {
   text += function + "() {\n";
   text += R"(  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local command='' words='' kind=''
-  # bash parts "--option=value" into three words.
+  # bash splits "--option=value" into three words.
   if [[ $current == = ]]; then
     current='' previous=$previous=
   elif [[ $previous == = ]]; then

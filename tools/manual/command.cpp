@@ -35,7 +35,7 @@ OptionText readOption(const CLI::Option &option) {
   for (const std::string &name : option.get_lnames())
     text.names.push_back("--" + name);
   text.valueIsOptional = options::hasOptionalValue(option);
-  for (const std::string begin : {"[=", "["}) // Brackets mark an optional value.
+  for (const std::string begin : {"[=", "["}) // Removes the brackets of an optional value.
     if (text.valueIsOptional && text.value.starts_with(begin) && text.value.ends_with("]"))
       text.value = text.value.substr(begin.size(), text.value.size() - begin.size() - 1);
   if (hasWord(text.value, "FILE"))
@@ -45,9 +45,9 @@ OptionText readOption(const CLI::Option &option) {
   return text;
 }
 
-/// Splits the footer into sections. "Examples:" with the indented lines below it is a section, and
-/// so is the line "Exit codes: see ...". Other text continues its section; text before the first
-/// section has no title.
+/// Splits the footer into sections. A line that begins with a short title and a colon starts a
+/// section: "Examples:" with the indented lines below it, or "Exit codes: see ...". All other lines
+/// belong to the section above them. Lines before the first title are a section without a title.
 std::vector<SectionText> readSections(const std::string &footer) {
   std::vector<SectionText> sections;
   std::istringstream stream(footer);
@@ -95,10 +95,10 @@ CommandText readCommands(const CLI::App &app) {
 }
 
 std::string shortened(const std::string &text) {
-  constexpr size_t kLongest = 70;
-  if (text.size() <= kLongest)
+  constexpr size_t kMaxBytes = 70;
+  if (text.size() <= kMaxBytes)
     return text;
-  return text.substr(0, text.rfind(' ', kLongest - 3)) + "...";
+  return text.substr(0, text.rfind(' ', kMaxBytes - 3)) + "...";
 }
 
 } // namespace gantry::manual

@@ -1,4 +1,5 @@
-// A command of a program as plain data, from which man pages and completions are written.
+// The commands and options of a program as plain data, from which man pages and completions are
+// written. Pure functions.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,14 +8,13 @@
 
 namespace gantry::manual {
 
-/// The kind of completions that a shell offers for the value of an option.
+/// The kind of completions that a shell offers for the value of an option or an argument.
 enum class Completion { kNothing, kFiles, kFolders, kPrograms };
 
 /// An option (names begin with dashes), or a positional argument (one name, without dashes).
 struct OptionText {
   std::vector<std::string> names; // Examples: "-o", "--output"; "MODEL".
-  std::string
-      value; // The placeholder in the help, such as "FILE"; "" if the option takes no value.
+  std::string value; // The placeholder, such as "FILE"; "" for an option without value.
   bool valueIsOptional = false;
   bool isRequired = false;
   bool isRepeated = false;
@@ -25,12 +25,13 @@ struct OptionText {
   std::string description; // Includes range, choices and default.
 };
 
-/// A section of the text below the options, such as "Examples" with its lines.
+/// A section of the help's footer, such as "Examples" with its lines.
 struct SectionText {
   std::string title;
   std::vector<std::string> lines;
 };
 
+/// A command, or the program itself with its commands.
 struct CommandText {
   std::string program; // The program: "gantry".
   std::string name;    // The command: "compile"; empty for the program itself.

@@ -10,7 +10,8 @@ std::string inQuotes(const std::string &text) {
   return result + "'";
 }
 
-/// Returns one `complete` line for an option; `begin` names the program and the condition.
+/// Returns the `complete` line for an option. `begin` is the line's start, with the program and the
+/// condition.
 std::string optionLine(const std::string &begin, const OptionText &option) {
   std::string line = begin;
   for (const std::string &name : option.names)

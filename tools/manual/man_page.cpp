@@ -8,8 +8,8 @@
 namespace gantry::manual {
 namespace {
 
-/// Escapes text for roff: dashes become minus signs, which can be copied, and no line begins with a
-/// dot or a quote.
+/// Escapes text for roff. Dashes become ASCII minus signs, so that options can be copied from the
+/// page. A dot or a quote at the begin of the text is escaped, because roff would read a request.
 std::string escaped(const std::string &text) {
   std::string result;
   for (const char c : text) {
@@ -34,7 +34,7 @@ std::string upperCase(std::string text) {
 std::string bold(const std::string &text) { return "\\fB" + escaped(text) + "\\fR"; }
 std::string italic(const std::string &text) { return "\\fI" + escaped(text) + "\\fR"; }
 
-/// "-o, --output=FILE"
+/// Returns the names and the placeholder of an option: "-o, --output=FILE".
 std::string optionHead(const OptionText &option) {
   std::string head;
   for (const std::string &name : option.names)
@@ -46,8 +46,8 @@ std::string optionHead(const OptionText &option) {
   return head + (option.valueIsOptional ? "[" + value + "]" : value);
 }
 
-/// Returns the description for the NAME section: without "Gantry" as its subject, in lower case,
-/// and without a full stop.
+/// Returns the description for the NAME section: without the subject "Gantry", with a lower-case
+/// first letter, and without a full stop.
 std::string headline(const CommandText &command) {
   std::string text = command.description;
   if (text.starts_with("Gantry "))
@@ -76,15 +76,15 @@ std::string synopsis(const CommandText &command) {
   return text;
 }
 
-/// Returns the position that separates a term from its meaning: two spaces, or the first space if
-/// the term is too long for its column.
+/// Returns the length of the term at the begin of a line. Two spaces separate it from its meaning,
+/// or one space if the term is too long for its column.
 size_t termLength(const std::string &line) {
   const size_t gap = line.find("  ");
   return gap != std::string::npos ? gap : line.find(' ');
 }
 
-/// Formats a section. Lines that begin at the left are text. Indented lines are terms with meanings
-/// if two spaces separate these in the first line; else they are examples, which are shown
+/// Formats a section. Lines without indentation are text. Indented lines are terms with meanings if
+/// two spaces separate these in the first line; otherwise they are examples, which are shown
 /// unchanged.
 std::string sectionBody(const SectionText &section) {
   const bool isList =

@@ -3,7 +3,7 @@
 namespace gantry::manual {
 namespace {
 
-/// Quotes text with single quotes and escapes the characters of `special`.
+/// Escapes text for a word in single quotes, and the characters of `special` with a backslash.
 std::string escaped(const std::string &text, const std::string &special) {
   std::string result;
   for (const char c : text) {
@@ -56,7 +56,7 @@ std::string specifications(const CommandText &command, const std::string &indent
   }
   for (const OptionText &argument : command.arguments) {
     const std::string name = escaped(argument.names[0], ":\\");
-    // The words after a program are completed like that program's own.
+    // The first word is a program; the words after it are completed as that program's arguments.
     if (argument.completion == Completion::kPrograms) {
       add("(-)1:" + name + ":_command_names -e");
       add("*::argument:_normal");

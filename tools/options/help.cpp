@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMinWidth = 40, kMaxWidth = 100;
 constexpr const char *kMainGroup = "Options"; // CLI11's default group; shown first.
-constexpr size_t kNameColumns = 26; // After a longer name the description starts on the next line.
+constexpr size_t kNameColumns = 26; // Descriptions of longer names start on the next line.
 constexpr const char *kBold = "\x1b[1m", *kCyan = "\x1b[36m", *kPlain = "\x1b[0m";
 
 struct Row {
@@ -90,7 +90,7 @@ private:
   std::string text_;
 };
 
-/// "gantry run": the program, then the command.
+/// Returns the program's name and the command's: "gantry run".
 std::string pathOf(const CLI::App &app) {
   const CLI::App *parent = app.get_parent();
   return parent ? pathOf(*parent) + " " + app.get_name() : app.get_name();

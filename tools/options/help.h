@@ -6,8 +6,8 @@
 //   Options:
 //     -d, --device DEVICE   The device: its index or part of its name
 //
-// Units, ranges and defaults follow the description (option.h). Text is wrapped at the given width.
-// With colour, headings are bold and options cyan. Pure functions.
+// Ranges, choices and defaults follow the description (option.h). Text is wrapped at the given
+// width. With colour, headings are bold and options are cyan. helpText() is a pure function.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,8 +20,9 @@ struct HelpStyle {
   bool colour = false; ///< Whether to use ANSI escape sequences.
 };
 
-/// Returns the style for standard output: the terminal's width, up to 100 columns; no colour if it
-/// is not a terminal, NO_COLOR is set or TERM is "dumb".
+/// Returns the style for standard output: the terminal's width, up to 100 columns, and colour.
+/// There is no colour if standard output is not a terminal, NO_COLOR is set, or TERM is "dumb" or
+/// unset.
 HelpStyle styleOfStandardOutput();
 
 /// Returns the help of `app`, the program or one of its commands. The footer is printed unchanged;

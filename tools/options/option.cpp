@@ -10,13 +10,14 @@
 namespace gantry::options {
 namespace {
 
-// The name of a validator is the kind of value that it checks; its description is the same in
-// words.
+// Names of the validators, by the kind of their check. A validator's description is the check in
+// words for the help, such as "1 to 100".
 constexpr const char *kChoices = "choices";
 constexpr const char *kRange = "range";
 constexpr const char *kRule = "rule";
 
-// Limits of this number and above only refuse absurd values; the help does not show them.
+// The help does not show upper limits of this size and above, because they only refuse absurd
+// values.
 constexpr double kUnlimited = 1e6;
 
 std::string numberText(double number) { return fmt::format("{:.15g}", number); }
@@ -48,6 +49,7 @@ std::string wordsOf(const CLI::Option &option, const char *kind) {
   }
 }
 
+/// Returns the edit distance (Levenshtein) of two words.
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -209,13 +211,13 @@ std::vector<const CLI::Option *> optionsOf(const CLI::App &app, bool positional)
 
 std::string closest(std::string_view word, const std::vector<std::string> &words) {
   std::string best;
-  // Words that differ in more letters are different words, not typing errors.
-  size_t least = (word.size() < 4 ? 1 : std::max<size_t>(word.size() / 3, 2)) + 1;
+  // A word that differs in more letters is a different word, not a typing error.
+  size_t limit = (word.size() < 4 ? 1 : std::max<size_t>(word.size() / 3, 2)) + 1;
   for (const std::string &candidate : words) {
-    // A beginning counts as one letter: --rand for --random.
+    // The beginning of a candidate (--rand for --random) counts as a difference of one letter.
     const bool begins = word.size() >= 3 && candidate.starts_with(word);
-    if (const size_t letters = begins ? 1 : distance(word, candidate); letters < least) {
-      least = letters;
+    if (const size_t letters = begins ? 1 : distance(word, candidate); letters < limit) {
+      limit = letters;
       best = candidate;
     }
   }

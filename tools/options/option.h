@@ -1,12 +1,12 @@
 // The options of Gantry's programs: numbers with a range, choices, repeated values.
 //
-// CLI11 keeps the table of options. This header adds what the help shows about each option: the
-// placeholder of its value, its range, its choices, its default. Every number must be added with
-// whole() or real() and every choice with choice(), so that the error for a wrong value lists the
-// valid ones. The functions of the second half read the table, for help.h, man pages and
-// completions.
+// CLI11 keeps the table of options. The functions of the first half set an option's placeholder,
+// range and choices, which the help shows. Every option with a number must be limited with whole()
+// or real(), and every option with a fixed set of values with choice(), so that the error for a
+// wrong value lists the valid ones. The functions of the second half read the table, for help.h,
+// man pages and completions.
 //
-// Threads: the functions change or read one CLI::App; the caller serialises.
+// Threads: the functions change or read one CLI::App, which one thread may use at a time.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,8 +18,7 @@
 
 namespace gantry::options {
 
-// ---- making options
-// -------------------------------------------------------------------------------
+// ---- adding options -----------------------------------------------------------------------------
 
 /// Limits an option to whole numbers in [min, max]. Returns the option.
 CLI::Option *whole(CLI::Option *option, const std::string &placeholder, uint64_t min, uint64_t max);
@@ -31,8 +30,8 @@ CLI::Option *real(CLI::Option *option, const std::string &placeholder, double mi
 CLI::Option *choice(CLI::Option *option, const std::string &placeholder,
                     const std::vector<std::string> &words);
 
-/// Limits an option by a function: `refuse` returns the error for a value, or an empty string.
-/// Returns the option.
+/// Limits an option with a function: `refuse` returns the error for a value, or an empty string if
+/// the value is valid. Returns the option.
 CLI::Option *checked(CLI::Option *option, const std::string &placeholder,
                      std::function<std::string(const std::string &)> refuse);
 
@@ -52,8 +51,7 @@ CLI::Option *optionalValue(CLI::App &app, const std::string &name, std::string &
 CLI::Option *remainder(CLI::App &app, const std::string &placeholder,
                        std::vector<std::string> &words, const std::string &help);
 
-// ---- reading them
-// ---------------------------------------------------------------------------------
+// ---- reading options ----------------------------------------------------------------------------
 
 /// Returns the option's long name ("--device"), else its short name, else the positional's
 /// placeholder.
@@ -81,8 +79,8 @@ bool isRemainder(const CLI::Option &option);      ///< Made by remainder().
 /// Returns the options of an app in the order of their definition: the positionals, or the others.
 std::vector<const CLI::Option *> optionsOf(const CLI::App &app, bool positional);
 
-/// Returns the word of `words` that differs from `word` in the fewest letters; empty if none is
-/// close.
+/// Returns the word of `words` that differs from `word` in the fewest letters; empty if all differ
+/// in so many letters that `word` is probably not a misspelling of one.
 std::string closest(std::string_view word, const std::vector<std::string> &words);
 
 } // namespace gantry::options

@@ -11,7 +11,7 @@
 namespace gantry::options {
 namespace {
 
-/// "gantry run"
+/// Returns the program's name and the command's: "gantry run".
 std::string pathOf(const CLI::App &app) {
   const CLI::App *parent = app.get_parent();
   return parent ? pathOf(*parent) + " " + app.get_name() : app.get_name();
@@ -36,18 +36,19 @@ std::vector<std::string> commandNames(const CLI::App &app) {
   return names;
 }
 
-/// A word that begins with a dash, split into name and value: "--name=value", "-nvalue".
+/// A word of the form "--name", "--name=value", "-n" or "-nvalue", split into name and value.
 struct OptionWord {
-  const CLI::Option *option = nullptr;
-  std::string name;                 // The option as typed: "--name" or "-n".
-  std::optional<std::string> value; // The value in the same word, after '='.
+  const CLI::Option *option = nullptr; // Null if the name is unknown.
+  std::string name;                    // The option as typed: "--name" or "-n".
+  std::optional<std::string> value;    // The value in the same word, if there is one.
 };
 
 bool looksLikeOption(const std::string &word) {
   return word.size() > 1 && word[0] == '-' && word != "--" && !(word[1] >= '0' && word[1] <= '9');
 }
 
-/// Reads the words of one app (the program or a command) in the same way as CLI11.
+/// Checks the words for one app (the program or a command), with the rules by which CLI11 reads
+/// them, and throws UsageError for a mistake.
 class WordReader {
 public:
   WordReader(const CLI::App &app, std::vector<std::string> words)
@@ -63,7 +64,7 @@ public:
           positionals_.push_back(words_[i]);
       } else if (looksLikeOption(words_[i])) {
         i += readOption(i);
-      } else if (takesRemainder()) { // The rest is another program's command line.
+      } else if (takesRemainder()) { // The other words are another program's command line.
         words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(i), "--");
         --i;
       } else {
@@ -116,7 +117,7 @@ private:
     if (isSwitch(option))
       return 0;
     const bool another = at + 1 < words_.size();
-    if (hasOptionalValue(option)) // The last words are left for the required arguments.
+    if (hasOptionalValue(option)) // A word that a required argument needs is not the value.
       return another && words_[at + 1] != "--" && !looksLikeOption(words_[at + 1]) &&
                      words_.size() - at - 1 > missingArguments()
                  ? 1
@@ -153,7 +154,8 @@ private:
                                  nameOf(*other)));
       for (const CLI::Option *other : option->get_needs())
         if (!given_.count(other))
-          fail(app_, fmt::format("'{}' needs '{}' beside it", nameOf(*option), nameOf(*other)));
+          fail(app_,
+               fmt::format("'{}' can only be used with '{}'", nameOf(*option), nameOf(*other)));
     }
     for (size_t i = positionals_.size(); i < positionals.size(); ++i)
       if (positionals[i]->get_required())

@@ -1,8 +1,9 @@
-// Parses a command line. An error is one sentence with the wrong word, the valid ones, and the help
-// to read.
+// Parses a command line. An error is one line with the wrong word, the valid words if there are
+// few, and the command that shows the help.
 //
 // parse() first checks the words against the table of options (unknown commands and options,
-// missing and superfluous values); then CLI11 converts the values and calls the callbacks.
+// missing and superfluous values). Then CLI11 converts the values and calls the callbacks. One
+// thread.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,12 +20,12 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/// Gives the program its help option; the text of --help is helpText(). Call it for the program and
-/// for every command.
+/// Adds the option --help, whose text is helpText(), to a program or a command. The caller calls it
+/// for the program and for every command.
 void addHelp(CLI::App &app);
 
-/// Parses the words after the program's name. Returns the text to print for --help or --version,
-/// and nothing if the program is to run. Throws UsageError.
+/// Parses the words after the program's name. Returns the text to print for --help or --version, or
+/// nothing if the program should run. Throws UsageError.
 std::optional<std::string> parse(CLI::App &app, std::vector<std::string> words);
 
 } // namespace gantry::options

@@ -20,8 +20,9 @@ namespace gantry::tool {
 
 namespace {
 
-constexpr const char *kFormat = "gantry model cache 1"; // part of every key
-constexpr int64_t kClockSlackNs = 20'000'000;           // file systems' clocks lag by a tick
+constexpr const char *kFormat = "gantry model cache 1"; // A part of every key.
+/// A file's time of change may lag behind the clock by a tick of the kernel.
+constexpr int64_t kClockSlackNs = 20'000'000;
 
 /// A 128-bit XXH3 over several pieces. Each piece is preceded by its length.
 class Hash {
@@ -61,21 +62,21 @@ std::optional<std::string> hashData(const fs::path &model,
   return hash.text();
 }
 
-/// Whether the file was last changed before this moment.
+/// Returns whether the file was last changed before `ns`, in nanoseconds since the epoch.
 bool isOlder(const fs::path &path, int64_t ns) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 &&
          info.st_ctim.tv_sec * 1'000'000'000 + info.st_ctim.tv_nsec < ns;
 }
 
-/// Marks a file as used now.
+/// Sets the file's time of modification, which is its time of last use here, to now.
 void touch(const fs::path &path) { ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
 
 /// One regular file of the folder.
 struct File {
   fs::path path;
   uint64_t sizeBytes;
-  int64_t usedNs;
+  int64_t usedNs; // Last use, in ns since the epoch.
 };
 
 std::vector<File> filesOf(const fs::path &folder) {

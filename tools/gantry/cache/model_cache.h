@@ -1,21 +1,21 @@
-// The user's cache of compiled models. `run`, `bench` and `inspect` look into it before they
-// compile.
+// The user's cache of compiled models. Commands that compile a model to run or to inspect it look
+// into the cache first.
 //
-// An entry is found by its content: the bytes of the model and of its external data files, the
-// model's file name (which the artifact contains), the options, and the identity of the compiler,
-// hashed to 128 bits (XXH3). The external data of a model is known only after it was compiled, so
-// an entry consists of two files:
+// An entry is found by the content that it was compiled from: the bytes of the model and of its
+// external data files, the model's file name (which the artifact contains), the options, and the
+// identity of the compiler, hashed to 128 bits (XXH3). Only the compiler finds out which external
+// data files a model has, so an entry consists of two files:
 //
 //   KEY.json         the locations of the external data, and the warnings of the compiler;
 //                    KEY is the hash of everything except the external data
-//   KEY-DATA.gantry  the artifact; DATA: the hash of the external data
+//   KEY-DATA.gantry  the artifact; DATA is the hash of the external data, or 0 if there is none
 //
-// Both files get their names only when they are complete, so a killed process leaves nothing. The
-// folder has a maximum size; the least recently used entries are removed first. Every failure
-// counts as a cache miss, and the caller compiles.
+// Both files get their names only when they are complete, so a killed process leaves no files. The
+// folder has a maximum size; the least recently used files are removed first.
 //
-// Threads and processes: any number may use one folder at once, without locks. A file that another
-// process removes stays mapped in the processes that use it.
+// Errors: no failure of the cache is fatal; the caller can compile without it. Threads and
+// processes: any number may use one folder at once, without locks. A file that another process
+// removes stays mapped in the processes that use it.
 #pragma once
 
 #include "tools/gantry/cache/unnamed_file.h"
@@ -30,22 +30,25 @@ namespace gantry::tool {
 
 class ModelCache {
 public:
-  /// Everything that the artifact depends on, apart from the content of files.
+  /// The model and everything else that the artifact depends on.
   struct Request {
-    std::filesystem::path model;
-    std::string options;  // Options that change the artifact, as text.
-    std::string compiler; // gantry_compiler_identity()
+    std::filesystem::path model; // Its content and its file name are part of the key.
+    std::string options;         // Options that change the artifact, as text.
+    std::string compiler;        // gantry_compiler_identity()
   };
+  /// An artifact that was found.
   struct Hit {
     std::filesystem::path artifact;
     std::vector<std::string> warnings; // Warnings of the compilation.
   };
   /// The result of a compilation.
   struct Made {
-    std::vector<std::string> dataFiles; // relative to the model's folder
+    std::vector<std::string> dataFiles; // External data files, relative to the model's folder.
     std::vector<std::string> warnings;
     int64_t startNs = 0; // Start of the compilation, in ns since the epoch.
   };
+  /// A cached artifact, for listings. `model` is a file name; both texts are empty if the entry's
+  /// description is missing or damaged.
   struct Entry {
     std::string model, options;
     uint64_t sizeBytes = 0;
@@ -63,16 +66,19 @@ public:
   std::optional<Hit> find(const std::string &key, const Request &request, bool *isDamaged) const;
   /// Returns a file in the cache's folder that a compilation can write to, for keep().
   Result<UnnamedFile> newArtifact() const { return UnnamedFile::in(folder_); }
-  /// Gives the artifact its name and removes old entries. Does nothing if a file of the model
-  /// changed during the compilation.
+  /// Gives the artifact its name, writes its description, and removes the least recently used files
+  /// until the folder is within maxBytes(). Does nothing and returns OK if the artifact is larger
+  /// than maxBytes(), or if a file of the model may have changed since the compilation began.
   Status keep(const std::string &key, const Request &request, const UnnamedFile &artifact,
               const Made &made) const;
   /// Removes an artifact that turned out to be damaged.
   void drop(const Hit &hit) const;
 
+  /// Returns all artifacts, the most recently used first.
   std::vector<Entry> entries() const;
-  /// Removes all entries and returns their size in bytes.
+  /// Removes all files and returns their size in bytes.
   uint64_t clear() const;
+  /// Returns the size of all files in bytes.
   uint64_t sizeBytes() const;
   uint64_t maxBytes() const { return maxBytes_; }
   const std::filesystem::path &folder() const { return folder_; }

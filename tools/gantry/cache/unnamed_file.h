@@ -1,7 +1,7 @@
-// A file without a name. The kernel deletes it when the process ends, even after a crash.
+// A file without a name in any folder (O_TMPFILE). The kernel deletes the file when it is closed,
+// also when the process crashes. link() gives a complete file a name, so that it stays.
 //
-// path() names its descriptor ("/proc/self/fd/5") for functions of this process that need a path. A
-// complete file can be given a name. Linux only.
+// Linux only. Threads: one at a time.
 #pragma once
 
 #include "engine/base/status.h"
@@ -16,16 +16,20 @@ public:
   /// Creates the file on the file system of `folder`. Fails with kIo and the system's message if
   /// the file system is full or does not support such files.
   static Result<UnnamedFile> in(const std::filesystem::path &folder);
-  /// Creates the file in the folder for temporary files ($TMPDIR, /tmp), else in memory.
+  /// Creates the file in the folder for temporary files ($TMPDIR, else /tmp). If this folder does
+  /// not support such files, creates the file in memory.
   static Result<UnnamedFile> temporary();
   UnnamedFile(UnnamedFile &&other) noexcept;
   UnnamedFile &operator=(UnnamedFile &&other) noexcept;
   ~UnnamedFile();
 
+  /// Returns the path of the file's descriptor ("/proc/self/fd/5"), with which functions of this
+  /// process can open the file.
   std::filesystem::path path() const;
+  /// Appends the text.
   Status write(std::string_view text);
-  /// Gives the file a name in its folder. An existing file of that name is kept; the caller uses
-  /// names that imply equal content.
+  /// Gives the file a name on its file system. If a file of that name exists, it is kept and the
+  /// call succeeds: the caller uses names that imply equal content.
   Status link(const std::filesystem::path &name) const;
 
 private:

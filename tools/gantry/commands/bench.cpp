@@ -19,9 +19,9 @@ struct BenchOptions {
   std::string model, profile, variant;
   InputOptions inputs;
   SessionRequest session;
-  size_t runs = 0;   // Measured runs; 0: as many as `seconds` take.
+  size_t runs = 0;   // Number of measured runs; 0: measure for `seconds`.
   size_t warmup = 3; // Runs before the measurement.
-  size_t top = 0;    // Dispatches to print; 0: all.
+  size_t top = 0;    // Number of dispatches to print; 0: all.
   double seconds = 1;
   bool json = false, noTimestamps = false, useCache = true;
 };
@@ -29,7 +29,7 @@ struct BenchOptions {
 struct Measurement {
   std::vector<double> hostNs, gpuNs;              // One time per run.
   std::vector<gantry_dispatch_info_t> dispatches; // Dispatches of the last run.
-  std::vector<std::vector<double>> dispatchNs;    // Index: dispatch, then run.
+  std::vector<std::vector<double>> dispatchNs;    // Indexed by dispatch, then by run.
 };
 
 double nowNs() {
@@ -88,7 +88,7 @@ std::vector<DispatchRow> rowsOf(const Measurement &measurement) {
 
 std::string extent(const uint32_t (&v)[3]) { return fmt::format("{}x{}x{}", v[0], v[1], v[2]); }
 
-/// Returns a rate in billions per second: amount per nanosecond.
+/// Returns the amount per nanosecond, which is the rate in units of 1e9 per second.
 double perNs(uint64_t amount, double ns) { return ns > 0 ? static_cast<double>(amount) / ns : 0; }
 
 Json jsonOf(const Spread &spread) {
@@ -233,7 +233,7 @@ void addBench(CLI::App &app, Action &action) {
   addSessionOptions(*command, options->session);
   command
       ->add_flag("--no-timestamps", options->noTimestamps,
-                 "Do not measure on the device, only whole runs")
+                 "Measure only whole runs, not the dispatches on the device")
       ->group(kDevice);
   addProfileOption(*command, options->profile);
   addVariantOption(*command, options->variant);

@@ -15,7 +15,7 @@ struct CacheOptions {
   bool clear = false, json = false;
 };
 
-/// "3 minutes ago".
+/// Returns the age of a time in seconds since the epoch: "3 minutes ago".
 std::string ageText(int64_t seconds) {
   const int64_t now = std::chrono::duration_cast<std::chrono::seconds>(
                           std::chrono::system_clock::now().time_since_epoch())

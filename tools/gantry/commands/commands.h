@@ -1,7 +1,8 @@
 // The commands of the tool, one source file each. Each add* function adds a command with its
 // options to the CLI11 application and sets the action that runs it.
 //
-// A command returns its exit code or throws ToolError, and prints results with print(). One thread.
+// A command prints its results with print(). It returns its exit code or throws ToolError. One
+// thread.
 #pragma once
 
 #include "tools/gantry/report/compare.h"
@@ -39,12 +40,16 @@ struct InputOptions {
   CLI::Option *random = nullptr;
   bool arange = false;
 
+  /// Adds the options. This object must outlive the parsing.
   void add(CLI::App &command);
-  /// Returns the request. The filling is `otherwise` if neither --random nor --arange was given.
+  /// Returns the request after parsing. Inputs without a file are filled as `otherwise` says if
+  /// neither --random nor --arange was given.
   InputRequest resolve(Filling otherwise) const;
 };
 
+/// Adds --device, --binding and --dispatch-limit.
 void addSessionOptions(CLI::App &command, SessionRequest &request);
+/// Adds --profile.
 CLI::Option *addProfileOption(CLI::App &command, std::string &profile);
 /// Adds --variant, for commands that take artifacts.
 void addVariantOption(CLI::App &command, std::string &variant);
@@ -57,12 +62,12 @@ void addPrecisionOption(CLI::App &command, CompileRequest &request);
 uint64_t parseBytes(const std::string &text, const std::string &option);
 /// Adds --rtol, --atol and --l2.
 void addToleranceOptions(CLI::App &command, Tolerance &tolerance);
-/// The groups of options in the help, beside CLI11's own "Options".
+/// The groups of options in the help, in addition to CLI11's "Options".
 inline constexpr const char *kInputs = "Inputs", *kDevice = "Device", *kComparison = "Comparison";
 /// Adds the switch --json.
 void addJson(CLI::App &command, bool &json, const std::string &help = "Print JSON");
-/// Returns the footer of a help text: "Examples:" with one indented line for each, and a reference
-/// to the exit codes.
+/// Returns the footer of a help text: "Examples:" with one indented line per example, and a
+/// reference to the exit codes.
 std::string examples(std::initializer_list<const char *> lines);
 
 } // namespace gantry::tool

@@ -23,8 +23,8 @@ struct CompileOptions {
   CompileRequest request;
 };
 
-/// Compiles the model to the output. Where the output is a device or a pipe, which no file can be
-/// renamed to, the artifact is compiled to a temporary file and copied.
+/// Compiles the model to the output. If the output is a device or a pipe, a finished file cannot be
+/// renamed to it, so the artifact is compiled to a temporary file and copied.
 void compileTo(const CompileOptions &options) {
   if (!isSpecialFile(options.output)) {
     compileModel(options.model, options.output, options.request);
@@ -80,11 +80,11 @@ void printSummary(const CompileOptions &options, const Description &plan, double
                     options.output, humanBytes(fileBytes), humanTime(seconds * 1e9)));
   print(fmt::format("  {:<9}  {}{}\n", plan.variants.size() == 1 ? "profile" : "variants",
                     printable(fmt::format("{}", fmt::join(plan.variants, ", "))),
-                    plan.variants.size() == 1 ? "" : "; of the first:"));
+                    plan.variants.size() == 1 ? "" : "; figures of the first:"));
   print(fmt::format("  kernels    {} in {} commands\n", plan.kernelCount, plan.commands.size()));
   print(fmt::format("  constants  {}\n", humanBytes(plan.constantBytes.value_or(0))));
   if (!plan.arenaBytes || !plan.lowerBoundBytes) {
-    std::string free; // Names of the dimensions without a bound; they prevent planning now.
+    std::string free; // Names of the dimensions without a bound, which prevent planning now.
     for (const SymbolInfo &symbol : plan.symbols)
       if (symbol.max == 0)
         free += (free.empty() ? "" : ", ") + symbol.name;
@@ -112,9 +112,10 @@ ExitCode runCompile(CompileOptions options) {
     throw ToolError(ExitCode::kBadInput,
                     fmt::format("cannot open '{}': no such file", options.model));
   if (isArtifact(options.model))
-    throw ToolError(ExitCode::kBadInput, fmt::format("'{}' is no model; the compiler takes .onnx "
-                                                     "and .mlir files",
-                                                     options.model));
+    throw ToolError(ExitCode::kBadInput,
+                    fmt::format("'{}' is not a model; the compiler takes .onnx "
+                                "and .mlir files",
+                                options.model));
   options.request.dims = parseDimRanges(options.dims);
   if (options.request.profiles.empty())
     options.request.profiles = profilesOfThisMachine();
@@ -122,7 +123,7 @@ ExitCode runCompile(CompileOptions options) {
     options.output = fs::path(options.model).filename().replace_extension(".gantry");
   checkOutput(options.model, options.output);
   const bool dumpNative = !options.request.nativeChips.empty();
-  FileSet dumps; // Removes the folder again if the compilation is refused and left nothing in it.
+  FileSet dumps; // Without commit(), removes the created folder if the compilation left it empty.
   if (!options.dumpIr.empty() || options.dumpSpirv || dumpNative)
     dumps.addFolder(options.dumpFolder);
   if (!options.dumpIr.empty()) {
@@ -138,7 +139,7 @@ ExitCode runCompile(CompileOptions options) {
   compileTo(options);
   dumps.commit();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (isSpecialFile(options.output)) // It cannot be read back, and may be stdout itself.
+  if (isSpecialFile(options.output)) // The artifact cannot be read back from a device or a pipe.
     return ExitCode::kOk;
   std::optional<BudgetCost> cost;
   if (options.measure)
@@ -156,13 +157,13 @@ void addMemoryOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &
               [options](const std::string &text) {
                 options->request.memoryBudget = parseBytes(text, "--memory-budget");
               },
-              "The most that the arena may have: 256MiB, 1.5GiB, or bytes. Tensors are computed "
-              "again or wait on the host; constants, inputs and outputs come on top")
+              "Max size of the arena: 256MiB, 1.5GiB, or bytes. To fit, tensors are recomputed or "
+              "moved to host memory. Constants, inputs and outputs are not counted")
           ->type_name("SIZE")
           ->group("Memory");
   command
       .add_flag("--measure", options->measure,
-                "Run the model with and without the budget, and say what it costs in time")
+                "Run the model with and without the budget, and print the slowdown")
       ->needs(budget)
       ->group("Memory");
   command
@@ -172,8 +173,8 @@ void addMemoryOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &
             options->request.sharedMemory = static_cast<uint32_t>(
                 std::min<uint64_t>(parseBytes(text, "--shared-memory"), UINT32_MAX));
           },
-          "The most shared memory that a workgroup may have: kernels take the best tile within "
-          "it, in the last resort one without")
+          "Max shared memory of a workgroup. Kernels use the best tile within this limit, if "
+          "necessary one without shared memory")
       ->type_name("SIZE")
       ->default_str("the profile's")
       ->group("Memory");
@@ -183,13 +184,13 @@ void addMemoryOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &
 void addTuningOptions(CLI::App &command, const std::shared_ptr<CompileOptions> &options) {
   command
       .add_option("--tuning", options->request.tuning,
-                  "A table of measured tiles, from `gantry tune`: kernels that it has for the "
-                  "profile take these tiles instead of the predicted ones")
+                  "A table of measured tiles, made by `gantry tune`. Kernels that are in the table "
+                  "for the profile use these tiles instead of the predicted ones")
       ->type_name("FILE")
       ->group("Tuning");
   command
       .add_flag("!--no-built-in-tuning", options->request.builtInTuning,
-                "Do not take the measured tiles that come with the compiler")
+                "Do not use the measured tiles that ship with the compiler")
       ->group("Tuning");
 }
 
@@ -231,14 +232,15 @@ void addCompile(CLI::App &app, Action &action) {
                     "Make every operator's result an output, for `gantry run --trace-layers`");
   options::repeated(
       *command, "--dim", options->dims, "NAME=SIZES",
-      "Sizes of a dynamic dimension: batch=3 (always, and kernels are made for it), "
-      "time=..64 (at the most), time=8..64. Where all are bounded, memory is planned once");
-  options::repeated(*command, "--donate", options->request.donated, "INPUT",
-                    "An input whose memory runs may reuse: it lies in the arena, and others take "
-                    "its place after its last use");
+      "Sizes of a dynamic dimension: batch=3 (exactly; kernels are specialized for it), "
+      "time=..64 (at most), time=8..64. If all dimensions are bounded, memory is planned once");
+  options::repeated(
+      *command, "--donate", options->request.donated, "INPUT",
+      "An input whose memory a run may reuse: it lies in the arena, and other tensors "
+      "use its place after its last use");
   addPrecisionOption(*command, options->request);
   command->add_flag("--keep-order", options->request.keepOrder,
-                    "Run the operators in the model's own order, not in that of least memory");
+                    "Run the operators in the model's order, not in the one with the lowest peak");
   addJson(*command, options->json, "Print the summary as JSON");
   addMemoryOptions(*command, options);
   addTuningOptions(*command, options);

@@ -19,8 +19,8 @@ std::vector<gantry_device_info_t> listDevices() {
   return infos;
 }
 
-/// Returns the index of the device that is used without --device, or nothing if none can be opened.
-/// Opens it to find out, because GANTRY_DEVICE may choose it.
+/// Returns the index of the device that is used without --device, or nothing if it cannot be
+/// opened. The device is opened because only the runtime knows whether GANTRY_DEVICE selects it.
 std::optional<uint32_t> defaultDevice() {
   gantry_device_t *device = nullptr;
   if (gantry_device_create(nullptr, &device) != GANTRY_STATUS_OK)
@@ -125,8 +125,8 @@ void printHeaps(const std::vector<gantry_device_info_t> &infos) {
     return;
   print("\n" + table.format(colourOnStdout(), terminalWidth()));
   if (estimated)
-    print(coloured("  ~ the driver names no budget: 0.8 of the heap's size\n", Colour::kDim,
-                   colourOnStdout()));
+    print(coloured("  ~ the driver reports no budget; 0.8 of the heap's size is assumed\n",
+                   Colour::kDim, colourOnStdout()));
 }
 
 void printTable(const std::vector<gantry_device_info_t> &infos, std::optional<uint32_t> chosen) {
@@ -155,10 +155,9 @@ void printTable(const std::vector<gantry_device_info_t> &infos, std::optional<ui
                                         : Colour::kNone);
   print(table.format(colourOnStdout(), terminalWidth()));
   if (chosen)
-    print(coloured("  * is taken where --device says nothing else\n", Colour::kDim,
-                   colourOnStdout()));
+    print(coloured("  * is used if --device is not given\n", Colour::kDim, colourOnStdout()));
   else
-    print("  none of them can be used: see what is missing\n");
+    print("  none of these devices can be used; see the column 'missing'\n");
   printHeaps(infos);
 }
 

@@ -91,7 +91,7 @@ void printText(const TraceDiff &diff, const DiffOptions &options, size_t differi
       Colour::kRed, colour));
 }
 
-/// Throws ToolError if a folder is missing; the message names all that are.
+/// Throws ToolError if a folder is missing; the message names all missing folders.
 void checkFolders(const DiffOptions &options) {
   std::string missing;
   size_t count = 0;
@@ -133,7 +133,9 @@ void addDiff(CLI::App &app, Action &action) {
       "diff", "Compare two folders of `run --trace-layers`, operator by operator");
   auto options = std::make_shared<DiffOptions>();
   command->add_option("A", options->a, "A folder with an index.json")->required();
-  command->add_option("B", options->b, "Another, or one with a .npy file for each tensor's name")
+  command
+      ->add_option("B", options->b,
+                   "Another such folder, or a folder with .npy files named after the tensors")
       ->required();
   addToleranceOptions(*command, options->tolerance);
   addJson(*command, options->json);

@@ -135,8 +135,8 @@ std::string growthText(int64_t bytes) {
   return (bytes > 0 ? "+" : "-") + humanBytes(static_cast<uint64_t>(std::abs(bytes)));
 }
 
-/// Loads the model, or the variant of the artifact: the requested one, else the one for this
-/// machine's device, else the first.
+/// Compiles the model, or loads one variant of the artifact: the requested one, else the one for
+/// this machine's default device, else the first.
 LoadedModel loadForInspection(const std::string &path, const InspectOptions &options) {
   CompileRequest request;
   request.useCache = options.useCache;
@@ -207,8 +207,8 @@ ExitCode compareWith(const InspectOptions &options, const Description &now,
   return comparison.grew ? ExitCode::kDiffers : ExitCode::kOk;
 }
 
-/// Returns the title of the picture: --title, else the file's name without its extension. A file
-/// that is only called "model", as in collections of models, gets its folder's name.
+/// Returns the title of the picture: --title, else the file's name without its extension. In
+/// collections of models all files are called "model", so such a file gets its folder's name.
 std::string titleOf(const InspectOptions &options) {
   if (!options.title.empty())
     return options.title;
@@ -218,8 +218,8 @@ std::string titleOf(const InspectOptions &options) {
   return stem == "model" && path.has_parent_path() ? path.parent_path().filename().string() : stem;
 }
 
-/// Prints the variants of one command's kernel, and the tiles that were compared for each. `which`
-/// is the command's index, or a part of its name that is unique among the commands.
+/// Prints the variants of one dispatch's kernel, and the tiles that were compared for each. `which`
+/// is the command's index, its name, or a part of its name that is unique among the dispatches.
 void printWhy(const Description &plan, const std::string &which) {
   const CommandInfo *found = nullptr;
   size_t matches = 0;
@@ -249,7 +249,8 @@ void printWhy(const Description &plan, const std::string &which) {
           coloured(variant.binding, Colour::kBold, colour), printable(variant.tile),
           humanBytes(variant.sharedBytes),
           variant.boxesBytes > variant.sharedBytes
-              ? fmt::format(" for boxes of {}, which share storage", humanBytes(variant.boxesBytes))
+              ? fmt::format(" (its allocations sum to {} and share storage)",
+                            humanBytes(variant.boxesBytes))
               : "",
           variant.subgroupSize ? fmt::format("; subgroups of {}", variant.subgroupSize) : ""));
       for (const std::string &rung : variant.ladder)
@@ -332,15 +333,15 @@ void addInspect(CLI::App &app, Action &action) {
   command
       ->add_option(
           "--why", options->why,
-          "How a dispatch's kernel is made: its variants, and for those that stage operands "
-          "in shared memory the tiles that were compared and what came of each")
+          "Explain the choice of a dispatch's kernel: its variants and, for variants that stage "
+          "operands in shared memory, the tiles that were compared")
       ->type_name("DISPATCH");
   command->add_option("--plot", options->plot, "Draw the arena: time across, addresses up")
       ->type_name("FILE.svg");
   command
       ->add_option("--compare", options->compare,
-                   "Show what changed since another compilation; ends with 5 where the arena or "
-                   "the constants grew")
+                   "Show what changed since another compilation; exit code 5 if the arena or the "
+                   "constants grew")
       ->type_name("OLD");
   command->add_option("--title", options->title, "The picture's title")
       ->type_name("TITLE")

@@ -39,8 +39,8 @@ struct Expectation {
   Comparison comparison;
 };
 
-/// Returns the files that --output names: one .npy for the only output, or a folder with one for
-/// each.
+/// Writes the outputs to the path of --output, a .npy file for an only output or a folder, and
+/// returns the path of each output's file.
 std::vector<std::string> writeOutputs(const std::string &target, const std::vector<Port> &ports,
                                       const std::vector<Tensor> &outputs) {
   FileSet files;
@@ -48,7 +48,7 @@ std::vector<std::string> writeOutputs(const std::string &target, const std::vect
   if (fs::path(target).extension() == ".npy" || isSpecialFile(target)) {
     if (outputs.size() != 1)
       throw ToolError(ExitCode::kBadInput,
-                      fmt::format("--output {} is one file, but the model has {} outputs; name a "
+                      fmt::format("--output {} is a file, but the model has {} outputs; name a "
                                   "folder",
                                   target, outputs.size()));
     files.add(target, formatNpy(outputs[0]));
@@ -85,17 +85,18 @@ void checkTraceable(const std::string &model, const Description &plan,
       ++dispatches;
       hidden += !shown.count(c);
     }
-  // Operators that take several dispatches hide a few; an artifact that was not made for tracing
-  // hides nearly all of them.
+  // An artifact that was compiled for tracing has a few dispatches whose results are not outputs,
+  // because some operators need several dispatches. In another artifact nearly all are hidden.
   if (dispatches > 1 && hidden * 2 > dispatches)
     throw ToolError(
         ExitCode::kBadInput,
-        fmt::format("'{}' keeps {} of its operators' results to itself; trace the model, "
-                    "or compile it with `gantry compile --trace-layers`",
+        fmt::format("the results of {1} dispatches of '{0}' are not outputs; trace the model, or "
+                    "compile it with `gantry compile --trace-layers`",
                     model, hidden));
 }
 
-/// Returns the outputs in execution order: by the command that writes each, then by position.
+/// Writes the outputs to the folder of --trace-layers in execution order, which is the order of the
+/// commands that write them. Returns their number.
 size_t writeTrace(const RunOptions &options, const Description &plan,
                   const std::vector<Port> &ports, const std::vector<Tensor> &outputs,
                   const std::string &device) {
@@ -120,7 +121,8 @@ size_t writeTrace(const RunOptions &options, const Description &plan,
   return trace.count();
 }
 
-/// Reads the files of --expect. This happens before the run, so that a missing file costs no time.
+/// Reads the files of --expect. It is called before the run, so that a missing file is reported at
+/// once.
 std::vector<Tensor> readExpected(const std::vector<std::string> &files) {
   std::vector<Tensor> expected(files.size());
   for (size_t i = 0; i < files.size(); ++i)
@@ -237,7 +239,7 @@ void printText(const Report &report) {
                     humanBytes(s.constant_bytes), humanBytes(s.arena_bytes),
                     humanBytes(s.lower_bound_bytes), humanBytes(s.reserved_bytes)));
   if (uint64_t messages = report.session.validationMessages())
-    print(coloured(fmt::format("  the validation layers had {} messages\n", messages),
+    print(coloured(fmt::format("  the validation layers reported {} messages\n", messages),
                    Colour::kYellow, colour));
 }
 
@@ -246,7 +248,8 @@ ExitCode runRun(const RunOptions &options) {
   if (tracing && (!options.output.empty() || !options.expected.empty()))
     throw ToolError(ExitCode::kBadInput, "--trace-layers writes every tensor; give --output and "
                                          "--expect to a run without it");
-  // Looked for before anything is compiled, so that a missing profiler is reported at once.
+  // The constructor looks for the profiler before anything is compiled, so that a missing profiler
+  // is reported at once.
   std::optional<ProfilerWindow> window;
   if (options.openProfiler)
     window.emplace();
@@ -303,11 +306,12 @@ void addRun(CLI::App &app, Action &action) {
   options->inputs.add(*command);
   command
       ->add_option("-o,--output", options->output,
-                   "Write the outputs: a folder, or FILE.npy for an only output")
+                   "Write the outputs to a folder, or to FILE.npy if there is only one output")
       ->type_name("DIR|FILE");
-  options::repeated(*command, "--expect", options->expected, "[NAME=]FILE",
-                    "Compare an output with a .npy or .pb file, in order or by name; differing "
-                    "gives exit code 5")
+  options::repeated(
+      *command, "--expect", options->expected, "[NAME=]FILE",
+      "Compare an output with a .npy or .pb file, in order or by name; exit code 5 if "
+      "they differ")
       ->group(kComparison);
   addToleranceOptions(*command, options->tolerance);
   command
@@ -319,13 +323,14 @@ void addRun(CLI::App &app, Action &action) {
       ->group(kDevice);
   command
       ->add_flag("--check-memory", options->session.checkMemory,
-                 "Poison unused memory and guard its gaps; fails where a kernel oversteps (slow)")
+                 "Fail if a kernel writes outside its tensors; fills unused memory with patterns "
+                 "(slow)")
       ->group(kDevice);
   CLI::Option *profile = addProfileOption(*command, options->profile);
   profile->expected(0, 1)
       ->type_name("[PROFILE]")
-      ->description("Device profile to compile a model for (the device's own, where the option is "
-                    "absent); without a name, behind MODEL: open gantry-profiler on the run")
+      ->description("Device profile to compile a model for; without this option, the device's own. "
+                    "After MODEL and without a name: open gantry-profiler on the run")
       ->default_str("");
   addVariantOption(*command, options->variant);
   addCacheOption(*command, options->useCache);

@@ -1,7 +1,8 @@
-// gantry tune: measures tiles of all kernels of a model at once. The model is compiled with each
-// kernel's first candidate, then with each kernel's second candidate, and so on; the device's
-// timestamps give the time of each dispatch. A candidate that is faster than the present tile is
-// measured once more, in turns with the present tile, before it is kept.
+// gantry tune: measures which tiles are fastest for the kernels of a model. All kernels are
+// measured at once: the model is compiled with each kernel's first candidate, then with each
+// kernel's second candidate, and so on; the device's timestamps give the time of each dispatch.
+// Candidates that are faster than the present tiles are measured once more, all together and in
+// turns with the present tiles. The tiles that are faster again are added to the table.
 #include "tools/gantry/cache/unnamed_file.h"
 #include "tools/gantry/commands/commands.h"
 #include "tools/gantry/runtime/device_profiles.h"
@@ -26,12 +27,12 @@ using Align = Table::Align;
 using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-// New time ÷ old time of a kernel that is worth keeping; differences above are noise.
+// Max new time ÷ old time of a kernel for a tile that is kept; a smaller gain may be noise.
 constexpr double kMaxTimeRatio = 0.97;
-// Smallest gain of a kernel that is worth keeping, as a part of the model's time.
+// Min gain of a kernel for a tile that is kept, as a fraction of the time of all kernels.
 constexpr double kMinModelGain = 0.001;
 constexpr size_t kWarmups = 1, kMinRuns = 3, kRounds = 4;
-// Bound on ||out - ref|| / ||ref|| of equal results; sums may change their order.
+// Max ||out - ref|| / ||ref|| of results that count as equal; tiles change the order of sums.
 constexpr double kSameResults = 1e-2;
 
 struct TuneOptions {
@@ -46,8 +47,8 @@ struct TuneOptions {
 
 /// The time of one kernel of the model, over all dispatches that run it.
 struct KernelTime {
-  std::string tile, what;
-  double ns = 0; // Sum over the dispatches of each one's shortest time.
+  std::string tile, what; // The tile; the name of the kernel's first dispatch.
+  double ns = 0;          // Sum over the dispatches of each one's shortest time.
   size_t dispatches = 0;
 };
 using KernelTimes = std::map<std::string, KernelTime>; // Indexed by the kernel's key.
@@ -64,6 +65,7 @@ public:
       session_.run();
   }
 
+  /// Runs once and updates the shortest time of each dispatch.
   void run() {
     session_.run();
     const std::vector<gantry_dispatch_info_t> dispatches = session_.dispatches();
@@ -83,6 +85,7 @@ public:
     }
   }
 
+  /// Returns the times of all kernels that can be tuned.
   KernelTimes times() const {
     KernelTimes result;
     const std::vector<gantry_dispatch_info_t> dispatches = session_.dispatches();
@@ -126,7 +129,8 @@ double sumOf(const KernelTimes &times) {
   return ns;
 }
 
-/// Returns the kernels whose tile in `after` is different and faster than in `before`.
+/// Returns the kernels of `after` whose tile differs from the tile in `before` and is faster by at
+/// least the gains that kMaxTimeRatio and kMinModelGain require.
 KernelTimes fasterThan(const KernelTimes &before, const KernelTimes &after) {
   KernelTimes result;
   const double worth = sumOf(before) * kMinModelGain;
@@ -150,7 +154,7 @@ public:
   /// Measures the model with its present tiles and keeps its outputs for comparison.
   void measureNow() {
     Contestant contestant(options_, now_);
-    contestant.runFor(options_.seconds, "what there is", progress_);
+    contestant.runFor(options_.seconds, "present tiles", progress_);
     progress_.clear();
     device_ = contestant.device();
     expected_ = contestant.outputs();
@@ -159,7 +163,8 @@ public:
       seen_.insert({key, kernel.tile});
   }
 
-  /// Measures candidate `number` of every kernel. Returns false if no kernel has such a candidate.
+  /// Measures candidate `number` of every kernel. Returns false if every kernel's tile was measured
+  /// before, which means that no kernel has further candidates.
   bool measureCandidate(size_t number) {
     CompileRequest request = options_.request;
     request.builtInTuning = false;
@@ -173,7 +178,7 @@ public:
                       progress_);
     progress_.clear();
     if (!sameResults(contestant.outputs(), expected_)) {
-      printWarning(fmt::format("candidate {} computes something else and is left out", number + 1));
+      printWarning(fmt::format("candidate {} gives other results and is left out", number + 1));
       return true;
     }
     bool fresh = number == 0;
@@ -187,8 +192,8 @@ public:
     return fresh;
   }
 
-  /// Measures the faster candidates in turns with the present tiles, and keeps those that are
-  /// faster again.
+  /// Measures the faster candidates, all together, in turns with the present tiles, and keeps those
+  /// that are faster again.
   void decide() {
     TuningFile trial = TuningFile::open(options_.output);
     for (const auto &[key, kernel] : challengers())
@@ -204,11 +209,11 @@ public:
     for (size_t round = 0; round < kRounds; ++round)
       for (Contestant *contestant : {&now, &then})
         contestant->runFor(options_.seconds / 2,
-                           fmt::format("against what there is, round {} of {}", round + 1, kRounds),
+                           fmt::format("present and new tiles, round {} of {}", round + 1, kRounds),
                            progress_);
     progress_.clear();
     if (!sameResults(then.outputs(), expected_))
-      throw ToolError(ExitCode::kInternal, "the fastest tiles compute something else together");
+      throw ToolError(ExitCode::kInternal, "the fastest tiles together give other results");
     before_ = now.times();
     kept_ = fasterThan(before_, then.times());
   }
@@ -299,10 +304,13 @@ private:
   }
 
   TuneOptions options_;
-  CompileRequest now_;
+  CompileRequest now_; // Compiles the model with the present tiles.
   std::string device_;
   std::vector<Tensor> expected_;
-  KernelTimes before_, best_, predicted_, kept_;
+  KernelTimes before_;    // With the present tiles.
+  KernelTimes best_;      // With the fastest tile measured so far.
+  KernelTimes predicted_; // With the tile that the cost model predicts to be fastest.
+  KernelTimes kept_;      // The tiles that decide() has kept.
   std::set<std::pair<std::string, std::string>> seen_; // Pairs of kernel key and tile.
   Progress progress_;
 };
@@ -333,21 +341,21 @@ ExitCode runTune(TuneOptions options) {
 
 void addTune(CLI::App &app, Action &action) {
   CLI::App *command = app.add_subcommand(
-      "tune", "Measure how kernels are best computed on a device, for `gantry compile --tuning`");
+      "tune", "Measure which tiles are fastest on a device, for `gantry compile --tuning`");
   auto options = std::make_shared<TuneOptions>();
   command->add_option("MODEL", options->model, "The model: .onnx or .mlir")->required();
   command
       ->add_option("-o,--output", options->output,
-                   "The table of measured tiles; one that exists is added to")
+                   "The table of measured tiles; an existing table is extended")
       ->type_name("FILE")
       ->default_str("tuning.json");
   options::whole(command->add_option("--candidates", options->candidates,
-                                     "How many tiles of each kernel are measured, those first "
-                                     "that are predicted to be fastest"),
+                                     "Number of tiles to measure for each kernel, in the order of "
+                                     "their predicted times"),
                  "N", 1, 1000)
       ->default_str("12");
   options::whole(command->add_option("--skip", options->skip,
-                                     "Pass over so many candidates, which were measured before"),
+                                     "Skip the first N candidates, which were measured before"),
                  "N", 0, 100'000)
       ->default_str("0");
   options::real(command->add_option("--seconds", options->seconds,
@@ -355,7 +363,7 @@ void addTune(CLI::App &app, Action &action) {
                 "S", 0, 86400)
       ->default_str("0.5");
   command->add_flag("!--no-built-in-tuning", options->request.builtInTuning,
-                    "Begin without the measured tiles that come with the compiler");
+                    "Begin without the measured tiles that ship with the compiler");
   addPrecisionOption(*command, options->request);
   options->inputs.add(*command);
   addSessionOptions(*command, options->session);

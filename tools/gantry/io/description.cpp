@@ -141,7 +141,7 @@ std::string orderText(const Description &description) {
                                           : description.lowerBoundBytes.value_or(0);
   if (own <= now)
     return "";
-  return fmt::format("saves {} ({:.0f} %) over the model's own, in {} stages instead of {}",
+  return fmt::format("saves {} ({:.0f} %) over the model's own order, in {} stages instead of {}",
                      humanBytes(own - now), 100.0 * double(own - now) / double(own),
                      description.orderStages, description.modelOrderStages);
 }
@@ -154,9 +154,8 @@ std::vector<std::string> budgetText(const Description &description) {
   for (const CommandInfo &command : description.commands)
     if (command.name.starts_with("move "))
       movedBytes += command.bytes.value_or(0) / 2;
-  std::vector<std::string> lines = {fmt::format("{} at the most; without one it would be {}",
-                                                humanBytes(budget.bytes),
-                                                humanBytes(budget.beforeBytes))};
+  std::vector<std::string> lines = {fmt::format(
+      "at most {}; without a budget {}", humanBytes(budget.bytes), humanBytes(budget.beforeBytes))};
   auto line = [&](uint32_t count, const char *one, const char *many, uint64_t from, uint64_t to) {
     const std::string saved = from > to ? ": saves " + humanBytes(from - to) : "";
     lines.push_back(fmt::format("{} {}{}", count, count == 1 ? one : many, saved));
@@ -165,9 +164,10 @@ std::vector<std::string> budgetText(const Description &description) {
     line(budget.recomputed, "dispatch runs again", "dispatches run again", budget.beforeBytes,
          budget.recomputedBytes);
   if (budget.moved > 0) {
-    line(budget.moved, "tensor waits on the host once", "times a tensor waits on the host",
-         budget.recomputedBytes, description.lowerBoundBytes.value_or(0));
-    lines.back() += fmt::format(", moves {} a run", humanBytes(movedBytes));
+    line(budget.moved, "move of a tensor to the host and back",
+         "moves of tensors to the host and back", budget.recomputedBytes,
+         description.lowerBoundBytes.value_or(0));
+    lines.back() += fmt::format(", copies {} per run", humanBytes(movedBytes));
   }
   return lines;
 }

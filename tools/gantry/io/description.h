@@ -1,10 +1,10 @@
 // The parsed result of gantry_program_describe(): the tensors with their lifetimes and places in
 // the arena, the commands, the kernels and the plan. docs/artifact-json.md has the schema.
 //
-// A dynamic program that was described without sizes has expressions instead of numbers; these
-// fields are absent here (std::nullopt), and dims hold the expression as text.
+// A description of a dynamic program without sizes has expressions instead of numbers. Such fields
+// are std::nullopt here, and dims hold the expression as text.
 //
-// Threads: a Description is a value.
+// Threads: a Description is a plain value; the functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,10 @@ struct CommandInfo {
 /// One variant of a kernel.
 struct VariantInfo {
   std::string binding, tile;
-  uint64_t sharedBytes = 0, boxesBytes = 0, subgroupSize = 0;
-  std::vector<std::string> ladder; // Compared tiles, each with its result.
+  uint64_t sharedBytes = 0;        // Shared memory of a workgroup.
+  uint64_t boxesBytes = 0;         // Sum of the allocations in it, which may share storage.
+  uint64_t subgroupSize = 0;       // The required subgroup size; 0: any.
+  std::vector<std::string> ladder; // The tiles that were compared, each with its result, as text.
 };
 
 struct KernelInfo {
@@ -51,7 +53,7 @@ struct KernelInfo {
 
 struct SymbolInfo {
   std::string name;
-  int64_t max = 0; // Largest size; 0: no bound.
+  int64_t max = 0; // Max size; 0: no bound.
 };
 
 struct Description {
@@ -67,28 +69,30 @@ struct Description {
   std::optional<uint64_t> arenaBytes, lowerBoundBytes, constantBytes;
   uint32_t peakCommand = 0;
   std::optional<uint64_t> modelOrderBytes; // Lower bound in the model's own order of dispatches.
-  uint32_t modelOrderStages = 0, orderStages = 0;
+  uint32_t modelOrderStages = 0, orderStages = 0; // Stages in the model's and in the chosen order.
   struct Budget {
-    uint64_t bytes = 0, beforeBytes = 0, recomputedBytes = 0;
-    uint32_t recomputed = 0, moved = 0;
+    uint64_t bytes = 0;                 // The budget.
+    uint64_t beforeBytes = 0;           // Lower bound before any step.
+    uint64_t recomputedBytes = 0;       // Lower bound after recomputing.
+    uint32_t recomputed = 0, moved = 0; // Recomputed dispatches; moves to the host and back.
   };
   std::optional<Budget> budget;
 
   bool sized = false; // All sizes are numbers.
 
-  /// Whether every value has its size and place.
+  /// Returns whether every value has a size and an offset.
   bool planned() const { return sized && arenaBytes.has_value() && lowerBoundBytes.has_value(); }
 };
 
 /// Throws ToolError(kInternal) if the text does not follow the schema.
 Description parseDescription(std::string_view json);
 
-/// Returns what the order of the dispatches saves: "saves 1.2 MiB (23 %) over the model's own, in
-/// 60 stages instead of 48". Empty if it is the model's own order or nothing is known.
+/// Returns how much memory the chosen order of the dispatches saves: "saves 1.2 MiB (23 %) over the
+/// model's own order, in 60 stages instead of 48". Empty if it saves nothing or this is not known.
 std::string orderText(const Description &description);
 
-/// Returns the steps that keep the program within its memory budget, one string each with the bytes
-/// that it saves. Empty without a budget.
+/// Returns lines about the memory budget: first the budget, then one line for each kind of step
+/// that the compiler took to meet it, with the bytes that it saves. Empty without a budget.
 std::vector<std::string> budgetText(const Description &description);
 
 /// Returns arena height ÷ lower bound; 1 for an empty arena.
@@ -98,7 +102,7 @@ double planRatio(const Description &description);
 /// first.
 std::vector<size_t> aliveAt(const Description &description, uint32_t command);
 
-/// "1x64x55x55".
+/// Returns a value's dimensions as text: "1x64x55x55", or "scalar".
 std::string dimsText(const ValueInfo &value);
 
 } // namespace gantry::tool

@@ -28,7 +28,7 @@ public:
   Descriptor(const Descriptor &) = delete;
   Descriptor &operator=(const Descriptor &) = delete;
   int get() const { return value_; }
-  /// Closes the file and reports errors that a network file system delays until then.
+  /// Closes the file. Returns false for an error, which network file systems may delay until now.
   bool close() { return ::close(std::exchange(value_, -1)) == 0; }
 
 private:
@@ -52,7 +52,7 @@ void writeAll(int descriptor, const fs::path &target, std::span<const uint8_t> b
   }
 }
 
-/// Returns 16 random letters and digits, for a name that no other process uses.
+/// Returns 16 random hexadecimal digits, for a name that no other process uses.
 std::string randomName() {
   std::random_device random;
   const uint64_t number = (uint64_t{random()} << 32) | random();
@@ -180,9 +180,9 @@ std::string sanitiseFileName(std::string_view name) {
     result += keep ? c : '_';
   }
   result.erase(0, std::min(result.find_first_not_of("_."), result.size()));
-  constexpr size_t kLongest = 120;
-  if (result.size() > kLongest)
-    result = result.substr(result.size() - kLongest); // The end of a path is the distinctive part.
+  constexpr size_t kMaxBytes = 120;
+  if (result.size() > kMaxBytes)
+    result = result.substr(result.size() - kMaxBytes); // The end of a path is the distinctive part.
   return result.empty() || result[0] == '.' ? "tensor" + result : result;
 }
 

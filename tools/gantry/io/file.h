@@ -1,10 +1,12 @@
 // Reads whole files, and writes files completely or not at all.
 //
-// FileSet writes several files together. Each file first gets a temporary name beside its target;
-// all are renamed only when all of them are on the disk. A failure before that leaves every target
-// unchanged. If the machine stops between two renames, each file is either old or new, never
-// partial. A target that exists and is not a regular file (/dev/stdout, a pipe) is written
-// directly.
+// FileSet writes several files together. Each file is first written under a temporary name in its
+// target's folder; commit() renames all of them when all are complete. A failure before that leaves
+// every target unchanged. If the process is killed between two renames, each file is either old or
+// new, never partial. Files are not flushed to the disk (fsync). A target that exists and is not a
+// regular file (/dev/stdout, a pipe) is written directly by commit().
+//
+// Threads: one thread per FileSet; the functions are thread-safe.
 #pragma once
 
 #include "tools/gantry/interrupt.h"
@@ -17,10 +19,12 @@
 
 namespace gantry::tool {
 
-/// Reads a whole file. Throws ToolError: kBadInput if it is missing or not a file, kIo if it cannot
-/// be read.
+/// Reads a whole file or pipe. Throws ToolError: kBadInput if it is missing or is a folder or a
+/// device, kIo if it cannot be read.
 std::vector<uint8_t> readFile(const std::filesystem::path &path);
 
+/// A set of files that are written together. Without commit(), the destructor deletes the temporary
+/// files.
 class FileSet {
 public:
   FileSet() = default;
@@ -28,12 +32,14 @@ public:
   FileSet(const FileSet &) = delete;
   FileSet &operator=(const FileSet &) = delete;
 
-  /// Creates the folder and its parents. Without commit(), the destructor removes those it created.
+  /// Creates the folder and its missing parents. Without commit(), the destructor removes the
+  /// created folders that are empty.
   void addFolder(const std::filesystem::path &folder);
-  /// Writes the bytes to a temporary name. Throws ToolError(kIo) naming the target.
+  /// Writes the bytes to a file with a temporary name; keeps them in memory if the target is a
+  /// special file. Throws ToolError with the target's name.
   void add(const std::filesystem::path &target, std::span<const uint8_t> bytes);
   void add(const std::filesystem::path &target, std::string_view text);
-  /// Renames everything into place.
+  /// Renames the files to their targets and writes the special files. Throws ToolError(kIo).
   void commit();
 
 private:
@@ -50,9 +56,9 @@ private:
 /// Returns whether the path exists and is neither a regular file nor a folder.
 bool isSpecialFile(const std::filesystem::path &path);
 
-/// Returns a file name for a tensor's name: characters of [A-Za-z0-9._-], at most 120, no
-/// extension, never empty, never starting with a dot. "/features/0/Conv:0" gives
-/// "features_0_Conv_0".
+/// Returns a file name without extension for a tensor's name: at most 120 characters of
+/// [A-Za-z0-9._-] (six more in rare cases), never empty, never starting with a dot.
+/// "/features/0/Conv:0" gives "features_0_Conv_0".
 std::string sanitiseFileName(std::string_view name);
 
 } // namespace gantry::tool

@@ -23,7 +23,7 @@ uint64_t nextRandom(uint64_t &state) {
 Tensor emptyTensor(gantry_type_t type, const std::vector<int64_t> &dims) {
   uint64_t size = traitsOf(type).sizeBytes;
   std::optional<uint64_t> count = elementCount(dims, size);
-  // Sizes above 2^40 bytes are refused here, with a message, instead of by the allocator.
+  // Sizes above 2^40 bytes are refused with a message, because the allocator would only fail.
   if (!count || *count > (uint64_t{1} << 40) / size)
     bad(fmt::format("the shape {} of {} does not fit into memory", shapeText(dims),
                     traitsOf(type).name));
@@ -46,13 +46,14 @@ std::string listOf(const std::vector<std::string> &names) {
   return text + (names.size() > 8 ? fmt::format(" and {} more", names.size() - 8) : "");
 }
 
-/// Returns whether a shape fits the port. Dynamic dimensions of the port accept any size.
+/// Throws ToolError if a shape does not fit the port. Dynamic dimensions of the port accept any
+/// size. `source` names the origin of the shape in the message.
 void checkShape(const Port &port, const std::vector<int64_t> &dims, const std::string &source) {
   bool fits = dims.size() == port.dims.size();
   for (size_t d = 0; fits && d < dims.size(); ++d)
     fits = port.dims[d] == GANTRY_DYNAMIC || port.dims[d] == dims[d];
   if (!fits)
-    bad(fmt::format("{} has the shape {}, but {} is wanted", source, shapeText(dims),
+    bad(fmt::format("{} has the shape {}, but {} is expected", source, shapeText(dims),
                     portText(port)));
 }
 
@@ -164,14 +165,14 @@ std::vector<DimRange> parseDimRanges(const std::vector<std::string> &texts) {
     if (at != std::string::npos && at > 0) {
       const std::string_view sizes = std::string_view(text).substr(at + 1);
       range.name = text.substr(0, at);
-      range.most = number(isRange ? sizes.substr(dots + 2 - (at + 1)) : sizes);
-      range.least = !isRange         ? range.most
-                    : dots == at + 1 ? 1
-                                     : number(sizes.substr(0, dots - (at + 1)));
+      range.max = number(isRange ? sizes.substr(dots + 2 - (at + 1)) : sizes);
+      range.min = !isRange         ? range.max
+                  : dots == at + 1 ? 1
+                                   : number(sizes.substr(0, dots - (at + 1)));
     }
-    if (range.name.empty() || range.least < 1 || range.most < range.least)
-      bad(fmt::format("--dim {} is not NAME=SIZE, NAME=..MOST or NAME=LEAST..MOST, such as batch=3 "
-                      "or time=..64; sizes begin at 1",
+    if (range.name.empty() || range.min < 1 || range.max < range.min)
+      bad(fmt::format("--dim {} is not NAME=SIZE, NAME=..MAX or NAME=MIN..MAX, such as batch=3 or "
+                      "time=..64; the min size is 1",
                       text));
     for (const DimRange &other : result)
       if (other.name == range.name)
@@ -196,7 +197,7 @@ std::vector<Tensor> makeInputs(const std::vector<Port> &ports, const InputReques
     tensors[i] = read(files[i]);
     std::string source = "'" + files[i] + "'";
     if (tensors[i].type != ports[i].type)
-      bad(fmt::format("{} has elements of {}, but {} is wanted", source,
+      bad(fmt::format("{} has elements of {}, but {} is expected", source,
                       traitsOf(tensors[i].type).name, portText(ports[i])));
     checkShape(ports[i], tensors[i].dims, source);
     bindDims(ports[i], tensors[i].dims, bound, source);

@@ -1,10 +1,11 @@
 // Makes the inputs of a run, from files or from a seed.
 //
-// The shape of every input is decided first: from its file, from --shape, or from the program, with
-// dynamic dimensions taken from --dim or from the file of another input that has the same named
-// dimension. Inputs without a file are filled afterwards.
+// The shape of every input is decided first: from its file, from --shape, or from the program. In
+// the last case, dynamic dimensions get their sizes from --dim, or from the file or the --shape of
+// another input that has a dimension of the same name. Inputs without a file are filled afterwards.
 //
-// Threads: pure functions. Deterministic on every machine: equal seeds give equal values.
+// Threads: pure functions, except for reading files. Equal seeds give equal values on every
+// machine.
 #pragma once
 
 #include "tools/gantry/io/tensor.h"
@@ -21,26 +22,29 @@ namespace gantry::tool {
 struct Port {
   std::string name;
   gantry_type_t type = GANTRY_TYPE_F32;
-  std::vector<int64_t> dims; // Sizes in elements; GANTRY_DYNAMIC for a dynamic dimension.
-  std::vector<std::string> dimNames;
+  std::vector<int64_t> dims;         // Sizes in elements; GANTRY_DYNAMIC for a dynamic dimension.
+  std::vector<std::string> dimNames; // One per dimension; "" for a dimension without a name.
   bool donated = false;
 };
 
-/// "input 'x' (f32 1x3x224x224)".
+/// Returns a port's name, type and shape: "'x' (f32 1x3x224x224)".
 std::string portText(const Port &port);
 
+/// How inputs without a file are filled. With kNone, such an input is an error.
 enum class Filling { kNone, kRandom, kArange };
 
+/// The values of the options that describe inputs.
 struct InputRequest {
   std::vector<std::string> files;   // "FILE", in the order of the inputs, or "NAME=FILE"
   std::vector<std::string> shapes;  // "NAME=1x3x224x224"
   std::vector<std::string> dims;    // "batch=3"
   Filling filling = Filling::kNone; // Values of inputs without a file.
   uint64_t seed = 0;
-  uint64_t intRange = 10; // Integers are drawn from [0, intRange).
+  uint64_t intRange = 10; // Generated integers are in [0, intRange).
 };
 
-/// Splits "NAME=VALUE" after one of `names`, else at the first '='. Returns nothing without an '='.
+/// Splits "NAME=VALUE" after the longest matching name of `names`, which may contain '=', else at
+/// the first '='. Returns nothing if there is no '='.
 std::optional<std::pair<std::string, std::string>>
 splitAssignment(const std::string &text, const std::vector<std::string> &names);
 
@@ -52,17 +56,18 @@ std::vector<std::string> assignFiles(const std::vector<Port> &ports,
 /// The range of sizes of a dynamic dimension that a model is compiled for.
 struct DimRange {
   std::string name;
-  int64_t least = 1, most = 1;
+  int64_t min = 1, max = 1;
 };
 
 /// Parses "batch=3" (exactly 3), "time=..64" (1 to 64), "time=8..64". Throws ToolError(kBadInput).
 std::vector<DimRange> parseDimRanges(const std::vector<std::string> &texts);
 
-/// Parses "batch=3" into a map of sizes, each at least 0. Throws ToolError(kBadInput).
+/// Parses texts such as "batch=3" into a map from names to sizes, which are at least 0. Throws
+/// ToolError(kBadInput).
 std::map<std::string, int64_t> parseDims(const std::vector<std::string> &dims);
 
-/// Reads the tensor in the file of a path. A parameter, so that this file does not depend on the
-/// compiler, which reads .pb.
+/// A function that reads a tensor from a file. It is a parameter of makeInputs(), so that this file
+/// does not depend on the compiler, which reads .pb files.
 using TensorReader = Tensor (*)(const std::string &path);
 
 /// Returns one tensor per port. Throws ToolError(kBadInput) with the input's name and the remedy.

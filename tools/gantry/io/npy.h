@@ -2,9 +2,9 @@
 //
 // The reader supports all element types of gantry.h in either byte order, and C and Fortran order;
 // the result is row-major. It refuses structured and object types, strings, complex numbers, and
-// more than GANTRY_MAX_RANK dimensions. The data must be exactly as long as the shape requires; the
-// parser compares every number with the file's length before it allocates memory. bfloat16, which
-// NumPy does not have, is read and written as "<V2", like in the package ml_dtypes.
+// more than GANTRY_MAX_RANK dimensions. The data must be exactly as long as the shape requires,
+// which is checked before memory is allocated. NumPy has no bfloat16; it is written as "<V2", like
+// in the package ml_dtypes, and only read in little-endian order.
 //
 // Threads: pure functions.
 #pragma once

@@ -1,4 +1,5 @@
-// A folder with every operator's result. `run --trace-layers` writes it and `diff` compares two.
+// A folder with every operator's result. `run --trace-layers` writes such a folder and `diff`
+// compares two of them.
 //
 //   OUT/index.json     {"format": "gantry-trace", "version": 1, "model": ..., "device": ...,
 //                       "tensors": [{"name", "op", "order", "file", "type", "shape"}, ...]}
@@ -8,7 +9,7 @@
 // files, each named after its tensor (unchanged or by sanitiseFileName()), so that values from
 // other programs, such as PyTorch, can be compared.
 //
-// Threads: pure functions and values.
+// Threads: one thread per object.
 #pragma once
 
 #include "tools/gantry/report/compare.h"
@@ -22,13 +23,14 @@
 
 namespace gantry::tool {
 
+/// One tensor of the folder.
 struct TraceEntry {
   std::string name, op, file;
   uint64_t order = 0;
 };
 
-/// Writes such a folder. The tensors must be added in execution order. Files are added to `files`
-/// and become visible when the caller commits it.
+/// Writes such a folder. The caller adds the tensors in execution order and then calls finish().
+/// The files become visible in finish(); without it, nothing is left.
 class TraceWriter {
 public:
   TraceWriter(std::filesystem::path folder, std::string model, std::string device);

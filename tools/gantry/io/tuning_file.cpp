@@ -11,9 +11,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Prints JSON with one line per member down to the level of kernels, and each kernel on one line.
-constexpr int kLevels = 4;
+constexpr int kLevels = 4; // Depth of a kernel's entry in the table.
 
+/// Formats JSON with one line per member above the level of kernels, and one line per kernel.
 std::string textOf(const Json &json, int level = 0) {
   if (!json.is_structured() || json.empty() || level == kLevels)
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -45,7 +45,7 @@ TuningFile TuningFile::open(const std::filesystem::path &path) {
            json["devices"][i]["kernels"].is_object();
   if (!good)
     throw ToolError(ExitCode::kBadInput,
-                    fmt::format("'{}' is no file of measured tiles", path.string()));
+                    fmt::format("'{}' is not a table of measured tiles", path.string()));
   return file;
 }
 

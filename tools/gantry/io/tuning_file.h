@@ -1,10 +1,10 @@
-// The table of measured tiles that `gantry tune` extends. docs/tuning.md has the format; the
-// compiler reads the file and checks it.
+// The table of measured tiles that `gantry tune` extends. docs/tuning.md describes the format. The
+// compiler reads the file and checks it in full.
 //
 // Entries of other devices, profiles and kernels, and unknown fields, are kept. Each kernel is on
 // one line, so that two versions of a file can be compared line by line.
 //
-// Threads: values.
+// Threads: a TuningFile is a plain value.
 #pragma once
 
 #include <filesystem>
@@ -14,9 +14,10 @@
 namespace gantry::tool {
 
 struct MeasuredTile {
-  std::string key, tile;
-  std::string what; // Names of the kernel's operators, for readers of the file.
-  double ns = 0, predictedNs = 0;
+  std::string key, tile;  // gantry_dispatch_info_t: kernel_key, exact_tile.
+  std::string what;       // Names of the kernel's operators, for readers of the file.
+  double ns = 0;          // Time of one dispatch with the tile.
+  double predictedNs = 0; // Time with the tile that the kernel would have without the entry.
 };
 
 class TuningFile {
@@ -25,9 +26,10 @@ public:
   /// not a table.
   static TuningFile open(const std::filesystem::path &path);
 
-  /// Replaces the kernel's entry for this device and moves the device to the front: if several
-  /// devices of a profile have a kernel, the compiler takes the first.
+  /// Adds or replaces the kernel's entry for this profile and device. Moves the device to the front
+  /// of the file: if several devices of a profile have a kernel, the compiler uses the first.
   void put(const std::string &profile, const std::string &device, const MeasuredTile &tile);
+  /// Returns the file's content.
   std::string text() const;
 
 private:

@@ -112,7 +112,7 @@ private:
   void readBuffer(std::string_view line) {
     const std::vector<std::string_view> fields = fieldsOf(line);
     if (fields.size() != fieldCount_)
-      fail(fmt::format("{} fields where the first line names {}", fields.size(), fieldCount_));
+      fail(fmt::format("{} fields, but the first line names {}", fields.size(), fieldCount_));
     buffers_.ids.emplace_back(fields[column_[0]]);
     buffers_.lowers.push_back(number<int64_t>(fields, 1));
     buffers_.uppers.push_back(number<int64_t>(fields, 2));

@@ -1,15 +1,14 @@
 // Reads and writes lists of buffers in the CSV format of published planners.
 //
 // The first line names the columns: id, lower, upper, size, and optionally alignment and offset. A
-// buffer is alive from lower until just before upper; times are whole numbers in any unit. The
-// alignment is a power of two, 1 where the field is empty. An offset pins the buffer; where the
-// field is empty, the planner chooses.
+// buffer is alive in [lower, upper); times are whole numbers in any unit. Size and offset are in
+// bytes. The alignment is a power of two in bytes; an empty field means 1. An offset pins the
+// buffer to it; an empty field leaves the choice to the planner.
 //
-// Times become steps, the numbers of the distinct moments, so that the planner's command numbers
-// stay small.
+// The planner works with steps instead of times: a step is the number of a time among the distinct
+// times of the file, in ascending order.
 //
-// Errors are thrown as ToolError with the number of the line and the reason. Threads: pure
-// functions.
+// Errors: ToolError with the number of the line and the reason. Threads: pure functions.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -20,12 +19,13 @@
 
 namespace gantry::tool {
 
+/// The buffers of a file; element i of each of the first four lists belongs to buffer i.
 struct BufferList {
   std::vector<std::string> ids;
   std::vector<int64_t> lowers, uppers; // Times as in the file.
   std::vector<plan::Value> values;     // firstUse and lastUse are steps.
   std::vector<plan::Pin> pins;
-  std::vector<int64_t> moments; // The time at which each step begins, and the end of the last step.
+  std::vector<int64_t> moments; // Distinct times, ascending: step i is [moments[i], moments[i+1]).
 };
 
 /// Parses the text of a file; `name` is the name of the file for error messages.

@@ -1,4 +1,5 @@
-// gantry plan: places a list of buffers and prints the distance from the lower bound.
+// gantry plan: places a list of buffers in one arena and prints its height, the lower bound and the
+// gap between them.
 #include "tools/gantry/commands/commands.h"
 #include "tools/gantry/io/file.h"
 #include "tools/gantry/report/plan_svg.h"
@@ -15,8 +16,8 @@ namespace gantry::tool {
 
 namespace {
 
-/// Units of work without a deadline, about ten seconds. Counted work makes the result the same on
-/// every machine.
+/// The work limit without a deadline, in units of 10 to 30 ns: about ten seconds. Because the work
+/// is counted, the result is the same on every machine.
 constexpr uint64_t kDefaultToolWork = 500'000'000;
 
 struct PlanOptions {
@@ -29,6 +30,7 @@ struct PlanOptions {
   bool json = false;
 };
 
+/// Describes the plan like that of a program, with one command per step, for drawPlan().
 Description describe(const BufferList &buffers, const plan::Plan &plan) {
   Description description;
   for (size_t step = 0; step + 1 < buffers.moments.size(); ++step) {
@@ -166,13 +168,13 @@ void addPlan(CLI::App &app, Action &action) {
           "Stop as soon as a plan fits: 64KiB, 1.5MiB, or bytes")
       ->type_name("SIZE");
   CLI::Option *deadline = options::real(
-      command->add_option("--deadline", options->deadline, "Stop after so many seconds"), "S", 1e-3,
-      1e6);
+      command->add_option("--deadline", options->deadline, "Stop after this many seconds"), "S",
+      1e-3, 1e6);
   deadline->default_str("after a fixed amount of work");
   options::whole(
       command->add_option("--work", options->work,
-                          "Stop after N units of work, about ten nanoseconds each; 1: only "
-                          "the first heuristic"),
+                          "Stop after N units of work of 10 to 30 ns each; 1: use only the first "
+                          "heuristic"),
       "N", 1, UINT64_MAX)
       ->default_str("500000000")
       ->excludes(deadline);

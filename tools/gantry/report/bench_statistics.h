@@ -14,7 +14,7 @@ struct Spread {
   size_t count = 0;
 };
 
-/// Returns the statistics of the samples; all zero without samples.
+/// Returns the statistics of the samples, in their unit; all zero if there are none.
 Spread spreadOf(std::vector<double> samples);
 
 } // namespace gantry::tool

@@ -12,9 +12,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kWarmups = 2, kFewestRuns = 5;
+constexpr size_t kWarmups = 2, kMinRuns = 5;
 constexpr std::chrono::milliseconds kTime{1500};
 
+/// Runs once and returns the elapsed nanoseconds.
 double timeOf(HostSession &session) {
   const Clock::time_point start = Clock::now();
   session.run();
@@ -27,7 +28,7 @@ BudgetCost measureBudget(const std::string &model, const std::string &fitted,
                          CompileRequest request) {
   request.memoryBudget = 0;
   request.dumpNative = request.dumpIr = request.dumpIrPass = request.dumpSpirv =
-      ""; // The dumps of the first compilation stay.
+      ""; // This compilation must not overwrite the dumps of the first one.
   const auto whole = UnnamedFile::temporary();
   if (!whole.isOk())
     throw ToolError(ExitCode::kIo, whole.status().message());
@@ -48,18 +49,18 @@ BudgetCost measureBudget(const std::string &model, const std::string &fitted,
   Progress progress;
   std::vector<double> withNs, withoutNs, ratios;
   const Clock::time_point start = Clock::now();
-  while (ratios.size() < kFewestRuns || Clock::now() - start < kTime) {
+  while (ratios.size() < kMinRuns || Clock::now() - start < kTime) {
     withNs.push_back(timeOf(with));
     withoutNs.push_back(timeOf(without));
     ratios.push_back(withNs.back() / withoutNs.back());
-    progress.update("measuring the budget", ratios.size(), std::max(ratios.size(), kFewestRuns));
+    progress.update("measuring the budget", ratios.size(), std::max(ratios.size(), kMinRuns));
   }
   return {with.deviceInfo().name, spreadOf(withNs).median, spreadOf(withoutNs).median,
           spreadOf(ratios).median, ratios.size()};
 }
 
 std::string costText(const BudgetCost &cost) {
-  return fmt::format("{:.2f} x the time without it ({} against {}, {} runs of each on {})",
+  return fmt::format("{:.2f} x the time without a budget ({} instead of {}, {} runs of each on {})",
                      cost.slowdown, humanTime(cost.withNs), humanTime(cost.withoutNs), cost.runs,
                      printable(cost.device));
 }

@@ -1,5 +1,5 @@
-// Measures what a memory budget costs in time. Two sessions of one model, one compiled within the
-// budget and one without, run in turns on one device.
+// Measures the slowdown that a memory budget causes. Two sessions of one model run in turns on one
+// device: one compiled with the budget, the other without.
 //
 // One thread.
 #pragma once
@@ -17,13 +17,15 @@ struct BudgetCost {
   size_t runs = 0;                  // Runs of each session.
 };
 
-/// Compiles `model` again without the budget of `request` and measures it beside `fitted`, the path
-/// of its artifact within the budget: one to two seconds, at least five runs of each. Inputs are
-/// random. Throws ToolError, also if the device cannot run the request's profile.
+/// Compiles `model` again without the budget of `request`, and measures it in turns with the
+/// artifact at the path `fitted`, which was compiled with the budget. The measurement takes about
+/// 1.5 seconds, and at least five runs of each. Inputs are random. Throws ToolError, also if the
+/// default device cannot run the request's profiles.
 BudgetCost measureBudget(const std::string &model, const std::string &fitted,
                          CompileRequest request);
 
-/// Returns "1.13 x the time without it (4.60 ms against 4.07 ms, 37 runs of each on llvmpipe)".
+/// Returns "1.13 x the time without a budget (4.60 ms instead of 4.07 ms, 37 runs of each on
+/// llvmpipe)".
 std::string costText(const BudgetCost &cost);
 
 } // namespace gantry::tool

@@ -1,11 +1,11 @@
-// Compares two tensors: whether they are equal within a tolerance, and where and by how much they
-// differ.
+// Compares two tensors: finds out whether they are equal within a tolerance, and where and by how
+// much they differ.
 //
 // An element is within the tolerance if |actual - expected| <= atol + rtol * |expected|, as in
 // numpy.allclose; NaN equals NaN, and an infinity equals itself. Integers and booleans are compared
-// exactly unless a tolerance is given. A bound on the relative L2 norm ||actual - expected|| /
-// ||expected|| may be asked for instead of, or together with, the bound per element. Element types
-// may differ (a float64 reference); shapes may not.
+// exactly unless a tolerance is given. The caller may bound the relative L2 norm ||actual -
+// expected|| / ||expected|| instead of each element, or both. Element types may differ (for example
+// a float64 reference); shapes may not.
 //
 // Threads: pure functions.
 #pragma once
@@ -21,8 +21,9 @@ namespace gantry::tool {
 inline constexpr double kDefaultRtol = 1e-3;
 inline constexpr double kDefaultAtol = 1e-5;
 
-/// The requested tolerances. Absent ones have defaults (rtol 1e-3, atol 1e-5; 0 for integers). If
-/// only l2 is given, there is no bound per element.
+/// The requested tolerances. If neither rtol nor atol is given, they are 1e-3 and 1e-5, or 0 for
+/// integers. If only one of them is given, the other is 0. If only l2 is given, there is no bound
+/// per element.
 struct Tolerance {
   std::optional<double> rtol, atol, l2;
 };
@@ -34,10 +35,10 @@ struct Comparison {
   uint64_t different = 0;    // Number of elements outside the tolerance per element.
   double rtol = 0, atol = 0; // The tolerances that were applied.
   bool perElement = true;    // Whether the bound per element was applied.
-  double maxAbs = 0;  // Largest |actual - expected|; infinite if a NaN or an infinity differs.
-  double maxRel = 0;  // Largest |actual - expected| / |expected| over elements with expected != 0.
+  double maxAbs = 0;         // Max |actual - expected|; infinite if a NaN or an infinity differs.
+  double maxRel = 0;  // Max |actual - expected| / |expected| over finite, nonzero expected values.
   double l2 = 0;      // ||actual - expected|| / ||expected||
-  uint64_t worst = 0; // Index of the element that exceeds its tolerance the most.
+  uint64_t worst = 0; // Position of the element with the largest difference ÷ tolerance.
   std::vector<int64_t> worstIndex;
   std::string worstActual, worstExpected;
 };

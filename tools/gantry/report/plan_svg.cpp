@@ -57,13 +57,13 @@ std::string style() {
   return kLightStyle + kindStyle(false) + kDarkStyle + kindStyle(true) + "}\n";
 }
 
-/// The time during which one tensor occupies a rectangle.
+/// A part of a rectangle: the time during which one tensor occupies it.
 struct Segment {
   const ValueInfo *value;
   double begin, end; // Positions in commands.
 };
 
-/// Tensors that share storage in place; drawn as one rectangle.
+/// Tensors that share storage because results are computed in place. They are one rectangle.
 struct Block {
   std::vector<Segment> segments;
   uint64_t offset = 0, sizeBytes = 0;
@@ -183,7 +183,7 @@ Label fitName(const NameParts &parts, const std::string &op, double widthPx) {
   return {start, kSizes[1], true};
 }
 
-/// Returns the distance of ticks: a power of two of bytes that gives four to eight ticks.
+/// Returns the distance of ticks in bytes: a power of two that gives four to eight ticks.
 uint64_t tickStep(uint64_t height) {
   uint64_t step = 1;
   while (height / step >= 8 && step < (uint64_t{1} << 62))
@@ -371,10 +371,11 @@ private:
     if (height >= kLine + 2)
       name = fitName(parts, op, lying);
     if (width >= kLine + 3 && standing > lying) {
-      // Rotated text is harder to read, so it is used only if it is longer or nothing else fits.
+      // Rotated text is harder to read. It is used only if it shows more of a name that does not
+      // fit otherwise, or if the rectangle is very tall.
       Label other = fitName(parts, op, standing);
-      bool says = name.text.empty() || name.cut;
-      if (says ? displayWidth(other.text) > displayWidth(name.text) : standing > 3 * lying) {
+      bool isShortened = name.text.empty() || name.cut;
+      if (isShortened ? displayWidth(other.text) > displayWidth(name.text) : standing > 3 * lying) {
         name = other;
         turned = true;
       }
@@ -421,8 +422,8 @@ private:
       text(kAt, heightY + 21, 12.5, "ink", humanBytes(*plan_.arenaBytes), "start", 650);
       return;
     }
-    double gap =
-        boundY - heightY; // Labels are 30 pixels high; they move apart if the lines are close.
+    // A label is 30 pixels high. If the lines are close together, the labels are moved apart.
+    double gap = boundY - heightY;
     double apart = std::max(0.0, 38 - gap);
     label(heightY - 3 - apart * 0.8, "ink", "arena height", *plan_.arenaBytes);
     label(boundY - 3 + apart * 0.2, "peaktext", "lower bound", *plan_.lowerBoundBytes);
@@ -441,12 +442,12 @@ private:
 
   void drawAlive() {
     std::vector<uint64_t> alive = aliveBytes(blocks_, commands_);
-    // The bound includes the padding after each tensor, so tensors may end below it.
-    uint64_t most = std::max({*std::max_element(alive.begin(), alive.end()),
-                              plan_.lowerBoundBytes.value_or(0), uint64_t{1}});
+    // The lower bound includes the padding after each tensor, so the live bytes may be below it.
+    uint64_t maxBytes = std::max({*std::max_element(alive.begin(), alive.end()),
+                                  plan_.lowerBoundBytes.value_or(0), uint64_t{1}});
     auto level = [&](uint64_t bytes) {
-      return kAliveBottom -
-             (kAliveBottom - kAliveTop) * static_cast<double>(bytes) / static_cast<double>(most);
+      return kAliveBottom - (kAliveBottom - kAliveTop) * static_cast<double>(bytes) /
+                                static_cast<double>(maxBytes);
     };
     out(R"(<rect class="well" x="{}" y="{}" width="{}" height="{}"/>)", kLeft, kAliveTop,
         kRight - kLeft, kAliveBottom - kAliveTop);
@@ -455,12 +456,12 @@ private:
       path += fmt::format("V{:.1f}H{:.1f}", level(alive[c]), x(static_cast<double>(c) + 1));
     path += fmt::format("V{:.1f}Z", kAliveBottom);
     out(R"(<path class="alive" d="{}" stroke-width="1"/>)", path);
-    line("bound", kLeft, level(most), kRight, level(most), 1.3, "7 4");
+    line("bound", kLeft, level(maxBytes), kRight, level(maxBytes), 1.3, "7 4");
     if (!blocks_.empty())
       out(R"(<circle class="peaktext" cx="{:.1f}" cy="{:.1f}" r="3.5"/>)",
           x(plan_.peakCommand + .5),
           level(alive[std::min<size_t>(plan_.peakCommand, commands_ - 1)]));
-    text(kLeft - 10, kAliveTop + 8, 11.5, "dim", humanBytes(most == 1 ? 0 : most), "end");
+    text(kLeft - 10, kAliveTop + 8, 11.5, "dim", humanBytes(maxBytes == 1 ? 0 : maxBytes), "end");
     text(kLeft - 10, kAliveBottom + 2, 11.5, "dim", "0", "end");
     text(kRight + 12, (kAliveTop + kAliveBottom) / 2 + 4, 11.5, "dim", "bytes alive");
     line("axis", kLeft, kAliveBottom, kRight, kAliveBottom);

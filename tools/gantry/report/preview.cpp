@@ -14,7 +14,7 @@ bool isClassVector(const Tensor &tensor) {
 }
 
 std::vector<uint64_t> topIndices(const Tensor &tensor, size_t count) {
-  // The largest elements found so far, the largest first; at most `count`.
+  // At most `count` of the elements so far, sorted from the largest to the smallest.
   struct Best {
     double key;
     uint64_t index;
@@ -26,7 +26,7 @@ std::vector<uint64_t> topIndices(const Tensor &tensor, size_t count) {
     if (std::isnan(key))
       key = -std::numeric_limits<double>::infinity();
     if (best.size() == count && !(key > best.back().key))
-      continue; // The smaller index comes first among equal elements.
+      continue; // Equal elements are ordered by index, so this one comes after the ones found.
     if (best.size() == count)
       best.pop_back();
     const auto at =
@@ -56,7 +56,7 @@ std::string previewText(const Tensor &tensor) {
     text += (i ? ", " : "") + elementText(tensor, i, 4);
   if (count <= kShown)
     return text;
-  double least = std::numeric_limits<double>::infinity(), most = -least, sum = 0;
+  double min = std::numeric_limits<double>::infinity(), max = -min, sum = 0;
   uint64_t notNumbers = 0;
   for (uint64_t i = 0; i < count; ++i) {
     double value = elementAsDouble(tensor, i);
@@ -64,13 +64,13 @@ std::string previewText(const Tensor &tensor) {
       ++notNumbers;
       continue;
     }
-    least = std::min(least, value);
-    most = std::max(most, value);
+    min = std::min(min, value);
+    max = std::max(max, value);
     sum += value;
   }
   if (notNumbers == count)
     return text + ", ... (all NaN)";
-  text += fmt::format(", ... (min {:.4g}, max {:.4g}, mean {:.4g}", least, most,
+  text += fmt::format(", ... (min {:.4g}, max {:.4g}, mean {:.4g}", min, max,
                       sum / static_cast<double>(count - notNumbers));
   return text + (notNumbers ? fmt::format(", {} NaN)", notNumbers) : ")");
 }

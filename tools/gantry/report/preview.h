@@ -1,5 +1,5 @@
-// Summarises a tensor in one line: the best classes of a vector of scores, else the first values
-// and their range.
+// Summarises a tensor in one line: the best classes of a vector of scores; for other tensors the
+// first values, and the min, max and mean of all.
 //
 // Threads: pure functions.
 #pragma once
@@ -16,8 +16,8 @@ namespace gantry::tool {
 /// three elements, all others 1.
 bool isClassVector(const Tensor &tensor);
 
-/// Returns the indices of the `count` largest elements, the largest first; NaN last, equal ones by
-/// index.
+/// Returns the indices of the `count` largest elements, the largest first. Equal elements are
+/// ordered by index; NaN counts as negative infinity.
 std::vector<uint64_t> topIndices(const Tensor &tensor, size_t count);
 
 /// Returns "top 5: 258 (15.2), 259 (14.9) ..." or "0.12, 0.5, ... (min -1, max 2, mean 0.3, 2

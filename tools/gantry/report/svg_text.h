@@ -1,8 +1,8 @@
 // Measures, shortens and escapes text for SVG.
 //
-// SVG has no text layout, and the viewer's font is unknown when a label is written. The widths here
-// are those of DejaVu Sans, the widest of the usual sans-serif fonts, so text that fits by this
-// measure also fits in Inter, Helvetica or Segoe UI.
+// SVG does not wrap or shorten text, and the viewer's font is unknown when a label is written. The
+// widths here are those of DejaVu Sans, the widest of the usual sans-serif fonts, so text that fits
+// with these widths also fits in Inter, Helvetica or Segoe UI.
 //
 // Threads: pure functions.
 #pragma once
@@ -19,7 +19,8 @@ double textWidth(std::string_view text, double fontPx);
 /// `minCharacters` characters would be left. The end of a tensor's path is its distinctive part.
 std::string fitEnd(const std::string &text, double widthPx, double fontPx,
                    size_t minCharacters = 3);
-/// Returns the longest beginning of `text` that fits, with "…" after it; with the same minimum.
+/// Returns the longest beginning of `text` that fits, with "…" after it; "" if fewer than
+/// `minCharacters` characters would be left.
 std::string fitStart(const std::string &text, double widthPx, double fontPx,
                      size_t minCharacters = 3);
 

@@ -191,11 +191,11 @@ std::string Table::format(bool colour, int maxWidth, int indent) const {
     if (columns_[c].flexible)
       flexible = c;
   }
-  constexpr size_t kNarrowest = 12;
+  constexpr size_t kMinWidth = 12; // The flexible column is not made narrower than this.
   if (maxWidth > 0 && total > static_cast<size_t>(maxWidth) && flexible < columns_.size()) {
     size_t excess = total - static_cast<size_t>(maxWidth);
     size_t width = widths[flexible];
-    widths[flexible] = width > excess + kNarrowest ? width - excess : std::min(width, kNarrowest);
+    widths[flexible] = width > excess + kMinWidth ? width - excess : std::min(width, kMinWidth);
   }
   auto line = [&](const std::vector<std::string> &cells, Colour rowColour) {
     std::string text;

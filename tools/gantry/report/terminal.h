@@ -26,7 +26,8 @@ std::string coloured(std::string_view text, Colour colour, bool enabled);
 /// Returns the width of the terminal of stdout in columns; 0 if stdout is not a terminal.
 int terminalWidth();
 
-/// Replaces control characters by '?', newlines and tabs by a space. UTF-8 is kept.
+/// Replaces newlines and tabs by spaces, and other control characters by '?'. Other UTF-8 text is
+/// kept.
 std::string printable(std::string_view text);
 
 /// Returns the number of columns of UTF-8 text, one per code point.
@@ -51,11 +52,11 @@ public:
     bool flexible = false; // Shortened in its middle if the terminal is too narrow.
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  /// Adds a row with exactly one cell per column. `mark` colours the row.
+  /// Adds a row. Missing cells are empty. Cells pass through printable().
   void addRow(std::vector<std::string> cells, Colour colour = Colour::kNone);
   bool empty() const { return rows_.empty(); }
-  /// Returns the table's lines, each with `indent` leading spaces and a newline. maxWidth 0:
-  /// unlimited.
+  /// Returns the table's lines, each with `indent` leading spaces and a newline. If a line would be
+  /// longer than `maxWidth` columns, the flexible column is shortened; 0: unlimited.
   std::string format(bool colour, int maxWidth, int indent = 2) const;
 
 private:
@@ -70,14 +71,15 @@ private:
 /// Shortens `text` to at most `width` columns, with "…" in its middle.
 std::string elideMiddle(const std::string &text, size_t width);
 
-/// A one-line progress bar on stderr; prints nothing if stderr is not a terminal. It erases itself
-/// when it is done or destroyed, before an error message appears.
+/// A one-line progress bar on stderr; prints nothing if stderr is not a terminal. clear() and the
+/// destructor erase the line.
 class Progress {
 public:
   Progress();
   ~Progress() { clear(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
+  /// Shows that `done` of `total` steps of a stage are done. Redraws at most every 40 ms.
   void update(std::string_view stage, size_t done, size_t total);
   void clear();
 

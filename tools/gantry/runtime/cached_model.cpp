@@ -14,14 +14,14 @@ namespace {
 
 constexpr uint64_t kDefaultCacheBytes = uint64_t{4} << 30;
 
-/// Returns the options of a request that change the artifact, as readable text that is part of the
-/// key.
+/// Returns the options of a request that change the artifact, as readable text. The text is part of
+/// the key in the cache; a table of tiles is included with its content.
 std::string textOf(const CompileRequest &request) {
   std::string text;
   for (const std::string &profile : request.profiles)
     text += fmt::format("-p {} ", profile);
   for (const DimRange &range : request.dims)
-    text += fmt::format("--dim {}={}..{} ", range.name, range.least, range.most);
+    text += fmt::format("--dim {}={}..{} ", range.name, range.min, range.max);
   for (const std::string &name : request.donated)
     text += fmt::format("--donate {} ", name);
   if (request.keepAllOutputs)
@@ -43,7 +43,9 @@ std::string textOf(const CompileRequest &request) {
   return text;
 }
 
-/// Returns whether the request may use the cache: it asks for an artifact without dumps.
+/// Returns whether the request may use the cache: --no-cache was not given, the compiler knows its
+/// identity, and the compilation only makes an artifact that a later command may ask for again (no
+/// dumps, no candidate tiles).
 bool isCacheable(const CompileRequest &request) {
   return request.useCache && request.tileCandidate == 0 && request.dumpIr.empty() &&
          request.dumpSpirv.empty() && request.dumpNative.empty() && request.reproducer.empty() &&
@@ -60,17 +62,18 @@ int64_t systemNs() {
       .count();
 }
 
-/// A program that was loaded from a file of a compilation. The file may be deleted afterwards.
+/// Loads the first variant of an artifact. The file may be deleted afterwards.
 ProgramHandle load(const std::filesystem::path &path) {
   gantry_program_t *program = nullptr;
   check(gantry_program_load(path.c_str(), &program));
   const ProgramHandle whole(program);
-  gantry_program_t *only = nullptr; // A cached model has one variant, so there is no choice.
+  gantry_program_t *only = nullptr; // A model is compiled for one profile here.
   check(gantry_program_variant(whole.get(), 0, &only));
   return ProgramHandle(only);
 }
 
-/// Loads the artifact of a cache hit; returns null if it is damaged.
+/// Loads the artifact of a cache hit and prints its warnings. If the artifact is damaged, removes
+/// it and returns null.
 ProgramHandle loadHit(const ModelCache &cache, const ModelCache::Hit &hit) {
   try {
     ProgramHandle program = load(hit.artifact);
@@ -106,7 +109,8 @@ LoadedModel compileOnly(const std::string &model, const CompileRequest &request)
   return compileTo(*file, model, request, report);
 }
 
-/// Compiles into the cache. Returns nothing if the cache's folder is full or cannot be written.
+/// Compiles into the cache. If the cache's folder is full or cannot be written, prints a note and
+/// returns nothing.
 std::optional<LoadedModel> compileAndKeep(const ModelCache &cache, const std::string &key,
                                           const ModelCache::Request &wanted,
                                           const CompileRequest &request) {
@@ -124,7 +128,7 @@ std::optional<LoadedModel> compileAndKeep(const ModelCache &cache, const std::st
   } catch (const ToolError &error) {
     if (error.code() != ExitCode::kIo)
       throw;
-    note(fmt::format("the cache's folder {} takes no more ({})", cache.folder().string(),
+    note(fmt::format("cannot write to the cache's folder {} ({})", cache.folder().string(),
                      error.what()));
     return std::nullopt;
   }

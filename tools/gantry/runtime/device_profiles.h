@@ -1,6 +1,6 @@
 // Chooses the device profiles that a model is compiled for if the user names none.
 //
-// One thread.
+// One thread. Only profileToRun() throws.
 #pragma once
 
 #include <gantry/gantry.h>
@@ -9,22 +9,24 @@
 
 namespace gantry::tool {
 
-/// The baseline: the profile that any Vulkan 1.2 device runs.
+/// The baseline: any Vulkan 1.2 device can run a program that was compiled for this profile.
 inline constexpr const char *kBaselineProfile = "vulkan:generic";
 
 /// Returns the devices of this machine in the preferred order; none without Vulkan.
 std::vector<gantry_device_info_t> devicesOrNone();
 
 /// Returns the profiles that `compile` makes variants for: the baseline, then the profile of each
-/// usable device. Software devices count only if there is no other device or GANTRY_DEVICE names
-/// one.
+/// usable hardware device and of the device that GANTRY_DEVICE names. If there is no hardware
+/// device and GANTRY_DEVICE is not set, the profiles of software devices follow the baseline.
 std::vector<std::string> profilesOfThisMachine();
 
-/// Returns the profile that `run`, `bench`, `tune` and `inspect` compile a model for: `asked`, else
-/// the profile of the device that --device names. Throws ToolError if it cannot be opened.
+/// Returns the profile that `run`, `bench` and `tune` compile a model for: `asked`, else the
+/// profile of the device that --device names or of the default device. Throws ToolError if the
+/// device cannot be opened.
 std::vector<std::string> profileToRun(const std::string &asked, const std::string &device);
 
-/// Returns the profile of the default device; the baseline if there is none.
+/// Returns the profile of the default device, which `inspect` compiles a model for; the baseline if
+/// there is no device.
 std::string profileOfDefaultDevice();
 
 } // namespace gantry::tool

@@ -36,8 +36,8 @@ ExitCode exitCodeOf(gantry_status_t status) {
   return ExitCode::kInternal;
 }
 
-/// The diagnostics of a compilation. They are kept until its result is known: a failure is printed
-/// as one line, and warnings only after a success.
+/// Collects the diagnostics of a compilation. After a failure only the first error is reported, and
+/// after a success only the warnings.
 struct Diagnostics {
   std::string error;
   CompileReport report;
@@ -134,7 +134,7 @@ CompileReport compileModel(const std::string &model, const std::string &output,
   options.tile_candidate = request.tileCandidate;
   std::vector<gantry_dim_range_t> dims;
   for (const DimRange &range : request.dims)
-    dims.push_back({range.name.c_str(), range.least, range.most});
+    dims.push_back({range.name.c_str(), range.min, range.max});
   options.dims = dims.data();
   options.dim_count = dims.size();
   std::vector<const char *> donated;
@@ -276,7 +276,7 @@ Description describe(const gantry_program_t *program, const std::map<std::string
       text = describeJson(program, sizes);
       description = parseDescription(text);
     } catch (const ToolError &) {
-      if (!dims.empty()) // Without sizes the model may not accept all its bounds at once.
+      if (!dims.empty()) // The bounds were tried; the model may not accept all of them at once.
         throw;
     }
   } else if (!sizes.empty()) {

@@ -1,6 +1,6 @@
-// Turns a path on the command line into a loaded program: an artifact is loaded; a model is found
-// in the user's cache (cache/model_cache.h) or compiled to a file without a name first. Also has
-// the RAII handles over both C APIs, and turns their errors into ToolError.
+// Turns a path on the command line into a loaded program. An artifact is loaded; a model is first
+// found in the user's cache (cache/model_cache.h) or compiled. This file also has RAII handles over
+// the runtime's C API, and functions that turn errors of both C APIs into ToolError.
 //
 // One thread.
 #pragma once
@@ -36,15 +36,15 @@ void check(gantry_status_t status);
 DeviceHandle openDevice(const std::string &selector);
 
 struct CompileRequest {
-  std::vector<std::string> profiles; // The first is the baseline; empty: vulkan:generic.
-  bool useCache = true;              // Whether loadModel() looks into the cache.
-  bool keepAllOutputs = false;
-  bool keepOrder = false;
+  std::vector<std::string> profiles;    // The first is the baseline; empty: vulkan:generic.
+  bool useCache = true;                 // Whether loadModel() looks into the cache.
+  bool keepAllOutputs = false;          // Whether every operator's result becomes an output.
+  bool keepOrder = false;               // Whether operators run in the model's order.
   uint32_t sharedMemory = 0;            // Limit per workgroup in bytes; 0: the profile's.
   uint64_t memoryBudget = 0;            // Limit of the arena in bytes; 0: none.
   std::string tuning;                   // Path of a table of measured tiles; empty: none.
   bool builtInTuning = true;            // Whether the compiler's own table is used.
-  uint32_t tileCandidate = 0;           // Number of cheaper tiles that each kernel skips.
+  uint32_t tileCandidate = 0;           // Rank of each kernel's tile by predicted time; 0: fastest.
   bool halfPrecision = false;           // Whether f32 values are stored as f16.
   std::vector<DimRange> dims;           // Ranges of dynamic dimensions.
   std::vector<std::string> donated;     // Names of donated inputs.
@@ -61,24 +61,28 @@ struct CompileReport {
   std::vector<std::string> dataFiles; // External data files, relative to the model's folder.
 };
 
-/// Compiles a model with a progress bar, and prints warnings after a success. Throws ToolError.
+/// Compiles the model at one path to an artifact at another. Shows a progress bar, and prints
+/// warnings after a success. Throws ToolError.
 CompileReport compileModel(const std::string &model, const std::string &output,
                            const CompileRequest &request);
 
-/// Throws ToolError if `output` cannot be written. Called before long work.
+/// Throws ToolError if `output` is a folder, is the model itself, or is in no existing folder. It
+/// is called before long work.
 void checkOutput(const std::filesystem::path &model, const std::filesystem::path &output);
 
+/// A loaded program and its origin.
 struct LoadedModel {
   ProgramHandle program;
-  bool compiled = false; // Whether the path was a model; else it was an artifact.
-  bool cached = false;   // Whether an earlier command compiled it; compileSeconds is then 0.
-  double compileSeconds = 0;
+  bool compiled = false;     // Whether the path was a model; else it was an artifact.
+  bool cached = false;       // Whether the program came from the cache.
+  double compileSeconds = 0; // 0 for an artifact or a program from the cache.
 };
 
-/// Returns "compiled before (...)", which commands print for a model from the cache.
+/// Returns the text that commands print for a model from the cache.
 std::string cacheText();
 
-/// Returns whether the file's first bytes are those of an artifact.
+/// Returns whether the path is treated as an artifact: the file begins like one, or its extension
+/// is neither .onnx nor .mlir.
 bool isArtifact(const std::string &path);
 
 /// Throws ToolError if --profile is given for an artifact or --variant for a model.
@@ -92,10 +96,10 @@ LoadedModel loadModel(const std::string &path, const CompileRequest &request = {
 std::vector<Port> inputPorts(const gantry_program_t *program);
 std::vector<Port> outputPorts(const gantry_program_t *program);
 
-/// Returns the program's description. `dims` ("batch" -> 3) are the sizes of a dynamic program: all
-/// of them, or none. Without sizes a dynamic program is described with expressions, or at its
-/// bounds if it is planned for these. Throws ToolError(kBadInput) for an unknown name or if some
-/// sizes are missing.
+/// Returns the program's description, and sets *json to its JSON. `dims` ("batch" -> 3) has the
+/// sizes of all dynamic dimensions, or is empty. If it is empty, a dynamic program is described
+/// with expressions, or with its max sizes if it was planned for these. Throws ToolError(kBadInput)
+/// for an unknown name or if some sizes are missing.
 Description describe(const gantry_program_t *program, const std::map<std::string, int64_t> &dims,
                      std::string *json = nullptr);
 

@@ -18,8 +18,8 @@ namespace gantry::tool {
 namespace {
 
 constexpr const char *kName = "gantry-profiler";
-constexpr std::chrono::milliseconds kLook{20};
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::milliseconds kPollInterval{20};
+constexpr std::chrono::seconds kAttachTimeout{60};
 
 bool isSet(const char *variable) {
   const char *value = std::getenv(variable);
@@ -46,12 +46,12 @@ std::string findProgram() {
       return program;
   }
   throw ToolError(ExitCode::kBadInput,
-                  fmt::format("--profile needs {}, which is neither beside this tool ({}) nor on "
-                              "PATH; install it, or record the run with `gantry record`",
+                  fmt::format("--profile needs {}, which is neither in this tool's folder ({}) nor "
+                              "on PATH; install it, or record the run with `gantry record`",
                               kName, ownFolder()));
 }
 
-/// Returns how a process ended, in words.
+/// Describes the end of a process from its waitpid() status: "ended with exit code 1".
 std::string endText(int status) {
   return WIFSIGNALED(status) ? fmt::format("was killed by signal {}", WTERMSIG(status))
                              : fmt::format("ended with exit code {}", WEXITSTATUS(status));
@@ -63,12 +63,12 @@ ProfilerWindow::ProfilerWindow() {
   const char *attach = std::getenv("GANTRY_ATTACH");
   if (attach != nullptr && std::strcmp(attach, "0") == 0)
     throw ToolError(ExitCode::kBadInput,
-                    "--profile attaches a viewer, and GANTRY_ATTACH=0 keeps viewers out; unset it");
-  setenv("GANTRY_TRACE_TIMES", "all", 0); // A single run is watched in full.
+                    "--profile attaches a viewer, but GANTRY_ATTACH=0 forbids it; unset it");
+  setenv("GANTRY_TRACE_TIMES", "all", 0); // The profiler shows a single run, so it needs all times.
   program_ = findProgram();
   if (!isSet("DISPLAY") && !isSet("WAYLAND_DISPLAY"))
     throw ToolError(ExitCode::kBadInput,
-                    "--profile opens a window, and there is no display (DISPLAY and "
+                    "--profile opens a window, but there is no display (DISPLAY and "
                     "WAYLAND_DISPLAY are not set); record the run with `gantry record`");
 }
 
@@ -78,10 +78,11 @@ void ProfilerWindow::open() const {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
-  // Standard output is for results, so the profiler prints to standard error.
+  // This tool's standard output is for results, so the profiler prints to standard error.
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   posix_spawnattr_init(&attributes);
-  // A session of its own: the window stays open after the terminal's job ends.
+  // The profiler gets a session of its own, so that the window stays open when the terminal's job
+  // ends.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   pid_t child = 0;
   const int error = posix_spawn(&child, program_.c_str(), &actions, &attributes,
@@ -95,12 +96,12 @@ void ProfilerWindow::open() const {
   while (gantry_trace_viewers() == 0) {
     int status = 0;
     if (waitpid(child, &status, WNOHANG) == child)
-      throw ToolError(ExitCode::kIo, fmt::format("{} {} before it watched this process", program_,
-                                                 endText(status)));
-    if (std::chrono::steady_clock::now() - start > kPatience)
-      throw ToolError(ExitCode::kIo, fmt::format("{} does not watch this process after {} seconds",
-                                                 program_, kPatience.count()));
-    std::this_thread::sleep_for(kLook);
+      throw ToolError(ExitCode::kIo, fmt::format("{} {} before it attached to this process",
+                                                 program_, endText(status)));
+    if (std::chrono::steady_clock::now() - start > kAttachTimeout)
+      throw ToolError(ExitCode::kIo, fmt::format("{} did not attach to this process in {} seconds",
+                                                 program_, kAttachTimeout.count()));
+    std::this_thread::sleep_for(kPollInterval);
   }
 }
 

@@ -1,4 +1,4 @@
-// Opens gantry-profiler on this process, for `run --profile`.
+// Starts gantry-profiler and attaches it to this process, for `run --profile`.
 //
 // One thread.
 #pragma once
@@ -9,13 +9,15 @@ namespace gantry::tool {
 
 class ProfilerWindow {
 public:
-  /// Finds gantry-profiler (beside this tool, then on PATH) and a display. Throws ToolError with
-  /// the remedy if one is missing. Starts nothing.
+  /// Finds gantry-profiler (in this tool's folder, then on PATH) and checks that there is a
+  /// display. Throws ToolError with the remedy if one is missing. Sets GANTRY_TRACE_TIMES=all in
+  /// this process unless it is set, so it must be called before a session is created. Starts
+  /// nothing.
   ProfilerWindow();
 
-  /// Starts the profiler and returns when it watches this process, which must have a device
-  /// already. Throws ToolError if the profiler ends before, or after a minute. It stays open when
-  /// this process ends.
+  /// Starts the profiler and returns when it has attached to this process, which must have opened a
+  /// device already. Throws ToolError if the profiler ends first or does not attach in 60 seconds.
+  /// The profiler's window stays open when this process ends.
   void open() const;
 
 private:

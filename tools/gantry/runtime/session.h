@@ -1,6 +1,7 @@
-// A session for the commands: a program on a device, run with tensors in host memory.
+// A session for the commands of the tool. It runs a program on a device with tensors in host
+// memory.
 //
-// One thread.
+// One thread. Errors: ToolError.
 #pragma once
 
 #include "tools/gantry/runtime/model.h"
@@ -15,26 +16,29 @@ struct SessionRequest {
   std::string device;           // Value of --device; empty: the default device.
   std::string binding = "auto"; // "auto", "storage-buffer", "address" or "texel".
   bool timestamps = false, checkMemory = false;
-  double dispatchLimitMs = 0; // In milliseconds; 0: the engine's default.
+  double dispatchLimitMs = 0; // Value of --dispatch-limit, in ms; 0: the engine's default.
 };
 
 class HostSession {
 public:
-  /// Throws ToolError, also if the device lacks the requested binding.
+  /// Opens the device and creates a session of the program, which the session keeps alive. Throws
+  /// ToolError, also if the device lacks the requested binding.
   HostSession(gantry_program_t *program, const SessionRequest &request);
 
   /// Binds the inputs and allocates outputs for them; run() may then be called any number of times.
-  /// The inputs must stay unchanged until the last run.
+  /// The inputs are not copied: they must live, unchanged, until the last run.
   void bind(const std::vector<Tensor> &inputs);
   void run();
 
   const std::vector<Tensor> &outputs() const { return outputs_; }
-  /// The variant that the session runs.
+  /// Returns the variant that the session runs.
   ProgramHandle program() const;
   gantry_statistics_t statistics() const;
   gantry_device_info_t deviceInfo() const;
+  /// Returns the number of messages of the validation layers so far.
   uint64_t validationMessages() const;
-  /// The dispatches of the last run, by command. Needs timestamps.
+  /// Returns the dispatches of the last run in the order of the commands. Their times need
+  /// timestamps.
   std::vector<gantry_dispatch_info_t> dispatches() const;
 
 private:

@@ -48,7 +48,8 @@ ExitCode exportTo(const ExportOptions &options) {
                                 options.output));
   check(trace::exportCapture(**reader, *format, options.output));
   if ((*reader)->tail() == trace::Tail::kCutOff)
-    print(fmt::format("{} has no end: its writer was stopped; what is whole was exported\n",
+    print(fmt::format("{} is incomplete, because its writer was stopped; it was exported up to its "
+                      "last complete chunk\n",
                       printable(options.capture)));
   return ExitCode::kOk;
 }

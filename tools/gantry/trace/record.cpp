@@ -1,8 +1,9 @@
 // gantry record: runs a command and records its memory and dispatches to a file.
 //
-// The command records itself, because GANTRY_TRACE is set for it. This process waits for it,
-// forwards signals, and checks the recording afterwards. A command that succeeded without a good
-// recording is a failure.
+// The runtime in the command's process does the recording, because GANTRY_TRACE is set in its
+// environment. This process waits for the command, forwards signals to it, and checks the recording
+// afterwards. If the command succeeded but the recording is missing or incomplete, the exit code is
+// that of an I/O error.
 #include "engine/trace/wire/capture.h"
 
 #include "tools/gantry/commands/commands.h"
@@ -30,11 +31,11 @@ struct RecordOptions {
   std::vector<std::string> command;
 };
 
-/// The output file. Remembers whether it existed before the command ran.
+/// The output file, with its state before the command ran.
 class Output {
 public:
-  /// Throws ToolError if the path cannot be written, before the command runs. Keeps the file's
-  /// content until a command records.
+  /// Creates the file if it does not exist; an existing file keeps its content until the command
+  /// records to it. Throws ToolError if the path cannot be written.
   explicit Output(const std::string &path) : path_(path) {
     struct stat info {};
     isNew_ = ::stat(path.c_str(), &info) != 0;
@@ -59,6 +60,7 @@ public:
       ::unlink(path_.c_str());
   }
 
+  /// Returns whether the file has content and has changed since the constructor.
   bool wasWritten() const {
     struct stat now {};
     return ::stat(path_.c_str(), &now) == 0 && now.st_size > 0 &&
@@ -76,8 +78,8 @@ private:
 constexpr int kPassedOn[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 volatile sig_atomic_t commandProcess = 0;
 
-/// Forwards a signal to the command, unless the terminal sent it (Ctrl-C), in which case the
-/// command has received it already.
+/// Forwards a signal to the command. A signal from the terminal (Ctrl-C) is not forwarded, because
+/// the terminal sends it to the command too.
 void passOn(int signal, siginfo_t *info, void *) {
   if (info->si_code != SI_KERNEL && commandProcess > 0)
     kill(static_cast<pid_t>(commandProcess), signal);
@@ -128,19 +130,19 @@ int runCommand(const std::vector<std::string> &command) {
   return status;
 }
 
-/// Returns the defect of the recording; nothing if it is complete, or if the command was killed and
-/// the recording reaches up to that.
+/// Returns what is wrong with the recording, or nothing if it is good. A recording without an end
+/// is good if the command was killed.
 std::optional<std::string> faultOf(const RecordOptions &options, const Output &output,
                                    bool killed) {
   if (!output.wasWritten())
-    return fmt::format("nothing was recorded to '{}': '{}' opened no device of Gantry's, or could "
+    return fmt::format("nothing was recorded to '{}': '{}' did not open a Gantry device, or could "
                        "not write the file",
                        options.output, options.command[0]);
   const auto reader = trace::CaptureReader::openFile(options.output);
   if (!reader.isOk())
     return fmt::format("the recording failed: {}", reader.status().message());
   if ((*reader)->tail() == trace::Tail::kCutOff && !killed)
-    return fmt::format("the recording '{}' is not whole: the disk is full or has a limit, or '{}' "
+    return fmt::format("the recording '{}' is incomplete: the disk is full or has a limit, or '{}' "
                        "ended without running its exit handlers",
                        options.output, options.command[0]);
   return std::nullopt;
