@@ -55,7 +55,8 @@ inline constexpr uint64_t kDefaultWork = 70'000'000;
 
 /// Options of planArena(). A request with pins is first planned without them, with a quarter of the
 /// limits: if the pins come from an earlier plan of the same values, the planner usually finds that
-/// plan again. If it does not, the request is planned with the pins and the full limits.
+/// plan again. Unless the result keeps the pins and is low enough, the request is then planned with
+/// the pins and the full limits.
 struct PlanRequest {
   std::vector<Pin> pins = {};
   uint64_t enoughBytes = 0;          // The search stops at this height or lower; 0: at the bound.
@@ -73,8 +74,7 @@ struct Plan {
 
 /// Places all values. Returns kInvalidArgument, with the offending value and numbers, where
 ///  - an alignment is not a power of two, or firstUse > lastUse;
-///  - the sizes with their alignments overflow 64 bits, or exceed 2^60 bytes in a request with
-///  pins;
+///  - the sizes with their alignments overflow 64 bits, or reach 2^60 where there are pins;
 ///  - a pin names no value, a value has two pins, or a pin's offset is not allowed (see Pin);
 ///  - pinned values overlap, or the deadline is negative or too long.
 /// Every other request gets a plan.
