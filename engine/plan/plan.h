@@ -114,8 +114,9 @@ struct Command {
 /// after write, or write after write on overlapping bytes of one space.
 void placeBarriers(std::vector<Command> &commands);
 
-/// Checks independently of placeBarriers that a barrier stands between each pair of conflicting
-/// commands. Returns kOk, or kInternal with a message that names the pair and the bytes.
+/// Checks that a barrier lies between each pair of conflicting commands. The check shares no code
+/// with placeBarriers(). Returns kOk, or kInternal with a message that names the pair and the
+/// bytes.
 Status checkHazards(const std::vector<Command> &commands);
 
 } // namespace gantry::plan

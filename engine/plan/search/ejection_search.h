@@ -13,9 +13,9 @@
 // tightest gap wins. The search succeeds when no item waits. It restarts after runs of varying
 // lengths (restarts.h) with other random numbers.
 //
-// Of all searches, this is the strongest where a plan has some slack: different alignments, fixed
-// items, or a capacity above the lower bound. Where no byte of the capacity may be wasted, the
-// exact search (portfolio.h) is better. The ejection search proves nothing.
+// The ejection search is the strongest search where a plan has some slack: different alignments,
+// fixed items, or a capacity above the lower bound. Where no byte of the capacity may be wasted,
+// the exact search (portfolio.h) is better. The ejection search proves nothing.
 //
 // Fixed offsets and alignments are kept. Deterministic where the meter has no deadline. Threads:
 // one at a time per object. Memory: 24 or 48 bytes for each pair of items that are alive together.

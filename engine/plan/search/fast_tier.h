@@ -1,12 +1,12 @@
 // The fast tier: a good placement in microseconds to milliseconds, for graphs of any size.
 //
-// It runs two O(n log n) heuristics and keeps the lowest placement:
+// placeFast() runs two O(n log n) heuristics and keeps the lowest placement:
 //   1. Items are joined to boxes (series_parallel.h), and the skyline places the boxes. This
 //      reassembles a million items that were cut from one block in a fraction of a second. If at
 //      most one box is left for 64 items, heuristic 2 is skipped.
 //   2. The skyline (skyline.h) places the items in orders by duration, area and size, with and
-//      without a preference for items that touch the edges of a valley. It stops at the lower
-//      bound, which the graphs of most models reach here.
+//      without a preference for items that touch the edges of a valley, until one reaches the lower
+//      bound. The graphs of most models reach the bound here.
 // The skyline does not support fixed items: a problem that has any goes to constrained_fit.h
 // instead. The searches (descent.h) start from the result.
 //

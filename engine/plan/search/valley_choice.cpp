@@ -1,5 +1,5 @@
-// The part of ValleyEngine that finds the choices of a node: the step to decide next, the items
-// that can rest there, and the gap.
+// The functions of ValleyEngine that find the choices of a node: the step to decide next, the items
+// that can rest in that step, and the gap.
 #include "engine/plan/search/valley_engine.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Clock conversion: from ticks to nanoseconds (TickClock), and from a device's clock to the host's
-// clock (DeviceClock).
+// Clock conversion: TickClock converts ticks to nanoseconds, and DeviceClock converts times of a
+// device's clock to the host's clock.
 //
 // TickClock reads the processor's counter and the system's monotonic clock together, in start() and
 // in each advance(), and interpolates linearly between the last two readings. The result is exact

@@ -53,7 +53,7 @@ struct AttachedSink {
 
 class Collector {
 public:
-  /// Returns the collector of the process. It is created by the first call and never destroyed.
+  /// Returns the collector of the process. The first call creates it; it is never destroyed.
   static Collector &instance();
 
   /// Attaches a sink, which receives a description of the current state and then all events.

@@ -22,7 +22,7 @@ public:
   explicit Describer(Collector &collector) : collector_(collector) {}
   /// Makes all events that were recorded up to these ticks precede the events that are added next.
   void cut(uint64_t ticks);
-  /// Adds an event of the description. Its time is that of the last cut().
+  /// Adds an event of the description. The event's time is the time of the last cut().
   template <typename T> void add(const T &event) {
     Event copy(event);
     add(copy);

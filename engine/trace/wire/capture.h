@@ -68,7 +68,7 @@ struct Batch {
 /// How a capture ends.
 enum class Tail {
   kComplete, // A file with an index, or a stream that the process ended properly.
-  kCutOff,   // A file without an index, of which only whole chunks are read; or a broken stream.
+  kCutOff,   // A file without an index: its whole chunks are read. Or a stream that failed.
   kLive,     // A stream that has not ended.
 };
 

@@ -86,7 +86,7 @@ uint64_t expectSequence(Predictions &predictions, EventType type, uint16_t heap)
   return predictions.sequence(heap) + (type == EventType::kLiveBlock ? 0 : 1);
 }
 
-/// Makes the event the basis of the next predictions.
+/// Stores the event as the basis of the next predictions.
 void remember(Predictions &predictions, const BlockEvent &event) {
   SlotState &state = predictions.slotState(slotOf(event.block));
   state = {event.offsetBytes, event.sizeBytes, slotOf(event.block), generationOf(event.block),
