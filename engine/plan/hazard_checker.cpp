@@ -1,4 +1,4 @@
-// The hazard checker: between two barriers it sorts all accesses by address and sweeps over them.
+// checkHazards(): sorts the accesses between two barriers by address and sweeps over them.
 #include "engine/plan/plan.h"
 
 #include <algorithm>
@@ -16,9 +16,9 @@ struct Range {
   uint32_t command;
 };
 
-/// Keeps two of the ranges seen so far: the one that reaches furthest, and the one that reaches
-/// furthest among the other commands. They answer whether any command other than a given one
-/// reaches a byte.
+/// Keeps two of the ranges added so far: the one with the largest last byte, and the one with the
+/// largest last byte among the ranges of all other commands. The two suffice to decide whether any
+/// command other than a given one has a range that reaches a given byte.
 class FurthestTwo {
 public:
   void add(const Range *range) {
@@ -31,7 +31,7 @@ public:
       second_ = range;
     }
   }
-  /// Returns a range of another command that reaches the first byte of `range`, or null.
+  /// Returns an added range of another command that reaches the first byte of `range`, or null.
   const Range *reaching(const Range &range) const {
     for (const Range *candidate : {best_, second_})
       if (candidate != nullptr && candidate->command != range.command &&

@@ -1,3 +1,4 @@
+// placeBarriers(): keeps the sets of bytes that were read and written since the last barrier.
 #include "engine/plan/plan.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ public:
   }
 
 private:
-  std::map<uint64_t, uint64_t> ranges_; // The end of each range by its begin.
+  std::map<uint64_t, uint64_t> ranges_; // Key: begin of a range; value: its end, exclusive.
 };
 
 /// The bytes of one space that commands have accessed since the last barrier.

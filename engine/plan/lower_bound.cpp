@@ -1,3 +1,4 @@
+// lowerBound(): sweeps over the commands and adds up the occupied bytes of the live values.
 #include "engine/base/align.h"
 #include "engine/plan/occupancy.h"
 #include "engine/plan/plan.h"

@@ -7,7 +7,8 @@
 
 namespace gantry::plan {
 
-/// Every offset of a plan is a multiple of the result. It is 1 where no value has any bytes.
+/// Returns the smallest alignment of all values that have bytes, or 1 where there is no such value.
+/// The offset of each value that has bytes is a multiple of the result.
 inline uint64_t smallestAlignment(const std::vector<Value> &values) {
   uint64_t alignment = UINT64_MAX;
   for (const Value &value : values)

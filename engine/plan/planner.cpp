@@ -1,3 +1,4 @@
+// planArena(): checks a request, builds the solvers' problem, solves it, and makes the plan.
 #include "engine/plan/plan.h"
 #include "engine/plan/problem_builder.h"
 #include "engine/plan/request_check.h"
@@ -9,8 +10,8 @@ namespace gantry::plan {
 
 namespace {
 
-/// The part of the work, and of the deadline, that a request with pins spends on a plan without
-/// them is 1 / kUnpinnedDivisor.
+/// For a request with pins, the plan without pins gets 1 / kUnpinnedDivisor of the request's work
+/// limit and deadline.
 constexpr uint64_t kUnpinnedDivisor = 4;
 
 Result<WorkMeter> meterOf(const PlanRequest &request) {

@@ -7,10 +7,10 @@
 // which an item begins or ends, so a step is the time from one such moment to the next, and the set
 // of live items is constant within a step.
 //
-// Invariants, which problem_builder.h establishes: begin < end ≤ stepCount; size > 0; alignments
-// are powers of two; the sum of all (size + alignment) is less than 2^64, or less than 2^60 where
-// items are fixed; fixed offsets are multiples of the alignment, and fixed items do not overlap
-// each other.
+// Invariants, which request_check.h and problem_builder.h establish: begin < end ≤ stepCount;
+// size > 0; alignments are powers of two; the sum of all (size + alignment - 1) is less than 2^64,
+// or less than 2^60 where items are fixed; fixed offsets are multiples of the alignment and at most
+// 2^60; fixed items do not overlap each other.
 //
 // Ownership: plain values. Threads: a problem does not change once it is built, so any number of
 // threads may read it.
@@ -70,8 +70,9 @@ inline uint64_t heightOf(const Problem &problem, const std::vector<uint64_t> &of
   return height;
 }
 
-/// Fills stepCount, begin and end from moments of any scale, and returns the moments by step: step
-/// t begins at the t-th of them. The last moment begins no step.
+/// Fills stepCount, begin and end of the problem from moments of any scale. Returns the distinct
+/// moments in ascending order: step t begins at the t-th moment, and the last step ends at the last
+/// moment.
 template <typename Moment>
 std::vector<Moment> compressTime(Problem &problem, const std::vector<Moment> &begins,
                                  const std::vector<Moment> &ends) {
@@ -101,7 +102,7 @@ inline std::vector<uint64_t> loadsOf(const Problem &problem) {
   std::vector<uint64_t> loads(problem.stepCount + size_t{1});
   for (uint32_t i = 0; i < problem.count(); ++i) {
     loads[problem.begin[i]] += problem.size[i];
-    loads[problem.end[i]] -= problem.size[i]; // Differences wrap around; their sums do not.
+    loads[problem.end[i]] -= problem.size[i]; // May wrap below 0; the prefix sums do not.
   }
   for (uint32_t step = 1; step < loads.size(); ++step)
     loads[step] += loads[step - 1];

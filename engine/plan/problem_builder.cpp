@@ -10,13 +10,14 @@ namespace gantry::plan {
 
 namespace {
 
-/// Returns the item's value.
+/// Returns the number of the item's value, the inverse of itemOfValue.
 uint32_t valueOf(const BuiltProblem &built, uint32_t item) {
   const auto found = std::find(built.itemOfValue.begin(), built.itemOfValue.end(), item);
   return static_cast<uint32_t>(found - built.itemOfValue.begin());
 }
 
-/// Sweeps over time with the live fixed items by offset. Two of them that overlap leave no plan.
+/// Returns an error where two fixed items overlap in time and addresses. Sweeps over time and keeps
+/// the live fixed items sorted by offset.
 Status checkFixedItems(const BuiltProblem &built) {
   const Problem &problem = built.problem;
   std::vector<uint32_t> byBegin;

@@ -1,7 +1,7 @@
 // Builds the solvers' Problem from the values and pins of a request.
 //
-// A value that has bytes becomes an item, in the order of the values; a value without bytes becomes
-// nothing.
+// Each value that has bytes becomes an item; the items keep the order of the values. A value
+// without bytes has no item.
 //
 // Threads: pure functions.
 #pragma once
@@ -19,8 +19,8 @@ struct BuiltProblem {
   uint32_t peakCommand = 0;          // The first command of the problem's peak step.
 };
 
-/// checkRequest must have passed. Returns kInvalidArgument, with the two values, where pinned
-/// values overlap.
+/// Builds the problem of a request that checkRequest() accepts. Returns kInvalidArgument, with the
+/// two values, where pinned values overlap.
 Result<BuiltProblem> buildProblem(const std::vector<Value> &values, const std::vector<Pin> &pins);
 
 } // namespace gantry::plan

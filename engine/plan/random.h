@@ -17,7 +17,7 @@ public:
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
     return bits ^ (bits >> 31);
   }
-  /// Returns a number in [0, limit). limit must not be 0 and at most 2^32.
+  /// Returns a number in [0, limit). limit must be in [1, 2^32].
   uint32_t below(uint64_t limit) { return static_cast<uint32_t>(next() % limit); }
   /// Returns a number in [0, 1).
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }

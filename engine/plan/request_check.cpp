@@ -9,11 +9,12 @@ namespace {
 
 using Printable = unsigned long long;
 
-/// Upper limit of all addresses in a request with pins, in bytes. Sums of two heights stay far
-/// below 2^64 then.
+/// In a request with pins, the upper limit on each pin's offset and on the sum of all sizes, in
+/// bytes. The limit keeps sums of two heights far below 2^64.
 constexpr uint64_t kMaxPinnedBytes = uint64_t{1} << 60;
 
-/// Adds up the sizes of all values, with the padding that alignment may cost, into totalBytes.
+/// Checks each value. Sets totalBytes to the sum of all sizes, each with the largest padding that
+/// its alignment may cost.
 Status checkValues(const std::vector<Value> &values, uint64_t &totalBytes) {
   totalBytes = 0;
   for (size_t i = 0; i < values.size(); ++i) {

@@ -7,8 +7,8 @@
 
 namespace gantry::plan {
 
-/// Returns kInvalidArgument, with the value and the numbers, where a value or a pin is invalid by
-/// itself (plan.h says when). Pins that overlap each other are left to buildProblem.
+/// Returns kInvalidArgument, with the value and the numbers, where a value or a pin is invalid; the
+/// comment of planArena() lists the cases. buildProblem() reports pinned values that overlap.
 Status checkRequest(const std::vector<Value> &values, const std::vector<Pin> &pins);
 
 } // namespace gantry::plan

@@ -1,5 +1,5 @@
-// The plan validator: sort the values by time, sweep over the commands, compare each new value with
-// its neighbours in the arena.
+// validatePlan(): checks each value alone, then sweeps over the commands and compares each value
+// that becomes alive with its neighbours in the arena.
 #include "engine/plan/plan.h"
 
 #include <algorithm>
@@ -47,8 +47,9 @@ Status overlap(const std::vector<Value> &values, const Plan &plan, uint32_t a, u
                  std::max(values[first].firstUse, values[second].firstUse));
 }
 
-/// As long as the sweep has found no overlap, the live values are disjoint. A new value therefore
-/// overlaps a live one only if it overlaps the next one below or the next one above.
+/// Returns an error where two values overlap in time and addresses. As long as the sweep has found
+/// no overlap, the live values are disjoint. A new value therefore overlaps a live value only if it
+/// overlaps the nearest live value below or above.
 Status checkOverlaps(const std::vector<Value> &values, const Plan &plan) {
   std::vector<uint32_t> byFirstUse;
   for (uint32_t i = 0; i < values.size(); ++i)

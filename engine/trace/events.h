@@ -1,20 +1,21 @@
-// The trace events: one plain struct for each kind of event. The same structs lie in a thread's
-// ring while they are recorded and are handed out by CaptureReader. On a socket and in a file the
-// events are encoded column by column instead (wire/codec.h).
+// The trace events: one plain struct for each kind of event. A thread's ring stores these structs,
+// and CaptureReader returns them. On a socket and in a file, events are encoded column by column
+// instead (wire/codec.h).
 //
 // An event is at most 64 bytes long, its size is a multiple of 8 bytes, and it begins with an
 // EventHeader.
 //
-// Order: a memory event carries a sequence number of its heap. The heap assigns it under the heap's
-// own lock: 1, 2, 3 … without gaps unless events were dropped. In sequence order a range is always
-// released before it is allocated again. A reader hands out all events in the order of `timeNs`,
-// which agrees with the sequence order. Other events of different threads may be out of order by
-// the time for which their thread was interrupted between reading the clock and publishing the
-// event.
+// Order: a memory event carries a sequence number of its heap. The heap assigns the numbers under
+// its own lock: 1, 2, 3 … without gaps unless events were dropped. In sequence order a range is
+// always released before it is allocated again. A reader returns events in the order in which the
+// collector merged them. For the memory events of one heap, this is the order of `timeNs` and of
+// the sequence numbers. Another event may come after events with a later `timeNs`, if its thread
+// was interrupted between reading the clock and publishing the event.
 //
-// Times: `timeNs` is in nanoseconds of one host clock, counted from the capture's start. Times that
-// a device measured (GpuTimes) are in nanoseconds of that device's clock; only a ClockEvent of the
-// device relates the two clocks (record/clock.h does the conversion).
+// Times: `timeNs` is in nanoseconds of one host clock, counted from the moment at which recording
+// was switched on. Times that a device measured (GpuTimes) are in nanoseconds of that device's
+// clock; only a ClockEvent of the device relates the two clocks (record/clock.h does the
+// conversion).
 //
 // Ids of heaps, sessions, plans, runs, devices and imports count from 1 in each process and are
 // never reused; 0 means "none". A text field is an id of the names table (wire/capture.h); 0 is the
@@ -107,7 +108,7 @@ struct ProcessEvent {
   uint32_t commandLine = 0;     // Arguments joined by spaces.
   uint32_t producer = 0;        // Program and version, such as "gantry 0.1.0".
   uint64_t wallClockNs = 0;     // Nanoseconds from 1970-01-01 UTC to timeNs 0.
-  uint64_t clockResolution = 0; // Ticks per second of the clock behind timeNs.
+  uint64_t clockResolution = 0; // Ticks per second of the counter from which timeNs is computed.
 };
 static_assert(sizeof(ProcessEvent) == 48);
 
@@ -160,16 +161,18 @@ struct ClockEvent {
 };
 static_assert(sizeof(ClockEvent) == 48);
 
-/// kDrops: counts the events of the header's thread that were lost since its last kDrops because
-/// its ring was full. The record stands before the first event that any thread recorded after the
-/// loss, and has that event's time. `memory` of the lost events were memory events: the set of live
-/// blocks is then unknown until the next snapshot. If the loss happened while a snapshot was being
-/// written, the record is repeated behind the snapshot with `events` 0 and `memory` 1, so that a
-/// viewer does not take the snapshot for complete.
+/// kDrops: counts the events of the header's thread that were lost since the thread's last kDrops
+/// because its ring was full. The record comes before the first event that any thread recorded
+/// after the loss, and has that event's time. If `memory` is not 0, the set of live blocks is
+/// unknown until the next snapshot. If the loss happened while a snapshot was being written, the
+/// record is repeated after the snapshot with `events` 0 and `memory` 1, so that a viewer does not
+/// take the snapshot for complete. A record with thread 0 counts events that ending threads
+/// recorded after they had given up their rings; memory events among them are not counted
+/// separately.
 struct DropsEvent {
   EventHeader header;
-  uint64_t events = 0;
-  uint64_t memory = 0;
+  uint64_t events = 0; // Number of lost events.
+  uint64_t memory = 0; // Number of memory events among them.
 };
 static_assert(sizeof(DropsEvent) == 32);
 
@@ -202,9 +205,9 @@ static_assert(sizeof(SlabEvent) == 56);
 /// The slab number of a block that has no device memory.
 inline constexpr uint32_t kNoSlab = UINT32_MAX;
 
-/// kAllocate: a block was allocated. kMove: the block has a new place. kSpill: its contents were
-/// copied to host memory (slab kNoSlab). kRestore: they were copied back. kLiveBlock: the block
-/// existed when a snapshot was taken.
+/// kAllocate: a block was allocated. kMove: the block has a new place. kSpill: the block's contents
+/// were copied to host memory (slab kNoSlab). kRestore: the contents were copied back. kLiveBlock:
+/// the block existed when a snapshot was taken.
 struct BlockEvent {
   EventHeader header;
   uint64_t sequence = 0; // For kLiveBlock: the snapshot's sequence number.
@@ -228,9 +231,9 @@ struct ReleaseEvent {
 static_assert(sizeof(ReleaseEvent) == 32);
 
 /// kSnapshotBegin, kSnapshotEnd: the kLiveSlab and kLiveBlock events between them list everything
-/// that is alive in header.heap at `sequence`. A reader discards what it knew about the heap
-/// before. The snapshot includes the effect of all events up to `sequence`; all later events follow
-/// it.
+/// that is alive in header.heap at `sequence`. A reader must discard its earlier knowledge of the
+/// heap. The snapshot includes the effect of all events up to `sequence`; all later events follow
+/// the snapshot.
 struct SnapshotEvent {
   EventHeader header;
   uint64_t sequence = 0;
@@ -319,7 +322,7 @@ struct PlanEntryEvent {
   uint64_t offsetBytes = 0;
   uint64_t sizeBytes = 0;
   uint32_t firstUse = 0; // Index of the first command that uses the value.
-  uint32_t lastUse = 0;  // Index of the last one (inclusive).
+  uint32_t lastUse = 0;  // Index of the last command that uses it (inclusive).
   uint32_t name = 0;     // The value's name in the model.
   uint32_t op = 0;       // Name of the operator that produces the value.
   uint32_t slot = 0;     // Values with the same slot share their bytes.
@@ -357,9 +360,9 @@ struct AccessEvent {
 };
 static_assert(sizeof(AccessEvent) == 32);
 
-/// kArena, kArenaEnd: a session allocated or released one of its blocks. The name says which:
-/// "arena" (the transients), "constants" or "away on the host". Offsets of plan entries count from
-/// the start of these blocks.
+/// kArena, kArenaEnd: a session allocated or released one of its blocks. The name identifies the
+/// block: "arena" (the transients), "constants" or "away on the host". Offsets of plan entries
+/// count from the start of these blocks.
 struct ArenaEvent {
   EventHeader header; // header.heap is set.
   uint64_t block = 0; // Block id in that heap.
@@ -411,8 +414,8 @@ struct CopyEvent {
 };
 static_assert(sizeof(CopyEvent) == 56);
 
-/// kDonation: the caller gave an input's block to a run for good. The run may keep the value at
-/// another place afterwards.
+/// kDonation: the caller gave up an input's block to a run. The run may store the value at another
+/// place afterwards.
 struct DonationEvent {
   EventHeader header; // header.heap is set.
   uint64_t block = 0;
@@ -449,7 +452,7 @@ static_assert(sizeof(HostEvent) == 32);
 
 inline constexpr size_t kMaxEventBytes = 64;
 
-/// An event of any type, as readers hand it out. The bytes behind the event's own size are 0.
+/// An event of any type, as readers return it. The bytes after the event's own size are 0.
 union Event {
   Event() : header() { std::memset(static_cast<void *>(this), 0, sizeof(*this)); }
   template <typename T>

@@ -29,7 +29,7 @@ public:
     for (uint32_t step = 0; step < part_.count; ++step) {
       const std::vector<Candidate> candidates = listCandidates();
       std::vector<State> next;
-      std::unordered_set<uint64_t> seen; // Equal sets: the first one has the lowest peak.
+      std::unordered_set<uint64_t> seen; // Among equal sets, the first one has the lowest peak.
       const size_t maxStates = work_ == 0 ? 1 : width_;
       for (const Candidate &candidate : candidates) {
         if (next.size() == maxStates)
@@ -61,7 +61,7 @@ private:
 
     bool hasRun(uint32_t i) const { return (set[i / 64] >> (i % 64) & 1) != 0; }
   };
-  /// A linked list, shared by all states, of the operators that have run.
+  /// An entry of the linked lists of operators that have run. States share the ends of their lists.
   struct Trail {
     uint32_t previous;
     uint32_t op;
@@ -74,8 +74,8 @@ private:
     uint32_t op;
   };
 
-  /// Returns the best candidates first. An operator of a state that costs no bytes excludes the
-  /// state's other operators.
+  /// Returns the candidates, the best first. If a state has an operator that costs no bytes, that
+  /// operator is the state's only candidate.
   std::vector<Candidate> listCandidates() {
     std::vector<Candidate> candidates;
     for (uint32_t s = 0; s < beam_.size(); ++s) {

@@ -77,8 +77,8 @@ private:
     }
   }
 
-  /// Returns whether the operator may run again before position `at`: all of its operands are
-  /// inputs or still alive there.
+  /// Returns whether the operator may run again before position `at`: the caller allows it, the
+  /// operator has one result, and each operand is an input of the graph or still alive at `at`.
   bool canRecompute(uint32_t op, uint32_t at) const {
     if (problem_.recomputeCost[op] < 0 || graph_.operators()[op].writes.size() != 1)
       return false;
@@ -89,8 +89,8 @@ private:
         });
   }
 
-  /// Returns whether the value of the gap could be computed again: no chosen gap removes an operand
-  /// at that time.
+  /// Returns whether the value of the gap could be recomputed: no chosen gap removes an operand at
+  /// the end of this gap.
   bool operandsStay(const Gap &gap) const {
     for (size_t g = 0; g < gaps_.size(); ++g)
       if (chosen_[g] != Choice::kStay && gaps_[g].after < gap.before &&
@@ -134,7 +134,7 @@ private:
     chosen_[g] = choice;
   }
 
-  /// Returns false where no gap can help.
+  /// Applies the choice that removes the most useful bytes per cost. Returns false if no gap helps.
   bool applyBest() {
     size_t best = gaps_.size();
     Choice bestChoice = Choice::kStay;
@@ -167,7 +167,7 @@ private:
   void choose() {
     chosen_.assign(gaps_.size(), Choice::kStay);
     while (peakOf(load_) > budget_)
-      if (!applyBest()) // Recomputations keep their operands in memory: replace them by moves.
+      if (!applyBest()) // Use moves: a recomputation keeps its operands in memory.
         std::replace(chosen_.begin(), chosen_.end(), Choice::kRecompute, Choice::kMove);
   }
 

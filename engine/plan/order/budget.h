@@ -1,16 +1,17 @@
 // Fits a fixed order of operators into a memory budget: chooses which values leave the device for a
 // while, and how each of them comes back.
 //
-// A gap is the stretch between two uses of a value. During a gap the value need not lie in memory.
-// It comes back before its next use in one of two ways: it is computed again, if the operands of
-// its operator are in memory then; or it is moved to the host after its last use and back before
-// its next one. Both cost time. Neither raises the bytes that any operator needs, because a value
-// that comes back is an operand of the next operator.
+// A gap is the time between two consecutive uses of a value. During a gap the value need not be in
+// device memory. The value returns before the next use in one of two ways. Recomputation: its
+// operator runs again, if that operator's operands are in memory then. Move: the value is copied to
+// the host after the use before the gap, and back before the use after the gap. Both cost time.
+// Neither raises the bytes that any operator needs: the value is an operand of the operator after
+// the gap, and the operands of a recomputation are alive at that operator anyway.
 //
-// Algorithm: a covering problem. Each position needs some bytes to leave, and each gap removes its
-// value's bytes from the positions inside it. Gaps are chosen greedily by useful bytes per cost;
-// then choices that have become unnecessary are undone, the most expensive first. Every budget from
-// the largest operator's own need on is met. Deterministic.
+// Algorithm: a covering problem. Each position above the budget must lose some bytes, and each gap
+// removes its value's bytes from the positions inside the gap. Gaps are chosen greedily by useful
+// bytes per cost. Then choices that have become unnecessary are undone, the most expensive first.
+// Every budget of at least BudgetPlan::minPeakBytes is met. Deterministic.
 //
 // Threads: pure functions. Units: bytes; costs are in a unit of the caller's choice.
 #pragma once
@@ -31,7 +32,7 @@ struct BudgetAction {
   Kind kind = Kind::kRecompute;
   uint32_t value = 0;
   uint32_t after = 0;  // The operator that uses the value last before the gap.
-  uint32_t before = 0; // The operator that uses it next.
+  uint32_t before = 0; // The operator that uses the value first after the gap.
   bool store = false;  // For kMove: the value is not on the host yet and must be written to it.
   double cost = 0;
 };
@@ -41,13 +42,15 @@ struct BudgetPlan {
   uint64_t givenPeakBytes = 0;       // The peak without any action.
   uint64_t recomputedPeakBytes = 0;  // The peak with the recomputations only.
   uint64_t peakBytes = 0;            // The peak with all actions.
-  uint64_t minPeakBytes = 0; // The largest operator's own need: the smallest possible budget.
-  uint32_t minPeakAt = 0;    // Operator that has it.
+  /// The peak if every value left the device during all of its gaps: the smallest possible budget.
+  uint64_t minPeakBytes = 0;
+  uint32_t minPeakAt = 0; // The first operator with that peak.
   bool fits = false;
 };
 
-/// Fails with kInvalidArgument as checkOrderProblem does, or where recomputeCost has not one entry
-/// per operator. Where the budget is below minPeakBytes, fits is false and there are no actions.
+/// Chooses actions that lower the peak to the budget. If the budget is below minPeakBytes, `fits`
+/// is false and there are no actions. Returns kInvalidArgument for an invalid graph
+/// (checkOrderProblem()), or if recomputeCost does not have one entry per operator.
 Result<BudgetPlan> fitBudget(const BudgetProblem &problem, uint64_t budgetBytes);
 
 } // namespace gantry::plan

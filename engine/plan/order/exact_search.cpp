@@ -9,8 +9,8 @@ namespace gantry::plan {
 namespace {
 
 /// A best-first search (Dijkstra's, with the maximum in place of the sum) over sets of operators
-/// that have run. The bytes that are alive follow from the set. The peak of a set is the lowest
-/// peak of all known ways to it; peaks up to enoughBytes count as equal.
+/// that have run. The set determines the bytes that are alive. The peak of a set is the lowest peak
+/// of all known orders of its operators; peaks up to enoughBytes count as equal.
 class ExactSearch {
 public:
   ExactSearch(const OrderGraph &graph, const OrderPart &part, uint64_t belowBytes,
@@ -59,7 +59,8 @@ private:
   struct Entry {
     uint64_t peakBytes;
     uint64_t set;
-    /// The top of the queue is the largest entry: the lowest peak, then the largest set.
+    /// The top of the queue is the largest entry: the entry with the lowest peak; among equal
+    /// peaks, the entry with the most operators; then the smallest bit pattern.
     bool operator<(const Entry &other) const {
       if (peakBytes != other.peakBytes)
         return peakBytes > other.peakBytes;
@@ -69,8 +70,9 @@ private:
     }
   };
 
-  /// Adds the sets that follow. An operator that costs no bytes now can run now: no later moment
-  /// has more bytes alive for it, so no other operator needs to be tried.
+  /// Adds the sets with one operator more. An operator is free if running it raises neither the
+  /// peak nor the bytes that are alive afterwards. Running a free operator first is never worse
+  /// than running it later, so the other operators are not tried.
   void expand(uint64_t set, State state) {
     const auto done = [&](uint32_t i) { return (set >> i & 1) != 0; };
     steps_.clear();
@@ -103,7 +105,7 @@ private:
     queue_.push({peakBytes, set});
   }
 
-  /// Returns the positions of the part in the order that leads to the set of all.
+  /// Returns the operators of the part in the order that was found.
   std::vector<uint32_t> orderOf() {
     std::vector<uint32_t> order;
     for (uint64_t set = all_; set != 0; set &= ~(uint64_t{1} << states_[set].last))
@@ -116,7 +118,7 @@ private:
   const PartGraph graph_;
   uint64_t belowBytes_;
   uint64_t all_;                 // The set of all operators.
-  std::vector<uint64_t> before_; // Per operator, the set that must have run.
+  std::vector<uint64_t> before_; // Per operator, the set of operators that must run earlier.
   std::unordered_map<uint64_t, State> states_;
   std::priority_queue<Entry> queue_;
   std::vector<std::pair<uint32_t, PartGraph::Step>> steps_; // Scratch space of expand().

@@ -9,7 +9,7 @@ namespace gantry::plan {
 
 namespace {
 
-/// Upper limits on the sets that one exact search looks at, for a whole part and for a window.
+/// Upper limits on the number of sets that one exact search examines: in a whole part, in a window.
 constexpr uint64_t kMaxExactStates = uint64_t{1} << 18;
 constexpr uint64_t kMaxWindowStates = uint64_t{1} << 14;
 constexpr unsigned kBeamWidths[] = {4, 32};
@@ -77,8 +77,9 @@ uint32_t countStages(const OrderGraph &graph, const std::vector<uint32_t> &order
   return stage;
 }
 
-/// Returns the positions after which the given order may be cut. The operator at such a position is
-/// ordered against all others, so in every order the same operators stand on either side of it.
+/// Returns the positions after which the given order may be cut. Every other operator must precede
+/// or must follow the operator at such a position. In every order, the same operators are therefore
+/// before that operator, and the same operators are after it.
 std::vector<uint32_t> findCuts(const OrderGraph &graph) {
   const auto count = static_cast<uint32_t>(graph.operators().size());
   // Every operator before `i` has a successor at or before reach[i]. Every operator from `i` on has
@@ -123,7 +124,8 @@ public:
       floor_ = std::max(floor_, graph_.workingSet(op));
 
     std::vector<Part> parts = makeParts(before);
-    // The worst part comes first: the other parts may use as many bytes as it needs.
+    // The part with the highest peak comes first: the other parts may use as many bytes as it
+    // needs.
     std::vector<size_t> byPeak(parts.size());
     std::iota(byPeak.begin(), byPeak.end(), 0);
     std::stable_sort(byPeak.begin(), byPeak.end(),
@@ -132,7 +134,7 @@ public:
     bool provenAll = true;
     for (size_t at : byPeak) {
       if (parts[at].peak <= floor_)
-        break; // This part and all that follow need no more than the floor.
+        break; // The peaks of this part and of all further parts are at or below the floor.
       const std::vector<uint32_t> kept = order_;
       const uint64_t old = parts[at].peak;
       const bool proven = improve(parts[at]);
@@ -186,8 +188,8 @@ private:
     std::copy(operators.begin(), operators.end(), order_.begin() + first);
   }
 
-  /// Lowers a part's peak. Returns true if it is at the floor, or no order of the part has a lower
-  /// one.
+  /// Lowers a part's peak. Returns true if the peak is at the floor, or if no order of the part has
+  /// a lower peak.
   bool improve(Part &part) {
     const OrderGraph::Walk walk = graph_.walk(order_);
     if (part.count <= kMaxExactOperators) {
@@ -215,8 +217,8 @@ private:
     return part.peak <= floor_;
   }
 
-  /// Searches windows around the part's peak exactly, in several positions and widths. Returns
-  /// whether one of them lowered the peak there.
+  /// Runs the exact search on windows of several widths and positions around the part's peak, until
+  /// a search lowers the peak inside its window. Returns whether one did.
   bool improveAroundPeak(Part &part) {
     const OrderGraph::Walk walk = graph_.walk(order_);
     uint32_t peakAt = part.first;
@@ -228,7 +230,7 @@ private:
       }
     const uint32_t end = part.first + part.count;
     for (uint32_t width : {16u, 32u, kMaxExactOperators})
-      for (uint32_t share : {2u, 1u, 3u}) { // Quarters of the window before the peak.
+      for (uint32_t share : {2u, 1u, 3u}) { // Quarters of the window that lie before the peak.
         const uint32_t before = std::min(width * share / 4, peakAt - part.first);
         const uint32_t first = peakAt - before, count = std::min(width, end - first);
         PartResult exact = searchPartExactly(graph_, partAt(first, count, walk), peak, floor_,
@@ -248,7 +250,9 @@ private:
   const OrderGraph graph_;
   const OrderOptions options_;
   uint64_t work_;
-  uint64_t floor_ = 0; // Bytes that every order needs, by what is known so far.
+  /// Lowering a part's peak below this number of bytes does not help: an operator or another part
+  /// that was searched already needs as many.
+  uint64_t floor_ = 0;
   std::vector<uint32_t> order_;
   std::vector<uint32_t> positions_; // The position of each operator in order_.
 };

@@ -1,20 +1,21 @@
 // The order search: finds an order of operators in which few bytes are alive at the same time. It
 // adds no operator, drops none, and runs none twice.
 //
-// An operator reads and writes values. A value takes its bytes from the operator that writes it
-// until the last operator that reads it; a kept value takes them until the end. A value that no
-// operator writes, such as an input or a constant of the model, takes none. While an operator runs,
-// its operands and its results are alive together, with one exception: its first result may take
-// the storage of one of its `mayTake` operands, if no later operator reads that operand and both
-// have the same size.
+// An operator reads and writes values. A value is alive from the operator that writes it until the
+// last operator that reads it; a kept value is alive until the end. A value that no operator
+// writes, such as an input or a constant of the model, counts no bytes. While an operator runs, its
+// operands and its results are alive together, with one exception: the first result may take the
+// storage of one of the operator's `mayTake` operands, if that operand is not kept, no later
+// operator reads it, and both have the same size.
 //
-// Algorithm: the graph is cut into parts at operators that are ordered against all others. Each
-// part is solved exactly by a best-first search over the sets of operators that have run. Ahn et
-// al. 2020, "Ordering Chaos" (SERENITY), search the same states; here an operator that costs no
-// bytes is run at once. A part that is too large for the exact search gets a beam search, and then
-// exact searches of windows around its peak, until these find nothing better. The given order is
-// returned where it is better, so the peak never rises. Work is limited by counts and not by a
-// clock: equal problems give equal orders.
+// Algorithm: an operator that every other operator must precede or follow divides the graph; the
+// graph is cut into parts after such operators. Each part is solved exactly by a best-first search
+// over the sets of operators that have run. Ahn et al. 2020, "Ordering Chaos" (SERENITY), search
+// the same states; in addition, this search runs an operator at once when that costs no bytes. A
+// part that is too large for the exact search gets a beam search, and then exact searches of
+// windows around its peak, until these find nothing better. A part keeps its given order unless a
+// search lowers its peak, so the peak never rises. Work is limited by counts and not by a clock:
+// equal problems give equal orders.
 //
 // Threads: pure functions, any thread. Units: bytes.
 #pragma once
@@ -34,19 +35,22 @@ struct OrderProblem {
   struct Operator {
     std::vector<uint32_t> reads;   // Values; repetitions are allowed.
     std::vector<uint32_t> writes;  // Values; at most one operator writes a value.
-    std::vector<uint32_t> mayTake; // A subset of `reads`: see the top of this file.
+    std::vector<uint32_t> mayTake; // A subset of `reads`; the top of this file explains it.
   };
   std::vector<Value> values;
   std::vector<Operator> operators; // In the given order, which must be executable.
 };
 
 struct OrderOptions {
-  /// The number of sets of operators that the search may look at, over all parts.
+  /// Upper limit on the number of sets of operators that the exact searches examine, plus the
+  /// number of candidates of the beam searches, over all parts. A beam search that has begun always
+  /// ends with an order, so the limit may be exceeded slightly.
   uint64_t work = uint64_t{1} << 21;
-  /// Consecutive operators without a dependency among them can run at once, between two barriers;
-  /// they form a stage. On a device that runs commands in order, the number of stages is the length
-  /// of the critical path. It is at most that of the given order times (1 + maxStageGrowth).
-  /// Running parallel branches one after the other can multiply it by the number of branches.
+  /// Consecutive operators without a dependency among them form a stage: they can run at the same
+  /// time, between two barriers. On a device that runs commands in order, the number of stages is
+  /// the length of the critical path. The result has at most (1 + maxStageGrowth) times as many
+  /// stages as the given order. An order that runs parallel branches one after the other can
+  /// multiply the number of stages by the number of branches.
   double maxStageGrowth = 4.0;
 };
 
@@ -60,15 +64,16 @@ struct Order {
 };
 
 /// Returns kInvalidArgument where a value number is out of range, a value is written twice or is
-/// read before it is written, `mayTake` names a value that the operator does not read, or the sizes
-/// overflow 64 bits.
+/// read before it is written, `mayTake` names a value that the operator does not read or belongs to
+/// an operator without results, or the sizes overflow 64 bits.
 Status checkOrderProblem(const OrderProblem &problem);
 
-/// Fails as checkOrderProblem does.
+/// Searches for an order with a low peak. Returns the error of checkOrderProblem() for an invalid
+/// problem.
 Result<Order> searchOrder(const OrderProblem &problem, const OrderOptions &options = {});
 
-/// Returns the largest number of bytes alive at one moment if the operators run in this order, each
-/// of them once.
+/// Returns the largest number of bytes alive at one moment if the operators run in this order. The
+/// problem must be valid, and the order must contain each operator once.
 uint64_t peakOfOrder(const OrderProblem &problem, const std::vector<uint32_t> &order);
 
 } // namespace gantry::plan

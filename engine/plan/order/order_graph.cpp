@@ -97,7 +97,7 @@ OrderGraph::Walk OrderGraph::walk(const std::vector<uint32_t> &order) const {
 }
 
 PartGraph::PartGraph(const OrderGraph &graph, const OrderPart &part) {
-  std::unordered_map<uint32_t, uint32_t> numbers; // The part's numbers of the graph's values.
+  std::unordered_map<uint32_t, uint32_t> numbers; // From a value of the graph to its number here.
   const auto numberOf = [&](uint32_t value) {
     const auto [at, added] = numbers.try_emplace(value, static_cast<uint32_t>(values.size()));
     if (added)

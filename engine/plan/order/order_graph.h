@@ -32,16 +32,16 @@ public:
   const std::vector<Value> &values() const { return values_; }
   const std::vector<Operator> &operators() const { return operators_; }
 
-  /// Returns the bytes of the operator's own operands and results. No order has a lower peak than
-  /// the largest of these.
+  /// Returns the bytes of the operator's operands and results, less an operand whose storage the
+  /// first result may take. No order has a lower peak than the largest working set of any operator.
   uint64_t workingSet(uint32_t op) const;
 
   struct Walk {
     uint64_t peakBytes = 0;
-    std::vector<uint64_t> beforeBytes; // Alive before each position runs.
-    std::vector<uint64_t> atBytes;     // Alive while each position runs.
+    std::vector<uint64_t> beforeBytes; // Per position, bytes alive before its operator runs.
+    std::vector<uint64_t> atBytes;     // Per position, bytes alive while its operator runs.
   };
-  /// Runs all operators in this order.
+  /// Computes the bytes alive along this order, which must contain each operator once.
   Walk walk(const std::vector<uint32_t> &order) const;
 
 private:
@@ -58,8 +58,8 @@ struct OrderPart {
   uint64_t aliveBefore = 0; // Bytes alive before the first operator of the part runs.
 };
 
-/// The graph of one part. Its operators are numbered by their position in the part, and its values
-/// from 0 on.
+/// The graph of one part. The operators are numbered by their position in the part, and the values
+/// in the order in which the operators first name them.
 struct PartGraph {
   struct Value {
     uint64_t sizeBytes = 0;
@@ -71,12 +71,13 @@ struct PartGraph {
 
   PartGraph(const OrderGraph &graph, const OrderPart &part);
 
-  /// Bytes alive while and after an operator runs.
+  /// The bytes alive while an operator runs and after it has run.
   struct Step {
     uint64_t during;
     uint64_t after;
   };
-  /// Runs an operator while aliveBytes are alive. done(i) says whether operator i has run.
+  /// Computes the step of operator `op` if aliveBytes are alive before it. done(i) returns whether
+  /// operator i has run.
   template <typename Done> Step run(uint32_t op, uint64_t aliveBytes, Done done) const;
 };
 

@@ -1,32 +1,35 @@
-// The two searches of the order search over one part of a graph: an exact search (exact_search.cpp)
+// The order search uses two searches over one part of a graph: an exact search (exact_search.cpp)
 // and a beam search (beam_search.cpp). order.h explains the algorithm. Internal to
 // engine/plan/order.
 //
-// Both take one unit from `work` for each set of operators, or each candidate, that they look at.
-// Threads: pure functions.
+// The exact search subtracts 1 from `work` for each set of operators that it examines, the beam
+// search for each candidate. Units: bytes. Threads: pure functions.
 #pragma once
 
 #include "engine/plan/order/order_graph.h"
 
 namespace gantry::plan {
 
-inline constexpr uint32_t kMaxExactOperators = 64; // A set of them is one 64-bit word.
+inline constexpr uint32_t kMaxExactOperators = 64; // A set of operators is one 64-bit word.
 
 struct PartResult {
   std::vector<uint32_t> operators; // Operators of the whole graph, in the new order.
-  uint64_t peakBytes = 0;
+  uint64_t peakBytes = 0;          // enoughBytes where the peak is lower than that.
   bool found = false;
-  bool exhausted = false; // No order of the part is better than the result, or than belowBytes.
+  /// Proven: no order of the part has a lower peak than the result, or no order is below
+  /// belowBytes.
+  bool exhausted = false;
 };
 
 /// Searches for the order with the lowest peak below belowBytes. An order with a peak of
-/// enoughBytes or less ends the search. The part has at most kMaxExactOperators operators; the
-/// search looks at most at maxStates sets.
+/// enoughBytes or less ends the search. The part has at most kMaxExactOperators operators. The
+/// search examines at most maxStates sets.
 PartResult searchPartExactly(const OrderGraph &graph, const OrderPart &part, uint64_t belowBytes,
                              uint64_t enoughBytes, uint64_t maxStates, uint64_t &work);
 
-/// Always finds an order, of a part of any size. After each operator the search keeps the `width`
-/// best sets, or only one of them once no work is left. Peaks up to enoughBytes count as equal.
+/// Always finds an order; the part may have any size. After each operator the search keeps the
+/// `width` best sets, or only the best set once no work is left. Peaks up to enoughBytes count as
+/// equal.
 PartResult searchPartByBeam(const OrderGraph &graph, const OrderPart &part, uint64_t enoughBytes,
                             unsigned width, uint64_t &work);
 

@@ -13,9 +13,9 @@ namespace {
 constexpr uint64_t kMaxParts = 4096;
 /// A part must be at least this many units.
 constexpr uint64_t kMinUnitsPerPart = 4;
-/// A division must cost less than 1 / kRandomDivisor of what random sizes would.
+/// A division must cost less than 1 / kRandomDivisor of the expected cost for random sizes.
 constexpr uint64_t kRandomDivisor = 2;
-/// This many steps that were too full are remembered and checked before all others.
+/// The number of steps without room that are remembered and checked before all others.
 constexpr size_t kRememberedSteps = 8;
 
 uint64_t scaled(uint64_t value, uint64_t by, uint64_t divisor) {
@@ -24,7 +24,7 @@ uint64_t scaled(uint64_t value, uint64_t by, uint64_t divisor) {
 
 struct Division {
   uint64_t height = 0; // In units.
-  uint64_t parts = 0;  // The height is divided into so many.
+  uint64_t parts = 0;  // Number of parts into which the height is divided.
   uint64_t partsOf(uint64_t size) const { return scaled(size, parts, height + 1) + 1; }
 };
 
@@ -45,8 +45,8 @@ public:
     Division best;
     const uint64_t maxParts = std::min(kMaxParts, bound_ / kMinUnitsPerPart);
     for (uint64_t parts = 1; parts <= maxParts && cost > 0 && !meter_.exhausted(); ++parts) {
-      uint64_t above =
-          cost / parts; // The search is for the smallest height that fits and costs less.
+      // A binary search finds the smallest height that fits and costs less.
+      uint64_t above = cost / parts;
       if (above == 0 || !fits({bound_ + above - 1, parts}))
         continue;
       --above;
@@ -68,7 +68,7 @@ private:
     return problem_.begin[item] <= step && step < problem_.end[item];
   }
 
-  /// Returns whether no step needs more parts than there are.
+  /// Returns whether every step fits into the division's parts.
   bool fits(Division division) {
     for (size_t k = 0; k < tooFull_.size(); ++k) {
       uint64_t sum = 0;
@@ -104,7 +104,7 @@ private:
   uint64_t unitBytes_;
   uint64_t bound_; // In units.
   WorkMeter &meter_;
-  std::vector<std::vector<uint64_t>> tooFull_; // The sizes, in units, that are live in such steps.
+  std::vector<std::vector<uint64_t>> tooFull_; // Per remembered step, its live sizes in units.
 };
 
 } // namespace

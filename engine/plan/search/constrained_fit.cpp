@@ -14,13 +14,13 @@ enum class Fit {
   kBest,  // The tightest gap.
 };
 
-/// Live items meet the item that is being placed in this range of addresses.
+/// The addresses of a placed item that is alive together with the item that is being placed.
 struct Range {
   uint64_t begin;
   uint64_t end;
 };
 
-/// An order sorts by a weight, the largest first.
+/// An order sorts the items by a weight, the largest first.
 using Weight = double (*)(double size, double duration, bool atPeak);
 
 constexpr Weight kWeights[] = {
@@ -39,7 +39,7 @@ class Greedy {
 public:
   explicit Greedy(const Problem &problem) : problem_(problem) {}
 
-  /// Returns nothing where the height would reach heightLimit, or where the meter is exhausted.
+  /// Returns nothing if the height would reach heightLimit, or if the meter is exhausted.
   std::optional<Placement> place(const std::vector<uint32_t> &order, Fit fit, uint64_t heightLimit,
                                  WorkMeter &meter) {
     Placement placement;
@@ -72,7 +72,7 @@ private:
         taken_.push_back({placement.offset[other], placement.offset[other] + problem_.size[other]});
     std::sort(taken_.begin(), taken_.end(),
               [](const Range &a, const Range &b) { return a.begin < b.begin; });
-    uint64_t top = 0; // Everything below is taken, or was too small.
+    uint64_t top = 0; // All addresses below have been examined.
     uint64_t best = 0;
     uint64_t bestGap = UINT64_MAX;
     for (const Range &taken : taken_) {
@@ -119,7 +119,7 @@ Placement placeConstrained(const Problem &problem, WorkMeter &meter) {
     for (const Fit fit : {Fit::kFirst, Fit::kBest}) {
       if (best && (best->height <= problem.lowerBound || meter.exhausted()))
         return std::move(*best);
-      WorkMeter noLimit(UINT64_MAX); // There must be a placement, so the first order is not cut.
+      WorkMeter noLimit(UINT64_MAX); // For the first order, which must give a placement.
       std::optional<Placement> placement = Greedy(problem).place(
           order, fit, best ? best->height : UINT64_MAX, best ? meter : noLimit);
       if (!best)

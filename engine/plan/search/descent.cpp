@@ -14,18 +14,20 @@ namespace gantry::plan {
 
 namespace {
 
-/// The work of the first round: some of the shortest slices of the portfolio fit into it.
+/// The work of the first round is at least kMinRound, in which some of the portfolio's shortest
+/// slices fit, and at least kRoundPerPair for each pair of items.
 constexpr uint64_t kMinRound = 50'000;
 constexpr uint64_t kRoundPerPair = 8;
-/// The exact search gets this many times a round's work where no byte may be wasted and the sizes
-/// are coarse, or items are fixed or aligned differently.
+/// The exact search gets this many times a round's work where the sizes are in a coarser unit, and
+/// at the bound where items are fixed or alignments are uneven.
 constexpr uint64_t kExactFactor = 4;
-/// The ejection search gets this many times a round's work where there is some slack.
+/// The ejection search gets this many times a round's work at capacities above the bound.
 constexpr uint64_t kEjectionFactor = 8;
-/// Coarser units get 1 / kCoarseDivisor of the work that is left after the first failure.
+/// The search in a coarser unit gets 1 / kCoarseDivisor of the work left after the first failure.
 constexpr uint64_t kCoarseDivisor = 2;
-/// Heights between the goal and the best placement get 1 / kBetweenDivisor of a round's work where
-/// the caller asked for a height, in case that height is out of reach.
+/// Each height between the goal and the best placement gets half of a round's work, but only
+/// 1 / kBetweenDivisor where the goal is a height that the caller requested: a lower placement
+/// above it matters only if the goal cannot be reached.
 constexpr uint64_t kBetweenDivisor = 32;
 
 /// Returns whether alignments differ, or some size is no multiple of its alignment.
@@ -38,7 +40,7 @@ bool isUneven(const Problem &problem) {
 /// Lowers the placement of one problem.
 class Descent {
 public:
-  /// isCoarse: the sizes of the problem were rounded to coarser units.
+  /// isCoarse: the sizes of the problem were rounded to a coarser unit.
   Descent(const Problem &problem, Placement start, uint64_t targetBytes, bool isCoarse)
       : problem_(problem), targetBytes_(targetBytes), unitBytes_(unitOf(problem)),
         hasFixed_(hasFixedItems(problem)), isConstrained_(hasFixed_ || isUneven(problem)),
@@ -78,7 +80,7 @@ private:
     meter.settle(part);
   }
 
-  /// Solves the problem in coarser units, where it has a good division into them.
+  /// Solves the problem in a coarser unit, if coarsen() finds a suitable one.
   void searchCoarsely(WorkMeter &meter) {
     WorkMeter part = meter.part((meter.limit() - meter.spent()) / kCoarseDivisor);
     if (const std::optional<CoarseSizes> coarse = coarsen(problem_, part);
@@ -93,8 +95,8 @@ private:
     meter.settle(part);
   }
 
-  /// Tries the goal first, then again and again the height halfway between the last failure and the
-  /// best placement.
+  /// Tries the goal first, then repeatedly the height halfway between the last failure and the best
+  /// placement.
   void searchBelow(uint64_t units, WorkMeter &meter) {
     uint64_t failed = goal();
     if (attempt(failed, ejectionAtGoal_, units, meter) == SearchResult::kFound)
@@ -158,7 +160,7 @@ private:
   LargeNeighbourhoodSearch neighbourhoods_;
   Optimum optimum_;
   std::optional<Portfolio> portfolio_;
-  std::optional<EjectionSearch> ejectionAtGoal_; // Goes on in the next round.
+  std::optional<EjectionSearch> ejectionAtGoal_; // Continues in the next round.
   std::optional<EjectionSearch> ejectionBetween_;
   std::vector<uint64_t> offsets_;
 };

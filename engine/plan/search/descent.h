@@ -1,11 +1,12 @@
 // Lowers a placement towards the lower bound: several searches take turns.
 //
-// Work is divided into rounds, each with twice the work of the round before. In a round, the
-// large-neighbourhood search runs first, unless items are fixed. Then the portfolio of exact
-// searches and the ejection search try to reach the goal itself, and after that heights halfway
-// between the last failure and the best placement. The exact search can prove that a height is out
-// of reach, which raises the bound. After the first failure at the goal, the problem is also tried
-// in coarser units (coarse_sizes.h).
+// The goal is the height at which the descent ends: the proven lower bound, or the caller's target
+// if that is higher. Work is divided into rounds, each with twice the work of the round before. In
+// a round, the large-neighbourhood search runs first, unless items are fixed. Then the portfolio of
+// exact searches and the ejection search try to reach the goal itself. After a failure they try
+// heights halfway between the last failure and the best placement. The exact search can prove that
+// no placement has a given height, which raises the bound. After the first failure at the goal, the
+// problem is also tried in a coarser unit (coarse_sizes.h).
 //
 // Threads: pure functions. Deterministic where the meter has no deadline.
 #pragma once
@@ -21,7 +22,7 @@ struct Optimum {
 };
 
 /// Lowers `start`, which must be a valid placement. Stops at a height of `targetBytes` or lower, at
-/// a proven optimum, or with the meter.
+/// a proven optimum, when the meter is exhausted, or if the problem is too large for every search.
 Optimum minimise(const Problem &problem, Placement start, uint64_t targetBytes, WorkMeter &meter);
 
 } // namespace gantry::plan

@@ -13,37 +13,38 @@ namespace gantry::plan {
 
 namespace {
 
-constexpr uint32_t kMaxItems = 100'000; // Larger problems are for near-linear heuristics.
+constexpr uint32_t kMaxItems = 100'000; // Only near-linear heuristics suit larger problems.
 constexpr uint64_t kMaxPairs = 2'000'000;
 constexpr uint64_t kMaxUnits = uint64_t{1} << 60;
 constexpr uint64_t kMaxNarrowUnits = uint64_t{1} << 29; // Sums of two heights must fit 32 bits.
 /// The price of an item rises by this percentage of its cost each time the item is ejected.
 constexpr int64_t kRisePercent = 8;
-/// The percentage of the rises that decays whenever as many items were placed as there are.
+/// After every n placements, where n is the number of items, each rise decays by this percentage.
 constexpr int64_t kDecayPercent = 1;
 /// The most expensive of this many waiting items, drawn at random, is placed next.
 constexpr int kDraws = 4;
-/// The mean cost. Prices are integers, so that their sums are the same on every machine and in
-/// every order.
+/// The scale of costs: the mean cost is about this number. Prices are integers, so that their sums
+/// are the same on every machine and in every order.
 constexpr double kMeanCost = 1 << 16;
 /// The price of a fixed item.
 constexpr int64_t kFixedPrice = int64_t{1} << 60;
 /// The length of the shortest run, in placements per item of the problem.
 constexpr uint64_t kPlacementsPerItem = 8192;
 
-/// Work: two neighbours take one unit where offsets are dense (OffsetPrices); else their ends must
-/// be sorted, and one neighbour takes four.
+/// The work of one turn: if offsets are dense (OffsetPrices), kNeighboursPerUnit neighbours take
+/// one unit; otherwise the price changes must be sorted, and each neighbour takes kUnitsPerSorted
+/// units.
 constexpr uint64_t kNeighboursPerUnit = 2;
 constexpr uint64_t kUnitsPerSorted = 4;
 /// Work to find a pair of neighbours.
 constexpr uint64_t kUnitsPerPair = 4;
 
-/// A free item that is alive together with another. At offset p it is in the way of the other item
-/// at offsets strictly between p - under and p + over.
+/// A free item that is alive together with another item. If the neighbour lies at offset p, it is
+/// in the way of the other item at offsets strictly between p - under and p + over.
 template <typename Unit> struct Neighbour {
   uint32_t item;
   Unit under; // The size of the other item.
-  Unit over;  // Its own size.
+  Unit over;  // The size of the neighbour.
 };
 
 /// Returns the number of pairs of items that are alive together.
@@ -52,7 +53,7 @@ uint64_t pairsOf(const Problem &problem) {
   std::vector<uint32_t> ends = problem.end;
   std::sort(begins.begin(), begins.end());
   std::sort(ends.begin(), ends.end());
-  uint64_t pairs = 0; // An item meets all items that are alive when it begins.
+  uint64_t pairs = 0; // Each item forms a pair with every item that is alive when it begins.
   size_t ended = 0;
   for (size_t begun = 0; begun < begins.size(); ++begun) {
     for (; ended < ends.size() && ends[ended] <= begins[begun]; ++ended) {
@@ -62,7 +63,7 @@ uint64_t pairsOf(const Problem &problem) {
   return pairs;
 }
 
-/// The search for one width of numbers.
+/// The search for one integer type of sizes and offsets.
 template <typename Unit> struct Ejector {
   explicit Ejector(const Problem &problem) : table(problem, unitOf(problem)), random(1) {
     const size_t count = table.items.size();
@@ -197,10 +198,10 @@ template <typename Unit> struct Ejector {
 
   struct Place {
     Unit offset = 0;
-    int64_t price = 0; // The sum of the prices of the items that lie there.
+    int64_t price = 0; // The sum of the prices of the items in the way.
   };
 
-  /// Returns nothing where fixed items leave the item no place.
+  /// Returns nothing if the item exceeds the capacity or fixed items leave no place for it.
   std::optional<Place> cheapestPlace(uint32_t index) {
     const Item<Unit> &item = table.items[index];
     if (item.size > capacity)
@@ -267,7 +268,7 @@ template <typename Unit> struct Ejector {
   uint64_t left = 0;       // Placements left before the search restarts.
   std::vector<std::vector<Neighbour<Unit>>> neighbours;
   std::vector<int64_t> cost;        // The price of an item without rises.
-  std::vector<int64_t> price;       // With rises.
+  std::vector<int64_t> price;       // The price with rises.
   std::vector<int64_t> placedPrice; // The price while the item is placed, 0 while it waits.
   std::vector<Unit> offset;
   std::vector<uint32_t> waiting;
@@ -277,7 +278,7 @@ template <typename Unit> struct Ejector {
 } // namespace
 
 struct EjectionSearch::State {
-  uint64_t maxUnits = 0; // All items fit below this capacity, so larger ones are reduced to it.
+  uint64_t maxUnits = 0; // All items fit within this capacity; larger capacities are reduced to it.
   std::optional<Ejector<int32_t>> narrow;
   std::optional<Ejector<int64_t>> wide;
 };

@@ -1,23 +1,24 @@
-// A local search for a placement below a capacity.
+// A local search for a placement within a capacity.
 //
-// Some items are placed, the others wait. In each turn the search draws some waiting items, takes
-// the most expensive of them, and puts it where that costs least: the items that lie there are
-// ejected and wait in their turn. The price of an item is the square root of its area, in which
-// full steps count more than others. The price rises each time the item is ejected, so that an item
-// which stands in the way of many others becomes expensive, and others make room for it (breakout:
-// Morris 1993, "The breakout method for escaping from local minima"; ejection chains: Glover 1996).
-// Such rises decay slowly, so that prices reflect recent conflicts (smoothing: Hutter, Tompkins &
-// Hoos 2002, "Scaling and probabilistic smoothing"). The candidate offsets of an item are those at
-// which it touches another item from above or below, or a border (offset_prices.h); among equal
-// prices the tightest gap wins. The search succeeds when no item waits. It restarts after runs of
-// varying lengths (restarts.h) with other random numbers.
+// Some items are placed, the others wait. In each turn the search draws some waiting items at
+// random, takes the most expensive of them, and places it at the offset where the items in its way
+// have the lowest sum of prices. These items are ejected and wait again. The price of an item
+// starts at the square root of its area, in which full steps count more than others. The price
+// rises each time the item is ejected. An item that is in the way of many others thus becomes
+// expensive, and other items are ejected instead (breakout: Morris 1993, "The breakout method for
+// escaping from local minima"; ejection chains: Glover 1996). The rises decay slowly, so that
+// prices reflect recent conflicts (smoothing: Hutter, Tompkins & Hoos 2002, "Scaling and
+// probabilistic smoothing"). The candidate offsets of an item are those at which it touches another
+// item from above or below, or a border of the capacity (offset_prices.h); among equal prices the
+// tightest gap wins. The search succeeds when no item waits. It restarts after runs of varying
+// lengths (restarts.h) with other random numbers.
 //
-// It is the strongest search where a plan has some slack: different alignments, fixed items, or a
-// capacity above the lower bound. Where no byte of the capacity may be wasted, the exact search
-// (portfolio.h) is better. The search proves nothing.
+// The ejection search is the strongest search where a plan has some slack: different alignments,
+// fixed items, or a capacity above the lower bound. Where no byte of the capacity may be wasted,
+// the exact search (portfolio.h) is better. The ejection search proves nothing.
 //
-// Fixed items and alignments are kept. Deterministic where the meter has no deadline. Threads: one
-// at a time. Memory: 24 or 48 bytes for each pair of items that are alive together.
+// Fixed offsets and alignments are kept. Deterministic where the meter has no deadline. Threads:
+// one at a time per object. Memory: 24 or 48 bytes for each pair of items that are alive together.
 #pragma once
 
 #include "engine/plan/problem.h"
@@ -31,8 +32,8 @@ namespace gantry::plan {
 
 class EjectionSearch {
 public:
-  /// Returns whether the pairs of items that are alive together are few enough and the numbers
-  /// small enough.
+  /// Returns whether the items, and the pairs of items that are alive together, are few enough and
+  /// the offsets small enough.
   static bool canSearch(const Problem &problem);
 
   /// Returns the cost of the constructor in units of a WorkMeter. The constructor itself counts
@@ -45,9 +46,9 @@ public:
   EjectionSearch(const EjectionSearch &) = delete;
   EjectionSearch &operator=(const EjectionSearch &) = delete;
 
-  /// Searches until all items lie below the capacity, then fills offsets and returns true. Returns
-  /// false where the meter is exhausted first, or where some item does not fit even alone. Called
-  /// again with the same capacity, the search goes on where it stopped.
+  /// Searches until all items lie within the capacity, then fills offsets and returns true. Returns
+  /// false if the meter is exhausted first, or if some item does not fit even with only the fixed
+  /// items placed. After a failure, a call with the same capacity continues the search.
   bool fit(uint64_t capacityBytes, WorkMeter &meter, std::vector<uint64_t> &offsets);
 
 private:

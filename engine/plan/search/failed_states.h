@@ -1,16 +1,15 @@
-// The memory of the exact search: states that were searched to the end without success. This is a
-// nogood table (a transposition table for failures).
+// FailedStates: a table of the states that the exact search examined completely without finding a
+// placement. It is a nogood table (a transposition table for failures).
 //
-// A state is a span of steps, the items still to place in it, and the floor of each step, below
-// which nothing more will lie. If a state failed with some floors under some capacity, it also
-// fails with floors that are nowhere lower under a capacity that is not higher. One entry therefore
-// answers for many states. Full keys are compared, never hashes alone, because a wrong answer would
-// be a wrong proof.
+// A state is a span of steps, the items still to place in it, and the floor of each step: the
+// offset below which nothing more will lie. A state that failed also fails with an equal or lower
+// capacity and equal or higher floors. One entry therefore covers many states. The table compares
+// full keys and never hashes alone, because a wrong match would make a proof wrong.
 //
-// Memory is bounded: at its limit the table forgets everything. This depends only on the search, so
-// results stay deterministic.
+// Memory is bounded: at its limit the table drops all entries. The moment depends only on the
+// entries, so results stay deterministic.
 //
-// Threads: one at a time.
+// Threads: one at a time per object.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +35,7 @@ public:
     const Unit *floors = nullptr;    // One floor per step, end - begin in all.
   };
 
-  /// Returns whether a state with this hash was inserted. Callers build a key only then.
+  /// Returns whether the table has an entry with this hash. Callers need to build a key only then.
   bool mayContain(uint64_t hash) const {
     for (uint32_t e = heads_[slot(hash)]; e != kNone; e = entries_[e].next)
       if (entries_[e].hash == hash)
@@ -44,6 +43,7 @@ public:
     return false;
   }
 
+  /// Returns whether an entry covers this state under this capacity.
   bool contains(const Key &key, Unit capacity) const {
     for (uint32_t e = heads_[slot(key.hash)]; e != kNone; e = entries_[e].next) {
       const Entry &entry = entries_[e];
@@ -59,6 +59,7 @@ public:
     return false;
   }
 
+  /// Adds a state that failed under this capacity. A state larger than the limit is not added.
   void insert(const Key &key, Unit capacity) {
     const uint64_t bytes = sizeof(Entry) + 2 * sizeof(uint32_t) + itemWords_ * sizeof(uint64_t) +
                            (key.end - key.begin) * sizeof(Unit);
@@ -120,7 +121,7 @@ private:
   std::vector<Entry> entries_;
   std::vector<uint64_t> items_;
   std::vector<Unit> floors_;
-  std::vector<uint32_t> heads_;
+  std::vector<uint32_t> heads_; // Per hash slot, the first entry of its linked list.
 };
 
 } // namespace gantry::plan

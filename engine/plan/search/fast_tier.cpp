@@ -48,7 +48,7 @@ constexpr Attempt kAttempts[] = {
     {OrderKey::kSize, Skyline::Prefer::kRank},
 };
 
-/// The work of the first heuristic, which must run to its end.
+/// The limit on work and on height for the first placement, which must succeed.
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
 /// Runs heuristics on one problem and keeps the lowest placement.
@@ -78,8 +78,8 @@ public:
     }
   }
 
-  /// Joins items to boxes and places the boxes, where they are few. Returns true where so few boxes
-  /// are left that other heuristics are not worth their time.
+  /// Joins items to boxes and, if that leaves few boxes, places the boxes. Returns true if so few
+  /// boxes are left that the other heuristic is not worth its time.
   bool boxes() {
     meter_.spend(uint64_t{problem_.count()} * kVisitsPerJoin);
     const std::optional<SeriesParallel> joined = joinToFew(problem_);
@@ -98,9 +98,9 @@ public:
   }
 
 private:
-  static constexpr uint64_t kVisitsPerJoin = 10;
-  static constexpr uint64_t kTriesWork = 20'000;
-  static constexpr uint64_t kSettledFactor = 64;
+  static constexpr uint64_t kVisitsPerJoin = 10; // Work to join one item, in visits of the index.
+  static constexpr uint64_t kTriesWork = 20'000; // Fixed part of the work for placing boxes again.
+  static constexpr uint64_t kSettledFactor = 64; // Items per box from which boxes() returns true.
 
   void attemptOnce(Skyline &skyline, const std::vector<uint32_t> &ranks, Skyline::Prefer prefer) {
     if (!best_) {

@@ -14,8 +14,8 @@ uint64_t unitOf(const Problem &problem) {
     if (offset != kFreeOffset)
       unit = std::gcd(unit, offset);
   unit = std::max<uint64_t>(unit, 1);
-  // Either the alignment divides the unit, and aligning changes nothing, or the unit must divide
-  // the alignment.
+  // If the alignment divides the unit, every multiple of the unit is aligned. Otherwise the unit
+  // must divide the alignment.
   for (bool changed = true; changed;) {
     changed = false;
     for (const uint64_t alignment : problem.alignment)
@@ -35,7 +35,7 @@ ItemTable<Unit>::ItemTable(const Problem &problem, uint64_t unit)
     item.begin = problem.begin[i];
     item.end = problem.end[i];
     item.size = static_cast<Unit>(problem.size[i] / unit);
-    // The offset in units must make offset × unit a multiple of the alignment.
+    // An offset in units is aligned if offset × unit is a multiple of the alignment.
     const uint64_t alignment = problem.alignmentOf(i);
     item.alignment = static_cast<Unit>(alignment / std::gcd(alignment, unit));
     if (problem.isFixed(i))

@@ -16,21 +16,22 @@ namespace {
 
 constexpr OrderKey kKeys[] = {OrderKey::kDuration, OrderKey::kArea, OrderKey::kEdge};
 
-/// The largest factor by which a weight is multiplied or divided: some tries stay near the order
-/// key, others do not.
+/// The largest factors by which a weight is multiplied or divided. Tries with the small factor stay
+/// near the weights that they started from.
 constexpr double kDisturbances[] = {1.4, 2.7};
 
 /// Ranking one item takes as long as this many visits of the skyline's index.
 constexpr uint64_t kVisitsPerRank = 6;
 
-/// One problem, its best placement, and the weights that lead there.
+/// The search on one problem. It keeps the weights, the height and the excess of its best
+/// placement.
 class Neighbourhoods {
 public:
   Neighbourhoods(const Problem &problem, uint64_t seed)
       : problem_(problem), skyline_(problem), random_(seed), weight_(problem.count()) {}
 
-  /// Returns the first placement found below `height`, or nothing once the work is spent. The
-  /// search goes on from its own best placement, which may be higher.
+  /// Returns the first placement found below `height`, or nothing once the work is spent. The tries
+  /// start from this search's own best placement, which may be higher than `height`.
   std::optional<Placement> lower(uint64_t height, WorkMeter &meter, uint64_t work) {
     const uint64_t until = meter.spent() + work;
     while (meter.spent() < until && !meter.exhausted()) {
@@ -56,7 +57,7 @@ private:
   }
 
   std::optional<Placement> tryNeighbourhood(WorkMeter &meter) {
-    // The span lies around a step that is too high, or in one of four tries anywhere.
+    // The centre is a step that is too high, or, in one of four tries, any step.
     const uint32_t centre = random_.below(4) == 0 || highSteps_.empty()
                                 ? random_.below(problem_.stepCount)
                                 : highSteps_[random_.below(highSteps_.size())];
@@ -72,8 +73,8 @@ private:
     return attempt(std::move(weight), prefer_, meter);
   }
 
-  /// Places by these weights and keeps them unless the result is worse. Returns the placement if it
-  /// is lower than all before.
+  /// Places all items by these weights and keeps the weights unless the result is worse. Returns
+  /// the placement if it is lower than all earlier placements of this search.
   std::optional<Placement> attempt(std::vector<double> weight, Skyline::Prefer prefer,
                                    WorkMeter &meter) {
     meter.spend(problem_.count() * kVisitsPerRank);
@@ -105,8 +106,9 @@ private:
       weight /= factor;
   }
 
-  /// Returns the area above the lower bound, which ranks placements of equal height, and records
-  /// the steps in highSteps_.
+  /// Returns the sum of (top - lower bound) × duration over all items whose top lies above the
+  /// lower bound. The sum ranks placements of equal height. Sets highSteps_ to the begins of these
+  /// items.
   double excessOf(const Placement &placement) {
     highSteps_.clear();
     double excess = 0;
@@ -132,7 +134,7 @@ private:
   bool hasWeights_ = false;
   Skyline::Prefer prefer_ = kTouching;
   double excess_ = 0;
-  std::vector<uint32_t> highSteps_;
+  std::vector<uint32_t> highSteps_; // Steps of the last placement that are above the lower bound.
   uint64_t tries_ = 0;
   uint64_t restarts_ = 0;
 };
@@ -163,7 +165,8 @@ Placement LargeNeighbourhoodSearch::improve(Placement start, uint64_t targetByte
     state_->turn = 20'000 + uint64_t{problem_.count()} * 40;
   }
 
-  // Boxes and items take turns of equal, growing work, because no optimal plan may keep the boxes.
+  // Boxes and items take turns of equal, growing work: an optimal plan may need to divide the
+  // boxes.
   Placement best = std::move(start);
   while (best.height > target && !meter.exhausted()) {
     if (std::optional<Neighbourhoods> &boxes = state_->boxes) {

@@ -1,12 +1,13 @@
 // Large-neighbourhood search: lowers a placement of a graph of any size until it reaches a target
 // height or the work is used up.
 //
-// A placement is described by the weights of its items: the skyline (skyline.h) places the items in
-// the order of their weights. A try disturbs some weights and places again. A restart disturbs all
-// weights, starting from one of the order keys. A neighbourhood disturbs the weights of the items
-// around one step that is too high, starting from the best weights so far. The result is kept
-// unless it is worse. The search runs on boxes (series_parallel.h) as well as on the items: a graph
-// that falls into few boxes takes microseconds per try, so hard instances of some hundred items are
+// One weight per item describes a placement: the skyline (skyline.h) places the items in the order
+// of their weights. A try changes some weights at random and places all items again. There are two
+// kinds of tries. A restart takes the weights of an order key (OrderKey in fast_tier.h) and changes
+// all of them. A neighbourhood takes the weights of the search's best placement and changes some
+// weights of items around one step, usually a step that is too high. The result is kept unless it
+// is worse. The search runs on boxes (series_parallel.h) as well as on the items: a graph that can
+// be joined to few boxes takes microseconds per try, so hard instances of some hundred items are
 // often solved in milliseconds where an exact search takes seconds. Describing placements by
 // weights follows Bean 1994, "Genetic algorithms and random keys"; the neighbourhoods follow Shaw
 // 1998, "Using constraint programming and local search methods to solve vehicle routing problems".
@@ -14,7 +15,7 @@
 // The search proves nothing; the exact search (valley_search.h) does.
 //
 // Deterministic where the meter has no deadline: it has its own random numbers and uses only basic
-// IEEE arithmetic. Threads: no shared state. Memory: about 150 bytes per item.
+// IEEE arithmetic. Threads: one at a time per object. Memory: about 150 bytes per item.
 #pragma once
 
 #include "engine/plan/problem.h"
@@ -25,8 +26,7 @@
 
 namespace gantry::plan {
 
-/// A search that can be continued: a later call goes on where the last one stopped. One thread at a
-/// time.
+/// A search that can be continued: a later call continues where the last call stopped.
 class LargeNeighbourhoodSearch {
 public:
   /// The problem must outlive the search.
@@ -36,8 +36,8 @@ public:
   LargeNeighbourhoodSearch &operator=(const LargeNeighbourhoodSearch &) = delete;
 
   /// Returns the lowest placement found, or `start`, which must be valid. Stops at a height of
-  /// `targetBytes` or of the lower bound, or with the meter. A problem with fixed items gets
-  /// `start` back, because the skyline does not support them.
+  /// `targetBytes` or lower, at the lower bound, or when the meter is exhausted. Returns `start`
+  /// for a problem with fixed items, because the skyline does not support them.
   Placement improve(Placement start, uint64_t targetBytes, WorkMeter &meter);
 
 private:
@@ -46,7 +46,7 @@ private:
   std::unique_ptr<State> state_; // Created by the first call that needs it.
 };
 
-/// Runs one search.
+/// Runs one new search.
 Placement improvePlacement(const Problem &problem, Placement start, uint64_t targetBytes,
                            WorkMeter &meter);
 

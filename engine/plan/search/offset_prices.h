@@ -1,8 +1,9 @@
-// Finds the cheapest offsets of an item: adds up prices of ranges of offsets, and reads the sums as
-// runs of equal price.
+// OffsetPrices adds up the prices of ranges of offsets and lists the runs of offsets with equal
+// sums. The ejection search finds the cheapest offsets of an item with it.
 //
-// Where there are few offsets, the price changes are kept in an array with one bit per offset that
-// has a change; where there are many, the changes are sorted. Header only. Threads: one at a time.
+// If there are few offsets, an array holds the price change at each offset, and a bitmap marks the
+// offsets that have a change. If there are many, the changes are kept in a list and sorted. Header
+// only. Threads: one at a time per object.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +14,15 @@
 
 namespace gantry::plan {
 
-/// Use: begin(), then add() for each range, then forEachRun() once.
+/// A caller calls begin(), then add() for each range, then forEachRun() once, and may begin again.
 class OffsetPrices {
 public:
   using Unit = int64_t;
 
-  /// Returns whether offsets up to `highest` are few enough for the array.
+  /// Returns whether the offsets up to `highest` are few enough for the array.
   static bool isDense(Unit highest) { return highest < kMaxDense; }
 
-  /// Starts with the offsets from 0 to `highest`, which is not negative, all at price 0.
+  /// Sets the price of the offsets from 0 to `highest` to 0. `highest` must not be negative.
   void begin(Unit highest) {
     end_ = highest + 1;
     price_ = 0;
@@ -38,7 +39,7 @@ public:
     change(std::clamp<Unit>(end, 0, end_), -price);
   }
 
-  /// Calls visit(first, last, price) for each run, `last` included, by ascending offset.
+  /// Calls visit(first, last, price) for each run in the order of offsets; `last` is inclusive.
   template <typename Visit> void forEachRun(Visit visit) {
     Unit first = 0;
     const auto changeAt = [&](Unit offset, int64_t by) {
@@ -83,7 +84,7 @@ private:
   }
 
   Unit end_ = 0;
-  int64_t price_ = 0; // The price of the run that forEachRun is in.
+  int64_t price_ = 0; // The price of the run that forEachRun() visits.
   bool isDense_ = false;
   std::vector<int64_t> changes_; // Price change at each offset; all 0 between two uses.
   std::vector<uint64_t> marks_;  // One bit per offset that has a change.

@@ -25,7 +25,8 @@ SearchStyle styleOf(uint32_t slice) {
   return style;
 }
 
-/// The length of the shortest slice, in nodes per item. A search that never backtracks needs one.
+/// The length of the shortest slice, in nodes per item. A search that never backtracks needs one
+/// node per item.
 constexpr uint64_t kNodesPerItem = 3;
 
 } // namespace

@@ -7,22 +7,23 @@
 // repeat the pairs with other random seeds. Lengths are counted in nodes, so equal problems give
 // equal results.
 //
-// Threads: one at a time.
+// Threads: one at a time per object.
 #pragma once
 
 #include "engine/plan/search/valley_search.h"
 
 namespace gantry::plan {
 
-/// A portfolio over one problem. It may be asked for several capacities in turn; each call goes on
-/// with the next style.
+/// A portfolio over one problem. Each call of fit() may use another capacity and continues the
+/// sequence of slices where the last call ended.
 class Portfolio {
 public:
   /// ValleySearch::canSearch(problem) must hold. The problem must outlive the portfolio.
   explicit Portfolio(const Problem &problem) : problem_(problem), search_(problem) {}
 
-  /// Runs slices until one of them has an answer. kFound fills offsets, one per item; kStopped
-  /// means that the meter was exhausted first.
+  /// Runs slices until one of them finds a placement within the capacity (kFound; fills offsets,
+  /// one per item) or proves that there is none (kInfeasible). Returns kStopped if the meter is
+  /// exhausted first.
   SearchResult fit(uint64_t capacityBytes, WorkMeter &meter, std::vector<uint64_t> &offsets);
 
 private:

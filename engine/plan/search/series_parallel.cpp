@@ -18,14 +18,14 @@ constexpr uint32_t kListDepth = 32;
 /// At most this many boxes of one moment are compared with each other.
 constexpr uint32_t kMaxCompared = 16;
 
-/// A box of at most this many parts may be taken apart; all ways to divide the parts are tried.
+/// A box of at most this many parts may be taken apart; all divisions of the parts are tried.
 constexpr uint32_t kMaxParts = 8;
 
 constexpr double kTolerances[] = {0, 0.001, 0.01};
-constexpr uint64_t kTinyDivisor = 64; // Boxes are few enough at 1 / 64 of the items.
-constexpr uint64_t kFewDivisor = 2;   // Boxes are worth their work at half of the items.
+constexpr uint64_t kTinyDivisor = 64; // At 1 / 64 of the items, no larger tolerance is tried.
+constexpr uint64_t kFewDivisor = 2;   // Above 1 / 2 of the items, boxes are not worth their work.
 
-/// Joins the items of one problem. A living node is one that is part of no other.
+/// Joins the items of one problem. A node is living while it is not part of another node.
 class Builder {
 public:
   Builder(const Problem &problem, double tolerance, const std::vector<uint32_t> &items,
@@ -159,7 +159,8 @@ private:
     return partner;
   }
 
-  /// Joins a living box with all boxes of the same lifetime and puts the result into the lists.
+  /// Joins a living box with the listed boxes of the same lifetime and alignment, and puts the
+  /// result into the lists.
   void settle(uint32_t node) {
     for (uint32_t partner = partnerOf(node); partner != kNone; partner = partnerOf(node)) {
       alive_[partner] = alive_[node] = 0;
@@ -183,8 +184,8 @@ private:
     moments_.push_back(box.end);
   }
 
-  /// Joins two boxes in series; the first ends where the second begins. Returns false where their
-  /// sizes or alignments do not fit.
+  /// Joins two boxes in series; the first ends where the second begins. Returns false if their
+  /// sizes differ too much, or if the result's size would not be a multiple of its alignment.
   bool joinSeries(uint32_t first, uint32_t second) {
     const uint64_t size = std::max(nodes_[first].size, nodes_[second].size);
     const uint64_t alignment = std::max(alignmentOf(first), alignmentOf(second));
@@ -198,7 +199,7 @@ private:
     return true;
   }
 
-  /// Joins in series at all changed moments at which exactly one box ends and one begins.
+  /// Makes a series join at each changed moment at which exactly one box ends and one begins.
   void joinWhereUnique() {
     while (!moments_.empty()) {
       const uint32_t moment = moments_.back();
@@ -225,8 +226,9 @@ private:
 
   // ---- moments at which there is a choice -----------------------------------------------------
 
-  /// Tries a kind of join at all open moments. A moment is open while some box ends there and some
-  /// box begins there; others are removed from the list. Returns whether any join was made.
+  /// Tries one kind of join at all open moments. A moment is open while some box ends there and
+  /// some box begins there; other moments are removed from the list. Returns whether any join was
+  /// made.
   bool pass(std::vector<uint32_t> &open, bool (Builder::*step)(uint32_t)) {
     bool any = false;
     size_t kept = 0;
@@ -246,7 +248,7 @@ private:
     return any;
   }
 
-  /// Joins all boxes of a moment at which as many boxes end as begin, with the same sizes.
+  /// Joins all boxes of a moment if as many boxes end as begin and their sizes match in pairs.
   bool joinWhereAllMatch(uint32_t moment) {
     Moment enders;
     Moment beginners;
@@ -282,8 +284,8 @@ private:
     return false;
   }
 
-  /// Lists the parts of a box that lie above each other. Returns 0 where they are more than
-  /// kMaxParts.
+  /// Lists the parts of a box that lie above each other and returns their number, or 0 if there are
+  /// more than kMaxParts.
   uint32_t partsOf(uint32_t node, std::array<uint32_t, kMaxParts> &parts) const {
     std::array<uint32_t, kMaxParts> stack;
     uint32_t stacked = 0;
@@ -331,9 +333,10 @@ private:
     return node;
   }
 
-  /// Takes `node` apart where some of its parts together fit `other`, and joins those with it.
-  /// Where `single` is set, one of the two halves must be a single part. `nodeEnds` says that
-  /// `node` ends where `other` begins. Returns whether a join was made.
+  /// Divides the parts of `node` into two groups, one of which fits `other`, and joins that group
+  /// with `other`. If `single` is set, one of the groups must be a single part. If `nodeEnds` is
+  /// set, `node` ends where `other` begins; otherwise `other` ends where `node` begins. Returns
+  /// whether a join was made.
   bool split(uint32_t node, uint32_t other, bool single, bool nodeEnds) {
     std::array<uint32_t, kMaxParts> parts;
     const uint32_t count = partsOf(node, parts);
@@ -389,12 +392,12 @@ private:
   std::vector<uint32_t> enders_;       // Per moment, the head of the list of nodes that end.
   std::vector<uint32_t> nextBeginner_;
   std::vector<uint32_t> nextEnder_;
-  std::vector<uint32_t> moments_; // Moments at which a list has changed.
+  std::vector<uint32_t> moments_; // Moments whose lists have changed since the last visit.
   bool recording_ = false;        // Whether changes are added to moments_.
   uint32_t splitsLeft_ = 0;       // Limits how often boxes are taken apart, so that run() ends.
 };
 
-/// Sorts the items by begin, so that items near in time are near in memory.
+/// Returns the items sorted by begin, so that items that are close in time are close in memory.
 std::vector<uint32_t> byBegin(const Problem &problem) {
   std::vector<uint32_t> place(problem.stepCount + 1, 0);
   for (const uint32_t begin : problem.begin)
@@ -463,7 +466,7 @@ std::optional<SeriesParallel> joinToFew(const Problem &problem) {
     if (tolerance == 0 && uint64_t{joined.reduced().count()} * kFewDivisor > count)
       return std::nullopt;
   }
-  // Joining again takes less memory than keeping the first result meanwhile.
+  // Joining again takes less memory than keeping the result of the first tolerance.
   return SeriesParallel(problem, 0);
 }
 

@@ -1,27 +1,28 @@
-// Joins items that should lie together to boxes, which makes a problem smaller.
+// Joins items to boxes, which makes a problem smaller. A solver that places the boxes places all
+// items.
 //
-// Two kinds of join cost nothing at the moment when they are made. A parallel join: two items of
-// the same lifetime become one box, the second on top of the first. A series join: where an item
-// ends at the moment at which another item of the same size begins, the second takes the place of
-// the first, and both become one box that lives longer. Boxes join again, so a graph of repeated
-// layers, or a packing that was cut from one block, shrinks by orders of magnitude. A solver that
-// places the remaining boxes places all items. The load of no step grows, so the lower bound stays
-// the same. With a tolerance, series joins of unequal sizes are made too: the box is as large as
-// the larger part, and the load grows by the difference.
+// There are two kinds of join. Parallel: two items of the same lifetime and alignment become one
+// box, the second on top of the first. Series: where an item ends at the moment at which another
+// item of the same size begins, the second takes the place of the first, and both become one box
+// that lives longer. Boxes join again, so a graph of repeated layers, or a packing that was cut
+// from one block, shrinks by orders of magnitude. These joins do not change the load of any step,
+// so the lower bound stays the same. With a tolerance, series joins of unequal sizes are made too:
+// the box is as large as the larger part, and the load grows by the difference.
 //
 // Why it works: where the load is at the bound before and after a moment, the items that begin must
-// fill exactly the addresses that the ending items leave. Where one item ends and one begins there
-// is no choice; those joins are made first. Next come moments where the sizes that end equal the
-// sizes that begin, then single pairs of equal size. Last, a box is taken apart again where some of
-// its parts fit another box. The idea of boxes is from Buchsbaum et al. 2003, "OPT versus LOAD in
-// dynamic storage allocation"; the reduction is that of two-terminal series-parallel graphs
-// (Valdes, Tarjan & Lawler 1982), with time as one direction and addresses as the other.
+// fill exactly the addresses that the ending items leave. If exactly one item ends and one begins
+// at a moment, there is no choice; those joins are made first. Next come moments where the sizes
+// that end equal the sizes that begin, then single pairs of equal size. Last, a box is taken apart
+// again if some of its parts fit another box. The idea of boxes is from Buchsbaum et al. 2003, "OPT
+// versus LOAD in dynamic storage allocation"; the reduction is that of two-terminal series-parallel
+// graphs (Valdes, Tarjan & Lawler 1982), with time as one direction and addresses as the other.
 //
 // The joins are a heuristic: a join may exclude every optimal plan, so callers keep the better of a
 // plan with boxes and a plan without. Fixed items are never joined.
 //
 // Cost: O(n log n) time for the sort and near linear time for the rest, because lists are searched
-// to a fixed depth; about 90 bytes per item. Threads: no shared state. Deterministic.
+// to a fixed depth; about 90 bytes per item. Threads: a finished object is read-only and may be
+// shared. Deterministic.
 #pragma once
 
 #include "engine/plan/problem.h"
@@ -32,8 +33,8 @@
 
 namespace gantry::plan {
 
-/// A box of one or two parts; a leaf has none. If both parts begin together, the second lies above
-/// the first; otherwise the second begins when the first ends and takes its place.
+/// A box has one or two parts; a leaf has none and is an item. If both parts begin together, the
+/// second lies above the first. Otherwise the second begins when the first ends, at its offset.
 struct PlanBox {
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t begin = 0;
@@ -49,7 +50,7 @@ public:
   /// times the larger one. Keeps no reference to the problem.
   SeriesParallel(const Problem &problem, double tolerance);
 
-  /// Returns the remaining boxes as a problem in its own compressed time.
+  /// Returns the remaining boxes as a problem with a compressed time of its own.
   const Problem &reduced() const { return reduced_; }
 
   /// Returns the placement of the original items within the placed boxes.
@@ -62,10 +63,10 @@ private:
   Problem reduced_;
 };
 
-/// Joins with the smallest tolerance of 0, 0.001 and 0.01 that leaves at most a 64th of the items
-/// as boxes; where none does, without tolerance. Returns nothing where more than half of the items
-/// would be left, since a search is then better spent on the items, or where a size is no multiple
-/// of its alignment.
+/// Joins with the smallest tolerance of 0, 0.001 and 0.01 that leaves at most one box for 64 items;
+/// if none of them does, with tolerance 0. Returns nothing if tolerance 0 leaves more than one box
+/// for two items, because a search is then better spent on the items, or if a size is not a
+/// multiple of its item's alignment.
 std::optional<SeriesParallel> joinToFew(const Problem &problem);
 
 } // namespace gantry::plan

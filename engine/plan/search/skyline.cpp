@@ -63,7 +63,7 @@ uint32_t Skyline::addSegment(uint32_t begin, uint32_t end, uint64_t height, uint
   return segment;
 }
 
-/// Orders the heap: the lowest segment comes first, and the earliest among equal heights.
+/// Orders the heap: the lowest segment comes first; among equal heights, the earliest segment.
 bool Skyline::isHigher(const HeapEntry &a, const HeapEntry &b) {
   return a.height != b.height ? a.height > b.height : a.begin > b.begin;
 }
@@ -73,7 +73,7 @@ void Skyline::pushSegment(uint32_t segment) {
   ++entry.version;
   heap_.push_back({entry.height, entry.begin, segment, entry.version});
   std::push_heap(heap_.begin(), heap_.end(), isHigher);
-  // Remove the entries of segments that have changed before they outnumber the valid ones.
+  // Remove invalid entries, whose segments have changed, once they outnumber the valid entries.
   if (heap_.size() <= 64 + 2 * (segments_.size() - freeSegments_.size()))
     return;
   std::erase_if(heap_, [&](const HeapEntry &entry) {
@@ -119,8 +119,8 @@ void Skyline::settle(uint32_t segment) {
   pushSegment(segment);
 }
 
-/// Fills a valley up to its lower edge. A valley without edges spans all of time; no item is left
-/// then.
+/// Fills a valley up to the lower of its two edges. The valley has an edge: a valley without edges
+/// spans all of time, so every remaining item fits into it and it is not filled.
 void Skyline::raise(uint32_t segment) {
   Segment &entry = segments_[segment];
   uint64_t edge = UINT64_MAX;
@@ -132,7 +132,8 @@ void Skyline::raise(uint32_t segment) {
   settle(segment);
 }
 
-/// Puts an item onto the floor of a valley. The rest of the floor stays on both sides.
+/// Puts an item onto the floor of a valley. The floor before and after the item becomes segments of
+/// its own.
 void Skyline::cover(uint32_t segment, uint32_t item, uint64_t top) {
   const uint32_t begin = problem_.begin[item];
   const uint32_t end = problem_.end[item];

@@ -2,15 +2,15 @@
 //
 // The skyline is the upper edge of all placed items, as a function of time. Its lowest valley is a
 // span of time with higher edges on both sides. Among the items whose lifetimes lie within the
-// valley, the one of the highest rank goes to the valley's floor. Where no item fits, the valley is
-// filled up to its lower edge, and that space is wasted. The heuristic follows Burke, Kendall &
-// Whitwell 2004, "A new placement heuristic for the orthogonal stock-cutting problem", except that
-// lifetimes cannot be moved. Long-lived items end up at the bottom and short-lived ones fill the
-// remaining valleys, so graphs of models mostly reach the lower bound.
+// valley, the item of the highest rank goes to the valley's floor. If no item fits, the valley is
+// filled up to the lower of its two edges, and that space is wasted. The heuristic follows Burke,
+// Kendall & Whitwell 2004, "A new placement heuristic for the orthogonal stock-cutting problem",
+// except that items cannot be moved in time. Long-lived items end up at the bottom and short-lived
+// items fill the remaining valleys, so the graphs of most models reach the lower bound.
 //
-// An index (valley_index.h) finds the candidates of a valley in some dozens of steps per item; a
-// scan would take as many steps as there are live items. Memory: about 100 bytes per item,
-// including the index in both directions of time.
+// An index (valley_index.h) finds the item for a valley; it typically visits some dozens of nodes,
+// where a scan would visit all live items. Memory: about 100 bytes per item, including two indices,
+// one of them in mirrored time.
 //
 // Alignments are kept; fixed items are not supported (constrained_fit.h places those). Threads: one
 // object serves one thread. Deterministic, because ranks are unique.
@@ -32,15 +32,15 @@ public:
   /// Keeps a reference to the problem, which must have no fixed items.
   explicit Skyline(const Problem &problem);
 
-  /// How the item for a valley is chosen.
+  /// The rule that chooses the item for a valley.
   enum class Prefer {
     kRank,     // The highest rank.
-    kTouching, // An item that touches both edges of the valley, else one edge, else the highest
-               // rank.
+    kTouching, // Items that touch both edges of the valley, then items that touch one edge, then
+               // all; among these, the highest rank.
   };
 
-  /// Places all items; rank holds unique numbers from 1 on. Returns nothing where the height would
-  /// reach heightLimit, or where the meter is exhausted.
+  /// Places all items. `rank` has one unique number, from 1 on, per item. Returns nothing if the
+  /// height would reach heightLimit, or if the meter is exhausted.
   std::optional<Placement> place(std::span<const uint32_t> rank, Prefer prefer,
                                  uint64_t heightLimit, WorkMeter &meter);
 

@@ -6,10 +6,11 @@ namespace gantry::plan {
 
 namespace {
 
-/// The greedy tier gets 1 / kGreedyDivisor of the work.
+/// The greedy placement may spend 1 / kGreedyDivisor of the work.
 constexpr uint64_t kGreedyDivisor = 4;
 
-/// Every placement of the result is also a placement of the problem.
+/// Rounds each size up to a multiple of the item's alignment. Every placement of the result is also
+/// a placement of the problem.
 Problem roundedToOwnAlignment(Problem problem) {
   for (uint32_t i = 0; i < problem.alignment.size(); ++i)
     problem.size[i] = roundUp(problem.size[i], problem.alignment[i]);
@@ -22,7 +23,8 @@ Placement placeGreedily(const Problem &problem, WorkMeter &meter) {
     return {};
   if (hasFixedItems(problem) || hasWholeSizes(problem))
     return placeFast(problem, meter);
-  // Items are joined to boxes only where their sizes are whole, so rounded sizes may pack better.
+  // Items are joined to boxes only if sizes are multiples of alignments, so rounding may pack
+  // better.
   Placement rounded = placeFast(roundedToOwnAlignment(problem), meter);
   rounded.height = heightOf(problem, rounded.offset);
   Placement placement = placeFast(problem, meter);

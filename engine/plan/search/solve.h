@@ -1,4 +1,5 @@
-// Solves one problem: a greedy placement first, then the searches where it misses the lower bound.
+// Solves one problem: makes a greedy placement, then runs the searches unless the placement is at
+// the lower bound.
 //
 // Threads: pure functions.
 #pragma once
@@ -7,8 +8,8 @@
 
 namespace gantry::plan {
 
-/// Places all items as low as the meter allows, and stops at a height of `enoughBytes` or lower.
-/// Always finds a placement.
+/// Places all items. The searches stop at a height of `enoughBytes` or lower, at a proven optimum,
+/// or when the meter is exhausted. Always returns a placement.
 Optimum solve(const Problem &problem, uint64_t enoughBytes, WorkMeter &meter);
 
 } // namespace gantry::plan

@@ -1,5 +1,5 @@
-// The part of ValleyEngine that finds the choices of a node: the step to decide next, the items
-// that can rest there, and the gap.
+// The functions of ValleyEngine that find the choices of a node: the step to decide next, the items
+// that can rest in that step, and the gap.
 #include "engine/plan/search/valley_engine.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace gantry::plan {
 
 namespace {
 
-/// The step of the smallest rank is decided next.
+/// The rank of a step. The search decides the step of the smallest rank next.
 using Rank = std::tuple<int64_t, int64_t, int64_t>;
 
 Rank rankOf(StepRule rule, int64_t choices, bool gap, int64_t floor, int64_t slack, int64_t width) {
@@ -80,8 +80,8 @@ template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part)
     }
     if (table_.isSimple)
       continue;
-    // The next offset that the item can take if no other item moves. An item that does not rest
-    // lies above some floor.
+    // The item's next offset above the floor if no other item is placed. An item that does not rest
+    // has a lowest offset above the floor of at least one of its steps.
     const Unit level = floors_[part.steps + item.begin - part.begin];
     const Unit next = resting && waiting.low <= level ? table_.forbiddenEndAbove(item, level, kWall)
                                                       : waiting.low;
@@ -91,7 +91,9 @@ template <typename Unit> void ValleyEngine<Unit>::countChoices(const Part &part)
   }
 }
 
-/// Returns the lowest offset above the floor at which any item can rest in a step, or kWall.
+/// Returns the lowest offset above the floor that an item can take in a step without resting on
+/// another item of the valley, or kWall: the floor of an adjacent step, or an offset that
+/// alignments and fixed items dictate. choose() adds the tops of items that rest in the valley.
 template <typename Unit>
 Unit ValleyEngine<Unit>::gapAbove(const Part &part, uint32_t step, uint32_t valleyBegin,
                                   uint32_t valleyEnd) const {
@@ -150,8 +152,9 @@ void ValleyEngine<Unit>::listChoices(const Part &part, Node &node, uint32_t step
     choices_.push_back({kGap, gapTo});
 }
 
-/// Lists the item that spans a level part, if there is one. It needs no other choice: exchanging it
-/// with the items below it changes nothing else.
+/// If all floors of the part are equal, nothing is aligned or fixed, and an item spans the whole
+/// part, lists this item as the only choice. No other choice is needed, because the item can be
+/// exchanged with the items below it.
 template <typename Unit> bool ValleyEngine<Unit>::listSpanningItem(const Part &part) {
   if (!table_.isSimple || valleyEnd_[part.begin] != part.end)
     return false;

@@ -159,7 +159,7 @@ template <typename Unit> auto ValleyEngine<Unit>::stepOut(Outcome outcome) -> Ou
 }
 
 template <typename Unit> auto ValleyEngine<Unit>::enterChoice(const Choice &chosen) -> Outcome {
-  const Choice choice = chosen; // The pool may be reallocated.
+  const Choice choice = chosen; // A copy, because choices_ may be reallocated.
   const PoolSizes sizes = poolSizes();
   const Part parent = stack_.back().part;
   if (choice.item != kGap)
@@ -228,7 +228,7 @@ bool ValleyEngine<Unit>::append(const Part &parent, const Choice &choice, Part &
     to[at] = waiting;
   }
   part.waitingCount = kept;
-  // A fixed item may reach beyond its part.
+  // A fixed item may reach beyond the part.
   affectedBegin = std::max(affectedBegin, part.begin);
   affectedEnd = std::min(affectedEnd, part.end);
   return fits;
@@ -271,8 +271,8 @@ bool ValleyEngine<Unit>::infer(const Part &part, uint32_t begin, uint32_t end) {
   return highest <= capacity_;
 }
 
-/// Splits a part where no free item crosses from one step to the next, and pushes a choice or a
-/// split.
+/// Divides `whole` into parts where no free item crosses from one step to the next, and pushes a
+/// choice for a single part or a split for several parts.
 template <typename Unit>
 auto ValleyEngine<Unit>::openParts(const Part &whole, const PoolSizes &sizes) -> Outcome {
   std::fill_n(crossing_.begin() + whole.begin, whole.end - whole.begin + 1, 0);

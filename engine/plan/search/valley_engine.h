@@ -1,11 +1,13 @@
-// The machinery of ValleySearch for one width of numbers. valley_search.h explains the algorithm.
+// ValleyEngine implements ValleySearch for one integer type of sizes and offsets, `Unit`.
+// valley_search.h explains the algorithm.
 //
 // The search is a loop over an explicit stack, because its depth grows with the number of items. A
-// node is a choice, where some alternative must succeed, or a split, where every part must succeed.
-// The floors, loads and item lists of all nodes lie in pools that grow and shrink with the stack.
-// valley_engine.cpp walks the tree; valley_choice.cpp finds the choices of a node.
+// node is either a choice, which succeeds if one of its choices does, or a split, which succeeds if
+// all of its parts do. The floors, loads and item lists of all nodes lie in pools that grow and
+// shrink with the stack. valley_engine.cpp walks the tree; valley_choice.cpp finds the choices of a
+// node.
 //
-// Threads: one at a time.
+// Threads: one at a time per object.
 #pragma once
 
 #include "engine/plan/search/failed_states.h"
@@ -21,21 +23,24 @@ template <typename Unit> class ValleyEngine {
 public:
   ValleyEngine(const Problem &problem, uint64_t unitBytes);
 
-  /// The capacity is in units of unitBytes.
+  /// Searches like ValleySearch::run(); the capacity is in units of unitBytes.
   SearchResult run(Unit capacity, const SearchStyle &style, uint64_t nodeLimit, WorkMeter &meter);
+  /// Returns an item's offset in units of unitBytes, after run() returned kFound.
   Unit offsetOf(uint32_t item) const { return offset_[item]; }
 
 private:
+  /// The floor of a step without remaining free items; also "no such offset".
   static constexpr Unit kWall = std::numeric_limits<Unit>::max();
-  static constexpr uint32_t kGap = UINT32_MAX; // The choice of leaving a gap.
+  static constexpr uint32_t kGap = UINT32_MAX; // The choice that leaves a gap.
 
   /// An item that is still to be placed, and the lowest offset that it can have.
   struct Waiting {
     uint32_t item;
     Unit low;
   };
-  /// A span of steps and the items left to place in it. Its floors and loads begin at index `steps`
-  /// of their pools, its items at index `waiting` of theirs, by descending `low`.
+  /// A span of steps and the items still to place in it. The part's floors and loads begin at index
+  /// `steps` of floors_ and loads_. The part's items begin at index `waiting` of waiting_, sorted
+  /// by descending `low`.
   struct Part {
     uint32_t begin = 0;
     uint32_t end = 0;
@@ -63,19 +68,21 @@ private:
     uint32_t step = 0;  // The step of a choice.
     PoolSizes sizes;    // The pools are shrunk to these sizes when the node is popped.
   };
+  /// kOpened: a node was pushed, or the top node has more to try.
   enum class Outcome { kSolved, kFailed, kOpened };
 
   void begin(const SearchStyle &style);
   Outcome enterRoot();
-  /// Makes the part that follows from a choice of the top node, infers, and opens it.
+  /// Makes the part that results from a choice of the top node, infers, and opens the part.
   Outcome enterChoice(const Choice &choice);
   Outcome tryNext();
   Outcome childEnded(Outcome outcome);
-  /// Recomputes loads and floors of the steps [begin, end) from the items of the part. Returns
-  /// false where a load exceeds the capacity.
+  /// Recomputes the loads and floors of the steps [begin, end) from the items of the part. Returns
+  /// false if a load exceeds the capacity.
   bool infer(const Part &part, uint32_t begin, uint32_t end);
-  /// Appends the part that follows from a choice of the parent. Extends [affectedBegin,
-  /// affectedEnd) by the steps to infer again. Returns false where some item no longer fits.
+  /// Appends the part that results from a choice of the parent. Extends [affectedBegin,
+  /// affectedEnd) by the steps whose loads and floors change. Returns false if some item no longer
+  /// fits.
   bool append(const Part &parent, const Choice &choice, Part &part, uint32_t &affectedBegin,
               uint32_t &affectedEnd);
   Outcome openParts(const Part &whole, const PoolSizes &sizes);
@@ -83,7 +90,7 @@ private:
   Outcome stepOut(Outcome outcome);
 
   // Implemented in valley_choice.cpp.
-  /// Lists the choices of the best step. Returns false where some step has none.
+  /// Lists the choices of the step that the style prefers. Returns false if some step has none.
   bool choose(const Part &part, Node &node);
   void findValleys(const Part &part);
   bool listSpanningItem(const Part &part);
@@ -113,12 +120,12 @@ private:
 
   Unit capacity_ = 0;
   SearchStyle style_;
-  std::vector<double> weight_;
+  std::vector<double> weight_; // Per item, the weight of the style's item rule.
   std::vector<Unit> offset_;
   std::vector<uint8_t> placed_;
   std::vector<Unit> total_; // Per step, the sum of the sizes of all free items not yet placed.
 
-  size_t maxDepth_ = 0; // Gaps in tiny units could lead deeper than is useful.
+  size_t maxDepth_ = 0; // Limit on the stack, because small gaps could lead deeper than is useful.
   std::vector<Node> stack_;
   std::vector<Unit> floors_;
   std::vector<Unit> loads_; // A lower bound on the height of each step.
@@ -128,12 +135,12 @@ private:
 
   // Scratch space, one entry per step.
   std::vector<Unit> sum_;
-  std::vector<Unit> lowest_; // The lowest next offset of any item in the step.
+  std::vector<Unit> lowest_; // The lowest offset (infer) or next offset (choose) of a free item.
   std::vector<int32_t> crossing_;
   std::vector<uint32_t> valleyEnd_; // For the steps of a valley, its end; otherwise 0.
-  std::vector<int32_t> resting_;    // The number of items that can rest there, as differences.
-  std::vector<Unit> topByEnd_;      // The lowest top of the resting items that end there.
-  std::vector<Unit> topByBegin_;    // The lowest top of the resting items that begin there.
+  std::vector<int32_t> resting_;    // Number of items that can rest, minus that of the step before.
+  std::vector<Unit> topByEnd_;      // The lowest top of the resting items that end at the step.
+  std::vector<Unit> topByBegin_;    // The lowest top of the resting items that begin at the step.
   // Scratch space, one entry per item.
   std::vector<double> choiceWeight_;
 };

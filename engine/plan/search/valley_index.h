@@ -1,13 +1,13 @@
-// Finds the candidate for a valley of the skyline: among the remaining items that live within a
-// span of time, the one of the highest rank.
+// ValleyIndex finds the item for a valley of the skyline: the item of the highest rank among the
+// remaining items whose lifetimes lie within a span of time.
 //
-// The index is a binary heap-shaped tree over the items by begin, in blocks of sixteen. Each node
-// knows the highest rank and the earliest end below it. A query descends into the half with the
-// higher rank first and skips nodes that have only lower ranks or only later ends. In the worst
-// case it takes as many steps as items begin within the span, in practice some dozens. Removing an
-// item is O(log n). Memory: about 25 bytes per item.
+// The index is a binary tree, stored like a heap, over the items sorted by begin; a leaf holds a
+// block of sixteen items. Each node stores the highest rank and the earliest end in its subtree. A
+// query visits the child with the higher rank first and skips nodes that have only lower ranks or
+// only later ends. A query visits some dozens of nodes in practice, and in the worst case all items
+// that begin within the span. Removing an item is O(log n). Memory: about 25 bytes per item.
 //
-// Threads: one object serves one thread. Deterministic, because ranks are unique.
+// Threads: one at a time per object. Deterministic, because ranks are unique.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class ValleyIndex {
 public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  /// Item i lives in [begin[i], end[i]), which lies below stepCount.
+  /// Item i is alive in the steps [begin[i], end[i]), with end[i] ≤ stepCount.
   ValleyIndex(std::span<const uint32_t> begin, std::span<const uint32_t> end, uint32_t stepCount);
 
   /// Puts all items back. Ranks are unique and at least 1.
@@ -57,16 +57,17 @@ private:
   std::vector<uint32_t> items_;   // By begin, then by end.
   std::vector<uint32_t> placeOf_; // The position of each item in items_.
   std::vector<Entry> entries_;    // Parallel to items_.
-  std::vector<uint32_t>
-      firstOf_;               // Per step, the first position with that begin; one more at the end.
-  std::vector<Summary> tree_; // A heap-shaped tree over blocks of entries.
+  /// Per step, the position of the first item that begins at the step or later.
+  std::vector<uint32_t> firstOf_;
+  /// The children of node i are 2i and 2i + 1; the leaves summarize blocks of entries.
+  std::vector<Summary> tree_;
   uint32_t leaves_ = 1;
   uint64_t visits_ = 0;
 
   // The query in progress.
   uint32_t queryFirst_ = 0; // Position.
   uint32_t queryLast_ = 0;  // Position, exclusive.
-  uint32_t queryEnd_ = 0;
+  uint32_t queryEnd_ = 0;   // Step: the latest end.
   uint32_t foundRank_ = 0;
   uint32_t foundPlace_ = 0;
 };

@@ -8,7 +8,7 @@ namespace gantry::plan {
 
 namespace {
 
-/// Upper limit on the floors, loads and item lists that a search may hold at once.
+/// Upper limit on the memory of the floors, loads and item lists of a search, in bytes.
 constexpr uint64_t kMaxBytes = uint64_t{512} << 20;
 /// Sums of two heights must fit 64 bits, or 32 bits in a narrow engine.
 constexpr uint64_t kMaxUnits = uint64_t{1} << 61;
@@ -19,7 +19,7 @@ constexpr uint64_t kMaxNarrowUnits = uint64_t{1} << 29;
 struct ValleySearch::Engines {
   uint32_t count = 0;
   uint64_t unit = 1;
-  uint64_t maxUnits = 0; // All items fit below this capacity, so larger ones are reduced to it.
+  uint64_t maxUnits = 0; // All items fit within this capacity; larger capacities are reduced to it.
   std::optional<ValleyEngine<int32_t>> narrow;
   std::optional<ValleyEngine<int64_t>> wide;
 };

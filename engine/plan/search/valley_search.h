@@ -1,32 +1,33 @@
 // The exact search: decides whether all items can be placed below a capacity.
 //
 // The search fills addresses from below. The floor of a step is the offset below which nothing more
-// will lie in that step. A valley is a run of steps of equal floor whose neighbours on both sides
-// are higher. An item that rests on the floor of a valley lies wholly inside the valley, so nothing
-// is buried beneath it. Consider a placement whose items are all pushed down: in any step of a
-// valley, the lowest item that is still to be placed either rests on the floor, or lies no lower
-// than the next offset at which any item can rest. So a node of the search picks one step and tries
-// each item that can rest there; its last choice is a gap up to that next offset. These choices
-// exclude each other: no placement is visited twice in another order, and the search may pick any
-// step, in particular the one with the fewest choices.
+// will lie in that step. A valley is a run of steps with equal floors whose neighbours on both
+// sides are higher. Only an item whose lifetime lies wholly inside the valley can rest on its
+// floor, so the item covers no free space below itself. Consider a placement in which every item is
+// pushed down as far as possible. In each step of a valley, the lowest item that is still to be
+// placed either rests on the floor, or lies no lower than the next offset at which any item can
+// rest. A node of the search therefore picks one step and tries each item that can rest there; the
+// last choice is a gap up to that next offset. These choices exclude each other, so no placement is
+// visited twice, and the search may pick any step, for example the step with the fewest choices.
 //
 // Each node first makes these inferences:
 //  - The floor of a step rises to the lowest offset that any remaining item of the step can have.
 //  - For each step and each offset p, p plus the sizes of all items that cannot lie below p must
 //    not exceed the capacity (scheduling on one machine with release dates: Jackson's rule, 1955).
-//  - Where no remaining item crosses from one step to the next, both sides are independent and are
-//    solved separately, the smallest first.
-//  - States that failed before fail again (failed_states.h).
-//  - Among equal items, only the first is tried. An item that spans a whole level part goes to its
-//    floor without a choice.
-// Sections, inference and decomposition follow Moffitt, "MiniMalloc: A Lightweight Memory Allocator
-// for Hardware-Accelerated Machine Learning" (2023), which branches on the next item by offset.
+//  - Where no remaining item crosses from one step to the next, the sides are independent parts.
+//    They are solved separately, the part with the fewest items first.
+//  - States that failed before are not searched again (failed_states.h).
+//  - Among equal items, only the first is tried. If all floors of a part are equal, an item that
+//    spans the whole part goes to the floor without a choice.
+// Steps ("sections" there), inference and decomposition follow Moffitt, "MiniMalloc: A Lightweight
+// Memory Allocator for Hardware-Accelerated Machine Learning" (2023), whose search branches on the
+// next item by offset.
 //
 // The time of a search varies greatly with the order of its choices, so callers run it in slices of
-// different styles (portfolio.h). Alignments and fixed items are kept. A search that ends without a
-// placement proves that there is none.
+// different styles (portfolio.h). Alignments and fixed offsets are kept. A search that examines all
+// choices without finding a placement proves that there is none (kInfeasible).
 //
-// Threads: one per object. Deterministic: equal calls give equal results.
+// Threads: one at a time per object. Deterministic: equal sequences of calls give equal results.
 #pragma once
 
 #include "engine/plan/problem.h"
@@ -47,8 +48,9 @@ enum class StepRule {
   kNoGapWide,        // Steps that allow no gap, then the fewest choices, then the widest valley.
 };
 
-/// Rule for the item that is tried first: the one of the largest weight. The weight of a flush rule
-/// grows where the item's top or sides continue those of its neighbours.
+/// Rule for the order in which items are tried: by a weight, the largest first. A flush rule raises
+/// the weight if the item's top is level with an adjacent floor, or if the item touches both edges
+/// of the valley.
 enum class ItemRule {
   kSize,
   kArea,
@@ -62,19 +64,19 @@ enum class ItemRule {
 struct SearchStyle {
   StepRule step = StepRule::kFewestTight;
   ItemRule item = ItemRule::kSize;
-  uint64_t seed = 0; // Not 0: the weights of the items are randomly changed by up to a quarter.
+  uint64_t seed = 0; // If not 0, each weight is changed at random by up to a quarter.
 };
 
 enum class SearchResult {
   kFound,
   kInfeasible, // Proven: there is no placement.
-  kStopped,    // By the node limit or the meter.
+  kStopped,    // The limit on nodes or depth was reached, or the meter is exhausted.
 };
 
 class ValleySearch {
 public:
   /// Returns whether the problem is small enough: the memory of a search grows with (items + steps)
-  /// × depth.
+  /// × depth, and heights must fit 61 bits.
   static bool canSearch(const Problem &problem);
 
   /// Keeps no reference to the problem. canSearch(problem) must hold.
@@ -83,8 +85,8 @@ public:
   ValleySearch(const ValleySearch &) = delete;
   ValleySearch &operator=(const ValleySearch &) = delete;
 
-  /// Searches at most nodeLimit nodes. kFound fills offsets, one per item. Failed states are
-  /// remembered across calls.
+  /// Searches for a placement within the capacity and examines at most nodeLimit nodes. kFound
+  /// fills offsets, in bytes, one per item. Failed states are remembered across calls.
   SearchResult run(uint64_t capacityBytes, const SearchStyle &style, uint64_t nodeLimit,
                    WorkMeter &meter, std::vector<uint64_t> &offsets);
 

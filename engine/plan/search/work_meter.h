@@ -1,10 +1,11 @@
 // Counts the work of a search and says when the search must stop.
 //
-// A unit of work is one item looked at, which takes 10 to 30 ns. A limit in units stops a search at
-// the same point on every machine and in every run; a clock does not. A caller that does not need
-// reproducible results may add a deadline. The clock is read once in kUnitsPerReading units.
+// A unit of work is the examination of one item, which takes 10 to 30 ns. A limit in units stops a
+// search at the same point on every machine and in every run; a clock does not. A caller that does
+// not need reproducible results may add a deadline. The meter reads the clock once in
+// kUnitsPerReading units.
 //
-// Threads: one at a time.
+// Threads: one at a time per object.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,8 @@ public:
   WorkMeter(uint64_t limit, Clock::time_point deadline)
       : limit_(limit), deadline_(deadline), hasDeadline_(true) {}
 
-  /// Returns false once the limit is reached or the deadline has passed, and from then on.
+  /// Adds units. Returns whether the search may go on: false once the limit is reached or the meter
+  /// has observed that the deadline passed.
   bool spend(uint64_t units) {
     spent_ += units;
     if (spent_ >= limit_)
@@ -36,8 +38,8 @@ public:
   }
   bool exhausted() { return !spend(0); }
 
-  /// Returns a meter for at most `units` of the remaining work. The caller passes it to settle()
-  /// afterwards.
+  /// Returns a meter for at most `units` of the remaining work, with the same deadline. The caller
+  /// passes it to settle() afterwards.
   WorkMeter part(uint64_t units) const {
     WorkMeter meter = *this;
     meter.limit_ = std::min(units, limit_ - std::min(limit_, spent_));
@@ -45,7 +47,7 @@ public:
     meter.nextReading_ = 0;
     return meter;
   }
-  /// Adds what a part has spent.
+  /// Adds the work that a part has spent.
   void settle(const WorkMeter &part) {
     spent_ += part.spent_;
     late_ = late_ || part.late_;

@@ -43,8 +43,8 @@ enum Column {
 struct Row {
   std::array<std::optional<int64_t>, kColumns> numbers;
   std::string_view name;
-  /// Sets a cell. A value equal to `none` leaves the cell empty.
   void set(Column column, uint64_t value) { numbers[column] = static_cast<int64_t>(value); }
+  /// Sets a cell unless the value is `none`.
   void set(Column column, uint64_t value, uint64_t none) {
     if (value != none)
       set(column, value);
@@ -67,9 +67,9 @@ std::string csvText(std::string_view text) {
 
 uint64_t key(uint32_t a, uint32_t b) { return (uint64_t{a} << 32) | b; }
 
-/// Turns events into rows in two passes over the capture. collect() gathers what an event refers to
-/// without containing it: names of commands, sessions and values, and the end of each run. row()
-/// then makes the rows.
+/// Makes rows from events in two passes over the capture. collect() gathers the data that other
+/// events refer to: the names of commands, programs, values and devices, and the begin and the end
+/// of each run. row() then makes the rows.
 class CsvMaker {
 public:
   explicit CsvMaker(const NameTable &names) : names_(names) {}
@@ -138,7 +138,8 @@ private:
     return found == table.end() ? std::string_view() : names_[found->second];
   }
 
-  /// Sets the run's cells. Returns the run, or nullptr if the capture does not contain its begin.
+  /// Sets the cells of a run. Returns the run, or nullptr if the capture does not contain the run's
+  /// begin.
   const Run *setRun(uint32_t id, Row &row) const {
     row.set(kRun, id);
     const auto found = runs_.find(id);
@@ -155,18 +156,18 @@ private:
       row.name = nameIn(commands_, key(found->plan, command));
     row.set(kCommand, command);
     row.set(kDevice, device);
-    if (gpu.endNs != 0) // 0 if no timestamps were taken.
+    if (gpu.endNs != 0) // It is 0 if no timestamps were taken.
       row.set(kDuration, gpu.endNs - gpu.beginNs);
   }
 
-  /// Each function sets the cells of its group of events and ignores other events.
+  /// Each of these functions sets the cells of its group of events and ignores other events.
   void fill(const Event &event, Row &row);
   void fillMemory(const Event &event, Row &row);
   void fillProgram(const Event &event, Row &row);
   void fillRun(const Event &event, Row &row);
 
   const NameTable &names_;
-  // Name ids: of programs by session, of commands and values by key(plan, index), of devices by id.
+  // Name ids of programs (key: session), commands and values (key(plan, index)), and devices (id).
   std::unordered_map<uint64_t, uint32_t> programs_, commands_, values_, devices_;
   std::unordered_map<uint32_t, Run> runs_;
 };

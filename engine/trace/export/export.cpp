@@ -1,4 +1,4 @@
-// The list of formats, and writing a file that is either complete or absent.
+// The names of the formats, and the export to a file that appears only when it is complete.
 #include "engine/trace/export/export.h"
 
 #include "engine/base/file.h"

@@ -1,7 +1,8 @@
-// ExportText: text that an export writes to a file in large pieces.
+// ExportText: a buffer through which an export writes text or bytes to a file in large pieces.
 //
-// Thread safety: one thread at a time. Errors: the first failure of the file is kept and returned
-// by finish(); later text is discarded. Memory: at most about 1 MiB of text.
+// Thread safety: one thread at a time per object. Errors: the first failure of the file is kept and
+// returned by finish(); later text is discarded. Memory: about 1 MiB, or one added text if that is
+// longer.
 #pragma once
 
 #include "engine/base/file.h"
@@ -15,7 +16,7 @@ class ExportText {
 public:
   /// Writes to `file`, which must outlive the object.
   explicit ExportText(AtomicFile &file) : file_(file) {}
-  /// Appends bytes as they are.
+  /// Appends bytes unchanged.
   void add(std::string_view text) {
     text_ += text;
     if (text_.size() > (1 << 20))

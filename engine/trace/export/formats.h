@@ -1,9 +1,10 @@
-// The writers of the export formats. export.h is the public interface; it chooses one of them.
+// The functions that write the export formats. export.h is the public interface; exportCapture()
+// calls one of these functions.
 //
-// Each function reads the whole capture from its beginning, writes the contents of the file, and
-// leaves the commit to its caller. Errors are those of the reader and of the file.
+// Each function reads the whole capture from its beginning and writes the contents of the file; the
+// caller commits the file. Errors are those of the reader and of the file.
 //
-// Thread safety: one thread at a time uses a reader and a file.
+// Thread safety: one thread at a time per reader and per file.
 #pragma once
 
 #include "engine/base/file.h"

@@ -9,16 +9,18 @@
 namespace gantry::trace {
 namespace {
 
-// Field numbers of the messages, and values of TrackEvent's type.
-constexpr uint32_t kPacket = 1;                                     // Trace
-constexpr uint32_t kTimestamp = 8, kSequenceId = 10;                // TracePacket
-constexpr uint32_t kTrackEvent = 11, kTrackDescriptor = 60;         //
-constexpr uint32_t kUuid = 1, kTrackName = 2, kProcess = 3;         // TrackDescriptor
-constexpr uint32_t kThread = 4, kParentUuid = 5, kCounterTrack = 8; //
+// Field numbers of Trace, TracePacket and TrackDescriptor.
+constexpr uint32_t kPacket = 1;
+constexpr uint32_t kTimestamp = 8, kSequenceId = 10, kTrackEvent = 11, kTrackDescriptor = 60;
+constexpr uint32_t kUuid = 1, kTrackName = 2, kProcess = 3, kThread = 4, kParentUuid = 5,
+                   kCounterTrack = 8;
+// Field numbers of ProcessDescriptor (kPid, kProcessName) and ThreadDescriptor.
 constexpr uint32_t kPid = 1, kTid = 2, kThreadName = 5, kProcessName = 6;
-constexpr uint32_t kType = 9, kTrackUuid = 11, kName = 23, kCounterValue = 30; // TrackEvent
+// Field numbers of TrackEvent, and the values of its type.
+constexpr uint32_t kType = 9, kTrackUuid = 11, kName = 23, kCounterValue = 30;
 constexpr int32_t kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4;
 
+// Ids of the process, of the first track and of the first counter series.
 constexpr uint64_t kProcessUuid = 1;
 constexpr uint64_t kFirstTrack = 1000;
 constexpr uint64_t kFirstSeries = 1'000'000;
@@ -28,7 +30,8 @@ class Packets {
 public:
   explicit Packets(AtomicFile &file) : text_(file) {}
 
-  /// Adds a packet whose field `field` is a message that fill(writer) writes.
+  /// Adds a packet with one message, in the field number `field`. fill(writer) writes the message.
+  /// Only a TrackEvent has a time.
   template <typename Fill> void add(uint64_t timeNs, uint32_t field, Fill &&fill) {
     std::string packet;
     {

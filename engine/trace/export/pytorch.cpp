@@ -1,6 +1,6 @@
 // Export to PyTorch's memory snapshot: a pickle (protocol 4) of a dictionary with the segments that
-// are alive at the end ("segments") and the list of what happened ("device_traces"). PyTorch's
-// torch/cuda/_memory_viz.py and pytorch.org/memory_viz read it.
+// are alive at the end ("segments") and the list of allocations and releases ("device_traces").
+// PyTorch's torch/cuda/_memory_viz.py and pytorch.org/memory_viz read this format.
 #include "engine/trace/export/event_visitor.h"
 #include "engine/trace/export/export_text.h"
 #include "engine/trace/export/formats.h"
@@ -58,13 +58,14 @@ struct LiveBlock {
 
 uint64_t slabKey(uint16_t heap, uint32_t slab) { return (uint64_t{heap} << 32) | slab; }
 
-/// Returns a slab's device address, or a unique made-up address if it has none.
+/// Returns a slab's device address. For a slab without one, returns an address that is made from
+/// the numbers of heap and slab.
 uint64_t addressOf(uint16_t heap, const SlabEvent &slab) {
   return slab.address != 0 ? slab.address
                            : (uint64_t{heap} << 56) | (uint64_t{slab.slab + 1} << 40);
 }
 
-/// Writes the snapshot while it follows which slabs and blocks are alive.
+/// Writes the snapshot and keeps the slabs and blocks that are alive.
 class SnapshotWriter {
 public:
   SnapshotWriter(const NameTable &names, AtomicFile &file) : names_(names), out_(file) {}
@@ -73,7 +74,7 @@ public:
     out_.beginDict();
     out_.text("device_traces");
     out_.beginList();
-    out_.beginList(); // The trace of device 0.
+    out_.beginList(); // The trace of device 0, to which all heaps are written.
     GANTRY_RETURN_IF_ERROR(forEachEvent(reader, [&](const Event &event) { addEvent(event); }));
     out_.endList();
     out_.endList();
@@ -145,7 +146,7 @@ void SnapshotWriter::addBlock(const Event &event) {
   const BlockKey key(heap, event.block.block);
   const bool isNew = event.type() == EventType::kAllocate || event.type() == EventType::kLiveBlock;
   if (isNew && blocks_.contains(key))
-    return; // A snapshot repeats blocks that are known already.
+    return; // A snapshot in the capture repeats blocks that are known already.
   release(key, event.header.timeNs);
   const auto slab = slabs_.find(slabKey(heap, event.block.slab));
   if (slab == slabs_.end())

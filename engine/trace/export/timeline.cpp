@@ -99,7 +99,7 @@ private:
       if (blocks.emplace(event.block.block, event.block.sizeBytes).second)
         bytes += event.block.sizeBytes;
       if (event.type() == EventType::kLiveBlock)
-        return; // The sum is counted at the snapshot's end.
+        return; // The counter is added at the snapshot's end.
       break;
     case EventType::kRelease:
       if (const auto found = blocks.find(event.release.block); found != blocks.end()) {
@@ -152,14 +152,14 @@ private:
   const std::map<uint32_t, DeviceClock> &clocks_;
   std::unordered_map<uint32_t, uint32_t> threads_;              // Track by thread number.
   std::unordered_map<uint32_t, std::vector<ExportSlice>> open_; // Open spans by thread number.
-  std::unordered_map<std::string, uint32_t> series_;            // Index by name.
+  std::unordered_map<std::string, uint32_t> series_;            // Series by name.
   std::unordered_map<uint64_t, uint32_t> commands_;             // Name by key(plan, command).
   std::unordered_map<uint32_t, Run> runs_;
-  std::map<uint16_t, std::unordered_map<uint64_t, uint64_t>> live_; // By heap: sizes of its blocks.
+  std::map<uint16_t, std::unordered_map<uint64_t, uint64_t>> live_; // By heap: sizes by block.
   std::map<uint16_t, uint64_t> liveBytes_;                          // By heap.
   std::map<uint32_t, uint64_t> guesses_; // By device: host time minus device time.
-  std::map<uint32_t, std::vector<std::pair<uint32_t, uint64_t>>>
-      lanes_; // By device and lane: track, end of its last slice.
+  /// By device and lane: the lane's track, and the end of its last slice.
+  std::map<uint32_t, std::vector<std::pair<uint32_t, uint64_t>>> lanes_;
 };
 
 } // namespace

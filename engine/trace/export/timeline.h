@@ -1,7 +1,7 @@
-// ExportTimeline: a capture as tracks with slices, counters and instants. The Perfetto and Chrome
-// exports write it.
+// ExportTimeline: the contents of a capture as tracks with slices, counters and instants. The
+// Perfetto and Chrome exports write a timeline.
 //
-// Times are nanoseconds since the capture's start, on the host's clock. Names are ids of the
+// Times are in nanoseconds of the host's clock, like EventHeader::timeNs. Names are ids of the
 // capture's names table.
 //
 // Thread safety: plain values and a pure function. Memory: about 24 bytes for each slice and
@@ -15,7 +15,8 @@
 
 namespace gantry::trace {
 
-/// A row of slices that nest or follow each other: a thread, or a lane of a device's queue.
+/// A row of slices that nest or follow each other: a thread, or a lane of a device. Commands that
+/// overlap on a device are on different lanes.
 struct ExportTrack {
   std::string name;
   uint32_t thread = 0; // Thread id of the operating system; 0 for a lane of a device.
@@ -48,14 +49,15 @@ struct ExportTimeline {
   std::string processName;
   std::vector<ExportTrack> tracks;
   std::vector<ExportSlice> slices;
-  std::vector<std::string> series; // Names of the counters.
+  std::vector<std::string> series; // Names of the counters' series.
   std::vector<ExportCounter> counters;
   std::vector<ExportInstant> instants;
 };
 
-/// Reads the whole capture. Device times are converted to the host's clock by the capture's
-/// ClockEvents; without any, the device's first command is placed at the begin of its run. Commands
-/// that overlap on the device go to different lanes.
+/// Reads the whole capture and makes its timeline. Device times are converted to the host's clock
+/// by the capture's ClockEvents. If a device has none, its first command is placed at the beginning
+/// of the command's run. Commands without timestamps, and spans that are open at the end of the
+/// capture, are left out.
 Result<ExportTimeline> makeTimeline(CaptureReader &reader);
 
 } // namespace gantry::trace

@@ -1,5 +1,5 @@
-// findEndpoints(): finds the processes that accept viewers by their sockets, PID.sock in the user's
-// socket folder.
+// findEndpoints(): lists the processes that accept viewers. Each of them has a socket PID.sock in
+// the user's socket folder.
 #include "engine/base/socket.h"
 #include "engine/trace/wire/capture.h"
 

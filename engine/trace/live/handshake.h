@@ -1,9 +1,10 @@
 // The handshake between a viewer and a process before the first frame.
 //
-// The viewer sends a ClientHello. The process answers with a ServerHello and, if its status is 0,
-// with the stream of frames. Both structs have fixed sizes and a checksum, so neither side trusts a
-// length that it received. TCP connections need a token. Unix-domain sockets need none, because the
-// operating system reports the user at the other end.
+// The viewer sends a ClientHello. The process answers with a ServerHello and, if the answer's
+// status is 0, with the stream of frames. Both structs have fixed sizes, so neither side trusts a
+// length that it received. A checksum covers the whole ClientHello and the FileHeader of the
+// ServerHello. TCP connections need a token. Unix-domain sockets need none, because the operating
+// system reports the user at the other end.
 //
 // Thread safety: plain values and pure functions.
 #pragma once
@@ -38,17 +39,19 @@ static_assert(sizeof(ServerHello) == 224);
 
 /// Returns the viewer's hello; `token` has at most kTokenBytes bytes.
 ClientHello makeClientHello(const std::string &token);
-/// Returns the process's answer: acceptance for an ok status, otherwise the refusal.
+/// Returns the process's answer: acceptance if `status` is ok, otherwise a refusal with its
+/// message, cut off after 119 bytes.
 ServerHello makeServerHello(const Status &status);
 
 /// Checks a viewer's hello in the process. token: the expected token; "" if none is needed. Errors:
 /// kDataLoss, kVersionMismatch, kInvalidArgument for a wrong token.
 Status checkClientHello(const ClientHello &hello, const std::string &token);
 
-/// Sends the viewer's hello and receives the answer. A refusal is returned as its status.
+/// Sends the viewer's hello and receives the answer. If the process refuses the viewer, returns the
+/// status in its answer.
 Result<ServerHello> greet(Socket &socket, const std::string &token, int timeoutMs);
 
-/// Fills `bytes` from the socket. kFailedPrecondition if that takes longer than timeoutMs.
+/// Fills `bytes` from the socket. Returns kFailedPrecondition if that takes longer than timeoutMs.
 Status receiveAll(Socket &socket, std::span<uint8_t> bytes, int timeoutMs);
 
 } // namespace gantry::trace

@@ -128,8 +128,8 @@ void Server::Impl::disconnect(Viewer &viewer) {
     (void)viewer.socket.send(*frame, kSendTimeoutMs); // Fails if the viewer has closed.
 }
 
-/// Detaches viewers that closed their connection or failed. A viewer sends nothing after its hello,
-/// so any data from it also ends it.
+/// Detaches viewers whose connection was closed or failed. A viewer must send nothing after its
+/// hello, so a viewer that sends data is detached, too.
 void Server::Impl::removeGone() {
   std::list<std::unique_ptr<Viewer>> gone;
   {
@@ -167,7 +167,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions &options) {
     std::string path = options.path;
     if (path.empty()) {
       GANTRY_ASSIGN_OR_RETURN(const std::string folder, userSocketDirectory(true));
-      removeDeadSockets(folder); // Killed processes leave their sockets behind.
+      removeDeadSockets(folder); // Killed processes do not delete their sockets.
       path = folder + "/" + std::to_string(getpid()) + ".sock";
     }
     GANTRY_ASSIGN_OR_RETURN(Listener listener, Listener::listenUnix(path));

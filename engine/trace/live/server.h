@@ -1,16 +1,17 @@
-// The server of a process: a socket on which viewers attach to the process's trace.
+// The server of a process: viewers attach to the process's trace through the server's socket.
 //
-// By default it is a Unix-domain socket PID.sock in the user's socket folder
-// (engine/base/socket.h). Only this user can enter the folder, and the server also asks the system
-// for the user at the other end. TCP is used only on request; each viewer must then present a
-// token.
+// The default is a Unix-domain socket PID.sock in the user's socket folder (engine/base/socket.h).
+// Only this user can enter the folder. The server also obtains the viewer's user from the system
+// and accepts only the same user and root. TCP is used only on request; each viewer must then
+// present a token.
 //
 // After the handshake (handshake.h) a viewer receives a description of the current state and then
-// all events until it closes the connection. A viewer that accepts no data for one second is
-// disconnected, because it would block the collector and the other viewers.
+// all events until the viewer closes the connection. A viewer that accepts no data for one second
+// is disconnected, because it would block the collector and the other viewers.
 //
-// Thread safety: any thread. The server has a thread of its own, which sleeps while no viewer
-// connects. At most 16 viewers are attached at a time.
+// Thread safety: any thread. The server has a thread of its own. While no viewer is attached, the
+// thread sleeps until one connects; otherwise it also checks every 200 ms whether a viewer has
+// left. At most 16 viewers are attached at a time.
 #pragma once
 
 #include "engine/base/status.h"
@@ -33,20 +34,21 @@ struct ServerOptions {
 
 class Server {
 public:
-  /// Opens the socket and starts the server's thread.
+  /// Opens the socket and starts the server's thread. Errors: kInvalidArgument for a token that is
+  /// too long, those of the socket (engine/base/socket.h), and those of the thread.
   static Result<std::unique_ptr<Server>> start(const ServerOptions &options);
   /// Disconnects all viewers; each receives the end of the stream (kEnd).
   ~Server();
   Server(const Server &) = delete;
   Server &operator=(const Server &) = delete;
 
-  /// The address that CaptureReader::connect() takes.
+  /// Returns the address to pass to CaptureReader::connect().
   const std::string &address() const;
-  /// The TCP port; 0 for a Unix-domain socket.
+  /// Returns the TCP port; 0 for a Unix-domain socket.
   uint16_t port() const;
-  /// The token that TCP viewers must present; "" for a Unix-domain socket.
+  /// Returns the token that TCP viewers must present; "" for a Unix-domain socket.
   const std::string &token() const;
-  /// Number of attached viewers.
+  /// Returns the number of attached viewers.
   uint32_t viewers() const;
 
 private:

@@ -1,8 +1,7 @@
 // StreamClient: the viewer's end of a connection. It performs the handshake and receives frames.
+// CaptureReader (wire/capture.h) decodes the events in them.
 //
-// It does not decode events; CaptureReader (wire/capture.h) does.
-//
-// Thread safety: one thread at a time.
+// Thread safety: one thread at a time per object.
 #pragma once
 
 #include "engine/base/socket.h"
@@ -16,17 +15,17 @@ namespace gantry::trace {
 
 class StreamClient {
 public:
-  /// Connects and performs the handshake. address: the path of a Unix-domain socket (it contains a
-  /// '/'), or "host:port". token: for TCP; "" otherwise.
+  /// Connects and performs the handshake. address: the path of a Unix-domain socket, which must
+  /// contain a '/', or "host:port". token: the process's token for TCP; "" otherwise.
   static Result<std::unique_ptr<StreamClient>> connect(const std::string &address,
                                                        const std::string &token);
 
-  /// Receives the next frame: its header, and its decompressed contents in `raw`. Returns false if
-  /// timeoutNs passed first, and kNotFound if the process closed the connection without ending the
-  /// stream.
+  /// Receives the next frame: the header, and the decompressed contents in `raw`. Returns false if
+  /// timeoutNs passed first (UINT64_MAX: no timeout), kNotFound if the process has closed the
+  /// connection, and kDataLoss for a damaged frame.
   Result<bool> next(uint64_t timeoutNs, FrameHeader &header, std::vector<uint8_t> &raw);
 
-  /// Number of bytes received so far.
+  /// Returns the number of bytes received so far, without the handshake.
   uint64_t bytesReceived() const { return bytesReceived_; }
 
 private:

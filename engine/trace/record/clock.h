@@ -1,13 +1,14 @@
-// Clock conversion: from ticks to nanoseconds (TickClock), and from a device's clock to the host's
-// clock (DeviceClock).
+// Clock conversion: TickClock converts ticks to nanoseconds, and DeviceClock converts times of a
+// device's clock to the host's clock.
 //
-// TickClock repeatedly reads the processor's counter and the system's monotonic clock together and
-// interpolates linearly between the last two readings. The result is exact at both readings, needs
-// no measured rate, and never goes backwards.
+// TickClock reads the processor's counter and the system's monotonic clock together, in start() and
+// in each advance(), and interpolates linearly between the last two readings. The result is exact
+// at both readings and needs no known rate of the counter. Between two readings, later ticks never
+// give an earlier time.
 //
 // DeviceClock interpolates in the same way between the ClockEvents of one device.
 //
-// Thread safety: one thread at a time uses an object.
+// Thread safety: one thread at a time per object.
 #pragma once
 
 #include "engine/trace/events.h"
@@ -19,7 +20,7 @@ namespace gantry::trace {
 
 class TickClock {
 public:
-  /// Takes the first reading. Times of toNs() count from this moment.
+  /// Takes the first reading. The results of toNs() count from this moment.
   void start() {
     before_ = now_ = read();
     originNs_ = now_.ns;
@@ -35,7 +36,8 @@ public:
     scale_ = static_cast<uint64_t>((static_cast<unsigned __int128>(now_.ns - before_.ns) << 32) /
                                    (now_.ticks - before_.ticks));
   }
-  /// Returns the nanoseconds from start() to these ticks; 0 for ticks before start().
+  /// Returns the nanoseconds from start() to these ticks; 0 for ticks before start(), and for all
+  /// ticks before the first advance().
   uint64_t toNs(uint64_t ticks) const {
     const uint64_t base = before_.ns - originNs_;
     if (ticks >= before_.ticks)
@@ -74,9 +76,10 @@ public:
   /// Adds a correlation record. Records must be added in the order of the capture.
   void add(const ClockEvent &event) { points_.push_back(event); }
   bool isKnown() const { return !points_.empty(); }
-  /// Converts a time of the device's clock to the host's clock, both in nanoseconds: by
-  /// interpolation between two records, outside of them by the nearest record. Without any record
-  /// it returns the device's time. *errorNs, if not null, receives the error bound.
+  /// Converts a time of the device's clock to the host's clock, both in nanoseconds. Interpolates
+  /// between two records; before the first and after the last record, adds the clocks' difference
+  /// at that record. Without any record, returns the device's time. *errorNs, if errorNs is not
+  /// null, receives the larger error of the records that were used, or 0 without records.
   uint64_t toHostNs(uint64_t deviceNs, uint64_t *errorNs = nullptr) const {
     if (errorNs != nullptr)
       *errorNs = 0;

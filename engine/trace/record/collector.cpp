@@ -1,4 +1,4 @@
-// The collector's thread, and the functions that other threads use to talk to it.
+// The collector's thread, and the functions that other threads call.
 #include "engine/trace/record/collector.h"
 
 #include "engine/base/crash.h"
@@ -16,11 +16,11 @@
 namespace gantry::trace {
 namespace {
 
-constexpr uint64_t kMarginTicks = 1 << 15; // About 10 us; collector.h explains the margin.
+constexpr uint64_t kMarginTicks = 1 << 15; // About 10 us at 3 GHz; collector.h explains the margin.
 
-// The pause after a pass depends on the number of its events: more than kBusyEvents give
-// kBusyPause, more than kQuietEvents kIdlePause, and fewer kQuietPause. A wake-up costs at least
-// 20 us of processor time.
+// The pause after a pass depends on the pass's number of events. The pause is kBusyPause for more
+// than kBusyEvents events, kIdlePause for more than kQuietEvents events, and otherwise kQuietPause.
+// A wake-up costs at least 20 us of processor time.
 constexpr uint64_t kBusyEvents = 1000;
 constexpr uint64_t kQuietEvents = 250;
 constexpr std::chrono::microseconds kBusyPause{200};
@@ -132,8 +132,8 @@ void Collector::run() {
   done_.notify_all();
 }
 
-/// Waits while a crashing thread owns the collector's state. Both threads store their flag before
-/// they load the other's, so at least one of them sees the other.
+/// Waits while a crashing thread uses the collector's state. Each of the two threads stores its own
+/// flag before it loads the other flag, so at least one of them sees the other thread's flag.
 void Collector::becomeBusy() {
   busy_.store(true);
   while (crashing_.load()) {
@@ -159,8 +159,8 @@ void Collector::start() {
   wallClockNs_ = wallClockNs();
   memoryDropped_ = false;
   detail::setOn(true);
-  // After the barrier, later loads of every thread see the new value. Without a barrier the store
-  // becomes visible by itself in much less than a millisecond.
+  // After the barrier, later loads of every thread see the new value. On a system without the
+  // barrier, the code waits 1 ms: a store becomes visible to all cores in much less time.
   if (hasProcessBarrier())
     processBarrier();
   else
@@ -188,7 +188,7 @@ void Collector::describe(const std::vector<AttachedSink *> &sinks) {
   process.clockResolution = clock_.ticksPerSecond();
   describer.add(process);
   detail::describeSources(describer);
-  // A description may lack losses that happened while it was made: report them again behind it.
+  // A description may lack losses that happened while it was made: report them again after it.
   if (memoryDropped_) {
     DropsEvent again = makeEvent<DropsEvent>(EventType::kDrops);
     again.memory = 1;
@@ -222,8 +222,8 @@ void Describer::add(Event &event) {
   collector_.emitToDescribed(&event.header);
 }
 
-/// One pass over all rings. whole: the pass includes every event that was recorded before the call,
-/// and takes a snapshot at once if memory events were dropped.
+/// One pass over all rings. If `whole` is set, the pass includes every event that was recorded
+/// before the call, and takes a snapshot at once if memory events were dropped.
 void Collector::pass(bool whole) {
   passEvents_ = 0;
   const uint64_t now = readTicks();
@@ -231,7 +231,7 @@ void Collector::pass(bool whole) {
     std::this_thread::yield();
   mergeUpTo(whole ? now : now - kMarginTicks);
   for (detail::ThreadRing *ring : rings_) {
-    // `ended` is loaded before the head, so no event can follow.
+    // `ended` is loaded before the head, so the thread publishes no event after this head.
     if (ring->ended.load(std::memory_order_acquire) && ring->ring.head() == ring->position) {
       reportDrops(*ring);
       detail::retireRing(ring);
@@ -324,7 +324,7 @@ void Collector::reportDrops(detail::ThreadRing &thread) {
   const Ring::Drops drops = thread.ring.drops();
   if (drops.events == thread.reported.events)
     return;
-  uint64_t ticks = readTicks(); // Unless an event follows the loss: then its time.
+  uint64_t ticks = readTicks(); // Replaced by the time of the first event that is not merged yet.
   for (detail::ThreadRing *ring : rings_)
     if (const EventHeader *next = ring->ring.peek(&ring->position, ring->head))
       ticks = std::min(ticks, next->timeNs);

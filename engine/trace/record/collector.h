@@ -1,22 +1,22 @@
 // The collector: one thread that empties the rings of all threads, merges their events in the order
 // of time, converts their times to nanoseconds and passes them to every sink.
 //
-// Order: each pass notes the current ticks W and then reads how far each ring is filled. It merges
-// the events of all rings up to W minus a margin. The memory events of a heap are recorded under
-// the heap's lock, so the earlier of two such events is in its ring before the later one reads the
-// clock, except for the few nanoseconds by which a processor may read its counter early; the margin
-// is much larger. A pass therefore finds both events, or only the earlier one, or the later one is
-// after W and waits for the next pass. The order of their times, which is the order of their
-// sequence numbers (TicksInOrder), is exact. Another event may come one pass late if its thread was
-// interrupted between reading the clock and publishing the event.
+// Order: each pass reads the current ticks W, then reads how far each ring is filled, and merges
+// the events of all rings with times up to W minus a margin. The memory events of a heap are
+// recorded under the heap's lock, so the earlier of two such events is in its ring before the
+// thread of the later event reads the clock. The processor may read its counter a few nanoseconds
+// early; the margin is much larger. A pass that merges the later event therefore also finds the
+// earlier event, unless an earlier pass did. The order of the times of a heap's memory events,
+// which is the order of their sequence numbers (TicksInOrder), is exact. Another event may come one
+// pass late if its thread was interrupted between reading the clock and publishing the event.
 //
 // Overload: a slow sink blocks the collector. The rings then fill, and each thread drops events and
-// counts them. Memory is therefore bounded by the number of threads times the ring size, and the
-// counts are exact. If memory events were dropped, a new snapshot follows, after which viewers are
-// exact again.
+// counts them. The memory for events is therefore bounded by the number of threads times the ring
+// size. If memory events were dropped, a new snapshot follows, after which viewers are exact again.
 //
-// Thread safety: any thread may call the public functions. Sinks and sources are called on the
-// collector's thread. The thread runs only while a sink is attached.
+// Thread safety: any thread may call the public functions; the crash functions have a comment of
+// their own. Sinks and sources are called on the collector's thread. The thread runs only while a
+// sink is attached.
 #pragma once
 
 #include "engine/trace/record/clock.h"
@@ -29,18 +29,19 @@
 
 namespace gantry::trace {
 
-/// A sink and its settings. The owner keeps it alive until detach() has returned, or until it is
-/// certain that attach() failed.
+/// A sink and its settings. The owner keeps it alive until detach() has returned, or until attach()
+/// has returned an error.
 struct AttachedSink {
   FrameSink sink;
-  /// Upper limit for the time until an incomplete frame is flushed, in nanoseconds.
+  /// The collector flushes an incomplete chunk in the first pass after this time since the last
+  /// flush, in nanoseconds.
   uint64_t flushNs = 0;
   /// Called on the collector's thread when the sink has failed. The collector does not use the sink
   /// afterwards. May be null.
   void (*failed)(void *user) = nullptr;
-  /// May be null. The collector's thread calls isStale() in every pass. If it returns true, the
-  /// collector flushes the sink, calls renew() and describes the current state again, as for a
-  /// newly attached sink.
+  /// May be null; then renew() may be null, too. The collector's thread calls isStale() in every
+  /// pass. If isStale() returns true, the collector flushes the sink, calls renew() and describes
+  /// the current state again, as for a newly attached sink.
   bool (*isStale)(void *user) = nullptr;
   void (*renew)(void *user) = nullptr;
   void *user = nullptr;
@@ -52,12 +53,13 @@ struct AttachedSink {
 
 class Collector {
 public:
-  /// Returns the collector of the process. It is created by the first call and never destroyed.
+  /// Returns the collector of the process. The first call creates it; it is never destroyed.
   static Collector &instance();
 
-  /// Attaches a sink: it receives a description of the current state and then all events. Returns
-  /// after the description was added to the sink. If the collector's thread cannot be started,
-  /// returns kOutOfMemory and does not attach the sink.
+  /// Attaches a sink, which receives a description of the current state and then all events.
+  /// Returns after the description was added to the sink. Returns the sink's status if the sink has
+  /// failed already, and kOutOfMemory if the collector's thread cannot be started; the sink is then
+  /// not attached.
   Status attach(AttachedSink &sink);
   /// Passes all events recorded so far to the sink, flushes it and detaches it. Recording stops
   /// when the last sink is detached.
@@ -73,8 +75,8 @@ public:
   }
 
   /// Crash functions, for the thread that received a fatal signal. They take no lock and allocate
-  /// no memory. pauseForCrash() stops the collector's thread at its next pass; it returns false if
-  /// that did not happen within patienceNs, or if the collector's own thread crashed.
+  /// no memory. pauseForCrash() stops the collector's thread after its current pass. It returns
+  /// false if that did not happen within patienceNs, or if the collector's own thread crashed.
   /// takeForCrash() passes the recorded events of all threads to this sink alone, and
   /// markForCrash() adds a mark of the calling thread; both need a successful pause.
   /// resumeAfterCrash() lets the collector continue.

@@ -7,8 +7,9 @@
 namespace gantry::trace {
 namespace {
 
-// Upper limit for the time that an event waits in the encoder. The library sets no signal handlers,
-// so a process that Ctrl-C or SIGKILL ends loses these events.
+// The time after which waiting events are flushed from the encoder. The library sets no signal
+// handlers for a file recording, so a process that is ended by Ctrl-C or SIGKILL loses these
+// events.
 constexpr uint64_t kFlushNs = 20'000'000;
 
 FrameSinkOptions fileOptions() {

@@ -1,10 +1,10 @@
 // FileRecording records the process to a .gtrace file from start() to stop().
 //
 // An event is in the file at most 50 ms after it was recorded (20 ms in the encoder, plus a pause
-// of the collector), so a killed process loses no more than that. If the file cannot be written any
-// more (a full disk), the recording ends, and stop() returns the reason.
+// of the collector), so a killed process loses no more than that. If writing to the file fails
+// (a full disk), the recording ends, and stop() returns the reason.
 //
-// Thread safety: any thread.
+// Thread safety: any thread, one at a time per object.
 #pragma once
 
 #include "engine/base/status.h"
@@ -24,8 +24,8 @@ public:
   FileRecording(const FileRecording &) = delete;
   FileRecording &operator=(const FileRecording &) = delete;
 
-  /// Stops the recording. When it returns, every event that was recorded before the call is in the
-  /// file, and the file has its index.
+  /// Stops the recording. If it returns ok, every event that was recorded before the call is in the
+  /// file, and the file has its index. A second call does nothing and returns ok.
   Status stop();
 
 private:

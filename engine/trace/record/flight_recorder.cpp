@@ -1,4 +1,5 @@
-// The two segments of the flight recorder, and writing them on request and in a crash.
+// The two segments of the flight recorder, and the functions that write them on request and in a
+// crash.
 #include "engine/trace/record/flight_recorder.h"
 
 #include "engine/base/crash.h"
@@ -17,8 +18,8 @@ constexpr uint64_t kFlushNs = 250'000'000;
 constexpr uint64_t kMinPauseNs = 250'000'000; // Between two descriptions.
 constexpr uint32_t kChunkEvents = 4096; // At most 200 bytes each, so a frame fits into a segment.
 constexpr uint64_t kCrashPatienceNs = 1'500'000'000;
-// write() gives up after this many descriptions, because other threads may fill the segments
-// faster.
+// write() requests at most this many descriptions, because other threads may fill the segments
+// faster than a description is made.
 constexpr int kDescribeAttempts = 3;
 
 FrameSinkOptions flightOptions() {
@@ -37,10 +38,10 @@ std::string withProcessId(std::string path) {
 
 struct FlightRecorder::Impl {
   struct Segment {
-    std::unique_ptr<uint8_t[]> bytes; // Not touched before it is used, so it takes no pages.
-    std::atomic<uint64_t> used{0};    // Size of the whole frames in it.
+    std::unique_ptr<uint8_t[]> bytes; // Untouched bytes take no physical pages.
+    std::atomic<uint64_t> used{0};    // Size of the whole frames in the segment.
     uint64_t beginNs = 0;
-    bool isDescribed = false; // Whether it contains a description of the live state.
+    bool isDescribed = false; // Whether the segment contains a description of the live state.
   };
 
   Impl(const FlightOptions &options, std::string path)
@@ -90,7 +91,7 @@ void FlightRecorder::Impl::rotate() {
   current.store(next, std::memory_order_release);
 }
 
-/// append(), isStale() and renew() run on the collector's thread.
+/// Appends a frame. This function, isStale() and renew() run on the collector's thread.
 Status FlightRecorder::Impl::append(void *user, std::span<const uint8_t> frame) {
   auto *self = static_cast<Impl *>(user);
   const std::lock_guard<std::mutex> locked(self->mutex);
@@ -125,7 +126,7 @@ void FlightRecorder::Impl::renew(void *user) {
   auto *self = static_cast<Impl *>(user);
   const std::lock_guard<std::mutex> locked(self->mutex);
   self->lastRenewNs = monotonicNs();
-  if (!self->isFull) // A full segment has been rotated already.
+  if (!self->isFull) // If a segment was full, append() has rotated already.
     self->rotate();
   self->isFull = false;
   self->newer().isDescribed = true;
@@ -152,8 +153,8 @@ void FlightRecorder::Impl::onCrash(void *user, int signal) {
         collector.markForCrash(self->attached, self->crashNames[i], signal);
     sink.flush();
     sink.endRaw();
-    // If the process survives, recording continues in empty segments: the events of the file are
-    // not in memory any more.
+    // If the process survives, recording continues in empty segments: the events that the file
+    // contains are discarded.
     for (Segment &segment : self->segments)
       segment.used.store(0, std::memory_order_release);
     self->isFull = true;

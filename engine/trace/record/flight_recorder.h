@@ -1,24 +1,26 @@
 // The flight recorder keeps the last seconds of the trace in memory. It writes them to a file on
-// request, or when the process dies of a signal.
+// request, or when a signal kills the process.
 //
 // Algorithm: the recorder is a sink of the collector whose frames stay in two memory segments. When
 // the newer segment is `seconds` old or full, the older one is emptied and becomes the newer one.
-// The recorder therefore keeps at least the last `seconds` and at most twice as much, as far as
-// they fit into maxBytes. Each segment starts with a description of everything that is alive and
-// with all names, so that it is readable alone. Descriptions are made at most four times a second;
-// if frames fill a segment faster, events precede the segment's description.
+// The recorder therefore keeps at least the last `seconds` and at most twice as much, as far as the
+// events fit into maxBytes. A segment normally starts with a description of everything that is
+// alive and with all names, so that it is readable without the other segment. Descriptions are made
+// at most four times a second; if frames fill a segment faster, events precede the segment's
+// description.
 //
 // Crashes (engine/base/crash.h): the crashing thread writes the segments to the file. It then does
-// the collector's work: it encodes the events that are still in the rings, without a lock or an
-// allocation, and adds a mark such as "killed by SIGSEGV" of the crashed thread, with the signal's
-// number as its value. If the collector's own thread crashed, or does not pause because it waits
-// for a lock of the crashed thread, only the packed frames are written; up to a quarter of a second
-// is missing. The file has no index, like every capture whose writer was killed.
+// the collector's work: it encodes the events that are still in the rings, without waiting for a
+// lock and without an allocation, and adds a mark such as "killed by SIGSEGV" of the crashed
+// thread, with the signal's number as the mark's value. In two cases only the segments are written,
+// and about the last quarter of a second is missing: if the collector's own thread crashed, or if
+// it does not pause because it waits for a lock of the crashed thread. The file has no index, like
+// every capture whose writer was killed.
 //
-// Cost: that of an attached sink, and a description of the live state every `seconds`. Memory:
+// Cost: the cost of an attached sink, and a description of the live state every `seconds`. Memory:
 // maxBytes and the encoder's buffers.
 //
-// Thread safety: any thread. One recorder of a process can handle crashes at a time.
+// Thread safety: any thread. In a process, only one recorder at a time can handle crashes.
 #pragma once
 
 #include "engine/base/status.h"
@@ -35,7 +37,7 @@ struct FlightOptions {
   /// Size of both segments together, at least kMinFlightBytes. The description of a live block
   /// takes about 8 bytes in each segment.
   uint64_t maxBytes = 64 << 20;
-  /// Path of the file to write on a crash; "%p" is replaced by the process id. "": do not write.
+  /// Path of the file to write on a crash; "%p" is replaced by the process id. "": none is written.
   std::string crashPath;
 };
 inline constexpr uint64_t kMinFlightBytes = 4 << 20;
@@ -50,7 +52,9 @@ public:
   FlightRecorder(const FlightRecorder &) = delete;
   FlightRecorder &operator=(const FlightRecorder &) = delete;
 
-  /// Writes the kept events, up to now, as a complete capture with an index. Recording continues.
+  /// Writes the kept events up to this call as a complete capture with an index. Recording
+  /// continues. Errors: those of the file, kOutOfMemory, and the failure that ended the recording,
+  /// if there is one.
   Status write(const std::string &path);
 
 private:

@@ -1,4 +1,4 @@
-// ImportTrace records that memory of another owner is in use in this process.
+// ImportTrace records that this process uses memory that another owner allocated.
 //
 // A backend keeps one object for each imported memory for as long as it uses the memory. The object
 // records kImport and kImportEnd events, and describes the import to viewers that attach later.
@@ -14,7 +14,7 @@ namespace gantry::trace {
 class ImportTrace {
 public:
   /// Records the import. device: the device's id. name: id of a text that says how the memory was
-  /// imported. Allocates no memory.
+  /// imported. Allocates no memory, except for the ring of a thread that has none (record.h).
   ImportTrace(uint32_t device, uint64_t sizeBytes, uint32_t name);
   ~ImportTrace();
   ImportTrace(const ImportTrace &) = delete;

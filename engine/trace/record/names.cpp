@@ -13,8 +13,7 @@ namespace {
 
 struct Table {
   std::mutex mutex;
-  std::deque<std::string>
-      texts; // A deque does not move its texts, so the map's keys can refer to them.
+  std::deque<std::string> texts; // A deque does not move its elements; the map's keys view them.
   std::unordered_map<std::string_view, uint32_t> ids;
 };
 
@@ -47,7 +46,8 @@ uint32_t intern(std::string_view text) {
   names.texts.emplace_back(text);
   const auto id = static_cast<uint32_t>(names.texts.size());
   names.ids.emplace(names.texts.back(), id);
-  if (!checkHostMemory().isOk()) { // A name is never freed, so the reserve must not hold it.
+  // A name is never freed, so it must not stay in the reserve (out_of_memory.h).
+  if (!checkHostMemory().isOk()) {
     names.ids.erase(names.texts.back());
     names.texts.pop_back();
     return 0;

@@ -12,16 +12,16 @@
 namespace gantry::trace {
 
 /// Returns the id of a text; the same text always has the same id. Returns 0 for "", for a full
-/// table (kMaxNameId names) and if the host has too little memory. Bytes beyond kMaxNameBytes are
+/// table (kMaxNameId names), or if the host has too little memory. Bytes beyond kMaxNameBytes are
 /// cut off.
 uint32_t intern(std::string_view text);
 
 /// Adds the names from id `first` on to the builder. Returns the first id that is not assigned yet.
 uint32_t copyNames(uint32_t first, NamesBuilder &builder);
 
-/// Like copyNames(), for crashes. Returns false if another thread holds the table's lock. Adds only
-/// names that fit into the memory that the builder has reserved, and advances *first behind the
-/// last added name.
+/// Like copyNames(), for crashes: takes no lock that another thread holds and allocates no memory.
+/// Returns false if another thread holds the table's lock. Adds only names that fit into the memory
+/// that the builder has reserved, and sets *first to the id after the last added name.
 bool tryCopyNames(uint32_t *first, NamesBuilder &builder);
 
 } // namespace gantry::trace

@@ -8,13 +8,14 @@
 
 namespace gantry::trace {
 
-/// File name of the executable without its folder; "" if it is unknown.
+/// Returns the file name of the executable without its folder; "" if it is unknown.
 std::string executableName();
-/// The arguments joined by spaces, up to 4096 bytes.
+/// Returns the command line, the program's name included: arguments joined by spaces, up to 4096
+/// bytes.
 std::string commandLine();
-/// The library's name and version, such as "gantry 0.1.0".
+/// Returns the library's name and version, such as "gantry 0.1.0".
 std::string producerName();
-/// Nanoseconds since 1970-01-01 UTC.
+/// Returns the nanoseconds since 1970-01-01 UTC.
 uint64_t wallClockNs();
 
 } // namespace gantry::trace

@@ -51,7 +51,7 @@ std::atomic<uint64_t> lateEvents{0};
 } // namespace
 
 ThreadRing *attachThread() {
-  if (threadHasEnded) { // A thread-local destructor records; a new ring would never be returned.
+  if (threadHasEnded) { // A destructor of a thread-local object; a new ring would not be returned.
     lateEvents.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }

@@ -3,9 +3,10 @@
 //   record<RunEvent>(EventType::kRun, [&](RunEvent &event) { event.run = id; … });
 //
 // Cost: while no sink is attached, a call is one relaxed load and a branch. While one is attached,
-// the event is written to the calling thread's ring without a lock, an allocation or a system call,
-// except for the thread's first event, which allocates its ring. If the ring is full, the event is
-// dropped and counted.
+// the event is written to the calling thread's ring without a lock, an allocation or a system call.
+// There are two exceptions: the thread's first event allocates the ring, and an event that finds
+// the ring half full wakes the collector. If the ring is full, the event is dropped and counted. If
+// the host has no memory for the ring, the event is lost and not counted.
 //
 // Memory events of a heap are recorded under that heap's lock, with times that increase with their
 // sequence numbers (TicksInOrder).
@@ -23,7 +24,7 @@ namespace gantry::trace {
 
 namespace detail {
 
-/// Whether a sink is attached. Only the collector writes it.
+/// Whether events are recorded. Only the collector's thread writes it.
 extern std::atomic<bool> isOn;
 
 /// The recording state of one thread.
@@ -49,16 +50,16 @@ __attribute__((tls_model("initial-exec")))
 #endif
 extern constinit thread_local ThreadRing *currentRing;
 
-/// Gives the calling thread a ring; nullptr if there is no memory or the thread is ending.
+/// Gives the calling thread a ring. Returns nullptr if there is no memory or the thread is ending.
 ThreadRing *attachThread();
 
 } // namespace detail
 
-/// Returns whether events are recorded. It is true at least as long as a sink is attached.
+/// Returns whether events are recorded, which is the case at least while a sink is attached.
 inline bool isOn() { return detail::isOn.load(std::memory_order_relaxed); }
 
 /// Records an event without checking isOn(). fill(T &) constructs the event in place in the ring
-/// and must set every field behind the header, because the memory holds remains of older events.
+/// and must set every field after the header, because the memory holds remains of older events.
 template <typename T, typename Fill>
 inline void recordAlways(EventType type, uint16_t heap, bool isMemory, Fill &&fill) {
   static_assert(sizeof(T) <= kMaxEventBytes && sizeof(T) % 8 == 0);
@@ -84,7 +85,7 @@ template <typename T, typename Fill> inline void record(EventType type, Fill &&f
     recordAlways<T>(type, 0, false, static_cast<Fill &&>(fill));
 }
 
-/// Records a copy of an event that the caller has made, with the current time.
+/// Records a copy of an event with the current time if a sink is attached. Not for memory events.
 template <typename T> inline void record(const T &given) {
   if (!isOn()) [[likely]]
     return;
@@ -97,9 +98,10 @@ template <typename T> inline void record(const T &given) {
 
 /// Makes the times of events that are recorded under one lock strictly increasing. A processor may
 /// read the counter some nanoseconds before it acquires the lock, so the raw ticks can be out of
-/// order.
+/// order. The lock must protect the object.
 class TicksInOrder {
 public:
+  /// Returns the larger of `ticks` and the last result plus 1.
   uint64_t next(uint64_t ticks) {
     last_ = ticks > last_ ? ticks : last_ + 1;
     return last_;
@@ -116,8 +118,8 @@ inline uint32_t currentSpan() {
 
 // ---- events of host threads --------------------------------------------------------------------
 
-/// Begins and ends a span. Spans of a thread nest. An end without a beginning is ignored, because
-/// the beginning may precede the capture.
+/// Begins a span, or ends the innermost open span of the thread. Spans of a thread nest. An end
+/// without a recorded beginning is ignored, because the beginning may precede the recording.
 void beginSpan(uint32_t name);
 void endSpan();
 /// Records a moment with a number that the caller chooses.

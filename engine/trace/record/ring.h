@@ -3,10 +3,11 @@
 // The queue has a single producer and a single consumer and takes no lock. The producer's fast path
 // compares its write position with one limit. The limit is the smallest of: the end of the buffer
 // (an event never wraps around it), the end of the space that the consumer is known to have freed,
-// and the point at which the ring is half full. When the limit is reached, the producer reads the
-// consumer's position again. If the ring is at least half full, it also calls the nudge function,
-// which wakes the consumer. If there is no space, the event is dropped and counted, and the
-// producer continues at once. Producer and consumer write to different cache lines.
+// and the point at which the ring is half full. When an event would exceed the limit, the producer
+// reads the consumer's position again. If the ring is at least half full then, the producer also
+// calls the nudge function, which wakes the consumer. If there is no space, the event is dropped
+// and counted, and the producer continues at once. Producer and consumer write to different cache
+// lines.
 //
 // Positions count words of 8 bytes and never wrap. If the words at the end of the buffer are too
 // few for the next event, a filler event of type kNone covers them; a single remaining word is
@@ -32,14 +33,14 @@ public:
   /// Allocates the buffer. sizeBytes: a power of two, at least 4096. Returns false if the host has
   /// too little memory.
   bool create(uint64_t sizeBytes) {
-    buffer_.reset(new (std::nothrow) uint64_t[sizeBytes / 8]()); // Value-initialized, so that
-                                                                 // recording causes no page faults.
+    // The buffer is value-initialized, so that recording causes no page faults.
+    buffer_.reset(new (std::nothrow) uint64_t[sizeBytes / 8]());
     words_ = buffer_ == nullptr ? 0 : sizeBytes / 8;
     return buffer_ != nullptr;
   }
   uint64_t sizeBytes() const { return words_ * 8; }
-  /// Sets the function that the producer calls when it finds the ring at least half full. Must be
-  /// set before the first event.
+  /// Sets the function that the producer calls when it finds the ring at least half full. The
+  /// caller must set it before the first event.
   void setNudge(void (*nudge)()) { nudge_ = nudge; }
 
   // ---- producer --------------------------------------------------------------------------------
@@ -62,9 +63,9 @@ public:
 
   // ---- consumer --------------------------------------------------------------------------------
 
-  /// The producer's position. The consumer may read the events before it.
+  /// Returns the producer's position. The consumer may read the events before it.
   uint64_t head() const { return head_.load(std::memory_order_acquire); }
-  /// The consumer's position: the producer may overwrite everything before it.
+  /// Returns the consumer's position. The producer may overwrite everything before it.
   uint64_t tail() const { return tail_.load(std::memory_order_relaxed); }
 
   /// Returns the event at *position, which must not be after `head`, or nullptr if there is none.
@@ -89,7 +90,7 @@ public:
     uint64_t events = 0;
     uint64_t memory = 0;
   };
-  /// Numbers of dropped events, and of memory events among them, since create().
+  /// Returns the numbers of dropped events, and of memory events among them, since create().
   Drops drops() const {
     return {dropped_.load(std::memory_order_relaxed),
             droppedMemory_.load(std::memory_order_relaxed)};
@@ -118,7 +119,7 @@ private:
       limit_ = lapEnd < full ? lapEnd : full;
     }
     if (write_ + words <= half && half < limit_)
-      limit_ = half; // Return here when the ring is half full.
+      limit_ = half; // The next call happens when the ring is about half full.
     return write_ + words <= limit_;
   }
   __attribute__((noinline)) void drop(bool isMemory) {

@@ -1,4 +1,4 @@
-// The list of all threads' rings, as the collector uses it.
+// The list of the rings of all threads, which the collector reads.
 //
 // A ring belongs to its thread until the thread ends. The collector then empties it and retires it,
 // and the next new thread reuses it.

@@ -1,10 +1,10 @@
-// Sources: objects that can describe what exists already (devices, heaps, sessions). When a viewer
-// attaches late, each source first describes its current state to it; then the viewer receives
-// events.
+// Sources: objects that can describe what exists already (devices, heaps, sessions, imports). When
+// a viewer attaches late, it first receives a description of the current state from each source,
+// and then events.
 //
 // The collector's thread calls a source's describe() while events are already being recorded. A
-// description may repeat a definition that is also in a recorded event: readers treat definitions
-// with the same id as one.
+// description may repeat a definition that is also in a recorded event: readers must treat
+// definitions with the same id as one.
 //
 // Thread safety: sources may be added and removed on any thread. removeSource() waits for a running
 // describe(), so its caller must not hold a lock that describe() takes.
@@ -16,13 +16,13 @@ namespace gantry::trace {
 
 class Collector;
 
-/// Receives the events of a description and passes them to the sinks that need it.
+/// Receives the events of a description and passes them to the sinks that need the description.
 class Describer {
 public:
   explicit Describer(Collector &collector) : collector_(collector) {}
-  /// Emits all events that were recorded up to these ticks before the events that are added next.
+  /// Makes all events that were recorded up to these ticks precede the events that are added next.
   void cut(uint64_t ticks);
-  /// Adds an event of the description. Its time is that of the last cut().
+  /// Adds an event of the description. The event's time is the time of the last cut().
   template <typename T> void add(const T &event) {
     Event copy(event);
     add(copy);
@@ -36,14 +36,14 @@ private:
 
 /// The callbacks of a source. Its owner keeps it at one address until removeSource() has returned.
 struct Source {
-  /// Sources describe themselves in increasing order: devices 0, heaps 1, sessions 2.
+  /// Sources are described in increasing order: devices 0, heaps and imports 1, sessions 2.
   uint32_t order = 0;
   void *user = nullptr;
   /// Describes the current state. Must not be null.
   void (*describe)(void *user, Describer &describer) = nullptr;
-  /// Called with true when recording is switched on, before describe(), or by addSource() if it is
-  /// on already; called with false when recording is switched off. May be null. After `true`, every
-  /// thread observes isOn() at its next event.
+  /// Called with true when recording is switched on, before describe(), or by addSource() if
+  /// recording is on already. Called with false when recording is switched off. May be null. When
+  /// describe() is called, every thread observes isOn() at its next event.
   void (*listen)(void *user, bool wanted) = nullptr;
   Source *next = nullptr; // Link of the registry's list.
 };

@@ -1,9 +1,10 @@
 // The clock of recorded events: the processor's own counter, which is read without a system call.
 //
 // The counter's rate is not measured here. The collector reads the counter together with the
-// system's monotonic clock every few milliseconds and interpolates between the readings (clock.h).
-// The counter is the time-stamp counter on x86, which on processors since about 2008 has a constant
-// rate and agrees on all cores, the generic timer on 64-bit ARM, and the monotonic clock elsewhere.
+// system's monotonic clock in every pass and interpolates between the readings (clock.h). On 64-bit
+// x86 the counter is the time-stamp counter; on processors since about 2008 it has a constant rate
+// and agrees on all cores. On 64-bit ARM the counter is the generic timer. Elsewhere it is the
+// monotonic clock.
 //
 // Thread safety: pure functions. Units: ticks, and nanoseconds.
 #pragma once

@@ -4,21 +4,21 @@
 //   auto reader = CaptureReader::openFile("run.gtrace");  // or CaptureReader::connect(address)
 //   for (;;) {
 //     auto batch = (*reader)->read(100'000'000);           // Result<Batch>; timeout in nanoseconds
-//     for (const Event &event : batch->events) …           // in the order of timeNs
+//     for (const Event &event : batch->events) …           // in the order that events.h describes
 //     if (batch->end) break;
 //   }
 //
-// A batch is one chunk of the file or one events frame of the stream. When it is returned, names()
-// has all names that its events use. A file that was cut off because its writer was killed is
-// readable up to its last whole chunk; tail() then returns kCutOff. The chunks of a file decode
-// independently of each other, so a reader may seek, and several readers may share a file.
+// A batch is one chunk of the file or one events frame of the stream. When read() returns a batch,
+// names() has all names that the batch's events use. A file that was cut off because its writer was
+// killed is readable up to its last whole chunk; tail() then returns kCutOff. The chunks of a file
+// decode independently of each other, so a reader may seek, and several readers may share a file.
 //
 // The file format consists of frames (frame.h) whose contents are columns (codec.h). The reader
-// checks all input: a damaged or hostile file or stream gives kDataLoss with the offset, and
-// another format version gives kVersionMismatch. Memory use is bounded by the frame limit
-// (kMaxFrameBytes).
+// checks all input: it returns kDataLoss for a damaged or hostile file or stream, and
+// kVersionMismatch for another format version. The memory for a batch is bounded by kMaxFrameBytes
+// (frame.h) and kMaxChunkEvents (codec.h).
 //
-// Thread safety: one thread at a time uses an object. Ownership: the file stays mapped, or the
+// Thread safety: one thread at a time per object. Ownership: the file stays mapped, or the
 // connection open, until the reader is destroyed.
 #pragma once
 
@@ -62,14 +62,14 @@ struct ChunkInfo {
 
 struct Batch {
   std::span<const Event> events; // Valid until the next call on the reader.
-  bool end = false; // True at the end of the file, or when the process ended the stream or is gone.
+  bool end = false; // The last batch of a file; or the stream was ended or the connection closed.
 };
 
 /// How a capture ends.
 enum class Tail {
-  kComplete, // A file with an index, or a stream that the process ended in order.
-  kCutOff,   // No index: the writer was killed. Bytes after the last whole chunk are ignored.
-  kLive,     // A connected stream.
+  kComplete, // A file with an index, or a stream that the process ended properly.
+  kCutOff,   // A file without an index: its whole chunks are read. Or a stream that failed.
+  kLive,     // A stream that has not ended.
 };
 
 /// A process that can be attached to.
@@ -83,7 +83,7 @@ class CaptureReader {
 public:
   /// Maps the file and reads its names and its index. Without an index it walks the frames.
   static Result<std::unique_ptr<CaptureReader>> openFile(const std::string &path);
-  /// Like openFile() for a file in memory. `bytes` must outlive the reader.
+  /// Like openFile(), but for a file in memory. `bytes` must outlive the reader.
   static Result<std::unique_ptr<CaptureReader>> fromMemory(std::span<const uint8_t> bytes);
   /// Attaches to a process. The stream begins with a description of everything that is alive now.
   /// token: the access token of a process that listens on TCP; "" for Unix-domain sockets.
@@ -93,20 +93,21 @@ public:
   CaptureReader(const CaptureReader &) = delete;
   CaptureReader &operator=(const CaptureReader &) = delete;
 
-  /// Returns the next chunk. For a stream, returns an empty batch if no frame arrived within
-  /// timeoutNs.
+  /// Returns the next batch. For a stream, returns an empty batch if no frame arrived within
+  /// timeoutNs; `end` is false then.
   Result<Batch> read(uint64_t timeoutNs = UINT64_MAX);
 
   const NameTable &names() const;
   Tail tail() const;
   bool isLive() const;
 
-  /// The chunks of a file in order; empty for a stream.
+  /// Returns the chunks of a file in order; none for a stream.
   std::span<const ChunkInfo> chunks() const;
   /// Sets the chunk that the next read() of a file returns; chunks().size() is the end of the file.
+  /// Returns kInvalidArgument for a larger number.
   Status seek(size_t chunk);
 
-  /// Number of bytes read or received so far, including frame headers.
+  /// Returns the number of bytes read or received so far, including frame headers.
   uint64_t bytesRead() const;
 
 private:
@@ -124,24 +125,26 @@ struct CaptureWriterOptions {
   int zstdLevel = 1;            // Compression level of Zstandard.
 };
 
-/// Writes a .gtrace file chunk by chunk. A chunk is written to the file when append() has filled
-/// it.
+/// Writes a .gtrace file chunk by chunk. append() writes a chunk to the file when the chunk is
+/// full.
 class CaptureWriter {
 public:
   /// Creates or replaces the file.
   static Result<std::unique_ptr<CaptureWriter>>
   create(const std::string &path, const CaptureWriterOptions &options = CaptureWriterOptions());
-  /// A file without finish() has no index, and events that were not flushed are lost.
+  /// Closes the file. Without finish(), the file has no index, and events that were not flushed are
+  /// lost.
   ~CaptureWriter();
   CaptureWriter(const CaptureWriter &) = delete;
   CaptureWriter &operator=(const CaptureWriter &) = delete;
 
   /// Returns the id of a text. The same text always has the same id.
   uint32_t name(std::string_view text);
-  /// Sets the text of an id that another names table assigned. Used to copy captures.
+  /// Sets the text of an id that another names table assigned; for copies of captures.
   void setName(uint32_t id, std::string_view text);
 
-  /// Appends events, which must be in the order of timeNs. kInvalidArgument for an unknown type.
+  /// Appends events, which should be in the order of timeNs. Returns kInvalidArgument for an
+  /// unknown type.
   Status append(std::span<const Event> events);
   Status append(const Event &event) { return append(std::span(&event, 1)); }
   /// Writes the incomplete chunk to the file.

@@ -3,7 +3,7 @@
 //
 // A file without finish() is readable: readers then walk its frames (capture.h).
 //
-// Thread safety: one thread at a time. Errors: those of the file system (kIo).
+// Thread safety: one thread at a time per object. Errors: those of the file system (kIo).
 #pragma once
 
 #include "engine/base/file.h"
@@ -20,12 +20,12 @@ public:
   /// Creates or replaces the file and writes its header.
   static Result<std::unique_ptr<CaptureFile>> create(const std::string &path);
 
-  /// Appends a whole frame, as FramePacker::pack() returns it.
+  /// Appends a whole frame that FramePacker::pack() made.
   Status write(std::span<const uint8_t> frame);
   /// Writes the index and closes the file. No other call may follow.
   Status finish();
 
-  /// Number of bytes and of events written so far.
+  /// Return the number of bytes and of events written so far.
   uint64_t bytes() const { return bytes_; }
   uint64_t events() const { return events_; }
 

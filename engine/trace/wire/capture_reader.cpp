@@ -1,4 +1,4 @@
-// CaptureReader: reads files here, and live processes through StreamClient.
+// CaptureReader: reads mapped files, and reads live processes through StreamClient.
 #include "engine/trace/wire/capture.h"
 
 #include "engine/base/file.h"

@@ -11,14 +11,14 @@ namespace gantry::trace {
 namespace {
 
 // The first column holds one byte for each event: the type in the low 6 bits and two flags.
-// kOtherThread: the thread differs from the previous event's. kTimeStepsBack: the time is before
-// the previous event's.
+// kOtherThread: the thread is not the previous event's thread. kTimeStepsBack: the time is earlier
+// than the previous event's time.
 constexpr uint8_t kTypeMask = kEventTypes - 1;
 constexpr uint8_t kOtherThread = 0x40;
 constexpr uint8_t kTimeStepsBack = 0x80;
 
-// The mode of a block event: one bit for each value that differs from its prediction. Frequent bits
-// come first, so that most modes fit into one byte of a varint.
+// The mode of a block event: one bit for each value that differs from its prediction. The frequent
+// bits are the low bits, so that most modes are varints of one byte.
 constexpr uint32_t kOtherSize = 1;
 constexpr uint32_t kOtherPlace = 2;
 constexpr uint32_t kOtherGeneration = 4;
@@ -65,8 +65,9 @@ uint64_t offsetBehind(const SlotState &last) {
   return (last.offsetBytes + last.sizeBytes + kGranule - 1) / kGranule * kGranule;
 }
 
-/// Predicts a new block of the slot: like the slot's last block in this chunk with the next
-/// generation; otherwise like the last block of any slot, placed behind it.
+/// Predicts a new block of the slot. If this chunk has a block of the slot, the prediction is the
+/// slot's last block with the next generation. Otherwise it is the last block of any slot, moved to
+/// the offset after that block.
 SlotState expectBlock(Predictions &predictions, uint32_t slot) {
   const SlotState &known = predictions.slotState(slot);
   SlotState expected = predictions.last;
@@ -79,13 +80,13 @@ SlotState expectBlock(Predictions &predictions, uint32_t slot) {
   return expected;
 }
 
-/// Predicts the sequence number of an event: the next one of its heap. All blocks of a snapshot
-/// have the same number.
+/// Predicts the sequence number of an event: the next number of its heap, or the same number for
+/// the next block of a snapshot.
 uint64_t expectSequence(Predictions &predictions, EventType type, uint16_t heap) {
   return predictions.sequence(heap) + (type == EventType::kLiveBlock ? 0 : 1);
 }
 
-/// Makes the event the basis of the next predictions.
+/// Stores the event as the basis of the next predictions.
 void remember(Predictions &predictions, const BlockEvent &event) {
   SlotState &state = predictions.slotState(slotOf(event.block));
   state = {event.offsetBytes, event.sizeBytes, slotOf(event.block), generationOf(event.block),
@@ -99,7 +100,7 @@ void remember(Predictions &predictions, const BlockEvent &event) {
 } // namespace
 
 void Predictions::beginChunk() {
-  if (++chunk == 0) { // The counter wrapped: old entries would look current.
+  if (++chunk == 0) { // The counter wrapped: old entries could have a current number.
     slots.assign(slots.size(), {});
     chunk = 1;
   }

@@ -1,22 +1,22 @@
 // The column encoding of events: the contents of a kEvents frame before compression.
 //
-// An event is one byte with its type in the first column, and variable-length integers (varint.h)
-// in the other columns: the time since the previous event, then the values that differ from a
-// prediction. Most events are predicted correctly in most fields, so the columns are short and
-// repetitive, and the compressor behind them (LZ4 for streams, Zstandard for files) compresses them
-// well.
+// An event is one byte in the first column, which contains the type, and variable-length integers
+// (varint.h) in the other columns: the time since the previous event, then the values that differ
+// from a prediction. In most events most fields are predicted correctly, so the columns are short
+// and repetitive, and the general compressor that follows (LZ4 for streams, Zstandard for files)
+// compresses them well.
 //
 // Prediction of blocks: the low 32 bits of a block's id are its slot, the high 32 bits the slot's
-// generation. A heap that reuses a slot often gives it the same place and size, with the next
-// generation. The encoder and the decoder keep the same direct-mapped table of the last block of
-// each slot and predict from it. Other events are predicted field by field from the previous event
-// of their type (schema.h). No prediction survives the end of a chunk, so each chunk can be decoded
-// alone.
+// generation. When a heap reuses a slot, the new block often has the same place and size as the old
+// block, and the next generation. The encoder and the decoder keep equal direct-mapped tables of
+// the last block of each slot and predict from them. Other events are predicted field by field from
+// the previous event of their type (schema.h). No prediction uses an earlier chunk, so each chunk
+// can be decoded alone.
 //
 // Layout of a chunk: for each column in order, its length as a varint and its bytes.
 //
-// Thread safety: one thread at a time uses an object. Memory: the encoder allocates the worst case
-// of a chunk of `capacity` events when it is created, and allocates nothing later.
+// Thread safety: one thread at a time per object. Memory: the encoder's constructor allocates the
+// largest possible size of a chunk of `capacity` events; the encoder allocates nothing later.
 #pragma once
 
 #include "engine/base/status.h"
@@ -61,7 +61,7 @@ struct SlotState {
   uint32_t generation = 0;
   uint32_t slab = 0;
   uint32_t name = 0;
-  uint32_t chunk = 0; // Chunk in which it was set; entries of other chunks are void.
+  uint32_t chunk = 0; // Number of the chunk that set the entry; it is invalid in other chunks.
   uint16_t heap = 0;
 };
 
@@ -125,8 +125,8 @@ private:
 
 class ChunkDecoder {
 public:
-  /// Appends the `count` events of a chunk to `events`. Bytes that are not a valid chunk give
-  /// kDataLoss and leave `events` as it was.
+  /// Appends the `count` events of a chunk to `events`. Returns kDataLoss, and leaves `events`
+  /// unchanged, if the bytes are not a valid chunk.
   Status decode(std::span<const uint8_t> chunk, uint32_t count, std::vector<Event> &events);
 
 private:

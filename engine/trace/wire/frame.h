@@ -5,16 +5,16 @@
 // contents (XXH3, 64 bits), so a reader verifies lengths before it uses them and recognizes a frame
 // that was written only in part. All numbers are little-endian.
 //
-//   kNames   Names for the frames behind it. For each name: its id and its length as varints, then
-//            its bytes.
+//   kNames   Names that the following frames use. For each name: its id and its length as varints,
+//            then its bytes.
 //   kEvents  A chunk of events (codec.h).
 //   kIndex   The index at the end of a file, as varints: the number of chunks; for each chunk its
 //            file offset, first time, last time minus first time, number of events and stored
 //            bytes; the number of name frames; the file offset of each. A FileTrailer follows the
 //            index at the very end of the file.
-//   kEnd     On a socket: the process ended the stream in order.
+//   kEnd     On a socket only: the process has ended the stream properly.
 //
-// Thread safety: pure functions; one thread at a time uses a FramePacker or NamesBuilder.
+// Thread safety: pure functions; one thread at a time per FramePacker or NamesBuilder.
 #pragma once
 
 #include "engine/base/status.h"
@@ -51,7 +51,7 @@ struct FrameHeader {
   FrameType type = FrameType::kEvents;
   FrameCodec codec = FrameCodec::kRaw;
   uint16_t reserved = 0;
-  uint32_t storedBytes = 0; // Size of the contents behind this header.
+  uint32_t storedBytes = 0; // Size of the contents that follow this header.
   uint32_t rawBytes = 0;    // Size of the contents after decompression.
   uint32_t events = 0; // kEvents: number of events, 1 to kMaxChunkEvents. kNames: number of names.
   uint32_t reserved2 = 0;
@@ -69,16 +69,17 @@ struct FileTrailer {
 static_assert(sizeof(FileTrailer) == 16);
 
 FileHeader makeFileHeader();
-/// Checks the header at the front of `bytes`. Returns kDataLoss if they are not a capture and
+/// Checks the header at the start of `bytes`. Returns kDataLoss if the bytes are not a capture, and
 /// kVersionMismatch for another version. `what` names the file or stream in messages.
 Status checkFileHeader(std::span<const uint8_t> bytes, const char *what);
 
-/// Reads the frame header at the front of `bytes` and checks its magic, checksum, type, codec and
-/// every length. `offset` is the frame's position in the file or stream, for messages.
+/// Reads the frame header at the start of `bytes` and checks its magic, checksum, type, codec and
+/// every length. Returns kDataLoss if a check fails. `offset` is the frame's position in the file
+/// or stream, for messages.
 Result<FrameHeader> parseFrameHeader(std::span<const uint8_t> bytes, uint64_t offset);
 
 /// Checks the contents against the header and decompresses them into `raw`, which is resized to
-/// header.rawBytes. `offset` is for messages.
+/// header.rawBytes. Returns kDataLoss if the contents are damaged. `offset` is for messages.
 Status unpackFrame(const FrameHeader &header, std::span<const uint8_t> stored, uint64_t offset,
                    std::vector<uint8_t> &raw);
 
@@ -86,7 +87,7 @@ Status unpackFrame(const FrameHeader &header, std::span<const uint8_t> stored, u
 /// kMaxFrameBytes bytes. The function allocates no memory.
 FrameHeader makeRawHeader(FrameHeader header, std::span<const uint8_t> contents);
 
-/// Compresses contents into frames. It keeps its buffers for the next frame.
+/// Compresses contents into frames. The packer keeps its buffers for the next frame.
 class FramePacker {
 public:
   /// level: compression level of Zstandard; other codecs ignore it.
@@ -96,7 +97,7 @@ public:
   FramePacker &operator=(const FramePacker &) = delete;
 
   /// Returns the whole frame, which stays valid until the next call. The caller sets the header's
-  /// type, events and times; pack() sets the rest. Contents that do not shrink are stored
+  /// type, events and times; pack() sets the other fields. Contents that do not shrink are stored
   /// uncompressed. Errors: kInvalidArgument for more than kMaxFrameBytes bytes, kOutOfMemory.
   Result<std::span<const uint8_t>> pack(FrameHeader header, std::span<const uint8_t> contents);
 
@@ -112,8 +113,8 @@ class NamesBuilder {
 public:
   /// Appends a name. Bytes of the text beyond kMaxNameBytes are cut off.
   void add(uint32_t id, std::string_view text);
-  /// Appends a name if it fits into the reserved memory, without allocating. Returns whether it
-  /// did.
+  /// Appends a name if it fits into the reserved memory; allocates nothing. Returns whether the
+  /// name was appended.
   bool addIfReserved(uint32_t id, std::string_view text);
   void reserve(uint64_t bytes) { bytes_.reserve(bytes); }
   uint32_t count() const { return count_; }
@@ -129,7 +130,8 @@ class NameTable;
 inline constexpr uint32_t kMaxNameId = 1U << 20;    // Ids are 1 to kMaxNameId.
 inline constexpr uint32_t kMaxNameBytes = 1U << 16; // Upper limit for the length of a name.
 
-/// Adds the names of a kNames frame's contents to the table. kDataLoss if the contents are invalid.
+/// Adds the names in the contents of a kNames frame to the table. `count` is the header's number of
+/// names. Returns kDataLoss if the contents are invalid.
 Status readNames(std::span<const uint8_t> contents, uint32_t count, NameTable &names);
 
 } // namespace gantry::trace

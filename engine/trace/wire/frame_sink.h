@@ -1,12 +1,11 @@
-// A sink of the collector: it encodes events, adds the names that they use, and hands whole frames
-// to a writer function (a file, a socket or memory).
+// FrameSink: a sink of the collector. It encodes events, adds the names that they use, and passes
+// whole frames to a writer function, which writes them to a file, a socket or memory.
 //
-// The writer decides where frames go; the sink does not know it. Errors: the first failure ends the
-// sink, status() returns it, and all later events are ignored.
+// Errors: the first failure ends the sink, status() returns it, and no later event is written.
 //
 // Thread safety: only the collector's thread uses a sink, or the crashing thread between beginRaw()
-// and endRaw() while the collector is paused. Memory: the encoder and its buffers, allocated in the
-// constructor.
+// and endRaw() while the collector is paused. Memory: the encoder, allocated in the constructor,
+// and buffers for names and compressed frames, which grow to the largest frame.
 #pragma once
 
 #include "engine/trace/wire/codec.h"
@@ -32,7 +31,7 @@ public:
       fail(Status(StatusCode::kOutOfMemory, "the host has no memory to record events"));
   }
 
-  /// Appends an event whose time and thread are set. A full chunk is flushed.
+  /// Appends an event whose time and thread are set. Flushes the chunk if it is full then.
   void add(const EventHeader *event) {
     if (!encoder_.isReady())
       return;
@@ -51,9 +50,10 @@ public:
   /// Makes the next frames contain all names again, because earlier frames may have been discarded.
   void resendNames() { nextName_ = 1; }
 
-  /// Crash mode, for a process that received a fatal signal. Between beginRaw() and endRaw() frames
-  /// go uncompressed and in pieces to `write`; the sink allocates no memory and waits for no lock.
-  /// reserveForRaw() reserves the memory for names; it must be called earlier, in normal operation.
+  /// Crash mode, for a process that received a fatal signal. Between beginRaw() and endRaw(),
+  /// frames go uncompressed and in pieces to `write`. The sink then allocates no memory and only
+  /// tries to take the lock of the names. reserveForRaw() reserves the memory for names; it must be
+  /// called earlier, in normal operation.
   using WriteRaw = void (*)(void *user, std::span<const uint8_t> bytes);
   void reserveForRaw() { names_.reserve(2 * uint64_t{kMaxNameBytes}); }
   void beginRaw(WriteRaw write, void *user) {

@@ -1,5 +1,5 @@
-// The fields of each event type as data. The codec (codec.h) walks these tables to encode an event
-// column by column.
+// Tables of the fields of each event type. The codec (codec.h) encodes and decodes events column by
+// column with these tables.
 //
 // A field is encoded as its difference from a predictor: by default the same field of the previous
 // event of that type, but a field may name another field of the previous event or an earlier field

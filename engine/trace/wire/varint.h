@@ -10,7 +10,7 @@ namespace gantry::trace {
 
 inline constexpr uint32_t kMaxVarintBytes = 10;
 
-/// Writes `value` at `at`, at most kMaxVarintBytes bytes. Returns the position behind it.
+/// Writes `value` at `at`, at most kMaxVarintBytes bytes. Returns the position after the number.
 inline uint8_t *putVarint(uint8_t *at, uint64_t value) {
   while (value >= 0x80)
     [[unlikely]] {
@@ -21,8 +21,8 @@ inline uint8_t *putVarint(uint8_t *at, uint64_t value) {
   return at;
 }
 
-/// Reads one number from [at, end). Returns the position behind it, or nullptr if the bytes end too
-/// early or the number does not fit into 64 bits.
+/// Reads one number from [at, end) into *value. Returns the position after the number, or nullptr
+/// if the bytes end too early or the number does not fit into 64 bits.
 inline const uint8_t *getVarint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
   if (at < end && *at < 0x80) [[likely]] {
     *value = *at;
