@@ -30,8 +30,7 @@ struct DotProducts::Factor {
   bool hasZeroPoint() const { return zeroPoint != 0 || !zeroPoints.empty(); }
 };
 
-// ---- arithmetic
-// ----------------------------------------------------------------------------------
+// ---- arithmetic ---------------------------------------------------------------------------------
 
 /// A constant of 32 bits.
 Value DotProducts::constant(int64_t value) {
@@ -52,8 +51,7 @@ Value DotProducts::multiply(Value a, Value b) {
   return sink_.create<arith::MulIOp>(a, b);
 }
 
-// ---- words
-// ---------------------------------------------------------------------------------------
+// ---- words --------------------------------------------------------------------------------------
 
 /// Whole words come out of a buffer, through pads and views. Other words are packed.
 Values DotProducts::wordsOf(Value tensor, llvm::ArrayRef<Point> points, const PointGrid &grid) {
@@ -117,8 +115,7 @@ Values DotProducts::packedWords(Value tensor, llvm::ArrayRef<Point> points, cons
   return words;
 }
 
-// ---- factors
-// -------------------------------------------------------------------------------------
+// ---- factors ------------------------------------------------------------------------------------
 
 /// The point of a factor that a step reads for a point of the result.
 Point DotProducts::factorPoint(linalg::GenericOp op, OpOperand *operand, const Point &point,
@@ -197,8 +194,7 @@ void DotProducts::sumBytes(Factor &factor, const Factor &other) {
   }
 }
 
-// ---- accumulation
-// --------------------------------------------------------------------------------
+// ---- accumulation -------------------------------------------------------------------------------
 
 /// Adds the products of one group of four steps at a point, without 4 * za * zb.
 void DotProducts::addProducts(llvm::ArrayRef<Factor> factors, unsigned group, size_t count,

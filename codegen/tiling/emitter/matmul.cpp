@@ -63,8 +63,7 @@ struct Matmul::Product {
   }
 };
 
-// ---- the parts of a product
-// ----------------------------------------------------------------------
+// ---- the parts of a product ---------------------------------------------------------------------
 
 /// Finds which operand has the rows and which the columns, and takes shared memory for them.
 bool Matmul::placeOperands(Product &product) {
@@ -162,8 +161,7 @@ void Matmul::emitLoops(const Product &product, llvm::ArrayRef<unsigned> looped,
   });
 }
 
-// ---- staging
-// -------------------------------------------------------------------------------------
+// ---- staging ------------------------------------------------------------------------------------
 
 /// The result's point at a row and a column of the workgroup's tile.
 Point Matmul::pointInTile(const IndexExpr &row, const IndexExpr &column) {
@@ -283,8 +281,7 @@ void Matmul::storeHalves(const IndexExpr &address, llvm::ArrayRef<Value> values)
   });
 }
 
-// ---- multiplication
-// ------------------------------------------------------------------------------
+// ---- multiplication -----------------------------------------------------------------------------
 
 /// One matrix of a staged operand, at a row or column of the tile and a step of the stage.
 Value Matmul::loadMatrix(const Operand &operand, const IndexExpr &place, int64_t step) {
@@ -326,8 +323,7 @@ void Matmul::multiplyStage(const Product &product, Values &sums) {
   }
 }
 
-// ---- sums
-// ----------------------------------------------------------------------------------------
+// ---- sums ---------------------------------------------------------------------------------------
 
 /// Loads a vector of four sums from the pool.
 Values Matmul::loadSums(const IndexExpr &address, Type type) {

@@ -166,8 +166,7 @@ Value packVector(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> element
   return vector;
 }
 
-// ---- addresses
-// -----------------------------------------------------------------------------------
+// ---- addresses ----------------------------------------------------------------------------------
 
 llvm::SmallVector<IndexExpr> MemoryAccess::addressesOf(unsigned buffer, Value tensor,
                                                        llvm::ArrayRef<Point> points) {
@@ -206,8 +205,7 @@ double MemoryAccess::vectorCost(const IndexExpr &index) const {
   return scattered ? kScatteredCost : 1;
 }
 
-// ---- loads
-// ---------------------------------------------------------------------------------------
+// ---- loads --------------------------------------------------------------------------------------
 
 struct MemoryAccess::Request {
   unsigned buffer;
@@ -375,8 +373,7 @@ bool MemoryAccess::areWords(BlockArgument tensor, llvm::ArrayRef<Point> points) 
   return true;
 }
 
-// ---- stores
-// --------------------------------------------------------------------------------------
+// ---- stores -------------------------------------------------------------------------------------
 
 void MemoryAccess::storeUnder(int32_t guard, KernelSink::GuardedBlocks &blocks,
                               llvm::function_ref<void()> body) {

@@ -55,8 +55,7 @@ Value OnlineSoftmax::constant(float value) {
   });
 }
 
-// ---- weights
-// -------------------------------------------------------------------------------------
+// ---- weights ------------------------------------------------------------------------------------
 
 /// A key's score in f32, or `none` for a key beyond the last one.
 Value OnlineSoftmax::maskedScore(Value score, const IndexExpr &inside, Value none, Value zero) {
@@ -104,8 +103,7 @@ Values OnlineSoftmax::weigh(llvm::ArrayRef<Value> scores, const Columns &keys, R
   return weights;
 }
 
-// ---- values
-// --------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 /// A lane's value in all lanes, as a float of this type.
 Value OnlineSoftmax::fromLane(Value value, int64_t lane, Type type) {
@@ -154,8 +152,7 @@ void OnlineSoftmax::addWeighted(const Attention &attention, const Rows &rows,
   }
 }
 
-// ---- blocks
-// --------------------------------------------------------------------------------------
+// ---- blocks -------------------------------------------------------------------------------------
 
 /// None, and a failure, if the lanes of a subgroup would not share the rows.
 std::optional<OnlineSoftmax::Rows> OnlineSoftmax::rowsOf(const Attention &attention,

@@ -11,8 +11,7 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
-// ---- scalars
-// -------------------------------------------------------------------------------------
+// ---- scalars ------------------------------------------------------------------------------------
 
 Value TensorEvaluator::scalar(Value value) {
   return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
@@ -49,8 +48,7 @@ Value TensorEvaluator::splatOf(Operation *op, Type element) {
   return sink_.fail(op);
 }
 
-// ---- tensors
-// -------------------------------------------------------------------------------------
+// ---- tensors ------------------------------------------------------------------------------------
 
 /// Evaluates points that coincide once, such as those of operands that do not depend on a tile
 /// dimension.
@@ -124,8 +122,7 @@ Values TensorEvaluator::evaluateElementwise(linalg::GenericOp op, unsigned resul
   return bodies_.evaluate(op, {loops, guards, arguments, grid})[resultNumber];
 }
 
-// ---- pads, concatenations, views
-// -----------------------------------------------------------------
+// ---- pads, concatenations, views ----------------------------------------------------------------
 
 TensorEvaluator::PaddedPoints TensorEvaluator::paddedPoints(tensor::PadOp pad,
                                                             llvm::ArrayRef<Point> points) {

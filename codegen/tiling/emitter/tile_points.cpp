@@ -32,8 +32,7 @@ void splitMerged(const TileShape &tile, IndexSpace &space, KernelShapes &shapes,
   point.index.append(parts.rbegin(), parts.rend());
 }
 
-// ---- the invocation's place
-// ----------------------------------------------------------------------
+// ---- the invocation's place ---------------------------------------------------------------------
 
 /// Returns the invocation's place among the workgroup's invocations along each dimension, for
 /// staged tiles without cooperative matrices.
@@ -83,8 +82,7 @@ IndexExpr TilePoints::placeInMatrices(unsigned dim, int64_t point, const MatrixP
   return space_.add(space_.scale(block, isRow ? matrix.m : matrix.n), inside);
 }
 
-// ---- points
-// --------------------------------------------------------------------------------------
+// ---- points -------------------------------------------------------------------------------------
 
 /// The tile's coordinate along a dimension, as a variable.
 IndexExpr TilePoints::coordinateOf(unsigned dim, const IndexExpr &extent, Value id) {

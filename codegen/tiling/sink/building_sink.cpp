@@ -12,8 +12,7 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
-// ---- operations
-// ----------------------------------------------------------------------------------
+// ---- operations ---------------------------------------------------------------------------------
 
 /// Returns what an extension of `narrow` gives without extending it, where `narrow` was truncated
 /// from that type within this kernel, or null if that saves nothing. 16-bit floats are only how
@@ -67,8 +66,7 @@ Values BuildingSink::clone(Operation &op, llvm::function_ref<Value(Value)> opera
   return found->second;
 }
 
-// ---- addresses
-// -----------------------------------------------------------------------------------
+// ---- addresses ----------------------------------------------------------------------------------
 
 Value BuildingSink::index(const IndexExpr &expr) {
   outermostUsed_ |= space_.dependsOn(expr, outermost_);
@@ -100,8 +98,7 @@ std::optional<llvm::SmallVector<int64_t>> BuildingSink::slices() const {
   return steps;
 }
 
-// ---- memory
-// --------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 Value BuildingSink::loadElement(unsigned buffer, Value address) {
   return builder_.create<memref::LoadOp>(loc_, buffers_[buffer].scalar, address);
@@ -119,8 +116,7 @@ void BuildingSink::storeVector(unsigned buffer, Value value, Value address) {
   builder_.create<memref::StoreOp>(loc_, value, buffers_[buffer].vector, address);
 }
 
-// ---- lanes
-// ---------------------------------------------------------------------------------------
+// ---- lanes --------------------------------------------------------------------------------------
 
 Value BuildingSink::shuffle(Value value, int64_t lane) {
   auto scope = spirv::ScopeAttr::get(builder_.getContext(), spirv::Scope::Subgroup);
@@ -158,8 +154,7 @@ void BuildingSink::barrier(spirv::Scope scope) {
                                                spirv::MemorySemantics::AcquireRelease);
 }
 
-// ---- control flow
-// --------------------------------------------------------------------------------
+// ---- control flow -------------------------------------------------------------------------------
 
 void BuildingSink::loop(const IndexExpr &trips, double, Values &carried, LoopBody body) {
   Value zero = builder_.create<arith::ConstantIndexOp>(loc_, 0);
