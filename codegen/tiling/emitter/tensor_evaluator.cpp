@@ -33,7 +33,7 @@ Value TensorEvaluator::scalar(Value value) {
   });
 }
 
-/// The value of a tensor whose elements are all equal.
+/// Returns the element of a tensor whose elements are all equal.
 Value TensorEvaluator::splatOf(Operation *op, Type element) {
   auto constant = [&](Attribute value) {
     return sink_.create<arith::ConstantOp>(element, cast<TypedAttr>(value));
@@ -50,8 +50,8 @@ Value TensorEvaluator::splatOf(Operation *op, Type element) {
 
 // ---- tensors ------------------------------------------------------------------------------------
 
-/// Evaluates points that coincide once, such as those of operands that do not depend on a tile
-/// dimension.
+/// Evaluates each distinct point once. Points are equal, for example, if an operand does not depend
+/// on a tile dimension.
 Values TensorEvaluator::onDistinctPoints(Value tensor, llvm::ArrayRef<Point> points,
                                          Evaluate evaluate) {
   auto guardedKey = [](const Point &point) { return PointKey(point.guard, keyOf(point)); };
@@ -150,8 +150,8 @@ TensorEvaluator::PaddedPoints TensorEvaluator::paddedPoints(tensor::PadOp pad,
   return padded;
 }
 
-/// Whether a pad puts zeros around a tensor in memory. Its loads then give the zeros, before a
-/// vector is taken apart or shuffled.
+/// Returns whether a pad puts zeros around a tensor argument. The loads then return the zeros,
+/// which takes one select per vector instead of one per element.
 static bool isZeroPadOfArgument(tensor::PadOp pad) {
   Attribute constant;
   Value outside = pad.getConstantPaddingValue();
@@ -227,7 +227,7 @@ Values TensorEvaluator::evaluateConcat(tensor::ConcatOp concat, llvm::ArrayRef<P
     }
     start = space_.add(start, extent);
   }
-  // Points beyond all inputs are never stored, so any value serves.
+  // Points beyond all inputs are never stored, so they may have any value.
   const auto *known = llvm::find_if(result, [](Value value) { return bool(value); });
   if (known != result.end())
     std::replace(result.begin(), result.end(), Value(), Value(*known));

@@ -14,10 +14,11 @@ using namespace mlir;
 
 // ---- operations ---------------------------------------------------------------------------------
 
-/// Returns what an extension of `narrow` gives without extending it, where `narrow` was truncated
-/// from that type within this kernel, or null if that saves nothing. 16-bit floats are only how
-/// tensors are stored, so nothing is rounded between two operations of one kernel. Bytes are taken
-/// out of words without 8-bit arithmetic.
+/// Returns the result of `extension` of `narrow`, computed from the wide value that `narrow` was
+/// truncated from in this kernel. Null if there is no such wide value of the same type. For floats
+/// the result is the wide value itself: 16-bit floats are only a storage format, so nothing is
+/// rounded between two operations of one kernel. For integers it is a mask or two shifts of the
+/// wide value, which avoids 8-bit arithmetic.
 Value BuildingSink::widened(Operation &extension, Value narrow) {
   if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(extension) || !narrow)
     return {};
@@ -52,7 +53,8 @@ Values BuildingSink::clone(Operation &op, llvm::function_ref<Value(Value)> opera
     mapping.map(operand, value);
     operands.push_back(value.getAsOpaquePointer());
   }
-  // The key names the operation itself: its name, attributes and types are the same for all points.
+  // The key contains the operation itself, because its name, attributes and types are the same for
+  // all points.
   auto [found, inserted] = clones_.try_emplace({{&op, block()}, std::move(operands)});
   if (!inserted)
     return found->second;
