@@ -127,8 +127,8 @@ struct CenterZeroPointsPass : impl::CenterZeroPointsBase<CenterZeroPointsPass> {
     });
   }
 
-  /// Moves the zero point of `factor` to the middle of its range and adds the difference to the
-  /// result. `constant` is the other factor. Returns whether the operation has been changed.
+  /// Moves the zero point of `factor` to the middle of the range and adds the resulting term to the
+  /// sum. `constant` is the other factor. Returns whether the operation has been changed.
   static bool center(linalg::GenericOp op, const ByteFactor &factor, const ByteFactor &constant,
                      bool swapped) {
     const int64_t middle = factor.isSigned ? 0 : 128;

@@ -88,9 +88,9 @@ bool mayPanel(Value tensor) {
   return rows >= kMinPanelReuse && rows % kPanelRows == 0 && columns * 4 % kSetStrideBytes == 0;
 }
 
-/// Returns whether a use, also through elementwise operators, is as the left operand of a large
-/// matmul: the last dimension is reduced, the dimension before it is parallel, and each element is
-/// read for many columns of the other operand.
+/// Returns whether a use, also through elementwise operators, reads its tensor as the left operand
+/// of a large matmul: the last dimension is reduced, the dimension before it is parallel, and each
+/// element is read for many columns of the other operand.
 bool readsAsPanel(OpOperand &use) {
   auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
   if (!generic)
@@ -203,7 +203,8 @@ private:
     });
   }
 
-  /// Returns whether all uses of the tensor are as the left operand of a large matmul.
+  /// Returns whether the tensor may be stored in panels and every use of it reads it as the left
+  /// operand of a large matmul.
   bool isPanel(Value tensor) const {
     return !bytesOnly_ && !blocked_.contains(tensor) && mayPanel(tensor) && !tensor.use_empty() &&
            llvm::all_of(tensor.getUses(), [](OpOperand &use) {

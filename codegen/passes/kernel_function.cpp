@@ -196,7 +196,7 @@ private:
     const int64_t all = std::lcm(tiles, tilesPerWorkgroup_); // The tiles of the smallest slice.
     const int64_t steps = space[outermost].constant / tile_.extent(outermost);
     if (steps * tiles % all != 0 || all / tilesPerWorkgroup_ > kWorkgroupsAlongX)
-      return; // The workgroups of the last slice would extend beyond its end.
+      return; // The last slice would end inside a workgroup, or slices have too many workgroups.
     llvm::SmallVector<int64_t> bytes;
     for (auto [step, type] : llvm::zip(elements, tensors_))
       bytes.push_back(step * (all / tiles) * std::max(1u, type.getElementTypeBitWidth() / 8));

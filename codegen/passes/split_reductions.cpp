@@ -36,8 +36,8 @@ struct Split {
   bool padded = false; // The extent is not part * parts; the last part is padded.
 };
 
-/// Returns whether all indices of operands that depend on the loop are the loop itself, and not,
-/// for example, the sum of two loops that a window has.
+/// Returns whether every index of an operand that depends on the loop is the loop itself, and not,
+/// for example, the sum of two loops in a window.
 bool isPlain(linalg::GenericOp op, unsigned dim) {
   return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
     return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
@@ -180,8 +180,8 @@ std::pair<linalg::GenericOp, linalg::GenericOp> apply(linalg::GenericOp op, cons
   const int64_t range = op.getStaticLoopRanges()[split.dim];
   const bool whole = split.part == 0;
   const unsigned loops = op.getNumLoops() + (whole ? 0 : 1);
-  const unsigned outer =
-      whole ? split.dim : op.getNumLoops(); // The loop that leaves the first reduction.
+  // The loop that is parallel in the first reduction and reduced by the second.
+  const unsigned outer = whole ? split.dim : op.getNumLoops();
   auto iterators = op.getIteratorTypesArray();
   llvm::SmallVector<AffineMap> maps;
   llvm::SmallVector<Value> inputs;

@@ -7,8 +7,8 @@
 // between the first matmul and the softmax. A kernel for the whole attention does not store the
 // scores (emitter/online_softmax.h).
 //
-// Not recognised are attentions whose intermediate tensors are read by other operations as well,
-// and attentions with reshapes between the two matmuls.
+// An attention is not recognised if other operations read its intermediate tensors, or if there are
+// reshapes between the two matmuls.
 //
 // Threads: pure.
 #pragma once

@@ -29,9 +29,10 @@ halfFactorsOf(mlir::linalg::GenericOp op);
 /// that the profile lists, or none.
 std::optional<MatrixShape> halfShapeOf(const DeviceProfile &profile);
 
-/// Returns the candidate tiles for such a kernel, whatever shared memory they take. Dynamic extents
-/// are kDynamic. There are no tiles if the device has no such multiplication, if the result has
-/// fewer than two dimensions, or if a reduction extent is dynamic or 0.
+/// Returns the candidate tiles for such a kernel, also those that need more shared memory than the
+/// device has. Dynamic extents are kDynamic. There are no tiles if the device has no such
+/// multiplication, if the result has fewer than two dimensions, or if a reduction extent is dynamic
+/// or 0.
 std::vector<TileShape> matmulTiles(const DeviceProfile &profile,
                                    llvm::ArrayRef<int64_t> resultShape,
                                    llvm::ArrayRef<int64_t> reductionShape);

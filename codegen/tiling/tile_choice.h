@@ -25,7 +25,8 @@ namespace gantry::codegen {
 
 struct TileChoice {
   TileShape tile;
-  // Cost of the whole kernel (tile_cost.h). 0 for row tiles and measured tiles, which have none.
+  // Cost of the whole kernel (tile_cost.h). 0 for row tiles and for measured tiles, except staged
+  // ones: their cost is not predicted.
   double predictedCost = 0;
   int32_t candidates = 0;   // The number of tiles that were compared.
   uint32_t boxesBytes = 0;  // The bytes of all boxes in shared memory. Boxes may share storage.

@@ -1,4 +1,4 @@
-// Predicts what a kernel costs with a given tile.
+// Predicts the cost of a kernel with a given tile.
 //
 // The cost of a tile is the weighted number of operations of one invocation, times the number of
 // invocations. A kernel with fewer invocations than the device needs to be busy counts as having

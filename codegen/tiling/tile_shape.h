@@ -1,5 +1,6 @@
 // The shape of a kernel's tile: how many elements of the result an invocation, a subgroup or a
-// workgroup computes, how far its reduction is unrolled, and what passes through shared memory.
+// workgroup computes, how far its reduction is unrolled, and how operands are staged in shared
+// memory.
 //
 // This is data only. tile_choice.h chooses a shape, emitter/kernel_emitter.h emits the kernel for a
 // shape, and tile_text.h prints a shape.
@@ -46,8 +47,8 @@ struct MatrixTile {
 ///
 /// With `lanes` > 1 a workgroup is one subgroup of that many invocations, which share a tile. The
 /// points along `laneDim` are divided into runs of `run` neighbours, and the runs are dealt to the
-/// lanes round-robin. Of the operand vectors that every lane needs, each lane loads some and
-/// shuffles them to the others.
+/// lanes round-robin. The loads of operand vectors that every lane needs are divided among the
+/// lanes, which shuffle the vectors to each other.
 struct TileShape {
   llvm::SmallVector<int64_t> result;    // Points of an invocation (or lane), per tile dimension.
   llvm::SmallVector<int64_t> reduction; // Unrolled steps. Each divides its dimension's extent.

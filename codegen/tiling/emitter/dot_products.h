@@ -2,8 +2,8 @@
 // reduction read one 32-bit word of each factor, and one instruction computes the sum of the four
 // products.
 //
-// The instruction takes signed bytes. From unsigned bytes and from their zero points 128 is
-// subtracted, because x - zero = (x - 128) - (zero - 128). With zero points, four steps add
+// The instruction takes signed bytes. 128 is subtracted from unsigned bytes and from their zero
+// points, because x - zero = (x - 128) - (zero - 128). With zero points, four steps add
 //   sum((a - za) * (b - zb)) = sum(a * b) - za * sum(b) - zb * sum(a) + 4 * za * zb
 // to the accumulator. The sum of four bytes is their dot product with four ones. All arithmetic is
 // modulo 2^32, as in kernels without dot products.

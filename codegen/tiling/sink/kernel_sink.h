@@ -1,9 +1,9 @@
 // The interface through which KernelEmitter and its classes write a kernel.
 //
-// The same code generates and measures a kernel. With a BuildingSink it builds the kernel's IR.
-// With a CountingSink it counts the operations of that IR, and tile_cost.h predicts a cost from the
-// counts. The classes that generate code do not know which sink they have, so a tile is always
-// judged by the code that would be emitted for it.
+// The same code generates a kernel and predicts its cost. With a BuildingSink it builds the
+// kernel's IR. With a CountingSink it counts the operations of that IR, and tile_cost.h predicts a
+// cost from the counts. The classes that generate code do not know which sink they have, so a tile
+// is always judged by the code that would be emitted for it.
 //
 // Each step states the operation that it builds and the cost of the operation:
 //
