@@ -54,6 +54,7 @@ struct ApplyTuningPass : impl::ApplyTuningBase<ApplyTuningPass> {
     }
   }
 
+  /// Returns the times of a measured tile as text, or "measured" if the table does not have them.
   static std::string timesOf(const MeasuredTile &tile) {
     char text[96] = "measured";
     if (tile.ns > 0 && tile.predictedNs > 0)

@@ -19,7 +19,8 @@ using namespace mlir;
 
 namespace {
 
-/// A constant tensor of bytes minus its zero point, in row-major order.
+/// Returns the elements of a factor minus its zero point, in row-major order. None if the factor is
+/// not a constant or its zero point is a tensor.
 std::optional<std::vector<int32_t>> integersOf(const ByteFactor &factor) {
   Attribute value;
   auto type = cast<RankedTensorType>(factor.operand->get().getType());
@@ -42,16 +43,16 @@ std::optional<std::vector<int32_t>> integersOf(const ByteFactor &factor) {
   return integers;
 }
 
-/// The addend of the result: a constant tensor over some of the result's dimensions.
+/// A constant tensor over some of the result's dimensions, which is added to the result.
 struct Addend {
   llvm::SmallVector<int64_t> shape;
-  llvm::SmallVector<unsigned> dims; // The dimensions of the result.
+  llvm::SmallVector<unsigned> dims; // The corresponding dimensions of the result.
   std::vector<int32_t> values;
 };
 
-/// Returns the sums of the constant over all reduction steps, times `factor`. Returns nothing where
-/// a step does not read exactly one element of the constant, or where the constant depends on a
-/// parallel loop that the result does not have.
+/// Returns the sums of the constant over all reduction loops, times `factor`. None if the constant
+/// does not depend on every reduction loop, if its map is not a permutation of loops, or if it
+/// depends on a parallel loop that the result does not have.
 std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
                              llvm::ArrayRef<int32_t> integers, int64_t factor) {
   const AffineMap map = op.getMatchingIndexingMap(constant);
@@ -70,7 +71,7 @@ std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
   for (size_t d = shape.size(); d-- > 0;) {
     auto dim = dyn_cast<AffineDimExpr>(map.getResult(d));
     if (!dim && shape[d] != 1)
-      return std::nullopt; // Only its first element is read.
+      return std::nullopt; // Only the first element along this dimension is read.
     if (!dim || iterators[dim.getPosition()] == utils::IteratorType::reduction)
       continue;
     const auto position = outputMap.getResultPosition(dim);
@@ -92,7 +93,8 @@ std::optional<Addend> sumsOf(linalg::GenericOp op, OpOperand *constant,
   return addend;
 }
 
-/// Returns the map, over the result's elements, of an operand that depends on no reduction loop.
+/// Returns the operand's map with the result's dimensions in place of the loops. None if the
+/// operand depends on a loop that the result does not have.
 std::optional<AffineMap> overResult(linalg::GenericOp op, OpOperand *operand) {
   const AffineMap outputMap = op.getIndexingMapsArray().back();
   llvm::SmallVector<AffineExpr> exprs;
@@ -106,6 +108,7 @@ std::optional<AffineMap> overResult(linalg::GenericOp op, OpOperand *operand) {
   return AffineMap::get(outputMap.getNumResults(), 0, exprs, op.getContext());
 }
 
+/// Extends a byte to i32.
 Value extended(OpBuilder &builder, Location loc, Value byte, bool isSigned) {
   const Type i32 = builder.getI32Type();
   return isSigned ? builder.create<arith::ExtSIOp>(loc, i32, byte).getResult()
@@ -124,8 +127,8 @@ struct CenterZeroPointsPass : impl::CenterZeroPointsBase<CenterZeroPointsPass> {
     });
   }
 
-  /// Moves the zero point of `factor` to the middle of its range and adds the difference to the
-  /// result. `constant` is the other factor. Returns whether the operation has been changed.
+  /// Moves the zero point of `factor` to the middle of the range and adds the resulting term to the
+  /// sum. `constant` is the other factor. Returns whether the operation has been changed.
   static bool center(linalg::GenericOp op, const ByteFactor &factor, const ByteFactor &constant,
                      bool swapped) {
     const int64_t middle = factor.isSigned ? 0 : 128;

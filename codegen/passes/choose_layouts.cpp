@@ -16,15 +16,16 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kBlock = 4;
-constexpr int64_t kPanelRows = 8;
+constexpr int64_t kBlock = 4;     // Channels of a block, and columns of a group in a panel.
+constexpr int64_t kPanelRows = 8; // Rows of a panel.
 // Rows whose distance is a multiple of this compete for the same set of an L1 cache.
 constexpr int64_t kSetStrideBytes = 4096;
-// A panel pays where a matmul reads each element at least this often.
+// Panels are used for operands with at least this many rows, of which a matmul reads each element
+// at least this often.
 constexpr int64_t kMinPanelReuse = 64;
 
-/// Returns whether a tensor may be stored in blocks of four channels: it has a multiple of four
-/// channels and several pixels, and only dispatches use it.
+/// Returns whether a tensor may be stored in blocks of four channels: it has a suitable element
+/// type, a multiple of four channels and several pixels, and only dispatches use it.
 bool mayBlock(Value tensor, bool bytesOnly) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || type.getRank() < 3 || type.isDynamicDim(1) || type.getDimSize(1) % kBlock != 0 ||
@@ -37,8 +38,9 @@ bool mayBlock(Value tensor, bool bytesOnly) {
   return pixels && llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp>);
 }
 
-/// Returns whether any use of `value`, also through pads and elementwise operators, reads it as an
-/// image: it reduces over dimension 1, or over windows of the dimensions after it.
+/// Returns whether any use of `value` in a dispatch, also through pads and elementwise operators,
+/// reads it as an image: reduces over windows of the dimensions after dimension 1, over all of
+/// these dimensions, or over dimension 1 but not over the last one.
 bool readsAsImage(Value value) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
@@ -75,7 +77,8 @@ bool readsAsImage(Value value) {
   return false;
 }
 
-/// Returns whether a tensor's rows may be stored in panels: all rows begin in the same cache set.
+/// Returns whether a tensor's rows may be stored in panels: it is f32, only dispatches use it, it
+/// has enough rows, and all rows begin in the same cache set.
 bool mayPanel(Value tensor) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type || type.getRank() < 2 || !type.hasStaticShape() || !type.getElementType().isF32() ||
@@ -85,9 +88,9 @@ bool mayPanel(Value tensor) {
   return rows >= kMinPanelReuse && rows % kPanelRows == 0 && columns * 4 % kSetStrideBytes == 0;
 }
 
-/// Returns whether a use, also through elementwise operators, is the left operand of a matmul: the
-/// last dimension is reduced, the one before it is parallel, and each element is read for many
-/// columns of the other operand.
+/// Returns whether a use, also through elementwise operators, reads its tensor as the left operand
+/// of a large matmul: the last dimension is reduced, the dimension before it is parallel, and each
+/// element is read for many columns of the other operand.
 bool readsAsPanel(OpOperand &use) {
   auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
   if (!generic)
@@ -134,7 +137,7 @@ DispatchOp copyOf(Value tensor, Operation *user) {
   return dispatch;
 }
 
-/// Returns the argument of a dispatch's region that an operand of the dispatch becomes.
+/// Returns the argument of a dispatch's region that corresponds to an operand of the dispatch.
 Value insideOf(OpOperand &use) {
   auto dispatch = cast<DispatchOp>(use.getOwner());
   return dispatch.getBody().front().getArgument(use.getOperandNumber());
@@ -157,8 +160,8 @@ public:
       Value result = dispatch.getResult();
       if (!mayBlock(result, bytesOnly_))
         continue;
-      // A tensor that is made from blocks of the same rank stays in blocks, so that copies between
-      // them are vectors.
+      // A tensor that is computed from a blocked tensor of the same rank is blocked too, so that
+      // loads and stores are both vectors.
       const bool isFromBlocks = llvm::any_of(dispatch.getInputs(), [&](Value operand) {
         return blocked_.contains(operand) && cast<RankedTensorType>(operand.getType()).getRank() ==
                                                  cast<RankedTensorType>(result.getType()).getRank();
@@ -178,7 +181,7 @@ public:
         panels_.insert(copyInput(input));
   }
 
-  /// Sets the layouts of all dispatches, unless every tensor is row-major.
+  /// Sets the layouts of all dispatches. Does nothing if every tensor is row-major.
   void apply() {
     if (blocked_.empty() && panels_.empty())
       return;
@@ -200,6 +203,8 @@ private:
     });
   }
 
+  /// Returns whether the tensor may be stored in panels and every use of it reads it as the left
+  /// operand of a large matmul.
   bool isPanel(Value tensor) const {
     return !bytesOnly_ && !blocked_.contains(tensor) && mayPanel(tensor) && !tensor.use_empty() &&
            llvm::all_of(tensor.getUses(), [](OpOperand &use) {
@@ -208,8 +213,8 @@ private:
            });
   }
 
-  /// Copies an input of the program, which is row-major, for all dispatches that read it. Returns
-  /// the copy.
+  /// Adds a dispatch that copies an input of the program, which is row-major. All dispatches then
+  /// read the copy. Returns the copy.
   Value copyInput(BlockArgument input) {
     DispatchOp copy = copyOf(input, *input.getUsers().begin());
     input.replaceAllUsesExcept(copy.getResult(), copy);

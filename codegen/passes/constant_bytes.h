@@ -6,9 +6,9 @@
 
 namespace gantry::codegen {
 
-/// Returns the little-endian elements in row-major order. The result is empty for splats, of which
-/// MLIR stores one element only, for booleans, which MLIR packs into bits, and for an attribute
-/// that is not a tensor constant. The bytes live as long as the constant's context.
+/// Returns the elements in row-major order, each in the host's byte order. The result is empty for
+/// splats (MLIR stores only one element), for booleans (MLIR packs them into bits), and for an
+/// attribute that is not a tensor constant. The bytes are valid as long as the attribute's context.
 inline llvm::ArrayRef<char> constantBytes(mlir::Attribute value) {
   if (auto dense = mlir::dyn_cast<mlir::DenseElementsAttr>(value)) {
     if (dense.isSplat() || dense.getElementType().isInteger(1))

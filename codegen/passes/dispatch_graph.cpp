@@ -14,10 +14,10 @@ using namespace mlir;
 
 namespace {
 
-// The size that a dynamic dimension without an upper limit counts as.
+// The assumed size of a dynamic dimension without an upper limit.
 constexpr int64_t kTypicalDim = 64;
 
-/// Returns the upper limit of a dynamic dimension of an input, or kTypicalDim where it has none.
+/// Returns the upper limit of a dynamic dimension of an input, or kTypicalDim if it has none.
 int64_t largestExtent(tensor::DimOp dim) {
   auto argument = dyn_cast<BlockArgument>(dim.getSource());
   std::optional<int64_t> index = dim.getConstantIndex();
@@ -31,7 +31,7 @@ int64_t largestExtent(tensor::DimOp dim) {
   return max > 0 ? max : kTypicalDim;
 }
 
-/// Returns a size, with every dynamic dimension of the inputs at its largestExtent().
+/// Evaluates a size with largestExtent() for each dynamic dimension of the inputs.
 int64_t typicalExtent(Value index) {
   if (auto constant = getConstantIntValue(index))
     return *constant;
@@ -48,6 +48,7 @@ int64_t typicalExtent(Value index) {
   return cast<IntegerAttr>(results[0]).getInt();
 }
 
+/// Returns the bytes of a dispatch's result in the arena, with typicalExtent() for dynamic sizes.
 uint64_t typicalBytes(DispatchOp dispatch) {
   auto type = cast<RankedTensorType>(dispatch.getResult().getType());
   uint64_t bytes = std::max(1u, type.getElementTypeBitWidth() / 8);
@@ -56,11 +57,12 @@ uint64_t typicalBytes(DispatchOp dispatch) {
     if (ShapedType::isDynamic(size))
       size = typicalExtent(dispatch.getDims()[dispatch.getResultDims()[dynamic++]]);
     if (__builtin_mul_overflow(bytes, uint64_t(std::max<int64_t>(size, 0)), &bytes))
-      return uint64_t{1} << 40; // A later check refuses the tensor by its name.
+      return uint64_t{1} << 40; // The emission of the program refuses such a tensor.
   }
   return roundUp(bytes, kArenaAlignment);
 }
 
+/// Returns whether the function returns the tensor or a direct reshape of it.
 bool isReturned(Value storage) {
   for (Operation *user : storage.getUsers()) {
     if (isa<func::ReturnOp>(user))
@@ -83,7 +85,7 @@ DispatchGraph dispatchGraphOf(func::FuncOp function) {
     for (auto [i, operand] : llvm::enumerate(dispatch.getInputs())) {
       auto known = values.find(storageOf(operand));
       if (known == values.end())
-        continue; // An input or a constant is not in the arena.
+        continue; // Inputs and constants are not in the arena.
       op.reads.push_back(known->second);
       if (mayTakeStorage(dispatch, i))
         op.mayTake.push_back(known->second);

@@ -1,4 +1,5 @@
-// The program's dispatches as a problem of the planner's order and budget searches (engine/plan).
+// Converts the program's dispatches to the input of the planner's order and budget searches
+// (engine/plan/order).
 #pragma once
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -14,8 +15,9 @@ struct DispatchGraph {
 };
 
 /// Returns the graph of the function's dispatches. Sizes are in bytes and rounded up as in the
-/// arena. A dynamic dimension counts as its upper limit, or as 64 where it has none. Returned
-/// tensors have size 0, because they lie outside of the arena; inputs are not part of the problem.
+/// arena. A dynamic dimension counts as its upper limit, or as 64 if it has none. Tensors that the
+/// function returns have size 0, because they lie outside of the arena. Inputs and constants are
+/// not part of the problem.
 DispatchGraph dispatchGraphOf(mlir::func::FuncOp function);
 
 } // namespace gantry::codegen

@@ -20,16 +20,18 @@ using namespace mlir;
 
 namespace {
 
-/// One tile for each kind of tiles that the device gains by. The baseline comes first.
+/// The tiles that functions are generated for, with their kinds. The baseline comes first.
 using Variants = std::vector<std::pair<TileKind, TileChoice>>;
 
+/// Adds the result of chooseStagedTiles().
 void addStaged(Variants &variants, std::vector<TileChoice> choices) {
   for (TileChoice &choice : choices)
     variants.emplace_back(choice.tile.matrix ? TileKind::kMatrices : TileKind::kStaged,
                           std::move(choice));
 }
 
-/// Returns whether the device can run tiles of this kind and gains by them.
+/// Returns whether the profile says that kernels with tiles of this kind run on the device and are
+/// worth generating.
 bool hasKind(const DeviceProfile &device, TileKind kind) {
   switch (kind) {
   case TileKind::kBaseline:
@@ -45,8 +47,9 @@ bool hasKind(const DeviceProfile &device, TileKind kind) {
   llvm_unreachable("there are no other kinds");
 }
 
-/// Adds the variant with exactly the tile `text`. Returns why the kernel cannot have it; an empty
-/// string if it can. `variants` holds the predicted baseline.
+/// Adds the tile with the exact text `text` (tile_text.h) to `variants`, which contains only the
+/// predicted baseline; a measured baseline replaces it. Returns an empty string, or the reason why
+/// the kernel cannot have the tile.
 std::string addMeasured(Variants &variants, func::FuncOp function, const DeviceProfile &device,
                         StringRef kindName, StringRef text) {
   const std::optional<TileKind> kind = symbolizeTileKind(kindName);
@@ -69,8 +72,9 @@ std::string addMeasured(Variants &variants, func::FuncOp function, const DeviceP
   return {};
 }
 
-/// Replaces the predicted tiles by the measured one, if the kernel can have it. Otherwise notes the
-/// reason on the predicted ones, and warns if the user asked for the measured one.
+/// Replaces the predicted tiles by the measured one, if the kernel can have it. The predicted
+/// baseline is kept unless the measured tile is a baseline. If the kernel cannot have it, adds the
+/// reason to the remarks of the predicted tiles, and warns if the user gave the table.
 void takeMeasured(func::FuncOp function, const DeviceProfile &device, MeasuredAttr measured,
                   Variants &variants) {
   const auto [kind, text] = measured.getTile().getValue().split(' ');
@@ -116,6 +120,7 @@ struct EmitKernelsPass : impl::EmitKernelsBase<EmitKernelsPass> {
     }
   }
 
+  /// Returns the cheapest predicted tile of each kind that hasKind() accepts.
   Variants predict(func::FuncOp function, const DeviceProfile &device) const {
     Variants variants;
     for (TileKind kind : {TileKind::kBaseline, TileKind::kTexel})

@@ -15,8 +15,8 @@ using namespace mlir;
 
 namespace {
 
-// Costs are in bytes of device memory traffic. A bus has about 1/16 of the memory's bandwidth, and
-// a device does about 32 floating-point operations in the time of one byte.
+// The unit of costs is one byte of device memory traffic. A bus has about 1/16 of the bandwidth of
+// device memory. A device executes about 32 floating-point operations in the time of one unit.
 constexpr double kHostByteCost = 16;
 constexpr double kFlopsPerByte = 32;
 
@@ -25,6 +25,8 @@ double tensorBytes(Value tensor) {
   return double(type.getNumElements()) * std::max(1u, type.getElementTypeBitWidth() / 8);
 }
 
+/// Returns the cost of running a dispatch again. A number of operations that is not constant counts
+/// as 0.
 double recomputeCost(DispatchOp dispatch) {
   double bytes = tensorBytes(dispatch.getResult());
   for (Value operand : dispatch.getInputs())
@@ -34,6 +36,7 @@ double recomputeCost(DispatchOp dispatch) {
   return bytes + double(flops.value_or(0)) / kFlopsPerByte;
 }
 
+/// Returns the operator's name in the model for messages, in quotes; "one dispatch" if it has none.
 std::string nameOf(Operation *op) {
   std::string name;
   op->getLoc()->walk([&](Location inner) {
@@ -93,14 +96,15 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
                                plan->givenPeakBytes, recomputed, plan->recomputedPeakBytes, moved));
   }
 
-  /// Fails the pass, and tells the pipeline that the model or the budget is at fault.
+  /// Fails the pass and marks the cause of the failure as the input: the model or the budget.
   void refuse() {
     setAttribute(getOperation(), FailureAttr::get(&getContext(), FailureCause::kInput));
     signalPassFailure();
   }
 
-  /// Computes a value again, or moves it to the host and back, right before the dispatch
-  /// `action.before`, and lets that dispatch and all later ones read the new version.
+  /// Computes a value again right before the dispatch `action.before`; or moves it to the host
+  /// right after `action.after`, if it is not there yet, and back right before `action.before`.
+  /// This dispatch and all later ones then read the new version of the value.
   void bringBack(ArrayRef<DispatchOp> dispatches, const plan::BudgetAction &action) {
     DispatchOp writer = dispatches[action.value], before = dispatches[action.before];
     OpBuilder builder(before);
@@ -136,7 +140,8 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
     origin_[fresh] = writer.getResult();
   }
 
-  /// Returns the current version of a dispatch's result, and any other tensor itself.
+  /// Returns the latest version of a dispatch's result. `storage` is the result or one of its
+  /// versions; any other tensor is returned unchanged.
   Value latest(Value storage) const {
     if (Value own = origin_.lookup(storage))
       storage = own;
@@ -144,7 +149,7 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
     return version ? version : storage;
   }
 
-  /// Rebuilds `view`, a chain of reshapes, on another version of its storage.
+  /// Clones `view`, a chain of reshapes, for another version of the tensor that it views.
   static Value viewOf(OpBuilder &builder, Value view, Value storage) {
     if (storageOf(view) == view)
       return storage;

@@ -25,8 +25,8 @@ namespace {
 
 bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
-/// Returns the number of floating-point operations of all members: those of each body times the
-/// extents of its loops.
+/// Returns the number of floating-point operations of all members: for each member, the operations
+/// of its body times the extents of its loops.
 OpFoldResult countFlops(OpBuilder &builder, llvm::ArrayRef<Operation *> members) {
   OpFoldResult total = builder.getIndexAttr(0);
   AffineExpr a = builder.getAffineSymbolExpr(0), b = builder.getAffineSymbolExpr(1);
@@ -92,8 +92,8 @@ public:
   }
 
 private:
-  /// Collects the operation, the members that it needs, and what they read from outside of the
-  /// group.
+  /// Adds the operation, and all members of the group that it needs, to members_. Adds the tensors
+  /// and sizes that they read from outside of the group to operands_ and dims_.
   void collect(Operation *op) {
     if (members_.contains(op))
       return;
@@ -110,7 +110,8 @@ private:
     members_.insert(op);
   }
 
-  /// Appends the positions in dims_ of a tensor's dynamic dimensions.
+  /// Appends the positions in dims_ of a tensor's dynamic sizes, which are added to dims_ if
+  /// needed.
   void addDims(Value tensor, llvm::SmallVectorImpl<int64_t> &positions) {
     auto type = cast<RankedTensorType>(tensor.getType());
     if (type.hasStaticShape())
@@ -142,7 +143,7 @@ private:
   const FusionGroup &group_;
   OpBuilder builder_;
   llvm::SetVector<Value> operands_, dims_;
-  llvm::SetVector<Operation *> members_; // In an order in which producers come first.
+  llvm::SetVector<Operation *> members_; // Producers come before their consumers.
 };
 
 struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
@@ -155,7 +156,8 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
     Block &block = function.getBody().front();
     hoistArgumentDims(block);
     const FusionGroups groups(block, maxBuffers, scoreBytes);
-    // Producers are built first, so that operands are already the results of dispatches.
+    // Dispatches are built in program order, so that their operands are already results of
+    // dispatches.
     for (const std::unique_ptr<FusionGroup> &group : groups.groups())
       for (OpResult result : group->root->getResults())
         if (!result.use_empty())
@@ -169,7 +171,8 @@ struct FormDispatchesPass : impl::FormDispatchesBase<FormDispatchesPass> {
         return;
   }
 
-  /// Refuses a tensor that is too large: kernels compute addresses in elements, in 32 bits.
+  /// Refuses a result with 2^31 or more elements: kernels compute addresses in elements, with
+  /// 32-bit integers.
   LogicalResult checkSize(DispatchOp dispatch) {
     auto type = cast<RankedTensorType>(dispatch.getResult().getType());
     if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0))

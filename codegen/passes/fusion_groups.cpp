@@ -44,9 +44,9 @@ llvm::SetVector<Value> usedValues(Operation *op) {
 
 namespace {
 
-constexpr int kMaxCheapOps = 4;     // An operator with more scalar operations is not recomputed.
-constexpr int64_t kMaxValues = 256; // Largest row of an attention's values that fits in registers.
-constexpr int64_t kTypicalExtent = 64; // The size that a dynamic dimension counts as.
+constexpr int kMaxCheapOps = 4;        // Scalar operations of an operator that is cheap to repeat.
+constexpr int64_t kMaxValues = 256;    // Elements of an attention's value that fit in registers.
+constexpr int64_t kTypicalExtent = 64; // The assumed size of a dynamic dimension.
 
 bool isReduction(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
@@ -62,6 +62,8 @@ bool isMovement(Operation *op) {
          llvm::hasSingleElement(generic.getRegion().front());
 }
 
+/// Returns whether an operator is cheap enough to compute it again for each element that a
+/// broadcast reads.
 bool isCheap(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic)
@@ -78,8 +80,8 @@ bool isCheap(Operation *op) {
   return count <= kMaxCheapOps + 1; // The yield counts, too.
 }
 
-/// Returns whether the operator dequantizes a constant. To do so at every load costs less than to
-/// load the wider result.
+/// Returns whether the operator dequantizes a constant. Dequantizing at every load costs less than
+/// loading the wider result.
 bool isWidening(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || generic.getNumReductionLoops() > 0 || generic.getNumResults() != 1)
@@ -100,9 +102,10 @@ bool isWidening(Operation *op) {
          });
 }
 
-/// Returns whether the operator scales an operand of `user`, a matmul, by one factor for each step
-/// of its reduction (the gate of squeeze-and-excitation). The kernel of `user` then multiplies each
-/// element once for a whole tile, which saves a pass through memory.
+/// Returns whether the operator multiplies an operand of the matmul `user` by a factor that varies
+/// along the reduction (the gate of squeeze-and-excitation) and only along the reduction. If it is
+/// inlined, the kernel of `user` multiplies each element once per tile, and the product is not
+/// stored.
 bool isGateOf(Operation *op, Operation *user) {
   auto gate = dyn_cast<linalg::GenericOp>(op);
   auto reduction = dyn_cast<linalg::GenericOp>(user);
@@ -125,7 +128,7 @@ bool isGateOf(Operation *op, Operation *user) {
     if (map.isIdentity())
       continue;
     if (operand->get().getDefiningOp<arith::ConstantOp>())
-      return false; // A normalization's scale belongs to the kernel of the normalization.
+      return false; // The scale of a normalization is fused with the normalization instead.
     factors = map;
   }
   if (!factors || !gate.getIndexingMapsArray().back().isIdentity() ||
@@ -164,7 +167,7 @@ FusionGroups::FusionGroups(Block &block, unsigned maxBuffers, uint64_t scoreByte
       decide(&op);
       continue;
     }
-    // A fill is free inside of a dispatch. One that anything else reads is stored.
+    // A fill is free inside of a dispatch. A fill that another operation reads is stored in memory.
     const bool isStored =
         isa<linalg::FillOp>(op) && llvm::any_of(op.getUsers(), [&](Operation *user) {
           return !isComputeOp(block.findAncestorOpInBlock(*user));
@@ -186,8 +189,8 @@ bool FusionGroups::isMember(Operation *op, const FusionGroup &group) const {
 
 // ---- Attentions --------------------------------------------------------------------------------
 
-/// Returns the tensors that the operator reads; for the last matmul of an attention, those that the
-/// whole attention reads.
+/// Returns the tensors that the operator reads from memory. For the last matmul of an attention,
+/// returns the tensors that the whole attention reads.
 llvm::SetVector<Value> FusionGroups::leavesOf(Operation *op) const {
   llvm::SetVector<Value> leaves;
   auto add = [&](Operation *reader) {
@@ -203,21 +206,20 @@ llvm::SetVector<Value> FusionGroups::leavesOf(Operation *op) const {
   return leaves;
 }
 
-/// Returns why an attention does not become one kernel; empty if it does.
+/// Returns the reason why an attention does not become one kernel; empty if it does.
 std::string FusionGroups::reasonAgainst(const Attention &attention) const {
   linalg::GenericOp product = attention.product;
   const int64_t values = product.getStaticLoopRanges()[attention.valueLoop()];
   if (ShapedType::isDynamic(values) || values > kMaxValues)
-    return (ShapedType::isDynamic(values)
-                ? "values of unknown size"
-                : "values of " + std::to_string(values) + " elements, of which a row's sums") +
-           " do not stay in registers (at most " + std::to_string(kMaxValues) + ")";
+    return (ShapedType::isDynamic(values) ? "values of unknown size"
+                                          : "values of " + std::to_string(values) + " elements") +
+           " do not fit into registers (at most " + std::to_string(kMaxValues) + ")";
   uint64_t bytes = 4;
   for (int64_t extent : cast<RankedTensorType>(attention.scores.getType()).getShape())
     bytes *= static_cast<uint64_t>(ShapedType::isDynamic(extent) ? kTypicalExtent : extent);
   if (bytes < scoreBytes_)
-    return "scores of " + std::to_string(bytes) + " bytes stay in a cache of " +
-           std::to_string(scoreBytes_);
+    return "scores of " + std::to_string(bytes) + " bytes fit into a cache of " +
+           std::to_string(scoreBytes_) + " bytes";
   if (const size_t buffers = leavesOf(product).size() + 1; buffers > maxBuffers_)
     return std::to_string(buffers) + " buffers, more than the limit of " +
            std::to_string(maxBuffers_);
@@ -245,7 +247,7 @@ void FusionGroups::findAttentions() {
 
 // ---- How a value is read -----------------------------------------------------------------------
 
-/// Adds to `use` how `user`, which is decided, would read the elements of `value`.
+/// Adds to `use` how `user` would read the elements of `value`. context: the decision on `user`.
 void FusionGroups::readBy(Operation *user, Value value, const Decision &context, Use &use) const {
   Reuse level = context.reuse;
   bool bijective = context.isDirect;
@@ -282,7 +284,8 @@ void FusionGroups::readBy(Operation *user, Value value, const Decision &context,
   use.reuse = std::max(use.reuse, level);
 }
 
-/// Returns which element of `value` the user reads; kAnywhere where it reads several.
+/// Returns the elements of `value` that the user needs for a row of the root. context: the decision
+/// on `user`.
 FusionGroups::Place FusionGroups::placeOf(Operation *user, Value value,
                                           const Decision &context) const {
   auto generic = dyn_cast<linalg::GenericOp>(user);
@@ -308,8 +311,8 @@ FusionGroups::Place FusionGroups::placeOf(Operation *user, Value value,
   return place.value_or(Place::kAnywhere);
 }
 
-/// Summarizes how all users of a value would read it. Returns nothing where one of them is not an
-/// operator of a dispatch.
+/// Returns how all users together would read a value. None if a user is not an operator of a
+/// dispatch.
 std::optional<FusionGroups::Use> FusionGroups::useOf(Value value) {
   llvm::SetVector<Operation *> users;
   for (Operation *user : value.getUsers())
@@ -333,9 +336,9 @@ std::optional<FusionGroups::Use> FusionGroups::useOf(Value value) {
 
 // ---- Decisions ---------------------------------------------------------------------------------
 
-/// Returns whether an operator of a softmax or a normalization joins the group of its root: a
-/// reduction over the root's rows, or an elementwise operator whose elements such reductions and
-/// the root read at the same place.
+/// Returns whether an operator joins a group as a part of a softmax or a normalization. It is a
+/// reduction over the root's rows whose result is read per row, or an elementwise operator that
+/// such a group reads at the same place or per row.
 bool FusionGroups::joinsRows(Operation *op, const FusionGroup &group, Place place) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   if (!generic || place == Place::kAnywhere || (group.hasReduction && !group.rows))
@@ -345,11 +348,11 @@ bool FusionGroups::joinsRows(Operation *op, const FusionGroup &group, Place plac
   return group.rows && isElementwise(generic);
 }
 
-/// Returns whether to evaluate the operator where it is used costs no more than to store its
-/// result. `joinsRows` says that it joins a group with reductions over rows.
+/// Returns whether evaluating the operator in its users' groups costs no more than storing its
+/// result. joinsRows: the result of joinsRows() for the operator.
 bool FusionGroups::pays(Operation *op, const Use &use, bool joinsRows) const {
   const bool movement = isMovement(op);
-  const bool ofAttention = attentionMembers_.contains(op); // Then only its attention reads it.
+  const bool ofAttention = attentionMembers_.contains(op); // Only the attention reads its result.
   if (joinsRows || ofAttention)
     return true;
   if (!movement && (use.userCount > 1 || use.groups.size() > 1))
@@ -360,8 +363,7 @@ bool FusionGroups::pays(Operation *op, const Use &use, bool joinsRows) const {
          (use.reuse == Reuse::kBroadcast && isCheap(op));
 }
 
-/// Returns whether the groups still bind few enough buffers if they read `added` instead of one
-/// tensor.
+/// Returns whether no group exceeds the limit of buffers if it reads `added` instead of one tensor.
 bool FusionGroups::fitsBuffers(const Use &use, const llvm::SetVector<Value> &added) const {
   return llvm::all_of(use.groups, [&](const FusionGroup *group) {
     size_t count = group->leaves.size() - 1;
@@ -371,7 +373,8 @@ bool FusionGroups::fitsBuffers(const Use &use, const llvm::SetVector<Value> &add
   });
 }
 
-/// Makes the operator a member of the groups of all its users, if that is possible and pays.
+/// Makes the operator a member of the groups of all its users if that is possible and pays off.
+/// Returns whether it did.
 bool FusionGroups::tryInline(Operation *op) {
   if (op->getNumResults() != 1 || isa<tensor::ConcatOp>(op))
     return false;
@@ -404,6 +407,7 @@ FusionGroup &FusionGroups::addGroup(Operation *root) {
   return *groups_.back();
 }
 
+/// Inlines the operator, or makes it the root of a new group.
 void FusionGroups::decide(Operation *op) {
   if (op->use_empty() || tryInline(op))
     return;

@@ -1,13 +1,13 @@
-// The decision which tensors are stored in memory, for form-dispatches.
+// Decides for form-dispatches which tensors are stored in memory.
 //
 // FusionGroups divides the operators of the program into groups, each of which becomes one
-// dispatch. It visits the operators from the last to the first, so that all consumers of an
-// operator are decided before it. Each operator becomes either the root of a group, whose result is
-// stored in memory, or a member of the groups of its consumers, where it is evaluated inline.
-// Passes.td (form-dispatches) says what is inlined.
+// dispatch. It visits the operators from the last to the first, so that it decides on all consumers
+// of an operator before the operator. An operator becomes either the root of a group, whose result
+// is stored in memory, or a member of the groups of its consumers, where it is evaluated inline.
+// Passes.td (form-dispatches) lists the operators that are inlined.
 //
-// It does not change the program, except that it leaves `gantry.why` on the last matmul of an
-// attention that does not become one group.
+// FusionGroups does not change the program, except that it sets `gantry.why` on the last matmul of
+// an attention that does not become one group.
 //
 // Thread safety: one object per function.
 #pragma once
@@ -24,12 +24,13 @@
 
 namespace gantry::codegen {
 
-/// Operators that become one dispatch.
+/// Operators that become one dispatch. A row is a slice of the root's result along its last
+/// dimension.
 struct FusionGroup {
-  mlir::Operation *root = nullptr;     // Its result is the dispatch's result.
-  llvm::SetVector<mlir::Value> leaves; // The tensors that it reads from memory.
+  mlir::Operation *root = nullptr;     // The operator whose result is the dispatch's result.
+  llvm::SetVector<mlir::Value> leaves; // The tensors that the dispatch reads from memory.
   bool hasReduction = false;
-  bool rows = false; // Its reductions are over the rows of the root.
+  bool rows = false; // The group has reductions over the rows, as in a softmax.
 };
 
 class FusionGroups {
@@ -46,22 +47,24 @@ public:
 
 private:
   /// How often consumers read an element of a producer: once; several times, by a broadcast; or
-  /// many times, inside of a reduction.
+  /// many times, in a reduction.
   enum class Reuse { kOnce, kBroadcast, kMany };
 
-  /// The element of an operator that an element of the root needs, where the root's rows are its
-  /// last dimension: the one at the same place; the one of its row; or any.
+  /// The elements of an operator's result that a row of the root's result needs: any elements
+  /// (kAnywhere); for each element of the row, the element with the same index (kSamePlace); or one
+  /// element for the whole row, with index 0 in the last dimension (kPerRow).
   enum class Place { kAnywhere, kSamePlace, kPerRow };
 
+  /// The decision on an operator. The last three members say how its groups read its result.
   struct Decision {
     bool isRoot = false;
-    llvm::SmallVector<FusionGroup *, 2> groups;
-    bool isDirect = false; // Its elements map one to one to the root's.
+    llvm::SmallVector<FusionGroup *, 2> groups; // The groups that the operator belongs to.
+    bool isDirect = false; // The elements correspond one to one to those of the root.
     Reuse reuse = Reuse::kOnce;
     Place place = Place::kAnywhere;
   };
 
-  /// How all users of a value would read it if its producer were inlined.
+  /// How all users together would read a value if its producer were inlined.
   struct Use {
     llvm::SetVector<FusionGroup *> groups; // The groups of the users.
     size_t userCount = 0;
@@ -93,13 +96,14 @@ private:
   llvm::DenseSet<mlir::Operation *> attentionMembers_;
 };
 
-/// Returns whether the operation is an operator that belongs into a dispatch.
+/// Returns whether the operation is an operator that must be in a dispatch.
 bool isComputeOp(mlir::Operation *op);
 
-/// Returns whether the value costs nothing, so that every dispatch that needs it has a copy.
+/// Returns whether the value is a scalar constant or a tensor of equal or undefined elements. Each
+/// dispatch that uses such a value computes it itself.
 bool isFreeValue(mlir::Value value);
 
-/// Returns all values from outside of the operation that it uses, in its operands and its regions.
+/// Returns the operands of the operation, and the values from outside of it that its regions use.
 llvm::SetVector<mlir::Value> usedValues(mlir::Operation *op);
 
 } // namespace gantry::codegen

@@ -11,18 +11,18 @@ using namespace mlir;
 
 namespace {
 
-/// Returns whether a use is a reduction over rows in a kernel over rows. There, an invocation reads
-/// only the part of a row that it writes, and gets the other partial results from its neighbors by
-/// subgroup operations (tiling/emitter/row_kernel.h).
+/// Returns whether a use in a row kernel (tiling/emitter/row_kernel.h) is the operand of a
+/// reduction over rows. In such a kernel an invocation reads only the part of a row that it writes.
+/// It gets the partial results of other parts from other invocations by subgroup operations.
 bool isSharedRow(linalg::GenericOp generic, OpOperand &use) {
   return generic.getNumReductionLoops() == 1 &&
          generic.getIteratorTypesArray().back() == utils::IteratorType::reduction &&
          !generic.isDpsInit(&use) && generic.getMatchingIndexingMap(&use).isIdentity();
 }
 
-/// Returns whether, on every path from `value` to the dispatch's result, only the invocation that
-/// writes an element of the result reads the same element of `value`. `rows` says that the kernel
-/// has reductions over rows.
+/// Returns whether only the invocation that writes an element of the dispatch's result reads the
+/// same element of `value`, on every path from `value` to the result. rows: the dispatch is a row
+/// kernel.
 bool readsOnlyOwnElement(Value value, bool rows) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
@@ -84,7 +84,7 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
   for (auto [j, other] : llvm::enumerate(dispatch.getInputs()))
     if (j != i && storageOf(other) == storage)
       return false;
-  // The types are equal; where they are dynamic, the extents must be equal, too.
+  // Equal types may have different dynamic extents, which must be equal too.
   auto operandDims = dispatch.getOperandDims(), resultDims = dispatch.getResultDims();
   unsigned before = 0;
   for (unsigned j = 0; j < i; ++j)

@@ -10,10 +10,10 @@ namespace gantry::codegen {
 /// Returns whether `storage` is an input of the program whose memory a run may reuse.
 bool isDonatedInput(mlir::Value storage);
 
-/// Returns whether the result may take the storage of operand `i` if nothing reads the operand
-/// afterwards. The operand must be a transient or a donated input, have the result's type and
-/// layout, and share its storage with no other operand; and only the invocation that writes an
-/// element of the result may read the same element of the operand.
+/// Returns whether the result may take the storage of operand `i`, provided that nothing reads the
+/// operand afterwards. The operand must be a transient or a donated input, have the type, size and
+/// layout of the result, and share its storage with no other operand. Only the invocation that
+/// writes an element of the result may read the same element of the operand.
 bool mayTakeStorage(DispatchOp dispatch, unsigned i);
 
 /// Returns whether `storage`, or a view of it, is returned or is read by an operation after

@@ -21,9 +21,9 @@ using namespace mlir;
 namespace {
 
 constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
-constexpr int64_t kMinWorkgroupSize = 8; // A small kernel's workgroup is not halved below this.
+constexpr int64_t kMinWorkgroupSize = 8; // Workgroups of small kernels are not made smaller.
 
-/// Returns the types of the kernel's buffers: operands, then the result.
+/// Returns the tensor types of the kernel's buffers: the operands, then the result.
 llvm::SmallVector<RankedTensorType> tensorTypesOf(func::FuncOp source) {
   llvm::SmallVector<RankedTensorType> types;
   for (Type type : source.getArgumentTypes())
@@ -33,6 +33,7 @@ llvm::SmallVector<RankedTensorType> tensorTypesOf(func::FuncOp source) {
   return types;
 }
 
+/// Builds one function on buffers.
 class KernelFunction {
 public:
   KernelFunction(func::FuncOp source, const DeviceProfile &device, TileKind kind,
@@ -56,7 +57,7 @@ public:
   }
 
 private:
-  /// The ids in the order of the arguments, which follow the buffers and the dims.
+  /// The ids in the order of their arguments, which come after the buffers and the dims.
   enum Id : unsigned { kWorkgroupX, kWorkgroupY, kInvocation, kLane, kSubgroup };
   static constexpr ArgumentRole kIdRoles[] = {ArgumentRole::kWorkgroupX, ArgumentRole::kWorkgroupY,
                                               ArgumentRole::kInvocation, ArgumentRole::kLane,
@@ -166,7 +167,8 @@ private:
             builder_.getStringAttr(exactTile(tile_))));
   }
 
-  /// The remarks are those of the tile's choice, and those that form-dispatches left on operations.
+  /// Sets `gantry.remarks`: the remarks of the tile's choice, and the reasons that form-dispatches
+  /// left on operations (`gantry.why`).
   void setRemarks() {
     llvm::SmallVector<StringAttr> texts;
     for (const auto *list : {&choice_.remarks, &choice_.ladder})
@@ -180,26 +182,28 @@ private:
       setAttribute(kernel_, RemarksAttr::get(builder_.getContext(), texts));
   }
 
-  /// Sets `gantry.slices`. The dispatch can be cut after whole steps of the outermost tile
-  /// coordinate that has more than one tile, if a step is a whole number of workgroups. `elements`
-  /// is the number of elements by which each buffer advances with one step of that coordinate.
+  /// Sets `gantry.slices` if the dispatch can be cut into slices. A slice consists of whole
+  /// workgroups and of whole steps of the outermost tile coordinate with more than one value.
+  /// elements: the number of elements by which each buffer advances with one step of this
+  /// coordinate. space: the extents of the result along the tile dimensions.
   void setSlices(llvm::ArrayRef<int64_t> elements, llvm::ArrayRef<IndexExpr> space) {
     size_t outermost = 0;
     while (space[outermost].constant <= tile_.extent(outermost))
       ++outermost;
-    int64_t tiles = 1; // In one step of the outermost coordinate.
+    int64_t tiles = 1; // The tiles in one step of the outermost coordinate.
     for (size_t d = outermost + 1; d < space.size(); ++d)
       tiles *= (space[d].constant + tile_.extent(d) - 1) / tile_.extent(d);
-    const int64_t all = std::lcm(tiles, tilesPerWorkgroup_);
+    const int64_t all = std::lcm(tiles, tilesPerWorkgroup_); // The tiles of the smallest slice.
     const int64_t steps = space[outermost].constant / tile_.extent(outermost);
     if (steps * tiles % all != 0 || all / tilesPerWorkgroup_ > kWorkgroupsAlongX)
-      return; // The last part would have workgroups that begin beyond its end.
+      return; // The last slice would end inside a workgroup, or slices have too many workgroups.
     llvm::SmallVector<int64_t> bytes;
     for (auto [step, type] : llvm::zip(elements, tensors_))
       bytes.push_back(step * (all / tiles) * std::max(1u, type.getElementTypeBitWidth() / 8));
     setAttribute(kernel_, SlicesAttr::get(builder_.getContext(), all / tilesPerWorkgroup_, bytes));
   }
 
+  /// Sets `gantry.loops`.
   void setLoops(const Loops &loops) {
     const auto rounds =
         static_cast<int64_t>(std::min(loops.rounds(), static_cast<double>(UINT32_MAX)));
@@ -221,7 +225,8 @@ private:
         id(kInvocation));
   }
 
-  /// Guards the following code against invocations beyond the last tile, where there are any.
+  /// Puts the following code into an scf.if that excludes invocations beyond the last tile, unless
+  /// there are none.
   void guardTail(IndexSpace &space, const IndexExpr &tileCount, Value number) {
     if (tileCount.isConstant() && tileCount.constant % tilesPerWorkgroup_ == 0 &&
         tileCount.constant / tilesPerWorkgroup_ <= kWorkgroupsAlongX)
@@ -244,9 +249,10 @@ private:
     return coordinates;
   }
 
-  /// Allocates the workgroup's shared memory. The pool of a kernel with cooperative matrices has
-  /// elements of 16 bytes, because rows of matrices begin at multiples of that. Its elements are
-  /// integers, since some devices flush floats that look denormal, which pairs of f16 may do.
+  /// Allocates the workgroup's shared memory. Usually its elements are f32. With cooperative
+  /// matrices they are vectors of 16 bytes, because rows of matrices begin at multiples of 16
+  /// bytes. These vectors have integer elements: a pair of f16 may have the bits of a denormal f32,
+  /// which some devices flush to zero.
   Value allocatePool() {
     MemRefLayoutAttrInterface layout;
     auto shared =
@@ -299,7 +305,7 @@ private:
   const TileKind kind_;
   const TileChoice &choice_;
   const TileShape &tile_;
-  const bool isStaged_; // A workgroup shares the tile, its operands being in shared memory.
+  const bool isStaged_; // The operands are staged in shared memory; a workgroup shares the tile.
   const int64_t grid_;
   OpBuilder builder_;
   const Location loc_;

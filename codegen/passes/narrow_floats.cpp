@@ -33,8 +33,8 @@ RankedTensorType halfOf(Value value) {
   return cast<RankedTensorType>(value.getType()).clone(Float16Type::get(value.getContext()));
 }
 
-/// Returns the nearest f16. A finite number stays finite, because a mask of -1e9 must not become
-/// infinite.
+/// Returns the bits of the nearest f16. A finite number stays finite, because a mask of -1e9 must
+/// not become infinite.
 uint16_t halfBits(float value) {
   APFloat number(value);
   bool ignored = false;
@@ -49,9 +49,10 @@ bool haveAsManyElements(RankedTensorType a, RankedTensorType b) {
                                                   : a.getShape() == b.getShape();
 }
 
-/// Returns whether a dispatch sums elements that are not products of two tensors, as means and
-/// variances do. Such sums grow with the number of elements, and may be divided only where they are
-/// read, so that f16 could overflow; their tensors are small.
+/// Returns whether a dispatch sums elements or squares, as means and variances do, in a tensor with
+/// as many elements as its result. Sums of products of two tensors do not count. Such a sum grows
+/// with the number of elements and may be divided only in the dispatch that reads it, so it could
+/// overflow f16. The tensors of such sums are small.
 bool givesSums(DispatchOp dispatch) {
   auto result = cast<RankedTensorType>(dispatch.getResult().getType());
   auto isSum = [&](linalg::GenericOp op) {
@@ -71,8 +72,8 @@ bool givesSums(DispatchOp dispatch) {
 }
 
 struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
-  /// Collects the value and its views. Returns false where anything but a dispatch uses one of
-  /// them.
+  /// Collects the value and its views. Returns false if an operation other than a dispatch or a
+  /// view uses one of them.
   static bool collect(Value value, llvm::SetVector<Value> &values) {
     values.insert(value);
     for (Operation *user : value.getUsers())
@@ -107,6 +108,7 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
         .getResult(0);
   }
 
+  /// Changes a constant from f32 to f16.
   void narrowConstant(arith::ConstantOp constant) {
     auto type = halfOf(constant.getResult());
     llvm::ArrayRef<char> bytes = constantBytes(constant.getValue());

@@ -28,11 +28,12 @@ struct OrderDispatchesPass : impl::OrderDispatchesBase<OrderDispatchesPass> {
     setAttribute(function, OrderAttr::get(&getContext(), order->givenPeakBytes, order->givenStages,
                                           order->stages));
     if (order->peakBytes >= order->givenPeakBytes)
-      return; // The model's own order is kept where no other needs fewer bytes.
+      return; // The model's own order is kept if the search has found no order with a lower peak.
     arrange(block, graph.dispatches, order->operators);
   }
 
-  /// Moves the dispatches into the given order, and before each the views and sizes that it reads.
+  /// Moves the dispatches into the given order. The views and sizes that a dispatch reads are moved
+  /// before it.
   static void arrange(Block &block, ArrayRef<DispatchOp> dispatches, ArrayRef<uint32_t> order) {
     llvm::SmallPtrSet<Operation *, 32> placed;
     Operation *end = block.getTerminator();

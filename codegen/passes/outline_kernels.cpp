@@ -18,8 +18,8 @@ using namespace mlir;
 namespace {
 
 struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
-  /// Returns a text that is equal for two dispatches exactly if they can share a kernel. Locations
-  /// are not part of it.
+  /// Returns a text that is equal for two dispatches if and only if they share a kernel. It does
+  /// not contain locations.
   static std::string fingerprint(DispatchOp dispatch) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -58,6 +58,7 @@ struct OutlineKernelsPass : impl::OutlineKernelsBase<OutlineKernelsPass> {
     }
   }
 
+  /// Moves the region of a dispatch into a new kernel module and returns the module's name.
   SymbolRefAttr outline(DispatchOp dispatch, const std::string &name, OpBuilder &builder) {
     builder.setInsertionPointToEnd(getOperation().getBody());
     Location loc = dispatch.getLoc();

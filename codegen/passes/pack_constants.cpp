@@ -17,21 +17,25 @@ using namespace mlir;
 
 namespace {
 
-/// A dimension of a packed constant: it holds `size` values of index / block of an original
-/// dimension.
+/// A dimension of a packed constant, from 0 to size - 1. With `index` the index along dimension
+/// `position` of the original constant, the index along this dimension is floor(index / block) mod
+/// size.
 struct Part {
   unsigned position;
   int64_t block, size;
 };
 
-/// Returns the operand's dimensions in the order in which a kernel reads them. The result is empty
-/// if the order is already right or the operand cannot be permuted.
-///
-/// Without blocks, the reduction dimensions come in loop order, then the innermost parallel one;
-/// the other parallel dimensions stay in front. With blocks, where a reduction dimension can be
-/// read as vec4, the vectors of eight neighbors along the parallel dimension lie together, or of
-/// all of them.
+/// The order of a packed constant. The parallel dimensions except the last come first in each.
+/// - kRows: then come the reduction dimensions in loop order, then the last parallel dimension.
+/// - kBlocksOfEight: vectors of four steps of a reduction dimension lie innermost. The vectors of
+///   eight neighbors along the last parallel dimension (four, if its extent is not a multiple of
+///   eight) are adjacent. Blocks of these neighbors lie outside of the reduction dimensions.
+/// - kBlocksOfAll: the same with all neighbors in one block.
+/// Without a reduction dimension that is a multiple of four, the last two are the same as kRows.
 enum class Order { kRows, kBlocksOfEight, kBlocksOfAll };
+
+/// Returns the dimensions of the packed operand. `map` is the operand's map and `shape` its shape.
+/// The result is empty if the operand already has this order or cannot be permuted.
 llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
                                     llvm::ArrayRef<int64_t> shape, Order wanted) {
   if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) || map.getNumResults() < 2)
@@ -78,7 +82,7 @@ llvm::SmallVector<Part> packedOrder(linalg::GenericOp op, AffineMap map,
   return order;
 }
 
-/// Copies elements of `size` bytes each into the order of the parts.
+/// Copies elements of `size` bytes each from the shape `shape` to the order of the parts.
 void permute(llvm::ArrayRef<char> source, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Part> order,
              size_t size, char *target) {
   llvm::SmallVector<int64_t> strides(shape.size(), 1);
@@ -112,13 +116,14 @@ struct PackConstantsPass : impl::PackConstantsBase<PackConstantsPass> {
     });
   }
 
+  /// Replaces a constant operand of a reduction by a packed copy, and changes its map.
   void pack(linalg::GenericOp op, OpOperand &operand, arith::ConstantOp constant) {
     auto type = dyn_cast<RankedTensorType>(constant.getType());
     if (!type)
       return;
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    // linalg reads a loop's extent from an operand that has it as a dimension; a blocked constant
-    // does not.
+    // linalg reads a loop's extent from an operand with the plain loop in its map. The map of a
+    // blocked constant does not have it, so another operand must.
     auto inOther = [&](AffineExpr dim) {
       return llvm::any_of(op->getOpOperands(), [&](OpOperand &other) {
         return &other != &operand && isa<RankedTensorType>(other.get().getType()) &&

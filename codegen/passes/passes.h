@@ -1,4 +1,4 @@
-// The compiler's own passes. Passes.td is their manual, pipeline.cpp their order.
+// Declares the compiler's own passes. Passes.td describes them, pipeline.cpp has their order.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

@@ -21,21 +21,23 @@ using namespace mlir;
 
 namespace {
 
-// A longer reduction is split. Its loops count at most twice as many rounds, below the 65,535 at
-// which some drivers stop.
+// A reduction with more steps is split. The nested loops of a reduction run fewer than twice as
+// many rounds in total as it has steps. Some drivers stop loops after 65,535 rounds.
 constexpr int64_t kMaxSteps = 32768;
-constexpr int64_t kMaxPartSteps = 4096;   // Limit for each part of a split reduction.
+constexpr int64_t kMaxPartSteps = 4096;   // Limit on the steps of each part of a split reduction.
 constexpr int64_t kMaxRowSteps = 1 << 18; // A subgroup shares a row of at most this many elements.
 
-/// How a reduction becomes two: loop `dim` leaves the first reduction entirely (part 0), or stays
-/// with `part` steps. With `padded`, the last part has fewer steps and is padded.
+/// How a reduction becomes two. If `part` is 0, the whole loop `dim` becomes a parallel loop of the
+/// first reduction and the reduction loop of the second. Otherwise the loop is divided into `parts`
+/// parts of `part` steps: the first reduction reduces each part, the second combines the parts.
 struct Split {
   unsigned dim = 0;
   int64_t part = 0, parts = 0;
-  bool padded = false;
+  bool padded = false; // The extent is not part * parts; the last part is padded.
 };
 
-/// Returns whether operands use the loop only as an index of its own, not in the sum of a window.
+/// Returns whether every index of an operand that depends on the loop is the loop itself, and not,
+/// for example, the sum of two loops in a window.
 bool isPlain(linalg::GenericOp op, unsigned dim) {
   return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
     return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
@@ -44,9 +46,10 @@ bool isPlain(linalg::GenericOp op, unsigned dim) {
   });
 }
 
-/// Returns whether the reduction is part of a softmax or a normalization: another operator reads
-/// both its result and its operand, along whose last dimension it reduces. form-dispatches lets a
-/// subgroup share such a row, so one invocation takes few steps.
+/// Returns whether the reduction is part of a softmax or a normalization: it reduces the last
+/// dimension of its only operand, and an operator that depends on its result reads the same
+/// operand. form-dispatches makes a row kernel of such operators, in which a subgroup shares a row,
+/// so one invocation executes only a part of the steps.
 bool isOfRows(linalg::GenericOp op, ArrayRef<int64_t> ranges, unsigned dim) {
   if (op.getNumDpsInputs() != 1 || op.getNumReductionLoops() != 1 || ranges[dim] > kMaxRowSteps)
     return false;
@@ -63,6 +66,7 @@ bool isOfRows(linalg::GenericOp op, ArrayRef<int64_t> ranges, unsigned dim) {
   return false;
 }
 
+/// Returns how to split a reduction, or none if it is not split.
 std::optional<Split> chooseSplit(linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics())
     return std::nullopt;
@@ -82,7 +86,7 @@ std::optional<Split> chooseSplit(linalg::GenericOp op) {
   }
   if (plain.empty() || total == 0)
     return std::nullopt;
-  if (dynamic) // The number of steps is unknown; two loops instead of a nest limit the rounds.
+  if (dynamic) // The number of steps is unknown. Two reductions run fewer rounds than a nest.
     return plain.size() > 1 ? std::optional(Split{plain.front()}) : std::nullopt;
   if (total <= kMaxSteps || isOfRows(op, ranges, plain.back()))
     return std::nullopt;
@@ -100,7 +104,7 @@ std::optional<Split> chooseSplit(linalg::GenericOp op) {
   for (split.part = std::min(maxPart, range); range % split.part != 0;)
     --split.part;
   split.parts = range / split.part;
-  if (split.part < std::min<int64_t>(maxPart, 64)) { // A divisor would be too small.
+  if (split.part < std::min<int64_t>(maxPart, 64)) { // The largest divisor is too small.
     split.parts = (range + maxPart - 1) / maxPart;
     split.part = (range + split.parts - 1) / split.parts;
     split.parts = (range + split.part - 1) / split.part;
@@ -109,7 +113,8 @@ std::optional<Split> chooseSplit(linalg::GenericOp op) {
   return split;
 }
 
-/// Returns the operand with dimension `position` divided into two: [.., parts, part, ..].
+/// Returns the operand with dimension `position` divided into two, [.., parts, part, ..], after
+/// padding it if the split needs that.
 Value inParts(OpBuilder &builder, Location loc, Value operand, unsigned position,
               const Split &split) {
   auto type = cast<RankedTensorType>(operand.getType());
@@ -136,7 +141,9 @@ Value inParts(OpBuilder &builder, Location loc, Value operand, unsigned position
   return builder.create<tensor::ExpandShapeOp>(loc, type.clone(shape), operand, groups, sizes);
 }
 
-/// Clones the body into the first reduction, in which loop `dim` counts within a part.
+/// Adapts the cloned body of the first reduction `op`, in which loop split.dim counts within a part
+/// and loop `partsDim` counts the parts: replaces the index of the divided loop by the index in its
+/// original extent `range`, and ignores steps in the padding.
 void adaptBody(OpBuilder &builder, linalg::GenericOp op, const Split &split, unsigned partsDim,
                int64_t range) {
   Block &body = op.getRegion().front();
@@ -173,8 +180,8 @@ std::pair<linalg::GenericOp, linalg::GenericOp> apply(linalg::GenericOp op, cons
   const int64_t range = op.getStaticLoopRanges()[split.dim];
   const bool whole = split.part == 0;
   const unsigned loops = op.getNumLoops() + (whole ? 0 : 1);
-  const unsigned outer =
-      whole ? split.dim : op.getNumLoops(); // The loop that leaves the first reduction.
+  // The loop that is parallel in the first reduction and reduced by the second.
+  const unsigned outer = whole ? split.dim : op.getNumLoops();
   auto iterators = op.getIteratorTypesArray();
   llvm::SmallVector<AffineMap> maps;
   llvm::SmallVector<Value> inputs;

@@ -23,16 +23,16 @@ namespace {
 
 /// An operand of a sum that is dequantized from 8 bits: (q - zero point) * scale.
 struct Dequantized {
-  linalg::GenericOp op;
-  tensor::PadOp pad;     // Between op and the sum, or null.
-  Value quantized;       // The tensor of bytes.
-  Value integer, scale;  // Values of op's body: q - zero point as i32, and the scale as f32.
-  int64_t zeroPoint = 0; // Valid if it is one constant.
-  bool constantZero = false;
-  int64_t magnitude = 0; // Upper limit of |q - zero point|.
+  linalg::GenericOp op;      // The dequantization.
+  tensor::PadOp pad;         // The pad between op and the sum, or null.
+  Value quantized;           // The tensor of bytes.
+  Value integer, scale;      // Values of op's body: q - zero point as i32, and the scale as f32.
+  int64_t zeroPoint = 0;     // Used if constantZero is set.
+  bool constantZero = false; // Whether the zero point is one constant.
+  int64_t magnitude = 0;     // Upper limit of |q - zero point|.
 };
 
-/// Returns whether the value is computed in its body without `argument`.
+/// Returns whether the body computes the value without its argument `argument`.
 bool isIndependentOf(Value value, BlockArgument argument) {
   if (value == argument)
     return false;
@@ -43,8 +43,9 @@ bool isIndependentOf(Value value, BlockArgument argument) {
                       [&](Value operand) { return isIndependentOf(operand, argument); });
 }
 
-/// Fills in the integer, its zero point and its limits from `converted`, the value that the body of
-/// found.op converts to f32. Returns false where it is not a byte minus a zero point.
+/// Sets the integer, the tensor, the zero point and the magnitude of `found`. converted: the value
+/// that the body of found.op converts to f32. Returns false if it is not a byte minus a zero point,
+/// or if the zero point cannot be used as padding.
 bool matchInteger(Dequantized &found, Value converted) {
   found.integer = converted;
   Value extended = converted;
@@ -68,11 +69,12 @@ bool matchInteger(Dequantized &found, Value converted) {
   if (!found.op.getMatchingIndexingMap(operand).isIdentity())
     return false;
   found.quantized = operand->get();
-  // The integer must be 0 in the padding, so the padding is a byte with the value of the zero
-  // point.
+  // In the padding, byte - zero point must be 0. The padding therefore becomes the zero point,
+  // which must be a constant in the range of the bytes.
   return !found.pad || (found.constantZero && zero >= low && zero <= high);
 }
 
+/// Returns the dequantization that computes a tensor, or none.
 std::optional<Dequantized> matchDequantized(Value tensor) {
   Dequantized found;
   if ((found.pad = tensor.getDefiningOp<tensor::PadOp>())) {
@@ -121,9 +123,10 @@ bool isSumOfProducts(linalg::GenericOp op) {
          product.getRhs() != accumulator;
 }
 
-/// Composes `own`, the map of an operand of a dequantization over the elements of its result, with
-/// `ofResult`, the map of that result over the loops of the sum. Returns nothing where an index is
-/// not a single loop or a constant, or with `parallelOnly` not a parallel loop.
+/// Returns the map of an operand of a dequantization over the loops of the sum. `own` is its map
+/// over the elements of the dequantization's result, and `ofResult` the map of that result over the
+/// loops of the sum. None if an index of `own` is neither one dimension nor a constant, or if an
+/// index of the returned map is not a parallel loop or a constant although `parallelOnly` is set.
 std::optional<AffineMap> throughSum(AffineMap own, AffineMap ofResult, linalg::GenericOp sum,
                                     bool parallelOnly) {
   auto iterators = sum.getIteratorTypesArray();
@@ -143,7 +146,8 @@ std::optional<AffineMap> throughSum(AffineMap own, AffineMap ofResult, linalg::G
   return AffineMap::get(ofResult.getNumDims(), 0, exprs, own.getContext());
 }
 
-/// Clones `value`, and the values that its body computes it from, to the builder's position.
+/// Clones `value`, and the operations of its body that compute it, to the builder's position.
+/// `mapping` has the values that replace arguments of the body.
 Value clone(OpBuilder &builder, Value value, IRMapping &mapping) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
@@ -158,8 +162,8 @@ Value clone(OpBuilder &builder, Value value, IRMapping &mapping) {
   return result;
 }
 
-/// The change of one sum of products. The steps are called in order; the first three return false
-/// if the sum cannot be changed; the program is then as before.
+/// Rewrites one sum of products. rewrite() calls the steps in order. The first three return false
+/// if the sum cannot be rewritten, and do not change the program.
 class IntegerSum {
 public:
   explicit IntegerSum(linalg::GenericOp op)
@@ -181,12 +185,12 @@ private:
   /// Another operand of a dequantization: a tensor of scales or of zero points.
   struct Extra {
     Value tensor;
-    AffineMap map; // Over the loops of the sum; mapScalesToResult: over the result's elements.
-    unsigned side;
-    BlockArgument argument; // Argument of the dequantization's body.
+    AffineMap map; // Over the loops of the sum; for scales, finally over the result's elements.
+    unsigned side; // The operand of the sum: 0 or 1.
+    BlockArgument argument; // The argument of the dequantization's body for this tensor.
   };
 
-  /// Matches both operands, and checks that the sum cannot overflow 32 bits.
+  /// Matches both operands of the sum, and checks that the sum cannot overflow 32 bits.
   bool matchOperands() {
     auto fill = op_.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
     if (!fill || !matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) ||
@@ -213,8 +217,8 @@ private:
     return largest <= INT32_MAX;
   }
 
-  /// Collects the tensors of scales and zero points. A padded operand has none, because its padding
-  /// belongs to no slice.
+  /// Collects the tensors of scales and zero points. Returns false if a padded operand has such a
+  /// tensor, because the tensor has no elements for the padding.
   bool collectExtras() {
     for (unsigned i : {0u, 1u}) {
       Dequantized &side = sides_[i];
@@ -241,7 +245,7 @@ private:
     return true;
   }
 
-  /// Changes the maps of scales from the loops of the sum to the elements of its result.
+  /// Changes the maps of scales from maps over the loops of the sum to maps over its result.
   bool mapScalesToResult() {
     for (Extra &extra : scales_) {
       llvm::SmallVector<AffineExpr> exprs;
@@ -259,8 +263,8 @@ private:
     return true;
   }
 
-  /// Returns the tensor of integers of an operand, padded with the zero point where the operand is
-  /// padded with 0.
+  /// Returns the tensor of bytes of an operand. If the operand is padded with 0, pads the tensor
+  /// with the zero point.
   Value integersOf(const Dequantized &side) {
     tensor::PadOp pad = side.pad;
     if (!pad)
@@ -278,8 +282,8 @@ private:
                                             empty_.getDynamicSizes());
   }
 
-  /// Clones a value of a dequantization's body, of which the arguments of `extras` come from
-  /// `arguments` in order.
+  /// Clones a value of the body of dequantization `side`. `arguments` has one value for each of
+  /// `extras`, in order.
   Value cloneSide(OpBuilder &body, unsigned side, Value value, llvm::ArrayRef<Extra> extras,
                   ValueRange arguments, IRMapping &mapping) {
     for (auto [extra, argument] : llvm::zip(extras, arguments))
@@ -288,7 +292,7 @@ private:
     return clone(body, value, mapping);
   }
 
-  /// Builds the sum of integer products. Its operands are both tensors of integers, then the
+  /// Builds the sum of integer products. Its operands are the two tensors of bytes, then the
   /// tensors of zero points.
   Value buildSum() {
     llvm::SmallVector<Value> inputs;
@@ -355,6 +359,7 @@ private:
         });
   }
 
+  /// Erases the rewritten sum, and its pads and dequantizations if nothing else uses them.
   void eraseUnused() {
     op_.erase();
     for (Dequantized &side : sides_)

@@ -39,6 +39,7 @@ void hoistArgumentDims(Block &block) {
   }
 }
 
+/// Returns the product or the sum of two sizes.
 static OpFoldResult combine(OpBuilder &builder, Location loc, OpFoldResult a, OpFoldResult b,
                             bool product) {
   AffineExpr x = builder.getAffineSymbolExpr(0), y = builder.getAffineSymbolExpr(1);
@@ -110,7 +111,7 @@ llvm::SmallVector<OpFoldResult> tensorDims(OpBuilder &builder, Value tensor) {
         dims.push_back(tensor::getMixedSize(builder, loc, tensor, i));
     }
   }
-  // A static extent of the type is used in place of the expression.
+  // Static extents of the type replace the derived expressions.
   for (auto [i, dim] : llvm::enumerate(type.getShape()))
     if (!ShapedType::isDynamic(dim))
       dims[i] = builder.getIndexAttr(dim);

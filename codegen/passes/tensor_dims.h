@@ -10,14 +10,15 @@ namespace gantry::codegen {
 inline constexpr uint32_t kArenaAlignment = 256;
 
 /// Returns the extents of a tensor as constants or index values, derived from the operation that
-/// makes it. The index arithmetic for that is created at the builder's position.
+/// produces it. The necessary index arithmetic is created at the builder's insertion point.
 llvm::SmallVector<mlir::OpFoldResult> tensorDims(mlir::OpBuilder &builder, mlir::Value tensor);
 
-/// Replaces all tensor.dim of the block's arguments by one for each dynamic dimension, at the
-/// block's start. Equal sizes are then the same value.
+/// Creates one tensor.dim at the block's start for each dynamic dimension of the block's arguments,
+/// and replaces all others by it. Equal sizes are then the same value.
 void hoistArgumentDims(mlir::Block &block);
 
-/// Returns the tensor whose bytes `tensor` views, which is `tensor` itself unless it is a reshape.
+/// Returns the tensor whose bytes `tensor` views through reshapes; `tensor` itself if it is not a
+/// reshape.
 mlir::Value storageOf(mlir::Value tensor);
 
 } // namespace gantry::codegen

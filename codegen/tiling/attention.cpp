@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace {
 
-/// Follows values backwards and collects the operations on the way.
+/// Follows operands backwards from the last matmul and collects the operations of the attention.
 class Matcher {
 public:
   std::optional<Attention> match(linalg::GenericOp product);
@@ -26,13 +26,13 @@ private:
   llvm::SetVector<Operation *> members_;
 };
 
-/// The value that the body of an operation yields, before conversions between floats.
+/// Returns the value that the body of an operation yields, without conversions between floats.
 Value yieldedBy(linalg::GenericOp op) {
   return withoutCasts(op.getRegion().front().getTerminator()->getOperand(0));
 }
 
-/// The operand whose element a value of the body is, apart from conversions between floats. Null if
-/// there is none.
+/// Returns the input of `op` whose element the body's value `scalar` is, possibly after conversions
+/// between floats. Null if `scalar` is not the element of an input.
 OpOperand *operandOf(linalg::GenericOp op, Value scalar) {
   auto argument = dyn_cast<BlockArgument>(withoutCasts(scalar));
   if (!argument || argument.getOwner() != &op.getRegion().front() ||
@@ -41,6 +41,8 @@ OpOperand *operandOf(linalg::GenericOp op, Value scalar) {
   return op.getDpsInputOperand(argument.getArgNumber());
 }
 
+/// Returns whether `op` reads the operand at its own loop coordinates or, with `perRow`, at these
+/// coordinates with 0 as the last one.
 bool isReadAt(linalg::GenericOp op, OpOperand *operand, bool perRow) {
   if (!operand || !isa<RankedTensorType>(operand->get().getType()))
     return false;
@@ -54,8 +56,8 @@ bool isFilledWith(Value init, llvm::function_ref<bool(const APFloat &)> wanted) 
   return fill && matchPattern(fill.getInputs().front(), m_ConstantFloat(&value)) && wanted(value);
 }
 
-/// The operand of a reduction over rows in f32 that has one of these combiners and an initial value
-/// that `init` accepts. Null for any other operation.
+/// Returns the operand of `op` if `op` is a reduction over rows in f32, combines with one of these
+/// operations, and has an initial value that `init` accepts. Null for any other operation.
 template <typename... Combiners>
 OpOperand *reducedBy(linalg::GenericOp op, llvm::function_ref<bool(const APFloat &)> init) {
   if (!op || !isRowReduction(op) || op.getNumDpsInputs() != 1 ||
@@ -69,8 +71,8 @@ OpOperand *reducedBy(linalg::GenericOp op, llvm::function_ref<bool(const APFloat
   return isReadAt(op, operand, /*perRow=*/false) ? operand : nullptr;
 }
 
-/// The operation that makes the tensor, before elementwise conversions between floats. Null if
-/// there is none.
+/// Returns the operation that computes the tensor, looking through elementwise conversions between
+/// floats; null if there is none. Adds the operation and the conversions to members_.
 linalg::GenericOp Matcher::producerOf(Value tensor) {
   auto op = tensor.getDefiningOp<linalg::GenericOp>();
   while (op && isElementwise(op) && op.getNumDpsInputs() == 1) {
@@ -85,7 +87,8 @@ linalg::GenericOp Matcher::producerOf(Value tensor) {
   return op;
 }
 
-/// Looks for the matmul that makes the scores, through elementwise operations.
+/// Looks for the matmul from which elementwise operations compute the scores. Adds the matmul and
+/// these operations to members_. Returns whether the matmul was found.
 bool Matcher::findProduct(Value scores) {
   auto op = scores.getDefiningOp<linalg::GenericOp>();
   if (!op)
@@ -105,7 +108,7 @@ bool Matcher::findProduct(Value scores) {
   return false;
 }
 
-/// Whether only the attention itself reads its members' results.
+/// Returns whether only members and `product` read the results of the members.
 bool Matcher::isOnlyRead(linalg::GenericOp product) const {
   for (Operation *member : members_)
     for (Operation *user : member->getUsers())
@@ -114,6 +117,7 @@ bool Matcher::isOnlyRead(linalg::GenericOp product) const {
   return true;
 }
 
+/// Returns the loops of `product` that the weights do not depend on.
 llvm::SmallVector<unsigned> valueLoopsOf(linalg::GenericOp product, OpOperand *weights) {
   llvm::SmallVector<unsigned> loops;
   AffineMap map = product.getMatchingIndexingMap(weights);
@@ -135,13 +139,14 @@ std::optional<Attention> Matcher::match(linalg::GenericOp product) {
   product.getReductionDims(keys);
   for (OpOperand *weights : {factors->first, factors->second}) {
     members_.clear();
-    // The product sums over a row of the weights.
+    // The last dimension of the weights must be the product's reduction.
     AffineMap map = product.getMatchingIndexingMap(weights);
     if (map.getNumResults() == 0 || valueLoopsOf(product, weights).size() != 1 ||
         !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
         map.getResults().back() != getAffineDimExpr(keys.front(), product.getContext()))
       continue;
-    // The weights are exp(scores - maximum) / sum of the exponentials.
+    // The weights must be exp(scores - maximum) / sum, where the sum is that of the exponentials of
+    // the row.
     auto quotient = producerOf(weights->get());
     if (!quotient || !isElementwise(quotient))
       continue;

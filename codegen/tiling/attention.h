@@ -1,11 +1,14 @@
-// Recognises attentions: a softmax over the rows of a matmul, multiplied by a third matrix.
+// Recognises attentions: softmax(queries · keysᵀ) · values. The first matmul computes the scores,
+// the softmax over each row of the scores gives the weights, and the second matmul multiplies the
+// weights by the values.
 //
-// An attention is recognised by what its operations compute (linalg_patterns.h), backwards from the
-// last matmul. Any elementwise operations (scales, masks) may stand between the matmul that makes
-// the scores and the softmax. As one kernel it keeps no scores in memory:
-// emitter/online_softmax.h.
+// An attention is recognised by the arithmetic of its operations (linalg_patterns.h), starting at
+// the last matmul and following operands backwards. Elementwise operations (scales, masks) may lie
+// between the first matmul and the softmax. A kernel for the whole attention does not store the
+// scores (emitter/online_softmax.h).
 //
-// Not recognised: scores that another operation reads as well, and reshapes on the way.
+// An attention is not recognised if other operations read its intermediate tensors, or if there are
+// reshapes between the two matmuls.
 //
 // Threads: pure.
 #pragma once
@@ -21,29 +24,29 @@
 
 namespace gantry::codegen {
 
-/// softmax(scores) · values, where the scores are computed from a matmul.
+/// The operations of softmax(scores) · values, where the scores are computed from a matmul.
 struct Attention {
   mlir::linalg::GenericOp product; // softmax(scores) · values. Its only reduction is over the keys.
-  mlir::OpOperand *weights;        // The product's operand softmax(scores).
-  mlir::Value scores;              // The softmax is over its last dimension.
-  // The operations from the matmul that makes the scores up to the softmax. Only these and
-  // `product` read their results.
+  mlir::OpOperand *weights;        // The operand softmax(scores) of `product`.
+  mlir::Value scores;              // The operand of the softmax, which is over its last dimension.
+  // The operations from the first matmul to the softmax, inclusive. Only these and `product` read
+  // their results.
   llvm::SmallVector<mlir::linalg::GenericOp> members;
 
-  /// The product's loop over the keys.
+  /// The loop of `product` over the keys.
   unsigned keyLoop() const;
-  /// The product's loop over the elements of a value. The weights do not depend on it.
+  /// The loop of `product` over the elements of one key's value. The weights do not depend on it.
   unsigned valueLoop() const;
 };
 
-/// The attention that ends with this product, or none. Its sums are in f32.
+/// Returns the attention whose last matmul is `product`, or none. Its sums must be in f32.
 std::optional<Attention> attentionOf(mlir::linalg::GenericOp product);
 
-/// The attention in a kernel's function, or none.
+/// Returns the first attention in a kernel's function on tensors, or none.
 std::optional<Attention> attentionIn(mlir::func::FuncOp kernel);
 
-/// The tiles worth comparing for a kernel with an attention. baseline: without subgroup operations.
-/// Implemented in attention_tiles.cpp.
+/// Returns the candidate tiles of a kernel with an attention. baseline: without subgroup
+/// operations. Implemented in attention_tiles.cpp.
 std::vector<TileShape> attentionTiles(mlir::func::FuncOp kernel, const Attention &attention,
                                       const DeviceProfile &profile, bool baseline);
 

@@ -1,3 +1,4 @@
+// The candidate tiles of attention kernels (attention.h).
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/linalg_patterns.h"
 
@@ -7,13 +8,15 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kMaxSums = 128, kMaxScores = 128; // Per lane.
-constexpr int64_t kMaxUnrolledSums = 4096;          // Multiplications by values in a block of keys.
+// Limits per lane, for one block of keys.
+constexpr int64_t kMaxSums = 128, kMaxScores = 128; // Accumulators of the result, and scores.
+constexpr int64_t kMaxUnrolledSums = 4096;          // Multiplications of weights by values.
 constexpr int64_t kMaxUnrolledScores = 1024; // Multiplications in a round of the scores' matmul.
 // Numbers of unrolled steps of the scores' matmul; the first that divides its reduction is used.
 constexpr int64_t kSteps[] = {8, 4};
 
-/// The dimension of the kernel's result that is this loop of the product. None if there is none.
+/// Returns the dimension of the kernel's result that this loop of the product runs over, also
+/// through the operations after the product. None if there is none.
 std::optional<unsigned> resultDimOf(linalg::GenericOp product, unsigned loop) {
   linalg::GenericOp op = product;
   while (true) {

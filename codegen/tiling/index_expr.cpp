@@ -90,7 +90,8 @@ IndexExpr IndexSpace::mul(const IndexExpr &a, const IndexExpr &b) {
     return scale(b, a.constant);
   if (b.isConstant())
     return scale(a, b.constant);
-  // Distribute, so that sums stay sums: products of two variables are variables.
+  // The product is distributed over the terms, so that the result is a sum again. The product of
+  // two variables becomes a variable.
   IndexExpr result(a.constant * b.constant);
   auto single = [](std::pair<int32_t, int64_t> term) {
     IndexExpr expr;
@@ -238,7 +239,7 @@ IndexRange IndexSpace::range(const IndexExpr &expr) const {
     }
     low = lowOpen ? -(__int128)kUnbounded * 4 : low + a;
     high = highOpen ? (__int128)kUnbounded * 4 : high + b;
-    // Once open, a side stays open: the steps below cannot bring it back into range.
+    // An unbounded side stays unbounded: later terms cannot bring it back into range.
     if (lowOpen || low <= -(__int128)kUnbounded * 2)
       low = -(__int128)kUnbounded * 1024;
     if (highOpen || high >= (__int128)kUnbounded * 2)
@@ -286,8 +287,8 @@ mlir::Value IndexSpace::materializeVariable(const Variable &variable, mlir::OpBu
   mlir::Value rhs = materialize(variable.rhs, builder, loc);
   if (variable.kind == Kind::kMul)
     return builder.create<MulIOp>(loc, materialize(variable.lhs, builder, loc), rhs);
-  // Unsigned division is cheaper than floor division, so the dividend is lifted above zero by a
-  // multiple of the divisor where its range allows.
+  // Unsigned division is cheaper than floor division. If the dividend has a known negative lower
+  // bound, a multiple of the divisor is added to it, which makes it non-negative.
   IndexRange bounds = range(variable.lhs);
   int64_t lift = 0;
   if (bounds.low < 0 && bounds.low > -kUnbounded && variable.rhs.isConstant())
@@ -304,7 +305,7 @@ mlir::Value IndexSpace::materializeVariable(const Variable &variable, mlir::OpBu
       quotient = builder.create<SubIOp>(loc, quotient, builder.create<ConstantIndexOp>(loc, lift));
     return quotient;
   }
-  // floor(a / b) for any sign of a: -1 - ((-1 - a) / b) where a is negative.
+  // Computes floor(a / b) for any sign of a, as -1 - ((-1 - a) / b) if a is negative.
   mlir::Value zero = builder.create<ConstantIndexOp>(loc, 0);
   mlir::Value minusOne = builder.create<ConstantIndexOp>(loc, -1);
   mlir::Value negative = builder.create<CmpIOp>(loc, CmpIPredicate::slt, lhs, zero);

@@ -1,10 +1,10 @@
 // Index expressions of kernels: integers as "constant + Σ coefficient · variable", simplified while
 // they are built.
 //
-// A kernel addresses memory by such sums of its tile coordinates and loop counters. In this form
-// two addresses of a register tile show at once whether they are equal, adjacent or aligned, which
-// decides what is loaded once and what is loaded as a vector. Quotients and remainders by constants
-// are split where ranges prove that this is exact. Otherwise they are variables of their own, with
+// A kernel addresses memory by such sums of its tile coordinates and loop counters. In this form it
+// is easy to test whether two addresses are equal, adjacent or aligned, and hence whether elements
+// can be loaded once or as a vector. Quotients and remainders by constants are simplified where the
+// ranges of variables prove that this is exact. Otherwise they are variables of their own, with
 // hash consing: equal quotients are one variable.
 //
 // This is not an affine analysis: there are no integer sets and no emptiness tests. Ranges are
@@ -49,7 +49,7 @@ struct IndexExpr {
   }
 };
 
-/// Inclusive; saturates at ±kUnbounded, which also stands for "unknown".
+/// An inclusive range. Bounds saturate at ±kUnbounded, which also means that a bound is unknown.
 struct IndexRange {
   int64_t low, high;
 };
@@ -59,19 +59,20 @@ public:
   static constexpr int64_t kUnbounded = int64_t(1) << 60;
 
   /// Makes a variable with this value (of index type; null when counting), which is in [low, high].
-  /// perLane: invocations of one subgroup may see different values. Returns a constant if low
-  /// equals high.
+  /// perLane: the value may differ between the invocations of one subgroup. Returns a constant if
+  /// low equals high.
   IndexExpr addVariable(mlir::Value value, int64_t low, int64_t high, bool perLane = false);
-  /// How many rounds the loops run that variables made from now on belong to.
+  /// Sets the weight of the variables that are made from now on: the number of rounds of the
+  /// innermost enclosing loop, times those of all loops around it.
   void setLoopWeight(double rounds) { weight_ = rounds; }
   double loopWeight() const { return weight_; }
-  /// How often an expression is computed if it is moved out of the loops that it does not depend
-  /// on.
+  /// Returns how often an expression is computed if it is moved out of all loops that it does not
+  /// depend on: the largest weight of its variables.
   double weight(const IndexExpr &expr) const;
-  /// Splits an expression into the terms that all invocations of a subgroup share, with the
-  /// constant, and the others.
+  /// Splits an expression into two: first the constant and the terms that are equal in all
+  /// invocations of a subgroup, then the other terms.
   std::pair<IndexExpr, IndexExpr> splitUniform(const IndexExpr &expr) const;
-  /// Whether all invocations of a subgroup see the same value.
+  /// Returns whether the value is the same in all invocations of a subgroup.
   bool isUniform(const IndexExpr &expr) const;
 
   IndexExpr add(const IndexExpr &a, const IndexExpr &b) const;
@@ -85,16 +86,17 @@ public:
     return floorDiv(add(a, IndexExpr(b - 1)), IndexExpr(b));
   }
 
-  /// Replaces the dimensions and symbols of an affine expression.
+  /// Evaluates an affine expression with these values of its dimensions and symbols.
   IndexExpr evaluate(mlir::AffineExpr expr, llvm::ArrayRef<IndexExpr> dims,
                      llvm::ArrayRef<IndexExpr> symbols);
 
   IndexRange range(const IndexExpr &expr) const;
-  /// The largest number known to divide every value of the expression without its constant (0 if
-  /// the expression is constant).
+  /// Returns the greatest common divisor of the coefficients, which divides every value of the
+  /// expression without its constant. 0 if the expression is constant.
   int64_t baseDivisor(const IndexExpr &expr) const;
 
-  /// Whether the expression contains a variable, directly or in a quotient, remainder or product.
+  /// Returns whether the expression contains a variable, directly or in a quotient, remainder or
+  /// product.
   bool dependsOn(const IndexExpr &expr, int32_t variable) const;
 
   /// Emits the expression as arith ops on index.
@@ -106,13 +108,15 @@ private:
   struct Variable {
     Kind kind = Kind::kLeaf;
     mlir::Value value;
-    IndexExpr lhs, rhs; // kDiv, kMod, kMul
+    IndexExpr lhs, rhs; // The operands of kDiv, kMod and kMul.
     int64_t low = 0, high = 0;
     bool perLane = false;
     double weight = 1;
   };
+  /// Returns the variable for a quotient, remainder or product. Makes it if it does not exist yet.
   IndexExpr opaque(Kind kind, const IndexExpr &lhs, const IndexExpr &rhs, IndexRange range);
-  /// Splits a = b·quotient + remainder. No coefficient of the remainder is a multiple of b.
+  /// Splits a = b·quotient + remainder and returns (quotient, remainder). No coefficient of the
+  /// remainder is a multiple of b, and its constant is in [0, b).
   static std::pair<IndexExpr, IndexExpr> split(const IndexExpr &a, int64_t b);
   mlir::Value materializeVariable(const Variable &variable, mlir::OpBuilder &builder,
                                   mlir::Location loc) const;

@@ -12,21 +12,24 @@ using namespace mlir;
 
 namespace {
 
-// Limits on points times unrolled steps. Larger bodies leave the instruction cache and are slower.
+// Limits on points times unrolled steps, for tiles of one invocation and for tiles with lanes.
+// Larger loop bodies exceed the instruction cache and are slower.
 constexpr int64_t kMaxUnrolled = 512, kMaxUnrolledByLanes = 2048;
 constexpr int64_t kMaxLanePoints = 128; // Accumulators of a lane.
-constexpr int64_t kMaxWindow = 5;       // The extent of a short reduction dimension.
-// Limits on an outer product's points along the lanes' dimension and along the other one.
+// A reduction dimension up to this extent counts as a window of a convolution or a pool.
+constexpr int64_t kMaxWindow = 5;
+// Limits on the points of a lane in an outer product: along the lanes' dimension, and along the
+// block's.
 constexpr int64_t kMaxLaneExtent = 16, kMaxBlockExtent = 32;
-// Reductions up to kMaxShortSteps are unrolled as a whole, longer ones by kDeepSteps. Eight steps
-// instead of four make resnet50 load in 6.1 s instead of 4.6 s with a cold driver cache, and run as
-// fast.
+// Reduction dimensions up to kMaxShortSteps are unrolled as a whole, longer ones by kDeepSteps.
+// Eight steps instead of four would make resnet50 load in 6.1 s instead of 4.6 s with a cold driver
+// cache, and would not make it run faster.
 constexpr int64_t kMaxShortSteps = 16, kDeepSteps = 4;
 constexpr int64_t kWidth = 4; // Elements of a vector.
 
 using Sizes = llvm::SmallVector<int64_t>;
 
-/// Makes the tiles of one kernel.
+/// Lists the candidate tiles of one kernel.
 class LaneTiles {
 public:
   LaneTiles(const KernelExtents &extents, const DeviceProfile &profile)
@@ -50,8 +53,8 @@ private:
   std::vector<TileShape> tiles_;
 };
 
-/// The size up to `limit` that wastes the smallest share of the extent; the larger one of two that
-/// waste as much.
+/// Returns the number of points per lane, up to `limit`, with which tiles of `lanes` lanes exceed
+/// the extent by the smallest fraction. A second term favours larger sizes.
 int64_t evenSize(int64_t extent, int64_t lanes, int64_t limit) {
   int64_t best = 1;
   double bestWaste = std::numeric_limits<double>::max();
@@ -67,8 +70,8 @@ int64_t evenSize(int64_t extent, int64_t lanes, int64_t limit) {
   return best;
 }
 
-/// Blocks of a dimension that the lanes share: divisors that are whole vectors, and the usual block
-/// in case few divide.
+/// Returns the block sizes to try along the dimension that is not divided among the lanes: the
+/// multiples of four that divide the extent, and blockFor(extent, 16) in case few divide it.
 Sizes blocksFor(int64_t extent) {
   Sizes sizes;
   for (int64_t size = kWidth; size <= std::min(extent, kMaxBlockExtent); size += kWidth)
@@ -80,8 +83,9 @@ Sizes blocksFor(int64_t extent) {
   return sizes;
 }
 
-/// How many steps of each reduction dimension an outer product takes at once: some of the longest
-/// one that is a multiple of four, or else whole windows.
+/// Returns candidates for the unrolled steps of each reduction dimension. If an extent is a
+/// multiple of four, the only candidate unrolls the longest such dimension. Otherwise the
+/// candidates unroll whole windows, from the innermost dimension outwards.
 llvm::SmallVector<Sizes> LaneTiles::stepsOfOuterProducts() const {
   const Sizes &reduction = extents_.reduction;
   llvm::SmallVector<Sizes> result;
@@ -108,8 +112,9 @@ llvm::SmallVector<Sizes> LaneTiles::stepsOfOuterProducts() const {
   return result;
 }
 
-/// Adds a tile whose steps are whole windows, if the reduction has one. What neighbouring windows
-/// share is loaded once, so the tile has as many neighbours along `block` as there is room for.
+/// Adds a tile that unrolls a whole window, if the reduction has one. Neighbouring windows overlap
+/// and the shared elements are loaded once, so the tile is as large along `block` as the limit on
+/// accumulators allows.
 void LaneTiles::addWindow(TileShape tile, size_t lane, size_t block) {
   const auto space = tile.spaceOf(extents_.result);
   size_t window = extents_.reduction.size();
@@ -130,7 +135,8 @@ void LaneTiles::addWindow(TileShape tile, size_t lane, size_t block) {
   add(tile);
 }
 
-/// Adds outer products of the lanes' points along one dimension and a block of another one.
+/// Adds outer products of the lanes' points along dimension `lane` and a block along dimension
+/// `block`.
 void LaneTiles::addOuterProducts(TileShape tile, size_t lane, size_t block) {
   const auto space = tile.spaceOf(extents_.result);
   tile.laneDim = lane;
@@ -142,7 +148,7 @@ void LaneTiles::addOuterProducts(TileShape tile, size_t lane, size_t block) {
     tile.result[lane] = evenSize(space[lane], tile.lanes, std::min(room, kMaxLaneExtent));
     add(tile);
     if (lane + 1 == space.size() && space[lane] % kWidth == 0) {
-      tile.run = kWidth; // The neighbours of a run are one vector.
+      tile.run = kWidth; // A run is one vector.
       const int64_t runs = std::clamp<int64_t>(room / kWidth, 1, kMaxLaneExtent / kWidth);
       tile.result[lane] = kWidth * evenSize(space[lane] / kWidth, tile.lanes, runs);
       add(tile);
@@ -152,13 +158,13 @@ void LaneTiles::addOuterProducts(TileShape tile, size_t lane, size_t block) {
   addWindow(tile, lane, block);
 }
 
-/// Adds tiles for each pair of dimensions that may make an outer product.
+/// Adds outer products for each pair of tile dimensions, with and without merged dimensions.
 void LaneTiles::addOuterProducts() {
   const size_t rank = extents_.result.size();
   for (const Sizes &steps : stepsOfOuterProducts()) {
     for (size_t merged = rank; merged + 3 > rank && merged > 0; --merged) {
       if (merged == rank - 1)
-        continue; // The same as merging nothing.
+        continue; // Merging the last dimension alone is the same as merging nothing.
       TileShape tile;
       tile.lanes = profile_.subgroupSize;
       tile.reduction = steps;
@@ -174,8 +180,8 @@ void LaneTiles::addOuterProducts() {
   }
 }
 
-/// Adds tiles of kernels without a reduction: vectors along the lanes' dimension, or along another
-/// one where images lie in blocks of channels.
+/// Adds tiles for kernels without a reduction. Their vectors lie along the lanes' dimension, or
+/// along another one, which is faster where images are stored in blocks of channels.
 void LaneTiles::addStreams() {
   const size_t rank = extents_.result.size();
   if (rank == 0 || llvm::any_of(extents_.result, ShapedType::isDynamic))

@@ -1,9 +1,11 @@
-// Tiles that the lanes of a subgroup share, for devices with subgroup shuffles.
+// Candidate tiles that the lanes of a subgroup share, for devices with subgroup shuffles; and the
+// limits and sizes that the search for other tiles uses too.
 //
-// With a reduction, such a tile is an outer product of what the lanes hold along one dimension and
-// what they load in turn along another one. (Volkov and Demmel, "Benchmarking GPUs to tune dense
-// linear algebra", 2008: operands in registers instead of in shared memory.) Without one, the lanes
-// are neighbours in memory.
+// In a kernel with a reduction, each step of such a tile is an outer product: every lane multiplies
+// its own elements along one dimension by all elements of a block along another dimension. The
+// lanes load the block together and shuffle its elements to each other. The operands lie in
+// registers instead of in shared memory (Volkov and Demmel, "Benchmarking GPUs to tune dense linear
+// algebra", 2008). In a kernel without a reduction, neighbouring lanes access neighbouring memory.
 //
 // Threads: pure.
 #pragma once
@@ -12,18 +14,20 @@
 
 namespace gantry::codegen {
 
-/// Whether a tile is small enough to be unrolled: the limits on its points, and on its points times
-/// its unrolled steps.
+/// Returns whether a tile is small enough to be unrolled: its number of points, and its points
+/// times its unrolled steps, are within limits. The steps of a tile with dot products must divide
+/// into groups of four.
 bool isAllowed(const TileShape &tile, const DeviceProfile &profile, const KernelExtents &extents);
 
-/// The tiles worth comparing for a kernel with these extents; each isAllowed. None where the
-/// profile has no subgroups or the inputs decide an extent that the tiles need.
+/// Returns the candidate tiles for a kernel with these extents. Each satisfies isAllowed(). There
+/// are none if the subgroup size is below 2 or an extent of the result is dynamic.
 std::vector<TileShape> laneTiles(const KernelExtents &extents, const DeviceProfile &profile);
 
-/// Sizes worth trying for a tile dimension: powers of two up to 16, and the extent or a divisor of
-/// it that avoids a ragged edge.
+/// Returns the sizes to try for a tile dimension with this extent: the powers of two and the
+/// divisors of the extent, up to 16 and up to the extent; 1, 2 and 4 if the extent is dynamic.
 llvm::SmallVector<int64_t> sizesFor(int64_t extent);
-/// The largest of these sizes up to a limit that is whole vectors or divides the extent.
+/// Returns the largest of sizesFor(extent) that is at most `limit` and either a multiple of four or
+/// a divisor of the extent; 4 if the extent is dynamic.
 int64_t blockFor(int64_t extent, int64_t limit);
 
 } // namespace gantry::codegen

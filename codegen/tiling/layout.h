@@ -1,14 +1,17 @@
-// Layouts: where a tensor's elements lie in memory if that is not row-major order.
+// Layouts: the order of a tensor's elements in memory, if it is not row-major.
 //
-// A layout lists physical dimensions from the outermost to the innermost. Each is a part of a
-// logical dimension: (dimension, block) stands for index / block, modulo the next larger block of
-// the same dimension. Row-major order of rank 2 is (0,1) (1,1). Channels in blocks of four are
+// A layout lists physical dimensions from the outermost to the innermost. A physical dimension is
+// a pair (dimension, block) and holds a part of a logical dimension: its index is floor(index /
+// block). If the layout has a larger block of the same dimension, the index is taken modulo (next
+// larger block / block). Row-major order of rank 2 is (0,1) (1,1). Channels in blocks of four are
 // (0,1) (1,4) (2,1) (3,1) (1,1); convolutions read this order fastest on devices that read memory
-// as vec4. Blocks must divide the extents: a layout never changes a tensor's size.
+// as vec4. Blocks must divide the extents, so a layout never changes a tensor's size.
 //
-// As an attribute it is the flat list of pairs; the empty list is row-major order. Only tensors
-// between two dispatches, and constants, have layouts. Inputs, outputs and tensors that a view
-// looks at are row-major. pack-constants permutes constants.
+// A layout attribute is the flat list of pairs; the empty list is row-major order. Only tensors
+// that one dispatch writes and only dispatches read have other layouts. Inputs, outputs, constants
+// and tensors with reshaped views are row-major; pack-constants permutes constants itself.
+//
+// Threads: pure functions, apart from the IndexSpace.
 #pragma once
 
 #include "codegen/tiling/index_expr.h"
@@ -18,16 +21,16 @@ namespace gantry::codegen {
 /// (dimension, block) pairs, flat.
 using Layout = llvm::ArrayRef<int64_t>;
 
-/// Dimension 1 in blocks of `block`, which lie innermost. rank: at least 3.
+/// Returns the layout in which `block` neighbours along dimension 1 lie innermost. rank: 3 or more.
 llvm::SmallVector<int64_t> channelsBlocked(int64_t rank, int64_t block);
 
-/// The last two dimensions in panels of `rows` rows, in which blocks of `columns` elements of each
-/// row follow one another. The elements that the lanes of a matmul load together are then adjacent,
-/// and rows at distances of a power of two do not compete for the same cache sets. rank: at
-/// least 2.
+/// Returns the layout that divides the last two dimensions into panels of `rows` rows. A panel
+/// stores, for one group of `columns` columns after the other, the elements of all its rows. The
+/// elements that the lanes of a matmul load together are then adjacent, and rows whose distance is
+/// a power of two do not compete for the same cache sets. rank: 2 or more.
 llvm::SmallVector<int64_t> rowPanels(int64_t rank, int64_t rows, int64_t columns);
 
-/// The address of an element, in elements from the tensor's start.
+/// Returns the address of an element, in elements from the tensor's start.
 IndexExpr linearAddress(IndexSpace &space, Layout layout, llvm::ArrayRef<IndexExpr> shape,
                         llvm::ArrayRef<IndexExpr> index);
 

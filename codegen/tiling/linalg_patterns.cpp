@@ -18,6 +18,7 @@ Value withoutCasts(Value value) {
   return value;
 }
 
+/// Returns whether a tensor is filled with the float 0.
 static bool isZero(Value init) {
   auto fill = init.getDefiningOp<linalg::FillOp>();
   return fill && matchPattern(fill.getInputs().front(), m_AnyZeroFloat());
@@ -69,7 +70,7 @@ BlockArgument extendedByte(Value value, bool &isSigned) {
   return dyn_cast<BlockArgument>(op->getOperand(0));
 }
 
-/// The input whose element a block argument of a reduction's body is, or null.
+/// Returns the tensor input whose element the body's argument is, or null.
 static OpOperand *inputOf(linalg::GenericOp op, BlockArgument argument) {
   if (!argument || argument.getOwner() != op.getBody() ||
       argument.getArgNumber() >= op.getNumDpsInputs())
@@ -78,6 +79,8 @@ static OpOperand *inputOf(linalg::GenericOp op, BlockArgument argument) {
   return isa<RankedTensorType>(operand->get().getType()) ? operand : nullptr;
 }
 
+/// Returns `value` of a reduction's body as a factor: an extended byte, minus its zero point if
+/// there is one. None if it is not of this form or if the zero point depends on the step.
 static std::optional<ByteFactor> byteFactorOf(linalg::GenericOp op, Value value) {
   ByteFactor factor;
   if (auto difference = value.getDefiningOp<arith::SubIOp>()) {

@@ -1,5 +1,5 @@
-// Recognises what linalg operations compute from their bodies and maps: sums of products,
-// reductions over rows, elementwise operations.
+// Recognises sums of products, reductions over rows, and elementwise operations, by the bodies and
+// indexing maps of linalg operations.
 //
 // Threads: pure.
 #pragma once
@@ -12,53 +12,57 @@
 
 namespace gantry::codegen {
 
-/// The value of a body before it was extended, or truncated for storage.
+/// Returns the value from which float extensions, and truncations for storage (storedFloat in
+/// codegen/dialect/rounding.h), compute `value`; `value` itself if there are none.
 mlir::Value withoutCasts(mlir::Value value);
 
-/// The two operands of a reduction that sums their products from zero on. None for any other
-/// operation.
+/// Returns the two operands of a reduction that sums the products of their elements, in floats and
+/// from zero on. None for any other operation.
 std::optional<std::pair<mlir::OpOperand *, mlir::OpOperand *>>
 factorsOf(mlir::linalg::GenericOp op);
 
-/// The value of an integer of a body, if it is a constant or the extension of one.
+/// Returns the integer if `value` is a constant or the extension of a constant.
 std::optional<int64_t> constantInteger(mlir::Value value);
 
-/// The 8-bit block argument that `value` extends to i32, or null. Sets isSigned to the kind of
-/// extension.
+/// Returns the 8-bit block argument that `value` extends to i32, or null. Sets isSigned to whether
+/// the extension is signed.
 mlir::BlockArgument extendedByte(mlir::Value value, bool &isSigned);
 
 /// A factor of a sum of int8 products: an 8-bit integer minus its zero point.
 struct ByteFactor {
-  mlir::OpOperand *operand = nullptr;
-  bool isSigned = false;
-  int64_t zeroPoint = 0;            // Used if `zeros` is null.
-  mlir::OpOperand *zeros = nullptr; // 8-bit zero points, the same for all steps of the sum.
-  bool zerosSigned = false;
+  mlir::OpOperand *operand = nullptr; // The tensor of 8-bit integers.
+  bool isSigned = false;              // Whether these are signed.
+  int64_t zeroPoint = 0;              // Used if `zeros` is null.
+  mlir::OpOperand *zeros = nullptr;   // 8-bit zero points that do not depend on the reduction step.
+  bool zerosSigned = false;           // Whether the zero points are signed.
 };
 
-/// The factors of a reduction whose body is accumulator + (byte - zero point) * (byte - zero point)
-/// in i32. None for any other operation.
+/// Returns the factors of a reduction whose body is accumulator + (byte - zero point) * (byte -
+/// zero point) in i32; zero points may be absent. None for any other operation.
 std::optional<std::array<ByteFactor, 2>> byteFactorsOf(mlir::linalg::GenericOp op);
 
-/// The extents of a reduction's own loops; kDynamic where the inputs decide.
+/// Returns the extents of an operation's reduction loops. Dynamic extents are kDynamic.
 llvm::SmallVector<int64_t> reductionExtentsOf(mlir::linalg::GenericOp op);
 
-/// The reduction dimension along which int8 products are summed four at a time, by its place in the
-/// list of extents: the longest one whose extent is a multiple of four. None if there is none.
+/// Returns the position, in the list of reduction extents, of the dimension along which int8
+/// products are summed in groups of four: the longest one with a static multiple of four. None if
+/// there is no such dimension.
 std::optional<unsigned> dotDimensionOf(llvm::ArrayRef<int64_t> extents);
 
-/// The operation of a reduction's body that combines the accumulator with an element. Null if it
-/// could not also combine two accumulators, as sums, products and maxima can.
+/// Returns the operation of a reduction's body that combines the accumulator with an element. Null
+/// if this operation cannot also combine two partial results: it must have a neutral element, as
+/// sums, products, minima and maxima have.
 mlir::Operation *combinerOf(mlir::linalg::GenericOp op);
 
-/// Whether the map is (d0, …, dn-1, 0): one element per row.
+/// Returns whether the map is (d0, …, dn-1, 0): it reads one element per row.
 bool isRowMap(mlir::AffineMap map);
 
-/// Whether the operation is a reduction over the last dimension whose partial results can be
-/// combined.
+/// Returns whether the operation is a reduction over the last dimension whose partial results can
+/// be combined, with an extent of 1 in place of that dimension in the result.
 bool isRowReduction(mlir::linalg::GenericOp op);
 
-/// Whether the operation computes each element of its only result at that element's own point.
+/// Returns whether the operation has no reduction and one result, and writes each element of the
+/// result at its own loop coordinates. Operands may have any map.
 bool isElementwise(mlir::linalg::GenericOp op);
 
 } // namespace gantry::codegen

@@ -14,14 +14,14 @@ using namespace mlir;
 
 namespace {
 
-// Subgroups of a workgroup, and blocks of a subgroup, along rows and columns.
+// Candidates: subgroups of a workgroup, and blocks of a subgroup, along rows and columns.
 constexpr std::pair<int64_t, int64_t> kSubgroups[] = {{2, 4}, {2, 2}, {1, 4}, {4, 1}, {1, 1}};
 constexpr std::pair<int64_t, int64_t> kBlocks[] = {{4, 2}, {2, 2}, {1, 2}, {1, 1}};
-constexpr int64_t kStages[] = {2, 4, 1}; // Multiplications along the steps of one stage.
+constexpr int64_t kStages[] = {2, 4, 1}; // Candidates: matrix multiplications per block and stage.
 
 bool isHalf(Value tensor);
 
-/// Whether an operation only passes f16 elements on, extended or not.
+/// Returns whether an elementwise operation only copies or extends f16 elements.
 bool passesHalves(linalg::GenericOp op) {
   return llvm::all_of(op.getRegion().front().without_terminator(), llvm::IsaPred<arith::ExtFOp>) &&
          llvm::all_of(op.getDpsInputOperands(), [](OpOperand *operand) {
@@ -29,7 +29,7 @@ bool passesHalves(linalg::GenericOp op) {
          });
 }
 
-/// Whether each element is exactly an f16, whatever its type.
+/// Returns whether each element of the tensor has the value of an f16, whatever the tensor's type.
 bool isHalf(Value tensor) {
   if (cast<RankedTensorType>(tensor.getType()).getElementType().isF16())
     return true;
@@ -78,8 +78,8 @@ std::vector<TileShape> matmulTiles(const DeviceProfile &profile,
   matrix.n = shape->n;
   matrix.k = shape->k;
   matrix.lanes = profile.matrixSubgroupSize ? profile.matrixSubgroupSize : profile.subgroupSize;
-  // In shared memory matrices are made of vectors of eight halves. Of the sums, each lane takes
-  // whole fours, and all lanes together whole rows.
+  // In shared memory, matrices consist of vectors of eight f16. Each lane reads whole vec4 of the
+  // sums, and in each pass the lanes together read whole rows.
   if (matrix.m % 8 != 0 || matrix.n % 8 != 0 || matrix.k % 8 != 0 ||
       matrix.lanes % matrix.vectorsPerRow() != 0 || matrix.m % matrix.rowsPerPass() != 0)
     return tiles;
@@ -89,7 +89,7 @@ std::vector<TileShape> matmulTiles(const DeviceProfile &profile,
   auto covers = [](int64_t extent, int64_t block) {
     return ShapedType::isDynamic(extent) || extent * 2 > block;
   };
-  // The columns are the last dimensions, as one: of images, their pixels.
+  // The columns are one or more of the last dimensions, merged: for images, the pixels.
   int64_t columnExtent = 1;
   for (size_t columns = rank - 1; columns > 0; --columns) {
     const bool isDynamic = ShapedType::isDynamic(resultShape[columns]);

@@ -1,10 +1,10 @@
-// Matmuls for cooperative matrices: which reductions are such matmuls, and which tiles a device
-// with cooperative matrices (DeviceProfile::matrixShapes) may compute them by.
+// Matmuls for cooperative matrices: recognises the reductions that are such matmuls, and lists the
+// candidate tiles for devices with cooperative matrices (DeviceProfile::matrixShapes).
 //
-// A matmul of f16, summed in f32, is any reduction that sums products of two operands whose
-// elements are f16 in memory, or f16 that are extended on the way: a matmul, batched or not, with
-// either operand transposed, and a convolution, as implicit GEMM. emitter/matmul.h emits the
-// kernels.
+// Any reduction counts as such a matmul if it sums products of two operands whose elements are f16
+// in memory. Between memory and the product the elements may be extended, padded with zeros, sliced
+// and reshaped. Examples are matmuls, batched or not and with either operand transposed, and
+// convolutions (as implicit GEMM). The sums are f32. emitter/matmul.h emits the kernels.
 //
 // Threads: pure.
 #pragma once
@@ -20,17 +20,19 @@
 
 namespace gantry::codegen {
 
-/// The two operands of a reduction that sums their products from zero on. None unless every element
-/// of both is exactly an f16.
+/// Returns the two operands of such a matmul (factorsOf in linalg_patterns.h). None for any other
+/// operation, and if an element of an operand may have a value that is not an f16.
 std::optional<std::pair<mlir::OpOperand *, mlir::OpOperand *>>
 halfFactorsOf(mlir::linalg::GenericOp op);
 
-/// The device's multiplication of f16 with sums in f32 that kernels use: the first one that the
-/// profile lists.
+/// Returns the shape of the device's multiplication of f16 matrices with sums in f32: the first one
+/// that the profile lists, or none.
 std::optional<MatrixShape> halfShapeOf(const DeviceProfile &profile);
 
-/// The tiles worth comparing for such a kernel, however much shared memory they take. None where
-/// the device has no such multiplication. Extents are kDynamic where the inputs decide.
+/// Returns the candidate tiles for such a kernel, also those that need more shared memory than the
+/// device has. Dynamic extents are kDynamic. There are no tiles if the device has no such
+/// multiplication, if the result has fewer than two dimensions, or if a reduction extent is dynamic
+/// or 0.
 std::vector<TileShape> matmulTiles(const DeviceProfile &profile,
                                    llvm::ArrayRef<int64_t> resultShape,
                                    llvm::ArrayRef<int64_t> reductionShape);

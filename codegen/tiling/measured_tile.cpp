@@ -1,5 +1,5 @@
-// Checks a tile that was measured elsewhere against a kernel: the conditions that the tiles of
-// tile_choice.cpp meet by construction, and that kernel generation relies on.
+// Checks whether a kernel can have a tile from a table of measured tiles. Kernel generation relies
+// on these conditions; the tiles of tile_choice.cpp meet them by construction.
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/emitter/kernel_emitter.h"
 #include "codegen/tiling/sink/counting_sink.h"
@@ -16,15 +16,16 @@ using namespace mlir;
 
 namespace {
 
-// Limit on points times unrolled steps. It is far above what pays and below what takes long to
-// compile.
+// Limit on points times unrolled steps. It is far above the fastest tiles, and kernels at the limit
+// still compile quickly.
 constexpr int64_t kMaxUnrolled = 8192;
 
 Status misfit(const std::string &why) { return Status(StatusCode::kInvalidArgument, why); }
 
+/// Returns the product of the sizes, or kMaxUnrolled + 1 if it is larger.
 int64_t productOf(llvm::ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), [](int64_t a, int64_t b) {
-    return std::min(a * b, kMaxUnrolled + 1); // No overflow: sizes are at most 65536.
+    return std::min(a * b, kMaxUnrolled + 1); // Does not overflow: sizes are at most 65536.
   });
 }
 
@@ -32,8 +33,8 @@ std::string number(int64_t value) { return std::to_string(value); }
 
 Status checkSteps(const TileShape &tile, llvm::ArrayRef<int64_t> extents) {
   if (tile.reduction.size() != extents.size())
-    return misfit("it has " + number(tile.reduction.size()) + " steps, the kernel " +
-                  number(extents.size()) + " reduction dimensions");
+    return misfit("it has steps for " + number(tile.reduction.size()) +
+                  " reduction dimensions, but the kernel has " + number(extents.size()));
   for (auto [steps, extent] : llvm::zip(tile.reduction, extents))
     if (steps > 1 && (ShapedType::isDynamic(extent) || extent % steps != 0))
       return misfit(number(steps) + " steps do not divide a reduction over " +
@@ -49,8 +50,8 @@ Status checkLanes(const TileShape &tile, llvm::ArrayRef<int64_t> space,
     return misfit(number(tile.lanes) + " lanes are not the subgroup size, " +
                   number(profile.subgroupSize));
   if (tile.laneDim >= space.size())
-    return misfit("its lanes lie along dimension " + number(tile.laneDim) + ", the tile has " +
-                  number(space.size()));
+    return misfit("its lanes lie along dimension " + number(tile.laneDim) + ", but it has " +
+                  number(space.size()) + " dimensions");
   if (llvm::any_of(space, ShapedType::isDynamic))
     return misfit("a tile with lanes needs static extents");
   if (tile.result[tile.laneDim] % tile.run != 0 || space[tile.laneDim] % tile.run != 0 ||
@@ -77,7 +78,7 @@ Result<TileChoice> measuredTile(func::FuncOp kernel, const DeviceProfile &profil
   const llvm::SmallVector<int64_t> space = tile.spaceOf(extents.result);
   if (tile.result.size() != space.size())
     return misfit("it has points along " + number(tile.result.size()) +
-                  " dimensions, the kernel's result " + number(space.size()));
+                  " dimensions, but the kernel's result has " + number(space.size()));
   if (kind != TileKind::kTexel && tile.lanes > 1)
     return misfit("a baseline tile has no lanes");
   if (tile.dots != (kind == TileKind::kDots))

@@ -1,3 +1,4 @@
+// The tile of a row kernel: rowTile() of tile_choice.h.
 #include "codegen/tiling/tile_choice.h"
 
 namespace gantry::codegen {
@@ -6,7 +7,8 @@ using namespace mlir;
 
 namespace {
 
-// Limits on the elements of a row that an invocation holds: in the baseline, and with lanes.
+// Limits on the elements of a row that an invocation holds in registers: in the baseline, and in
+// other kernels.
 constexpr int64_t kMaxRowPoints = 16, kMaxSharedRowPoints = 128;
 
 } // namespace

@@ -1,4 +1,5 @@
-// Tiles whose operands go through shared memory: the ladder of tile_choice.h's chooseStagedTiles.
+// Tiles that stage operands in shared memory: chooseStagedTiles() of tile_choice.h. The candidates
+// are sorted by predicted cost (the ladder); each candidate is a rung.
 #include "codegen/tiling/attention.h"
 #include "codegen/tiling/linalg_patterns.h"
 #include "codegen/tiling/matmul_tiles.h"
@@ -15,21 +16,24 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kMinRows = 4; // The extent of a dimension that a staged tile may extend over.
+// A staged tile has several points only along dimensions with at least this extent, apart from the
+// last dimension.
+constexpr int64_t kMinRows = 4;
 constexpr uint64_t kWordBytes = 4, kBoxAlignment = 16;
 
-/// A staged tile whose boxes have places in shared memory.
+/// A staged tile whose boxes have offsets in shared memory.
 struct Rung {
   TileShape tile;
   double cost;
-  uint64_t bytes; // The shared memory that the boxes take.
-  uint64_t boxes; // Bytes of all boxes; boxes may share storage.
+  uint64_t bytes; // The bytes of shared memory.
+  uint64_t boxes; // The bytes of all boxes. Larger than `bytes` if boxes share storage.
 
   bool fits(const DeviceProfile &profile) const { return bytes <= profile.maxSharedMemoryBytes; }
 };
 
-/// The tile without cooperative matrices: so many invocations and points along two dimensions, and
-/// so many steps of the longest reduction dimension staged at once.
+/// Returns a tile without cooperative matrices. It has `threads` invocations, of `points` points
+/// each, along the dimension `rows` and the last dimension. A stage has `steps` steps of the
+/// reduction dimension `deep` and all steps of the others.
 TileShape stagedTile(const KernelExtents &extents, size_t rows, std::pair<int64_t, int64_t> threads,
                      std::pair<int64_t, int64_t> points, size_t deep, int64_t steps) {
   const size_t rank = extents.result.size(), columns = rank - 1;
@@ -46,8 +50,8 @@ TileShape stagedTile(const KernelExtents &extents, size_t rows, std::pair<int64_
   return tile;
 }
 
-/// The tiles worth comparing. They extend over the last dimension of the result and another one
-/// whose points share operands.
+/// Returns the candidate tiles without cooperative matrices. They extend along the last dimension
+/// of the result and along one other dimension.
 std::vector<TileShape> stagedTiles(const KernelExtents &extents, const DeviceProfile &profile) {
   const size_t rank = extents.result.size();
   const llvm::SmallVector<int64_t> &reduction = extents.reduction;
@@ -91,8 +95,8 @@ bool multipliesHalves(func::FuncOp kernel, const KernelExtents &extents) {
   return all;
 }
 
-/// Plans the tile's boxes in shared memory: operands are alive during the reduction, the result's
-/// box after it.
+/// Plans the offsets of the tile's boxes in shared memory. The boxes of operands are alive during
+/// the reduction, the box of the result after it.
 Result<Rung> placeBoxes(TileShape tile, const PredictedTile &predicted) {
   std::vector<plan::Value> boxes;
   uint64_t all = 0;
@@ -110,8 +114,8 @@ Result<Rung> placeBoxes(TileShape tile, const PredictedTile &predicted) {
   return Rung{std::move(tile), predicted.cost, bytes, all};
 }
 
-/// All tiles that the kernel can have, cheapest first. `texts` gets a line for each tile whose
-/// boxes cannot be placed.
+/// Returns all staged tiles that the kernel can have, cheapest first, whether they fit or not. Adds
+/// a line to `texts` for each tile whose boxes cannot be placed.
 std::vector<Rung> rungsOf(func::FuncOp kernel, const DeviceProfile &profile, TileSearch &search,
                           std::vector<std::string> &texts) {
   std::vector<TileShape> tiles = stagedTiles(search.extents(), profile);
@@ -122,7 +126,7 @@ std::vector<Rung> rungsOf(func::FuncOp kernel, const DeviceProfile &profile, Til
   for (const TileShape &tile : tiles) {
     const PredictedTile predicted = search.predict(tile);
     if (!predicted.isSupported || predicted.boxWords.empty())
-      continue; // Empty: no operand has enough readers to be staged.
+      continue; // Without boxes: no operand has enough readers to be staged.
     Result<Rung> rung = placeBoxes(tile, predicted);
     if (rung.isOk())
       rungs.push_back(rung.take());
@@ -157,7 +161,7 @@ std::vector<TileChoice> chooseStagedTiles(func::FuncOp kernel, const DeviceProfi
   });
   if (asked == rungs.end())
     return {};
-  bool needsSubstitute = bool(asked->tile.matrix); // A tile without cooperative matrices.
+  bool needsSubstitute = bool(asked->tile.matrix); // Add a tile without cooperative matrices.
   std::vector<TileChoice> choices;
   for (const Rung &rung : rungs) {
     const bool isTaken = &rung == &*asked;

@@ -15,8 +15,9 @@ namespace {
 
 constexpr size_t kMaxStarts = 4; // Descents of one search.
 
-/// The tiles that descents start from: one point, and blocks in two dimensions. A block may pay
-/// where neither of its dimensions pays alone.
+/// Returns the tiles that descents start from: one point, and the cheapest blocks in two
+/// dimensions. A descent from one point may miss a block, because growing one dimension alone may
+/// cost more.
 std::vector<CostedTile> startsOf(TileSearch &search, const DeviceProfile &profile, TileKind kind) {
   const KernelExtents &extents = search.extents();
   const size_t rank = extents.result.size();
@@ -82,7 +83,8 @@ TileChoice chooseTile(func::FuncOp kernel, const DeviceProfile &profile, TileKin
   }
   if (!baseline) {
     for (const TileShape &tile : laneTiles(search.extents(), profile)) {
-      // If costs are equal, a tile that is one stretch of memory streams best.
+      // If costs are equal, the tile that merges more dimensions is taken: it covers a contiguous
+      // range of memory.
       const CostedTile other = search.costed(tile);
       if (other.cost < best.cost || (other.cost == best.cost && tile.merged < best.tile.merged))
         best = other;

@@ -1,9 +1,13 @@
 // Chooses the tile of a kernel by predicted cost (tile_cost.h) for a device profile.
 //
-// Register tiles are found by coordinate descent from a single point and from the best blocks in
-// two dimensions. For devices with subgroup shuffles, tiles that a subgroup shares (lane_tiles.h)
-// are compared as well. Tiles that stage operands in shared memory form a ladder
-// (staged_tiles.cpp).
+// Tiles that one invocation computes in registers are found by coordinate descent. The descents
+// start from a single point and from the cheapest blocks in two dimensions. For devices that prefer
+// texel loads, tiles that a subgroup shares (lane_tiles.h) are compared as well. The tiles that
+// stage operands in shared memory form a ladder, a list in the order of cost, from which the
+// cheapest that fits is taken (staged_tiles.cpp).
+//
+// In all functions, `kernel` is the outlined function of a kernel on tensors: it takes tensors,
+// then the sizes of their dynamic dimensions, and returns one tensor. It is not changed.
 //
 // Threads: pure.
 #pragma once
@@ -21,44 +25,52 @@ namespace gantry::codegen {
 
 struct TileChoice {
   TileShape tile;
-  double predictedCost = 0; // Weighted operations of all invocations; see tile_cost.h.
-  int32_t candidates = 0;   // How many tiles were compared.
+  // Cost of the whole kernel (tile_cost.h). 0 for row tiles and for measured tiles, except staged
+  // ones: their cost is not predicted.
+  double predictedCost = 0;
+  int32_t candidates = 0;   // The number of tiles that were compared.
   uint32_t boxesBytes = 0;  // The bytes of all boxes in shared memory. Boxes may share storage.
   uint32_t sharedBytes = 0; // The bytes of a workgroup's shared memory.
-  // Staged tiles: each candidate, cheapest first, and whether it was taken or why not.
+  // For staged tiles: one line for each candidate, cheapest first, with the verdict on it.
   std::vector<std::string> ladder{};
-  std::vector<std::string> remarks{}; // About a measured tile, taken or not.
+  // Says that the tile is a measured one, or why the measured tile was not taken.
+  std::vector<std::string> remarks{};
 };
 
-/// Whether the kernel's reductions sum int8 products, in groups of four.
+/// Returns whether all reductions of the kernel sum int8 products (byteFactorsOf in
+/// linalg_patterns.h) and one of their dimensions divides into groups of four steps.
 bool hasDotProducts(mlir::func::FuncOp kernel);
 
-/// The cheapest tile. `kernel`: the outlined function (tensors, then dims → one tensor). kind:
-/// kBaseline, kTexel, or kDots (of a kernel that hasDotProducts).
-/// candidate: take the tile that this many of the compared ones are cheaper than; the cheapest if
-/// there is no such tile.
+/// Returns the cheapest tile. kind: kBaseline, kTexel, or, if hasDotProducts(kernel), kDots.
+/// candidate: skip this many cheaper tiles; if there are not as many, return the cheapest. Row
+/// kernels and attentions ignore `candidate`.
 TileChoice chooseTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, TileKind kind,
                       size_t candidate = 0);
 
-/// The cheapest staged tile that fits into the profile's shared memory. If it has cooperative
-/// matrices, which a device's driver may not offer, the cheapest one without them comes before it.
-/// Empty if no tile fits or staging brings nothing: the kernel's baseline serves then.
-/// candidate: pass over this many tiles that fit. measured: instead of the cheapest tile, take the
-/// one with this exact text (tile_text.h); empty if it is not on the ladder or does not fit.
+/// Returns the cheapest staged tile that fits into the profile's shared memory. If this tile uses
+/// cooperative matrices, the cheapest fitting tile without them comes before it in the result, for
+/// devices whose driver does not offer the matrices.
+///
+/// The result is empty for row kernels and attentions, if no tile fits, and if no operand has
+/// enough readers to be staged; the kernel's baseline is used then. candidate: skip this many tiles
+/// that fit. measured: if not empty, take the tile with this exact text (tile_text.h) instead of
+/// the cheapest; the result is empty if no candidate has this text or if the tile does not fit.
 std::vector<TileChoice> chooseStagedTiles(mlir::func::FuncOp kernel, const DeviceProfile &profile,
                                           size_t candidate = 0, const std::string &measured = {});
 
-/// The only tile of a row kernel with such a result: a subgroup shares a row. baseline: without
-/// subgroup operations; one invocation takes a row.
+/// Returns the only tile of a row kernel with this result type. A subgroup shares a row. One
+/// invocation computes the row, without subgroup operations, if `baseline` is set or if the row is
+/// shorter than two elements per lane.
 TileShape rowTile(mlir::RankedTensorType type, const DeviceProfile &profile, bool baseline);
 
-/// The tile with this exact text (tile_text.h), of the kind kBaseline, kTexel or kDots. An error,
-/// which says why, if the kernel cannot have it on such a device.
+/// Returns the tile with this exact text (tile_text.h). kind: kBaseline, kTexel or kDots. Fails
+/// with kInvalidArgument and the reason if the text is not a tile or if the kernel cannot have this
+/// tile on such a device.
 Result<TileChoice> measuredTile(mlir::func::FuncOp kernel, const DeviceProfile &profile,
                                 TileKind kind, const std::string &text);
 
-/// The extents of the kernel's result, and of its reductions' loops; kDynamic where the inputs
-/// decide.
+/// The extents of the kernel's result, and of the loops of all its reductions. Dynamic extents are
+/// kDynamic.
 struct KernelExtents {
   llvm::SmallVector<int64_t> result, reduction;
 };

@@ -11,26 +11,29 @@ using namespace mlir;
 
 namespace {
 
-// Relative to one multiplication or addition of a whole subgroup.
+// The costs of operations, relative to one multiplication or addition of a whole subgroup.
 struct Weights {
-  double scalarLoad, vectorLoad, shuffle, scalarStore, vectorStore, loopStep, invocation;
+  double scalarLoad, vectorLoad, shuffle, scalarStore, vectorStore;
+  double loopStep;   // One value that a loop carries, per round.
+  double invocation; // The fixed cost of an invocation.
   double shared = 0, barrier = 0;
-  double unrolledStep = 0; // The share by which one unrolled step of a point raises the cost.
+  double unrolledStep = 0; // The relative increase of the cost per unrolled step of a point.
 };
 
-// A load through a storage buffer costs the software device a loop over its lanes. GPUs hide most
-// of it, but the ratio between tiles is the same. A carried accumulator costs the software device
-// one blend per step.
+// On the software device a load through a storage buffer is a loop over the lanes, and a carried
+// accumulator is one blend per round. GPUs hide most of these costs, but the ratios between tiles
+// are similar.
 constexpr Weights kStorageBuffers{24, 30, 8, 24, 24, 1, 30};
-// A texel fetch is straight-line code: eight loads of four elements and their transposition. Each
-// unrolled step of a point costs instruction cache, and the driver's compiler 0.14 ms.
+// On the software device a texel fetch is straight-line code: eight loads of four elements and
+// their transposition. Each unrolled step of a point takes instruction cache, and 0.14 ms of the
+// driver's compiler.
 constexpr Weights kTexels{45, 24, 3, 40, 75, 1, 60, 0, 0, 0.0002};
 // Neighbouring invocations load neighbouring elements, so a scalar load is a part of a wide one.
 constexpr Weights kStaged{16, 20, 8, 16, 16, 1, 30, 3, 40};
 
 // How many times faster a device multiplies with cooperative matrices than element by element.
 constexpr double kMatrixSpeed = 8;
-constexpr int64_t kStoreSteps = 8; // Unrolled steps that are as long as the store of a point.
+constexpr int64_t kStoreSteps = 8; // The store of a point counts as this many unrolled steps.
 constexpr double kTypicalDynamicExtent = 64;
 constexpr double kSubgroupsToFill = 32, kInvocationsToFillUnknown = 2048;
 constexpr double kCoresToFill = 8; // A core of a software device runs one subgroup.
@@ -63,7 +66,8 @@ double invocationCost(const OperationCounts &counts, const Weights &weights,
   return cost;
 }
 
-/// The number of invocations that compute a result of this shape.
+/// The number of invocations that compute a result of this shape. A dynamic extent counts as
+/// kTypicalDynamicExtent.
 double invocationsOf(const TileShape &tile, llvm::ArrayRef<int64_t> resultShape) {
   double invocations = static_cast<double>(tile.lanes * volumeOf(tile.threads));
   for (auto [d, extent] : llvm::enumerate(tile.spaceOf(resultShape))) {
@@ -73,7 +77,7 @@ double invocationsOf(const TileShape &tile, llvm::ArrayRef<int64_t> resultShape)
   return invocations;
 }
 
-/// The number of invocations below which a part of the device is idle.
+/// The number of invocations that keep the whole device busy.
 double invocationsToFill(const DeviceProfile &profile) {
   const double subgroups = profile.preferTexelLoads ? kCoresToFill : kSubgroupsToFill;
   return profile.subgroupSize > 1 ? subgroups * profile.subgroupSize : kInvocationsToFillUnknown;

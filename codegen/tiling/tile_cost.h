@@ -1,10 +1,11 @@
-// Predicts what a kernel costs with a given tile.
+// Predicts the cost of a kernel with a given tile.
 //
-// The cost of a tile is what one invocation does, weighted by kind of operation, times the number
-// of invocations, or times the number that fills the device where there are fewer. The operations
-// are counted by the walk that emits the kernel (emitter/kernel_emitter.h with a CountingSink). The
-// unit is one multiplication or addition of a whole subgroup; costs of different models do not
-// compare.
+// The cost of a tile is the weighted number of operations of one invocation, times the number of
+// invocations. A kernel with fewer invocations than the device needs to be busy counts as having
+// that many. Under kTexels the cost also grows with the number of unrolled steps. The operations
+// are counted by the code that emits the kernel (emitter/kernel_emitter.h with a CountingSink). The
+// unit of the weights is one multiplication or addition of a whole subgroup. Costs under different
+// cost models cannot be compared.
 //
 // Threads: pure.
 #pragma once
@@ -18,16 +19,17 @@
 
 namespace gantry::codegen {
 
-/// How a device accesses memory, which decides what its loads and stores cost.
+/// How a kernel accesses memory, which determines the weights of loads and stores.
 enum class CostModel : uint8_t { kStorageBuffers, kTexels, kStaged };
 
 struct PredictedTile {
   double cost = 0;
-  bool isSupported = true;         // False: the kernel cannot be computed in such a tile.
-  std::vector<int64_t> boxWords{}; // The boxes in shared memory, in words of 4 bytes.
-  bool resultInPool = false;       // The last box is the result's, needed after all others.
+  bool isSupported = true;         // False: the kernel cannot be computed with this tile.
+  std::vector<int64_t> boxWords{}; // The sizes of the boxes in shared memory, in words of 4 bytes.
+  bool resultInPool = false;       // The last box holds the result and is needed after all others.
 };
 
+/// Predicts the cost of the kernel (the outlined function on tensors) with this tile.
 PredictedTile predictTile(mlir::func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
                           const TileShape &tile);
 

@@ -13,9 +13,9 @@ using namespace mlir;
 
 namespace {
 
-constexpr double kMinGain = 0.999; // A tile replaces another one if it costs less than this share.
+constexpr double kMinGain = 0.999; // A tile replaces another if it costs less than this fraction.
 
-/// Divisors of the extent up to 16.
+/// Returns the divisors of the extent up to 16; only 1 if the extent is dynamic.
 llvm::SmallVector<int64_t> unrollsFor(int64_t extent) {
   llvm::SmallVector<int64_t> sizes{1};
   if (ShapedType::isDynamic(extent))

@@ -16,25 +16,28 @@ struct CostedTile {
 
 class TileSearch {
 public:
-  /// keepsAll: ranked() will be asked for more than the best tile.
+  /// `kernel` is the outlined function on tensors. `profile` must outlive the search. keepsAll:
+  /// keep all compared tiles for ranked().
   TileSearch(mlir::func::FuncOp kernel, const DeviceProfile &profile, CostModel model,
              bool keepsAll = false)
       : kernel_(kernel), profile_(profile), model_(model), extents_(extentsOf(kernel)),
         keepsAll_(keepsAll) {}
 
   const KernelExtents &extents() const { return extents_; }
-  /// How many tiles were compared.
+  /// The number of calls of predict(), also by the other functions.
   int32_t compared() const { return compared_; }
 
+  /// Predicts the cost of a tile.
   PredictedTile predict(const TileShape &tile);
   CostedTile costed(const TileShape &tile) { return {tile, predict(tile).cost}; }
-  /// The cheapest tile that the kernel can be computed in.
+  /// Returns the cheapest of these tiles that the kernel can be computed with. If there is none,
+  /// the tile is empty and its cost infinite.
   TileChoice cheapest(llvm::ArrayRef<TileShape> tiles);
-  /// Changes one size of the tile at a time, the one that lowers the cost most, until none does
-  /// (coordinate descent).
+  /// Improves a tile by coordinate descent: of all changes of one size, makes the one that lowers
+  /// the cost most, and repeats this until no change lowers the cost by at least 0.1 %.
   void descend(CostedTile &from);
-  /// The tile that comes after so many others, of which `best` is the first and the rest are all
-  /// tiles that were compared, by cost. Returns `best` if there are fewer. Needs keepsAll.
+  /// Ranks the different tiles that were compared: `best` has rank 0, the others follow by cost.
+  /// Returns the tile with rank `candidate`, or `best` if there are not as many. Needs keepsAll.
   CostedTile ranked(const CostedTile &best, size_t candidate);
 
 private:
@@ -44,7 +47,7 @@ private:
   const KernelExtents extents_;
   const bool keepsAll_;
   int32_t compared_ = 0;
-  std::vector<CostedTile> all_; // The supported tiles that were compared, if they are kept.
+  std::vector<CostedTile> all_; // The supported tiles that were compared; empty without keepsAll.
 };
 
 } // namespace gantry::codegen

@@ -1,8 +1,13 @@
 // The shape of a kernel's tile: how many elements of the result an invocation, a subgroup or a
-// workgroup computes, how far its reduction is unrolled, and what passes through shared memory.
+// workgroup computes, how far its reduction is unrolled, and how operands are staged in shared
+// memory.
 //
-// This is data only. tile_choice.h chooses a shape, emitter/kernel_emitter.h emits the kernel that
-// it describes, and tile_text.h prints it.
+// This is data only. tile_choice.h chooses a shape, emitter/kernel_emitter.h emits the kernel for a
+// shape, and tile_text.h prints a shape.
+//
+// Terms: a lane is an invocation of a subgroup. A stage is the part of a reduction whose operands
+// the workgroup holds in shared memory at one time. A box is the part of one tensor that is in
+// shared memory, and the pool is the shared memory in which the boxes lie.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -12,36 +17,38 @@
 
 namespace gantry::codegen {
 
-/// How the subgroups of a workgroup multiply with cooperative matrices. Each subgroup holds a
-/// rectangle of the tile's m x n blocks as accumulators of the device's (m x k) * (k x n)
-/// multiplication.
+/// How the subgroups of a workgroup multiply with cooperative matrices. The device multiplies an
+/// m x k matrix by a k x n matrix. The tile consists of m x n blocks, and each subgroup holds the
+/// accumulators of a rectangle of blocks.
 struct MatrixTile {
   int64_t m = 0, n = 0, k = 0;    // The shape of one multiplication. 0: no cooperative matrices.
   int64_t lanes = 0;              // Invocations of a subgroup.
-  unsigned rows = 0, columns = 0; // The tile dimensions that the blocks cover.
-  int64_t down = 1, across = 1;   // Subgroups along these two dimensions.
-  int64_t depth = 0;              // Reduction steps whose operands are staged at once.
+  unsigned rows = 0, columns = 0; // The tile dimensions that m and n extend along.
+  int64_t down = 1, across = 1;   // Subgroups of a workgroup along `rows` and along `columns`.
+  int64_t depth = 0;              // Reduction steps per stage.
   // True: the staged steps run over all reduction dimensions, flattened in row-major order.
   // False: they run over the longest one, and loops go over the others.
   bool flat = false;
 
   explicit operator bool() const { return m != 0; }
-  // The lanes read a block's sums as vec4 along the columns. One pass of all lanes covers
-  // rowsPerPass() rows of vectorsPerRow() vectors.
+  // The lanes of a subgroup read a block's sums as vec4 along the columns. In one pass each lane
+  // reads one vec4, and together they read rowsPerPass() rows of vectorsPerRow() vec4.
   int64_t vectorsPerRow() const { return n / 4; }
   int64_t rowsPerPass() const { return lanes / vectorsPerRow(); }
-  /// The vectors of one block that one lane reads.
+  /// The number of vec4 of one block that one lane reads.
   int64_t vectorsPerLane() const { return m / rowsPerPass(); }
 };
 
 /// How many points an invocation computes along each tile dimension, and how many steps of each
 /// reduction dimension are unrolled.
 ///
-/// The tile dimensions are those of the result. The dimensions from `merged` on are one tile
-/// dimension, in row-major order. With `lanes` > 1 a workgroup is one subgroup of that many
-/// invocations and shares a larger tile: along `laneDim` the lanes hold runs of `run` neighbouring
-/// points in turn. Operands that every lane needs are loaded by the lanes in turn and shuffled to
-/// the others.
+/// The tile dimensions are those of the result, except that the dimensions from `merged` on form
+/// one tile dimension in row-major order.
+///
+/// With `lanes` > 1 a workgroup is one subgroup of that many invocations, which share a tile. The
+/// points along `laneDim` are divided into runs of `run` neighbours, and the runs are dealt to the
+/// lanes round-robin. The loads of operand vectors that every lane needs are divided among the
+/// lanes, which shuffle the vectors to each other.
 struct TileShape {
   llvm::SmallVector<int64_t> result;    // Points of an invocation (or lane), per tile dimension.
   llvm::SmallVector<int64_t> reduction; // Unrolled steps. Each divides its dimension's extent.
@@ -49,24 +56,26 @@ struct TileShape {
   unsigned laneDim = 0;
   int64_t lanes = 1;
   int64_t run = 1;
-  // Tiles that stage operands in shared memory: a workgroup's invocations along each tile
-  // dimension (empty: not staged), the steps of each reduction dimension that are staged at once,
-  // and the offset of each box in the pool, in words of 4 bytes.
+  // For tiles that stage operands in shared memory: the invocations of a workgroup along each tile
+  // dimension (empty: not staged), the steps of each reduction dimension in one stage (not used
+  // with cooperative matrices), and the offset of each box in the pool, in words of 4 bytes.
   llvm::SmallVector<int64_t> threads{}, stageSteps{}, poolOffsets{};
-  bool stageResult = false; // The result passes through shared memory too.
-  // Copies of each box, used in turn. With two, an invocation that has finished a stage loads the
-  // next one while others still read theirs, so a stage takes one barrier instead of two.
+  bool stageResult = false; // The result is stored through shared memory too.
+  // The number of copies of each box; successive stages use them in turn. With two copies, an
+  // invocation that has finished a stage may load the next stage while others still read the
+  // previous one, so a stage takes one barrier instead of two.
   int64_t buffers = 1;
   // With cooperative matrices, threads[matrix.rows] is matrix.down * matrix.rowsPerPass() and
   // threads[matrix.columns] is matrix.across * matrix.vectorsPerRow().
   MatrixTile matrix{};
   int64_t rowLength = 0; // Row kernels: the extent of the last dimension. 0: any other kernel.
-  // Attention kernels: the keys that a lane scores in one block, in runs of keyRun neighbours.
-  // `reduction` then unrolls the matmul that makes the scores.
+  // Attention kernels (0: any other kernel): a lane computes the scores of `keys` keys at a time,
+  // in runs of `keyRun` neighbours. `reduction` then refers to the matmul that computes the scores.
   int64_t keys = 0, keyRun = 1;
   bool dots = false; // int8 products are summed by the device's 4 x 8-bit dot product.
 
-  /// The extents of a result of this shape along the tile dimensions. Merged extents are static.
+  /// Returns the extents, along the tile dimensions, of a result with this shape. The extents of
+  /// merged dimensions must be static.
   llvm::SmallVector<int64_t> spaceOf(llvm::ArrayRef<int64_t> shape) const {
     llvm::SmallVector<int64_t> space(shape);
     if (merged < shape.size()) {
@@ -77,8 +86,8 @@ struct TileShape {
     return space;
   }
 
-  /// The points along a tile dimension that one workgroup (with lanes or shared memory) or one
-  /// invocation (otherwise) computes.
+  /// Returns the number of points of the whole tile along a tile dimension. The tile is computed by
+  /// a workgroup if it has lanes or is staged, and by one invocation otherwise.
   int64_t extent(unsigned dim) const {
     if (rowLength && dim + 1 == result.size())
       return rowLength;

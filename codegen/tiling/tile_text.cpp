@@ -19,6 +19,7 @@ std::string sizesText(llvm::ArrayRef<int64_t> sizes) {
   return text.empty() ? "-" : text;
 }
 
+/// Parses a text of sizesText(). Returns false for any other text, and for sizes out of range.
 bool parseSizes(std::string_view text, Sizes &sizes) {
   sizes.clear();
   if (text == "-")

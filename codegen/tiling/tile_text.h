@@ -1,9 +1,10 @@
-// Tiles as text: a description for people, and an exact text by which a tile can be asked for
-// again.
+// Tiles as text: a description for people, and an exact text that identifies a tile in tables of
+// measured tiles.
 //
-// An exact text is "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4". Sizes are per
-// dimension; a word whose value is the default is left out. The exact text of a staged tile is only
-// compared, never parsed, because such a tile is always one of the ladder (tile_choice.h).
+// An example of an exact text is "points=1x16x2 steps=8x1x1 merged=2 lanes=8 along=2 run=4". Sizes
+// are per dimension; a word whose value is the default is left out. Only tiles that compute in
+// registers (baseline, texel, dot products) are parsed. The exact text of a staged tile is compared
+// with the texts of the candidates (chooseStagedTiles in tile_choice.h).
 //
 // Threads: pure.
 #pragma once
@@ -16,15 +17,16 @@
 
 namespace gantry::codegen {
 
-/// "2x8 points, reduction unrolled 4": what inspect shows.
+/// Returns a description for `gantry inspect`, such as "2x8 points, reduction unrolled 4".
 std::string describeTile(const TileShape &tile);
 
-/// Two tiles are equal if and only if their exact texts are.
+/// Returns the exact text of a tile. Different candidate tiles of one kernel and kind have
+/// different texts, except that the text of an attention tile does not contain keyRun.
 std::string exactTile(const TileShape &tile);
 
-/// Parses the exact text of a tile in registers. Sizes are from 1 to 65536. Any other text is
-/// kInvalidArgument, with the word that is wrong. Does not check whether a kernel can have the tile
-/// (measuredTile in tile_choice.h).
+/// Parses the exact text of a tile that computes in registers. Sizes are from 1 to 65536. Fails
+/// with kInvalidArgument; the message names the wrong word, or says that `points` or `steps` is
+/// missing. Does not check whether a kernel can have the tile; measuredTile in tile_choice.h does.
 Result<TileShape> parseTile(std::string_view text);
 
 } // namespace gantry::codegen

@@ -13,7 +13,8 @@ using namespace mlir;
 
 namespace {
 
-/// Prints a block like MLIR does, but without names, locations and values of float constants.
+/// Prints a block as text without names, locations and values of floating-point constants. Values
+/// are numbered in the order of their definitions.
 class Printer {
 public:
   explicit Printer(llvm::raw_ostream &stream) : stream_(stream) {}
@@ -55,9 +56,9 @@ private:
   llvm::DenseMap<Value, size_t> numbers_;
 };
 
-/// Prints a kernel's signature, or nothing where the function has none. Tables of measured tiles
-/// store the hash of this text, so the text has a form of its own, which does not change when the
-/// attribute is printed in another way.
+/// Prints a kernel's signature, or nothing if the function has none. Tables of measured tiles store
+/// the hash of this text. The text is therefore independent of the attribute's own assembly format,
+/// which may change.
 void printSignature(llvm::raw_ostream &stream, SignatureAttr signature) {
   if (!signature)
     return;

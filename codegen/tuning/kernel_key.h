@@ -1,10 +1,11 @@
-// The key of a kernel in tables of measured tiles: a hash of everything that the choice of a tile
-// depends on.
+// Computes the key of a kernel in tables of measured tiles: a hash of the kernel's function on
+// tensors.
 //
-// The hash covers operators, types, shapes, indexing maps, layouts and the data flow. It does not
-// cover names, locations and the values of floating-point constants. Two models with the same
-// kernel therefore share its key, and compiling a model again gives the same keys. A newer compiler
-// may make different kernels from a model, which then have different keys.
+// The hash covers operators, types, shapes, indexing maps, layouts, the data flow and integer
+// constants. It does not cover names, locations and the values of floating-point constants. Equal
+// kernels of two models therefore have the same key, and compiling a model again results in the
+// same keys. A newer compiler may make different kernels from a model, which then have different
+// keys.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -15,7 +16,7 @@
 
 namespace gantry::codegen {
 
-/// Returns the key, 16 hexadecimal digits, of a kernel's function on tensors.
+/// Returns the key of a kernel's function on tensors: 16 hexadecimal digits.
 std::string kernelKey(mlir::func::FuncOp kernel);
 
 } // namespace gantry::codegen

@@ -11,12 +11,13 @@ namespace {
 
 constexpr int64_t kVersion = 1;
 constexpr size_t kLargestFile = size_t{64} << 20;
-constexpr int kMaxNesting = 32; // LLVM's JSON parser is recursive.
+constexpr int kMaxNesting = 32; // Limits the recursion of LLVM's JSON parser.
 
 Status malformed(const std::string &name, const std::string &why) {
   return Status(StatusCode::kInvalidArgument, name + ": " + why);
 }
 
+/// Returns the deepest nesting of arrays and objects in a JSON text.
 int depthOf(std::string_view text) {
   int depth = 0, deepest = 0;
   bool inText = false;
@@ -36,6 +37,7 @@ int depthOf(std::string_view text) {
   return deepest;
 }
 
+/// Reads the entry of one kernel. The message of an error continues the sentence "kernel ...".
 Result<MeasuredTile> tileOf(const llvm::json::Value &value) {
   auto wrong = [](const char *why) { return Status(StatusCode::kInvalidArgument, why); };
   const llvm::json::Object *entry = value.getAsObject();
@@ -82,19 +84,19 @@ Result<TuningTable> TuningTable::parse(std::string_view text, const std::string 
   TuningTable table;
   for (const llvm::json::Value &value : *devices) {
     const llvm::json::Object *device = value.getAsObject();
-    const auto of = device ? device->getString("profile") : std::nullopt;
-    const auto called = device ? device->getString("device") : std::nullopt;
+    const auto deviceProfile = device ? device->getString("profile") : std::nullopt;
+    const auto deviceName = device ? device->getString("device") : std::nullopt;
     const llvm::json::Object *kernels = device ? device->getObject("kernels") : nullptr;
-    if (!of || !called || !kernels)
+    if (!deviceProfile || !deviceName || !kernels)
       return malformed(name, "device " + std::to_string(&value - devices->data()) +
                                  " lacks \"profile\", \"device\" or \"kernels\"");
     for (const auto &[key, entry] : *kernels) {
       Result<MeasuredTile> tile = tileOf(entry);
       if (!tile.isOk())
-        return malformed(name, "kernel \"" + key.str() + "\" of \"" + called->str() + "\" " +
+        return malformed(name, "kernel \"" + key.str() + "\" of \"" + deviceName->str() + "\" " +
                                    tile.status().message());
-      tile->device = called->str();
-      if (*of == profile)
+      tile->device = deviceName->str();
+      if (*deviceProfile == profile)
         table.tiles_.try_emplace(key.str(), tile.take());
     }
   }
@@ -109,7 +111,7 @@ Result<TuningTable> TuningTable::read(const std::string &path, const std::string
 
 TuningTable TuningTable::builtIn(const std::string &profile) {
   Result<TuningTable> table = parse(kBuiltInTable, "built-in table", profile);
-  return table.isOk() ? table.take() : TuningTable(); // A unit test parses it.
+  return table.isOk() ? table.take() : TuningTable(); // A unit test checks that the table is valid.
 }
 
 const MeasuredTile *TuningTable::find(const std::string &key) const {

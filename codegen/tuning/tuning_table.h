@@ -1,5 +1,5 @@
-// Tables of measured tiles: the tile that was fastest for a kernel on a device. `gantry tune`
-// writes them.
+// Reads tables of measured tiles. A table has, for a device, the tile that was fastest for each
+// kernel. `gantry tune` writes such tables.
 //
 // A table is JSON (docs/tuning.md has the format):
 //
@@ -7,9 +7,9 @@
 //    "devices": [{"profile": "vulkan:lavapipe", "device": "llvmpipe …", "kernels": {
 //      "0123456789abcdef": {"tile": "texel points=…", "ns": 98200, "predicted_ns": 120400}}}]}
 //
-// A kernel is named by its key (kernel_key.h), a tile by its kind and its exact text
-// (tiling/tile_text.h). Unknown fields are ignored. A table cannot make a wrong kernel:
-// emit-kernels checks that the kernel can have the tile.
+// A kernel is identified by its key (kernel_key.h), a tile by its kind and its exact text
+// (tiling/tile_text.h). Times are in nanoseconds. Unknown fields are ignored. A table cannot make a
+// wrong kernel: emit-kernels checks that the kernel can have the tile.
 //
 // Thread safety: a table is a value; builtIn() may be called from any thread.
 #pragma once
@@ -23,25 +23,26 @@
 namespace gantry::codegen {
 
 struct MeasuredTile {
-  std::string tile;       // "texel points=1x16x2 steps=8x1x1 lanes=8"
-  std::string device;     // The device of the measurement.
-  double ns = 0;          // Time of the kernel in nanoseconds; 0 if the table does not say.
-  double predictedNs = 0; // The same with the tile that was predicted to be fastest.
+  std::string tile;       // Kind and exact text, such as "texel points=1x16x2 steps=8x1x1 lanes=8".
+  std::string device;     // The name of the device on which the tile was measured.
+  double ns = 0;          // The kernel's time with this tile in nanoseconds; 0 if unknown.
+  double predictedNs = 0; // The kernel's time with the predicted tile; 0 if unknown.
 };
 
 class TuningTable {
 public:
   TuningTable() = default;
 
-  /// Reads the tiles of one profile from the text of a table. Where several devices of the profile
-  /// have the same kernel, the first one counts. `name` is the file's name for messages. Fails with
-  /// kInvalidArgument, naming the entry, where the text is not a table, and with kVersionMismatch
-  /// for the table of a newer compiler.
+  /// Reads the tiles of one profile from the text of a table. If several devices of the profile
+  /// have the same kernel, the first one is used. `name` is the file's name for messages. Fails
+  /// with kInvalidArgument if the text is not a table (the message names the wrong entry), and with
+  /// kVersionMismatch if the table was written by a newer compiler in a newer format.
   static Result<TuningTable> parse(std::string_view text, const std::string &name,
                                    const std::string &profile);
   /// Reads and parses a file. Fails as parse() does, and with kNotFound or kIo.
   static Result<TuningTable> read(const std::string &path, const std::string &profile);
-  /// Returns the table that is built into the compiler; it is empty for most profiles.
+  /// Returns the tiles of one profile from the table that is built into the compiler. There are
+  /// none for most profiles.
   static TuningTable builtIn(const std::string &profile);
 
   /// Returns the tile of the kernel with this key, or null.

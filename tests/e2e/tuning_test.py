@@ -32,11 +32,11 @@ FITS = ["baseline points=4x4 steps=4", "baseline points=1x3 steps=1", "baseline 
         "texel points=2x4 steps=8 lanes=8 along=1",
         "texel points=6x4 steps=4 lanes=8 along=1 run=4"]
 MISFITS = {
-    "texel points=4x4x4 steps=4": "it has points along 3 dimensions, the kernel's result 2",
+    "texel points=4x4x4 steps=4": "it has points along 3 dimensions, but the kernel's result has 2",
     "texel points=4x4 steps=5": "5 steps do not divide a reduction over 16",
-    "texel points=4x4 steps=4x4": "it has 2 steps, the kernel 1 reduction dimensions",
+    "texel points=4x4 steps=4x4": "it has steps for 2 reduction dimensions, but the kernel has 1",
     "texel points=4x4 steps=4 lanes=4 along=1": "4 lanes are not the subgroup size, 8",
-    "texel points=4x4 steps=4 lanes=8 along=2": "its lanes lie along dimension 2, the tile has 2",
+    "texel points=4x4 steps=4 lanes=8 along=2": "its lanes lie along dimension 2, but it has 2 dimensions",
     "texel points=4x4 steps=4 lanes=8 along=1 run=3": "runs of 3 do not divide 4 points of 32",
     "texel points=4x4 steps=4 run=4": "only tiles with lanes have runs",
     "texel points=1024 steps=16 merged=0": "its points times steps are more than 8192",

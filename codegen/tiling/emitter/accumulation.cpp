@@ -57,7 +57,7 @@ void Accumulation::accumulate(linalg::GenericOp op, llvm::ArrayRef<LoopIndex> st
       guards.push_back(point.guard);
     }
   }
-  // The operands of all steps and points are evaluated at once, so that what they share is loaded
+  // The operands of all steps and points are evaluated together, so that shared elements are loaded
   // once.
   llvm::SmallVector<Values> inputs;
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -68,8 +68,8 @@ void Accumulation::accumulate(linalg::GenericOp op, llvm::ArrayRef<LoopIndex> st
     else
       inputs.push_back(bodies_.elementsOf(op, *operand, loops, guards, grid));
   }
-  // A group of points takes all steps before the next group begins, so that its accumulators stay
-  // in registers.
+  // All steps are applied to one group of points before the next group begins, so that the group's
+  // accumulators stay in registers.
   const size_t count = points.size();
   for (const auto &group : accumulationGroups(grid, tile_.lanes, count)) {
     for (size_t step = 0; step < steps.size(); ++step) {

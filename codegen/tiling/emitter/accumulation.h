@@ -1,4 +1,4 @@
-// Adds steps of a reduction to accumulators in registers.
+// Applies steps of a reduction to accumulators in registers.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -9,13 +9,14 @@ namespace gantry::codegen {
 
 class Staging;
 
-/// Divides points into groups whose accumulators stay in registers: four along the longest
-/// dimension of the grid that the lanes do not share, by two of the others. Returns the positions
-/// of each group's points; groups of one where the points are no such grid.
+/// Divides `count` points into groups whose accumulators stay in registers. A group has four points
+/// along one dimension, the longest that is not divided among the lanes, times two points of the
+/// other dimensions. Returns the positions of each group's points. Each group has one point if
+/// `count` is not the size of the grid.
 std::vector<llvm::SmallVector<unsigned>> accumulationGroups(const PointGrid &grid, int64_t lanes,
                                                             size_t count);
 
-/// An operand of a reduction whose elements are known: those of all points for each step.
+/// An operand of a reduction whose elements the caller has evaluated, by step and then by point.
 struct KnownOperand {
   mlir::OpOperand *operand = nullptr;
   llvm::ArrayRef<mlir::Value> elements{};
@@ -27,8 +28,8 @@ public:
       : tile_(context.tile), sink_(context.sink), shapes_(context.shapes), bodies_(bodies),
         staging_(staging) {}
 
-  /// Applies the reduction's body to the accumulators, one per point, for each step in turn. steps:
-  /// coordinates of all loops, of which only those of the reduction's dimensions are read.
+  /// Applies the reduction's body to the accumulators, one per point, for one step after the other.
+  /// steps: loop coordinates; only those of reduction loops are used.
   void accumulate(mlir::linalg::GenericOp op, llvm::ArrayRef<LoopIndex> steps,
                   llvm::ArrayRef<Point> points, const PointGrid &grid, Values &accumulators,
                   const KnownOperand &known = {});

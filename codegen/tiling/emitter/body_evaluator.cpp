@@ -21,7 +21,7 @@ struct BodyEvaluator::Evaluation {
   size_t count() const { return points.loops.size(); }
 };
 
-/// The cost of an operation of a body, relative to an addition.
+/// Returns the cost of an operation of a body, relative to an addition.
 static double costOf(Operation &op) {
   if (isa<arith::ConstantOp, linalg::IndexOp, linalg::YieldOp>(op))
     return 0;
@@ -116,8 +116,8 @@ void BodyEvaluator::cloneScalar(Evaluation &run, Operation &op) {
 
 llvm::SmallVector<Values> BodyEvaluator::evaluate(linalg::GenericOp op, const BodyPoints &points) {
   Block &body = op.getRegion().front();
-  // The maps have their final size at once: a DenseMap that finds no memory while it grows cannot
-  // be destroyed.
+  // The maps are allocated with their final size, because a DenseMap that runs out of memory while
+  // it grows cannot be destroyed.
   const auto maxValues =
       static_cast<unsigned>(body.getNumArguments() + body.getOperations().size());
   Evaluation run{body, points, llvm::DenseMap<Value, Values>(maxValues),

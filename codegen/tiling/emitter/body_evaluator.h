@@ -1,8 +1,8 @@
 // Evaluates the body of a linalg operation at several points.
 //
-// The body is cloned operation by operation, each for all points, so that the loads of all points
-// are seen together. Index arithmetic is not cloned: it stays symbolic, as IndexExprs, and any
-// other index becomes a variable of its own.
+// Each operation of the body is cloned for all points before the next operation, so that the loads
+// of all points can be combined. Index arithmetic is not cloned but evaluated symbolically, as
+// IndexExprs. An index that is computed in another way becomes a variable.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -13,7 +13,7 @@ namespace gantry::codegen {
 
 class TensorEvaluator;
 
-/// The points at which a body is evaluated. All lists but `arguments` are by point.
+/// The points at which a body is evaluated. `loops` and `guards` have one entry per point.
 struct BodyPoints {
   llvm::ArrayRef<LoopIndex> loops; // The loops' coordinates.
   llvm::ArrayRef<int32_t> guards;
@@ -27,10 +27,11 @@ public:
       : space_(context.space), sink_(context.sink), shapes_(context.shapes), evaluator_(evaluator) {
   }
 
-  /// The values that the body yields: by operand of the yield, then by point.
+  /// Returns the values that the body yields: by operand of the yield, then by point.
   llvm::SmallVector<Values> evaluate(mlir::linalg::GenericOp op, const BodyPoints &points);
 
-  /// The elements of an operand that the body reads, by point. Null values where it reads none.
+  /// Returns the elements of an operand at the loop coordinates, by point. The values are null if
+  /// the body does not use the operand.
   Values elementsOf(mlir::linalg::GenericOp op, mlir::OpOperand &operand,
                     llvm::ArrayRef<LoopIndex> loops, llvm::ArrayRef<int32_t> guards,
                     const PointGrid &grid);
@@ -47,7 +48,7 @@ private:
   KernelSink &sink_;
   KernelShapes &shapes_;
   TensorEvaluator &evaluator_;
-  llvm::DenseMap<mlir::Value, IndexExpr> variables_; // For indices that are not symbolic.
+  llvm::DenseMap<mlir::Value, IndexExpr> variables_; // For indices that are computed at run time.
 };
 
 } // namespace gantry::codegen

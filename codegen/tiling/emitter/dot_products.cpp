@@ -16,24 +16,25 @@ namespace {
 constexpr size_t kWidth = 4; // Bytes of a word.
 constexpr int64_t kOnes = 0x01010101, kHighBits = 0x80808080;
 constexpr int64_t kUnsignedMiddle = 128; // Subtracted from unsigned bytes.
-constexpr double kPackingCost = 7;       // Shifts and ors that make a word of four bytes.
+constexpr double kPackingCost = 7;       // The shifts and ors that pack four bytes into a word.
 
 } // namespace
 
-/// A factor's distinct words at some steps and points.
+/// A factor's elements at some steps and points.
 struct DotProducts::Factor {
-  Values words;
-  llvm::SmallVector<unsigned> wordOf; // By group of four steps, then by point.
+  Values words;                       // The distinct words.
+  llvm::SmallVector<unsigned> wordOf; // By group of four steps, then by point: index into words.
   int64_t zeroPoint = 0;              // Used if `zeroPoints` is empty.
   Values zeroPoints;                  // By point.
-  Values sums;                        // By word: of its bytes, if the other factor has zero points.
+  // By word: the sum of its bytes, times the other factor's zero point if that is a constant. Empty
+  // if the other factor has no zero point.
+  Values sums;
   bool hasZeroPoint() const { return zeroPoint != 0 || !zeroPoints.empty(); }
 };
 
-// ---- arithmetic
-// ----------------------------------------------------------------------------------
+// ---- arithmetic ---------------------------------------------------------------------------------
 
-/// A constant of 32 bits.
+/// Returns an i32 constant with the low 32 bits of `value`.
 Value DotProducts::constant(int64_t value) {
   return sink_.create<arith::ConstantIntOp>(static_cast<int32_t>(value), 32);
 }
@@ -52,10 +53,10 @@ Value DotProducts::multiply(Value a, Value b) {
   return sink_.create<arith::MulIOp>(a, b);
 }
 
-// ---- words
-// ---------------------------------------------------------------------------------------
+// ---- words --------------------------------------------------------------------------------------
 
-/// Whole words come out of a buffer, through pads and views. Other words are packed.
+/// Loads whole words from the buffer if that is possible, also through pads and views. Otherwise
+/// evaluates the bytes and packs them.
 Values DotProducts::wordsOf(Value tensor, llvm::ArrayRef<Point> points, const PointGrid &grid) {
   if (auto argument = dyn_cast<BlockArgument>(tensor);
       argument && access_.areWords(argument, points)) {
@@ -73,7 +74,8 @@ Values DotProducts::wordsOf(Value tensor, llvm::ArrayRef<Point> points, const Po
   return packedWords(tensor, points, grid);
 }
 
-/// The words of a pad with a constant, if the four bytes of each lie inside or outside together.
+/// Returns the words of a pad with a constant. None if the tensor is not such a pad, or if some of
+/// a word's bytes lie inside and others outside.
 std::optional<Values> DotProducts::paddedWords(Value tensor, llvm::ArrayRef<Point> points,
                                                const PointGrid &grid) {
   auto pad = tensor.getDefiningOp<tensor::PadOp>();
@@ -117,10 +119,9 @@ Values DotProducts::packedWords(Value tensor, llvm::ArrayRef<Point> points, cons
   return words;
 }
 
-// ---- factors
-// -------------------------------------------------------------------------------------
+// ---- factors ------------------------------------------------------------------------------------
 
-/// The point of a factor that a step reads for a point of the result.
+/// Returns the point of an operand that a step of the reduction reads for a point of the result.
 Point DotProducts::factorPoint(linalg::GenericOp op, OpOperand *operand, const Point &point,
                                llvm::ArrayRef<IndexExpr> step) {
   llvm::SmallVector<unsigned> reductionDims;
@@ -185,8 +186,7 @@ Value DotProducts::zeroPointOf(const Factor &factor, unsigned point) {
   return factor.zeroPoints.empty() ? constant(factor.zeroPoint) : factor.zeroPoints[point];
 }
 
-/// Sums the bytes of each word of a factor whose other factor has zero points. A constant zero
-/// point is multiplied at once.
+/// Fills in factor.sums.
 void DotProducts::sumBytes(Factor &factor, const Factor &other) {
   if (!other.hasZeroPoint())
     return;
@@ -197,10 +197,9 @@ void DotProducts::sumBytes(Factor &factor, const Factor &other) {
   }
 }
 
-// ---- accumulation
-// --------------------------------------------------------------------------------
+// ---- accumulation -------------------------------------------------------------------------------
 
-/// Adds the products of one group of four steps at a point, without 4 * za * zb.
+/// Adds the products of one group of four steps at a point, except the term 4 * za * zb.
 void DotProducts::addProducts(llvm::ArrayRef<Factor> factors, unsigned group, size_t count,
                               unsigned point, Value &accumulator) {
   const unsigned a = factors[0].wordOf[group * count + point];

@@ -1,11 +1,12 @@
-// Sums of int8 products by the device's 4 x 8-bit integer dot product: four steps of a reduction
-// read one 32-bit word of each factor, and one instruction adds their four products.
+// Computes sums of int8 products with the device's 4 x 8-bit integer dot product. Four steps of a
+// reduction read one 32-bit word of each factor, and one instruction computes the sum of the four
+// products.
 //
-// Words hold signed bytes. Unsigned bytes are taken less 128, and so are their zero points, because
-// x - zero = (x - 128) - (zero - 128). With zero points, four steps add
+// The instruction takes signed bytes. 128 is subtracted from unsigned bytes and from their zero
+// points, because x - zero = (x - 128) - (zero - 128). With zero points, four steps add
 //   sum((a - za) * (b - zb)) = sum(a * b) - za * sum(b) - zb * sum(a) + 4 * za * zb
-// where a sum of bytes is their dot product with four ones. All arithmetic is modulo 2^32, as it is
-// without dot products.
+// to the accumulator. The sum of four bytes is their dot product with four ones. All arithmetic is
+// modulo 2^32, as in kernels without dot products.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -24,8 +25,8 @@ public:
       : tile_(context.tile), sink_(context.sink), shapes_(context.shapes), guards_(context.guards),
         access_(access), evaluator_(evaluator) {}
 
-  /// Adds the products of the factors at these steps to the accumulators, one per point. Each four
-  /// steps in turn are neighbours along the reduction dimension of dotDimensionOf.
+  /// Adds the products of the factors at these steps to the accumulators, one per point. Each group
+  /// of four consecutive steps must be neighbours along the dimension of dotDimensionOf().
   void accumulate(mlir::linalg::GenericOp op, llvm::ArrayRef<ByteFactor> factors,
                   llvm::ArrayRef<LoopIndex> steps, llvm::ArrayRef<Point> points,
                   const PointGrid &grid, Values &accumulators);
@@ -44,7 +45,7 @@ private:
                    mlir::Value &accumulator);
   mlir::Value zeroPointOf(const Factor &factor, unsigned point);
 
-  // Each four points of a tensor of bytes as one word.
+  // These functions return one word for each group of four consecutive points of a tensor of bytes.
   Values wordsOf(mlir::Value tensor, llvm::ArrayRef<Point> points, const PointGrid &grid);
   std::optional<Values> paddedWords(mlir::Value tensor, llvm::ArrayRef<Point> points,
                                     const PointGrid &grid);

@@ -1,7 +1,8 @@
-// Guards: the conditions under which points lie inside their tensors.
+// Guards: sets of conditions under which points lie inside their tensors.
 //
-// A guard is a number that names a set of conditions, each "expression >= 0". Equal sets have equal
-// numbers, so points can be compared by their guards. Guard 0 is the empty set and always holds.
+// A guard is the number of a set of conditions of the form "expression >= 0". It holds if all of
+// them hold. Equal sets have equal numbers, so points can be compared by their guards. Guard 0 is
+// the empty set and always holds.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -16,17 +17,18 @@ class Guards {
 public:
   Guards(IndexSpace &space, KernelSink &sink) : space_(space), sink_(sink) {}
 
-  /// The guard with more conditions. Conditions that always hold are left out. Sets `never` if one
-  /// of them cannot hold, and leaves it as it is otherwise.
+  /// Returns the guard that has the conditions of `guard` and these, except those that always hold.
+  /// Sets `never` to true if one of these can never hold; otherwise does not change `never`.
   int32_t with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never);
-  /// Whether the guard holds, as an i1. guard: not 0.
+  /// Emits the test of a guard other than 0 and returns its result, an i1.
   mlir::Value test(int32_t guard);
-  /// Whether all lanes of a subgroup agree on the guard.
+  /// Returns whether the guard has the same result in all lanes of a subgroup.
   bool isUniform(int32_t guard) const;
 
-  /// The index to test instead of `index` against 0 and an extent. Neighbours within one aligned
-  /// group of four lie inside together if the extent is a multiple of four, so testing the start of
-  /// the group lets them share one test and one vector load.
+  /// Returns the index to use in the conditions that `index` is in [0, extent). If the extent is a
+  /// multiple of four, an aligned group of four neighbours lies inside as a whole or not at all.
+  /// The start of the group is then used for all four, so that they share one guard and one vector
+  /// load.
   IndexExpr testedIndex(IndexExpr index, const IndexExpr &extent) const;
 
 private:
@@ -34,7 +36,7 @@ private:
   KernelSink &sink_;
   std::vector<std::vector<IndexExpr>> conditions_{{}}; // By guard; sorted.
   std::map<std::vector<IndexExpr>, int32_t> ids_{{{}, 0}};
-  std::set<int32_t> counted_; // Guards whose tests have been counted.
+  std::set<int32_t> counted_; // Guards whose tests are already part of the cost.
 };
 
 } // namespace gantry::codegen

@@ -1,4 +1,4 @@
-// The objects that the classes which generate one kernel share.
+// The objects that all classes that generate one kernel use.
 #pragma once
 
 #include "codegen/tiling/emitter/guards.h"
@@ -7,24 +7,25 @@
 
 namespace gantry::codegen {
 
-/// The place of an invocation in a tile with cooperative matrices.
+/// The position of an invocation in a tile with cooperative matrices (MatrixTile in tile_shape.h).
 struct MatrixPlaces {
-  IndexExpr down{0}, across{0}; // The subgroup's place in the workgroup's tile.
-  IndexExpr row{0}, vector{0};  // The lane's place in a block: its row and its vec4.
+  IndexExpr down{0}, across{0}; // The subgroup's position in the workgroup.
+  IndexExpr row{0}, vector{0};  // The row and the vec4 of a block that the lane reads in one pass.
   std::vector<IndexExpr> base;  // The start of the workgroup's tile, by tile dimension.
-  std::vector<Point> points;    // The result's points of the invocation.
+  std::vector<Point> points;    // The invocation's points of the result.
 };
 
-/// The place of an invocation. Constant 0 where a tile has no such place.
+/// The position of an invocation. A member that does not apply to the kind of tile is constant 0.
 struct Invocation {
-  // In the subgroup that shares a tile. Without lanes, the coordinate of the tile along the last
-  // dimension, where neighbouring invocations are neighbours.
+  // The invocation's number in the subgroup that shares a tile. Without lanes and without shared
+  // memory, the tile's coordinate along the last dimension: it differs by 1 between neighbouring
+  // invocations.
   IndexExpr lane{0};
-  IndexExpr inWorkgroup{0}; // Tiles that use shared memory: in the workgroup.
+  IndexExpr inWorkgroup{0}; // For staged tiles: the invocation's number in the workgroup.
   MatrixPlaces matrix;
 };
 
-/// References to objects that live as long as the kernel is generated. KernelEmitter owns them.
+/// References to objects that KernelEmitter owns. They are valid while the kernel is generated.
 struct KernelContext {
   const TileShape &tile;
   IndexSpace &space;

@@ -4,8 +4,8 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
-// The classes refer to each other, because a tensor's operands are tensors again. The constructors
-// only keep the references.
+// The classes refer to each other, because evaluating a tensor evaluates the operands of its
+// operation. The constructors must only keep the references: some objects do not exist yet.
 KernelEmitter::KernelEmitter(func::FuncOp kernel, const TileShape &tile, IndexSpace &space,
                              KernelSink &sink, ValueRange dims)
     : tile_(tile), space_(space), sink_(sink), shapes_(kernel, space, sink, dims),

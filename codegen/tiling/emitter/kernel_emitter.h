@@ -1,11 +1,11 @@
 // Generates the kernel of a dispatch.
 //
 // A dispatch is a small graph of linalg operations on tensors, with at most one reduction (row
-// kernels and attentions have several). An invocation of the kernel computes the elements of its
-// tile: a handful of points of the result. KernelEmitter computes these points, evaluates the
-// result there (tensor_evaluator.h) and stores what comes out.
+// kernels and attentions have several). An invocation of the kernel computes some points of the
+// result. KernelEmitter computes these points, evaluates the result at them (tensor_evaluator.h)
+// and stores the values.
 //
-// The kernel goes to a sink: BuildingSink builds its IR, CountingSink counts what it costs.
+// The operations go to a sink: BuildingSink builds the kernel's IR, CountingSink counts its costs.
 //
 // Threads: one emitter per kernel and thread.
 #pragma once
@@ -25,20 +25,20 @@ namespace gantry::codegen {
 
 class KernelEmitter {
 public:
-  /// `kernel`: the outlined function (tensors, then the sizes of dynamic dimensions → one tensor),
-  /// which stays unchanged. Its signature (`gantry.signature`) tells how its tensors and its result
-  /// lie in memory. dims: the values of the sizes; none when counting. `space` and `sink` are the
-  /// kernel's own and live as long as the emitter.
+  /// `kernel` is the outlined function, which takes tensors and then the sizes of their dynamic
+  /// dimensions, and returns one tensor. It is not changed. Its attribute `gantry.signature` has
+  /// the layouts of the tensors. dims: the values of the sizes; none when counting. `space` and
+  /// `sink` must be used for this kernel only. They and `tile` must outlive the emitter.
   KernelEmitter(mlir::func::FuncOp kernel, const TileShape &tile, IndexSpace &space,
                 KernelSink &sink, mlir::ValueRange dims = {});
 
-  /// Evaluates and stores the tile of an invocation. Call once. sink.unsupported() tells whether
-  /// the kernel could be computed.
+  /// Emits the code that evaluates and stores the points of an invocation. Call once. Afterwards
+  /// sink.unsupported() is null if the kernel could be computed.
   void emit(const InvocationIds &ids = {});
 
-  /// The extents of the result along the tile dimensions.
+  /// Returns the extents of the result along the tile dimensions.
   llvm::SmallVector<IndexExpr> tileSpace() { return shapes_.tileSpace(tile_); }
-  /// The boxes in shared memory, and the rounds of the loops; after emit().
+  /// The boxes in shared memory, and the rounds of the loops. Complete after emit().
   const SharedMemory &shared() const { return shared_; }
   const Loops &loops() const { return loops_; }
 
@@ -49,7 +49,7 @@ private:
   KernelShapes shapes_;
   Guards guards_;
   Loops loops_;
-  Invocation invocation_; // Filled in by emit(), before anything reads it.
+  Invocation invocation_; // emit() fills this in before other objects read it.
   KernelContext context_;
 
   MemoryAccess access_;

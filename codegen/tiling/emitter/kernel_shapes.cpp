@@ -80,7 +80,8 @@ llvm::SmallVector<IndexExpr> KernelShapes::shapeOf(Value tensor) {
   return shape;
 }
 
-/// The function's signature says which size argument each dynamic dimension of its tensors is.
+/// Returns the shape of a tensor argument. The function's signature has, for each dynamic dimension
+/// of the tensor arguments, the position of its size argument.
 llvm::SmallVector<IndexExpr> KernelShapes::argumentShape(BlockArgument argument) {
   auto map = attributeOf<SignatureAttr>(kernel_).getOperandDims();
   unsigned before = 0; // Dynamic dimensions of the arguments before this one.

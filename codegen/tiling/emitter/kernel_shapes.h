@@ -1,8 +1,8 @@
 // The extents of a kernel's tensors and loops as index expressions, and the points that an
 // operation reads.
 //
-// Extents that the inputs decide are variables of the kernel's IndexSpace, each made when it is
-// first asked for.
+// A dynamic extent is a variable of the kernel's IndexSpace, made on first use, or an expression of
+// such variables.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -18,18 +18,18 @@ namespace gantry::codegen {
 
 class KernelShapes {
 public:
-  /// `kernel`: the outlined function (tensors, then the sizes of dynamic dimensions → one tensor),
-  /// which stays unchanged. dims: the values of these sizes in the emitted kernel; none when
-  /// counting.
+  /// `kernel` is the outlined function, which takes tensors and then the sizes of their dynamic
+  /// dimensions, and returns one tensor. It is not changed. dims: the values of these sizes in the
+  /// emitted kernel; none when counting.
   KernelShapes(mlir::func::FuncOp kernel, IndexSpace &space, KernelSink &sink,
                mlir::ValueRange dims);
 
   mlir::func::FuncOp kernel() const { return kernel_; }
   /// The tensor that the kernel computes.
   mlir::Value result() const { return result_; }
-  /// The number of tensor arguments, which is also the result's buffer.
+  /// The number of tensor arguments, which is also the number of the result's buffer.
   unsigned tensorCount() const { return tensorCount_; }
-  /// How a buffer's elements lie in memory.
+  /// The order of a buffer's elements in memory.
   Layout layout(unsigned buffer) const { return layouts_[buffer]; }
 
   llvm::SmallVector<IndexExpr> shapeOf(mlir::Value tensor);
@@ -37,20 +37,21 @@ public:
   llvm::SmallVector<IndexExpr> tileSpace(const TileShape &tile);
   /// The extents of an operation's loops.
   llvm::SmallVector<IndexExpr> loopExtents(mlir::linalg::GenericOp op);
-  /// The loops' coordinates at a point of the output with this map. Loops that the output does not
-  /// depend on are at 0.
+  /// Returns the loop coordinates at a point of the output, whose map is `outputMap`. Loops that
+  /// the output does not depend on have coordinate 0.
   LoopIndex loopCoordinates(mlir::linalg::GenericOp op, mlir::AffineMap outputMap,
                             const Point &point);
-  /// The point of an operand with this map at the loops' coordinates.
+  /// Returns the point of an operand, whose map is `map`, at these loop coordinates.
   Point operandPoint(mlir::AffineMap map, llvm::ArrayRef<IndexExpr> loops, int32_t guard);
 
-  /// The value of an index in the kernel's function, outside of any body.
+  /// Returns an index value of the kernel's function, outside of any body, as an expression.
   IndexExpr indexOf(mlir::Value value);
-  /// A list in which dynamic entries are taken from `values`, in order.
+  /// Returns `constants` with each kDynamic entry replaced by the next one of `values`.
   llvm::SmallVector<IndexExpr> mixedValues(llvm::ArrayRef<int64_t> constants,
                                            mlir::ValueRange values);
-  /// The sizes of the kernel's dynamic dimensions.
+  /// Returns the number of size arguments of the kernel.
   unsigned dimCount() { return kernel_.getNumArguments() - tensorCount_; }
+  /// Returns the size argument at this position, not counting the tensors.
   IndexExpr dim(unsigned position);
 
 private:

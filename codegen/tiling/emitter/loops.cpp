@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kTypicalTrips = 64; // The cost model's assumption where the inputs decide.
+constexpr int64_t kTypicalTrips = 64; // The rounds that the cost model assumes for dynamic loops.
 
 } // namespace
 

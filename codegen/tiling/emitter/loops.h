@@ -1,4 +1,4 @@
-// Loops of a kernel, and how many rounds they run.
+// Emits the loops of a kernel and counts their rounds.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -15,16 +15,18 @@ public:
       : space_(space), sink_(sink), shapes_(shapes) {}
 
   using Body = llvm::function_ref<void(const IndexExpr &counter, Values &carried)>;
-  /// A loop of a reduction. `carried` goes through the body and holds the results after it.
+  /// Emits a loop of a reduction. The body receives the carried values and replaces them by those
+  /// of the next round; afterwards `carried` holds the loop's results.
   void forTrips(const IndexExpr &trips, Values &carried, Body body);
-  /// A loop over the chunks of a row.
+  /// Emits a loop over the chunks of a row; `carried` as in forTrips. Must not be nested.
   void forChunks(int64_t chunks, Values &carried, Body body);
-  /// A loop that copies to or from shared memory and carries nothing.
+  /// Emits a loop that copies to or from shared memory and carries no values.
   void forCopies(int64_t rounds, llvm::function_ref<void(const IndexExpr &)> body);
 
-  /// The rounds of all loops together. A loop of unknown extent counts as one round.
+  /// Returns the total number of rounds of all loops. A loop with a dynamic extent counts as one
+  /// round for each round of the loops around it.
   double rounds() const { return rounds_; }
-  /// The kernel's sizes (by their place among its dims) that loops of unknown extent depend on.
+  /// Returns the positions of the size arguments that the extents of dynamic loops depend on.
   const std::set<unsigned> &dims() const { return dims_; }
 
 private:
@@ -34,7 +36,7 @@ private:
   KernelSink &sink_;
   KernelShapes &shapes_;
   double rounds_ = 0;
-  double around_ = 1; // Rounds of the loops around, without those of unknown extent.
+  double around_ = 1; // The product of the rounds of the enclosing loops with static extents.
   std::set<unsigned> dims_;
 };
 

@@ -17,9 +17,9 @@ using namespace mlir;
 
 namespace {
 
-// The pool is vectors of 16 bytes: four words, or eight f16.
+// The elements of the pool are vectors of 16 bytes: four words, or eight f16.
 constexpr int64_t kWords = 4, kHalves = 8, kHalvesPerWord = 2;
-constexpr int64_t kPad = 1; // Vectors between two rows, which puts them in different banks.
+constexpr int64_t kPad = 1; // Vectors between two rows, so that rows begin in different banks.
 
 Type matrixType(Type element, int64_t rows, int64_t columns, spirv::CooperativeMatrixUseKHR use) {
   return spirv::CooperativeMatrixType::get(element, static_cast<uint32_t>(rows),
@@ -27,7 +27,7 @@ Type matrixType(Type element, int64_t rows, int64_t columns, spirv::CooperativeM
                                            use);
 }
 
-/// Whether an index of an operand depends on one of the loops.
+/// Returns whether an index of an operand depends on one of the loops.
 bool dependsOn(AffineExpr expr, llvm::ArrayRef<unsigned> loops) {
   return llvm::any_of(loops, [&](unsigned loop) { return expr.isFunctionOfDim(loop); });
 }
@@ -38,23 +38,25 @@ bool dependsOn(AffineMap map, llvm::ArrayRef<unsigned> loops) {
 
 } // namespace
 
-/// An operand, and how a stage of it lies in shared memory: the elements of some steps for the rows
-/// (a) or the columns (b) of the workgroup's tile.
+/// An operand of the matmul and its matrix in shared memory. The matrix has the steps of one stage
+/// along one dimension. The other dimension is the rows (operand a) or the columns (operand b) of
+/// the workgroup's tile.
 struct Matmul::Operand {
   OpOperand *operand = nullptr;
   bool isA = false;
-  bool stepsInner = false;        // Steps are adjacent, instead of rows or columns of the tile.
-  int64_t offset = 0, stride = 0; // In vectors of 16 bytes.
+  bool stepsInner = false;        // Steps are the inner dimension of the matrix.
+  int64_t offset = 0, stride = 0; // Start and row stride of the matrix, in vectors of 16 bytes.
 };
 
-/// A reduction that is computed by cooperative matrices.
+/// A reduction that is computed with cooperative matrices.
 struct Matmul::Product {
   linalg::GenericOp op;
-  Operand operands[2];                  // a, b.
-  llvm::SmallVector<unsigned> looped{}; // Reduction loops around the stages.
-  llvm::SmallVector<unsigned> staged{}; // Reduction loops whose steps are staged.
-  llvm::SmallVector<IndexExpr> extents{};
+  Operand operands[2];                    // a, b.
+  llvm::SmallVector<unsigned> looped{};   // Reduction loops around the stages.
+  llvm::SmallVector<unsigned> staged{};   // Reduction loops whose steps are staged.
+  llvm::SmallVector<IndexExpr> extents{}; // By loop.
 
+  /// The number of steps of all stages together.
   int64_t stagedSteps() const {
     int64_t steps = 1;
     for (unsigned dim : staged)
@@ -63,10 +65,10 @@ struct Matmul::Product {
   }
 };
 
-// ---- the parts of a product
-// ----------------------------------------------------------------------
+// ---- operands and loops -------------------------------------------------------------------------
 
-/// Finds which operand has the rows and which the columns, and takes shared memory for them.
+/// Determines which operand depends on the tile's rows (a) and which on its columns (b), and takes
+/// shared memory for them. Returns false if the operands cannot be assigned in this way.
 bool Matmul::placeOperands(Product &product) {
   linalg::GenericOp op = product.op;
   const auto factors = halfFactorsOf(op);
@@ -88,8 +90,8 @@ bool Matmul::placeOperands(Product &product) {
     Operand &operand = product.operands[isA ? 0 : 1];
     operand.operand = isA ? a : b;
     operand.isA = isA;
-    // Elements that are adjacent in memory stay adjacent, so that neighbouring invocations load
-    // neighbours.
+    // Elements that are adjacent in global memory are adjacent in the matrix, so that neighbouring
+    // invocations load neighbouring elements.
     operand.stepsInner =
         !dependsOn(mapOf(operand.operand).getResults().back(), isA ? rows : columns);
     const int64_t places = tile_.extent(isA ? matrix_.rows : matrix_.columns);
@@ -154,7 +156,7 @@ void Matmul::emitLoops(const Product &product, llvm::ArrayRef<unsigned> looped,
   }
   const int64_t stages = (product.stagedSteps() + matrix_.depth - 1) / matrix_.depth;
   loops_.forTrips(IndexExpr(stages), sums, [&](const IndexExpr &stage, Values &carried) {
-    shared_.barrier(); // The last stage has been read.
+    shared_.barrier(); // Waits until the previous stage has been read.
     for (const Operand &operand : product.operands)
       stageOperand(product, operand, coordinates, space_.scale(stage, matrix_.depth));
     shared_.barrier();
@@ -162,10 +164,9 @@ void Matmul::emitLoops(const Product &product, llvm::ArrayRef<unsigned> looped,
   });
 }
 
-// ---- staging
-// -------------------------------------------------------------------------------------
+// ---- staging ------------------------------------------------------------------------------------
 
-/// The result's point at a row and a column of the workgroup's tile.
+/// Returns the result's point at a row and a column of the workgroup's tile.
 Point Matmul::pointInTile(const IndexExpr &row, const IndexExpr &column) {
   Point point;
   for (const IndexExpr &base : places_.base)
@@ -176,8 +177,9 @@ Point Matmul::pointInTile(const IndexExpr &row, const IndexExpr &column) {
   return point;
 }
 
-/// The operand's point at a row or column of the tile and a step. coordinates: of the loops around
-/// the stages. stepGuard: whether the step is one of the reduction.
+/// Returns the operand's point at a row or column (`place`) of the tile and a step of the staged
+/// loops. coordinates: those of the loops around the stages. Sets stepGuard to the guard that the
+/// step lies within the reduction.
 Point Matmul::stagedPoint(const Product &product, const Operand &operand,
                           const LoopIndex &coordinates, const IndexExpr &place,
                           const IndexExpr &step, int32_t &stepGuard) {
@@ -214,7 +216,7 @@ Point Matmul::stagedPoint(const Product &product, const Operand &operand,
   return point;
 }
 
-/// The values, and zero where a guard does not hold.
+/// Returns each value if its guard holds, and zero otherwise.
 Values Matmul::zeroedOutside(Values values, llvm::ArrayRef<int32_t> guards) {
   for (auto [value, guard] : llvm::zip(values, guards)) {
     if (guard == 0)
@@ -230,7 +232,7 @@ Values Matmul::zeroedOutside(Values values, llvm::ArrayRef<int32_t> guards) {
   return values;
 }
 
-/// Stages the elements of an operand for the steps from `firstStep` on.
+/// Stages the elements of an operand for one stage, whose first step is `firstStep`.
 void Matmul::stageOperand(const Product &product, const Operand &operand,
                           const LoopIndex &coordinates, const IndexExpr &firstStep) {
   const int64_t places = tile_.extent(operand.isA ? matrix_.rows : matrix_.columns);
@@ -258,7 +260,7 @@ void Matmul::stageOperand(const Product &product, const Operand &operand,
   });
 }
 
-/// Stores eight values as f16 in a vector of the pool.
+/// Stores eight values as f16 in one vector of the pool.
 void Matmul::storeHalves(const IndexExpr &address, llvm::ArrayRef<Value> values) {
   sink_.count(Cost::kShared, kWords);
   sink_.build([&](OpBuilder &builder, Location loc) -> Value {
@@ -283,10 +285,10 @@ void Matmul::storeHalves(const IndexExpr &address, llvm::ArrayRef<Value> values)
   });
 }
 
-// ---- multiplication
-// ------------------------------------------------------------------------------
+// ---- multiplication -----------------------------------------------------------------------------
 
-/// One matrix of a staged operand, at a row or column of the tile and a step of the stage.
+/// Loads the part of a staged operand for one multiplication, from a row or column (`place`) of the
+/// tile and a step of the stage on.
 Value Matmul::loadMatrix(const Operand &operand, const IndexExpr &place, int64_t step) {
   const int64_t rows = operand.isA ? matrix_.m : matrix_.k;
   const int64_t columns = operand.isA ? matrix_.k : matrix_.n;
@@ -326,10 +328,9 @@ void Matmul::multiplyStage(const Product &product, Values &sums) {
   }
 }
 
-// ---- sums
-// ----------------------------------------------------------------------------------------
+// ---- sums ---------------------------------------------------------------------------------------
 
-/// Loads a vector of four sums from the pool.
+/// Loads four sums from one vector of the pool.
 Values Matmul::loadSums(const IndexExpr &address, Type type) {
   sink_.count(Cost::kShared, kWords);
   const Value words = sink_.build([&](OpBuilder &builder, Location loc) {
@@ -345,7 +346,8 @@ Values Matmul::loadSums(const IndexExpr &address, Type type) {
   return sums;
 }
 
-/// Passes the sums of each block through the subgroup's own part of shared memory to its lanes.
+/// Writes the sums of one block after the other to the subgroup's own part of shared memory, and
+/// reads them back at the points of each lane.
 Values Matmul::readSums(const Product &product, llvm::ArrayRef<Value> sums) {
   const int64_t vectors = matrix_.vectorsPerLane(), wide = blockColumns();
   const int64_t stride = matrix_.n / kWords + kPad, perSubgroup = matrix_.m * stride;
@@ -356,11 +358,11 @@ Values Matmul::readSums(const Product &product, llvm::ArrayRef<Value> sums) {
   const Type element =
       cast<RankedTensorType>(linalg::GenericOp(product.op).getResult(0).getType()).getElementType();
   Values result(sums.size() * vectors * kWords);
-  shared_.barrier(); // The operands have been read.
+  shared_.barrier(); // Waits until the operands have been read.
   for (auto [index, sum] : llvm::enumerate(sums)) {
     const auto i = static_cast<int64_t>(index) / wide, j = static_cast<int64_t>(index) % wide;
     if (index > 0)
-      sink_.barrier(spirv::Scope::Subgroup); // The block before has been read.
+      sink_.barrier(spirv::Scope::Subgroup); // Waits until the previous block has been read.
     sink_.count(Cost::kShared,
                 static_cast<double>(matrix_.m * matrix_.n) / static_cast<double>(matrix_.lanes));
     sink_.build([&, sum = sum](OpBuilder &builder, Location loc) -> Value {

@@ -1,15 +1,17 @@
-// Matmuls and convolutions by cooperative matrices: the subgroups of a workgroup multiply small
-// matrices with the device's own instructions.
+// Computes matmuls and convolutions with cooperative matrices: the subgroups of a workgroup
+// multiply small matrices with an instruction of the device.
 //
-// A workgroup stages a stretch of both operands in shared memory as f16. Each subgroup multiplies
-// the parts that its blocks of the result need. Only a whole subgroup can read the sums, so they
-// pass through shared memory to the invocations, which use them like those of any other reduction:
-// bias, activation, conversion, and guarded stores at ragged edges.
+// A workgroup stages a part of both operands in shared memory as f16. Each subgroup multiplies the
+// rows and columns that its blocks of the result need. The device keeps the sums in a layout of its
+// own, so each subgroup writes them to shared memory, and its invocations read them back. The fused
+// operations (bias, activation, conversion) and the guarded stores at ragged edges are then the
+// same as after any other reduction.
 //
-// The staged operands are matrices, not the parts of tensors that their elements come from, because
-// a matrix in memory must begin at a multiple of 16 bytes. For a convolution the windows lie side
-// by side (implicit GEMM). Elements are evaluated, so pads are included. Elements beyond the last
-// step of the reduction are zero in both operands; those beyond the result's edge may be anything.
+// A staged operand is a matrix of rows (or columns) of the tile by reduction steps, because matrix
+// loads need rows that begin at multiples of 16 bytes. For a convolution this matrix contains the
+// window of each pixel (implicit GEMM). Its elements are evaluated, so a pad is applied while they
+// are staged. Elements beyond the last step of the reduction are zero in both operands. Elements
+// beyond the result's edge have any value.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -28,7 +30,8 @@ public:
         loops_(context.loops), places_(context.invocation.matrix), shared_(shared),
         evaluator_(evaluator) {}
 
-  /// The reduction's sums at the invocation's own points. Other points are not supported.
+  /// Returns the reduction's sums at these points, which must be Invocation::matrix.points. For
+  /// other points, and for reductions that halfFactorsOf() rejects, the sink fails.
   Values evaluate(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points, const PointGrid &grid);
 
 private:

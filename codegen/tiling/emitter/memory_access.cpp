@@ -12,11 +12,12 @@ using namespace mlir;
 namespace {
 
 constexpr int64_t kWidth = 4; // Elements of a vector.
-// The cost of a vector access whose lanes touch a cache line each, relative to one whose lanes are
-// neighbours.
+// The cost of a vector access in which each lane touches another cache line, relative to one in
+// which neighbouring lanes access neighbouring vectors.
 constexpr double kScatteredCost = 2;
 
-/// The element of a vector component, or of a word of four bytes (element `lane` of it).
+/// Returns an element of a group: `part` converted to the type `element`, or, for bytes, byte
+/// number `lane` of the word `part`.
 Value elementOf(OpBuilder &builder, Location loc, Value part, int64_t lane, Type element) {
   if (element.isInteger(8)) { // The first byte is the lowest.
     if (lane > 0)
@@ -27,6 +28,7 @@ Value elementOf(OpBuilder &builder, Location loc, Value part, int64_t lane, Type
   return part.getType() == element ? part : builder.create<arith::TruncFOp>(loc, element, part);
 }
 
+/// Packs four bytes into a word. The first byte is the lowest.
 Value packBytes(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> bytes, Type type) {
   Value word;
   for (auto [lane, value] : llvm::enumerate(bytes)) {
@@ -47,8 +49,8 @@ Value packBytes(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> bytes, T
   return word;
 }
 
-/// Whether a tensor is accessed by aligned groups of four elements, each of which lies wholly
-/// inside or wholly outside of it.
+/// Returns whether a tensor may be accessed in aligned groups of four elements: its element type
+/// has a vector type, and no group lies partly beyond its end.
 bool hasVectorView(RankedTensorType type, Layout layout) {
   if (!vectorTypeOf(type.getElementType(), false))
     return false;
@@ -60,16 +62,17 @@ bool hasVectorView(RankedTensorType type, Layout layout) {
                       [](int64_t dim) { return !ShapedType::isDynamic(dim) && dim % kWidth == 0; });
 }
 
-/// An aligned group of four elements, under a guard.
+/// An aligned group of four elements, accessed under a guard.
 struct Group {
   int32_t guard;
-  IndexExpr start; // Its first element's address.
+  IndexExpr start; // The address of the first element, in elements.
   bool operator<(const Group &other) const {
     return guard != other.guard ? guard < other.guard : start < other.start;
   }
 };
 
-/// The points in a group: the position of each, and its element in the group.
+/// The points in a group: the position of each in the list of points, and its element in the group
+/// (0 to 3).
 using Members = llvm::SmallVector<std::pair<unsigned, int64_t>>;
 
 /// Sorts addresses into aligned groups. Leaves out addresses whose base is not a multiple of four,
@@ -94,7 +97,7 @@ std::map<Group, Members> alignedGroups(const IndexSpace &space, llvm::ArrayRef<I
   return groups;
 }
 
-/// The address of an aligned group, in groups.
+/// Converts the address of an aligned group from elements to groups.
 IndexExpr inVectors(IndexExpr address) {
   address.constant /= kWidth;
   for (auto &term : address.terms)
@@ -102,15 +105,15 @@ IndexExpr inVectors(IndexExpr address) {
   return address;
 }
 
-/// Vector addresses first, first + stride, … under one guard.
+/// The `count` vector addresses first, first + stride, … under one guard.
 struct Progression {
   int32_t guard;
   IndexExpr first;
   int64_t stride, count;
 };
 
-/// Divides vector addresses into progressions of at most `lanes`, the longest first where there is
-/// a choice. An address that fits into none is a progression of one.
+/// Divides vector addresses into progressions of at most `lanes`. Starts with the lowest remaining
+/// address and takes the longest progression from it, which may be that address alone.
 std::vector<Progression> progressions(llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors,
                                       int64_t lanes) {
   std::map<std::pair<int32_t, IndexExpr>, std::set<int64_t>> byBase;
@@ -166,8 +169,7 @@ Value packVector(OpBuilder &builder, Location loc, llvm::ArrayRef<Value> element
   return vector;
 }
 
-// ---- addresses
-// -----------------------------------------------------------------------------------
+// ---- addresses ----------------------------------------------------------------------------------
 
 llvm::SmallVector<IndexExpr> MemoryAccess::addressesOf(unsigned buffer, Value tensor,
                                                        llvm::ArrayRef<Point> points) {
@@ -178,7 +180,7 @@ llvm::SmallVector<IndexExpr> MemoryAccess::addressesOf(unsigned buffer, Value te
   return addresses;
 }
 
-/// The address, or 0 where the guard does not hold.
+/// Returns the address if the guard holds, and 0 otherwise.
 Value MemoryAccess::guardedAddress(unsigned buffer, const IndexExpr &address, int64_t elements,
                                    int32_t guard) {
   if (guard == 0)
@@ -190,9 +192,9 @@ Value MemoryAccess::guardedAddress(unsigned buffer, const IndexExpr &address, in
   return sink_.create<arith::SelectOp>(test, value, zero);
 }
 
-/// The cost of a vector access. It is higher where neighbouring invocations access neither the same
-/// vector nor neighbouring ones. Reductions without lanes are exempt: their operands come from the
-/// caches many times over.
+/// Returns the cost of a vector access, relative to an access in which neighbouring invocations
+/// access the same vector or neighbouring ones. Reductions without lanes always have cost 1: they
+/// read most operands from caches.
 double MemoryAccess::vectorCost(const IndexExpr &index) const {
   const IndexExpr &lane = invocation_.lane;
   bool scattered = false;
@@ -206,8 +208,7 @@ double MemoryAccess::vectorCost(const IndexExpr &index) const {
   return scattered ? kScatteredCost : 1;
 }
 
-// ---- loads
-// ---------------------------------------------------------------------------------------
+// ---- loads --------------------------------------------------------------------------------------
 
 struct MemoryAccess::Request {
   unsigned buffer;
@@ -215,13 +216,13 @@ struct MemoryAccess::Request {
   llvm::ArrayRef<Point> points;
   llvm::SmallVector<IndexExpr> addresses; // In elements, by point.
   Outside outside;
-  bool asWords; // The result is the word that each byte is in.
+  bool asWords; // The result is, for each byte, the word that contains it.
 };
 
-/// A vector in a register of one lane.
+/// A loaded vector, in a register of one lane or of all lanes.
 struct MemoryAccess::PlacedVector {
   Value vector;
-  std::optional<int64_t> lane; // None: each lane has loaded it.
+  std::optional<int64_t> lane; // The lane that has the vector. None: each lane has it.
 };
 
 Values MemoryAccess::load(BlockArgument tensor, llvm::ArrayRef<Point> points, Outside outside) {
@@ -285,7 +286,8 @@ void MemoryAccess::loadVectors(const Request &request, Values &result,
   }
 }
 
-/// Loads vectors that all lanes need: of each progression, lane i loads the i-th.
+/// Loads vectors that all lanes need. Lane i loads the i-th vector of each progression. Leaves out
+/// progressions of one vector, which each lane loads itself.
 MemoryAccess::SharedVectors
 MemoryAccess::loadShared(const Request &request,
                          llvm::ArrayRef<std::pair<int32_t, IndexExpr>> vectors) {
@@ -301,6 +303,7 @@ MemoryAccess::loadShared(const Request &request,
   return shared;
 }
 
+/// Loads the vectors of a progression, one in each of the first `count` lanes.
 Value MemoryAccess::loadByLanes(const Request &request, const IndexExpr &first, int64_t stride,
                                 int64_t count, int32_t guard) {
   sink_.count(Cost::kVectorLoad, stride == 1 ? 1 : kScatteredCost);
@@ -345,7 +348,7 @@ Value MemoryAccess::loadElement(const Request &request, const IndexExpr &address
   sink_.count(Cost::kScalarLoad);
   Value value =
       sink_.loadElement(request.buffer, guardedAddress(request.buffer, address, 1, guard));
-  if (request.type.getElementType().isInteger(1)) { // A byte in memory: 0, or not 0.
+  if (request.type.getElementType().isInteger(1)) { // In memory a bool is a byte: 0, or not 0.
     Value zero = sink_.create<arith::ConstantIntOp>(0, 8);
     value = sink_.create<arith::CmpIOp>(arith::CmpIPredicate::ne, value, zero);
   }
@@ -375,9 +378,9 @@ bool MemoryAccess::areWords(BlockArgument tensor, llvm::ArrayRef<Point> points) 
   return true;
 }
 
-// ---- stores
-// --------------------------------------------------------------------------------------
+// ---- stores -------------------------------------------------------------------------------------
 
+/// Emits the stores of `body` under a guard. Stores under equal guards share one scf.if.
 void MemoryAccess::storeUnder(int32_t guard, KernelSink::GuardedBlocks &blocks,
                               llvm::function_ref<void()> body) {
   if (guard == 0)

@@ -1,9 +1,9 @@
-// Loads and stores of a kernel's buffers.
+// Emits the loads and stores of a kernel's buffers.
 //
-// Addresses are compared as expressions, so an element that several points share is loaded once,
-// and an aligned group of four neighbours is one vector access: a vec4, or a 32-bit word of four
-// bytes. Where a subgroup shares a tile, vectors that every lane needs are loaded by the lanes in
-// turn and shuffled to the others.
+// Addresses are compared as expressions. An element that several points share is loaded once, and
+// an aligned group of four neighbours is one vector access: a vec4, or a 32-bit word of four bytes.
+// If a subgroup shares a tile, each lane loads some of the vectors that all lanes need and shuffles
+// them to the others.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -12,12 +12,12 @@
 
 namespace gantry::codegen {
 
-/// The type of an aligned group of four elements: a vec4 of 16- or 32-bit elements, a 32-bit word
-/// of bytes, or null where elements are accessed one by one. asTexels: as texel loads give it,
-/// which convert f16 to f32.
+/// Returns the type of an aligned group of four elements: a vec4 of f16, f32 or i32, or a 32-bit
+/// word of bytes. Null for other element types, which are accessed one by one. asTexels: the type
+/// that texel loads return; they convert f16 to f32.
 mlir::Type vectorTypeOf(mlir::Type element, bool asTexels);
 
-/// Packs elements into a vector, or four bytes into a word.
+/// Packs elements into a vector of type `type`, or four bytes into a word if `type` is i32.
 mlir::Value packVector(mlir::OpBuilder &builder, mlir::Location loc,
                        llvm::ArrayRef<mlir::Value> elements, mlir::Type type);
 
@@ -27,18 +27,19 @@ public:
       : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
         guards_(context.guards), invocation_(context.invocation) {}
 
-  /// The value that a load gives if its point's guard does not hold.
+  /// The value of a load whose guard does not hold.
   enum class Outside : uint8_t { kAnything, kZero };
-  /// The elements of a tensor argument at these points.
+  /// Returns the elements of a tensor argument at these points.
   Values load(mlir::BlockArgument tensor, llvm::ArrayRef<Point> points,
               Outside outside = Outside::kAnything);
 
-  /// Whether each four points in turn are the bytes of one word of the buffer, in order.
+  /// Returns whether each group of four consecutive points is the bytes of one word of the buffer,
+  /// in order.
   bool areWords(mlir::BlockArgument tensor, llvm::ArrayRef<Point> points);
-  /// The word that each of the points' bytes is in.
+  /// Returns, for each point, the word that contains its byte. Requires areWords().
   Values loadWords(mlir::BlockArgument tensor, llvm::ArrayRef<Point> points);
 
-  /// Stores elements of the result. A point is stored where its guard holds.
+  /// Stores elements of the result. A point is stored if its guard holds.
   void store(llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);
 
 private:

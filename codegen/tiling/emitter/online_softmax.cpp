@@ -18,7 +18,8 @@ constexpr int64_t kMaxKeysPerStep = 8;  // Keys whose values are accumulated tog
 constexpr double kExponentialCost = 20; // Relative to an addition, as in body_evaluator.cpp.
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// A float as f32: the value before it was truncated in this kernel, or extended.
+/// Returns a float as f32: the f32 value that it was truncated from in this kernel, or its
+/// extension if there is no such value.
 Value inFloat32(OpBuilder &builder, Location loc, Value value) {
   if (!value || value.getType().isF32())
     return value;
@@ -32,21 +33,21 @@ Value inFloat32(OpBuilder &builder, Location loc, Value value) {
 
 /// The rows of the weights that some points of the result belong to.
 struct OnlineSoftmax::Rows {
-  std::vector<Point> rows;         // Without the key.
-  llvm::SmallVector<size_t> rowOf; // By point of the result.
+  std::vector<Point> rows;         // The indices of the weights, without the last one (the key).
+  llvm::SmallVector<size_t> rowOf; // The position in `rows`, by point of the result.
   IndexExpr keys;                  // The number of keys.
 
-  // The values that the loop over the blocks carries: the sums of the points, then the maximum of
-  // each row, then its sum of exponentials.
+  // Positions in the values that the loop over the blocks carries: first the sum of each point,
+  // then the maximum of each row, then the sum of exponentials of each row.
   size_t maximum(size_t row) const { return rowOf.size() + row; }
   size_t total(size_t row) const { return rowOf.size() + rows.size() + row; }
 };
 
-/// The softmax of a row so far.
+/// The state of a row's softmax after some blocks.
 struct OnlineSoftmax::RowState {
-  Value maximum;
-  Value total; // The sum of this lane's exponentials relative to the maximum.
-  Value scale; // The factor for sums that are relative to the previous maximum.
+  Value maximum; // The largest score so far.
+  Value total;   // The sum of exp(score - maximum) over this lane's keys.
+  Value scale;   // The factor that converts sums from the previous maximum to this one.
 };
 
 Value OnlineSoftmax::constant(float value) {
@@ -55,10 +56,9 @@ Value OnlineSoftmax::constant(float value) {
   });
 }
 
-// ---- weights
-// -------------------------------------------------------------------------------------
+// ---- weights ------------------------------------------------------------------------------------
 
-/// A key's score in f32, or `none` for a key beyond the last one.
+/// Returns a key's score in f32, or `none` for a key beyond the last one (`inside` < 0).
 Value OnlineSoftmax::maskedScore(Value score, const IndexExpr &inside, Value none, Value zero) {
   return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
     score = inFloat32(builder, loc, score);
@@ -73,7 +73,7 @@ Value OnlineSoftmax::maskedScore(Value score, const IndexExpr &inside, Value non
   });
 }
 
-/// The weights of a row's keys in a block, not yet divided by their total.
+/// Returns the weights of a row's keys in a block, not yet divided by their sum. Updates `row`.
 Values OnlineSoftmax::weigh(llvm::ArrayRef<Value> scores, const Columns &keys, RowState &row) {
   const size_t count = keys.index.size();
   sink_.count(Cost::kArithmetic, (kExponentialCost + 3) * static_cast<double>(count + 1));
@@ -88,7 +88,7 @@ Values OnlineSoftmax::weigh(llvm::ArrayRef<Value> scores, const Columns &keys, R
     largest = k == 0 ? weights[k] : maximum(largest, weights[k]);
   }
   largest = maximum(row.maximum, lanes_.reduceLanes(largest, maximum));
-  // If all scores are -inf, the base is a number, because (-inf) - (-inf) would be NaN.
+  // The base is finite even if all scores are -inf, because (-inf) - (-inf) would be NaN.
   const Value base = maximum(largest, lowest);
   auto relative = [&](Value score) {
     Value difference = sink_.create<arith::SubFOp>(score, base);
@@ -104,10 +104,9 @@ Values OnlineSoftmax::weigh(llvm::ArrayRef<Value> scores, const Columns &keys, R
   return weights;
 }
 
-// ---- values
-// --------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
-/// A lane's value in all lanes, as a float of this type.
+/// Returns, in all lanes, the value of one lane, converted to the float type `type`.
 Value OnlineSoftmax::fromLane(Value value, int64_t lane, Type type) {
   if (tile_.lanes > 1) {
     sink_.count(Cost::kShuffle);
@@ -116,7 +115,7 @@ Value OnlineSoftmax::fromLane(Value value, int64_t lane, Type type) {
   return type.isF32() ? value : sink_.create<arith::TruncFOp>(type, value);
 }
 
-/// The key, or the last one for a key beyond it: its weight is 0.
+/// Returns the key, or the last key if `key` lies beyond it. The weight of such a key is 0.
 IndexExpr OnlineSoftmax::clampedKey(const IndexExpr &key, const IndexExpr &last) {
   if (space_.range(space_.sub(last, key)).low >= 0)
     return key;
@@ -125,7 +124,8 @@ IndexExpr OnlineSoftmax::clampedKey(const IndexExpr &key, const IndexExpr &last)
   return space_.addVariable(clamped, 0, space_.range(last).high, tile_.lanes == 1);
 }
 
-/// Adds the values of a block of keys, by their weights: weights[row][key of the lane].
+/// Adds the values of a block of keys, times their weights, to `sums`. weights: by row, then by the
+/// keys of this lane.
 void OnlineSoftmax::addWeighted(const Attention &attention, const Rows &rows,
                                 const IndexExpr &block, llvm::ArrayRef<Values> weights,
                                 llvm::ArrayRef<Point> points, const PointGrid &grid, Values &sums) {
@@ -141,7 +141,7 @@ void OnlineSoftmax::addWeighted(const Attention &attention, const Rows &rows,
       steps.emplace_back(product.getNumLoops(), IndexExpr(0));
       steps.back()[keyLoop] =
           clampedKey(space_.add(space_.scale(block, all), IndexExpr(key)), last);
-      // The lane that has the key, and the key's place among those that this lane has.
+      // The lane that has the key, and the key's position among the keys of that lane.
       const int64_t lane = key / tile_.keyRun % tile_.lanes;
       const int64_t held = key / perRun * tile_.keyRun + key % tile_.keyRun;
       Values byRow;
@@ -154,10 +154,10 @@ void OnlineSoftmax::addWeighted(const Attention &attention, const Rows &rows,
   }
 }
 
-// ---- blocks
-// --------------------------------------------------------------------------------------
+// ---- blocks -------------------------------------------------------------------------------------
 
-/// None, and a failure, if the lanes of a subgroup would not share the rows.
+/// Returns the rows of these points. Fails the sink and returns none if the lanes of a subgroup
+/// would have different rows.
 std::optional<OnlineSoftmax::Rows> OnlineSoftmax::rowsOf(const Attention &attention,
                                                          llvm::ArrayRef<Point> points) {
   linalg::GenericOp product = attention.product;
@@ -184,7 +184,7 @@ std::optional<OnlineSoftmax::Rows> OnlineSoftmax::rowsOf(const Attention &attent
   return rows;
 }
 
-/// The scores of the keys that this lane has in a block: by row, then by key.
+/// Returns the scores of this lane's keys in a block: by row, then by key.
 Values OnlineSoftmax::scoresOf(const Attention &attention, const Rows &rows, const Columns &keys) {
   std::vector<Point> points;
   for (const Point &row : rows.rows)
@@ -196,6 +196,7 @@ Values OnlineSoftmax::scoresOf(const Attention &attention, const Rows &rows, con
   return evaluator_.evaluate(attention.scores, points, grid);
 }
 
+/// Emits one round of the loop over the blocks of keys.
 void OnlineSoftmax::emitBlock(const Attention &attention, const Rows &rows, const IndexExpr &block,
                               llvm::ArrayRef<Point> points, const PointGrid &grid,
                               Values &carried) {
@@ -221,10 +222,11 @@ void OnlineSoftmax::emitBlock(const Attention &attention, const Rows &rows, cons
   }
 }
 
-/// One over a row's sum of exponentials.
+/// Returns 1 / total, the factor that turns a row's sums into the result. extent: the number of
+/// keys.
 Value OnlineSoftmax::reciprocalOf(Value maximum, Value total, const IndexExpr &extent) {
   return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
-    // A row of -inf alone has no distribution: NaN. No keys at all add up to 0, not to NaN.
+    // If all scores of a row are -inf, its softmax is NaN. If there are no keys, the result is 0.
     Value none = builder.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, maximum,
                                                constant(-kInfinity));
     total = builder.create<arith::SelectOp>(
@@ -256,7 +258,7 @@ Values OnlineSoftmax::evaluate(const Attention &attention, llvm::ArrayRef<Point>
     return Values(points.size());
   Values reciprocals;
   for (size_t r = 0; r < rows->rows.size(); ++r) {
-    // The exchange runs once per row, which the cost model leaves out.
+    // The cost model ignores this exchange, which runs once per row.
     Value total = sink_.build([&](OpBuilder &, Location) {
       return lanes_.reduceLanes(carried[rows->total(r)], [&](Value a, Value b) {
         return sink_.create<arith::AddFOp>(a, b);

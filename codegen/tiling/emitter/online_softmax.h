@@ -1,17 +1,17 @@
-// Attention in one kernel: softmax(scores) · values without the scores in memory.
+// Computes an attention, softmax(scores) · values, in one kernel that does not store the scores.
 //
-// A tile has some rows and all elements of their values. The kernel walks the keys in blocks and
-// keeps for each row the maximum score so far, the sum of the exponentials relative to it, and the
-// sums of the values weighted by these exponentials. A block with a larger score scales down what
-// has been summed. (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018; Rabe
-// and Staats, "Self-attention does not need O(n^2) memory", 2021; Dao et al., "FlashAttention",
-// 2022.) The scores come from the tensor evaluator, so whatever stands between their matmul and the
-// softmax (scales, masks, conversions) is computed in place.
+// A tile has some rows of the result and all elements of these rows. The kernel processes the keys
+// in blocks. For each row it keeps the maximum score so far, the sum of exp(score - maximum), and
+// the values summed with these exponentials as weights. If a block contains a larger score, the
+// sums so far are scaled to the new maximum. (Milakov and Gimelshein, "Online normalizer
+// calculation for softmax", 2018; Rabe and Staats, "Self-attention does not need O(n^2) memory",
+// 2021; Dao et al., "FlashAttention", 2022.) The tensor evaluator computes the scores, so
+// operations between their matmul and the softmax (scales, masks, conversions) are fused.
 //
-// Where a subgroup shares the tile, its lanes lie along the keys while scores are computed, and
-// along the elements of the values while these are summed. In between, each weight is shuffled from
-// the lane that has it to all lanes. Each lane sums its own exponentials; the lanes' sums are added
-// at the end.
+// If a subgroup shares the tile, the keys of a block are divided among the lanes while scores are
+// computed, and the elements of a row while values are summed. In between, each weight is shuffled
+// from the lane that computed it to all lanes. Each lane sums its own exponentials; the lanes' sums
+// are added at the end.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -29,7 +29,7 @@ public:
       : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
         loops_(context.loops), evaluator_(evaluator), accumulation_(accumulation), lanes_(lanes) {}
 
-  /// The attention's result at these points.
+  /// Returns the attention's result at these points.
   Values evaluate(const Attention &attention, llvm::ArrayRef<Point> points, const PointGrid &grid);
 
 private:

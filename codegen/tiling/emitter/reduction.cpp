@@ -16,10 +16,11 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kBlockedSumLength = 1024; // Sums of so many steps are taken in blocks.
-constexpr int64_t kMaxBlock = 128;          // Rounds of the inner loop of a blocked sum.
+constexpr int64_t kBlockedSumLength = 1024; // Sums with at least this many steps use blocks.
+constexpr int64_t kMaxBlock = 128; // Max rounds per block, if one loop is divided into blocks.
 constexpr size_t kNotStaged = ~size_t(0);
 
+/// Returns whether the body adds a float to the accumulator.
 bool isSum(linalg::GenericOp op) {
   auto yield = cast<linalg::YieldOp>(op.getRegion().front().getTerminator());
   auto add = yield.getOperand(0).getDefiningOp<arith::AddFOp>();
@@ -41,7 +42,7 @@ int64_t largestDivisor(int64_t value, int64_t limit) {
 struct Reductions::Level {
   unsigned dim; // The loop of the linalg operation.
   IndexExpr trips;
-  int64_t multiplier; // How far one round advances that loop's coordinate.
+  int64_t multiplier; // The steps of `dim` by which one round advances.
 };
 
 /// The loop nest of a reduction, from the outermost loop to the innermost.
@@ -50,8 +51,10 @@ struct Reductions::Nest {
   llvm::ArrayRef<Point> points;
   const PointGrid &grid;
   llvm::SmallVector<Level> levels{};
-  size_t stageLevel = kNotStaged; // The first loop inside of which staged operands are read.
-  bool isBlocked = false;         // The outermost loop adds sums that the others take from zero.
+  // Operands are staged inside of the loops before this position of `levels`, which go from stage
+  // to stage, and around the other loops.
+  size_t stageLevel = kNotStaged;
+  bool isBlocked = false; // A round of the outermost loop adds a block that is summed from zero.
 };
 
 int64_t Reductions::unrollOf(size_t reductionDim) const {
@@ -87,7 +90,7 @@ Values Reductions::reduce(linalg::GenericOp op, llvm::ArrayRef<Point> points,
   const Nest nest = nestOf(op, points, grid);
   Values accumulators = parts_.evaluator.evaluate(op.getDpsInits().front(), points, grid);
   if (tile_.buffers > 1 && !parts_.shared.words().empty())
-    parts_.shared.barrier(); // The boxes of other operations have been read.
+    parts_.shared.barrier(); // Waits until the boxes of other operations have been read.
   emitLevel(nest, 0, LoopIndex(op.getNumLoops(), IndexExpr(0)), IndexExpr(0), accumulators);
   return accumulators;
 }
@@ -99,7 +102,7 @@ Reductions::Nest Reductions::nestOf(linalg::GenericOp op, llvm::ArrayRef<Point> 
   op.getReductionDims(reductionDims);
   auto extents = shapes_.loopExtents(op);
   llvm::SmallVector<Level> &levels = nest.levels;
-  llvm::SmallVector<Level> outer; // From one stage to the next.
+  llvm::SmallVector<Level> outer; // The loops that go from stage to stage.
   int64_t total = 1;
   for (auto [q, dim] : llvm::enumerate(reductionDims)) {
     if (!extents[dim].isConstant()) {
@@ -120,8 +123,8 @@ Reductions::Nest Reductions::nestOf(linalg::GenericOp op, llvm::ArrayRef<Point> 
     if (int64_t trips = extent / staged; trips != 1)
       outer.push_back({dim, IndexExpr(trips), staged});
   }
-  // Long loops go inside: what depends only on short ones (windows, and whether they lie within
-  // the padding) is computed outside of them.
+  // Longer loops are placed inside shorter ones. The addresses and guards of windows depend only on
+  // the short loops and are then computed outside of the long ones.
   if (llvm::all_of(levels, [](const Level &level) { return level.trips.isConstant(); }))
     std::stable_sort(levels.begin(), levels.end(), [](const Level &a, const Level &b) {
       return a.trips.constant < b.trips.constant;
@@ -140,7 +143,8 @@ Reductions::Nest Reductions::nestOf(linalg::GenericOp op, llvm::ArrayRef<Point> 
   return nest;
 }
 
-/// Emits the loops from `level` on. stage: the number of the stage that the loops around are in.
+/// Emits the loops from position `level` on. offsets: the coordinates of the enclosing loops;
+/// stage: the number of the current stage.
 void Reductions::emitLevel(const Nest &nest, size_t level, const LoopIndex &offsets,
                            const IndexExpr &stage, Values &accumulators) {
   if (level == nest.stageLevel)
@@ -149,7 +153,7 @@ void Reductions::emitLevel(const Nest &nest, size_t level, const LoopIndex &offs
     return emitStep(nest, offsets, accumulators);
   const Level &current = nest.levels[level];
   if (current.trips.isConstant() && current.trips.constant == 0)
-    return; // An empty reduction gives its initial values.
+    return; // An empty reduction returns its initial values.
   loops_.forTrips(current.trips, accumulators, [&](const IndexExpr &counter, Values &carried) {
     const bool isStageLoop = nest.stageLevel != kNotStaged && level < nest.stageLevel;
     const IndexExpr inStage =
@@ -163,7 +167,7 @@ void Reductions::emitLevel(const Nest &nest, size_t level, const LoopIndex &offs
   });
 }
 
-/// One round of a blocked sum's outermost loop: the sum of a block, then added to the sums so far.
+/// Emits one round of the outermost loop of a blocked sum: sums a block and adds it to `sums`.
 void Reductions::emitBlock(const Nest &nest, const LoopIndex &offsets, const IndexExpr &stage,
                            Values &sums) {
   Value zero = sink_.build([&](OpBuilder &builder, Location loc) -> Value {
@@ -177,6 +181,7 @@ void Reductions::emitBlock(const Nest &nest, const LoopIndex &offsets, const Ind
     sum = sink_.create<arith::AddFOp>(sum, part);
 }
 
+/// Stages the operands for the steps of the loops from nest.stageLevel on.
 void Reductions::stageOperands(const Nest &nest, const LoopIndex &offsets, const IndexExpr &stage) {
   Stage staged{offsets, {}, stage};
   llvm::SmallVector<unsigned> reductionDims;
@@ -191,7 +196,7 @@ void Reductions::stageOperands(const Nest &nest, const LoopIndex &offsets, const
   parts_.staging.stage(nest.op, staged, nest.points, nest.grid);
 }
 
-/// The unrolled steps of one round of the innermost loop.
+/// Emits the unrolled steps of one round of the innermost loop.
 void Reductions::emitStep(const Nest &nest, const LoopIndex &offsets, Values &accumulators) {
   linalg::GenericOp op = nest.op;
   llvm::SmallVector<unsigned> reductionDims;
@@ -199,7 +204,7 @@ void Reductions::emitStep(const Nest &nest, const LoopIndex &offsets, Values &ac
   auto extents = shapes_.loopExtents(op);
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, reductionDims.size()));
   const auto factors = tile_.dots ? byteFactorsOf(op) : std::nullopt;
-  if (factors) { // The four steps of a dot product follow one another.
+  if (factors) { // The four steps of a dot product must be consecutive.
     const unsigned innermost = *dotDimensionOf(reductionExtentsOf(op));
     order.erase(order.begin() + innermost);
     order.push_back(innermost);

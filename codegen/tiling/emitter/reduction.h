@@ -1,11 +1,11 @@
-// Reductions: each becomes a loop nest with one accumulator per point.
+// Emits reductions: a reduction becomes a loop nest with one accumulator per point.
 //
-// A reduction that is an attention or a matmul with cooperative matrices is left to
-// online_softmax.h or matmul.h. Results are kept, so a point is reduced once.
+// Attentions are emitted by online_softmax.h, matmuls with cooperative matrices by matmul.h.
+// Results are cached by point, so a point is reduced once.
 //
-// Long sums are taken in blocks: each block from zero, then added. The rounding error then grows
-// with blocks + block length instead of with their product (Higham, "The accuracy of floating point
-// summation", 1993).
+// A long sum is computed in blocks: each block is summed from zero and then added to the total. The
+// rounding error then grows with the number of blocks + the block length instead of with their
+// product (Higham, "The accuracy of floating point summation", 1993).
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -21,7 +21,7 @@ class SharedMemory;
 
 class Reductions {
 public:
-  /// The classes that reductions are divided among.
+  /// The classes that emit the parts of a reduction.
   struct Parts {
     TensorEvaluator &evaluator;
     Accumulation &accumulation;
@@ -35,8 +35,9 @@ public:
       : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
         loops_(context.loops), parts_(parts) {}
 
+  /// Returns the reduction's results at these points.
   Values evaluate(mlir::linalg::GenericOp op, llvm::ArrayRef<Point> points, const PointGrid &grid);
-  /// Keeps what a reduction gives at a point: evaluate() returns it from now on.
+  /// Stores the result of a reduction at a point. From now on evaluate() returns it.
   void keep(mlir::linalg::GenericOp op, const Point &point, mlir::Value value) {
     results_[op][keyOf(point)] = value;
   }

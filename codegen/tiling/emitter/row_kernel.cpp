@@ -24,7 +24,8 @@ void RowKernel::placeInvocation(const TileShape &tile, IndexSpace &space, Value 
     invocation.lane = space.addVariable(lane, 0, tile.lanes - 1, true);
 }
 
-/// Calls `body` for each chunk of the row and returns what the values that it carries have become.
+/// Emits `body` for all chunks of the row, in a loop that carries `carried`. Returns the results of
+/// the loop.
 Values RowKernel::forChunks(Values carried,
                             llvm::function_ref<void(const Columns &, Values &)> body) {
   const int64_t held = tile_.result.back(), perChunk = held * tile_.lanes;
@@ -39,7 +40,7 @@ Values RowKernel::forChunks(Values carried,
   return carried;
 }
 
-/// Adds the elements of a chunk to the partial sums of a reduction.
+/// Applies a reduction to the elements of a chunk. `sums` are its partial results.
 void RowKernel::accumulateChunk(linalg::GenericOp op, const Point &row, const Columns &columns,
                                 Values &sums) {
   llvm::SmallVector<unsigned> reduced;
@@ -84,7 +85,7 @@ void RowKernel::accumulateChunk(linalg::GenericOp op, const Point &row, const Co
   }
 }
 
-/// The value of a reduction over the row, in all lanes.
+/// Returns the result of a reduction over the row, in all lanes.
 Value RowKernel::reduce(linalg::GenericOp op, const Point &row) {
   Operation *combiner = combinerOf(op);
   if (!combiner)
@@ -133,7 +134,7 @@ void RowKernel::storeChunk(const Point &row, const Columns &columns) {
   access_.store(points, values);
 }
 
-/// The first element of the tile's row.
+/// Returns the point of the first element of the tile's row.
 Point RowKernel::rowOf(llvm::ArrayRef<Value> tile) {
   auto shape = shapes_.shapeOf(shapes_.result());
   Point row;

@@ -1,11 +1,11 @@
-// Row kernels: softmax and normalisations. Reductions over the last dimension, whose results are
-// broadcast back over the row that they came from, are one kernel.
+// Emits row kernels, such as softmax and normalisations: kernels with reductions over the last
+// dimension whose results are broadcast back over the same row.
 //
-// A subgroup shares a row; in the baseline, one invocation takes it. Each lane holds every lanes-th
-// run of neighbours. A reduction combines what a lane holds, and then the lanes in log2(lanes)
-// exchanges. A row that fits into registers is loaded once, because the tensor evaluator keeps what
-// it has evaluated. A longer row is walked in chunks, once for each reduction and once for the
-// result.
+// A subgroup shares a row; in the baseline, one invocation computes it. The row is divided into
+// runs of neighbouring elements, which are dealt to the lanes round-robin. A reduction first
+// combines the elements of each lane, and then the lanes in log2(lanes) exchanges. A row that fits
+// into registers is loaded once, because the tensor evaluator caches the elements that it has
+// evaluated. A longer row is processed in chunks, once for each reduction and once for the result.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -27,10 +27,10 @@ public:
         guards_(context.guards), loops_(context.loops), access_(access), evaluator_(evaluator),
         bodies_(bodies), reductions_(reductions), lanes_(lanes) {}
 
-  /// The invocation's place, which the other classes need before emit().
+  /// Sets invocation.lane, which the other classes need before emit().
   static void placeInvocation(const TileShape &tile, IndexSpace &space, mlir::Value lane,
                               Invocation &invocation);
-  /// Emits the kernel. tile: the tile's coordinates; the last one is not used.
+  /// Emits the kernel. tile: the tile's coordinates, none when counting; the last one is not used.
   void emit(llvm::ArrayRef<mlir::Value> tile);
 
 private:

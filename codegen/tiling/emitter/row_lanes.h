@@ -1,6 +1,6 @@
-// How the lanes of a subgroup share the elements of a row, and combine what each of them has.
+// Divides the elements of a row among the lanes of a subgroup, and combines the lanes' values.
 //
-// Row kernels share the columns of a row this way, attention kernels the keys of a block.
+// Row kernels divide the columns of a row in this way, attention kernels the keys of a block.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -9,10 +9,10 @@
 
 namespace gantry::codegen {
 
-/// The elements of a row that a lane holds at a time.
+/// The elements of a row that a lane holds at one time.
 struct Columns {
-  llvm::SmallVector<IndexExpr> index;
-  llvm::SmallVector<IndexExpr> inside; // Each exists where this is >= 0. Constant 0: always.
+  llvm::SmallVector<IndexExpr> index;  // The column of each element.
+  llvm::SmallVector<IndexExpr> inside; // The element exists if this is >= 0. Constant 0: always.
 };
 
 class RowLanes {
@@ -21,13 +21,14 @@ public:
       : tile_(context.tile), space_(context.space), sink_(context.sink),
         invocation_(context.invocation) {}
 
-  /// The columns that this lane holds in a chunk of a row of so many elements. held: per lane; run:
-  /// neighbours among them, which divides both `held` and the extent. A column beyond the extent is
-  /// moved to the last run, so that what is loaded for it exists.
+  /// Returns the columns that this lane holds in a chunk of a row with `extent` elements. A lane
+  /// holds `held` columns of each chunk, in runs of `run` neighbours. `run` must divide `held` and
+  /// the extent. The index of a column beyond the extent is moved into the last run, so that loads
+  /// at it are valid.
   Columns columnsOf(const IndexExpr &chunk, const IndexExpr &extent, int64_t held, int64_t run);
 
   using Combine = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;
-  /// Combines the values of all lanes in log2(lanes) exchanges; all lanes have the result.
+  /// Combines the values of all lanes in log2(lanes) exchanges. Every lane gets the result.
   mlir::Value reduceLanes(mlir::Value value, Combine combine);
 
 private:

@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kMaxUnrolledRounds = 8; // Copies that take more rounds are a loop.
-constexpr int64_t kMaxBoxExtent = 1 << 24;
+constexpr int64_t kMaxUnrolledRounds = 8;  // Copies that take more rounds become a loop.
+constexpr int64_t kMaxBoxExtent = 1 << 24; // Larger extents count as unbounded.
 
 } // namespace
 

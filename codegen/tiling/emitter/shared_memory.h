@@ -1,8 +1,9 @@
-// The shared memory of a workgroup: a pool of 32-bit words in which boxes lie.
+// The shared memory of a workgroup: a pool of 32-bit words that contains boxes (tile_shape.h).
 //
-// engine/plan places the boxes (tile_choice.cpp): boxes that are needed at different times share
-// storage. The offsets come with the tile, in the order in which boxes are taken here. A walk
-// without offsets tells how many words each box needs.
+// staged_tiles.cpp plans the offsets of the boxes with engine/plan; boxes that are needed at
+// different times share storage. The tile contains the offsets in the order in which the boxes are
+// taken. The sizes are known only after the kernel has been generated once with a counting sink,
+// from a tile without offsets; words() then returns them.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -11,12 +12,12 @@
 
 namespace gantry::codegen {
 
-/// A box of a tensor's elements in the pool, in row-major order.
+/// A box: the elements of a tensor from `start` on, in row-major order in the pool.
 struct Box {
-  llvm::SmallVector<IndexExpr> start; // Its first element in the tensor; the same for all lanes.
-  llvm::SmallVector<int64_t> size;
-  int64_t offset = 0; // In the pool, in words.
-  IndexExpr turn{0};  // The offset of the copy that this stage uses (TileShape::buffers), in words.
+  llvm::SmallVector<IndexExpr> start; // The index of the first element; the same for all lanes.
+  llvm::SmallVector<int64_t> size;    // The extents.
+  int64_t offset = 0;                 // The start of the box in the pool, in words.
+  IndexExpr turn{0}; // In words after `offset`: the copy that this stage uses (TileShape::buffers).
 };
 
 class SharedMemory {
@@ -25,32 +26,33 @@ public:
       : tile_(context.tile), space_(context.space), sink_(context.sink), loops_(context.loops),
         invocation_(context.invocation) {}
 
-  /// Takes so many words and returns their offset in the pool.
+  /// Takes a box of `words` words. Returns its offset in the pool in words, or 0 if the tile has no
+  /// offsets yet.
   int64_t take(int64_t words);
-  /// Takes the words that the result passes through, which are needed after all others.
+  /// Like take(), for the box of the result, which is needed after all others.
   int64_t takeForResult(int64_t words);
-  /// The words of each box that was taken.
+  /// The size of each box that was taken, in words.
   llvm::ArrayRef<int64_t> words() const { return words_; }
-  /// Whether the last box is the result's.
+  /// Whether the last box is that of the result.
   bool holdsResult() const { return holdsResult_; }
 
-  /// Waits until all invocations of the workgroup have arrived.
+  /// Emits a barrier of the workgroup.
   void barrier() { sink_.barrier(mlir::spirv::Scope::Workgroup); }
 
-  /// The smallest box that holds these elements for all lanes. Returns false, and leaves the box
-  /// undefined, if there is none that all lanes agree on.
+  /// Computes the smallest box that contains these elements for all lanes. Returns false, and
+  /// leaves the box undefined, if the differences between the elements are not bounded.
   bool boundingBox(llvm::ArrayRef<llvm::SmallVector<IndexExpr>> indices, Box &box) const;
-  /// The address of an element in the pool.
+  /// Returns the address in the pool, in words, of the element with this index in the tensor.
   IndexExpr addressIn(const Box &box, llvm::ArrayRef<IndexExpr> index);
   /// Divides the elements of a box of this size among the workgroup's invocations, in groups of
-  /// `width` neighbours. Calls `body` with the coordinates, relative to the box, of the first
-  /// element of each group that this invocation has.
+  /// `width` neighbours. Calls `body` for each group of this invocation, with the coordinates of
+  /// the group's first element relative to the box.
   void forElements(llvm::ArrayRef<int64_t> size, int64_t width,
                    llvm::function_ref<void(llvm::ArrayRef<IndexExpr>)> body);
 
-  /// Stores an element in a word. f16 and bytes take a word each, in the type that they are
-  /// computed with.
+  /// Stores an element in a word. An f16 is stored as f32, a byte as a 32-bit integer.
   void store(const IndexExpr &address, mlir::Value value);
+  /// Loads an element of this type from a word.
   mlir::Value load(const IndexExpr &address, mlir::Type type);
 
 private:

@@ -9,19 +9,19 @@ using namespace mlir;
 
 namespace {
 
-constexpr int64_t kMinReaders = 2; // Readers per element that make staging worth its barrier.
+constexpr int64_t kMinReaders = 2; // With fewer readers per element an operand is not staged.
 constexpr int64_t kWidth = 4;      // Elements of a vector.
 
 } // namespace
 
 void Staging::stage(linalg::GenericOp op, const Stage &stage, llvm::ArrayRef<Point> points,
                     const PointGrid &grid) {
-  // A reduction that is read at two places is computed at each, and each has boxes of its own.
+  // A reduction may be computed several times, for different points. Each time has its own boxes.
   for (OpOperand *operand : op.getDpsInputOperands())
     boxes_.erase(operand);
   llvm::SmallVector<unsigned> reductionDims;
   op.getReductionDims(reductionDims);
-  // All steps of the stage, as variables of which only the ranges matter.
+  // The steps of the stage are variables without values; only their ranges are used.
   LoopIndex steps = stage.offsets;
   int64_t count = 1;
   for (auto [dim, span] : llvm::zip(reductionDims, stage.spans)) {
@@ -43,13 +43,14 @@ void Staging::stage(linalg::GenericOp op, const Stage &stage, llvm::ArrayRef<Poi
   if (staged.empty())
     return;
   if (tile_.buffers == 1)
-    shared_.barrier(); // The last stage has been read.
+    shared_.barrier(); // Waits until the previous stage has been read.
   for (OpOperand *operand : staged)
     fill(operand, boxes_[operand], grid);
   shared_.barrier();
 }
 
-/// The box of an operand that is worth staging.
+/// Returns the box of an operand, or none if the operand is not staged. steps: the loop coordinates
+/// of the stage; readers: the number of reads of single elements by the workgroup in the stage.
 std::optional<Box> Staging::boxFor(linalg::GenericOp op, OpOperand *operand,
                                    llvm::ArrayRef<IndexExpr> steps, int64_t readers,
                                    llvm::ArrayRef<Point> points) {
@@ -75,6 +76,7 @@ std::optional<Box> Staging::boxFor(linalg::GenericOp op, OpOperand *operand,
   return box;
 }
 
+/// Evaluates and stores the elements of a box.
 void Staging::fill(OpOperand *operand, const Box &box, const PointGrid &grid) {
   auto shape = shapes_.shapeOf(operand->get());
   shared_.forElements(box.size, 1, [&](llvm::ArrayRef<IndexExpr> at) {
@@ -111,7 +113,7 @@ Values Staging::read(linalg::GenericOp op, OpOperand *operand, llvm::ArrayRef<Lo
   return result;
 }
 
-/// The box of the result that the workgroup computes, if it is made of whole vectors.
+/// Returns the box of the result that the workgroup computes, if it consists of whole vectors.
 std::optional<Box> Staging::resultBox(llvm::ArrayRef<Point> points) {
   auto type = cast<RankedTensorType>(shapes_.result().getType());
   auto shape = shapes_.shapeOf(shapes_.result());
@@ -133,7 +135,7 @@ bool Staging::storeResult(llvm::ArrayRef<Point> points, llvm::ArrayRef<Value> va
   if (!box)
     return false;
   box->offset = shared_.takeForResult(volumeOf(box->size));
-  shared_.barrier(); // The operands have been read.
+  shared_.barrier(); // Waits until the operands have been read.
   for (auto [point, value] : llvm::zip(points, values))
     shared_.store(shared_.addressIn(*box, point.index), value);
   shared_.barrier();
@@ -141,7 +143,7 @@ bool Staging::storeResult(llvm::ArrayRef<Point> points, llvm::ArrayRef<Value> va
   return true;
 }
 
-/// Stores a box of the result, vector by vector.
+/// Copies a box of the result from shared memory to the result's buffer, vector by vector.
 void Staging::copyOut(const Box &box) {
   auto shape = shapes_.shapeOf(shapes_.result());
   const Type element = cast<RankedTensorType>(shapes_.result().getType()).getElementType();
@@ -155,7 +157,7 @@ void Staging::copyOut(const Box &box) {
         const bool isLast = e + 1 == at.size();
         IndexExpr first = space_.add(box.start[e], at[e]);
         point.index.push_back(isLast ? space_.add(first, IndexExpr(j)) : first);
-        // A vector lies inside or outside as a whole.
+        // All four elements of a vector lie inside the result, or none.
         conditions.push_back(space_.sub(space_.sub(shape[e], IndexExpr(1)), first));
       }
       bool never = false;

@@ -1,11 +1,11 @@
-// Staging: what the invocations of a workgroup need of a reduction's operands is loaded once, by
-// all of them together, and then read from shared memory.
+// Stages operands of a reduction in shared memory: the invocations of a workgroup together load
+// each element that the workgroup needs once, and then read it from shared memory.
 //
-// The part of an operand that a workgroup needs for some steps of the reduction is a box. Its place
-// and size follow from the operand's index expressions over the workgroup's points: the part of an
-// index that all invocations share is where the box begins, and the range of the rest is its
-// extent. The elements of the box are evaluated, not only loaded, so a pad or a dequantisation that
-// is fused into the operand is done once per element.
+// The part of an operand that a workgroup needs for some steps of the reduction is a box. Its start
+// and extents follow from the operand's index expressions over the workgroup's points: the terms of
+// an index that all invocations share are the start, and the range of the other terms is the
+// extent. The elements of the box are evaluated before they are stored, so a pad or a
+// dequantisation that is fused into the operand is computed once per element.
 //
 // Cooperative matrices stage their operands themselves (matmul.h).
 //
@@ -22,8 +22,8 @@ class TensorEvaluator;
 /// The steps of a reduction that are staged at once.
 struct Stage {
   LoopIndex offsets;                // The first step, as coordinates of all loops.
-  llvm::SmallVector<int64_t> spans; // Steps from there on, by reduction dimension.
-  IndexExpr number{0};              // Counts the stages; it selects the copy of each box.
+  llvm::SmallVector<int64_t> spans; // The number of steps from there on, by reduction dimension.
+  IndexExpr number{0};              // The stage's number, which selects the copy of each box.
 };
 
 class Staging {
@@ -33,17 +33,19 @@ public:
       : tile_(context.tile), space_(context.space), sink_(context.sink), shapes_(context.shapes),
         guards_(context.guards), shared_(shared), access_(access), evaluator_(evaluator) {}
 
-  /// Stages the operands that are read often enough, for the points of a reduction.
+  /// Stages the operands of `op` whose elements several invocations or steps read. points: the
+  /// invocation's points of the reduction.
   void stage(mlir::linalg::GenericOp op, const Stage &stage, llvm::ArrayRef<Point> points,
              const PointGrid &grid);
+  /// Returns whether the last stage() of the operand's operation staged it.
   bool isStaged(mlir::OpOperand *operand) const { return boxes_.count(operand) != 0; }
-  /// Reads the elements of a staged operand at these coordinates of the operation's loops.
+  /// Reads the elements of a staged operand at these loop coordinates.
   Values read(mlir::linalg::GenericOp op, mlir::OpOperand *operand,
               llvm::ArrayRef<LoopIndex> loops);
 
   /// Stores the result through shared memory, so that neighbouring invocations store neighbouring
-  /// vectors. Returns false, and stores nothing, if the tile does not ask for it or the result's
-  /// shape does not allow it.
+  /// vectors. Returns false, and stores nothing, if TileShape::stageResult is not set, if no
+  /// operand is staged, or if the result does not consist of whole vectors.
   bool storeResult(llvm::ArrayRef<Point> points, llvm::ArrayRef<mlir::Value> values);
 
 private:
@@ -62,7 +64,7 @@ private:
   SharedMemory &shared_;
   MemoryAccess &access_;
   TensorEvaluator &evaluator_;
-  std::map<mlir::OpOperand *, Box> boxes_; // The staged operands' boxes.
+  std::map<mlir::OpOperand *, Box> boxes_; // The boxes of the staged operands.
 };
 
 } // namespace gantry::codegen

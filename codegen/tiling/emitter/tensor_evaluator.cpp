@@ -11,8 +11,7 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
-// ---- scalars
-// -------------------------------------------------------------------------------------
+// ---- scalars ------------------------------------------------------------------------------------
 
 Value TensorEvaluator::scalar(Value value) {
   return sink_.build([&](OpBuilder &builder, Location loc) -> Value {
@@ -34,7 +33,7 @@ Value TensorEvaluator::scalar(Value value) {
   });
 }
 
-/// The value of a tensor whose elements are all equal.
+/// Returns the element of a tensor whose elements are all equal.
 Value TensorEvaluator::splatOf(Operation *op, Type element) {
   auto constant = [&](Attribute value) {
     return sink_.create<arith::ConstantOp>(element, cast<TypedAttr>(value));
@@ -49,11 +48,10 @@ Value TensorEvaluator::splatOf(Operation *op, Type element) {
   return sink_.fail(op);
 }
 
-// ---- tensors
-// -------------------------------------------------------------------------------------
+// ---- tensors ------------------------------------------------------------------------------------
 
-/// Evaluates points that coincide once, such as those of operands that do not depend on a tile
-/// dimension.
+/// Evaluates each distinct point once. Points are equal, for example, if an operand does not depend
+/// on a tile dimension.
 Values TensorEvaluator::onDistinctPoints(Value tensor, llvm::ArrayRef<Point> points,
                                          Evaluate evaluate) {
   auto guardedKey = [](const Point &point) { return PointKey(point.guard, keyOf(point)); };
@@ -124,8 +122,7 @@ Values TensorEvaluator::evaluateElementwise(linalg::GenericOp op, unsigned resul
   return bodies_.evaluate(op, {loops, guards, arguments, grid})[resultNumber];
 }
 
-// ---- pads, concatenations, views
-// -----------------------------------------------------------------
+// ---- pads, concatenations, views ----------------------------------------------------------------
 
 TensorEvaluator::PaddedPoints TensorEvaluator::paddedPoints(tensor::PadOp pad,
                                                             llvm::ArrayRef<Point> points) {
@@ -153,8 +150,8 @@ TensorEvaluator::PaddedPoints TensorEvaluator::paddedPoints(tensor::PadOp pad,
   return padded;
 }
 
-/// Whether a pad puts zeros around a tensor in memory. Its loads then give the zeros, before a
-/// vector is taken apart or shuffled.
+/// Returns whether a pad puts zeros around a tensor argument. The loads then return the zeros,
+/// which takes one select per vector instead of one per element.
 static bool isZeroPadOfArgument(tensor::PadOp pad) {
   Attribute constant;
   Value outside = pad.getConstantPaddingValue();
@@ -230,7 +227,7 @@ Values TensorEvaluator::evaluateConcat(tensor::ConcatOp concat, llvm::ArrayRef<P
     }
     start = space_.add(start, extent);
   }
-  // Points beyond all inputs are never stored, so any value serves.
+  // Points beyond all inputs are never stored, so they may have any value.
   const auto *known = llvm::find_if(result, [](Value value) { return bool(value); });
   if (known != result.end())
     std::replace(result.begin(), result.end(), Value(), Value(*known));

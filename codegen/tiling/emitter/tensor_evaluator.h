@@ -1,12 +1,12 @@
-// Evaluates tensors of a dispatch at points: the walk that generates a kernel.
+// Evaluates tensors of a dispatch at points. This recursion generates a kernel.
 //
-// The evaluator pulls the elements at these points from the operations that produce them. It
-// inlines everything on the way: pads become guards, slices and views become index arithmetic,
+// To evaluate a tensor, the evaluator emits the operation that produces it and evaluates the
+// operands of that operation. Pads become guards, slices and views become index arithmetic,
 // elementwise operations are cloned per point (body_evaluator.h), and reductions become loop nests
-// (reduction.h). The walk ends at loads (memory_access.h).
+// (reduction.h). The recursion ends at the kernel's arguments, which are loaded (memory_access.h).
 //
-// To support another operation: add a case to evaluateDistinct, and teach isCompute in
-// codegen/passes/form_dispatches.cpp to fuse it.
+// To support another operation: add a case to evaluateDistinct, and add the operation to
+// isComputeOp in codegen/passes/fusion_groups.cpp.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -28,22 +28,28 @@ public:
         guards_(context.guards), access_(access), bodies_(bodies), reductions_(reductions),
         keepsElements_(context.tile.rowLength != 0) {}
 
-  /// The tensor's elements at these points. Null values if sink.unsupported() is set. grid: how the
-  /// points of the kernel's result (or of a reduction) are arranged that are evaluated together.
+  /// Returns the tensor's elements at these points. Values may be null if sink.unsupported() is
+  /// set. grid: the arrangement of the points of the kernel's result, or of a reduction, for which
+  /// the elements are evaluated.
   Values evaluate(mlir::Value tensor, llvm::ArrayRef<Point> points, const PointGrid &grid);
-  /// A scalar (float, integer or index) that the kernel's function defines outside of any body.
+  /// Returns a scalar (float, integer or index) that the kernel's function defines outside of any
+  /// body.
   mlir::Value scalar(mlir::Value value);
 
-  /// The points of its operand that a slice or reshape shows at these points.
+  /// Returns the points of the operand of a slice or reshape that correspond to these points of its
+  /// result.
   std::vector<Point> viewedPoints(mlir::Operation *view, llvm::ArrayRef<Point> points);
 
   static constexpr int32_t kNeverInside = -1;
-  /// The points that a pad reads.
+  /// The points of a pad's source that correspond to points of its result.
   struct PaddedPoints {
-    std::vector<Point> inner;             // Points of the source that may lie inside.
-    llvm::SmallVector<int32_t> inside;    // By point: the pad's own guard, or kNeverInside.
-    llvm::SmallVector<unsigned> position; // By point: its place in `inner`.
+    std::vector<Point> inner; // The points of the source, without those that are never inside it.
+    // By point of the result: the guard that the point lies inside the source, or kNeverInside.
+    llvm::SmallVector<int32_t> inside;
+    // By point of the result: its position in `inner`, if it is not kNeverInside.
+    llvm::SmallVector<unsigned> position;
   };
+  /// Returns the points of the pad's source for these points of its result.
   PaddedPoints paddedPoints(mlir::tensor::PadOp pad, llvm::ArrayRef<Point> points);
 
 private:
@@ -65,8 +71,8 @@ private:
   BodyEvaluator &bodies_;
   Reductions &reductions_;
 
-  // Row kernels read the elements of a row several times. Their evaluator keeps what it has
-  // evaluated, by tensor and block and then by guard and index.
+  // Row kernels read the elements of a row several times. Their evaluator keeps the elements that
+  // it has evaluated, by tensor and block and then by guard and index.
   using PointKey = std::pair<int32_t, std::vector<IndexExpr>>;
   const bool keepsElements_;
   std::map<std::pair<void *, mlir::Block *>, std::map<PointKey, mlir::Value>> kept_;

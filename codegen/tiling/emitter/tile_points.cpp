@@ -15,7 +15,7 @@ constexpr int64_t kWidth = 4; // Elements of a vector.
 /// The invocation's points along one tile dimension.
 struct TilePoints::Line {
   llvm::SmallVector<IndexExpr> index;
-  llvm::SmallVector<IndexExpr> inside; // Each lies inside where this is >= 0.
+  llvm::SmallVector<IndexExpr> inside; // The point lies inside the result if this is >= 0.
 };
 
 void splitMerged(const TileShape &tile, IndexSpace &space, KernelShapes &shapes, Point &point) {
@@ -32,11 +32,10 @@ void splitMerged(const TileShape &tile, IndexSpace &space, KernelShapes &shapes,
   point.index.append(parts.rbegin(), parts.rend());
 }
 
-// ---- the invocation's place
-// ----------------------------------------------------------------------
+// ---- the invocation's position ------------------------------------------------------------------
 
-/// Returns the invocation's place among the workgroup's invocations along each dimension, for
-/// staged tiles without cooperative matrices.
+/// Sets the invocation's position. Returns its coordinates among the workgroup's invocations for
+/// staged tiles without cooperative matrices, and zeros for other tiles.
 llvm::SmallVector<IndexExpr> TilePoints::placeInvocation(const InvocationIds &ids, size_t rank,
                                                          Invocation &invocation) {
   if (tile_.matrix) {
@@ -66,8 +65,8 @@ void TilePoints::placeMatrices(const InvocationIds &ids, Invocation &invocation)
   places.vector = place[1];
 }
 
-/// The place in the workgroup's tile of one of the points that an invocation reads from its
-/// subgroup's matrices.
+/// Returns the coordinate, in the workgroup's tile, of the point number `point` that an invocation
+/// reads from its subgroup's matrices along a dimension.
 IndexExpr TilePoints::placeInMatrices(unsigned dim, int64_t point, const MatrixPlaces &places) {
   const MatrixTile &matrix = tile_.matrix;
   if (dim != matrix.rows && dim != matrix.columns)
@@ -83,10 +82,9 @@ IndexExpr TilePoints::placeInMatrices(unsigned dim, int64_t point, const MatrixP
   return space_.add(space_.scale(block, isRow ? matrix.m : matrix.n), inside);
 }
 
-// ---- points
-// --------------------------------------------------------------------------------------
+// ---- points -------------------------------------------------------------------------------------
 
-/// The tile's coordinate along a dimension, as a variable.
+/// Returns the tile's coordinate along a dimension, as a variable.
 IndexExpr TilePoints::coordinateOf(unsigned dim, const IndexExpr &extent, Value id) {
   const int64_t size = tile_.extent(dim);
   int64_t last = IndexSpace::kUnbounded;
@@ -95,9 +93,9 @@ IndexExpr TilePoints::coordinateOf(unsigned dim, const IndexExpr &extent, Value 
   return space_.addVariable(id, 0, last, tile_.lanes == 1 && !isStaged());
 }
 
-/// Adds the j-th point of a dimension that lanes share. The tile's runs lie lane by lane. A run
-/// beyond the extent (which is a multiple of the runs' length) is moved to the last run, so that
-/// what is loaded for it exists. It is not stored.
+/// Adds the j-th point of a lane along the dimension that the lanes share. The runs of the tile are
+/// dealt to the lanes round-robin. The extent is a multiple of the run length. The index of a run
+/// beyond the extent is moved to the last run, so that loads at it are valid; it is not stored.
 void TilePoints::addLanePoint(Line &line, int64_t j, const IndexExpr &extent,
                               const IndexExpr &coordinate, const Invocation &invocation) {
   if (j % tile_.run != 0) {
@@ -122,6 +120,8 @@ void TilePoints::addLanePoint(Line &line, int64_t j, const IndexExpr &extent,
   line.inside.push_back(inside);
 }
 
+/// Returns the invocation's points along a dimension. coordinate: the tile's; place: the
+/// invocation's, from placeInvocation().
 TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
                                     const IndexExpr &coordinate, const IndexExpr &place,
                                     const Invocation &invocation) {
@@ -132,12 +132,12 @@ TilePoints::Line TilePoints::lineOf(unsigned dim, const IndexExpr &extent,
       addLanePoint(line, j, extent, coordinate, invocation);
       continue;
     }
-    // Neighbouring invocations have neighbouring points, or neighbouring vectors.
+    // In a staged tile, neighbouring invocations have neighbouring points or neighbouring vectors.
     const IndexExpr within = tile_.matrix ? placeInMatrices(dim, j, invocation.matrix)
                              : isStaged() ? space_.add(IndexExpr(j * tile_.threads[dim]), place)
                                           : IndexExpr(j);
     line.index.push_back(space_.add(base, within));
-    // The first point of a tile lies inside: there is no tile without one.
+    // The first point of an unstaged tile always lies inside the result.
     const IndexExpr tested =
         tile_.matrix ? guards_.testedIndex(line.index.back(), extent) : line.index.back();
     line.inside.push_back(j > 0 || isStaged() ? space_.sub(space_.sub(extent, IndexExpr(1)), tested)
@@ -171,7 +171,7 @@ TilePoints::Points TilePoints::compute(const InvocationIds &ids, Invocation &inv
         if (isRagged) {
           bool never = false;
           stored.guard = guards_.with(stored.guard, inside, never);
-          // Loads along the lanes' dimension are harmless outside, because runs are moved inside.
+          // Loads along the lanes' dimension need no guard, because runs are moved inside.
           if (!hasLanesAlong(d))
             moved.guard = guards_.with(moved.guard, inside, never);
         }

@@ -1,5 +1,5 @@
-// The points of the result that an invocation computes, and its place among the invocations that
-// share a tile.
+// Computes the points of the result that an invocation computes, and the invocation's position
+// among the invocations that share a tile.
 //
 // Threads: belongs to one kernel and one thread.
 #pragma once
@@ -11,12 +11,14 @@ namespace gantry::codegen {
 /// The ids that distinguish one invocation from another (null values when counting).
 struct InvocationIds {
   llvm::ArrayRef<mlir::Value> tile; // The tile's coordinates, by tile dimension.
-  mlir::Value lane;     // In the subgroup; of staged tiles without matrices, in the workgroup.
-  mlir::Value subgroup; // The subgroup in the workgroup, for tiles with cooperative matrices.
+  // The invocation's number: in the workgroup for staged tiles without cooperative matrices,
+  // otherwise in the subgroup.
+  mlir::Value lane;
+  mlir::Value subgroup; // The subgroup's number in the workgroup, for cooperative matrices.
 };
 
-/// The result's point at a point of the tile: the last coordinate of a tile with merged dimensions
-/// is divided into theirs.
+/// Converts a point in tile dimensions to a point of the result: divides the last coordinate into
+/// the coordinates of the merged dimensions. Does nothing if no dimensions are merged.
 void splitMerged(const TileShape &tile, IndexSpace &space, KernelShapes &shapes, Point &point);
 
 class TilePoints {
@@ -30,7 +32,7 @@ public:
     std::vector<Point> load;  // With the guards under which operands are loaded.
     std::vector<Point> store; // With the guards under which results are stored.
   };
-  /// Computes the points and fills in the invocation's place.
+  /// Computes the points and sets the invocation's position.
   Points compute(const InvocationIds &ids, Invocation &invocation);
 
 private:

@@ -12,13 +12,13 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
-// ---- operations
-// ----------------------------------------------------------------------------------
+// ---- operations ---------------------------------------------------------------------------------
 
-/// Returns what an extension of `narrow` gives without extending it, where `narrow` was truncated
-/// from that type within this kernel, or null if that saves nothing. 16-bit floats are only how
-/// tensors are stored, so nothing is rounded between two operations of one kernel. Bytes are taken
-/// out of words without 8-bit arithmetic.
+/// Returns the result of `extension` of `narrow`, computed from the wide value that `narrow` was
+/// truncated from in this kernel. Null if there is no such wide value of the same type. For floats
+/// the result is the wide value itself: 16-bit floats are only a storage format, so nothing is
+/// rounded between two operations of one kernel. For integers it is a mask or two shifts of the
+/// wide value, which avoids 8-bit arithmetic.
 Value BuildingSink::widened(Operation &extension, Value narrow) {
   if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(extension) || !narrow)
     return {};
@@ -53,7 +53,8 @@ Values BuildingSink::clone(Operation &op, llvm::function_ref<Value(Value)> opera
     mapping.map(operand, value);
     operands.push_back(value.getAsOpaquePointer());
   }
-  // The key names the operation itself: its name, attributes and types are the same for all points.
+  // The key contains the operation itself, because its name, attributes and types are the same for
+  // all points.
   auto [found, inserted] = clones_.try_emplace({{&op, block()}, std::move(operands)});
   if (!inserted)
     return found->second;
@@ -67,8 +68,7 @@ Values BuildingSink::clone(Operation &op, llvm::function_ref<Value(Value)> opera
   return found->second;
 }
 
-// ---- addresses
-// -----------------------------------------------------------------------------------
+// ---- addresses ----------------------------------------------------------------------------------
 
 Value BuildingSink::index(const IndexExpr &expr) {
   outermostUsed_ |= space_.dependsOn(expr, outermost_);
@@ -100,8 +100,7 @@ std::optional<llvm::SmallVector<int64_t>> BuildingSink::slices() const {
   return steps;
 }
 
-// ---- memory
-// --------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 Value BuildingSink::loadElement(unsigned buffer, Value address) {
   return builder_.create<memref::LoadOp>(loc_, buffers_[buffer].scalar, address);
@@ -119,8 +118,7 @@ void BuildingSink::storeVector(unsigned buffer, Value value, Value address) {
   builder_.create<memref::StoreOp>(loc_, value, buffers_[buffer].vector, address);
 }
 
-// ---- lanes
-// ---------------------------------------------------------------------------------------
+// ---- lanes --------------------------------------------------------------------------------------
 
 Value BuildingSink::shuffle(Value value, int64_t lane) {
   auto scope = spirv::ScopeAttr::get(builder_.getContext(), spirv::Scope::Subgroup);
@@ -158,8 +156,7 @@ void BuildingSink::barrier(spirv::Scope scope) {
                                                spirv::MemorySemantics::AcquireRelease);
 }
 
-// ---- control flow
-// --------------------------------------------------------------------------------
+// ---- control flow -------------------------------------------------------------------------------
 
 void BuildingSink::loop(const IndexExpr &trips, double, Values &carried, LoopBody body) {
   Value zero = builder_.create<arith::ConstantIndexOp>(loc_, 0);

@@ -1,4 +1,4 @@
-// The sink that builds a kernel's IR.
+// The sink that builds a kernel's IR. One sink serves one kernel and one thread.
 #pragma once
 
 #include "codegen/tiling/sink/kernel_sink.h"
@@ -10,14 +10,15 @@ namespace gantry::codegen {
 
 class BuildingSink final : public KernelSink {
 public:
-  /// One buffer of the kernel in both of its views: single elements, and aligned groups of four
-  /// (vectorTypeOf in memory_access.h; null if the element type has none).
+  /// The two views of a kernel's buffer: single elements, and aligned groups of four elements
+  /// (vectorTypeOf in memory_access.h).
   struct Buffer {
     mlir::Value scalar, vector;
   };
 
-  /// Builds at the builder's insertion point. space: of the expressions that index() and address()
-  /// take. buffers: the tensor arguments, then the result.
+  /// Builds at the builder's insertion point. space: the IndexSpace of the expressions that index()
+  /// and address() take. buffers: the tensor arguments, then the result. `builder` and `space` must
+  /// outlive the sink.
   BuildingSink(mlir::OpBuilder &builder, mlir::Location loc, const IndexSpace &space,
                llvm::ArrayRef<Buffer> buffers)
       : builder_(builder), loc_(loc), space_(space), buffers_(buffers.begin(), buffers.end()) {}
@@ -25,11 +26,12 @@ public:
   /// Sets the workgroup's shared memory, before a staged tile is emitted.
   void setPool(mlir::Value pool) { pool_ = pool; }
 
-  /// Returns how the kernel can be cut into slices along its outermost tile coordinate: for each
-  /// buffer, how many elements one step of that coordinate advances (0: every step may touch all of
-  /// the buffer). Step i touches elements in [i, i + 1) times that only, and nothing else depends
-  /// on i, so some of the steps are the same kernel over a part of the buffers. None where a kernel
-  /// has no such form. Valid after the kernel was emitted.
+  /// Returns how the kernel can be launched in slices along its outermost tile coordinate: for each
+  /// buffer, the number n of elements by which one step of the coordinate advances. Step i touches
+  /// only the elements [i * n, (i + 1) * n) of the buffer; n = 0 means that every step may touch
+  /// the whole buffer. Nothing else depends on the coordinate, so a range of steps is the same
+  /// kernel on a part of each buffer. None if the kernel does not have this form. Call after the
+  /// kernel was emitted.
   std::optional<llvm::SmallVector<int64_t>> slices() const;
 
   void count(Cost, double) override {}
@@ -68,15 +70,16 @@ private:
   const IndexSpace &space_;
   llvm::SmallVector<Buffer> buffers_;
   mlir::Value pool_;
-  llvm::SmallVector<mlir::Operation *> shuffles_; // Since the last sinkShuffles().
+  llvm::SmallVector<mlir::Operation *>
+      shuffles_; // Made by shuffle() since the last sinkShuffles().
 
-  // Value numbering: the results of the clones, by operation, block and operands.
+  // Value numbering: the results of clone(), by operation, block and operands.
   using CloneKey = std::pair<std::pair<void *, const void *>, std::vector<const void *>>;
   std::map<CloneKey, Values> clones_;
 
-  int32_t outermost_ = -1;               // The variable that counts the outermost tiles.
-  bool outermostUsed_ = false;           // By more than a buffer's addresses.
-  std::map<unsigned, int64_t> advances_; // Elements per outermost step, by buffer.
+  int32_t outermost_ = -1;     // The variable of setOutermost(), or -1.
+  bool outermostUsed_ = false; // An expression depends on it in a way that forbids slices.
+  std::map<unsigned, int64_t> advances_; // Elements per step of outermost_, by buffer.
 };
 
 } // namespace gantry::codegen

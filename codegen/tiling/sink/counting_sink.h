@@ -1,4 +1,5 @@
-// The sink that counts what a kernel costs and builds nothing.
+// The sink that counts the operations of a kernel and builds nothing. Values are null. One sink
+// serves one kernel and one thread.
 #pragma once
 
 #include "codegen/tiling/sink/kernel_sink.h"
@@ -7,7 +8,7 @@
 
 namespace gantry::codegen {
 
-/// How many operations of each kind one invocation executes.
+/// The number of operations of each kind that one invocation executes.
 struct OperationCounts {
   std::array<double, static_cast<size_t>(Cost::kCount)> byKind{};
   double operator[](Cost kind) const { return byKind[static_cast<size_t>(kind)]; }
@@ -57,7 +58,7 @@ public:
 
 private:
   OperationCounts counts_;
-  double rounds_ = 1; // How often the current loop body runs.
+  double rounds_ = 1; // The number of times that the current loop body runs.
 };
 
 } // namespace gantry::codegen

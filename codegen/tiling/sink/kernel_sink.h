@@ -1,17 +1,18 @@
 // The interface through which KernelEmitter and its classes write a kernel.
 //
-// One walk over a dispatch serves two purposes. With a BuildingSink it builds the kernel's IR. With
-// a CountingSink it counts what that IR costs, and tile_choice.h compares tiles by these counts.
-// The classes that generate code do not know which sink they have, so a tile is always judged by
-// the code that would be emitted for it.
+// The same code generates a kernel and predicts its cost. With a BuildingSink it builds the
+// kernel's IR. With a CountingSink it counts the operations of that IR, and tile_cost.h predicts a
+// cost from the counts. The classes that generate code do not know which sink they have, so a tile
+// is always judged by the code that would be emitted for it.
 //
-// Each step of the walk says what it builds and what it costs:
+// Each step states the operation that it builds and the cost of the operation:
 //
 //   sink.count(Cost::kArithmetic);
 //   Value sum = sink.create<arith::AddFOp>(a, b);
 //
-// The counting sink builds nothing and gives null values. Code outside of build() must therefore
-// not look into a value. Index arithmetic is free: the cost model ignores it.
+// The counting sink builds nothing and returns null values. Code outside of build() must therefore
+// not use the members of a value. Addresses cost nothing in the model, except for clamping and
+// divisions.
 //
 // Threads: a sink belongs to one kernel and one thread.
 #pragma once
@@ -46,16 +47,16 @@ public:
 
   // ---- costs -----------------------------------------------------------------------------------
 
-  /// Counts `times` operations of a kind, in each round of the loops around.
+  /// Counts `times` operations of a kind for each round of the enclosing loops.
   virtual void count(Cost kind, double times = 1) = 0;
-  /// Counts arithmetic whose loops are not those around, because it will be hoisted. `times`
-  /// includes the rounds of its loops.
+  /// Counts arithmetic that later passes hoist out of enclosing loops. `times` is the total number
+  /// of operations; it includes the rounds of the loops that the arithmetic stays in.
   virtual void countHoisted(double times) = 0;
 
   // ---- operations ------------------------------------------------------------------------------
 
   using BuildStep = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location)>;
-  /// Runs the step and returns its value. The counting sink skips it.
+  /// Runs the step and returns its value. The counting sink does not run it and returns null.
   virtual mlir::Value build(BuildStep step) = 0;
   /// Builds one operation. Returns its result, or null if it has none.
   template <typename Op, typename... Args> mlir::Value create(Args &&...args) {
@@ -67,24 +68,25 @@ public:
         return {};
     });
   }
-  /// Clones an operation. Equal clones within one block are one operation. operandOf: the value
-  /// that stands for an operand.
+  /// Clones an operation and returns its results. Equal clones within one block are one operation.
+  /// operandOf: returns the value that replaces an operand.
   virtual Values clone(mlir::Operation &op,
                        llvm::function_ref<mlir::Value(mlir::Value)> operandOf) = 0;
 
   /// Materialises an expression as arith operations on index.
   virtual mlir::Value index(const IndexExpr &expr) = 0;
-  /// Materialises an address in a buffer, which counts groups of so many elements.
+  /// Materialises an address in a buffer, in units of `elements` elements.
   virtual mlir::Value address(unsigned buffer, const IndexExpr &expr, int64_t elements) = 0;
-  /// The value under which an index that a loop body computes is one variable. inBody: the value in
-  /// the body; computed: the value that stands for it at one point. The counting sink takes all
-  /// points as one, because it has no values to tell them apart.
+  /// Returns the value that identifies the variable of an index that a body computes at run time.
+  /// inBody: the value in the body; computed: its clone for one point. The counting sink has no
+  /// clones, so it returns inBody, and all points share one variable.
   virtual mlir::Value symbolOf(mlir::Value inBody, mlir::Value computed) = 0;
 
   // ---- memory ----------------------------------------------------------------------------------
 
-  // A buffer is a tensor argument of the kernel, in order; the last one is the result. Each has a
-  // view of single elements and a view of aligned groups of four (vec4, or a word of four bytes).
+  // Buffers are numbered: the tensor arguments of the kernel in order, then the result. Each buffer
+  // has a view of single elements and a view of aligned groups of four elements (vec4, or a 32-bit
+  // word of four bytes). Addresses are in the units of the view.
   virtual mlir::Value loadElement(unsigned buffer, mlir::Value address) = 0;
   virtual mlir::Value loadVector(unsigned buffer, mlir::Value address) = 0;
   virtual void storeElement(unsigned buffer, mlir::Value value, mlir::Value address) = 0;
@@ -94,42 +96,47 @@ public:
 
   // ---- lanes -----------------------------------------------------------------------------------
 
-  /// The value that one lane of the subgroup has, in all lanes.
+  /// Returns, in all lanes, the value that lane number `lane` of the subgroup has.
   virtual mlir::Value shuffle(mlir::Value value, int64_t lane) = 0;
-  /// The value of the lane whose number differs in the bits of `mask`.
+  /// Returns the value of the lane whose number is this lane's number XOR `mask`.
   virtual mlir::Value shuffleXor(mlir::Value value, int64_t mask) = 0;
-  /// Moves the shuffles since the last call to their first use, which shortens the time that their
-  /// results wait in registers.
+  /// Moves each shuffle() since the last call to the first use of its result, which shortens the
+  /// live ranges of registers.
   virtual void sinkShuffles() = 0;
+  /// Waits until all invocations of the scope have arrived, and makes their stores to shared memory
+  /// visible to each other.
   virtual void barrier(mlir::spirv::Scope scope) = 0;
 
   // ---- control flow ----------------------------------------------------------------------------
 
   using LoopBody = llvm::function_ref<void(mlir::Value counter, Values &carried)>;
-  /// A loop of `trips` rounds. `carried` goes through the body and holds the results after it.
-  /// rounds: how often the cost model takes the body to run.
+  /// Makes a loop of `trips` rounds. The body receives the carried values of a round and replaces
+  /// them by those of the next; afterwards `carried` holds the loop's results. rounds: the number
+  /// of rounds that the cost model assumes.
   virtual void loop(const IndexExpr &trips, double rounds, Values &carried, LoopBody body) = 0;
-  /// Code that runs where the condition holds.
+  /// Makes code that runs if the condition holds.
   virtual void ifTrue(mlir::Value condition, llvm::function_ref<void()> body) = 0;
-  /// Like ifTrue, except that bodies of the same guard share one scf.if, which `blocks` holds.
+  /// Like ifTrue, except that all bodies under one guard share one scf.if. `blocks` holds its
+  /// block.
   using GuardedBlocks = std::map<int32_t, mlir::Block *>;
   virtual void ifGuard(GuardedBlocks &blocks, int32_t guard, llvm::function_ref<mlir::Value()> test,
                        llvm::function_ref<void()> body) = 0;
-  /// The block that operations are added to, or null.
+  /// Returns the block that operations are added to; null when counting.
   virtual mlir::Block *block() = 0;
 
-  /// Tells which variable counts the kernel's outermost tiles.
+  /// Sets the variable that is the tile's outermost coordinate with more than one value.
   virtual void setOutermost(int32_t variable) = 0;
 
   // ---- failure ---------------------------------------------------------------------------------
 
-  /// Notes an operation that kernels cannot compute. The walk may go on; its result is useless.
+  /// Records an operation that kernels cannot compute, and returns null. Code generation may go on,
+  /// but its result must not be used.
   mlir::Value fail(mlir::Operation *op) {
     if (!unsupported_)
       unsupported_ = op;
     return {};
   }
-  /// The first operation that fail() was called with, or null.
+  /// Returns the first operation that fail() was called with, or null.
   mlir::Operation *unsupported() const { return unsupported_; }
 
 private:
@@ -137,12 +144,12 @@ private:
 };
 
 /// Divides a linear index into coordinates of a grid with these extents, in row-major order. Each
-/// is a variable of its own: the range of a variable is known exactly, that of a quotient or a
-/// remainder only roughly.
+/// coordinate is a new variable, because the range of a variable is known exactly and the range of
+/// a quotient or a remainder only roughly.
 llvm::SmallVector<IndexExpr> delinearize(IndexSpace &space, KernelSink &sink,
                                          const IndexExpr &linear, llvm::ArrayRef<int64_t> extents);
 
-/// The number of points of a grid with these extents: their product, 1 for an empty list.
+/// Returns the number of points of a grid with these extents: their product, 1 for an empty list.
 int64_t volumeOf(llvm::ArrayRef<int64_t> extents);
 
 } // namespace gantry::codegen

@@ -25,7 +25,7 @@
 // KEEP: gantry.dispatch(%arg0, %arg1)
 // KEEP: gantry.dispatch
 // KEEP: gantry.dispatch
-// KEEP: gantry.why = "no kernel for the whole attention: scores of 3072 bytes stay in a cache of 65536"
+// KEEP: gantry.why = "no kernel for the whole attention: scores of 3072 bytes fit into a cache of 65536 bytes"
 // FEW-LABEL: func @attention
 // FEW-COUNT-3: gantry.dispatch
 // FEW: gantry.why = "no kernel for the whole attention: 5 buffers, more than the limit of 4"
@@ -275,7 +275,7 @@ func.func @transposed(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor
 // A row of the values has more sums than fit into registers.
 // CHECK-LABEL: func @large_values
 // CHECK-COUNT-3: gantry.dispatch
-// CHECK: gantry.why = "no kernel for the whole attention: values of 512 elements, of which a row's sums do not stay in registers (at most 256)"
+// CHECK: gantry.why = "no kernel for the whole attention: values of 512 elements do not fit into registers (at most 256)"
 func.func @large_values(%q: tensor<2x16x8xf32>, %k: tensor<2x24x8xf32>, %v: tensor<2x24x512xf32>, %mask: tensor<16x24xf32>) -> tensor<2x16x512xf32> {
   %ninf = arith.constant 0xFF800000 : f32
   %z = arith.constant 0.0 : f32
