@@ -20,15 +20,20 @@ class Gantry_Enum<string name, string summary, list<I32EnumAttrCase> cases>
 }
 
 def Gantry_TileKind : Gantry_Enum<"TileKind", "how a kernel computes its tile", [
-  I32EnumAttrCase<"kBaseline", 0, "baseline">, // runs on any device: uses no subgroup operations, texel buffers or shared memory
-  I32EnumAttrCase<"kTexel", 1, "texel">,       // reads operands as texels; a subgroup may share a tile
-  I32EnumAttrCase<"kStaged", 2, "staged">,     // stages operands in shared memory
-  I32EnumAttrCase<"kMatrices", 3, "matrices">, // stages operands and multiplies them with the device's cooperative matrices
-  I32EnumAttrCase<"kDots", 4, "dots">          // like baseline, with the device's dot products of four bytes
+  // Runs on any device: uses no subgroup operations, texel buffers or shared memory.
+  I32EnumAttrCase<"kBaseline", 0, "baseline">,
+  // Reads operands as texels. A subgroup may share a tile.
+  I32EnumAttrCase<"kTexel", 1, "texel">,
+  // Stages operands in shared memory.
+  I32EnumAttrCase<"kStaged", 2, "staged">,
+  // Stages operands in shared memory and multiplies them with the device's cooperative matrices.
+  I32EnumAttrCase<"kMatrices", 3, "matrices">,
+  // Like baseline, but uses the device's dot products of four bytes.
+  I32EnumAttrCase<"kDots", 4, "dots">
 ]>;
 
 def Gantry_ArgumentRole : Gantry_Enum<"ArgumentRole", "what an argument of a kernel receives", [
-  I32EnumAttrCase<"kBuffer", 0, "buffer">,         // a view (scalar or vector elements) of buffer `index`
+  I32EnumAttrCase<"kBuffer", 0, "buffer">,         // a scalar or vector view of buffer `index`
   I32EnumAttrCase<"kDim", 1, "dim">,               // the size of dynamic dimension `index`
   I32EnumAttrCase<"kWorkgroupX", 2, "workgroup_x">,
   I32EnumAttrCase<"kWorkgroupY", 3, "workgroup_y">,
@@ -40,7 +45,7 @@ def Gantry_ArgumentRole : Gantry_Enum<"ArgumentRole", "what an argument of a ker
 def Gantry_BindingMode : Gantry_Enum<"BindingMode", "how a SPIR-V module reaches its buffers", [
   I32EnumAttrCase<"kStorageBuffer", 0, "storage_buffer">, // descriptors of storage buffers
   I32EnumAttrCase<"kAddress", 1, "address">,              // 64-bit addresses in push constants
-  I32EnumAttrCase<"kTexel", 2, "texel">                   // descriptors of storage buffers and of texel buffers
+  I32EnumAttrCase<"kTexel", 2, "texel">                   // descriptors of storage and texel buffers
 ]>;
 
 def Gantry_TexelFormat : Gantry_Enum<"TexelFormat", "the format of a texel buffer", [
@@ -62,7 +67,8 @@ class Gantry_Attr<string name, string attrMnemonic> : AttrDef<Gantry_Dialect, na
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
-// A list in square brackets. Without the brackets a list would swallow the parameter after it.
+// A list in square brackets. Without brackets, the parser would take the parameter after the list
+// as another element.
 class Gantry_List<string element> : ArrayRefParameter<element> {
   let parser = "parseList<" # element # ">($_parser)";
   let printer = "printList($_printer, $_self)";
@@ -128,9 +134,9 @@ def Gantry_RequirementsAttr : Gantry_Attr<"Requirements", "requirements"> {
 def Gantry_OrderAttr : Gantry_Attr<"Order", "order"> {
   let summary = "the result of order-dispatches";
   let description = [{
-    `model_peak_bytes` is the peak of live bytes in the model's own order. `model_stages` and `stages`
-    are the numbers of stages in the model's own order and in the chosen order. A stage is a sequence
-    of dispatches without a barrier between them.
+    `model_peak_bytes` is the peak of live bytes in the model's own order. `model_stages` and
+    `stages` are the numbers of stages in the model's own order and in the chosen order. A stage is
+    a sequence of dispatches without a barrier between them.
   }];
   let parameters = (ins "int64_t":$model_peak_bytes, "int64_t":$model_stages, "int64_t":$stages);
 }
@@ -139,8 +145,8 @@ def Gantry_BudgetAttr : Gantry_Attr<"Budget", "budget"> {
   let summary = "the result of fit-budget";
   let description = [{
     `bytes` is the budget, and `peak_before` the peak of live bytes before the pass. `recomputed` is
-    the number of dispatches that were added to compute tensors again, and `recomputed_peak` the peak
-    in bytes with these alone. `moved` is the number of tensors that are moved to the host and back.
+    the number of dispatches that were added to compute tensors again, and `recomputed_peak` the
+    peak in bytes with these alone. `moved` is the number of moves of a tensor to the host and back.
   }];
   let parameters = (ins "int64_t":$bytes, "int64_t":$peak_before, "int64_t":$recomputed,
       "int64_t":$recomputed_peak, "int64_t":$moved);
@@ -167,7 +173,7 @@ def Gantry_LayoutAttr : Gantry_Attr<"Layout", "layout"> {
     address. codegen/tiling/layout.h defines them. The empty list is row-major order.
 
     ```mlir
-    #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]> // groups of four channels of an image are adjacent
+    #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]> // groups of four channels are adjacent
     ```
   }];
   let parameters = (ins Gantry_List<"int64_t">:$parts);
@@ -223,11 +229,11 @@ def Gantry_SignatureAttr : Gantry_Attr<"Signature", "signature"> {
 def Gantry_TileAttr : Gantry_Attr<"Tile", "tile"> {
   let summary = "the tile of the result that an invocation, a subgroup or a workgroup computes";
   let description = [{
-    `grid` is the index of this function among the functions of its kernel; the baseline has index 0.
-    `extents` are the elements of the tile along each dimension of the result, where the dimensions
-    from `merged` on count as one dimension. `lanes` is the number of invocations of a subgroup that
-    share the tile. `text` describes the tile for users. `exact` is the tile in the notation of tables
-    of measured tiles, from which the compiler can reproduce it.
+    `grid` is the index of this function among the functions of its kernel; the baseline has index
+    0. `extents` are the elements of the tile along each dimension of the result, where the
+    dimensions from `merged` on count as one dimension. `lanes` is the number of invocations of a
+    subgroup that share the tile. `text` describes the tile for users. `exact` is the tile in the
+    notation of tables of measured tiles, from which the compiler can reproduce it.
   }];
   let parameters = (ins EnumParameter<Gantry_TileKind>:$kind, Gantry_OptionalInt<>:$grid,
       Gantry_List<"int64_t">:$extents, "int64_t":$merged, Gantry_OptionalInt<"1">:$lanes,
@@ -241,10 +247,10 @@ def Gantry_LaunchAttr : Gantry_Attr<"Launch", "launch"> {
     The kernel takes `buffers` buffers, whose last is the result, and the sizes of `dims` dynamic
     dimensions. A workgroup has `workgroup_size` invocations and computes `tiles_per_workgroup`
     tiles. If `subgroup_size` is not 0, every subgroup must have exactly this many active
-    invocations. `shared_bytes` is the size of a workgroup's shared memory. `staged_bytes` is the sum
-    of the sizes of all arrays in shared memory, which is larger than `shared_bytes` if two arrays
-    use the same bytes at different times. `matrix_feature` is the device feature that a kernel with
-    cooperative matrices needs.
+    invocations. `shared_bytes` is the size of a workgroup's shared memory. `staged_bytes` is the
+    sum of the sizes of all arrays in shared memory, which is larger than `shared_bytes` if two
+    arrays use the same bytes at different times. `matrix_feature` is the device feature that a
+    kernel with cooperative matrices needs.
   }];
   let parameters = (ins "int64_t":$buffers, Gantry_OptionalInt<>:$dims, "int64_t":$workgroup_size,
       Gantry_OptionalInt<"1">:$tiles_per_workgroup, Gantry_OptionalInt<>:$subgroup_size,
@@ -265,15 +271,15 @@ def Gantry_LoopsAttr : Gantry_Attr<"Loops", "loops"> {
 def Gantry_SlicesAttr : Gantry_Attr<"Slices", "slices"> {
   let summary = "how a dispatch can be cut into slices";
   let description = [{
-    A slice is a multiple of `workgroups` workgroups. After each `workgroups` workgroups, the start of
-    each buffer advances by the buffer's entry of `bytes`. The entry is 0 for a buffer that every slice
-    uses as a whole.
+    A slice is a multiple of `workgroups` workgroups. After each `workgroups` workgroups, the start
+    of each buffer advances by the buffer's entry of `bytes`. The entry is 0 for a buffer that every
+    slice uses as a whole.
   }];
   let parameters = (ins "int64_t":$workgroups, Gantry_List<"int64_t">:$bytes);
 }
 
 def Gantry_RemarksAttr : Gantry_Attr<"Remarks", "remarks"> {
-  let summary = "the reasons why the kernel has this tile, one sentence each, for `gantry inspect --why`";
+  let summary = "the reasons for the kernel's tile, one sentence each, for `gantry inspect --why`";
   let parameters = (ins Gantry_List<"::mlir::StringAttr">:$texts);
   let assemblyFormat = "`<` $texts `>`";
 }

@@ -12,8 +12,8 @@ def Gantry_Dialect : Dialect {
     `gantry.dispatch` is one kernel launch. The dialect also declares every attribute that one pass
     sets and a later pass reads. GantryAttributes.td describes the types of these attributes; the
     list below says which operations may have them. The verifier rejects any other attribute whose
-    name begins with `gantry.`, an attribute of the wrong type, and an attribute on an operation that
-    may not have it.
+    name begins with `gantry.`, an attribute of the wrong type, and an attribute on an operation
+    that may not have it.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -32,10 +32,10 @@ def Gantry_Dialect : Dialect {
     "::gantry::codegen::FailureAttr":$failure,           // set by a pass that refuses the model
     // On operations of the program.
     "::mlir::StringAttr":$tensor, // the name that the model gives to the operation's result
-    "::mlir::StringAttr":$why,    // on the last matmul of an attention: the reason why it is not fused
+    "::mlir::StringAttr":$why,    // on the last matmul of an attention: why it is not fused
     "::mlir::UnitAttr":$rounds,   // on arith.truncf: the model contains this rounding (rounding.h)
-    "::mlir::UnitAttr":$rounded,  // on arith.truncf: the operand already has a value of the result's type
-    "::mlir::UnitAttr":$exact,    // on integer arithmetic: an overflow during constant folding is an error
+    "::mlir::UnitAttr":$rounded,  // on arith.truncf: the operand already is a value of the result type
+    "::mlir::UnitAttr":$exact,    // on integer arithmetic: overflow while constants are folded is an error
     // On the module of one kernel; set by outline-kernels and completed by apply-tuning.
     "::gantry::codegen::KernelAttr":$kernel,
     // On a kernel's function on tensors; set by outline-kernels.

@@ -15,15 +15,15 @@ class Gantry_Op<string mnemonic, list<Trait> traits = []> : Op<Gantry_Dialect, m
 def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSizedOperandSegments]> {
   let summary = "one kernel launch";
   let description = [{
-    A dispatch computes its result from its operands in one kernel launch. Before outline-kernels its
-    region holds the computation as linalg on tensors. The region has at most one reduction, or
+    A dispatch computes its result from its operands in one kernel launch. Before outline-kernels
+    its region holds the computation as linalg on tensors. The region has at most one reduction, or
     several over the rows of the result, or one attention; all other operators are evaluated where
     their results are used. After outline-kernels, `kernel` names the module that holds the
     computation.
 
     `dims` are the dynamic sizes that the kernel needs, without duplicates. `operand_dims` has one
-    entry for each dynamic dimension of the operands, in order: its index in `dims`. `result_dims` is
-    the same for the result. The arguments of the region's block are the operands, then the dims.
+    entry for each dynamic dimension of the operands, in order: its index in `dims`. `result_dims`
+    is the same for the result. The arguments of the region's block are the operands, then the dims.
 
     ```mlir
     %y = gantry.dispatch (%x) dims(%n) {operand_dims = array<i64: 0>, result_dims = array<i64: 0>}
@@ -32,8 +32,8 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
 
     - `flops` is the number of floating-point operations of the operators.
     - `in_place` is the index of the operand whose storage the result takes. The operand is not used
-      afterwards, and only the invocation that writes an element of the result reads the same element
-      of the operand.
+      afterwards, and only the invocation that writes an element of the result reads the same
+      element of the operand.
     - `layouts` has an entry for each operand and one for the result. Without it, all tensors are in
       row-major order.
     - `rows` marks a dispatch with several reductions over the rows of its result.

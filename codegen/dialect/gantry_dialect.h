@@ -44,7 +44,7 @@ template <typename Attr> void setAttribute(mlir::Operation *op, Attr attribute) 
   op->setAttr(Attr::name, attribute);
 }
 
-/// The same for an argument and for a result of a function.
+/// Returns the attribute of type Attr of a function's argument (result), or null.
 template <typename Attr>
 Attr argumentAttribute(mlir::FunctionOpInterface function, unsigned argument) {
   return function.getArgAttrOfType<Attr>(argument, Attr::name);

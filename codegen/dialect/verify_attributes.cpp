@@ -90,7 +90,8 @@ LogicalResult BindingAttr::verify(Diagnose error, ArgumentRole role, int64_t ind
 
 namespace {
 
-/// Checks the type of an attribute and the operation that has it.
+/// Checks that the attribute has the type Attr, and that `op` is one of Ops. Without Ops, any
+/// operation may have the attribute.
 template <typename Attr, typename... Ops>
 LogicalResult verifyOn(Operation *op, NamedAttribute attribute) {
   if (!isa<Attr>(attribute.getValue()))
@@ -109,6 +110,7 @@ template <typename Attr, typename... Ops>
 std::pair<llvm::StringRef, LogicalResult (*)(Operation *, NamedAttribute)> rule() {
   return {Attr::name, verifyOn<Attr, Ops...>};
 }
+/// The same for an attribute with a builtin type.
 template <typename Helper, typename Attr, typename... Ops>
 std::pair<llvm::StringRef, LogicalResult (*)(Operation *, NamedAttribute)> builtinRule() {
   return {Helper::getNameStr(), verifyOn<Attr, Ops...>};
