@@ -34,8 +34,8 @@ def Gantry_Dialect : Dialect {
     "::mlir::StringAttr":$tensor, // the name that the model gives to the operation's result
     "::mlir::StringAttr":$why,    // on the last matmul of an attention: why it is not fused
     "::mlir::UnitAttr":$rounds,   // on arith.truncf: the model contains this rounding (rounding.h)
-    "::mlir::UnitAttr":$rounded,  // on arith.truncf: the operand already is a value of the result type
-    "::mlir::UnitAttr":$exact,    // on integer arithmetic: overflow while constants are folded is an error
+    "::mlir::UnitAttr":$rounded,  // on arith.truncf: the operand is already rounded to f16
+    "::mlir::UnitAttr":$exact,    // on integer arithmetic: folding must not overflow (evaluate.h)
     // On the module of one kernel; set by outline-kernels and completed by apply-tuning.
     "::gantry::codegen::KernelAttr":$kernel,
     // On a kernel's function on tensors; set by outline-kernels.
