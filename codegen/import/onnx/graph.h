@@ -1,6 +1,6 @@
 // Imports an ONNX file: checks the graph, walks over its nodes, and finishes the module.
 //
-// Thread safety: as the MLIRContext.
+// Thread safety: one thread at a time per MLIRContext.
 #pragma once
 
 #include "codegen/import/import.h"
