@@ -1,6 +1,7 @@
-// The options of a compilation in the form of `gantry compile`'s command line.
+// Writes the options of a compilation as arguments of `gantry compile`.
 //
-// The artifact stores this text, from which `gantry inspect` shows the command that made it.
+// The artifact stores this text, so that `gantry inspect` can show the command that made the
+// artifact. Thread safety: a pure function.
 #pragma once
 
 #include "codegen/pipeline.h"
@@ -9,9 +10,9 @@
 
 namespace gantry::codegen {
 
-/// Returns the options that differ from their defaults and change the artifact, for example
-/// "--dim batch=1 --memory-budget 1048576". The model, the output and the profiles are left out.
-/// Words are quoted for a shell where necessary.
+/// Returns the options that differ from their defaults and may change the artifact, for example
+/// "--dim batch=1 --memory-budget 1048576". The model, the output, the profiles and tileCandidate
+/// are left out. Arguments are quoted for a shell where necessary.
 std::string commandOptions(const CompileOptions &options);
 
 } // namespace gantry::codegen

@@ -37,8 +37,8 @@ struct Reporter {
   }
 };
 
-/// Calls body() and returns its result. Turns an exception into a diagnostic and a result, because
-/// no exception may leave the library.
+/// Calls body() and returns its result. Reports an exception as a diagnostic and returns INTERNAL,
+/// because no exception may leave the library.
 template <typename Body>
 gantry_compile_result_t guarded(const char *function, const Reporter &reporter, Body &&body) {
   char message[512];
@@ -64,7 +64,8 @@ gantry_compile_result_t refuseNull(const char *function, const Reporter &reporte
   return GANTRY_COMPILE_BAD_INPUT;
 }
 
-/// Compiles with the caller's options.
+/// Converts the caller's options and compiles. `known` has the caller's options if `given` is true;
+/// otherwise the defaults of CompileOptions apply.
 gantry_compile_result_t compile(const char *model, const char *output, const bool given,
                                 const gantry_compile_options_t &known) {
   codegen::CompileOptions native;
@@ -156,7 +157,7 @@ gantry_compile_result_t readTensorProto(const char *path, int32_t *type, uint32_
   return GANTRY_COMPILE_OK;
 }
 
-/// Returns the list, or "" where the host has no memory for it.
+/// Returns make(), or "" if it throws because the host has no memory.
 template <typename Make> const char *listOrEmpty(Make &&make) {
   try {
     return make();
@@ -169,7 +170,9 @@ template <typename Make> const char *listOrEmpty(Make &&make) {
 
 gantry_compile_result_t gantry_compile(const char *model, const char *output,
                                        const gantry_compile_options_t *given) {
-  gantry_compile_options_t known{}; // A caller of an older version has a shorter struct.
+  // A caller that was built with older headers has a shorter struct. The fields that it lacks are
+  // 0.
+  gantry_compile_options_t known{};
   if (given)
     std::memcpy(&known, given, std::min(given->struct_size, sizeof known));
   const Reporter reporter{known.diagnostic, known.user};

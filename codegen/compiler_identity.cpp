@@ -1,5 +1,5 @@
-// Implements gantry_compiler_identity: the build ids of the libraries that determine the artifact
-// of a model.
+// Implements gantry_compiler_identity(). The identity consists of the ELF build ids of the compiler
+// library and of MLIR's library. It is empty if one of them has no build id.
 #include "gantry/compiler.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -17,6 +17,7 @@ struct Search {
   std::string buildId; // The result; empty where the library has no build id.
 };
 
+/// Returns the GNU build id in a segment of ELF notes as hexadecimal digits, or an empty string.
 std::string buildIdIn(const uint8_t *notes, size_t size) {
   const auto padded = [](size_t length) { return (length + 3) / 4 * 4; };
   while (size >= sizeof(ElfW(Nhdr))) {
@@ -34,6 +35,7 @@ std::string buildIdIn(const uint8_t *notes, size_t size) {
   return "";
 }
 
+/// Callback of dl_iterate_phdr. `user` is the Search.
 int visit(dl_phdr_info *info, size_t, void *user) {
   auto *search = static_cast<Search *>(user);
   bool holds = false;

@@ -17,8 +17,8 @@ void endWithoutMemory() noexcept {
   static constexpr char kLine[] =
       "gantry: error: the host has no memory left to compile, and LLVM cannot go on without it\n";
   (void)!::write(STDERR_FILENO, kLine, sizeof(kLine) - 1);
-  // The terminate handler of the program, if it has set one, decides how the process ends. The
-  // default handler would only print two less helpful lines.
+  // If the program has set a terminate handler, that handler decides how the process ends. The
+  // default handler is not called, because it would print two more lines that help less.
   if (std::get_terminate() != __gnu_cxx::__verbose_terminate_handler)
     std::terminate();
   std::abort();
@@ -26,7 +26,7 @@ void endWithoutMemory() noexcept {
 
 namespace {
 
-std::atomic<size_t> sharedTasks{0}; // Number of tasks that are queued or running.
+std::atomic<size_t> sharedTasks{0}; // Number of tasks that are queued or running, in all pools.
 
 std::mutex handlerMutex;
 unsigned handlerUsers = 0;
@@ -57,7 +57,7 @@ CompilerThreads::CompilerThreads() {
     if (!thread.isOk()) {
       static std::atomic<bool> said = false;
       if (!said.exchange(true))
-        logf(LogLevel::kWarn, "%zu of %zu threads compile: %s", i + 1, wanted + 1,
+        logf(LogLevel::kWarn, "the compiler uses only %zu of %zu threads: %s", i + 1, wanted + 1,
              thread.status().message().c_str());
       return;
     }

@@ -1,14 +1,15 @@
 // The threads of one compilation, and what the compiler does when memory or threads run out.
 //
-// LLVM's own thread pool ends the process when the system refuses to start a thread. This pool uses
-// the threads that the system starts; if it starts none, MLIR works in the calling thread.
+// LLVM's own thread pool ends the process when the system refuses to start a thread. This pool
+// makes do with the threads that the system does start; without any, MLIR runs in the calling
+// thread.
 //
 // Out of memory: the compiler is built with exceptions, so std::bad_alloc reaches the C API, which
 // returns an error. LLVM is built without exceptions, which limits this in two ways. LLVM's
 // containers end the process when malloc fails. An exception that passes through LLVM's frames does
-// not run their destructors, so a lock may stay locked and a task of another thread may be lost.
-// Therefore the process ends with one line of text (endWithoutMemory) where memory runs out in
-// LLVM's containers or while several threads work. docs/out-of-memory.md lists these places.
+// not run their destructors, so a mutex may stay locked and a task of another thread may be lost.
+// Therefore, where memory runs out in LLVM's containers or while several threads work, the process
+// ends with one line of text (endWithoutMemory). docs/out-of-memory.md lists these places.
 #pragma once
 
 #include "engine/base/thread.h"
@@ -23,11 +24,11 @@
 
 namespace gantry::codegen {
 
-/// Writes "gantry: error: ..." to standard error and ends the process: by the program's terminate
-/// handler if it has set one, otherwise by abort(). Allocates no memory.
+/// Writes "gantry: error: ..." to standard error and ends the process. Calls std::terminate() if
+/// the program has set a terminate handler, otherwise abort(). Allocates no memory.
 [[noreturn]] void endWithoutMemory() noexcept;
 
-/// Returns whether tasks of any CompilerThreads are queued or running.
+/// Returns whether any CompilerThreads pool has tasks that are queued or running.
 bool isWorkShared();
 
 /// Calls step(), which may share its work with other threads, and returns its result. If it throws
@@ -42,8 +43,8 @@ template <typename Step> auto runShared(Step &&step) {
   endWithoutMemory();
 }
 
-/// Makes endWithoutMemory() LLVM's handler of a failed malloc during its lifetime. Several handlers
-/// may exist at once.
+/// While an object of this class exists, LLVM calls endWithoutMemory() when malloc fails. Several
+/// objects may exist at once.
 class BadAllocHandler {
 public:
   BadAllocHandler();
@@ -56,11 +57,12 @@ public:
 /// therefore wait for groups of their own without a deadlock.
 class CompilerThreads : public llvm::ThreadPoolInterface {
 public:
-  /// Starts one thread less than there are processors, or as many as the system allows.
+  /// Starts one thread fewer than there are processors, or as many as the system allows, and logs a
+  /// warning in the second case.
   CompilerThreads();
   ~CompilerThreads() override;
 
-  /// Returns the number of threads. If it is 0, the pool must not be used.
+  /// Returns the number of threads that were started. A pool with 0 threads must not be used.
   size_t count() const { return threads_.size(); }
 
   void wait() override;
@@ -75,7 +77,8 @@ private:
   };
   void asyncEnqueue(std::function<void()> task, Group *group) override;
   void work();
-  /// Waits for the group, or with `all` for every task.
+  /// Runs queued tasks of the group and waits for those that other threads run. If `all` is true,
+  /// does so for all tasks and ignores `group`.
   void waitFor(Group *group, bool all);
   /// Removes the task from the queue and runs it. Releases the lock while the task runs.
   void runTask(std::unique_lock<std::mutex> &locked, std::deque<Task>::iterator task);

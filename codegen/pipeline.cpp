@@ -1,5 +1,5 @@
-// The compiler from a model's file to an artifact: buildPipeline() lists the passes, Compilation
-// runs the import, the passes and the emission.
+// Compiles a model file into an artifact. buildPipeline() lists the passes. The class Compilation
+// runs the import, then the passes and the emission for each device profile.
 #include "codegen/pipeline.h"
 
 #include "codegen/compile_command.h"
@@ -39,21 +39,23 @@ using namespace mlir;
 
 namespace {
 
-constexpr uint64_t kDefaultCacheBytes = uint64_t{4} << 20; // Used if the profile does not say.
+/// Assumed size of the last-level cache if the profile does not state it.
+constexpr uint64_t kDefaultCacheBytes = uint64_t{4} << 20;
 
-/// The folders of one variant's dumps; a path is empty where nothing is dumped.
+/// The folders of one variant's dumps. An empty path means that nothing of this kind is dumped.
 struct Folders {
   std::string ir, spirv, native;
 };
 
-/// Adds the passes on the whole program: from the importer's form to dispatches in their final
-/// order.
+/// Adds the passes on the whole program, which turn the importer's output into dispatches in their
+/// final order.
 void addProgramPasses(OpPassManager &program, const CompileOptions &options,
                       const DeviceProfile &profile) {
   // One storage-buffer binding stays free for the backend.
   const unsigned maxBuffers = std::max(3u, std::min(8u, profile.maxStorageBuffersPerStage));
-  // If lanes cannot share a tile, the kernel of a whole attention is slower than one kernel for
-  // each of its parts, unless the scores are too large for the cache.
+  // An attention with fewer bytes of scores than this is not fused. The lanes of a subgroup share a
+  // tile only on devices with texel loads. On other devices a fused attention is slower than
+  // separate kernels, unless the scores are too large for the cache.
   const uint64_t scoreBytes = profile.preferTexelLoads ? 0
                               : profile.lastCacheBytes ? profile.lastCacheBytes
                                                        : kDefaultCacheBytes;
@@ -76,7 +78,7 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
   program.addPass(createPlaceInPlace());
 }
 
-/// Adds the passes on the module of one kernel: from linalg on tensors to SPIR-V modules.
+/// Adds the passes on the module of one kernel, which lower linalg on tensors to SPIR-V modules.
 void addKernelPasses(OpPassManager &kernel, const CompileOptions &options, const Folders &folders,
                      const DeviceProfile &profile) {
   kernel.addPass(createEmitKernels(
@@ -91,7 +93,7 @@ void addKernelPasses(OpPassManager &kernel, const CompileOptions &options, const
   kernel.nest<spirv::ModuleOp>().addPass(spirv::createSPIRVUpdateVCEPass());
 }
 
-/// Adds all passes, from the importer's form to SPIR-V modules.
+/// Adds all passes, which lower the importer's output to dispatches and SPIR-V modules.
 void buildPipeline(PassManager &manager, const CompileOptions &options, const Folders &folders,
                    const DeviceProfile &profile) {
   addProgramPasses(manager.nest<func::FuncOp>(), options, profile);
@@ -115,8 +117,8 @@ public:
     std::string where;
     if (auto module = dyn_cast<ModuleOp>(op); module && module.getName())
       where = "." + module.getName()->str();
-    // The printer must not look at other kernels, which other threads are changing, and must not
-    // verify, which would use the same thread pool.
+    // Other threads change other kernels at the same time, so the printer may only read this one.
+    // The verifier is switched off because it would use the thread pool that runs this function.
     std::string text;
     llvm::raw_string_ostream stream(text);
     op->print(stream, OpPrintingFlags()
@@ -144,8 +146,8 @@ private:
   unsigned count_ = 0;
 };
 
-/// The location of the operation that the current thread runs a pass on. A diagnostic about code
-/// that a pass has built often has no location of its own.
+/// The location of the operation that the current thread runs a pass on. Diagnostics without a
+/// location, which are common for operations that a pass has built, are reported at this one.
 thread_local std::optional<Location> placeOfPass;
 
 /// Maintains placeOfPass.
@@ -161,8 +163,8 @@ bool isVerifierText(StringRef text) {
   return text.starts_with("'") && text.drop_front().split('\'').second.starts_with(" op ");
 }
 
-/// Sends diagnostics to the caller, each as one line with its place in the model. Only the first
-/// error is reported, because later errors follow from it.
+/// Sends diagnostics to the caller, each as one line with its location in the model. Only the first
+/// error is reported, because later errors are usually its consequences.
 class DiagnosticForwarder {
 public:
   DiagnosticForwarder(MLIRContext &context, const CompileOptions &options)
@@ -182,7 +184,8 @@ private:
     std::string text = diagnostic.str(), place = placeOf(diagnostic.getLocation());
     if (placeOfPass && place.empty())
       place = placeOf(*placeOfPass);
-    // The importer has verified the model, so this is a defect of the compiler.
+    // The verifier accepted the imported module, so an error of the verifier after a pass is a
+    // defect in the compiler.
     if (placeOfPass && severity == 0 && isVerifierText(text))
       text =
           "the compiler made code that is not valid, which is a defect in Gantry; please report it "
@@ -265,14 +268,14 @@ CompileResult resultOf(const Status &status) {
   }
 }
 
-/// Fails where the host lacks the memory that even small models need. Later, LLVM would end the
-/// process without a helpful message.
+/// Fails if the host cannot allocate the memory that compiling a model takes at least. Without this
+/// check, LLVM would end the process later, without a helpful message.
 Status checkHostHasMemory(const std::string &model) {
   constexpr size_t kMinBytes = size_t{64} << 20;
   uint64_t modelBytes = 0;
   if (llvm::sys::fs::file_size(model, modelBytes))
     modelBytes = 0; // The importer reports what is wrong with the file.
-  const size_t wanted = kMinBytes + 2 * modelBytes; // The file and its constants.
+  const size_t wanted = kMinBytes + 2 * modelBytes; // The file, and a copy of its constants.
   void *probe = ::operator new(wanted, std::nothrow);
   ::operator delete(probe);
   if (probe != nullptr)
@@ -282,7 +285,7 @@ Status checkHostHasMemory(const std::string &model) {
                  model.c_str(), wanted >> 20);
 }
 
-/// Returns the profiles of the options, each once.
+/// Returns the profiles that the options name, without duplicates and in the same order.
 Result<std::vector<DeviceProfile>> readProfiles(const CompileOptions &options) {
   std::vector<DeviceProfile> profiles;
   llvm::StringSet<> seen;
@@ -296,7 +299,7 @@ Result<std::vector<DeviceProfile>> readProfiles(const CompileOptions &options) {
   return profiles;
 }
 
-/// Creates the folders of one variant's dumps. With several profiles, each has its own folder.
+/// Creates the folders of one variant's dumps. If there are several profiles, each has a subfolder.
 Result<Folders> makeFolders(const CompileOptions &options, const DeviceProfile &profile,
                             bool several) {
   Folders folders{options.dumpIr, options.dumpSpirv, options.dumpNative};
@@ -312,8 +315,8 @@ Result<Folders> makeFolders(const CompileOptions &options, const DeviceProfile &
   return folders;
 }
 
-/// The compilation of one model. Its public functions are called in order: import(), addVariant()
-/// for each profile, write(). Each reports its own failure.
+/// The compilation of one model. The caller calls import(), then addVariant() for each profile,
+/// then write(), and stops at the first failure. Each function reports its own failure.
 class Compilation {
 public:
   Compilation(MLIRContext &context, const std::string &model, const CompileOptions &options)
@@ -383,8 +386,8 @@ private:
     return CompileResult::kOk;
   }
 
-  /// Returns the result of a failed pass. fit-budget and form-dispatches mark the function where
-  /// the model or the options are the cause.
+  /// Returns the result of a failed pass. A pass that fails because of the model or the options
+  /// sets `gantry.failure` on the function; any other failure is internal.
   CompileResult failedPass(ModuleOp module) {
     CompileResult result = CompileResult::kInternal;
     module->walk([&](func::FuncOp function) {
@@ -395,11 +398,12 @@ private:
     return fail(result, model_ + ": a pass failed");
   }
 
-  /// Returns `result` and reports `message`, unless a diagnostic has reported an error already:
-  /// then returns `said`, if it is given.
+  /// If no error has been reported yet, reports `message` and returns `result`. Otherwise reports
+  /// nothing and returns `resultIfReported`, or `result` where that is not given.
   CompileResult fail(CompileResult result, const std::string &message,
-                     std::optional<CompileResult> said = std::nullopt) {
-    return diagnostics_.sawError() ? said.value_or(result) : report(options_, result, message);
+                     std::optional<CompileResult> resultIfReported = std::nullopt) {
+    return diagnostics_.sawError() ? resultIfReported.value_or(result)
+                                   : report(options_, result, message);
   }
   CompileResult check(const Status &status) {
     return status.isOk() ? CompileResult::kOk
@@ -420,8 +424,9 @@ private:
   std::vector<std::unique_ptr<Emission>> emissions_;
 };
 
-/// Leaks MLIR's objects if an exception leaves the scope. An exception that passes through MLIR's
-/// frames, which are built without exceptions, leaves objects that must not be destroyed.
+/// Leaks the context and the compilation if an exception leaves the scope. MLIR is built without
+/// exceptions, so an exception that passes through its frames leaves its objects in a state in
+/// which their destructors may not run.
 class KeepOnException {
 public:
   KeepOnException(std::unique_ptr<MLIRContext> &context, std::unique_ptr<Compilation> &compilation)
@@ -453,7 +458,8 @@ CompileResult compileModel(const std::string &model, const std::string &output,
   auto profiles = readProfiles(options);
   if (!profiles.isOk())
     return refuse(profiles.status());
-  // Errors in the table are reported before the model is read; apply-tuning reads the table again.
+  // The tuning table is read here only to report its errors before the model is read. apply-tuning
+  // reads it again.
   if (!options.tuning.empty())
     for (const DeviceProfile &profile : *profiles)
       if (const auto table = TuningTable::read(options.tuning, profile.name); !table.isOk())

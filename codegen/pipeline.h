@@ -1,10 +1,10 @@
-// The compiler as one call: a model file becomes an artifact file.
+// compileModel() compiles a model file into an artifact file.
 //
 // pipeline.cpp lists the passes; gantry/compiler.h is the C API over this header.
 //
-// Thread safety: calls are independent of each other. One compilation uses several threads itself,
-// and calls the functions of its options from the calling thread, except that `progress` may come
-// from others, under a lock.
+// Thread safety: calls are independent of each other. One compilation uses several threads. It
+// calls the functions `diagnostic` and `fileRead` of its options from the calling thread, and
+// `progress` from any of its threads, one call at a time.
 #pragma once
 
 #include "codegen/emit/emit.h"
@@ -16,8 +16,8 @@
 namespace gantry::codegen {
 
 struct CompileOptions {
-  /// Device profiles. The artifact has a variant for each; the first is its baseline. A name that
-  /// occurs twice counts once.
+  /// Device profiles. The artifact has a variant for each; the first is its baseline. Repeated
+  /// names are ignored.
   std::vector<std::string> profiles = {"vulkan:generic"};
   bool keepAllOutputs = false;
   bool keepOrder = false;     // Run the dispatches in the model's own order.
@@ -25,28 +25,36 @@ struct CompileOptions {
   bool halfPrecision = false; // Store f32 constants and transients as f16.
   std::string tuning;         // Path of a table of measured tiles, or empty.
   bool builtInTuning = true;  // Also use the built-in table of measured tiles.
-  uint32_t tileCandidate = 0; // Number of cheaper tiles that each kernel skips.
-  uint64_t memoryBudget = 0;  // Limit of the arena in bytes; 0: none.
+  /// Rank of the tile that each kernel without a measured tile takes; 0: the tile with the lowest
+  /// predicted cost.
+  uint32_t tileCandidate = 0;
+  uint64_t memoryBudget = 0; // Limit of the arena in bytes; 0: none.
   std::vector<importer::DimRange>
       dims; // Ranges of dynamic dimensions, for which memory is planned.
   std::vector<std::string> donatedInputs; // Inputs whose memory a run may reuse.
-  /// Folders of dumps, or empty. With several profiles, each has its own folder below ("lavapipe").
+  /// Folder for the IR after passes, or empty. With several profiles, each profile writes its dumps
+  /// (dumpIr, dumpNative, dumpSpirv) to a subfolder that is named after it, such as "lavapipe".
   std::string dumpIr;
   std::string dumpIrPass;               // Dump after this pass only; empty: after each.
-  std::string dumpNative;               // Folder for the assembly of nativeChips.
+  std::string dumpNative;               // Folder for the assembly of nativeChips, or empty.
   std::vector<std::string> nativeChips; // For example "sm_80" and "gfx1100".
-  std::string dumpSpirv;
-  std::string reproducer; // Path of a crash reproducer, or empty.
+  std::string dumpSpirv;                // Folder for the SPIR-V of the kernels, or empty.
+  std::string reproducer;               // Path of a crash reproducer, or empty.
+  /// Receives one line of text. severity: 0 error, 1 warning, 2 note. May be empty.
   std::function<void(int severity, const std::string &message)> diagnostic;
+  /// Receives the number of finished steps of a stage, and the number of all. May be empty.
   std::function<void(const char *stage, size_t done, size_t total)> progress;
-  /// Called with every file besides the model that is read, relative to the model's folder.
+  /// Receives the path, relative to the model's folder, of each file that is read besides the
+  /// model. May be empty.
   std::function<void(const std::string &location)> fileRead;
 };
 
+/// gantry/compiler.h describes the values of gantry_compile_result_t, which are the same.
 enum class CompileResult { kOk, kBadInput, kUnsupported, kIo, kInternal };
 
-/// Compiles the file `model` and writes the artifact to `output`, which is written atomically. A
-/// failure has been reported through options.diagnostic as exactly one error.
+/// Compiles the file `model` and writes the artifact atomically to the file `output`. Reports a
+/// failure through options.diagnostic as exactly one error. Throws std::bad_alloc where the host's
+/// memory runs out and the compiler can recover (compiler_threads.h).
 CompileResult compileModel(const std::string &model, const std::string &output,
                            const CompileOptions &options);
 

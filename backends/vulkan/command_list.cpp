@@ -1,4 +1,4 @@
-// Recording of commands and descriptors, and reading of timestamps.
+// Records commands and descriptors, and reads timestamps.
 #include "backends/vulkan/command_list.h"
 #include "backends/vulkan/kernel.h"
 #include "backends/vulkan/memory.h"
@@ -63,10 +63,10 @@ Status VulkanCommandList::doBegin(const device::CommandListCapacity &capacity) {
     GANTRY_VK(vk.vkCreateQueryPool(device, &create, nullptr, &queries_), "vkCreateQueryPool");
     vk.vkCmdResetQueryPool(commands_, queries_, 0, capacity.timestamps);
   }
-  return doBarrier(); // Orders the list after all earlier submissions.
+  return doBarrier(); // The list starts after all earlier submissions.
 }
 
-/// Returns the view of a range, which is rounded up to whole texels, as texels of a format.
+/// Returns the texel buffer view of a range in a format. The range is rounded up to whole texels.
 Result<VkBufferView> VulkanCommandList::viewOf(const device::BufferRange &range,
                                                device::TexelFormat format) {
   const uint64_t texel = device::texelBytes(format);
@@ -79,7 +79,7 @@ Result<VkBufferView> VulkanCommandList::viewOf(const device::BufferRange &range,
   create.format = kTexelFormats[static_cast<size_t>(format)];
   create.offset = range.offsetBytes;
   create.range = count * texel;
-  constexpr uint64_t kMipBits = 0xff00; // VulkanMemory::createBuffer() explains these sizes.
+  constexpr uint64_t kMipBits = 0xff00; // VulkanMemory::createBuffer() gives the reason.
   if (device_->profile().preferTexelLoads && (create.range & kMipBits) == 0 &&
       create.offset + create.range + kViewSlackBytes <=
           static_cast<const VulkanMemory &>(*range.memory).bufferBytes())
@@ -221,7 +221,8 @@ Result<std::vector<uint64_t>> VulkanCommandList::doTimestampsNs(uint32_t count) 
   const uint64_t mask =
       plan.timestampBits >= 64 ? UINT64_MAX : (uint64_t{1} << plan.timestampBits) - 1;
   std::vector<uint64_t> times(count);
-  uint64_t elapsedTicks = 0; // From the first timestamp, so that a wrapped counter still increases.
+  // Times are measured from the first timestamp, so that they increase if the counter wraps around.
+  uint64_t elapsedTicks = 0;
   const uint64_t first = ticks[0] & mask;
   const uint64_t firstNs = plan.ticksToNs(first);
   for (uint32_t i = 0; i < count; ++i) {

@@ -1,8 +1,8 @@
 // Command lists: one primary command buffer with its own command pool, descriptor pool and query
 // pool. begin() creates the pools with the sizes of its capacity argument.
 //
-// Each descriptor set is written once, while its dispatch is recorded. The views of texel buffers
-// are created then, one for each distinct range and format, and live as long as the list.
+// Each descriptor set is written once, when its dispatch is recorded. Texel buffer views are
+// created at the same time, one for each distinct range and format, and exist as long as the list.
 //
 // Thread safety and errors: those of device::CommandList (engine/device/command_list.h).
 #pragma once

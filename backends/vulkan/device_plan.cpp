@@ -1,4 +1,4 @@
-// Planning a device from its snapshot, and choosing a device.
+// Makes the plan of a device from its snapshot, and chooses a device.
 #include "backends/vulkan/device_plan.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@ namespace gantry::vulkan {
 
 namespace {
 
-/// The granularity of known drivers in bytes. VulkanDevice::openSparse() raises it if a driver's is
-/// larger.
+/// The granularity of sparse bindings in known drivers, in bytes. VulkanDevice::openSparse() raises
+/// the device's granularity if the driver needs a larger one.
 constexpr uint64_t kSparseGranularity = 65536;
 
 device::DeviceKind kindOf(VkPhysicalDeviceType type) {
@@ -65,8 +65,8 @@ bool hasUnifiedMemory(const VkPhysicalDeviceMemoryProperties &memory, uint64_t *
       *largestHeap = memory.memoryHeaps[i].size;
       heap = i;
     }
-  // The largest heap must be host-visible. A 256 MiB window of a discrete GPU (its BAR) is too
-  // small, and too slow for reading, to hold inputs and outputs.
+  // The largest heap must be host-visible. The 256 MiB window of a discrete GPU (its BAR) does not
+  // count: it is too small for inputs and outputs, and the host reads it slowly.
   for (uint32_t i = 0; i < memory.memoryTypeCount; ++i)
     if ((memory.memoryTypes[i].propertyFlags & kUnified) == kUnified &&
         memory.memoryTypes[i].heapIndex == heap)
@@ -134,7 +134,8 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
                 limits.maxPerStageResources});
   if (snapshot.texelFormats) {
     profile.maxTexelBufferElements = limits.maxTexelBufferElements;
-    // At least one texel, so that the last texel of a view does not reach into the next value.
+    // The alignment is at least one texel, so that the last texel of a view does not overlap the
+    // next value.
     profile.texelBufferAlignment = std::max<uint64_t>(16, limits.minTexelBufferOffsetAlignment);
     profile.maxTexelBuffersPerStage = // Texel buffers count as sampled images.
         std::min(limits.maxPerStageDescriptorSampledImages, limits.maxDescriptorSetSampledImages);
@@ -162,8 +163,8 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   features.storageBuffer8BitAccess = snapshot.features12.storageBuffer8BitAccess;
   features.storageBuffer16BitAccess = snapshot.features11.storageBuffer16BitAccess;
   features.bufferDeviceAddress = snapshot.features12.bufferDeviceAddress;
-  // If the subgroup size may vary from kernel to kernel, kernels that were compiled for one size
-  // are not valid.
+  // Kernels with subgroup operations are compiled for one subgroup size. They are only valid if the
+  // driver always uses this size.
   const bool oneSize = snapshot.subgroups.minSubgroupSize == profile.subgroupSize &&
                        snapshot.subgroups.maxSubgroupSize == profile.subgroupSize;
   auto inKernels = [&](VkSubgroupFeatureFlagBits operations) {
@@ -173,19 +174,21 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   features.subgroupShuffle = inKernels(VK_SUBGROUP_FEATURE_SHUFFLE_BIT);
   features.subgroupArithmetic = inKernels(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT);
   features.subgroupVote = inKernels(VK_SUBGROUP_FEATURE_VOTE_BIT);
-  // No profile of a software device uses dot products. On a GPU they must be accelerated.
+  // On a GPU, dot products must be accelerated. For a software device the driver's report does not
+  // matter, because no profile of a software device uses dot products.
   features.integerDotProduct =
       snapshot.integerDotProduct && (snapshot.integerDotProductAccelerated || software);
   profile.matrixShapes = matricesOf(snapshot);
 
-  // Software devices check accesses through addresses lane by lane; GPUs do not check them.
+  // Software devices check accesses through addresses lane by lane, which is slow. GPUs do not
+  // check them.
   profile.preferAddressBinding = features.bufferDeviceAddress && !software;
   profile.preferredWorkgroupSize = std::min(software ? 64u : 256u, profile.maxWorkgroupInvocations);
   profile.registerTileElements = 64;
   return profile;
 }
 
-/// Fills in the memory heaps, types and kinds.
+/// Sets the memory heaps, types and kinds of `info`.
 void readMemory(const VkPhysicalDeviceMemoryProperties &memory, device::DeviceInfo &info) {
   constexpr VkMemoryPropertyFlags kKnown =
       VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
@@ -252,8 +255,8 @@ void planExtensions(const DeviceSnapshot &snapshot, DevicePlan &plan) {
       snapshot.hostPointerAlignment > 0 && enable(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
     info.external.hostPointerAlignmentBytes = snapshot.hostPointerAlignment;
 
-  // Kernels use a range while parts of it have no storage, so binding alone is not enough: the
-  // device needs residency.
+  // Kernels may use a range while parts of it have no storage. This needs sparse residency in
+  // addition to sparse binding.
   const std::optional<uint32_t> family =
       chooseSparseFamily(snapshot.queueFamilies, plan.queueFamily);
   if (family && snapshot.features.sparseBinding && snapshot.features.sparseResidencyBuffer) {
@@ -348,7 +351,7 @@ Result<size_t> chooseDevice(const std::vector<DevicePlan> &plans, const std::str
   const char *end = wanted.data() + wanted.size();
   uint32_t index = 0;
   auto [stop, error] = std::from_chars(wanted.data(), end, index);
-  if (stop == end) { // A number is always an index, never a part of a name.
+  if (stop == end) { // A number is always an index and never a part of a name.
     if (error == std::errc() && index < plans.size())
       found = index;
   } else {

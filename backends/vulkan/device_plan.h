@@ -1,9 +1,9 @@
 // Decisions about Vulkan devices, as pure functions from snapshots to plans: which devices are
-// usable, their order of preference, which device a selector means, and which features and
+// usable, their order of preference, which device a selector names, and which features and
 // extensions are enabled. engine/device/memory_types.h decides about memory types.
 //
-// This file makes no Vulkan call, so all decisions are tested with snapshots of devices that the
-// test machine does not have.
+// These functions make no Vulkan calls, so that tests can check them with snapshots of devices that
+// the test machine does not have.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -20,9 +20,9 @@
 
 namespace gantry::vulkan {
 
-/// Everything that readSnapshot() learned about a physical device. Structures that the device's API
-/// version does not have stay zero. The members sType and pNext of the Vulkan structures have no
-/// meaning here.
+/// Everything that readSnapshot() reads from a physical device. Structures that the device's API
+/// version does not have are zero. The members sType and pNext of the Vulkan structures are not
+/// used.
 struct DeviceSnapshot {
   VkPhysicalDeviceProperties properties{};
   VkPhysicalDeviceVulkan11Properties properties11{};
@@ -35,11 +35,11 @@ struct DeviceSnapshot {
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<VkQueueFamilyProperties> queueFamilies;
   std::vector<std::string> extensions;
-  std::vector<VkTimeDomainEXT> timeDomains; // Clocks that can be read together.
+  std::vector<VkTimeDomainEXT> timeDomains; // Clocks that one call can read at the same time.
   bool texelFormats = false; // All kTexelFormats are readable as uniform texel buffers.
   // Members from extensions or from Vulkan 1.3; zero without them.
   VkBool32 integerDotProduct = VK_FALSE;            // Kernels may use packed dot products.
-  VkBool32 integerDotProductAccelerated = VK_FALSE; // Signed ones are faster than multiply-adds.
+  VkBool32 integerDotProductAccelerated = VK_FALSE; // Packed signed dot products are fast.
   VkBool32 subgroupSizeControl = VK_FALSE;          // Kernels may request a subgroup size.
   VkBool32 computeFullSubgroups = VK_FALSE;         // Kernels may require full subgroups.
   VkBool32 cooperativeMatrix = VK_FALSE;
@@ -47,15 +47,15 @@ struct DeviceSnapshot {
   std::vector<VkCooperativeMatrixPropertiesKHR> matrices;
   VkBool32 memoryPriority = VK_FALSE;
   uint64_t hostPointerAlignment = 0;            // In bytes; 0 without VK_EXT_external_memory_host.
-  VkExternalMemoryFeatureFlags opaqueFd = 0;    // For storage buffers as opaque descriptors.
-  VkExternalMemoryFeatureFlags hostPointer = 0; // For storage buffers over host memory.
+  VkExternalMemoryFeatureFlags opaqueFd = 0;    // Sharing of buffers through file descriptors.
+  VkExternalMemoryFeatureFlags hostPointer = 0; // Buffers in imported host memory.
 };
 
-/// How a device is opened. The plan of an unusable device has a reason in info.missing.
+/// How a device is opened. If the device cannot be used, info.missing is not empty.
 struct DevicePlan {
   device::DeviceInfo info;
   uint32_t queueFamily = 0;
-  uint32_t sparseQueueFamily = 0; // Valid if info.virtualMemory.supported; often queueFamily.
+  uint32_t sparseQueueFamily = 0; // Valid if info.virtualMemory.supported; may equal queueFamily.
   bool subgroupSizes = false;     // Kernels may request a size in [min, max]SubgroupSize.
   double timestampPeriodNs = 0;   // Nanoseconds per tick.
   uint32_t timestampBits = 0;     // Number of valid low bits of a timestamp.
@@ -68,21 +68,22 @@ struct DevicePlan {
   std::vector<const char *> extensions; // The extensions to enable.
 };
 
-/// Makes the plan of a device. It never fails: info.missing lists what an unusable device lacks.
+/// Returns the plan of a device. For an unusable device, info.missing lists what it lacks.
 DevicePlan planDevice(const DeviceSnapshot &snapshot);
 
 /// Returns the indices of the snapshots in the order of preference: discrete, integrated, virtual,
 /// software. Devices of one kind keep the driver's order.
 std::vector<size_t> preferredOrder(const std::vector<DeviceSnapshot> &snapshots);
 
-/// Returns the index in `plans` (in order of preference) of the selected device. selector: an
-/// index, a part of a name in any case, or empty. If it is empty, `environment` (the value of
-/// GANTRY_DEVICE) is the selector; if that is empty too, the first usable device is chosen. Errors:
-/// kNotFound lists the devices; kUnsupported says what the chosen device lacks.
+/// Returns the index in `plans`, which are in order of preference, of the selected device.
+/// `selector` is an index, a part of a name in upper or lower case, or empty. If it is empty,
+/// `environment` (the value of GANTRY_DEVICE) is the selector. If both are empty, the first usable
+/// device is chosen. Errors: kNotFound, with a list of the devices, if there is no such device;
+/// kUnsupported, with what the device lacks, if it cannot be used.
 Result<size_t> chooseDevice(const std::vector<DevicePlan> &plans, const std::string &selector,
                             const std::string &environment);
 
-/// Returns the error for a machine without any Vulkan device. detail: what was missing.
+/// Returns the error for a machine without any Vulkan device. `detail` says what is missing.
 Status noDevices(const std::string &detail);
 
 } // namespace gantry::vulkan

@@ -1,4 +1,4 @@
-// Creating an instance, with the validation layer if it is wanted, and listing its devices.
+// Creates an instance, with the validation layer if it is requested, and lists the devices.
 #include "backends/vulkan/instance.h"
 
 #include "backends/vulkan/snapshot_reader.h"
@@ -24,8 +24,8 @@ Status loadLoader() {
   return {};
 }
 
-/// Loads vkGetDeviceProcAddr, which volk needs to fill device tables. It is a function of the
-/// loader and the same for all instances.
+/// Loads vkGetDeviceProcAddr, with which volk fills the tables of devices. It is a function of the
+/// loader, and the same for all instances.
 void shareDeviceLoader(VkInstance instance) {
   static std::once_flag once;
   std::call_once(once, [&] {
@@ -121,8 +121,8 @@ VkDebugUtilsMessengerCreateInfoEXT Instance::messengerInfo() {
       VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT);
   messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
                               VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-  // Messages of the general type are left out: they are the loader's remarks about drivers that
-  // this machine lacks.
+  // Messages of the general type are not requested. They are remarks of the loader about drivers
+  // that are not installed.
   messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
                           VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
   messenger.pfnUserCallback = &Instance::onMessage;
@@ -215,7 +215,7 @@ Status Instance::readDevices() {
   devices.resize(count);
   if (devices.empty())
     return noDevices("the loader found no physical device");
-  pinModules(); // The loader has loaded the drivers.
+  pinModules(); // By now the loader has loaded the drivers.
   std::vector<DeviceSnapshot> snapshots;
   snapshots.reserve(devices.size());
   for (VkPhysicalDevice physical : devices)

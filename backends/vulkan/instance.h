@@ -1,10 +1,10 @@
 // A Vulkan instance: the VkInstance, its functions, the validation layer, and the snapshots and
 // plans of its physical devices.
 //
-// Each opened device has an instance of its own. Instances are cheap, and each device then has its
-// own counter of validation messages. GANTRY_VALIDATION=1 enables the Khronos validation layer;
-// =sync also enables synchronization validation. Messages of the severities warning and error are
-// printed to stderr and counted.
+// Each opened device has an instance of its own, and thereby its own counter of validation
+// messages. GANTRY_VALIDATION=1 enables the Khronos validation layer; GANTRY_VALIDATION=sync also
+// enables synchronization validation. Warnings and errors of the layer are printed to stderr and
+// counted.
 //
 // Thread safety: any thread may call create(); an Instance does not change afterwards, except for
 // the message counter.
@@ -21,15 +21,15 @@ namespace gantry::vulkan {
 
 enum class Validation { kOff, kOn, kSynchronization };
 
-/// Parses the value of GANTRY_VALIDATION: "", "0", "1" or "sync". kInvalidArgument for another
-/// text.
+/// Parses the value of GANTRY_VALIDATION: "", "0", "1" or "sync". Returns kInvalidArgument for any
+/// other text.
 Result<Validation> parseValidation(const std::string &text);
 
 class Instance {
 public:
-  /// Creates an instance and reads its devices. Errors: kNotFound without a Vulkan loader or
-  /// device, kUnsupported without the requested validation layer. The message names the missing
-  /// package.
+  /// Creates an instance and reads its devices. Errors: kNotFound if there is no Vulkan loader or
+  /// no device, kUnsupported if the requested validation layer is not installed. The message names
+  /// the missing package.
   static Result<std::unique_ptr<Instance>> create(Validation validation,
                                                   const DriverHooks &hooks = {});
   ~Instance();
@@ -43,7 +43,7 @@ public:
   const std::vector<VkPhysicalDevice> &physicalDevices() const { return physicalDevices_; }
   const std::vector<DevicePlan> &plans() const { return plans_; }
   const std::vector<DeviceSnapshot> &snapshots() const { return snapshots_; }
-  /// Number of validation messages so far.
+  /// Returns the number of validation messages so far.
   uint64_t messages() const { return messages_.load(std::memory_order_relaxed); }
 
 private:

@@ -1,5 +1,5 @@
-// The table of Vulkan functions of an instance, and the hooks by which tests replace functions of
-// the driver. Functions of a device are in its VolkDeviceTable.
+// The table of an instance's Vulkan functions, and the hooks with which tests replace functions of
+// the driver. A device's functions are in its VolkDeviceTable.
 //
 // Thread safety: plain values.
 #pragma once
@@ -37,8 +37,8 @@ struct InstanceFunctions {
   PFN_vkSetDebugUtilsObjectNameEXT vkSetDebugUtilsObjectNameEXT = nullptr;
 };
 
-/// Functions by which a test replaces entries of the tables before they are used. `instance` is
-/// called twice: when the functions that need no VkInstance are loaded, and when all are loaded.
+/// Functions with which a test replaces entries of the tables before they are used. `instance` is
+/// called twice: after the functions that need no VkInstance are loaded, and after all are loaded.
 struct DriverHooks {
   void (*instance)(InstanceFunctions &functions) = nullptr;
   void (*device)(VolkDeviceTable &table) = nullptr;

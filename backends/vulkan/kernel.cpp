@@ -1,4 +1,4 @@
-// Compilation of pipelines.
+// Compiles pipelines.
 #include "backends/vulkan/kernel.h"
 #include "backends/vulkan/pipeline_cache.h"
 #include "engine/base/log.h"
@@ -50,7 +50,7 @@ Status VulkanKernel::compile(const device::KernelSource &source, VkPipelineCache
   create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   create.stage.module = shader;
   create.stage.pName = entryPoint.c_str();
-  // Full subgroups are also required for cooperative matrices in modules before SPIR-V 1.6.
+  // Cooperative matrices in modules before SPIR-V 1.6 need the flag for full subgroups too.
   auto size = zeroed<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
       VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
   size.requiredSubgroupSize = source.subgroupSize;
@@ -92,7 +92,7 @@ compileKernels(const std::shared_ptr<VulkanDevice> &device,
   std::vector<Thread> threads;
   for (size_t i = 1; i < threadCount; ++i) {
     Result<Thread> thread = Thread::start("gantry-pipeline", work);
-    if (!thread.isOk()) { // The threads that were started do the work.
+    if (!thread.isOk()) { // The threads that could be started do all the work.
       static std::atomic<bool> said = false;
       if (!said.exchange(true))
         logf(LogLevel::kWarn, "only %zu of %zu threads compile pipelines: %s", threads.size() + 1,

@@ -1,5 +1,4 @@
-// Kernels: compute pipelines that are compiled from SPIR-V by several threads through one pipeline
-// cache.
+// Kernels are compute pipelines. Several threads compile them from SPIR-V, with one pipeline cache.
 //
 // Thread safety and errors: those of device::Kernel (engine/device/device.h).
 #pragma once
@@ -32,8 +31,8 @@ private:
   VkPipeline pipeline_ = VK_NULL_HANDLE;
 };
 
-/// Compiles all kernels or none. Returns the first failure in the order of the sources. cachePath:
-/// as in device::Device::createKernels().
+/// Compiles all kernels. If one of them fails, returns the first failure in the order of the
+/// sources. `cachePath` has the meaning that it has in device::Device::createKernels().
 Result<std::vector<std::unique_ptr<device::Kernel>>>
 compileKernels(const std::shared_ptr<VulkanDevice> &device,
                std::span<const device::KernelSource> sources,

@@ -1,4 +1,4 @@
-// Allocating, importing and exporting memory.
+// Allocates, imports and exports memory.
 #include "backends/vulkan/memory.h"
 
 #include <bit>
@@ -27,10 +27,10 @@ Status VulkanMemory::createBuffer(VkBufferCreateFlags flags,
   create.pNext = handleTypes ? &external : nullptr;
   create.flags = flags;
   create.size = sizeBytes_;
-  // Mesa 22.3's software device recompiles a kernel that reads texels for buffers whose size is a
-  // power of two, and for views whose size has zeros in bits 8 to 15, which it mistakes for a mip
-  // level. So no buffer gets such a size, and each buffer has slack bytes for a view to avoid such
-  // a size (command_list.cpp).
+  // Mesa 22.3's software device recompiles a kernel that reads texels if the size of a buffer is a
+  // power of two, or if bits 8 to 15 of a view's size are zero, because it takes these bits for a
+  // mip level. Therefore no buffer has such a size, and each buffer has additional bytes, so that a
+  // view can avoid such a size too (VulkanCommandList::viewOf).
   if (device_->profile().preferTexelLoads && handleTypes == 0 && flags == 0) {
     create.size += kViewSlackBytes;
     if (std::has_single_bit(create.size))
@@ -197,8 +197,8 @@ VulkanMemory::Made VulkanMemory::import(std::shared_ptr<VulkanDevice> device,
       !isHost && source.memoryType ? std::span<const uint8_t>(&exact, 1) : types.span(),
       requirements.memoryTypeBits, size, chain, &memory->memory_));
   GANTRY_RETURN_IF_ERROR(memory->bindAndMap());
-  // Viewers do not see the import if the host has no memory for this object; the import works
-  // nevertheless.
+  // If the host has no memory for this object, traces do not show the import, but the import itself
+  // succeeds.
   memory->import_.reset(new (std::nothrow) trace::ImportTrace(
       owner.number(), memory->sizeBytes(), isHost ? owner.hostImportName() : owner.fdImportName()));
   return std::unique_ptr<device::Memory>(std::move(memory));

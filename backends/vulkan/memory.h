@@ -1,10 +1,10 @@
-// Device memory of the Vulkan backend, in three forms: a VkBuffer with a VkDeviceMemory of its own;
-// a VkBuffer over imported memory; or a range, a sparse VkBuffer to which memory is bound piece by
-// piece (memory_range.cpp).
+// Device memory of the Vulkan backend. A VulkanMemory has one of three forms: a VkBuffer with a
+// VkDeviceMemory of its own; a VkBuffer with imported memory; or a range, which is a sparse
+// VkBuffer whose parts get memory by commits (memory_range.cpp).
 //
-// Memory that the host can access is mapped for its whole life and is always coherent. No function
-// here throws when host memory is exhausted: objects are allocated with new (std::nothrow), and no
-// text is built on the successful path.
+// Memory that the host can access is mapped as long as it exists and is always coherent. No
+// function here throws when host memory is exhausted: objects are allocated with new
+// (std::nothrow), and no text is built unless a call fails.
 //
 // Thread safety: that of device::Memory (engine/device/device.h).
 #pragma once
@@ -16,13 +16,14 @@
 
 namespace gantry::vulkan {
 
-/// Bytes by which a view of texels may exceed its buffer range on the software device.
+/// Number of bytes by which a texel buffer view may be larger than its buffer range, on the
+/// software device.
 inline constexpr uint64_t kViewSlackBytes = 256;
 
 class VulkanMemory final : public device::Memory {
 public:
   using Made = Result<std::unique_ptr<device::Memory>>;
-  /// The three forms, as Device::allocate(), importMemory() and reserve() describe them.
+  /// Make the three forms; device::Device describes allocate(), importMemory() and reserve().
   static Made allocate(std::shared_ptr<VulkanDevice> device, device::MemoryKind kind,
                        uint64_t sizeBytes, const device::AllocateOptions &options);
   static Made import(std::shared_ptr<VulkanDevice> device, const device::ImportSource &source);
@@ -30,12 +31,13 @@ public:
   ~VulkanMemory() override;
 
   VkBuffer buffer() const { return buffer_; }
-  /// Size of the VkBuffer; on the software device slightly more than sizeBytes().
+  /// Returns the size of the VkBuffer, which may exceed sizeBytes() on the software device.
   uint64_t bufferBytes() const { return bufferBytes_; }
-  /// Returns a new file descriptor of the memory, which the caller owns.
+  /// Returns a new file descriptor of the memory. The caller owns the descriptor.
   Result<int> exportFd();
-  /// For a range: commit() binds new memory to [offset, offset + size) and returns a token for it;
-  /// decommit() unbinds that part; release() frees the memory of a token.
+  /// The following functions are for ranges. commit() binds new memory to [offset, offset + size)
+  /// and returns a token for this memory; decommit() unbinds the memory of that part; release()
+  /// frees the memory of a token.
   Result<uint64_t> commit(uint64_t offset, uint64_t size);
   Status decommit(uint64_t offset, uint64_t size);
   void release(uint64_t token);
@@ -47,8 +49,8 @@ private:
                                                     device::MemoryKind kind, uint64_t sizeBytes);
   Status createBuffer(VkBufferCreateFlags flags, VkExternalMemoryHandleTypeFlags handleTypes,
                       VkMemoryRequirements *requirements);
-  /// Allocates from the first memory type in `types` that is in `typeBits` and has space. Skips
-  /// further types of a heap that was full.
+  /// Allocates from the first memory type in `types` that is in `typeBits` and whose heap has
+  /// space. Tries each heap that is full only once.
   Status allocateFrom(std::span<const uint8_t> types, uint32_t typeBits, uint64_t sizeBytes,
                       const void *chain, VkDeviceMemory *memory);
   Status bindAndMap();

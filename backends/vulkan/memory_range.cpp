@@ -1,5 +1,5 @@
-// Ranges: sparse VkBuffers with residency, which may be used while parts of them have no memory
-// (Vulkan 1.3 specification, chapter "Sparse Resources", sparseResidencyBuffer).
+// Implements ranges as sparse VkBuffers with residency. Such a buffer may be used while parts of it
+// have no memory (Vulkan 1.3 specification, chapter "Sparse Resources", sparseResidencyBuffer).
 #include "backends/vulkan/memory.h"
 
 #include <cinttypes>
@@ -9,7 +9,7 @@ namespace gantry::vulkan {
 
 namespace {
 
-/// The memory of one commit; the token is its address.
+/// The memory of one commit. The address of the Block is the commit's token.
 struct Block {
   VkDeviceMemory memory;
   uint64_t sizeBytes;

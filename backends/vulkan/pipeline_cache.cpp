@@ -1,4 +1,4 @@
-// Loading, checking and saving the file of a pipeline cache.
+// Loads, checks and saves the file of a pipeline cache.
 #include "backends/vulkan/pipeline_cache.h"
 #include "engine/base/file.h"
 #include "engine/base/log.h"
@@ -99,7 +99,7 @@ PipelineCache::PipelineCache(VulkanDevice &device, const std::optional<std::stri
   create.initialDataSize = loaded_.size();
   create.pInitialData = loaded_.data();
   if (device.table().vkCreatePipelineCache(device.handle(), &create, nullptr, &cache_) < 0)
-    cache_ = VK_NULL_HANDLE; // Pipelines compile without a cache, too.
+    cache_ = VK_NULL_HANDLE; // Pipelines can be compiled without a cache.
 }
 
 PipelineCache::~PipelineCache() {
@@ -128,7 +128,9 @@ void PipelineCache::save() {
     status = writeFileAtomically(path_, file);
   else
     status = Status(StatusCode::kOutOfMemory, "the host has too little memory");
-  if (!status.isOk()) // The default file is optional: without it pipelines are compiled again.
+  // The default file is optional, so a failure to write it is logged only as information. The next
+  // process then compiles the pipelines again.
+  if (!status.isOk())
     logf(isDefault_ ? LogLevel::kInfo : LogLevel::kWarn, "the pipeline cache was not saved: %s",
          status.message().c_str());
 }

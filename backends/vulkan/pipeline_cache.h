@@ -1,12 +1,13 @@
 // A Vulkan pipeline cache that is kept in a file between processes.
 //
-// File format: a header of 32 bytes (magic, version, size, checksum) and the driver's data, whose
-// own header identifies the device and the driver. Drivers trust that data, so the cache passes it
-// to the driver only if the checksum and the identity match. A damaged, foreign or absent file
-// gives an empty cache. save() replaces the file atomically. A file that cannot be written gives a
-// log message, not an error.
+// File format: a header of 32 bytes (magic, version, size, checksum), then the driver's data, whose
+// own header identifies the device and the driver. Drivers trust this data. Therefore the data is
+// passed to the driver only if the checksum is right and the identity is that of the device.
+// Otherwise, and if there is no file, the cache is empty at first. save() replaces the file
+// atomically. If the file cannot be written, a message is logged, and no error is returned.
 //
-// Thread safety: several threads may use handle() at once; one thread at a time uses the rest.
+// Thread safety: several threads may call handle(), and use the returned cache, at the same time.
+// The other functions are called by one thread at a time.
 #pragma once
 
 #include "backends/vulkan/vulkan_device.h"
@@ -15,13 +16,13 @@ namespace gantry::vulkan {
 
 class PipelineCache {
 public:
-  /// Loads the file. path: as in device::Device::createKernels().
+  /// Loads the file. `path` has the meaning of cachePath in device::Device::createKernels().
   PipelineCache(VulkanDevice &device, const std::optional<std::string> &path);
   ~PipelineCache();
   PipelineCache(const PipelineCache &) = delete;
   PipelineCache &operator=(const PipelineCache &) = delete;
 
-  /// The cache to compile with; null if the driver could not create one.
+  /// Returns the cache to compile with, or null if the driver could not create one.
   VkPipelineCache handle() const { return cache_; }
   /// Writes the file if pipelines were added.
   void save();
@@ -34,10 +35,12 @@ private:
   VkPipelineCache cache_ = VK_NULL_HANDLE;
 };
 
-/// Returns the driver's data of a cache file; empty if the file is damaged or for another device.
+/// Returns the driver's data from the contents of a cache file. Returns no bytes if the file is
+/// damaged or for another device or driver, or if the host has no memory.
 std::vector<uint8_t> decodePipelineCache(std::span<const uint8_t> file,
                                          const VkPhysicalDeviceProperties &properties);
-/// Returns the contents of a cache file for the driver's data; empty without host memory.
+/// Returns the contents of a cache file with the driver's data. Returns no bytes if the host has no
+/// memory.
 std::vector<uint8_t> encodePipelineCache(std::span<const uint8_t> data);
 
 } // namespace gantry::vulkan

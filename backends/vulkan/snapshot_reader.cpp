@@ -1,5 +1,6 @@
-// Queries of a physical device: first the facts of Vulkan 1.0, then the property and feature chains
-// of Vulkan 1.2, then external memory.
+// Queries a physical device: first through functions of Vulkan 1.0 and of extensions, then, if it
+// has Vulkan 1.2, the chains of property and feature structures and the support for external
+// memory.
 #include "backends/vulkan/snapshot_reader.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@ namespace gantry::vulkan {
 
 namespace {
 
-/// Inserts a structure into the pNext chain directly behind `head`.
+/// Inserts a structure into the pNext chain directly after `head`.
 template <typename Structure, typename Head> void prepend(Structure &structure, Head &head) {
   structure.pNext = head.pNext;
   head.pNext = &structure;
@@ -180,7 +181,8 @@ void SnapshotReader::readFeatures() {
   s.features11.pNext = s.features12.pNext = nullptr;
 }
 
-/// Returns how buffers of the backend's usage can be shared through a handle type.
+/// Returns whether buffers with the backend's usage flags can be imported and exported through a
+/// handle type.
 VkExternalMemoryFeatureFlags
 SnapshotReader::externalMemory(VkExternalMemoryHandleTypeFlagBits type) const {
   auto buffer = zeroed<VkPhysicalDeviceExternalBufferInfo>(

@@ -1,7 +1,7 @@
-// readSnapshot(): reads everything that the backend's decisions need to know about a physical
-// device. It decides nothing itself; device_plan.h does.
+// readSnapshot(): reads everything about a physical device that the decisions in device_plan.h
+// need. It decides nothing itself.
 //
-// Thread safety: a pure function over the driver's answers.
+// Thread safety: any thread may call it; it only queries the driver.
 #pragma once
 
 #include "backends/vulkan/device_plan.h"
@@ -10,7 +10,7 @@
 namespace gantry::vulkan {
 
 /// Returns the snapshot of a device. Structures that the device's Vulkan version or extensions do
-/// not have stay zero.
+/// not have are zero.
 DeviceSnapshot readSnapshot(const InstanceFunctions &functions, VkPhysicalDevice physical);
 
 } // namespace gantry::vulkan

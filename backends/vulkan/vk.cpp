@@ -1,4 +1,4 @@
-// Names, status codes and remedies of Vulkan's results.
+// Maps results of Vulkan to names, status codes and remedies.
 #include "backends/vulkan/vk.h"
 
 #include <cstdarg>

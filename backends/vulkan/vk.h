@@ -1,10 +1,10 @@
-// How the backend calls Vulkan: through volk, without prototypes. The program therefore does not
-// link libvulkan, and a machine without a Vulkan loader gets an error instead of a program that
-// does not start.
+// Includes Vulkan for the backend, and has its error handling. The backend calls Vulkan through
+// volk, which loads the functions at run time. Programs therefore do not link libvulkan: they start
+// on a machine without a Vulkan loader, and opening a device returns an error there.
 //
-// Functions of an instance are stored per instance (InstanceFunctions) and functions of a device
-// per device (VolkDeviceTable). volk's global function pointers are not used, because several
-// devices may be open at once.
+// Each instance has a table of its functions (InstanceFunctions), and each device one of its own
+// (VolkDeviceTable). volk's global pointers to these functions are not used, because several
+// devices may be open at the same time.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -20,12 +20,13 @@ namespace gantry::vulkan {
 /// Returns the name of a result such as "VK_ERROR_DEVICE_LOST"; nullptr for an unknown number.
 const char *resultName(VkResult result);
 
-/// Returns the likely cause of a failed vkCreateDevice and its remedy, as the end of a sentence.
+/// Returns the likely cause of a failed vkCreateDevice and its remedy, as text that follows a
+/// semicolon.
 const char *createDeviceRemedy(VkResult result);
 
-/// Returns the status of a failed call, such as "vkAllocateMemory(67108864 bytes) returned
-/// VK_ERROR_…". Its code is kOutOfMemory, kDeviceLost or kUnsupported for those results, otherwise
-/// kInternal.
+/// Returns the status of a failed call, with a message such as "vkAllocateMemory(67108864 bytes)
+/// returned VK_ERROR_…". The code is kOutOfMemory, kDeviceLost or kUnsupported if this is the
+/// meaning of the result, otherwise kInternal.
 Status callFailed(const char *call, VkResult result);
 inline Status callFailed(const std::string &call, VkResult result) {
   return callFailed(call.c_str(), result);
@@ -55,8 +56,8 @@ template <typename T> T zeroed(VkStructureType type) {
   return structure;
 }
 
-/// Returns from the calling function with a failure if `call` fails. `text`, a description of the
-/// call, is evaluated only then.
+/// If `call` fails, returns callFailed() from the enclosing function. `text`, a description of the
+/// call, is evaluated only in this case.
 #define GANTRY_VK(call, text)                                                                      \
   do {                                                                                             \
     VkResult gantryVk_ = (call);                                                                   \

@@ -1,5 +1,5 @@
-// The translation unit that compiles volk, whose package ships its source in the include path.
-// Warnings of that source are disabled.
+// Compiles volk, whose package installs its source file in the include path. Warnings in that file
+// are disabled.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-variable"

@@ -1,4 +1,5 @@
-// Opening a device, submissions, waits, sparse bindings and warm-up.
+// Implements the opening of a device, submissions, waits, sparse bindings and the warm-up of
+// kernels.
 #include "backends/vulkan/vulkan_device.h"
 #include "backends/vulkan/command_list.h"
 #include "backends/vulkan/kernel.h"
@@ -14,8 +15,8 @@ namespace gantry::vulkan {
 
 namespace {
 
-/// A wait may fail because host memory is exhausted while the device still uses the objects. It is
-/// retried this many times.
+/// Max number of attempts to wait for the device. A wait may fail because host memory is exhausted,
+/// while the device still uses objects that are about to be destroyed.
 constexpr int kMaxWaitAttempts = 64;
 
 std::string environment(const char *name) {
@@ -169,8 +170,8 @@ Result<VkSemaphore> VulkanDevice::createTimeline() {
   return semaphore;
 }
 
-// Opens the queue for sparse bindings. A driver's granularity may be larger than the usual one; it
-// is read from the requirements of a small buffer.
+// Gets the queue for sparse bindings. The driver's granularity may be larger than the planned one,
+// so it is read from the memory requirements of a small buffer.
 Status VulkanDevice::openSparse() {
   table_.vkGetDeviceQueue(device_, plan().sparseQueueFamily, 0, &sparseQueue_);
   GANTRY_ASSIGN_OR_RETURN(bindings_, createTimeline());
@@ -191,7 +192,8 @@ Status VulkanDevice::openSparse() {
 VulkanDevice::~VulkanDevice() {
   if (!device_)
     return;
-  for (int i = 0; i < kMaxWaitAttempts; ++i) // The queue must not use the objects any more.
+  // The objects may be destroyed only when the queue does not use them any more.
+  for (int i = 0; i < kMaxWaitAttempts; ++i)
     if (const VkResult result = table_.vkDeviceWaitIdle(device_);
         result >= 0 || result == VK_ERROR_DEVICE_LOST)
       break;
@@ -314,8 +316,8 @@ VulkanDevice::doCreateKernels(std::span<const device::KernelSource> sources,
   return compileKernels(self(), sources, cachePath);
 }
 
-// Software devices generate machine code at a pipeline's first dispatch (20 to 330 ms per kernel in
-// Mesa 22.3). A dispatch of zero workgroups triggers it now.
+// Dispatches each kernel with zero workgroups. Software devices generate a pipeline's machine code
+// at its first dispatch, which takes 20 to 330 ms per kernel in Mesa 22.3.
 Status VulkanDevice::doWarmUp(std::span<const std::unique_ptr<device::Kernel>> kernels) {
   uint32_t maxBuffers = 0;
   device::CommandListCapacity capacity;
@@ -338,12 +340,12 @@ Status VulkanDevice::doWarmUp(std::span<const std::unique_ptr<device::Kernel>> k
     for (uint32_t &count : dispatch.workgroups)
       count = 0;
     GANTRY_RETURN_IF_ERROR(list->dispatch(dispatch));
-    GANTRY_RETURN_IF_ERROR(
-        list->barrier()); // The validation layer takes the dispatches for accesses.
+    // The dispatches access nothing, but synchronization validation assumes that they do.
+    GANTRY_RETURN_IF_ERROR(list->barrier());
   }
   GANTRY_RETURN_IF_ERROR(list->end());
   GANTRY_ASSIGN_OR_RETURN(uint64_t ticket, submit(*list));
-  // The submission uses the list and the memory, so they must live until it is done, even if a wait
+  // The list and the memory must not be destroyed before the submission is done, even if a wait
   // fails because host memory is exhausted.
   Result<bool> done = wait(ticket, UINT64_MAX);
   for (int i = 0; i < kMaxWaitAttempts && !done.isOk() && !isLost(); ++i)

@@ -1,10 +1,11 @@
 // The Vulkan device: one VkDevice with one compute queue and one timeline semaphore. Each
-// submission signals the semaphore with the next number, its ticket. If another queue family binds
-// sparse memory, the device has a second queue for it.
+// submission signals the semaphore with the next number, its ticket. If only another queue family
+// can bind sparse memory, the device has a second queue for it.
 //
 // Memories, kernels and command lists hold a shared pointer to their device.
 //
-// Thread safety: as device.h says; the queues and the layout cache have a lock each.
+// Thread safety: that of device::Device (engine/device/device.h). One mutex guards the queues, and
+// another one the cache of layouts.
 #pragma once
 
 #include "backends/vulkan/instance.h"
@@ -41,17 +42,17 @@ public:
     VkDescriptorSetLayout set = VK_NULL_HANDLE; // Null for kernels without descriptors.
     VkPipelineLayout pipeline = VK_NULL_HANDLE;
   };
-  /// Returns the layout of kernels with these descriptors (in increasing order of their bindings)
-  /// and push-constant bytes. The device owns it.
+  /// Returns the layout for kernels with these descriptors (in increasing order of their bindings)
+  /// and this size of the push-constant block. The device owns the layout.
   Result<Layout> layout(const std::vector<Descriptor> &descriptors, uint32_t pushConstantBytes);
 
-  /// The usage flags of the device's buffers.
+  /// Returns the usage flags of the device's buffers.
   VkBufferUsageFlags bufferUsage() const {
     return vulkan::bufferUsage(profile().features.bufferDeviceAddress,
                                profile().maxTexelBufferElements > 0);
   }
 
-  /// Names of imports in traces, as ids of the names table.
+  /// Return the names that traces use for imported memory, as ids of interned strings.
   uint32_t hostImportName() const { return hostImportName_; }
   uint32_t fdImportName() const { return fdImportName_; }
 
@@ -60,11 +61,11 @@ public:
   using Device::noHostMemory;
   /// Names a Vulkan object for debugging tools. Does nothing without VK_EXT_debug_utils.
   void setName(VkObjectType type, uint64_t handle, const char *name);
-  /// Binds memory to a part of a sparse buffer; later submissions wait for the binding. With
-  /// VK_NULL_HANDLE it unbinds that part and returns after the driver has done it.
+  /// Binds memory to a part of a sparse buffer; later submissions wait for the binding. If `memory`
+  /// is VK_NULL_HANDLE, unbinds the memory of that part and waits until this is done.
   Status bindSparse(VkBuffer buffer, uint64_t offset, uint64_t size, VkDeviceMemory memory);
 
-  /// Waits for all bindings so far. Marks the device as lost if they cannot be waited for.
+  /// Waits until all bindings so far are done. Marks the device as lost if the waits fail.
   void finishBindings();
 
   std::shared_ptr<VulkanDevice> self() {
@@ -106,7 +107,7 @@ private:
   VkQueue queue_ = VK_NULL_HANDLE;
   VkSemaphore timeline_ = VK_NULL_HANDLE;
   std::mutex queueMutex_;
-  uint64_t lastTicket_ = 0; // Guarded by queueMutex_, like the numbers below.
+  uint64_t lastTicket_ = 0; // Guarded by queueMutex_, like lastBinding_ and waitedBinding_.
   // The following members are used only with info().virtualMemory. Bindings of sparse memory signal
   // their own timeline, and the next submission waits for it.
   VkQueue sparseQueue_ = VK_NULL_HANDLE; // May be the same as queue_.
@@ -118,7 +119,8 @@ private:
   std::map<std::pair<std::vector<Descriptor>, uint32_t>, VkPipelineLayout> pipelineLayouts_;
 };
 
-/// Like openDevice() of vulkan.h, with functions of the driver replaced; for tests.
+/// Opens a device like openDevice() of vulkan.h, but with functions of the driver replaced. For
+/// tests.
 Result<std::shared_ptr<device::Device>> openDevice(const std::string &selector,
                                                    const DriverHooks &hooks);
 

@@ -1,7 +1,7 @@
-// The types of the Gantry dialect's attributes. GantryDialect.td lists the operations that they
-// belong to.
+// The types of the Gantry dialect's attributes. GantryDialect.td lists the operations that may have
+// them.
 //
-// Parameters that equal their default are not printed. Extents and counts are at least 0.
+// Parameters that equal their defaults are not printed. Sizes in bytes, and counts, are at least 0.
 #ifndef GANTRY_ATTRIBUTES
 #define GANTRY_ATTRIBUTES
 
@@ -20,16 +20,21 @@ class Gantry_Enum<string name, string summary, list<I32EnumAttrCase> cases>
 }
 
 def Gantry_TileKind : Gantry_Enum<"TileKind", "how a kernel computes its tile", [
-  I32EnumAttrCase<"kBaseline", 0, "baseline">, // for any device: no subgroup operations, texel buffers or shared memory
-  I32EnumAttrCase<"kTexel", 1, "texel">,       // operands are read as texels; a subgroup may share a tile
-  I32EnumAttrCase<"kStaged", 2, "staged">,     // operands are staged in shared memory
-  I32EnumAttrCase<"kMatrices", 3, "matrices">, // staged, and multiplied by the device's cooperative matrices
-  I32EnumAttrCase<"kDots", 4, "dots">          // as baseline, with the device's dot products of four bytes
+  // Runs on any device: uses no subgroup operations, texel buffers or shared memory.
+  I32EnumAttrCase<"kBaseline", 0, "baseline">,
+  // Reads operands as texels. A subgroup may share a tile.
+  I32EnumAttrCase<"kTexel", 1, "texel">,
+  // Stages operands in shared memory.
+  I32EnumAttrCase<"kStaged", 2, "staged">,
+  // Stages operands in shared memory and multiplies them with the device's cooperative matrices.
+  I32EnumAttrCase<"kMatrices", 3, "matrices">,
+  // Like baseline, but uses the device's dot products of four bytes.
+  I32EnumAttrCase<"kDots", 4, "dots">
 ]>;
 
 def Gantry_ArgumentRole : Gantry_Enum<"ArgumentRole", "what an argument of a kernel receives", [
-  I32EnumAttrCase<"kBuffer", 0, "buffer">,         // one view of buffer `index`
-  I32EnumAttrCase<"kDim", 1, "dim">,               // dynamic dimension `index`
+  I32EnumAttrCase<"kBuffer", 0, "buffer">,         // a scalar or vector view of buffer `index`
+  I32EnumAttrCase<"kDim", 1, "dim">,               // the size of dynamic dimension `index`
   I32EnumAttrCase<"kWorkgroupX", 2, "workgroup_x">,
   I32EnumAttrCase<"kWorkgroupY", 3, "workgroup_y">,
   I32EnumAttrCase<"kInvocation", 4, "invocation">, // the invocation's index in its workgroup
@@ -40,7 +45,7 @@ def Gantry_ArgumentRole : Gantry_Enum<"ArgumentRole", "what an argument of a ker
 def Gantry_BindingMode : Gantry_Enum<"BindingMode", "how a SPIR-V module reaches its buffers", [
   I32EnumAttrCase<"kStorageBuffer", 0, "storage_buffer">, // descriptors of storage buffers
   I32EnumAttrCase<"kAddress", 1, "address">,              // 64-bit addresses in push constants
-  I32EnumAttrCase<"kTexel", 2, "texel">                   // storage buffers and texel buffers
+  I32EnumAttrCase<"kTexel", 2, "texel">                   // descriptors of storage and texel buffers
 ]>;
 
 def Gantry_TexelFormat : Gantry_Enum<"TexelFormat", "the format of a texel buffer", [
@@ -48,8 +53,8 @@ def Gantry_TexelFormat : Gantry_Enum<"TexelFormat", "the format of a texel buffe
   I32EnumAttrCase<"kRgba16f", 1, "rgba16f">
 ]>;
 
-def Gantry_FailureCause : Gantry_Enum<"FailureCause", "who is at fault where a pass fails", [
-  I32EnumAttrCase<"kInput", 0, "input">,            // the model or an option of the caller
+def Gantry_FailureCause : Gantry_Enum<"FailureCause", "the cause of a pass's failure", [
+  I32EnumAttrCase<"kInput", 0, "input">,            // the model or an option of the caller is wrong
   I32EnumAttrCase<"kUnsupported", 1, "unsupported"> // the compiler does not support the model
 ]>;
 
@@ -62,13 +67,14 @@ class Gantry_Attr<string name, string attrMnemonic> : AttrDef<Gantry_Dialect, na
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
-// A list in square brackets. Without the brackets a list would swallow the parameter after it.
+// A list in square brackets. Without brackets, the parser would take the parameter after the list
+// as another element.
 class Gantry_List<string element> : ArrayRefParameter<element> {
   let parser = "parseList<" # element # ">($_parser)";
   let printer = "printList($_printer, $_self)";
 }
 
-// A list that is not printed where it is empty.
+// A list that is not printed if it is empty.
 class Gantry_OptionalList<string element> : OptionalArrayRefParameter<element> {
   let parser = "parseList<" # element # ">($_parser)";
   let printer = "printList($_printer, $_self)";
@@ -84,8 +90,8 @@ def Gantry_Flag : DefaultValuedParameter<"bool", "false">;
 def Gantry_DimAttr : Gantry_Attr<"Dim", "dim"> {
   let summary = "a dimension of an input";
   let description = [{
-    The name and the range of a dynamic dimension. Dimensions of one name have one size. The name of
-    a static dimension is empty. `max` 0 means that the size has no upper limit.
+    The name and the range of a dynamic dimension. Dimensions with the same name have the same size.
+    The name of a static dimension is empty. If `max` is 0, the size has no upper limit.
 
     ```mlir
     #gantry.dim<"time", min = 8, max = 64>
@@ -100,9 +106,9 @@ def Gantry_DimAttr : Gantry_Attr<"Dim", "dim"> {
 def Gantry_PortAttr : Gantry_Attr<"Port", "port"> {
   let summary = "an input or an output of the program";
   let description = [{
-    `dims` has one entry for each dimension of an input; outputs have none. MLIR's arithmetic is
-    signless: `is_unsigned` says that the model's integers are unsigned. The memory of a `donated`
-    input may be reused by the run.
+    `dims` has one entry for each dimension of an input, and none for an output. MLIR's integers are
+    signless: `is_unsigned` says that the model's integers are unsigned. A run may reuse the memory
+    of a `donated` input.
 
     ```mlir
     func.func @main(%x: tensor<?x4xf32> {gantry.port =
@@ -117,8 +123,8 @@ def Gantry_PortAttr : Gantry_Attr<"Port", "port"> {
 def Gantry_RequirementsAttr : Gantry_Attr<"Requirements", "requirements"> {
   let summary = "what the model assumes of its dynamic dimensions";
   let description = [{
-    Each map takes the sizes of the dimensions `symbols` as its symbols, and its one result must not
-    be negative. The runtime checks this before a run.
+    The symbols of each map are the sizes of the dimensions with the names `symbols`. Each map has
+    one result, which must not be negative. The runtime checks this before a run.
   }];
   let parameters = (ins Gantry_List<"::mlir::StringAttr">:$symbols,
       Gantry_List<"::mlir::AffineMap">:$non_negative);
@@ -126,29 +132,31 @@ def Gantry_RequirementsAttr : Gantry_Attr<"Requirements", "requirements"> {
 }
 
 def Gantry_OrderAttr : Gantry_Attr<"Order", "order"> {
-  let summary = "what order-dispatches achieved";
+  let summary = "the result of order-dispatches";
   let description = [{
-    A stage is a run of dispatches without a barrier in between. `model_peak_bytes` and
-    `model_stages` are those of the model's own order, `stages` is that of the chosen order.
+    `model_peak_bytes` is the peak of live bytes in the model's own order. `model_stages` and
+    `stages` are the numbers of stages in the model's own order and in the chosen order. A stage is
+    a sequence of dispatches without a barrier between them.
   }];
   let parameters = (ins "int64_t":$model_peak_bytes, "int64_t":$model_stages, "int64_t":$stages);
 }
 
 def Gantry_BudgetAttr : Gantry_Attr<"Budget", "budget"> {
-  let summary = "what fit-budget did";
+  let summary = "the result of fit-budget";
   let description = [{
-    `bytes` is the budget and `peak_before` the arena's peak without it. `recomputed` dispatches were
-    added, which alone lowers the peak to `recomputed_peak`; `moved` tensors wait on the host.
+    `bytes` is the budget, and `peak_before` the peak of live bytes before the pass. `recomputed` is
+    the number of dispatches that were added to compute tensors again, and `recomputed_peak` the
+    peak in bytes with these alone. `moved` is the number of moves of a tensor to the host and back.
   }];
   let parameters = (ins "int64_t":$bytes, "int64_t":$peak_before, "int64_t":$recomputed,
       "int64_t":$recomputed_peak, "int64_t":$moved);
 }
 
 def Gantry_FailureAttr : Gantry_Attr<"Failure", "failure"> {
-  let summary = "why a pass refused the program";
+  let summary = "the cause of a pass's failure";
   let description = [{
-    A pass that fails for a reason outside of the compiler leaves this on the function, and the
-    pipeline returns the corresponding result instead of an internal error.
+    A pass that fails because of the model or an option sets this attribute on the function. The
+    pipeline then returns the corresponding result instead of an internal error.
   }];
   let parameters = (ins EnumParameter<Gantry_FailureCause>:$cause);
   let assemblyFormat = "`<` $cause `>`";
@@ -161,11 +169,11 @@ def Gantry_FailureAttr : Gantry_Attr<"Failure", "failure"> {
 def Gantry_LayoutAttr : Gantry_Attr<"Layout", "layout"> {
   let summary = "the order of a tensor's elements in memory";
   let description = [{
-    Pairs of a dimension and a block, from the outermost to the innermost part of an address:
-    codegen/tiling/layout.h has the definition. The empty list is row-major order.
+    A flat list of pairs of a dimension and a block, from the outermost to the innermost part of an
+    address. codegen/tiling/layout.h defines them. The empty list is row-major order.
 
     ```mlir
-    #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]> // four channels of an image lie innermost
+    #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]> // groups of four channels are adjacent
     ```
   }];
   let parameters = (ins Gantry_List<"int64_t">:$parts);
@@ -179,9 +187,9 @@ def Gantry_LayoutAttr : Gantry_Attr<"Layout", "layout"> {
 def Gantry_MeasuredAttr : Gantry_Attr<"Measured", "measured"> {
   let summary = "a tile from a table of measured tiles";
   let description = [{
-    `tile` is the exact text of the tile (docs/tuning.md) and `origin` says for people where it
-    comes from. `requested` says that the caller gave the table: the compiler warns where it cannot
-    take the tile.
+    `tile` is the tile's kind and its exact text (docs/tuning.md). `origin` is a text for users that
+    names the table and the measured time. `requested` says that the table is the caller's own: the
+    compiler then warns if the kernel cannot have the tile.
   }];
   let parameters = (ins "::mlir::StringAttr":$tile, "::mlir::StringAttr":$origin,
       Gantry_Flag:$requested);
@@ -190,8 +198,8 @@ def Gantry_MeasuredAttr : Gantry_Attr<"Measured", "measured"> {
 def Gantry_KernelAttr : Gantry_Attr<"Kernel", "kernel"> {
   let summary = "marks the module of a kernel";
   let description = [{
-    `key` is the kernel's name in tables of measured tiles (codegen/tuning/kernel_key.h), and
-    `measured` the tile that a table has for it.
+    `key` identifies the kernel in tables of measured tiles (codegen/tuning/kernel_key.h).
+    `measured` is the tile that a table has for this key.
 
     ```mlir
     module @kernel_0 attributes {gantry.kernel = #gantry.kernel<key = "0123456789abcdef">} { … }
@@ -203,10 +211,10 @@ def Gantry_KernelAttr : Gantry_Attr<"Kernel", "kernel"> {
 }
 
 def Gantry_SignatureAttr : Gantry_Attr<"Signature", "signature"> {
-  let summary = "the dispatch that a kernel's function on tensors was made of";
+  let summary = "the dispatch whose region became a kernel's function on tensors";
   let description = [{
-    The function takes the dispatch's tensors, then its dims. The parameters are those of
-    `gantry.dispatch` with the same names.
+    The arguments of the function are the dispatch's tensors, then its dims. Each parameter has the
+    meaning of the attribute of `gantry.dispatch` with the same name.
   }];
   let parameters = (ins Gantry_OptionalList<"int64_t">:$operand_dims,
       Gantry_OptionalList<"int64_t">:$result_dims,
@@ -219,12 +227,13 @@ def Gantry_SignatureAttr : Gantry_Attr<"Signature", "signature"> {
 //===----------------------------------------------------------------------===//
 
 def Gantry_TileAttr : Gantry_Attr<"Tile", "tile"> {
-  let summary = "the tile of the result that one invocation, or one workgroup, computes";
+  let summary = "the tile of the result that an invocation, a subgroup or a workgroup computes";
   let description = [{
-    `grid` is the index of this function among those of its kernel; 0 is the baseline. `extents` are
-    those of the tile along the result's dimensions, of which those from `merged` on are treated as
-    one. `lanes` invocations of a subgroup share a tile. `text` describes the tile for people, and
-    `exact` is the text from which a table of measured tiles makes the same tile again.
+    `grid` is the index of this function among the functions of its kernel; the baseline has index
+    0. `extents` are the elements of the tile along each dimension of the result, where the
+    dimensions from `merged` on count as one dimension. `lanes` is the number of invocations of a
+    subgroup that share the tile. `text` describes the tile for users. `exact` is the tile in the
+    notation of tables of measured tiles, from which the compiler can reproduce it.
   }];
   let parameters = (ins EnumParameter<Gantry_TileKind>:$kind, Gantry_OptionalInt<>:$grid,
       Gantry_List<"int64_t">:$extents, "int64_t":$merged, Gantry_OptionalInt<"1">:$lanes,
@@ -235,12 +244,13 @@ def Gantry_TileAttr : Gantry_Attr<"Tile", "tile"> {
 def Gantry_LaunchAttr : Gantry_Attr<"Launch", "launch"> {
   let summary = "how a kernel is launched";
   let description = [{
-    The kernel takes `buffers` buffers, of which the last is the result, and `dims` dynamic
+    The kernel takes `buffers` buffers, whose last is the result, and the sizes of `dims` dynamic
     dimensions. A workgroup has `workgroup_size` invocations and computes `tiles_per_workgroup`
-    tiles. `subgroup_size` is the size that its subgroups must have, each of them full; 0 stands for
-    any. `shared_bytes` is the shared memory of a workgroup, and `staged_bytes` the sum of what is
-    staged there, which is larger where two boxes use the same place at different times.
-    `matrix_feature` is the device feature that a kernel with cooperative matrices needs.
+    tiles. If `subgroup_size` is not 0, every subgroup must have exactly this many active
+    invocations. `shared_bytes` is the size of a workgroup's shared memory. `staged_bytes` is the
+    sum of the sizes of all arrays in shared memory, which is larger than `shared_bytes` if two
+    arrays use the same bytes at different times. `matrix_feature` is the device feature that a
+    kernel with cooperative matrices needs.
   }];
   let parameters = (ins "int64_t":$buffers, Gantry_OptionalInt<>:$dims, "int64_t":$workgroup_size,
       Gantry_OptionalInt<"1">:$tiles_per_workgroup, Gantry_OptionalInt<>:$subgroup_size,
@@ -250,25 +260,26 @@ def Gantry_LaunchAttr : Gantry_Attr<"Launch", "launch"> {
 }
 
 def Gantry_LoopsAttr : Gantry_Attr<"Loops", "loops"> {
-  let summary = "how long an invocation's loops are";
+  let summary = "the number of loop iterations of one invocation";
   let description = [{
-    An invocation runs at most `rounds` rounds of nested loops, times the sizes of the dynamic
-    dimensions `dims`.
+    An invocation runs at most `rounds` loop iterations in total, multiplied by the sizes of the
+    dynamic dimensions whose indices are `dims`.
   }];
   let parameters = (ins "int64_t":$rounds, Gantry_OptionalList<"int64_t">:$dims);
 }
 
 def Gantry_SlicesAttr : Gantry_Attr<"Slices", "slices"> {
-  let summary = "where a dispatch may be cut into parts";
+  let summary = "how a dispatch can be cut into slices";
   let description = [{
-    A part may end after every `workgroups` workgroups; each buffer then advances by its entry of
-    `bytes`, which is 0 for a buffer that every part reads from its start.
+    A slice is a multiple of `workgroups` workgroups. After each `workgroups` workgroups, the start
+    of each buffer advances by the buffer's entry of `bytes`. The entry is 0 for a buffer that every
+    slice uses as a whole.
   }];
   let parameters = (ins "int64_t":$workgroups, Gantry_List<"int64_t">:$bytes);
 }
 
 def Gantry_RemarksAttr : Gantry_Attr<"Remarks", "remarks"> {
-  let summary = "why the kernel has this tile, one sentence each, for `gantry inspect --why`";
+  let summary = "the reasons for the kernel's tile, one sentence each, for `gantry inspect --why`";
   let parameters = (ins Gantry_List<"::mlir::StringAttr">:$texts);
   let assemblyFormat = "`<` $texts `>`";
 }
@@ -276,8 +287,9 @@ def Gantry_RemarksAttr : Gantry_Attr<"Remarks", "remarks"> {
 def Gantry_BindingAttr : Gantry_Attr<"Binding", "binding"> {
   let summary = "what an argument of a kernel receives";
   let description = [{
-    `index` numbers the buffers and the dims. `texels_of` is the element type of a buffer whose view
-    has another: an f16 buffer that is read as texels, which are f32.
+    `index` is the index of the buffer or of the dim; other roles have none. `texels_of` is the
+    buffer's element type if the view has another one: a view of an f16 buffer as texels has f32
+    elements.
 
     ```mlir
     func.func @k(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer[0]>},
@@ -294,7 +306,8 @@ def Gantry_BindingAttr : Gantry_Attr<"Binding", "binding"> {
 def Gantry_TexelViewAttr : Gantry_Attr<"TexelView", "texel_view"> {
   let summary = "a buffer that is read as texels";
   let description = [{
-    `alone` says that the buffer is not bound as a storage buffer as well.
+    `buffer` is the buffer's index. If `alone` is set, the buffer is bound only as a texel buffer;
+    otherwise it is bound as a storage buffer too.
   }];
   let parameters = (ins "int64_t":$buffer, EnumParameter<Gantry_TexelFormat>:$format,
       Gantry_Flag:$alone);

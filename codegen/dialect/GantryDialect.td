@@ -9,18 +9,18 @@ def Gantry_Dialect : Dialect {
   let cppNamespace = "::gantry::codegen";
   let summary = "The steps between linalg on tensors and the commands of an artifact";
   let description = [{
-    `gantry.dispatch` is one kernel launch. The dialect also declares every attribute by which one
-    pass leaves a result for a later one. GantryAttributes.td describes the types of these
-    attributes; the list below declares where they may stand. The verifier rejects any other
-    attribute whose name begins with `gantry.`, an attribute of the wrong type, and an attribute on
-    an operation that it does not belong to.
+    `gantry.dispatch` is one kernel launch. The dialect also declares every attribute that one pass
+    sets and a later pass reads. GantryAttributes.td describes the types of these attributes; the
+    list below says which operations may have them. The verifier rejects any other attribute whose
+    name begins with `gantry.`, an attribute of the wrong type, and an attribute on an operation
+    that may not have it.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
 
-  // An attribute of a type of this dialect has its type's mnemonic as its name, so that
+  // If an attribute's type belongs to this dialect, its name is the mnemonic of its type. Therefore
   // attributeOf<TileAttr>(op) (gantry_dialect.h) finds `gantry.tile`.
   let discardableAttrs = (ins
     // On arguments and results of the program's function; set by the importer.
@@ -31,11 +31,11 @@ def Gantry_Dialect : Dialect {
     "::gantry::codegen::BudgetAttr":$budget,             // set by fit-budget
     "::gantry::codegen::FailureAttr":$failure,           // set by a pass that refuses the model
     // On operations of the program.
-    "::mlir::StringAttr":$tensor, // the model's name of the tensor that the operation defines
+    "::mlir::StringAttr":$tensor, // the name that the model gives to the operation's result
     "::mlir::StringAttr":$why,    // on the last matmul of an attention: why it is not fused
-    "::mlir::UnitAttr":$rounds,   // on arith.truncf: the model asks for this rounding
-    "::mlir::UnitAttr":$rounded,  // on arith.truncf: the operand is an f16 value already
-    "::mlir::UnitAttr":$exact,    // on integer arithmetic: folding it must not overflow
+    "::mlir::UnitAttr":$rounds,   // on arith.truncf: the model contains this rounding (rounding.h)
+    "::mlir::UnitAttr":$rounded,  // on arith.truncf: the operand is already rounded to f16
+    "::mlir::UnitAttr":$exact,    // on integer arithmetic: folding must not overflow (evaluate.h)
     // On the module of one kernel; set by outline-kernels and completed by apply-tuning.
     "::gantry::codegen::KernelAttr":$kernel,
     // On a kernel's function on tensors; set by outline-kernels.

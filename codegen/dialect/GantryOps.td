@@ -1,4 +1,5 @@
-// The operations of the Gantry dialect, from dispatches on tensors to the matrices in a kernel.
+// The operations of the Gantry dialect: dispatches and copies on the level of tensors, and
+// cooperative matrices on the level of kernels.
 #ifndef GANTRY_OPS
 #define GANTRY_OPS
 
@@ -14,25 +15,27 @@ class Gantry_Op<string mnemonic, list<Trait> traits = []> : Op<Gantry_Dialect, m
 def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSizedOperandSegments]> {
   let summary = "one kernel launch";
   let description = [{
-    A dispatch computes its result from its operands in one kernel launch. Before outline-kernels its
-    region holds the computation as linalg on tensors: at most one reduction, or several over the
-    rows of the result, or one attention; all other operators in the region are evaluated where
-    their result is used. After outline-kernels, `kernel` names the module that holds the
+    A dispatch computes its result from its operands in one kernel launch. Before outline-kernels
+    its region holds the computation as linalg on tensors. The region has at most one reduction, or
+    several over the rows of the result, or one attention; all other operators are evaluated where
+    their results are used. After outline-kernels, `kernel` names the module that holds the
     computation.
 
-    `dims` are the dynamic sizes that the kernel needs, once each. `operand_dims` and `result_dims`
-    list, for each dynamic dimension of the operands (results) in order, its position in `dims`.
-    The arguments of the region's block are the operands, then the dims.
+    `dims` are the dynamic sizes that the kernel needs, without duplicates. `operand_dims` has one
+    entry for each dynamic dimension of the operands, in order: its index in `dims`. `result_dims`
+    is the same for the result. The arguments of the region's block are the operands, then the dims.
 
     ```mlir
     %y = gantry.dispatch (%x) dims(%n) {operand_dims = array<i64: 0>, result_dims = array<i64: 0>}
         : (tensor<?x4xf32>, index) -> tensor<?x4xf32> { … gantry.yield %r : tensor<?x4xf32> }
     ```
 
-    - `flops` is the number of floating-point operations of its operators.
-    - `in_place` is the operand whose storage the result takes. The operand is not used afterwards,
-      and only the invocation that writes an element of the result reads that element of it.
-    - `layouts` has an entry for each operand and one for the result; all are row-major without it.
+    - `flops` is the number of floating-point operations of the operators.
+    - `in_place` is the index of the operand whose storage the result takes. The operand is not used
+      afterwards, and only the invocation that writes an element of the result reads the same
+      element of the operand.
+    - `layouts` has an entry for each operand and one for the result. Without it, all tensors are in
+      row-major order.
     - `rows` marks a dispatch with several reductions over the rows of its result.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<Index>:$dims,
@@ -45,7 +48,7 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
     ($kernel^)? `(` $inputs `)` `dims` `(` $dims `)` (`flops` $flops^)? attr-dict `:` functional-type(operands, results)
     (`do` $body^)?
   }];
-  // A dispatch with an empty block, whose arguments are the operands and the dims.
+  // Builds a dispatch whose region has an empty block with the operands and the dims as arguments.
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::ValueRange":$inputs,
       "::mlir::ValueRange":$dims, "::mlir::Value":$flops, "::llvm::ArrayRef<int64_t>":$operandDims,
       "::llvm::ArrayRef<int64_t>":$resultDims)>];
@@ -53,10 +56,11 @@ def Gantry_DispatchOp : Gantry_Op<"dispatch", [IsolatedFromAbove, Pure, AttrSize
 }
 
 def Gantry_MoveOp : Gantry_Op<"move", [Pure, AllTypesMatch<["source", "result"]>]> {
-  let summary = "a tensor's bytes to the host, or back to the device";
+  let summary = "copies a tensor to the host or back to the device";
   let description = [{
-    The result holds the operand's bytes in the host's memory (`to_host`) or in the device's. Made by
-    fit-budget for tensors that are alive but not used for a while; becomes a copy command.
+    The result has the bytes of the operand, in the host's memory if `to_host` is set, otherwise in
+    the device's. fit-budget creates this operation for tensors that are alive but not used for a
+    while. It becomes a copy command of the artifact.
 
     ```mlir
     %h = gantry.move %x to_host : tensor<64x128xf32>
@@ -69,11 +73,12 @@ def Gantry_MoveOp : Gantry_Op<"move", [Pure, AllTypesMatch<["source", "result"]>
 }
 
 def Gantry_LoadMatrixOp : Gantry_Op<"load_matrix"> {
-  let summary = "a matrix of a subgroup, from shared memory";
+  let summary = "loads a cooperative matrix from shared memory";
   let description = [{
-    The subgroup's lanes load one matrix together, whose elements begin at vector `at` of the pool. Its
-    rows (its columns, if `columns`) lie one after the other, `stride` vectors apart; within one of them
-    elements are adjacent, whatever their size. All lanes have the same operands.
+    The lanes of a subgroup load one matrix together. The pool is the workgroup's shared memory, as
+    vectors of 16 bytes. The matrix begins at vector `at` of the pool. Its rows (its columns, if
+    `columns` is set) begin `stride` vectors apart, and the elements of a row (column) are adjacent.
+    All lanes must have the same operands.
 
     ```mlir
     %a = gantry.load_matrix %pool[%at] stride 5 : memref<640xvector<4xi32>, #spirv.storage_class<Workgroup>>
@@ -90,9 +95,9 @@ def Gantry_LoadMatrixOp : Gantry_Op<"load_matrix"> {
 }
 
 def Gantry_StoreMatrixOp : Gantry_Op<"store_matrix"> {
-  let summary = "a matrix of a subgroup, to shared memory";
+  let summary = "stores a cooperative matrix to shared memory";
   let description = [{
-    The counterpart of load_matrix, by rows.
+    The counterpart of load_matrix. The rows of the matrix begin `stride` vectors apart.
 
     ```mlir
     gantry.store_matrix %sum, %pool[%at] stride 5

@@ -72,7 +72,8 @@ void DispatchOp::build(mlir::OpBuilder &builder, mlir::OperationState &state, ml
 
 namespace {
 
-/// Checks that `map` gives every dynamic dimension of `types` a position in the dispatch's dims.
+/// Checks that `map` has an index in the dispatch's dims for every dynamic dimension of `types`.
+/// `name` is the name of the attribute that holds the map.
 mlir::LogicalResult verifyDims(DispatchOp dispatch, llvm::ArrayRef<int64_t> map,
                                mlir::TypeRange types, llvm::StringRef name) {
   int64_t dynamic = 0;
@@ -88,9 +89,9 @@ mlir::LogicalResult verifyDims(DispatchOp dispatch, llvm::ArrayRef<int64_t> map,
   return mlir::success();
 }
 
-/// Checks that the rows, or columns, of a matrix in shared memory do not overlap. They begin at
-/// multiples of 16 bytes, as Vulkan requires (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986),
-/// because the pool's elements are vectors of four 32-bit words. `strideVectors` counts these.
+/// Checks that the rows (columns) of a matrix in shared memory do not overlap. Consecutive rows
+/// begin `strideVectors` vectors of four 32-bit words apart. Rows therefore begin at multiples of
+/// 16 bytes, as Vulkan requires (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986).
 mlir::LogicalResult verifyMatrix(mlir::Operation *op, mlir::Type type, int64_t strideVectors,
                                  bool columns) {
   constexpr int64_t kVectorBits = 128;

@@ -1,14 +1,14 @@
-// The C++ classes of the Gantry dialect: its operations, and the attributes by which one pass of
-// the compiler leaves a result for a later one.
+// The C++ classes of the Gantry dialect: its operations, and the attributes that one pass of the
+// compiler sets and a later pass reads.
 //
-// GantryOps.td, GantryAttributes.td and GantryDialect.td are the manual; TableGen makes the classes
-// of them. This header adds the accessors of discardable attributes, so that no pass spells the
-// name of an attribute:
+// GantryOps.td, GantryAttributes.td and GantryDialect.td are the manual, from which TableGen
+// generates the classes. This header adds accessors of discardable attributes, so that no pass
+// needs to spell the name of an attribute:
 //
 //   if (auto tile = attributeOf<TileAttr>(function)) …       // gantry.tile, or null
 //   GantryDialect::TensorAttrHelper(context).getAttr(op);    // gantry.tensor, a builtin StringAttr
 //
-// Thread safety: as MLIR's: attributes are immutable and unique, operations belong to one thread.
+// Thread safety: attributes are immutable and may be shared; an operation belongs to one thread.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -33,18 +33,18 @@
 
 namespace gantry::codegen {
 
-/// Returns the operation's attribute of a type of this dialect, whose name is the type's mnemonic;
-/// null where there is none.
+/// Returns the operation's attribute of type Attr, or null if it has none. Attr is a type of this
+/// dialect, and the attribute's name is the mnemonic of the type.
 template <typename Attr> Attr attributeOf(mlir::Operation *op) {
   return op->getAttrOfType<Attr>(Attr::name);
 }
 
-/// Gives the operation an attribute of a type of this dialect, or replaces it.
+/// Sets the operation's attribute of type Attr, and replaces an existing one.
 template <typename Attr> void setAttribute(mlir::Operation *op, Attr attribute) {
   op->setAttr(Attr::name, attribute);
 }
 
-/// The same for an argument and for a result of a function.
+/// Returns the attribute of type Attr of a function's argument (result), or null.
 template <typename Attr>
 Attr argumentAttribute(mlir::FunctionOpInterface function, unsigned argument) {
   return function.getArgAttrOfType<Attr>(argument, Attr::name);
@@ -53,25 +53,25 @@ template <typename Attr> Attr resultAttribute(mlir::FunctionOpInterface function
   return function.getResultAttrOfType<Attr>(result, Attr::name);
 }
 
-/// Returns the model's name of the tensor that the operation defines; null where it has none.
+/// Returns the name that the model gives to the operation's result, or null if it has none.
 inline mlir::StringAttr tensorName(mlir::Operation *op) {
   return op->getAttrOfType<mlir::StringAttr>(GantryDialect::TensorAttrHelper::getNameStr());
 }
 
-/// Names the tensor that the operation defines.
+/// Sets the name that the model gives to the operation's result.
 inline void setTensorName(mlir::Operation *op, llvm::StringRef name) {
   op->setAttr(GantryDialect::TensorAttrHelper::getNameStr(),
               mlir::StringAttr::get(op->getContext(), name));
 }
 
-/// Gives `to` the tensor name of `from`, where that has one.
+/// Copies the tensor name of `from`, if it has one, to `to`.
 inline void copyTensorName(mlir::Operation *from, mlir::Operation *to) {
   if (mlir::StringAttr name = tensorName(from))
     to->setAttr(GantryDialect::TensorAttrHelper::getNameStr(), name);
 }
 
 /// Returns whether a kernel's function on tensors has several reductions over the rows of its
-/// result.
+/// result, as softmax has (`rows` of gantry.dispatch).
 inline bool isOverRows(mlir::Operation *kernel) {
   auto signature = attributeOf<SignatureAttr>(kernel);
   return signature && signature.getRows();

@@ -1,10 +1,11 @@
-// Marks the roundings of floats that a model asks for.
+// Distinguishes the roundings to 16-bit floats that a model contains from those that only store a
+// value.
 //
-// Kernels compute f16 tensors as f32, and a kernel that fuses two operations on f16 does not round
-// the value between them. A Cast of an ONNX model, or an arith.truncf of an MLIR model, always
-// rounds: the importer marks it with `gantry.rounds`.
+// Kernels compute f16 tensors in f32, and a kernel that fuses two operations on f16 does not round
+// the value between them. A Cast of an ONNX model, or an arith.truncf of an MLIR model, must always
+// round: the importer marks it with `gantry.rounds`.
 //
-// Thread safety: pure functions of the operation.
+// Thread safety: an operation must not be changed by another thread at the same time.
 #pragma once
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -14,15 +15,15 @@
 
 namespace gantry::codegen {
 
-/// Marks a truncation that the model asks for.
+/// Marks a truncation that the model contains, so that no kernel leaves it out.
 inline void keepRounding(mlir::Operation *truncation) {
   truncation->setAttr(GantryDialect::RoundsAttrHelper::getNameStr(),
                       mlir::UnitAttr::get(truncation->getContext()));
 }
 
-/// Returns `op` if it is a truncation to a 16-bit float that only serves to store the value: where
-/// the result is extended again in the same kernel, the operand may be used instead. Returns null
-/// for every other operation, and where op is null.
+/// Returns `op` if it is a truncation to a 16-bit float that only stores the value. If its result
+/// is extended again in the same kernel, the kernel may use the operand instead. Returns null for
+/// every other operation, and if op is null.
 inline mlir::arith::TruncFOp storedFloat(mlir::Operation *op) {
   auto truncation = mlir::dyn_cast_or_null<mlir::arith::TruncFOp>(op);
   if (!truncation || truncation->hasAttr(GantryDialect::RoundsAttrHelper::getNameStr()) ||

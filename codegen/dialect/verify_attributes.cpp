@@ -1,4 +1,5 @@
-// The verifiers of the dialect's attributes: what each may contain, and where each may stand.
+// The verifiers of the dialect's attributes. They check the contents of each attribute, and whether
+// the operation, argument or result that has it may have it.
 #include "codegen/dialect/gantry_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,7 +15,7 @@ using namespace mlir;
 
 using Diagnose = llvm::function_ref<InFlightDiagnostic()>;
 
-// ---- What an attribute may contain -------------------------------------------------------------
+// ---- Contents of attributes --------------------------------------------------------------------
 
 LogicalResult DimAttr::verify(Diagnose error, StringAttr name, int64_t min, int64_t max) {
   if (min < 0 || max < 0 || (max > 0 && max < min))
@@ -85,11 +86,12 @@ LogicalResult BindingAttr::verify(Diagnose error, ArgumentRole role, int64_t ind
   return success();
 }
 
-// ---- Where an attribute may stand --------------------------------------------------------------
+// ---- Operations that may have an attribute -----------------------------------------------------
 
 namespace {
 
-/// Checks the type of an attribute and the operation that has it.
+/// Checks that the attribute has the type Attr, and that `op` is one of Ops. Without Ops, any
+/// operation may have the attribute.
 template <typename Attr, typename... Ops>
 LogicalResult verifyOn(Operation *op, NamedAttribute attribute) {
   if (!isa<Attr>(attribute.getValue()))
@@ -103,16 +105,18 @@ LogicalResult verifyOn(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
+/// The rule of an attribute with a type of this dialect: its name and its check.
 template <typename Attr, typename... Ops>
 std::pair<llvm::StringRef, LogicalResult (*)(Operation *, NamedAttribute)> rule() {
   return {Attr::name, verifyOn<Attr, Ops...>};
 }
+/// The same for an attribute with a builtin type.
 template <typename Helper, typename Attr, typename... Ops>
 std::pair<llvm::StringRef, LogicalResult (*)(Operation *, NamedAttribute)> builtinRule() {
   return {Helper::getNameStr(), verifyOn<Attr, Ops...>};
 }
 
-/// Checks a signature against the types of its function: tensors, then dims.
+/// Checks a signature against the types of the function's arguments (tensors, then dims).
 LogicalResult verifySignature(func::FuncOp function, SignatureAttr signature) {
   int64_t tensors = 0, dynamic = 0, dims = 0;
   for (Type type : function.getArgumentTypes()) {

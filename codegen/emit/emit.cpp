@@ -20,9 +20,9 @@ namespace {
 
 constexpr uint32_t kPushConstantWordBytes = 8;
 
-/// A kernel on its way into the artifact.
+/// The work of making one kernel's entry of the artifact.
 struct KernelJob {
-  ModuleOp module;
+  ModuleOp module; // The kernel's module.
   std::unique_ptr<artifact::KernelT> kernel;
   Status status;
 };
@@ -54,7 +54,7 @@ artifact::Binding bindingOf(BindingMode mode) {
   llvm_unreachable("there are no other modes");
 }
 
-/// Copies what is the same for all variants from the baseline's module.
+/// Sets the fields of the kernel itself from the attributes of the baseline's module.
 void describeKernel(artifact::KernelT &kernel, TileAttr tile, LaunchAttr launch) {
   kernel.entry_point = kernel.name;
   kernel.workgroup_size = {static_cast<uint32_t>(launch.getWorkgroupSize()), 1, 1};
@@ -63,8 +63,9 @@ void describeKernel(artifact::KernelT &kernel, TileAttr tile, LaunchAttr launch)
   kernel.tile = tile.getText().str();
 }
 
-/// Copies the tile, the launch and the loops of a variant. The baseline's workgroup size and tile
-/// are those of the kernel and are not repeated.
+/// Sets the tile, the launch, the loops, the remarks and the slices of a variant from the
+/// attributes of its module. The workgroup size and the tile text of a baseline are stored in the
+/// kernel and are not repeated.
 void describeVariant(artifact::KernelVariantT &variant, spirv::ModuleOp module) {
   const auto tile = attributeOf<TileAttr>(module);
   const auto launch = attributeOf<LaunchAttr>(module);
@@ -88,7 +89,7 @@ void describeVariant(artifact::KernelVariantT &variant, spirv::ModuleOp module) 
   }
 }
 
-/// Describes how a variant's buffers are bound; `kernel` has been described.
+/// Sets how a variant's buffers are bound. describeKernel() must have been called for `kernel`.
 void describeBinding(artifact::KernelVariantT &variant, const artifact::KernelT &kernel,
                      BuffersAttr buffers) {
   const bool isByAddress = buffers.getMode() == BindingMode::kAddress;
@@ -103,8 +104,9 @@ void describeBinding(artifact::KernelVariantT &variant, const artifact::KernelT 
                                 view.getAlone());
 }
 
-/// Returns the name of a variant's dumps: "kernel_3.address" for a baseline, and with the kind of
-/// its tile for others that are bound in the same way.
+/// Returns the file name, without its extension, of a variant's dumps: the kernel and the binding
+/// ("kernel_3.address"), and the kind of the tile unless the baseline is meant or the binding
+/// identifies the kind ("kernel_3.address.staged").
 std::string dumpName(const artifact::KernelT &kernel, TileAttr tile, BindingMode mode) {
   std::string name = kernel.name + "." + stringifyBindingMode(mode).str();
   if (tile.getKind() != TileKind::kBaseline && mode != BindingMode::kTexel)
@@ -138,7 +140,7 @@ Status addVariant(artifact::KernelT &kernel, spirv::ModuleOp module, const EmitO
   return Status::ok();
 }
 
-/// Makes the kernel's entry of the artifact. A texel kernel that reads nothing in vectors has no
+/// Makes the kernel's entry of the artifact. A texel kernel without any texel buffer has no
 /// advantage over the baseline and is left out.
 Status buildKernel(KernelJob &job, const EmitOptions &options) {
   job.kernel = std::make_unique<artifact::KernelT>();
@@ -154,7 +156,7 @@ Status buildKernel(KernelJob &job, const EmitOptions &options) {
   return Status::ok();
 }
 
-/// Returns how each variant of a kernel divides its result, by the index of its grid.
+/// Returns how each variant of a kernel divides the result into tiles, indexed by TileAttr's grid.
 ProgramBuilder::KernelGeometry geometryOf(ModuleOp kernel) {
   ProgramBuilder::KernelGeometry geometry;
   for (auto module : kernel.getOps<spirv::ModuleOp>()) {

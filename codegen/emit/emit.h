@@ -1,12 +1,12 @@
-// Makes the contents of an artifact from the lowered module.
+// Builds the contents of an artifact from a module that all passes have lowered.
 //
-// Dispatches of the program's function become commands, and its tensors become values with
-// lifetimes. Kernels are serialised to SPIR-V. The memory of a static program is planned by
-// engine/plan, and the plan and the barriers are checked by independent validators before anything
-// is written.
+// The dispatches of the program's function become commands, and its tensors become values with
+// lifetimes. Kernels are serialised to SPIR-V. engine/plan plans the memory of a static program,
+// and of a dynamic one if planForBounds applies. Independent validators check the plan and the
+// barriers.
 //
-// Thread safety: one emission at a time per module. It serialises kernels on the context's thread
-// pool.
+// Errors: a Status with the operator's or the tensor's name. Thread safety: one emission at a time
+// per module. The kernels are serialised on the context's thread pool.
 #pragma once
 
 #include "engine/artifact/artifact.h"
@@ -26,24 +26,27 @@ namespace gantry::codegen {
 struct EmitOptions {
   std::string name;      // The program's name.
   std::string source;    // The model's file name.
-  std::string profile;   // The device profile that it was compiled for.
-  std::string options;   // Options of `gantry compile`, as the artifact stores them.
+  std::string profile;   // The device profile that the module was compiled for.
+  std::string options;   // Arguments of `gantry compile`, which the artifact stores.
   std::string dumpSpirv; // Folder for .spv and .spvasm files, or empty.
-  bool planForBounds =
-      false; // Plan a dynamic program for its dimensions' upper limits, if all have one.
-  std::function<void(size_t done, size_t total)> kernelDone; // Called under a lock; may be empty.
+  /// Plan the memory of a dynamic program for the upper limits of its dimensions, if all dimensions
+  /// have one.
+  bool planForBounds = false;
+  /// Called after each kernel from any thread, one call at a time. May be empty.
+  std::function<void(size_t done, size_t total)> kernelDone;
 };
 
 /// An artifact before it is written.
 struct Emission {
   artifact::ProgramT program;
+  /// The constants, in the order of their offsets. They refer to bytes of the module or of
+  /// ownedBytes.
   std::vector<artifact::ConstantData> constants;
-  std::vector<std::vector<uint8_t>>
-      ownedBytes; // The bytes of constants that the module does not store.
+  std::vector<std::vector<uint8_t>> ownedBytes;
 };
 
-/// Returns the artifact of a module that the whole pipeline has lowered. The module must outlive
-/// the emission, whose constants refer to its bytes.
+/// Returns the artifact of a module that all passes have lowered. The module must outlive the
+/// emission.
 Result<std::unique_ptr<Emission>> emitProgram(mlir::ModuleOp module, const EmitOptions &options);
 
 } // namespace gantry::codegen

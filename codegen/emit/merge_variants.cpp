@@ -14,17 +14,18 @@ namespace {
 /// A constant of the merged section.
 struct SharedConstant {
   std::span<const uint8_t> bytes;
-  std::vector<bool> users; // Whether an emission uses it; indexed by emission.
+  std::vector<bool> users; // For each emission, whether it uses the constant.
 };
 
-/// Returns the SHA-256 of the bytes. Equal hashes are taken for equal bytes.
+/// Returns the SHA-256 of the bytes. Bytes with equal hashes are assumed to be equal.
 std::string hashOf(std::span<const uint8_t> bytes) {
   const auto hash = llvm::SHA256::hash(llvm::ArrayRef<uint8_t>(bytes.data(), bytes.size()));
   return {reinterpret_cast<const char *>(hash.data()), hash.size()};
 }
 
-/// Orders constants by their sets of users. Of two programs, the constants that the second alone
-/// uses come first or last, so that each program's constants are contiguous.
+/// Orders constants by their sets of users. With two programs, the constants that both use come
+/// first, then those of the first alone, then those of the second alone. The constants of the first
+/// program are therefore contiguous.
 bool comesBefore(const SharedConstant &a, const SharedConstant &b) { return a.users > b.users; }
 
 } // namespace

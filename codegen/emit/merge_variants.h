@@ -1,9 +1,11 @@
 // Merges the emissions of a model for several device profiles into one artifact.
 //
 // The program of the first emission is the baseline; the others become its variants. All programs
-// share one section of constants, which stores equal bytes once. The section is ordered by the set
-// of programs that use a constant, so that the constants of one program lie in few contiguous
-// ranges.
+// share one section of constants, in which equal bytes occur once. Constants that are used by the
+// same set of programs are adjacent in the section, so that the constants of one program lie in few
+// contiguous ranges.
+//
+// Thread safety: a pure function of its argument.
 #pragma once
 
 #include "codegen/emit/emit.h"

@@ -31,15 +31,15 @@ void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
       collectNames(inner, names);
 }
 
-/// Returns the model's name of the tensor that an operation defines, or its operators' names.
+/// Returns the model's name of the operation's result, or the operators' names if it has none.
 std::string modelName(Operation *op) {
   if (const StringAttr name = tensorName(op))
     return name.str();
   return locationName(op->getLoc());
 }
 
-/// Returns the type of a port in the model. MLIR's integers are signless and become signed ones;
-/// the importer says which ports are unsigned.
+/// Returns the element type that a port has in the model. `type` comes from MLIR's signless
+/// integers and is signed; the port's attribute says whether the model's integers are unsigned.
 artifact::ElementType portType(artifact::ElementType type, PortAttr port) {
   using artifact::ElementType;
   if (!port || !port.getIsUnsigned())
@@ -113,7 +113,8 @@ artifact::ElementType elementTypeOf(Type type, bool &known) {
   return ElementType::f32;
 }
 
-/// Returns the name and the range of an input's dimension; without a name where the port has none.
+/// Returns the name and the range of an input's dimension. Without a port attribute, the name is
+/// empty and the size has no upper limit.
 DimAttr ProgramBuilder::dimOf(PortAttr port, unsigned dim) {
   if (port && dim < port.getDims().size())
     return port.getDims()[dim];
@@ -167,7 +168,7 @@ void ProgramBuilder::addSymbol(DimAttr bounds, unsigned input, unsigned dim) {
     symbol.max = max;
 }
 
-/// Adds what the model assumes of its sizes, which the runtime checks.
+/// Adds the expressions that must not be negative (gantry.requirements), which the runtime checks.
 void ProgramBuilder::addRequirements() {
   const auto requirements = attributeOf<RequirementsAttr>(function_);
   if (!requirements)
@@ -267,7 +268,7 @@ Status ProgramBuilder::addConstant(Value value, Attribute data) {
         constant.bytes = {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()};
       }
       entry.byte_offset =
-          emission_.constants.size(); // An index until build() replaces it by the offset.
+          emission_.constants.size(); // An index, which build() replaces by the offset.
       emission_.constants.push_back(constant);
     } else {
       entry.byte_offset = 0;
@@ -410,7 +411,7 @@ void ProgramBuilder::assignLifetimes() {
   }
   for (uint32_t i = 0; i < program_.values.size(); ++i)
     if (artifact::ValueT &value = *program_.values[i];
-        value.first_use == kNever || i < program_.inputs.size()) // Inputs exist from the start.
+        value.first_use == kNever || i < program_.inputs.size()) // Inputs are alive from the start.
       value.first_use = 0;
 }
 
@@ -466,12 +467,13 @@ Status ProgramBuilder::planArena() {
   for (auto &value : program_.values)
     if (value->storage == Storage::transient)
       value->byte_offset = plan.offsets[value->slot];
-  // The barriers of a dynamic program depend on its sizes; the runtime places them.
+  // The hazards of a dynamic program depend on its sizes, so the runtime places its barriers.
   return program_.dynamic ? Status::ok() : placeBarriers();
 }
 
-/// Copies what order-dispatches and fit-budget achieved. A budget holds for the bytes that are
-/// alive at one moment; this checks it against the packed arena.
+/// Copies the results of order-dispatches and fit-budget into the program. fit-budget compares the
+/// budget with the peak of live bytes; this function compares it with the size of the arena, which
+/// may be larger.
 Status ProgramBuilder::reportOrder() {
   if (auto order = attributeOf<OrderAttr>(function_)) {
     program_.model_order_bytes = order.getModelPeakBytes();
@@ -490,8 +492,8 @@ Status ProgramBuilder::reportOrder() {
   if (program_.arena_bytes <= program_.budget->bytes)
     return Status::ok();
   return statusf(StatusCode::kInvalidArgument,
-                 "a memory budget of %lld bytes is met at every moment, but packed the "
-                 "transients take %llu bytes; the smallest budget that can be met is near that",
+                 "the live tensors fit the memory budget of %lld bytes at every moment, but the "
+                 "arena that holds them takes %llu bytes; try a budget near that size",
                  static_cast<long long>(budget.getBytes()),
                  static_cast<unsigned long long>(program_.arena_bytes));
 }
@@ -521,7 +523,9 @@ Status ProgramBuilder::build() {
   GANTRY_RETURN_IF_ERROR(addInputs());
   addRequirements();
   func::ReturnOp end;
-  llvm::SmallVector<Operation *> steps; // Collected first: sizes add operations to the block.
+  // Collected before any is visited, because building size expressions adds operations to the
+  // block.
+  llvm::SmallVector<Operation *> steps;
   for (Operation &op : function_.getBody().front()) {
     if (isa<DispatchOp, MoveOp>(op))
       steps.push_back(&op);
@@ -539,7 +543,7 @@ Status ProgramBuilder::build() {
   GANTRY_RETURN_IF_ERROR(assignSlots());
   program_.dynamic = !program_.symbols.empty();
 
-  // Kernels compute addresses in elements, in 32 bits.
+  // Kernels compute the index of an element in 32 bits.
   for (const auto &value : program_.values) {
     auto size = exprs_.constantValue(value->size);
     if (size && (*size < 0 || *size / artifact::elementSize(value->type) > INT32_MAX))

@@ -1,11 +1,15 @@
-// Builds the artifact's tables from the program's function.
+// Builds the artifact's values, commands and memory plan from the program's function.
 //
-// Every input, constant, transient and output becomes a value, with its size as an expression;
-// every dispatch and copy becomes a command that binds values. A value lives from its first to its
-// last command. Values that share memory in place have one slot, and static programs (or dynamic
-// ones whose dimensions all have limits) get offsets in the arena and barriers.
+// Every input, constant, transient and output becomes a value, whose size in bytes is an expression
+// over the dynamic dimensions. Every dispatch and every copy becomes a command that binds values. A
+// value lives from the first to the last command that binds it. A slot is a range of the arena:
+// results that take the storage of an operand (in_place) have the operand's slot, every other
+// transient has a slot of its own. If the program is static, or all its dynamic dimensions have
+// upper limits and options.planForBounds is set, the slots get offsets in the arena. A static
+// program also gets barriers.
 //
-// Thread safety: one builder per module; it adds index arithmetic to the function.
+// Thread safety: one builder at a time per module, because it adds index arithmetic to the
+// function.
 #pragma once
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -21,25 +25,24 @@ namespace gantry::codegen {
 
 class ProgramBuilder {
 public:
-  /// How a kernel divides its result: the extents of a tile, where the result's dimensions from
-  /// `merged` on count as one dimension, and the number of tiles that a workgroup computes.
+  /// How a variant of a kernel divides the result: the extents of a tile, where the result's
+  /// dimensions from `merged` on count as one dimension, and the number of tiles per workgroup.
   struct Grid {
     llvm::SmallVector<int64_t> tile;
     size_t merged = 0;
     int64_t tilesPerWorkgroup = 1;
   };
-  using KernelGeometry =
-      std::vector<Grid>; // The grids of a kernel's variants; the baseline's is first.
+  using KernelGeometry = std::vector<Grid>; // Indexed by KernelVariant.grid; 0 is the baseline.
 
-  /// `kernels` maps the name of a kernel's module to its index in Program.kernels and in
-  /// `geometry`.
+  /// `kernels` maps the name of a kernel's module to the kernel's index in Program.kernels and in
+  /// `geometry`. The references must outlive the builder.
   ProgramBuilder(Emission &emission, mlir::func::FuncOp function,
                  const llvm::StringMap<uint32_t> &kernels,
                  const std::vector<KernelGeometry> &geometry, const EmitOptions &options)
       : emission_(emission), program_(emission.program), exprs_(emission.program),
         function_(function), kernels_(kernels), geometry_(geometry), options_(options) {}
 
-  /// Fills in the program and the constants of the emission.
+  /// Adds the function's ports, values, commands, constants and plan to the emission. Called once.
   Status build();
 
 private:
@@ -72,18 +75,20 @@ private:
   const llvm::StringMap<uint32_t> &kernels_;
   const std::vector<KernelGeometry> &geometry_;
   const EmitOptions &options_;
-  llvm::DenseMap<mlir::Value, uint32_t>
-      values_; // Indices of values, by the tensor that owns the storage.
-  llvm::StringMap<uint32_t> constantsByHash_; // Equal bytes are stored once.
-  std::vector<std::pair<uint32_t, uint32_t>>
-      inPlace_; // Pairs of a result and the operand whose slot it takes.
+  /// Index in Program.values, by the tensor that owns the storage (storageOf).
+  llvm::DenseMap<mlir::Value, uint32_t> values_;
+  /// Index in Program.values, by the hash of a constant's bytes: equal bytes are stored once.
+  llvm::StringMap<uint32_t> constantsByHash_;
+  /// Pairs of a result and the operand whose slot the result takes.
+  std::vector<std::pair<uint32_t, uint32_t>> inPlace_;
 };
 
-/// Returns the operator names in a location, in order and once each: "Conv_0 + Relu_1".
+/// Returns the names of the operators in a location, in order and without duplicates ("Conv_0 +
+/// Relu_1"). Returns locationSource() if the location has no names.
 std::string locationName(mlir::Location loc);
 /// Returns the first file and line in a location, as "model.onnx:12", or an empty string.
 std::string locationSource(mlir::Location loc);
-/// Returns the artifact's type of an element; `known` says whether there is one.
+/// Returns the artifact's type for a type of elements. Sets `known` to false if there is none.
 artifact::ElementType elementTypeOf(mlir::Type type, bool &known);
 
 } // namespace gantry::codegen

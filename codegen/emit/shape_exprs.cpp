@@ -133,7 +133,7 @@ uint32_t ShapeExprs::of(Value value) {
   } else {
     ok_ = false;
     if (op)
-      op->emitError("is not an expression of the inputs' dimensions");
+      op->emitError("this size is not an expression of the inputs' dimensions");
     result = constant(0);
   }
   values_[value] = result;

@@ -1,9 +1,11 @@
-// The sizes of the program's tensors, as expressions over the dynamic dimensions of its inputs.
+// Builds the sizes of the program's tensors as expressions over the dynamic dimensions (symbols) of
+// the inputs.
 //
-// The expressions lie in a pool, Program.exprs of the artifact, in which equal expressions occur
-// once (hash-consing). All functions return indices into the pool, and fold constants.
+// All expressions are in one pool, Program.exprs of the artifact, where equal expressions occur
+// once (hash-consing). The functions add expressions to the pool, fold constants, and return
+// indices into the pool.
 //
-// Thread safety: one builder at a time.
+// Thread safety: one thread at a time.
 #pragma once
 
 #include "engine/artifact/artifact.h"
@@ -19,11 +21,13 @@ namespace gantry::codegen {
 
 class ShapeExprs {
 public:
+  /// Adds expressions and symbols to `program`, which must outlive this object.
   explicit ShapeExprs(artifact::ProgramT &program) : program_(program) {}
 
   uint32_t constant(int64_t value);
-  /// Returns lhs op rhs. Integer division rounds as the name of the operation says; a division by a
-  /// constant that is not positive, or a constant that overflows, is not folded.
+  /// Returns lhs op rhs. floor_div rounds down, ceil_div rounds up, and mod is the remainder of
+  /// floor_div. Operations on two constants are folded, unless they divide by a number below 1 or
+  /// overflow 64 bits.
   uint32_t binary(artifact::ExprOp op, uint32_t lhs, uint32_t rhs);
   uint32_t mul(uint32_t lhs, uint32_t rhs) { return binary(artifact::ExprOp::mul, lhs, rhs); }
   uint32_t add(uint32_t lhs, uint32_t rhs) { return binary(artifact::ExprOp::add, lhs, rhs); }
@@ -35,18 +39,18 @@ public:
   }
 
   /// Returns the expression of an index value: a constant, tensor.dim of a function argument, or
-  /// affine arithmetic on these. For a value of another operation, emits an error on it, and ok()
-  /// returns false from then on.
+  /// affine.apply on these. If another operation defines the value, emits an error on that
+  /// operation and returns the constant 0; ok() returns false from then on.
   uint32_t of(mlir::Value value);
   uint32_t of(mlir::OpFoldResult value);
   bool ok() const { return ok_; }
-  /// Returns an affine expression, with the expressions `symbols` as its symbols.
+  /// Returns the affine expression, with `symbols` substituted for its symbols.
   uint32_t of(mlir::AffineExpr expr, llvm::ArrayRef<uint32_t> symbols) {
     return of(expr, {}, symbols);
   }
 
-  /// Returns the symbol of dimension `dim` of input `input`. Dimensions with the same name, unless
-  /// it is empty, have the same symbol.
+  /// Returns the symbol of dimension `dim` of input `input`. Dimensions with the same name share a
+  /// symbol, unless the name is empty.
   uint32_t symbol(const std::string &name, uint32_t input, uint32_t dim);
 
   /// Returns the value of a constant expression, and nothing for any other.

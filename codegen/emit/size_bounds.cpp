@@ -17,8 +17,9 @@ using Wide = __int128;
 
 Wide floorDiv(Wide a, Wide b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 
-/// Computes the interval of an operation whose extremes lie at the ends of both intervals. Returns
-/// false where it exceeds 64 bits.
+/// Sets `result` to the interval of operation(x, y) for x in `a` and y in `b`. The operation must
+/// have its extremes at ends of both intervals, as monotonic operations do. Returns false if the
+/// result exceeds 64 bits.
 template <typename Operation>
 bool atCorners(const Interval &a, const Interval &b, Interval &result, Operation operation) {
   const std::array<Wide, 4> corners{operation(a.min, b.min), operation(a.min, b.max),
@@ -28,6 +29,8 @@ bool atCorners(const Interval &a, const Interval &b, Interval &result, Operation
   return *min >= INT64_MIN && *max <= INT64_MAX;
 }
 
+/// Sets `result` to the interval of `op`. Returns false if it exceeds 64 bits or a divisor may be
+/// below 1.
 bool combine(artifact::ExprOp op, const Interval &a, const Interval &b, Interval &result) {
   using artifact::ExprOp;
   switch (op) {

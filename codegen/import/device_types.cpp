@@ -13,15 +13,14 @@ namespace gantry::importer {
 
 namespace {
 
-// Returns whether SPIR-V has this function for 64 bits. It has no other function of the math
-// dialect.
+// Returns whether SPIR-V has this function of the math dialect for f64.
 bool takesDoubles(mlir::Operation *op) {
   namespace math = mlir::math;
   return mlir::isa<math::AbsFOp, math::SqrtOp, math::RsqrtOp, math::FloorOp, math::CeilOp,
                    math::RoundEvenOp, math::FmaOp>(op);
 }
 
-// The name of the ONNX node, or the line of the .mlir file as "line 7".
+// Returns the name of the ONNX node, or the line of the .mlir file as "line 7".
 std::string placeOf(mlir::Location loc) {
   std::string name, line;
   loc->walk([&](mlir::Location inner) {
@@ -34,7 +33,7 @@ std::string placeOf(mlir::Location loc) {
   return name.empty() ? line : name;
 }
 
-// A list of things that are not supported, each with the places that need it.
+// A list of types or functions that are not supported, each with the places that need it.
 class Needs {
 public:
   void add(const std::string &what, const std::string &place) {

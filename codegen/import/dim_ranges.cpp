@@ -1,4 +1,4 @@
-// Looks up stated sizes by the names of dimensions.
+// Checks the ranges of sizes and looks them up by the names of dimensions.
 #include "codegen/import/dim_ranges.h"
 
 #include "codegen/import/onnx/import_error.h"

@@ -1,8 +1,8 @@
-// DimRanges: the sizes that a caller states for a model's dynamic dimensions, by name.
+// DimRanges: the ranges of sizes that a caller gives for a model's dynamic dimensions, by name.
 //
-// A dimension with exactly one size becomes static in an .onnx model. In an .mlir model, whose
-// types are kept, and with a wider range, it stays a symbol with bounds (gantry.port). Thread
-// safety: none; find() records the name.
+// A dimension whose range has exactly one size becomes static in an .onnx model. A dimension with a
+// wider range, and every dimension of an .mlir model, stays a symbol with bounds (gantry.port).
+// Thread safety: one thread at a time, because find() records the name.
 #pragma once
 
 #include "codegen/import/import.h"
@@ -13,15 +13,15 @@ namespace gantry::importer {
 
 class DimRanges {
 public:
-  /// Refers to `ranges`, which must outlive this object. Fails (ImportError, bad input) where a
-  /// range is empty or begins below 1.
+  /// Keeps a reference to `ranges`, which must outlive this object. Fails (ImportError, bad input)
+  /// if a range is empty or begins below 1.
   explicit DimRanges(const std::vector<DimRange> &ranges);
 
-  /// Returns the range of the dynamic dimension `name`, or null where none was stated. Records that
-  /// the model has this dimension.
+  /// Returns the range of the dynamic dimension `name`, or null if the caller gave none. Records
+  /// that the model has this dimension.
   const DimRange *find(llvm::StringRef name);
-  /// Fails (ImportError, bad input) where a range names a dimension that was never looked up, and
-  /// lists those that were. Called after all dimensions of the model were looked up.
+  /// Fails (ImportError, bad input) if a range names a dimension that find() was never called for;
+  /// the message lists the model's dimensions. Called after find() was called for all of them.
   void checkUsed() const;
 
 private:

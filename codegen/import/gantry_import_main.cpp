@@ -1,4 +1,5 @@
-// gantry-import: prints the module that a model is imported as. A tool for developers and tests.
+// gantry-import: imports a model and prints the resulting MLIR module. A tool for developers and
+// tests. Exits 0, 1 if the model is bad, or 2 if it needs something that is not supported.
 #include "codegen/import/import.h"
 
 #include "llvm/Support/CommandLine.h"

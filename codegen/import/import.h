@@ -13,13 +13,14 @@
 // carries the value's name as `gantry.tensor` (codegen/dialect/GantryAttributes.td). A .mlir model
 // may name its ports in the same way.
 //
-// The importer is no optimiser. It folds constants and shapes, and batch normalisation into
-// convolutions, because both are known only here. Fusion and tiling belong to codegen/passes.
+// The importer folds constants and shapes, and batch normalisation into convolutions, because the
+// names of all nodes are known only here. It does not optimise otherwise: codegen/passes fuses and
+// tiles.
 //
 // Ownership: large constants are DenseResourceElementsAttr over the model's own bytes (the protobuf
-// message or a mapped external file), which live as long as the context. The file must not change
-// meanwhile. Thread safety: one context belongs to one thread, as MLIR demands; distinct contexts
-// are independent.
+// message or a mapped external file), which live as long as the context. The files must not change
+// meanwhile. Thread safety: a context is used by one thread at a time; different contexts are
+// independent.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -37,7 +38,7 @@ class MLIRContext;
 
 namespace gantry::importer {
 
-/// The sizes that a dynamic dimension will have, from minSize to maxSize (both at least 1).
+/// The range of sizes that a dynamic dimension will have, inclusive. Both limits are at least 1.
 struct DimRange {
   std::string name; // The name in the model; "x_dim0" where dimension 0 of the input x has none.
   int64_t minSize = 1, maxSize = 1;
@@ -53,20 +54,21 @@ struct ImportOptions {
   std::function<void(const std::string &location)> fileRead;
 };
 
-/// Why an import failed: the model is damaged or impossible, or it needs something that is not
-/// supported.
+/// The reason why an import failed. kBadInput: the model or a DimRange is damaged or impossible.
+/// kUnsupported: the model needs something that is not supported.
 enum class ImportFailure { kBadInput, kUnsupported };
 
-/// Imports the file at `path`, by its extension (.onnx or .mlir). On failure, returns null, sets
-/// `failure`, and reports one diagnostic at the offending place through the context's handlers. The
-/// diagnostic for operators that are not supported lists all of them with their nodes.
+/// Imports the file at `path`. Its extension, .onnx or .mlir, determines the format. On failure,
+/// returns null, sets `failure`, and reports one diagnostic with the offending location through the
+/// context's handlers. The diagnostic for operators that are not supported lists all of them with
+/// their nodes.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, llvm::StringRef path,
                                               const ImportOptions &options, ImportFailure &failure);
 
 /// Registers the dialects of imported modules and of .mlir inputs.
 void registerImportDialects(mlir::DialectRegistry &registry);
 
-/// The names of the ONNX operators that can be imported, sorted.
+/// Returns the names of the ONNX operators in the table of importers (onnx/registry.h), sorted.
 std::vector<std::string> supportedOnnxOperators();
 
 } // namespace gantry::importer

@@ -60,7 +60,8 @@ bool isAccepted(mlir::Operation *op) {
       op);
 }
 
-// Returns why a linalg.generic does not have the form that the passes accept; empty where it has.
+// Returns why the passes do not accept a linalg.generic; empty if they do, and for any other
+// operation.
 std::string genericTrouble(mlir::Operation *op) {
   auto generic = mlir::dyn_cast<mlir::linalg::GenericOp>(op);
   if (!generic)
@@ -68,12 +69,12 @@ std::string genericTrouble(mlir::Operation *op) {
   if (generic.getNumDpsInits() != 1)
     return "linalg.generic with " + std::to_string(generic.getNumDpsInits()) + " results";
   if (generic.getNumReductionLoops() == 0 && !generic.getBody()->getArguments().back().use_empty())
-    return "linalg.generic that reads what it overwrites";
+    return "linalg.generic that reads the tensor that it overwrites";
   return "";
 }
 
-// Fails with one diagnostic where troubleOf returns a text for any operation below `root`. The
-// diagnostic counts the operations by these texts.
+// Fails (unsupported) if troubleOf returns a text for any operation inside of `root`. Reports one
+// diagnostic, which lists these texts with the number of operations for each.
 void reject(mlir::Operation *root, llvm::function_ref<std::string(mlir::Operation *)> troubleOf) {
   std::map<std::string, int> rest;
   mlir::Operation *first = nullptr;
@@ -94,6 +95,7 @@ void reject(mlir::Operation *root, llvm::function_ref<std::string(mlir::Operatio
   throw ImportError{ImportFailure::kUnsupported, ""};
 }
 
+// Returns @main, or the only public function. Fails (bad input) if there is neither.
 mlir::func::FuncOp findEntry(mlir::ModuleOp module) {
   if (auto main = module.lookupSymbol<mlir::func::FuncOp>("main"))
     return main;
@@ -125,8 +127,8 @@ void checkPorts(mlir::func::FuncOp function) {
     check(type, "result " + llvm::Twine(i));
 }
 
-/// Gives every argument and result a port. The model may name its ports, and the dimensions of its
-/// arguments; the others are named by their positions.
+// Sets `gantry.port` on every argument and result. Ports and dimensions that the model does not
+// name are named by their positions.
 void namePorts(mlir::func::FuncOp function) {
   mlir::Builder builder(function.getContext());
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -156,6 +158,7 @@ void namePorts(mlir::func::FuncOp function) {
                                  false));
 }
 
+// Writes the caller's ranges of sizes into the ports of the arguments.
 void boundDims(mlir::func::FuncOp function, const std::vector<DimRange> &given) {
   DimRanges ranges(given);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -187,7 +190,8 @@ mlir::OwningOpRef<mlir::ModuleOp> parse(mlir::MLIRContext &context, llvm::String
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy((*buffer)->getBuffer(), path),
                              llvm::SMLoc());
-  context.allowUnregisteredDialects(true); // They are refused below, by name.
+  // Unregistered operations are parsed, so that reject() can list them by name.
+  context.allowUnregisteredDialects(true);
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&context));
   context.allowUnregisteredDialects(false);

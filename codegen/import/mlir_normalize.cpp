@@ -45,7 +45,7 @@ linalg::GenericOp moveScalarsIn(mlir::IRRewriter &rewriter, linalg::GenericOp op
   for (unsigned i : llvm::reverse(dropped))
     body->eraseArgument(i);
   maps.append(oldMaps.begin() + op.getNumDpsInputs(), oldMaps.end());
-  // Each constant from outside is cloned once.
+  // Each constant that is defined outside is cloned once.
   llvm::DenseMap<mlir::Operation *, mlir::Value> moved;
   rewriter.setInsertionPointToStart(body);
   for (mlir::Operation &inner : llvm::make_early_inc_range(*body))
@@ -69,7 +69,8 @@ linalg::GenericOp moveScalarsIn(mlir::IRRewriter &rewriter, linalg::GenericOp op
   return replacement;
 }
 
-// Lets an elementwise operation that does not read its output write to a new tensor.
+// Lets an elementwise operation of static shape that does not read its output write to a new
+// tensor.
 void writeToEmpty(mlir::IRRewriter &rewriter, linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
     return;
@@ -84,8 +85,8 @@ void writeToEmpty(mlir::IRRewriter &rewriter, linalg::GenericOp op) {
   op.getDpsInitsMutable()[0].set(empty);
 }
 
-// The neutral element of the operation that combines an element with the result so far; null where
-// it has none.
+// Returns the neutral element of the operation that combines an element with the accumulator, or
+// null if it has none.
 mlir::TypedAttr neutralOf(mlir::Builder &builder, mlir::Operation *combiner) {
   mlir::Type type = combiner->getResult(0).getType();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -117,7 +118,8 @@ mlir::TypedAttr neutralOf(mlir::Builder &builder, mlir::Operation *combiner) {
   return {};
 }
 
-// Lets a reduction start from its neutral element, and combines its initial tensor afterwards.
+// Lets a reduction start from its neutral element, and combines the result with the original
+// initial tensor afterwards.
 void startFromFill(mlir::IRRewriter &rewriter, linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return;
@@ -188,8 +190,8 @@ void normalizeFunction(mlir::func::FuncOp function) {
     writeToEmpty(rewriter, generic);
     startFromFill(rewriter, generic);
   }
-  // Erases operations that lost their users. The CSE pass is not used, because it would move the
-  // bodies' constants out again.
+  // Erases operations that have no users any more. The canonicalizer is not used, because it would
+  // move the constants out of the bodies again.
   for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (mlir::isOpTriviallyDead(&op))
       rewriter.eraseOp(&op);

@@ -1,7 +1,7 @@
-// Brings the result of MLIR's conversions into the form that the passes accept (import.h).
+// Rewrites the result of MLIR's conversions into the form that the passes accept (import.h).
 //
-// An operation that cannot be brought into it is left as it is; mlir.cpp then reports it.
-// Thread safety: as the MLIRContext.
+// An operation that cannot be rewritten is not changed; mlir.cpp then reports it.
+// Thread safety: the function must not be used by another thread at the same time.
 #pragma once
 
 namespace mlir::func {
@@ -10,14 +10,14 @@ class FuncOp;
 
 namespace gantry::importer {
 
-/// Runs before MLIR's conversions. tosa.concat becomes tensor.concat; MLIR would make a chain of
-/// tensor.insert_slice, which the planner sees as copies.
+/// Called before MLIR's conversions. Rewrites tosa.concat to tensor.concat. MLIR would convert it
+/// to a chain of tensor.insert_slice, which copy their operands again and again.
 void prepareFunction(mlir::func::FuncOp function);
 
-/// Runs after them. For each linalg operation:
+/// Called after MLIR's conversions. For linalg operations:
 ///   named operations other than linalg.fill become linalg.generic;
-///   scalar operands and constants from outside move into the body;
-///   an elementwise operation writes to a tensor.empty;
+///   scalar operands, and constants that are defined outside, move into the body;
+///   an elementwise operation that does not read its output writes to a tensor.empty;
 ///   a reduction starts from a linalg.fill with its neutral element, and its own initial tensor is
 ///   combined afterwards:   %r = generic(add) outs(%bias)   becomes
 ///                          %s = generic(add) outs(fill 0), %r = generic(%s + %bias).

@@ -85,8 +85,7 @@ ExternalData::Range externalRange(const TensorProto &proto, ExternalData *extern
   return external->read(location, offset, length);
 }
 
-// Copies a typed field, which has one entry per element. 16-bit floats are stored as bits in
-// int32_data.
+// Copies a typed field, which has one entry per element, and converts each entry to T.
 template <typename Field, typename T>
 void copyField(const Field &field, uint8_t *data, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
@@ -95,6 +94,7 @@ void copyField(const Field &field, uint8_t *data, int64_t count) {
   }
 }
 
+// Returns the number of elements in the typed field.
 int64_t fieldSize(const TensorProto &proto, DType type) {
   switch (type) {
   case DType::kF32:
@@ -111,6 +111,8 @@ int64_t fieldSize(const TensorProto &proto, DType type) {
   }
 }
 
+// Copies the field in which ONNX stores elements of the type. The types of at most 16 bits are in
+// int32_data, and 16-bit floats are stored there as their bits.
 void copyTypedField(const TensorProto &proto, DType type, uint8_t *data, int64_t count) {
   switch (type) {
   case DType::kF32:
@@ -147,7 +149,7 @@ Constant hostTensorFromProto(const TensorProto &proto, std::shared_ptr<const voi
   const int64_t count = checkedCount(dims);
   uint64_t sizeBytes = 0;
   if (__builtin_mul_overflow(uint64_t(count), dtypeSize(type), &sizeBytes))
-    failBadInput(what + " is larger than 64 bits can count");
+    failBadInput(what + " has more bytes than 64 bits can count");
 
   auto tensor = std::make_shared<HostTensor>();
   tensor->type = type;
@@ -188,7 +190,7 @@ bool readTensorProto(llvm::StringRef path, Constant &tensor, ImportError &error)
              "cannot read " + path.str() + ": " + buffer.getError().message()};
     return false;
   }
-  google::protobuf::LogSilencer silence; // A damaged file gives one diagnostic, below.
+  google::protobuf::LogSilencer silence; // A damaged file is reported as one error, below.
   auto proto = std::make_shared<TensorProto>();
   size_t size = (*buffer)->getBufferSize();
   if (size > INT32_MAX || !proto->ParseFromArray((*buffer)->getBufferStart(), int(size)) ||

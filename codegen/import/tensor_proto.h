@@ -1,8 +1,8 @@
 // Reads an ONNX TensorProto into a HostTensor, from raw_data, typed fields or an external file.
 //
 // raw_data and external data are not copied: the HostTensor points into the message or the mapped
-// file and keeps it alive. All of ONNX's plain element types are read; strings, complex numbers,
-// 8-bit floats and 4-bit types are refused by name. Thread safety: one thread per ExternalData.
+// file and keeps it alive. Strings, complex numbers, 8-bit floats and 4-bit types are not
+// supported. Thread safety: an ExternalData is used by one thread at a time.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"
@@ -39,13 +39,13 @@ private:
   llvm::StringMap<Range> files_;
 };
 
-/// Returns the contents of `proto`, which `owner` keeps alive. Without `external`, a tensor with
-/// external data is bad input. Fails by throwing ImportError.
+/// Returns the contents of `proto`; `owner` keeps the message alive. If `external` is null, a
+/// tensor with external data is bad input. Fails by throwing ImportError.
 Constant hostTensorFromProto(const onnx::TensorProto &proto, std::shared_ptr<const void> owner,
                              ExternalData *external);
 
-/// Reads a TensorProto file (.pb) into `tensor`, with its name. Returns false and sets `error`
-/// where the file is missing or damaged, or the type is not supported.
+/// Reads a TensorProto file (.pb) into `tensor`. Returns false and sets `error` if the file is
+/// missing or damaged, or the type is not supported.
 bool readTensorProto(llvm::StringRef path, Constant &tensor, ImportError &error);
 
 } // namespace gantry::importer

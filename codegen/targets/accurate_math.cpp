@@ -1,7 +1,7 @@
-// The methods come from these sources: W. J. Cody and W. Waite, "Software Manual for the Elementary
-// Functions" (1980), for the reductions; S. Moshier's Cephes library for the polynomials with odd
-// or even powers; T. J. Dekker, "A floating-point technique for extending the available precision"
-// (1971), for pairs of floats.
+// The methods come from these sources. Argument reductions: W. J. Cody and W. Waite, "Software
+// Manual for the Elementary Functions" (1980). Most polynomials: S. Moshier's Cephes library.
+// Arithmetic on pairs of floats: T. J. Dekker, "A floating-point technique for extending the
+// available precision" (1971).
 #include "codegen/targets/accurate_math.h"
 
 #include "codegen/targets/float_emitter.h"
@@ -23,7 +23,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSmallestNormal = 0x1p-126;
 constexpr double kLn2 = 0.69314718055994531;
 constexpr double kLog2E = 1.4426950408889634;
-// ln 2 = kLn2High + kLn2Low. The product of the first part and an exponent is exact.
+// ln 2 = kLn2High + kLn2Low. kLn2High has few bits, so its product with an exponent is exact.
 constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440054690583e-4;
 constexpr double kPi = 3.1415926535897932;
 
@@ -35,7 +35,8 @@ Term powerOfTwo(Term n) {
   return e.fromBits(shiftLeft(plus(n, 127), 23));
 }
 
-/// Returns x * 2^n for n from -252 to 254, in two steps, so that a denormal result is rounded once.
+/// Returns x * 2^n for n from -252 to 254. Multiplies twice, because 2^n may exceed the range of
+/// f32.
 Term scaled(Term x, Term n) {
   Term half = shiftRightSigned(n, 1);
   return x * powerOfTwo(half) * powerOfTwo(minus(n, half));
@@ -47,7 +48,7 @@ Term exponentialTail(Term r) {
                         1.6666665459e-1, 5.0000001201e-1});
 }
 
-/// Divides x into n * ln 2 + rest + low, where low is the rounding error of rest.
+/// The parts of x = n * ln 2 + rest + low, where low is the rounding error of rest.
 struct Reduced {
   Term n, rest, low;
 };
@@ -58,7 +59,7 @@ Reduced reduceByLn2(Term x) {
   return {n, rest, (high - rest) - product};
 }
 
-/// Returns e^(rest + low). 1 + rest is computed as a sum of two floats.
+/// Returns e^(rest + low). The sum 1 + rest is kept as two floats, to add its rounding error later.
 Term exponentialOfRest(const Reduced &reduced) {
   const Term r = reduced.rest, sum = r + 1;
   return sum + ((r - (sum - 1)) + reduced.low + exponentialTail(r) * (r * r));
@@ -89,8 +90,8 @@ Term exponentialMinusOne(Term x) {
 
 // ---- Logarithms --------------------------------------------------------------------------------
 
-/// Divides a positive finite number into 2^exponent * mantissa, with the mantissa in
-/// [sqrt(1/2), sqrt(2)).
+/// The parts of a positive finite number 2^exponent * mantissa, with the mantissa in [sqrt(1/2),
+/// sqrt(2)).
 struct Split {
   Term mantissa, exponent;
 };
@@ -106,7 +107,7 @@ Split split(Term x) {
 }
 
 /// Returns ln x for a positive finite x.
-Term logarithmOfNormal(Term x) {
+Term logarithmOfFinite(Term x) {
   auto [mantissa, exponent] = split(x);
   Term f = mantissa - 1, z = f * f;
   Term tail = polynomial(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1,
@@ -119,7 +120,7 @@ Term logarithmOfNormal(Term x) {
 
 Term logarithm(Term x) {
   FloatEmitter &e = *x.emitter;
-  Term result = e.select(x == kInfinity, x, logarithmOfNormal(x));
+  Term result = e.select(x == kInfinity, x, logarithmOfFinite(x));
   result = e.select(x == 0, -kInfinity, result);
   return e.select(e.compare(FloatPredicate::UGE, x, e.number(0)), e.select(isNaN(x), x, result),
                   kNaN);
@@ -137,19 +138,19 @@ Term logarithmOfOnePlus(Term x) {
 
 // ---- Powers ------------------------------------------------------------------------------------
 
-/// Returns the first 12 bits of a float. The product of two such numbers is exact.
+/// Returns x truncated to 12 significant bits. The product of two such numbers is exact.
 Term highPart(Term x) {
   FloatEmitter &e = *x.emitter;
   return e.fromBits(e.bits(x) & 0xfffff000u);
 }
 
-/// Divides a number into a sum of two floats, of which the first has 12 bits.
+/// A number as the sum of two floats. `high` has 12 significant bits.
 struct Pair {
   Term high, low;
 };
 
-/// Returns log2 x of a positive finite number, with an error of about 2^-34. log2 of the mantissa m
-/// is 2 / (3 ln 2) * (3 s + s^3 + 3/5 s^5 + ...), where s = (m - 1) / (m + 1).
+/// Returns log2 x of a positive finite number, with an error of about 2^-34. The log2 of the
+/// mantissa m is 2 / (3 ln 2) * (3 s + s^3 + 3/5 s^5 + ...), where s = (m - 1) / (m + 1).
 Pair logarithmInBaseTwo(Term x) {
   auto [m, exponent] = split(x);
   Term f = m - 1, sum = m + 1;
@@ -157,7 +158,7 @@ Pair logarithmInBaseTwo(Term x) {
   Term sumHigh = highPart(sum), sumLow = m - (sumHigh - 1);
   Term sLow = ((f - sHigh * sumHigh) - sHigh * sumLow) / sum;
 
-  // The pair is 3 + s^2 + ....
+  // seriesHigh + seriesLow is 3 + s^2 + 3/5 s^4 + ....
   Term square = s * s, squareHigh = sHigh * sHigh;
   Term rest =
       polynomial(square, {3 / 13.0, 3 / 11.0, 3 / 9.0, 3 / 7.0, 3 / 5.0}) * square * square +
@@ -179,7 +180,7 @@ Pair logarithmInBaseTwo(Term x) {
 /// Returns |x|^y for a positive finite |x|.
 Term powerOfMagnitude(Term x, Term y) {
   FloatEmitter &e = *x.emitter;
-  // Larger exponents overflow as well; their products would be infinite.
+  // Clamping y does not change the result, but keeps the following products finite.
   y = e.select(y > 0x1p40, 0x1p40, y);
   y = e.select(y < -0x1p40, -0x1p40, y);
   const Pair base = logarithmInBaseTwo(x);
@@ -206,7 +207,7 @@ Term power(Term x, Term y) {
   Term isExtreme = either(isZero, base == kInfinity);
   Term extreme = e.select(e.compare(arith::CmpIPredicate::eq, isZero, y < 0), kInfinity, 0.0);
   Term result = e.select(isExtreme, extreme, powerOfMagnitude(base, y));
-  // Odd powers have the sign of the base; others of negative numbers are NaN.
+  // Odd powers have the sign of the base. A power of a negative number is NaN if y is no integer.
   result = e.select(isOdd, withSign(result, x), result);
   Term isNegative = both(x < 0, e.compare(FloatPredicate::UNE, x, e.number(-kInfinity)));
   Term isFraction = e.compare(FloatPredicate::ONE, floor(y), y);
@@ -340,8 +341,8 @@ Term arcTangent(Term x) {
 
 // ---- Patterns ----------------------------------------------------------------------------------
 
-/// Returns the type that a pattern computes in: f32 for f16 and f32, scalar or vector like the
-/// operand.
+/// Replaces an operation on f16 or f32, scalar or vector, by the arithmetic that `function` builds.
+/// The arithmetic is in f32.
 template <typename Op, size_t operands> struct Expand : OpRewritePattern<Op> {
   using Function = Term (*)(std::array<Term, operands>);
   Expand(MLIRContext *context, Function function)
@@ -373,7 +374,7 @@ template <typename Op, size_t operands> struct Expand : OpRewritePattern<Op> {
   }
 
 private:
-  static constexpr unsigned kBenefit = 2; // Higher than that of MLIR's approximations.
+  static constexpr unsigned kBenefit = 2; // Preferred to MLIR's own approximations.
   Function function_;
 };
 
@@ -394,9 +395,9 @@ template <typename Op, bool isMax> struct ExpandExtreme : OpRewritePattern<Op> {
     if (knownNumber(x))
       std::swap(x, y);
     if (const auto known = knownNumber(y)) {
-      // The constant replaces the operand where it wins; a NaN operand compares false and is kept.
-      // A constant zero also wins over the other zero if it is the +0 of a maximum or the -0 of a
-      // minimum.
+      // The result is the constant if x is less (for a minimum: greater) than the constant. A NaN
+      // operand compares false and is kept. The constant +0 of a maximum and the constant -0 of a
+      // minimum are also the result if x is a zero.
       const bool winsTie = known->isZero() && known->isNegative() != isMax;
       const auto predicate = isMax ? (winsTie ? FloatPredicate::OLE : FloatPredicate::OLT)
                                    : (winsTie ? FloatPredicate::OGE : FloatPredicate::OGT);
@@ -407,7 +408,7 @@ template <typename Op, bool isMax> struct ExpandExtreme : OpRewritePattern<Op> {
     Type bits = rewriter.getIntegerType(getElementTypeOrSelf(type).getIntOrFloatBitWidth());
     if (auto vector = dyn_cast<VectorType>(type))
       bits = vector.clone(bits);
-    // Equal numbers have equal bits, except zeros, whose sign bits are combined.
+    // Equal numbers have equal bits, except +0 and -0, whose sign bits are combined.
     using Combine = std::conditional_t<isMax, arith::AndIOp, arith::OrIOp>;
     Value combined = rewriter.create<Combine>(loc, rewriter.create<arith::BitcastOp>(loc, bits, x),
                                               rewriter.create<arith::BitcastOp>(loc, bits, y));

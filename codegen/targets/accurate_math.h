@@ -1,11 +1,11 @@
 // Expands functions of the math dialect on f32 to arithmetic with an error of at most 4 ulp.
 //
-// Vulkan lets a driver compute exp with an error of 3 + 2|x| ulp and tanh by formulas that lose all
-// digits near 0, and it leaves pow of negative numbers undefined. These patterns use only
-// operations that SPIR-V defines exactly: addition, multiplication, division, square root, and
-// integers. Special values follow Annex F of C99 (IEEE 754-2019, section 9.2). Denormal arguments
-// and results are correct on devices that do not flush them. f16 is computed in f32 and rounded
-// once; f64 is not changed.
+// Vulkan allows an error of 3 + 2|x| ulp for exp, formulas for tanh that lose all digits near 0,
+// and any result for pow of a negative number. These patterns use only addition, multiplication,
+// division, square root, rounding to integers, comparisons and integer operations. Special values
+// follow Annex F of C99 (IEEE 754-2019, section 9.2). Denormal arguments and results are correct on
+// devices that do not flush them. Functions of f16 are computed in f32 and rounded once; functions
+// of f64 are not changed.
 #pragma once
 
 namespace mlir {
@@ -14,9 +14,9 @@ class RewritePatternSet;
 
 namespace gantry::codegen {
 
-/// Adds patterns for exp, expm1, log, log1p, pow, erf, tanh, sin, cos, tan and their inverses, for
-/// the hyperbolic functions and their inverses, and for arith.maximumf and arith.minimumf, which
-/// order -0 below +0 and return NaN if an operand is NaN.
+/// Adds patterns for exp, expm1, log, log1p, pow, erf, sin, cos, tan, sinh, cosh, tanh and the
+/// inverses of these six, and for arith.maximumf and arith.minimumf, which order -0 below +0 and
+/// return NaN if an operand is NaN.
 void populateAccurateMathPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace gantry::codegen

@@ -47,8 +47,8 @@ struct EmitNativePass : impl::EmitNativeBase<EmitNativePass> {
     markAllAnalysesPreserved();
   }
 
-  /// Writes the assembly of one target. A status without a message stands for an error that has
-  /// been emitted as a diagnostic.
+  /// Writes the assembly for one target. If the returned error has no message, it has already been
+  /// emitted as a diagnostic.
   Status write(ModuleOp module, const NativeTarget &target) const {
     const OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
     if (failed(convertToLlvmDialect(*copy, target)))

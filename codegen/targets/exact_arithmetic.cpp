@@ -46,13 +46,14 @@ Value constantOf(OpBuilder &builder, Location loc, Type type, const APFloat &val
   return builder.create<arith::ConstantOp>(loc, attribute);
 }
 
-/// Returns the constant zero that a value is; nothing for any other value.
+/// Returns the value if it is a constant zero, with its sign. Returns nothing for any other value.
 std::optional<APFloat> knownZero(Value value) {
   const auto number = knownFloat(value);
   return number && number->isZero() ? number : std::nullopt;
 }
 
-/// Builds operations with one constant zero from comparisons and sign bits.
+/// Builds the results of operations that have a constant zero as an operand. Uses only comparisons,
+/// selections and operations on bits, which drivers do not simplify.
 class ZeroArithmetic {
 public:
   ZeroArithmetic(PatternRewriter &rewriter, Operation *op)
@@ -71,12 +72,12 @@ public:
     return rewriter_.create<arith::CmpFOp>(loc_, predicate, a, b);
   }
 
-  /// Returns x + 0, which only changes the sign of a negative zero.
+  /// Returns x + 0, which is x except for -0 + 0 = 0.
   Value plusZero(Value x) const {
     return select(compare(FloatPredicate::OEQ, x, zero(false)), zero(false), x);
   }
   Value negated(Value x) const { return withBits<arith::XOrIOp>(x, signMask()); }
-  /// Returns a positive constant with the sign of x, or with the opposite sign.
+  /// Returns the constant `positive` with the sign of x, or with the opposite sign if isNegated.
   Value withSignOf(Value x, Value positive, bool isNegated) const {
     const Type bits = bitsOf(rewriter_, type_);
     Value sign =
@@ -87,7 +88,7 @@ public:
         loc_, type_, rewriter_.create<arith::OrIOp>(loc_, sign, other));
     return isNegated ? negated(result) : result;
   }
-  /// Returns NaN where the comparison of x with the number does not hold.
+  /// Returns `result` where the comparison of x with `number` is true, otherwise NaN.
   Value onlyWhere(FloatPredicate predicate, Value x, Value number, Value result) const {
     return select(compare(predicate, x, number), result, nan());
   }
@@ -108,6 +109,7 @@ private:
   const llvm::fltSemantics &semantics_;
 };
 
+/// Replaces an operation that has a constant zero as an operand by its result from ZeroArithmetic.
 template <typename Op> struct ExpandZero : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -136,7 +138,7 @@ template <typename Op> struct ExpandZero : OpRewritePattern<Op> {
   }
 };
 
-/// Rounds a double to odd: truncates it to a float, and sets the float's last bit where bits were
+/// Rounds a double to odd: truncates it to a float, and sets the float's last bit if bits were
 /// lost. Rounding this float to f16 gives the same result as rounding the double (S. Boldo and
 /// G. Melquiond, "When double rounding is odd", 2005).
 Term roundedToOdd(FloatEmitter &e, Value wide) {
@@ -158,8 +160,8 @@ Term roundedToOdd(FloatEmitter &e, Value wide) {
 /// Returns the bits of the float 2^exponent.
 constexpr uint32_t bitsOfPower(int exponent) { return static_cast<uint32_t>(exponent + 127) << 23; }
 
-/// Rounds the operand of a truncation to f16 before the truncation, so that the driver need not
-/// round. The new truncation is marked with `gantry.rounded`.
+/// Rounds the operand of a truncation to f16 to a value that f16 can represent, so that the driver
+/// does not round. The new truncation is marked with `gantry.rounded`.
 struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -192,7 +194,7 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
-/// Expands a signed remainder to that of the magnitudes, with the sign of the dividend.
+/// Expands a signed remainder to the remainder of the magnitudes, with the sign of the dividend.
 struct ExpandSignedRemainder : OpRewritePattern<arith::RemSIOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -1,10 +1,11 @@
 // Expands arithmetic that drivers, or MLIR's conversion to SPIR-V, do not compute as IEEE 754 and C
 // define it.
 //
-// - Sums, products and quotients with a constant zero. Mesa's software device folds x + 0 to x and
-//   x * 0 to 0, and leaves x / 0 undefined. Decorations do not prevent this.
-// - f32 to f16. Vulkan leaves the rounding to the driver, and some drivers truncate. The patterns
-//   round to the nearest f16, ties to even, before the conversion.
+// - Sums, differences, products and quotients with a constant zero that have kNoContraction
+//   (float_emitter.h). Mesa's software device folds x + 0 to x and x * 0 to 0, and leaves x / 0
+//   undefined, even if the operation is decorated NoContraction.
+// - Conversions from f32 and f64 to f16. Vulkan leaves the rounding to the driver, and some drivers
+//   truncate. The patterns round to the nearest f16, ties to even, before the conversion.
 // - The remainder of signed integers. MLIR's conversion treats the smallest integer as positive.
 #pragma once
 
@@ -14,7 +15,7 @@ class RewritePatternSet;
 
 namespace gantry::codegen {
 
-/// Adds the patterns. They run before the conversion to SPIR-V.
+/// Adds the patterns, which must be applied before the conversion to SPIR-V.
 void populateExactArithmeticPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace gantry::codegen

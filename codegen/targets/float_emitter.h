@@ -1,9 +1,10 @@
-// C++ operators that build f32 arithmetic in the arith dialect; accurate_math.cpp uses them to
-// write formulas.
+// C++ operators that build f32 arithmetic in the arith dialect. accurate_math.cpp,
+// trigonometry.cpp and exact_arithmetic.cpp write their formulas with them.
 //
-// A Term is an SSA value, a scalar or a vector. Every float operation carries kNoContraction, so
-// that a driver computes it as written: error-free transformations and cancellations depend on
-// every rounding. A constant operand is splat to all lanes.
+// A Term is an SSA value, a scalar or a vector. Every addition, subtraction, multiplication and
+// division of floats has the attribute kNoContraction, so that a driver computes it as written:
+// error-free transformations and cancellations depend on every rounding. A constant operand is
+// splat to all elements of a vector.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,16 +15,17 @@
 
 namespace gantry::codegen {
 
-/// The name of a unit attribute on float operations of the arith dialect that a driver must not
-/// contract, reassociate or simplify. It is also the name of the SPIR-V decoration that the
-/// conversion makes of it (spirv_conversion.cpp).
+/// The name of a unit attribute on float operations that a driver must not contract, reassociate or
+/// simplify. MLIR serialises this attribute of SPIR-V operations as the decoration NoContraction.
 inline constexpr llvm::StringLiteral kNoContraction = "no_contraction";
 
-/// Returns the constant that `value` has in every lane, and nothing where it is not a constant.
+/// Returns the value of a constant float, or of all elements of a constant splat vector. Returns
+/// nothing for any other value.
 std::optional<llvm::APFloat> knownFloat(mlir::Value value);
 
 class FloatEmitter;
 
+/// A float, an integer or a condition of a formula, and the emitter that builds operations on it.
 struct Term {
   mlir::Value value;
   FloatEmitter *emitter;
@@ -31,7 +33,7 @@ struct Term {
 
 class FloatEmitter {
 public:
-  /// `like` is the type of the formula: f32, or a vector of f32.
+  /// `like` is the type of all floats of the formula: f32, or a vector of f32.
   FloatEmitter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type like)
       : builder_(builder), loc_(loc), float_(like), integer_(builder.getI32Type()) {
     if (auto vector = mlir::dyn_cast<mlir::VectorType>(like))
@@ -72,13 +74,15 @@ public:
     return select(condition, number(a), number(b));
   }
 
+  /// Casts between the bits of f32 and i32.
   Term bits(Term a) {
     return term(builder_.create<mlir::arith::BitcastOp>(loc_, integer_, a.value));
   }
   Term fromBits(Term a) {
     return term(builder_.create<mlir::arith::BitcastOp>(loc_, float_, a.value));
   }
-  /// Conversions between f32 and i32. The result of a float outside of i32 is undefined.
+  /// Converts between the values of f32 and i32. The result for a float outside of i32 is
+  /// undefined.
   Term toInteger(Term a) {
     return term(builder_.create<mlir::arith::FPToSIOp>(loc_, integer_, a.value));
   }
@@ -155,10 +159,10 @@ inline Term shiftRightSigned(Term a, uint32_t b) {
 inline Term operator&(Term a, uint32_t b) { return a & a.emitter->integer(b); }
 
 inline Term magnitude(Term a) { return a.emitter->fromBits(a.emitter->bits(a) & 0x7fffffffu); }
-/// Returns `positive`, whose sign bit is 0, with the sign of `of`.
-inline Term withSign(Term positive, Term of) {
-  FloatEmitter &e = *positive.emitter;
-  return e.fromBits(e.bits(positive) ^ (e.bits(of) & 0x80000000u));
+/// Returns `value` with its sign bit flipped where the sign bit of `sign` is set.
+inline Term withSign(Term value, Term sign) {
+  FloatEmitter &e = *value.emitter;
+  return e.fromBits(e.bits(value) ^ (e.bits(sign) & 0x80000000u));
 }
 
 /// Returns coefficients[0] * x^n + ... + coefficients[n], by Horner's rule.

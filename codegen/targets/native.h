@@ -1,11 +1,11 @@
-// Kernels as PTX and as AMDGPU assembly, by LLVM's back ends.
+// Lowers kernels to PTX and to AMDGPU assembly with LLVM's back ends.
 //
-// The assembly is made from the functions on buffers that also become SPIR-V (emit-kernels), so no
-// pass before the targets may depend on SPIR-V. A kernel takes one pointer to global memory per
-// buffer, then one i32 per dynamic dimension, each in the order of its index in `gantry.binding`.
-// The grid has artifact::kWorkgroupsAlongX workgroups along x, and as many rows along y as needed.
+// The input is the functions on buffers that emit-kernels makes, which also become SPIR-V. A kernel
+// takes one pointer to global memory per buffer, then one i32 per dynamic dimension, in the order
+// of their indices in `gantry.binding`. The caller launches up to artifact::kWorkgroupsAlongX
+// workgroups along x, and as many rows of workgroups along y as needed.
 //
-// Thread safety: the functions are pure; several kernels may be lowered at once.
+// Thread safety: there is no shared state, so different modules may be lowered at the same time.
 #pragma once
 
 #include "engine/base/status.h"
@@ -32,19 +32,20 @@ struct NativeTarget {
   const char *extension() const { return backend == Backend::kNvptx ? ".ptx" : ".s"; }
 };
 
-/// Returns the target of a chip's name. Fails with kInvalidArgument for a chip that LLVM does not
-/// know, and with kUnsupported where LLVM was built without the back end.
+/// Returns the target for a chip's name. Fails with kInvalidArgument for a chip that LLVM does not
+/// know, and with kUnsupported if LLVM was built without the back end.
 Result<NativeTarget> parseNativeTarget(std::string_view chip);
 
 /// Registers the dialects that the translation to LLVM IR needs.
 void registerNativeDialects(mlir::DialectRegistry &registry);
 
-/// Converts a kernel's module from the form that emit-kernels leaves to the LLVM dialect with the
-/// target's own operations. Functions that only Vulkan can run, because they load texels or
-/// multiply cooperative matrices, are erased. Errors are emitted as diagnostics.
+/// Converts a kernel's module, in the form that emit-kernels makes, to the LLVM dialect with the
+/// target's own operations. Functions that load texels or multiply cooperative matrices are erased,
+/// because only Vulkan can run them. Errors are emitted as diagnostics.
 llvm::LogicalResult convertToLlvmDialect(mlir::ModuleOp module, const NativeTarget &target);
 
-/// Optimises a module that convertToLlvmDialect has converted, and returns its assembly.
+/// Translates a module that convertToLlvmDialect() has converted to LLVM IR, optimises the IR, and
+/// returns the assembly.
 Result<std::string> assembleNative(mlir::ModuleOp module, const NativeTarget &target);
 
 } // namespace gantry::codegen

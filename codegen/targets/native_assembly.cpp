@@ -1,4 +1,5 @@
-// Translates the LLVM dialect to LLVM IR, optimises it, and writes assembly by LLVM's back ends.
+// Translates the LLVM dialect to LLVM IR, optimises the IR, and writes assembly with LLVM's back
+// ends.
 #include "codegen/targets/native.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -49,13 +50,14 @@ const llvm::Target *backendFor(Backend backend) {
   return llvm::TargetRegistry::lookupTarget(tripleOf(backend), error);
 }
 
-/// Returns the subgroup size of an AMD chip: 32 for gfx10 and later, which LLVM selects by default.
+/// Returns the number of lanes in a subgroup: 64 for AMD chips before gfx10, otherwise 32. For
+/// gfx10 and later, which support both sizes, LLVM compiles for 32 by default.
 uint32_t subgroupSizeOf(Backend backend, std::string_view chip) {
   const bool before10 = chip.size() == 6; // For example gfx906, gfx90a and gfx942.
   return backend == Backend::kAmdgpu && before10 ? 64 : 32;
 }
 
-/// Returns the chips of LLVM's table whose names begin with a prefix: "sm_20, sm_21, ...".
+/// Lists the chips that LLVM knows and whose names start with `beginning`: "sm_20, sm_21, ...".
 std::string knownChips(const llvm::MCSubtargetInfo &info, llvm::StringRef beginning) {
   std::string list;
   for (const llvm::SubtargetSubTypeKV &chip : info.getAllProcessorDescriptions())
@@ -72,7 +74,7 @@ Result<NativeTarget> parseNativeTarget(std::string_view chip) {
   const bool nvptx = chip.starts_with("sm_");
   if (!nvptx && !chip.starts_with("gfx"))
     return statusf(StatusCode::kInvalidArgument,
-                   "'%s' is no native target; write sm_NN for NVIDIA's or gfxNNN for AMD's",
+                   "'%s' is no native target; write sm_NN for an NVIDIA or gfxNNN for an AMD GPU",
                    target.chip.c_str());
   target.backend = nvptx ? Backend::kNvptx : Backend::kAmdgpu;
   target.subgroupSize = subgroupSizeOf(target.backend, chip);

@@ -49,9 +49,9 @@ unsigned spaceOf(MemRefType type) {
 
 // ---- Functions ---------------------------------------------------------------------------------
 
-/// Returns an id of the invocation. Where lanes share a tile the workgroup is one subgroup, so that
-/// a lane's id is that of its invocation. Kernels with cooperative matrices, which alone use the
-/// subgroup's id, are not converted.
+/// Returns the id that the argument with this role receives. If lanes share a tile, the workgroup
+/// is one subgroup, so the invocation's id serves as the lane's id. The subgroup's id does not
+/// occur, because only kernels with cooperative matrices use it, and these are not converted.
 Value readId(OpBuilder &builder, Location loc, ArgumentRole role, const NativeTarget &target) {
   const bool nvptx = target.backend == NativeTarget::Backend::kNvptx;
   const Type word = builder.getI32Type();
@@ -78,8 +78,8 @@ void markKernel(LLVM::LLVMFuncOp kernel, int32_t workgroupSize, const NativeTarg
                   builder.getDenseI32ArrayAttr({workgroupSize, 1, 1}));
 }
 
-/// Converts the signature of a kernel. All views of a buffer become one pointer; ids are read from
-/// registers.
+/// Converts the signature of a kernel. All views of a buffer become one pointer. Ids are no longer
+/// arguments and are read from special registers.
 void convertFunction(func::FuncOp function, const NativeTarget &target) {
   OpBuilder builder(function);
   const Location loc = function.getLoc();
@@ -132,6 +132,7 @@ Value addressOf(ConversionPatternRewriter &rewriter, Op access, typename Op::Ada
                                       adaptor.getIndices(), /*inbounds=*/true);
 }
 
+/// Returns the size of an element or vector in bytes, which is also its alignment.
 unsigned alignmentOf(Type element) {
   const auto vector = dyn_cast<VectorType>(element);
   const unsigned bits =
@@ -162,7 +163,7 @@ struct StoreLowering : ConvertOpToLLVMPattern<memref::StoreOp> {
   }
 };
 
-/// Converts the pool of shared memory to a variable of the module.
+/// Converts the allocation of the workgroup's shared memory to a variable of the module.
 struct AllocLowering : ConvertOpToLLVMPattern<memref::AllocOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(memref::AllocOp alloc, OpAdaptor,
@@ -285,7 +286,7 @@ struct BarrierLowering : ConvertOpToLLVMPattern<spirv::ControlBarrierOp> {
   const NativeTarget &target_;
 };
 
-/// Converts the types of block arguments, which hold the values that loops carry.
+/// Converts the types of block arguments, which hold the values that are carried by loops.
 struct BlockArgumentLowering : ConvertOpToLLVMPattern<LLVM::LLVMFuncOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(LLVM::LLVMFuncOp kernel, OpAdaptor,
@@ -309,7 +310,7 @@ struct ReturnLowering : ConvertOpToLLVMPattern<func::ReturnOp> {
   }
 };
 
-/// Expands the functions that neither back end has a library for to arithmetic on f32.
+/// Expands math functions to arithmetic, because neither back end comes with a math library.
 LogicalResult expandMath(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
@@ -317,12 +318,12 @@ LogicalResult expandMath(ModuleOp module) {
   populateExpandRsqrtPattern(patterns);
   populateExactRemainderPatterns(patterns);
   populateAccurateMathPatterns(patterns);
-  populateMathPolynomialApproximationPatterns(
-      patterns); // It expands the remaining functions, log2 and cbrt.
+  // MLIR's approximations are used for the remaining functions, log2 and cbrt.
+  populateMathPolynomialApproximationPatterns(patterns);
   return applyPatternsAndFoldGreedily(module, std::move(patterns));
 }
 
-/// Removes pairs of casts to a type and back. A cast that is left is an error.
+/// Removes pairs of casts to a type and back. Emits an error for any other cast that is used.
 LogicalResult reconcileCasts(ModuleOp module) {
   llvm::SmallVector<UnrealizedConversionCastOp> casts;
   module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
@@ -332,7 +333,7 @@ LogicalResult reconcileCasts(ModuleOp module) {
       cast.getResult(0).replaceAllUsesWith(before.getInputs().front());
   for (UnrealizedConversionCastOp cast : llvm::reverse(casts)) {
     if (!cast.use_empty())
-      return cast.emitError("this value has no counterpart in LLVM");
+      return cast.emitError("this value cannot be converted to a type of LLVM");
     cast.erase();
   }
   return success();
@@ -349,9 +350,10 @@ LogicalResult convertToLlvmDialect(ModuleOp module, const NativeTarget &target) 
     if (tile.getKind() == TileKind::kTexel || tile.getKind() == TileKind::kMatrices)
       function.erase();
     else if (tile.getLanes() > target.subgroupSize)
-      return function.emitError() << tile.getLanes() << " lanes exchange values, and "
-                                  << target.chip << " has subgroups of " << target.subgroupSize
-                                  << "; compile with --profile for a device of that kind";
+      return function.emitError()
+             << "the kernel needs subgroups of " << tile.getLanes() << " lanes, but " << target.chip
+             << " has " << target.subgroupSize
+             << "; compile with --profile for a device with the subgroups of this chip";
   }
   if (failed(expandMath(module)))
     return failure();

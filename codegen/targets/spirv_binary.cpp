@@ -11,6 +11,7 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
+/// Returns the name of the device feature that a capability needs, or null if every device has it.
 static const char *featureOf(spirv::Capability capability) {
   switch (capability) {
   case spirv::Capability::Int8:
@@ -38,6 +39,7 @@ static const char *featureOf(spirv::Capability capability) {
   }
 }
 
+/// Returns whether SPIR-V 1.5 includes the extension, so that a module need not declare it.
 static bool isPartOfSpirv15(spirv::Extension extension) {
   switch (extension) {
   case spirv::Extension::SPV_KHR_storage_buffer_storage_class:
@@ -54,10 +56,10 @@ static bool isPartOfSpirv15(spirv::Extension extension) {
 
 /// Sets the version, the capabilities and the extensions that the module declares.
 static void declareRequirements(spirv::ModuleOp module) {
-  // The module gets version 1.5, that of Vulkan 1.2, even where a lower one would do: from 1.4 on,
-  // the entry point lists all variables, as bind-buffers does. Extensions that are part of 1.5 are
-  // not declared, because MLIR would pick SPV_EXT_physical_storage_buffer, whose device extension a
-  // Vulkan 1.2 device need not have.
+  // Every module has version 1.5, the version of Vulkan 1.2, because bind-buffers lists all
+  // variables in the interface of the entry point, which is only valid from version 1.4 on.
+  // Extensions that are part of 1.5 are not declared: MLIR would declare
+  // SPV_EXT_physical_storage_buffer, whose device extension a Vulkan 1.2 device may lack.
   if (auto triple = module.getVceTriple()) {
     SmallVector<spirv::Extension> extensions = llvm::to_vector(triple->getExtensions());
     llvm::erase_if(extensions, isPartOfSpirv15);
@@ -73,7 +75,7 @@ static void declareRequirements(spirv::ModuleOp module) {
   }
 }
 
-/// Validates, optimises and validates again. Returns the optimised words.
+/// Validates the words, optimises them and validates the result. Returns the optimised words.
 static Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t> &words) {
   std::string messages;
   auto collect = [&](spv_message_level_t level, const char *, const spv_position_t &position,
@@ -100,7 +102,7 @@ static Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t> &words
       .RegisterPass(spvtools::CreateAggressiveDCEPass())
       .RegisterPass(spvtools::CreateCompactIdsPass());
   spvtools::OptimizerOptions run;
-  run.set_run_validator(false); // It is validated here, before and after.
+  run.set_run_validator(false); // This function runs the validator itself.
   std::vector<uint32_t> optimized;
   if (!optimizer.Run(words.data(), words.size(), &optimized, run))
     return Status(StatusCode::kInternal, "SPIR-V could not be optimised: " + messages);

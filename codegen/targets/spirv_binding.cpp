@@ -21,11 +21,11 @@ using namespace mlir;
 
 namespace {
 
-constexpr uint32_t kWordBytes = 8; // A word of the push-constant block.
+constexpr uint32_t kWordBytes = 8; // Size of a word of the push-constant block.
 constexpr const char *kTexelFetch = "texel_fetch";
 
-/// Gives one SPIR-V function the interface of a kernel: an entry point without arguments in a
-/// module of its own.
+/// Turns one SPIR-V function into a kernel: an entry point without arguments, which is alone in its
+/// module and reaches buffers, dims and ids through variables.
 class Binder {
 public:
   Binder(spirv::ModuleOp module, spirv::FuncOp function, BindingMode mode, OpBuilder builder)
@@ -44,7 +44,7 @@ public:
 private:
   bool isByAddress() const { return mode_ == BindingMode::kAddress; }
 
-  /// Adds a variable to the front of the module, and to the entry point's interface.
+  /// Adds a variable of the type `pointer` to the module and to the entry point's interface.
   spirv::GlobalVariableOp addGlobal(Type pointer, const Twine &name) {
     OpBuilder::InsertionGuard restore(builder_);
     builder_.setInsertionPointToStart(module_.getBody());
@@ -64,13 +64,13 @@ private:
                                               builder_.getI32IntegerAttr(value));
   }
 
-  /// The structure of a buffer as MLIR's type conversion made it.
+  /// Returns the type that a pointer points to.
   static Type pointee(Type pointer) { return cast<spirv::PointerType>(pointer).getPointeeType(); }
 
   // ---- Push constants and ids ------------------------------------------------------------------
 
-  /// The block has words of 8 bytes: one address per buffer if buffers are bound by address, then
-  /// one dynamic dimension per word, in its low 4 bytes.
+  /// Declares the push-constant block. It has words of 8 bytes: one address per buffer if buffers
+  /// are bound by address, then one word per dynamic dimension, in its low 4 bytes.
   void addPushConstants() {
     llvm::SmallVector<Type> members;
     llvm::SmallVector<spirv::StructType::OffsetInfo> offsets;
@@ -104,6 +104,7 @@ private:
     return builder_.create<spirv::LoadOp>(loc_, pointer);
   }
 
+  /// Loads the id that an argument with this role receives.
   Value idOf(ArgumentRole role) {
     const Type word = builder_.getI32Type();
     if (role == ArgumentRole::kLane)
@@ -162,7 +163,8 @@ private:
 
   void bindStorageBuffer(BlockArgument view, VectorType vector, int64_t buffer) {
     stored_.insert(buffer);
-    // A buffer of bytes has a view of bytes, and may have one of words of four bytes beside it.
+    // A buffer of bytes may have two views that are not vectors: one with elements of one byte, and
+    // one with words of four bytes.
     const char *suffix = vector                                                   ? "_vec4"
                          : module_.lookupSymbol(("buffer" + Twine(buffer)).str()) ? "_words"
                                                                                   : "";
@@ -171,14 +173,15 @@ private:
       type = storeInPairs(view, vector);
     auto global = addGlobal(type, "buffer" + Twine(buffer) + suffix);
     setDescriptor(global, buffer);
-    // Two views of a buffer alias, and so does a result that takes an operand's storage.
+    // Two views of a buffer alias each other. A result that takes an operand's storage aliases it.
     global->setAttr("aliased", builder_.getUnitAttr());
     view.replaceAllUsesWith(builder_.create<spirv::AddressOfOp>(loc_, global).getResult());
   }
 
   // ---- The module ------------------------------------------------------------------------------
 
-  /// The attributes by which emit-kernels describes the kernel move to the module.
+  /// Moves the attributes that describe the kernel (gantry.tile, gantry.launch, ...) from the
+  /// function to the module, and sets gantry.buffers.
   void moveAttributes() {
     const auto *dialect = builder_.getContext()->getLoadedDialect<GantryDialect>();
     for (NamedAttribute attribute : llvm::to_vector(function_->getDiscardableAttrs())) {
@@ -207,12 +210,14 @@ private:
         builder_.getI32ArrayAttr({size, 1, 1}));
   }
 
+  /// Returns the element type of a buffer: the pointer points to a structure with a runtime array.
   static Type elementOf(Type pointer) {
     auto structure = cast<spirv::StructType>(pointee(pointer));
     return cast<spirv::RuntimeArrayType>(structure.getElementType(0)).getElementType();
   }
 
-  /// Copies the kernel's shared memory, which the conversion left in the module around this one.
+  /// Copies the variables of shared memory that the function uses into the module. The conversion
+  /// to SPIR-V created them in the kernel's builtin module.
   void adoptSharedMemory() {
     llvm::DenseSet<StringRef> adopted;
     function_.walk([&](spirv::AddressOfOp address) {
@@ -228,7 +233,7 @@ private:
     });
   }
 
-  /// Returns whether a view's elements are only loaded, or only stored.
+  /// Returns whether all accesses to a view's elements are of one kind, loads or stores.
   template <typename Access> static bool isOnly(Value view) {
     return llvm::all_of(view.getUsers(), [](Operation *chain) {
       return isa<spirv::AccessChainOp>(chain) &&
@@ -236,9 +241,9 @@ private:
     });
   }
 
-  /// Changes stores of vec4 to stores of 64-bit words: two for f32, one for f16. The software
-  /// device stores the components of a vector one by one, whatever their size. Returns the view's
-  /// new type.
+  /// Changes stores of vec4 to stores of 64-bit words: two words for f32, one for f16. This is
+  /// faster on Mesa's software device, which stores the components of a vector one by one. Returns
+  /// the view's new type.
   Type storeInPairs(BlockArgument view, VectorType vector) {
     const unsigned bytes = vector.getNumElements() * vector.getElementTypeBitWidth() / 8;
     Type words = builder_.getI64Type();
@@ -260,8 +265,8 @@ private:
     return changed;
   }
 
-  /// Declares `texel_fetch`, the function that stands for OpImageFetch, which MLIR's dialect lacks.
-  /// spirv_texels.cpp replaces its calls in the serialised module.
+  /// Adds the function `texel_fetch`, a placeholder for OpImageFetch, which MLIR's dialect lacks.
+  /// spirv_texels.cpp replaces the calls of this function in the serialised module.
   void addTexelFetch(Type pointer, Type vector) {
     if (module_.lookupSymbol(kTexelFetch))
       return;
@@ -300,8 +305,8 @@ private:
     }
   }
 
-  /// Moves the access chains into a buffer, and the loads and stores through them, to physical
-  /// storage. Accesses there state their alignment.
+  /// Replaces the access chains of the view `from`, and their loads and stores, by accesses through
+  /// `to`, a pointer to PhysicalStorageBuffer. Such accesses must state their alignment.
   void rewriteAccesses(Value from, Value to) {
     for (OpOperand &use : llvm::make_early_inc_range(from.getUses())) {
       auto chain = cast<spirv::AccessChainOp>(use.getOwner());
@@ -336,14 +341,14 @@ private:
   const Location loc_;
   const LaunchAttr launch_;
   Value block_;          // The push-constant block, or null.
-  int32_t firstDim_ = 0; // The member of the block that holds the first dynamic dimension.
+  int32_t firstDim_ = 0; // Index of the block's member with the first dynamic dimension.
   Value localId_, workgroupId_;
   llvm::SmallVector<Attribute> interface_;                    // Interface of the entry point.
   llvm::SmallVector<std::pair<int64_t, TexelFormat>> texels_; // Buffers that are read as texels.
   llvm::DenseSet<int64_t> stored_;                            // Buffers bound as storage buffers.
 };
 
-/// Makes a SPIR-V module of a function, bound in one way.
+/// Adds a SPIR-V module with a copy of the function, whose buffers are bound in the given mode.
 void addModule(ModuleOp kernel, spirv::FuncOp function, BindingMode mode) {
   const bool hasMatrices = attributeOf<LaunchAttr>(function).getMatrixFeature() != nullptr;
   OpBuilder builder(kernel.getContext());

@@ -36,7 +36,8 @@ namespace gantry::codegen {
 using namespace mlir;
 
 spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
-  // These are what a kernel may use. The pass spirv-update-vce finds what it does use.
+  // These lists have what any kernel may use. The pass spirv-update-vce declares what a kernel does
+  // use.
   spirv::Capability capabilities[] = {
       spirv::Capability::Shader,
       spirv::Capability::Int8,
@@ -72,7 +73,8 @@ spirv::TargetEnvAttr spirvTargetEnv(MLIRContext *context) {
 
 namespace {
 
-/// Converts float arithmetic and keeps its kNoContraction, which MLIR's patterns drop.
+/// Converts float arithmetic that has kNoContraction and keeps this attribute, which MLIR's
+/// patterns drop.
 template <typename From, typename To> struct KeptFloats : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
 
@@ -88,8 +90,8 @@ template <typename From, typename To> struct KeptFloats : OpConversionPattern<Fr
   }
 };
 
-/// Returns whether the operation is part of a multiply-add inside of a loop, which drivers may
-/// fuse.
+/// Returns whether the operation is part of a multiply-add inside of a loop. Drivers may fuse
+/// these.
 bool isMultiplyAdd(Operation *op) {
   auto isProduct = [](Value value) { return value.getDefiningOp<arith::MulFOp>() != nullptr; };
   if (!op->getParentOfType<scf::ForOp>())
@@ -146,8 +148,9 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
     keepRounding(module);
   }
 
-  /// Forbids drivers to simplify float arithmetic, where they may assume that numbers are finite
-  /// and that -0 is 0. Multiply-adds inside of loops are exempt, so that a GPU may fuse them.
+  /// Sets kNoContraction on float arithmetic. Without it, drivers may simplify the arithmetic as if
+  /// numbers were finite and -0 were 0. Multiply-adds inside of loops do not get it, so that a GPU
+  /// may fuse them.
   static void keepArithmetic(ModuleOp module) {
     module.walk([&](Operation *op) {
       if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp>(op) && !isMultiplyAdd(op))
@@ -155,9 +158,9 @@ struct ConvertKernelsToSPIRVPass : impl::ConvertKernelsToSPIRVBase<ConvertKernel
     });
   }
 
-  /// Forbids drivers to simplify the arithmetic whose result is rounded to an integer, also inside
-  /// of loops. The exact result may lie halfway between two integers, and a driver that computes (x
-  /// * a) / b as x * (a / b) would round it to the other one.
+  /// Sets kNoContraction on arithmetic whose result is rounded to an integer, also inside of loops.
+  /// The exact result may lie halfway between two integers. A driver that computes x * a / b as
+  /// x * (a / b) could then round to the other integer.
   static void keepRounding(ModuleOp module) {
     llvm::SmallVector<Value> rest;
     module.walk([&](spirv::GLRoundEvenOp op) { rest.push_back(op.getOperand()); });

@@ -45,7 +45,7 @@ struct LoopPattern : OpConversionPattern<scf::ForOp> {
 
     Block *body = rewriter.applySignatureConversion(op.getBody(), arguments);
     rewriter.inlineRegionBefore(op.getRegion(), merge);
-    rewriter.createBlock(merge); // The block of `continue`.
+    rewriter.createBlock(merge); // The continue block.
     const Value step =
         rewriter.create<spirv::IAddOp>(loc, index.getType(), index, adaptor.getStep());
     rewriter.create<spirv::BranchOp>(loc, header, step);
@@ -62,8 +62,8 @@ struct LoopPattern : OpConversionPattern<scf::ForOp> {
   }
 };
 
-/// Converts the end of a loop's body: the carried values are written to the variables that the
-/// loop's header reads.
+/// Converts the end of a loop's body. Writes the carried values to the variables that the loop's
+/// header reads.
 struct YieldPattern : OpConversionPattern<scf::YieldOp> {
   YieldPattern(const TypeConverter &converter, MLIRContext *context)
       : OpConversionPattern(converter, context, /*benefit=*/2) {}

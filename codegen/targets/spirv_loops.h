@@ -8,14 +8,13 @@ class SPIRVTypeConverter;
 
 namespace gantry::codegen {
 
-/// Adds a pattern that converts scf.for to spirv.mlir.loop. Each value that the loop carries
-/// becomes a variable of the function, which is written before the loop, read in the loop's header,
-/// written at the end of its body, and read after the loop. SPIRV-Tools turns each variable into
-/// one phi.
+/// Adds patterns that convert scf.for to spirv.mlir.loop. Each value that the loop carries becomes
+/// a variable of the function, which is written before the loop, read in the loop's header, written
+/// at the end of the body, and read after the loop. SPIRV-Tools turns each variable into one phi.
 ///
 /// MLIR's own conversion carries the values in block arguments and also stores them for their uses
-/// after the loop. That makes two phis for each value, which costs time on software devices, and
-/// leaves the result of a loop without iterations undefined.
+/// after the loop. The result is two phis for each value, which cost time on software devices, and
+/// undefined results of a loop without iterations.
 void populateLoopPatterns(const mlir::SPIRVTypeConverter &converter,
                           mlir::RewritePatternSet &patterns);
 

@@ -12,11 +12,13 @@ using namespace mlir;
 
 namespace {
 
-Value strideOf(OpBuilder &builder, Location loc, uint64_t words) {
-  return builder.create<spirv::ConstantOp>(loc, builder.getI32Type(),
-                                           builder.getI32IntegerAttr(static_cast<int32_t>(words)));
+/// Returns the stride as SPIR-V counts it, in elements of the pool (vectors of 16 bytes).
+Value strideOf(OpBuilder &builder, Location loc, uint64_t vectors) {
+  return builder.create<spirv::ConstantOp>(
+      loc, builder.getI32Type(), builder.getI32IntegerAttr(static_cast<int32_t>(vectors)));
 }
 
+/// Returns a pointer to vector `at` of the pool.
 template <typename Op>
 Value pointerOf(const TypeConverter *converter, Op op, typename Op::Adaptor adaptor,
                 OpBuilder &builder) {

@@ -16,9 +16,9 @@ namespace gantry::codegen {
 void populateMatrixPatterns(const mlir::SPIRVTypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 
-/// Adapts a kernel to the Vulkan memory model, which the extension requires. In this model,
-/// accesses to shared memory that exchange data between invocations are marked as non-private, and
-/// barriers make writes available and visible.
+/// Adapts a kernel to the Vulkan memory model, which the extension requires. Marks all accesses to
+/// shared memory as non-private, because they exchange data between invocations, and lets barriers
+/// make writes available and visible.
 void useVulkanMemoryModel(mlir::spirv::ModuleOp module);
 
 } // namespace gantry::codegen

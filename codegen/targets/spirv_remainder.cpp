@@ -41,11 +41,12 @@ private:
   Type type_;
 };
 
-// A positive float is mantissa * 2^(exponent - 150); denormal numbers have the exponent 1.
+/// A float's magnitude is mantissa * 2^(exponent - 150). Denormal numbers have the exponent 1.
 struct Parts {
   Value mantissa, exponent;
 };
 
+/// Divides the bits of a float without its sign.
 Parts partsOf(Bits &b, Value magnitude) {
   Value field = b.make<arith::ShRUIOp>(magnitude, 23);
   Value fraction = b.make<arith::AndIOp>(magnitude, 0x7fffff);
@@ -54,10 +55,11 @@ Parts partsOf(Bits &b, Value magnitude) {
   return {mantissa, b.make<arith::MaxUIOp>(field, 1)};
 }
 
+/// Returns fmod(x, y) of f32 scalars or vectors.
 Value exactRemainder(OpBuilder &builder, Location loc, Value x, Value y) {
   using P = arith::CmpIPredicate;
   constexpr uint32_t kInfinity = 0x7f800000, kNaN = 0x7fc00000;
-  // Mantissas are below 2^24, so a step stays below 2^32.
+  // Mantissas have 24 bits, so a mantissa times 2^8 has at most 32 bits.
   constexpr int kMaxBits = 253, kStepBits = 8;
   Bits b(builder, loc, x.getType());
   Value bitsX = builder.create<arith::BitcastOp>(loc, b.type(), x);
@@ -67,8 +69,8 @@ Value exactRemainder(OpBuilder &builder, Location loc, Value x, Value y) {
         ay = b.make<arith::AndIOp>(bitsY, 0x7fffffff);
 
   Parts px = partsOf(b, ax), py = partsOf(b, ay);
-  Value divisor = b.make<arith::MaxUIOp>(py.mantissa, 1); // For y = 0 the result is NaN; see below.
-  // If x is smaller than y, the result is x; see below.
+  // Results for y = 0 and for |x| < |y| are replaced at the end.
+  Value divisor = b.make<arith::MaxUIOp>(py.mantissa, 1);
   Value left = b.make<arith::MaxSIOp>(b.make<arith::SubIOp>(px.exponent, py.exponent), 0);
   Value rest = b.make<arith::RemUIOp>(px.mantissa, divisor);
   for (int done = 0; done < kMaxBits; done += kStepBits) {
@@ -77,7 +79,8 @@ Value exactRemainder(OpBuilder &builder, Location loc, Value x, Value y) {
     left = b.make<arith::SubIOp>(left, step);
   }
 
-  // The result is rest * 2^(exponent - 150). The conversion to a float is exact.
+  // The result is rest * 2^(py.exponent - 150). rest is below 2^24, so its conversion to a float is
+  // exact.
   Value asFloat = builder.create<arith::UIToFPOp>(loc, x.getType(), rest);
   Value floatBits = builder.create<arith::BitcastOp>(loc, b.type(), asFloat);
   Value shift = b.make<arith::SubIOp>(py.exponent, 150);

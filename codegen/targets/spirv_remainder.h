@@ -1,12 +1,13 @@
-// Expands the remainder of floats to an exact computation, equal to C's fmod: the result has the
-// sign of the dividend.
+// Expands the remainder of floats to integer arithmetic with an exact result, as C's fmod has: the
+// result has the sign of the dividend.
 //
-// A driver may compute SPIR-V's OpFRem as x - y * trunc(x / y), which is wrong where the quotient
-// is rounded or y is infinite. No exact formula in floats works on every device, because a fused
-// multiply-add need not be fused. The mantissas are therefore divided as integers: the remainder of
-// mx * 2^d by my, eight bits of 2^d at a time. d has at most 253 bits, which takes 32 steps without
-// branches, each of them one remainder of 32-bit integers. The result is correct for all finite
-// numbers, including denormal ones, but slow.
+// A driver may compute SPIR-V's OpFRem as x - y * trunc(x / y), which is wrong if the quotient is
+// rounded or y is infinite. No formula in floats is exact on every device, because SPIR-V does not
+// guarantee a fused multiply-add. Therefore the mantissas mx and my are divided as integers. With
+// d, the difference of the exponents, the result is the remainder of mx * 2^d by my, which is
+// computed with eight bits of 2^d at a time. d is at most 253, so there are 32 steps without
+// branches, each with one remainder of 32-bit integers. The result is exact for all finite numbers,
+// including denormal ones, but slow to compute.
 #pragma once
 
 namespace mlir {
@@ -15,8 +16,8 @@ class RewritePatternSet;
 
 namespace gantry::codegen {
 
-/// Adds patterns for arith.remf on f32 and f16, scalars and vectors. f64 is not changed and has the
-/// device's own precision.
+/// Adds patterns for arith.remf on f32 and f16, scalars and vectors. Operations on f64 are not
+/// changed and have the precision of the device.
 void populateExactRemainderPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace gantry::codegen

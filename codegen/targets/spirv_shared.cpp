@@ -14,7 +14,8 @@ constexpr uint32_t kOpTypeInt = 21, kOpTypeFloat = 22, kOpTypeVector = 23, kOpTy
 } // namespace
 
 uint32_t sharedBytesOf(const std::vector<uint32_t> &words) {
-  std::map<uint32_t, uint32_t> bytes, constants, pointee; // Maps from ids.
+  // The sizes of types, the values of constants, and the pointees of pointer types, by their ids.
+  std::map<uint32_t, uint32_t> bytes, constants, pointee;
   uint32_t total = 0;
   for (size_t at = kHeaderWords; at < words.size(); at += words[at] >> 16) {
     const uint32_t *op = &words[at];

@@ -1,6 +1,7 @@
 // Rewrites texel fetches in serialised modules. MLIR's SPIR-V dialect has no OpImageFetch, so
-// bind-buffers calls a function `texel_fetch` (pointer to the image, coordinate) instead. Each call
-// is replaced here, after which the function is dead and SPIRV-Tools removes it.
+// bind-buffers calls a function `texel_fetch` (pointer to the image, coordinate) instead. This file
+// replaces each call by OpLoad of the image and OpImageFetch. SPIRV-Tools then removes the
+// function, because it is dead.
 #include "codegen/targets/spirv.h"
 
 #include <map>
@@ -20,9 +21,9 @@ constexpr std::string_view kPrefix = "texel_fetch";
 
 std::vector<uint32_t> fetchTexels(const std::vector<uint32_t> &words) {
   std::vector<uint32_t> result(words.begin(), words.begin() + kHeaderWords);
-  std::set<uint32_t> fetches; // The ids of such functions.
-  std::map<uint32_t, uint32_t> pointee,
-      typeOf; // The types that pointers point to, and the types of variables.
+  std::set<uint32_t> fetches;           // The ids of functions `texel_fetch`.
+  std::map<uint32_t, uint32_t> pointee; // The ids of pointees, by the ids of pointer types.
+  std::map<uint32_t, uint32_t> typeOf;  // The ids of types, by the ids of variables.
   for (size_t at = kHeaderWords; at < words.size(); at += words[at] >> 16) {
     const uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
     if (opcode == kOpName) {

@@ -1,9 +1,10 @@
-// The argument x = k * pi/2 + r with |r| <= pi/4 is reduced in one of two ways. Below 1024, pi/2 is
-// subtracted in four parts; the first three have 11 bits, so that their products with k are exact
-// (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980). Above,
-// the bits of 2/pi that matter are multiplied by the argument's in integers (M. Payne, R. Hanek,
-// "Radian reduction for trigonometric functions", 1983). The second way is in a branch that is
-// taken only where a lane needs it.
+// The argument x = k * pi/2 + r is reduced to r with |r| <= pi/4 in one of two ways. For x below
+// 1024, k times pi/2 is subtracted in four parts. The first three parts of pi/2 have 11 bits, so
+// that their products with k are exact (W. J. Cody, W. Waite, "Software Manual for the Elementary
+// Functions", 1980). For larger x, the significand is multiplied, in integers, by those bits of
+// 2/pi that affect the result (M. Payne, R. Hanek, "Radian reduction for trigonometric functions",
+// 1983). The second way is in a branch, which an invocation takes only if an element of its vector
+// needs it.
 #include "codegen/targets/trigonometry.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -42,7 +43,8 @@ std::pair<Term, Term> multiply(Term a, Term b) {
   return {a.emitter->term(product.getLow()), a.emitter->term(product.getHigh())};
 }
 
-/// Returns 1 where a sum of words has wrapped around, which is where it is less than an operand.
+/// Returns 1 where a sum of two words has overflowed, otherwise 0. `part` is one of the operands; a
+/// sum that has overflowed is less than it.
 Term carryOf(Term sum, Term part) {
   FloatEmitter &e = *sum.emitter;
   Term wrapped = e.compare(arith::CmpIPredicate::ult, sum, part);
@@ -51,14 +53,14 @@ Term carryOf(Term sum, Term part) {
 
 Reduced reduceLarge(Term x) {
   FloatEmitter &e = *x.emitter;
-  // The table is a word of zeros, then the bits of 2/pi.
+  // The table has a word of zeros, then the bits of 2/pi.
   constexpr std::array<uint32_t, 9> kTwoOverPi = {0,          0xA2F9836E, 0x4E441529,
                                                   0xFC2757D1, 0xF534DDC0, 0xDB629599,
                                                   0x3C439041, 0xFE5163AB, 0xDEBBC561};
   constexpr int kMaxSkippedWords = 4;
   Term bits = e.bits(x);
-  // x is significand * 2^(exponent - 150). The first exponent - 120 bits of the table are skipped,
-  // because they only contribute multiples of 4 to the product.
+  // x is significand * 2^(exponent - 150). The first (exponent - 120) bits of the table are
+  // skipped, because they only contribute multiples of 4 quadrants to the product.
   Term exponent = shiftRight(bits, 23);
   Term significand = (bits & 0x7fffffu) | e.integer(0x800000);
   Term skipped = plus(exponent, -120);
@@ -76,7 +78,7 @@ Reduced reduceLarge(Term x) {
     return shiftLeft(words[index], skippedBits) |
            shiftRight(shiftRight(words[index + 1], 1), otherBits);
   };
-  // Only the low 96 bits of the product are needed; the first two of them are the quadrant.
+  // Only the low 96 bits of the product are needed. Their first two bits are the quadrant.
   auto [low, lowCarry] = multiply(significand, window(2));
   auto [middle, middleCarry] = multiply(significand, window(1));
   middle = plus(middle, lowCarry);
@@ -99,7 +101,8 @@ Reduced reduceLarge(Term x) {
   return {e.select(isNegative, 0.0 - rest, rest), quadrant};
 }
 
-Value anyLane(FloatEmitter &e, Term condition) {
+/// Returns whether the condition is true for any element.
+Value anyElement(FloatEmitter &e, Term condition) {
   auto vector = dyn_cast<VectorType>(condition.value.getType());
   if (!vector)
     return condition.value;
@@ -118,7 +121,7 @@ Reduced reduce(Term x) {
   Term isLarge = e.compare(FloatPredicate::OGE, x, e.number(kLargeArgument));
   OpBuilder &builder = e.builder();
   auto branch = builder.create<scf::IfOp>(
-      e.loc(), anyLane(e, isLarge),
+      e.loc(), anyElement(e, isLarge),
       [&](OpBuilder &then, Location loc) {
         FloatEmitter inner(then, loc, e.floatType());
         const Reduced large = reduceLarge(inner.term(x.value));
@@ -133,8 +136,8 @@ Reduced reduce(Term x) {
   return {e.term(branch.getResult(0)), e.term(branch.getResult(1))};
 }
 
-/// These polynomials are for |r| <= pi/4 and have relative errors below 2^-25 (S. Moshier's Cephes
-/// library has the same approximations).
+// These polynomials are for |r| <= pi/4 and have relative errors below 2^-25. They come from
+// S. Moshier's Cephes library.
 Term sineOf(Term r) {
   Term z = r * r;
   return polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1}) * z * r + r;
@@ -157,13 +160,13 @@ Term isOdd(Term quadrant) {
   return e.compare(arith::CmpIPredicate::ne, quadrant & 1u, e.integer(0));
 }
 
-/// Moves bit 1 of the quadrant to the sign bit.
+/// Returns -value in the quadrants whose bit 1 is set, otherwise value.
 Term negated(Term value, Term quadrant) {
   FloatEmitter &e = *value.emitter;
   return e.fromBits(e.bits(value) ^ shiftLeft(quadrant & 2u, 30));
 }
 
-/// NaN for infinite arguments and NaN.
+/// Returns `result` where x is finite, otherwise NaN.
 Term ofFinite(Term x, Term result) {
   Term difference = x - x; // 0, or NaN
   return x.emitter->select(isNaN(difference), difference, result);

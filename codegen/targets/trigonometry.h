@@ -1,4 +1,6 @@
-// Sine, cosine and tangent of any f32, by an exact reduction of the argument (accurate_math.h).
+// Builds the sine, the cosine and the tangent of any f32, for accurate_math.cpp. The argument, in
+// radians, is reduced to [-pi/4, pi/4] without a loss of precision. The result for infinity and NaN
+// is NaN.
 #pragma once
 
 #include "codegen/targets/float_emitter.h"

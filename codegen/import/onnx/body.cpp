@@ -1,4 +1,4 @@
-// Builds scalar arithmetic by element type.
+// Builds scalar arithmetic; the element type determines the operations.
 #include "codegen/import/onnx/body.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -61,7 +61,8 @@ Scalar BodyBuilder::markExact(Scalar result) {
 }
 
 namespace {
-// Shapes are computed in these types, where an overflow is a mistake in the model.
+// Returns whether models compute shapes in this type. An overflow of a shape is an error of the
+// model.
 bool holdsSizes(DType type) { return type == DType::kI32 || type == DType::kI64; }
 } // namespace
 
@@ -94,8 +95,8 @@ Scalar BodyBuilder::rem(Scalar a, Scalar b) {
 }
 
 Scalar BodyBuilder::floorDiv(Scalar a, Scalar b) {
-  // Not every target converts arith.floordivsi, so the truncated quotient is decremented where the
-  // signs differ and the division leaves a remainder.
+  // Not every target converts arith.floordivsi. Therefore the truncated quotient is decremented if
+  // the remainder is not 0 and has another sign than the divisor.
   Scalar quotient = div(a, b);
   if (isUnsigned(a.type))
     return quotient;
@@ -138,8 +139,8 @@ Scalar BodyBuilder::power(Scalar a, Scalar b) {
 }
 
 Scalar BodyBuilder::integerPower(Scalar a, Scalar b) {
-  // Square and multiply over every bit of the exponent; products wrap, as the power does. For a
-  // negative exponent the truncated quotient 1 / a^-b is 0 unless a is 1 or -1.
+  // Squares and multiplies for every bit of the exponent. Products wrap. For a negative exponent
+  // the truncated quotient 1 / a^-b is 0 unless a is 1 or -1.
   const int bits = int(dtypeSize(b.type)) * 8 - (isUnsigned(b.type) ? 0 : 1);
   const Scalar zero = constantInt(b.type, 0), one = constantInt(b.type, 1);
   Scalar result = constantInt(a.type, 1), base = a;
@@ -174,7 +175,7 @@ Scalar BodyBuilder::xorBits(Scalar a, Scalar b) {
   return {builder_.create<arith::XOrIOp>(loc_, a.value, b.value), a.type};
 }
 
-// Shifts by the width or more are undefined in arith and on devices, so they are replaced by 0.
+// Shifts by the width or more are undefined in arith and on devices, so 0 is selected instead.
 Scalar BodyBuilder::shiftLeft(Scalar a, Scalar b) {
   const Scalar shifted{builder_.create<arith::ShLIOp>(loc_, a.value, b.value), a.type};
   return select(isShift(a, b), shifted, constantInt(a.type, 0));
@@ -334,7 +335,8 @@ Scalar BodyBuilder::castSaturating(Scalar a, DType to) {
   const int64_t highest =
       static_cast<int64_t>(isUnsigned(to) ? ~uint64_t(0) >> (64 - bits) : INT64_MAX >> (64 - bits));
   const int64_t lowest = isUnsigned(to) ? 0 : INT64_MIN >> (64 - bits);
-  // The value that is converted is always in range; the others are selected afterwards.
+  // The conversion gets 0 in place of a value outside of the range. The limits are selected
+  // afterwards.
   const Scalar isAbove = compare(Compare::kGreaterEqual, a, constant(a.type, above));
   const Scalar isBelow = compare(Compare::kLessEqual, a, constant(a.type, below));
   const Scalar isOutside = orBits(orBits(isAbove, isBelow), isNaN(a));
@@ -344,8 +346,8 @@ Scalar BodyBuilder::castSaturating(Scalar a, DType to) {
 }
 
 std::pair<Scalar, Scalar> BodyBuilder::decay(Scalar a) {
-  // Two factors e^(-|a| / 2) have twice the error of one e^-|a|, so the argument is halved only
-  // where the single power would be denormal.
+  // The product of two factors e^(-|a| / 2) has twice the error of one e^-|a|. Therefore the
+  // argument is halved only if e^-|a| may be denormal.
   const Scalar magnitude = unary(Unary::kAbs, a), one = constant(a.type, 1);
   const Scalar isNormal =
       compare(Compare::kLess, magnitude, constant(a.type, a.type == DType::kF64 ? 700 : 80));
@@ -368,7 +370,7 @@ Scalar BodyBuilder::timesSigmoid(Scalar x, Scalar a, Scalar low) {
   const Scalar isNegative = compare(Compare::kLess, a, zero);
   const Scalar scaled = select(isNegative, mul(mul(x, first), second), x);
   const Scalar result = div(scaled, add(one, w));
-  if (low.value.getDefiningOp<arith::ConstantOp>()) // The caller passes 0: nothing to correct.
+  if (low.value.getDefiningOp<arith::ConstantOp>()) // It is 0, from the overload without `low`.
     return result;
   // A first-order correction: the derivative of ln(sigmoid(a)) is sigmoid(-a).
   const Scalar slope = div(select(isNegative, one, w), add(one, w));
@@ -376,7 +378,7 @@ Scalar BodyBuilder::timesSigmoid(Scalar x, Scalar a, Scalar low) {
 }
 
 Scalar BodyBuilder::highPart(Scalar a) {
-  // Keeps the upper half of the significand. The product of two such parts is exact.
+  // Keeps the upper half of the significand, so that the product of two such parts is exact.
   const DType bitsType = a.type == DType::kF64 ? DType::kI64 : DType::kI32;
   const int64_t mask = a.type == DType::kF64 ? ~((int64_t(1) << 27) - 1) : ~int64_t(0xfff);
   mlir::Type integer = mlirType(builder_.getContext(), bitsType);

@@ -1,13 +1,14 @@
 // BodyBuilder: scalar arithmetic inside the body of a linalg.generic.
 //
-// A Scalar is an SSA value with its element type. The type keeps the sign that MLIR's signless
-// integers lack, and each operation chooses the arith or math operation by it. 16-bit floats are
-// never computed with: operands and constants are widened to f32.
+// A Scalar is an SSA value with its element type. MLIR's integers are signless, so the element type
+// says whether an integer is signed, and determines the arith or math operation. Arithmetic on
+// 16-bit floats is done in f32: operands and constants are widened.
 //
 // Integers wrap, as they do on a device. In an `exact` body (one that is folded), additions,
-// subtractions, multiplications and truncations to i32 and i64, and all divisions, carry
-// `gantry.exact`: the evaluator then marks a tensor whose elements overflowed (evaluate.h).
-// All functions fail by throwing ImportError. Thread safety: as the MLIRContext.
+// subtractions and multiplications of i32 and i64, truncations of i64 to i32, and all integer
+// divisions and remainders have the attribute `gantry.exact`. The evaluator then marks a tensor as
+// inexact if its elements overflowed (evaluate.h). All functions fail by throwing ImportError.
+// Thread safety: one thread at a time per MLIRContext.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"
@@ -55,8 +56,8 @@ enum class Compare { kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqu
 
 class BodyBuilder {
 public:
-  /// Inserts at `builder`. `captured` are the tensors that extract() reads; dimValue gives the
-  /// value of a dynamic dimension.
+  /// Inserts operations with `builder`. `captured` are the tensors that extract() reads. dimValue
+  /// returns the SSA value of a dynamic dimension.
   BodyBuilder(mlir::OpBuilder &builder, mlir::Location loc,
               llvm::ArrayRef<std::pair<mlir::Value, DType>> captured,
               std::function<mlir::Value(Dim)> dimValue, bool exact)
@@ -68,29 +69,29 @@ public:
   Scalar add(Scalar a, Scalar b);
   Scalar sub(Scalar a, Scalar b);
   Scalar mul(Scalar a, Scalar b);
-  /// Integers are rounded towards zero.
+  /// Returns the quotient; quotients of integers are rounded towards zero.
   Scalar div(Scalar a, Scalar b);
-  /// The remainder with the dividend's sign (C's % and fmod).
+  /// Returns the remainder with the dividend's sign (C's % and fmod).
   Scalar rem(Scalar a, Scalar b);
-  /// The quotient rounded down, of integers or of the type index.
+  /// Returns the quotient rounded down, of integers or of the type index.
   Scalar floorDiv(Scalar a, Scalar b);
-  /// The remainder with the divisor's sign (Python's %).
+  /// Returns the remainder with the divisor's sign (Python's %), of integers or of the type index.
   Scalar floorMod(Scalar a, Scalar b);
-  /// NaN where an operand is NaN; -0 is below +0.
+  /// Return NaN if an operand is NaN. -0 is less than +0.
   Scalar min(Scalar a, Scalar b);
   Scalar max(Scalar a, Scalar b);
-  /// a^b of floats.
+  /// Returns a^b of floats.
   Scalar power(Scalar a, Scalar b);
-  /// a^b of integers; 1 / a^-b, rounded towards zero, for a negative b.
+  /// Returns a^b of integers; for a negative b this is 1 / a^-b, rounded towards zero.
   Scalar integerPower(Scalar a, Scalar b);
   Scalar andBits(Scalar a, Scalar b);
   Scalar orBits(Scalar a, Scalar b);
   Scalar xorBits(Scalar a, Scalar b);
-  /// Logical shifts. The result is 0 where b is the width of a or more.
+  /// Logical shifts. The result is 0 if b is at least the width of a.
   Scalar shiftLeft(Scalar a, Scalar b);
   Scalar shiftRight(Scalar a, Scalar b);
   Scalar notBool(Scalar a);
-  /// Integers have kAbs and kNeg only; others fail (unsupported).
+  /// Applies the function. For integers, functions other than kAbs and kNeg fail (unsupported).
   Scalar unary(Unary op, Scalar a);
   Scalar compare(Compare op, Scalar a, Scalar b);
   Scalar select(Scalar condition, Scalar a, Scalar b);
@@ -99,28 +100,30 @@ public:
   /// Converts 16-bit floats to f32 and returns other types as they are.
   Scalar widen(Scalar a);
   Scalar isNaN(Scalar a);
-  /// The same as cast, but a float outside of the integer's range saturates, and NaN gives 0.
+  /// Converts the type. A float outside of the integer's range saturates, and NaN gives 0.
   Scalar castSaturating(Scalar a, DType to);
-  /// Returns two factors of e^-|a|. The first is a normal number wherever x * e^-|a| is one.
+  /// Returns two factors whose product is e^-|a|. Multiplying x by one after the other does not
+  /// lose precision if e^-|a| itself is denormal but x * e^-|a| is a normal number.
   std::pair<Scalar, Scalar> decay(Scalar a);
-  /// 1 / (1 + e^-a), without overflow and exact to a few ulp everywhere.
+  /// Returns 1 / (1 + e^-a), without overflow and with an error of a few ulp for every a.
   Scalar sigmoid(Scalar a);
-  /// x * sigmoid(a), with the same properties.
+  /// Returns x * sigmoid(a), with the same properties.
   Scalar timesSigmoid(Scalar x, Scalar a);
-  /// The same for the argument a + low, where low is a correction below half an ulp of a.
+  /// Returns x * sigmoid(a + low), where low is a small correction of a, such as its rounding
+  /// error.
   Scalar timesSigmoid(Scalar x, Scalar a, Scalar low);
-  /// The rounding error of `product`, which is a * b in floating point (T. J. Dekker, "A
+  /// Returns the rounding error of `product`, which is a * b in floating point (T. J. Dekker, "A
   /// floating-point technique for extending the available precision", 1971).
   Scalar productError(Scalar a, Scalar b, Scalar product);
 
-  /// The position of the iteration along a loop, of type kIndex.
+  /// Returns the current index of a loop, of type kIndex.
   Scalar loopIndex(int64_t loop);
-  /// A dimension, of type kIndex.
+  /// Returns a dimension, of type kIndex.
   Scalar dimension(Dim dim);
-  /// An element of a tensor that the body captures (GenericSpec::captured), widened. The indices
-  /// have the type kIndex and must be in bounds.
+  /// Returns an element of a tensor that the body captures (GenericSpec::captured), widened. The
+  /// indices have the type kIndex and must be in bounds.
   Scalar extract(size_t captured, llvm::ArrayRef<Scalar> indices);
-  /// min(max(a, low), high).
+  /// Returns min(max(a, low), high).
   Scalar clamp(Scalar a, Scalar low, Scalar high);
 
 private:

@@ -1,4 +1,5 @@
-// The values of an import by name, and the builders for elementwise operations and reductions.
+// Implements the values of an import by name, and the builders for elementwise operations and
+// reductions.
 #include "codegen/import/onnx/context.h"
 
 #include "codegen/dialect/rounding.h"
@@ -12,7 +13,7 @@ namespace gantry::importer {
 
 namespace {
 
-// Sizes are 64-bit numbers here; a model may hold them in 32 bits.
+// Fails (bad input) if the model computes a size in i32 and the size does not fit.
 void checkFits(DType type, Dim dim) {
   if (auto value = staticDim(dim); value && type == DType::kI32 && int32_t(*value) != *value)
     failBadInput("shape arithmetic overflows: " + llvm::Twine(*value) + " does not fit 32 bits");
@@ -216,7 +217,8 @@ mlir::Value ImportContext::valueOf(const Tensor &tensor) {
   return contentValue(tensor).value;
 }
 
-// Shape contents that the model also computes with: the body selects one element by its position.
+// Builds the SSA value of shape contents. The body of the generic selects one element by its
+// position.
 Tensor ImportContext::contentValue(const Tensor &tensor) {
   llvm::SmallVector<Dim> content = *tensor.content;
   GenericSpec spec;
@@ -312,7 +314,8 @@ Tensor ImportContext::castByModel(const Tensor &in, DType to) { return convert(i
 Tensor ImportContext::convert(const Tensor &in, DType to, bool keepsRounding) {
   if (in.type == to)
     return in;
-  // A type below 32 bits would wrap or round a dimension: its result is data and no longer a shape.
+  // A type below 32 bits could wrap or round a dimension, so the result is treated as data and not
+  // as a shape.
   const bool isNarrow = dtypeSize(to) < 4;
   if (in.content && !in.constant && !isNarrow) {
     for (Dim dim : *in.content)

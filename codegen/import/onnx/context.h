@@ -1,13 +1,13 @@
-// ImportContext: the state of one import, as an operator's importer sees it.
+// ImportContext: the state of one import that the importers of operators use.
 //
-// The context holds the values known so far by their ONNX names, the place where operations are
-// built, and the builders for elementwise operations and reductions. Builders that move data are in
-// move_data.h. Every builder folds: where all operands are constants, it returns a constant
-// (generic.h), so an importer is written once for computed and for constant inputs.
+// The context holds the values that are defined so far by their ONNX names, the insertion point for
+// operations, and the builders for elementwise operations and reductions. Builders that move data
+// are in move_data.h. Every builder folds constants (generic.h): if all operands are constants, it
+// returns a constant. Therefore one importer serves both computed and constant inputs.
 //
-// An importer is a function void(ImportContext &, const Node &). It reads its inputs, builds, and
-// sets its outputs. It fails by throwing (import_error.h).
-// Thread safety: as the MLIRContext.
+// An importer is a function void(ImportContext &, const Node &). It reads its inputs, builds
+// operations, and sets its outputs. It fails by throwing ImportError (import_error.h).
+// Thread safety: one thread at a time.
 #pragma once
 
 #include "codegen/import/onnx/dim_constraints.h"
@@ -21,35 +21,36 @@ namespace gantry::importer {
 
 class ImportContext {
 public:
-  /// `entry` is the entry block of @main. With foldEverything, constants are folded without a limit
-  /// on the work (tests evaluate whole models).
+  /// `entry` is the entry block of @main. If foldEverything is true, constants are folded whatever
+  /// the amount of work, so that tests can evaluate whole models.
   ImportContext(mlir::MLIRContext *context, mlir::Block *entry, bool foldEverything);
 
   // ---- values by their ONNX names --------------------------------------------------------------
 
-  /// Returns an input of the node. Fails (bad input) where it is absent or not yet defined.
+  /// Returns an input of the node. Fails (bad input) if it is absent or not yet defined.
   Tensor input(const Node &node, size_t index) const;
+  /// Returns nothing if the input is absent. Fails (bad input) if it is not yet defined.
   std::optional<Tensor> optionalInput(const Node &node, size_t index) const;
-  /// Fails (bad input) where folding the tensor overflowed or divided by zero. Called for values
-  /// that are used as shapes, which must be exact.
+  /// Fails (bad input) if folding the tensor overflowed or divided by zero. Called for values that
+  /// are used as shapes, which must be exact.
   void requireExact(const Tensor &tensor) const;
-  /// Returns the contents of an input that must be constant. Fails (unsupported) where it is
-  /// computed; `what` names the input in the message, for example "the axes".
+  /// Returns the contents of an input that must be constant and exact. Fails (unsupported) if the
+  /// input is computed at run time; `what` names it in the message, for example "the axes".
   Constant constantInput(const Node &node, size_t index, llvm::StringRef what) const;
-  /// The same for a list of at most 4,096 integers.
+  /// Returns a constant input that is a scalar or a list of at most 4,096 numbers, as integers.
   llvm::SmallVector<int64_t> intsInput(const Node &node, size_t index, llvm::StringRef what) const;
-  /// The same for a scalar or list whose elements may be expressions over dynamic dimensions:
-  /// shapes, starts, repeats.
+  /// Returns an input that is a scalar or a list whose elements may be expressions over dynamic
+  /// dimensions (shapes, starts, repeats). Fails (unsupported) if it depends on other values.
   llvm::SmallVector<Dim> dimsInput(const Node &node, size_t index, llvm::StringRef what) const;
-  /// Defines an output under its name. An absent output is ignored.
+  /// Defines an output of the node under its name, unless the node does not have this output.
   void setOutput(const Node &node, size_t index, Tensor tensor);
   void define(llvm::StringRef name, Tensor tensor);
-  /// Returns null where no value has this name yet.
+  /// Returns the value with this name, or null if it is not yet defined.
   const Tensor *lookup(llvm::StringRef name) const;
 
-  // ---- where operations are built --------------------------------------------------------------
+  // ---- locations and insertion points ----------------------------------------------------------
 
-  /// The location of everything that is built from now on; set before each node.
+  /// Sets the location of all operations that are built from now on. Called before each node.
   void setLocation(mlir::Location loc) { loc_ = loc; }
   mlir::Location location() const { return loc_; }
   mlir::MLIRContext *mlirContext() const { return context_; }
@@ -63,40 +64,42 @@ public:
 
   Tensor fromConstant(const Constant &constant) const;
   Tensor fromContent(DType type, llvm::ArrayRef<Dim> content, llvm::ArrayRef<int64_t> dims) const;
-  /// The same as a scalar, or otherwise as a list.
+  /// The same for a scalar (rank 0) or, if `scalar` is false, for a list (rank 1).
   Tensor fromContent(DType type, llvm::ArrayRef<Dim> content, bool scalar) const;
   Tensor fromValue(DType type, llvm::ArrayRef<Dim> dims, mlir::Value value) const;
   Tensor scalar(DType type, double value) const;
-  /// An operand that carries only a shape: the extents of a pooling window. Its elements are never
-  /// read, and it becomes a tensor.empty.
+  /// Returns an operand that only carries a shape: the extents of a pooling window. Its elements
+  /// are never read, and it becomes a tensor.empty.
   Tensor window(llvm::ArrayRef<int64_t> dims, DType type) const;
   /// Returns the tensor as an SSA value; a constant is built once, in the function's header.
   mlir::Value valueOf(const Tensor &tensor);
-  /// Fails where the rank is above 8 (unsupported) or the size exceeds 2^60 bytes (bad input).
+  /// Returns the MLIR type. Fails if the rank is above 8 (unsupported) or the static dimensions
+  /// alone give more than 2^60 bytes (bad input).
   mlir::RankedTensorType tensorType(DType type, llvm::ArrayRef<Dim> dims) const;
   mlir::Value emptyTensor(DType type, llvm::ArrayRef<Dim> dims);
   mlir::Value scalarValue(DType type, Number value);
-  /// A dimension as an SSA value of type index, computed in the function's header.
+  /// Returns a dimension as an SSA value of type index, computed in the function's header.
   mlir::Value dimValue(Dim dim) { return header_.dimValue(dim, loc_); }
-  /// The same, as an attribute where the dimension is static.
+  /// Returns a static dimension as an attribute, and any other one as dimValue() does.
   mlir::OpFoldResult foldedDim(Dim dim);
 
   // ---- builders --------------------------------------------------------------------------------
 
   Tensor generic(const GenericSpec &spec) { return buildGeneric(*this, spec); }
   using ElementBody = llvm::function_ref<Scalar(BodyBuilder &, llvm::ArrayRef<Scalar>)>;
-  /// One operation on each element, with NumPy's broadcasting over all operands.
+  /// Computes `body` for each element, with NumPy's broadcasting over all operands.
   Tensor elementwise(llvm::ArrayRef<Tensor> operands, DType resultType, ElementBody body);
-  /// Reduces the axes (sorted, distinct, not negative), starting from init.
+  /// Reduces `in` along the axes (sorted, distinct, not negative), starting from init.
   Tensor reduce(const Tensor &in, llvm::ArrayRef<int64_t> axes, bool keepDims, DType resultType,
                 Number init,
                 llvm::function_ref<Scalar(BodyBuilder &, Scalar element, Scalar accumulator)> body);
-  /// Converts the element type; a float that does not fit an integer saturates, and NaN gives 0.
+  /// Converts the element type. A float that does not fit an integer saturates, and NaN gives 0.
   Tensor cast(const Tensor &in, DType to);
-  /// A Cast that the model contains. Its rounding is kept when it is fused (dialect/rounding.h).
+  /// Converts the element type for a Cast that the model contains. Passes that fuse it must keep
+  /// its rounding (dialect/rounding.h).
   Tensor castByModel(const Tensor &in, DType to);
-  /// The dimensions to which NumPy broadcasts the operands. Fails (bad input) where they do not
-  /// fit.
+  /// Returns the dimensions to which NumPy broadcasts the operands. Fails (bad input) if they do
+  /// not broadcast.
   Dims broadcastDims(llvm::ArrayRef<Tensor> operands);
 
   // Affine expressions and maps for GenericSpec.
@@ -123,9 +126,10 @@ private:
   llvm::StringMap<Tensor> values_;
 };
 
-/// Returns the axis counted from the front. Fails (bad input) where it is outside of the rank.
+/// Returns the axis counted from the front; a negative axis counts from the end. Fails (bad input)
+/// if the tensor has no such axis.
 int64_t normalizeAxis(int64_t axis, int64_t rank);
-/// The same for several axes, sorted. Fails (bad input) where one is given twice.
+/// The same for several axes, which are returned sorted. Fails (bad input) if one is given twice.
 llvm::SmallVector<int64_t> normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 
 } // namespace gantry::importer

@@ -1,4 +1,4 @@
-// Turns assumptions about dynamic dimensions into bounds, equal names and requirements.
+// Turns conditions on dynamic dimensions into bounds, equal symbols and requirements.
 #include "codegen/import/onnx/dim_constraints.h"
 
 namespace gantry::importer {
@@ -32,7 +32,7 @@ void DimConstraints::requireNonNegative(Dim dim) {
     bounds.min = std::max(bounds.min, inside);
   if ((!holdsAtOne && !holdsAtMax) || (bounds.max != 0 && bounds.max < bounds.min))
     failBadInput("no size of the dynamic dimension s" + llvm::Twine(symbols[0]) +
-                 " meets what the model needs of it");
+                 " meets all conditions of the model");
 }
 
 unsigned DimConstraints::representative(unsigned symbol) const {

@@ -1,10 +1,10 @@
-// DimConstraints: what a model assumes of its dynamic dimensions.
+// DimConstraints: the conditions that a model puts on its dynamic dimensions.
 //
-// Importers state assumptions while they compute shapes: an expression is not negative, or two
-// dimensions are equal. Over one symbol an assumption becomes a bound on that symbol; two plain
-// symbols that must be equal become one; everything else is a requirement, which the program checks
-// when it runs. graph.cpp writes all three into the function's attributes (import.h).
-// This class builds no IR. Thread safety: as the MLIRContext.
+// Importers record conditions while they compute shapes: an expression is not negative, or two
+// dimensions are equal. A condition on a monotonic expression of one symbol becomes a bound of this
+// symbol. Two symbols that must be equal become one. Every other condition becomes a requirement,
+// which the runtime checks before a run. graph.cpp writes all three into the function's attributes
+// (import.h). This class builds no IR. Thread safety: one thread at a time.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"
@@ -20,17 +20,17 @@ public:
     int64_t max = 0; // 0: no upper bound.
   };
 
-  /// Records that `dim` is at least 0. Fails (bad input) where no size meets all bounds.
+  /// Records that `dim` is at least 0. Fails (bad input) if no size meets all bounds.
   void requireNonNegative(Dim dim);
-  /// Records that two dimensions are equal. Returns the one to use from now on: the static one,
-  /// otherwise the first. Fails (bad input) where they cannot be equal.
+  /// Records that two dimensions are equal. Returns the dimension to use from now on: b if it is
+  /// static, otherwise a. Fails (bad input) if no sizes make them equal.
   Dim requireEqual(Dim a, Dim b);
 
-  /// The bounds by symbol; symbols without bounds are absent.
+  /// Returns the bounds by symbol; symbols without bounds are absent.
   const std::map<unsigned, Bounds> &bounds() const { return bounds_; }
-  /// Expressions that must be at least 0 when the model runs.
+  /// Returns the expressions that must be at least 0 when the model runs.
   const llvm::SmallVector<Dim> &requirements() const { return requirements_; }
-  /// The lowest symbol that is equal to `symbol`.
+  /// Returns the lowest symbol that must be equal to `symbol`, which may be `symbol` itself.
   unsigned representative(unsigned symbol) const;
 
 private:

@@ -1,4 +1,5 @@
-// Arithmetic on dimensions, in a normal form.
+// Implements arithmetic on dimensions. Every result is in the normal form of build(): a sum of
+// terms, each a product of sorted factors and a coefficient.
 #include "codegen/import/onnx/dims.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -60,7 +61,7 @@ int64_t floorDiv(int64_t a, int64_t b) {
   return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
-// A dimension as coefficient * product of factors that are not products themselves.
+// A dimension as coefficient * factors, where no factor is a product or a constant.
 struct Product {
   int64_t coefficient = 1;
   llvm::SmallVector<AffineExpr> factors;
@@ -167,7 +168,8 @@ AffineExpr build(Sum sum, AffineExpr like) {
   return sum.constant == 0 ? result : result + sum.constant;
 }
 
-// Writes a sum as the greatest common divisor of its terms times the rest.
+// Divides a sum by the greatest common divisor of its coefficients. Returns the divisor and the
+// quotient.
 std::pair<int64_t, AffineExpr> withoutContent(AffineExpr expr) {
   Sum sum;
   collectTerms(expr, 1, sum);
@@ -233,7 +235,7 @@ Dim floorDivDims(Dim a, Dim b) {
   AffineExpr numerator = build(top, a), denominator = build(bottom, a);
   if (staticDim(denominator) == 1)
     return numerator;
-  // A sum with only divisible terms is divided term by term.
+  // If the coefficients of all terms are divisible, the sum is divided term by term.
   if (auto divisor = staticDim(denominator); divisor && *divisor > 0) {
     Sum sum;
     collectTerms(numerator, 1, sum);
@@ -270,7 +272,8 @@ Dim productOf(mlir::MLIRContext *context, llvm::ArrayRef<Dim> dims) {
   return product;
 }
 
-// The minimum of a dimension over all values of its symbols; nothing where it is unknown.
+// Returns a lower bound of a dimension over all values of its symbols, and nothing if none is
+// known.
 static std::optional<int64_t> minOf(Dim dim) {
   if (auto value = staticDim(dim))
     return value;
@@ -286,11 +289,12 @@ static std::optional<int64_t> minOf(Dim dim) {
   switch (dim.getKind()) {
   case AffineExprKind::Add:
     return llvm::AddOverflow(*a, *b, result) ? std::nullopt : std::optional(result);
-  case AffineExprKind::Mul: // The product of the minima, where no factor is negative.
+  case AffineExprKind::Mul: // The product of the bounds, if none is negative.
     return *a < 0 || *b < 0 || llvm::MulOverflow(*a, *b, result) ? std::nullopt
                                                                  : std::optional(result);
   default: {
-    // A quotient: the minimum by a positive constant; otherwise 0 where neither is negative.
+    // A quotient: the dividend's bound divided by a positive constant, or 0 if the dividend is not
+    // negative and the divisor is positive.
     const auto divisor = staticDim(binary.getRHS());
     if (divisor && *divisor > 0)
       return dim.getKind() == AffineExprKind::FloorDiv ? floorDiv(*a, *divisor)

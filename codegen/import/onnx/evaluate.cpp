@@ -1,4 +1,5 @@
-// Translates the body of a linalg.generic into steps, and runs them over its iteration space.
+// Translates the body of a linalg.generic into steps, and runs the steps for every point of the
+// iteration space.
 #include "codegen/import/onnx/evaluate.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -17,9 +18,11 @@ namespace arith = mlir::arith;
 
 namespace {
 
-// The linear position in a tensor, in elements, as a function of the loops.
+// The linear position in a tensor, in elements, as a function of the loop indices: base +
+// sum(coefficients * indices) if the map is linear, otherwise sum(map * strides). A splat has
+// position 0 everywhere.
 struct Address {
-  llvm::SmallVector<int64_t> coefficients; // Per loop; used where the map is linear.
+  llvm::SmallVector<int64_t> coefficients; // One per loop.
   int64_t base = 0;
   bool linear = true;
   mlir::AffineMap map;
@@ -97,8 +100,8 @@ Address makeAddress(mlir::AffineMap map, llvm::ArrayRef<int64_t> dims, bool spla
   return address;
 }
 
-// Translates a body into steps. Constants are written into their slots at once. `kept` keeps the
-// tensors alive that the steps refer to.
+// Translates a body into steps. Constants become the initial contents of their slots and need no
+// step. `kept` keeps the tensors alive that the steps refer to.
 class Translator {
 public:
   Translator(Machine &machine, llvm::function_ref<Constant(mlir::Value)> known,
@@ -184,7 +187,7 @@ private:
   bool usesIndex_ = false;
 };
 
-// One operation that is being evaluated.
+// The evaluation of one operation.
 class Evaluation {
 public:
   Evaluation(mlir::linalg::GenericOp op, DType resultType,
@@ -229,7 +232,7 @@ private:
           toSlot(inputs_[i]->type, inputs_[i]->at(evaluateAddress(addresses_[i], machine_.loops)));
   }
 
-  // Every element of the result is the same.
+  // Evaluates one point, whose result is that of every element.
   Constant runOnce() {
     loadInputs();
     machine_.run();
@@ -279,11 +282,11 @@ private:
   llvm::ArrayRef<int64_t> resultDims_;
   Machine machine_;
   std::vector<Constant> kept_;
-  llvm::SmallVector<int> argumentSlots_; // The inputs' elements, then the result so far.
+  llvm::SmallVector<int> argumentSlots_; // Inputs first, then the accumulator.
   int yielded_ = 0;
   std::vector<Constant> inputs_;
   std::vector<Address> addresses_;
-  bool isUniform_ = false; // Elementwise over splats: one point gives every element.
+  bool isUniform_ = false; // All elements of the result are equal: elementwise on splats.
 };
 
 } // namespace

@@ -1,10 +1,12 @@
-// Evaluates one linalg.generic on the host, to fold constants and to judge results in tests.
+// Evaluates one linalg.generic on the host, to fold constants and to compute reference results in
+// tests.
 //
-// The body is translated once into a list of steps over numbered slots. The loops then run the
-// steps for each point of the iteration space, in order, and round every result to its type as a
-// device does. Indexing maps, linalg.index and tensor.extract are supported in general; nothing
-// here depends on ONNX. This is an interpreter for some ten million points per second: enough to
-// fold weights and to run small models in tests. Thread safety: reads the IR only.
+// The body is translated once into a list of steps over numbered slots (evaluate_steps.h). The
+// evaluator then runs the steps for each point of the iteration space, in order, and rounds every
+// result to its type as a device does. It supports any indexing map, linalg.index and
+// tensor.extract, and does not depend on ONNX. It evaluates some ten million points per second,
+// which is enough to fold weights and to run small models in tests. Thread safety: reads the IR
+// only.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"
@@ -20,15 +22,16 @@ class GenericOp;
 
 namespace gantry::importer {
 
-/// Runs `op`, which has static shapes and one result. `known` gives the contents of each input and
-/// of each captured tensor; `init` is the result's initial value, which only reductions read.
-/// An elementwise operation over splats that uses no loop index gives a splat.
+/// Returns the result of `op`, which has static shapes and one result. `known` returns the contents
+/// of each input and of each captured tensor. `init` is the initial value of every element of the
+/// result, which only reductions read. An elementwise operation on splats that uses no loop index
+/// returns a splat.
 ///
-/// Integers wrap, and a division by zero gives 0. Where an element depends on arithmetic that is
-/// marked with `gantry.exact` and overflowed or divided by zero, the result is marked
-/// inexact, without the node's name; an operand that a select does not choose is ignored.
-/// Fails (unsupported) on an unknown operation in the body, and as bad input on an index that is
-/// out of bounds.
+/// Integers wrap, and a division of integers by zero gives 0. If an element of the result depends
+/// on an operation with `gantry.exact` that overflowed or divided by zero, HostTensor::inexact of
+/// the result is set, without the node's name. Operands that a select does not choose do not count.
+/// Fails (ImportError) as unsupported for an unknown operation in the body, and as bad input for an
+/// index of tensor.extract that is out of bounds.
 Constant evaluateGeneric(mlir::linalg::GenericOp op, DType resultType,
                          llvm::function_ref<Constant(mlir::Value)> known, Number init);
 

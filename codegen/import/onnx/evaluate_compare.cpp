@@ -1,4 +1,4 @@
-// The comparison predicates of the arith dialect.
+// Implements the comparison predicates of the arith dialect.
 #include "codegen/import/onnx/evaluate_compare.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The operations of the arith and math dialects, as steps of the evaluator.
+// Implements the machine, and the operations of the arith and math dialects as steps.
 #include "codegen/import/onnx/evaluate_steps.h"
 
 #include "codegen/import/onnx/evaluate_compare.h"
@@ -91,7 +91,8 @@ void runExtract(Machine &m, const Step &s) {
 
 namespace {
 
-// Functions of a step over two floats (or integers, or unsigned integers) x and y, or one float x.
+// Each macro makes the function of a step that computes `expr` from two floats x and y (FLOAT2),
+// two integers (INT2), two unsigned integers (UINT2), or one float x (FLOAT1).
 #define GANTRY_FLOAT2(expr)                                                                        \
   [](Machine &m, const Step &s) {                                                                  \
     double x = m.slots[s.a].f, y = m.slots[s.b].f;                                                 \
@@ -130,7 +131,7 @@ void bitcast(Machine &m, const Step &s) {
   m.slots[s.out].i = bits;
 }
 
-// The minimum of IEEE 754-2019: NaN where an operand is NaN, and -0 is below +0.
+// Returns the minimum of IEEE 754-2019: NaN if an operand is NaN, and -0 is less than +0.
 double minimum(double x, double y) {
   if (std::isnan(x) || std::isnan(y))
     return NAN;
@@ -139,7 +140,9 @@ double minimum(double x, double y) {
 
 int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
 
-// Saturates, and converts NaN to 0. A device's result is undefined for such values.
+// Converts a float to a 64-bit integer. Values above the range give the highest integer, and NaN
+// gives 0. Negative values give their signed integer, limited to the lowest signed integer (0 for
+// an unsigned result). On a device, results outside of the range are undefined.
 int64_t toInteger(double x, bool isSigned) {
   if (std::isnan(x))
     return 0;
@@ -152,8 +155,8 @@ int64_t toInteger(double x, bool isSigned) {
                                     : wrap(uint64_t(x));
 }
 
-// Rounds to odd: truncates, and sets the last bit where bits were lost. Rounding the result to a
-// smaller float then gives the same as rounding the integer directly.
+// Rounds an integer to odd: truncates it, and sets the last bit if bits were lost. Rounding the
+// result to a smaller float then gives the same value as rounding the integer directly.
 double roundedToOdd(uint64_t value) {
   const int lost = value >> 53 ? 64 - 53 - __builtin_clzll(value) : 0;
   const uint64_t kept = value >> lost, rest = value - (kept << lost);

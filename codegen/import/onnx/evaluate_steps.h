@@ -1,13 +1,13 @@
-// The steps that evaluate.cpp translates a body into, and the machine that runs them.
+// The steps into which evaluate.cpp translates a body, and the machine that runs them.
 //
 // A Machine has numbered slots. A Step reads up to three slots, computes one operation of the arith
-// or math dialect, and writes one slot. Floats are held as double and rounded to their type after
-// every step; integers are held sign-extended from their width, i1 as 0 or 1.
+// or math dialect, and writes one slot. Slots hold floats as double, rounded to their type after
+// every step, and integers sign-extended from their width, i1 as 0 or 1.
 //
-// Exactness works like LLVM's poison: a step that is marked exact and overflows or divides by zero
-// makes its slot wrong, and every slot computed from a wrong one is wrong. Only a wrong slot that
-// reaches an element of the result (or an index) is reported.
-// Thread safety: one machine belongs to one thread.
+// Exactness works like LLVM's poison: if a step that must be exact overflows or divides by zero,
+// its slot becomes wrong, and so does every slot that is computed from a wrong one. A wrong slot is
+// reported only if it is an element of the result or an index of tensor.extract.
+// Thread safety: a machine is used by one thread at a time.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"
@@ -25,7 +25,7 @@ struct Kind {
 
 Kind kindOf(mlir::Type type);
 
-/// The low `bits` bits of a number, sign-extended; 0 or 1 for one bit.
+/// Returns the low `bits` bits of a number, sign-extended; 0 or 1 for one bit.
 inline int64_t signExtend(int64_t value, int bits) {
   if (bits == 64)
     return value;
@@ -43,9 +43,9 @@ struct Step {
   Kind operand;                     // Kind of the first operand.
   int predicate = 0;                // Predicate of a comparison, or the loop of a linalg.index.
   bool isSelect = false;
-  /// Returns whether the result is the mathematical one. Null where the step may wrap.
+  /// Returns whether the result equals the mathematical result. Null if the step may wrap.
   bool (*isExact)(const Machine &, const Step &) = nullptr;
-  char sign = 0; // The operation's sign in messages; 0 for a conversion.
+  char sign = 0; // The operator's character in messages ('+'); 0 for a conversion.
   // tensor.extract only: the tensor, the slots of its indices, and its strides in elements.
   const HostTensor *tensor = nullptr;
   llvm::SmallVector<int, 4> indices;
@@ -56,29 +56,31 @@ struct Machine {
   std::vector<Number> slots;
   std::vector<Step> steps;
   llvm::SmallVector<int64_t> loops; // The current point of the iteration space.
-  /// Per slot: 0, or 1 + the index of the step that made it wrong. Empty where no step is exact.
+  /// For each slot 0, or 1 + the index of the step that made it wrong. Empty if no step must be
+  /// exact.
   std::vector<int> wrong;
-  /// Set as soon as an operand or an element of the result is wrong.
+  /// Set if an input is inexact, or an element of the result or an index is wrong.
   std::shared_ptr<const Inexact> inexact;
 
   /// Runs all steps for the current point.
   void run();
-  /// Sets `inexact` where the slot is wrong. Called for indices and results.
+  /// Sets `inexact` if the slot is wrong. Called for indices and results.
   void check(int slot);
 
 private:
   void trace(const Step &step);
 };
 
-/// The function of a step for an operation of the arith or math dialect; null for an unknown one.
 using Run = void (*)(Machine &, const Step &);
+/// Returns the function of a step for an operation of the arith or math dialect; null for an
+/// unknown one.
 Run arithmeticStep(mlir::Operation &op);
-/// Makes a step for an integer operation exact. Operations that cannot overflow are left alone.
+/// Sets isExact and sign of a step for an integer operation that can overflow or divide by zero.
 void makeExact(mlir::Operation &op, Step &step);
-/// The function of a step for a tensor.extract. Fails (bad input) on an index out of bounds.
+/// The function of a step for a tensor.extract. Fails (bad input) if an index is out of bounds.
 void runExtract(Machine &machine, const Step &step);
 
-/// An element as it is stored, in the form that slots have.
+/// Converts a Number from HostTensor::at() to the form that slots have.
 inline Number toSlot(DType type, Number element) {
   if (!isFloat(type) && type != DType::kBool)
     element.i = signExtend(element.i, int(dtypeSize(type)) * 8);

@@ -14,7 +14,7 @@ namespace gantry::importer {
 
 namespace {
 
-// Larger constants are kept out of the IR's text, in bytes.
+// Max size of constants that are copied into the IR, in bytes.
 constexpr uint64_t kMaxInlineBytes = 256;
 
 // A resource's key must be a bare identifier, because MLIR's text form has no quoted keys.
@@ -41,7 +41,8 @@ mlir::ElementsAttr inlineElements(const HostTensor &constant, mlir::RankedTensor
       type, {reinterpret_cast<const char *>(aligned.data()), constant.bytes.size()});
 }
 
-// The elements as a resource over the constant's own bytes; a copy where those are not aligned.
+// Returns the elements as a resource that refers to the constant's own bytes, or to a copy if the
+// bytes are not aligned to the element size.
 mlir::ElementsAttr referredElements(const HostTensor &constant, mlir::RankedTensorType type) {
   auto raw = llvm::ArrayRef<char>(reinterpret_cast<const char *>(constant.bytes.data()),
                                   constant.bytes.size());
@@ -86,7 +87,7 @@ mlir::Value FunctionHeader::dimValue(Dim dim, mlir::Location loc) {
   if (auto value = staticDim(dim)) {
     last_ = builder.create<mlir::arith::ConstantIndexOp>(loc, *value);
   } else {
-    // The map's symbols are those that the expression uses, renumbered in the order of their use.
+    // The map has only the symbols that the expression uses, numbered in the order of their use.
     llvm::SmallVector<mlir::AffineExpr> replacements(symbols_.size());
     llvm::SmallVector<mlir::Value> operands;
     dim.walk([&](mlir::AffineExpr inner) {

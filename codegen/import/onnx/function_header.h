@@ -1,9 +1,10 @@
-// FunctionHeader: the operations at the start of @main that the rest of the function refers to.
+// FunctionHeader: constants and dynamic sizes at the start of @main, which the rest of the function
+// uses.
 //
-// The header holds tensor constants, tensor.dim of arguments, and affine.apply of them. Each is
-// built once, when it is first asked for, behind those built before it; so every operation of the
-// function may use it. Sizes that depend on dynamic dimensions are computed here only.
-// Thread safety: as the MLIRContext.
+// The header has tensor constants, tensor.dim of arguments, and affine.apply of these. Each is
+// built once, at its first use, after the header's previous operations. Therefore every other
+// operation of the function may use it. Sizes that depend on dynamic dimensions are computed only
+// here. Thread safety: one thread at a time.
 #pragma once
 
 #include "codegen/import/onnx/dims.h"
@@ -20,12 +21,13 @@ public:
   /// `entry` is the function's entry block and outlives this object.
   explicit FunctionHeader(mlir::Block &entry) : entry_(entry) {}
 
-  /// Returns a new symbol, which stands for dimension `dim` of the function's argument `argument`.
+  /// Returns a new symbol, whose value is dimension `dim` of the function's argument `argument`.
   Dim addSymbol(mlir::Value argument, int64_t dim);
   /// Returns a dimension as a value of type index.
   mlir::Value dimValue(Dim dim, mlir::Location loc);
-  /// Returns an arith.constant with the tensor's elements. Up to 256 bytes are written into the IR;
-  /// a larger constant refers to the model's own bytes, which the MLIR context then keeps alive.
+  /// Returns an arith.constant with the tensor's elements. Splats, booleans and constants of at
+  /// most 256 bytes are copied into the IR. Other constants refer to the model's own bytes, which
+  /// the MLIR context then keeps alive.
   mlir::Value constantValue(const Constant &constant, mlir::Location loc);
 
 private:
@@ -35,7 +37,7 @@ private:
   mlir::Operation *last_ = nullptr; // The last operation of the header; null while it is empty.
   llvm::SmallVector<mlir::Value> symbols_; // The tensor.dim of each symbol.
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> dimValues_;
-  // The constants are kept alive so that an address is never used for two of them.
+  // The constants are kept alive, so that no other constant can have the same address.
   std::map<const HostTensor *, std::pair<Constant, mlir::Value>> constants_;
 };
 

@@ -13,18 +13,19 @@ namespace gantry::importer {
 
 namespace {
 
-// The largest iteration space that is evaluated while importing, in points.
+// Max number of points of an iteration space that is evaluated while importing.
 constexpr int64_t kMaxFoldedPoints = int64_t(1) << 24;
-// The same for a body without operands, which only enumerates positions: its result would be stored
-// in the artifact, while the kernel that computes it is small.
+// The same for a body without operands, which only computes with loop indices. The limit is lower
+// because the folded result would be stored in the artifact, while the kernel that computes it is
+// small.
 constexpr int64_t kMaxFoldedPositions = 4096;
 
 bool isReduction(const GenericSpec &spec) {
   return llvm::any_of(spec.reduction, [](bool reduces) { return reduces; });
 }
 
-// The number of points of the iteration space; INT64_MAX where it does not fit. All dims are
-// static.
+// Returns the number of points of the iteration space; INT64_MAX if it does not fit 64 bits. All
+// dims must be static.
 int64_t pointCount(const GenericSpec &spec) {
   // A loop's range is the size of any dimension that it indexes directly.
   llvm::SmallVector<int64_t> ranges(spec.reduction.size(), 1);
@@ -43,6 +44,7 @@ int64_t pointCount(const GenericSpec &spec) {
   return count;
 }
 
+// Returns whether the operation is folded.
 bool mayFold(const GenericSpec &spec, bool foldEverything) {
   bool allSplats = true;
   for (const Operand &operand : spec.inputs) {
@@ -59,7 +61,7 @@ bool mayFold(const GenericSpec &spec, bool foldEverything) {
     return true;
   if (spec.keepsConstants)
     return false;
-  // An elementwise operation over splats is a splat again and costs one point, whatever its size.
+  // The result of an elementwise operation on splats is a splat, for which one point is evaluated.
   if (allSplats && !isReduction(spec) && spec.captured.empty() && !spec.inputs.empty())
     return true;
   if (spec.inputs.empty() && spec.captured.empty())
@@ -67,7 +69,7 @@ bool mayFold(const GenericSpec &spec, bool foldEverything) {
   return pointCount(spec) <= kMaxFoldedPoints;
 }
 
-// Builds the operation itself. valueFor gives the SSA value of an operand.
+// Builds the operation. valueFor returns the SSA value of an operand.
 class GenericEmitter {
 public:
   using ValueFor = llvm::function_ref<mlir::Value(const Tensor &)>;
@@ -102,15 +104,15 @@ public:
   }
 
 private:
-  // Returns whether a known scalar is written into the body as a constant instead of being an
-  // operand. Folding evaluates operands, so it inlines none.
+  // Returns whether an operand is a constant with one value, which becomes a constant of the body
+  // instead of an operand. Folding does not inline, because it evaluates all operands.
   bool isInlined(const Tensor &tensor) const {
     if (folding_ || isReduction(spec_) || !tensor.constant || tensor.constant->window)
       return false;
     return tensor.constant->splat || tensor.constant->elementCount() == 1;
   }
 
-  // The tensor that the operation writes to: filled with spec.init in a reduction.
+  // Returns the tensor that the operation writes to, filled with spec.init in a reduction.
   mlir::Value initialValue() {
     mlir::Value empty = import_.emptyTensor(spec_.resultType, spec_.resultDims);
     if (!spec_.init || folding_)
@@ -143,7 +145,8 @@ private:
     for (Scalar &element : elements)
       element = bodyBuilder.widen(element);
     Scalar yielded = spec_.body(bodyBuilder, elements, accumulator);
-    // An element that is only moved is yielded in its own type, without widening and rounding.
+    // An element that the body returns unchanged is yielded in its own type, without widening and
+    // rounding.
     auto extended = yielded.value.getDefiningOp<mlir::arith::ExtFOp>();
     if (extended && extended.getIn().getType() == resultElement)
       yielded = {extended.getIn(), spec_.resultType};
@@ -161,7 +164,7 @@ private:
   bool folding_;
 };
 
-// Writes the name of the node that is being imported into a tensor that just became inexact.
+// Sets the name of the node that is being imported on a tensor that this node made inexact.
 Constant withInexactNode(const Constant &folded, mlir::Location loc) {
   auto name = mlir::dyn_cast<mlir::NameLoc>(loc);
   if (!name || !folded->inexact || !folded->inexact->node.empty())
@@ -172,7 +175,7 @@ Constant withInexactNode(const Constant &folded, mlir::Location loc) {
   return named;
 }
 
-// Erases a block's operations, users before definitions, on every way out of a scope.
+// Erases a block's operations, users before definitions, when the scope ends, also by an exception.
 struct BlockEraser {
   mlir::Block &block;
   ~BlockEraser() {
@@ -181,7 +184,7 @@ struct BlockEraser {
   }
 };
 
-// Builds the operation in a block of its own over placeholders and evaluates it.
+// Builds the operation over placeholders in a temporary block, and evaluates it.
 Tensor fold(ImportContext &import, const GenericSpec &spec) {
   mlir::Block scratch;
   BlockEraser eraser{scratch};

@@ -1,12 +1,12 @@
 // GenericSpec: the description of one linalg.generic, and the function that builds it.
 //
-// An operator's importer fills in a GenericSpec and calls ImportContext::generic. The builder
-// decides whether the operation is folded: where all operands are constants and the work is
-// bounded (2^24 points of the iteration space; no bound when a test folds a whole model), the
-// operation is built over placeholders, evaluated on the host (evaluate.h) and thrown away.
-// Otherwise it stays in the module.
+// An operator's importer fills in a GenericSpec and calls ImportContext::generic. The builder folds
+// the operation if all operands are constants and the iteration space has at most 2^24 points
+// (4,096 without operands; no limit when a test folds a whole model). It then builds the operation
+// over placeholders, evaluates it on the host (evaluate.h) and erases it. Otherwise the operation
+// stays in the module.
 //
-// 16-bit floats are a storage type only: the body receives them as f32, sums are accumulated in
+// 16-bit floats are only a storage type: the body receives them as f32, sums are accumulated in
 // f32, and the result is rounded once.
 #pragma once
 
@@ -21,7 +21,8 @@ namespace gantry::importer {
 
 class ImportContext;
 
-/// An input of a generic, with the map from loops to its indices (one dim per loop, no symbols).
+/// An input of a generic, and the map from loop indices to the input's indices (one dim per loop,
+/// no symbols).
 struct Operand {
   Tensor tensor;
   mlir::AffineMap map;
@@ -36,21 +37,22 @@ struct GenericSpec {
   llvm::SmallVector<bool> reduction;
   DType resultType = DType::kF32;
   Dims resultDims;
-  /// The map from loops to the result's indices. Null stands for the identity.
+  /// The map from loop indices to the result's indices. Null is the identity.
   mlir::AffineMap resultMap;
   /// Reductions only: the result's value before the first iteration.
   std::optional<Number> init;
-  /// Set where the body reads a dynamic dimension. Such an operation is never folded.
+  /// True if the body reads a dynamic dimension. Such an operation is never folded.
   bool usesDims = false;
-  /// Set where folding would only make constant operands larger (dequantised weights). The
-  /// operation is then folded only when the whole model is.
+  /// True if folding would make constants larger (dequantised weights). Such an operation is folded
+  /// only if the whole model is.
   bool keepsConstants = false;
-  /// Builds the body from the inputs' elements and, in a reduction, the result so far.
+  /// Builds the body from the inputs' elements and, in a reduction, the accumulator. Returns the
+  /// element of the result or the new accumulator.
   std::function<Scalar(BodyBuilder &, llvm::ArrayRef<Scalar> elements, Scalar accumulator)> body;
 };
 
-/// Folds or builds the operation at the import's insertion point. Fails (ImportError) where the
-/// result's size is impossible.
+/// Folds the operation, or builds it at the import's insertion point. Fails (ImportError) if the
+/// result's rank or size is not supported.
 Tensor buildGeneric(ImportContext &import, const GenericSpec &spec);
 
 } // namespace gantry::importer

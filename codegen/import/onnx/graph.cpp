@@ -1,4 +1,4 @@
-// Walks over an ONNX graph and builds @main.
+// Imports the nodes of an ONNX graph in order and builds @main.
 #include "codegen/import/onnx/graph.h"
 
 #include "codegen/dialect/gantry_dialect.h"
@@ -53,7 +53,7 @@ public:
     return std::move(module_);
   }
 
-  // The place of an error: a location, and a name that is put before the message.
+  // The location of an error, and a name that is put before the message ("Conv", "input x").
   mlir::Location place() const { return place_ ? mlir::Location(*place_) : fileLocation(0); }
   std::string placeName() const { return placeName_; }
 
@@ -131,7 +131,8 @@ private:
     }
   }
 
-  // Checks that a node's inputs, and those of the nodes in its branches, are defined before it.
+  // Checks that the inputs of a node, and those of the nodes in its branches, are defined before
+  // they are used.
   void checkInputs(const onnx::NodeProto &proto, const llvm::StringSet<> &defined,
                    const llvm::StringMap<int> &producer) {
     for (const std::string &name : proto.input()) {
@@ -167,8 +168,8 @@ private:
     return branches;
   }
 
-  // Counts the values that a branch reads. Each counts as two uses, so that its producer is never
-  // folded into a consumer.
+  // Counts the uses of values that the branches of a node read, and adds them to `wanted`. Each use
+  // counts twice, so that ScaleFolder never sees such a value as having one user.
   void countInBranches(const onnx::NodeProto &proto, llvm::StringSet<> &wanted) {
     auto read = [&](const std::string &name) {
       wanted.insert(name);
@@ -185,8 +186,8 @@ private:
     }
   }
 
-  // Fails where a needed node's operator is not supported. The branches of an If are not checked
-  // here: only the one that is taken has to be supported (importIf).
+  // Fails (unsupported) if the operator of a needed node is not supported. The branches of an If
+  // are not checked here: only the branch that is taken needs to be supported (importIf).
   void checkSupported(const onnx::GraphProto &graph, llvm::function_ref<bool(int)> isNeeded) {
     std::map<std::string, std::vector<std::string>> missing;
     for (int i = 0; i < graph.node_size(); ++i) {
@@ -219,7 +220,7 @@ private:
       if (tensor.name().empty())
         failBadInput("an initializer has no name");
       if (uses_.lookup(tensor.name()) == 0)
-        continue; // It has no reader, so its type and data do not matter.
+        continue; // No node reads it, so it may have any type and size.
       import_->define(tensor.name(),
                       import_->fromConstant(hostTensorFromProto(tensor, model_, &external_)));
     }
@@ -319,7 +320,7 @@ private:
         if (auto folded = folder.importConv(current)) {
           for (int index : *folded)
             done[index] = true;
-          continue; // The last node's output is defined; the other outputs have no reader.
+          continue; // The last node's output is defined, and nothing reads the other outputs.
         }
         checkOutputs(current);
       } else {
@@ -339,7 +340,8 @@ private:
     checkOutputs(current);
   }
 
-  // The condition must be constant. The branch that it selects is imported in place of the node.
+  // Imports the branch that the condition selects in place of the node. The condition must be
+  // constant.
   void importIf(const Node &current) {
     Constant condition = import_->constantInput(current, 0, "the condition");
     if (condition->type != DType::kBool || condition->elementCount() != 1)
@@ -363,7 +365,8 @@ private:
       import_->define(current.outputName(k), *import_->lookup(branch->output(k).name()));
   }
 
-  // Fails where the importer did not define an output that is used, since it does not support it.
+  // Fails (unsupported) if an output of the node is used but was not defined by the importer. With
+  // keepAllOutputs, records the outputs that become results of @main.
   void checkOutputs(const Node &current) {
     for (size_t k = 0; k < current.outputCount(); ++k) {
       llvm::StringRef name = current.outputName(k);
@@ -417,7 +420,8 @@ private:
       throw ImportError{ImportFailure::kUnsupported, ""}; // The verifier has reported it.
   }
 
-  // Checks the type and shape that the model declares for an output against the computed ones.
+  // Fails (bad input) if the type or shape that the model declares for an output differs from the
+  // computed one.
   void checkDeclared(const onnx::ValueInfoProto &info) {
     const Tensor *tensor = import_->lookup(info.name());
     if (!tensor || !info.type().has_tensor_type())
@@ -444,7 +448,7 @@ private:
                  describeDims(tensor->dims));
   }
 
-  // Writes the constraints on dynamic dimensions into attributes (import.h).
+  // Writes the conditions on dynamic dimensions into attributes (import.h).
   void applyBounds() {
     for (auto [symbol, limits] : import_->constraints().bounds()) {
       auto [argument, dim] = symbolArguments_[symbol];
@@ -477,7 +481,8 @@ private:
                                   port.getDonated());
   }
 
-  // Gives dimensions that must be equal one name, which makes them one symbol of the program.
+  // Gives the same name to dimensions that must be equal, which makes them one symbol of the
+  // program.
   void renameEqualDims() {
     llvm::DenseMap<mlir::StringAttr, mlir::StringAttr> renamed;
     for (unsigned symbol = 0; symbol < symbolArguments_.size(); ++symbol) {
@@ -532,8 +537,8 @@ private:
   mlir::func::FuncOp function_;
   std::unique_ptr<ImportContext> import_;
   llvm::SmallVector<codegen::PortAttr> inputs_; // One for each argument of function_.
-  llvm::SmallVector<std::pair<unsigned, unsigned>> symbolArguments_; // Argument, dim.
-  std::vector<std::string> kept_;
+  llvm::SmallVector<std::pair<unsigned, unsigned>> symbolArguments_; // Argument and dim, by symbol.
+  std::vector<std::string> kept_; // Values that become results because of keepAllOutputs.
   std::optional<mlir::Location> place_;
   std::string placeName_;
 };

@@ -1,6 +1,6 @@
 // Imports an ONNX file: checks the graph, walks over its nodes, and finishes the module.
 //
-// Thread safety: as the MLIRContext.
+// Thread safety: one thread at a time per MLIRContext.
 #pragma once
 
 #include "codegen/import/import.h"
@@ -10,14 +10,15 @@
 
 namespace gantry::importer {
 
-/// Additions of tests to an import: constant inputs, so that the whole model folds.
+/// Options of an import that only evaluateOnnx() uses: constant inputs, so that the whole model
+/// folds to constants.
 struct OnnxBindings {
-  /// Folds constants without a limit on the work.
+  /// True: folds constants whatever the amount of work.
   bool foldEverything = false;
   /// The contents of inputs, by name.
   llvm::StringMap<Constant> inputs;
-  /// Receives the folded results in the model's order; null where they are not wanted. An output
-  /// that does not fold fails the import.
+  /// Receives the folded outputs in the model's order. If it is not null, an output that does not
+  /// fold makes the import fail.
   std::vector<Constant> *outputs = nullptr;
 };
 
@@ -26,9 +27,9 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, llvm::S
                                              const ImportOptions &options, ImportFailure &failure,
                                              const OnnxBindings *bindings = nullptr);
 
-/// Evaluates a model on the host, operator by operator. It is slow and obvious, and judges the
-/// compiled programs in tests. The inputs are given in the model's order, without those that are
-/// initializers. Fails by throwing ImportError.
+/// Evaluates a model on the host, operator by operator, and returns its outputs. This is slow but
+/// simple; tests use the results as the reference for compiled programs. The inputs are given in
+/// the model's order, without those that are initializers. Fails by throwing ImportError.
 std::vector<Constant> evaluateOnnx(llvm::StringRef path, llvm::ArrayRef<Constant> inputs);
 
 } // namespace gantry::importer

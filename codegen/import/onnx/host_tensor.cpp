@@ -1,4 +1,4 @@
-// Element types, and tensors on the host.
+// Implements element types and tensors on the host.
 #include "codegen/import/onnx/host_tensor.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -70,8 +70,8 @@ mlir::Type mlirType(mlir::MLIRContext *context, DType type) {
 }
 
 DType dtypeFromOnnx(int onnxType) {
-  // The values of TensorProto.DataType are written as numbers, so that this source and its users
-  // need no protobuf.
+  // The values of TensorProto.DataType are written as numbers, so that this file does not depend on
+  // protobuf.
   switch (onnxType) {
   case 1:
     return DType::kF32;
@@ -341,8 +341,8 @@ Constant reshaped(const Constant &in, llvm::ArrayRef<int64_t> dims) {
 
 namespace {
 
-// Walks an index space in row-major order and calls `inner` once per innermost row, with the linear
-// position of the row's first element.
+// Visits the rows (along the last dimension) of an index space in row-major order. Calls `inner`
+// once per row with base + sum(i_k * strides_k) for the row's first element.
 void forEachRow(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides, int64_t base,
                 const std::function<void(int64_t rowStart)> &inner) {
   llvm::SmallVector<int64_t> index(dims.size(), 0);

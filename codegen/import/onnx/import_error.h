@@ -1,8 +1,8 @@
 // ImportError: the exception with which the importer's own functions fail.
 //
-// importOnnx and importMlir catch it and report one MLIR diagnostic at the node that is being
-// imported, so it never leaves codegen/import. It is never thrown through a frame of MLIR, which
-// may be built without exceptions: bodies of operations are built by direct calls, not by MLIR
+// importOnnx, importMlir and readTensorProto catch it. The importers report one MLIR diagnostic at
+// the node that is being imported. The exception is never thrown through a frame of MLIR, which may
+// be built without exceptions: bodies of operations are built by direct calls, not by MLIR
 // callbacks.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace gantry::importer {
 
 struct ImportError {
   ImportFailure kind;
-  std::string message; // Empty where the diagnostic was already reported.
+  std::string message; // Empty if a diagnostic was already reported.
 };
 
 /// Fails because the model is damaged or impossible.

@@ -1,4 +1,4 @@
-// Reads an ONNX file and checks that it holds a graph.
+// Reads an ONNX file and checks that it contains a graph.
 #include "codegen/import/onnx/load.h"
 
 #include "codegen/import/onnx/import_error.h"
@@ -20,8 +20,8 @@ std::shared_ptr<onnx::ModelProto> loadModel(llvm::StringRef path) {
   const size_t size = (*buffer)->getBufferSize();
   if (size > INT32_MAX)
     failBadInput("it has " + llvm::Twine(size) +
-                 " bytes; protobuf ends at 2 GiB, so larger weights must be external data");
-  google::protobuf::LogSilencer silence; // A damaged file gives one diagnostic, below.
+                 " bytes; protobuf's limit is 2 GiB, so larger weights must be external data");
+  google::protobuf::LogSilencer silence; // A damaged file is reported as one error, below.
   auto model = std::make_shared<onnx::ModelProto>();
   if (size == 0 || !model->ParseFromArray((*buffer)->getBufferStart(), int(size)))
     failBadInput("not an ONNX model: it is truncated or damaged (" + llvm::Twine(size) + " bytes)");

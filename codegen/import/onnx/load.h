@@ -11,8 +11,8 @@ class ModelProto;
 
 namespace gantry::importer {
 
-/// Fails (ImportError, bad input) where the file cannot be read, is larger than protobuf's limit of
-/// 2 GiB, or contains no model.
+/// Returns the model in the file. Fails (ImportError, bad input) if the file cannot be read, is
+/// larger than protobuf's limit of 2 GiB, or contains no model.
 std::shared_ptr<onnx::ModelProto> loadModel(llvm::StringRef path);
 
 } // namespace gantry::importer

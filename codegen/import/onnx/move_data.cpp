@@ -1,4 +1,4 @@
-// Moves elements: on the host where they are known, otherwise by operations.
+// Moves elements, on the host if they are known, otherwise by operations.
 #include "codegen/import/onnx/move_data.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -9,10 +9,11 @@ namespace tensor = mlir::tensor;
 
 namespace {
 
-// The largest constant that is padded while importing, in elements of the result.
+// Max number of elements of the result when a constant is padded while importing.
 constexpr int64_t kMaxFoldedPadding = int64_t(1) << 22;
 
-// The elements at base + sum(i_k * strides_k) for all indices i_k below sizes[k], row-major.
+// Returns the elements at base + sum(i_k * strides_k) for all indices i_k below sizes[k], in
+// row-major order.
 llvm::SmallVector<Dim> gatherContent(llvm::ArrayRef<Dim> content, llvm::ArrayRef<int64_t> sizes,
                                      int64_t base, llvm::ArrayRef<int64_t> strides) {
   llvm::SmallVector<Dim> out;
@@ -62,13 +63,13 @@ Tensor transpose(ImportContext &import, const Tensor &in, llvm::ArrayRef<int64_t
 
 namespace {
 
-// Consecutive dimensions of a reshape's operand and of its result that hold the same elements.
+// Consecutive dimensions of a reshape's operand, and those of its result with the same product.
 struct Group {
   llvm::SmallVector<int64_t, 2> from, to;
 };
 
-// Divides both shapes into the smallest groups of equal products. Where it cannot be decided which
-// side must grow, the rest of both shapes is one group.
+// Divides both shapes into the smallest groups of equal products. If two dynamic products cannot be
+// compared, the rest of both shapes becomes one group.
 llvm::SmallVector<Group> groupDims(llvm::ArrayRef<Dim> from, llvm::ArrayRef<Dim> to) {
   llvm::SmallVector<Group> groups;
   size_t i = 0, j = 0;

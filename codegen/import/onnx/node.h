@@ -1,8 +1,8 @@
-// Node: a view of one ONNX node, whose attributes are checked as they are read.
+// Node: a view of one ONNX node.
 //
-// A Node refers to the protobuf message and keeps the model that contains it alive; it is cheap to
-// copy. The protobuf header is included by the source only. An attribute of the wrong type fails
-// (ImportError, bad input). Thread safety: reads only.
+// A Node refers to the node's protobuf message and keeps the model that contains the message alive.
+// It is cheap to copy. This header does not include protobuf's. Reading an attribute that has
+// another type fails (ImportError, bad input). Thread safety: functions only read the message.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"
@@ -29,7 +29,7 @@ public:
         external_(external) {}
 
   llvm::StringRef opType() const;
-  /// The node's name, or "Conv_12" where it has none.
+  /// The node's name, or its operator and index ("Conv_12") if it has none.
   std::string name() const;
   /// The node's position in the graph.
   int index() const { return index_; }
@@ -38,14 +38,14 @@ public:
   int64_t opset() const { return opset_; }
 
   size_t inputCount() const;
-  /// Empty where the input is absent.
+  /// Returns an empty name if the input is absent.
   llvm::StringRef inputName(size_t index) const;
   bool hasInput(size_t index) const { return !inputName(index).empty(); }
   size_t outputCount() const;
   llvm::StringRef outputName(size_t index) const;
   bool hasOutput(size_t index) const { return !outputName(index).empty(); }
 
-  // Each returns `otherwise`, nothing, or null where the attribute is absent.
+  // If the attribute is absent, these functions return `otherwise`, nothing, or null.
   bool hasAttribute(llvm::StringRef name) const;
   int64_t intAttribute(llvm::StringRef name, int64_t otherwise) const;
   double floatAttribute(llvm::StringRef name, double otherwise) const;

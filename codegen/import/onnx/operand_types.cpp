@@ -1,4 +1,4 @@
-// The operand types of every ONNX operator.
+// The table of operand types, and the check of a node against it.
 #include "codegen/import/onnx/operand_types.h"
 
 #include "codegen/import/onnx/context.h"

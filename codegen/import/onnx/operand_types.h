@@ -1,9 +1,9 @@
 // The table of the element types that the inputs of each ONNX operator may have.
 //
 // The table has a row for every operator of the registry. It allows the types of ONNX's
-// specification, and others where the result has one obvious meaning (Add of i8 before opset 14,
-// Sum of integers). Nodes are checked before their importer runs, so an importer builds arithmetic
-// for these types only. Thread safety: the table is constant.
+// specification, and other types for which the operator's meaning is obvious (Add of i8 before
+// opset 14, Sum of integers). Nodes are checked before their importers run, so an importer needs to
+// handle only these types. Thread safety: the table is constant.
 #pragma once
 
 #include "codegen/import/onnx/host_tensor.h"
@@ -20,17 +20,17 @@ struct OperandTypes {
   /// One set per input; the last one applies to all further inputs. A set that contains
   /// kSameAsFirst also requires the type of input 0.
   llvm::SmallVector<TypeSet> inputs;
-  /// Types of input 0 that ONNX allows, but that are not supported yet.
+  /// Types of input 0 that ONNX allows but the importer does not support yet.
   TypeSet later = 0;
 };
 
 inline constexpr TypeSet kSameAsFirst = 1 << 15;
 
-/// Returns null for an operator without a row.
+/// Returns the row of an operator, or null if it has none.
 const OperandTypes *operandTypesOf(llvm::StringRef op);
 
-/// Fails where an input of the node has a type that its operator does not take: as unsupported
-/// where ONNX allows the type, otherwise as bad input. Absent inputs are left to the importer.
+/// Fails if an input of the node has a type that is not in the operator's row: as unsupported if
+/// the type is in `later`, otherwise as bad input. Does not check whether inputs are absent.
 void checkOperandTypes(const ImportContext &import, const Node &node);
 
 } // namespace gantry::importer

@@ -1,10 +1,9 @@
-// The table of the ONNX operators that can be imported, with their importers.
+// The table of ONNX operators and their importers. `If` is not in the table; graph.cpp imports it.
 //
 // Each operator family is one file in operators/, which adds its operators with one of the
 // functions below. To add an operator, write void importX(ImportContext &, const Node &) in its
 // family's file and add a line to the function at the end of that file. An importer handles every
-// opset version of its operator; node.opset() tells them apart. Thread safety: the table is
-// constant.
+// opset version of its operator, which node.opset() returns. Thread safety: the table is constant.
 #pragma once
 
 #include "llvm/ADT/StringMap.h"

@@ -1,15 +1,19 @@
-/* compiler.h: the C API of the Gantry compiler. C11.
+/* compiler.h: the C API of the Gantry compiler, in C11.
  *
- * A model (.onnx, or .mlir with func, tensor, linalg, arith, math or TOSA) becomes an artifact
- * (.gantry) that gantry/gantry.h runs. Separate from the runtime: an application that ships
- * artifacts needs neither this header nor MLIR.
+ * The compiler reads a model (.onnx, or .mlir with the dialects func, tensor, linalg, arith, math
+ * or TOSA) and writes an artifact (.gantry), which the runtime (gantry/gantry.h) runs. Compiler and
+ * runtime are separate libraries: an application that ships artifacts needs neither this header nor
+ * MLIR.
  *
- * Threads: functions may be called from several threads; one compilation uses several itself.
- * Errors: gantry_compile returns 0, or the exit codes below, and reports through `diagnostic`. No
- * exception leaves the library. NULL where a pointer is needed is BAD_INPUT.
- * Memory: where the host has none left, the result is INTERNAL, with a diagnostic that says so.
- * LLVM and MLIR, however, end the process where it is missing in their own containers;
- * docs/out-of-memory.md lists these places. A program that must survive compiles in another one.
+ * Threads  Several threads may call these functions at the same time. One compilation uses several
+ *          threads itself.
+ * Errors   A function that can fail returns a gantry_compile_result_t and reports the error through
+ *          its diagnostic callback. If a required pointer is NULL, the result is BAD_INPUT. No
+ *          exception leaves the library.
+ * Memory   If the host has no memory left, the result is INTERNAL, and a diagnostic says so. Where
+ *          the containers of LLVM and MLIR need the memory, however, the process ends;
+ *          docs/out-of-memory.md lists these places. A program that must survive them should run
+ *          the compiler in a separate process.
  */
 #ifndef GANTRY_COMPILER_H_
 #define GANTRY_COMPILER_H_
@@ -30,88 +34,112 @@ extern "C" {
 
 typedef enum gantry_compile_result {
   GANTRY_COMPILE_OK = 0,
-  GANTRY_COMPILE_BAD_INPUT = 1,   /* missing, damaged, or an impossible model */
-  GANTRY_COMPILE_UNSUPPORTED = 2, /* operators that are not supported yet: one message lists all */
-  GANTRY_COMPILE_IO = 3,          /* the output could not be written; nothing is left of it */
-  GANTRY_COMPILE_INTERNAL = 4     /* a pass failed (a reproducer was written if asked for), or the
-                                     host has no memory left */
+  /* The model or an option is missing, damaged or impossible. */
+  GANTRY_COMPILE_BAD_INPUT = 1,
+  /* The model needs something that is not supported yet. One diagnostic lists all operators that
+   * are not supported. */
+  GANTRY_COMPILE_UNSUPPORTED = 2,
+  /* A file could not be written. An incomplete artifact is removed. */
+  GANTRY_COMPILE_IO = 3,
+  /* A pass failed (options.reproducer then has a reproducer), or the host has no memory left. */
+  GANTRY_COMPILE_INTERNAL = 4
 } gantry_compile_result_t;
 
-/* One line of text without its newline. severity: 0 error, 1 warning, 2 note. */
+/* Receives one line of text without a newline. severity: 0 error, 1 warning, 2 note. */
 typedef void (*gantry_diagnostic_fn)(void *user, int severity, const char *message);
-/* done of total steps, and what is being done: "kernels". Called from the compiling thread. */
+/* Receives the name of a stage ("kernels"), the number of its steps that are done, and the number
+ * of all its steps. May be called from any thread of the compilation, but by one at a time. */
 typedef void (*gantry_progress_fn)(void *user, const char *stage, size_t done, size_t total);
-/* A file besides the model that the compilation reads (external data), relative to the model's
- * folder. Called once for each, from the compiling thread. */
+/* Receives the path, relative to the model's folder, of a file besides the model that the
+ * compilation reads (external data). Called once for each file, from the thread that called
+ * gantry_compile. */
 typedef void (*gantry_file_read_fn)(void *user, const char *location);
 
-/* The sizes that a dynamic dimension of the inputs will have. most == least: always this one, and
- * kernels are made for it. name: the model's; "x_dim0" where dimension 0 of x has none. */
+/* The sizes that a dynamic dimension of the inputs will have: from `least` to `most`, inclusive. If
+ * both are equal, the kernels are compiled for this one size. */
 typedef struct gantry_dim_range {
-  const char *name;
+  const char *name;    /* The name in the model; "x_dim0" for dimension 0 of x without a name. */
   int64_t least, most; /* 1 <= least <= most */
 } gantry_dim_range_t;
 
+/* The options of a compilation. A field that is 0 or NULL has its default value. Strings and arrays
+ * must stay valid until gantry_compile returns. */
 typedef struct gantry_compile_options {
-  size_t struct_size;       /* sizeof(gantry_compile_options_t) */
-  const char *profile;      /* device profile: "vulkan:generic" (NULL), "vulkan:lavapipe" */
-  int32_t keep_all_outputs; /* 1: every operator's result becomes an output under its ONNX name */
-  const char *dump_ir;      /* folder for the IR after each pass, or NULL */
-  const char *dump_ir_pass; /* only after this pass ("form-dispatches"), or NULL for all */
-  const char *dump_spirv;   /* folder for each kernel's SPIR-V (.spv and .spvasm), or NULL */
-  const char *reproducer;   /* file for a reproducer when a pass fails, or NULL */
-  gantry_diagnostic_fn diagnostic;
-  gantry_progress_fn progress;
-  void *user;
-  int32_t keep_order; /* 1: dispatches run in the model's own order, not in that of least memory */
-  uint64_t memory_budget_bytes; /* the most that the arena (all transients) may have: tensors are
-                                   computed again or moved to the host; 0: no budget. BAD_INPUT,
-                                   with the smallest budget, where it cannot be met. */
-  uint32_t
-      shared_memory_bytes; /* the most shared memory that a workgroup may have; 0: the profile's.
-                              Compilation never fails for it: kernels take less, or none. */
-  int32_t half_precision;  /* 1: f32 constants and tensors between kernels are kept as f16; they are
-                              computed with as f32, and inputs and outputs keep their types */
-  const gantry_dim_range_t *dims; /* of dynamic dimensions. Where every one is bounded, the memory
-                                     is planned now, once for all sizes, instead of at run time */
+  size_t struct_size;  /* sizeof(gantry_compile_options_t); set by the caller. */
+  const char *profile; /* The device profile, such as "vulkan:lavapipe". NULL: "vulkan:generic". */
+  /* 1: the result of every operator becomes an output under its ONNX name. */
+  int32_t keep_all_outputs;
+  const char *dump_ir;      /* Folder for the IR after each pass, or NULL. */
+  const char *dump_ir_pass; /* The one pass to dump after ("form-dispatches"); NULL: all passes. */
+  const char *dump_spirv;   /* Folder for each kernel's SPIR-V (.spv and .spvasm), or NULL. */
+  const char *reproducer;   /* File for a reproducer, written when a pass fails, or NULL. */
+  gantry_diagnostic_fn diagnostic; /* Or NULL. */
+  gantry_progress_fn progress;     /* Or NULL. */
+  void *user;                      /* Passed to the callbacks. */
+  /* 1: dispatches run in the model's own order. 0: in the order of least memory. */
+  int32_t keep_order;
+  /* Limit of the arena (the memory of all transients) in bytes; 0: none. To stay within it, tensors
+   * are computed twice or moved to the host for a while. If the limit cannot be met, the result is
+   * BAD_INPUT, and the diagnostic says which limit could be met. */
+  uint64_t memory_budget_bytes;
+  /* Limit of a workgroup's shared memory in bytes; 0: the profile's. Kernels use less shared memory
+   * or none to stay within it, so a low limit never makes a compilation fail. */
+  uint32_t shared_memory_bytes;
+  /* 1: f32 constants and tensors between kernels are stored as f16. Kernels still compute in f32,
+   * and inputs and outputs keep their types. */
+  int32_t half_precision;
+  /* Ranges of dynamic dimensions. If every dynamic dimension has an upper limit, the compiler plans
+   * the memory once for all sizes. Otherwise the runtime plans it for each set of sizes. */
+  const gantry_dim_range_t *dims;
   size_t dim_count;
-  const char *const *donated_inputs; /* names of inputs whose memory runs may reuse: they lie in the
-                                        arena, among the transients (see gantry_port_t) */
+  /* Names of inputs whose memory a run may reuse. They lie in the arena, among the transients (see
+   * gantry_port_info_t). */
+  const char *const *donated_inputs;
   size_t donated_count;
-  const char *dump_native; /* folder for each kernel as assembly of LLVM's back ends, or NULL */
-  const char *const *native_chips; /* for which: "sm_80" gives KERNEL.sm_80.ptx, "gfx1100"
-                                      KERNEL.gfx1100.s; BAD_INPUT for one that LLVM lacks */
+  const char *dump_native; /* Folder for each kernel as assembly of LLVM's back ends, or NULL. */
+  /* The chips of this assembly: "sm_80" writes KERNEL.sm_80.ptx, "gfx1100" KERNEL.gfx1100.s. A chip
+   * that LLVM does not know is BAD_INPUT. */
+  const char *const *native_chips;
   size_t native_chip_count;
-  const char *tuning; /* a table of measured tiles (gantry tune), or NULL: kernels that it has
-                         for the profile take these tiles if they fit */
-  int32_t no_built_in_tuning; /* 1: not also those that come with the compiler */
-  uint32_t tile_candidate; /* kernels without a measured tile pass over so many that are predicted
-                              to be faster, to be measured; 0: they take the best */
-  const char *const *profiles;   /* device profiles: the artifact has a variant for each, of which
-                                    sessions take the one for their device; the first is the
-                                    baseline. They take the place of `profile`. */
-  size_t profile_count;          /* 0: `profile` alone */
-  gantry_file_read_fn file_read; /* or NULL */
+  /* File with a table of measured tiles (written by gantry tune), or NULL. A kernel that has a tile
+   * in this table, for the same profile, takes this tile if it fits. */
+  const char *tuning;
+  int32_t no_built_in_tuning; /* 1: ignore the measured tiles that are built into the compiler. */
+  /* Kernels without a measured tile skip this number of tiles that are predicted to be faster, so
+   * that gantry tune can measure the others; 0: they take the tile that is predicted fastest. */
+  uint32_t tile_candidate;
+  /* Several device profiles, in place of `profile`. The artifact has a variant for each, and a
+   * session takes the variant for its device. The first is the baseline. */
+  const char *const *profiles;
+  size_t profile_count;          /* 0: only `profile`. */
+  gantry_file_read_fn file_read; /* Or NULL. */
 } gantry_compile_options_t;
 
-/* Compiles the file at `model` and writes the artifact to `output` (to a temporary name first, then
- * renamed: an interrupted or failed compilation leaves nothing). options may be NULL. */
+/* Compiles the file `model` and writes the artifact to the file `output`. Writes a temporary file
+ * and renames it, so that an interrupted or failed compilation leaves no incomplete artifact.
+ * options may be NULL. */
 GANTRY_COMPILER_API gantry_compile_result_t gantry_compile(const char *model, const char *output,
                                                            const gantry_compile_options_t *options);
 
-/* What this build of the compiler is: text that differs where another build may compile a model
- * differently. For caches of artifacts. "" where the build does not tell: then do not cache. Static
- * storage. */
+/* Returns text that identifies this build of the compiler, for caches of artifacts. Two builds that
+ * may compile a model differently return different texts. Returns "" if the build cannot be
+ * identified; then artifacts must not be cached. The text is in static storage. */
 GANTRY_COMPILER_API const char *gantry_compiler_identity(void);
 
-/* The named profiles, one per line: "vulkan:generic\n...". Static storage. */
+/* Returns the names of the device profiles, one per line: "vulkan:generic\n...". The text is in
+ * static storage. Returns "" if the host has no memory left. */
 GANTRY_COMPILER_API const char *gantry_compile_profiles(void);
 
-/* The ONNX operators this build imports, one per line, sorted. Static storage. */
+/* Returns the ONNX operators that this build imports, one per line, sorted. The text is in static
+ * storage. Returns "" if the host has no memory left. */
 GANTRY_COMPILER_API const char *gantry_compile_operators(void);
 
-/* The contents of an ONNX TensorProto file (.pb). data is malloc'ed: free with free(). type is
- * gantry_type_t of gantry.h. dims has room for 8. Returns as gantry_compile. */
+/* Reads a tensor from an ONNX TensorProto file (.pb), for example a test's expected output. Sets
+ *   type        a gantry_type_t of gantry.h,
+ *   rank, dims  the number of dimensions, at most 8, and their sizes; dims must have room for 8,
+ *   data        the elements in row-major order, size_bytes bytes; the caller frees them with
+ * free(), name        the tensor's name, which the caller frees with free(); name may be NULL.
+ * Errors are reported as by gantry_compile; diagnostic may be NULL. */
 GANTRY_COMPILER_API gantry_compile_result_t gantry_read_tensor_proto(
     const char *path, int32_t *type, uint32_t *rank, int64_t *dims, void **data, size_t *size_bytes,
     char **name, gantry_diagnostic_fn diagnostic, void *user);

@@ -151,7 +151,7 @@ TEST(BadInput, ImpossibleShapes) {
   clip.ints("low", {1});
   clip.node("Clip", {"x", "low"}, {"y"});
   clip.output("y");
-  expectError(clip, "the input is f32, a limit i64");
+  expectError(clip, "the input is f32, but a limit is i64");
 
   ModelBuilder limits;
   limits.input("x", {"2"});
@@ -166,7 +166,7 @@ TEST(BadInput, ImpossibleShapes) {
   oneHot.weights("values", {1});
   oneHot.node("OneHot", {"x", "depth", "values"}, {"y"});
   oneHot.output("y");
-  expectError(oneHot, "the values must be two");
+  expectError(oneHot, "the values must be a list of two");
 
   ModelBuilder nothing;
   nothing.input("x", {"0", "4"});

@@ -12,7 +12,7 @@
 // RUN: not gantry-opt %s --pass-pipeline='builtin.module(builtin.module(emit-native{folder=%t chips=vulkan}))' 2>&1 | FileCheck %s --check-prefix=KIND
 
 // CHIP: knows no chip 'sm_1'; it knows {{.*}}sm_80
-// KIND: 'vulkan' is no native target; write sm_NN for NVIDIA's or gfxNNN for AMD's
+// KIND: 'vulkan' is no native target; write sm_NN for an NVIDIA or gfxNNN for an AMD GPU
 
 // Lanes exchange values among eight threads. The texel variant is not written.
 // PTX: .visible .entry exchange(

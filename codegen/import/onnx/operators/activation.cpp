@@ -1,7 +1,7 @@
-// Activation functions: one elementwise operation each.
+// Imports activation functions, each as one elementwise operation.
 //
-// The formulas are chosen so that no intermediate value overflows and nothing cancels. Error bounds
-// are measured by tests/e2e/numerics and listed in docs/numerics.md.
+// The formulas avoid overflow of intermediate values and cancellation. tests/e2e/numerics measures
+// the errors, and docs/numerics.md lists their bounds.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -11,7 +11,7 @@ namespace gantry::importer {
 
 namespace {
 
-/// coefficients[0] * x^n + ... + coefficients[n].
+/// Returns coefficients[0] * x^n + ... + coefficients[n].
 Scalar polynomial(BodyBuilder &b, Scalar x, llvm::ArrayRef<double> coefficients) {
   Scalar sum = b.constant(x.type, coefficients.front());
   for (double coefficient : coefficients.drop_front())
@@ -37,7 +37,7 @@ Scalar leakyRelu(BodyBuilder &b, const Node &node, Scalar x) {
   return b.select(b.compare(Compare::kGreaterEqual, x, b.constant(x.type, 0)), x, scaled);
 }
 
-// x, or alpha * (e^x - 1) for negative x.
+// Returns x, or alpha * (e^x - 1) for negative x.
 Scalar eluWith(BodyBuilder &b, Scalar x, double alpha) {
   Scalar zero = b.constant(x.type, 0);
   Scalar below = b.mul(b.unary(Unary::kExpm1, x), b.constant(x.type, alpha));
@@ -87,16 +87,16 @@ Scalar softsign(BodyBuilder &b, const Node &, Scalar x) {
   return b.div(x, b.add(b.constant(x.type, 1), b.unary(Unary::kAbs, x)));
 }
 
-// x * tanh(ln(1 + e^x)). With w = e^-|x| this is x * w * (2 + w) / (2 + 2 w + w^2) for negative x
-// and x - 2 x w^2 / (1 + 2 w + 2 w^2) otherwise, where nothing cancels.
+// Returns x * tanh(ln(1 + e^x)). With w = e^-|x| this equals x * w * (2 + w) / (2 + 2 w + w^2) for
+// negative x and x - 2 x w^2 / (1 + 2 w + 2 w^2) otherwise. Neither formula cancels.
 Scalar mish(BodyBuilder &b, const Node &, Scalar x) {
   auto number = [&](double value) { return b.constant(x.type, value); };
   const auto [power, rest] = b.decay(x);
   const Scalar w = b.mul(power, rest), square = b.mul(number(2), b.mul(w, w));
-  // The quotient for negative x. In f32 it is 1 - w * p(w), where p is a Chebyshev fit with an
-  // error of 7e-9.
+  // The quotient (2 + w) / (2 + 2 w + w^2) for negative x. In f32 it is computed as 1 - w * p(w),
+  // where p is a Chebyshev fit with an error of 7e-9.
   Scalar quotient = b.add(number(2), w);
-  if (x.type == DType::kF64) { // The host evaluates f64; devices refuse it (device_types.h).
+  if (x.type == DType::kF64) { // Only the host evaluates f64 (device_types.h).
     quotient = b.div(quotient, b.add(b.mul(w, quotient), number(2)));
   } else {
     const Scalar p = polynomial(
@@ -107,10 +107,11 @@ Scalar mish(BodyBuilder &b, const Node &, Scalar x) {
   }
   const Scalar below = b.mul(b.mul(b.mul(x, power), rest), quotient);
   const Scalar denominator = b.add(b.add(number(1), b.mul(number(2), w)), square);
-  // x is bounded because infinity * 0 is NaN.
+  // x is bounded, because infinity * 0 would be NaN.
   const Scalar bounded = b.min(x, number(1e4));
   const Scalar above = b.sub(x, b.mul(bounded, b.div(square, denominator)));
-  return b.select(b.compare(Compare::kLessEqual, x, number(0)), below, above); // Keeps -0.
+  // The comparison includes 0, because `below` keeps the sign of -0.
+  return b.select(b.compare(Compare::kLessEqual, x, number(0)), below, above);
 }
 
 Scalar swish(BodyBuilder &b, const Node &node, Scalar x) {
@@ -118,7 +119,8 @@ Scalar swish(BodyBuilder &b, const Node &node, Scalar x) {
   if (alpha == 1)
     return b.timesSigmoid(x, x);
   Scalar factor = b.constant(x.type, alpha), product = b.mul(factor, x);
-  // Beyond this bound the sigmoid is 0 or 1, and the error term of an infinite product is NaN.
+  // For a larger |product| the sigmoid is 0 or 1. The error term is not used there, because it is
+  // NaN if the product is infinite.
   Scalar isSmall =
       b.compare(Compare::kLess, b.unary(Unary::kAbs, product), b.constant(x.type, 1024));
   Scalar low = b.productError(factor, x, product);
@@ -138,8 +140,8 @@ Scalar shrink(BodyBuilder &b, const Node &node, Scalar x) {
   return b.select(below, b.add(x, bias), b.select(above, b.sub(x, bias), b.constant(x.type, 0)));
 }
 
-// x / 2 * (1 + tanh(z / 2)) is x * sigmoid(z) with z = x * (a + b * x^2). z is computed as a sum of
-// two floats, because sigmoid amplifies a relative error of z by up to |z|.
+// Returns x / 2 * (1 + tanh(z / 2)), which equals x * sigmoid(z), with z = x * (a + c * x^2). z is
+// computed as a sum of two floats, because sigmoid amplifies a relative error of z by up to |z|.
 Scalar geluByTanh(BodyBuilder &b, Scalar x) {
   const double linear = 2 * std::sqrt(2 / M_PI), cubic = linear * 0.044715;
   auto split = [&](double value) {
@@ -148,14 +150,16 @@ Scalar geluByTanh(BodyBuilder &b, Scalar x) {
   };
   const auto [a, aLow] = split(linear);
   const auto [c, cLow] = split(cubic);
-  // Beyond this bound the sigmoid is 0 or 1, and squares would overflow.
+  // x is clamped to a range outside of which the sigmoid is 0 or 1, so that squares do not
+  // overflow.
   Scalar limit = b.constant(x.type, 32), lowest = b.constant(x.type, -32);
   Scalar t = b.min(b.max(x, lowest), limit);
   Scalar square = b.mul(t, t), squareLow = b.productError(t, t, square);
   Scalar product = b.mul(c, square);
   Scalar productLow =
       b.add(b.productError(c, square, product), b.add(b.mul(c, squareLow), b.mul(cLow, square)));
-  // TwoSum: the exact error of a + product, whichever is larger (D. Knuth, TAOCP 2, 4.2.2).
+  // TwoSum computes the exact rounding error of a + product for operands of any size (D. Knuth,
+  // "The Art of Computer Programming", volume 2, section 4.2.2).
   Scalar sum = b.add(a, product), part = b.sub(sum, a);
   Scalar sumLow = b.add(b.sub(a, b.sub(sum, part)), b.sub(product, part));
   sumLow = b.add(sumLow, b.add(productLow, aLow));
@@ -164,8 +168,8 @@ Scalar geluByTanh(BodyBuilder &b, Scalar x) {
   return b.timesSigmoid(x, z, zLow);
 }
 
-// x * (1/2 + x * p(x^2)) for small x, where p is the polynomial for erf of
-// codegen/targets/accurate_math.cpp with its argument scaled by sqrt(1/2).
+// Returns the GELU for small x as x * (1/2 + x * p(x^2)). p is the polynomial for erf from
+// codegen/targets/accurate_math.cpp, with its argument scaled by sqrt(1/2).
 Scalar geluOfSmall(BodyBuilder &b, Scalar x) {
   llvm::SmallVector<double> coefficients{
       7.853861353153693e-5, -8.010193625184903e-4, 5.188327685732524e-3, -2.685381193529856e-2,
@@ -179,14 +183,14 @@ Scalar geluOfSmall(BodyBuilder &b, Scalar x) {
   return b.mul(x, b.add(b.constant(x.type, 0.5), b.mul(x, p)));
 }
 
-// x / 2 * erfc(-x / sqrt(2)). For positive t, erfc(t) is e^(-t^2) times a slowly varying function,
-// and erfc(-t) is 2 - erfc(t), so nothing cancels for negative x. t^2 = x^2 / 2 is computed as a
-// sum of two floats, because e^(-t^2) amplifies a relative error of t^2 by t^2.
+// Returns x / 2 * erfc(-x / sqrt(2)). For positive t, erfc(t) is e^(-t^2) times a slowly varying
+// function, and erfc(-t) is 2 - erfc(t), so that nothing cancels for negative x. t^2 = x^2 / 2 is
+// computed as a sum of two floats, because e^(-t^2) amplifies a relative error of t^2 by t^2.
 Scalar gelu(BodyBuilder &b, const Node &node, Scalar x) {
   if (node.stringAttribute("approximate", "none") == "tanh")
     return geluByTanh(b, x);
   auto number = [&](double value) { return b.constant(x.type, value); };
-  if (x.type == DType::kF64) { // The host evaluates f64; devices refuse it (device_types.h).
+  if (x.type == DType::kF64) { // Only the host evaluates f64 (device_types.h).
     Scalar e = b.unary(Unary::kErf, b.mul(x, number(1 / std::sqrt(2.0))));
     return b.mul(b.mul(x, number(0.5)), b.add(number(1), e));
   }
@@ -203,7 +207,7 @@ Scalar gelu(BodyBuilder &b, const Node &node, Scalar x) {
   const Scalar square = b.mul(magnitude, magnitude);
   const Scalar low = b.mul(b.productError(magnitude, magnitude, square), number(0.5));
   const Scalar divisor = b.add(magnitude, b.add(one, b.mul(b.add(magnitude, one), low)));
-  // x is bounded where the power is 0 anyway, because 0 * infinity is NaN.
+  // x is bounded to a range outside of which the power is 0, because 0 * infinity would be NaN.
   const Scalar isLarge = b.compare(Compare::kGreater, x, number(16));
   const Scalar bounded = b.select(isLarge, number(16), x);
   const Scalar scaled = b.add(b.mul(bounded, number(0.5)), b.mul(bounded, p));
@@ -244,12 +248,13 @@ void importClip(ImportContext &import, const Node &node) {
   }
   for (const auto &limit : {low, high}) {
     if (limit && limit->type != x.type)
-      failBadInput("the input is " + dtypeName(x.type) + ", a limit " + dtypeName(limit->type));
+      failBadInput("the input is " + dtypeName(x.type) + ", but a limit is " +
+                   dtypeName(limit->type));
     if (limit && limit->constant && limit->constant->elementCount() != 1)
       failBadInput("a limit must be one number; it has the shape " + describeDims(limit->dims));
   }
   llvm::SmallVector<Tensor> operands{x};
-  // A constant limit is written into the body; a computed one becomes an operand.
+  // A constant limit becomes a constant of the body, and a computed limit an operand.
   auto known = [](const std::optional<Tensor> &t) { return t && t->constant; };
   for (const auto &limit : {low, high})
     if (limit && !limit->constant)

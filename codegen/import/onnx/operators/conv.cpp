@@ -1,4 +1,4 @@
-// Conv, and the convolution that the quantised operators share.
+// Imports Conv, and builds the convolutions of the quantised operators.
 #include "codegen/import/onnx/operators/conv.h"
 
 #include "codegen/import/onnx/move_data.h"
@@ -55,8 +55,8 @@ Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const 
   high.append(w.padHigh);
   Tensor input = pad(import, x, low, high, sum.padding);
 
-  // Loops: n, oc, output positions, then ic where a group has several input channels, then the
-  // kernel's taps.
+  // Loops: batch n, output channel oc, output positions, then input channel ic if a group has
+  // several input channels, then the kernel's taps.
   const bool dropChannel = inPerGroup == 1;
   const unsigned firstTap = 2 + spatial + (dropChannel ? 0 : 1), loops = firstTap + spatial;
   const int64_t outPerGroup = outChannels / group;
@@ -102,7 +102,7 @@ void importConvolution(ImportContext &import, const Node &node, std::optional<Te
   Tensor filter = givenFilter ? *givenFilter : import.input(node, 1);
   std::optional<Tensor> bias = givenFilter ? givenBias : import.optionalInput(node, 2);
   if (x.type != filter.type)
-    failBadInput("the input is " + dtypeName(x.type) + ", but the filter " +
+    failBadInput("the input is " + dtypeName(x.type) + ", but the filter is " +
                  dtypeName(filter.type));
   Tensor y = convolve(import, node, x, filter, {x.type, numberOf(x.type, 0)});
   if (bias)

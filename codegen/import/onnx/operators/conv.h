@@ -1,35 +1,35 @@
-// Convolutions, as Conv, the quantised operators and the folding of scales share them.
+// Builds convolutions for Conv, for the quantised operators, and for the folding of scales.
 //
 // A convolution is one linalg.generic over a padded input. All functions fail by throwing
-// ImportError.
+// ImportError. Thread safety: one thread at a time per ImportContext.
 #pragma once
 
 #include "codegen/import/onnx/context.h"
 
 namespace gantry::importer {
 
-/// Imports a Conv node. `filter` and `bias` replace the node's inputs where a filter is given. The
-/// result gets the name of the first output of `output`.
+/// Imports a Conv node. If `filter` is given, `filter` and `bias` replace the node's inputs 1
+/// and 2. The result is defined as the first output of the node `output`.
 void importConvolution(ImportContext &import, const Node &node, std::optional<Tensor> filter,
                        std::optional<Tensor> bias, const Node &output);
 
-/// The sum of a convolution. Without `term` it multiplies elements of x and of the filter and sums
-/// them in resultType; 16-bit floats are summed in f32 (generic.h).
+/// How a convolution computes its sums. Without `term`, it sums the products of elements of x and
+/// of the filter in resultType; 16-bit floats are summed in f32 (generic.h).
 struct ConvolutionSum {
   DType resultType = DType::kF32;
   /// The value of x outside of its bounds.
   Number padding = {};
-  /// Further operands of `term`: scalars, or one value per output channel.
+  /// Further operands of `term`, each a scalar or one value per output channel.
   llvm::SmallVector<Tensor> perChannel = {};
-  /// The term of (x, filter, perChannel...), in resultType.
+  /// Computes one term of the sum from elements of (x, filter, perChannel...), in resultType.
   std::function<Scalar(BodyBuilder &, llvm::ArrayRef<Scalar>)> term = nullptr;
 };
 
-/// The convolution of x and filter with the window attributes of `node`, without a bias.
+/// Returns the convolution of x and filter with the window attributes of `node`, without a bias.
 Tensor convolve(ImportContext &import, const Node &node, const Tensor &x, const Tensor &filter,
                 const ConvolutionSum &sum);
 
-/// in + bias, with one value of the bias for each element of dimension 1.
+/// Returns in + bias, where the bias has one value for each index of dimension 1 of `in`.
 Tensor addChannelBias(ImportContext &import, const Tensor &in, const Tensor &bias);
 
 } // namespace gantry::importer

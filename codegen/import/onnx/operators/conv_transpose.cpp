@@ -1,8 +1,8 @@
-// ConvTranspose, in its gather form.
+// Imports ConvTranspose as a reduction that gathers elements of the input.
 //
-// y[n, oc, o] = sum over ic and k of x[n, ic, i] * filter[ic, oc, k], where an output position o
-// takes the input position i through kernel tap k with o + padLow = i * stride + k * dilation. A
-// tap that hits no input position contributes nothing.
+// y[n, oc, o] = sum over ic and k of x[n, ic, i] * filter[ic, oc, k], where n is the batch, oc and
+// ic are channels, o and i are positions in the output and the input, k is the kernel's tap, and
+// o + padLow = i * stride + k * dilation. A tap for which no such i exists contributes 0.
 #include "codegen/import/onnx/operators/conv.h"
 #include "codegen/import/onnx/operators/windows.h"
 #include "codegen/import/onnx/registry.h"
@@ -19,7 +19,7 @@ struct TransposedConv {
   llvm::SmallVector<int64_t> padLow;
   Dims outputs; // Spatial sizes of the result.
 
-  // Loops: n, oc, output positions, then ic within the group, and the kernel's taps.
+  // Loops: n, oc, output positions, then ic within the group, then the kernel's taps.
   unsigned channelLoop() const { return 2 + spatial; }
   unsigned tapLoop(size_t axis) const { return 3 + spatial + axis; }
   unsigned loopCount() const { return 3 + 2 * spatial; }
@@ -42,8 +42,8 @@ TransposedConv readOperands(ImportContext &import, const Node &node) {
     failBadInput("group " + llvm::Twine(conv.group) + " does not divide " +
                  llvm::Twine(filterDims[0]) + " channels");
   if (auto channels = staticDim(x.dims[1]); channels && *channels != filterDims[0])
-    failBadInput("the input has " + llvm::Twine(*channels) + " channels, the filter is for " +
-                 llvm::Twine(filterDims[0]));
+    failBadInput("the input has " + llvm::Twine(*channels) + " channels, but the filter has " +
+                 llvm::Twine(filterDims[0]) + " input channels");
   conv.inPerGroup = filterDims[0] / conv.group;
   conv.outPerGroup = filterDims[1];
   return conv;
@@ -75,7 +75,7 @@ void readOutputSizes(ImportContext &import, const Node &node, TransposedConv &co
       out = outputShape ? import.number((*outputShape)[i]) : mulDims(in, stride);
       auto total = staticDim(subDims(full, out));
       if (!total)
-        failUnsupported("output_shape over dynamic dimensions");
+        failUnsupported("output_shape or auto_pad SAME over dynamic dimensions is not supported");
       low = paddingBefore(autoPad, std::max<int64_t>(*total, 0));
     } else if (autoPad == "VALID") {
       low = 0;
@@ -88,7 +88,8 @@ void readOutputSizes(ImportContext &import, const Node &node, TransposedConv &co
   }
 }
 
-// The sum over channels and taps as a generic; its body reads x at computed positions.
+// Returns the sum over channels and taps as a generic without its body, which reads x at computed
+// positions.
 GenericSpec loopsOf(ImportContext &import, const TransposedConv &conv) {
   const unsigned loops = conv.loopCount();
   GenericSpec spec;
@@ -120,7 +121,7 @@ GenericSpec loopsOf(ImportContext &import, const TransposedConv &conv) {
   return spec;
 }
 
-// The element of x that a point of the iteration space multiplies; 0 where the tap hits none.
+// Returns the element of x for a point of the iteration space; 0 if the tap has no input position.
 Scalar inputElement(BodyBuilder &b, const TransposedConv &conv) {
   auto number = [&](int64_t value) { return b.constantInt(DType::kIndex, value); };
   Scalar channel = b.loopIndex(conv.channelLoop());
@@ -134,7 +135,7 @@ Scalar inputElement(BodyBuilder &b, const TransposedConv &conv) {
     const int64_t stride = conv.windows.strides[i];
     Scalar tap = b.mul(b.loopIndex(conv.tapLoop(i)), number(conv.windows.dilations[i]));
     Scalar at = b.sub(b.add(b.loopIndex(2 + i), number(conv.padLow[i])), tap);
-    // The division truncates; a negative `at` is no hit.
+    // The division truncates. A negative `at` has no input position.
     Scalar position = b.div(at, number(stride));
     Scalar inside = b.compare(Compare::kGreaterEqual, at, number(0));
     Scalar below = b.compare(Compare::kLess, position, b.dimension(conv.x.dims[2 + i]));

@@ -1,4 +1,5 @@
-// Operators that create tensors (Constant, ConstantOfShape, Range, EyeLike, OneHot), and Trilu.
+// Imports operators that create tensors (Constant, ConstantOfShape, Range, EyeLike, OneHot), and
+// Trilu.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -64,7 +65,7 @@ void importRange(ImportContext &import, const Node &node) {
   for (const Tensor &number : {start, limit, delta}) {
     import.requireExact(number);
     if (number.type != type)
-      failBadInput("the start is " + dtypeName(type) + ", another number " +
+      failBadInput("the start is " + dtypeName(type) + ", but another operand is " +
                    dtypeName(number.type));
     if (number.rank() > 1 || (number.rank() == 1 && !isStaticOne(number.dims[0])))
       failBadInput("start, limit and delta must be one number each; one has the shape " +
@@ -74,7 +75,8 @@ void importRange(ImportContext &import, const Node &node) {
     double from = start.constant->floatAt(0), step = delta.constant->floatAt(0);
     double count = std::ceil((limit.constant->floatAt(0) - from) / step);
     if (!(count < 1e8))
-      failBadInput("a range of " + llvm::Twine(std::to_string(count)) + " elements");
+      failBadInput("a range has " + llvm::Twine(std::to_string(count)) +
+                   " elements; it must have fewer than 10^8");
     llvm::SmallVector<double> values;
     for (int64_t i = 0; i < static_cast<int64_t>(count); ++i)
       values.push_back(from + static_cast<double>(i) * step);
@@ -85,9 +87,9 @@ void importRange(ImportContext &import, const Node &node) {
   Dim to = import.dimsInput(node, 1, "the limit")[0];
   auto step = staticDim(import.dimsInput(node, 2, "the delta")[0]);
   if (!step)
-    failUnsupported("a range with a dynamic delta");
+    failUnsupported("a range with a dynamic delta is not supported");
   if (*step == 0 || *step == INT64_MIN)
-    failBadInput("a range with a delta of " + llvm::Twine(*step));
+    failBadInput("the delta of a range is " + llvm::Twine(*step) + ", which is not valid");
   Dim span = *step > 0 ? subDims(to, from) : subDims(from, to);
   Dim count = ceilDivDims(span, import.number(*step > 0 ? *step : -*step));
   if (auto known = staticDim(count); known && *known < 0)
@@ -129,7 +131,7 @@ void importOneHot(ImportContext &import, const Node &node) {
   if (depthInput.size() != 1)
     failBadInput("the depth must be one number");
   if (values.rank() != 1 || staticDim(values.dims[0]) != 2)
-    failBadInput("the values must be two, off and on; they have the shape " +
+    failBadInput("the values must be a list of two, off and on; they have the shape " +
                  describeDims(values.dims));
   Dim depth = depthInput[0];
   const int64_t axis = normalizeAxis(node.intAttribute("axis", -1), indices.rank() + 1);
@@ -146,7 +148,7 @@ void importOneHot(ImportContext &import, const Node &node) {
     ++from;
   }
   if (auto known = staticDim(depth); known && *known < 1)
-    failBadInput("a depth of " + llvm::Twine(*known));
+    failBadInput("the depth is " + llvm::Twine(*known) + "; it must be at least 1");
   spec.usesDims = !staticDim(depth);
   spec.inputs.push_back({indices, import.map(rank, exprs)});
   spec.inputs.push_back({values, import.map(rank, {import.number(0)})});

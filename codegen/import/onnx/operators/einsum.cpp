@@ -1,8 +1,8 @@
-// Einsum: any contraction of letters, as one linalg.generic with one loop per letter.
+// Imports Einsum as one linalg.generic with one loop per letter of the equation.
 //
-// In "bij,bjk->bik" each letter is a loop, and letters that the result lacks are summed over. "..."
-// is written as one digit for each dimension that it stands for, counted from the right, so that
-// "...ij" of rank 4 becomes "10ij" and the rest of the code knows letters only.
+// In "bij,bjk->bik" each letter is a loop. Letters that are not in the result are summed over. Each
+// dimension of a "..." is represented by a digit, counted from the right, so that "...ij" of rank 4
+// becomes "10ij". The rest of the code treats digits like letters, except that they broadcast.
 #include "codegen/import/onnx/context.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -27,18 +27,18 @@ std::string withDigits(llvm::StringRef term, int64_t count) {
   return term.take_front(at).str() + digits + term.drop_front(at + kDots.size()).str();
 }
 
-// An equation bound to its operands.
+// An equation and its operands.
 struct Contraction {
-  std::string equation; // As the model has it, without spaces.
+  std::string equation; // The model's text without spaces.
   llvm::SmallVector<Tensor> operands;
   std::vector<std::string> terms;  // One per operand, with digits for "...".
   std::string result;              // The result's letters, with digits for "...".
   std::map<char, Dim> sizes;       // The size of each letter.
-  std::map<char, int> occurrences; // In the terms.
-  int64_t maxDots = 0;             // Largest number of dimensions that a "..." stands for.
+  std::map<char, int> occurrences; // The number of occurrences of each letter in the terms.
+  int64_t maxDots = 0;             // Max number of dimensions of a "...".
 
   [[noreturn]] void failEquation() const {
-    failBadInput("the equation \"" + equation + "\" is impossible");
+    failBadInput("the equation \"" + equation + "\" is not valid");
   }
 };
 
@@ -67,16 +67,16 @@ void addTerm(ImportContext &import, Contraction &c, llvm::StringRef written,
       continue;
     }
     if (known->second != dim && staticDim(known->second) && staticDim(dim))
-      failBadInput("the letter '" + llvm::Twine(letter) + "' stands for " +
-                   llvm::Twine(*staticDim(known->second)) + " and for " +
-                   llvm::Twine(*staticDim(dim)));
+      failBadInput("the letter '" + llvm::Twine(letter) + "' has the sizes " +
+                   llvm::Twine(*staticDim(known->second)) + " and " + llvm::Twine(*staticDim(dim)));
     known->second = import.constraints().requireEqual(known->second, dim);
   }
   c.terms.push_back(term);
   c.operands.push_back(operand);
 }
 
-// The result's letters. Without "->" they are those that occur once, in alphabetical order.
+// Returns the result's letters. Without "->" these are the digits, then the letters that occur
+// once, in alphabetical order.
 std::string resultLetters(const Contraction &c, size_t arrow) {
   if (arrow != std::string::npos) {
     const std::string written = c.equation.substr(arrow + 2);
@@ -108,7 +108,8 @@ Contraction readEquation(ImportContext &import, const Node &node) {
   return c;
 }
 
-// Numbers the letters' loops: first the result's, in its order, then those that are summed over.
+// Numbers the loops: first the letters of the result, in their order, then those that are summed
+// over.
 std::map<char, unsigned> numberLoops(const Contraction &c) {
   std::map<char, unsigned> loops;
   for (char letter : c.result)

@@ -1,8 +1,8 @@
-// Elementwise arithmetic, comparisons, logic, bit operations, casts and Where, with NumPy's
+// Imports elementwise arithmetic, comparisons, logic, bit operations, casts and Where, with NumPy's
 // broadcasting.
 //
-// Integers that are shape contents stay expressions over the dynamic dimensions where the operator
-// has a symbolic form.
+// If the operands are shape contents (tensor.h) and the operator has a symbolic form, the result
+// stays an expression over the dynamic dimensions.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -13,11 +13,11 @@ namespace gantry::importer {
 namespace {
 
 using Binary = Scalar (*)(BodyBuilder &, Scalar, Scalar);
-// The operator on two dimensions. A null result means that no expression for it is known.
+// The operator on two dimensions. Returns null if the result has no known expression.
 using Symbolic = Dim (*)(Dim, Dim);
 
-// Before opset 7, the attribute `axis` says which dimension of the first operand the second one
-// begins at.
+// Aligns the second operand for opsets before 7, where the attribute `axis` is the dimension of the
+// first operand that corresponds to dimension 0 of the second.
 Tensor alignLegacy(ImportContext &import, const Node &node, const Tensor &a, Tensor b) {
   if (node.opset() >= 7 || !node.hasAttribute("axis") || b.rank() == 0)
     return b;
@@ -28,9 +28,9 @@ Tensor alignLegacy(ImportContext &import, const Node &node, const Tensor &a, Ten
   return reshape(import, b, dims);
 }
 
-// Applies `symbolic` to the elements of two shape contents: lists, scalars, or tensors of one
-// shape. Returns nothing where an operand is computed, where both are constant (the generic folds
-// them), or where a result has no expression.
+// Applies `symbolic` to the elements of two shape contents, which are lists, scalars, or tensors of
+// the same shape. Returns nothing if an operand has no shape contents, if both operands are
+// constant (the generic folds them), or if a result has no expression.
 std::optional<Tensor> foldSymbolic(ImportContext &import, const Tensor &a, const Tensor &b,
                                    Symbolic symbolic) {
   if (!symbolic || !a.content || !b.content || (a.constant && b.constant))
@@ -78,8 +78,8 @@ Scalar bitXor(BodyBuilder &b, Scalar x, Scalar y) { return b.xorBits(x, y); }
 
 bool isExactQuotient(Dim a, Dim b) { return mulDims(floorDivDims(a, b), b) == a; }
 
-// ONNX truncates integer quotients. A symbolic quotient is rounded down, which is the same where it
-// is exact or its dividend is not negative; importDiv records the latter as a requirement.
+// ONNX truncates integer quotients. A symbolic quotient is rounded down, which gives the same
+// result if the quotient is exact or its dividend is not negative; importDiv requires the latter.
 Dim divideSizes(Dim a, Dim b) {
   auto dividend = staticDim(a), divisor = staticDim(b);
   if (dividend && divisor && *divisor > 0)
@@ -149,7 +149,7 @@ template <Compare op> void importCompare(ImportContext &import, const Node &node
   Tensor b = alignLegacy(import, node, a, import.input(node, 1));
   if (a.type != b.type)
     failBadInput("its operands are " + dtypeName(a.type) + " and " + dtypeName(b.type));
-  // A comparison of shape contents is folded where it has the same result for every size.
+  // A comparison of shape contents is folded if it has the same result for all sizes.
   if (a.content && b.content && !(a.constant && b.constant)) {
     auto decide = [](Dim x, Dim y) -> Dim {
       auto order = compareDims(x, y);
@@ -198,7 +198,7 @@ template <UnaryBody body> void importUnary(ImportContext &import, const Node &no
   import.setOutput(node, 0, result);
 }
 
-// Rounding leaves shape contents as they are, because they are integers.
+// Imports a rounding function. It does not change shape contents, which are integers.
 template <Unary op> void importRounding(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   if (x.content && !x.constant)
@@ -253,7 +253,7 @@ Scalar multiplied(BodyBuilder &b, Scalar base, int exponent) {
   return exponent < 0 ? b.div(one, result) : result;
 }
 
-// x^0.5 as pow defines it: the square root, but +0 for -0 and infinity for -infinity.
+// Returns x^0.5 as C's pow defines it: the square root, but +0 for -0 and infinity for -infinity.
 Scalar squareRootPower(BodyBuilder &b, Scalar x) {
   Scalar root = b.unary(Unary::kSqrt, b.add(x, b.constant(x.type, 0)));
   Scalar isLowest = b.compare(Compare::kEqual, x, b.constant(x.type, -INFINITY));
@@ -270,7 +270,7 @@ Scalar isOddNumber(BodyBuilder &b, Scalar n) {
                    b.compare(Compare::kNotEqual, b.unary(Unary::kFloor, half), half));
 }
 
-// Returns the exponent rounded to `type`, and the difference that the rounding took away.
+// Returns the exponent rounded to `type`, and the exponent minus its rounded value.
 std::pair<Scalar, Scalar> roundedExponent(BodyBuilder &b, Scalar exponent, DType type) {
   Scalar rounded = b.cast(exponent, type);
   if (isFloat(exponent.type)) {
@@ -284,8 +284,8 @@ std::pair<Scalar, Scalar> roundedExponent(BodyBuilder &b, Scalar exponent, DType
     rounded = b.select(isTiny, tiny, rounded);
     return {rounded, b.cast(b.sub(exponent, b.cast(rounded, exponent.type)), type)};
   }
-  // The difference is computed in the exponent's type; converting back saturates, because the
-  // largest integers round up to a value outside of that type.
+  // The difference is computed in the exponent's type. The conversion of the rounded value back to
+  // this type saturates, because the largest integers are rounded up to a value outside of it.
   const DType difference = exponent.type == DType::kU32   ? DType::kI32
                            : exponent.type == DType::kU64 ? DType::kI64
                                                           : exponent.type;
@@ -293,9 +293,10 @@ std::pair<Scalar, Scalar> roundedExponent(BodyBuilder &b, Scalar exponent, DType
   return {rounded, b.cast(b.cast(lost, difference), type)};
 }
 
-// x^exponent for a float x and an exponent of another type. The power is computed with the exponent
-// rounded to x's type; a factor e^(lost * ln|x|) corrects the rounding. The sign, and NaN for a
-// negative base, follow from the exact exponent.
+// Returns x^exponent for a float x and an exponent of any type. If the exponent's type is wider,
+// the power is computed with the exponent rounded to x's type, and multiplied by e^(lost * ln|x|),
+// where `lost` is the rounding error. The exact exponent determines the sign, and whether the
+// result for a negative base is NaN.
 Scalar powerOfMixed(BodyBuilder &b, Scalar x, Scalar exponent) {
   const bool isWide = isFloat(exponent.type) ? exponent.type == DType::kF64 && x.type != DType::kF64
                                              : dtypeSize(exponent.type) >= dtypeSize(x.type);
@@ -325,7 +326,7 @@ Scalar powerOfMixed(BodyBuilder &b, Scalar x, Scalar exponent) {
   return b.select(isFraction, b.constant(x.type, NAN), result);
 }
 
-// A small constant exponent becomes multiplications, and 0.5 a square root.
+// Imports Pow. A small constant integer exponent becomes multiplications, and 0.5 a square root.
 void importPow(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0), exponent = import.input(node, 1);
   std::optional<double> known;
@@ -338,7 +339,7 @@ void importPow(ImportContext &import, const Node &node) {
     auto y = import.elementwise({x}, type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
       return multiply ? multiplied(b, in[0], static_cast<int>(*known)) : squareRootPower(b, in[0]);
     });
-    // The exponent takes part in broadcasting.
+    // The result also broadcasts to the exponent's shape.
     Dims dims = import.broadcastDims({x, exponent});
     return import.setOutput(node, 0, broadcastTo(import, y, dims));
   }
@@ -363,7 +364,7 @@ void importMod(ImportContext &import, const Node &node) {
   auto remainder = [](Dim x, Dim y) {
     return staticDim(y) && *staticDim(y) > 0 ? modDims(x, y) : Dim();
   };
-  // modDims gives the divisor's sign, which is not what fmod asks for.
+  // The result of modDims has the divisor's sign, while fmod = 1 requires the dividend's sign.
   if (auto folded = fmod ? std::nullopt : foldSymbolic(import, a, b, remainder))
     return import.setOutput(node, 0, *folded);
   Tensor result =
@@ -419,7 +420,7 @@ DType legacyType(llvm::StringRef name) {
   for (auto &[known, type] : kNames)
     if (known == name)
       return type;
-  failUnsupported("a cast to " + name);
+  failUnsupported("a cast to " + name + " is not supported");
 }
 
 void importCast(ImportContext &import, const Node &node) {

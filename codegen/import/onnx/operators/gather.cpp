@@ -1,8 +1,8 @@
-// Operators that read elements at computed positions: Gather, GatherElements, GatherND, ScatterND
-// at constant positions, and Pad in all of its modes.
+// Imports operators that read elements at computed positions: Gather, GatherElements, GatherND,
+// ScatterND at constant positions, and Pad in all modes.
 //
-// Positions are computed in the body. A negative index counts from the end, and an index out of
-// range is clamped, so that no kernel reads outside of its operand.
+// The body of the generic computes the positions. A negative index counts from the end, and an
+// index out of range is clamped, so that no kernel reads outside of its operand.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -26,15 +26,15 @@ void checkIndices(const Tensor &indices) {
     failBadInput("the indices are " + dtypeName(indices.type) + "; they must be i32 or i64");
 }
 
-// Fails (bad input) where positions are given for an empty dimension.
+// Fails (bad input) if the gathered dimension `size` is empty and there are indices.
 void checkNotEmpty(const Tensor &data, Dim size, const Tensor &indices) {
   const bool nothing = llvm::any_of(indices.dims, [](Dim dim) { return staticDim(dim) == 0; });
   if (staticDim(size) == 0 && !nothing)
-    failBadInput("there is nothing to gather in a dimension of 0 of " + describeDims(data.dims));
+    failBadInput("there is nothing to gather from a dimension of size 0 in " +
+                 describeDims(data.dims));
 }
 
-// Gathers at one constant position, which is a slice (or an element of a shape). Returns whether it
-// applied.
+// If there is one constant index, imports the gather as a slice and returns true.
 bool gatherOne(ImportContext &import, const Node &node, const Tensor &data, const Tensor &indices,
                int64_t axis) {
   auto size = staticDim(data.dims[axis]);
@@ -64,7 +64,7 @@ void importGather(ImportContext &import, const Node &node) {
   Tensor data = import.input(node, 0), indices = import.input(node, 1);
   checkIndices(indices);
   if (data.rank() == 0)
-    failBadInput("Gather from a scalar");
+    failBadInput("the data of Gather is a scalar; it must have a rank of at least 1");
   const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), data.rank());
   checkNotEmpty(data, data.dims[axis], indices);
   if (gatherOne(import, node, data, indices, axis))
@@ -182,18 +182,19 @@ void importGatherNd(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, import.generic(spec));
 }
 
-// PyTorch exports an assignment to a slice as a ScatterND with constant indices. They are inverted
-// into a table that holds, for each position of the data, the row of the update or -1.
+// Imports a ScatterND with constant indices, as PyTorch exports an assignment to a slice. The
+// indices are inverted into a table that has, for each position of the data, the row of the update
+// or -1.
 void importScatterNd(ImportContext &import, const Node &node) {
   Tensor data = import.input(node, 0), indices = import.input(node, 1),
          updates = import.input(node, 2);
   checkIndices(indices);
   if (const std::string reduction = node.stringAttribute("reduction", "none"); reduction != "none")
-    failUnsupported("a reduction of \"" + reduction + "\"");
+    failUnsupported("the reduction \"" + reduction + "\" is not supported");
   if (!indices.constant)
     failUnsupported("the indices depend on the values of tensors; they must be constant");
   if (data.type != updates.type)
-    failBadInput("the data is " + dtypeName(data.type) + ", the updates " +
+    failBadInput("the data is " + dtypeName(data.type) + ", but the updates are " +
                  dtypeName(updates.type));
   const int64_t depth = indices.rank() == 0 ? 0 : indices.constant->dims.back();
   if (depth < 1 || depth > data.rank())
@@ -202,8 +203,8 @@ void importScatterNd(ImportContext &import, const Node &node) {
   Dims expected(indices.dims.begin(), indices.dims.end() - 1);
   expected.append(data.dims.begin() + depth, data.dims.end());
   if (expected.size() != updates.dims.size())
-    failBadInput("updates of the shape " + describeDims(updates.dims) + "; data and indices want " +
-                 describeDims(expected));
+    failBadInput("the updates have the shape " + describeDims(updates.dims) +
+                 "; the data and the indices require " + describeDims(expected));
   for (auto [own, wanted] : llvm::zip(updates.dims, expected))
     import.constraints().requireEqual(own, wanted);
 
@@ -250,7 +251,7 @@ void importScatterNd(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, import.generic(spec));
 }
 
-// The position that a padded position is copied from, along one axis.
+// Returns the position in the data from which a padded position is copied, along one axis.
 Scalar mirroredIndex(BodyBuilder &b, llvm::StringRef mode, Scalar position, Dim dim) {
   Scalar zero = b.constantInt(DType::kIndex, 0), one = b.constantInt(DType::kIndex, 1);
   Scalar size = b.dimension(dim), last = b.sub(size, one);
@@ -258,7 +259,8 @@ Scalar mirroredIndex(BodyBuilder &b, llvm::StringRef mode, Scalar position, Dim 
     return b.clamp(position, zero, last);
   if (mode == "wrap")
     return b.floorMod(position, size);
-  // "reflect" goes back and forth with a period of 2 * (size - 1), or 1 for a single element.
+  // "reflect" repeats the data forwards and backwards, with a period of 2 * (size - 1) elements, or
+  // 1 for a single element.
   Scalar period = b.max(b.add(last, last), one);
   Scalar phase = b.floorMod(position, period);
   return b.min(phase, b.sub(period, phase));
@@ -297,7 +299,7 @@ void importPad(ImportContext &import, const Node &node) {
     low[axis] = given[i];
     high[axis] = given[axes.size() + i];
   }
-  // Negative pads remove elements; they are applied first, as a slice.
+  // Negative pads remove elements. They are applied first, as a slice.
   Dims starts(x.rank(), import.number(0)), sizes = x.dims;
   llvm::SmallVector<int64_t> steps(x.rank(), 1);
   for (int64_t i = 0; i < x.rank(); ++i) {
@@ -318,7 +320,7 @@ void importPad(ImportContext &import, const Node &node) {
   if (mode == "constant")
     return import.setOutput(node, 0, pad(import, x, low, high, value));
   if (mode != "edge" && mode != "reflect" && mode != "wrap")
-    failBadInput("the mode is \"" + mode + "\"");
+    failBadInput("the mode is \"" + mode + "\"; it must be constant, edge, reflect or wrap");
   GenericSpec spec;
   const unsigned rank = x.rank();
   spec.reduction.assign(rank, false);

@@ -1,4 +1,5 @@
-// Operators that rearrange data: Reshape, Transpose, Concat, Split, Slice, Expand, Tile and others.
+// Imports operators that rearrange data: Reshape, Transpose, Concat, Split, Slice, Expand, Tile and
+// others.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -10,7 +11,7 @@ void importIdentity(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, import.input(node, 0));
 }
 
-// Dropout is the identity in inference, and in training with a ratio of 0; its mask is all ones.
+// Imports Dropout as the identity, with a mask of ones. In training mode the ratio must be 0.
 void importDropout(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   if (node.hasInput(2)) {
@@ -71,7 +72,8 @@ void importReshape(ImportContext &import, const Node &node) {
     Dim rest = productOf(import.mlirContext(), dims);
     Dim total = productOf(import.mlirContext(), x.dims);
     if (staticDim(rest) == 0)
-      failBadInput("impossible shape " + describeDims(wanted) + ": -1 beside a dimension of 0");
+      failBadInput("impossible shape " + describeDims(wanted) +
+                   ": -1 together with a dimension of 0");
     dims[*free] = floorDivDims(total, rest);
     if (allStatic({total, rest}) && *staticDim(total) % *staticDim(rest) != 0)
       failBadInput("cannot reshape " + describeDims(x.dims) + " to " + describeDims(wanted));
@@ -79,6 +81,7 @@ void importReshape(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, reshape(import, x, dims));
 }
 
+// Returns the axes of Squeeze and Unsqueeze: an attribute, or from opset 13 on an input.
 std::optional<llvm::SmallVector<int64_t>> axesOf(ImportContext &import, const Node &node) {
   if (node.opset() < 13)
     return node.intsAttribute("axes");
@@ -189,9 +192,9 @@ struct Range {
   Dim start, size;
 };
 
-// Python's rules for start:end:step over a dimension. Where only the dynamic dimensions decide
-// whether a start or end is clamped, it is assumed not to be, and that becomes a requirement on the
-// dimensions (for example, a "time" of at most 64 rows).
+// Returns the range that start:end:step selects from a dimension by Python's rules. If the dynamic
+// dimensions determine whether a start or end is clamped, this function assumes that it is not, and
+// records this as a condition on the dimensions (for example that "time" is at most 64).
 Range sliceRange(ImportContext &import, Dim dim, Dim start, Dim end, int64_t step) {
   Dim zero = import.number(0), one = import.number(1);
   auto wrap = [&](Dim value) {
@@ -263,7 +266,7 @@ void importSlice(ImportContext &import, const Node &node) {
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t axis = normalizeAxis(axes[i], x.rank());
     if (steps[i] == 0 || steps[i] == INT64_MIN)
-      failBadInput("a slice with the step " + llvm::Twine(steps[i]));
+      failBadInput("the step of a slice is " + llvm::Twine(steps[i]) + ", which is not valid");
     Range range = sliceRange(import, x.dims[axis], starts[i], ends[i], steps[i]);
     allStarts[axis] = range.start;
     sizes[axis] = range.size;
@@ -311,12 +314,12 @@ void importDepthToSpace(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   const int64_t block = node.intAttribute("blocksize", 0);
   if (x.rank() != 4 || block < 1 || block > 4096)
-    failBadInput("it needs a tensor of rank 4 and a blocksize of at least 1");
+    failBadInput("it needs a tensor of rank 4 and a blocksize from 1 to 4096");
   Dim b = import.number(block), area = import.number(block * block);
   Dim n = x.dims[0], c = x.dims[1], h = x.dims[2], w = x.dims[3];
   if (auto known = staticDim(modDims(c, area)); known != 0)
-    failBadInput("the blocksize " + llvm::Twine(block) + " does not divide " + describeDims({c}) +
-                 " channels into squares");
+    failBadInput("the square of the blocksize " + llvm::Twine(block) + " does not divide " +
+                 describeDims({c}) + " channels");
   Dim depth = floorDivDims(c, area);
   const bool crd = node.stringAttribute("mode", "DCR") == "CRD";
   Tensor apart =
@@ -329,7 +332,7 @@ void importSpaceToDepth(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   const int64_t block = node.intAttribute("blocksize", 0);
   if (x.rank() != 4 || block < 1 || block > 4096)
-    failBadInput("it needs a tensor of rank 4 and a blocksize of at least 1");
+    failBadInput("it needs a tensor of rank 4 and a blocksize from 1 to 4096");
   Dim b = import.number(block);
   Dim n = x.dims[0], c = x.dims[1], h = x.dims[2], w = x.dims[3];
   for (Dim dim : {h, w})

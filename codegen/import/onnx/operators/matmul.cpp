@@ -1,4 +1,4 @@
-// MatMul and Gemm as one linalg.generic over the loops (batch..., m, n, k).
+// Imports MatMul and Gemm. A matmul is one linalg.generic over the loops (batch..., m, n, k).
 #include "codegen/import/onnx/operators/matmul.h"
 
 #include "codegen/import/onnx/move_data.h"
@@ -30,14 +30,14 @@ void checkContraction(ImportContext &import, Dim a, Dim b, const Tensor &x, cons
 Tensor multiplyMatrices(ImportContext &import, const Tensor &a, const Tensor &b,
                         const MatrixSum &sum) {
   if (a.rank() == 0 || b.rank() == 0)
-    failBadInput("MatMul of a scalar");
+    failBadInput("an operand of the matmul is a scalar; it must have a rank of at least 1");
   const bool aVector = a.rank() == 1, bVector = b.rank() == 1;
   checkContraction(import, a.dims.back(), bVector ? b.dims[0] : b.dims[b.rank() - 2], a, b);
   Tensor aBatch, bBatch;
   aBatch.dims.assign(a.dims.begin(), a.dims.end() - (aVector ? 1 : 2));
   bBatch.dims.assign(b.dims.begin(), b.dims.end() - (bVector ? 1 : 2));
   Dims batch = import.broadcastDims({aBatch, bBatch});
-  // Loops: batch..., m unless a is a vector, n unless b is one, k.
+  // Loops: batch..., m unless a is a vector, n unless b is a vector, k.
   const unsigned rows = batch.size(), columns = rows + !aVector, inner = columns + !bVector;
   const unsigned loops = inner + 1;
   GenericSpec spec;
@@ -72,8 +72,8 @@ Tensor multiplyMatrices(ImportContext &import, const Tensor &a, const Tensor &b,
   spec.init = numberOf(sum.resultType, 0);
   spec.inputs.push_back({a, import.map(loops, aExprs)});
   spec.inputs.push_back({b, import.map(loops, bExprs)});
-  // A parameter of a has one value per row, one of b has one per column; a parameter may have the
-  // batch's dimensions before that.
+  // A parameter of a has one value per row, and a parameter of b one value per column. Both may
+  // have the dimensions of the batch before that.
   auto addParameter = [&](const std::optional<Tensor> &parameter, bool ofA) {
     if (!parameter)
       return;

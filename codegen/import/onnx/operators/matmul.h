@@ -1,23 +1,24 @@
-// Matmuls, as MatMul and the quantised operators share them.
+// Builds matmuls for MatMul and for the quantised operators.
 #pragma once
 
 #include "codegen/import/onnx/context.h"
 
 namespace gantry::importer {
 
-/// The sum of a matmul. Without `term` it multiplies elements and sums them in resultType; 16-bit
-/// floats are summed in f32 (generic.h).
+/// How a matmul computes its sums. Without `term`, it sums the products of elements in resultType;
+/// 16-bit floats are summed in f32 (generic.h).
 struct MatrixSum {
   DType resultType = DType::kF32;
-  /// Further operands of `term`, in this order: scalars, one value per row of a ([M], [..., M, 1])
-  /// or per column of b ([N], [..., 1, N]).
+  /// Further operands of `term`. Each is a scalar, or has one value per row of a for ofA ([M] or
+  /// [..., M, 1]), or one value per column of b for ofB ([N] or [..., 1, N]).
   std::optional<Tensor> ofA = std::nullopt, ofB = std::nullopt;
-  /// The term of (a, b, ofA, ofB), in resultType.
+  /// Computes one term of the sum from elements of (a, b, ofA, ofB), in resultType. Operands that
+  /// are not given are left out.
   std::function<Scalar(BodyBuilder &, llvm::ArrayRef<Scalar>)> term = nullptr;
 };
 
-/// NumPy's matmul of a and b: vectors, matrices, and batches of them that broadcast. Fails by
-/// throwing ImportError where the shapes do not fit.
+/// Returns NumPy's matmul of a and b, which are vectors, matrices, or batches of matrices that
+/// broadcast. Throws ImportError (bad input) if the shapes do not fit.
 Tensor multiplyMatrices(ImportContext &import, const Tensor &a, const Tensor &b,
                         const MatrixSum &sum);
 

@@ -1,4 +1,4 @@
-// Softmax and the normalisations, each made of a few reductions and elementwise operations.
+// Imports Softmax and the normalisations, each as a few reductions and elementwise operations.
 #include "codegen/import/onnx/fold_scale.h"
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/operators/reduce.h"
@@ -8,7 +8,8 @@ namespace gantry::importer {
 
 namespace {
 
-// The axes that Softmax and LogSoftmax reduce: one, or before opset 13 all from `axis` on.
+// Returns the axes that Softmax and LogSoftmax reduce: `axis`, or before opset 13 all axes from
+// `axis` on.
 llvm::SmallVector<int64_t> softmaxAxes(const Node &node, const Tensor &x) {
   const bool flattens = node.opset() < 13;
   const int64_t axis = normalizeAxis(node.intAttribute("axis", flattens ? 1 : -1), x.rank());
@@ -70,12 +71,12 @@ void importBatchNormalization(ImportContext &import, const Node &node) {
 }
 
 struct Moments {
-  Tensor mean;    // Set only where the values are centred.
+  Tensor mean;    // Set only if the values are centred.
   Tensor inverse; // 1 / sqrt(variance + epsilon)
 };
 
-// The mean, then the mean of the squared distances from it. Two passes avoid the cancellation of
-// E[x^2] - E[x]^2. Without `centred` the distance is taken from 0.
+// Computes the mean, then the mean of the squared distances from it. Two passes avoid the
+// cancellation of E[x^2] - E[x]^2. If `centred` is false, distances are measured from 0.
 Moments moments(ImportContext &import, const Tensor &x, llvm::ArrayRef<int64_t> axes,
                 double epsilon, bool centred = true) {
   Moments m;
@@ -113,7 +114,7 @@ Moments moments(ImportContext &import, const Tensor &x, llvm::ArrayRef<int64_t> 
   return m;
 }
 
-// (x - mean) * inverse * scale + bias. Scale and bias broadcast; the bias may be absent.
+// Returns (x - mean) * inverse * scale + bias. Scale and bias broadcast; the bias may be absent.
 Tensor normalized(ImportContext &import, const Tensor &x, const Moments &m, const Tensor &scale,
                   const std::optional<Tensor> &bias) {
   llvm::SmallVector<Tensor> operands{x, m.mean, m.inverse, scale};
@@ -141,7 +142,8 @@ void importInstanceNormalization(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, normalized(import, x, m, scale, bias));
 }
 
-// Normalises in f32 (f64 for f64), as stash_type = 1 asks for, then casts back.
+// Imports LayerNormalization. Normalises in f32 (f64 for f64), as stash_type = 1 specifies, and
+// casts the result back.
 void importLayerNormalization(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0), scale = import.input(node, 1);
   std::optional<Tensor> bias = import.optionalInput(node, 2);
@@ -190,7 +192,7 @@ void importGroupNormalization(ImportContext &import, const Node &node) {
     axes.push_back(i);
   Tensor split = reshape(import, x, apart);
   Moments m = moments(import, split, axes, node.floatAttribute("epsilon", 1e-5));
-  // There is one factor per group up to opset 20, and one per channel from opset 21 on.
+  // Scale and bias have one value per group up to opset 20, and one per channel from opset 21 on.
   auto column = [&](const Tensor &parameter) {
     Dims dims(apart.size() - 1, import.number(1));
     dims[0] = import.number(groups);
@@ -229,8 +231,8 @@ void importLpNormalization(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, result);
 }
 
-// x / (bias + alpha / size * s) ^ beta, where s is the sum of squares over `size` neighbouring
-// channels.
+// Imports LRN: x / (bias + alpha / size * s) ^ beta, where s is the sum of squares over `size`
+// neighbouring channels.
 void importLrn(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   if (x.rank() < 3)
@@ -238,7 +240,7 @@ void importLrn(ImportContext &import, const Node &node) {
                  describeDims(x.dims));
   const int64_t size = node.intAttribute("size", 0);
   if (size < 1 || size > (int64_t(1) << 31))
-    failBadInput("size is " + llvm::Twine(size) + "; it must be at least 1");
+    failBadInput("size is " + llvm::Twine(size) + "; it must be from 1 to 2^31");
   const double alpha = node.floatAttribute("alpha", 1e-4), beta = node.floatAttribute("beta", 0.75);
   const double bias = node.floatAttribute("bias", 1);
   const unsigned rank = x.rank(), loops = rank + 1;

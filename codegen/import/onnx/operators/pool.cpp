@@ -1,4 +1,4 @@
-// MaxPool, AveragePool, LpPool and their global forms.
+// Imports MaxPool, AveragePool, LpPool and their global forms.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/operators/reduce.h"
 #include "codegen/import/onnx/operators/windows.h"
@@ -12,8 +12,8 @@ namespace {
 
 using Accumulate = std::function<Scalar(BodyBuilder &, Scalar element, Scalar accumulator)>;
 
-// The padding behind each spatial axis. With ceil_mode the last window may reach beyond the
-// declared padding.
+// Returns the padding after each spatial axis that the windows need. With ceil_mode, the last
+// window may extend beyond the padding of the node's attributes.
 llvm::SmallVector<Dim> paddingAfter(const Windows &w, llvm::ArrayRef<Dim> input) {
   llvm::SmallVector<Dim> result;
   for (size_t i = 0; i < w.kernel.size(); ++i) {
@@ -86,7 +86,7 @@ void importMaxPool(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, result);
 }
 
-// The number of elements of each window along one axis that are not padding.
+// Returns, for each window along one axis, the number of its elements that are not padding.
 llvm::SmallVector<double> windowCounts(const Windows &w, size_t axis, int64_t size) {
   const int64_t low = *staticDim(w.padLow[axis]);
   llvm::SmallVector<double> counts;
@@ -108,14 +108,14 @@ void importAveragePool(ImportContext &import, const Node &node) {
   const size_t spatial = w.kernel.size();
   const Number zero = numberOf(x.type, 0);
   Tensor sum = padAndPool(import, x, w, zero, addUp);
-  // The divisor is the product of `uniform` and of one operand for each axis whose windows hold
+  // The divisor is the product of `uniform` and of one operand for each axis whose windows have
   // different numbers of elements.
   double uniform = 1;
   llvm::SmallVector<Tensor> operands{sum};
   for (size_t i = 0; i < spatial; ++i) {
     bool padded = staticDim(w.padLow[i]) != 0 || staticDim(w.padHigh[i]) != 0 || w.ceilMode;
     auto size = staticDim(x.dims[2 + i]);
-    if (!padded || includePad) { // The elements that ceil_mode adds count as padding, too.
+    if (!padded || includePad) { // Elements that ceil_mode adds count as padding too.
       uniform *= static_cast<double>(w.kernel[i]);
       continue;
     }
@@ -131,7 +131,7 @@ void importAveragePool(ImportContext &import, const Node &node) {
       operands.push_back(reshape(import, list, shape));
       continue;
     }
-    // The counts along a dynamic axis are the same pool over ones.
+    // The counts along a dynamic axis are computed by the same pool over ones.
     Windows line;
     line.kernel = {w.kernel[i]};
     line.strides = {w.strides[i]};
@@ -155,7 +155,7 @@ void importAveragePool(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, y);
 }
 
-// |x|^p, the terms of a p-norm.
+// Returns |x|^p for each element: the terms of a p-norm.
 Tensor powered(ImportContext &import, const Tensor &x, double p) {
   return import.elementwise({x}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
     if (p == 2)
@@ -165,7 +165,7 @@ Tensor powered(ImportContext &import, const Tensor &x, double p) {
   });
 }
 
-// The p-th root of a sum of such terms.
+// Returns the p-th root of each element: the p-norm from a sum of such terms.
 Tensor rooted(ImportContext &import, const Tensor &x, double p) {
   return import.elementwise({x}, x.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
     if (p == 2)
@@ -174,6 +174,7 @@ Tensor rooted(ImportContext &import, const Tensor &x, double p) {
   });
 }
 
+// Returns the attribute p, the order of the norm.
 double normOrder(const Node &node) {
   return node.opset() < 2 ? node.floatAttribute("p", 2) : double(node.intAttribute("p", 2));
 }

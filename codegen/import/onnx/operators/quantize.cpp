@@ -1,10 +1,10 @@
-// Quantised operators: tensors of 8- and 16-bit integers q that stand for (q - zero point) * scale.
-// The arithmetic is that of the ONNX operator specification: rounding is half to even, results
-// saturate, and products of integers are summed in i32.
+// Imports quantised operators. An 8- or 16-bit integer q of a quantised tensor represents the
+// number (q - zero point) * scale. The arithmetic follows the ONNX operator specification: rounding
+// is half to even, results saturate, and products of integers are summed in i32.
 //
-// DequantizeLinear of constants is not folded, so weights stay as small as the model stores them.
-// The pass sum-integers (codegen/passes) turns a convolution or matmul of two dequantised tensors
-// into one of integers. It recognises DequantizeLinear by the body that is built here.
+// DequantizeLinear of constants is not folded, so that weights keep the size that they have in the
+// model. The pass sum-integers (codegen/passes) turns a convolution or matmul of two dequantised
+// tensors into one of integers. It recognises DequantizeLinear by the body that is built here.
 #include "codegen/import/onnx/move_data.h"
 #include "codegen/import/onnx/operators/conv.h"
 #include "codegen/import/onnx/operators/matmul.h"
@@ -34,8 +34,8 @@ std::pair<double, double> rangeOf(DType type) {
   return {-std::exp2(bits - 1), std::exp2(bits - 1) - 1};
 }
 
-/// Reads a zero point. Returns nothing where it is absent or 0 everywhere, since subtracting it
-/// changes nothing. A zero point with one element becomes a scalar.
+/// Reads a zero point. Returns nothing if it is absent or 0 everywhere, because subtracting 0 has
+/// no effect. A zero point with one element becomes a scalar.
 std::optional<Tensor> zeroPoint(ImportContext &import, const Node &node, size_t index, DType type,
                                 const char *what) {
   std::optional<Tensor> zero = import.optionalInput(node, index);
@@ -43,7 +43,7 @@ std::optional<Tensor> zeroPoint(ImportContext &import, const Node &node, size_t 
     return std::nullopt;
   if (zero->type != type)
     failBadInput(llvm::Twine(what) + "'s zero point is " + dtypeName(zero->type) + ", but " + what +
-                 " " + dtypeName(type));
+                 " is " + dtypeName(type));
   if (zero->constant) {
     bool none = true;
     const int64_t count = zero->constant->splat ? 1 : zero->constant->elementCount();
@@ -62,8 +62,8 @@ Tensor asScalar(ImportContext &import, const Tensor &tensor) {
                                                                      : tensor;
 }
 
-/// round(x) + zero point, saturated to the type. NaN, for which the specification has no rule,
-/// becomes the zero point.
+/// Returns round(x) + zero point, saturated to the type. NaN, for which the specification has no
+/// rule, becomes the zero point.
 Scalar saturate(BodyBuilder &b, Scalar x, std::optional<Scalar> zero, DType type) {
   auto [low, high] = rangeOf(type);
   Scalar value = b.unary(Unary::kRoundEven, x);
@@ -74,8 +74,9 @@ Scalar saturate(BodyBuilder &b, Scalar x, std::optional<Scalar> zero, DType type
   return b.cast(b.cast(value, DType::kI32), type);
 }
 
-/// The map from the loops over x to a scale or zero point: one per tensor, one per slice along the
-/// axis, or, with blockSize > 0, one per block of that many elements along it.
+/// Returns the map from the loops over x to the indices of a scale or zero point. The parameter has
+/// one value per tensor, one per slice along the axis, or, if blockSize > 0, one per block of
+/// blockSize elements along the axis.
 mlir::AffineMap parameterMap(ImportContext &import, const Tensor &x, const Tensor &parameter,
                              int64_t axis, int64_t blockSize) {
   const unsigned loops = x.rank();
@@ -143,7 +144,7 @@ GenericSpec pointwise(const Tensor &x, DType resultType, ImportContext &import) 
   return spec;
 }
 
-// y = (x - zero point) * scale
+// Imports DequantizeLinear: y = (x - zero point) * scale.
 void importDequantize(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   if (x.type != DType::kI32)
@@ -156,7 +157,8 @@ void importDequantize(ImportContext &import, const Node &node) {
   spec.keepsConstants = isNarrowInteger(x.type);
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> in, Scalar) {
     Scalar value = b.cast(in[0], DType::kI32);
-    // ONNX has no zero point for i32. One that is given is subtracted in f32, which cannot wrap.
+    // ONNX does not define a zero point for i32. If the model has one, it is subtracted in f32,
+    // which does not wrap.
     if (p.zero && x.type == DType::kI32)
       value = b.sub(b.cast(value, DType::kF32), b.cast(in[2], DType::kF32));
     else if (p.zero)
@@ -166,7 +168,7 @@ void importDequantize(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, import.generic(spec));
 }
 
-// y = saturate(round(x / scale) + zero point)
+// Imports QuantizeLinear: y = saturate(round(x / scale) + zero point).
 void importQuantize(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   DType type = DType::kU8;
@@ -175,7 +177,8 @@ void importQuantize(ImportContext &import, const Node &node) {
   else if (int64_t given = node.intAttribute("output_dtype", 0))
     type = dtypeFromOnnx(static_cast<int>(given));
   if (!isNarrowInteger(type))
-    failUnsupported("quantisation to " + dtypeName(type) + "; i8, u8, i16 and u16 are supported");
+    failUnsupported("quantisation to " + dtypeName(type) +
+                    " is not supported; i8, u8, i16 and u16 are");
   Parameters p = readParameters(import, node, x, type, "the result");
   GenericSpec spec = pointwise(x, type, import);
   spec.inputs.push_back({p.scale, p.scaleMap});
@@ -188,7 +191,8 @@ void importQuantize(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, import.generic(spec));
 }
 
-// The scale and the zero point divide the range that covers x and 0 into 255 steps.
+// Imports DynamicQuantizeLinear. Scale and zero point are chosen so that the values 0 to 255 cover
+// the range of x and 0.
 void importDynamicQuantize(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0);
   llvm::SmallVector<int64_t> axes;
@@ -201,7 +205,7 @@ void importDynamicQuantize(ImportContext &import, const Node &node) {
     Scalar range = b.sub(b.max(in[1], zeroOf(b)), b.min(in[0], zeroOf(b)));
     return b.div(range, b.constant(DType::kF32, 255));
   });
-  // A tensor of zeros has the scale 0, and any divisor gives the right result for it.
+  // A tensor of zeros has the scale 0. Any other divisor gives the right result for it.
   auto divisor = [&](BodyBuilder &b, Scalar value) {
     return b.select(b.compare(Compare::kEqual, value, zeroOf(b)), b.constant(DType::kF32, 1),
                     value);
@@ -223,7 +227,8 @@ void importDynamicQuantize(ImportContext &import, const Node &node) {
 
 // ---- sums of integer products ------------------------------------------------------------------
 
-/// (a - zero of a) * (b - zero of b) in i32. The operands are a, b, and the zero points that exist.
+/// Returns (a - zero point of a) * (b - zero point of b) in i32. `in` has a, b, and those zero
+/// points that exist.
 Scalar integerTerm(BodyBuilder &b, llvm::ArrayRef<Scalar> in, bool hasFirst, bool hasSecond) {
   Scalar first = b.cast(in[0], DType::kI32), second = b.cast(in[1], DType::kI32);
   if (hasFirst)
@@ -238,7 +243,7 @@ Tensor convolveIntegers(ImportContext &import, const Node &node, Tensor x, const
   checkQuantized(x, "the input");
   checkQuantized(filter, "the filter");
   if (xZero && xZero->rank() != 0)
-    failUnsupported("a zero point of the input per channel; it must be one for the tensor");
+    failUnsupported("the input has a zero point per channel; only one per tensor is supported");
   if (filterZero && filterZero->rank() > 1)
     failBadInput("the filter's zero point has the shape " + describeDims(filterZero->dims) +
                  "; it needs rank 0 or 1");
@@ -290,14 +295,15 @@ void importMatMulInteger(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, multiplyIntegers(import, a, b, aZero, bZero));
 }
 
-/// saturate(round(sum * (scale of a * scale of b / scale of y)) + zero point of y). A scale that is
-/// not a scalar must broadcast against the sum.
+/// Returns saturate(round(sum * (scale of a * scale of b / scale of y)) + zero point of y). A scale
+/// that is not a scalar must broadcast against the sum.
 Tensor requantize(ImportContext &import, const Tensor &sum, const Tensor &aScale,
                   const Tensor &bScale, const Tensor &yScale, const Node &node, size_t yZeroIndex) {
   Tensor yZero = asScalar(import, import.input(node, yZeroIndex));
   checkQuantized(yZero, "the result");
   if (yScale.rank() != 0 || yZero.rank() != 0)
-    failUnsupported("a result's scale or zero point per channel; it must be one for the tensor");
+    failUnsupported(
+        "the result has a scale or zero point per channel; only one per tensor is supported");
   Tensor factor = import.elementwise(
       {aScale, bScale, yScale}, DType::kF32, [](BodyBuilder &b, llvm::ArrayRef<Scalar> in) {
         return b.div(b.mul(b.cast(in[0], DType::kF32), b.cast(in[1], DType::kF32)),
@@ -309,7 +315,8 @@ Tensor requantize(ImportContext &import, const Tensor &sum, const Tensor &aScale
       });
 }
 
-// Inputs: x, scale, zero; w, scale, zero; scale and zero of y; bias (i32).
+// The inputs are x, its scale and zero point; the filter, its scale and zero point; the scale and
+// zero point of y; the bias (i32).
 void importQLinearConv(ImportContext &import, const Node &node) {
   Tensor x = import.input(node, 0), filter = import.input(node, 3);
   auto xZero = zeroPoint(import, node, 2, x.type, "the input");
@@ -331,7 +338,8 @@ void importQLinearConv(ImportContext &import, const Node &node) {
                               asScalar(import, import.input(node, 6)), node, 7));
 }
 
-// Inputs: a, scale, zero; b, scale, zero; scale and zero of y.
+// The inputs are a, its scale and zero point; b, its scale and zero point; the scale and zero point
+// of y.
 void importQLinearMatMul(ImportContext &import, const Node &node) {
   Tensor a = import.input(node, 0), b = import.input(node, 3);
   auto aZero = zeroPoint(import, node, 2, a.type, "A");

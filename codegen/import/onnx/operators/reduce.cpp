@@ -1,4 +1,4 @@
-// The Reduce operators, ArgMax, ArgMin and CumSum.
+// Imports the Reduce operators, ArgMax, ArgMin and CumSum.
 #include "codegen/import/onnx/operators/reduce.h"
 
 #include "codegen/import/onnx/move_data.h"
@@ -74,10 +74,10 @@ namespace {
 struct Axes {
   llvm::SmallVector<int64_t> axes;
   bool keepDims = true;
-  bool identity = false; // No axes are given, and noop_with_empty_axes is set.
+  bool identity = false; // The node gives no axes, and noop_with_empty_axes is set.
 };
 
-// The axes are an attribute; from opset 13 (ReduceSum) or 18 (the others) on they are an input.
+// Reads the axes: an attribute, or from opset 13 (ReduceSum) or 18 (the others) on an input.
 Axes readAxes(ImportContext &import, const Node &node, const Tensor &in) {
   Axes result;
   result.keepDims = node.intAttribute("keepdims", 1) != 0;
@@ -104,8 +104,8 @@ Tensor applied(ImportContext &import, const Tensor &in, Unary op) {
       {in}, in.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) { return b.unary(op, x[0]); });
 }
 
-// max + log(sum(exp(x - max))). An infinite maximum is replaced by 0, because infinity - infinity
-// is NaN.
+// Returns max + log(sum(exp(x - max))). An infinite maximum is replaced by 0, because infinity -
+// infinity is NaN.
 Tensor logSumExp(ImportContext &import, const Tensor &in, const Axes &a) {
   Tensor maximum = reduceMax(import, in, a.axes, true);
   maximum = import.elementwise({maximum}, in.type, [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x) {
@@ -140,7 +140,7 @@ template <Reduction reduction> void importReduce(ImportContext &import, const No
   // noop_with_empty_axes skips the sum, not the function that the operator applies to each element.
   if (axes.identity)
     axes.axes.clear();
-  // The whole reduction is computed in f32, and rounded to a 16-bit type once.
+  // Reductions of 16-bit floats are computed in f32 and rounded once.
   if (isHalf(type))
     in = import.cast(in, DType::kF32);
   Tensor out = axes.axes.empty() && axes.identity && in.rank() > 0 &&
@@ -156,7 +156,7 @@ Tensor sumOf(ImportContext &c, const Tensor &x, const Axes &a) {
   return reduceSum(c, x, a.axes, a.keepDims);
 }
 Tensor meanOf(ImportContext &c, const Tensor &x, const Axes &a) {
-  // The sum or the count of 8- and 16-bit integers may not fit their own type.
+  // The sum and the count of 8- and 16-bit integers may exceed their type.
   const bool isNarrow = !isFloat(x.type) && dtypeSize(x.type) < 4;
   return reduceMean(c, isNarrow ? c.cast(x, DType::kI64) : x, a.axes, a.keepDims);
 }
@@ -179,15 +179,15 @@ Tensor sumSquareOf(ImportContext &c, const Tensor &x, const Axes &a) {
 Tensor l2Of(ImportContext &c, const Tensor &x, const Axes &a) {
   if (isFloat(x.type))
     return applied(c, sumSquareOf(c, x, a), Unary::kSqrt);
-  // Squares of integers overflow where the norm does not.
+  // The sum of squares of integers may overflow even if the norm does not.
   return c.cast(applied(c, sumSquareOf(c, c.cast(x, DType::kF64), a), Unary::kSqrt), x.type);
 }
 Tensor logSumOf(ImportContext &c, const Tensor &x, const Axes &a) {
   return applied(c, sumOf(c, x, a), Unary::kLog);
 }
 
-// A reduction has one result, so there are two: the extreme value, then the lowest (or highest)
-// position that holds it.
+// Imports ArgMax or ArgMin. A linalg.generic has one result here, so there are two reductions: one
+// for the extreme value, and one for the lowest (or highest) position with this value.
 template <bool isMax> void importArg(ImportContext &import, const Node &node) {
   Tensor in = import.input(node, 0);
   const int64_t axis = normalizeAxis(node.intAttribute("axis", 0), std::max<int64_t>(in.rank(), 1));
@@ -222,7 +222,7 @@ template <bool isMax> void importArg(ImportContext &import, const Node &node) {
   spec.body = [&](BodyBuilder &b, llvm::ArrayRef<Scalar> x, Scalar best) {
     Scalar here = b.cast(b.loopIndex(axis), DType::kI64);
     Scalar hit = b.compare(Compare::kEqual, x[0], x[1]);
-    if (isFloat(in.type)) // A NaN is the extreme value, and is not equal to itself.
+    if (isFloat(in.type)) // If there is a NaN, it is the extreme value, but not equal to itself.
       hit = b.orBits(hit, b.isNaN(x[0]));
     Scalar candidate = b.select(hit, here, b.constantInt(DType::kI64, start.i));
     return last ? b.max(best, candidate) : b.min(best, candidate);
@@ -230,7 +230,8 @@ template <bool isMax> void importArg(ImportContext &import, const Node &node) {
   import.setOutput(node, 0, import.generic(spec));
 }
 
-// y[i] = sum over j <= i of x[j], as a masked reduction. The work is quadratic in the axis's size.
+// Imports CumSum, y[i] = sum over j <= i of x[j], as a reduction over all j with a mask. The work
+// is quadratic in the size of the axis.
 void importCumSum(ImportContext &import, const Node &node) {
   Tensor in = import.input(node, 0);
   auto axisInput = import.intsInput(node, 1, "the axis");

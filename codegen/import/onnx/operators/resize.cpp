@@ -1,9 +1,10 @@
-// Resize and Upsample: nearest, linear and cubic, in all coordinate modes but tf_crop_and_resize.
+// Imports Resize and Upsample: nearest, linear and cubic, in all coordinate modes except
+// tf_crop_and_resize.
 //
-// Interpolation is separable. For each output position, each resized axis has 1, 2 or 4 taps: an
-// input position and a weight. Static sizes give small constant tables of taps, which the body
-// reads and adds up; dynamic sizes make the body compute the taps. Nearest upsampling by a whole
-// factor needs neither: the operand's indexing map divides the output position by the factor.
+// Interpolation is separable. For each output position, each resized axis has 1, 2 or 4 taps. A tap
+// is an input position and a weight. For static sizes, the taps are in small constant tables, which
+// the body reads; for dynamic sizes, the body computes the taps. Nearest upsampling by an integer
+// factor needs no taps: the operand's indexing map divides the output position by the factor.
 #include "codegen/import/onnx/context.h"
 #include "codegen/import/onnx/registry.h"
 
@@ -22,15 +23,15 @@ struct Mode {
 
 // One axis that is resized.
 struct Axis {
-  int64_t axis = 0, in = 1, out = 1; // The sizes are valid only where both are static.
+  int64_t axis = 0, in = 1, out = 1; // The sizes `in` and `out` are set only if both are static.
   double scale = 1;                  // Output size / input size; 0: computed at run time.
   bool dynamic = false;              // One of the sizes is dynamic.
   Dim inDim, outDim;
-  std::vector<std::vector<int64_t>> positions; // Per tap, per output position.
-  std::vector<std::vector<double>> weights;
+  std::vector<std::vector<int64_t>> positions; // Indexed by tap, then by output position.
+  std::vector<std::vector<double>> weights;    // Indexed in the same way.
 };
 
-// The input coordinate that an output position corresponds to.
+// Returns the input coordinate that corresponds to an output position.
 double originalCoordinate(const Mode &mode, const Axis &a, int64_t at) {
   const double x = static_cast<double>(at), in = double(a.in), out = double(a.out);
   if (mode.coordinates == "half_pixel")
@@ -38,7 +39,7 @@ double originalCoordinate(const Mode &mode, const Axis &a, int64_t at) {
   if (mode.coordinates == "pytorch_half_pixel")
     return a.out > 1 ? (x + 0.5) / a.scale - 0.5 : 0;
   if (mode.coordinates == "align_corners")
-    // The scaled length need not be whole, as in ONNX's reference implementation.
+    // The scaled length may be a fraction, as in ONNX's reference implementation.
     return a.scale * in > 1 && a.out > 1 ? x * (in - 1) / (a.scale * in - 1) : 0;
   if (mode.coordinates == "asymmetric")
     return x / a.scale;
@@ -48,7 +49,7 @@ double originalCoordinate(const Mode &mode, const Axis &a, int64_t at) {
     double adjustment = out / (a.scale * in), center = in / 2;
     return center * (1 - adjustment) + (x + 0.5) / a.scale - 0.5;
   }
-  failUnsupported("the coordinate mode \"" + mode.coordinates + "\"");
+  failUnsupported("the coordinate mode \"" + mode.coordinates + "\" is not supported");
 }
 
 int64_t nearestPosition(const Mode &mode, double x) {
@@ -60,9 +61,10 @@ int64_t nearestPosition(const Mode &mode, double x) {
     return static_cast<int64_t>(std::floor(x));
   if (mode.nearest == "ceil")
     return static_cast<int64_t>(std::ceil(x));
-  failBadInput("the nearest_mode is \"" + mode.nearest + "\"");
+  failBadInput("the nearest_mode \"" + mode.nearest + "\" is not valid");
 }
 
+// Fills the tables of taps for an axis with static sizes.
 void computeTaps(const Mode &mode, Axis &a) {
   const size_t taps = mode.mode == "nearest" ? 1 : mode.mode == "linear" ? 2 : 4;
   a.positions.assign(taps, {});
@@ -76,7 +78,8 @@ void computeTaps(const Mode &mode, Axis &a) {
       first = nearestPosition(mode, x);
       weights[0] = 1;
     } else if (taps == 4) {
-      // Keys' kernel, "Cubic convolution interpolation for digital image processing", 1981.
+      // The kernel is that of R. Keys, "Cubic convolution interpolation for digital image
+      // processing", 1981.
       const double c = mode.cubic, u = 1 - t;
       first -= 1;
       weights[0] = ((c * (t + 1) - 5 * c) * (t + 1) + 8 * c) * (t + 1) - 4 * c;
@@ -102,7 +105,8 @@ void computeTaps(const Mode &mode, Axis &a) {
   }
 }
 
-// Returns the factor where every output position reads input position / factor; otherwise nothing.
+// Returns the factor if every output position o reads the input position o / factor, rounded down.
+// Otherwise returns nothing.
 std::optional<int64_t> wholeFactor(const Mode &mode, const Axis &a) {
   if (a.dynamic) {
     const bool exact = (mode.coordinates == "asymmetric" && mode.nearest == "floor") ||
@@ -122,11 +126,11 @@ std::optional<int64_t> wholeFactor(const Mode &mode, const Axis &a) {
 }
 
 struct Tap {
-  Scalar position; // An Index within the operand's bounds.
-  std::optional<Scalar> weight;
+  Scalar position;              // An input position within bounds, of type kIndex.
+  std::optional<Scalar> weight; // Absent: 1.
 };
 
-// computeTaps for dynamic sizes: builds the computation into the body, in f32.
+// Builds the computation of the taps for dynamic sizes into the body, in f32.
 llvm::SmallVector<Tap> dynamicTaps(BodyBuilder &b, const Mode &mode, const Axis &a, DType type) {
   auto number = [&](double value) { return b.constant(DType::kF32, value); };
   auto real = [&](Scalar index) { return b.cast(b.cast(index, DType::kI32), DType::kF32); };
@@ -145,7 +149,8 @@ llvm::SmallVector<Tap> dynamicTaps(BodyBuilder &b, const Mode &mode, const Axis 
     if (mode.coordinates == "pytorch_half_pixel")
       x = b.select(b.compare(Compare::kGreater, out, one), x, number(0));
   } else {
-    failUnsupported("the coordinate mode \"" + mode.coordinates + "\" over a dynamic dimension");
+    failUnsupported("the coordinate mode \"" + mode.coordinates +
+                    "\" over a dynamic dimension is not supported");
   }
   Scalar zero = b.constantInt(DType::kIndex, 0);
   Scalar last = b.sub(b.dimension(a.inDim), b.constantInt(DType::kIndex, 1));
@@ -217,7 +222,7 @@ Tensor interpolate(ImportContext &import, const Tensor &x, const Mode &mode,
     llvm::SmallVector<Scalar> at;
     for (unsigned i = 0; i < rank; ++i)
       at.push_back(b.loopIndex(i));
-    // Sums over the taps of one axis: weight times the sum over the remaining axes.
+    // Returns the sum over the taps of axis `axis` and of all later axes.
     std::function<Scalar(size_t)> gather = [&](size_t axis) -> Scalar {
       if (axis == axes.size())
         return b.extract(0, at);
@@ -237,11 +242,11 @@ Tensor interpolate(ImportContext &import, const Tensor &x, const Mode &mode,
 }
 
 struct Target {
-  llvm::SmallVector<double> scales; // Per axis; 1 where it is not resized, 0 where it is dynamic.
+  llvm::SmallVector<double> scales; // Per axis; 1: not resized, 0: computed at run time.
   Dims dims;                        // Sizes of the result.
 };
 
-// floor(dim * scale). The scale must be a fraction with a denominator of at most 64.
+// Returns floor(dim * scale). The scale must be a fraction with a denominator of at most 64.
 Dim scaledDim(ImportContext &import, Dim dim, double scale) {
   for (int64_t denominator = 1; denominator <= 64; ++denominator) {
     double numerator = scale * double(denominator);
@@ -250,7 +255,7 @@ Dim scaledDim(ImportContext &import, Dim dim, double scale) {
                           import.number(denominator));
   }
   failUnsupported("scaling the dynamic dimension " + describeDims({dim}) + " by " +
-                  std::to_string(scale));
+                  std::to_string(scale) + " is not supported");
 }
 
 Target fromScales(ImportContext &import, const Tensor &x, llvm::ArrayRef<double> scales,
@@ -260,7 +265,8 @@ Target fromScales(ImportContext &import, const Tensor &x, llvm::ArrayRef<double>
     failBadInput(llvm::Twine(scales.size()) + " scales for " + llvm::Twine(axes.size()) + " axes");
   for (size_t i = 0; i < axes.size(); ++i) {
     if (!(scales[i] > 0) || scales[i] > 1e6)
-      failBadInput("a scale of " + std::to_string(scales[i]) + "; it must be positive");
+      failBadInput("a scale is " + std::to_string(scales[i]) +
+                   "; it must be positive and at most 10^6");
     target.scales[axes[i]] = scales[i];
     if (scales[i] == 1)
       continue;
@@ -311,9 +317,9 @@ Target fromSizes(ImportContext &import, const Node &node, const Tensor &x,
 void resizeTo(ImportContext &import, const Node &node, const Tensor &x, const Target &target,
               const Mode &mode) {
   if (mode.mode != "nearest" && mode.mode != "linear" && mode.mode != "cubic")
-    failBadInput("the mode is \"" + mode.mode + "\"");
+    failBadInput("the mode is \"" + mode.mode + "\"; it must be nearest, linear or cubic");
   if (mode.mode != "nearest" && !isFloat(x.type))
-    failUnsupported(mode.mode + " interpolation of " + dtypeName(x.type));
+    failUnsupported(mode.mode + " interpolation of " + dtypeName(x.type) + " is not supported");
   llvm::SmallVector<Axis> axes;
   for (int64_t i = 0; i < x.rank(); ++i) {
     if (target.scales[i] == 1 && target.dims[i] == x.dims[i])
@@ -326,7 +332,8 @@ void resizeTo(ImportContext &import, const Node &node, const Tensor &x, const Ta
     axis.dynamic = !staticDim(axis.inDim) || !staticDim(axis.outDim);
     if (axis.dynamic) {
       if (mode.mode == "cubic")
-        failUnsupported("cubic interpolation over the dynamic dimension " + llvm::Twine(i));
+        failUnsupported("cubic interpolation over the dynamic dimension " + llvm::Twine(i) +
+                        " is not supported");
       axes.push_back(std::move(axis));
       continue;
     }
@@ -357,7 +364,7 @@ void importResize(ImportContext &import, const Node &node) {
   llvm::SmallVector<int64_t> axes;
   for (int64_t i = 0; i < x.rank(); ++i)
     axes.push_back(i);
-  if (node.opset() < 11) { // Resize-10 is asymmetric, and its nearest mode rounds down.
+  if (node.opset() < 11) { // Opset 10 has only asymmetric coordinates, and nearest rounds down.
     mode.coordinates = "asymmetric";
     mode.nearest = "floor";
     auto scales = floatsOf(import.constantInput(node, 1, "the scales"));
@@ -368,14 +375,14 @@ void importResize(ImportContext &import, const Node &node) {
   mode.cubic = node.floatAttribute("cubic_coeff_a", -0.75);
   mode.excludeOutside = node.intAttribute("exclude_outside", 0) != 0;
   if (node.intAttribute("antialias", 0) != 0)
-    failUnsupported("Resize with antialias");
+    failUnsupported("Resize with antialias is not supported");
   if (auto given = node.intsAttribute("axes")) {
     normalizeAxes(*given, x.rank());
     axes = *given;
     for (int64_t &axis : axes)
       axis = normalizeAxis(axis, x.rank());
   }
-  // An empty tensor stands for an absent one.
+  // An empty constant is the same as an absent input.
   auto present = [&](size_t i) {
     const Tensor *tensor = node.hasInput(i) ? import.lookup(node.inputName(i)) : nullptr;
     return tensor && !(tensor->constant && tensor->constant->elementCount() == 0);

@@ -1,4 +1,4 @@
-// Shape and Size. Their results are expressions over the dynamic dimensions.
+// Imports Shape and Size. Their results are expressions over the dynamic dimensions.
 #include "codegen/import/onnx/context.h"
 #include "codegen/import/onnx/registry.h"
 

@@ -5,11 +5,11 @@ namespace gantry::importer {
 
 namespace {
 
-// Upper limits that keep the arithmetic on sizes far from an overflow, in elements.
+// Upper limits in elements, which keep the arithmetic on sizes far from an overflow.
 constexpr int64_t kMaxAttribute = int64_t(1) << 31; // A kernel's size, stride, dilation or padding.
 constexpr int64_t kMaxExtent = int64_t(1) << 40;    // A dilated kernel.
 
-// The attribute pads: the padding before every spatial axis, then the padding behind every one.
+// Reads the attribute pads: the padding before each spatial axis, then the padding after each.
 llvm::SmallVector<int64_t> readPads(const Node &node, size_t rank) {
   auto pads = node.intsAttribute("pads").value_or(llvm::SmallVector<int64_t>(2 * rank, 0));
   if (pads.size() != 2 * rank)
@@ -21,14 +21,14 @@ llvm::SmallVector<int64_t> readPads(const Node &node, size_t rank) {
   return pads;
 }
 
-// One spatial axis of a Windows under construction.
+// Appends the padding and the output size of one spatial axis to a Windows.
 class AxisReader {
 public:
   AxisReader(Windows &windows, size_t axis, Dim size)
       : windows_(windows), size_(size), stride_(number(windows.strides[axis])),
         extent_(windows.extent(axis)), strideValue_(windows.strides[axis]) {}
 
-  // SAME: the result has ceil(size / stride) elements, and the padding follows from that.
+  // For auto_pad SAME: the result has ceil(size / stride) elements, which determines the padding.
   void addSame(const std::string &autoPad) {
     Dim out = ceilDivDims(size_, stride_);
     Dim total = addDims(subDims(mulDims(subDims(out, number(1)), stride_), size_), number(extent_));
@@ -36,7 +36,8 @@ public:
       total = number(extent_ - 1);
     auto known = staticDim(total);
     if (!known)
-      failUnsupported("auto_pad " + autoPad + " over a dynamic dimension with a stride");
+      failUnsupported("auto_pad " + autoPad +
+                      " over a dynamic dimension with a stride is not supported");
     const int64_t all = std::max<int64_t>(*known, 0);
     const int64_t low = paddingBefore(autoPad, all);
     windows_.padLow.push_back(number(low));
@@ -58,14 +59,15 @@ public:
   }
 
 private:
-  // With ceil_mode, a last window that would start in the padding behind the data is left out.
+  // Returns the output size for ceil_mode, without a last window that would begin in the padding
+  // after the data.
   Dim withoutWindowInPadding(Dim out, int64_t low, int64_t high) {
     Dim lastStart = mulDims(subDims(out, number(1)), stride_);
     Dim end = addDims(size_, number(low));
     if (staticDim(lastStart) && staticDim(end))
       return *staticDim(lastStart) >= *staticDim(end) ? subDims(out, number(1)) : out;
     if (strideValue_ > extent_ - high)
-      failUnsupported("ceil_mode over a dynamic dimension with such pads");
+      failUnsupported("ceil_mode over a dynamic dimension with these pads is not supported");
     return out;
   }
 
@@ -104,7 +106,7 @@ void readKernelAttributes(const Node &node, size_t spatialRank, llvm::ArrayRef<i
     for (int64_t value : values)
       if (value < 1 || value > kMaxAttribute)
         failBadInput(llvm::Twine(name) + " has the value " + llvm::Twine(value) +
-                     "; it must be at least 1 and below 2^31");
+                     "; it must be from 1 to 2^31");
   };
   check(windows.kernel, "kernel_shape");
   check(windows.strides, "strides");

@@ -1,15 +1,16 @@
-// Windows: the spatial attributes that convolutions and pools share.
+// Windows: the spatial attributes that convolutions and pools have in common.
 //
-// A window slides over the spatial dimensions of a tensor [N, C, spatial...]. The attributes are
-// read and checked here, and the result's spatial sizes are computed from them as the ONNX operator
-// specification says (Conv, MaxPool). All functions fail by throwing ImportError.
+// A window slides over the spatial dimensions of a tensor [N, C, spatial...]. The functions read
+// and check the attributes and compute the result's spatial sizes, as the ONNX operator
+// specification defines them (Conv, MaxPool). All functions fail by throwing ImportError. Thread
+// safety: one thread at a time per MLIRContext.
 #pragma once
 
 #include "codegen/import/onnx/context.h"
 
 namespace gantry::importer {
 
-/// One entry per spatial axis in every list; lengths and steps in elements.
+/// Every list has one entry per spatial axis, in elements.
 struct Windows {
   llvm::SmallVector<int64_t> kernel, strides, dilations;
   llvm::SmallVector<Dim> padLow, padHigh;
@@ -21,15 +22,15 @@ struct Windows {
 
 /// Reads the kernel's shape, strides, dilations, pads, auto_pad and ceil_mode, and computes the
 /// result's sizes for an input with the dimensions `input`. `kernel` is the filter's spatial shape;
-/// where it is empty, the attribute kernel_shape is needed.
+/// if it is empty, the node must have the attribute kernel_shape.
 Windows readWindows(const Node &node, llvm::ArrayRef<Dim> input, llvm::ArrayRef<int64_t> kernel);
 
-/// The part of readWindows that ConvTranspose shares: kernel, strides and dilations.
+/// Reads only the kernel's shape, strides and dilations, for ConvTranspose.
 void readKernelAttributes(const Node &node, size_t spatialRank, llvm::ArrayRef<int64_t> kernel,
                           Windows &windows);
 
-/// The share of `total` padding elements that auto_pad puts before the data: SAME_UPPER puts an odd
-/// element behind it, every other mode before it.
+/// Returns how many of `total` padding elements are before the data; the others are after it. If
+/// the number is odd, SAME_UPPER has one more after the data, every other mode one more before it.
 int64_t paddingBefore(llvm::StringRef autoPad, int64_t total);
 
 } // namespace gantry::importer
