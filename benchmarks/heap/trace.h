@@ -6,7 +6,8 @@
 // that are used again after a free, so that a replay needs one array.
 //
 // Units: bytes. Errors: kDataLoss, with the line, if a line is not an operation, an id is allocated
-// again before it is freed, or an id is freed that is not allocated.
+// again before it is freed, or an id is freed that is not allocated; and those of
+// MappedFile::open().
 #pragma once
 
 #include "engine/base/status.h"

@@ -9,8 +9,8 @@
 // memory allocator for real-time systems"), with the bookkeeping in arrays apart from the memory.
 // Free blocks lie in lists by size, with 32 lists per power of two, and two levels of bitmaps find
 // the lists that are not empty. A search first tries a few blocks in the list of the requested size
-// (kOwnListTries), because these waste the least, and then the next longer blocks. Free blocks that
-// are neighbours are merged immediately.
+// (kOwnListTries), because these leave the shortest rest, and then the next longer blocks. Free
+// blocks that are neighbours are merged immediately.
 //
 // Cost: allocate() and free() take O(1) in the worst case, except when the table of blocks grows;
 // reserveBlocks() avoids that. Memory: 32 bytes per block, free or taken, and up to as much again
