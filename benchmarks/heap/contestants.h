@@ -1,5 +1,7 @@
-// The allocators that replay a trace. Each has allocate(slot, size), free(slot) and finish(), which
-// frees what is left. They are templates' arguments, so the harness makes no virtual call.
+// The allocators that heap_bench compares, and replay(), which runs a trace on one of them. Each
+// has allocate(slot, bytes), free(slot) and finish(), which frees what is still allocated. A slot
+// is an index below Trace::slots. The classes are template arguments, so replay() makes no virtual
+// call.
 #pragma once
 
 #include "benchmarks/heap/trace.h"
@@ -10,13 +12,13 @@
 #include <mimalloc.h>
 #include <vector>
 
-// glibc's own allocator, also where another library has taken malloc's name.
+// glibc's allocator, also if another library (mimalloc) replaces malloc().
 extern "C" void *__libc_malloc(size_t size) noexcept;
 extern "C" void __libc_free(void *memory) noexcept;
 
 namespace gantry::bench {
 
-/// The harness alone.
+/// Allocates nothing: measures the cost of the replay itself.
 class Nothing {
 public:
   explicit Nothing(uint32_t slots) : slots_(slots) {}
@@ -66,7 +68,8 @@ private:
   std::vector<void *> slots_;
 };
 
-/// Buffers of a device through the public C API, with a name or without one.
+/// Buffers of a device, through the public C API; unnamed if `name` is nullptr. Exits with 1 if an
+/// allocation fails.
 class Buffers {
 public:
   Buffers(uint32_t slots, gantry_device_t *device, const char *name = "layer/activations")

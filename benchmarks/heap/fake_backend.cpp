@@ -1,5 +1,5 @@
-// The backend of libgantry_on_fake: one fake device with 1 TiB of memory, in place of the Vulkan
-// backend. So the benchmark needs no GPU, and driver calls cost a system call each.
+// The backend of libgantry_on_fake: a fake device with 1 TiB of memory, in place of the Vulkan
+// backend. So the benchmark needs no GPU. A driver allocation costs a system call.
 #include "backends/vulkan/vulkan.h"
 #include "tests/support/fake_device.h"
 

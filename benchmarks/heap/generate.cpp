@@ -1,4 +1,4 @@
-// Traces of the kinds that were recorded, for machines that have no recordings.
+// Generates allocation traces with typical patterns, for machines without recorded traces.
 #include "benchmarks/heap/trace.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 namespace gantry::bench {
 namespace {
 
+// Appends operations to a trace and keeps the list of live allocations.
 class Generator {
 public:
   Generator(const char *name, uint64_t seed) : random_(seed) { trace_.name = name; }
@@ -23,6 +24,7 @@ public:
     return static_cast<uint64_t>(low * std::pow(high / low, unit));
   }
 
+  /// Returns the index of the new allocation in the list of live ones.
   size_t allocate(uint64_t bytes) {
     const uint32_t slot = freeSlots_.empty() ? trace_.slots++ : freeSlots_.back();
     if (!freeSlots_.empty())
@@ -33,7 +35,7 @@ public:
     trace_.peakLiveBytes = std::max(trace_.peakLiveBytes, liveBytes_);
     return live_.size() - 1;
   }
-  /// The last live one takes its place.
+  /// Frees the live allocation at this index. The last one takes its index.
   void free(size_t at) {
     trace_.ops.push_back({0, live_[at].slot, 1});
     freeSlots_.push_back(live_[at].slot);
@@ -56,6 +58,8 @@ private:
   uint64_t liveBytes_ = 0;
 };
 
+// Random sizes from 256 bytes to `high`. Allocates up to `target` live bytes, then allocates and
+// frees with equal probability.
 Trace randomSizes(const char *name, uint64_t seed, double high, uint64_t target, int ops) {
   Generator g(name, seed);
   for (int i = 0; i < ops; ++i) {
@@ -67,8 +71,9 @@ Trace randomSizes(const char *name, uint64_t seed, double high, uint64_t target,
   return g.take();
 }
 
-// Weights stay; activations grow in the forward pass and shrink in the backward pass, with short
-// scratch beside each; `varying` scales every step's activations.
+// Training: weights stay allocated. In each step, activations are allocated in the forward pass and
+// freed in the backward pass, with a short-lived scratch buffer beside each. If `varying`, the
+// activations of each step are scaled by a random factor from 1/2 to 1.
 Trace trainingSteps(const char *name, uint64_t seed, uint64_t unit, int layers, int steps,
                     bool varying) {
   Generator g(name, seed);
@@ -97,10 +102,10 @@ Trace trainingSteps(const char *name, uint64_t seed, uint64_t unit, int layers, 
   return g.take();
 }
 
-// Transients of three frames in flight, and assets that stream in and out.
+// Rendering: each frame allocates 60 to 99 transients and frees them at its end. In a third of the
+// frames, one of 40 long-lived assets is replaced.
 Trace frames(uint64_t seed, int count) {
   Generator g("frame", seed);
-  std::vector<size_t> perFrame;
   for (int i = 0; i < 40; ++i)
     g.allocate(g.logUniform(65536, 16 << 20));
   for (int frame = 0; frame < count; ++frame) {
@@ -117,7 +122,8 @@ Trace frames(uint64_t seed, int count) {
   return g.take();
 }
 
-// Fill with one law of sizes, free most at random, go on with larger ones.
+// Seven phases. Each allocates sizes of one range and then frees 60 to 90 % of all live allocations
+// at random. The sizes of the next phase are four times as large.
 Trace churn(uint64_t seed) {
   Generator g("churn", seed);
   double high = 2048;

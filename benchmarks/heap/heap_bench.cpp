@@ -1,13 +1,13 @@
-// heap_bench: what a buffer costs through the public C API, in time and in memory, beside mimalloc
-// and glibc in the same run.
+// heap_bench: measures what a buffer costs in time and in memory, through the public C API, and
+// compares the time with mimalloc and glibc in the same run.
 //
-//   heap_bench [--json FILE] [--seed N] [--rounds N] [TRACE ... | FOLDER]
+//   heap_bench [--json FILE] [--seed N] [--rounds N] [TRACE | FOLDER ...]
 //
-// Every buffer is created by gantry_buffer_create_kind() with a name and released by
-// gantry_buffer_release(). Without a trace or a folder of them, traces are generated from the seed.
-// The pattern "random2000" is always there: 2,000 buffers of random sizes up to 64 KiB, released in
-// another order. Times are CPU time of the thread, the smallest of the rounds, contestants in turn
-// within each round. Footprints are peak reserved / peak live in the first replay.
+// A buffer is created by gantry_buffer_create_kind() and released by gantry_buffer_release(). If no
+// trace or folder is given, traces are generated from the seed. The pattern "random2000" is always
+// measured: 2,000 buffers of random sizes up to 64 KiB, released in a random order. A time is the
+// CPU time of the thread, the smallest of all rounds; each round runs all allocators. The footprint
+// is peak reserved / peak live bytes in the first replay.
 #include "benchmarks/heap/contestants.h"
 #include "benchmarks/heap/trace.h"
 
@@ -45,6 +45,7 @@ double cpuNs() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
+// Replays the trace and returns the ns per operation.
 template <typename Contestant> double timed(const Trace &trace, Contestant &contestant) {
   const double start = cpuNs();
   replay(trace, contestant);
@@ -53,7 +54,7 @@ template <typename Contestant> double timed(const Trace &trace, Contestant &cont
   return ns;
 }
 
-/// 2,000 buffers of random sizes up to 64 KiB, released in another order; 20 times over.
+/// 2,000 buffers of random sizes up to 64 KiB, released in a random order; 20 times.
 Trace randomPattern(uint64_t seed) {
   std::mt19937_64 random(seed);
   Trace trace;
@@ -77,6 +78,7 @@ Trace randomPattern(uint64_t seed) {
 
 // ---- time --------------------------------------------------------------------------------------
 
+// In ns per operation.
 struct Times {
   double harness = 1e9;
   double glibc = 1e9;
@@ -107,7 +109,8 @@ Times measureTimes(const Trace &trace, int rounds) {
   return best;
 }
 
-// Each of n threads replays the trace on one device; CPU time of all / operations of all.
+// Replays the trace in several threads on one device. Returns the CPU time of all threads in ns,
+// divided by the operations of all threads.
 double timedThreads(const Trace &trace, size_t threads, gantry_device_t *device) {
   std::vector<double> ns(threads);
   std::barrier start(static_cast<std::ptrdiff_t>(threads));
@@ -124,6 +127,7 @@ double timedThreads(const Trace &trace, size_t threads, gantry_device_t *device)
   return std::accumulate(ns.begin(), ns.end(), 0.0) / static_cast<double>(threads);
 }
 
+// In ns per operation, with 1, 2 and 4 threads.
 struct ThreadTimes {
   double one = 1e9;
   double two = 1e9;
@@ -144,8 +148,8 @@ ThreadTimes measureThreads(const Trace &trace, int rounds) {
 // ---- footprint ---------------------------------------------------------------------------------
 
 struct Footprint {
-  double reserved = 0;           // peak reserved / peak live in the first replay
-  uint64_t driverAllocations[3]; // in each of three replays
+  double reserved = 0;           // Peak reserved / peak live bytes in the first replay.
+  uint64_t driverAllocations[3]; // Number of driver allocations in each of three replays.
 };
 
 Footprint measureFootprint(const Trace &trace) {
@@ -171,8 +175,10 @@ Footprint measureFootprint(const Trace &trace) {
 // ---- the table ---------------------------------------------------------------------------------
 
 void report(const std::vector<Trace> &traces, int rounds, nlohmann::json &json) {
-  std::printf("ns per operation, one thread; CPU time per operation of 2 and 4 threads over one "
-              "thread's;\npeak reserved / peak live; driver allocations in three replays\n\n");
+  std::printf(
+      "ns per operation with one thread; CPU time per operation with 2 and 4 threads, divided "
+      "by that\nwith one; peak reserved / peak live bytes; driver allocations in three "
+      "replays\n\n");
   std::printf("%-18s %7s %7s %8s %8s %7s %6s %6s %9s %20s\n", "trace", "harness", "glibc",
               "mimalloc", "unnamed", "named", "2 / 1", "4 / 1", "reserved", "driver allocations");
   double logSum = 0;
@@ -213,7 +219,8 @@ int main(int argc, char **argv) {
   app.add_option("--seed", seed, "Seed of random2000 and of the generated traces");
   app.add_option("--rounds", rounds, "Repetitions; the smallest time of all counts")
       ->check(CLI::PositiveNumber);
-  app.add_option("TRACE", paths, "Traces, or folders of them; generated ones if none is given");
+  app.add_option("TRACE", paths,
+                 "Traces, or folders with traces; without them, traces are generated");
   app.footer("Example: heap_bench --rounds 8 --json heap.json traces/");
   CLI11_PARSE(app, argc, argv);
   std::vector<std::string> files;
@@ -237,7 +244,7 @@ int main(int argc, char **argv) {
     traces.push_back(trace.take());
   }
   if (files.empty()) {
-    std::printf("no recorded traces: generated ones, seed %llu\n",
+    std::printf("no traces were given; they are generated from seed %llu\n",
                 static_cast<unsigned long long>(seed));
     for (Trace &trace : generateTraces(seed))
       traces.push_back(std::move(trace));

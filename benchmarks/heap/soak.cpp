@@ -1,6 +1,7 @@
-// heap_soak [--ops N]: runs N operations (10^9 by default) on one heap and measures how far the
-// resident memory of the process drifts after the first tenth. Exits with 1 if that is 1 MiB or
-// more.
+// heap_soak [--ops N]: runs N random operations (10^9 by default) on one heap and measures the
+// drift: the difference between the largest and the smallest resident memory of the process after
+// the first tenth of the operations. Exits with 1 if the drift is 1 MiB or more, if an operation
+// fails, or if an invariant of the heap is broken.
 #include "engine/heap/heap.h"
 #include "tests/support/fake_device.h"
 #include "tests/support/heap_validation.h"
@@ -12,7 +13,7 @@
 
 namespace {
 
-// Pages in memory, as the system counts them.
+// The resident memory of the process in bytes; 0 if the system does not report it.
 long residentBytes() {
   long pages = 0;
   if (std::FILE *file = std::fopen("/proc/self/statm", "r")) {
@@ -43,8 +44,8 @@ int main(int argc, char **argv) {
   std::vector<heap::BufferHandle> live(4096);
   uint64_t random = 88172645463325252U;
   long start = 0;
-  long least = 0;
-  long most = 0;
+  long lowest = 0;
+  long highest = 0;
   for (uint64_t done = 0; done < ops; ++done) {
     random ^= random << 13;
     random ^= random >> 7;
@@ -63,8 +64,8 @@ int main(int argc, char **argv) {
     if (done % (ops / 20 + 1) == 0 && done >= ops / 10) {
       const long now = residentBytes();
       start = start == 0 ? now : start;
-      least = least == 0 || now < least ? now : least;
-      most = now > most ? now : most;
+      lowest = lowest == 0 || now < lowest ? now : lowest;
+      highest = now > highest ? now : highest;
     }
   }
   const char *broken = validate(*heap);
@@ -73,7 +74,7 @@ int main(int argc, char **argv) {
   std::printf("%llu operations, %llu driver allocations, resident %.2f MiB, drift %.2f MiB%s%s\n",
               static_cast<unsigned long long>(ops),
               static_cast<unsigned long long>(all.driverAllocations),
-              static_cast<double>(start) / 1048576, static_cast<double>(most - least) / 1048576,
+              static_cast<double>(start) / 1048576, static_cast<double>(highest - lowest) / 1048576,
               broken == nullptr ? "" : ", ", broken == nullptr ? "" : broken);
-  return broken == nullptr && most - least < 1048576 ? 0 : 1;
+  return broken == nullptr && highest - lowest < 1048576 ? 0 : 1;
 }

@@ -29,7 +29,7 @@ Result<std::string> decompress(const std::string &path, std::span<const uint8_t>
   }
   ZSTD_freeDStream(stream);
   if (left != 0)
-    return statusf(StatusCode::kDataLoss, "%s: ends in the middle of a frame", path.c_str());
+    return statusf(StatusCode::kDataLoss, "%s: the compressed data are truncated", path.c_str());
   return text;
 }
 
@@ -58,22 +58,23 @@ Result<Trace> parseTrace(const std::string &name, const std::string &text) {
         op.sizeBytes = std::strtoull(rest, &rest, 10);
         op.alignment = static_cast<uint32_t>(std::strtoull(rest, &rest, 10));
         if (op.sizeBytes == 0 || op.alignment == 0 || (op.alignment & (op.alignment - 1)) != 0)
-          return statusf(StatusCode::kDataLoss,
-                         "%s, line %zu: a size above 0 and a power of two as alignment are needed",
-                         name.c_str(), line);
+          return statusf(
+              StatusCode::kDataLoss,
+              "%s, line %zu: the size must be at least 1 and the alignment a power of two",
+              name.c_str(), line);
         op.slot = freeSlots.empty() ? trace.slots++ : freeSlots.back();
         if (!freeSlots.empty())
           freeSlots.pop_back();
         if (!live.emplace(id, Live{op.slot, op.sizeBytes}).second)
-          return statusf(StatusCode::kDataLoss, "%s, line %zu: %llu is alive already", name.c_str(),
-                         line, static_cast<unsigned long long>(id));
+          return statusf(StatusCode::kDataLoss, "%s, line %zu: id %llu is allocated already",
+                         name.c_str(), line, static_cast<unsigned long long>(id));
         liveBytes += op.sizeBytes;
         trace.peakLiveBytes = std::max(trace.peakLiveBytes, liveBytes);
       } else {
         const auto found = live.find(id);
         if (found == live.end())
-          return statusf(StatusCode::kDataLoss, "%s, line %zu: %llu is not alive", name.c_str(),
-                         line, static_cast<unsigned long long>(id));
+          return statusf(StatusCode::kDataLoss, "%s, line %zu: id %llu is not allocated",
+                         name.c_str(), line, static_cast<unsigned long long>(id));
         op.slot = found->second.slot;
         liveBytes -= found->second.size;
         freeSlots.push_back(op.slot);
@@ -81,7 +82,8 @@ Result<Trace> parseTrace(const std::string &name, const std::string &text) {
       }
       trace.ops.push_back(op);
     } else if (*at != '#' && *at != '\n') {
-      return statusf(StatusCode::kDataLoss, "%s, line %zu: neither 'a', 'f' nor '#'", name.c_str(),
+      return statusf(StatusCode::kDataLoss,
+                     "%s, line %zu: the line does not begin with 'a', 'f' or '#'", name.c_str(),
                      line);
     }
     at = next;

@@ -1,9 +1,10 @@
-// The heap's locks. Neither is recursive or fair.
+// Two locks, and a value that is read without a lock. The locks are neither recursive nor fair.
 //
-// Lock: a mutex of four bytes (U. Drepper, "Futexes Are Tricky", 2011, the second mutex), for what
-// may be held long.
-// SpinLock: for a few dozen instructions at most. Leaving it is a plain store: an exchange there
-// would wait for every store before it, and the suballocator's stores often miss the cache.
+// Lock: a mutex of four bytes (U. Drepper, "Futexes Are Tricky", 2011, the second mutex), for
+// sections that may take long. Waiting threads sleep.
+// SpinLock: for short sections. Waiting threads spin and then yield the processor. unlock() is a
+// plain store: on x86 an atomic exchange would wait for all earlier stores, and the stores of a
+// suballocator often miss the cache.
 #pragma once
 
 #include <atomic>
@@ -30,7 +31,7 @@ public:
 private:
   void lockSlowly(); // lock.cpp
   void wakeOne();
-  std::atomic<uint32_t> state_{0}; // 0 free, 1 taken, 2 taken and somebody may wait
+  std::atomic<uint32_t> state_{0}; // 0: free; 1: taken; 2: taken, and a thread may be waiting
 };
 
 class SpinLock {
@@ -46,8 +47,8 @@ private:
   std::atomic<bool> taken_{false};
 };
 
-/// A value that is written under its owner's lock alone, and at which anybody may look without it:
-/// what he sees may be old.
+/// A value that is written only under its owner's lock. Any thread may read it without the lock;
+/// the value may then be out of date.
 template <typename T> class Watched {
 public:
   Watched(T value) : value_(value) {}
@@ -65,6 +66,7 @@ private:
   std::atomic<T> value_;
 };
 
+/// Holds a Lock or a SpinLock during its lifetime.
 template <typename L> class Locked {
 public:
   explicit Locked(L &lock) : lock_(lock) { lock_.lock(); }

@@ -17,10 +17,10 @@ constinit thread_local uint32_t number = kUnset;
 
 void giveBack(void *) {
   taken[number / 64].fetch_and(~(uint64_t{1} << number % 64), std::memory_order_relaxed);
-  number = kUnset; // a later destructor of the thread may use a heap again
+  number = kUnset; // a destructor that runs later in this thread may ask for a number again
 }
 
-// The lowest free number; kUnset if all are taken.
+// Takes the lowest free number; kUnset if all are taken.
 uint32_t takeLowest() {
   for (uint32_t word = 0; word < taken.size(); ++word) {
     uint64_t bits = taken[word].load(std::memory_order_relaxed);

@@ -2,14 +2,16 @@
 //
 // A thread gets the lowest number that no other live thread of the process has, and gives it back
 // when it ends. So a program that starts and ends threads all the time uses few numbers.
-// Threads: any. Errors: none. A thread whose end cannot be observed shares number 0.
+// Threads: any. Errors: none. Number 0 is shared by the threads that find all 1024 numbers taken,
+// and by threads whose end cannot be observed (thread_exit.h).
 #pragma once
 
 #include <cstdint>
 
 namespace gantry {
 
-/// The calling thread's number, in [0, 1024). It stays the same while the thread lives.
+/// The calling thread's number, in [0, 1024). A thread keeps its number until it ends, except that
+/// one which shares 0 gets a number of its own when one is free.
 uint32_t threadNumber();
 
 } // namespace gantry

@@ -11,6 +11,7 @@ namespace {
 constexpr uint32_t kMaxRegions = (1U << 24) - 1;
 constexpr uint64_t kMaxGranules = (uint64_t{1} << 40) - 1;
 
+// The distance from offset to the next multiple of alignment.
 uint64_t paddingOf(uint64_t offset, uint64_t alignment) {
   return (alignment - (offset & (alignment - 1))) & (alignment - 1);
 }
@@ -40,8 +41,8 @@ void Tlsf::link(uint32_t index) {
   const List list = listOf(block.size);
   uint32_t &head = heads_[list.first][list.second];
   block.state = kFree;
-  // In front, unless the first one lies before it: what is taken next then comes from older
-  // regions, and younger ones run empty.
+  // The block goes to the front of the list, or to the second position if the first block has a
+  // lower region number or offset. So low-numbered regions are used first and others run empty.
   if (head != kNone && blocks_[head].place < block.place) {
     const uint32_t third = blocks_[head].nextFree;
     block.link = head;
@@ -79,6 +80,7 @@ void Tlsf::unlink(uint32_t index) {
   --freeBlocks_;
 }
 
+// Returns the first block that fits among the next `tries` blocks of a list; kNone if none does.
 uint32_t Tlsf::scan(uint32_t first, uint64_t size, uint64_t alignment, uint32_t avoid,
                     uint32_t tries) const {
   for (uint32_t index = first; index != kNone && tries > 0; --tries) {
@@ -91,8 +93,9 @@ uint32_t Tlsf::scan(uint32_t first, uint64_t size, uint64_t alignment, uint32_t 
   return kNone;
 }
 
-// Own list, a few tries; then every longer list that has blocks, smallest first: its first block
-// fits unless it is misaligned or to be avoided, so the walk over lists is bounded by the tries.
+// Tries a few blocks in the list of the requested size, then the lists of longer blocks, shortest
+// first. Their blocks are all long enough, so the first one fits; with an alignment or a region to
+// avoid it may not, and a few blocks of each list are tried.
 uint32_t Tlsf::findFree(uint64_t size, uint64_t alignment, uint32_t avoid) const {
   const List own = listOf(size);
   const uint32_t found = scan(heads_[own.first][own.second], size, alignment, avoid, kOwnListTries);
@@ -118,15 +121,17 @@ uint32_t Tlsf::findFree(uint64_t size, uint64_t alignment, uint32_t avoid) const
   }
 }
 
-// ---- records -----------------------------------------------------------------------------------
+// ---- records (elements of blocks_) -------------------------------------------------------------
 
+// Makes room for `count` new records; false without host memory.
 bool Tlsf::reserveRecords(uint32_t count) {
   if (unused_.size() >= count)
     return true;
   return reserveBlocks(blocks_.size() + count - unused_.size());
 }
 
-// One behind `near` if possible, so that neighbours in a region have neighbouring records.
+// Returns an unused record, if possible one after `near`, so that neighbours in a region have
+// records that are close in memory. The caller has called reserveRecords().
 uint32_t Tlsf::newRecord(uint32_t near) {
   const uint32_t index = unused_.take(near);
   if (index != kNone)
@@ -163,7 +168,8 @@ bool Tlsf::addRegion(uint32_t region, uint64_t sizeBytes) {
   return true;
 }
 
-// To be called when that changes.
+// Records that a region becomes empty, or stops being empty. Called only when that changes, since
+// it adds to or subtracts from empty_.
 void Tlsf::setEmpty(uint32_t region, bool empty) {
   const std::atomic_ref word(emptyRegions_[region / 64]);
   const uint64_t bit = uint64_t{1} << region % 64;
@@ -217,7 +223,7 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
   unlink(index);
   Block *block = &blocks_[index];
   const uint64_t padding = paddingOf(block->offset(), alignment);
-  if (padding != 0) { // the piece in front stays free, under a record of its own
+  if (padding != 0) { // the part before the aligned offset becomes a free block
     const uint32_t front = newRecord(index);
     block = &blocks_[index];
     const uint32_t before = block->previousPhysical;
@@ -234,10 +240,10 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
   if (block->size != size) {
     const uint32_t rest = newRecord(index);
     block = &blocks_[index];
-    const uint32_t behind = block->nextPhysical;
-    blocks_[rest].set(block->place + size, block->size - size, index, behind);
-    if (behind != kNone)
-      blocks_[behind].previousPhysical = rest;
+    const uint32_t next = block->nextPhysical;
+    blocks_[rest].set(block->place + size, block->size - size, index, next);
+    if (next != kNone)
+      blocks_[next].previousPhysical = rest;
     block->nextPhysical = rest;
     block->size = size;
     link(rest);
@@ -299,28 +305,28 @@ uint32_t Tlsf::split(uint32_t index, uint64_t sizeBytes) {
   }
   const uint32_t rest = newRecord(index);
   Block &block = blocks_[index];
-  const uint32_t behind = block.nextPhysical;
-  blocks_[rest].set(block.place + size, block.size - size, index, behind);
+  const uint32_t next = block.nextPhysical;
+  blocks_[rest].set(block.place + size, block.size - size, index, next);
   blocks_[rest].state = kUsed;
   blocks_[rest].link = block.link;
-  if (behind != kNone)
-    blocks_[behind].previousPhysical = rest;
+  if (next != kNone)
+    blocks_[next].previousPhysical = rest;
   block.nextPhysical = rest;
   block.size = size;
   ++usedBlocks_;
   return rest;
 }
 
-bool Tlsf::join(uint32_t index, uint32_t behind) {
-  if (index >= blocks_.size() || behind >= blocks_.size() || blocks_[index].state != kUsed ||
-      blocks_[behind].state != kUsed || blocks_[index].nextPhysical != behind)
+bool Tlsf::join(uint32_t index, uint32_t following) {
+  if (index >= blocks_.size() || following >= blocks_.size() || blocks_[index].state != kUsed ||
+      blocks_[following].state != kUsed || blocks_[index].nextPhysical != following)
     return false;
-  const uint32_t next = blocks_[behind].nextPhysical;
-  blocks_[index].size += blocks_[behind].size;
+  const uint32_t next = blocks_[following].nextPhysical;
+  blocks_[index].size += blocks_[following].size;
   blocks_[index].nextPhysical = next;
   if (next != kNone)
     blocks_[next].previousPhysical = index;
-  dropRecord(behind);
+  dropRecord(following);
   --usedBlocks_;
   return true;
 }
@@ -333,7 +339,7 @@ Tlsf::Range Tlsf::at(uint32_t index) const {
   return {block.region(), bytes(block.offset()), bytes(block.size), used ? block.link : 0, used};
 }
 
-// ---- statistics and judge ----------------------------------------------------------------------
+// ---- statistics and validation -----------------------------------------------------------------
 
 uint64_t Tlsf::largestFreeBytes() const {
   if (firstBits_ == 0)

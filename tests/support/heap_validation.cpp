@@ -5,15 +5,16 @@
 namespace gantry::heap {
 namespace {
 
-// The use of the ranges of one arena, in bytes.
+// Sums over the records of one arena, in bytes.
 struct Sums {
-  uint64_t live = 0; // as requested
-  uint64_t buffers = 0;
-  uint64_t ranges = 0; // Bytes of live, pending and cached records, as rounded.
-  uint64_t pending = 0;
-  uint64_t cached = 0;
+  uint64_t live = 0;    // Requested bytes of live buffers.
+  uint64_t buffers = 0; // Number of live buffers.
+  uint64_t ranges = 0;  // Bytes of the ranges of live, pending and cached records.
+  uint64_t pending = 0; // The part of `ranges` that is pending.
+  uint64_t cached = 0;  // The part of `ranges` that is in size classes.
 };
 
+// Checks one record against its block and adds it to the sums.
 const char *checkRecord(ArenaAccess &access, uint32_t index, Sums &sums) {
   const BufferRecord &record = access.record(index);
   const bool pending = (record.flags & kPending) != 0;
@@ -73,7 +74,7 @@ const char *checkArena(HandleTable &handles, Arena &arena) {
     used += access.pool(i).tlsf.usedBytes();
   }
   if (used != sums.ranges)
-    return "blocks are lost";
+    return "the records of an arena do not account for all taken blocks";
   if (sums.pending != access.pending().bytes())
     return "pending bytes and ranges disagree";
   if (static_cast<int64_t>(sums.live) != access.counter().live() ||

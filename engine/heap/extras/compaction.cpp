@@ -31,7 +31,7 @@ Compaction::~Compaction() {
   parts.growth.removeSteps(this);
   for (const CopyInFlight &copy : copies_) {
     if (copy.list != nullptr)
-      (void)settle(parts, copy.ticket); // a lost device answers at once
+      (void)settle(parts, copy.ticket); // returns at once if the device is lost
     delete copy.list;
   }
 }
@@ -60,7 +60,7 @@ HeapCode Compaction::compactLocked(uint64_t maxBytes, CompactResult *result) {
       if (code == HeapCode::kOk)
         code = compactPool(arena, pool, maxBytes, result);
   });
-  if (code == HeapCode::kBusy) { // as many copies are in flight as there may be
+  if (code == HeapCode::kBusy) { // kMaxCopiesInFlight submissions are in flight
     result->more = true;
     return HeapCode::kOk;
   }
@@ -69,7 +69,7 @@ HeapCode Compaction::compactLocked(uint64_t maxBytes, CompactResult *result) {
   freedInPass_ = freedInPass_ || result->freedBytes != 0;
   if (!result->more) {
     ++pass_;                     // slabs that were passed over may be tried again
-    result->more = freedInPass_; // Another call makes sense if buffers were freed since.
+    result->more = freedInPass_; // a new pass may succeed if this one gave slabs back
     freedInPass_ = false;
   }
   return HeapCode::kOk;
@@ -91,9 +91,9 @@ HeapCode Compaction::compactPool(Arena &arena, uint32_t pool, uint64_t maxBytes,
         code != HeapCode::kOk)
       return code;
     if (result->movedBytes == before && sliceEnded_ && before != 0)
-      return HeapCode::kOk; // the next block is longer than what is left of maxBytes
+      return HeapCode::kOk; // the next block is longer than the rest of maxBytes
     if (result->movedBytes > before) {
-      result->more = true; // the slab goes back when the copies have passed
+      result->more = true; // the slab goes back when the copies are done
       if (parts.growth.refreshCompleted() == HeapCode::kOk)
         parts.growth.reclaimAll();
       result->freedBytes += parts.growth.releaseEmpty(0);
@@ -110,8 +110,8 @@ bool Compaction::isPassedOver(uint32_t slab) const {
 
 void Compaction::passOver(uint32_t slab) { passedOver_[slab] = pass_; }
 
-// The pool's slab that is used least in proportion and can be emptied; the one that an earlier call
-// has begun comes first.
+// Returns the slab to empty: the one that an earlier call began to empty, else the one with the
+// smallest used fraction whose contents fit elsewhere (see the header). kNone if there is none.
 uint32_t Compaction::chooseVictim(Arena &arena, uint32_t poolIndex) {
   SlabTable &slabs = heap_.parts().slabs;
   if (passedOver_.size() < slabs.count() && !passedOver_.resize(slabs.count()))
@@ -148,7 +148,7 @@ bool Compaction::holdsUnmovable(ArenaAccess &access, uint32_t poolIndex, uint32_
   for (uint32_t block = tlsf.firstOf(victim); block != kNone; block = tlsf.nextOf(block)) {
     const Tlsf::Range range = tlsf.at(block);
     if (!range.used || access.record(range.user).references == 0)
-      continue; // pending ranges become free by themselves
+      continue; // a pending range becomes free when its points have passed
     const uint16_t flags = access.record(range.user).flags;
     if ((flags & kMovable) == 0 || (flags & kMoving) != 0 ||
         heap_.parts().handles.tail(range.user).pins != 0)
@@ -159,8 +159,9 @@ bool Compaction::holdsUnmovable(ArenaAccess &access, uint32_t poolIndex, uint32_
 
 // ---- moving ------------------------------------------------------------------------------------
 
-// Takes new blocks for at most maxBytes of what the victim holds, into moves_, and marks the
-// records as moving. Returns the number of moves. A slab with an unmovable block is passed over.
+// Fills moves_: allocates new blocks outside the victim for at most maxBytes of its buffers, and
+// marks their records as moving. Returns the number of moves. Passes a slab over that holds a
+// buffer which may not move.
 uint32_t Compaction::planMoves(Arena &arena, uint32_t poolIndex, uint32_t victim,
                                uint64_t maxBytes) {
   moves_.clear();
@@ -204,6 +205,8 @@ uint32_t Compaction::planMoves(Arena &arena, uint32_t poolIndex, uint32_t victim
   return moves_.size();
 }
 
+// Submits one command list with the copies of moves_. Returns kBusy if kMaxCopiesInFlight lists are
+// in flight.
 HeapCode Compaction::submitMoves(uint64_t *ticket) {
   HeapParts &parts = heap_.parts();
   CopyInFlight *free = nullptr;
@@ -241,8 +244,9 @@ HeapCode Compaction::submitMoves(uint64_t *ticket) {
   return HeapCode::kOk;
 }
 
-// The records take their new blocks, and the old ranges wait for the copies; or, if nothing was
-// submitted, everything is as before. Buffers that were released meanwhile give up their range.
+// Ends the moves. If the copies were submitted (`moved`), each record gets its new block, and the
+// old range becomes a pending release that waits for the copy. Otherwise the new blocks become free
+// and the records are as before. Then the ranges of buffers that were released meanwhile are freed.
 void Compaction::finishMoves(Arena &arena, uint32_t poolIndex, uint64_t ticket, bool moved) {
   HeapParts &parts = heap_.parts();
   ArenaAccess access(arena);
@@ -280,7 +284,8 @@ void Compaction::finishMoves(Arena &arena, uint32_t poolIndex, uint64_t ticket, 
   }
 }
 
-// No range elsewhere is long enough: a slab of exactly what is left saves the rest.
+// Adds a slab just large enough for the live buffers of the victim, if it is at least an eighth
+// smaller than the victim. Returns whether it did.
 bool Compaction::addTightSlab(Arena &arena, uint32_t poolIndex, uint32_t victim) {
   HeapParts &parts = heap_.parts();
   uint64_t live = 0;
@@ -298,6 +303,8 @@ bool Compaction::addTightSlab(Arena &arena, uint32_t poolIndex, uint32_t victim)
          parts.growth.addSlab(arena, static_cast<PoolIndex>(poolIndex), {}, tight) == HeapCode::kOk;
 }
 
+// Moves at most maxBytes of the victim's buffers with one submission. Passes the victim over if
+// none can be moved.
 HeapCode Compaction::movePart(Arena &arena, uint32_t pool, uint32_t victim, uint64_t maxBytes,
                               CompactResult *result) {
   uint32_t count = planMoves(arena, pool, victim, maxBytes);

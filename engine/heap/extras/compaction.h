@@ -1,13 +1,17 @@
-// Compaction: the least used slab is emptied into the free ranges of the others, block by block
-// through the device's copies, and goes back to the driver when the copies are done.
+// Compaction: moves the buffers of a sparsely used slab into other slabs of the same arena and
+// pool, by copies on the device, and gives the empty slab back to the driver when the copies are
+// done.
 //
-// A slab is a victim if all that it holds may be moved and the others have room for it, or if a new
-// slab of exactly what lives in it saves an eighth. A block's old range stays pending until its
-// copy has passed. Submissions made after a move see the buffer at its new place, since submissions
-// run in order. Only buffers with BufferRequest::movable that are not pinned are moved.
+// The slab to empty (the victim) is the one with the smallest used fraction whose contents fit into
+// the rest of the pool, or into a new slab that is at least an eighth smaller than the victim. A
+// slab that holds a buffer which may not move is skipped: only buffers with BufferRequest::movable
+// that are not pinned are moved. The old range of a buffer is a pending release until the copy is
+// done. The device runs submissions in order, so work that is submitted after a move reads the
+// buffer at its new place.
 //
-// The object is a rung of the heap's pressure ladder as long as it lives. It must end before the
-// heap. Threads: any; the growth lock guards the state. Units: bytes.
+// While the object exists, it is a step of the heap's pressure ladder (growth.h). Destroy it before
+// the heap. Threads: any; the growth lock guards the state. Errors: HeapCode. If a submission
+// fails, the buffers that it was to move stay where they are. Units: bytes.
 #pragma once
 
 #include "engine/base/host_memory.h"
@@ -21,7 +25,7 @@ namespace gantry::heap {
 struct CompactResult {
   uint64_t movedBytes = 0;
   uint64_t freedBytes = 0; // given back to the driver
-  bool more = false;       // another call would do more
+  bool more = false;       // another call may move or free more
 };
 
 class Compaction {
@@ -31,17 +35,18 @@ public:
   Compaction(const Compaction &) = delete;
   Compaction &operator=(const Compaction &) = delete;
 
-  /// Moves at most maxBytes so that slabs become empty, and gives those back. It submits and does
-  /// not wait: a slab goes back in a later call, when its copies have passed.
+  /// Gives all empty slabs of the heap back to the driver, then moves at most maxBytes to empty
+  /// more of them. Submits the copies and does not wait: an emptied slab goes back in this call if
+  /// its copies are already done, else in a later one. A range longer than maxBytes is not moved.
   HeapCode compact(uint64_t maxBytes, CompactResult *result = nullptr);
 
 private:
-  /// A block on its way from one slab to another.
+  /// One buffer that moves from one slab to another.
   struct Move {
-    uint32_t index; // Index of the record.
-    uint32_t from;  // blocks of the pool
-    uint32_t to;    //
-    uint32_t spare; // the record under which the old range stays pending
+    uint32_t index; // Index of the buffer's record.
+    uint32_t from;  // Old block of the pool's Tlsf.
+    uint32_t to;    // New block of the pool's Tlsf.
+    uint32_t spare; // Index of the record that holds the old range while it is pending.
     uint64_t fromPlace;
     uint64_t toPlace;
     uint64_t sizeBytes;
@@ -67,12 +72,14 @@ private:
 
   Heap &heap_;
   HostArray<Move> moves_;
-  HostArray<uint64_t> passedOver_; // by slab: the pass in which it could not be emptied
+  HostArray<uint64_t> passedOver_; // Per slab: the last pass in which it could not be emptied.
   std::array<CopyInFlight, kMaxCopiesInFlight> copies_{};
+  // A pass ends with the call that finds nothing more to do. Within a pass, a slab that could not
+  // be emptied is not tried again.
   uint64_t pass_ = 1;
   bool freedInPass_ = false;
-  bool sliceEnded_ = false; // planMoves() stopped because maxBytes was used up
-  bool noRoom_ = false;     // or because there was no range for a block
+  bool sliceEnded_ = false; // planMoves() stopped because the next block would exceed maxBytes
+  bool noRoom_ = false;     // planMoves() stopped because no free range fits the next block
 };
 
 } // namespace gantry::heap

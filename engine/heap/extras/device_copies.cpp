@@ -9,7 +9,7 @@ namespace {
 constexpr uint64_t kStagingBytes = 16 << 20;
 constexpr uint32_t kTriesToSettle = 1000;
 
-// Records a list with `record`, submits it and waits.
+// Creates a command list, records into it with record(list), submits it and waits.
 template <typename Record> HeapCode runList(HeapParts &parts, Record &&record) {
   device::Device &device = parts.slabs.device();
   Result<std::unique_ptr<device::CommandList>> list = device.createCommandList();
@@ -46,7 +46,7 @@ HeapCode settle(HeapParts &parts, uint64_t ticket) {
 HeapCode copyWithHost(HeapParts &parts, device::Memory &memory, uint64_t offsetBytes, uint8_t *host,
                       uint64_t sizeBytes, bool toHost) {
   if (memory.mapped() != nullptr) {
-    // Submitted work may still use the range: an empty list marks its end.
+    // Submitted work may still use the range. An empty list runs after it, so wait for that list.
     if (const HeapCode code = runList(parts, [](device::CommandList &) { return Status::ok(); });
         code != HeapCode::kOk)
       return code;

@@ -1,19 +1,22 @@
-// Submissions that compaction and spilling make themselves, and waiting for them.
+// Copies between device memory and host memory, for spilling; and a wait that is repeated when it
+// fails, for everybody who frees a command list afterwards.
 //
-// Threads: the growth lock of the heap is held. Errors: HeapCode, with the driver's message kept by
-// the heap.
+// Threads: the caller holds the growth lock. Errors: HeapCode; the heap keeps the driver's message
+// (Heap::lastDriverMessage). Units: bytes.
 #pragma once
 
 #include "engine/heap/heap_parts.h"
 
 namespace gantry::heap {
 
-/// Waits for a submission whose command list or memory is freed next. A wait that fails says
-/// nothing about the work, so it is repeated: the device may still use what is to be freed.
+/// Waits for a submission, so that the caller may free its command list and memory. After a failed
+/// wait the device may still use them, so the wait is repeated, up to 1000 times or until the
+/// device is lost. Then the code of the last failure is returned.
 HeapCode settle(HeapParts &parts, uint64_t ticket);
 
-/// Copies between a range of device memory and the host, and waits. Memory that the host sees is
-/// read and written directly, other memory through staging memory of at most 16 MiB.
+/// Copies sizeBytes from `memory`, starting at offsetBytes, to `host` (toHost) or in the other
+/// direction, after all earlier submissions, and waits. Mapped memory is copied by the CPU, other
+/// memory through a staging allocation of at most 16 MiB.
 HeapCode copyWithHost(HeapParts &parts, device::Memory &memory, uint64_t offsetBytes, uint8_t *host,
                       uint64_t sizeBytes, bool toHost);
 

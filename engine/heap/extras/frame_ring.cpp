@@ -19,8 +19,8 @@ HeapCode FrameRing::create(uint64_t capacityBytes, MemoryKind kind, NameId name)
   return heap_.resolve(handle, &base_);
 }
 
-// Takes back the frames that are done, oldest first.
-HeapCode FrameRing::retire() {
+// Frees the frames that the device has finished, oldest first.
+HeapCode FrameRing::freeDoneFrames() {
   const Result<uint64_t> done = heap_.device().completed();
   if (!done.isOk())
     return done.status().code() == StatusCode::kDeviceLost ? HeapCode::kDeviceLost
@@ -39,11 +39,11 @@ HeapCode FrameRing::allocate(uint64_t sizeBytes, uint64_t alignment, Placement *
     return HeapCode::kInvalidArgument;
   if (sizeBytes > capacity)
     return HeapCode::kTooLarge;
-  for (bool retired = false;; retired = true) {
+  for (bool checked = false;; checked = true) {
     const uint64_t place = head_ % capacity;
     uint64_t start = roundUp(place, alignment);
     if (start > capacity - sizeBytes)
-      start = capacity; // from the ring's start again
+      start = capacity; // does not fit before the ring's end: continue at offset 0
     const uint64_t end = head_ + (start - place) + sizeBytes;
     if (end - tail_ <= capacity) {
       const uint64_t offset = start == capacity ? 0 : start;
@@ -56,16 +56,16 @@ HeapCode FrameRing::allocate(uint64_t sizeBytes, uint64_t alignment, Placement *
         placement->mapped += offset;
       return HeapCode::kOk;
     }
-    if (retired)
+    if (checked)
       return HeapCode::kBusy;
-    if (const HeapCode code = retire(); code != HeapCode::kOk)
+    if (const HeapCode code = freeDoneFrames(); code != HeapCode::kOk)
       return code;
   }
 }
 
 HeapCode FrameRing::endFrame(uint64_t ticket) {
   if (count_ == kMaxFrames) {
-    if (const HeapCode code = retire(); code != HeapCode::kOk)
+    if (const HeapCode code = freeDoneFrames(); code != HeapCode::kOk)
       return code;
     if (count_ == kMaxFrames)
       return HeapCode::kBusy;

@@ -1,11 +1,13 @@
-// A buffer that grows without moving: a range of addresses, reserved once, gets its storage piece
-// by piece. Growth never copies, and the address stays.
+// GrowingArray: an array in device memory that grows without moving. reserve() reserves a range of
+// device addresses once, and grow() adds storage to it. Growth copies nothing, and the address
+// stays the same.
 //
-// Needs DeviceInfo::virtualMemory (sparse binding, cuMemMap); kUnsupported without it. Storage
-// comes from the driver in pieces of at least the granularity, doubling up to 64 MiB, outside of
-// the heap's slabs; its bytes are the driver's to report (Device::memoryBudgets).
+// The device must have DeviceInfo::virtualMemory (sparse binding in Vulkan, cuMemMap in CUDA), else
+// reserve() returns kUnsupported. The storage comes from the driver, not from the heap's slabs, so
+// Heap::statistics() does not count it; Device::memoryBudgets() does.
 //
-// Ownership: the object holds the range and its device. Threads: one at a time. Units: bytes.
+// Ownership: the object owns the range and keeps the device alive. Threads: one at a time.
+// Units: bytes.
 #pragma once
 
 #include "engine/device/device.h"
@@ -19,15 +21,19 @@ class GrowingArray {
 public:
   explicit GrowingArray(std::shared_ptr<device::Device> device) : device_(std::move(device)) {}
 
-  /// Once: the addresses for up to rangeBytes. No storage yet.
+  /// Reserves addresses for up to rangeBytes, without storage. To be called once: a second call
+  /// returns kInvalidArgument. Returns kTooLarge beyond the device's limit.
   HeapCode reserve(uint64_t rangeBytes);
-  /// At least sizeBytes have storage afterwards; what was written stays where it is. kTooLarge
-  /// beyond the range; on kExhausted nothing has changed.
+  /// Gives storage to at least the first sizeBytes of the range. To make repeated growth cheap, it
+  /// adds at least as much as there is already, up to 64 MiB, if the driver has it. Returns
+  /// kTooLarge if sizeBytes exceeds the range, and kExhausted if the driver has no memory. On
+  /// failure nothing has changed.
   HeapCode grow(uint64_t sizeBytes);
-  /// Storage beyond sizeBytes (rounded up to the granularity) goes back to the driver. No
-  /// submission uses it any more.
+  /// Gives the storage beyond sizeBytes (rounded up to the granularity) back to the driver. No
+  /// submission may use that storage any more.
   HeapCode shrink(uint64_t sizeBytes);
 
+  /// Bytes with storage, from the start of the range.
   uint64_t committedBytes() const { return committed_; }
   uint64_t rangeBytes() const { return range_ == nullptr ? 0 : range_->sizeBytes(); }
   uint64_t address() const { return range_ == nullptr ? 0 : range_->address(); }

@@ -10,14 +10,15 @@ namespace {
 
 using Points = uint64_t[kMaxTimelines];
 
+// Returns whether the request can have the range of a pending record.
 bool fits(ArenaAccess &access, uint32_t index, const BufferRequest &request, uint64_t sizeBytes) {
   const BufferRecord &record = access.record(index);
   const uint64_t bytes = access.rangeBytesOf(index);
   const uint64_t place = access.placeOf(index);
   if (bytes < sizeBytes || (offsetOf(place) & (request.alignment - 1)) != 0)
     return false;
-  // A dedicated slab is not cut, so at most a ninth of it is wasted. Nothing new is put into a slab
-  // that is being emptied.
+  // A dedicated slab is not cut; it fits if at most a ninth of it is wasted. A slab that compaction
+  // empties gets no new buffers.
   return record.pool == kDedicatedPool ? bytes - sizeBytes <= sizeBytes / 8
                                        : slabOf(place) != access.pool(record.pool).draining;
 }
@@ -41,9 +42,9 @@ uint32_t findBest(ArenaAccess &access, const BufferRequest &request, const Point
   return best;
 }
 
-// Joins a pending range with the range that follows it in memory, if that one is pending too and
-// waits for the same points. Returns the record that was freed by this; kNone if nothing was
-// joined.
+// Joins a pending range with the range that follows it in memory, if that range is pending too and
+// waits for the same points. Returns the index of the second range's record, which is freed; kNone
+// if nothing was joined.
 uint32_t joinWithNext(ArenaAccess &access, uint32_t index) {
   BufferRecord &record = access.record(index);
   if (record.pool == kDedicatedPool)
@@ -65,8 +66,8 @@ uint32_t joinWithNext(ArenaAccess &access, uint32_t index) {
   return range.user;
 }
 
-// Joined ranges move to the end of the list and are visited again. Each join removes a range, so
-// the walk ends.
+// Joins all neighbouring pending ranges that wait for the same points. A joined range moves to the
+// end of the list and is visited again. Each join removes a range, so the walk ends.
 void joinNeighbours(ArenaAccess &access) {
   const HandleTable &handles = access.handles();
   for (uint32_t i = access.pending().oldest(); i != kNone;) {
@@ -76,8 +77,8 @@ void joinNeighbours(ArenaAccess &access) {
   }
 }
 
-// Leaves the record the first sizeBytes of its range. The rest becomes a pending range with the
-// same points. If the host has no memory for that, the range stays whole.
+// Shortens the range of a record to sizeBytes. The rest becomes a pending range with the same
+// points. If the host has no memory for its record, the range stays whole.
 void cut(ArenaAccess &access, uint32_t index, uint64_t sizeBytes) {
   Tlsf &tlsf = access.pool(access.record(index).pool).tlsf;
   const uint32_t spare = access.takeRecord();

@@ -3,12 +3,14 @@
 // A released buffer is pending while work that was submitted before its release may still use its
 // storage (pending_releases.h). Heap::allocate() does not touch pending storage. OrderedReuse does:
 // the caller names the timeline points after which the new buffer is first used, and the buffer may
-// get storage whose former users end at these points or before. So a frame can reuse the memory of
-// the frame before it while the GPU still works on that one, without a wait on the host.
+// get storage whose former users end at these points or before. A frame can therefore reuse the
+// memory of the previous frame while the GPU still works on that frame, without a wait on the host.
 //
-// Algorithm: best fit among at most kMaxTries of the oldest pending ranges. A longer range is cut.
-// If none fits, neighbouring ranges that wait for the same points are joined, and the search is
-// repeated. A released buffer keeps its points, as in IREE's "death frontiers".
+// Algorithm, for the calling thread's arena and then for the other ones: best fit among at most
+// kMaxTries of the oldest pending ranges. A range that is too long is cut. If no range fits,
+// neighbouring ranges that wait for the same points are joined, and the search is repeated. The new
+// buffer inherits the points of its range: when it is released, the range is pending until they
+// have passed.
 //
 // Threads: any. Errors: those of Heap::allocate(). Units: bytes.
 #pragma once
@@ -26,7 +28,8 @@ public:
   explicit OrderedReuse(Heap &heap) : heap_(heap) {}
 
   /// Makes a buffer that is first used by work that runs after the points. It gets pending storage
-  /// if that fits, else storage from Heap::allocate(). A dedicated request gets no pending storage.
+  /// if a range fits, else storage from Heap::allocate(). A dedicated request, or one without
+  /// points, never gets pending storage.
   HeapCode allocate(const BufferRequest &request, std::span<const TimelinePoint> after,
                     BufferHandle *buffer);
 

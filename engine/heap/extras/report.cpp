@@ -8,14 +8,15 @@
 namespace gantry::heap {
 namespace {
 
-/// snprintf into a buffer that may be too small, counting all that was meant.
+/// Appends formatted text to a buffer that may be too small. length() counts all characters, also
+/// those that did not fit.
 class Writer {
 public:
   explicit Writer(std::span<char> text) : text_(text) {
     if (!text_.empty())
       text_[0] = 0;
   }
-  void line(const char *format, ...) __attribute__((format(printf, 2, 3))) {
+  void print(const char *format, ...) __attribute__((format(printf, 2, 3))) {
     va_list arguments;
     va_start(arguments, format);
     const size_t room = length_ < text_.size() ? text_.size() - length_ : 0;
@@ -55,7 +56,7 @@ size_t writeReport(const Heap &heap, std::span<char> text) {
   const SlabTable &slabs = heap.parts().slabs;
   HeapStatistics all;
   heap.statistics(&all);
-  writer.line("memory of %s\n", heap.device().info().name.c_str());
+  writer.print("memory of %s\n", heap.device().info().name.c_str());
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
     const KindStatistics &one = all.kinds[kind];
     if (one.peakReservedBytes == 0)
@@ -65,16 +66,16 @@ size_t writeReport(const Heap &heap, std::span<char> text) {
     const Amount pending = amountOf(one.pendingBytes);
     const Amount largest = amountOf(one.largestFreeBytes);
     const Amount peak = amountOf(one.peakLiveBytes);
-    writer.line("  %-8s reserved %.1f %s in %u slabs (%u empty), live %.1f %s in %llu buffers "
-                "(peak %.1f %s), in flight %.1f %s, largest free %.1f %s, fragmentation %.0f %%\n",
-                kindName(kind), reserved.value, reserved.unit, one.slabs, one.emptySlabs,
-                live.value, live.unit, static_cast<unsigned long long>(one.liveBuffers), peak.value,
-                peak.unit, pending.value, pending.unit, largest.value, largest.unit,
-                100 * one.fragmentation);
+    writer.print("  %-8s reserved %.1f %s in %u slabs (%u empty), live %.1f %s in %llu buffers "
+                 "(peak %.1f %s), in flight %.1f %s, largest free %.1f %s, fragmentation %.0f %%\n",
+                 kindName(kind), reserved.value, reserved.unit, one.slabs, one.emptySlabs,
+                 live.value, live.unit, static_cast<unsigned long long>(one.liveBuffers),
+                 peak.value, peak.unit, pending.value, pending.unit, largest.value, largest.unit,
+                 100 * one.fragmentation);
   }
   if (all.spilledBytes != 0) {
     const Amount spilled = amountOf(all.spilledBytes);
-    writer.line("  spilled to the host: %.1f %s\n", spilled.value, spilled.unit);
+    writer.print("  spilled to the host: %.1f %s\n", spilled.value, spilled.unit);
   }
   device::MemoryBudget budgets[device::kMaxMemoryHeaps];
   const auto heaps = static_cast<uint32_t>(heap.device().info().memoryHeaps.size());
@@ -84,22 +85,22 @@ size_t writeReport(const Heap &heap, std::span<char> text) {
     const Amount used = amountOf(budgets[i].usedBytes);
     const Amount budget = amountOf(budgets[i].budgetBytes);
     const Amount mine = amountOf(slabs.reservedBytes(i));
-    writer.line("  heap %u: %.1f %s of a budget of %.1f %s in use, %.1f %s by this heap", i,
-                used.value, used.unit, budget.value, budget.unit, mine.value, mine.unit);
+    writer.print("  heap %u: %.1f %s of a budget of %.1f %s in use, %.1f %s by this heap", i,
+                 used.value, used.unit, budget.value, budget.unit, mine.value, mine.unit);
     const uint64_t limit = slabs.limit(i);
     const Amount limited = amountOf(limit);
     if (limit != UINT64_MAX)
-      writer.line(", limited to %.1f %s", limited.value, limited.unit);
-    writer.line("\n");
+      writer.print(", limited to %.1f %s", limited.value, limited.unit);
+    writer.print("\n");
   }
   NameStatistics largest[8];
   const size_t count = heap.names(largest);
   for (size_t i = 0; i < count && largest[i].liveBytes != 0; ++i) {
     const Amount live = amountOf(largest[i].liveBytes);
     const Amount peak = amountOf(largest[i].peakBytes);
-    writer.line("  %-24s %.1f %s in %llu buffers, peak %.1f %s\n", largest[i].name, live.value,
-                live.unit, static_cast<unsigned long long>(largest[i].liveBuffers), peak.value,
-                peak.unit);
+    writer.print("  %-24s %.1f %s in %llu buffers, peak %.1f %s\n", largest[i].name, live.value,
+                 live.unit, static_cast<unsigned long long>(largest[i].liveBuffers), peak.value,
+                 peak.unit);
   }
   return writer.length();
 }
@@ -121,9 +122,9 @@ Status explain(const Heap &heap, HeapCode code, const BufferRequest &request) {
   switch (code) {
   case HeapCode::kInvalidArgument:
     return statusf(StatusCode::kInvalidArgument,
-                   "a buffer of %llu bytes, alignment %llu, kind %u, priority %g: the size is at "
-                   "least 1, the alignment a power of two up to 2^30, the kind 0 to 3, the "
-                   "priority 0 to 1; names and timelines are of this heap",
+                   "invalid request: %llu bytes, alignment %llu, kind %u, priority %g. The size "
+                   "must be at least 1, the alignment a power of two up to 2^30, the kind 0 to 3, "
+                   "the priority 0 to 1; names and timelines must be those of this heap",
                    size, static_cast<unsigned long long>(request.alignment), kind,
                    static_cast<double>(request.priority));
   case HeapCode::kForeignHandle:
@@ -135,13 +136,13 @@ Status explain(const Heap &heap, HeapCode code, const BufferRequest &request) {
     return statusf(StatusCode::kOutOfMemory,
                    "no %s memory for %llu bytes (%s); %llu bytes reserved, %llu live, largest free "
                    "range %llu. Free or spill buffers, allow compaction, or use a smaller problem; "
-                   "the report lists the largest holders",
+                   "the memory report lists the names that hold the most bytes",
                    kindText, size, driver, reserved, live, largest);
   case HeapCode::kOverBudget:
     return statusf(StatusCode::kOutOfMemory,
                    "%llu bytes of %s memory are over the budget; %llu bytes reserved, %llu live, "
-                   "largest free range %llu. Raise the limit, free or spill buffers; the report "
-                   "lists the largest holders",
+                   "largest free range %llu. Raise the limit, free or spill buffers; the memory "
+                   "report lists the names that hold the most bytes",
                    size, kindText, reserved, live, largest);
   case HeapCode::kHostExhausted:
     return Status(StatusCode::kOutOfMemory, "no host memory");
@@ -153,7 +154,7 @@ Status explain(const Heap &heap, HeapCode code, const BufferRequest &request) {
   case HeapCode::kDeviceLost:
     return statusf(StatusCode::kDeviceLost, "the device is lost: %s", driver);
   case HeapCode::kUnsupported:
-    return statusf(StatusCode::kUnsupported, "%s memory: this device cannot do it (%s)", kindText,
+    return statusf(StatusCode::kUnsupported, "this device cannot allocate %s memory (%s)", kindText,
                    driver);
   case HeapCode::kBusy:
     return Status(StatusCode::kFailedPrecondition,

@@ -37,6 +37,7 @@ bool Spill::keep(const Copy &copy) {
   return copies_.pushBack(copy);
 }
 
+// Removes the buffer's copy from the table and returns it; data is nullptr if there is none.
 Spill::Copy Spill::takeOut(BufferHandle buffer) {
   const Locked locked(lock_);
   for (Copy &entry : copies_)
@@ -59,7 +60,8 @@ void Spill::freeCopy(const Copy &copy) {
 
 // ---- claims ------------------------------------------------------------------------------------
 
-// From kOk until endClaim() nobody else pins, moves or frees the buffer's range.
+// Marks the buffer as moving. After kOk, and until endClaim(), no other thread pins the buffer, or
+// moves or frees its range.
 HeapCode Spill::claim(BufferHandle buffer) {
   HeapParts &parts = heap_.parts();
   Arena *arena = parts.handles.ownerOf(buffer);
@@ -77,7 +79,7 @@ HeapCode Spill::claim(BufferHandle buffer) {
   return HeapCode::kOk;
 }
 
-// If the buffer was released meanwhile, its range becomes free now.
+// Ends a claim. If the buffer was released meanwhile, its range is freed now.
 void Spill::endClaim(BufferHandle buffer) {
   ArenaAccess access(*heap_.parts().handles.ownerOf(buffer));
   BufferRecord &record = access.record(indexOf(buffer));
@@ -127,7 +129,7 @@ HeapCode Spill::spillClaimed(BufferHandle buffer) {
   }
   ArenaAccess access(arena);
   BufferRecord &record = access.record(index);
-  if (record.references == 0) { // released meanwhile: endClaim() frees the range
+  if (record.references == 0) { // The buffer was released meanwhile; endClaim() frees the range.
     freeCopy(takeOut(buffer));
     return HeapCode::kOk;
   }
@@ -137,7 +139,8 @@ HeapCode Spill::spillClaimed(BufferHandle buffer) {
   return HeapCode::kOk;
 }
 
-// The smallest spillable buffer of the kind with at least as many bytes, else the largest.
+// Spills the smallest spillable buffer of the kind with at least pressure.sizeBytes bytes, else the
+// largest one. Returns kExhausted if there is none.
 HeapCode Spill::spillForPressure(const Pressure &pressure) {
   HeapParts &parts = heap_.parts();
   BufferHandle best;
@@ -181,7 +184,8 @@ HeapCode Spill::restore(BufferHandle buffer) {
   return code;
 }
 
-// The copy is taken out of the table first, so a release meanwhile does not free it.
+// Restores a claimed buffer. The copy is removed from the table first, so that a release of the
+// buffer meanwhile does not free the copy while it is read.
 HeapCode Spill::restoreClaimed(BufferHandle buffer) {
   HeapParts &parts = heap_.parts();
   Arena &arena = *parts.handles.ownerOf(buffer);

@@ -1,12 +1,13 @@
-// Spilling: a buffer's contents go to host memory and its storage becomes free; restoring brings
-// them back. Both wait for the device.
+// Spilling copies the contents of a buffer to host memory and frees its storage. Restoring
+// allocates storage again and copies the contents back. Both wait for the device.
 //
-// A buffer can be spilled if it was requested with `spillable` and is not pinned. Heap::pin()
-// restores it. If the object was made for pressure, it is a rung of the heap's ladder: it spills
-// the smallest buffer that makes enough room, or else the largest.
+// A buffer can be spilled if it was requested with BufferRequest::spillable and is not pinned.
+// Heap::pin() restores it. An object that was made with When::kUnderPressure is also a step of the
+// heap's pressure ladder (growth.h): it spills the smallest buffer of the kind that is at least as
+// large as the allocation under pressure, or else the largest buffer.
 //
-// Ownership: the object holds the contents of spilled buffers; it must outlive their use and end
-// before the heap. At most one for each heap. Threads: any. Units: bytes.
+// Ownership: the object owns the contents of spilled buffers, which are lost when it is destroyed.
+// Destroy it before the heap. A heap has at most one Spill object. Threads: any. Units: bytes.
 #pragma once
 
 #include "engine/base/host_memory.h"
@@ -24,13 +25,16 @@ public:
   Spill(const Spill &) = delete;
   Spill &operator=(const Spill &) = delete;
 
-  /// kOk also if the buffer is spilled already; kBusy if it is pinned; kInvalidArgument if it is
-  /// not spillable; kHostExhausted without memory for its contents.
+  /// Spills a buffer. Returns kOk also if the buffer is spilled already, kBusy if it is pinned,
+  /// kInvalidArgument if it is not spillable, and kHostExhausted if the host has no memory for the
+  /// contents. On failure the buffer keeps its storage.
   HeapCode spill(BufferHandle buffer);
-  /// kOk also if the buffer is not spilled. Else fails as Heap::allocate() does.
+  /// Restores a buffer. Returns kOk also if the buffer is not spilled. Fails as Heap::allocate()
+  /// does, or if the copy fails; the buffer is then still spilled.
   HeapCode restore(BufferHandle buffer);
 
 private:
+  /// The contents of a spilled buffer, in memory of the heap's HostAllocator.
   struct Copy {
     BufferHandle buffer;
     uint8_t *data;

@@ -86,7 +86,7 @@ HeapCode StepPlan::free(const StepAllocation &allocation) {
       following_ =
           following_ && operation < order_.size() && order_[operation] == 2 * one.entry + 1;
     } else {
-      following_ = false; // as if it outlived the step: safe, and the next step records anew
+      following_ = false; // Not recorded: the allocation counts as one that outlives the step.
     }
   }
   if (one.own)
@@ -112,10 +112,11 @@ HeapCode StepPlan::end() {
   if (arena_)
     ++statistics_.deviations;
   if (arenaInUse)
-    return HeapCode::kOk; // something planned lives on: the arena stays until a step without such
+    return HeapCode::kOk; // an allocation in the arena is alive, so the arena stays
   return makePlan();
 }
 
+// Replaces the plan and the arena by those of the recorded step.
 HeapCode StepPlan::makePlan() {
   if (arena_)
     (void)heap_.release(arena_);

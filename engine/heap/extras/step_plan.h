@@ -1,19 +1,22 @@
-// Recorded plans: a loop whose steps allocate alike gets them from one planned arena.
+// StepPlan: allocations for a loop whose steps allocate in the same pattern (training, inference).
+// It records the first step, plans it, and serves the later steps from one planned buffer, the
+// arena.
 //
-// A training or inference loop calls begin(), allocates and frees, and calls end(). The first step
-// is served by the heap and recorded; what was allocated and freed within it is then placed by
-// engine/plan in one arena, close to the lower bound. From the second step on, the k-th operation
-// of a step is compared with the k-th of the record: as long as they agree, an allocation is one
-// array look-up. At the first that differs (another size, another order) the rest of the step is
-// served by the heap, nothing that was given out moves, and the step becomes the new record at its
-// end(). What outlives its step belongs to the heap in every step.
+// Each step of the loop calls begin(), then allocate() and free(), then end(). The heap serves the
+// first step. At its end, engine/plan places all allocations that were also freed in the step in
+// one arena, whose size is close to the lower bound. In later steps the k-th operation is compared
+// with the k-th operation of the plan. While they agree, an allocation costs one array look-up. At
+// the first difference (another size, alignment or order) the heap serves the rest of the step, and
+// end() makes a new plan from this step. Allocations that were already made do not move. An
+// allocation that was not freed in the planned step is served by the heap in every step.
 //
-// What it is not: it does not know when the GPU is done. A step's arena is used again by the next
-// step, so the next step's work is ordered after this one's (one queue does that).
+// The object does not know when the GPU is done. The next step reuses the arena, so the work of a
+// step must run after the work of the step before it, as it does on one queue.
 //
-// Ownership: the object holds the arena. Allocations are (buffer, offset): resolve the buffer by
-// the heap, add the offset. Threads: one at a time. Planning at end() takes host memory that must
-// not fail; allocate and free do not. Units: bytes.
+// Ownership: the object owns the arena and frees what is still allocated when it is destroyed. An
+// allocation is a buffer and an offset: resolve the buffer with the heap and add the offset.
+// Threads: one at a time. Errors: end() uses std::vector while it plans; see
+// engine/base/out_of_memory.h. Units: bytes.
 #pragma once
 
 #include "engine/base/host_memory.h"
@@ -22,16 +25,16 @@
 namespace gantry::heap {
 
 struct StepAllocation {
-  BufferHandle buffer; // the arena's, or one of its own
+  BufferHandle buffer; // The arena, or a buffer for this allocation alone.
   uint64_t offsetBytes = 0;
   uint64_t sizeBytes = 0;
-  uint32_t index = 0; // names it to free()
+  uint32_t index = 0; // Identifies the allocation to free().
 };
 
 struct StepPlanStatistics {
-  uint64_t steps = 0;
-  uint64_t plans = 0;      // times that a record became a plan
-  uint64_t deviations = 0; // steps that differed from the plan
+  uint64_t steps = 0;      // Number of end() calls.
+  uint64_t plans = 0;      // Number of plans that were made.
+  uint64_t deviations = 0; // Number of steps that differed from the plan.
   uint64_t arenaBytes = 0;
   uint64_t lowerBoundBytes = 0;
 };
@@ -43,49 +46,51 @@ public:
   StepPlan(const StepPlan &) = delete;
   StepPlan &operator=(const StepPlan &) = delete;
 
-  /// kBusy inside a step. Allocations of earlier steps that live on stay valid.
+  /// Begins a step. Returns kBusy inside a step.
   HeapCode begin();
-  /// kBusy outside a step; else as Heap::allocate.
+  /// Allocates within a step. Returns kBusy outside a step; else fails as Heap::allocate() does.
   HeapCode allocate(uint64_t sizeBytes, uint64_t alignment, StepAllocation *allocation);
   /// Frees an allocation of this step or of an earlier one. Returns kStaleHandle if it was freed
   /// before.
   HeapCode free(const StepAllocation &allocation);
-  /// Plans where there is no plan or the step differed. Without memory for a new arena the old plan
-  /// is given up, the heap goes on serving, and the code says why.
+  /// Ends the step. If there is no plan or the step differed from it, the old arena is released and
+  /// a plan is made from this step. If that fails, the code says why, there is no plan, and the
+  /// heap serves the next step. While an allocation in the arena is alive, no new plan is made.
   HeapCode end();
 
   const StepPlanStatistics &statistics() const { return statistics_; }
 
 private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  /// One allocation of a step: in the record, the live table, or both.
+  /// One allocation of a recorded step.
   struct Entry {
     uint64_t sizeBytes;
     uint64_t alignment;
-    uint64_t offset; // in the arena, where it is planned
-    uint32_t first;  // operations of the step
-    uint32_t last;   // kNone: outlives the step
+    uint64_t offset; // Offset in the arena, if `last` is not kNone and the entry is of a plan.
+    uint32_t first;  // Number of the operation that allocates it, from 0 in the step.
+    uint32_t last;   // Number of the operation that frees it; kNone: not freed in the step.
   };
+  /// An allocation that may be alive; StepAllocation::index is its index in live_.
   struct Live {
     BufferHandle own; // 0: lies in the arena
-    uint32_t entry;   // Entry of the current step; kNone: made in an earlier step.
+    uint32_t entry;   // Index in record_; kNone: made in an earlier step.
     bool alive;
-    uint32_t nextFree;
+    uint32_t nextFree; // Next unused element of live_.
   };
   HeapCode makePlan();
   uint32_t takeLive();
 
   Heap &heap_;
   MemoryKind kind_;
-  HostArray<Entry> plan_;     // by order of allocation
-  HostArray<uint32_t> order_; // Each operation: 2 * entry, plus 1 for a free.
-  HostArray<Entry> record_;
-  HostArray<uint32_t> recordOrder_;
+  HostArray<Entry> plan_;           // The planned step's allocations, in order.
+  HostArray<uint32_t> order_;       // Its operations: 2 * index in plan_, plus 1 for a free.
+  HostArray<Entry> record_;         // The same of the current step.
+  HostArray<uint32_t> recordOrder_; // The same of the current step.
   HostArray<Live> live_;
   uint32_t freeLive_ = kNone;
   BufferHandle arena_;
   bool inStep_ = false;
-  bool following_ = false; // the step agrees with the plan so far
+  bool following_ = false; // The current step agrees with the plan so far.
   StepPlanStatistics statistics_;
 };
 

@@ -1,4 +1,5 @@
-// The suballocator against a model that remembers every range.
+// Tests of the suballocator, by examples and by random operations against a model that records
+// every range.
 #include "engine/base/tlsf.h"
 #include "tests/engine/heap/failing_host.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
 
-TEST(Tlsf, PlacesRoundsAndMerges) {
+TEST(Tlsf, RoundsSizesAndMergesFreeNeighbours) {
   Tlsf tlsf({.granuleLog2 = 8, .host = {}});
   constexpr uint32_t region = 7;
   ASSERT_TRUE(tlsf.addRegion(region, kMiB + 100));
@@ -36,12 +37,12 @@ TEST(Tlsf, PlacesRoundsAndMerges) {
   EXPECT_EQ(tlsf.validate(), nullptr);
 }
 
-TEST(Tlsf, RefusesWhatCannotBe) {
+TEST(Tlsf, RefusesInvalidArguments) {
   Tlsf tlsf({});
   ASSERT_TRUE(tlsf.addRegion(0, kMiB));
-  EXPECT_FALSE(tlsf.addRegion(0, kMiB)) << "it is there";
+  EXPECT_FALSE(tlsf.addRegion(0, kMiB)) << "the region exists";
   EXPECT_FALSE(tlsf.addRegion(1, 255));
-  EXPECT_FALSE(tlsf.addRegion(1 << 24, kMiB)) << "a place has no room for the number";
+  EXPECT_FALSE(tlsf.addRegion(1 << 24, kMiB)) << "the number is too large for placeOf()";
   EXPECT_FALSE(tlsf.addRegion(1, UINT64_MAX)) << "the sum of regions would overflow";
   for (const uint64_t size : {uint64_t{0}, kMiB + 1, uint64_t{1} << 63, UINT64_MAX})
     EXPECT_EQ(tlsf.allocate(size, 1), Tlsf::kNone) << size;
@@ -114,7 +115,7 @@ TEST(Tlsf, AvoidsARegion) {
   EXPECT_EQ(tlsf.validate(), nullptr);
 }
 
-// Ranges per region, by offset; what the suballocator says must agree with it at any time.
+// The taken ranges of each region, by offset. add() checks that a new range overlaps no other one.
 class Model {
 public:
   void add(const Tlsf::Range &range) {
@@ -140,6 +141,7 @@ private:
   uint64_t bytes_ = 0;
 };
 
+// Makes `steps` random operations and compares the suballocator with the model after each.
 void runRandom(uint32_t seed, uint32_t granuleLog2, int steps) {
   SCOPED_TRACE(testing::Message() << "seed " << seed << ", granule 2^" << granuleLog2);
   std::mt19937_64 random(seed);

@@ -1,4 +1,4 @@
-// Compaction: what moves, what stays, and that bytes arrive.
+// Tests of compaction: which buffers move, which stay, and that contents are copied.
 #include "tests/engine/heap/heap_fixture.h"
 
 #include <cstring>
@@ -18,7 +18,8 @@ protected:
     std::memset(bytes(buffer), fill, sizeBytes);
     return buffer;
   }
-  // Many buffers of which a tenth survives, spread over all slabs.
+  // Allocates `count` buffers of up to `largest` bytes and releases nine of ten at random. The
+  // other buffers are added to `live`, and their contents to `contents`.
   void fragment(uint32_t seed, int count, uint64_t largest) {
     std::mt19937_64 random(seed);
     std::vector<BufferHandle> made;
@@ -36,6 +37,7 @@ protected:
       }
     }
   }
+  // Compacts at most `slice` bytes at a time until there is nothing more to do.
   void compactFully(uint64_t slice) {
     CompactResult moved;
     int calls = 0;
@@ -54,11 +56,11 @@ protected:
         ASSERT_EQ(data[i], contents[buffer.bits]);
     }
   }
-  std::map<uint64_t, uint8_t> contents;
+  std::map<uint64_t, uint8_t> contents; // The byte that fills a buffer, by its handle.
   std::vector<BufferHandle> live;
 };
 
-TEST_F(CompactionTest, GivesAlmostAllBackAndKeepsTheBytes) {
+TEST_F(CompactionTest, ReturnsFreeMemoryAndKeepsTheContents) {
   for (const uint64_t slice : {64 * kMiB, 300 * kKiB}) {
     fragment(1, 2000, 200 * kKiB);
     const uint64_t before = stats().reservedBytes;
@@ -75,8 +77,8 @@ TEST_F(CompactionTest, GivesAlmostAllBackAndKeepsTheBytes) {
   }
 }
 
-// A slab whose contents are more than a slice is tightened in several.
-TEST_F(CompactionTest, SmallSlicesEndAsTightAsLargeOnes) {
+// A slab that holds more than maxBytes is emptied in several calls.
+TEST_F(CompactionTest, SmallSlicesReserveAsLittleAsLargeOnes) {
   for (uint32_t seed = 1; seed <= 8; ++seed) {
     make();
     fragment(seed, 2000, 200 * kKiB);
@@ -90,8 +92,9 @@ TEST_F(CompactionTest, SmallSlicesEndAsTightAsLargeOnes) {
   }
 }
 
-// While copies are in flight a slab whose rest only waits for them gets no successor.
-TEST_F(CompactionTest, SmallSlicesTakeNoSlabsInVain) {
+// A victim that holds only pending ranges, because its copies are in flight, does not make the
+// compaction allocate a new slab.
+TEST_F(CompactionTest, SmallSlicesAllocateFewSlabs) {
   for (uint32_t seed = 1; seed <= 4; ++seed) {
     make();
     fragment(seed, 2000, 200 * kKiB);
@@ -113,14 +116,14 @@ TEST_F(CompactionTest, SmallSlicesTakeNoSlabsInVain) {
   }
 }
 
-TEST_F(CompactionTest, OldPlacesStayWhileCopiesAreInFlight) {
+TEST_F(CompactionTest, OldRangesArePendingWhileCopiesAreInFlight) {
   fragment(2, 500, 200 * kKiB);
   const uint64_t before = stats().reservedBytes;
   gpu->hold();
   CompactResult moved;
   ASSERT_EQ(compaction->compact(4 * kMiB, &moved), HeapCode::kOk);
   EXPECT_GT(moved.movedBytes, 0U);
-  EXPECT_GE(stats().reservedBytes + moved.freedBytes, before) << "nothing that copies read is gone";
+  EXPECT_GE(stats().reservedBytes + moved.freedBytes, before) << "copies still read the old ranges";
   EXPECT_GT(stats().pendingBytes, 0U);
   gpu->release();
   compactFully(64 * kMiB);
@@ -129,7 +132,7 @@ TEST_F(CompactionTest, OldPlacesStayWhileCopiesAreInFlight) {
     drop(buffer);
 }
 
-TEST_F(CompactionTest, PinnedAndFixedBuffersStay) {
+TEST_F(CompactionTest, PinnedAndUnmovableBuffersStay) {
   fragment(3, 300, 100 * kKiB);
   std::vector<Placement> places;
   std::vector<BufferHandle> pinned;
@@ -148,7 +151,7 @@ TEST_F(CompactionTest, PinnedAndFixedBuffersStay) {
     EXPECT_EQ(placed(pinned[i]).memory, places[i].memory);
     EXPECT_EQ(heap->unpin(pinned[i]), HeapCode::kOk);
   }
-  EXPECT_EQ(heap->unpin(pinned[0]), HeapCode::kInvalidArgument) << "once too often";
+  EXPECT_EQ(heap->unpin(pinned[0]), HeapCode::kInvalidArgument) << "it is not pinned any more";
   EXPECT_EQ(placed(fixed).offsetBytes, fixedAt.offsetBytes);
   EXPECT_EQ(placed(fixed).memory, fixedAt.memory);
   drop(fixed);
@@ -178,7 +181,7 @@ TEST_F(CompactionTest, KeepsAlignment) {
   }
 }
 
-TEST_F(CompactionTest, PressureCompacts) {
+TEST_F(CompactionTest, MemoryPressureStartsACompaction) {
   make({}, smallDevice(32 * kMiB));
   std::vector<BufferHandle> made;
   BufferRequest request;
@@ -217,7 +220,7 @@ TEST_F(CompactionTest, AFailedSubmissionChangesNothing) {
     gpu->failCall(0);
     EXPECT_EQ(validate(*heap), nullptr) << k << ": " << validate(*heap);
     if (code == HeapCode::kOk)
-      break; // the copies were made before the k-th call
+      break; // the compaction made fewer than k driver calls
     checkContents();
   }
   compactFully(64 * kMiB);

@@ -1,4 +1,5 @@
-// The heap's retention policy, and records at the limits of their fields.
+// Tests of the retention policy (engine/heap/retention.h), alone and in a heap, and of records
+// whose generations are used up (engine/heap/buffer_record.h).
 #include "engine/heap/heap_parts.h"
 #include "engine/heap/retention.h"
 #include "tests/engine/heap/heap_fixture.h"
@@ -8,14 +9,14 @@
 namespace gantry::heap {
 namespace {
 
-TEST(Retention, GoesFromTightToQuickWithRetakes) {
+TEST(Retention, BecomesQuickAfterEnoughRetakes) {
   Retention retention;
   const uint64_t live = 1000 * kMiB;
   const uint64_t tight = retention.targetBytes(live, 1200 * kMiB, 1.05);
   EXPECT_EQ(tight, static_cast<uint64_t>(1.05 * static_cast<double>(live)));
   const uint64_t slab = retention.slabBytes(false, live);
   for (uint32_t i = 0; i < 1000; ++i)
-    retention.noteTaken(1201 * kMiB, 1200 * kMiB); // growth is no retake
+    retention.noteTaken(1201 * kMiB, 1200 * kMiB); // above the peak: not a retake
   for (uint32_t i = 0; i < Retention::kRetakesUntilQuick - 1; ++i)
     retention.noteTaken(1200 * kMiB, 1200 * kMiB);
   EXPECT_FALSE(retention.isQuick());
@@ -31,7 +32,7 @@ TEST(Retention, GoesFromTightToQuickWithRetakes) {
   EXPECT_EQ(retention.targetBytes(live, 1200 * kMiB, 1.05), tight);
 }
 
-TEST_F(HeapTest, ARecordWithoutGenerationsIsNotUsedAgain) {
+TEST_F(HeapTest, ARetiredRecordIsNotUsedAgain) {
   drop(take(4096));
   BufferRequest request;
   for (const uint64_t size : {uint64_t{4096}, 100 * kKiB, 101 * kKiB}) {
@@ -60,8 +61,9 @@ TEST_F(HeapTest, ARecordWithoutGenerationsIsNotUsedAgain) {
   }
 }
 
-// Steps of the same buffers in different order, with few in common, which end with little alive.
-TEST_F(HeapTest, AHeapThatIsFilledAgainTakesNothingNew) {
+// Each step allocates buffers of the same sizes and releases them in a random order. The first
+// steps reserve enough memory for the later ones.
+TEST_F(HeapTest, RepeatedStepsAllocateNoNewSlabs) {
   std::mt19937 random(3);
   std::vector<uint64_t> sizes;
   for (int i = 0; i < 300; ++i)
@@ -86,9 +88,9 @@ TEST_F(HeapTest, AHeapThatIsFilledAgainTakesNothingNew) {
   EXPECT_EQ(step(), 0U);
 }
 
-// Once the heap is quick, memory that was full of one size serves another: empty slabs go over from
-// pool to pool.
-TEST_F(HeapTest, AQuickHeapThatIsFilledAgainOtherwiseTakesNextToNothing) {
+// A quick heap gives empty slabs of the large pool to the small pool, and back. So slabs that held
+// large buffers serve small ones later.
+TEST_F(HeapTest, AQuickHeapReusesEmptySlabsInOtherPools) {
   const auto fill = [&](uint64_t sizeBytes) {
     const uint64_t before = gpu->counts().allocations;
     std::vector<BufferHandle> live;
@@ -106,8 +108,8 @@ TEST_F(HeapTest, AQuickHeapThatIsFilledAgainOtherwiseTakesNextToNothing) {
   EXPECT_LE(fill(kMiB), 1U);
 }
 
-// Sizes without a pattern, over a wide range, at a bounded sum: the heap learns to keep memory.
-TEST_F(HeapTest, LearnsToKeepWhatIsTakenAgain) {
+// Random sizes over a wide range, with a bounded sum: the heap becomes quick and keeps its slabs.
+TEST_F(HeapTest, KeepsSlabsAfterManyRetakes) {
   test::FakeConfig config;
   config.heaps[0].sizeBytes = uint64_t{1} << 40;
   make({}, config);

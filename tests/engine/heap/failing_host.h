@@ -1,5 +1,5 @@
-// A host allocator whose k-th call fails (and, if asked, every later one or a second one), and
-// which counts what is alive.
+// FailingHost: a HostAllocator whose k-th allocation fails and, if wanted, a second one. It counts
+// calls, failures and live bytes.
 #pragma once
 
 #include "engine/base/host_memory.h"
@@ -18,7 +18,8 @@ public:
   uint64_t failures() const { return failures_; }
   uint64_t liveBytes() const { return liveBytes_; }
 
-  /// From now on: the k-th call fails (1 is the next), and the one at failAgainAt.
+  /// Restarts the counts of calls and failures. The k-th allocation from now on fails (1 is the
+  /// next one), and the one with the number failAgainAt.
   void failAt(uint64_t k, uint64_t failAgainAt = UINT64_MAX) {
     calls_ = 0;
     failures_ = 0;

@@ -1,5 +1,6 @@
-// A life of a heap with a little of everything, for faults to strike: it counts what was refused,
-// and after a refusal nothing may have changed.
+// FaultScenario: creates a heap, uses most of its functions and destroys it, for tests that inject
+// faults. After each call that fails it checks that live buffers are as before. It counts the calls
+// that failed.
 #pragma once
 
 #include "engine/heap/extras/compaction.h"
@@ -25,6 +26,8 @@ inline double cpuMs() {
 
 class FaultScenario {
 public:
+  /// `lossy`: the test may lose the device. limitBytes limits each of the device's heaps; 0: no
+  /// limit.
   FaultScenario(std::shared_ptr<device::Device> gpu, const HostAllocator &host, bool lossy,
                 uint64_t limitBytes = 0)
       : gpu_(std::move(gpu)), lossy_(lossy) {
@@ -95,11 +98,12 @@ public:
     finish();
   }
 
-  uint64_t refused = 0;
-  double slowestMs = 0; // Slowest call after the device was lost.
+  uint64_t refused = 0; // Number of calls that failed.
+  double slowestMs = 0; // CPU time of the slowest call after the device was lost.
 
 private:
-  // Refusals are answers; what they may not do is change what is alive.
+  // Makes one call. If it fails, its code must be one that faults explain, and the number and bytes
+  // of live buffers must be as before.
   void judge(const std::function<HeapCode()> &call) {
     HeapStatistics before;
     heap_->statistics(&before);
@@ -145,7 +149,7 @@ private:
     last_ = *ticket;
     return last_;
   }
-  /// Lists go when they are done; a wait that fails is none.
+  /// Frees the command lists when the device has finished them. A wait that fails is repeated.
   void finish() {
     while (!gpu_->isLost() && !gpu_->wait(last_, UINT64_MAX).isOk()) {
     }
@@ -160,7 +164,7 @@ private:
   std::optional<Spill> spilling_;
   std::vector<BufferHandle> live_;
   std::vector<std::unique_ptr<device::CommandList>> lists_;
-  uint64_t last_ = 0;
+  uint64_t last_ = 0; // Ticket of the last submission.
 };
 
 } // namespace gantry::heap

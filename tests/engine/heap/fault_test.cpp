@@ -1,5 +1,5 @@
-// Every host allocation and every driver call failing in turn, and in pairs; and the device lost at
-// every submission.
+// Runs FaultScenario with injected faults: each host allocation and each driver call fails in turn
+// and in pairs, and the device is lost at each submission. Nothing may leak.
 #include "tests/engine/heap/failing_host.h"
 #include "tests/engine/heap/fault_scenario.h"
 #include "tests/engine/heap/heap_fixture.h"
@@ -8,9 +8,9 @@ namespace gantry::heap {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kAtOnceMs = 20;
+constexpr double kMaxLostCallMs = 20; // Maximum CPU time of a call on a lost device.
 #else
-constexpr double kAtOnceMs = 1;
+constexpr double kMaxLostCallMs = 1;
 #endif
 
 std::shared_ptr<test::FakeDevice> smallDevice() {
@@ -45,7 +45,7 @@ TEST(HeapFaults, EveryHostAllocationFailsInTurn) {
       refusals += scenario.refused;
   }
   EXPECT_GT(count, 40U);
-  EXPECT_GE(refusals, 30U) << "faults that nobody notices are no faults";
+  EXPECT_GE(refusals, 30U) << "too few of the faults reached a call";
 }
 
 TEST(HeapFaults, PairsOfHostAllocationsFail) {
@@ -83,7 +83,7 @@ TEST(HeapFaults, EveryDriverCallFailsInTurnAndInPairs) {
   EXPECT_GT(refusals, 0U);
 }
 
-TEST(HeapFaults, ALostDeviceAnswersAtOnceAndCanBeTornDown) {
+TEST(HeapFaults, CallsOnALostDeviceReturnAtOnceAndNothingLeaks) {
   FailingHost host;
   auto counting = smallDevice();
   FaultScenario(counting, host.allocator(), false).run();
@@ -97,7 +97,7 @@ TEST(HeapFaults, ALostDeviceAnswersAtOnceAndCanBeTornDown) {
     scenario.run();
     EXPECT_TRUE(gpu->isLost());
     EXPECT_GT(scenario.refused, 0U);
-    EXPECT_LT(scenario.slowestMs, kAtOnceMs);
+    EXPECT_LT(scenario.slowestMs, kMaxLostCallMs);
     checkEmpty(*gpu, host);
   }
 }

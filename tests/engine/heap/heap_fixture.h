@@ -1,4 +1,5 @@
-// A heap over the fake driver, for tests.
+// HeapTest: a fixture with a fake device, a heap on it and the heap's clients. After each test it
+// checks the heap's invariants, that all memory was given back, and that the device saw no misuse.
 #pragma once
 
 #include "engine/heap/extras/compaction.h"
@@ -36,7 +37,7 @@ protected:
     ordered.reset();
     heap.reset();
   }
-  /// One heap of this size, for running out of memory.
+  /// A device whose device-local memory has this size, for tests that exhaust it.
   static test::FakeConfig smallDevice(uint64_t sizeBytes) {
     test::FakeConfig config;
     config.heaps = {{sizeBytes, true}, {uint64_t{1} << 30, false}};
@@ -89,14 +90,14 @@ protected:
     heap->statistics(&all);
     return all.kinds[static_cast<size_t>(kind)];
   }
-  /// Submits an empty list: a ticket that passes when the fake driver lets it.
+  /// Submits an empty list and returns its ticket. It is done when the fake device runs it.
   uint64_t submit() {
     lists.push_back(gpu->createCommandList().take());
     EXPECT_TRUE(lists.back()->begin({}).isOk());
     EXPECT_TRUE(lists.back()->end().isOk());
     return *gpu->submit(*lists.back());
   }
-  /// The bytes of a buffer behind the driver's back, also where they are not mapped.
+  /// The bytes of a buffer, also if its memory is not mapped.
   uint8_t *bytes(BufferHandle buffer) {
     const Placement at = placed(buffer);
     return test::FakeDevice::bytesOf(*at.memory) + at.offsetBytes;
@@ -104,7 +105,7 @@ protected:
 
   std::shared_ptr<test::FakeDevice> gpu;
   HeapPtr heap;
-  bool allowSpill = false; // under pressure, for the next make()
+  bool allowSpill = false; // Whether the next make() lets the heap spill under pressure.
   std::optional<OrderedReuse> ordered;
   std::optional<Compaction> compaction;
   std::optional<Spill> spilling;

@@ -1,6 +1,6 @@
-// heap_fuzz [--ops N] [--seed S]: random operations on the heap beside a model (heap_model.h),
-// until N are done or one is wrong. Each 100000 operations begin with a new heap. Exit 1 where one
-// is wrong, with the seed that shows it.
+// heap_fuzz [--ops N] [--seed S]: runs N random operations on a heap and compares it with a model
+// (heap_model.h). A new heap and the next seed begin after every 100000 operations. At the first
+// error it prints the seed and the operation, and exits with 1.
 #include "tests/engine/heap/heap_model.h"
 
 #include <cstdio>
@@ -16,7 +16,8 @@ int main(int argc, char **argv) {
     } else if (std::strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
       seed = std::strtoull(argv[++i], nullptr, 10);
     } else {
-      std::fprintf(stderr, "heap_fuzz: '%s': --ops N and --seed S are what there is\n", argv[i]);
+      std::fprintf(stderr, "heap_fuzz: unknown or incomplete option '%s'; use --ops N, --seed S\n",
+                   argv[i]);
       return 2;
     }
   }
@@ -35,6 +36,6 @@ int main(int argc, char **argv) {
       return 1;
     }
   }
-  std::printf("%llu operations, nothing wrong\n", static_cast<unsigned long long>(ops));
+  std::printf("%llu operations without an error\n", static_cast<unsigned long long>(ops));
   return 0;
 }

@@ -33,7 +33,7 @@ HeapModel::HeapModel(uint64_t seed) : random_(seed) {
 }
 
 HeapModel::~HeapModel() {
-  letGo();
+  runDevice();
   spilling_.reset();
   compaction_.reset();
   ordered_.reset();
@@ -56,12 +56,14 @@ std::string HeapModel::step() {
   if (choice < 830)
     return release();
   if (choice < 960)
-    return touch();
+    return useBuffer();
   if (choice < 985)
     return misuse();
   return maintain();
 }
 
+// Records the range of a new buffer. Fails if it overlaps a live buffer, or a pending range whose
+// ticket is neither done nor at most orderedAfter.
 std::string HeapModel::claim(const Placement &at, uint64_t orderedAfter) {
   if (at.memory == nullptr || at.offsetBytes + at.sizeBytes > at.memory->sizeBytes())
     return "a buffer passes its memory's end";
@@ -101,7 +103,7 @@ std::string HeapModel::checkPattern(const Buffer &buffer) {
     return "a buffer has another size";
   if (at.offsetBytes % buffer.request.alignment != 0)
     return "a buffer is misaligned";
-  if (!buffer.written || held_) // copies may be in flight
+  if (!buffer.written || held_) // if held, the copies of a move may not have run yet
     return "";
   const uint8_t *bytes = test::FakeDevice::bytesOf(*at.memory) + at.offsetBytes;
   const uint64_t size = std::min<uint64_t>(at.sizeBytes, 8);
@@ -110,7 +112,8 @@ std::string HeapModel::checkPattern(const Buffer &buffer) {
   return "";
 }
 
-// Buffers may have moved: live ranges anew, pending ones as they are.
+// Reads the ranges of live buffers from the heap again, because buffers may have moved. Pending
+// ranges stay as they are.
 void HeapModel::rebuildRanges() {
   for (auto i = ranges_.begin(); i != ranges_.end();)
     i = i->second.ticket == 0 ? ranges_.erase(i) : std::next(i);
@@ -122,14 +125,16 @@ void HeapModel::rebuildRanges() {
   forgetPassed();
 }
 
+// Removes the pending ranges whose ticket is done.
 void HeapModel::forgetPassed() {
   const uint64_t done = *gpu_->completed();
   for (auto i = ranges_.begin(); i != ranges_.end();)
     i = i->second.ticket != 0 && i->second.ticket <= done ? ranges_.erase(i) : std::next(i);
 }
 
-// A held device never passes anything, so nothing may have to wait for it.
-void HeapModel::letGo() {
+// Runs all submissions. Called before the heap may wait for the device, because a held device never
+// finishes its work.
+void HeapModel::runDevice() {
   gpu_->release();
   lists_.clear();
   held_ = false;
@@ -139,13 +144,13 @@ std::string HeapModel::allocate() {
   if (live_.size() >= kMaxLive)
     return release();
   if (held_ && gpu_->counts().liveBytes > (uint64_t{48} << 20))
-    letGo();
+    runDevice();
   Buffer buffer;
   BufferRequest &request = buffer.request;
-  const uint64_t law = below(100);
-  request.sizeBytes = law < 70   ? 1 + below(20000)
-                      : law < 95 ? 1 + below(300000)
-                                 : 1 + below(uint64_t{6} << 20);
+  const uint64_t percent = below(100);
+  request.sizeBytes = percent < 70   ? 1 + below(20000)
+                      : percent < 95 ? 1 + below(300000)
+                                     : 1 + below(uint64_t{6} << 20);
   request.alignment = below(8) == 0 ? uint64_t{1} << below(17) : 256;
   request.kind = below(5) == 0 ? MemoryKind::kUpload : MemoryKind::kDevice;
   request.movable = below(3) == 0;
@@ -156,7 +161,7 @@ std::string HeapModel::allocate() {
   const HeapCode code = ordered ? ordered_->allocate(request, {&point, 1}, &buffer.handle)
                                 : heap_->allocate(request, &buffer.handle);
   if (code == HeapCode::kExhausted || code == HeapCode::kOverBudget) {
-    rebuildRanges(); // the ladder may have moved or spilled
+    rebuildRanges(); // the pressure ladder may have moved or spilled buffers
     return "";
   }
   if (code != HeapCode::kOk)
@@ -171,7 +176,7 @@ std::string HeapModel::allocate() {
   buffer.pattern = random_();
   if (std::string wrong = claim(at, ordered ? point.value : 0); !wrong.empty())
     return wrong;
-  // A buffer that is ordered after running work belongs to that work until it has run.
+  // If the buffer is ordered after work that has not run, that work may still write its range.
   buffer.written = !(ordered && held_);
   if (buffer.written)
     writePattern(buffer, at);
@@ -219,7 +224,7 @@ std::string HeapModel::release() {
   return "";
 }
 
-std::string HeapModel::touch() {
+std::string HeapModel::useBuffer() {
   if (live_.empty())
     return "";
   Buffer &buffer = live_[below(live_.size())];
@@ -232,7 +237,7 @@ std::string HeapModel::touch() {
   case 1: {
     Placement at;
     if (held_ && (heap_->resolve(buffer.handle, &at) == HeapCode::kBusy || at.mapped != nullptr))
-      letGo(); // restoring waits, and so does pinning what is on its way
+      runDevice(); // pin() waits to restore a buffer, and for the copy of a mapped one that moved
     const HeapCode code = heap_->pin(buffer.handle, &at);
     if (code == HeapCode::kExhausted || code == HeapCode::kOverBudget)
       return "";
@@ -281,7 +286,7 @@ std::string HeapModel::maintain() {
       (void)heap_->trim(below(uint64_t{8} << 20));
     break;
   case 2:
-    letGo();
+    runDevice();
     break;
   case 3:
     gpu_->hold();
@@ -292,7 +297,7 @@ std::string HeapModel::maintain() {
     break;
   default:
     if (!live_.empty()) {
-      letGo();
+      runDevice();
       const Buffer &buffer = live_[below(live_.size())];
       const HeapCode spilled = spilling_->spill(buffer.handle);
       if (spilled != HeapCode::kOk && spilled != HeapCode::kBusy &&
@@ -323,7 +328,7 @@ std::string HeapModel::finish() {
   while (!live_.empty())
     if (std::string wrong = release(); !wrong.empty())
       return wrong;
-  letGo();
+  runDevice();
   (void)heap_->poll();
   (void)heap_->trim();
   if (const char *broken = validate(*heap_))

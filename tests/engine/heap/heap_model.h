@@ -1,7 +1,9 @@
-// A simple model of the heap beside the heap: random operations on both, and a judge after each.
+// HeapModel: a heap on a fake device, and a simple model of it. Each step makes a random call of
+// the heap, applies it to the model, and compares the two.
 //
-// The model knows every live range, its contents and, for released ones, the ticket that must pass
-// before anybody else may have them. It fails with a message, at the operation that was wrong.
+// The model knows the range and the contents of each live buffer. For a released range it knows the
+// ticket of the submission that must be done before another buffer may have the range, unless that
+// buffer is ordered after it. Threads: one. Randomness comes only from the seed.
 #pragma once
 
 #include "engine/heap/extras/compaction.h"
@@ -22,9 +24,9 @@ public:
   explicit HeapModel(uint64_t seed);
   ~HeapModel();
 
-  /// One random operation; "" or what was wrong.
+  /// Makes one random operation. Returns "", or a sentence that says what the heap did wrong.
   std::string step();
-  /// Releases everything, gives all memory back and looks for leaks.
+  /// Releases all buffers, gives all memory back and checks for leaks. Returns as step() does.
   std::string finish();
 
 private:
@@ -38,13 +40,13 @@ private:
   };
   struct Range {
     uint64_t end = 0;
-    uint64_t ticket = 0; // 0: alive
+    uint64_t ticket = 0; // 0: a live buffer has the range; else the ticket that must be done
   };
   using Ranges = std::map<std::pair<const device::Memory *, uint64_t>, Range>;
 
   std::string allocate();
   std::string release();
-  std::string touch();
+  std::string useBuffer();
   std::string misuse();
   std::string maintain();
   std::string claim(const Placement &at, uint64_t orderedAfter);
@@ -54,7 +56,7 @@ private:
   void forgetPassed();
   uint64_t below(uint64_t bound) { return random_() % bound; }
   uint64_t submit();
-  void letGo();
+  void runDevice();
 
   std::mt19937_64 random_;
   std::shared_ptr<test::FakeDevice> gpu_;
@@ -63,13 +65,14 @@ private:
   std::optional<Compaction> compaction_;
   std::optional<Spill> spilling_;
   std::vector<Buffer> live_;
-  std::vector<BufferHandle> dead_; // some handles that were released
+  std::vector<BufferHandle> dead_; // Up to 1000 handles of released buffers.
   Ranges ranges_;
   std::vector<std::unique_ptr<device::CommandList>> lists_;
   uint64_t liveBytes_ = 0;
-  bool held_ = false;
+  bool held_ = false; // The device keeps submissions pending.
   uint64_t lastTicket_ = 0;
-  uint64_t moved_ = 0; // copied bytes and freed slabs so far
+  uint64_t moved_ =
+      0; // Copied bytes plus freed slabs so far; a change means that buffers may move.
 };
 
 } // namespace gantry::heap

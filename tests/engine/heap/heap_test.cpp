@@ -1,4 +1,5 @@
-// Buffers, handles, statistics, retention, limits and the ladder.
+// Tests of engine/heap/heap.h with one thread: buffers, handles, statistics, retention, limits and
+// the pressure ladder.
 #include "tests/engine/heap/heap_fixture.h"
 
 #include <cstring>
@@ -32,7 +33,7 @@ TEST_F(HeapTest, GivesAlignedRangesOfEveryKind) {
   }
 }
 
-TEST_F(HeapTest, RefusesWhatCannotBe) {
+TEST_F(HeapTest, RefusesInvalidRequests) {
   const auto code = [&](auto change) {
     BufferRequest request;
     request.sizeBytes = 256;
@@ -44,7 +45,7 @@ TEST_F(HeapTest, RefusesWhatCannotBe) {
     return result;
   };
   const auto invalid = HeapCode::kInvalidArgument;
-  for (const bool quickly : {false, true}) { // from a slab that is there, too
+  for (const bool hasSlab : {false, true}) {
     const uint32_t calls = gpu->counts().driverCalls;
     EXPECT_EQ(code([](auto &r) { r.sizeBytes = 0; }), invalid);
     EXPECT_EQ(code([](auto &r) { r.alignment = 0; }), invalid);
@@ -62,13 +63,13 @@ TEST_F(HeapTest, RefusesWhatCannotBe) {
     EXPECT_EQ(buffer.bits, 0U);
     for (const uint64_t size : {uint64_t{1} << 47, uint64_t{1} << 63, UINT64_MAX})
       EXPECT_EQ(code([&](auto &r) { r.sizeBytes = size; }), HeapCode::kTooLarge) << size;
-    EXPECT_EQ(gpu->counts().driverCalls, calls) << "nothing of it reaches the driver";
-    if (!quickly)
+    EXPECT_EQ(gpu->counts().driverCalls, calls) << "no request reaches the driver";
+    if (!hasSlab)
       take(1000);
   }
 }
 
-TEST_F(HeapTest, TellsStaleAndForeignHandles) {
+TEST_F(HeapTest, RefusesStaleAndForeignHandles) {
   const BufferHandle buffer = take(1000);
   auto other = Heap::create(gpu, {}).take();
   Placement placement;
@@ -88,7 +89,7 @@ TEST_F(HeapTest, TellsStaleAndForeignHandles) {
     EXPECT_EQ(heap->retain(buffer), HeapCode::kStaleHandle);
     EXPECT_EQ(heap->resolve(buffer, &placement), HeapCode::kStaleHandle);
     EXPECT_EQ(heap->unpin(buffer), HeapCode::kStaleHandle);
-    drop(take(1000)); // the slot lives again, under other generations
+    drop(take(1000)); // reuses the record, with the next generation
   }
   EXPECT_EQ(stats().liveBuffers, 0U);
 }
@@ -104,7 +105,7 @@ TEST_F(HeapTest, SurvivesRandomHandles) {
     random ^= random << 13;
     random ^= random >> 7;
     random ^= random << 17;
-    // Near misses: one bit of a live handle is wrong.
+    // One bit of a live handle is wrong.
     const BufferHandle guess{live[random % 100].bits ^ (uint64_t{1} << (random >> 32) % 64)};
     const bool known = std::find(live.begin(), live.end(), guess) != live.end();
     hits += heap->resolve(guess, &placement) == HeapCode::kOk ? 1 : 0;
@@ -114,7 +115,7 @@ TEST_F(HeapTest, SurvivesRandomHandles) {
     }
   }
   EXPECT_EQ(stats().liveBuffers, 100U);
-  EXPECT_GT(hits, 0U) << "some neighbours are alive";
+  EXPECT_GT(hits, 0U) << "some guesses are handles of other live buffers";
   for (const BufferHandle buffer : live)
     drop(buffer);
 }
@@ -154,7 +155,7 @@ TEST_F(HeapTest, CountsExactlyPerKindAndName) {
   drop(a);
 }
 
-TEST_F(HeapTest, NamesGrowAndStayThemselves) {
+TEST_F(HeapTest, NamesKeepTheirIdsWhileTheTableGrows) {
   for (int i = 0; i < 3000; ++i)
     ASSERT_EQ(heap->intern("name" + std::to_string(i)).index, static_cast<uint32_t>(i + 1));
   for (int i = 0; i < 3000; ++i)
@@ -162,7 +163,7 @@ TEST_F(HeapTest, NamesGrowAndStayThemselves) {
   EXPECT_EQ(heap->intern("").index, 0U);
 }
 
-TEST_F(HeapTest, SteadyLoopsReachTheDriverNoMore) {
+TEST_F(HeapTest, SteadyLoopsMakeNoDriverCalls) {
   const auto step = [&] {
     std::vector<BufferHandle> live;
     for (uint64_t i = 0; i < 60; ++i)
@@ -178,71 +179,21 @@ TEST_F(HeapTest, SteadyLoopsReachTheDriverNoMore) {
   EXPECT_EQ(gpu->counts().driverCalls, before);
 }
 
-TEST_F(HeapTest, AMagazineServesSlightlySmallerSizes) {
-  const auto granules = [&](uint64_t count) {
-    BufferRequest request;
-    request.sizeBytes = count * 256;
-    return take(request);
-  };
-  const BufferHandle first = granules(40);
-  const uint64_t offset = placed(first).offsetBytes;
-  drop(first);
-  const BufferHandle smaller = granules(32); // a quarter more than that is 40
-  EXPECT_EQ(placed(smaller).offsetBytes, offset);
-  EXPECT_EQ(placed(smaller).sizeBytes, 32U * 256);
-  EXPECT_EQ(stats().liveBytes, 32U * 256);
-  EXPECT_EQ(stats().usedBytes, 40U * 256) << "the range keeps its length";
-  EXPECT_EQ(validate(*heap), nullptr);
-  drop(smaller);
-  EXPECT_EQ(validate(*heap), nullptr);
-  const BufferHandle again = granules(40);
-  EXPECT_EQ(placed(again).offsetBytes, offset);
-  drop(again);
-  const BufferHandle other = granules(31);
-  EXPECT_NE(placed(other).offsetBytes, offset) << "too much would be wasted";
-  EXPECT_EQ(validate(*heap), nullptr);
-  drop(other);
-  const BufferHandle longest = granules(256);
-  const uint64_t there = placed(longest).offsetBytes;
-  drop(longest);
-  const BufferHandle shorter = granules(205); // 51 more
-  EXPECT_EQ(placed(shorter).offsetBytes, there);
-  drop(shorter);
-}
-
-// The release of a handle that was given out again from a magazine is told from the new owner's.
-TEST_F(HeapTest, HandlesFromAMagazineAreNew) {
-  std::vector<BufferHandle> old;
-  for (int i = 0; i < 10; ++i)
-    old.push_back(take(1000));
-  for (const BufferHandle buffer : old)
-    drop(buffer);
-  for (size_t i = old.size(); i-- > 0;) { // last in, first out
-    const BufferHandle buffer = take(1000);
-    EXPECT_NE(buffer, old[i]);
-    EXPECT_EQ(placed(buffer).sizeBytes, 1000U);
-    EXPECT_EQ(heap->release(old[i]), HeapCode::kStaleHandle);
-    EXPECT_EQ(heap->retain(old[i]), HeapCode::kStaleHandle);
-  }
-  EXPECT_EQ(stats().liveBuffers, 10U);
-  EXPECT_EQ(validate(*heap), nullptr);
-}
-
-TEST_F(HeapTest, SmallBuffersGoIntoGapsBeforeTheHeapPassesItsSlack) {
+TEST_F(HeapTest, SmallBuffersUseShortGapsInsteadOfPassingTheGrowthSlack) {
   for (int i = 0; i < 40; ++i)
-    take(1900 * kKiB); // a slab of 2 MiB each: 5.3 % above what is live
+    take(1900 * kKiB); // each takes a slab of 2 MiB: reserved bytes are 7.8 % above live bytes
   const uint64_t before = gpu->counts().allocations;
   for (int i = 0; i < 40; ++i)
     take(60 * kKiB);
   EXPECT_EQ(gpu->counts().allocations, before);
   take(200 * kKiB);
-  EXPECT_EQ(gpu->counts().allocations, before + 1) << "no gap is as large";
+  EXPECT_EQ(gpu->counts().allocations, before + 1) << "no gap is long enough";
   EXPECT_EQ(validate(*heap), nullptr);
 }
 
-TEST_F(HeapTest, SmallBuffersStayOutOfGapsThatLargeOnesCanUse) {
+TEST_F(HeapTest, SmallBuffersDoNotUseGapsThatFitLargeOnes) {
   for (int i = 0; i < 40; ++i)
-    take(1400 * kKiB); // leaves 648 KiB of its slab
+    take(1400 * kKiB); // leaves a gap of 648 KiB in its slab, more than small buffers may use
   const uint64_t before = gpu->counts().allocations;
   take(60 * kKiB);
   EXPECT_EQ(gpu->counts().allocations, before + 1);
@@ -251,8 +202,9 @@ TEST_F(HeapTest, SmallBuffersStayOutOfGapsThatLargeOnesCanUse) {
   EXPECT_EQ(gpu->counts().allocations, before + 1);
 }
 
-// Sizes that fill the word in which a slot says what it has, and limits of devices as they come.
-TEST_F(HeapTest, TheLargestSizesComeAndGo) {
+// The largest size that the heap can represent, and a device limit that is not a multiple of the
+// granule.
+TEST_F(HeapTest, TheLargestSizesAreAllocatedAndFreed) {
   test::FakeConfig config;
   config.maxAllocationBytes = uint64_t{1} << 43;
   config.heaps[0].sizeBytes = uint64_t{1} << 44;
@@ -273,73 +225,15 @@ TEST_F(HeapTest, TheLargestSizesComeAndGo) {
   EXPECT_NE(explain(*heap, HeapCode::kTooLarge, request).message().find("4398046445568"),
             std::string::npos);
 
-  config.maxAllocationBytes = 2 * kMiB + 100; // no multiple of anything
+  config.maxAllocationBytes = 2 * kMiB + 100;
   make({}, config);
   std::vector<BufferHandle> live;
   for (int i = 0; i < 600; ++i)
-    live.push_back(take(1500 * kKiB)); // slabs as large as may be
+    live.push_back(take(1500 * kKiB)); // in slabs of the maximum size
   for (const BufferHandle one : live)
     drop(one);
   heap->trim();
   EXPECT_EQ(stats().reservedBytes, 0U);
-}
-
-TEST_F(HeapTest, WithoutMagazinesNothingIsKept) {
-  HeapOptions options;
-  options.sizeClassBytes = 0;
-  make(options);
-  const BufferHandle stays = take(1000);
-  for (int i = 0; i < 3; ++i)
-    drop(take(1000));
-  EXPECT_EQ(stats().usedBytes, 1024U);
-  drop(stays);
-}
-
-TEST_F(HeapTest, MagazinesOfAnySizeWork) {
-  for (const uint64_t bytes : {uint64_t{1} << 47, UINT64_MAX}) {
-    HeapOptions options;
-    options.sizeClassBytes = bytes;
-    make(options);
-    drop(take(1000));
-    EXPECT_EQ(stats().usedBytes, 1024U) << "it is at hand";
-  }
-}
-
-TEST_F(HeapTest, WhatLeavesTheMagazinesGoesBackToItsPool) {
-  constexpr MemoryKind kKinds[] = {MemoryKind::kDevice, MemoryKind::kUpload};
-  for (const int inARow : {1, 3, 1000}) { // Buffers of one kind before one of the other.
-    std::vector<BufferHandle> live;
-    for (int i = 0; i < 30000; ++i) {
-      BufferRequest request;
-      request.sizeBytes = 512;
-      request.kind = kKinds[i / inARow % 2];
-      request.alignment = i % 7 == 0 ? 512 : 256; // Some buffers have a larger alignment.
-      live.push_back(take(request));
-    }
-    for (const BufferHandle one : live)
-      drop(one);
-    EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
-    for (const MemoryKind kind : kKinds) {
-      EXPECT_EQ(stats(kind).liveBytes, 0U);
-      EXPECT_LE(stats(kind).usedBytes, 5000U * 512) << "more than magazines have";
-    }
-    heap->trim();
-    for (const MemoryKind kind : kKinds)
-      EXPECT_EQ(stats(kind).usedBytes, 0U);
-  }
-}
-
-TEST_F(HeapTest, AnUnknownNameIsRefusedWhateverTheMagazinesHave) {
-  BufferRequest request;
-  request.sizeBytes = 1000;
-  for (const uint32_t index : {5000U, heap->intern("the last one").index + 1}) {
-    request.name = {index};
-    for (int i = 0; i < 2; ++i) {
-      BufferHandle none;
-      EXPECT_EQ(heap->allocate(request, &none), HeapCode::kInvalidArgument);
-      drop(take(1000));
-    }
-  }
 }
 
 TEST_F(HeapTest, TrimReturnsMemory) {
@@ -356,8 +250,8 @@ TEST_F(HeapTest, TrimReturnsMemory) {
   EXPECT_EQ(gpu->counts().liveBytes, 0U);
 }
 
-// When the heap grows elsewhere, as little as will do goes back to the driver.
-TEST_F(HeapTest, TheEmptySlabThatFitsBestGoesBack) {
+// Before the heap grows beyond its slack, it gives the smallest sufficient empty slab back.
+TEST_F(HeapTest, TheSmallestSufficientEmptySlabGoesBack) {
   std::vector<BufferHandle> empty;
   for (const uint64_t mib : {16, 4, 8, 3, 5})
     empty.push_back(take(mib * kMiB));
@@ -368,14 +262,14 @@ TEST_F(HeapTest, TheEmptySlabThatFitsBestGoesBack) {
   const uint64_t before = stats().reservedBytes;
   EXPECT_EQ(stats().emptySlabs, 5U);
   for (int i = 0; i < 3; ++i)
-    take(7 * kMiB); // two in the 16, one in the 8
+    take(7 * kMiB); // two in the slab of 16 MiB, one in the slab of 8 MiB
   EXPECT_EQ(stats().reservedBytes, before);
-  take(7 * kMiB); // 1.2 more than the slack allows
+  take(7 * kMiB); // a new slab: 1.2 MiB more than the slack allows
   EXPECT_EQ(stats().reservedBytes, before + 7 * kMiB - 3 * kMiB);
   EXPECT_EQ(gpu->counts().liveBytes, stats().reservedBytes);
 }
 
-TEST_F(HeapTest, WatermarksBoundWhatIsKept) {
+TEST_F(HeapTest, WatermarksLimitTheEmptySlabs) {
   HeapOptions options;
   options.retainHighBytes = 64 * kMiB;
   options.retainLowBytes = 32 * kMiB;
@@ -386,7 +280,7 @@ TEST_F(HeapTest, WatermarksBoundWhatIsKept) {
   for (const BufferHandle buffer : live)
     drop(buffer);
   EXPECT_LE(stats().reservedBytes, 64 * kMiB);
-  EXPECT_GE(stats().reservedBytes, 24 * kMiB) << "but something is kept";
+  EXPECT_GE(stats().reservedBytes, 24 * kMiB) << "some empty slabs are kept";
 }
 
 TEST_F(HeapTest, RefusesBadOptions) {
@@ -400,7 +294,7 @@ TEST_F(HeapTest, RefusesBadOptions) {
   EXPECT_EQ(Heap::create(nullptr, {}).status().code(), StatusCode::kInvalidArgument);
 }
 
-TEST_F(HeapTest, DedicatedBuffersAreAlone) {
+TEST_F(HeapTest, DedicatedBuffersHaveASlabOfTheirOwn) {
   BufferRequest request;
   request.sizeBytes = 100000;
   request.dedicated = true;
@@ -413,7 +307,7 @@ TEST_F(HeapTest, DedicatedBuffersAreAlone) {
   EXPECT_EQ(placed(again).memory, memory) << "kept for the next one";
 }
 
-TEST_F(HeapTest, KeepsTheUsersLimitAndSaysSo) {
+TEST_F(HeapTest, KeepsToTheUsersLimitAndExplainsTheRefusal) {
   HeapOptions options;
   options.limitBytes[0] = 64 * kMiB;
   make(options);
@@ -455,7 +349,7 @@ TEST_F(HeapTest, WarnsOncePerCrossingOfAnEstimatedBudget) {
   for (const char *word : {"gantry: warn", "0.09 GiB", "0.08 GiB", "0.10 GiB", "limit"})
     EXPECT_NE(warning.find(word), std::string::npos) << warning;
   request.sizeBytes = 5 * kMiB;
-  EXPECT_EQ(warningsOf(takeOne), "") << "it was said before";
+  EXPECT_EQ(warningsOf(takeOne), "") << "the warning was given before";
   for (const BufferHandle buffer : held)
     drop(buffer);
   heap->trim();
@@ -465,7 +359,7 @@ TEST_F(HeapTest, WarnsOncePerCrossingOfAnEstimatedBudget) {
     drop(buffer);
 }
 
-TEST_F(HeapTest, KeepsTheDriversBudget) {
+TEST_F(HeapTest, KeepsToTheDriversBudget) {
   gpu->setBudget(0, 40 * kMiB);
   const BufferHandle a = take(24 * kMiB);
   BufferRequest request;
@@ -477,7 +371,7 @@ TEST_F(HeapTest, KeepsTheDriversBudget) {
   drop(b);
 }
 
-TEST_F(HeapTest, TrimsCachesOfOtherKindsUnderPressure) {
+TEST_F(HeapTest, GivesEmptySlabsOfOtherKindsBackUnderPressure) {
   test::FakeConfig config;
   config.heaps = {{64 * kMiB, true}};
   config.types = {{0, true, true, true, true}};
@@ -502,7 +396,7 @@ TEST_F(HeapTest, WaitsForWorkInFlightBeforeItRefuses) {
   drop(b);
 }
 
-TEST_F(HeapTest, RefusesWithAReportAndLosesNothing) {
+TEST_F(HeapTest, ARefusalLosesNothing) {
   make({}, smallDevice(64 * kMiB));
   BufferRequest request;
   request.sizeBytes = 40 * kMiB;
@@ -520,7 +414,7 @@ TEST_F(HeapTest, RefusesWithAReportAndLosesNothing) {
   drop(a);
 }
 
-TEST_F(HeapTest, SpillsOnlyWhereAllowedAndBringsBackTheSameBytes) {
+TEST_F(HeapTest, SpillsOnlyIfAllowedAndRestoresTheContents) {
   for (const bool allowed : {false, true}) {
     HeapOptions options;
     allowSpill = allowed;
@@ -543,7 +437,7 @@ TEST_F(HeapTest, SpillsOnlyWhereAllowedAndBringsBackTheSameBytes) {
       heap->statistics(&all);
       EXPECT_EQ(all.spilledBytes, request.sizeBytes);
       std::memset(bytes(b), 0x11, request.sizeBytes);
-      ASSERT_EQ(heap->pin(a, &placement), HeapCode::kOk) << "b makes room";
+      ASSERT_EQ(heap->pin(a, &placement), HeapCode::kOk) << "b is spilled to make room";
       EXPECT_EQ(bytes(a)[0], 0x5a);
       EXPECT_EQ(bytes(a)[request.sizeBytes - 1], 0x77);
       EXPECT_EQ(spilling->restore(b), HeapCode::kExhausted) << "a is pinned now";
@@ -557,7 +451,7 @@ TEST_F(HeapTest, SpillsOnlyWhereAllowedAndBringsBackTheSameBytes) {
   }
 }
 
-TEST_F(HeapTest, EventsFollowEachOtherWithoutGaps) {
+TEST_F(HeapTest, EventsHaveConsecutiveSequenceNumbers) {
   struct Log {
     std::vector<HeapEvent> events;
   } log;

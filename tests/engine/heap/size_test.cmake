@@ -1,7 +1,9 @@
-# The heap's code at -Os: compiles the folder's sources, links them into one object, so that what several
-# of them instantiate is there once as in a program, and adds up its .text and, beyond what is asked
-# for, its .rodata; not the unwind tables. At most 60 KiB.
-#   cmake -DCOMPILER=c++ -DROOT=... -DSCRATCH=... -P size_test.cmake
+# Checks that the heap's code takes at most 60 KiB. Compiles its sources with -Os, links them into
+# one object, so that a template instantiation counts once, and adds up the sizes of the .text and
+# .rodata sections. The unwind tables do not count.
+#   cmake -DCOMPILER=c++ -DROOT=<repository> -DSCRATCH=<folder for objects> -P size_test.cmake
+
+# Sets `result` to the bytes of the .text and .rodata sections of an object file.
 function(code_bytes object result)
   execute_process(COMMAND size -A ${object} OUTPUT_VARIABLE sizes COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "\n\\.(text|rodata)[^ ]* +[0-9]+" sections "${sizes}")
@@ -14,7 +16,7 @@ function(code_bytes object result)
 endfunction()
 
 file(GLOB sources ${ROOT}/engine/heap/*.cpp ${ROOT}/engine/heap/extras/*.cpp)
-foreach(part index_set lock thread_number tlsf) # Parts of the heap that know nothing of heaps.
+foreach(part index_set lock thread_number tlsf) # The heap's parts in engine/base.
   list(APPEND sources ${ROOT}/engine/base/${part}.cpp)
 endforeach()
 file(MAKE_DIRECTORY ${SCRATCH}/linked)
@@ -34,5 +36,5 @@ execute_process(COMMAND ${COMPILER} -r -nostdlib ${objects} -o ${SCRATCH}/linked
 code_bytes(${SCRATCH}/linked/heap.o total)
 message(STATUS "heap at -Os: ${total} bytes of text and read-only data")
 if(total GREATER 61440)
-  message(FATAL_ERROR "the heap is ${total} bytes at -Os; 61440 are what it may have")
+  message(FATAL_ERROR "the heap's code has ${total} bytes at -Os; at most 61440 are allowed")
 endif()

@@ -1,5 +1,5 @@
-// Many threads on one heap: allocate, share, release each other's buffers, while others compact,
-// trim and read statistics.
+// Tests of many threads on one heap: threads allocate, share and release each other's buffers while
+// another thread compacts, trims and reads statistics; and threads use each other's free memory.
 #include "tests/engine/heap/heap_fixture.h"
 
 #include <array>
@@ -14,8 +14,9 @@ class ThreadTest : public HeapTest {
 protected:
   static constexpr int kThreads = 16;
   static constexpr size_t kShared = 64;
-  std::array<std::atomic<uint64_t>, kShared> shared{};
+  std::array<std::atomic<uint64_t>, kShared> shared{}; // handles that any thread may take
 
+  // Makes `steps` random operations.
   void work(uint32_t seed, int steps) {
     std::mt19937 random(seed);
     std::vector<BufferHandle> mine;
@@ -29,7 +30,7 @@ protected:
         ASSERT_EQ(heap->allocate(request, &buffer), HeapCode::kOk);
         mine.push_back(buffer);
       } else if (choice < 80 && !mine.empty()) {
-        // Hands one to the others and releases whatever lay there, from whichever thread.
+        // Puts a buffer into `shared` and releases the one that lay there, of any thread.
         const BufferHandle given = mine.back();
         mine.pop_back();
         const BufferHandle old{shared[random() % kShared].exchange(given.bits)};
@@ -45,7 +46,7 @@ protected:
         ASSERT_EQ(heap->release(buffer), HeapCode::kOk);
         ASSERT_EQ(heap->unpin(buffer), HeapCode::kOk);
       } else {
-        // Others' handles, alive or not: an answer, never a crash.
+        // Uses the handle of another thread's buffer, which may have been released.
         const BufferHandle other{shared[random() % kShared].load()};
         Placement at;
         (void)heap->resolve(other, &at);
@@ -59,7 +60,7 @@ protected:
   }
 };
 
-TEST_F(ThreadTest, SixteenShareOneHeap) {
+TEST_F(ThreadTest, SixteenThreadsShareOneHeap) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < kThreads; ++t)
@@ -79,17 +80,17 @@ TEST_F(ThreadTest, SixteenShareOneHeap) {
     thread.join();
   stop = true;
   keeper.join();
-  for (auto &slot : shared)
-    if (const BufferHandle left{slot.load()}; left)
+  for (auto &entry : shared)
+    if (const BufferHandle left{entry.load()}; left)
       drop(left);
   EXPECT_EQ(stats().liveBytes, 0U);
   EXPECT_EQ(stats().liveBuffers, 0U);
   heap->trim();
-  EXPECT_EQ(stats().usedBytes, 0U) << "threads that ended left something in their magazines";
+  EXPECT_EQ(stats().usedBytes, 0U) << "size classes or pending releases still hold ranges";
   EXPECT_EQ(gpu->counts().liveBytes, 0U);
 }
 
-TEST_F(ThreadTest, OfRacingReleasesOneWins) {
+TEST_F(ThreadTest, ExactlyOneOfRacingReleasesSucceeds) {
   for (int round = 0; round < 300; ++round) {
     const BufferHandle buffer = take(1000 + round);
     std::atomic<int> wins{0};
@@ -103,12 +104,12 @@ TEST_F(ThreadTest, OfRacingReleasesOneWins) {
   EXPECT_EQ(stats().liveBuffers, 0U);
 }
 
-// The owner releases without an exchange until another thread comes. That one aims at what the
-// owner is about to release: whoever is first, one of them wins.
-TEST_F(ThreadTest, OfTheOwnerAndAnotherOneWins) {
+// One thread releases buffers in order. A second thread releases one of them at about the same
+// time. Every buffer is released exactly once, by whichever thread comes first.
+TEST_F(ThreadTest, AReleaseRacesWithTheReleasesOfTheAllocatingThread) {
   std::mt19937 random(5);
   for (int round = 0; round < 3000; ++round) {
-    auto own = Heap::create(gpu, {}).take(); // in a new heap the owner is alone again
+    auto own = Heap::create(gpu, {}).take();
     std::vector<BufferHandle> buffers(400);
     BufferRequest request;
     request.sizeBytes = 1000;
@@ -135,7 +136,8 @@ TEST_F(ThreadTest, OfTheOwnerAndAnotherOneWins) {
   }
 }
 
-// A thread that works, and then rests while this one goes on, in a pool of its own.
+// A thread that runs a function and then stays alive, so that it keeps its arena. The constructor
+// returns when the function is done; the destructor ends the thread.
 class RestingThread {
 public:
   template <typename Work> explicit RestingThread(const Work &work) {
@@ -154,12 +156,13 @@ public:
   }
 
 private:
-  std::atomic<int> state_{0};
+  std::atomic<int> state_{0}; // 0: working, 1: waiting, 2: told to end
   std::thread thread_;
 };
 
-// One thread looks where a small buffer lies while another makes the table that says so grow.
-TEST_F(ThreadTest, PlacesAreReadWhileTheirTableGrows) {
+// A thread resolves a buffer while another one allocates, so that the tables of records and of
+// blocks grow.
+TEST_F(ThreadTest, BuffersAreResolvedWhileTheTablesGrow) {
   std::vector<BufferHandle> all;
   for (int i = 0; i < 8; ++i)
     all.push_back(take(256));
@@ -181,8 +184,10 @@ TEST_F(ThreadTest, PlacesAreReadWhileTheirTableGrows) {
     drop(buffer);
 }
 
-// A thread that has released much has said so, whatever slots its buffers had.
-TEST_F(ThreadTest, ThePeakIsOfWhatIsAliveTogether) {
+// Two threads allocate and release 256 MiB one after the other. The peak of live bytes is not the
+// sum of both, because an arena publishes a large decrease. Requests with an alignment above 256 do
+// not use the size classes.
+TEST_F(ThreadTest, PeaksOfDifferentTimesAreNotAdded) {
   for (const auto &[even, odd] : {std::pair(256, 256), {512, 512}, {256, 512}}) {
     make();
     BufferRequest request;
@@ -202,8 +207,8 @@ TEST_F(ThreadTest, ThePeakIsOfWhatIsAliveTogether) {
   }
 }
 
-TEST_F(ThreadTest, EmptySlabsOfOthersServeAHeapThatIsFilledAgain) {
-  drop(take(kMiB)); // this thread is there first
+TEST_F(ThreadTest, EmptySlabsOfAnotherThreadAreUsedAgain) {
+  drop(take(kMiB)); // makes this thread's arena first
   const auto fill = [&] {
     std::vector<BufferHandle> all;
     for (int i = 0; i < 100; ++i)
@@ -214,10 +219,10 @@ TEST_F(ThreadTest, EmptySlabsOfOthersServeAHeapThatIsFilledAgain) {
   const RestingThread other(fill);
   const uint64_t before = gpu->counts().allocations;
   fill();
-  EXPECT_LE(gpu->counts().allocations, before + 2) << before << " for the first thread";
+  EXPECT_LE(gpu->counts().allocations, before + 2) << before << " driver allocations before";
 }
 
-TEST_F(ThreadTest, EmptySlabsOfOthersGoBeforeTheHeapGrows) {
+TEST_F(ThreadTest, EmptySlabsOfAnotherThreadGoBackBeforeTheHeapGrows) {
   std::vector<BufferHandle> mine;
   for (int i = 0; i < 400; ++i)
     mine.push_back(take(kMiB));
@@ -235,10 +240,10 @@ TEST_F(ThreadTest, EmptySlabsOfOthersGoBeforeTheHeapGrows) {
     drop(buffer);
 }
 
-TEST_F(ThreadTest, MemoryOfAThreadAtRestServesOthers) {
-  for (const uint64_t size : {kMiB, 16 * kKiB}) { // a large pool's, a small one's
+TEST_F(ThreadTest, FreeMemoryOfAnIdleThreadServesOthers) {
+  for (const uint64_t size : {kMiB, 16 * kKiB}) { // the large pool, the small pool
     make();
-    drop(take(size)); // this thread is there first
+    drop(take(size)); // makes this thread's arena first
     std::vector<BufferHandle> left;
     const uint64_t count = 128 * kMiB / size;
     const RestingThread other([&] {
@@ -254,7 +259,7 @@ TEST_F(ThreadTest, MemoryOfAThreadAtRestServesOthers) {
     });
     const uint64_t before = stats().reservedBytes;
     for (uint64_t i = 0; i < count / 8; ++i)
-      left.push_back(take(size)); // the heap has looked for the first time
+      left.push_back(take(size));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     for (uint64_t i = 0; i < count / 2; ++i)
       left.push_back(take(size));
@@ -265,7 +270,7 @@ TEST_F(ThreadTest, MemoryOfAThreadAtRestServesOthers) {
   }
 }
 
-TEST_F(ThreadTest, PendingMemoryOfAnotherThreadServesWhatIsOrderedAfterIt) {
+TEST_F(ThreadTest, PendingMemoryOfAnotherThreadServesOrderedAllocations) {
   const TimelinePoint point{heap->addTimeline(), 7};
   drop(take(2 * kMiB));
   uint64_t address = 0;
@@ -282,7 +287,7 @@ TEST_F(ThreadTest, PendingMemoryOfAnotherThreadServesWhatIsOrderedAfterIt) {
   EXPECT_EQ(heap->advance(point.timeline, point.value), HeapCode::kOk);
 }
 
-TEST_F(ThreadTest, ThreadsOutliveHeapsAndHeapsThreads) {
+TEST_F(ThreadTest, ThreadsOutliveHeapsAndHeapsOutliveThreads) {
   for (int i = 0; i < 20; ++i) {
     auto other = Heap::create(gpu, {}).take();
     BufferRequest request;
@@ -290,7 +295,7 @@ TEST_F(ThreadTest, ThreadsOutliveHeapsAndHeapsThreads) {
     BufferHandle buffer;
     std::thread([&] { ASSERT_EQ(other->allocate(request, &buffer), HeapCode::kOk); }).join();
     ASSERT_EQ(other->release(buffer), HeapCode::kOk);
-    drop(take(1000)); // this thread has caches of many heaps, most of which are gone
+    drop(take(1000)); // this thread also uses a heap that lives on
   }
 }
 

@@ -1,4 +1,4 @@
-// Freeing in the order of the GPU's timeline.
+// Tests of releases with timeline points, and of OrderedReuse (engine/heap/extras/ordered_reuse.h).
 #include "tests/engine/heap/heap_fixture.h"
 
 namespace gantry::heap {
@@ -14,7 +14,7 @@ protected:
   }
 };
 
-TEST_F(TimelineTest, RangesWaitForTheirPointsAndNobodyElse) {
+TEST_F(TimelineTest, ARangeIsPendingUntilItsPointsHavePassed) {
   gpu->hold();
   const BufferHandle a = take(100000);
   const Placement old = placed(a);
@@ -23,7 +23,7 @@ TEST_F(TimelineTest, RangesWaitForTheirPointsAndNobodyElse) {
   EXPECT_GE(stats().pendingBytes, 100000U);
   EXPECT_EQ(stats().liveBytes, 0U);
   const BufferHandle b = take(100000);
-  EXPECT_NE(placed(b).offsetBytes, old.offsetBytes) << "b is not ordered after a's work";
+  EXPECT_NE(placed(b).offsetBytes, old.offsetBytes) << "b is not ordered after the work on a";
   EXPECT_EQ(heap->poll(), HeapCode::kOk);
   EXPECT_GE(stats().pendingBytes, 100000U) << "still in flight";
   gpu->release();
@@ -33,7 +33,7 @@ TEST_F(TimelineTest, RangesWaitForTheirPointsAndNobodyElse) {
   EXPECT_EQ(all.hostWaits, 0U);
 }
 
-TEST_F(TimelineTest, OrderedAllocationsGetTheRangeAtOnce) {
+TEST_F(TimelineTest, OrderedAllocationsGetPendingRanges) {
   gpu->hold();
   for (const uint64_t size : {uint64_t{5000}, uint64_t{300000}, 30 * kMiB}) {
     const BufferHandle a = take(size);
@@ -59,13 +59,13 @@ TEST_F(TimelineTest, OrderedAllocationsGetTheRangeAtOnce) {
   gpu->release();
 }
 
-TEST_F(TimelineTest, FormerWorkIsNotForgottenWhenAnOrderedBufferIsReleased) {
+TEST_F(TimelineTest, AnOrderedBufferInheritsThePointsOfItsRange) {
   gpu->hold();
   const BufferHandle a = take(5000);
   const Placement old = placed(a);
   const TimelinePoint point{0, submit()};
   drop(a, {&point, 1});
-  drop(takeAfter(5000, {&point, 1})); // it had no work of its own, but a's still runs
+  drop(takeAfter(5000, {&point, 1})); // released without points, but the work of `a` still runs
   const BufferHandle c = take(5000);
   EXPECT_FALSE(placed(c).memory == old.memory && placed(c).offsetBytes == old.offsetBytes);
   EXPECT_GT(stats().pendingBytes, 0U);
@@ -75,7 +75,7 @@ TEST_F(TimelineTest, FormerWorkIsNotForgottenWhenAnOrderedBufferIsReleased) {
   drop(c);
 }
 
-TEST_F(TimelineTest, ALargerPendingRangeIsCut) {
+TEST_F(TimelineTest, APendingRangeThatIsTooLongIsCut) {
   gpu->hold();
   const BufferHandle a = take(kMiB);
   const TimelinePoint point{0, submit()};
@@ -91,7 +91,7 @@ TEST_F(TimelineTest, ALargerPendingRangeIsCut) {
   gpu->release();
 }
 
-TEST_F(TimelineTest, CallersTimelinesCountToo) {
+TEST_F(TimelineTest, RangesAlsoWaitForTheCallersTimelines) {
   const uint32_t mine = heap->addTimeline();
   ASSERT_EQ(mine, 1U);
   const TimelinePoint points[] = {{mine, 7}, {0, submit()}};
@@ -110,11 +110,11 @@ TEST_F(TimelineTest, CallersTimelinesCountToo) {
   EXPECT_EQ(heap->addTimeline(), 0U);
 }
 
-// A small buffer has its block's slot. Joined ranges keep the slot of their first block, and what
-// may be moved takes such a range under a slot of its own.
-TEST_F(TimelineTest, SmallRangesJoinInAnyOrderAndServeWhatMayMove) {
+// Three neighbouring pending ranges are joined, whatever the order in which they were released. The
+// new buffer gets the first part of the joined range, and the rest stays pending.
+TEST_F(TimelineTest, NeighbouringPendingRangesAreJoined) {
   gpu->hold();
-  drop(take(64 * kKiB)); // there is a slab from here on
+  drop(take(64 * kKiB)); // makes a slab
   const uint32_t orders[][3] = {{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}};
   for (const auto &order : orders) {
     BufferHandle small[3];
@@ -128,7 +128,7 @@ TEST_F(TimelineTest, SmallRangesJoinInAnyOrderAndServeWhatMayMove) {
       ASSERT_EQ(validate(*heap), nullptr) << validate(*heap);
     }
     BufferRequest request;
-    request.sizeBytes = 2 * 7168 + 100; // a part stays pending
+    request.sizeBytes = 2 * 7168 + 100; // more than two of the ranges
     request.movable = true;
     const BufferHandle joined = takeAfter(request, {&point, 1});
     EXPECT_EQ(placed(joined).offsetBytes, first.offsetBytes);
@@ -147,32 +147,34 @@ TEST_F(TimelineTest, SmallRangesJoinInAnyOrderAndServeWhatMayMove) {
   gpu->release();
 }
 
-// A heap with so many slots that the handles in a magazine look like anything: a range there is not
-// taken for a pending one and joined with its neighbour.
-TEST_F(TimelineTest, RangesInMagazinesAreNotPending) {
+// Two neighbouring ranges are still listed as pending although their point has passed, and the
+// range that follows them is in a size class. An ordered allocation takes a pending range, and the
+// heap stays consistent.
+TEST_F(TimelineTest, PendingRangesBesideARangeInASizeClass) {
   const uint32_t line = heap->addTimeline();
   const TimelinePoint soon{line, 100};
   const TimelinePoint late{line, 200};
   std::vector<BufferHandle> all;
   for (int i = 0; i < 1100000; ++i)
     all.push_back(take(256));
-  constexpr size_t kAt = 5000; // three in a row
+  constexpr size_t kAt = 5000; // the first of three neighbours
   const BufferHandle neighbour = all[kAt + 2];
   const Placement there = placed(neighbour);
   ASSERT_EQ(placed(all[kAt]).offsetBytes + 512, there.offsetBytes);
-  BufferRequest named; // has a slot of its own
+  BufferRequest named;
   named.sizeBytes = 256;
   named.name = heap->intern("named");
   std::vector<BufferHandle> past;
   for (int i = 0; i < 2000; ++i)
     past.push_back(take(named));
   for (const BufferHandle buffer : past)
-    drop(buffer, {&soon, 1}); // Their records keep the point.
+    drop(buffer, {&soon, 1});
   for (size_t i = 0; i < 16; ++i)
     drop(all[20000 + 10 * i], {&late, 1});
   drop(all[kAt], {&soon, 1});
   drop(all[kAt + 1], {&soon, 1});
-  EXPECT_EQ(heap->advance(line, 100), HeapCode::kOk); // those two lie behind many that wait
+  // The heap does not find the last two: 16 older ranges that still wait end its search.
+  EXPECT_EQ(heap->advance(line, 100), HeapCode::kOk);
   for (int i = 0; i < 64; ++i)
     take(named);
   drop(neighbour);
@@ -182,7 +184,7 @@ TEST_F(TimelineTest, RangesInMagazinesAreNotPending) {
     again = take(named);
   ASSERT_EQ(placed(again).offsetBytes, there.offsetBytes);
   drop(all.back());
-  drop(again); // its word is now the handle of the last one's slot
+  drop(again); // the neighbour's range is in a size class now
   BufferRequest ordered;
   ordered.sizeBytes = 256;
   ordered.movable = true;
@@ -190,7 +192,7 @@ TEST_F(TimelineTest, RangesInMagazinesAreNotPending) {
   EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
 }
 
-TEST_F(TimelineTest, AFrameLoopNeitherWaitsNorGrows) {
+TEST_F(TimelineTest, AFrameLoopWithOrderedReuseNeitherWaitsNorGrows) {
   gpu->hold();
   uint64_t reserved = 0;
   for (uint64_t frame = 1; frame <= 40; ++frame) {
@@ -204,7 +206,7 @@ TEST_F(TimelineTest, AFrameLoopNeitherWaitsNorGrows) {
     if (frame == 8)
       reserved = stats().reservedBytes;
     if (frame > 3)
-      gpu->release(1); // the GPU is three frames behind
+      gpu->release(1); // three frames are in flight
   }
   EXPECT_EQ(stats().reservedBytes, reserved);
   EXPECT_EQ(all.hostWaits, 0U);

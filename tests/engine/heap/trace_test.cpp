@@ -1,5 +1,5 @@
-// Tests the viewer's knowledge of a heap, whenever it attaches: to the byte what the heap itself
-// counts.
+// Tests of the events and snapshots that a heap writes to engine/trace: a viewer that attaches at
+// any time knows all live buffers and slabs, and its sums equal the heap's statistics to the byte.
 #include "engine/heap/extras/spill.h"
 #include "engine/heap/heap_parts.h"
 #include "engine/trace/record/flight_recorder.h"
@@ -22,7 +22,8 @@ using namespace test;
 using trace::Event;
 using trace::EventType;
 
-/// A viewer's copy of one heap. Checks what events.h promises.
+/// The state of one heap as a viewer rebuilds it from events. Checks the order and the sequence
+/// numbers of the events.
 struct Mirror {
   explicit Mirror(uint16_t heap) : heap(heap) {}
 
@@ -50,18 +51,18 @@ struct Mirror {
       count(event.slab.sequence);
       EXPECT_TRUE(slabs.emplace(event.slab.slab, event.slab).second || gapsAllowed);
       break;
-    case EventType::kSlabEnd: // before the first snapshot: of one that nobody told of
+    case EventType::kSlabEnd: // before the first snapshot the slab may be unknown
       count(event.slab.sequence);
       EXPECT_TRUE(slabs.erase(event.slab.slab) == 1 || !exact || gapsAllowed);
       break;
-    case EventType::kAllocate: // may be told twice
+    case EventType::kAllocate: // each of these four events has the whole block
     case EventType::kMove:
     case EventType::kSpill:
     case EventType::kRestore:
       count(event.block.sequence);
       blocks[event.block.block] = event.block;
       break;
-    case EventType::kRelease: // The block may have gone before the snapshot.
+    case EventType::kRelease: // before the first snapshot the block may be unknown
       count(event.release.sequence);
       blocks.erase(event.release.block);
       break;
@@ -72,7 +73,7 @@ struct Mirror {
       break;
     }
   }
-  /// Numbers ascend without gaps once there was a snapshot.
+  /// After a snapshot, sequence numbers have no gaps.
   void count(uint64_t sequence) {
     if (exact && !gapsAllowed) {
       EXPECT_EQ(sequence, lastSequence + 1);
@@ -91,7 +92,7 @@ struct Mirror {
       bytes += slab.kind == static_cast<uint8_t>(kind) ? slab.sizeBytes : 0;
     return bytes;
   }
-  /// No two blocks share a byte, and each lies in its slab.
+  /// Checks that no two blocks overlap and that each lies in its slab.
   void checkPlaces() const {
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> byPlace;
     for (const auto &[id, block] : blocks) {
@@ -112,8 +113,8 @@ struct Mirror {
   }
 
   uint16_t heap;
-  bool exact = false;
-  bool gapsAllowed = false; // events were dropped
+  bool exact = false;       // A snapshot was complete.
+  bool gapsAllowed = false; // Events were dropped, so sequence numbers may have gaps.
   uint64_t lastSequence = 0;
   std::map<uint64_t, trace::BlockEvent> blocks;
   std::map<uint32_t, trace::SlabEvent> slabs;
@@ -157,7 +158,7 @@ protected:
   HeapPtr heap_;
 };
 
-TEST_F(HeapTraceTest, AViewerFromTheStartKnowsEverything) {
+TEST_F(HeapTraceTest, AViewerThatAttachesFirstKnowsAllBuffers) {
   MemorySink sink;
   std::vector<BufferHandle> handles;
   for (uint64_t i = 1; i < 200; ++i)
@@ -170,8 +171,8 @@ TEST_F(HeapTraceTest, AViewerFromTheStartKnowsEverything) {
   EXPECT_EQ(sink.names()[mirror.blocks.begin()->second.name], "layer");
 }
 
-TEST_F(HeapTraceTest, ADedicatedSlabThatAPoolTakesIsDedicatedNoMore) {
-  for (uint32_t i = 0; i < Retention::kRetakesUntilQuick; ++i) // only a quick heap does so
+TEST_F(HeapTraceTest, ADedicatedSlabThatAnotherPoolTakesOverIsReportedAsShared) {
+  for (uint32_t i = 0; i < Retention::kRetakesUntilQuick; ++i) // only a quick heap takes them over
     heap_->parts().slabs.retention(0).noteTaken(0, 0);
   MemorySink sink;
   std::vector<BufferHandle> handles(200);
@@ -182,7 +183,7 @@ TEST_F(HeapTraceTest, ADedicatedSlabThatAPoolTakesIsDedicatedNoMore) {
     ASSERT_EQ(heap_->allocate(request, &handle), HeapCode::kOk);
   for (const BufferHandle handle : handles)
     EXPECT_EQ(heap_->release(handle), HeapCode::kOk);
-  for (int i = 0; i < 5000; ++i) // the heap is filled again, with buffers of another size
+  for (int i = 0; i < 5000; ++i)
     take(4096);
   const Mirror mirror = mirrorOf(sink);
   expectSame(mirror);
@@ -195,7 +196,7 @@ TEST_F(HeapTraceTest, ADedicatedSlabThatAPoolTakesIsDedicatedNoMore) {
   EXPECT_GT(adopted, 0u) << "no slab was taken over";
 }
 
-TEST_F(HeapTraceTest, ALateViewerKnowsWhatIsAliveAndWhere) {
+TEST_F(HeapTraceTest, ALateViewerKnowsTheLiveBuffersAndTheirPlaces) {
   std::vector<BufferHandle> handles;
   for (uint64_t i = 1; i < 1000; ++i)
     handles.push_back(take(i * 100));
@@ -214,7 +215,7 @@ TEST_F(HeapTraceTest, ALateViewerKnowsWhatIsAliveAndWhere) {
     EXPECT_EQ(totals.liveBytes, atOnce.liveBytes(static_cast<MemoryKind>(kind)));
 }
 
-// In two heaps at once, in all kinds of memory; the sums equal each heap's counters to the byte.
+// The blocks are in two heaps and in all kinds of memory.
 TEST_F(HeapTraceTest, ALateViewerKnowsAMillionBlocks) {
   auto made = Heap::create(device_, {});
   ASSERT_TRUE(made.isOk()) << made.status().message();
@@ -248,7 +249,7 @@ TEST_F(HeapTraceTest, ALateViewerKnowsAMillionBlocks) {
   EXPECT_EQ(known, kBlocks);
 }
 
-TEST_F(HeapTraceTest, SpilledAndMovedBuffersAreFollowed) {
+TEST_F(HeapTraceTest, SpilledAndRestoredBuffersAreFollowed) {
   Spill spilling(*heap_, Spill::When::kOnRequest);
   BufferRequest request;
   request.sizeBytes = 1 << 20;
@@ -270,7 +271,7 @@ TEST_F(HeapTraceTest, SpilledAndMovedBuffersAreFollowed) {
 }
 
 TEST_F(HeapTraceTest, AttachingWhileThreadsAllocateIsExact) {
-  // No drops wanted here, however busy the machine is: a ring holds all that a thread does.
+  // A ring holds all events of a thread, so that none are dropped on a busy machine.
   constexpr int kMaxOperations = 1'000'000;
   trace::detail::setRingBytes(64 << 20);
   const uint64_t seed = std::random_device()();
@@ -337,7 +338,8 @@ TEST_F(HeapTraceTest, AfterDropsANewSnapshotMakesTheViewerExactAgain) {
   expectSame(mirror);
 }
 
-// Snapshots because of drops have pauses between them, but a capture never ends in one.
+// The collector pauses between two snapshots that drops cause. flush() takes a snapshot at once, so
+// that no capture ends without it.
 TEST_F(HeapTraceTest, AFlushSoonAfterDropsIsExact) {
   MemorySink sink;
   std::vector<BufferHandle> handles;
@@ -359,7 +361,7 @@ TEST_F(HeapTraceTest, AFlushSoonAfterDropsIsExact) {
   expectSame(mirror);
 }
 
-TEST_F(HeapTraceTest, ChangesOfTheBudgetAreTold) {
+TEST_F(HeapTraceTest, BudgetChangesAreRecorded) {
   MemorySink sink;
   trace::Collector::instance().flush();
   const uint64_t limit = uint64_t{3} << 30;
@@ -370,14 +372,14 @@ TEST_F(HeapTraceTest, ChangesOfTheBudgetAreTold) {
   for (const Event &event : ofType(sink.events(), EventType::kBudget))
     if (event.budget.deviceHeap == 0)
       told.push_back(event.budget);
-  ASSERT_GE(told.size(), 3u); // at the start, the limit, the budget
+  ASSERT_GE(told.size(), 3u); // when the sink attached, at setLimit(), at traceBudgets()
   EXPECT_EQ(told.front().limitBytes, UINT64_MAX);
   EXPECT_EQ(told[told.size() - 2].limitBytes, limit);
   EXPECT_EQ(told.back().limitBytes, limit);
   EXPECT_EQ(told.back().budgetBytes, uint64_t{5} << 30);
 }
 
-// Far more happens than a flight recorder keeps; what it has left is exact all the same.
+// More events occur than a flight recorder keeps. The state that its file ends with is exact.
 TEST_F(HeapTraceTest, AFlightRecordersFileEqualsTheHeap) {
   const ScratchFolder scratch;
   trace::FlightOptions options;
@@ -395,7 +397,7 @@ TEST_F(HeapTraceTest, AFlightRecordersFileEqualsTheHeap) {
       live.pop_back();
     }
     if (i % 20000 == 0)
-      std::this_thread::sleep_for(std::chrono::milliseconds(2)); // no drops wanted here
+      std::this_thread::sleep_for(std::chrono::milliseconds(2)); // so that no events are dropped
   }
   ASSERT_TRUE((*recorder)->write(scratch.path("kept.gtrace")).isOk());
   EXPECT_LE(std::filesystem::file_size(scratch.path("kept.gtrace")), options.maxBytes + 100'000);
@@ -415,16 +417,16 @@ TEST_F(HeapTraceTest, AFlightRecordersFileEqualsTheHeap) {
     }
     end = batch->end;
   }
-  EXPECT_GT(firstSequence, 1000u) << "the beginning is forgotten";
+  EXPECT_GT(firstSequence, 1000u) << "the recorder kept the first events";
   expectSame(mirror);
   for (const BufferHandle handle : live)
     EXPECT_EQ(heap_->release(handle), HeapCode::kOk);
 }
 
-TEST_F(HeapTraceTest, HeapsComeAndGo) {
+TEST_F(HeapTraceTest, HeapsAreAnnouncedWithTheirBeginAndEnd) {
   MemorySink sink;
   const uint16_t first = heap_->traceId();
-  const auto device = FakeDevice::create(); // The viewer does not know this device.
+  const auto device = FakeDevice::create(); // not known to the viewer before
   auto made = Heap::create(device, {});
   ASSERT_TRUE(made.isOk());
   const uint16_t second = (*made)->traceId();

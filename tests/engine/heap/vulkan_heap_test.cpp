@@ -1,6 +1,6 @@
-// The heap over the real Vulkan backend: every host allocation and every driver call failing in
-// turn and in pairs, through a function table that stands before the driver; and what buffers hold,
-// under the validation layers.
+// Tests of the heap on the Vulkan backend. HeapOverVulkan injects faults: each host allocation and
+// each driver call fails, in turn and in pairs, through shims that replace the driver's functions
+// (driver_shims.h). ValidatedHeap checks the contents of buffers under the validation layers.
 #include "engine/heap/extras/ordered_reuse.h"
 #include "tests/backends/vulkan/driver_shims.h"
 #include "tests/engine/heap/failing_host.h"
@@ -15,8 +15,8 @@ using vulkan::test::resetShims;
 using vulkan::test::shims;
 
 constexpr uint64_t kMiB = 1 << 20;
-constexpr uint64_t kLimit =
-    20 * kMiB; // Limit of each heap, low enough that the pressure ladder is used.
+// The limit of each of the device's heaps; low enough that the scenario uses the pressure ladder.
+constexpr uint64_t kLimit = 20 * kMiB;
 
 std::shared_ptr<device::Device> openShimmed() {
   auto opened = vulkan::openDevice("", vulkan::test::shimHooks());
@@ -27,7 +27,7 @@ std::shared_ptr<device::Device> openShimmed() {
 struct Case {
   const char *name;
   VkResult failure;
-  bool standIns; // budgets and sparse memory, which a software device lacks
+  bool standIns; // Whether shims give the device budgets and sparse memory, if it lacks them.
 };
 
 class HeapOverVulkan : public testing::TestWithParam<Case> {
@@ -43,7 +43,7 @@ protected:
   }
   bool lossy() const { return GetParam().failure == VK_ERROR_DEVICE_LOST; }
 
-  /// A device without faults; the next one where the last was lost.
+  /// Opens a new device, without faults.
   void reset() {
     gpu.reset();
     resetShims();
@@ -54,7 +54,7 @@ protected:
     idle = vulkan::test::liveObjects();
   }
 
-  /// The scenario with the k-th and the again-th of its driver calls failing; 0: none.
+  /// Runs the scenario. Its driver calls number k and number `again` fail; 0: none.
   void run(uint64_t k, uint64_t again, const HostAllocator &host = {}) {
     const uint64_t before = shims().calls;
     shims().failed.clear();
@@ -75,12 +75,12 @@ protected:
   }
 
   std::shared_ptr<device::Device> gpu;
-  std::string idle; // Report while no heap exists.
+  std::string idle; // The live driver objects while no heap exists.
   uint64_t calls = 0;
   uint64_t refused = 0;
 };
 
-TEST_P(HeapOverVulkan, EveryDriverCallInTurnAndInPairs) {
+TEST_P(HeapOverVulkan, EveryDriverCallFailsInTurnAndInPairs) {
   ASSERT_NE(gpu, nullptr);
   run(0, 0);
   const uint64_t count = calls;
@@ -92,7 +92,7 @@ TEST_P(HeapOverVulkan, EveryDriverCallInTurnAndInPairs) {
     SCOPED_TRACE(testing::Message() << "driver call " << k);
     run(k, 0);
     noticed += refused > usual ? 1 : 0;
-    // A sample of the pairs: the next calls, where recovery from the first is, and some far ones.
+    // A sample of the pairs: the next calls, which handle the first failure, and some later ones.
     for (const uint64_t distance : {1, 2, 3, 5, 8, 21, 55}) {
       if (k + distance > count || lossy())
         break;
@@ -106,7 +106,7 @@ TEST_P(HeapOverVulkan, EveryDriverCallInTurnAndInPairs) {
               static_cast<unsigned long long>(pairs));
 }
 
-TEST_P(HeapOverVulkan, EveryHostAllocationInTurnAndInPairs) {
+TEST_P(HeapOverVulkan, EveryHostAllocationFailsInTurnAndInPairs) {
   ASSERT_NE(gpu, nullptr);
   FailingHost counter;
   run(0, 0, counter.allocator());
@@ -161,7 +161,7 @@ protected:
     EXPECT_EQ(code, HeapCode::kOk) << explain(*heap, code, request).message();
     return buffer;
   }
-  /// Records, runs and waits.
+  /// Records a command list with record(list), submits it and waits.
   template <typename Record> void run(const Record &record) {
     auto list = gpu->createCommandList().take();
     ASSERT_TRUE(list->begin({}).isOk());
@@ -196,7 +196,7 @@ protected:
   HeapPtr heap;
 };
 
-TEST_F(ValidatedHeap, HoldsWhatIsWrittenThroughMovesAndSpills) {
+TEST_F(ValidatedHeap, BuffersKeepTheirContentsWhenMovedAndSpilled) {
   make({});
   Compaction compaction(*heap);
   Spill spilling(*heap, Spill::When::kUnderPressure);
@@ -237,7 +237,7 @@ TEST_F(ValidatedHeap, HoldsWhatIsWrittenThroughMovesAndSpills) {
   EXPECT_EQ(all.kinds[0].reservedBytes, 0U);
 }
 
-TEST_F(ValidatedHeap, MapsWhatTheHostSeesAndReusesInOrder) {
+TEST_F(ValidatedHeap, MapsHostVisibleKindsAndReusesPendingRanges) {
   make({});
   for (const MemoryKind kind :
        {MemoryKind::kUpload, MemoryKind::kReadback, MemoryKind::kUnified, MemoryKind::kDevice}) {
@@ -251,7 +251,7 @@ TEST_F(ValidatedHeap, MapsWhatTheHostSeesAndReusesInOrder) {
     if (at.mapped != nullptr)
       std::memset(at.mapped, 7, at.sizeBytes);
     expectFilled(buffer, at.mapped != nullptr ? 0x07070707U : (fill(buffer, 9), 9U));
-    // Work on the buffer is under way when it is released; ordered work has the range at once.
+    // The buffer is released while work on it may still run. An ordered buffer may get its range.
     auto list = gpu->createCommandList().take();
     ASSERT_TRUE(list->begin({}).isOk());
     ASSERT_TRUE(list->fill(at.range(), 1).isOk());
@@ -304,7 +304,7 @@ TEST_F(ValidatedHeap, ServesManyThreads) {
   EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
 }
 
-TEST_F(ValidatedHeap, LivesThroughTheScenarioOfFaultsWithoutAny) {
+TEST_F(ValidatedHeap, RunsTheFaultScenarioWithoutFaults) {
   FaultScenario(gpu, {}, false, kLimit).run();
 }
 

@@ -1,4 +1,4 @@
-// Step plans, growing arrays and frame rings.
+// Tests of step plans, growing arrays and frame rings (engine/heap/extras).
 #include "engine/heap/extras/frame_ring.h"
 #include "engine/heap/extras/growing_array.h"
 #include "engine/heap/extras/step_plan.h"
@@ -11,10 +11,12 @@
 namespace gantry::heap {
 namespace {
 
-class PoolsTest : public HeapTest {
+class ExtrasTest : public HeapTest {
 protected:
-  // A step like a training step: values of many sizes with nested and crossing lives. Checks that
-  // no two that are alive overlap. Returns how many came out of an arena.
+  // Runs a step like a training step, with allocations of random sizes and lifetimes. Fills each
+  // with a byte and checks later that no other allocation overwrote it. Returns the number of
+  // allocations that came from the plan's arena. If `keep` is given, the step also makes an
+  // allocation that it does not free.
   int step(StepPlan &plan, uint32_t seed, BufferHandle *keep = nullptr) {
     std::mt19937 random(seed);
     struct One {
@@ -60,7 +62,7 @@ protected:
   }
 };
 
-TEST_F(PoolsTest, StepsAfterTheFirstComeFromOneArena) {
+TEST_F(ExtrasTest, StepsAfterTheFirstComeFromOneArena) {
   StepPlan plan(*heap, MemoryKind::kDevice);
   EXPECT_EQ(step(plan, 1), 0);
   EXPECT_EQ(plan.statistics().plans, 1U);
@@ -74,16 +76,16 @@ TEST_F(PoolsTest, StepsAfterTheFirstComeFromOneArena) {
   EXPECT_EQ(plan.statistics().plans, 1U);
 }
 
-TEST_F(PoolsTest, AStepThatDeviatesFallsBackAndIsTheNextPlan) {
+TEST_F(ExtrasTest, AStepThatDiffersIsServedByTheHeapAndBecomesThePlan) {
   StepPlan plan(*heap, MemoryKind::kDevice);
   step(plan, 1);
-  EXPECT_LT(step(plan, 2), 90) << "served by the heap from where it differs";
+  EXPECT_LT(step(plan, 2), 90) << "the heap serves the step from the first difference on";
   EXPECT_EQ(plan.statistics().deviations, 1U);
   EXPECT_GT(step(plan, 2), 90);
   EXPECT_EQ(plan.statistics().plans, 2U);
 }
 
-TEST_F(PoolsTest, WhatOutlivesItsStepIsTheHeaps) {
+TEST_F(ExtrasTest, AllocationsThatOutliveTheirStepAreBuffersOfTheHeap) {
   StepPlan plan(*heap, MemoryKind::kDevice);
   BufferHandle first;
   BufferHandle second;
@@ -94,7 +96,7 @@ TEST_F(PoolsTest, WhatOutlivesItsStepIsTheHeaps) {
   EXPECT_EQ(placed(first).sizeBytes, 777U);
 }
 
-TEST_F(PoolsTest, StepPlansSurviveAFailingHost) {
+TEST_F(ExtrasTest, StepPlansReportAFailingHost) {
   for (uint64_t k = 1; k <= 12; ++k) {
     FailingHost host(k);
     {
@@ -119,7 +121,7 @@ TEST_F(PoolsTest, StepPlansSurviveAFailingHost) {
   }
 }
 
-TEST_F(PoolsTest, ArraysGrowInPlace) {
+TEST_F(ExtrasTest, ArraysGrowInPlace) {
   GrowingArray array(gpu);
   EXPECT_EQ(array.grow(1), HeapCode::kTooLarge) << "nothing is reserved";
   ASSERT_EQ(array.reserve(64 * kMiB), HeapCode::kOk);
@@ -143,7 +145,7 @@ TEST_F(PoolsTest, ArraysGrowInPlace) {
   EXPECT_EQ(array.committedBytes(), kMiB);
 }
 
-TEST_F(PoolsTest, ArraysNeedADeviceThatCan) {
+TEST_F(ExtrasTest, ArraysNeedVirtualMemory) {
   test::FakeConfig config;
   config.virtualMemory = false;
   make({}, config);
@@ -151,7 +153,7 @@ TEST_F(PoolsTest, ArraysNeedADeviceThatCan) {
   EXPECT_EQ(array.reserve(kMiB), HeapCode::kUnsupported);
 }
 
-TEST_F(PoolsTest, RingsTakeFramesBackWhenTheyAreDone) {
+TEST_F(ExtrasTest, RingsReuseTheMemoryOfFramesThatAreDone) {
   FrameRing ring(*heap);
   ASSERT_EQ(ring.create(kMiB, MemoryKind::kUpload), HeapCode::kOk);
   gpu->hold();
@@ -169,7 +171,7 @@ TEST_F(PoolsTest, RingsTakeFramesBackWhenTheyAreDone) {
   EXPECT_EQ(ring.allocate(300000, 256, &at), HeapCode::kBusy);
   gpu->release(1);
   ASSERT_EQ(ring.allocate(300000, 256, &at), HeapCode::kOk);
-  EXPECT_EQ(at.offsetBytes, frame[0].offsetBytes) << "the first frame's place";
+  EXPECT_EQ(at.offsetBytes, frame[0].offsetBytes) << "the range of the first frame";
   EXPECT_EQ(ring.allocate(300000, 256, &at), HeapCode::kBusy);
   EXPECT_EQ(ring.allocate(2 * kMiB, 256, &at), HeapCode::kTooLarge);
   EXPECT_EQ(ring.allocate(0, 256, &at), HeapCode::kInvalidArgument);
