@@ -108,7 +108,8 @@ private:
   Lock lock_;
   PressureStep steps_[kMaxSteps];
   uint32_t stepCount_ = 0;
-  std::array<uint32_t, kMemoryKinds> borrowed_{}; // By kind: successes of borrow() since it failed.
+  /// By memory kind: how often borrow() has found storage since it last found none.
+  std::array<uint32_t, kMemoryKinds> borrowed_{};
   std::atomic<uint64_t> hostWaits_{0};
 };
 
