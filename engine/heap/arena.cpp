@@ -216,6 +216,7 @@ HeapCode Arena::attach(uint32_t index, const BufferRequest &request) {
 
 // Updates the totals, and the limit of the size classes. The limit is the arena's equal share of
 // the reserved bytes, or the option if that is more: other arenas cannot use these ranges.
+// An option of 0 keeps the limit at 0.
 void Arena::publish() {
   counter_.publish(totals_);
   if (environment_.options.sizeClassBytes != 0)

@@ -86,7 +86,7 @@ struct NameCount {
 
 class Arena {
 public:
-  /// What the caller of release() must do next.
+  /// The consequences of release() that its caller must handle without the arena's lock.
   struct Outcome {
     bool emptied = false; // A slab has become empty, and the heap has watermarks for empty slabs.
     bool closing = false; // The last reference is gone, and ArenaEnvironment::closing is set.
