@@ -8,8 +8,9 @@
 namespace gantry::heap {
 namespace {
 
-// This many records fit into the L2 cache of a core. A range whose record is not in the cache is
-// reused no faster than a range of the pool.
+// The maximum number of ranges in the size classes of an arena. Their records, 128 KiB, fit into
+// the L2 cache of a core. If a range's record is not in the cache, reusing the range is no faster
+// than an allocation from the pool.
 constexpr uint64_t kMaxCachedRanges = 4096;
 
 } // namespace
@@ -34,7 +35,8 @@ PoolIndex poolFor(const BufferRequest &request) {
 
 // ---- records -----------------------------------------------------------------------------------
 
-// The lowest free record: records that are taken together then lie together in memory.
+// Takes the free record with the lowest number, so that records in use lie close together in
+// memory. kNone if the host has no memory for more records.
 inline uint32_t Arena::takeRecord() {
   uint32_t number = freeRecords_.take(0);
   if (number == kNone) {
@@ -59,6 +61,7 @@ bool Arena::addRecords() {
   return true;
 }
 
+// Frees a record, unless its generations are used up.
 inline void Arena::giveRecord(uint32_t index) {
   BufferRecord &record = handles_.record(index);
   record.flags = 0;
@@ -67,6 +70,7 @@ inline void Arena::giveRecord(uint32_t index) {
     freeRecords_.add(handles_.numberInArena(index));
 }
 
+// The record of a live buffer; nullptr if the handle is stale.
 inline BufferRecord *Arena::find(BufferHandle buffer) {
   BufferRecord &record = handles_.record(indexOf(buffer));
   return record.generation == generationOf(buffer) && record.references != 0 ? &record : nullptr;
@@ -86,19 +90,22 @@ HeapCode Arena::allocate(const BufferRequest &request, BufferHandle *buffer) {
   return HeapCode::kOk;
 }
 
-// Makes room for the name's count.
+// Makes room for the name's count. Returns false if the host has no memory.
 inline bool Arena::countName(uint32_t name) {
   return name < names_.size() || names_.resize(std::bit_ceil(name + 1));
 }
 
+// Takes a range, with its record, of the size classes; kNone if none fits. Ranges are aligned to
+// 256 bytes, so a larger alignment is not served.
 inline uint32_t Arena::takeCached(const BufferRequest &request) {
   if (request.sizeBytes > SizeClasses::kMaxBytes || request.alignment > 256 || request.dedicated)
     return kNone;
   return cached_.take(handles_, static_cast<uint32_t>(SizeClasses::classOf(request.sizeBytes)));
 }
 
-// Without room in the small pool, one longer range of the size classes goes back to it; if there is
-// none, all of them go back, since neighbours may merge to the length that is needed.
+// Takes a record and a block of the pool for it. If the small pool has no room, one range of the
+// size classes that is long enough is freed to its pool. If this does not help, all ranges of the
+// size classes are freed, because neighbours may merge to the required length.
 HeapCode Arena::takeFromPool(const BufferRequest &request, uint32_t *index) {
   const PoolIndex pool = poolFor(request);
   *index = takeRecord();
@@ -121,6 +128,9 @@ HeapCode Arena::takeFromPool(const BufferRequest &request, uint32_t *index) {
   return code;
 }
 
+// Allocates a block of the pool for a record. Avoids the slab that compaction empties, but uses it
+// if no other slab has room. With a maxGapBytes, allocates only if the best free range is at most
+// that long, and never in the slab that compaction empties.
 HeapCode Arena::takeBlock(PoolIndex poolIndex, const BufferRequest &request, uint32_t index,
                           uint64_t maxGapBytes) {
   Pool &pool = pools_[poolIndex];
@@ -144,7 +154,8 @@ HeapCode Arena::takeBlock(PoolIndex poolIndex, const BufferRequest &request, uin
   return HeapCode::kOk;
 }
 
-// All of an empty dedicated slab that is at most an eighth longer than needed.
+// Allocates the whole of an empty dedicated slab. The slab may be longer than needed by an eighth,
+// or by less than 64 KiB if that is more. kNone if there is no such slab.
 uint32_t Arena::takeWholeSlab(uint64_t sizeBytes, uint32_t index) {
   Tlsf &tlsf = pools_[kDedicatedPool].tlsf;
   for (uint32_t slab = tlsf.nextEmpty(0); slab != kNone; slab = tlsf.nextEmpty(slab + 1)) {
@@ -155,7 +166,8 @@ uint32_t Arena::takeWholeSlab(uint64_t sizeBytes, uint32_t index) {
   return kNone;
 }
 
-// The last step of every allocation: the handle is good from here on.
+// Makes a record with a range a live buffer and returns its handle, as the last step of every
+// allocation. The name's count has room (countName).
 inline BufferHandle Arena::begin(uint32_t index, const BufferRequest &request) {
   BufferRecord &record = handles_.record(index);
   record.sizeBytes = request.sizeBytes;
@@ -202,8 +214,9 @@ HeapCode Arena::attach(uint32_t index, const BufferRequest &request) {
   return takeBlock(poolFor(request), request, index);
 }
 
-// The limit of the size classes is the arena's share of the reserved bytes, because other arenas
-// cannot use these ranges.
+// Updates the totals, and the limit of the size classes. The limit is the arena's equal share of
+// the reserved bytes, or the option if that is more: other arenas cannot use these ranges.
+// An option of 0 keeps the limit at 0.
 void Arena::publish() {
   counter_.publish(totals_);
   if (environment_.options.sizeClassBytes != 0)
@@ -238,12 +251,13 @@ HeapCode Arena::release(BufferHandle buffer, std::span<const TimelinePoint> afte
   outcome->closing = environment_.closing.load(std::memory_order_relaxed);
   if (!after.empty())
     mergePoints(index, after);
-  if ((record->flags & kMoving) == 0) // else the relocation frees the range when it ends
+  if ((record->flags & kMoving) == 0) // Otherwise the relocation frees the range when it ends.
     outcome->emptied = finishRelease(index);
   return HeapCode::kOk;
 }
 
-// The buffer is gone: its handle is stale, and its range is nobody's yet.
+// Ends a buffer whose last reference is gone: sends the event, makes the handle stale and updates
+// the counts. The range is not freed yet.
 inline void Arena::end(uint32_t index, BufferHandle buffer) {
   BufferRecord &record = handles_.record(index);
   if (environment_.events.isObserved())
@@ -259,8 +273,8 @@ inline void Arena::end(uint32_t index, BufferHandle buffer) {
     publish();
 }
 
-// Frees the range, or keeps it pending while its points have not passed. Returns whether a slab has
-// become empty that watermarks may want back.
+// Frees the range, or makes it a pending release if its points have not passed. Returns whether a
+// slab has become empty and the heap has watermarks for empty slabs.
 inline bool Arena::finishRelease(uint32_t index) {
   const BufferRecord &record = handles_.record(index);
   if (record.block == kNone) {
@@ -274,6 +288,8 @@ inline bool Arena::finishRelease(uint32_t index) {
   return false;
 }
 
+// Puts a range into its size class, or frees it to its pool if it has no class, if the size classes
+// are full, or if its record is used up. The result is that of finishRelease().
 inline bool Arena::freeRange(uint32_t index) {
   BufferRecord &record = handles_.record(index);
   if (record.sizeClass == SizeClasses::kCount ||
@@ -285,6 +301,7 @@ inline bool Arena::freeRange(uint32_t index) {
   return false;
 }
 
+// Frees a range to its pool, and its record. The result is that of finishRelease().
 inline bool Arena::freeToPool(uint32_t index) {
   const BufferRecord &record = handles_.record(index);
   Tlsf &tlsf = poolOf(record).tlsf;
@@ -312,6 +329,7 @@ void Arena::publishLive() {
 
 // ---- pending releases --------------------------------------------------------------------------
 
+// Makes the record wait for these points, in addition to the points that it has.
 void Arena::mergePoints(uint32_t index, std::span<const TimelinePoint> after) {
   BufferRecord &record = handles_.record(index);
   RecordTail &tail = handles_.tail(index);

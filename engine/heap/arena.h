@@ -1,23 +1,27 @@
-// An arena: the buffers of one memory kind that one thread allocates, and everything that they need
-// under one lock.
+// An arena: the buffers of one memory kind that one thread allocates, with their records, pools and
+// counters, all under one lock.
 //
-// Each thread has an arena of its own for each memory kind, as long as a heap has no more than
-// kArenasPerKind threads; then threads share. The lock is therefore nearly always free. A buffer
-// stays in the arena that made it: its record, its range and its counters are there, and whichever
-// thread releases it takes that arena's lock. So an operation takes one lock and touches the state
-// of one arena.
+// In engine/heap, "arena" has this meaning, as in thread-caching allocators. Elsewhere in the
+// project an arena is the memory of a program's transients (docs/design.md).
 //
-//   allocate   a range of the size classes (size_classes.h), else
-//              a range of the pool (tlsf.h), else
-//              the size classes go back to the pool and it is tried again; else kExhausted, and
-//              the caller asks Growth
-//   release    to the size classes up to a limit, else to the pool; or to the pending releases
-//              (pending_releases.h) while work may still use the range
+// Each thread has an arena of its own for each memory kind while the process has at most
+// kArenasPerKind threads that use heaps; more threads share arenas. The lock is therefore nearly
+// always free. A buffer stays in the arena that made it. A thread that releases the buffer takes
+// that arena's lock, even if it has another arena. Each operation takes one lock and changes the
+// state of one arena.
 //
-// Pools: sizes up to 64 KiB, larger sizes, and dedicated buffers have separate slabs.
-// Ownership: the arena's Tlsf objects know slabs by number; SlabTable owns the memory.
-// Threads: any. An arena calls nothing while it holds its lock but the observer, the handle table
-// and the host allocator. Units: bytes.
+//   allocate   1. Take a range of the size classes (size_classes.h).
+//              2. Else take a range of the pool that serves the size (tlsf.h).
+//              3. Else, for the small pool, free ranges of the size classes and repeat step 2.
+//              4. Else return kExhausted; Heap::allocate() then calls Growth.
+//   release    While work may still use the range, add it to the pending releases
+//              (pending_releases.h). Else put it into the size classes, up to a limit, or free it
+//              to the pool.
+//
+// Ownership: the pools identify slabs by number; SlabTable owns the slabs' memory.
+// Threads: any. While it holds its lock, an arena calls the host allocator, the handle table,
+// HeapEvents (observer and trace) and AbsentStorage::forget, and nothing else outside the arena.
+// Errors: HeapCode; a failed call changes no live buffer. Units: bytes.
 #pragma once
 
 #include "engine/heap/counters.h"
@@ -29,30 +33,33 @@
 
 namespace gantry::heap {
 
-/// Pools are divided by the size of their buffers, so that a short buffer does not keep a long slab
-/// from becoming empty. The sizes of a pool lie within a factor of 256.
+/// The pools of an arena. Each has slabs of its own for buffers of similar sizes, so that a small
+/// buffer does not keep a long slab from becoming empty. Exception: a small buffer may lie in a
+/// short gap of the large pool (Arena::allocateInGap).
 enum PoolIndex : uint8_t {
-  kSmallPool, // up to 64 KiB
-  kLargePool, // up to 16 MiB
-  kHugePool,
-  kDedicatedPool // one slab for each buffer
+  kSmallPool,    // Up to 64 KiB.
+  kLargePool,    // Up to 16 MiB.
+  kHugePool,     // Above 16 MiB.
+  kDedicatedPool // One slab for each buffer; any size.
 };
 inline constexpr uint32_t kPools = 4;
 inline constexpr uint64_t kMaxLargeBytes = 16 << 20;
-/// The pool that a request is served from.
+/// The pool that serves a request.
 PoolIndex poolFor(const BufferRequest &request);
 
 struct Pool {
   explicit Pool(const HostAllocator &host) : tlsf({kGranuleLog2, host}) {}
-  Tlsf tlsf;                 // its regions are slabs, by their numbers
-  uint32_t draining = kNone; // a slab that is being emptied; nothing new goes there if possible
+  Tlsf tlsf;                 // Its regions are slabs; a region has its slab's number.
+  uint32_t draining = kNone; // A slab that compaction empties; allocations avoid it if possible.
 };
 
-/// Buffers whose contents were taken away (spilling). Without one no buffer is ever spilled.
+/// The callbacks of the object that keeps the contents of spilled buffers (engine/heap/extras). If
+/// they are nullptr, no buffer is spilled.
 struct AbsentStorage {
-  /// Brings the contents of a buffer back; takes the growth lock.
+  /// Gives a spilled buffer storage and its contents again; takes the growth lock.
   HeapCode (*restore)(void *user, BufferHandle buffer) = nullptr;
-  /// Forgets the contents of a buffer that was released; called under the lock of its arena.
+  /// Discards the contents of a spilled buffer that was released. Called under the lock of the
+  /// buffer's arena.
   void (*forget)(void *user, BufferHandle buffer) = nullptr;
   void *user = nullptr;
 };
@@ -66,11 +73,11 @@ struct ArenaEnvironment {
   std::span<KindTotals, kMemoryKinds> totals;
   AbsentStorage absent;
   std::atomic<uint64_t> movedBytes{0};   // Bytes moved by relocations so far.
-  std::atomic<uint64_t> spilledBytes{0}; // now on the host
-  std::atomic<bool> closing{false};      // the heap ends with its last buffer
+  std::atomic<uint64_t> spilledBytes{0}; // Bytes of spilled buffers.
+  std::atomic<bool> closing{false};      // The heap ends when its last buffer is released.
 };
 
-/// The buffers of one name in one arena.
+/// The counts of the buffers with one name in one arena.
 struct NameCount {
   uint64_t liveBytes;
   uint64_t peakBytes;
@@ -79,55 +86,62 @@ struct NameCount {
 
 class Arena {
 public:
+  /// The consequences of release() that its caller must handle without the arena's lock.
   struct Outcome {
-    bool emptied = false; // a slab has become empty, and the heap has watermarks
-    bool closing = false; // a buffer has ended, and the heap ends with its last one
+    bool emptied = false; // A slab has become empty, and the heap has watermarks for empty slabs.
+    bool closing = false; // The last reference is gone, and ArenaEnvironment::closing is set.
   };
 
   Arena(ArenaEnvironment &environment, uint8_t kind);
 
-  /// kOk, kExhausted if no range of this arena fits, or kHostExhausted.
+  /// Returns kOk, kExhausted if no range of this arena fits, or kHostExhausted.
   HeapCode allocate(const BufferRequest &request, BufferHandle *buffer);
-  /// The same for a small buffer from a gap between large ones that is at most maxGapBytes long.
+  /// Like allocate(), but puts a small buffer into a gap between large buffers (a free range of the
+  /// large pool) that is at most maxGapBytes long.
   HeapCode allocateInGap(const BufferRequest &request, uint64_t maxGapBytes, BufferHandle *buffer);
-  /// Gives a live buffer without storage (BufferRecord::block is kNone) a range again.
+  /// Gives a range to a live buffer without storage (BufferRecord::block is kNone). The codes are
+  /// those of allocate().
   HeapCode attach(uint32_t index, const BufferRequest &request);
 
   HeapCode retain(BufferHandle buffer);
+  /// Implements Heap::release(). `after` has no effect unless this releases the last reference.
   HeapCode release(BufferHandle buffer, std::span<const TimelinePoint> after, Outcome *outcome);
-  /// The storage stays in use until the point has passed, whenever the buffer is released.
+  /// Keeps the storage in use until the point has passed, even if the buffer is released earlier.
   HeapCode freeAfter(BufferHandle buffer, const TimelinePoint &point);
   bool isLive(BufferHandle buffer);
-  /// kBusy if the buffer has no storage.
+  /// Writes the buffer's place and requested size. Returns kBusy if the buffer has no storage.
   HeapCode locate(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes);
-  /// Counts a pin and locates the buffer. *moving: a relocation has it; nothing was done then.
+  /// Does the same, and counts a pin if the buffer is movable or spillable. *ticket is the last
+  /// submission that is known to use the storage, for example a copy by compaction; 0: none.
+  /// Returns kBusy, without a pin, if the buffer has no storage or is being relocated (*moving).
   HeapCode pin(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes, uint64_t *ticket,
                bool *moving);
+  /// Returns kInvalidArgument if a movable or spillable buffer is not pinned.
   HeapCode unpin(BufferHandle buffer);
 
-  /// Gives the ranges of the size classes back to the pool.
+  /// Frees the ranges of the size classes to their pools.
   void flush();
-  /// Adds this arena's changes to the kind's totals.
+  /// Adds the change of this arena's live bytes to the kind's totals.
   void publishLive();
-  /// Frees pending ranges whose points have passed.
+  /// Frees pending ranges whose points have passed (PendingReleases::findPassed).
   void reclaim();
   bool hasPending() const { return !pending_.isEmpty(); }
 
-  /// The pool has the slab from now on; false if the host has no memory.
+  /// Adds a slab to a pool. Returns false if the host has no memory.
   bool addSlab(PoolIndex pool, uint32_t slab, uint64_t sizeBytes);
-  /// Takes an empty slab of minBytes to maxBytes out of the pool: the smallest of at least
-  /// wantedBytes, else the largest. kNone if there is none.
+  /// Removes an empty slab of minBytes to maxBytes from a pool and returns its number: the shortest
+  /// slab of at least wantedBytes, else the longest. kNone if there is none.
   uint32_t takeEmptySlab(PoolIndex pool, uint64_t minBytes, uint64_t wantedBytes,
                          uint64_t maxBytes);
   uint64_t emptyBytes(PoolIndex pool) const { return pools_[pool].tlsf.emptyBytes(); }
 
   uint8_t kind() const { return kind_; }
-  /// The place of a record's range; kNoPlace without one.
+  /// The place of a record's range; kNoPlace if it has none.
   uint64_t place(uint32_t index) {
     const Locked locked(lock_);
     return placeOf(handles_.record(index));
   }
-  /// The place of a live record's range, for a caller that holds the arena's lock by ArenaAccess.
+  /// The same for a caller that holds the arena's lock by an ArenaAccess.
   uint64_t placeWhileLocked(const BufferRecord &record) { return placeOf(record); }
 
 private:
@@ -168,16 +182,16 @@ private:
   KindTotals &totals_;
   SizeClasses cached_;
   uint64_t cachedLimit_;       // Limit of cached_.bytes().
-  HostArray<uint32_t> chunks_; // the index of the first record of each chunk of this arena
-  IndexSet freeRecords_;       // by number within the arena
+  HostArray<uint32_t> chunks_; // For each chunk of this arena the index of its first record.
+  IndexSet freeRecords_;       // Numbers of free records (HandleTable::numberInArena).
   LiveCounter counter_;
-  HostArray<NameCount> names_; // by NameId
+  HostArray<NameCount> names_; // Indexed by NameId::index.
   PendingReleases pending_;
   Pool pools_[kPools];
 };
 
-/// An arena's lock, held for the life of the object, with the arena's state: for statistics,
-/// snapshots, validation and relocations.
+/// Holds the lock of an arena during the life of the object, and gives access to the arena's state.
+/// It serves statistics, snapshots, validation, and the clients in engine/heap/extras.
 class ArenaAccess {
 public:
   explicit ArenaAccess(Arena &arena) : arena_(arena), locked_(arena.lock_) {}
@@ -192,16 +206,18 @@ public:
   uint64_t placeOf(uint32_t index) { return arena_.placeOf(record(index)); }
   uint64_t rangeBytesOf(uint32_t index) { return arena_.rangeBytesOf(record(index)); }
 
-  /// For relocations: a spare record (kNone without host memory), its return, and the release of a
-  /// record's range when the points of its tail have passed.
+  /// Takes a free record; kNone if the host has no memory.
   uint32_t takeRecord();
+  /// Frees a record that has no range.
   void giveRecord(uint32_t index);
+  /// Frees the range of a record without a live buffer, now or when the points of its tail have
+  /// passed, and then the record.
   void finishRelease(uint32_t index);
-  /// The last steps of an allocation in a record that has a range: makes room for the name's count
-  /// (false without host memory), and makes the buffer live.
+  /// Makes room for a name's count before begin(). Returns false if the host has no memory.
   bool countName(uint32_t name);
+  /// Makes a record that has a range a live buffer, as the last step of an allocation.
   BufferHandle begin(uint32_t index, const BufferRequest &request);
-  /// Tells of a buffer at the place where it is.
+  /// Sends an event of a buffer with its present place.
   void tell(HeapEvent::Type type, uint32_t index, BufferHandle handle);
 
 private:

@@ -1,7 +1,9 @@
-// The arenas of a heap: kArenasPerKind for each memory kind, made when a thread first needs one.
+// The arenas of a heap: up to kArenasPerKind for each memory kind.
 //
-// Threads: any. Arenas are made under the table's lock and live as long as the heap.
-// Errors: ofThread() returns nullptr if the host has no memory.
+// The number of a thread (engine/base/thread_number.h), modulo kArenasPerKind, selects its arena.
+// An arena is made when a thread first needs it.
+// Ownership: the table owns the arenas and destroys them in its destructor. Threads: any; arenas
+// are made under the table's lock. Errors: ofThread() returns nullptr if the host has no memory.
 #pragma once
 
 #include "engine/heap/arena.h"
@@ -18,21 +20,22 @@ public:
   explicit ArenaTable(ArenaEnvironment &environment) : environment_(environment) {}
   ~ArenaTable();
 
-  /// The calling thread's arena of a kind.
+  /// The calling thread's arena of a memory kind.
   Arena *ofThread(uint32_t kind) {
     const uint32_t number = threadNumber() % kArenasPerKind;
     Arena *arena = arenas_[kind][number].load(std::memory_order_acquire);
     return arena != nullptr ? arena : make(kind, number);
   }
 
-  /// Calls visit(arena) for each arena of the kind, until it returns true. Returns whether it did.
+  /// Calls visit(arena) for each arena of the kind until visit() returns true. Returns whether
+  /// visit() returned true.
   template <typename Visit> bool any(uint32_t kind, Visit &&visit) const {
     for (const std::atomic<Arena *> &entry : arenas_[kind])
       if (Arena *arena = entry.load(std::memory_order_acquire); arena != nullptr && visit(*arena))
         return true;
     return false;
   }
-  /// Calls visit(arena) for each arena of all kinds.
+  /// Calls visit(arena) for each arena of every kind, in the order of the kinds.
   template <typename Visit> void each(Visit &&visit) const {
     for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
       any(kind, [&](Arena &arena) {
@@ -40,7 +43,7 @@ public:
         return false;
       });
   }
-  /// No arena is made while it is held.
+  /// The table's lock. While a thread holds it, no arena is made.
   Lock &lock() { return lock_; }
 
 private:

@@ -1,10 +1,12 @@
-// How many bytes are live and reserved, by memory kind.
+// Counters of live and reserved bytes for each memory kind.
 //
-// Each arena counts its own buffers under its lock (LiveCounter) and adds the change to the kind's
-// totals when it has grown by 1 MiB or shrunk by 16 MiB, so that threads share no cache line for
-// every operation. A single thread's peak is exact; with several threads it may be off by these
-// amounts for each arena.
-// Units: bytes. Threads: KindTotals any; a LiveCounter is guarded by its arena's lock.
+// Each arena counts its own live buffers under its lock (LiveCounter). It adds the change to the
+// totals of its kind (KindTotals) when its live bytes have grown by 1 MiB or shrunk by 16 MiB since
+// it last did so. Most operations therefore write no cache line that other threads write.
+// The peak of live bytes is exact if one thread allocates. With several threads the peak may be off
+// by about these amounts for each further arena.
+// Units: bytes. Threads: a KindTotals may be used by any thread; the arena's lock guards a
+// LiveCounter.
 #pragma once
 
 #include <algorithm>
@@ -13,33 +15,38 @@
 
 namespace gantry::heap {
 
+/// The totals of one memory kind over all arenas.
 struct KindTotals {
-  std::atomic<int64_t> publishedLive{0};
+  std::atomic<int64_t> publishedLive{0}; // Live bytes that the arenas have added.
   std::atomic<int64_t> peakLive{0};
   std::atomic<uint64_t> reserved{0}; // Bytes of slabs.
   std::atomic<uint64_t> peakReserved{0};
   std::atomic<uint32_t> arenas{0}; // Number of arenas.
 };
 
+/// The live bytes and buffers of one arena. "Published" bytes are those that publish() has added to
+/// the totals.
 class LiveCounter {
 public:
   int64_t live() const { return live_; }
   uint64_t buffers() const { return buffers_; }
-  /// By how much the peak since the last publication lies above what is published.
+  /// The peak of live bytes since the last publish(), minus the published bytes.
   int64_t unpublishedPeak() const { return high_ - published_; }
 
-  /// Returns whether publish() is due.
+  /// Counts a buffer. Returns whether the caller must call publish().
   bool add(uint64_t bytes) {
     live_ += static_cast<int64_t>(bytes);
     ++buffers_;
     high_ = std::max(high_, live_);
     return high_ - published_ >= kPublishGrowth;
   }
+  /// Removes a buffer from the count. Returns whether the caller must call publish().
   bool remove(uint64_t bytes) {
     live_ -= static_cast<int64_t>(bytes);
     --buffers_;
     return published_ - live_ >= kPublishShrinkage;
   }
+  /// Adds the change of live bytes since the last publish() to the totals, and updates their peak.
   void publish(KindTotals &totals) {
     const int64_t peak =
         totals.publishedLive.fetch_add(live_ - published_, std::memory_order_relaxed) +
@@ -55,7 +62,7 @@ private:
   static constexpr int64_t kPublishGrowth = 1 << 20;
   static constexpr int64_t kPublishShrinkage = 16 << 20;
   int64_t live_ = 0;
-  int64_t high_ = 0; // the largest live_ since the last publication
+  int64_t high_ = 0; // The largest live_ since the last publish().
   int64_t published_ = 0;
   uint64_t buffers_ = 0;
 };

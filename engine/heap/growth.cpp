@@ -5,12 +5,14 @@
 namespace gantry::heap {
 namespace {
 
-// A small buffer may be put into a gap between large buffers only if the gap is at most this long,
-// so that few large buffers could have used it.
+// The maximum length of a gap between large buffers into which a small buffer may be put. Few large
+// buffers could use such a short gap.
 constexpr uint64_t kMaxGapBytes = 512 << 10;
 // An empty slab of another pool is used instead of a new slab if it is at most this many times as
-// long.
+// long as the new slab would be.
 constexpr uint64_t kMaxAdoptedFactor = 2;
+// The order in which pools give up empty slabs. Slabs of small buffers come last, because they are
+// needed again soonest.
 constexpr PoolIndex kReleaseOrder[] = {kDedicatedPool, kHugePool, kLargePool, kSmallPool};
 
 bool isRefusal(HeapCode code) {
@@ -23,16 +25,18 @@ Growth::Growth(ArenaTable &arenas, SlabTable &slabs, Timelines &timelines,
                ArenaEnvironment &environment)
     : arenas_(arenas), slabs_(slabs), timelines_(timelines), environment_(environment) {}
 
-// ---- the request ----------------------------------------------------------------------------
+// ---- the request -------------------------------------------------------------------------------
 
-// For an alignment above 256 this adds room for padding in front of the buffer. A dedicated slab
-// needs none, because its buffer takes all of it.
+// The size of the smallest slab that can hold the buffer; at most maxBytes. For an alignment above
+// 256 it includes padding in front of the buffer. In a dedicated slab the buffer starts at offset
+// 0, which needs no padding.
 uint64_t Growth::Wanted::needBytes(uint64_t maxBytes) const {
   const uint64_t padding =
       request.alignment > 256 && !request.dedicated ? request.alignment - 256 : 0;
   return std::min(Retention::roundUp(request.sizeBytes + padding), maxBytes);
 }
 
+// Allocates from the free ranges of the arena. A live buffer gets storage from its owner only.
 HeapCode Growth::Wanted::takeFrom(Arena &arena) const {
   if (owner == nullptr)
     return arena.allocate(request, buffer);
@@ -82,16 +86,16 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
   if (reserved + size > target) {
     if (const HeapCode code = borrow(home, wanted); code != HeapCode::kExhausted)
       return code;
-    home.flush(); // a slab may become empty
+    home.flush(); // slabs may become empty by this
     releaseEnough(kind, reserved + size - target);
   }
   const HeapCode code = grow(home, wanted, size);
   return isRefusal(code) ? climb(home, wanted, code) : code;
 }
 
-// Takes storage from other arenas or from a gap, which spares a slab. It costs the growth lock, and
-// threads that use each other's arenas contend for the locks of these. So after kMaxBorrowed times
-// the memory kind gets a new slab.
+// Takes storage from another arena or from a gap, so that no new slab is needed. Each such request
+// takes the growth lock, and threads that use each other's arenas contend for the arenas' locks.
+// Therefore, after kMaxBorrowed successes, one call fails on purpose, and find() allocates a slab.
 HeapCode Growth::borrow(Arena &home, const Wanted &wanted) {
   uint32_t &borrowed = borrowed_[home.kind()];
   HeapCode code = HeapCode::kExhausted;
@@ -112,15 +116,16 @@ HeapCode Growth::takeFromOthers(Arena &home, const Wanted &wanted) {
   return code;
 }
 
-// Puts a small buffer into a short gap between large buffers.
+// Puts a small new buffer into a short gap between large buffers of `home`.
 HeapCode Growth::takeGap(Arena &home, const Wanted &wanted) {
   return poolFor(wanted.request) == kSmallPool && wanted.owner == nullptr
              ? home.allocateInGap(wanted.request, kMaxGapBytes, wanted.buffer)
              : HeapCode::kExhausted;
 }
 
-// Moves an empty slab of the same memory kind from another pool to the wanted pool of `home`. Looks
-// into the pools of `home` first.
+// Moves an empty slab of at most maxBytes to the pool of `home` that serves the request. It takes
+// the slab from any pool of the same memory kind, from pools of `home` first. Returns whether a
+// slab was moved. A dedicated request gets none.
 bool Growth::adoptSlab(Arena &home, const Wanted &wanted, uint64_t maxBytes) {
   const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
   if (poolFor(wanted.request) == kDedicatedPool)
@@ -134,7 +139,7 @@ bool Growth::adoptSlab(Arena &home, const Wanted &wanted, uint64_t maxBytes) {
   return adoptFrom(home) || arenas_.any(home.kind(), adoptFrom);
 }
 
-// Adds a slab that is in no pool to the given pool. If the host has no memory for that, frees the
+// Adds a slab that is in no pool to the given pool. If the host has no memory for this, frees the
 // slab and returns false.
 bool Growth::giveToArena(uint32_t index, Arena &arena, PoolIndex pool) {
   Slab &slab = slabs_[index];
@@ -163,8 +168,8 @@ HeapCode Growth::addSlab(Arena &arena, PoolIndex pool, const BufferRequest &requ
   return giveToArena(slab, arena, pool) ? HeapCode::kOk : HeapCode::kHostExhausted;
 }
 
-// Adds a slab of sizeBytes, or of only the size that is needed if the driver or the budget refuses
-// that, and takes the storage from it.
+// Adds a slab of sizeBytes and allocates from it. If that size is refused, tries a slab of the
+// smallest size that can hold the buffer.
 HeapCode Growth::grow(Arena &home, const Wanted &wanted, uint64_t sizeBytes) {
   const uint64_t need = wanted.needBytes(slabs_.maxBufferBytes());
   HeapCode code = addSlab(home, poolFor(wanted.request), wanted.request, std::max(need, sizeBytes));
@@ -175,6 +180,8 @@ HeapCode Growth::grow(Arena &home, const Wanted &wanted, uint64_t sizeBytes) {
 
 // ---- the ladder --------------------------------------------------------------------------------
 
+// Climbs the pressure ladder after `refusal`, the code of a slab allocation. Returns the code of
+// the last slab allocation that was refused if no step helped.
 HeapCode Growth::climb(Arena &home, const Wanted &wanted, HeapCode refusal) {
   const auto attempt = [&] {
     HeapCode code = wanted.takeFrom(home);
@@ -237,7 +244,7 @@ void Growth::reclaimAll() {
   });
 }
 
-// If the device is lost, wait() does not block, and its error code is returned.
+// On a lost device, wait() returns kDeviceLost at once, so this function cannot block for ever.
 HeapCode Growth::waitForPending() {
   uint64_t last = 0;
   arenas_.each([&](Arena &arena) {
@@ -263,8 +270,9 @@ void Growth::flushAll() {
   arenas_.each([](Arena &arena) { arena.flush(); });
 }
 
-// ---- giving back -------------------------------------------------------------------------------
+// ---- empty slabs -------------------------------------------------------------------------------
 
+// The bytes of all empty slabs.
 uint64_t Growth::emptyBytes() const {
   uint64_t bytes = 0;
   arenas_.each([&](Arena &arena) {
@@ -274,8 +282,8 @@ uint64_t Growth::emptyBytes() const {
   return bytes;
 }
 
-// Slabs of large buffers go first, here and in releaseEmpty(), because slabs of small buffers are
-// needed again soonest.
+// Frees empty slabs of the kind until `bytes` bytes are freed or no empty slab is left. Of each
+// pool it frees the shortest slab that suffices, or else the longest.
 void Growth::releaseEnough(uint32_t kind, uint64_t bytes) {
   for (const PoolIndex pool : kReleaseOrder)
     arenas_.any(kind, [&](Arena &arena) {
@@ -304,7 +312,7 @@ uint64_t Growth::releaseEmpty(uint64_t keepBytes) {
 void Growth::keepWatermarks() {
   const HeapOptions &options = environment_.options;
   if (!lock_.tryLock())
-    return; // whoever has the lock looks at the empty slabs too
+    return; // the next release that empties a slab tries again
   if (emptyBytes() > options.retainHighBytes)
     releaseEmpty(options.retainLowBytes);
   lock_.unlock();

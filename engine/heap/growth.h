@@ -1,18 +1,21 @@
-// Growth: finds storage when the arena of the calling thread has none, from other arenas, empty
-// slabs, and the driver. When the driver refuses, it climbs the pressure ladder.
+// Growth: finds storage for a request when the arena of the calling thread has no range for it.
 //
-//   1. Pending releases whose work is done become free.
-//   2. If the heap is quick (retention.h), an empty slab of another pool is used. Otherwise, if a
-//      new slab would pass the retention target, a range of another arena or a short gap between
-//      large buffers is used. If there is none, empty slabs go back to the driver.
-//   3. The driver gives a new slab.
-//   4. The pressure ladder: wait for the device; give all empty slabs back; then each registered
-//      PressureStep (compaction and spilling, engine/heap/extras). After each step the allocation
-//      is tried again. After the last one the driver's refusal is returned.
+// The steps, until one of them yields storage:
+//   1. Free the pending releases whose work is done, and search the thread's arena again.
+//   2. If the memory kind is quick (retention.h), use an empty slab of another pool of the kind.
+//   3. If a new slab would make reserved bytes exceed the target of retention.h, use a range of
+//      another arena or a short gap between large buffers. If there is none, free as many empty
+//      slabs as the target requires.
+//   4. Allocate a new slab.
+//   5. If the driver or a budget refuses the slab, climb the pressure ladder: wait for the device;
+//      flush all size classes and free all empty slabs; then call each registered PressureStep
+//      (compaction and spilling, engine/heap/extras). After each of these, repeat the search and
+//      the slab allocation. If the last one fails, return the refusal.
 //
-// Threads: any. The object's lock admits one thread at a time; a thread that finds a range in its
-// own arena never takes it. Lock order: this lock, the arena table's, an arena's, all others.
-// Units: bytes.
+// Threads: any. The object's lock, the growth lock, admits one thread at a time. An allocation that
+// finds a range in its own arena does not acquire it. Lock order: the growth lock, the arena
+// table's lock, the lock of an arena, all other locks.
+// Errors: HeapCode; kExhausted and kOverBudget are refusals. Units: bytes.
 #pragma once
 
 #include "engine/heap/arena_table.h"
@@ -20,14 +23,15 @@
 
 namespace gantry::heap {
 
-/// The allocation for which storage is sought.
+/// The memory kind and the size of the request that needs storage.
 struct Pressure {
   uint32_t kind = 0;
   uint64_t sizeBytes = 0;
 };
 
-/// A step of the pressure ladder. relieve() is called under the growth lock. It returns kOk if it
-/// freed storage and may be called again, and kExhausted if it can free no more.
+/// A step of the pressure ladder. relieve() is called under the growth lock, again and again while
+/// it returns kOk, which means that it frees storage (perhaps only after work in flight). Any other
+/// code ends the step; kDeviceLost also ends the ladder.
 struct PressureStep {
   HeapCode (*relieve)(void *user, const Pressure &pressure) = nullptr;
   void *user = nullptr;
@@ -39,40 +43,46 @@ public:
 
   Lock &lock() { return lock_; }
 
-  /// Allocates a buffer for a thread whose arena had no range. Takes the lock.
+  /// Allocates a buffer for a thread whose arena `home` had no range. Acquires the lock.
   HeapCode allocate(Arena &home, const BufferRequest &request, BufferHandle *buffer);
 
-  // ---- under the lock --------------------------------------------------------------------------
+  // ---- The caller holds the lock. --------------------------------------------------------------
 
-  /// Gives storage to a live buffer that has none.
+  /// Gives storage to the live buffer of record `index`, which has none. `home` is its arena.
   HeapCode attach(Arena &home, uint32_t index, const BufferRequest &request);
   /// Allocates a slab of sizeBytes for a pool of the arena.
   HeapCode addSlab(Arena &arena, PoolIndex pool, const BufferRequest &request, uint64_t sizeBytes);
-  /// Gives empty slabs back until keepBytes of them are left. Returns the bytes given back.
+  /// Frees empty slabs until at most keepBytes of them are left. Returns the bytes freed.
   uint64_t releaseEmpty(uint64_t keepBytes);
-  /// Waits until the device has done the work that pending ranges wait for, and frees the ranges.
+  /// Waits for the device's work that pending ranges wait for, and frees the ranges whose points
+  /// have then passed. Points on the caller's timelines are not waited for.
   HeapCode waitForPending();
+  /// Frees the ranges of all size classes to their pools.
   void flushAll();
 
+  /// Adds a step after the existing ones. A step beyond kMaxSteps is ignored.
   void addStep(const PressureStep &step);
+  /// Removes all steps with this PressureStep::user.
   void removeSteps(const void *user);
 
-  // ---- without the lock ------------------------------------------------------------------------
+  // ---- The caller need not hold the lock. ------------------------------------------------------
 
-  /// Reads from the device which work is done.
+  /// Reads from the device which work is done, and advances timeline 0.
   HeapCode refreshCompleted();
+  /// Frees pending ranges whose points have passed, in all arenas.
   void reclaimAll();
-  /// Called after a slab has become empty. Gives empty slabs back down to the low watermark if
-  /// they exceed the high watermark (HeapOptions).
+  /// Is called, without the lock, after a release has emptied a slab. Frees empty slabs down to the
+  /// low watermark if they exceed the high watermark (HeapOptions).
   void keepWatermarks();
   uint64_t hostWaits() const { return hostWaits_.load(); }
 
 private:
-  /// The storage that is sought: for a new buffer, or for the live buffer `index` of `owner`.
+  /// A request for storage: for a new buffer, whose handle goes to *buffer, or for the live buffer
+  /// of record `index` in the arena `owner`.
   struct Wanted {
     const BufferRequest &request;
     BufferHandle *buffer;
-    Arena *owner = nullptr;
+    Arena *owner = nullptr; // nullptr: a new buffer.
     uint32_t index = kNone;
     uint64_t needBytes(uint64_t maxBytes) const;
     HeapCode takeFrom(Arena &arena) const;
@@ -98,7 +108,8 @@ private:
   Lock lock_;
   PressureStep steps_[kMaxSteps];
   uint32_t stepCount_ = 0;
-  std::array<uint32_t, kMemoryKinds> borrowed_{}; // Since the last new slab; by memory kind.
+  /// By memory kind: how often borrow() has found storage since it last found none.
+  std::array<uint32_t, kMemoryKinds> borrowed_{};
   std::atomic<uint64_t> hostWaits_{0};
 };
 

@@ -1,9 +1,10 @@
-// The table of all buffer records of a heap: it finds a record by its index.
+// The table of all buffer records of a heap. It finds a record, and the arena of a record, by the
+// record's index.
 //
-// Records come in chunks of 1024. A chunk belongs to the arena that asked for it, so the arena of a
-// handle is found without a lock. Records never move and are freed with the table.
-// Threads: any. addChunk() has the table's own lock. A record's fields are guarded by its arena.
-// Errors: addChunk() returns kNone if the host has no memory or 2^24 records exist.
+// Records are allocated in chunks of 1024. A chunk belongs to the arena that requested it, so the
+// arena of a handle is found without a lock. Records never move and are freed with the table.
+// Threads: any. addChunk() takes the table's lock. The lock of a record's arena guards the record.
+// Errors: addChunk() returns kNone if the host has no memory or kMaxRecords records exist.
 #pragma once
 
 #include "engine/base/host_memory.h"
@@ -22,10 +23,12 @@ public:
 
   HandleTable(const HostAllocator &host, uint32_t tag) : chunks_(host), tag_(tag) {}
 
-  /// The index of the first of 1024 new records, which are chunk `number` of the arena.
+  /// Adds 1024 records for an arena and returns the index of the first. `number` counts the arena's
+  /// chunks from 0.
   uint32_t addChunk(Arena &owner, uint32_t number);
 
-  /// The arena of a handle's record; nullptr if the handle is not of this heap.
+  /// The arena of a handle's record; nullptr if the handle has another heap's tag or its record
+  /// does not exist.
   Arena *ownerOf(BufferHandle handle) const {
     const uint32_t chunk = indexOf(handle) >> kChunkLog2;
     if (tagOf(handle) != tag_ || chunk >= chunks_.capacity())
@@ -38,7 +41,7 @@ public:
   RecordTail &tail(uint32_t index) const {
     return chunks_[index >> kChunkLog2].tails[index % kChunkRecords];
   }
-  /// Fetches a record that will be used soon; kNone does nothing.
+  /// Prefetches a record into the processor's cache; kNone does nothing.
   void prefetch(uint32_t index) const {
     if (index != kNone)
       __builtin_prefetch(&record(index), 1);
@@ -47,10 +50,12 @@ public:
   Arena &arenaOf(uint32_t index) const {
     return *chunks_[index >> kChunkLog2].owner.load(std::memory_order_acquire);
   }
+  /// The handle of a record's present generation.
   BufferHandle handle(uint32_t index) const {
     return handleOf(record(index).generation, tag_, index);
   }
-  /// Counts the records of an arena from 0, in the order of its chunks.
+  /// The number of a record within its arena, which counts its records from 0 in the order of its
+  /// chunks.
   uint32_t numberInArena(uint32_t index) const {
     return chunks_[index >> kChunkLog2].number * kChunkRecords + index % kChunkRecords;
   }
@@ -63,7 +68,7 @@ private:
     BufferRecord records[kChunkRecords];
     RecordTail tails[kChunkRecords];
     std::atomic<Arena *> owner;
-    uint32_t number; // among the owner's chunks
+    uint32_t number; // The owner counts its chunks from 0.
   };
   SegmentedArray<Chunk, 0> chunks_;
   uint32_t tag_;

@@ -11,13 +11,15 @@
 namespace gantry::heap {
 namespace {
 
-constexpr uint32_t kTags = 256; // 0 is not used
-// The live heaps by the tag in their handles.
+// A tag is the number of a heap in its handles; tag 0 is not used.
+constexpr uint32_t kTags = 256;
+// The live heap of each tag.
 std::array<std::atomic<Heap *>, kTags> heapsByTag;
 std::array<std::atomic<bool>, kTags> takenTags;
 std::atomic<uint32_t> lastTag{0};
 
-// Tags of heaps that have ended are used again as late as possible. 0: all are taken.
+// Takes a free tag, in a cyclic order, so that the tag of a destroyed heap is reused late. Returns
+// 0 if no tag is free.
 uint32_t takeTag() {
   const uint32_t after = lastTag.fetch_add(1);
   for (uint32_t i = 0; i < kTags - 1; ++i) {
@@ -64,7 +66,7 @@ const char *heapCodeName(HeapCode code) {
   return index < std::size(kNames) ? kNames[index] : "unknown code";
 }
 
-// ---- life --------------------------------------------------------------------------------------
+// ---- creation and destruction ------------------------------------------------------------------
 
 Result<HeapPtr> Heap::create(std::shared_ptr<device::Device> device, const HeapOptions &options) {
   if (device == nullptr)
@@ -84,7 +86,8 @@ Result<HeapPtr> Heap::create(std::shared_ptr<device::Device> device, const HeapO
   auto *parts = hostNew<HeapParts>(options.host, std::move(device), options, tag);
   if (parts == nullptr) {
     takenTags[tag].store(false);
-    return Status(StatusCode::kOutOfMemory, "no host memory"); // short: needs no host memory itself
+    // std::string stores so short a message inline, without host memory.
+    return Status(StatusCode::kOutOfMemory, "no host memory");
   }
   heapsByTag[tag].store(&parts->heap, std::memory_order_release);
   parts->snapshot.begin();
@@ -96,12 +99,13 @@ void HeapDeleter::operator()(Heap *heap) const {
     destroy(heap->parts());
 }
 
-// Every release that takes an arena's lock after `closing` is set counts itself down, and the last
-// one ends the heap. The locks of all arenas are held while the live buffers are counted, so each
-// buffer is either counted or was released before.
+// The deleter of shareHeap(): destroys the heap when its last buffer is released. `remaining`
+// counts the live buffers and this call. Every release of a last reference that takes an arena's
+// lock after `closing` is set decrements it, and whoever reaches 0 destroys the heap. The locks of
+// all arenas are held during the count, so each buffer is either counted or was released before.
 static void endWithLastBuffer(Heap *heap) {
   HeapParts &parts = heap->parts();
-  uint64_t live = 1; // this call
+  uint64_t live = 1; // One for this call.
   {
     const Locked making(parts.arenas.lock());
     std::array<std::optional<ArenaAccess>, kMemoryKinds * ArenaTable::kArenasPerKind> held;
@@ -173,7 +177,7 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
   return code;
 }
 
-// The part of a release that runs without its arena's lock. The heap may be gone afterwards.
+// The part of a release that runs without the arena's lock. The heap may be destroyed afterwards.
 void Heap::afterRelease(bool emptied, bool closing) {
   if (emptied)
     parts_.growth.keepWatermarks();
@@ -226,7 +230,8 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
     if (code == HeapCode::kOk) {
       *placement = placementOf(parts_.slabs, place, sizeBytes);
       if (placement->mapped != nullptr && ticket > parts_.timelines.completed(0)) {
-        // The host may look at once, but the buffer's contents are still being copied.
+        // The caller may access the memory at once, so the submissions that use it (a copy by
+        // compaction, or the work of freeAfter()) must be done.
         const Result<bool> waited = device().wait(ticket, UINT64_MAX);
         code =
             waited.isOk() ? parts_.growth.refreshCompleted() : parts_.slabs.codeOf(waited.status());
@@ -238,7 +243,7 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
     if (code != HeapCode::kBusy)
       return code;
     if (moving) {
-      const Locked waited(parts_.growth.lock()); // relocations end under it
+      const Locked waited(parts_.growth.lock()); // A relocation holds this lock until its end.
       continue;
     }
     const AbsentStorage &absent = parts_.environment.absent;
@@ -254,7 +259,7 @@ HeapCode Heap::unpin(BufferHandle buffer) {
   return arena == nullptr ? HeapCode::kForeignHandle : arena->unpin(buffer);
 }
 
-// ---- time --------------------------------------------------------------------------------------
+// ---- timelines ---------------------------------------------------------------------------------
 
 uint32_t Heap::addTimeline() { return parts_.timelines.add(); }
 
@@ -299,12 +304,12 @@ NameId Heap::intern(std::string_view name) { return parts_.names.intern(name); }
 NameId Heap::recall(const char *name) const { return parts_.names.recall(name); }
 NameId Heap::intern(const char *name) { return parts_.names.intern(name); }
 
-// ---- statistics
-// ----------------------------------------------------------------------------------
+// ---- statistics --------------------------------------------------------------------------------
 
 namespace {
 
-// The sums over one arena; freeBytes gets its free bytes in pools.
+// Adds the numbers of one arena: its unpublished peak to `unpublished`, the free bytes of its pools
+// to `freeBytes`, and all others to `out`.
 void addArena(Arena &arena, KindStatistics &out, int64_t &unpublished, uint64_t &freeBytes) {
   ArenaAccess access(arena);
   out.liveBytes += static_cast<uint64_t>(access.counter().live());
@@ -319,6 +324,7 @@ void addArena(Arena &arena, KindStatistics &out, int64_t &unpublished, uint64_t 
   }
 }
 
+// Counts the slabs of a memory kind, and those that are empty.
 void addSlabs(SlabTable &slabs, uint32_t kind, KindStatistics &out) {
   for (uint32_t i = 0; i < slabs.count(); ++i) {
     const Slab &slab = slabs[i];
@@ -377,7 +383,7 @@ size_t Heap::names(std::span<NameStatistics> largest) const {
       ++count;
     else if (largest.empty() || largest[count - 1].liveBytes >= one.liveBytes)
       continue;
-    size_t at = count - 1; // the new one takes the last place and moves up
+    size_t at = count - 1; // Insertion sort: larger entries stay in front.
     for (; at > 0 && largest[at - 1].liveBytes < one.liveBytes; --at)
       largest[at] = largest[at - 1];
     largest[at] = one;

@@ -1,23 +1,26 @@
-// The unified memory manager of a device: who holds which byte, and why.
+// The memory manager of a device. It suballocates buffers from slabs (driver allocations), and
+// counts the bytes of each memory kind and of each buffer name.
 //
-// A buffer is a reference-counted range of a slab (one driver allocation), identified by a 64-bit
-// handle with a generation: releasing twice, using a released buffer, or another heap's handle is
-// an error code, never a crash. All memory of a device goes through one heap.
+// A buffer is a reference-counted range of a slab. A 64-bit handle with a generation identifies it.
+// A double release, the use of a released buffer, and the use of another heap's handle return an
+// error code and never crash. One heap serves all parts of a program that use the device.
 //
-// What it is not: no hazard tracking and no command recording, no images, no planning of a
-// program's transients (engine/plan). Compaction, spilling, step plans, frame rings and growing
-// arrays are clients of the heap, in engine/heap/extras.
+// The heap does not track hazards, record commands, allocate images, or plan a program's transients
+// (engine/plan). Compaction, spilling, step plans, frame rings and growing arrays are clients of
+// the heap, in engine/heap/extras.
 //
-// How it works, from the top. Allocation: check the request -> the thread's arena (arena.h): size
-// classes, then the pool -> Growth (growth.h): other arenas, a new slab, the pressure ladder.
-// Release: the buffer's arena: size classes, or the pool, or the pending releases while the GPU may
-// still use the range. No data is ever lost under pressure: the last answer is a refusal.
+// Algorithm. An allocation checks the request. It then searches the thread's arena (arena.h): the
+// size classes, then the pool. If the arena has no range, Growth (growth.h) tries other arenas,
+// a new slab and the pressure ladder. A release returns the range to the size classes or to the
+// pool of the buffer's arena. While the GPU may still use the range, it is a pending release. The
+// heap never discards a live buffer's contents to make room; at the end it refuses the request.
 //
-// Ownership: the heap keeps its device alive. HeapPtr ends the heap with all of its buffers; the
-// caller sees to it that the device is done with them. A heap given to shareHeap() lives until its
-// last buffer is released. Threads: any, for every function, unless said otherwise. A movable or
-// spillable buffer must be pinned from the moment its placement is taken until the work that uses
-// it is submitted. Costs: see benchmarks/heap. Units: bytes.
+// Ownership: the heap keeps its device alive. The destructor of a HeapPtr destroys the heap and
+// frees all of its buffers; before that, the caller waits until the device no longer uses them. A
+// heap given to shareHeap() lives until its last buffer is released. Threads: every function may be
+// called by any thread, unless its comment restricts this. A movable or spillable buffer must be
+// pinned when its placement is read, until the work that uses the placement is submitted. Costs:
+// see benchmarks/heap. Errors: HeapCode (types.h). Units: bytes.
 #pragma once
 
 #include "engine/base/status.h"
@@ -37,19 +40,22 @@ struct HeapDeleter {
 };
 using HeapPtr = std::unique_ptr<Heap, HeapDeleter>;
 
-/// A heap whose buffers keep it alive: when the last pointer is gone, it ends with its last buffer.
+/// Makes a heap that its buffers keep alive. It is destroyed when no shared_ptr to it is left and
+/// its last buffer is released.
 std::shared_ptr<Heap> shareHeap(HeapPtr heap);
 
 class Heap {
 public:
-  /// Fails with kInvalidArgument (options) or kOutOfMemory (the host, or 255 heaps are alive). No
-  /// driver call is made.
+  /// Fails with kInvalidArgument if the device is nullptr or an option is out of range, and with
+  /// kOutOfMemory if the host has no memory or 255 heaps are alive. Allocates no device memory.
   static Result<HeapPtr> create(std::shared_ptr<device::Device> device, const HeapOptions &options);
-  explicit Heap(HeapParts &parts) : parts_(parts) {} // use create()
+  /// For create() only.
+  explicit Heap(HeapParts &parts) : parts_(parts) {}
   Heap(const Heap &) = delete;
   Heap &operator=(const Heap &) = delete;
 
-  /// The live heap that issued a handle; nullptr if there is none. It must not end meanwhile.
+  /// The live heap whose tag the handle contains; nullptr if there is none. The caller ensures that
+  /// the heap is not destroyed while it uses the pointer.
   static Heap *of(BufferHandle buffer);
 
   device::Device &device() const;
@@ -58,73 +64,87 @@ public:
 
   // ---- buffers ---------------------------------------------------------------------------------
 
-  /// A buffer with one reference. Contents are undefined. On failure *buffer is 0.
+  /// Makes a buffer with one reference. Its contents are undefined. On failure *buffer is 0.
   HeapCode allocate(const BufferRequest &request, BufferHandle *buffer);
 
-  /// The same without growing: kExhausted if the thread's arena has no range. It makes no driver
-  /// call and, once the request's name is known, asks only HeapOptions::host for memory.
+  /// The same, but returns kExhausted if the thread's arena has no range. Makes no driver call, and
+  /// takes host memory from HeapOptions::host only.
   HeapCode allocateWithoutGrowth(const BufferRequest &request, BufferHandle *buffer);
 
-  /// Returns kOk if allocate() accepts the request, whether or not there is memory for it.
+  /// Returns kOk if the request is valid, else the code with which allocate() refuses it. Does not
+  /// examine how much memory is free.
   HeapCode check(const BufferRequest &request) const;
 
-  /// Adds a reference.
+  /// Adds a reference. Returns kInvalidArgument if the buffer has 2^24 - 1 references.
   HeapCode retain(BufferHandle buffer);
 
-  /// Gives a reference up. With the last one the storage becomes free: at once, or when all points
-  /// of `after` have passed. Never waits, never fails for want of memory.
+  /// Gives a reference up. If it was the last one, the storage becomes free when all points of
+  /// `after` and all points of earlier freeAfter() calls have passed. For other references `after`
+  /// has no effect. Does not wait for the device and needs no host memory.
   HeapCode release(BufferHandle buffer, std::span<const TimelinePoint> after = {});
 
-  /// Work up to this point may use the storage: after the last release it stays taken until then.
+  /// Keeps the storage in use until the point has passed, even if the last reference is released
+  /// earlier. Call it for work that uses a buffer with several references.
   HeapCode freeAfter(BufferHandle buffer, const TimelinePoint &point);
 
-  /// Returns the place of the buffer. Returns kBusy if it is spilled; pin() brings it back.
+  /// Writes the place of the buffer. Returns kBusy if the buffer is spilled; pin() restores it.
   HeapCode resolve(BufferHandle buffer, Placement *placement) const;
 
   /// Whether the buffer has a reference left.
   bool isLive(BufferHandle buffer) const;
 
-  /// While pinned, a buffer is neither moved nor spilled. Pins are counted. pin() restores a
-  /// spilled buffer first, and may therefore fail as allocate() does.
+  /// Pins a buffer and writes its place. While pinned, a buffer is neither moved nor spilled. Pins
+  /// are counted. pin() waits for a relocation of the buffer, and restores a spilled buffer, which
+  /// may fail as allocate() does. If the buffer is mapped, pin() also waits for the submissions
+  /// that are known to use its storage.
   HeapCode pin(BufferHandle buffer, Placement *placement);
+  /// Removes a pin. Returns kInvalidArgument if a movable or spillable buffer has none.
   HeapCode unpin(BufferHandle buffer);
 
-  // ---- time ------------------------------------------------------------------------------------
+  // ---- timelines -------------------------------------------------------------------------------
 
-  /// The number (1 to 3) of a new timeline of the caller's; 0 if all are taken.
+  /// Adds a timeline of the caller. Returns its number (1 to 3), or 0 if three exist.
   uint32_t addTimeline();
-  /// All work up to `value` of that timeline is done.
+  /// Declares that all work up to `value` of a timeline of the caller is done, and frees storage
+  /// that waited for this.
   HeapCode advance(uint32_t timeline, uint64_t value);
-  /// Asks the device what is done and frees what waited for it. Allocations do this themselves when
-  /// they need to; calling it once a step keeps ranges together. Never waits.
+  /// Reads from the device which work is done, and frees storage that waited for it. Allocations do
+  /// this too when they find no free range. A call per step frees ranges earlier, so that they
+  /// merge with free neighbours. Does not wait for the device.
   HeapCode poll();
 
   // ---- retention -------------------------------------------------------------------------------
 
-  /// Gives empty slabs back to the driver until keepBytes of them are left; first the size classes
-  /// of all threads go back to their pools. Returns the bytes given back.
+  /// Frees the ranges of all size classes, and then frees empty slabs until at most keepBytes of
+  /// them are left. Also makes all memory kinds tight (retention.h). Returns the bytes of the slabs
+  /// that were freed.
   uint64_t trim(uint64_t keepBytes = 0);
 
-  /// The user's limit for one of the device's heaps; UINT64_MAX for none. What is above it stays.
+  /// Sets the user's limit for one memory heap of the device; UINT64_MAX: no limit. Memory above
+  /// the limit that is already allocated stays allocated.
   HeapCode setLimit(uint32_t deviceHeap, uint64_t bytes);
-  /// Tells viewers the budgets of this moment. They also change when other processes take memory.
+  /// Records the present budgets in the trace. The heap does this whenever it allocates or frees a
+  /// slab, but a budget also changes when other processes allocate memory.
   void traceBudgets() const;
 
   // ---- names and statistics --------------------------------------------------------------------
 
-  /// The same text gives the same name. Index 0 if the host has no memory or 65,535 names exist.
+  /// Returns the name of a text. Equal texts give equal names. Index 0 if the text is empty or
+  /// longer than 4096 bytes, if the host has no memory, or if 65,535 names exist.
   NameId intern(std::string_view name);
-  /// The same, without a lock or a hash when the same text comes from the same address again.
+  /// The same for a text that ends with a zero byte. Needs no lock if the same text was interned
+  /// from the same address before (names.h).
   NameId intern(const char *name);
-  /// The name that this address was interned with last, if its text is still the same; else index
-  /// 0.
+  /// Returns the name of a text that was interned from the same address before. Returns index 0 if
+  /// the heap does not remember this or if the text has changed. Needs no lock and no host memory.
   NameId recall(const char *name) const;
   void statistics(HeapStatistics *statistics) const;
-  /// The `names.size()` largest holders by live bytes, largest first; returns how many were
-  /// written.
+  /// Writes the names with the largest live bytes, in descending order, up to names.size(). Returns
+  /// how many it wrote.
   size_t names(std::span<NameStatistics> names) const;
 
-  /// The driver's message at its last refusal; "" before. Returns its length.
+  /// Copies the message of the last failed driver call, cut to the length of `text`, which is at
+  /// least 1; "" if no call has failed. Returns the length of the copy.
   size_t lastDriverMessage(std::span<char> text) const;
 
   /// The components, for engine/heap/extras and tests.
@@ -135,11 +155,13 @@ private:
   HeapParts &parts_;
 };
 
-/// A reference to a buffer that is given up with the object. Movable; copies retain.
+/// Owns one reference to a buffer, or none. The destructor releases the reference. A copy adds a
+/// reference. Threads: one at a time. The heap must outlive the object or come from shareHeap().
 class Buffer {
 public:
   Buffer() = default;
-  Buffer(Heap &heap, BufferHandle handle) : heap_(&heap), handle_(handle) {} // takes the reference
+  /// Takes over a reference that the caller owns.
+  Buffer(Heap &heap, BufferHandle handle) : heap_(&heap), handle_(handle) {}
   Buffer(const Buffer &other) : heap_(other.heap_), handle_(other.handle_) {
     if (handle_)
       (void)heap_->retain(handle_);
@@ -157,13 +179,13 @@ public:
   explicit operator bool() const { return static_cast<bool>(handle_); }
   BufferHandle handle() const { return handle_; }
   Heap *heap() const { return heap_; }
-  /// Gives the reference up now; the storage is free when the points have passed.
+  /// Releases the reference now, as Heap::release().
   void reset(std::span<const TimelinePoint> after = {}) {
     if (handle_)
       (void)heap_->release(handle_, after);
     handle_ = {};
   }
-  /// Gives the reference to the caller.
+  /// Returns the handle and hands the reference over to the caller.
   BufferHandle take() { return std::exchange(handle_, {}); }
 
 private:

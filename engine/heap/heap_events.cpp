@@ -49,14 +49,14 @@ uint64_t HeapEvents::sequenceNow(uint64_t *ticks) {
 void HeapEvents::buffer(HeapEvent::Type type, BufferHandle handle, uint64_t place,
                         uint64_t sizeBytes, uint32_t name, uint8_t kind) {
   const Locked locked(lock_);
-  const bool away = place == kNoPlace;
+  const bool hasNoStorage = place == kNoPlace;
   const HeapEvent event = {type,
                            static_cast<MemoryKind>(kind),
-                           away ? kNone : slabOf(place),
+                           hasNoStorage ? kNone : slabOf(place),
                            name,
                            ++sequence_,
                            handle.bits,
-                           away ? 0 : offsetOf(place),
+                           hasNoStorage ? 0 : offsetOf(place),
                            sizeBytes};
   if (observer_.event != nullptr)
     observer_.event(observer_.user, event);
@@ -75,13 +75,13 @@ void HeapEvents::recordBuffer(const HeapEvent &event) {
     return;
   }
   trace::recordAlways<trace::BlockEvent>(type, traceId_, true, [&](trace::BlockEvent &out) {
-    const bool away = type == EventType::kSpill || event.slab == kNone;
+    const bool hasNoStorage = type == EventType::kSpill || event.slab == kNone;
     out.header.timeNs = order_.next(out.header.timeNs);
     out.sequence = event.sequence;
     out.block = event.handle;
-    out.offsetBytes = away ? 0 : event.offsetBytes;
+    out.offsetBytes = hasNoStorage ? 0 : event.offsetBytes;
     out.sizeBytes = event.sizeBytes;
-    out.slab = away ? trace::kNoSlab : event.slab;
+    out.slab = hasNoStorage ? trace::kNoSlab : event.slab;
     out.name = names_.traceName(event.name);
     out.span = trace::currentSpan();
     out.kind = static_cast<uint8_t>(event.kind);

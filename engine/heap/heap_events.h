@@ -1,14 +1,16 @@
-// The events that a heap sends to its observer and to engine/trace: allocations, releases, moves
-// and slabs.
+// The events that a heap sends to its observer and to engine/trace: for buffers, allocations,
+// releases, moves, spills and restores; for slabs, allocations and frees.
 //
-// Every event gets the next sequence number under the lock of this object, and is told while its
-// range belongs to nobody else. So by sequence number no range is taken before it is given back.
-// Events of buffers are told under the lock of their arena, events of slabs under the growth lock.
+// Every event gets the next sequence number under the lock of this object. An event of a buffer is
+// sent under the lock of the buffer's arena, an event of a slab under the growth lock, so no other
+// thread can take or free the range meanwhile. In the order of sequence numbers, a range is
+// therefore freed before it is allocated again.
 //
 // A viewer that attaches late gets a snapshot of all live buffers (heap_snapshot.h). The snapshot
-// holds the lock of every arena for a moment, so it is exact at one sequence number.
+// holds the lock of every arena, so it is exact at one sequence number.
 //
-// Threads: any. isObserved() costs one load; nothing else runs while nobody listens.
+// Threads: any. While there is neither an observer nor a trace, the callers of buffer() and slab()
+// only test isObserved(), which is one atomic load.
 #pragma once
 
 #include "engine/base/lock.h"
@@ -24,24 +26,31 @@ class HeapEvents {
 public:
   HeapEvents(const HeapObserver &observer, const Names &names);
 
-  /// Whether anybody listens. A change is seen by every operation that takes an arena's lock after
-  /// the snapshot did.
+  /// Whether there is an observer or a trace. Callers send events only if this is true. A snapshot
+  /// takes the lock of every arena after listen(true); every operation that takes such a lock later
+  /// observes true.
   bool isObserved() const { return observed_.load(std::memory_order_relaxed); }
 
-  /// Tells of a buffer. place is as Tlsf::placeOf gives it, or kNoPlace.
+  /// Sends an event of a buffer. `place` is the result of Tlsf::placeOf, or kNoPlace for a buffer
+  /// without storage.
   void buffer(HeapEvent::Type type, BufferHandle handle, uint64_t place, uint64_t sizeBytes,
               uint32_t name, uint8_t kind);
+  /// Sends an event of a slab.
   void slab(HeapEvent::Type type, uint32_t index, const Slab &slab);
 
-  /// For the snapshot and the heap's announcements.
+  // ---- for HeapSnapshot ------------------------------------------------------------------------
+
+  /// The heap's number in traces.
   uint16_t traceId() const { return traceId_; }
   void setTraceId(uint16_t id) { traceId_ = id; }
+  /// Switches the events to engine/trace on or off.
   void listen(bool wanted);
-  /// The number of the last event, and the ticks at which later events come. No arena may be
-  /// unlocked.
+  /// Returns the sequence number of the last event. All later events get times above *ticks. The
+  /// caller holds the growth lock and the locks of all arenas.
   uint64_t sequenceNow(uint64_t *ticks);
   const Names &names() const { return names_; }
 
+  /// Makes a trace event of a slab. The caller sets the heap's number in its header.
   static trace::SlabEvent slabEvent(trace::EventType type, uint64_t sequence, uint32_t index,
                                     const Slab &slab);
 
@@ -52,7 +61,7 @@ private:
   const Names &names_;
   uint16_t traceId_ = 0;
   std::atomic<bool> observed_;
-  Lock lock_; // guards what follows
+  Lock lock_; // Guards the members below.
   bool tracing_ = false;
   uint64_t sequence_ = 0;
   trace::TicksInOrder order_;

@@ -1,5 +1,6 @@
-// The components of a heap, in the order in which they are made. Each owns its state and its lock;
-// this struct only holds them together. For the heap itself, engine/heap/extras and tests.
+// The components of a heap, in the order of their construction. A component that threads share
+// synchronizes its own state; the struct adds no lock. Heap::create() makes the struct, in memory
+// of the host allocator. It is for heap.cpp, heap_snapshot.cpp, engine/heap/extras and tests.
 #pragma once
 
 #include "engine/heap/growth.h"
@@ -27,7 +28,7 @@ struct HeapParts {
   ArenaTable arenas;
   Growth growth;
   HeapSnapshot snapshot;
-  std::atomic<uint64_t> remaining{0}; // live buffers, once environment.closing is set
+  std::atomic<uint64_t> remaining{0}; // The number of live buffers once environment.closing is set.
   Heap heap;
 };
 

@@ -9,8 +9,8 @@ namespace gantry::heap {
 
 using trace::EventType;
 
-void HeapSnapshot::tellDevice(trace::Describer *describer) const {
-  const auto tell = [&](const auto &event) {
+void HeapSnapshot::recordDevice(trace::Describer *describer) const {
+  const auto emit = [&](const auto &event) {
     if (describer != nullptr)
       describer->add(event);
     else
@@ -30,18 +30,18 @@ void HeapSnapshot::tellDevice(trace::Describer *describer) const {
   event.memoryHeaps = static_cast<uint32_t>(info.memoryHeaps.size());
   event.kind = static_cast<uint8_t>(info.kind);
   event.unifiedMemory = info.unifiedMemory ? 1 : 0;
-  tell(event);
+  emit(event);
   for (uint32_t i = 0; i < info.memoryHeaps.size(); ++i) {
     trace::DeviceHeapEvent heap = trace::makeEvent<trace::DeviceHeapEvent>(EventType::kDeviceHeap);
     heap.device = event.device;
     heap.index = i;
     heap.sizeBytes = info.memoryHeaps[i].sizeBytes;
     heap.deviceLocal = info.memoryHeaps[i].deviceLocal ? 1 : 0;
-    tell(heap);
+    emit(heap);
   }
 }
 
-void HeapSnapshot::tellHeap(EventType type) const {
+void HeapSnapshot::recordHeap(EventType type) const {
   trace::HeapEvent event = trace::makeEvent<trace::HeapEvent>(type);
   event.header.heap = parts_.events.traceId();
   event.device = parts_.slabs.device().number();
@@ -57,16 +57,16 @@ void HeapSnapshot::begin() {
   source_.describe = describe;
   source_.listen = listen;
   trace::addSource(source_);
-  // A viewer that listens already has not heard of this device.
+  // A viewer that attached before does not know this device yet.
   if (trace::isOn())
-    tellDevice(nullptr);
-  tellHeap(EventType::kHeap);
+    recordDevice(nullptr);
+  recordHeap(EventType::kHeap);
   parts_.slabs.traceBudgets();
 }
 
 void HeapSnapshot::end() {
   trace::removeSource(source_);
-  tellHeap(EventType::kHeapEnd);
+  recordHeap(EventType::kHeapEnd);
 }
 
 void HeapSnapshot::listen(void *user, bool wanted) {
@@ -75,7 +75,7 @@ void HeapSnapshot::listen(void *user, bool wanted) {
 
 void HeapSnapshot::describe(void *user, trace::Describer &describer) {
   auto *self = static_cast<HeapSnapshot *>(user);
-  self->tellDevice(&describer);
+  self->recordDevice(&describer);
   self->describeLive(describer);
   self->parts_.slabs.traceBudgets();
 }
@@ -140,13 +140,13 @@ void HeapSnapshot::describeLive(trace::Describer &describer) {
   }
   for (const LiveBuffer &buffer : contents.buffers) {
     trace::BlockEvent event = trace::makeEvent<trace::BlockEvent>(EventType::kLiveBlock);
-    const bool away = buffer.place == kNoPlace;
+    const bool hasNoStorage = buffer.place == kNoPlace;
     event.header.heap = heap;
     event.sequence = contents.sequence;
     event.block = buffer.handle;
-    event.offsetBytes = away ? 0 : offsetOf(buffer.place);
+    event.offsetBytes = hasNoStorage ? 0 : offsetOf(buffer.place);
     event.sizeBytes = buffer.sizeBytes;
-    event.slab = away ? trace::kNoSlab : slabOf(buffer.place);
+    event.slab = hasNoStorage ? trace::kNoSlab : slabOf(buffer.place);
     event.name = parts_.names.traceName(buffer.name);
     event.kind = buffer.kind;
     describer.add(event);

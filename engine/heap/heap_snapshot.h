@@ -1,13 +1,16 @@
 // The snapshot of a heap for a viewer that attaches late: the device, the slabs, all live buffers
 // and the totals, exact at one sequence number.
 //
-// The snapshot takes the growth lock and then the lock of every arena, and copies the live buffers.
-// An operation that is under way holds its arena's lock, so it is either complete and in the copy,
-// or comes later and, because events are switched on by then, tells itself.
+// The snapshot takes the growth lock, the lock of the arena table and the lock of every arena, and
+// copies the live buffers. An operation changes an arena only under that arena's lock. An operation
+// before the copy is therefore complete in the copy. An operation after the copy sends an event,
+// because events are switched on before the copy.
 //
-// Cost: threads that allocate wait while the records are copied, about 5 ns per record. Memory: 40
-// bytes per live buffer meanwhile.
-// Threads: the collector's, through engine/trace/source.h.
+// Cost: threads that allocate or release wait while the records are copied, about 5 ns per record.
+// Memory: 32 bytes per buffer record of the heap, until the snapshot is recorded.
+// Threads: the threads that create and destroy the heap call begin() and end(). engine/trace calls
+// describe() on the collector's thread, and listen() on the thread that switches recording on or
+// off (engine/trace/record/source.h).
 #pragma once
 
 #include "engine/trace/record/source.h"
@@ -23,11 +26,14 @@ class HeapSnapshot {
 public:
   explicit HeapSnapshot(HeapParts &parts) : parts_(parts) {}
 
-  /// Announces the heap to traces, and its end. No lock of the heap may be held.
+  /// Registers the heap with engine/trace, and records that the heap exists. The caller holds no
+  /// lock of the heap.
   void begin();
+  /// Removes the heap from engine/trace, and records its end. The caller holds no lock of the heap.
   void end();
 
 private:
+  /// A copy of the record of a live buffer. `place` is kNoPlace if the buffer has no storage.
   struct LiveBuffer {
     uint64_t handle;
     uint64_t place;
@@ -35,19 +41,24 @@ private:
     uint32_t name;
     uint8_t kind;
   };
+  /// The heap's state at the event number `sequence`; later events have times above `ticks`.
   struct Contents {
     std::vector<LiveBuffer> buffers;
     std::vector<trace::SlabEvent> slabs;
-    std::vector<trace::HeapTotalsEvent> totals;
+    std::vector<trace::HeapTotalsEvent> totals; // One per memory kind.
     uint64_t sequence = 0;
     uint64_t ticks = 0;
   };
   static void describe(void *user, trace::Describer &describer);
   static void listen(void *user, bool wanted);
-  /// Tells of the device and its memory heaps, through the describer or, without one, as events.
-  void tellDevice(trace::Describer *describer) const;
-  void tellHeap(trace::EventType type) const;
+  /// Adds the device and its memory heaps to the description, or records them as events if
+  /// describer is nullptr.
+  void recordDevice(trace::Describer *describer) const;
+  /// Records that the heap begins or ends.
+  void recordHeap(trace::EventType type) const;
+  /// Adds the copied state to the description, without locks of the heap.
   void describeLive(trace::Describer &describer);
+  /// Copies the state under the locks.
   void copyLive(Contents &contents);
 
   HeapParts &parts_;

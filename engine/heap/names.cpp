@@ -36,7 +36,8 @@ NameId Names::intern(const char *text) {
   return found;
 }
 
-// Keeps the table at most half full.
+// Makes room for one more name in a table that stays at most half full. Returns false, with nothing
+// changed, if the host has no memory.
 bool Names::reserveTable() {
   if (table_.size() >= 2 * (count_ + 1))
     return true;

@@ -1,13 +1,14 @@
-// The names that buffers carry, as small numbers.
+// Interned names of buffers: each text gets a small number (NameId).
 //
-// The same text always gives the same NameId. A lookup first tries a hint: a table indexed by the
-// address of the caller's text holds the id that this address had last, and one comparison of the
-// texts confirms it. So a program that passes a literal pays for no hash and no lock. Otherwise a
-// hash table with open addressing finds the text under the lock.
+// The same text always gives the same NameId. A lookup by `const char *` first tries a hint: a
+// table of 256 entries, indexed by a hash of the text's address, holds the id of the text that was
+// last interned from such an address. One comparison of the texts confirms the hint. A program that
+// passes a literal again therefore needs neither a hash of the text nor the lock. Without a valid
+// hint, a hash table with open addressing finds the text under the lock.
 //
-// Ownership: texts are copied and stay until the heap ends. How many bytes a name holds is counted
-// by the arenas. Threads: any. Errors: id 0 ("no name") for an empty text, a text of more than 4096
-// bytes, without host memory, and beyond 65,535 names.
+// Ownership: the object copies the texts and frees them in its destructor. The arenas count the
+// bytes of each name. Threads: any. Errors: id 0 ("no name") if the text is empty or longer than
+// 4096 bytes, if the host has no memory, or if 65,535 names exist.
 #pragma once
 
 #include "engine/base/host_memory.h"
@@ -28,18 +29,17 @@ public:
   ~Names();
 
   NameId intern(std::string_view text);
-  /// The same for a text that ends with a zero byte; nullptr gives id 0. Fast where the same text
-  /// comes from the same address again.
+  /// The same for a text that ends with a zero byte; nullptr gives id 0. Tries the hint first.
   NameId intern(const char *text);
-  /// Only the hint: id 0 if it does not lead to the text.
+  /// Tries only the hint and returns id 0 if it is for another text. The text is not nullptr.
   NameId recall(const char *text) const {
     const uint32_t id = hints_[hintOf(text)].load(std::memory_order_acquire);
     return {id != 0 && std::strcmp(entries_[id].text, text) == 0 ? id : 0};
   }
 
-  /// Ids below it exist. Id 0 is "no name".
+  /// The number of ids, including id 0; all ids are below it.
   uint32_t count() const { return count_.load(std::memory_order_acquire); }
-  /// The text of an id below count(), and its number in engine/trace.
+  /// text(): the text of an id below count(). traceName(): the text's number in engine/trace.
   const char *text(uint32_t id) const { return id == 0 ? "" : entries_[id].text; }
   uint32_t traceName(uint32_t id) const { return id == 0 ? 0 : entries_[id].traceName; }
 
@@ -59,9 +59,9 @@ private:
   HostAllocator host_;
   Lock lock_;
   SegmentedArray<Entry> entries_;
-  HostArray<uint32_t> table_; // ids; kNone: empty
+  HostArray<uint32_t> table_; // The hash table: ids, or UINT32_MAX for an empty slot.
   std::atomic<uint32_t> count_{1};
-  std::atomic<uint32_t> hints_[kHints]{}; // ids
+  std::atomic<uint32_t> hints_[kHints]{}; // Ids; 0: no hint.
 };
 
 } // namespace gantry::heap

@@ -3,7 +3,7 @@
 namespace gantry::heap {
 namespace {
 
-constexpr uint32_t kMaxWaitingPassedOver = 16; // ranges that still wait, in one search
+constexpr uint32_t kMaxExamined = 16; // How many ranges one search examines.
 
 } // namespace
 
@@ -30,8 +30,8 @@ void PendingReleases::remove(uint32_t index, uint64_t rangeBytes) {
 }
 
 uint32_t PendingReleases::findPassed(const Timelines &timelines) const {
-  uint32_t waiting = 0;
-  for (uint32_t i = oldest_; i != kNone && waiting < kMaxWaitingPassedOver; ++waiting) {
+  uint32_t examined = 0;
+  for (uint32_t i = oldest_; i != kNone && examined < kMaxExamined; ++examined) {
     if (timelines.passed(handles_.tail(i).points))
       return i;
     i = handles_.tail(i).newerPending;

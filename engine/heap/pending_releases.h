@@ -1,9 +1,10 @@
-// Released ranges that work in flight may still use.
+// The pending releases of an arena: ranges of released buffers that work in flight may still use.
 //
-// A pending range keeps its record, whose tail holds the points to wait for. The records hang in a
-// list by age, so that ranges whose points have passed are found from the oldest on; a search
-// looks at a bounded number of ranges.
-// Threads: the arena's lock guards the object; isEmpty() may be called without it. Units: bytes.
+// A pending range keeps its buffer record, and the record's tail contains the timeline points to
+// wait for. The records form a list in the order of their release. A search for a range whose
+// points have passed starts with the oldest range and examines a bounded number of ranges.
+// Threads: the arena's lock guards the object; isEmpty() may be called without it, and its result
+// may then be out of date. Units: bytes, and record indices.
 #pragma once
 
 #include "engine/heap/handle_table.h"
@@ -16,16 +17,18 @@ public:
   explicit PendingReleases(const HandleTable &handles) : handles_(handles) {}
 
   bool isEmpty() const { return count_ == 0; }
+  /// The sum of the lengths of all pending ranges.
   uint64_t bytes() const { return bytes_; }
 
-  /// Adds a record whose tail holds its points. rangeBytes is the length of its range.
+  /// Adds a record whose tail contains its points. rangeBytes is the length of its range.
   void add(uint32_t index, uint64_t rangeBytes);
   void remove(uint32_t index, uint64_t rangeBytes);
 
-  /// The record of an old range whose points have passed; kNone if none is found.
+  /// The oldest record whose points have passed, among the 16 oldest records; kNone if there is
+  /// none.
   uint32_t findPassed(const Timelines &timelines) const;
 
-  /// The records by age: start here and follow RecordTail::newerPending.
+  /// The oldest record; RecordTail::newerPending leads to the next one.
   uint32_t oldest() const { return oldest_; }
 
 private:

@@ -1,14 +1,18 @@
-// How much memory a kind keeps from the driver, and how large its slabs are: arithmetic alone.
+// The retention policy of a memory kind: how many bytes the heap may keep reserved, and how large a
+// new slab is. The functions only compute; Growth acts on the results.
 //
-// Policy. The heap begins tight: a new slab is a small part of what is reserved, and before
-// reserved bytes pass growthSlack times the peak of live bytes the heap gives empty slabs back. A
-// retake is a slab that the heap takes although it once had as much reserved: it gave memory back
-// too early. After kRetakesUntilQuick of them the sizes evidently have no pattern, and the heap
-// becomes quick: it keeps what it ever had reserved, and new slabs are larger. trim() makes it
-// tight again. So a program with a pattern wastes little, and one without a pattern stops calling
-// the driver. The constants were chosen on the traces of benchmarks/heap.
+// A kind is either tight or quick. It begins tight: new slabs are small compared to the kind's
+// reserved bytes, and its target for reserved bytes is growthSlack times the peak of live bytes.
+// Growth frees empty slabs before it exceeds the target. A retake is a slab allocation that does
+// not raise the peak of reserved bytes: an earlier free was premature. After kRetakesUntilQuick
+// retakes the kind becomes quick: its target is at least the peak of reserved bytes, and new slabs
+// are larger. Heap::trim() and Compaction::compact() make it tight again.
 //
-// Units: bytes. Threads: the growth lock guards the object.
+// A program that repeats a pattern of sizes therefore wastes little memory, and a program without a
+// pattern soon needs no further driver calls. The constants were chosen with the traces of
+// benchmarks/heap.
+//
+// Units: bytes. Threads: the growth lock guards the object. Errors: none.
 #pragma once
 
 #include <algorithm>
@@ -18,25 +22,26 @@ namespace gantry::heap {
 
 class Retention {
 public:
-  static constexpr uint64_t kSlabGranule = 64 << 10;
+  static constexpr uint64_t kSlabGranule = 64 << 10; // Sizes of slabs are rounded up to this.
   static constexpr uint32_t kRetakesUntilQuick = 512;
 
-  /// Tells that a slab was taken.
+  /// Counts a retake if reservedBytes, which include a new slab, do not exceed the earlier peak.
   void noteTaken(uint64_t reservedBytes, uint64_t peakReservedBytes) {
     if (reservedBytes <= peakReservedBytes && retakes_ < kRetakesUntilQuick)
       ++retakes_;
   }
+  /// Makes the kind tight again.
   void forget() { retakes_ = 0; }
   bool isQuick() const { return retakes_ == kRetakesUntilQuick; }
 
-  /// Empty slabs go back before reserved bytes pass this.
+  /// The target for reserved bytes. slack: HeapOptions::growthSlack.
   uint64_t targetBytes(uint64_t peakLive, uint64_t peakReserved, double slack) const {
     const auto tight = static_cast<uint64_t>(static_cast<double>(peakLive) * slack);
     return isQuick() ? std::max(tight, peakReserved) : tight;
   }
 
-  /// The size of a new slab for small or for large buffers. The number of slabs stays below the few
-  /// thousand that drivers allow.
+  /// The size of a new slab for the small pool or for the large pool. It grows with the kind's
+  /// reserved bytes, because drivers allow only a few thousand allocations.
   uint64_t slabBytes(bool small, uint64_t reserved) const {
     const uint64_t tight =
         small ? std::max<uint64_t>(std::clamp<uint64_t>(reserved / 64, 256 << 10, 1 << 20),

@@ -1,10 +1,12 @@
-// Free ranges of up to 64 KiB that an arena keeps at hand, in lists by exact size.
+// Size classes: free ranges of up to 64 KiB that an arena keeps for reuse, in one list per size.
 //
-// Class c holds ranges of c + 1 granules (256 bytes). A range keeps its record, so taking one needs
-// neither the suballocator nor a free record. A request takes a range of its own class, or of the
-// next filled class that is at most a quarter longer; a bitmap finds that class.
+// Class c holds ranges of c + 1 granules of 256 bytes. A range keeps its buffer record, so an
+// allocation from a size class needs neither the suballocator nor a free record. A request takes a
+// range of its own class, or of the next longer class that has one, if that class is at most a
+// quarter longer. A bitmap finds the next class that has a range.
 // The lists are last in, first out, and are linked through BufferRecord::next.
-// Threads: the arena's lock guards the object. Units: bytes unless a name says otherwise.
+// Ownership: the suballocator of the range's pool still counts the range as used.
+// Threads: the arena's lock guards the object. Units: bytes, and record indices.
 #pragma once
 
 #include "engine/heap/handle_table.h"
@@ -22,15 +24,19 @@ public:
 
   SizeClasses() { heads_.fill(kNone); }
 
-  /// The class whose ranges fit sizeBytes exactly; kCount or more if there is none.
+  /// The class with the shortest ranges that hold sizeBytes, which is at least 1. The result is
+  /// kCount or more if sizeBytes exceeds kMaxBytes.
   static constexpr uint64_t classOf(uint64_t sizeBytes) { return (sizeBytes - 1) >> kGranuleLog2; }
+  /// The length of the ranges of a class.
   static constexpr uint64_t bytesOf(uint32_t sizeClass) {
     return (uint64_t{sizeClass} + 1) << kGranuleLog2;
   }
 
+  /// The sum of the lengths of all ranges, and their number.
   uint64_t bytes() const { return bytes_; }
   uint64_t ranges() const { return ranges_; }
 
+  /// Adds the range of a record to the class BufferRecord::sizeClass.
   void push(const HandleTable &handles, uint32_t index) {
     BufferRecord &record = handles.record(index);
     const uint32_t at = record.sizeClass;
@@ -41,7 +47,8 @@ public:
     ++ranges_;
   }
 
-  /// The index of a record whose range serves the class; kNone if there is none.
+  /// Removes a range of the class, or of the next class that is at most a quarter longer. Returns
+  /// the range's record; kNone if there is none.
   uint32_t take(const HandleTable &handles, uint32_t sizeClass) {
     if (heads_[sizeClass] == kNone) {
       const uint32_t longest = sizeClass + std::min((sizeClass + 1) / 4, kCount - 1 - sizeClass);
@@ -52,16 +59,18 @@ public:
     return pop(handles, sizeClass);
   }
 
-  /// The record of some range of this class or a longer one; kNone if there is none.
+  /// Removes a range of the class or of the next longer class that has one. Returns the range's
+  /// record; kNone if there is none.
   uint32_t takeAny(const HandleTable &handles, uint32_t sizeClass) {
     sizeClass = nextFilled(sizeClass);
     return sizeClass == kCount ? kNone : pop(handles, sizeClass);
   }
 
-  /// For the heap's validation.
+  /// The first record in the list of a class, for the validation of the heap; kNone if it is empty.
   uint32_t head(uint32_t sizeClass) const { return heads_[sizeClass]; }
 
 private:
+  /// The first class from `from` on that has a range; kCount if there is none.
   uint32_t nextFilled(uint32_t from) const {
     uint64_t bits = filled_[from / 64] >> from % 64 << from % 64;
     for (uint32_t word = from / 64;; bits = filled_[word]) {
@@ -82,8 +91,8 @@ private:
     return index;
   }
 
-  std::array<uint32_t, kCount> heads_;         // record indices
-  std::array<uint64_t, kCount / 64> filled_{}; // one bit per class with a range
+  std::array<uint32_t, kCount> heads_;         // The first record of each class, or kNone.
+  std::array<uint64_t, kCount / 64> filled_{}; // One bit per class; 1: the class has a range.
   uint64_t bytes_ = 0;
   uint64_t ranges_ = 0;
 };

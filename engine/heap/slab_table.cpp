@@ -12,8 +12,8 @@ constexpr const char *kSlabNames[] = {"gantry device slab", "gantry upload slab"
                                       "gantry readback slab", "gantry unified slab"};
 constexpr const char *kDedicatedNames[] = {"gantry device buffer", "gantry upload buffer",
                                            "gantry readback buffer", "gantry unified buffer"};
-constexpr uint32_t kMaxSlabs = 1U << 24; // a place has 24 bits for the slab
-// Tlsf and place words have room for 2^42 bytes in a slab.
+constexpr uint32_t kMaxSlabs = 1U << 24; // A place has 24 bits for the slab's number.
+// Tlsf allows at most 2^48 bytes in all slabs of one pool. This limit leaves room for 64 slabs.
 constexpr uint64_t kMaxSlabBytes = (uint64_t{1} << 42) - Retention::kSlabGranule;
 
 } // namespace
@@ -45,6 +45,8 @@ void SlabTable::copyDriverMessage(std::span<char> text) const {
   std::snprintf(text.data(), text.size(), "%s", message_);
 }
 
+// Compares the size with the user's limit and with the driver's budget. Both are those of the
+// memory heap that the kind prefers.
 HeapCode SlabTable::checkBudget(MemoryKind kind, uint64_t sizeBytes) {
   const device::DeviceInfo &info = device_->info();
   const auto &types = info.memoryKinds.of(kind);
@@ -66,8 +68,9 @@ HeapCode SlabTable::checkBudget(MemoryKind kind, uint64_t sizeBytes) {
              : HeapCode::kOk;
 }
 
-// The highest unused number below count_, because Tlsf prefers lower ones and thereby older slabs;
-// else the next new number. kNone if the host has no memory.
+// The number for a new slab: the highest unused number below count_, else count_. Tlsf prefers
+// slabs with low numbers, and older slabs are to be preferred. kNone if the host has no memory or
+// kMaxSlabs slabs exist.
 uint32_t SlabTable::unusedNumber() {
   if (unused_ != 0)
     for (uint32_t i = count_; i > 0; --i)

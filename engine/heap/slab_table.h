@@ -1,10 +1,12 @@
-// The slabs of a heap: driver allocations, and what they cost against the budgets.
+// The slabs (driver allocations) of a heap, and the checks of the budgets.
 //
-// This is the only part of the heap that asks the driver for memory. It knows which arena and pool
-// a slab belongs to, and nothing of what lies in it.
+// This is the only part of the heap's core that calls the driver for memory. It records which arena
+// and pool each slab belongs to. The ranges within a slab are recorded by the pool (Tlsf).
 // Ownership: the table owns the driver allocations. Units: bytes.
-// Threads: allocate(), free() and the walks need the growth lock. Whoever holds a block of a slab
-// may read that slab.
+// Threads: allocate(), free(), retention() and loops over all slabs require the growth lock. A
+// thread may read the entry of one slab without that lock while a buffer in this slab is live and
+// cannot move. Limits, byte counts, traceBudgets() and the driver's message are for any thread.
+// Errors: HeapCode; the message of a failed driver call is kept for copyDriverMessage().
 #pragma once
 
 #include "engine/device/device.h"
@@ -21,15 +23,15 @@ namespace gantry::heap {
 class Arena;
 
 struct Slab {
-  device::Memory *memory; // nullptr: the number is unused
-  uint64_t address;
-  uint8_t *mapped;
+  device::Memory *memory; // nullptr: the slab's number is unused.
+  uint64_t address;       // Memory::address(): 0 on devices without buffer addresses.
+  uint8_t *mapped;        // Memory::mapped().
   uint64_t sizeBytes;
-  Arena *arena; // Arena whose pool has the slab as a region.
-  uint32_t deviceHeap;
-  uint8_t kind;
-  uint8_t pool; // PoolIndex
-  bool dedicated;
+  Arena *arena;        // The arena whose pool contains the slab as a region.
+  uint32_t deviceHeap; // Index in DeviceInfo::memoryHeaps.
+  uint8_t kind;        // MemoryKind.
+  uint8_t pool;        // PoolIndex.
+  bool dedicated;      // The slab holds at most one buffer.
 };
 
 class SlabTable {
@@ -40,21 +42,22 @@ public:
   ~SlabTable();
 
   device::Device &device() const { return *device_; }
-  /// No buffer can be larger.
+  /// The maximum size of a buffer.
   uint64_t maxBufferBytes() const { return maxBufferBytes_; }
 
-  /// Takes a slab from the driver, within the device's budget and the user's limit.
+  /// Allocates a slab if the device's budget and the user's limit allow it, and writes its number
+  /// to *slab. The slab is in no pool yet. priority: AllocateOptions::priority.
   HeapCode allocate(MemoryKind kind, uint64_t sizeBytes, float priority, bool dedicated,
                     uint32_t *slab);
-  /// Gives a slab back that no pool has as a region.
+  /// Frees a slab that is in no pool.
   void free(uint32_t slab);
 
   Slab &operator[](uint32_t slab) { return slabs_[slab]; }
   const Slab &operator[](uint32_t slab) const { return slabs_[slab]; }
-  /// Numbers below it were used once.
+  /// All slab numbers are below it; some of them may be unused at present.
   uint32_t count() const { return count_; }
 
-  /// Whether a kind keeps memory or gives it back.
+  /// The retention policy's state for a memory kind.
   Retention &retention(uint32_t kind) { return retention_[kind]; }
 
   void setLimit(uint32_t deviceHeap, uint64_t bytes) { limits_[deviceHeap].store(bytes); }
@@ -63,10 +66,11 @@ public:
   uint64_t driverAllocations() const { return driverAllocations_.load(); }
   uint64_t driverFrees() const { return driverFrees_.load(); }
 
-  /// Tells viewers the budgets of this moment.
+  /// Records the present budgets in the trace, if recording is on.
   void traceBudgets() const;
-  /// Keeps the message of a driver's refusal and returns its code.
+  /// Returns the code for the status of a failed driver call, and keeps its message.
   HeapCode codeOf(const Status &status);
+  /// Copies the message of the last failed driver call; "" if none has failed.
   void copyDriverMessage(std::span<char> text) const;
 
 private:
@@ -79,7 +83,7 @@ private:
   std::span<KindTotals, kMemoryKinds> totals_;
   SegmentedArray<Slab> slabs_;
   uint32_t count_ = 0;
-  uint32_t unused_ = 0; // numbers below count_
+  uint32_t unused_ = 0; // How many numbers below count_ are unused.
   std::array<Retention, kMemoryKinds> retention_;
   std::array<std::atomic<uint64_t>, device::kMaxMemoryHeaps> reserved_{};
   std::array<std::atomic<uint64_t>, device::kMaxMemoryHeaps> limits_{};

@@ -1,8 +1,8 @@
-// How far the device and the caller's timelines have come.
+// The completed value of each timeline: all work up to this value is done.
 //
-// Timeline 0 is the device's own (the tickets of Device::submit). The others belong to the caller,
-// who advances them. A value only grows.
-// Threads: any, without a lock.
+// Timeline 0 belongs to the device; its values are the tickets of Device::submit. The other
+// timelines belong to the caller, who advances them. A completed value never decreases.
+// Threads: any, without a lock. Errors: none; arguments are checked by the callers.
 #pragma once
 
 #include "engine/heap/types.h"
@@ -14,11 +14,12 @@ namespace gantry::heap {
 
 class Timelines {
 public:
+  /// The number of timelines that exist, including timeline 0.
   uint32_t count() const { return count_.load(std::memory_order_relaxed); }
   uint64_t completed(uint32_t timeline) const {
     return completed_[timeline].load(std::memory_order_acquire);
   }
-  /// A new timeline's number; 0 if kMaxTimelines exist.
+  /// Adds a timeline and returns its number; 0 if kMaxTimelines exist.
   uint32_t add() {
     uint32_t next = count_.load();
     do {
@@ -27,12 +28,13 @@ public:
     } while (!count_.compare_exchange_weak(next, next + 1));
     return next;
   }
+  /// Sets the completed value, unless it is larger already.
   void advance(uint32_t timeline, uint64_t value) {
     uint64_t known = completed_[timeline].load(std::memory_order_relaxed);
     while (known < value && !completed_[timeline].compare_exchange_weak(known, value)) {
     }
   }
-  /// Whether all of the points exist.
+  /// Whether the timelines of all points exist.
   bool know(std::span<const TimelinePoint> points) const {
     for (const TimelinePoint &point : points)
       if (point.timeline >= count())

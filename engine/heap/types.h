@@ -1,8 +1,9 @@
-// The heap's vocabulary: codes, handles, requests, options, statistics and events, as plain data.
+// The heap's data types: codes, handles, requests, options, statistics and events.
 //
-// Codes are enumerators because most of them are ordinary refusals (exhausted, over budget). None
-// needs host memory to be reported; Heap::explain() makes a Status with numbers from one.
-// Units: bytes. Threads: all types are values.
+// Functions of the heap return a HeapCode and not a Status, because a full heap is an ordinary
+// result and a code needs no host memory. explain() (engine/heap/extras/report.h) makes a Status
+// with a message from a code.
+// Units: bytes. Threads: all types are plain values without synchronization.
 #pragma once
 
 #include "engine/base/host_memory.h"
@@ -20,40 +21,44 @@ inline constexpr uint32_t kMemoryKinds = 4;
 
 enum class HeapCode : uint8_t {
   kOk = 0,
-  kInvalidArgument, // a size of 0, an alignment that is no power of two, an unknown timeline
-  kForeignHandle,   // the handle is of another heap, or was never issued
+  kInvalidArgument, // for example a size of 0, or a timeline that does not exist
+  kForeignHandle,   // the handle belongs to another heap, or its record does not exist
   kStaleHandle,     // the buffer was released: a double release, or a use after the release
-  kExhausted,       // the device has no memory left, after the whole pressure ladder
-  kOverBudget,      // the device's budget or the user's limit is reached, after the whole ladder
+  kExhausted,       // no storage; Heap::allocate() tried the whole pressure ladder (growth.h)
+  kOverBudget,      // the same, because the device's budget or the user's limit is reached
   kHostExhausted,   // the host has no memory for the bookkeeping
-  kTooLarge,        // larger than one driver allocation of this device may be
+  kTooLarge,        // the size exceeds the device's maximum for one driver allocation
   kDeviceLost,
-  kUnsupported, // valid, but this device cannot do it
-  kBusy,        // the buffer is pinned, spilled or in flight; a later call may succeed
-  kDriver,      // the driver failed in another way; see Heap::lastDriverMessage()
+  kUnsupported, // the request is valid, but the device does not support it
+  kBusy,   // the buffer is pinned, spilled, being moved, or in flight; a later call may succeed
+  kDriver, // the driver failed in another way; see Heap::lastDriverMessage()
 };
 
-/// Lower-case words for a code: "stale handle".
+/// The code's name in lower-case words, for example "stale handle".
 const char *heapCodeName(HeapCode code);
 
-/// The code for a driver's status. Ordinary refusals keep their code; all others are kDriver.
+/// The code for the status of a driver call. kOutOfMemory becomes kExhausted; kOk, kDeviceLost,
+/// kUnsupported and kInvalidArgument keep their names; all others become kDriver.
 HeapCode heapCodeOf(const Status &status);
 
-/// Identifies a buffer; a value that may be copied, kept and compared. 0 is no buffer. It holds the
-/// generation of the buffer's record, so a released buffer is told from the record's next one.
+/// Identifies a buffer. A handle is a value that may be copied, kept and compared; 0 means no
+/// buffer. It contains the generation of the buffer's record, so the handle of a released buffer
+/// differs from the handles of all later buffers that use the same record.
 struct BufferHandle {
   uint64_t bits = 0;
   bool operator==(const BufferHandle &) const = default;
   explicit operator bool() const { return bits != 0; }
 };
 
-/// A name that buffers share ("weights", "layer3/activations"), from Heap::intern(). 0: no name.
+/// The number of a name ("weights", "layer3/activations") from Heap::intern(). Any number of
+/// buffers may carry the same name. 0: no name.
 struct NameId {
   uint32_t index = 0;
 };
 
-/// Work up to and including `value` of a timeline. Timeline 0 is the device's own: its values are
-/// the tickets of Device::submit. The other timelines are the caller's (Heap::addTimeline).
+/// A point on a timeline: it has passed when all work up to and including `value` is done. Timeline
+/// 0 belongs to the device: its values are the tickets of Device::submit. The other timelines
+/// belong to the caller (Heap::addTimeline).
 struct TimelinePoint {
   uint32_t timeline = 0;
   uint64_t value = 0;
@@ -62,51 +67,53 @@ inline constexpr uint32_t kMaxTimelines = 4;
 
 struct BufferRequest {
   uint64_t sizeBytes = 0;
-  uint64_t alignment = 256; // a power of two up to 2^30; every buffer is aligned to 256
+  uint64_t alignment = 256; // A power of two up to 2^30; a value below 256 has the effect of 256.
   MemoryKind kind = MemoryKind::kDevice;
   NameId name;
-  bool movable : 1 = false;   // the buffer may be moved while it is not pinned
-  bool spillable : 1 = false; // its contents may go to the host while it is not pinned
-  bool dedicated : 1 = false; // the buffer gets a driver allocation of its own
-  float priority = 0.5f;      // The driver's priority of a dedicated buffer, 0 to 1.
+  bool movable : 1 = false;   // The buffer may be moved while it is not pinned.
+  bool spillable : 1 = false; // Its contents may be moved to the host while it is not pinned.
+  bool dedicated : 1 = false; // The buffer gets a driver allocation of its own.
+  float priority = 0.5f;      // AllocateOptions::priority of a dedicated buffer's slab, 0 to 1.
 };
 
-/// The place of a buffer. The place of a movable or spillable buffer is valid while it is pinned.
+/// The place of a live buffer. The place of a movable or spillable buffer is valid only while the
+/// buffer is pinned.
 struct Placement {
-  device::Memory *memory = nullptr;
-  uint64_t offsetBytes = 0;
-  uint64_t sizeBytes = 0;    // as requested
-  uint64_t address = 0;      // 0 on devices without buffer addresses
-  uint8_t *mapped = nullptr; // nullptr for kDevice
+  device::Memory *memory = nullptr; // The slab that contains the buffer.
+  uint64_t offsetBytes = 0;         // From the start of the slab.
+  uint64_t sizeBytes = 0;           // As requested.
+  uint64_t address = 0;             // Device address; 0 on devices without buffer addresses.
+  uint8_t *mapped = nullptr;        // Host address; nullptr for kDevice.
 
   device::BufferRange range() const { return {memory, offsetBytes, sizeBytes}; }
 };
 
-/// An event of a buffer or a slab. It is sent while its range belongs to nobody else, so
-/// by sequence number no range is taken before it is given back.
+/// An event of a buffer or a slab. The thread that allocates or frees a range sends the event while
+/// no other thread can take the range. So the release of a range has a lower sequence number than
+/// the next allocation in the same bytes.
 struct HeapEvent {
   enum class Type : uint8_t {
     kAllocate,
     kRelease,
     kMove,
-    kSlabAllocate, // also told, after kSlabFree, when a dedicated slab becomes a shared one
+    kSlabAllocate, // Also sent, after kSlabFree, when several buffers may share a dedicated slab.
     kSlabFree,
     kSpill,
     kRestore
   };
   Type type = Type::kAllocate;
   MemoryKind kind = MemoryKind::kDevice;
-  uint32_t slab = 0;
-  uint32_t name = 0;
-  uint64_t sequence = 0; // 1, 2, 3 ... without gaps
-  uint64_t handle = 0;
-  uint64_t offsetBytes = 0;
-  uint64_t sizeBytes = 0;
+  uint32_t slab = 0;        // UINT32_MAX: the buffer has no storage.
+  uint32_t name = 0;        // NameId::index; 0 for slabs.
+  uint64_t sequence = 0;    // 1, 2, 3 ... without gaps.
+  uint64_t handle = 0;      // BufferHandle::bits; 0 for slabs.
+  uint64_t offsetBytes = 0; // From the start of the slab.
+  uint64_t sizeBytes = 0;   // The buffer's size as requested, or the slab's size.
 };
 
 struct HeapObserver {
-  /// Called on the thread that caused the event, under locks of the heap: it must not call the
-  /// heap.
+  /// Called on the thread that caused the event. The thread holds locks of the heap, so the
+  /// function must not call the heap.
   void (*event)(void *user, const HeapEvent &event) = nullptr;
   void *user = nullptr;
 };
@@ -114,50 +121,53 @@ struct HeapObserver {
 struct HeapOptions {
   HostAllocator host;
   HeapObserver observer;
-  /// Empty slabs are kept for reuse. Once more than retainHighBytes of them are empty, they go back
-  /// to the driver until retainLowBytes are left.
+  /// Watermarks for empty slabs, over all memory kinds. If a release makes a slab empty and the
+  /// empty slabs then exceed retainHighBytes, empty slabs are freed until at most retainLowBytes
+  /// are left.
   uint64_t retainHighBytes = UINT64_MAX;
   uint64_t retainLowBytes = 0;
-  /// Before the heap takes a slab that makes reserved bytes pass this factor times the peak of live
-  /// bytes, it gives empty slabs back (retention.h). 1 to 16.
+  /// A factor on the peak of a memory kind's live bytes, 1 to 16. If a new slab would make the
+  /// kind's reserved bytes exceed the product, the heap first tries to reuse free storage, and then
+  /// frees empty slabs (retention.h).
   double growthSlack = 1.05;
-  /// Each thread keeps free ranges of up to 64 KiB in its size classes, for each memory kind. Their
-  /// sum is at most this, or the thread's share of what is reserved if that is more. 0: none are
-  /// kept.
+  /// The limit of the free ranges that an arena keeps in its size classes. An arena's limit is
+  /// larger if its kind's reserved bytes, divided by the number of arenas, are more than this
+  /// value. 0: no ranges are kept.
   uint64_t sizeClassBytes = 256 << 10;
-  /// The user's limit for each of the device's heaps; 0 sets no limit.
+  /// The user's limit for each memory heap of the device (DeviceInfo::memoryHeaps); 0: no limit.
   uint64_t limitBytes[device::kMaxMemoryHeaps] = {};
 };
 
 struct KindStatistics {
   uint64_t liveBytes = 0; // Requested bytes of buffers that are not released.
   uint64_t liveBuffers = 0;
-  /// Exact with one thread. Each further thread may add an error of 16 MiB above the true peak or 1
-  /// MiB below it.
+  /// The largest liveBytes so far. It is exact if one thread uses the heap. Each further thread may
+  /// add an error of about 16 MiB above the true peak or 1 MiB below it (counters.h).
   uint64_t peakLiveBytes = 0;
   uint64_t reservedBytes = 0; // Bytes of slabs, including dedicated ones.
   uint64_t peakReservedBytes = 0;
-  uint64_t usedBytes = 0;    // Used bytes of slabs: live (rounded), pending and cached.
-  uint64_t pendingBytes = 0; // released, but work may still use them
-  uint64_t largestFreeBytes = 0;
+  uint64_t usedBytes = 0;        // Ranges of live buffers, pending releases and size classes.
+  uint64_t pendingBytes = 0;     // Ranges of released buffers that work may still use.
+  uint64_t largestFreeBytes = 0; // The longest free range of a slab.
   uint32_t slabs = 0;
-  uint32_t emptySlabs = 0;
-  double fragmentation = 0; // 1 - largest free range / all free bytes; 0 if nothing is free
+  uint32_t emptySlabs = 0;  // Slabs without a used byte.
+  double fragmentation = 0; // 1 - largestFreeBytes / all free bytes; 0 if nothing is free.
 };
 
 struct HeapStatistics {
   KindStatistics kinds[kMemoryKinds];
-  uint64_t driverAllocations = 0; // since the heap was made
+  uint64_t driverAllocations = 0; // Slabs that the driver allocated so far.
   uint64_t driverFrees = 0;
-  uint64_t hostWaits = 0;    // allocations that had to wait for the device
-  uint64_t movedBytes = 0;   // by compaction, so far
-  uint64_t spilledBytes = 0; // now on the host
+  uint64_t hostWaits = 0;    // How often the pressure ladder waited for the device.
+  uint64_t movedBytes = 0;   // Bytes that compaction has moved so far.
+  uint64_t spilledBytes = 0; // Bytes of buffers whose contents are on the host now.
 };
 
-/// With several threads that use the name, peakBytes is the sum of their peaks, an upper limit.
 struct NameStatistics {
   const char *name = "";
   uint64_t liveBytes = 0;
+  /// The sum of the peaks of all arenas: exact if one thread allocates buffers of this name, else
+  /// an upper limit of the true peak.
   uint64_t peakBytes = 0;
   uint64_t liveBuffers = 0;
 };
