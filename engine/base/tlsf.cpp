@@ -259,6 +259,21 @@ uint32_t Tlsf::allocate(uint64_t sizeBytes, uint64_t alignmentBytes, uint32_t us
   return index;
 }
 
+uint32_t Tlsf::allocateRegion(uint32_t number, uint32_t user) {
+  if (sizeOfRegion(number) == 0 || regions_[number].used != 0)
+    return kNone;
+  Region &region = regions_[number];
+  unlink(region.first);
+  Block &block = blocks_[region.first];
+  block.state = kUsed;
+  block.link = user;
+  used_ += region.size;
+  setEmpty(number, false);
+  region.used = region.size;
+  ++usedBlocks_;
+  return region.first;
+}
+
 bool Tlsf::free(uint32_t index) {
   if (index >= blocks_.size() || blocks_[index].state != kUsed)
     return false;

@@ -73,6 +73,10 @@ public:
   uint32_t allocate(uint64_t sizeBytes, uint64_t alignment, uint32_t user = 0,
                     uint32_t avoid = kNone, uint64_t maxBytes = UINT64_MAX);
 
+  /// Allocates the whole of a region that is empty. Returns the block, or kNone if the region does
+  /// not exist or is not empty.
+  uint32_t allocateRegion(uint32_t region, uint32_t user);
+
   /// Makes a taken block free. Returns false if the number is not that of a taken block.
   bool free(uint32_t block);
 

@@ -161,7 +161,7 @@ uint32_t Arena::takeWholeSlab(uint64_t sizeBytes, uint32_t index) {
   for (uint32_t slab = tlsf.nextEmpty(0); slab != kNone; slab = tlsf.nextEmpty(slab + 1)) {
     const uint64_t bytes = tlsf.sizeOfRegion(slab);
     if (bytes >= sizeBytes && bytes - sizeBytes <= std::max<uint64_t>(sizeBytes / 8, 65535))
-      return tlsf.allocate(bytes, 1, index);
+      return tlsf.allocateRegion(slab, index);
   }
   return kNone;
 }
@@ -244,13 +244,13 @@ HeapCode Arena::release(BufferHandle buffer, std::span<const TimelinePoint> afte
   BufferRecord *record = find(buffer);
   if (record == nullptr)
     return HeapCode::kStaleHandle;
-  if (--record->references != 0)
-    return HeapCode::kOk;
   const uint32_t index = indexOf(buffer);
-  end(index, buffer);
-  outcome->closing = environment_.closing.load(std::memory_order_relaxed);
   if (!after.empty())
     mergePoints(index, after);
+  if (--record->references != 0)
+    return HeapCode::kOk;
+  end(index, buffer);
+  outcome->closing = environment_.closing.load(std::memory_order_relaxed);
   if ((record->flags & kMoving) == 0) // Otherwise the relocation frees the range when it ends.
     outcome->emptied = finishRelease(index);
   return HeapCode::kOk;

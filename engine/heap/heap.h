@@ -78,9 +78,9 @@ public:
   /// Adds a reference. Returns kInvalidArgument if the buffer has 2^24 - 1 references.
   HeapCode retain(BufferHandle buffer);
 
-  /// Gives a reference up. If it was the last one, the storage becomes free when all points of
-  /// `after` and all points of earlier freeAfter() calls have passed. For other references `after`
-  /// has no effect. Does not wait for the device and needs no host memory.
+  /// Gives a reference up. After the last one the storage becomes free when all points of `after`,
+  /// of the other references' releases and of freeAfter() have passed: at once if there are none.
+  /// Never waits, and never fails for lack of memory.
   HeapCode release(BufferHandle buffer, std::span<const TimelinePoint> after = {});
 
   /// Keeps the storage in use until the point has passed, even if the last reference is released

@@ -12,7 +12,7 @@ constexpr const char *kSlabNames[] = {"gantry device slab", "gantry upload slab"
                                       "gantry readback slab", "gantry unified slab"};
 constexpr const char *kDedicatedNames[] = {"gantry device buffer", "gantry upload buffer",
                                            "gantry readback buffer", "gantry unified buffer"};
-constexpr uint32_t kMaxSlabs = 1U << 24; // A place has 24 bits for the slab's number.
+constexpr uint32_t kMaxSlabs = (1U << 24) - 1; // The limit of Tlsf's region numbers.
 // Tlsf allows at most 2^48 bytes in all slabs of one pool. This limit leaves room for 64 slabs.
 constexpr uint64_t kMaxSlabBytes = (uint64_t{1} << 42) - Retention::kSlabGranule;
 

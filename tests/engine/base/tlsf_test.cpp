@@ -57,6 +57,24 @@ TEST(Tlsf, RefusesInvalidArguments) {
   EXPECT_EQ(tlsf.validate(), nullptr);
 }
 
+TEST(Tlsf, AllocatesAWholeEmptyRegion) {
+  Tlsf tlsf({});
+  ASSERT_TRUE(tlsf.addRegion(0, kMiB));
+  ASSERT_TRUE(tlsf.addRegion(1, 2 * kMiB));
+  EXPECT_EQ(tlsf.allocateRegion(2, 7), Tlsf::kNone) << "no such region";
+  const uint32_t block = tlsf.allocateRegion(1, 7);
+  ASSERT_NE(block, Tlsf::kNone);
+  EXPECT_EQ(tlsf.at(block).region, 1U);
+  EXPECT_EQ(tlsf.at(block).user, 7U);
+  EXPECT_EQ(tlsf.sizeOf(block), 2 * kMiB);
+  EXPECT_EQ(tlsf.allocateRegion(1, 7), Tlsf::kNone) << "the region is not empty";
+  EXPECT_EQ(tlsf.emptyBytes(), kMiB);
+  EXPECT_EQ(tlsf.validate(), nullptr);
+  EXPECT_TRUE(tlsf.free(block));
+  EXPECT_EQ(tlsf.emptyBytes(), 3 * kMiB);
+  EXPECT_EQ(tlsf.validate(), nullptr);
+}
+
 TEST(Tlsf, SplitsTakenBlocks) {
   Tlsf tlsf({});
   ASSERT_TRUE(tlsf.addRegion(0, kMiB));

@@ -294,6 +294,26 @@ TEST_F(HeapTest, RefusesBadOptions) {
   EXPECT_EQ(Heap::create(nullptr, {}).status().code(), StatusCode::kInvalidArgument);
 }
 
+// A released slab may be longer than the buffer that takes it over. The rest of that slab is not
+// used for another dedicated buffer.
+TEST_F(HeapTest, DedicatedBuffersNeverShareASlab) {
+  BufferRequest request;
+  request.dedicated = true;
+  request.sizeBytes = 100 * kMiB;
+  const BufferHandle first = take(request);
+  request.sizeBytes = 3 * kMiB;
+  const BufferHandle second = take(request);
+  drop(first);
+  request.sizeBytes = 97 * kMiB;
+  const BufferHandle longer = take(request);
+  drop(second);
+  request.sizeBytes = 3 * kMiB;
+  const BufferHandle again = take(request);
+  EXPECT_NE(placed(longer).memory, placed(again).memory);
+  drop(longer);
+  drop(again);
+}
+
 TEST_F(HeapTest, DedicatedBuffersHaveASlabOfTheirOwn) {
   BufferRequest request;
   request.sizeBytes = 100000;

@@ -192,6 +192,19 @@ TEST_F(TimelineTest, PendingRangesBesideARangeInASizeClass) {
   EXPECT_EQ(validate(*heap), nullptr) << validate(*heap);
 }
 
+TEST_F(TimelineTest, TheWorkOfEveryReferenceKeepsTheStorage) {
+  gpu->hold();
+  const BufferHandle a = take(100000);
+  ASSERT_EQ(heap->retain(a), HeapCode::kOk);
+  const TimelinePoint point{0, submit()};
+  drop(a, {&point, 1});
+  drop(a);
+  EXPECT_GE(stats().pendingBytes, 100000U);
+  gpu->release();
+  EXPECT_EQ(heap->poll(), HeapCode::kOk);
+  EXPECT_EQ(stats().pendingBytes, 0U);
+}
+
 TEST_F(TimelineTest, AFrameLoopWithOrderedReuseNeitherWaitsNorGrows) {
   gpu->hold();
   uint64_t reserved = 0;
