@@ -271,8 +271,8 @@ class Installation(Test):
             raise Failure(f"find_package(COMPONENTS compiler) without the compiler: {done.returncode}, {done.stderr}")
         said = self.uninstall("_runtime")
         if tree(prefix) != before:
-            raise Failure(f"after removal these files are left or missing: "
-                          f"{', '.join(sorted(tree(prefix) ^ before))}; {said}")
+            wrong = ", ".join(sorted(tree(prefix) ^ before))
+            raise Failure(f"after removal these files are left or missing: {wrong}; {said}")
         return f"{len(names - before)} files and folders, removed again"
 
     # ---- removal ------------------------------------------------------------------------------------
@@ -281,7 +281,8 @@ class Installation(Test):
         self.prefix.rename(self.folder / "fresh/prefix")
         said = self.uninstall()
         if (self.folder / "fresh").exists() or said:  # The installation created `fresh` too.
-            raise Failure(f"removal left the folder fresh with {', '.join(sorted(tree(self.folder / 'fresh')))}; {said}")
+            left = ", ".join(sorted(tree(self.folder / "fresh")))
+            raise Failure(f"removal left the folder fresh with {left}; {said}")
 
 
 def main():

@@ -1,8 +1,7 @@
 // Calls every function of gantry.h with NULL arguments, and in processes with limited resources.
 //
-//   limits_test null HEADER      passes NULL for each pointer argument. HEADER is gantry.h. The
-//   test
-//                                also checks that it calls every function of the header.
+//   limits_test null HEADER      passes NULL for each pointer argument and checks that it calls
+//                                every function of HEADER (gantry.h).
 //   limits_test threads          allows the user 1 to 12 threads (RLIMIT_NPROC).
 //   limits_test address-space    allows the process little additional address space (RLIMIT_AS).
 //
