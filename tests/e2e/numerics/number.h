@@ -2,9 +2,8 @@
 //
 // A Number stores a float as binary128, whose significand has 113 bits, and an integer in 128 bits,
 // so every value of every element type is exact. Sums, products, quotients and square roots of f64
-// that are computed
-// in binary128 and then rounded to f64 are correctly rounded, because 113 is at least 2 * 53 + 2
-// (S. A. Figueroa, "When is double rounding innocuous?", 1995).
+// that are computed in binary128 and then rounded to f64 are correctly rounded, because 113 is at
+// least 2 * 53 + 2 (S. A. Figueroa, "When is double rounding innocuous?", 1995).
 #pragma once
 
 #include <gantry/gantry.h>
