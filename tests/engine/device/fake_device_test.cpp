@@ -49,8 +49,8 @@ TEST_F(FakeDeviceTest, HeapsAreFinite) {
   config.heaps = {{1000, true}};
   config.types = {{0, true, true, true, true}};
   auto small = FakeDevice::create(config);
-  auto most = small->allocate(MemoryKind::kDevice, 900);
-  ASSERT_TRUE(most.isOk());
+  auto large = small->allocate(MemoryKind::kDevice, 900);
+  ASSERT_TRUE(large.isOk());
   EXPECT_EQ(small->allocate(MemoryKind::kDevice, 101).status().code(), StatusCode::kOutOfMemory);
   small->setForeignUse(0, 50);
   EXPECT_FALSE(small->allocate(MemoryKind::kDevice, 51).isOk());
