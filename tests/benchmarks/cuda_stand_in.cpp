@@ -1,8 +1,9 @@
-// Stands in for libcuda and libcublas: what kernel_bench calls of them, computed on the host.
+// A stand-in for libcuda and libcublas: it implements the functions that kernel_bench calls, on the
+// host. It lets on_gpu_test.py test that kernel_bench opens the libraries, calls them correctly and
+// passes the matmul's operands in the right order and orientation.
 //
-// Its one device has the UUID that STAND_IN_UUID spells in 32 hexadecimal digits. It tests how the
-// libraries are opened and called, and that the product is the right one of the four that swapped
-// or transposed operands would give.
+// The stand-in has one device. The environment variable STAND_IN_UUID sets its UUID (32 hexadecimal
+// digits). Addresses of device memory are host pointers.
 #include "benchmarks/kernels/halves.h"
 
 #include <chrono>
@@ -25,7 +26,7 @@ float load(Address matrix, bool half, size_t index) {
   return static_cast<const float *>(pointerOf(matrix))[index];
 }
 
-/// Cut, not rounded: within the comparison's tolerance.
+/// Stores one element. halfOf truncates to f16, which is within kernel_bench's tolerance.
 void store(Address matrix, bool half, size_t index, float value) {
   if (half)
     static_cast<uint16_t *>(pointerOf(matrix))[index] = halfOf(value);
@@ -100,13 +101,14 @@ int cublasCreate_v2(void **handle) {
 }
 int cublasDestroy_v2(void *) { return 0; }
 
-/// Column-major, not transposed, types 0 (f32) and 2 (f16), sums in f32 (68).
+/// Column-major matmul c = alpha * a * b (beta is taken as 0), untransposed. Element types: 0 (f32)
+/// and 2 (f16). compute must be 68, sums in f32.
 int cublasGemmEx(void *, int transA, int transB, int m, int n, int k, const void *alpha, Address a,
                  int typeA, int strideA, Address b, int typeB, int strideB, const void *, Address c,
                  int typeC, int strideC, int compute, int) {
   if (transA || transB || typeA != typeB || typeA != typeC || (typeA && typeA != 2) ||
       compute != 68)
-    return 7; // an invalid value
+    return 7; // CUBLAS_STATUS_INVALID_VALUE
   const bool half = typeA == 2;
   const float factor = *static_cast<const float *>(alpha);
   for (int column = 0; column < n; ++column)

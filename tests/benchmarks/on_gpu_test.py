@@ -1,9 +1,9 @@
-"""benchmarks/kernels/on_gpu.py on the software device, in small sizes, with stand-ins for CUDA's libraries.
+"""Tests benchmarks/kernels/on_gpu.py on the software device, at small sizes, with stand-ins for CUDA's libraries.
 
     on_gpu_test.py --gantry TOOL --kernel-bench BINARY --stand-ins FOLDER
 
-The models are those of make_models.py, written here as MLIR, for which Python needs no packages. Exit code 0:
-as expected; 1: not, each reason printed.
+The models are MLIR versions of those that benchmarks/kernels/make_models.py makes, because writing MLIR needs no
+Python packages. Exit code 0: all checks passed; 1: a check failed, and each failure was printed.
 """
 import argparse
 import os
@@ -25,7 +25,7 @@ MAPS = """#id = affine_map<(i, j) -> (i, j)>
 
 
 def product(element):
-    """Summed in f32, as ONNX's is."""
+    """Returns the MLIR of a matmul with sums in f32, like the imported ONNX MatMul."""
     matrix, sums = f"tensor<{SIDE}x{SIDE}x{element}>", f"tensor<{SIDE}x{SIDE}xf32>"
     narrow = "" if element == "f32" else f"""
   %narrow = tensor.empty() : {matrix}
@@ -45,7 +45,11 @@ def product(element):
 
 
 def over_rows(result, operands, init, body, reduces):
-    """A linalg.generic over (row, column): what `body` makes of x, of the rows' values, and of the result."""
+    """Returns a linalg.generic over (row, column) as MLIR text.
+
+    The first operand is the whole matrix; the others have one value per row. `body` computes %r from %p0, %p1, …:
+    the elements of the operands and, last, the element of the result. reduces: the result has one value per row.
+    """
     whole, rows = "tensor<4096x1024xf32>", "tensor<4096xf32>"
     types = [whole] + [rows] * (len(operands) - 1)
     out = rows if reduces else whole
@@ -97,7 +101,8 @@ def main():
                  "--rounds", "1", *arguments], env=os.environ | environment, capture_output=True, text=True)
 
         done = call("--only", *ROWS)
-        expect(done.returncode == 1 and f"{ROWS[0]}.gantry is missing" in done.stderr, "artifacts are missing", done)
+        expect(done.returncode == 1 and f"{ROWS[0]}.gantry is missing" in done.stderr,
+               "a missing artifact is reported", done)
         for name, text in zip(ROWS, (product("f16"), product("f32"), softmax())):
             model = pathlib.Path(folder, f"{name}.mlir")
             model.write_text(text)
@@ -107,18 +112,20 @@ def main():
 
         done = call("--only", "conv")
         expect(done.returncode == 1 and "no kernel conv; there are: matmul_f16_128" in done.stderr,
-               "an unknown kernel", done)
+               "an unknown kernel is reported", done)
         done = call("--only", ROWS[0], "--bench", "/nowhere/kernel_bench")
-        expect(done.returncode == 1 and "/nowhere/kernel_bench: No such file" in done.stderr, "no binary", done)
+        expect(done.returncode == 1 and "/nowhere/kernel_bench: No such file" in done.stderr,
+               "a missing benchmark program is reported", done)
         done = call("--only", ROWS[0], LD_LIBRARY_PATH=options.stand_ins, STAND_IN_UUID="5" * 32)
-        expect(done.returncode == 1 and "is none of CUDA's 1 devices" in done.stderr, "another device", done)
+        expect(done.returncode == 1 and "is none of CUDA's 1 devices" in done.stderr,
+               "a device that CUDA does not list is reported", done)
 
         uuid = subprocess.run([options.kernel_bench, "--only", "matvec", "--check", "--json", f"{folder}/device.json"],
                               capture_output=True, text=True)
         found = re.search(r'"uuid": "([0-9a-f]{32})"', pathlib.Path(folder, "device.json").read_text())
-        expect(found, "kernel_bench tells the device's UUID", uuid)
+        expect(found, "kernel_bench writes the device's UUID", uuid)
         done = call("--only", *ROWS, LD_LIBRARY_PATH=options.stand_ins, STAND_IN_UUID=found.group(1))
-        expect(done.returncode in (0, 2), "all is measured", done)
+        expect(done.returncode in (0, 2), "all kernels are measured", done)
         for row, beside in zip(ROWS, (r"[\d.]+ cuBLAS", r"[\d.]+ cuBLAS", "copy bandwidth")):
             expect(re.search(rf"^{row} +[\d.]+ G\S+ +{beside} +[\d.]+ +0\.\d+", done.stdout, re.M), row, done)
     return 1 if failures else 0

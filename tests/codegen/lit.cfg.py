@@ -1,4 +1,4 @@
-# lit configuration of the compiler's FileCheck tests; run by ctest ("lit").
+# Configures lit for the compiler's FileCheck tests. The ctest entry "lit" runs them.
 import os
 
 import lit.formats

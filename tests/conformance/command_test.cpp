@@ -1,4 +1,4 @@
-// Commands: copy, fill, update, dispatch, barriers, timestamps.
+// Tests commands: copy, fill, update, dispatch, barriers, timestamps and invalid arguments.
 #include "tests/conformance/drivers.h"
 
 namespace gantry::test {
@@ -31,7 +31,7 @@ TEST_P(CommandConformance, FillsAndCopiesAnyBytes) {
     ASSERT_EQ(bytes[static_cast<size_t>(i)], expected(i >= 3 && i < 103 ? i + 497 : i)) << i;
 }
 
-TEST_P(CommandConformance, UpdatesCopyTheirBytesAtOnce) {
+TEST_P(CommandConformance, UpdatesCopyTheirBytesWhenTheyAreRecorded) {
   auto local = allocate(MemoryKind::kDevice, 80000);
   std::vector<uint8_t> bytes(device::kMaxUpdateBytes);
   for (size_t i = 0; i < bytes.size(); ++i)
@@ -74,11 +74,11 @@ TEST_P(CommandConformance, DispatchesInEachBinding) {
     finish(*list);
     for (uint32_t i = 0; i < kCount; ++i)
       ASSERT_EQ(values[2048 + i], static_cast<float>(i) + 0.5f) << i;
-    EXPECT_EQ(values[2048 + kCount], -1.0f) << "outside of the dim";
+    EXPECT_EQ(values[2048 + kCount], -1.0f) << "the kernel wrote beyond its dim";
   }
 }
 
-// A kernel over some of its workgroups sees their original ids.
+// If a dispatch begins at a later workgroup, the kernel sees the ids from that workgroup on.
 TEST_P(CommandConformance, DispatchesMayBeginAtALaterWorkgroup) {
   for (BindingMode binding : bindings()) {
     auto ramp = kernel("ramp", 1, 3, binding);
@@ -182,7 +182,7 @@ TEST_P(CommandConformance, TimestampsIncrease) {
   EXPECT_LE((*times)[1], (*times)[2]);
 }
 
-// A timestamp between two readings of both clocks must be between them.
+// A timestamp that is taken between two readings of both clocks must lie between them.
 TEST_P(CommandConformance, ClocksAreReadTogether) {
   if (!device_->info().calibratedClocks) {
     EXPECT_EQ(device_->readClocks().status().code(), StatusCode::kUnsupported);
@@ -236,7 +236,7 @@ TEST_P(CommandConformance, BadArgumentsAreRefused) {
   dispatch.buffers = buffers;
   dispatch.dims = dims;
   EXPECT_FALSE(list->dispatch(dispatch).isOk()) << "a buffer beyond its memory";
-  finish(*list); // The refused commands left the list unchanged.
+  finish(*list); // The refused commands must have left the list valid.
 }
 
 TEST_P(CommandConformance, ObjectsOfAnotherDeviceAreRefused) {

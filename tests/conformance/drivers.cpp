@@ -1,4 +1,4 @@
-// The drivers under test: the fake device, Vulkan, and Vulkan with stand-ins.
+// Defines the drivers under test: the fake device, Vulkan, and Vulkan with stand-ins.
 #include "tests/conformance/drivers.h"
 #include "backends/vulkan/vulkan.h"
 #include "tests/backends/vulkan/driver_shims.h"
@@ -29,7 +29,8 @@ std::span<const uint32_t> spirv(const std::string &kernel, device::BindingMode b
 
 // ---- the fake driver ---------------------------------------------------------------------------
 
-// The host versions of the GLSL kernels compute the elements [first, reached) only.
+// Host versions of the GLSL kernels. They compute the elements [first, reached) of the dispatched
+// workgroups.
 uint64_t first(const HostKernelCall &call) { return uint64_t{64} * call.firstWorkgroup[0]; }
 
 uint64_t reached(const HostKernelCall &call) {
@@ -110,7 +111,7 @@ Result<std::shared_ptr<device::Device>> openVulkanLosing(uint64_t k) {
 }
 Result<std::shared_ptr<device::Device>> openVulkanUnvalidated() {
   setenv("GANTRY_VALIDATION", "0", 1);
-  return vulkan::openDevice(""); // Without the shims.
+  return vulkan::openDevice(""); // The shims are not installed.
 }
 Result<std::shared_ptr<device::Device>> openStandInsUnvalidated() {
   return openVulkanAs(true, 0, "0");

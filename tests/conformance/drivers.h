@@ -1,7 +1,7 @@
-// The conformance suite's list of drivers, and the fixture that its tests share.
+// Declares the list of drivers of the conformance suite, and the fixture that its tests share.
 //
-// Each test runs once for each driver. If the machine lacks the driver's device or a feature, the
-// test skips by name.
+// Each test runs once for each driver. If the machine lacks the driver's device or the device lacks
+// a feature, the test is skipped by name.
 #pragma once
 
 #include "engine/device/device.h"
@@ -15,25 +15,26 @@
 
 namespace gantry::test {
 
-/// A driver under test, and what the suite needs to know about it.
+/// A driver under test, with the functions that the suite needs.
 struct Driver {
   const char *name;
-  /// Opens the device. kNotFound if the machine has no such device; its tests then skip.
+  /// Opens the device. Returns kNotFound if the machine has no such device; the driver's tests are
+  /// then skipped.
   Result<std::shared_ptr<device::Device>> (*open)();
   /// Opens the device without validation layers.
   Result<std::shared_ptr<device::Device>> (*openUnvalidated)();
-  /// Opens the device so that its k-th submission from now on, counted from 1, loses it.
+  /// Opens a device that is lost at its k-th submission from now on, counted from 1.
   Result<std::shared_ptr<device::Device>> (*openLosing)(uint64_t k);
-  /// Whether the driver allocates host memory only without exceptions. False for test functions
-  /// that stand in for a driver.
+  /// Whether the driver allocates host memory only with functions that do not throw. False for
+  /// drivers with stand-ins, whose test functions may throw.
   bool takesHostMemoryWithoutExceptions;
-  /// Returns what the driver or its validation found wrong with the calls so far; "" if nothing.
+  /// Returns the misuse that the driver or its validation has found so far; "" if none.
   std::string (*complaints)(device::Device &device);
   /// Returns the code of a kernel of tests/support/kernels.
   std::span<const uint32_t> (*code)(const std::string &kernel, device::BindingMode binding);
 };
 
-/// The drivers that the suite runs on.
+/// Returns the drivers that the suite tests.
 const std::vector<Driver> &drivers();
 inline std::string driverName(const testing::TestParamInfo<Driver> &info) {
   return info.param.name;
@@ -73,7 +74,7 @@ protected:
     ASSERT_TRUE(done.isOk()) << done.status().message();
     ASSERT_TRUE(*done);
   }
-  /// Reads a part of device memory through a copy.
+  /// Returns a part of any memory, through a copy to readback memory.
   std::vector<uint8_t> read(device::Memory &memory, uint64_t offset, uint64_t size) {
     auto readback = allocate(device::MemoryKind::kReadback, size);
     auto list = begin();
@@ -81,7 +82,7 @@ protected:
     finish(*list);
     return {readback->mapped(), readback->mapped() + size};
   }
-  /// Compiles one of the test kernels. "add": 3 float buffers, 1 dim; the first two buffers may be
+  /// Creates one of the test kernels. "add": 3 float buffers, 1 dim; the first two buffers may be
   /// texel buffers. "ramp": 1 uint buffer, 3 dims; no texel buffers. "gather": buffers of float,
   /// int, half and float, 1 dim; the first three are texel buffers, and the first is also a storage
   /// buffer.
@@ -101,7 +102,7 @@ protected:
     EXPECT_TRUE(kernels.isOk()) << kernels.status().message();
     return kernels.isOk() ? std::move(kernels->front()) : nullptr;
   }
-  /// The binding modes that the device supports, without texel buffers.
+  /// Returns the binding modes that the device supports, without texel buffers.
   std::vector<device::BindingMode> bindings() const {
     std::vector<device::BindingMode> modes = {device::BindingMode::kStorageBuffer};
     if (device_->profile().features.bufferDeviceAddress)

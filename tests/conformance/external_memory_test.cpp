@@ -1,4 +1,4 @@
-// Import of host memory, and export and import of memory by file descriptor.
+// Tests the import of host memory, and the export and import of memory by file descriptor.
 #include "tests/conformance/drivers.h"
 #include "tests/engine/trace/memory_sink.h"
 
@@ -39,7 +39,7 @@ TEST_P(ExternalMemoryConformance, HostMemoryIsUsedInPlace) {
     EXPECT_EQ(bytes[0], 1);
     EXPECT_EQ(bytes[size - 1], 1);
   }
-  bytes[0] = 7; // The pages still belong to the caller.
+  bytes[0] = 7; // The pages must still be mapped, because the caller owns them.
   source.hostPointer = bytes + 1;
   EXPECT_EQ(device_->importMemory(source).status().code(), StatusCode::kInvalidArgument);
   source.hostPointer = bytes;
@@ -110,7 +110,7 @@ TEST_P(ExternalMemoryConformance, DescriptorsShareMemory) {
   ASSERT_TRUE(imported.isOk()) << imported.status().message();
   EXPECT_EQ((*imported)->mapped()[kSize - 1], 3);
   (*imported)->mapped()[0] = 4;
-  EXPECT_EQ((*memory)->mapped()[0], 4) << "one memory, mapped twice";
+  EXPECT_EQ((*memory)->mapped()[0], 4) << "both objects map the same memory";
   memory->reset(); // The import keeps the memory alive.
   EXPECT_EQ(read(**imported, 0, 2), (std::vector<uint8_t>{4, 3}));
 }

@@ -1,9 +1,9 @@
-// Exhausted host memory: every host allocation of allocating, freeing, reserving, committing,
-// importing, copying and submitting fails in turn. The driver interface must return an error and
-// leak nothing.
+// Tests exhausted host memory: every host allocation of the driver interface fails in turn while a
+// test allocates and frees memory, reserves and commits a range, and records commands. The driver
+// interface must return an error and leak nothing.
 //
-// This program replaces operator new. The tested paths must allocate without exceptions: while a
-// fault is armed, an allocation that could throw fails the test.
+// This program replaces operator new. The tested functions must use the allocation functions that
+// do not throw. While all allocations fail, a call of the throwing operator new fails the test.
 #include "tests/conformance/drivers.h"
 
 #include <cstdlib>
@@ -11,11 +11,13 @@
 
 namespace {
 
-/// The allocations that fail: none, only number failAt, or all from failAt on.
+/// The set of allocations that fail: none, only number failAt, or all from failAt on.
 enum class Mode { kOff, kOnce, kFromThere };
 thread_local Mode mode = Mode::kOff;
-thread_local uint64_t failAt = 0, asked = 0, throwing = 0;
-thread_local int64_t live = 0;
+thread_local uint64_t failAt = 0;   // Counted from 1.
+thread_local uint64_t asked = 0;    // Number of allocations that may fail.
+thread_local uint64_t throwing = 0; // Number of allocations by the throwing operator new.
+thread_local int64_t live = 0;      // Number of live blocks.
 
 void *take(size_t size) {
   void *memory = std::malloc(size > 0 ? size : 1);
@@ -65,8 +67,8 @@ namespace {
 
 using device::MemoryKind;
 
-/// The calls that engine/heap makes. The host allocations of the fake device and of the backend are
-/// tested, those of the real driver are not.
+/// Makes the calls of engine/heap, except submissions and imports. The test covers the host
+/// allocations of the fake device and of the backend, not those of the real driver.
 Status exercise(device::Device &device) {
   device::AllocateOptions options;
   options.name = "host memory";
@@ -93,15 +95,16 @@ Status exercise(device::Device &device) {
   return {};
 }
 
-/// Ordinary refusals contain text; building it must not end the process either.
+/// Makes invalid calls. Their error messages need host memory, and a failed allocation of a message
+/// must not end the process.
 Status refusals(device::Device &device) {
   Status last = device.allocate(MemoryKind::kDevice, UINT64_MAX).status();
   last = device.wait(1000, 0).status();
   return last;
 }
 
-/// Opens the devices without validation layers, which would allocate through the replaced
-/// functions.
+/// Opens the devices without validation layers, because the layers would allocate through the
+/// replaced functions.
 class HostMemoryConformance : public Conformance {
 protected:
   void SetUp() override {
@@ -114,7 +117,7 @@ protected:
 };
 
 TEST_P(HostMemoryConformance, EachHostAllocationFailsInTurn) {
-  ASSERT_TRUE(exercise(*device_).isOk()); // Allocations that happen only once happen now.
+  ASSERT_TRUE(exercise(*device_).isOk()); // Makes the allocations that happen only once.
   for (Mode how : {Mode::kOnce, Mode::kFromThere}) {
     uint64_t total = 0;
     for (uint64_t k = 1;; ++k) {

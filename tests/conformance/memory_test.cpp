@@ -1,4 +1,4 @@
-// Memory kinds, mapping, allocation options, limits and budgets.
+// Tests memory kinds, mapping, allocation options, limits and budgets.
 #include "tests/conformance/drivers.h"
 
 namespace gantry::test {
@@ -83,7 +83,7 @@ TEST_P(MemoryConformance, EachHeapHasABudget) {
   EXPECT_EQ(device_->memoryBudgets(budgets).code(), StatusCode::kInvalidArgument);
 }
 
-TEST_P(MemoryConformance, WithoutDriverBudgetsTheDeviceCounts) {
+TEST_P(MemoryConformance, WithoutDriverBudgetsTheDeviceEstimatesThem) {
   if (device_->info().memoryBudgets)
     GTEST_SKIP() << GetParam().name << " reports its budgets";
   std::vector<MemoryBudget> budgets(device_->info().memoryHeaps.size());

@@ -1,4 +1,4 @@
-// Ranges of virtual memory that grow and shrink.
+// Tests ranges of virtual memory that grow and shrink.
 #include "tests/conformance/drivers.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ TEST_P(RangeConformance, GrowsWithoutMoving) {
   fill(*range, 2 * step_, step_, 0x02020202);
   EXPECT_EQ(range->committedBytes(), 3 * step_);
   EXPECT_EQ(range->address(), address);
-  EXPECT_TRUE(holds(*range, 0, 2 * step_, 1)) << "growing keeps the contents";
+  EXPECT_TRUE(holds(*range, 0, 2 * step_, 1)) << "the second commit changed the contents";
   EXPECT_TRUE(holds(*range, 2 * step_, step_, 2));
 }
 
@@ -78,7 +78,7 @@ TEST_P(RangeConformance, StorageIsCountedAndFreed) {
   ASSERT_TRUE(device_->commit(*range, 0, 4 * step_).isOk());
   EXPECT_GE(used(), before + 4 * step_);
   ASSERT_TRUE(device_->decommit(*range, 0, 2 * step_).isOk());
-  EXPECT_GE(used(), before + 4 * step_) << "half of a commit is not freed";
+  EXPECT_GE(used(), before + 4 * step_) << "a commit is freed as a whole only";
   ASSERT_TRUE(device_->decommit(*range, 2 * step_, 2 * step_).isOk());
   EXPECT_LE(used(), before);
 }
@@ -98,8 +98,9 @@ TEST_P(RangeConformance, BadArgumentsAreRefused) {
   EXPECT_EQ(device_->decommit(*range, 0, step_).code(), kInvalid) << "nothing is committed";
   ASSERT_TRUE(device_->commit(*range, step_, 2 * step_).isOk());
   EXPECT_EQ(device_->commit(*range, 0, 2 * step_).code(), kInvalid)
-      << "a half is committed already";
-  EXPECT_EQ(device_->decommit(*range, 0, 2 * step_).code(), kInvalid) << "a half is not committed";
+      << "the second half is committed";
+  EXPECT_EQ(device_->decommit(*range, 0, 2 * step_).code(), kInvalid)
+      << "the first half is not committed";
   auto plain = allocate(MemoryKind::kDevice, 4 * step_);
   EXPECT_EQ(device_->commit(*plain, 0, step_).code(), kInvalid);
   EXPECT_EQ(device_->decommit(*plain, 0, step_).code(), kInvalid);

@@ -1,4 +1,5 @@
-// Kernels that read texel buffers: formats, the last texel, both bindings of one buffer, refusals.
+// Tests kernels that read texel buffers: formats, the last texel of a buffer, a buffer that is
+// bound both as texels and as a storage buffer, barriers and refusals.
 #include "tests/conformance/drivers.h"
 
 namespace gantry::test {
@@ -30,7 +31,8 @@ protected:
   }
 };
 
-// The sizes include some that are not multiples of a texel, and one that ends with its memory.
+// Some sizes are not multiples of a texel. At the largest size, the second buffer ends at the end
+// of its memory.
 TEST_P(TexelConformance, ReadsEveryElement) {
   auto add = kernel("add", 3, 1, BindingMode::kTexel, kAddReads);
   ASSERT_TRUE(add);
@@ -52,7 +54,7 @@ TEST_P(TexelConformance, ReadsEveryElement) {
     auto list = begin(capacity(*add, 2));
     ASSERT_TRUE(list->dispatch(dispatch).isOk());
     ASSERT_TRUE(list->barrier().isOk());
-    ASSERT_TRUE(list->dispatch(dispatch).isOk()) << "the same ranges again";
+    ASSERT_TRUE(list->dispatch(dispatch).isOk()) << "a second dispatch with the same ranges";
     finish(*list);
     for (uint32_t i = 0; i < 1024; ++i)
       ASSERT_EQ(values[i], i < count ? static_cast<float>(3072 + 2 * i) : -1.0f)
@@ -96,7 +98,8 @@ TEST_P(TexelConformance, ReadsEveryFormatAndAStorageBuffer) {
         << i;
 }
 
-// Each dispatch reads through texel buffers what the previous one wrote to a storage buffer.
+// Each dispatch reads through a texel buffer the values that the previous dispatch wrote to a
+// storage buffer.
 TEST_P(TexelConformance, BarriersMakeWritesVisible) {
   auto add = kernel("add", 3, 1, BindingMode::kTexel, kAddReads);
   ASSERT_TRUE(add);
@@ -128,7 +131,8 @@ TEST_P(TexelConformance, BarriersMakeWritesVisible) {
   }
 }
 
-// The caller may destroy the memory before the list whose views refer to it.
+// The caller may destroy the memory before the command list, whose buffer views refer to the
+// memory.
 TEST_P(TexelConformance, ListsOutliveTheirMemory) {
   auto add = kernel("add", 3, 1, BindingMode::kTexel, kAddReads);
   ASSERT_TRUE(add);

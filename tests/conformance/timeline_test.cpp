@@ -1,4 +1,4 @@
-// The timeline: tickets, order, completion and waiting.
+// Tests the timeline of submissions: tickets, order, completion, waiting and several threads.
 #include "tests/conformance/drivers.h"
 
 #include <atomic>
@@ -66,7 +66,7 @@ TEST_P(TimelineConformance, AListMayBeSubmittedAgain) {
   }
 }
 
-TEST_P(TimelineConformance, ListsGoThroughTheirStates) {
+TEST_P(TimelineConformance, AListRefusesCallsInTheWrongState) {
   auto memory = allocate(MemoryKind::kDevice, 256);
   auto list = device_->createCommandList().take();
   const auto kWrongState = StatusCode::kFailedPrecondition;
@@ -106,7 +106,7 @@ TEST_P(TimelineConformance, SeveralThreadsSubmit) {
     thread.join();
   constexpr uint64_t kAll = kThreads * kEach;
   EXPECT_EQ(failures.load(), 0);
-  EXPECT_EQ(sum.load(), kAll * (kAll + 1) / 2) << "each ticket once";
+  EXPECT_EQ(sum.load(), kAll * (kAll + 1) / 2) << "each ticket must be issued once";
   EXPECT_EQ(*device_->completed(), kAll);
 }
 

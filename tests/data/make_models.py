@@ -4,7 +4,7 @@
     python3 make_models.py          (Debian: python3-torch python3-onnx python3-numpy)
 
 Each folder holds model.onnx (or model.mlir) and case_<n>/input_<i>.npy, output_<i>.npy. The folder of a
-dynamic model also holds dims.txt with the sizes at which its arena is judged ("batch=33"). Expected
+dynamic model also holds dims.txt with the sizes at which the tests check its arena ("batch=33"). Expected
 values come from tests/support/reference (ONNX) or are computed here with NumPy in double precision
 (MLIR). Weights and inputs are drawn with fixed seeds, so a second run writes the same bytes.
 """
@@ -149,7 +149,10 @@ def transformer():
 
 
 def attention():
-    """Attention whose scores are by far the largest tensor, so softmax reuses their storage. Rows have odd and even lengths."""
+    """Attention whose scores are by far the largest tensor, so softmax must reuse their storage.
+
+    The rows of one softmax have an odd length, those of the other an even length.
+    """
     g = Graph(17)
     for name, keys in (("odd", 45), ("even", 64)):
         k = g.node("MatMul", g.weight(2, keys, 6), g.weight(6, 8))
@@ -170,7 +173,7 @@ def dynamic_mlp():
 
 
 def joined():
-    """Three dynamic sizes, two of which add up to the third, so they never all reach bounds of 8, 8 and 10."""
+    """Three dynamic sizes with n + k = whole, so they cannot reach upper bounds of 8, 8 and 10 at once."""
     g = Graph(10)
     g.node("Add", g.node("Exp", g.node("Concat", "a", "b", axis=0)), "whole", result="sum")
     ports = [("a", F32, ["n"]), ("b", F32, ["k"]), ("whole", F32, ["whole"])]
@@ -227,14 +230,14 @@ def integers():
 
 
 def integer_powers():
-    """Powers of integers, also with exponents outside of 0 to 63: powers of 0 and +-1, and powers below 1."""
+    """Integer powers. Exponents of 63 and above have bases of 0 and +-1; negative ones have nonzero bases."""
     g = Graph(8)
     g.node("Pow", "base", "exponent", result="power")
     pairs = [(b, e) for b in (-7, -2, -1, 0, 1, 2, 3) for e in (0, 1, 2, 5, 19, 22)]
     pairs += [(b, e) for b in (-1, 0, 1) for e in (63, 64, 65, 1 << 40, (1 << 62) + 1)]
     pairs += [(b, e) for b in (-7, -2, -1, 1, 2, 3) for e in (-1, -2, -63, -64, -(1 << 63))]
     base, exponent = (np.array(column, np.int64) for column in zip(*pairs))
-    # Python's integers, truncated towards zero as a conversion from float is.
+    # Computed with Python's unlimited integers. A power between -1 and 1 is truncated towards zero.
     power = [b ** e if e >= 0 and abs(b) > 1 else (b if e % 2 else 1) if abs(b) == 1 else int(e == 0 and b == 0)
              for b, e in pairs]
     folder = HERE / "models/integer_powers"
@@ -265,7 +268,7 @@ def positions():
 
 
 def mlir_models():
-    """linalg and TOSA models. The sources are in this script; the weights are drawn by it."""
+    """Cases of the linalg and TOSA models, whose model.mlir files are written by hand."""
     a, b = floats(81, 37, 19), floats(82, 19, 45)
     folder = HERE / "models/linalg_matmul"
     for case in folder.glob("case_*"):
@@ -292,8 +295,8 @@ def mlir_models():
 
 
 def main():
-    for make in (residual, depthwise_se, transformer, attention, dynamic_mlp, joined, mixed_layout, external_data, integers, integer_powers,
-                 positions, mlir_models):
+    for make in (residual, depthwise_se, transformer, attention, dynamic_mlp, joined, mixed_layout, external_data,
+                 integers, integer_powers, positions, mlir_models):
         make()
     for folder in sorted((HERE / "models").iterdir()):
         size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())

@@ -6,9 +6,10 @@
 SHARED holds models/ and onnx/light/. The values are computed with tests/support/reference:
 
     references/gpt_tiny_dynamic/case_<batch>x<time>/    tokens and logits at further sizes
-    references/gpt_tiny_dynamic/dims.txt                the sizes at which its arena is judged
+    references/gpt_tiny_dynamic/dims.txt                the sizes at which the tests check its arena
     references/light_<name>/before_softmax.npy          the last softmax's operand, for the input arange(n)/n
-    references/light_<name>/layers.json                 every operator's result: elements, norm, samples
+    references/light_<name>/layers.json                 for every operator's first result: number of elements, L2
+                                                        norm, and samples [index, value]
 """
 import json
 import pathlib

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Tests a dynamic model whose sizes are stated when it is compiled: a range, or one size.
+"""Tests a dynamic model whose sizes are given when it is compiled: a range, or one size.
 
     bounds_test.py --gantry TOOL FOLDER DIM MIN MAX
     bounds_test.py --gantry TOOL FOLDER --apart DIM=SIZES ...
 
-FOLDER is as for model_test.py. DIM is the dynamic dimension in which its cases differ, with sizes from
-MIN to MAX. With the range, one plan holds for every case, in every variant; with one size, the artifact is
-static. Other sizes are refused by name. --apart tests a model that never reaches all of these bounds at
-once; it has one plan for its cases as well.
+FOLDER is as for model_test.py. DIM is the dynamic dimension in which the cases of the folder differ, with
+sizes from MIN to MAX. With a range, one plan must hold for every case, in every variant. With one size, the
+artifact must be static. The run must refuse other sizes and name the dimension. --apart tests a model whose
+dimensions cannot reach all given bounds at once; it must also have one plan for all cases.
 """
 import argparse
 import json
@@ -52,17 +52,18 @@ def main():
         if not plan["dynamic"] or not plan["bounded"] or plan["symbols"][0]["max"] != options.max:
             raise Failure(f"not bounded: {plan['dynamic']}, {plan['bounded']}, {plan['symbols']}")
         if plan["arena_bytes"] != small["arena_bytes"]:
-            raise Failure(f"an arena of {small['arena_bytes']} bytes at the smallest size, {plan['arena_bytes']} at the largest")
+            raise Failure(f"the arena has {small['arena_bytes']} bytes at the smallest size, "
+                          f"{plan['arena_bytes']} at the largest")
         free = test.folder / "free.gantry"
         test.call("compile", model, "-p", PROFILES[0], "-o", free)
         whole = json.loads(test.call("inspect", free, "--json", "--dim", f"{dim}={options.max}"))["arena_bytes"]
         if plan["arena_bytes"] != whole:
-            raise Failure(f"an arena of {plan['arena_bytes']} bytes; planned for the largest size alone, {whole}")
+            raise Failure(f"the arena has {plan['arena_bytes']} bytes; planned for the largest size alone, {whole}")
         kept = test.folder / "kept.gantry"
         test.call("compile", model, "-p", PROFILES[0], "-o", kept, "--keep-order", "--dim", f"{dim}={options.min}..{options.max}")
         given = json.loads(test.call("inspect", kept, "--json"))["lower_bound_bytes"]
         if plan["model_order_bytes"] != given:
-            raise Failure(f"the model's own order is said to take {plan['model_order_bytes']} bytes, but it takes {given}")
+            raise Failure(f"model_order_bytes is {plan['model_order_bytes']}, but the model's order takes {given}")
         return f"arena {plan['arena_bytes']} bytes for all sizes"
 
     def outside():
@@ -111,7 +112,7 @@ def main():
     if test.check("one size", fixed):
         for variant in VARIANTS:
             test.check(f"one size, {variant}", test.compare, files(cases[0], "input"), files(cases[0], "output"), variant)
-    test.check("wrong words", wrong)
+    test.check("invalid --dim arguments", wrong)
     test.finish()
 
 

@@ -3,9 +3,9 @@
 
     budget_test.py --gantry TOOL FOLDER
 
-FOLDER is as for model_test.py. The outputs must be unchanged in every variant. The arena and the device
-memory that the session holds must stay within the budget. A budget one byte below the smallest possible
-one is refused, and the message names the smallest possible one.
+FOLDER is as for model_test.py. The outputs must be unchanged in every variant. The arena must stay within the
+budget, and --measure must report the cost of the budget. The compiler must refuse a budget one byte below the
+smallest possible one, with a message that names the smallest possible one.
 """
 import argparse
 import json
@@ -33,7 +33,7 @@ def main():
         return json.loads(test.call("inspect", artifact, "--json"))["arena_bytes"]
 
     def smallest():
-        """Returns the smallest possible budget, from the refusal of a budget of one byte."""
+        """Returns the smallest possible budget, which the error for a budget of one byte names."""
         try:
             test.compile(model, "--memory-budget", 1)
         except Failure as refusal:

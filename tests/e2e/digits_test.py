@@ -28,7 +28,7 @@ def classify(program, artifact, data):
 
 
 def picture(test, artifact):
-    """Checks that the plan's picture is well-formed and shows every tensor of the arena by name."""
+    """Checks that the SVG of the plan is well-formed and names every tensor of the arena."""
     target = test.folder / "plan.svg"
     test.call("inspect", artifact, "--plot", target)
     root = xml.parse(target).getroot()
@@ -44,7 +44,7 @@ def picture(test, artifact):
 
 
 def damaged(test, artifact):
-    """Checks that an artifact with one changed byte is refused with one line, and that nothing runs."""
+    """Checks that the tool refuses an artifact with one changed byte, with one line on stderr."""
     data = bytearray(artifact.read_bytes())
     for place in (3, 40, len(data) // 2, len(data) - 70):
         data[place] ^= 0x20

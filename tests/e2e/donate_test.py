@@ -3,8 +3,9 @@
 
     donate_test.py --gantry TOOL FOLDER
 
-FOLDER is as for model_test.py. All inputs are donated at once. The arena and the remaining inputs must not
-be larger than without donation, up to rounding. An input that does not exist is refused by name.
+FOLDER is as for model_test.py. All inputs are donated at once. The arena, which then holds the inputs, must
+not be larger than the arena and the inputs without donation, up to rounding. The compiler must refuse the
+name of an input that does not exist.
 """
 import argparse
 import json

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Tests matmuls of 8-bit integers by the device's integer dot products: exact for all signs, zero points and sizes.
+"""Tests matmuls of 8-bit integers by integer dot products: the results must be exact.
 
     dot_products_test.py --gantry TOOL [--seed N]
 
-Each model is a matmul of 8-bit integers in MLIR. It is compiled for a device that benefits from dot products,
-run on the software device, and compared with plain sums. Its artifact has a baseline without dot products.
+Each model is a matmul of signed or unsigned 8-bit integers with zero points, in MLIR. The test compiles it for a
+profile with dot products, runs it on the software device, and compares the output with plain sums. The artifact
+must also have a baseline without dot products.
 """
 import argparse
 import json
@@ -41,8 +42,8 @@ func.func @main({input}%b: tensor<{k}x{n}xi8>, %z: tensor<i8>) -> tensor<{m}x{n}
 EXTENSION = {True: "extsi", False: "extui"}
 EXTREMES = {True: (-128, 127, -1, 0), False: (0, 255, 128, 127)}
 
-# m, k, n: single rows and columns; full and partial tiles; sums whose length is no multiple of 4, which only
-# the baseline computes.
+# (m, k, n): single rows and columns, full and partial tiles, and values of k that are no multiple of 4, for
+# which there is only the baseline.
 SIZES = ((1, 4, 1), (5, 8, 7), (8, 64, 16), (3, 100, 12), (33, 12, 34), (4, 7, 4), (6, 33, 5))
 NEEDS = "integerDotProduct"
 
@@ -71,7 +72,7 @@ def main():
         return [(value + 128) % 256 - 128 for value in values]
 
     def needs(profile):
-        """Returns the requirements of the only kernel's variants, the baseline's first."""
+        """Compiles the model and returns the capabilities of each variant of its only kernel, the baseline's first."""
         test.call("compile", test.folder / "product.mlir", "-p", profile, "-o", artifact)
         kernel = json.loads(test.call("inspect", artifact, "--json"))["kernels"][0]
         return [variant["capabilities"] for variant in sorted(kernel["variants"], key=lambda v: v["grid"])]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests a model compiled with --precision f16: outputs within 2e-3 of the expected ones, in every variant.
+"""Tests a model compiled with --precision f16: the relative L2 error is at most 2e-3 in every variant.
 
     half_test.py --gantry TOOL FOLDER [--references FOLDER]
 

@@ -3,10 +3,10 @@
 
     light_test.py --gantry TOOL MODEL.onnx --references FOLDER
 
-These models have constant weights, so their expected outputs (MODEL_output_0.pb) are nearly uniform, and a
-wrong network could pass. Therefore every layer is compared as well. FOLDER holds before_softmax.npy, the
-operand of the last softmax, and layers.json, which has the number of elements, the L2 norm and some elements
-of each operator's result (made by tests/data/make_references.py).
+All weights of these models are equal, so their expected outputs (MODEL_output_0.pb) are nearly uniform, and a
+wrongly compiled network could pass. The test therefore also compares every layer. FOLDER holds
+before_softmax.npy, the operand of the last softmax, and layers.json, which has the number of elements, the L2
+norm and some elements of each operator's result. tests/data/make_references.py writes both files.
 """
 import argparse
 import json

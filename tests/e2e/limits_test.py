@@ -3,8 +3,8 @@
 
     limits_test.py --gantry TOOL --random-kernels PROGRAM [--seed N] [--count 60] [--large 48]
 
-Each model must compile for each limit from 16 to 227 KiB, and no kernel may use more, counted from its SPIR-V.
-random_kernels itself tests the results, for the limits that the device can run.
+Each model must compile for each limit from 16 to 227 KiB, and no kernel's SPIR-V may use more shared memory than
+the limit. The ctest entries of random_kernels test the outputs, for the limits that the software device can run.
 """
 import argparse
 import pathlib

@@ -3,9 +3,9 @@
 
     matrices_test.py --gantry TOOL MODEL_FOLDER [MODEL_FOLDER ...]
 
-No software device has cooperative matrices, so the SPIR-V modules are read here. They must be valid, require
-the features that they use, and use the planned shared memory. Each is run by spirv_run.py on small integers and
-must write every element of the result exactly once, with the exact value.
+No software device has cooperative matrices, so this script validates and interprets the SPIR-V modules. They must
+be valid, require the features that they use, and use the planned shared memory. spirv_run.py interprets each module
+on small integers; the module must write every element of the result exactly once, with the exact value.
 """
 import functools
 import itertools
@@ -64,10 +64,10 @@ BODIES = {
 
 
 class Product:
-    """The model of relu(sum of a · b + bias), and its expected numbers by plain loops.
+    """A model that computes relu(sum of a · b + bias), and its expected result, which plain loops compute.
 
-    The sum is over the loops that c lacks. a, b and c are given by their indices: MLIR's expressions over loops with
-    single letters. The bias lies along one loop of c."""
+    The sum is over the loops that do not index c. a, b and c are lists of index expressions in MLIR's syntax, over
+    loops that are named by single letters. The bias is indexed by one loop of c."""
 
     def __init__(self, sizes, a, b, c, bias, total="f16", pad=0, dynamic=""):
         self.sizes, self.total, self.pad, self.dynamic = sizes, total, pad, dynamic
@@ -118,7 +118,7 @@ class Product:
         loops = list(self.sizes)
 
         def places(side, shape, shift=0):
-            """Returns for each point of the loops, in order, the element's position, or -1 in the padding."""
+            """Returns a function from the loops' values to the position of the element, or to -1 in the padding."""
             terms = []
             for d, (expr, size) in enumerate(zip(side, shape)):
                 moved = f"({expr} - {shift if d >= 2 else 0})"
@@ -190,8 +190,8 @@ def main():
     model, artifact, dumps = (test.folder / name for name in ("product.mlir", "product.gantry", "dumps"))
 
     def compile_for(path, profile, *arguments):
-        """Returns the artifact's contents, and for each variant with cooperative matrices: the variant, its kernel
-        and its module. Checks that the shared memory is as planned."""
+        """Compiles the model. Returns the artifact's contents, and for each variant with cooperative matrices the
+        variant, its kernel and its module. Checks the required features and the shared memory."""
         shutil.rmtree(dumps, ignore_errors=True)
         test.call("compile", path, "-p", profile, "-o", artifact, "--dump-spirv", "--dump-dir", dumps, *arguments)
         whole = json.loads(test.call("inspect", artifact, "--json"))
@@ -257,8 +257,8 @@ def main():
         return f"{ran} of {RANDOM}"
 
     def judged(profile):
-        """Tests the checks themselves with faults: swapped operands, overlapping rows, a barrier that only some
-        subgroups pass, a buffer that is one element too short."""
+        """Checks that the validator and the interpreter find injected faults: wrong operands, overlapping rows, a
+        barrier of the subgroup instead of the workgroup, and a buffer that is one element too short."""
         case = PRODUCTS["64x64x64"]
         model.write_text(case.text())
         whole, found = compile_for(model, profile)
@@ -310,7 +310,7 @@ def main():
         return found[0][0]["tile"] if found else "without matrices"
 
     def without(text, profile, reason):
-        """Checks that f32, sums of other terms than products, and devices without matrices do not use them."""
+        """Checks that a model does not use cooperative matrices. reason: the error if it does."""
         model.write_text(text)
         test.call("compile", model, "-p", profile, "-o", artifact)
         said = test.call("inspect", artifact, "--why", "0")

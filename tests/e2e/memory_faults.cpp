@@ -2,12 +2,13 @@
 //
 //   memory_faults ARTIFACT [NAME=SIZE ...] [--max N]
 //
-// The heap's statistics of the arena must equal the plan's height to the byte. With every range
-// poisoned outside of its lifetime and canaries in the gaps, the outputs must be bit-identical.
-// Then faults are injected one at a time: a command's result is shifted by one element, or a slot's
-// lifetime ends one command early. Each must become visible as an overwritten canary, an error, or
-// different outputs. At most N faults of each kind (default 60) are injected, spread over the
-// program. Prints one line; ends with 1 where a fault was not visible.
+// The arena's size in the heap's statistics must equal the plan's height. With the memory check
+// (poison outside of lifetimes, canaries after values), the outputs must be bit-identical. The
+// program then injects faults one at a time: it shifts a command's result by one element, or ends a
+// slot's lifetime one command early. Each fault must cause an overwritten canary, an error or
+// different outputs. About N faults of each kind (default 60) are injected, spread over the model's
+// commands and slots. Prints one line. Exit codes: 0: success; 1: an error, a validation message, a
+// fault that was not detected, or no fault was possible.
 #include "backends/vulkan/vulkan.h"
 #include "engine/program/session.h"
 
@@ -120,9 +121,9 @@ private:
       else if (type == artifact::ElementType::bool8)
         bytes[i] = small & 1;
       else if (type >= artifact::ElementType::i8)
-        bytes[i] = small; // Little-endian; the other bytes are 0.
+        bytes[i] = small; // The lowest byte; the others are 0.
       else
-        bytes[i + each - 1] = 0x30 + (small & 7); // Halves and doubles: small positive numbers.
+        bytes[i + each - 1] = 0x30 + (small & 7); // f16, bf16 and f64: positive and below 1.
     }
   }
 
@@ -149,7 +150,7 @@ int main(int argc, char **argv) {
     else if (equals != std::string::npos)
       dims[word.substr(0, equals)] = std::strtoll(word.c_str() + equals + 1, nullptr, 10);
     else
-      fail("what is '" + word + "'?");
+      fail("unknown argument '" + word + "'");
   }
   Model model(argv[1], dims);
   model.open(false);
@@ -161,14 +162,14 @@ int main(int argc, char **argv) {
 
   model.open(true);
   if (orFail(model.run()) != expected)
-    fail("with poison outside of lifetimes and canaries in the gaps the outputs change");
+    fail("the memory check changes the outputs");
   size_t faults = 0, missed = 0;
   auto judge = [&](const program::TestHooks &hooks, const std::string &what) {
     ++faults;
     if (model.shows(hooks, expected))
       return;
     ++missed;
-    std::fprintf(stderr, "memory_faults: not caught: %s\n", what.c_str());
+    std::fprintf(stderr, "memory_faults: not detected: %s\n", what.c_str());
   };
   const auto &commands = *model.program().metadata().commands();
   for (uint32_t i = 0; i < commands.size(); i += 1 + commands.size() / maxFaults) {
@@ -192,7 +193,7 @@ int main(int argc, char **argv) {
   }
   const uint64_t messages = model.device().validationMessages();
   std::printf(
-      "arena %llu bytes, as planned; %zu faults, %zu not caught; %llu validation messages\n",
+      "arena %llu bytes, as planned; %zu faults, %zu not detected; %llu validation messages\n",
       static_cast<unsigned long long>(height), faults, missed,
       static_cast<unsigned long long>(messages));
   return missed == 0 && messages == 0 && faults > 0 ? 0 : 1;

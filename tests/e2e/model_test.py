@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Tests one model against its expected outputs, from one artifact in every variant.
+"""Tests one model against its expected outputs in every variant of support.py, its arena, and memory faults.
 
     model_test.py --gantry TOOL --memory-faults PROGRAM FOLDER [--references FOLDER]
 
 FOLDER holds model.onnx or model.mlir, and cases: test_data_set_<n>/ (.pb) or case_<n>/ (.npy), each
-with input_<i> and output_<i>. --references names a folder with further cases for the same model. A
-dynamic model's arena is judged at the sizes in dims.txt ("batch=2 time=48") of either folder.
+with input_<i> and output_<i>. --references names a folder with further cases for the same model. The test
+checks a dynamic model's arena at the sizes in dims.txt ("batch=2 time=48") of either folder.
 """
 import argparse
 import pathlib

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Tests every kernel as assembly for NVIDIA's and AMD's chips, from LLVM's back ends.
+"""Tests the assembly of every kernel for NVIDIA's and AMD's chips, which LLVM's back ends generate.
 
     native_test.py --gantry TOOL FOLDER [FOLDER ...]
 
-Each kernel of the artifact has a file for each chip. Assembly for AMD must pass LLVM's assembler, and its
-objects must not need external functions. PTX must not call functions, and must pass ptxas where it is installed.
+Each kernel of the artifact must have a file for each chip, without calls of functions. Assembly for AMD must pass
+LLVM's assembler, and the objects must not have undefined symbols. PTX must pass ptxas if ptxas is installed.
 """
 import json
 import pathlib
@@ -49,12 +49,12 @@ def main():
                 if not found:
                     raise Failure(f"{path.name} has no kernel {entry}")
                 if re.search(r"\.extern|\bcall\b", text):
-                    raise Failure(f"{path.name} calls a function that it does not have")
+                    raise Failure(f"{path.name} calls a function or declares an external symbol")
                 if path.suffix == ".s" or PTXAS:
                     built = assemble(path, chip)
                     assembled += 1
                     if path.suffix == ".s" and test.program(LLVM / "llvm-nm", "--undefined-only", built):
-                        raise Failure(f"{path.name} needs symbols from elsewhere")
+                        raise Failure(f"{path.name} has undefined symbols")
         return f"{len(names)} kernels, {assembled} files assembled" + ("" if PTXAS else "; no ptxas")
 
     for folder in folders:

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Tests the profiler's window, attached to a model that is being measured.
+"""Tests the profiler's window, attached to a running `gantry bench`.
 
     profiler_attach_test.py --gantry TOOL --profiler PROGRAM --window-test FOLDER MODEL
 
-The test runs under Xvfb and on the software device. `gantry bench MODEL` runs, and `gantry-profiler --attach`
-opens a window on it; the window is paused and a screenshot is taken. The screenshot must show, at the positions
-that the window reports and in their colours: blocks of the arena, the budget's line, the dispatches in the lanes,
-their bars below the device's limit, and the inspector's plan with the artifact's arena. A paused window must not
-change. While it watches, the window may use at most 30 % of a core. The validation layers must print no message.
---screenshot FILE keeps the picture. A second window watches a bench until it ends, and must then show all of it.
+The test needs Xvfb and runs on the software device. It starts `gantry bench MODEL`, attaches a window with
+`gantry-profiler --attach`, pauses the window and takes a screenshot. The screenshot must show blocks of memory, the
+dispatches in the lanes and the line of the shared-memory limit at the positions and in the colours that the window
+reports. The window must also report bars of shared memory, the label of the budget, and the artifact's arena size.
+A paused window must not change. Before the pause, the window may use at most 30 % of a core. The validation layers
+must print no message. --screenshot FILE keeps the picture. A second window is attached to a bench until the bench
+ends, and must then show the whole run.
 """
 import argparse
 import json
@@ -24,7 +25,7 @@ import zlib
 from support import VALIDATION, Failure, Test, skip
 
 
-MAX_LIVE_SHARE = 0.3  # Share of a core, on the software device.
+MAX_LIVE_SHARE = 0.3  # Max CPU use of the attached window, as a share of one core.
 
 
 def bytes_text(count):
@@ -76,7 +77,7 @@ def main():
         started.append(bench)
         hand.wait_for("the process can be watched", bench, lambda: str(bench.pid) in subprocess.run(
             [options.profiler], capture_output=True, text=True).stdout)
-        time.sleep(1)  # It is running now.
+        time.sleep(1)  # Gives the bench time to start its runs.
         window = subprocess.Popen(
             [options.profiler, "--attach", str(bench.pid), "--size", f"{hand.WIDTH}x{hand.HEIGHT}",
              "--scale", "1", "--semantics", words], env=screen.environment, stderr=subprocess.PIPE, text=True)
@@ -91,7 +92,7 @@ def main():
         time.sleep(5)
         share = (hand.cpu_seconds(window.pid) - before) / (time.monotonic() - begin)
         if share > MAX_LIVE_SHARE:
-            raise Failure(f"while it watches, the window uses {100 * share:.0f} % of a core")
+            raise Failure(f"the attached window uses {100 * share:.0f} % of a core")
         screen.xdotool("windowfocus", number)
         screen.xdotool("key", "space")
         hand.wait_for("the pause", window, lambda: "paused" in words.read_text())
@@ -119,9 +120,9 @@ def main():
 
         wide = [item for item in found["block"] if item[2][2] - item[2][0] >= 6 and item[2][3] - item[2][1] >= 6]
         right = sum(matches(item, 60) for item in wide)
-        if not wide or right < 0.7 * len(wide):  # Labels and outlines cover the middle of some.
+        if not wide or right < 0.7 * len(wide):  # Labels and outlines cover the centre of some blocks.
             raise Failure(f"{right} of {len(wide)} blocks have their colour")
-        # There is one item for each dispatch that is wide enough, and one for each column of pixels with several.
+        # A dispatch that is wide enough has its own item; several narrow ones share one item per column of pixels.
         lanes = found["dispatch"] + found["dispatches"]
         if not lanes or not found["bar"] + found["bars"]:
             raise Failure(f"no dispatch is on the screen: {by_name['lanes']}")
@@ -129,7 +130,7 @@ def main():
         drawn = [item for item in lanes if item[2][2] - item[2][0] >= 1 and item[2][3] - item[2][1] >= 4]
         seen = sum(not matches((item[0], item[1], item[2], ground[3], item[4]), 8) for item in drawn)
         if not drawn or seen < 0.9 * len(drawn):
-            raise Failure(f"{seen} of {len(drawn)} dispatches in the lanes are where they are said to be")
+            raise Failure(f"only {seen} of {len(drawn)} dispatches are drawn at their reported positions")
         limit = by_name.get("shared/limit")
         if limit is None or not matches((limit[0], limit[1], (limit[2][0], limit[2][1], limit[2][0] + 6, limit[2][1]),
                                          limit[3], limit[4]), 8):
@@ -170,7 +171,7 @@ def main():
         view, plot = items["minimap/view"][2], items["space/0" if "space/0" in items else "minimap"][2]
         live = next(item[4] for name, item in items.items() if re.fullmatch("heap/[0-9]+/live", name))
         if not live.endswith("at the end") or view[2] < plot[2] - 3:
-            raise Failure(f"the end is not in view: '{live}', the view ends at {view[2]} of {plot[2]}")
+            raise Failure(f"the window does not show the end: '{live}', the view ends at {view[2]} of {plot[2]}")
         runs = int(items["inspector/runs"][4].replace(",", ""))
         window.terminate()
         window.wait()

@@ -3,11 +3,11 @@
 
     profiler_shared_test.py --gantry TOOL --profiler PROGRAM FOLDER [FOLDER ...]
 
-Each model is compiled for the generic profile and for one that forces staging, and its artifact is opened in the
-profiler without a run. For every dispatch of every variant, the bytes that its bar shows must equal those of the
-Workgroup variables in the kernel's SPIR-V, which are counted here. The arena must be that of the artifact's plan,
-and the limit that of the profile. Over all models, at least one dispatch must use shared memory, and at least one
-kernel must have boxes that share storage.
+Each model is compiled for the generic profile and for one that forces staging, and the profiler opens the artifact
+without a run. For every dispatch of every variant, the bytes of its bar must equal the bytes of the Workgroup
+variables in the kernel's SPIR-V, which this script counts. The line of the limit must show the limit of the profile.
+Over all models, at least one dispatch must use shared memory, and at least one kernel must have shared-memory boxes
+(buffers of staged operands) that share storage.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ import sys
 from support import Failure, Test, shared_bytes, skip
 
 PROFILES = ("vulkan:generic", "vulkan:staging")
-LIMIT = "16.0 KiB"  # Of both profiles.
+LIMIT = "16.0 KiB"  # The shared-memory limit of both profiles.
 WIDTH = 8192
 
 
@@ -54,8 +54,8 @@ def main():
         program = json.loads(test.call("inspect", artifact, "--json"))
         kernels = {kernel["name"]: kernel for kernel in program["kernels"]}
         variants, commands = variants_of(kernels), program["commands"]
-        # Without a run, a command takes 10 us, and the runs of two variants are 20 us apart. A bar needs two
-        # pixels, so a view of this many commands shows each of them.
+        # Without a run, the profiler shows a command as 10 us, and the variants 20 us apart. A bar needs two
+        # pixels, so a view of this many commands shows a bar for each of them.
         at_once = WIDTH // 4
         shown, limit = {}, None
         length = 10 * len(commands) + 20
@@ -71,7 +71,7 @@ def main():
         if len(shown) != variants * len(commands):
             raise Failure(f"{len(shown)} bars for {variants} variants of {len(commands)} commands")
         if limit != LIMIT:
-            raise Failure(f"the line of the limit says {limit}, the profile {LIMIT}")
+            raise Failure(f"the line of the limit shows {limit}, the profile has {LIMIT}")
         staged = 0
         for index, text in sorted(shown.items()):
             variant, command = index // len(commands), commands[index % len(commands)]

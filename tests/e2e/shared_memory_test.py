@@ -3,11 +3,12 @@
 
     shared_memory_test.py --gantry TOOL FOLDER [FOLDER ...]
 
-Each model must compile for each limit. Every kernel's shared bytes, counted here from the Workgroup variables of
-its SPIR-V, must be within the limit and equal to those that the artifact states. For limits up to that of the
-software device (32 KiB), the outputs must be right. Over all models, at least ten different kernels must use shared
-memory, and at least one must have boxes that share storage. A further model reads a matmul at two places; the
-kernel computes it for each, and may stage only one of them.
+Each model must compile for each limit. The shared bytes of every kernel, which this script counts from the Workgroup
+variables of its SPIR-V, must be within the limit and equal to the bytes that the artifact states. For limits up to
+that of the software device (32 KiB), the outputs must be right. Over all models, at least ten different kernels must
+use shared memory, and at least one must have shared-memory boxes (buffers of staged operands) that share storage. A
+further model reads the result of a matmul at two places. The kernel computes the matmul at both places and may stage
+the operands of one of them only.
 """
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests tensors larger than the device's largest binding: its preferred kernels read and write them in slices, and
-give the same result as the kernels that use addresses.
+"""Tests tensors larger than the device's largest binding. The device's preferred kernels must read and write them in
+slices (parts of a tensor that fit a binding) and give the same output as the kernels that use addresses.
 
     slices_test.py --gantry TOOL
 """
@@ -58,7 +58,7 @@ def main():
 
     if test.check("compiles", compiled):
         test.check("runs by address", run, "address")
-        test.check("runs as the device likes best", run, "auto")
+        test.check("runs with the device's preferred binding", run, "auto")
         test.check("same output", same)
         test.check("in slices", sliced)
     test.finish()

@@ -1,8 +1,9 @@
 """Module: reads and validates SPIR-V kernels with cooperative matrices.
 
-Debian's SPIRV-Tools reject cooperative matrices (SPV_KHR_cooperative_matrix), so the kernels that use them are
-validated here. `Module` reads the words and checks ids and their scopes, types, blocks, capabilities, and the rules of
-the extension and of Vulkan for matrices. spirv_run.py runs the modules. Standard library only.
+Debian's SPIRV-Tools reject cooperative matrices (SPV_KHR_cooperative_matrix), so this module validates the kernels
+that use them. `Module` reads the words and checks ids and their scopes, types, blocks, capabilities, and the rules of
+the extension and of Vulkan for matrices. It knows only the instructions that Gantry generates. spirv_run.py runs the
+modules. Standard library only.
 """
 import struct
 
@@ -15,8 +16,8 @@ WORKGROUP = 4  # The storage class.
 AVAILABLE_AND_VISIBLE = 0x2000 | 0x4000
 TERMINATORS = {249, 250, 253}
 
-# Per opcode: its name, whether it has a type (t) and a result (r), and its operands: i an id, l a literal word,
-# o optional literals, I ids to the end, L literals to the end, s a string and then ids, B pairs of ids.
+# For each opcode: its name, whether it has a type (t) and a result (r), and its operands. i: an id; l: a literal word;
+# o: optional literals; I: ids to the end; L: literals to the end; s: a string and then ids; B: pairs of ids.
 GRAMMAR = {
     1: ("Undef", "tr", ""), 5: ("Name", "", "iL"), 10: ("Extension", "", "L"), 11: ("ExtInstImport", "r", "L"),
     12: ("ExtInst", "tr", "ilI"), 14: ("MemoryModel", "", "ll"), 15: ("EntryPoint", "", "lis"),
@@ -103,7 +104,7 @@ def text_of(words):
 
 
 class Module:
-    """A kernel's module. Raises Invalid where it is not valid for a Vulkan 1.2 device with the extension."""
+    """A kernel's module. The constructor raises Invalid if it is not valid for Vulkan 1.2 with the extension."""
 
     def __init__(self, data):
         require(len(data) % 4 == 0 and len(data) >= 4 * HEADER, "no SPIR-V")
@@ -132,7 +133,7 @@ class Module:
         return [op for op in self.instructions if op.name == name]
 
     def places(self, name):
-        """Returns the positions of the instructions, in words."""
+        """Returns the positions of the instructions with this name, in words from the start of the module."""
         return [at for at, op in zip(self.offsets, self.instructions) if op.name == name]
 
     def op(self, identifier):
@@ -186,7 +187,9 @@ class Module:
     # ---- the function --------------------------------------------------------------------------------------
 
     def _read_blocks(self):
-        """Reads the blocks: label → instructions, in order. The function's first block is `entry`."""
+        """Reads the blocks into a dict from labels to lists of instructions, and checks their form.
+
+        `entry` is the label of the function's first block."""
         self.blocks, self.entry, current = {}, None, None
         functions = self.all("Function")
         require(len(functions) == 1 and len(self.all("FunctionEnd")) == 1, "more than one function")
@@ -286,8 +289,8 @@ class Module:
                 self._check_memory(op, where)
 
     def _check_memory(self, op, where):
-        """Checks loads and stores of matrices through shared memory, and their alignment (VUID-RuntimeSpirv-
-        OpCooperativeMatrixLoadKHR-08986, as far as it does not depend on the address)."""
+        """Checks a load or store of a matrix: it accesses shared memory, and its stride is aligned
+        (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986; spirv_run.py checks the address)."""
         is_load = op.name == "CooperativeMatrixLoadKHR"
         pointer, (layout, stride) = op.words[0], op.words[1:3] if is_load else op.words[2:4]
         width, _, rows, columns, _ = self.matrix(op.type if is_load else self.type_of(op.words[1]))

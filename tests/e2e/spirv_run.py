@@ -1,18 +1,19 @@
 """Kernel: runs a kernel's SPIR-V (spirv_module.Module) on the host, invocation by invocation.
 
-Each invocation is a Python generator, made from the module's blocks, which stops where invocations synchronise: at
-barriers, and at instructions on cooperative matrices, which all invocations of a subgroup must reach together, with
-equal operands. f32 numbers are Python's floats and are not rounded; tests use small integers, whose sums are exact.
-f16 numbers are rounded by every instruction.
+Each invocation is a Python generator that is compiled from the module's blocks. It yields where invocations
+synchronize: at barriers and at instructions on cooperative matrices. All invocations of a subgroup must reach such an
+instruction together, with equal operands. f32 numbers are Python floats and are not rounded; tests use small integers,
+whose sums are exact. Every instruction rounds f16 results.
 
 Undefined behaviour raises Wrong: accesses outside of a buffer or of shared memory, reads of shared memory that was
 never written, and data races (accesses of different invocations to one word of shared memory, one of them a write,
-without a barrier between them that both pass). Standard library only.
+without a barrier between them that both pass). An element of a buffer must be written by one invocation only.
+Standard library only.
 """
 import struct
 
 MASK = 0xFFFFFFFF
-WORKGROUP_X = 32768  # Largest number of workgroups along x.
+WORKGROUP_X = 32768  # Max number of workgroups along x; further workgroups continue along y.
 
 
 class Wrong(Exception):
@@ -32,7 +33,7 @@ def signed(value):
 
 
 def bits(value, kind):
-    """Converts to bytes. kind is a struct format of one letter, with a count for a vector."""
+    """Returns the value as bytes. kind is a struct format: a letter, after a count for a vector."""
     return struct.pack("<" + kind, *value) if isinstance(value, list) else struct.pack("<" + kind, value)
 
 
@@ -42,7 +43,7 @@ def unbits(data, kind):
 
 
 class Buffer:
-    """A tensor: a list of numbers, and whether they are f16. `written` holds the indices that a kernel stored to."""
+    """A tensor: a list of numbers, and whether they are f16. `written` maps written indices to their invocations."""
 
     def __init__(self, values, is_half=True):
         self.values, self.is_half, self.written = list(values), is_half, {}
@@ -63,7 +64,10 @@ class Buffer:
 
 
 class Shared:
-    """A workgroup's shared memory in words. An access is recorded with its invocation and its interval between barriers."""
+    """A workgroup's shared memory in words.
+
+    Each access is recorded with a stamp: its invocation, subgroup, and the number of barriers passed so far by the
+    workgroup and by the subgroup."""
 
     def __init__(self, size):
         self.words = [None] * size
@@ -114,7 +118,7 @@ class Kernel:
         source = self._source()
         scope = {"half": half, "signed": signed, "bits": bits, "unbits": unbits,
                  "inf": float("inf"), "nan": float("nan")}
-        exec(compile(source, "kernel", "exec"), scope)  # The source was generated above.
+        exec(compile(source, "kernel", "exec"), scope)  # _source() generated the source.
         self.body = scope["kernel"]
 
     # ---- translation ---------------------------------------------------------------------------------------
@@ -259,8 +263,8 @@ class Kernel:
     # ---- running -------------------------------------------------------------------------------------------
 
     def run(self, buffers, subgroup_size, workgroups, dims=()):
-        """Runs all workgroups. buffers are ordered by binding; the last one is written. `counts` receives the number of
-        matrix instructions of each kind."""
+        """Runs all workgroups. buffers are in the order of the bindings; the kernel writes the last one. `counts`
+        receives the number of barriers and of matrix instructions of each kind."""
         self.counts = {}
         addresses = "PhysicalStorageBufferAddresses" in self.module.capabilities
         self.block = (list(buffers) if addresses else []) + list(dims)
@@ -285,7 +289,7 @@ class Invocation:
         return kernel.builtins.get(name, "block")
 
     def input(self, pointer):
-        if isinstance(pointer, tuple):  # A member of the block: the address of a buffer, or a dimension.
+        if isinstance(pointer, tuple):  # A member of the push constants: the address of a buffer, or a dim.
             return self.workgroup.kernel.block[pointer[1]]
         number = self.workgroup.number
         return {26: [number % WORKGROUP_X, number // WORKGROUP_X, 0], 40: self.subgroup, 41: self.lane}[pointer]
@@ -321,7 +325,7 @@ class Workgroup:
             self.shared.epoch += 1
 
     def _advance(self, subgroup, answers):
-        """Runs to the next barrier of the workgroup, or to the end (returns false)."""
+        """Runs the subgroup to the next barrier of the workgroup; returns false if it reaches the end instead."""
         while True:
             requests = [self._resume(lane, answers[subgroup]) for lane in self.subgroups[subgroup]]
             first = requests[0]
@@ -346,7 +350,7 @@ class Workgroup:
             return None
 
     def _places(self, pointer, stride, columns, count, length, width):
-        """Returns word and half of each element, row by row. The stride counts elements of the pointee type."""
+        """Yields row, column, word, and part of the word for each element. The stride counts pointee elements."""
         memory, at, size = pointer
         stride *= size
         per_word = 32 // width

@@ -1,4 +1,4 @@
-"""Helpers of the end-to-end tests: calling the gantry tool, judging a run, reading .npy files.
+"""Helpers of the end-to-end tests: they call the gantry tool, check runs, and read .npy files.
 
 A test is a script that ends with 0 (passed), 1 (failed, with each reason printed) or 77 (skipped, with
 the reason printed as "skipped: ..."). It uses the standard library only.
@@ -23,7 +23,7 @@ VALIDATION = re.compile(r"VUID-|SYNC-HAZARD|UNASSIGNED-|Validation (Error|Warnin
 PROFILES = ("vulkan:generic", "vulkan:staging", "vulkan:lavapipe")  # Each model is compiled for all of them.
 
 # The variants in which a model must give the same outputs: profile, environment and arguments. An
-# artifact for lavapipe holds kernels that read texels and shuffle, and the baseline kernels.
+# artifact for lavapipe holds kernels with texel reads and subgroup shuffles, and the baseline kernels.
 VARIANTS = {
     "storage-buffer, synchronization validation": (
         "vulkan:generic", {"GANTRY_VALIDATION": "sync"}, ["--binding", "storage-buffer"]),
@@ -42,7 +42,7 @@ STAGED = "vulkan:staging"
 
 
 def shared_bytes(text):
-    """Returns the bytes of all OpVariable in Workgroup storage, from a disassembly."""
+    """Returns the bytes of all Workgroup variables in the disassembly of a SPIR-V module."""
     sizes, pointees, constants, total = {}, {}, {}, 0
     for line in text.splitlines():
         found = re.match(r"\s*(%\S+) = (Op\w+)\s*(.*)", line)
@@ -76,7 +76,9 @@ def skip(reason):
 
 
 def begin_with_folders(text):
-    """Returns the test and its folders for a script that takes --gantry TOOL FOLDER...; skips where a folder is absent."""
+    """Returns the Test and the folders of a script that takes --gantry TOOL FOLDER...
+
+    Skips the script if a folder is absent."""
     parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--gantry", required=True)
     parser.add_argument("folders", type=pathlib.Path, nargs="+")
@@ -116,7 +118,7 @@ class Test:
         sys.exit(1 if self.failures or not self.checks else 0)
 
     def call(self, *arguments, environment=None, codes=(0,)):
-        """Runs the tool; returns its standard output. Raises where the exit code is not in codes."""
+        """Runs the tool and returns its standard output. Raises Failure if the exit code is not in codes."""
         command = [self.gantry] + [str(a) for a in arguments]
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
         self.expect_silent(done)
@@ -126,7 +128,7 @@ class Test:
         return done.stdout
 
     def refuse(self, reason, *arguments):
-        """Checks that the tool ends with 1 and gives the reason."""
+        """Checks that the tool ends with 1 and that its message contains the reason."""
         try:
             self.call(*arguments)
         except Failure as failure:
@@ -144,7 +146,7 @@ class Test:
             raise Failure(f"validation message: {said[max(0, message.start() - 100):][:600]}")
 
     def program(self, *command):
-        """Runs another program and returns its output. Raises where it does not end with 0."""
+        """Runs another program and returns its output. Raises Failure if it does not end with 0."""
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         self.expect_silent(done)
         if done.returncode != 0:
@@ -152,15 +154,15 @@ class Test:
         return done.stdout.strip()
 
     def compile(self, model, *arguments):
-        """Compiles for each profile. Returns the artifact for the first one."""
+        """Compiles for each profile. Returns the path of the first profile's artifact."""
         for profile in PROFILES:
             self.call("compile", model, "-p", profile, "-o", self.artifact(profile), *arguments)
         return self.artifact()
 
     def shared_memory_within(self, model, limit, *arguments):
-        """Compiles kernels that stage their operands within `limit` KiB. Returns for each variant: the variant,
-        its bytes counted from the SPIR-V, and the SPIR-V. Raises where the bytes exceed the limit or differ from
-        those that the artifact states."""
+        """Compiles the model with a limit of `limit` KiB of shared memory. Returns for each variant: the variant,
+        its shared bytes counted from the SPIR-V, and the SPIR-V. Raises Failure if the bytes exceed the limit or
+        differ from the bytes that the artifact states."""
         dumps = self.folder / "dumps"
         shutil.rmtree(dumps, ignore_errors=True)
         artifact = self.artifact(STAGED)
@@ -184,7 +186,7 @@ class Test:
         return self.folder / f"model.{profile.split(':')[1]}.gantry"
 
     def compare(self, inputs, outputs, variant, tolerance=TOLERANCE, arguments=()):
-        """Runs with the input files and compares every output with its file, here and in the tool."""
+        """Runs with the input files. The tool compares every output with its file; this checks the tool's report."""
         profile, environment, extra = VARIANTS[variant]
         words = [w for path in inputs for w in ("--input", path)]
         words += [w for path in outputs for w in ("--expect", path)]
@@ -206,14 +208,14 @@ class Test:
         return f"relative L2 {worst:.1e}"
 
     def arena(self, artifact, dims=()):
-        """Compares the arena's height with its lower bound, from the plan in the artifact."""
+        """Checks that the arena of the artifact's plan is between its lower bound and ARENA_RATIO times the bound."""
         words = [w for dim in dims for w in ("--dim", dim)]
         plan = json.loads(self.call("inspect", artifact, "--json", *words))
         height, bound = plan["arena_bytes"], plan["lower_bound_bytes"]
         if height is None or bound is None:
             raise Failure("the model has dynamic dimensions, and dims.txt does not give their sizes")
         if height < bound:
-            raise Failure(f"arena {height} is below its lower bound {bound}: one of them is wrong")
+            raise Failure(f"the arena of {height} bytes is below its lower bound of {bound} bytes")
         if height > ARENA_RATIO * bound:
             raise Failure(f"arena {height} ÷ lower bound {bound} = {height / bound:.3f}, allowed {ARENA_RATIO}")
         return f"arena {height} bytes, ÷ lower bound {height / bound if bound else 1:.3f}"

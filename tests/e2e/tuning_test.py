@@ -3,9 +3,9 @@
 
     tuning_test.py --gantry TOOL FOLDER [FOLDER ...]
 
-FOLDER is as for model_test.py. Each model is compiled with tables of random tiles, for lavapipe and for a
-profile that stages. With any table, the results must be right, and every kernel must have the table's tile or a
-remark that says why not.
+FOLDER is as for model_test.py. Each model is compiled with tables of random tiles, for lavapipe and for a profile
+with staged kernels. With every table, the outputs must be right, and every kernel must have the table's tile or a
+remark that gives the reason why the tile was not taken. Further checks test hand-written and damaged tables.
 """
 import json
 import random
@@ -125,7 +125,7 @@ class Tuning:
                 raise Failure(f"{variant['exact_tile']} instead of {tile}")
             text = self.why()
             if f"measured: {self.table}: 1 us instead of 2 us as predicted on some device" not in text:
-                raise Failure(f"--why does not tell where the tile is from: {text}")
+                raise Failure(f"--why does not name the table of the tile: {text}")
             self.test.call("run", self.test.artifact(LAVAPIPE), "--random", 3, "--expect", self.test.folder / "y.npy")
 
     def misfits(self):
@@ -149,7 +149,7 @@ class Tuning:
         self.test.refuse("none.json", "compile", self.model, "--tuning", self.test.folder / "none.json")
 
     def staged(self):
-        """Tests a tile of the ladder that is not the cheapest, and a tile that is not on the ladder."""
+        """Tests a candidate tile that is not the cheapest, and a tile that is not among the candidates."""
         profile = "vulkan:staging"
         key, kernel = next(iter(self.compile(self.model, profile).items()))
         first = kernel["variants"][-1]["exact_tile"]
@@ -173,12 +173,12 @@ class Tuning:
         text = self.test.call("tune", self.model, "-p", LAVAPIPE, "-o", self.table, "--candidates", 3, "--seconds", 0.1)
         after = json.loads(self.table.read_text())["devices"]
         if after[1:] != before:
-            raise Failure(f"what the table held was lost: {after}")
+            raise Failure(f"tune lost entries of the table: {after}")
         if "1 of 1 kernels are faster" not in text or f"wrote {self.table}" not in text:
-            raise Failure(f"no better tile than the worst: {text}")
+            raise Failure(f"tune found no better tile than the slowest one: {text}")
         measured = after[0]["kernels"][key]
         if not 0 < measured["ns"] or after[0]["profile"] != LAVAPIPE:
-            raise Failure(f"the entry makes no sense: {measured}")
+            raise Failure(f"the entry has no time or another profile: {measured}")
         variant = self.compile(self.model, LAVAPIPE, "--tuning", self.table)[key]["variants"][-1]
         if variant["exact_tile"] != measured["tile"]:
             raise Failure(f"{variant['exact_tile']} instead of {measured['tile']}")
@@ -197,7 +197,7 @@ class Tuning:
 
 
 def random_tile(exact, generator):
-    """Returns another tile for a kernel; sometimes one that it cannot have."""
+    """Returns a random tile for the kernel with the tile `exact`; sometimes one that the kernel cannot have."""
     kind, *words = exact.split()
     now = dict(word.split("=") for word in words if "=" in word)
 

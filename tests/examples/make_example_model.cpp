@@ -1,5 +1,6 @@
-// Writes the model and the input for the tests of embed_c: out = chainResult(in, bias), whose
-// highest element is number 7 of 10. Usage: make_example_model model.gantry input.raw
+// Writes a model and its input (raw f32 values) for the tests of embed_c. The model computes
+// chainResult(in, bias) of tests/support/test_model.h on 10 elements; element 7 of its output is
+// the highest. Usage: make_example_model model.gantry input.raw
 #include "tests/support/test_model.h"
 
 #include <cstdio>

@@ -55,12 +55,12 @@ class Installation(Test):
             raise Failure(done.stderr.strip() or done.stdout.strip())
 
     def uninstall(self, component=""):
-        """Runs the command of docs/install.md that removes an installation; returns its stderr."""
+        """Runs the removal command of docs/install.md on the manifest. Returns the command's stderr."""
         manifest = self.options.build / f"install_manifest{component}.txt"
         line = "xargs -d '\\n' rm -d < " + manifest.name
         document = (self.options.source / "docs/install.md").read_text()
         if "xargs -d '\\n' rm -d < build/release/install_manifest.txt" not in document:
-            raise Failure("docs/install.md names another command than the tested one")
+            raise Failure("docs/install.md does not give the removal command that this test runs")
         done = subprocess.run(["sh", "-c", line], cwd=manifest.parent, capture_output=True, text=True)
         return done.stderr
 
@@ -102,6 +102,7 @@ class Installation(Test):
         return f"{checked} files"
 
     def staged(self):
+        """Checks that an installation with DESTDIR works."""
         stage = self.folder / "stage"
         self.install("/usr/local", destdir=stage)
         if self.options.compiler:
@@ -156,7 +157,7 @@ class Installation(Test):
             text += "    count += functions[i] != NULL;\n"
             text += '  printf("%zu functions\\n", count);\n  return 0;\n}\n'
             (folder / f"every_function.{language}").write_text(text)
-            for name in names:  # a header needs no other before it
+            for name in names:  # Each header must compile without another one before it.
                 (folder / f"alone.{language}").write_text(f"#include <gantry/{name}>\nint main(void) {{ return 0; }}\n")
                 self.program("cc" if language == "c" else "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
                              *(["-std=c11"] if language == "c" else ["-std=c++17"]), f"-I{prefix / 'include'}",
@@ -212,7 +213,7 @@ class Installation(Test):
 
         for package in ("gantry", "gantry-compiler"):
             if ask("--modversion", package) != [self.options.version]:
-                raise Failure(f"{package}.pc is of another version")
+                raise Failure(f"{package}.pc has another version than {self.options.version}")
             for variable in PREFIX_OF_PC:
                 value = ask(f"--variable={variable}", package)[0]
                 if not pathlib.Path(value).resolve().is_relative_to(self.prefix.resolve()):
@@ -235,7 +236,10 @@ class Installation(Test):
     # ---- the runtime alone --------------------------------------------------------------------------
 
     def runtime_alone(self):
-        """Installs the runtime to a prefix with other files. An application runs; removal keeps the other files."""
+        """Installs the runtime alone, beside a foreign file, and checks that an application runs.
+
+        Removal must delete the runtime's files only.
+        """
         prefix = self.folder / "runtime"
         (prefix / "include").mkdir(parents=True)
         (prefix / "lib").mkdir()
@@ -267,7 +271,8 @@ class Installation(Test):
             raise Failure(f"find_package(COMPONENTS compiler) without the compiler: {done.returncode}, {done.stderr}")
         said = self.uninstall("_runtime")
         if tree(prefix) != before:
-            raise Failure(f"of the runtime, {', '.join(sorted(tree(prefix) ^ before))} is left or missing: {said}")
+            wrong = ", ".join(sorted(tree(prefix) ^ before))
+            raise Failure(f"after removal these files are left or missing: {wrong}; {said}")
         return f"{len(names - before)} files and folders, removed again"
 
     # ---- removal ------------------------------------------------------------------------------------
@@ -275,8 +280,9 @@ class Installation(Test):
     def removal(self):
         self.prefix.rename(self.folder / "fresh/prefix")
         said = self.uninstall()
-        if (self.folder / "fresh").exists() or said:  # The installation created this folder too.
-            raise Failure(f"left: fresh, {', '.join(sorted(tree(self.folder / 'fresh')))}; {said}")
+        if (self.folder / "fresh").exists() or said:  # The installation created `fresh` too.
+            left = ", ".join(sorted(tree(self.folder / "fresh")))
+            raise Failure(f"removal left the folder fresh with {left}; {said}")
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Checks of the installed man pages and completions, against what `--help` lists."""
+"""Checks that the installed man pages and shell completions agree with what `--help` lists."""
 import re
 import subprocess
 
@@ -6,7 +6,7 @@ from support import Failure
 
 
 class Manual:
-    """The manual of one installed program. `test` is the Installation with its prefix."""
+    """The man pages and completions of one installed program. `test` is the Installation of install_test.py."""
 
     def __init__(self, test, program):
         self.test, self.program = test, program
@@ -39,7 +39,7 @@ class Manual:
         return done.stdout
 
     def pages(self):
-        """Checks one page for the program and one for each command: mandoc is silent, every option is named."""
+        """Checks the page of the program and of each command: mandoc prints nothing, every option is named."""
         wanted = {f"{self.program}.1": []}
         wanted.update({f"{self.program}-{command}.1": [command] for command in self.commands})
         for name, command in wanted.items():
@@ -84,7 +84,7 @@ class Manual:
         return f"{len(self.commands)} commands"
 
     def choices(self, complete, how):
-        """Checks that the values of an option with choices are offered, for both programs."""
+        """Checks that `complete` offers the values of one option with choices. how: the form, for messages."""
         option, command, words = (("--binding", ["run"], {"auto", "storage-buffer", "address", "texel"})
                                   if self.program == "gantry" else
                                   ("--theme", [], {"dark", "light", "colour-blind"}))
@@ -93,7 +93,7 @@ class Manual:
             raise Failure(f"{option} in {how} offers {offered}")
 
     def zsh(self):
-        """Checks that zsh can read the script, which calls _arguments with every option."""
+        """Checks that zsh parses the script and that the script passes every option to _arguments."""
         script = self.share / "zsh/site-functions" / f"_{self.program}"
         self.shell("zsh", "-f", "-n", script)
         for command in [[name] for name in self.commands] or [[]]:

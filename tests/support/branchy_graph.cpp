@@ -16,8 +16,8 @@ public:
   }
   bool chance(double p) { return std::uniform_real_distribution<double>(0, 1)(random_) < p; }
 
-  /// Adds an operator with one result. An elementwise one may reuse the storage of an operand of
-  /// the same size.
+  /// Adds an operator with one result of this size in bytes, and returns the result. An elementwise
+  /// operator may reuse the storage of an operand of the same size.
   uint32_t op(const std::vector<uint32_t> &reads, uint64_t bytes, bool elementwise = false) {
     const auto value = static_cast<uint32_t>(problem.values.size());
     problem.values.push_back({bytes, false});
@@ -45,7 +45,8 @@ private:
 
 constexpr uint64_t kUnit = 4096;
 
-// Cells whose nodes add up random earlier nodes. A cell concatenates the nodes without a reader.
+// A chain of three cells. Each node of a cell reads random earlier nodes. At the end of a cell, one
+// operator reads all nodes that no other node reads.
 plan::OrderProblem randomlyWired(unsigned seed) {
   Builder b(seed);
   uint32_t x = b.op({b.input(16 * kUnit)}, 32 * kUnit);
@@ -74,7 +75,7 @@ plan::OrderProblem randomlyWired(unsigned seed) {
   return b.problem;
 }
 
-// Each node of a cell sums two operations on earlier nodes. The operations come before the sums.
+// A chain of four cells. Each node of a cell adds two branches of two operators on earlier nodes.
 plan::OrderProblem searchedCells(unsigned seed) {
   Builder b(seed);
   uint32_t previous = b.op({b.input(4 * kUnit)}, 16 * kUnit), x = previous;
@@ -85,8 +86,8 @@ plan::OrderProblem searchedCells(unsigned seed) {
       uint32_t sides[2];
       for (uint32_t &side : sides) {
         const uint32_t from = nodes[b.pick(0, static_cast<uint32_t>(nodes.size()) - 1)];
-        side = b.op({from}, unit * b.pick(1, 3)); // Depthwise, with more channels.
-        side = b.op({side}, unit);                // Pointwise.
+        side = b.op({from}, unit * b.pick(1, 3)); // A depthwise convolution that adds channels.
+        side = b.op({side}, unit);                // A pointwise convolution.
       }
       nodes.push_back(b.op({sides[0], sides[1]}, unit, true));
     }
@@ -97,7 +98,8 @@ plan::OrderProblem searchedCells(unsigned seed) {
   return b.problem;
 }
 
-// Branches of convolutions that widen and shrink again: all first layers, then all second layers.
+// Blocks of parallel branches whose inner layers are larger than their last layer. The given order
+// runs the first layers of all branches, then all second layers, and so on.
 plan::OrderProblem inceptionBlocks(unsigned seed) {
   Builder b(seed);
   uint32_t x = b.op({b.input(4 * kUnit)}, 24 * kUnit);
@@ -118,7 +120,8 @@ plan::OrderProblem inceptionBlocks(unsigned seed) {
   return b.problem;
 }
 
-// Three scales side by side. After each stage, every scale adds the others, resampled.
+// Up to four scales in parallel. After each stage, every scale adds all others, resampled to its
+// size.
 plan::OrderProblem multiScale(unsigned seed) {
   Builder b(seed);
   std::vector<uint32_t> scales = {b.op({b.input(4 * kUnit)}, 16 * kUnit)};
@@ -142,7 +145,7 @@ plan::OrderProblem multiScale(unsigned seed) {
   return b.problem;
 }
 
-// A U-Net whose skip connections are nodes (U-Net++), column by column.
+// A U-Net whose skip connections contain nodes (U-Net++). The given order runs column by column.
 plan::OrderProblem denseSkips(unsigned seed) {
   Builder b(seed);
   const uint32_t levels = b.pick(4, 5);
@@ -157,14 +160,15 @@ plan::OrderProblem denseSkips(unsigned seed) {
     for (uint32_t level = 0; level + column < levels; ++level) {
       const uint64_t size = (uint64_t{32} >> level) * kUnit;
       std::vector<uint32_t> reads = rows[level];
-      reads.push_back(b.op({rows[level + 1][column - 1]}, size)); // Upsampled.
+      reads.push_back(b.op({rows[level + 1][column - 1]}, size)); // Upsamples the lower level.
       rows[level].push_back(b.op({b.op(reads, size * b.pick(1, 2))}, size));
     }
   b.problem.values[rows[0].back()].kept = true;
   return b.problem;
 }
 
-// Towers over one input whose results are averaged, written layer by layer.
+// An ensemble of towers that read one input; the last operator averages their results. The given
+// order runs layer by layer.
 plan::OrderProblem towers(unsigned seed) {
   Builder b(seed);
   const uint32_t count = b.pick(3, 6), depth = b.pick(4, 9);
@@ -197,7 +201,7 @@ plan::OrderProblem randomGraph(unsigned seed, unsigned maxOperators) {
       reads.push_back(b.pick(known > 6 && b.chance(0.7) ? known - 6 : 0, known - 1));
     const uint32_t value = b.op(reads, b.pick(0, 12), b.chance(0.5));
     b.problem.values[value].kept = b.chance(0.1);
-    if (b.chance(0.15)) { // A second result.
+    if (b.chance(0.15)) { // Adds a second result to the operator.
       b.problem.values.push_back({b.pick(0, 12), b.chance(0.2)});
       b.problem.operators.back().writes.push_back(value + 1);
     }

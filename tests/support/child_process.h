@@ -1,4 +1,4 @@
-// Runs a function in a child process, for tests of how a process ends.
+// Runs a function in a child process, for tests that crash or end the process.
 #pragma once
 
 #include <cstdlib>
@@ -7,9 +7,9 @@
 
 namespace gantry::test {
 
-/// Forks a child that runs the function and then exits with code 0. Returns the status of
-/// waitpid(). A child that hangs is killed by SIGALRM after 60 seconds. Must be called while this
-/// process has only one thread.
+/// Forks a child that runs the function and then exits with code 0. Returns the wait status that
+/// waitpid() sets. SIGALRM kills a child that hangs after 60 seconds. Call this function while the
+/// process has one thread only.
 template <typename Function> int runInChild(Function &&function) {
   const pid_t child = fork();
   if (child == 0) {

@@ -1,10 +1,10 @@
-/* failing_malloc.c: a library for LD_PRELOAD that counts the allocations of one module and makes
- * chosen ones fail. The test program finds its functions with dlsym() (failing_malloc.h).
+/* A library for LD_PRELOAD that counts the allocations of one module and makes chosen ones fail.
+ * The test program finds the library's functions with dlsym() (failing_malloc.h).
  *
- * An allocation belongs to the watched module where the instruction that called malloc, calloc,
- * realloc, aligned_alloc, posix_memalign or memalign lies in one of the module's segments. The
- * allocations of all other modules are counted together. Counting and failing are off until
- * failingMallocStart().
+ * An allocation belongs to the watched module if the instruction that called malloc, calloc,
+ * realloc, aligned_alloc, posix_memalign or memalign lies in the module's executable segment. The
+ * library counts the calls of all other modules together. It counts calls and lets them fail only
+ * between failingMallocStart() and failingMallocStop(); it counts live blocks always.
  *
  * Thread safety: every function may be called from any thread. The library uses fixed tables and
  * allocates no memory itself.
@@ -46,7 +46,7 @@ static int findModule(struct dl_phdr_info *info, size_t size, void *user) {
 }
 
 /* ---- live blocks of the watched module ---------------------------------------------------------
- * An open-addressing table, protected by a spin lock. */
+ * An open-addressing hash table, protected by a spin lock. */
 
 enum { kSlots = 1 << 20 };
 static struct {
@@ -93,7 +93,7 @@ static void removeBlock(const void *block) {
   if (slots[at].block != NULL) {
     counts.liveBlocks -= 1;
     counts.liveBytes -= slots[at].bytes;
-    /* Later blocks of the same run move into the gap, where a search finds them. */
+    /* Move later entries of the probe sequence into the gap, so that searches still find them. */
     for (size_t next = (at + 1) % kSlots; slots[next].block != NULL; next = (next + 1) % kSlots) {
       const size_t home = homeOf(slots[next].block);
       if ((next - home) % kSlots < (next - at) % kSlots)
@@ -143,7 +143,7 @@ static int isWatched(const void *caller) {
   return (uintptr_t)caller >= watchedBegin && (uintptr_t)caller < watchedEnd;
 }
 
-/* Counts the call. Returns 1 where the plan lets it fail. */
+/* Counts the call. Returns 1 and sets errno if the plan makes the call fail. */
 static int fails(int watched) {
   if (!atomic_load_explicit(&active, memory_order_relaxed))
     return 0;
@@ -156,6 +156,7 @@ static int fails(int watched) {
   return 1;
 }
 
+/* Records the block if it belongs to the watched module. Returns the block. */
 static void *took(void *block, size_t bytes, int watched) {
   if (block != NULL && watched)
     addBlock(block, bytes);

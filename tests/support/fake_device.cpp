@@ -66,7 +66,7 @@ void FakeDevice::failCall(uint64_t k, StatusCode code, uint64_t again) {
 
 namespace {
 
-/// Counts a fault down. Returns true for the call that it applies to.
+/// Counts one call towards a fault. Returns whether this call must fail.
 bool hits(std::atomic<uint64_t> &fault) {
   uint64_t k = fault.load();
   while (k > 0)
@@ -183,7 +183,7 @@ Result<uint64_t> FakeDevice::doCommit(device::Memory &range, uint64_t offset, ui
   GANTRY_RETURN_IF_ERROR(allocationCall());
   if (!take(range.heap(), size))
     return statusf(StatusCode::kOutOfMemory, "commit of %" PRIu64 " bytes: the heap is full", size);
-  auto *bytes = new (std::nothrow) uint64_t(size); // The token: the size to give back.
+  auto *bytes = new (std::nothrow) uint64_t(size); // The token points to the committed size.
   if (!bytes || mprotect(bytesOf(range) + offset, size, PROT_READ | PROT_WRITE) != 0) {
     delete bytes;
     give(range.heap(), size);
@@ -320,7 +320,7 @@ Result<bool> FakeDevice::doWait(uint64_t ticket, uint64_t timeoutNs) {
   waits_.fetch_add(1);
   std::unique_lock lock(mutex_);
   auto over = [&] { return isLost() || completed_ >= ticket; };
-  constexpr uint64_t kForEver = uint64_t{1} << 62; // Beyond the clock's range.
+  constexpr uint64_t kForEver = uint64_t{1} << 62; // wait_for() may overflow above this timeout.
   if (timeoutNs >= kForEver)
     moved_.wait(lock, over);
   else

@@ -1,19 +1,20 @@
-// FakeDevice: a device for tests, made of host memory.
+// FakeDevice: a device for tests, in host memory.
 //
-// Kernels are host functions. Submissions run at once, or when the test releases them. Faults are
-// injected on demand: the k-th allocation or call fails, or the device is lost. Misuse that is
-// undefined behaviour on a real driver (memory that is freed while a submission uses it, access to
-// bytes of a range without storage) is counted as a violation and described.
+// Kernels are host functions. A submission runs inside submit(), or when the test releases it.
+// Tests inject faults: the k-th allocation or call fails, or the device is lost. The device counts
+// and describes misuse that is undefined behaviour on a real driver ("violations"): memory that is
+// freed while a submission uses it, access to bytes of a range without storage, and wrong use of
+// pending command lists.
 //
-// This is not a model of speed or of caches. Barriers are recorded and have no effect, because
-// commands run in the order of their recording.
+// The device does not model speed or caches. Barriers have no effect, because commands run in the
+// order of their recording.
 //
-// Memory is mapped from the system and not touched, so a slab of many GiB costs nothing until it is
-// written. Allocating, recording copies, fills, updates and small dispatches, submitting, and
-// freeing do not throw when host memory is exhausted, as in a driver.
+// Memory is mapped from the system and not touched, so a slab of many GiB uses no host memory until
+// it is written. Allocating, recording copies, fills, updates and dispatches, submitting, and
+// freeing do not throw if host memory is exhausted, like a driver.
 //
-// Thread safety: as engine/device/device.h says. The functions for tests may be called at any time
-// from any thread.
+// Thread safety: the rules of engine/device/device.h apply. The functions for tests may be called
+// at any time from any thread.
 #pragma once
 
 #include "engine/device/device.h"
@@ -26,8 +27,8 @@
 
 namespace gantry::test {
 
-/// The arguments of a kernel: its buffers in order, its dims, the number of workgroups and the
-/// first workgroup's id.
+/// The arguments of a kernel: its buffers in order, its dims, the number of workgroups and the id
+/// of the first workgroup.
 struct HostKernelCall {
   std::span<const std::span<uint8_t>> buffers;
   std::span<const uint64_t> dims;
@@ -44,9 +45,9 @@ struct FakeConfig {
                                                {1, false, true, true, false},
                                                {1, false, true, true, true},
                                                {2, true, true, true, false}};
-  bool memoryBudgets = true;   // Without it, memoryBudgets() uses the fallback of device.h.
-  bool virtualMemory = true;   // Address ranges that are reserved and committed.
-  bool externalMemory = true;  // Import and export.
+  bool memoryBudgets = true;   // If false, memoryBudgets() uses the fallback of device.h.
+  bool virtualMemory = true;   // Whether address ranges can be reserved and committed.
+  bool externalMemory = true;  // Whether memory can be imported and exported.
   bool enforceHeapSize = true; // Allocations beyond a heap's size fail with kOutOfMemory.
   uint64_t granularityBytes = 65536;
   uint64_t maxAllocationBytes = uint64_t{4} << 30;
@@ -56,19 +57,19 @@ struct FakeConfig {
   std::map<std::string, HostKernel, std::less<>> kernels;
 };
 
-/// Counts since the device was made, and what is alive now.
+/// Numbers of calls since the device was created, and of live objects.
 struct FakeCounts {
   uint64_t driverCalls = 0;    // Calls of any kind that reached the driver.
-  uint64_t allocations = 0;    // Successful ones, with commits and imports.
+  uint64_t allocations = 0;    // Successful allocations and commits.
   uint64_t frees = 0;          // Driver allocations that were freed.
-  uint64_t submissions = 0;    // Accepted ones.
+  uint64_t submissions = 0;    // Accepted submissions.
   uint64_t waits = 0;          // Calls of wait() that reached the driver.
   uint64_t copiedBytes = 0;    // Bytes copied by commands that have run.
   uint64_t liveMemories = 0;   // Memory objects.
   uint64_t liveKernels = 0;    // Kernel objects.
   uint64_t liveLists = 0;      // CommandList objects.
   uint64_t liveBytes = 0;      // Bytes of driver allocations.
-  uint64_t peakBytes = 0;      // Maximum of liveBytes.
+  uint64_t peakBytes = 0;      // Max of liveBytes.
   uint64_t liveRangeBytes = 0; // Bytes of reserved addresses.
 };
 
@@ -80,38 +81,36 @@ public:
   static std::shared_ptr<FakeDevice> create(FakeConfig config = {});
   ~FakeDevice() override;
 
-  // ---- faults
-  // ------------------------------------------------------------------------------------ k counts
-  // from 1, beginning now; 0 cancels the fault.
+  // ---- faults: k counts calls from 1, starting now; 0 cancels the fault ------------------------
   /// The k-th driver allocation (allocate, reserve, commit, import) fails with kOutOfMemory.
   void failAllocation(uint64_t k) { allocationFault_ = k; }
-  /// The k-th driver call of any kind fails with this code, and a second time `again` calls later.
+  /// The k-th driver call of any kind fails with this code, and so does the call `again` calls
+  /// after it (0: no second failure).
   void failCall(uint64_t k, StatusCode code = StatusCode::kOutOfMemory, uint64_t again = 0);
-  /// The k-th submission finds the device lost.
+  /// The k-th submission loses the device and returns kDeviceLost.
   void loseAtSubmission(uint64_t k) { submissionFault_ = k; }
   /// Loses the device now. A thread inside wait() returns.
   void lose();
 
   // ---- delays -----------------------------------------------------------------------------------
-  /// Submissions stay pending until released.
+  /// Keeps submissions pending until release().
   void hold();
   /// Runs the next `count` pending submissions; later ones stay pending.
   void release(uint64_t count);
-  /// Runs all pending submissions, and later ones at once.
+  /// Runs all pending submissions. Later submissions run inside submit() again.
   void release();
 
   // ---- state that tests set and read ------------------------------------------------------------
-  /// Sets the budget that the driver reports for a heap. Until then it is the heap's size.
+  /// Sets the budget that the driver reports for a heap. By default the budget is the heap's size.
   void setBudget(uint32_t heap, uint64_t budgetBytes) { budgets_[heap] = budgetBytes; }
-  /// Sets the bytes that another process uses in a heap. They reduce what is available.
+  /// Sets the number of bytes of a heap that another process uses. Allocations cannot use them.
   void setForeignUse(uint32_t heap, uint64_t bytes) { foreign_[heap] = bytes; }
   FakeCounts counts() const;
   uint64_t liveBytes(uint32_t heap) const { return live_[heap].load(); }
-  /// The number of misuses so far that a real driver would not survive, and the last one's
-  /// description.
+  /// Return the number of violations so far, and the description of the last one ("" if none).
   uint64_t violations() const { return violations_.load(); }
   const char *lastViolation() const { return lastViolation_.load(); }
-  /// Returns the bytes of any memory, even where it is not mapped.
+  /// Returns the bytes of any memory of a fake device, including memory that is not mapped.
   static uint8_t *bytesOf(device::Memory &memory);
 
 private:
@@ -122,7 +121,7 @@ private:
   std::shared_ptr<FakeDevice> self() {
     return std::static_pointer_cast<FakeDevice>(shared_from_this());
   }
-  /// Counts a driver call. Fails where an injected fault applies.
+  /// Count a driver call. They fail if an injected fault applies to the call.
   Status call();
   Status allocationCall();
   Result<std::unique_ptr<FakeMemory>> make(device::MemoryKind kind, uint64_t sizeBytes);

@@ -11,7 +11,7 @@ namespace gantry::test {
 
 namespace {
 
-/// The size that the system maps for this many bytes: a multiple of the page size.
+/// Returns the size rounded up to a multiple of the page size, which the system maps.
 size_t pagesOf(uint64_t sizeBytes) { return roundUp(sizeBytes, 4096); }
 
 uint8_t *span(const device::BufferRange &range) {
@@ -231,7 +231,7 @@ void FakeList::run(uint64_t &clockNs) {
 }
 
 void FakeList::runOne(const Command &command, uint64_t &clockNs) {
-  clockNs += 1000; // Every command takes a microsecond.
+  clockNs += 1000; // Every command takes one microsecond.
   if ((command.source.memory && !check(command.source)) ||
       (command.target.memory && !check(command.target)))
     return;

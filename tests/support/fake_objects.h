@@ -7,7 +7,7 @@ namespace gantry::test {
 
 inline constexpr uint32_t kMaxKernelArguments = 16; // Limit of a kernel's buffers, and of its dims.
 
-/// Host memory that is mapped by this object, or imported memory that the caller owns.
+/// Host memory. The object owns its mapping, except for imported host pointers.
 class FakeMemory final : public device::Memory {
 public:
   FakeMemory(std::shared_ptr<FakeDevice> device, device::MemoryKind kind, uint64_t sizeBytes);
@@ -18,9 +18,12 @@ public:
   void setType(uint32_t type, uint32_t heap);
   /// Records that sizeBytes() of the heap were taken. The destructor gives them back.
   void place(uint32_t type, uint32_t heap);
-  /// Maps fd, or new memory where fd is -1; exportable memory has a descriptor.
+  /// Maps fd and takes ownership of it, or maps new memory if fd is -1. exportable: the new memory
+  /// gets a descriptor.
   Status map(int fd, bool exportable);
+  /// Reserves addresses without storage.
   Status reserve(uint32_t type, uint32_t heap);
+  /// Uses memory that the caller owns.
   void adopt(uint8_t *bytes, uint32_t type, uint32_t heap);
 
 private:
@@ -45,7 +48,7 @@ private:
   HostKernel function_;
 };
 
-/// Commands as plain records, in an array that grows without throwing.
+/// A command list that stores commands as plain records, in an array that grows without throwing.
 class FakeList final : public device::CommandList {
 public:
   explicit FakeList(std::shared_ptr<FakeDevice> device);
@@ -85,7 +88,7 @@ private:
   std::shared_ptr<FakeDevice> device_;
   Command *commands_ = nullptr;
   uint32_t count_ = 0, capacity_ = 0;
-  uint64_t ticket_ = 0; // The last submission's.
+  uint64_t ticket_ = 0; // Ticket of the list's last submission; 0: none.
   FakeList *next_ = nullptr;
   std::vector<uint64_t> times_;
 };

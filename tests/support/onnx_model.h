@@ -1,4 +1,5 @@
-// OnnxModel: builds small ONNX models for tests, as protobuf messages.
+// OnnxModel: builds small ONNX models for tests, as protobuf messages. The functions do not check
+// the model, so tests can also build invalid models.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ public:
 
   onnx::GraphProto &graph() { return *model.mutable_graph(); }
 
-  /// A dim is a number, or the name of a dynamic dimension. type is a TensorProto.DataType.
+  /// Adds an input. A dim is a number, or the name of a dynamic dimension. type is a
+  /// TensorProto.DataType; 1: float.
   void input(const std::string &name, const std::vector<std::string> &dims, int type = 1) {
     fill(*graph().add_input(), name, dims, type);
   }
@@ -50,7 +52,7 @@ public:
     return tensor;
   }
 
-  /// An initializer of any type, from its bytes.
+  /// Adds an initializer of any type from its bytes.
   onnx::TensorProto &constant(const std::string &name, int type, const std::vector<int64_t> &dims,
                               const std::string &bytes) {
     onnx::TensorProto &tensor = *graph().add_initializer();
@@ -62,7 +64,7 @@ public:
     return tensor;
   }
 
-  /// An initializer with 101 different values from -1 to 1, repeated.
+  /// Adds an f32 initializer that repeats 101 different values from -1 to 1.
   void weights(const std::string &name, const std::vector<int64_t> &dims) {
     int64_t count = 1;
     for (int64_t dim : dims)

@@ -18,13 +18,13 @@ void shuffle(std::vector<Interval> &intervals, Random &random) {
     std::swap(intervals[i - 1], intervals[random.below(i)]);
 }
 
-// ---- planted packings --------------------------------------------------------------------------
+// ---- packings with a known optimum -------------------------------------------------------------
 
 constexpr uint64_t kHeightBytes = uint64_t{1} << 30;
 constexpr uint64_t kGrainBytes = 256;
 
 struct Piece {
-  uint64_t begin, end;  // Moments.
+  uint64_t begin, end;  // Points in time.
   uint64_t bottom, top; // Addresses in units of kGrainBytes.
 
   uint64_t area() const { return (end - begin) * (top - bottom); }
@@ -41,11 +41,13 @@ uint64_t cutBetween(uint64_t low, uint64_t high, Random &random) {
                                     length - 1);
 }
 
+/// Cuts a piece from edge to edge, in time or in addresses. Returns nothing if it is too small.
 std::vector<Piece> cutInTwo(const Piece &piece, uint64_t moments, Random &random) {
   const double width = static_cast<double>(piece.end - piece.begin) / static_cast<double>(moments);
   const double height = static_cast<double>(piece.top - piece.bottom) /
                         static_cast<double>(kHeightBytes / kGrainBytes);
-  // The relatively longer side is cut more often, so that pieces keep the shape of the whole.
+  // The relatively longer side is cut more often, so that the pieces keep the aspect ratio of the
+  // whole rectangle.
   const bool inTime = random.unit() < width / (width + height);
   std::vector<Piece> parts(2, piece);
   if ((inTime && piece.end - piece.begin > 1) || piece.top - piece.bottom < 2) {
@@ -58,7 +60,7 @@ std::vector<Piece> cutInTwo(const Piece &piece, uint64_t moments, Random &random
   return parts;
 }
 
-/// Divides a piece into four pieces around one in the middle.
+/// Divides a piece into four pieces around one in the middle. Returns nothing if it is too small.
 std::vector<Piece> cutToSpiral(const Piece &piece, Random &random) {
   if (piece.end - piece.begin < 9 || piece.top - piece.bottom < 9)
     return {};
@@ -110,8 +112,8 @@ std::vector<Interval> plantedPacking(uint32_t count, uint64_t seed, uint32_t mom
 constexpr uint32_t kForEver = UINT32_MAX;
 constexpr uint64_t kPadBytes = 512;
 
-/// Operators run one at a time. A buffer lives from the operator that writes it to the last
-/// operator that reads it.
+/// Simulates a model whose operators run one at a time. A buffer lives from the operator that
+/// writes it to the last operator that reads it.
 class Graph {
 public:
   Graph(GraphKind kind, uint64_t seed) : kind_(kind), random_(seed) {
@@ -137,7 +139,7 @@ public:
         gradient = backward(layers_.back(), gradient);
         layers_.pop_back();
       }
-      for (const uint32_t kept : gradients_) { // The step of the optimiser.
+      for (const uint32_t kept : gradients_) { // The optimizer's step.
         use(kept);
         make(static_cast<double>(buffers_[kept].sizeBytes));
         ++step_;
@@ -158,7 +160,7 @@ private:
   double relativeSize() {
     const double kind = random_.unit();
     if (kind < 0.2)
-      return 0.0002; // Statistics and scalars.
+      return 0.0002; // The size of statistics and scalars.
     if (kind < 0.5)
       return 1;
     if (kind < 0.7)
@@ -245,7 +247,7 @@ private:
         gradients_.push_back(weightGradient);
         continue;
       }
-      use(weightGradient); // The weight is updated at once.
+      use(weightGradient); // The weight is updated immediately.
       ++step_;
     }
     return gradient;
@@ -278,7 +280,8 @@ plan::Problem problemOf(const std::vector<Interval> &intervals) {
                                  moments.begin());
   };
   plan::Problem problem;
-  std::vector<uint64_t> change(moments.size(), 0); // Differences wrap around; their sums do not.
+  // The change of the live bytes at each step. Negative changes wrap around, but their sums do not.
+  std::vector<uint64_t> change(moments.size(), 0);
   for (const Interval &interval : intervals) {
     problem.begin.push_back(stepOf(interval.begin));
     problem.end.push_back(stepOf(interval.end));

@@ -1,5 +1,5 @@
-// ScratchFolder: a temporary folder that is deleted with its contents at the end of the scope; and
-// functions that read and write whole files.
+// ScratchFolder: a temporary folder whose destructor deletes the folder and its contents. Also
+// functions that read and write whole files; they do not report errors.
 #pragma once
 
 #include <cstdint>

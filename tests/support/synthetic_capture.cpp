@@ -15,9 +15,9 @@ using namespace trace;
 
 constexpr uint64_t kMiB = 1u << 20;
 constexpr uint64_t kSlabBytes = 64 * kMiB;
-constexpr uint64_t kDeviceClockAhead = 5'000'000'000; // The device's clock started earlier.
+constexpr uint64_t kDeviceClockAhead = 5'000'000'000; // Device time minus host time, in ns.
 
-/// One tensor of the model, as the plan describes it.
+/// One tensor of the model, with its entry of the plan.
 struct Tensor {
   std::string name, op;
   uint64_t sizeBytes;
@@ -26,6 +26,7 @@ struct Tensor {
   uint64_t offset = UINT64_MAX;
 };
 
+/// One command of the model.
 struct Step {
   std::string name;
   std::string kernel;
@@ -442,7 +443,7 @@ private:
         placed.push_back(i);
     }
     if (options_.fault == Fault::kOffsetShifted) {
-      // The new offset lies beyond everything else, where it causes no other fault.
+      // The new offset lies above all planned tensors, so that the fault causes no overlap.
       const uint32_t value = placed[random_.below(placed.size())];
       bind(run, value, arenaBlock_, plan_.heightBytes + 4096);
       made_.expectedOp = tensors_[value].op;
@@ -472,8 +473,9 @@ private:
     std::vector<DispatchEvent> told;
     for (uint32_t i = 0; i < steps_.size(); ++i) {
       const uint64_t length = steps_[i].lengthNs * (95 + random_.below(10)) / 100;
-      // The second stream runs beside the previous dispatch and ends with it. Tensors that share
-      // bytes in the plan, which assumes one order, are therefore never alive together.
+      // A dispatch of the second stream runs during the previous dispatch and does not outlast it.
+      // The plan assumes that dispatches run in order, so tensors that share bytes are not alive
+      // together.
       GpuTimes times{main, main + length};
       if (steps_[i].secondStream)
         times = {before.beginNs, std::min(before.beginNs + length, before.endNs)};
@@ -496,7 +498,7 @@ private:
     const bool kept = faultyStep() && (options_.fault == Fault::kLateFree ||
                                        options_.fault == Fault::kDonationKept);
     if (!kept) {
-      // The last reader of the donated batch has finished, so its memory is freed within the run.
+      // The batch is donated, so it is freed when its last reader has finished, during the run.
       const uint64_t after = now_;
       now_ = std::max(batchDone, begin);
       give(batch);

@@ -1,12 +1,14 @@
-// Captures of a synthetic training loop, made without a device, for tests of the profiler.
+// Generates captures of a synthetic training loop without a device, for tests of the profiler and
+// the exports.
 //
-// The loop has a heap with slabs and a first-fit allocator over them; constants; a session whose
-// plan comes from engine/plan, which runs once per step with its dispatches timed on a device's own
-// clock; a batch that is donated to each run; an output; a cache that is filled in the first steps;
-// and small scratch blocks. The capture depends on the options only, including the seed.
+// The loop has a heap with slabs and a first-fit allocator, constants, and a session whose plan
+// engine/plan computes. Each step runs the session once; the times of dispatches are on the
+// device's clock. Each step also allocates a batch, which it donates to the run, an output, and
+// small scratch blocks. The first steps fill a cache. The capture depends on the options only,
+// including the seed.
 //
-// A fault is written into the capture as the runtime would record it. expectedOp names the operator
-// that a viewer must blame for it.
+// A fault changes the capture like a defect of the runtime or of the application would. expectedOp
+// names the operator or the span that a viewer must report as the cause.
 #pragma once
 
 #include "engine/plan/random.h"
@@ -19,14 +21,15 @@
 
 namespace gantry::test {
 
+/// Faults. kLeak applies to every step, the others to the middle step.
 enum class Fault : uint8_t {
   kNone,
-  kOffsetShifted,
-  kLateFree,
-  kLeak,
-  kOversize,
-  kIllegalAlias,
-  kDonationKept,
+  kOffsetShifted, // A transient lies at another offset of the arena than planned.
+  kLateFree,      // The donated batch is freed one run too late.
+  kLeak,          // A block is never freed.
+  kOversize,      // The output's block is larger than the output.
+  kIllegalAlias,  // Two transients that are alive together share bytes.
+  kDonationKept,  // The donated batch is never freed.
 };
 
 struct SyntheticOptions {
@@ -37,16 +40,17 @@ struct SyntheticOptions {
   bool twoStreams = true;       // Weight gradients overlap with the main chain.
   Fault fault = Fault::kNone;
   uint64_t leakBytes = 4096; // Bytes leaked per step, with kLeak.
-  /// Time before the first allocation, in ns. Where it is not 0, there is also an empty heap.
+  /// Time before the first allocation, in ns. If it is not 0, there is also a heap without blocks.
   uint64_t quietNs = 0;
 };
 
 struct SyntheticCapture {
   trace::NameTable names;
   std::vector<trace::Event> events;
-  std::string expectedOp; // The operator that the fault belongs to.
+  std::string expectedOp; // The operator or span that causes the fault; "" without a fault.
   uint64_t liveBytesAtEnd = 0;
 
+  /// Writes the capture to a file.
   Status save(const std::string &path) const;
 };
 

@@ -29,8 +29,7 @@ struct KernelCode {
   uint32_t buffers;
   std::vector<uint32_t> storage;
   std::vector<uint32_t> address;
-  std::vector<uint32_t>
-      texel; // Reads all buffers but the last as texels; empty where there is none.
+  std::vector<uint32_t> texel; // Reads all buffers but the last as texels; empty: no such variant.
   std::vector<std::string> capabilities;
 };
 

@@ -1,6 +1,7 @@
 // TestModel: builds small artifacts without the compiler.
 //
-// The kernels come from kernels/*.comp, the plan from engine/plan, the file from engine/artifact.
+// The kernels are kernels/*.comp. engine/plan computes the plan and engine/artifact writes the
+// file.
 //
 //   TestModel model;
 //   uint32_t x = model.input("x", ElementType::f32, {model.number(64)});
@@ -29,34 +30,38 @@ class TestModel {
 public:
   explicit TestModel(std::string name = "test");
 
-  // Expressions over dimensions; each function returns an index.
+  // These functions add an expression over dimensions and return its index.
   uint32_t number(int64_t value);
-  /// Dimension `dim` of input `input` (which may be declared later).
+  /// Adds a symbol that takes its value from dimension `dim` of input `input`, which may be
+  /// declared later. max 0: no upper bound.
   uint32_t symbol(const std::string &name, uint32_t input, uint32_t dim, int64_t min = 1,
                   int64_t max = 0);
   uint32_t combine(artifact::ExprOp op, uint32_t lhs, uint32_t rhs);
 
-  // Values; each function returns an index.
+  // These functions add a value and return its index. dims are indices of expressions.
   uint32_t input(const std::string &name, ElementType type, std::vector<uint32_t> dims);
-  /// An input whose storage is donated: it lies in the arena.
+  /// Adds a donated input, which lies in the arena.
   uint32_t donatedInput(const std::string &name, ElementType type, std::vector<uint32_t> dims);
   uint32_t constant(const std::string &name, const std::vector<float> &values);
   uint32_t fill(const std::string &name, int64_t count, float value);
 
-  // Commands. The result is a transient with the shape of the first operand.
+  // These functions add a command and return its result, a transient with the shape of the first
+  // operand.
   uint32_t apply(TestKernel kernel, std::vector<uint32_t> operands, const std::string &name);
-  /// The same, but the result overwrites the first operand, which must be transient.
+  /// Like apply(), but the result overwrites the first operand, which must be a transient.
   uint32_t applyInPlace(TestKernel kernel, std::vector<uint32_t> operands, const std::string &name);
   uint32_t copy(uint32_t from, const std::string &name);
-  /// Makes a transient an output of the program.
+  /// Makes a value an output of the program.
   void output(const std::string &name, uint32_t value);
 
   /// Restricts the kernels to one binding. Without this call they have all bindings.
   void onlyBinding(artifact::Binding binding);
 
-  /// Computes lifetimes, plan and barriers. The program may be changed by hand afterwards.
+  /// Computes the lifetimes, and the plan and barriers of a static program, once. A test may change
+  /// the returned program before write().
   artifact::ProgramT &finish();
   artifact::ProgramT &program() { return program_; }
+  /// Calls finish() and writes the artifact.
   Status write(const std::string &path);
 
 private:
@@ -73,9 +78,9 @@ private:
   bool finished_ = false;
 };
 
-/// Builds a chain of commands over in[n] that reuses the arena: t0 = 2 in, t1 = t0 + bias,
-/// t2 = 2 t1 (in place), t3 = t2 + t0, out = 2 t3. bias has at least n elements. chainResult
-/// computes one element on the host.
+/// Builds a chain of five commands over in[n] whose transients share the arena: t0 = 2 in, t1 = t0
+/// + bias, t2 = 2 t1 (in place), t3 = t2 + t0, out = 2 t3. bias has at least n elements.
+/// chainResult() computes one element of out on the host.
 void buildChain(TestModel &model, uint32_t dim, const std::vector<float> &bias);
 float chainResult(float in, float bias);
 

@@ -1,3 +1,4 @@
+// Tests the CSV format of `gantry plan`: lists of buffers, and plans.
 #include "tools/gantry/error.h"
 #include "tools/gantry/planning/buffer_csv.h"
 
@@ -6,11 +7,12 @@
 namespace gantry::tool {
 namespace {
 
-TEST(BufferCsv, ReadsWhatPublishedPlannersRead) {
+TEST(BufferCsv, ReadsTheFormatOfMinimalloc) {
   const BufferList buffers = parseBuffers("id,lower,upper,size\nb1,0,3,4\nb2,3,1000000,8\n", "x");
   ASSERT_EQ(buffers.values.size(), 2u);
   EXPECT_EQ(buffers.ids[1], "b2");
-  EXPECT_EQ(buffers.values[0].lastUse, 0u); // upper is exclusive: they do not meet
+  // The column `upper` is exclusive, so the two buffers are not alive together.
+  EXPECT_EQ(buffers.values[0].lastUse, 0u);
   EXPECT_EQ(buffers.values[1].firstUse, 1u);
   EXPECT_EQ(buffers.values[1].lastUse, 1u);
   EXPECT_EQ(buffers.values[1].sizeBytes, 8u);
@@ -18,7 +20,7 @@ TEST(BufferCsv, ReadsWhatPublishedPlannersRead) {
   EXPECT_TRUE(buffers.pins.empty());
 }
 
-TEST(BufferCsv, ReadsColumnsInAnyOrderAndOptionalOnes) {
+TEST(BufferCsv, ReadsColumnsInAnyOrderAndOptionalColumns) {
   const BufferList buffers = parseBuffers(
       "size, id, offset, upper, lower, alignment\r\n8, a, 64, -2, -9, 32\r\n\r\n4,b,,5,-9,", "x");
   ASSERT_EQ(buffers.values.size(), 2u);
@@ -29,7 +31,7 @@ TEST(BufferCsv, ReadsColumnsInAnyOrderAndOptionalOnes) {
   EXPECT_EQ(buffers.pins[0].offset, 64u);
 }
 
-TEST(BufferCsv, WritesWhatItReads) {
+TEST(BufferCsv, ReadsAPlanThatItHasWritten) {
   const BufferList buffers =
       parseBuffers("id,lower,upper,size,alignment\na,1,2,3,4\nb,0,5,6,1\n", "x");
   plan::Plan plan;
@@ -39,7 +41,7 @@ TEST(BufferCsv, WritesWhatItReads) {
   EXPECT_EQ(parseBuffers(text, "x").pins.size(), 2u);
 }
 
-TEST(BufferCsv, NamesTheLineAndTheFault) {
+TEST(BufferCsv, ErrorsNameTheLineAndTheCause) {
   const auto refused = [](const char *text, const char *words) {
     try {
       parseBuffers(text, "list.csv");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Variants that fit the machine by default, and the cache of compiled models.
+"""Tests the variants that the tool compiles by default, and the cache of compiled models.
 
     cache_test.py --gantry TOOL [unittest arguments]
 
@@ -20,18 +20,18 @@ import unittest
 
 from cli_support import field, onnx_model, OPTIONS, Tool
 
-OWN = "vulkan:lavapipe"  # the profile of the device that tests run on
-SETTLE = 0.05            # seconds: files that have just changed are not kept in the cache
+OWN = "vulkan:lavapipe"  # The profile of the software device, on which the tests run.
+SETTLE = 0.05            # Seconds to wait after a change, because the cache does not keep files that just changed.
 
 
 def external_tensor(name, count, location):
-    """An f32 initializer whose bytes lie in another file."""
+    """Returns an f32 initializer whose bytes are in another file."""
     entry = field(1, "location") + field(2, location)
     return field(1, count) + field(2, 1) + field(8, name) + field(13, entry) + field(14, 1)
 
 
 def long_model(layers):
-    """A model that takes a while to compile: as many kernels as layers."""
+    """Returns a model with one kernel per layer, so that its compilation takes some time."""
     nodes, previous = [], "x"
     for i in range(layers):
         result = "y" if i + 1 == layers else f"t{i}"
@@ -63,7 +63,7 @@ class CacheTest(Tool):
 
 
 class Cache(CacheTest):
-    def test_the_second_command_finds_what_the_first_compiled(self):
+    def test_the_second_command_uses_the_artifact_of_the_first(self):
         self.assertFalse(self.is_cached(self.model))
         self.assertEqual(self.said, "")
         self.assertEqual(len(self.files()), 2, self.files())
@@ -77,7 +77,7 @@ class Cache(CacheTest):
             self.assertNotIn(words[0], self.works(*command, "--no-cache", env=self.env))
         self.assertEqual(len(self.files()), 2, self.files())
 
-    def test_what_changes_the_artifact_changes_the_entry(self):
+    def test_other_options_and_other_models_have_other_entries(self):
         self.assertFalse(self.is_cached(self.model))
         self.assertFalse(self.is_cached(self.model, "-p", "vulkan:generic"))
         self.assertFalse(self.is_cached(self.model, "--trace-layers", self.folder / "trace"))
@@ -87,11 +87,11 @@ class Cache(CacheTest):
         self.assertFalse(self.is_cached(copy))
         copy.write_bytes(self.model.read_bytes())
         time.sleep(SETTLE)
-        self.assertFalse(self.is_cached(copy), "artifacts tell the model's name")
+        self.assertFalse(self.is_cached(copy), "artifacts hold the model's name")
         self.assertTrue(self.is_cached(copy))
         self.assertTrue(self.is_cached(self.model))
 
-    def test_external_data_counts(self):
+    def test_a_change_of_external_data_changes_the_entry(self):
         model, data = self.folder / "outside.onnx", self.folder / "weights.bin"
         model.write_bytes(onnx_model([("Add", "sum", ["x", "w"], ["y"])], [("x", [4])], [("y", [4])],
                                      [external_tensor("w", 4, "weights.bin")]))
@@ -112,7 +112,7 @@ class Cache(CacheTest):
         data.unlink()
         self.fails(1, "weights.bin", "run", model, "--random", "1", env=self.env)
 
-    def test_damage_is_found_and_compiled_anew(self):
+    def test_damaged_entries_are_found_and_compiled_again(self):
         self.report(self.model)
         rng = random.Random(5)
         artifact, description = sorted(self.files(), key=lambda name: name.endswith(".json"))
@@ -137,13 +137,13 @@ class Cache(CacheTest):
             self.assertIn("damaged entry of this model, which is compiled again", self.said)
             self.assertTrue(self.is_cached(self.model), text)
         (self.cache / "models" / description).write_text('{"files": ["absent"], %s}' % words)
-        self.assertFalse(self.is_cached(self.model), "its data are absent")
+        self.assertFalse(self.is_cached(self.model), "the entry's data file is absent")
         (self.cache / "models" / description).unlink(missing_ok=True)
         self.assertFalse(self.is_cached(self.model))
         self.assertTrue(self.is_cached(self.model))
         self.assertEqual(self.files(), sorted([artifact, description]))
 
-    def test_a_folder_in_an_artifacts_place_is_told(self):
+    def test_a_folder_in_place_of_an_artifact_is_reported(self):
         self.report(self.model)
         artifact = next(name for name in self.files() if name.endswith(".gantry"))
         path = self.cache / "models" / artifact
@@ -166,16 +166,16 @@ class Cache(CacheTest):
             self.assertFalse(self.is_cached(model, env=limit))
         self.assertTrue(self.is_cached(models[1], env=limit))
         self.assertTrue(self.is_cached(models[2], env=limit))
-        self.assertFalse(self.is_cached(models[0], env=limit), "not used for longest")
+        self.assertFalse(self.is_cached(models[0], env=limit), "the least recently used entry is evicted")
         self.assertTrue(self.is_cached(models[2], env=limit))
-        self.assertFalse(self.is_cached(models[1], env=limit), "made room for the first")
+        self.assertFalse(self.is_cached(models[1], env=limit), "the new entry of models[0] evicts this one")
         for off in ("0", "1"):
             self.assertFalse(self.is_cached(self.folder / "m0.onnx", "-p", "vulkan:generic",
                                             env={"GANTRY_CACHE_SIZE": off}))
         self.fails(1, "GANTRY_CACHE_SIZE: 'much' is no size", "run", self.model, "--random", "1",
                    env={**self.env, "GANTRY_CACHE_SIZE": "much"})
 
-    def test_without_a_folder_it_says_so_and_works(self):
+    def test_without_a_cache_folder_the_tool_prints_a_note_and_works(self):
         blocked = self.folder / "a file"
         blocked.write_text("")
         for place in (blocked, "/proc/no/folder"):
@@ -202,11 +202,11 @@ class Cache(CacheTest):
             self.assertEqual(list(self.temporary.iterdir()), [])
             for name in self.files():
                 self.assertRegex(name, r"^[0-9a-f]{32}(-0\.gantry|\.json)$")
-        self.assertGreater(killed, 3, "the signals came too late to test anything")
+        self.assertGreater(killed, 3, "too few signals came before the command ended")
         self.report(model)
         self.assertTrue(self.is_cached(model))
 
-    def test_several_processes_share_it(self):
+    def test_several_processes_share_the_cache(self):
         command = [OPTIONS.gantry, "run", self.model, "--random", "1", "--json"]
         running = [subprocess.Popen(command, env={**os.environ, **self.env}, stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE, text=True) for _ in range(6)]
@@ -216,7 +216,7 @@ class Cache(CacheTest):
         self.assertEqual(len(self.files()), 2, self.files())
         self.assertTrue(self.is_cached(self.model))
 
-    def test_it_can_be_seen_and_cleared(self):
+    def test_the_cache_can_be_listed_and_cleared(self):
         self.report(self.model)
         text = self.works("cache", env=self.env)
         for word in (str(self.cache), "relu_mul.onnx", f"-p {OWN}", "just now"):
@@ -238,7 +238,7 @@ class Defaults(CacheTest):
         self.assertEqual(summary["variants"], ["vulkan:generic", OWN])
         self.assertIn(f"vulkan:generic, {OWN}", self.works("compile", self.model, "-o", artifact))
         direct, stored = self.inspected(self.model), self.inspected(artifact)
-        self.assertEqual(stored["profile"], OWN, "the one for this device is shown")
+        self.assertEqual(stored["profile"], OWN, "inspect must show the variant for this device")
         for part in ("kernels", "commands", "arena_bytes", "constant_bytes"):
             self.assertEqual(stored[part], direct[part], f"{part}: `bench MODEL` and `bench ARTIFACT` differ")
         baseline = self.inspected(artifact, "--variant", "vulkan:generic")
@@ -271,10 +271,10 @@ class Defaults(CacheTest):
             self.assertEqual(command, ["gantry", "compile", "a model.onnx", "--keep-order", "-p", profile, "-p", OWN,
                                        "-o", "m.gantry"])
             self.works(*command[1:])
-            self.works("run", artifact, "--random", "1")  # silent
+            self.works("run", artifact, "--random", "1")  # works() checks that there is no message.
             self.works("run", artifact, "--random", "1", "--variant", profile)
 
-    def test_choices_that_cannot_be(self):
+    def test_invalid_combinations_of_options(self):
         for command in ("run", "bench", "inspect"):
             self.fails(1, ["--profile vulkan:lavapipe", "is compiled already", "--variant", "-p vulkan:lavapipe"],
                        command, self.artifact, "-p", "vulkan:lavapipe")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/house/check_house.py on small trees of its own: each rule is kept once and broken once."""
+"""Tests tools/house/check_house.py on small trees: one keeps each rule, and one breaks it."""
 
 import pathlib
 import subprocess
@@ -11,7 +11,7 @@ CHECKER = pathlib.Path(__file__).resolve().parents[2] / "tools" / "house" / "che
 
 
 def check(files):
-    """Runs the checker over a git tree of {path: text}; returns its lines of output."""
+    """Runs the checker on a git tree with the files {path: text}. Returns the lines of its output."""
     files = {"engine/README.md": "# engine\n", "tests/README.md": "# tests\n", "tools/README.md": "# tools\n",
              "codegen/README.md": "# codegen\n", **files}
     with tempfile.TemporaryDirectory() as folder:

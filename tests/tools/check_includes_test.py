@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/check_includes.py on small trees of its own: each rule is kept once and broken once."""
+"""Tests tools/check_includes.py on small trees that keep or break each rule."""
 
 import pathlib
 import subprocess
@@ -11,7 +11,7 @@ CHECKER = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check_include
 
 
 def check(files):
-    """Runs the checker over a tree of {path: text}; returns (exit code, lines of output)."""
+    """Runs the checker on a tree with the files {path: text}. Returns (exit code, lines of output)."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             path = pathlib.Path(folder, name)
@@ -100,7 +100,7 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("lies in no folder", output[0])
 
-    def test_what_is_not_source_is_left_alone(self):
+    def test_files_that_are_not_sources_are_ignored(self):
         code, _ = check({"build/x/a.cpp": "#include <strange/thing.h>\n",
                          ".cache/a.cpp": "#include <strange/thing.h>\n",
                          "tests/data/a.cpp": "#include <strange/thing.h>\n",

@@ -1,4 +1,4 @@
-"""What the tests of the gantry tool share: ONNX and .npy files by hand, and calling the tool. Standard library only."""
+"""Helpers of the tests of the gantry tool: they write ONNX and .npy files and call the tool. Standard library only."""
 import argparse
 import array
 import ast
@@ -9,10 +9,10 @@ import subprocess
 import tempfile
 import unittest
 
-OPTIONS = argparse.Namespace()  # the test's command line
+OPTIONS = argparse.Namespace()  # The options of the test script.
 
 
-# ---- an ONNX file by hand ------------------------------------------------------------------------
+# ---- ONNX files, encoded as protobuf -------------------------------------------------------------
 
 def varint(value):
     value &= (1 << 64) - 1
@@ -40,7 +40,9 @@ def value_info(name, dims, element=1):
 
 
 def onnx_model(nodes, inputs, outputs, initializers=()):
-    """nodes: (op, name, inputs, outputs[, {attribute: integer}]); inputs and outputs: (name, dims[, type])."""
+    """Returns the bytes of an ONNX model.
+
+    nodes: (op, name, inputs, outputs[, {attribute: integer}]); inputs and outputs: (name, dims[, type])."""
     graph = b""
     for op, name, reads, writes, *attributes in nodes:
         graph += field(1, b"".join(field(1, r) for r in reads) + b"".join(field(2, w) for w in writes) +
@@ -114,7 +116,8 @@ class Tool(unittest.TestCase):
         return done.stdout
 
     def fails(self, code, words, *arguments, env=None, **options):
-        """Exit code, one line on stderr that holds the words, and not one file more or less than before."""
+        """Checks that the tool ends with `code`, prints one line on stderr that contains the words, and changes no
+        file. Returns the line."""
         before = self.tree()
         done = self.call(*arguments, cwd=self.folder, env={"TMPDIR": str(self.temporary), **(env or {})}, **options)
         line = done.stderr

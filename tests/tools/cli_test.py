@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The whole gantry tool, as a person uses it: what works, and every way in which an input can be bad.
+"""Tests the whole gantry tool through its command line: valid calls, and many kinds of bad input.
 
     cli_test.py --gantry TOOL --data tests/data --examples examples --profiler-stand-in PROGRAM [unittest arguments]
 
@@ -61,7 +61,7 @@ class Usage(Tool):
                 try:
                     piece = os.read(parent, 4096)
                 except OSError as error:
-                    self.assertEqual(error.errno, errno.EIO)  # the other end is closed
+                    self.assertEqual(error.errno, errno.EIO)  # The child has closed the terminal.
                     break
                 if not piece:
                     break
@@ -139,7 +139,7 @@ class Compile(Tool):
                 [int64_tensor("a", [huge]), int64_tensor("b", [by]), int64_tensor("d", [3])]))
             self.fails(1, ["shape arithmetic", '(node "suspect")', words], "compile", bad)
 
-    def test_types_that_devices_do_not_compute_with(self):
+    def test_types_that_devices_cannot_compute(self):
         double, bfloat = 11, 16
         bad = self.folder / "bad.onnx"
         bad.write_bytes(onnx_model(
@@ -149,7 +149,7 @@ class Compile(Tool):
         bad.write_bytes(onnx_model([("Relu", "r", ["x"], ["y"])], [("x", [4], bfloat)], [("y", [4], bfloat)]))
         self.fails(2, ["bf16", "input x", "output y"], "compile", bad)
 
-    def test_tensors_beyond_32_bits_of_elements(self):
+    def test_tensors_with_more_than_2_31_elements(self):
         bad = self.folder / "bad.onnx"
         size = int64_tensor("s", [1 << 40])
         for op, reads in (("Expand", ["x", "s"]), ("ConstantOfShape", ["s"])):
@@ -185,7 +185,8 @@ class Compile(Tool):
                 self.assertEqual(done.returncode, 3, done.stderr)
                 self.assertRegex(done.stderr, rf"^gantry: error: [^\n]*{mount / kind}[^\n]*No space left on device\n$")
                 self.assertFalse((self.folder / "m.gantry").exists())
-                for file in filter(pathlib.Path.is_file, (mount / kind).rglob("*")):  # what fitted is whole
+                # Each file that fitted must be complete.
+                for file in filter(pathlib.Path.is_file, (mount / kind).rglob("*")):
                     self.assertIn(file.suffix, (".mlir", ".spv", ".spvasm"))
                     self.assertGreater(file.stat().st_size, 0)
                 shutil.rmtree(mount / kind)
@@ -372,23 +373,23 @@ class Trace(Tool):
 
 
 class Profile(Tool):
-    """`run --profile` with a stand-in for the window, which attaches and counts what it is told."""
+    """Tests `run --profile` with a stand-in for the profiler, which attaches and counts the events."""
 
     def setUp(self):
         super().setUp()
         self.seen = self.folder / "seen"
         runtime = self.folder / "runtime"
         runtime.mkdir(mode=0o700)
-        (runtime / "gantry").mkdir(mode=0o700)  # for sockets; stays
+        (runtime / "gantry").mkdir(mode=0o700)  # The folder of sockets, which the tool would not delete.
         self.env = {"PATH": f"{OPTIONS.profiler_stand_in.parent}:{os.environ['PATH']}", "DISPLAY": ":99",
                     "XDG_RUNTIME_DIR": str(runtime), "STAND_IN_OUTPUT": str(self.seen), "GANTRY_ATTACH": ""}
-        # The real one may lie beside the tool; a copy of the tool has no such neighbour.
+        # The real profiler may be in the folder of the tool, so the test uses a copy of the tool in another folder.
         (self.folder / "bin").mkdir()
         self.tool = self.folder / "bin/gantry"
         shutil.copy2(OPTIONS.gantry, self.tool)
 
     def counts(self):
-        """Of the events that the stand-in was told, by their type."""
+        """Returns the number of events that the stand-in received, by type."""
         deadline = time.monotonic() + 30
         while not self.seen.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -396,7 +397,7 @@ class Profile(Tool):
         self.seen.unlink()
         return {name: int(count) for name, count in (line.rsplit(" ", 1) for line in lines)}
 
-    def test_it_watches_the_run(self):
+    def test_the_profiler_receives_the_events_of_the_run(self):
         text = self.works("run", self.model, "--random", "3", "--json", "--profile", env=self.env, tool=self.tool)
         self.assertEqual(json.loads(text)["outputs"][0]["name"], "y")
         counts = self.counts()
@@ -404,13 +405,13 @@ class Profile(Tool):
         self.assertEqual(counts["run end"], 1)
         self.assertEqual(counts["dispatch"] + counts.get("copy", 0), counts["command"])
 
-    def test_the_one_beside_the_tool_comes_first(self):
+    def test_a_profiler_in_the_folder_of_the_tool_is_preferred(self):
         shutil.copy2(OPTIONS.profiler_stand_in, self.folder / "bin/gantry-profiler")
         self.works("run", self.model, "--random", "3", "--profile", env={**self.env, "PATH": os.environ["PATH"]},
                    tool=self.tool)
         self.assertEqual(self.counts()["run"], 1)
 
-    def test_a_name_is_still_a_device_profile(self):
+    def test_profile_with_a_name_selects_a_device_profile(self):
         self.works("run", self.model, "--random", "3", "--profile", "vulkan:generic")
         self.works("run", "--profile=vulkan:generic", self.model, "--random", "3")
         self.assertFalse(self.seen.exists())
@@ -461,9 +462,9 @@ class Show(Tool):
         model = pathlib.Path(OPTIONS.data) / "models" / "transformer" / "model.onnx"
         self.works("compile", model, "-o", "whole.gantry")
         refusal = self.fails(1, "the smallest that can is", "compile", model, "-o", "x.gantry", "--memory-budget", "1")
-        least = re.search(r"the smallest that can is [^(]*\((\d+) bytes\)", refusal).group(1)
+        smallest = re.search(r"the smallest that can is [^(]*\((\d+) bytes\)", refusal).group(1)
         self.assertFalse((self.folder / "x.gantry").exists())
-        self.assertIn("budget", self.works("compile", model, "-o", "fit.gantry", "--memory-budget", least))
+        self.assertIn("budget", self.works("compile", model, "-o", "fit.gantry", "--memory-budget", smallest))
         self.assertIn("the same tensors and commands", self.works("inspect", "whole.gantry", "--compare", "whole.gantry"))
         smaller = self.works("inspect", "fit.gantry", "--compare", "whole.gantry")
         self.assertRegex(smaller, r"arena +\S+ \S+ +\S+ \S+ +-")

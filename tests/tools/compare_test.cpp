@@ -1,3 +1,4 @@
+// Tests the comparison of tensors, the preview of tensors, and the statistics of `gantry bench`.
 #include "tools/gantry/report/compare.h"
 
 #include "tools/gantry/report/bench_statistics.h"
@@ -30,7 +31,7 @@ TEST(Compare, EqualTensorsAgree) {
   EXPECT_EQ(worstText(c), "");
 }
 
-TEST(Compare, SaysWhereAndByHowMuch) {
+TEST(Compare, ReportsTheWorstElementAndTheErrors) {
   Tensor expected = tensorOf({3, 4, 0, 0, 0, 0}, GANTRY_TYPE_F32, {2, 3});
   Tensor actual = tensorOf({3, 4, 0, 0, 0.5, 0}, GANTRY_TYPE_F32, {2, 3});
   Comparison c = compareTensors(actual, expected, {});
@@ -42,14 +43,14 @@ TEST(Compare, SaysWhereAndByHowMuch) {
   EXPECT_EQ(worstText(c), "worst at [1, 1]: 0.5, expected 0");
 }
 
-TEST(Compare, TheWorstIsFarthestOutsideOfItsTolerance) {
+TEST(Compare, TheWorstElementExceedsItsToleranceByTheLargestFactor) {
   Comparison c = compareTensors(tensorOf({1001, 0.1}), tensorOf({1000, 0}), {1e-2, 1e-6, {}});
-  EXPECT_EQ(c.worst, 1u); // 1 of 1000 is within 1 %, and larger than 0.1
+  EXPECT_EQ(c.worst, 1u); // The error of 1 at 1000 is within 1 %, although it is larger than 0.1.
   EXPECT_EQ(c.different, 1u);
   EXPECT_DOUBLE_EQ(c.maxAbs, 1);
 }
 
-TEST(Compare, TolerancesAreThoseOfNumpy) {
+TEST(Compare, UsesNumpysDefinitionOfTolerances) {
   EXPECT_TRUE(compareTensors(tensorOf({1.001}), tensorOf({1}), {1e-2, 0, {}}).within);
   EXPECT_FALSE(compareTensors(tensorOf({1.02}), tensorOf({1}), {1e-2, 0, {}}).within);
   EXPECT_TRUE(compareTensors(tensorOf({0.01}), tensorOf({0}), {0, 0.02, {}}).within);
@@ -67,11 +68,11 @@ TEST(Compare, SpecialValuesDiffer) {
   EXPECT_FALSE(compareTensors(tensorOf({INFINITY}), tensorOf({-INFINITY}), {}).within);
 }
 
-TEST(Compare, IntegersAreExactUnlessAsked) {
+TEST(Compare, IntegersMustBeEqualUnlessAToleranceIsGiven) {
   Tensor a = tensorOf({1000}, GANTRY_TYPE_I64), b = tensorOf({1001}, GANTRY_TYPE_I64);
   EXPECT_FALSE(compareTensors(a, b, {}).within);
   EXPECT_TRUE(compareTensors(a, b, {{}, 1.0, {}}).within);
-  // Neighbours above 2^53, equal as doubles.
+  // These neighbours above 2^53 are equal when they are converted to double.
   int64_t big = (int64_t{1} << 60) + 1;
   std::memcpy(a.bytes.data(), &big, 8);
   --big;
@@ -79,14 +80,14 @@ TEST(Compare, IntegersAreExactUnlessAsked) {
   EXPECT_FALSE(compareTensors(a, b, {}).within);
 }
 
-TEST(Compare, ShapesMustAgreeTypesNeedNot) {
+TEST(Compare, ShapesMustBeEqualButTypesMayDiffer) {
   Comparison c = compareTensors(tensorOf({1, 2}), tensorOf({1, 2}, GANTRY_TYPE_F32, {1, 2}), {});
   EXPECT_FALSE(c.within);
   EXPECT_EQ(c.problem, "the shape is 2, expected 1x2");
   EXPECT_TRUE(compareTensors(tensorOf({1, 2}), tensorOf({1, 2}, GANTRY_TYPE_F64), {}).within);
 }
 
-TEST(Compare, TheNormAloneReplacesTheBoundPerElement) {
+TEST(Compare, AnL2ToleranceWithoutOthersReplacesTheTolerancePerElement) {
   Tensor expected = tensorOf({100, 0}), actual = tensorOf({100, 0.5});
   EXPECT_TRUE(compareTensors(actual, expected, {{}, {}, 1e-2}).within);
   EXPECT_FALSE(compareTensors(actual, expected, {{}, {}, 1e-3}).within);

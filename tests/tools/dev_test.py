@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""./dev and packages.txt: which command installs which packages and builds which parts; and gantry_part
-of cmake/GantryParts.cmake. apt-get, dpkg-query, cmake, ninja and ctest are stand-ins that write down how
-they are called, so that nothing is installed or built. Standard library only.
+"""Tests which packages of packages.txt each command of ./dev installs, and which parts it builds. Also tests
+gantry_part of cmake/GantryParts.cmake. Stand-ins replace apt-get, dpkg-query, cmake, ninja and ctest and
+record their arguments, so that nothing is installed or built. Standard library only.
 """
 import os
 import pathlib
@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 STAND_INS = {
-    "id": "echo 0",  # root
+    "id": "echo 0",  # The stand-in makes ./dev believe that it runs as root.
     "dpkg-query": 'for p in "$@"; do grep -qx -- "$p" "$STATE/installed" && echo "$p installed"; done; true',
     "apt-get": """while [ $# -gt 0 ] && [ "$1" != install ]; do shift; done
                   for p in "$@"; do case $p in -* | install) ;; *) echo "$p" >>"$STATE/installed" ;; esac; done""",
@@ -30,7 +30,7 @@ STAND_INS = {
 
 
 def sections():
-    """Section name → its packages, with the reasons."""
+    """Returns a dict from each section of packages.txt to a dict from its packages to their reasons."""
     found, section = {}, None
     for line in (ROOT / "packages.txt").read_text().splitlines():
         if name := re.fullmatch(r"\[(\w+)\]", line):
@@ -57,7 +57,7 @@ class Dev(unittest.TestCase):
             (self.tools / name).chmod(0o755)
 
     def dev(self, *arguments):
-        """Calls ./dev; returns what it installed and how it configured."""
+        """Calls ./dev. Returns the packages that it installed and the arguments of cmake."""
         before = self.installed()
         (self.state / "configured").write_text("")
         subprocess.run(["./dev", *arguments], cwd=self.folder / "project", capture_output=True, text=True,
@@ -73,7 +73,7 @@ class Dev(unittest.TestCase):
         self.assertEqual(packages, {*known["demo"], *known["build"]})
         self.assertIn("-DGANTRY_BUILD_PROFILER=ON", configured)
         self.assertNotIn("TESTS", configured)
-        self.assertEqual(self.dev("demo"), (set(), ""))  # nothing is left to do
+        self.assertEqual(self.dev("demo"), (set(), ""))  # The second call has nothing to do.
 
     def test_bench_build_and_test_add_what_they_need(self):
         packages, configured = self.dev("bench")
@@ -87,14 +87,14 @@ class Dev(unittest.TestCase):
         self.assertIn("-DGANTRY_BUILD_TESTS=ON", configured)
         self.assertIn("-DGANTRY_BUILD_PROFILER=ON", configured)
         self.assertEqual(self.dev("test"), (set(), ""))
-        self.assertEqual(self.dev("demo"), (set(), ""))  # the parts stay
+        self.assertEqual(self.dev("demo"), (set(), ""))  # demo keeps the parts that are configured.
 
     def test_tests_on_a_bare_machine(self):
         packages, _ = self.dev("test")
         known = sections()
         self.assertEqual(packages, {*known["demo"], *known["build"], *known["test"]})
 
-    def test_each_package_stands_once_and_with_its_reason(self):
+    def test_each_package_is_listed_once_with_a_reason(self):
         known = sections()
         self.assertEqual(set(known), {"demo", "build", "test", "lint", "coverage"})
         names = [name for section in known.values() for name in section]
@@ -122,13 +122,13 @@ class Parts(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             return done.stdout
 
-    def test_a_part_is_built_where_its_packages_are(self):
+    def test_a_part_is_built_if_its_packages_are_installed(self):
         self.assertIn("PART is ON", self.configure("AUTO", "part.h"))
         said = self.configure("AUTO", "absent.h")
         self.assertIn("PART is OFF", said)
         self.assertIn("Leaving out the part (missing packages: libpart-dev; install them and configure again)", said)
 
-    def test_what_is_asked_for_stays(self):
+    def test_an_explicit_choice_is_kept(self):
         self.assertIn("PART is ON", self.configure("ON", "absent.h"))
         self.assertIn("PART is OFF", self.configure("OFF", "part.h"))
 

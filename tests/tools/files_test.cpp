@@ -1,3 +1,5 @@
+// Tests the tool's file access: sets of output files, interrupts, file names, folders of traced
+// tensors, terminal output, and the parsing of program descriptions.
 #include "tools/gantry/io/file.h"
 
 #include "tools/gantry/io/description.h"
@@ -40,7 +42,7 @@ protected:
 using Files = Folder;
 using Traces = Folder;
 
-TEST_F(Files, AnInterruptDeletesWhatIsNotComplete) {
+TEST_F(Files, AnInterruptDeletesIncompleteFiles) {
   for (const int ending : {SIGINT, SIGTERM, SIGHUP}) {
     const pid_t child = fork();
     if (child == 0) {
@@ -57,7 +59,7 @@ TEST_F(Files, AnInterruptDeletesWhatIsNotComplete) {
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status));
-    EXPECT_EQ(WTERMSIG(status), ending) << "the caller sees the signal";
+    EXPECT_EQ(WTERMSIG(status), ending) << "the process must end with the signal";
     EXPECT_EQ(countFiles(), 0u);
   }
 }
@@ -80,7 +82,7 @@ TEST_F(Files, AppearTogetherOrNotAtAll) {
     files.add(root_ / "old", std::string_view("other"));
     EXPECT_FALSE(fs::exists(root_ / "a/b/new"));
     EXPECT_EQ(read(root_ / "old"), "old");
-  } // not committed
+  } // The set is destroyed without commit().
   EXPECT_EQ(countFiles(), 1u);
   EXPECT_EQ(read(root_ / "old"), "old");
   FileSet files;
@@ -103,7 +105,7 @@ TEST_F(Files, FullDeviceIsAnIoErrorAndStaysADevice) {
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 
-TEST_F(Files, SaysWhatIsMissing) {
+TEST_F(Files, MissingAndWrongFilesHaveDocumentedExitCodes) {
   EXPECT_EQ(codeOf([&] { readFile(root_ / "none"); }), ExitCode::kBadInput);
   EXPECT_EQ(codeOf([&] { readFile(root_); }), ExitCode::kBadInput);
   EXPECT_EQ(codeOf([&] { readFile("/dev/zero"); }), ExitCode::kBadInput);
@@ -122,7 +124,7 @@ TEST(FileNames, AreHarmless) {
   EXPECT_LE(sanitiseFileName(std::string(500, 'a')).size(), 126u);
 }
 
-TEST_F(Traces, DiffFindsTheFirstThatDiverges) {
+TEST_F(Traces, DiffFindsTheFirstTensorThatDiverges) {
   auto write = [&](const char *folder, float second, float third) {
     TraceWriter trace(root_ / folder, "m.onnx", "device");
     for (auto [name, value] : {std::pair("/a/b", 1.0f), {"a_b", second}, {"/c:0", third}}) {
@@ -137,7 +139,7 @@ TEST_F(Traces, DiffFindsTheFirstThatDiverges) {
   write("c", 5, 6);
   TraceFolder a(root_ / "a"), b(root_ / "b"), c(root_ / "c");
   ASSERT_EQ(a.entries().size(), 3u);
-  EXPECT_NE(a.find("/a/b"), a.find("a_b")); // equal when made file names
+  EXPECT_NE(a.find("/a/b"), a.find("a_b")); // Both names give the file name a_b.
   TraceDiff same = diffTraces(a, a, {});
   for (const TraceDifference &d : same.compared)
     EXPECT_TRUE(d.comparison.within);
@@ -150,7 +152,7 @@ TEST_F(Traces, DiffFindsTheFirstThatDiverges) {
   EXPECT_EQ(first(diffTraces(a, b, {})), "/c:0");
   EXPECT_EQ(first(diffTraces(a, c, {})), "a_b");
 
-  // Plain files by name: whole, or made a file name.
+  // A folder without an index is compared by file names, which are made from tensor names.
   fs::create_directory(root_ / "plain");
   fs::copy(a.find("/c:0"), root_ / "plain/c_0.npy");
   TraceFolder plain(root_ / "plain");
@@ -190,7 +192,7 @@ TEST(Terminal, HumanNumbers) {
   EXPECT_EQ(humanCount(1.234e9), "1.23 G");
 }
 
-TEST(Terminal, TextFromOutsideIsHarmless) {
+TEST(Terminal, ControlCharactersInForeignTextAreReplaced) {
   EXPECT_EQ(printable("a\x1b[31mb\nc\x7f"), "a?[31mb c?");
   EXPECT_EQ(printable("\xC2\x9b"), "??");
   EXPECT_EQ(printable("µ…"), "µ…");
@@ -211,7 +213,7 @@ TEST(Terminal, TablesAlign) {
   EXPECT_NE(text.find("…"), std::string::npos);
 }
 
-TEST(Description, ReadsWhatIsThereAndNothingElse) {
+TEST(Description, ReadsAValidDescriptionAndRefusesOthers) {
   Description plan = parseDescription(R"({
     "source": "m.onnx", "dynamic": true, "symbols": [{"name": "batch"}], "kernels": [{}, {}],
     "arena_bytes": 768, "lower_bound_bytes": 512, "peak_command": 1, "constant_bytes": 64,
@@ -234,7 +236,7 @@ TEST(Description, ReadsWhatIsThereAndNothingElse) {
   EXPECT_TRUE(plan.planned());
   EXPECT_DOUBLE_EQ(planRatio(plan), 1.5);
   std::vector<size_t> alive = aliveAt(plan, 1);
-  EXPECT_EQ(alive, (std::vector<size_t>{2, 1})); // the largest first
+  EXPECT_EQ(alive, (std::vector<size_t>{2, 1})); // In descending order of size.
   for (const char *text : {"", "[", "{\"values\": [3]}", "{\"dynamic\": 7}"})
     EXPECT_EQ(codeOf([&] { parseDescription(text); }), ExitCode::kInternal) << text;
 }

@@ -1,3 +1,4 @@
+// Tests how `gantry run` makes its input tensors: from files, at random, or as a range.
 #include "tools/gantry/io/inputs.h"
 
 #include "tools/gantry/error.h"
@@ -7,7 +8,7 @@
 namespace gantry::tool {
 namespace {
 
-/// A reader that needs no files: "f32:2x3" is a tensor of zeros.
+/// Replaces the reader of files: "f32:2x3" gives a tensor of zeros with this type and shape.
 Tensor readFake(const std::string &path) {
   size_t colon = path.find(':');
   for (const TypeTraits &traits : allTypes())
@@ -24,6 +25,7 @@ const std::vector<Port> kPorts = {
     {"mask=1", GANTRY_TYPE_F32, {GANTRY_DYNAMIC, 4}, {"batch", ""}},
 };
 
+/// Returns the error message of a request that must be refused.
 std::string refusal(const InputRequest &request) {
   try {
     makeInputs(kPorts, request, readFake);
@@ -58,7 +60,7 @@ TEST(Inputs, SizesComeFromDimShapeAndOtherFiles) {
   EXPECT_EQ(makeInputs(kPorts, request, readFake)[1].dims, (std::vector<int64_t>{1, 4}));
 }
 
-TEST(Inputs, RefusesWithTheRemedy) {
+TEST(Inputs, ErrorsNameTheInputAndTheRemedy) {
   auto has = [](const std::string &text, const char *what) {
     EXPECT_NE(text.find(what), std::string::npos) << text;
   };
@@ -121,7 +123,7 @@ TEST(Inputs, RandomIsDeterministicAndInRange) {
             static_cast<double>(0xE220A8) / 0x800000 - 1);
 }
 
-TEST(Inputs, ArangeIsAFractionOfTheCount) {
+TEST(Inputs, ArangeDividesTheIndexByTheCount) {
   Tensor tensor = arangeTensor(GANTRY_TYPE_F32, {2, 2}, 10);
   for (uint64_t i = 0; i < 4; ++i)
     EXPECT_EQ(elementAsDouble(tensor, i), static_cast<double>(i) / 4);

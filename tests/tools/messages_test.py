@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The messages for mistakes that users made most: each names what was wrong and what would be right, on one line,
-with the documented exit code.
+"""Tests help texts and the messages for common mistakes. Each message must name the mistake and the remedy on one
+line, and the exit code must be the documented one.
 
     messages_test.py --gantry TOOL --data tests/data [--profiler gantry-profiler] [unittest arguments]
 
@@ -20,7 +20,7 @@ BOOL, INT64 = 9, 7
 
 
 def commands(tool):
-    """Those that `gantry --help` lists."""
+    """Returns the commands that `gantry --help` lists."""
     listed = re.search(r"Commands:\n((?:  .+\n)+)", tool.works("--help")).group(1)
     names = re.findall(r"(?m)^  (\w+)", listed)
     tool.assertGreaterEqual(len(names), 10)
@@ -28,7 +28,7 @@ def commands(tool):
 
 
 class Help(Tool):
-    # What CLI11 writes by itself: defaults of switches, ranges, sets, types, relations, headings.
+    # Matches text in the style of the option library CLI11: ranges, sets, types, relations, headings.
     NOTATION = re.compile(r"\{[^}]*\}|Excludes:|Needs:|REQUIRED|Positionals:|\b(FLOAT|UINT|INT|TEXT|ENUM)\b|"
                           r" in \[\S+ - |\[[\d.e+-]+ - |Print this help message and exit| \.\.\.$", re.MULTILINE)
 
@@ -56,23 +56,23 @@ class CommandLines(Tool):
         self.fails(1, "unknown option '--rando'; did you mean '--random'?", "run", self.model, "--rando", "1")
         self.fails(1, "unknown option '--devcie'; did you mean '--device'?", "bench", "--devcie", "0", self.model)
 
-    def test_a_value_that_cannot_be(self):
+    def test_invalid_values(self):
         self.fails(1, "--random: 'x' is not a whole number from 0 to", "run", self.model, "--random", "x")
         self.fails(1, "--runs: '0' is not a whole number from 1 to", "bench", self.model, "--runs", "0")
         self.fails(1, "--binding: 'x' is not one of auto, storage-buffer, address, texel", "run", self.model,
                    "--binding", "x")
 
     def test_every_number_is_checked(self):
-        """No option reaches the option library's own conversion."""
+        """Checks that every option with a number has the tool's own message for a value that is not a number."""
         for command in commands(self):
             for option in re.findall(r"(--[a-z-]+) (?:N|S|X|MS|SEED|FACTOR)\b", self.works(command, "--help")):
-                # An argument more does no harm: values are looked at when all words have been read.
+                # An unexpected argument does not matter here, because values are checked first.
                 done = self.call(command, *(["a", "b"] if command == "diff" else ["a"]), option, "x", cwd=self.folder)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertRegex(done.stderr, rf"{option}: 'x' is not a (whole )?number from ")
 
     @unittest.skipUnless(hasattr(os, "fork"), "needs a Unix")
-    def test_the_profiler_keeps_to_the_documented_exit_codes(self):
+    def test_the_profiler_uses_the_documented_exit_codes(self):
         if not OPTIONS.profiler:
             self.skipTest("the profiler is not built")
         for code, words, arguments in (
@@ -102,8 +102,8 @@ class Compiler(Tool):
         self.fails(1, ["knows no chip 'gfx1'", "gfx1100"], "compile", self.model, "-o", "m.gantry",
                    "-p", "vulkan:generic", "--dump-native", "gfx1", "--dump-dir", self.folder / "dump")
 
-    def test_least_and_greatest_of_booleans(self):
-        """ONNX's ArgMin has no booleans; models have. False is less than true."""
+    def test_arg_min_and_arg_max_of_booleans(self):
+        """ONNX does not define ArgMin of booleans, but models use it. False is less than true."""
         model = self.folder / "bool.onnx"
         nodes = [("Arg" + kind, kind, ["x"], [kind], {"axis": 1, "keepdims": 0}) for kind in ("Min", "Max")]
         model.write_bytes(onnx_model(nodes, [("x", [4, 3], BOOL)],
@@ -114,8 +114,8 @@ class Compiler(Tool):
         for name, pick in (("Min", min), ("Max", max)):
             self.assertEqual(list(read_npy(self.folder / f"out/{name}.npy")[1]), [r.index(pick(r)) for r in rows])
 
-    def test_code_that_the_compiler_does_not_accept(self):
-        """Booleans have no order in SPIR-V. The message names the operator in the model, not only the compiler's own."""
+    def test_a_defect_of_the_compiler_names_the_operation_of_the_model(self):
+        """SPIR-V cannot order booleans. The message must name the line of the model, not only the compiler's operation."""
         model = self.folder / "order.mlir"
         model.write_text("""#map = affine_map<(d0) -> (d0)>
 func.func @main(%a: tensor<4xi1>, %b: tensor<4xi1>) -> tensor<4xi1> {
@@ -130,14 +130,14 @@ func.func @main(%a: tensor<4xi1>, %b: tensor<4xi1>) -> tensor<4xi1> {
 }
 """)
         done = self.call("compile", model, "-o", "m.gantry", cwd=self.folder)
-        if done.returncode != 0:  # where a later version can, there is nothing to say
+        if done.returncode != 0:  # A later version of the compiler may accept the model.
             self.assertEqual(done.returncode, 4)
             self.assertRegex(done.stderr, r"^gantry: error: [^\n]*order\.mlir:\d+: the compiler made code [^\n]*"
                                           r"defect in Gantry[^\n]*\n$")
 
     def test_an_arena_beyond_one_allocation(self):
         model = self.folder / "large.onnx"
-        side = 40_000  # squared, four bytes each: 6.4 GB
+        side = 40_000  # A square tensor of f32 then has 6.4 GB.
         model.write_bytes(onnx_model(
             [("MatMul", "outer", ["a", "b"], ["large"]), ("Softmax", "soft", ["large"], ["soft"]),
              ("MatMul", "back", ["soft", "a"], ["y"])],
@@ -148,7 +148,7 @@ func.func @main(%a: tensor<4xi1>, %b: tensor<4xi1>) -> tensor<4xi1> {
 
 class Machine(Tool):
     def test_a_device_that_cannot_be_created(self):
-        """Threads are refused to a user: the message says what was wanted and what to do."""
+        """Limits the threads of a user. The message must name the failed call and the remedy."""
         if os.getuid() != 0:
             self.skipTest("the limit on processes must be set for another user, which needs root")
         for allowed in range(1, 12):
@@ -160,7 +160,7 @@ class Machine(Tool):
             done = subprocess.run([OPTIONS.gantry, "devices"], capture_output=True, text=True, preexec_fn=limit,
                                   env={**os.environ, "GANTRY_ATTACH": "0", "XDG_RUNTIME_DIR": "", "HOME": "/"})
             if done.returncode == 0 or "LLVM ERROR: pthread_create failed" in done.stderr:
-                continue  # the latter: LLVM inside the software driver ends the process
+                continue  # In the second case, LLVM inside the software driver ended the process.
             self.assertEqual(done.returncode, 4, f"{allowed} processes: {done.stderr}")
             self.assertRegex(done.stderr, r"^gantry: error: [^\n]+\n$")
             self.assertIn("ulimit -u", done.stderr)

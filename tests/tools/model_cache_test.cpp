@@ -1,4 +1,5 @@
-// The keys of the cache of compiled models; cache_test.py tests the rest through the tool.
+// Tests the keys of the cache of compiled models, and unnamed files. cache_test.py tests the cache
+// through the tool.
 #include "tests/support/scratch.h"
 #include "tools/gantry/cache/model_cache.h"
 
@@ -7,7 +8,7 @@
 namespace gantry::tool {
 namespace {
 
-TEST(ModelCache, KeysDifferWhereTheArtifactMay) {
+TEST(ModelCache, KeysDependOnTheModelTheOptionsAndTheBuild) {
   const test::ScratchFolder folder;
   test::writeBytes(folder.path("a.onnx"), {1, 2, 3});
   test::writeBytes(folder.path("b.onnx"), {1, 2, 3});
@@ -38,7 +39,7 @@ TEST(UnnamedFile, LeavesNothingUnlessItIsNamed) {
     EXPECT_EQ(test::readBytes(file->path()).size(), 4u);
     EXPECT_TRUE(std::filesystem::is_empty(folder.path("")));
     ASSERT_TRUE(file->link(folder.path("named")).isOk());
-    EXPECT_TRUE(file->link(folder.path("named")).isOk()) << "it has the name already";
+    EXPECT_TRUE(file->link(folder.path("named")).isOk()) << "the file has this name";
     EXPECT_FALSE(file->link(folder.path("no/folder")).isOk());
   }
   EXPECT_EQ(test::readBytes(folder.path("named")).size(), 4u);

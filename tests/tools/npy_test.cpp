@@ -1,3 +1,4 @@
+// Tests reading and writing of .npy files, and conversions of tensor elements and shapes.
 #include "tools/gantry/io/npy.h"
 
 #include "tools/gantry/error.h"
@@ -10,6 +11,7 @@
 namespace gantry::tool {
 namespace {
 
+/// Returns the bytes of a .npy file. major: the version of the format.
 std::vector<uint8_t> npy(const std::string &header, std::vector<uint8_t> data = {},
                          uint8_t major = 1) {
   std::vector<uint8_t> bytes{0x93, 'N', 'U', 'M', 'P', 'Y', major, 0};
@@ -25,7 +27,7 @@ std::string header(const std::string &descr, const std::string &shape, bool fort
          ", 'shape': " + shape + ", }\n";
 }
 
-/// The message of the refusal; fails the test if there is none.
+/// Returns the error message; fails the test if the file is accepted.
 std::string refusal(const std::vector<uint8_t> &bytes) {
   try {
     parseNpy(bytes, "x.npy");
@@ -56,8 +58,8 @@ TEST(Npy, RoundTripsEveryType) {
     }
 }
 
-TEST(Npy, ReadsWhatNumpyWrites) {
-  // numpy.save of numpy.array([[1, 2, 3], [4, 5, 6]], dtype='<i2'), header verbatim.
+TEST(Npy, ReadsAFileOfNumpy) {
+  // This is the header that numpy.save writes for numpy.array([[1, 2, 3], [4, 5, 6]], dtype='<i2').
   std::string text = "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }";
   text.resize(117, ' ');
   text += '\n';
@@ -67,14 +69,14 @@ TEST(Npy, ReadsWhatNumpyWrites) {
 }
 
 TEST(Npy, TransposesFortranOrder) {
-  // Column-major 2x3: element (r, c) is 10 r + c.
+  // The data are column-major with shape 2x3. Element (r, c) is 10 r + c.
   Tensor tensor = parseNpy(npy(header("|u1", "(2, 3)", true), {0, 10, 1, 11, 2, 12}), "x.npy");
   EXPECT_EQ(tensor.bytes, (std::vector<uint8_t>{0, 1, 2, 10, 11, 12}));
   tensor = parseNpy(npy(header("|u1", "(2, 1, 2)", true), {0, 10, 1, 11}), "x.npy");
   EXPECT_EQ(tensor.bytes, (std::vector<uint8_t>{0, 1, 10, 11}));
 }
 
-TEST(Npy, SwapsBigEndian) {
+TEST(Npy, SwapsTheBytesOfBigEndianData) {
   Tensor tensor = parseNpy(npy(header(">i4", "(2,)"), {0, 0, 1, 2, 255, 255, 255, 254}), "x.npy");
   EXPECT_EQ(elementAsInteger(tensor, 0), 258);
   EXPECT_EQ(elementAsInteger(tensor, 1), -2);
@@ -85,7 +87,7 @@ TEST(Npy, ReadsVersions2And3) {
     EXPECT_EQ(parseNpy(npy(header("|b1", "()"), {7}, major), "x").bytes, std::vector<uint8_t>{1});
 }
 
-TEST(Npy, RefusesWithTheReason) {
+TEST(Npy, ErrorsNameTheReason) {
   EXPECT_NE(refusal({}).find("magic"), std::string::npos);
   EXPECT_NE(refusal(npy(header("<f4", "(2,)"), {0, 0, 0, 0})).find("4 bytes"), std::string::npos);
   EXPECT_NE(refusal(npy(header("<f4", "(1,)"), {0, 0, 0, 0, 0})).find("needs 4"),
@@ -137,7 +139,7 @@ TEST(Npy, SurvivesMutation) {
 
 TEST(Tensor, HalvesRoundToNearestEven) {
   Tensor tensor{GANTRY_TYPE_F16, {1}, {0, 0}};
-  // Every half but NaN survives the way through double.
+  // Every f16 except NaN must be unchanged after a conversion to double and back.
   for (unsigned bits = 0; bits < 0x10000; ++bits) {
     uint16_t half = static_cast<uint16_t>(bits);
     if ((half & 0x7c00) == 0x7c00 && (half & 0x3ff))
@@ -148,7 +150,7 @@ TEST(Tensor, HalvesRoundToNearestEven) {
     std::memcpy(&back, tensor.bytes.data(), 2);
     ASSERT_EQ(back, half);
   }
-  for (auto [value, expected] : {std::pair(1 + std::ldexp(1, -11), 1.0), // a tie, to even
+  for (auto [value, expected] : {std::pair(1 + std::ldexp(1, -11), 1.0), // A tie rounds to even.
                                  std::pair(1 + 3 * std::ldexp(1, -11), 1 + std::ldexp(1, -9)),
                                  std::pair(65519.0, 65504.0), std::pair(1e30, HUGE_VAL)}) {
     setElement(tensor, 0, value);

@@ -1,4 +1,4 @@
-// Help texts and the messages for wrong command lines.
+// Tests the parsing of command lines, the help texts, and the messages for wrong command lines.
 #include "tools/options/help.h"
 #include "tools/options/option.h"
 #include "tools/options/parse.h"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace gantry::options;
 
-/// A program with two commands and every kind of option.
+/// Defines a program with two commands and every kind of option.
 class OptionsTest : public testing::Test {
 protected:
   OptionsTest() {
@@ -40,7 +40,7 @@ protected:
     } catch (const UsageError &error) {
       return error.what();
     }
-    ADD_FAILURE() << "the words were taken";
+    ADD_FAILURE() << "the command line was accepted";
     return {};
   }
   CLI::App app_;
@@ -51,7 +51,7 @@ protected:
   std::vector<std::string> inputs_, words_;
 };
 
-TEST_F(OptionsTest, TakesWhatIsRight) {
+TEST_F(OptionsTest, AcceptsAValidCommandLine) {
   EXPECT_FALSE(parse(app_, {"run", "x", "-n", "7", "--scale=0.5", "-ia", "--input", "b", "--dump",
                             "--mode", "slow"}));
   EXPECT_EQ(thing_, "x");
@@ -62,17 +62,17 @@ TEST_F(OptionsTest, TakesWhatIsRight) {
   EXPECT_EQ(mode_, "slow");
 }
 
-TEST_F(OptionsTest, TheRestIsAnotherProgramsCommandLine) {
+TEST_F(OptionsTest, TheRemainingWordsAreAnotherProgramsCommandLine) {
   EXPECT_FALSE(parse(app_, {"record", "-o", "f", "other", "--unknown", "-x"}));
   EXPECT_EQ(words_, (std::vector<std::string>{"other", "--unknown", "-x"}));
 }
 
-TEST_F(OptionsTest, WithTheMarkToo) {
+TEST_F(OptionsTest, ADoubleDashPrecedesAnotherProgramsCommandLine) {
   EXPECT_FALSE(parse(app_, {"record", "-o", "f", "--", "other", "--help"}));
   EXPECT_EQ(words_, (std::vector<std::string>{"other", "--help"}));
 }
 
-TEST_F(OptionsTest, SaysWhatIsWrongAndWhatWouldBeRight) {
+TEST_F(OptionsTest, ErrorsNameTheMistakeAndTheRemedy) {
   const std::string help = "; `tool run --help` shows the usage";
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"run", "x", "--coun", "1"}, "unknown option '--coun'; did you mean '--count'?" + help},
@@ -102,7 +102,7 @@ TEST_F(OptionsTest, SaysWhatIsWrongAndWhatWouldBeRight) {
     EXPECT_EQ(fails(words), message);
 }
 
-TEST_F(OptionsTest, HelpComesForEveryWayToAskForIt) {
+TEST_F(OptionsTest, EveryFormOfHelpReturnsTheHelpText) {
   for (const std::vector<std::string> &words : {std::vector<std::string>{"run", "--help"},
                                                 {"run", "-h"},
                                                 {"run", "x", "--help"},
@@ -112,7 +112,7 @@ TEST_F(OptionsTest, HelpComesForEveryWayToAskForIt) {
   EXPECT_NE(parse(app_, {"--help"}).value_or("").find("Usage: tool COMMAND"), std::string::npos);
 }
 
-TEST_F(OptionsTest, HelpSaysRangesChoicesAndDefaultsInWords) {
+TEST_F(OptionsTest, HelpStatesRangesChoicesAndDefaultsInWords) {
   const std::string text = helpText(*app_.get_subcommand("run"), {});
   for (const char *line : {"-n, --count N  ", "How many (1 to 1000; default 3)",
                            "How to run (fast, slow; default fast)", "An input (may be repeated)",

@@ -1,3 +1,5 @@
+// Tests the SVG picture of a plan, the kinds of operators, and the shortening of labels. With
+// GANTRY_WRITE_PLAN_SVG=FILE, the test writes a picture to FILE.
 #include "tools/gantry/report/plan_svg.h"
 
 #include "engine/op_kind/op_kind.h"
@@ -13,7 +15,8 @@
 namespace gantry::tool {
 namespace {
 
-/// Every opening tag has its closing one, attributes are quoted, no stray '<' or '&'.
+/// Returns whether every opening tag has its closing tag, attributes are quoted, and there is no
+/// stray '<' or '&'.
 bool isWellFormed(const std::string &xml) {
   std::vector<std::string> open;
   static const std::regex kTag(R"(^<(/?)([a-zA-Z]+)((?:\s+[a-zA-Z:0-9-]+="[^"<]*")*)\s*(/?)>)");
@@ -27,7 +30,7 @@ bool isWellFormed(const std::string &xml) {
       std::string tag = xml.substr(i, end - i + 1);
       if (tag.size() < 8192 ? !std::regex_search(tag, match, kTag) : !tag.starts_with("<path"))
         return false;
-      if (tag.size() >= 8192) { // a long path: beyond what std::regex can recurse through
+      if (tag.size() >= 8192) { // A long path; std::regex could exhaust the stack on it.
         i = end + 1;
         continue;
       }
@@ -136,7 +139,7 @@ TEST(PlanSvg, DrawsManyCommandsAndHugeSizes) {
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }
 
-TEST(OpKind, TheHeaviestFusedPartDecides) {
+TEST(OpKind, TheMostExpensiveFusedOperatorDecides) {
   EXPECT_EQ(opKindOf("Conv_0 + Relu_1"), OpKind::kConvolution);
   EXPECT_EQ(opKindOf("Relu_1 + Conv_0"), OpKind::kConvolution);
   EXPECT_EQ(opKindOf("/features/squeeze/Conv"), OpKind::kConvolution);
@@ -149,7 +152,7 @@ TEST(OpKind, TheHeaviestFusedPartDecides) {
   EXPECT_EQ(opKindOf(""), OpKind::kOther);
 }
 
-TEST(SvgText, ShortensToWhatFits) {
+TEST(SvgText, ShortensTextToAWidth) {
   EXPECT_EQ(fitEnd("abc", 100, 10), "abc");
   std::string end = fitEnd("/features/3/expand1x1/Conv", 80, 10);
   EXPECT_TRUE(end.starts_with("…"));

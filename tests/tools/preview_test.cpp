@@ -1,4 +1,5 @@
-// The short look at a tensor: what it says, and that it takes no memory of the tensor's size.
+// Tests topIndices(), which finds the largest elements for the preview of a tensor. The program
+// counts allocations, to test that the memory use does not depend on the tensor's size.
 #include "tools/gantry/report/preview.h"
 
 #include <algorithm>
@@ -63,7 +64,8 @@ TEST(Preview, AgreesWithSorting) {
 TEST(Preview, ALargeTensorTakesNoMemory) {
   std::vector<float> values(4'000'000);
   for (size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(i % 1'000'003); // ascending: the best changes often
+    values[i] =
+        static_cast<float>(i % 1'000'003); // Ascending, so the largest elements change often.
   const Tensor tensor = vectorOf(values);
   const size_t before = allocatedBytes;
   const std::vector<uint64_t> top = topIndices(tensor, 5);

@@ -1,7 +1,8 @@
-// A gantry-profiler without a window: it attaches as the real one does, takes all that comes, and
-// writes to the file STAND_IN_OUTPUT how many events of each type there were: "dispatch 3".
+// A replacement for gantry-profiler without a window, for cli_test.py. It attaches to a process
+// like gantry-profiler, reads all events, and writes the number of events of each type to the file
+// STAND_IN_OUTPUT, in lines such as "dispatch 3".
 //
-// STAND_IN_EXIT=N: it ends with that exit code instead.
+// With STAND_IN_EXIT=N, the program only ends with exit code N.
 #include "engine/trace/wire/capture.h"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recordings from the command line: exit codes, full disks, interrupted runs, and the CSV of a real capture.
+"""Tests `gantry record` and `gantry export`: exit codes, full disks, interrupted runs, and the CSV of a capture.
 
     record_test.py --gantry TOOL --data tests/data [unittest arguments]
 
@@ -19,7 +19,7 @@ from cli_support import OPTIONS, Tool
 
 
 def interrupt(process):
-    """Ctrl-C: the terminal sends the signal to every process of the group."""
+    """Simulates Ctrl-C: the terminal sends SIGINT to every process of the group."""
     os.killpg(process.pid, signal.SIGINT)
 
 
@@ -42,7 +42,7 @@ class Recording(Tool):
 
     # ---- exit codes --------------------------------------------------------------------------------
 
-    def test_the_exit_code_is_the_commands(self):
+    def test_the_exit_code_is_that_of_the_command(self):
         record = ["record", "-o", self.capture, "--"]
         self.works(*record, OPTIONS.gantry, "run", self.artifact, "--random", "1")
         self.assertGreater(self.capture.stat().st_size, 0)
@@ -72,9 +72,9 @@ class Recording(Tool):
             done = self.call("record", "-o", mount / "run.gtrace", "--", OPTIONS.gantry, "bench", self.artifact,
                              "--runs", "500", cwd=self.folder)
             self.assertEqual(done.returncode, 3, done.stderr)
-            self.assertIn("No space left on device", done.stderr)  # the library, in the command
+            self.assertIn("No space left on device", done.stderr)  # The library prints this in the command.
             self.assertRegex(done.stderr.splitlines()[-1], "^gantry: error: .*(not whole|failed)")
-            self.assertIn("runs", done.stdout, "the command itself went well")
+            self.assertIn("runs", done.stdout, "the command itself must succeed")
         finally:
             subprocess.run(["umount", str(mount)], check=True)
 
@@ -88,12 +88,12 @@ class Recording(Tool):
             if self.capture.exists() and self.capture.stat().st_size > 20_000:
                 break
             time.sleep(0.05)
-        # What happens is in the file within 50 ms, so the file grows many times in a second.
+        # The recorder writes events to the file within 50 ms, so the file grows many times in a second.
         sizes = set()
         for _ in range(70):
             sizes.add(self.capture.stat().st_size)
             time.sleep(0.01)
-        self.assertGreater(len(sizes), 4, "the file grows rarely: much is lost when the process ends")
+        self.assertGreater(len(sizes), 4, "the file grows too rarely, so a crash would lose many events")
         interrupt(process)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGINT)
@@ -108,7 +108,7 @@ class Recording(Tool):
         self.assertFalse(self.capture.exists(), "nothing was recorded")
 
     def test_an_interrupted_run_leaves_no_files(self):
-        """The signal comes while the model is compiled, which is given enough to do."""
+        """Sends a signal while the model is compiled or run."""
         temporary = self.folder / "tmp"
         model = pathlib.Path(OPTIONS.data) / "models/transformer/model.onnx"
         env = {**os.environ, "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(self.folder / "cache")}
@@ -129,12 +129,12 @@ class Recording(Tool):
         rows = self.rows(self.capture)
         of_type = {}
         for row in rows:
-            self.assertNotIn(None, row, "a cell too many")
-            self.assertNotIn(None, row.values(), "a cell too few")
+            self.assertNotIn(None, row, "a row has too many cells")
+            self.assertNotIn(None, row.values(), "a row has too few cells")
             of_type.setdefault(row["type"], []).append(row)
             for column, cell in row.items():
                 if column not in ("name", "type") and cell:
-                    number = int(cell)  # a number, or empty
+                    number = int(cell)  # These cells hold numbers or are empty.
                     if column != "value":
                         self.assertGreaterEqual(number, 0, (column, row))
                     self.assertNotIn(number, (2**64 - 1, 2**63 - 1, 2**32 - 1), (column, row))

@@ -1,5 +1,5 @@
-// Descriptions of plans for tests: a network like SqueezeNet 1.1 with 224x224 inputs, its tensors
-// placed first-fit by decreasing size. No model, compiler or planner is needed.
+// Builds descriptions of plans for tests, without a model, compiler or planner. It places tensors
+// first-fit by decreasing size. syntheticSqueezenet() resembles SqueezeNet 1.1 with 224x224 inputs.
 #pragma once
 
 #include "tools/gantry/io/description.h"
@@ -11,7 +11,8 @@ namespace gantry::tool {
 
 class SyntheticPlan {
 public:
-  /// Adds a command that reads values and makes a new one; returns its index in values.
+  /// Adds a command that reads values and writes a new value. Returns the index of the new value.
+  /// inPlace: the new value shares the slot of the first read value.
   size_t add(const std::string &op, const std::string &name, std::vector<int64_t> dims,
              const std::vector<size_t> &reads, bool inPlace = false) {
     auto command = static_cast<uint32_t>(plan_.commands.size());
@@ -38,6 +39,7 @@ public:
     return plan_.values.size() - 1;
   }
 
+  /// Places the values and returns the plan.
   Description finish(const std::string &source, uint64_t constantBytes) {
     struct Slot {
       uint64_t size = 0, offset = 0;

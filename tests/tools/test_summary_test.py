@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/house/test_summary.py on reports of its own: what it must count, and what it must refuse."""
+"""Tests tools/house/test_summary.py on small reports: which tests it counts, and which reports it fails."""
 
 import pathlib
 import subprocess
@@ -52,7 +52,7 @@ def case(name, output="", kind=""):
 
 
 def summarise(*cases):
-    """(exit code, last line, all lines)"""
+    """Runs the script on a report with these cases. Returns (exit code, last line, all lines)."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "tests.xml")
         report.write_text(f"<testsuite>{''.join(cases)}</testsuite>")

@@ -1,4 +1,5 @@
-// The file of measured tiles: what it holds stays, one kernel is one line.
+// Tests the file of measured tiles: writing one line per kernel, keeping other entries, and
+// refusing other files.
 #include "tools/gantry/io/tuning_file.h"
 
 #include "tests/support/scratch.h"
@@ -17,7 +18,7 @@ TuningFile fileOf(const ScratchFolder &folder, const std::string &text) {
   return TuningFile::open(path);
 }
 
-TEST(TuningFile, BeginsWhereThereIsNone) {
+TEST(TuningFile, CreatesATableIfTheFileDoesNotExist) {
   ScratchFolder folder;
   TuningFile file = TuningFile::open(folder.path("none.json"));
   file.put("vulkan:p", "device", {"k1", "texel points=4", "Relu \"r\"", 1000.4, 2000.6});
@@ -33,7 +34,7 @@ TEST(TuningFile, BeginsWhereThereIsNone) {
             "\"what\":\"Relu \\\"r\\\"\"}}}]}\n");
 }
 
-TEST(TuningFile, KeepsWhatItHolds) {
+TEST(TuningFile, KeepsTheOtherEntries) {
   ScratchFolder folder;
   const std::string other =
       R"({"profile":"q","device":"a","kernels":{"k1":{"tile":"x","more":[1,{"a":2}]}},"note":7})";
@@ -46,14 +47,14 @@ TEST(TuningFile, KeepsWhatItHolds) {
   const auto json = nlohmann::json::parse(file.text());
   EXPECT_EQ(json["by"], "me");
   ASSERT_EQ(json["devices"].size(), 3u);
-  // Those that were measured last come first.
+  // Devices that were measured last come first.
   EXPECT_EQ(json["devices"][0]["device"], "b");
   EXPECT_EQ(json["devices"][0]["kernels"]["k0"]["tile"], "newer");
   EXPECT_EQ(json["devices"][1]["kernels"]["k0"]["tile"], "new");
   EXPECT_EQ(json["devices"][1]["kernels"]["k0"]["by"], "us");
   EXPECT_EQ(json["devices"][1]["kernels"]["k2"]["tile"], "y");
   EXPECT_EQ(json["devices"][2], nlohmann::json::parse(other));
-  // Reading what was written changes nothing.
+  // Reading and writing the table again does not change it.
   EXPECT_EQ(fileOf(folder, file.text()).text(), file.text());
 }
 

@@ -1,4 +1,5 @@
-// Decisions about devices that the test machine does not have.
+// Tests planDevice, preferredOrder, chooseDevice and parseValidation on snapshots of devices. The
+// snapshots are written by hand, so the test machine needs none of the devices.
 #include "backends/vulkan/device_plan.h"
 #include "backends/vulkan/instance.h"
 
@@ -16,6 +17,7 @@ constexpr VkMemoryPropertyFlags kMapped =
     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr VkMemoryPropertyFlags kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 
+/// Returns a device that has everything which Gantry requires, and no memory yet.
 DeviceSnapshot usable(const char *name, VkPhysicalDeviceType type) {
   DeviceSnapshot s;
   std::strcpy(s.properties.deviceName, name);
@@ -54,7 +56,7 @@ void addType(DeviceSnapshot &s, VkMemoryPropertyFlags flags, uint32_t heap) {
   s.memory.memoryTypes[s.memory.memoryTypeCount++] = {flags, heap};
 }
 
-/// A discrete GPU with a 256 MiB window, as drivers list it.
+/// Returns a discrete GPU whose host-visible device memory is a window of 256 MiB.
 DeviceSnapshot discrete() {
   DeviceSnapshot s = usable("GeForce Something", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
   addHeap(s, 24, true);
@@ -104,7 +106,7 @@ TEST(DevicePlan, SoftwareDevicesPreferStorageBuffers) {
   EXPECT_FALSE(plan.info.profile.preferAddressBinding);
 }
 
-TEST(DevicePlan, TexelBuffersArePreferredByLavapipeAlone) {
+TEST(DevicePlan, OnlyLavapipePrefersTexelBuffers) {
   const DeviceProfile lavapipe = planDevice(software()).info.profile;
   EXPECT_TRUE(lavapipe.preferTexelLoads);
   EXPECT_EQ(lavapipe.maxTexelBufferElements, 1u << 27);
@@ -118,7 +120,7 @@ TEST(DevicePlan, TexelBuffersArePreferredByLavapipeAlone) {
   EXPECT_FALSE(planDevice(s).info.profile.preferTexelLoads);
   EXPECT_FALSE(planDevice(discrete()).info.profile.preferTexelLoads);
   EXPECT_GT(planDevice(discrete()).info.profile.maxTexelBufferElements, 0u)
-      << "a size may be requested";
+      << "a texel-buffer binding may be requested";
 }
 
 TEST(DevicePlan, ReadsSubgroupOperations) {
@@ -156,8 +158,8 @@ TEST(DevicePlan, UsesNoSubgroupOperationsIfTheSizeVaries) {
   EXPECT_STREQ(plan.extensions[0], VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
 }
 
-/// A device with cooperative matrices; its list also has shapes that kernels cannot use.
-DeviceSnapshot multiplying() {
+/// Returns a device with cooperative matrices. Its list also has shapes that kernels cannot use.
+DeviceSnapshot withMatrices() {
   DeviceSnapshot s = discrete();
   s.extensions = {VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME};
   s.subgroups.minSubgroupSize = s.subgroups.maxSubgroupSize = 32;
@@ -181,7 +183,7 @@ DeviceSnapshot multiplying() {
 }
 
 TEST(DevicePlan, ListsTheMatrixShapesThatKernelsUse) {
-  const DevicePlan plan = planDevice(multiplying());
+  const DevicePlan plan = planDevice(withMatrices());
   using enum MatrixElement;
   EXPECT_EQ(plan.info.profile.matrixShapes,
             (std::vector<MatrixShape>{{16, 16, 16, kF16, kF32}, {16, 16, 32, kI8, kI32}}));
@@ -189,15 +191,15 @@ TEST(DevicePlan, ListsTheMatrixShapesThatKernelsUse) {
   EXPECT_STREQ(plan.extensions[0], VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
 }
 
-TEST(DevicePlan, UsesNoMatricesWithoutTheFeaturesOfTheirKernels) {
+TEST(DevicePlan, UsesNoMatricesWithoutTheFeaturesThatTheirKernelsNeed) {
   const std::pair<const char *, void (*)(DeviceSnapshot &)> lacks[] = {
       {"the feature", [](DeviceSnapshot &s) { s.cooperativeMatrix = VK_FALSE; }},
       {"the memory model", [](DeviceSnapshot &s) { s.features12.vulkanMemoryModel = VK_FALSE; }},
-      {"kernels", [](DeviceSnapshot &s) { s.matrixStages = VK_SHADER_STAGE_FRAGMENT_BIT; }},
+      {"compute shaders", [](DeviceSnapshot &s) { s.matrixStages = VK_SHADER_STAGE_FRAGMENT_BIT; }},
       {"full subgroups", [](DeviceSnapshot &s) { s.computeFullSubgroups = VK_FALSE; }},
-      {"sizes of them", [](DeviceSnapshot &s) { s.subgroups.requiredSubgroupSizeStages = 0; }}};
+      {"subgroup sizes", [](DeviceSnapshot &s) { s.subgroups.requiredSubgroupSizeStages = 0; }}};
   for (const auto &[what, lack] : lacks) {
-    DeviceSnapshot s = multiplying();
+    DeviceSnapshot s = withMatrices();
     lack(s);
     const DevicePlan plan = planDevice(s);
     EXPECT_TRUE(plan.info.profile.matrixShapes.empty()) << what;
@@ -217,7 +219,7 @@ TEST(DevicePlan, UsesIntegerDotProductsIfTheyAreAccelerated) {
   EXPECT_STREQ(planDevice(s).extensions[0], VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
 }
 
-TEST(DevicePlan, KeepsIntegerDotProductsOnASoftwareDevice) {
+TEST(DevicePlan, ASoftwareDeviceNeedsNoAcceleratedDotProducts) {
   DeviceSnapshot s = software();
   s.integerDotProduct = VK_TRUE;
   EXPECT_TRUE(planDevice(s).info.profile.features.integerDotProduct);
@@ -240,14 +242,14 @@ TEST(DevicePlan, BuffersAreAlignedForEveryBinding) {
   EXPECT_EQ(planDevice(s).info.bindingAlignment(), 256u);
 }
 
-TEST(DevicePlan, DoesNotPreferMissingAddresses) {
+TEST(DevicePlan, DoesNotPreferAddressBindingWithoutAddresses) {
   DeviceSnapshot s = discrete();
   s.features12.bufferDeviceAddress = VK_FALSE;
   EXPECT_FALSE(planDevice(s).info.profile.preferAddressBinding);
   EXPECT_EQ(planDevice(s).info.missing, "") << "addresses are optional";
 }
 
-TEST(DevicePlan, BuffersMayBeSmallerThanAllocations) {
+TEST(DevicePlan, TheMaxBufferSizeLimitsAllocations) {
   DeviceSnapshot s = discrete();
   s.maxBufferSize = uint64_t{1} << 30;
   EXPECT_EQ(planDevice(s).info.profile.maxAllocationBytes, uint64_t{1} << 30);
@@ -305,7 +307,7 @@ TEST(ChooseDevice, AcceptsAnIndexOrPartOfAName) {
   EXPECT_EQ(*chooseDevice(plans, "256 bits", ""), 1u) << "text that begins with digits is a name";
 }
 
-TEST(ChooseDevice, ListsTheDevices) {
+TEST(ChooseDevice, AWrongSelectorIsRefusedWithAListOfTheDevices) {
   const std::vector<DevicePlan> plans = plansOf({discrete(), software()});
   for (const char *wrong : {"2", "99999999999999999999", "radeon", "-1"}) {
     const Result<size_t> result = chooseDevice(plans, wrong, "");
@@ -364,12 +366,12 @@ TEST(DevicePlan, TypesThatNeedAFeatureAreNotUsable) {
   }
 }
 
-TEST(DevicePlan, ReadsBothClocksIfTheDriverCan) {
+TEST(DevicePlan, CalibratesClocksIfTheDriverReadsDeviceAndMonotonicTime) {
   DeviceSnapshot s = discrete();
   s.extensions = {VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME};
   EXPECT_FALSE(planDevice(s).info.calibratedClocks);
   s.timeDomains = {VK_TIME_DOMAIN_DEVICE_EXT, VK_TIME_DOMAIN_CLOCK_MONOTONIC_RAW_EXT};
-  EXPECT_FALSE(planDevice(s).info.calibratedClocks) << "not with the monotonic clock";
+  EXPECT_FALSE(planDevice(s).info.calibratedClocks) << "the monotonic clock is missing";
   EXPECT_TRUE(planDevice(s).extensions.empty());
   s.timeDomains.push_back(VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT);
   DevicePlan plan = planDevice(s);
@@ -404,7 +406,7 @@ TEST(DevicePlan, EnablesTheUsefulExtensions) {
   EXPECT_EQ(plan.extensions.size(), 4u);
 }
 
-TEST(DevicePlan, RangesNeedResidencyAndASparseQueue) {
+TEST(DevicePlan, VirtualMemoryNeedsResidencyAndASparseQueue) {
   DeviceSnapshot s = discrete();
   s.properties.limits.sparseAddressSpaceSize = uint64_t{1} << 40;
   s.features.sparseBinding = VK_TRUE;
@@ -419,7 +421,7 @@ TEST(DevicePlan, RangesNeedResidencyAndASparseQueue) {
   binder.queueFlags = VK_QUEUE_SPARSE_BINDING_BIT;
   binder.queueCount = 1;
   s.queueFamilies.push_back(binder);
-  EXPECT_EQ(planDevice(s).sparseQueueFamily, 0u) << "the compute family if it can bind";
+  EXPECT_EQ(planDevice(s).sparseQueueFamily, 0u) << "the compute family is preferred";
   s.queueFamilies[0].queueFlags &= ~VkQueueFlags(VK_QUEUE_SPARSE_BINDING_BIT);
   EXPECT_EQ(planDevice(s).sparseQueueFamily, 1u);
   s.queueFamilies.pop_back();

@@ -1,4 +1,5 @@
-// The shim of each function: a template over the member of the function table.
+// Implements the shims of driver_shims.h: the template Shim replaces one member of a function
+// table.
 #include "tests/backends/vulkan/driver_shims.h"
 #include "tests/backends/vulkan/stand_ins.h"
 
@@ -16,7 +17,8 @@ bool mayWork = false; // Whether the queue may still work on submissions.
 std::recursive_mutex mutex;
 
 /// Returns the object type that a function creates or destroys: "Buffer" for vkCreateBuffer,
-/// "Memory" for vkAllocateMemory, "" for other functions.
+/// "Memory" for vkAllocateMemory, "" for other functions. Sets `creates` to whether the function
+/// creates the object.
 std::string objectOf(const std::string &name, bool &creates) {
   if (name == "vkCreateComputePipelines") {
     creates = true;
@@ -31,7 +33,8 @@ std::string objectOf(const std::string &name, bool &creates) {
   return "";
 }
 
-/// Counts the object that a function created or destroyed.
+/// Counts the object that a function created or destroyed. handle: whether the destroyed handle is
+/// not null.
 void count(const char *name, bool handle) {
   bool creates = false;
   const std::string object = objectOf(name, creates);
@@ -49,19 +52,21 @@ bool fails(const char *name, VkResult *result) {
   state.failed += std::string(name) + " ";
   *result = state.failure;
   if (*result == VK_ERROR_DEVICE_LOST) {
-    finishWork(); // The driver must not use objects that are destroyed now.
+    finishWork(); // The backend may destroy objects next; the real driver must be done with them.
     mayWork = false;
   }
   return true;
 }
 
-// Functions of the queue report the loss of the device.
+/// Returns whether this function reports VK_ERROR_DEVICE_LOST after the device is lost.
 bool isQueueCall(const std::string &name) {
   return name == "vkQueueSubmit" || name == "vkQueueBindSparse" || name == "vkWaitSemaphores" ||
          name == "vkGetSemaphoreCounterValue" || name == "vkDeviceWaitIdle" ||
          name == "vkGetQueryPoolResults";
 }
 
+/// Counts submissions, loses the device at the chosen one, and returns whether this call must
+/// report the loss.
 bool isLost(const char *name) {
   std::lock_guard lock(mutex);
   if (!isQueueCall(name))
@@ -74,7 +79,8 @@ bool isLost(const char *name) {
   return deviceLost;
 }
 
-/// Checks that the device is not destroyed while its queue may use it, even if a wait failed.
+/// Follows whether the queue may have work, and counts the destruction of a device with such a
+/// queue as misuse. A failed vkDeviceWaitIdle does not count as a wait.
 void followQueue(const std::string &name) {
   std::lock_guard lock(mutex);
   if (name == "vkQueueSubmit" || name == "vkQueueBindSparse")

@@ -1,13 +1,14 @@
-// Shims between the Vulkan backend and the driver. Each function of the backend's tables is
-// replaced through DriverHooks: the shim counts the call, can make it fail, counts created and
-// destroyed objects, and can lose the device. Stand-ins (stand_ins.h) simulate features that a
-// software device lacks.
+// Shims between the Vulkan backend and the driver. DriverHooks replace the functions of the
+// backend's tables by shims. A shim counts the call, can make it fail, counts created and destroyed
+// objects, and can simulate the loss of the device. Stand-ins (stand_ins.h) simulate features that
+// a software device lacks.
 //
 // Stand-ins: VK_KHR_cooperative_matrix (lists one shape; kernels cannot use it),
 // VK_EXT_memory_budget (by default half of each heap; the test may set the numbers), and sparse
-// buffers with residency, bound by a second queue of a family of its own. A sparse buffer is a
-// complete buffer underneath, so its data are real. The stand-in checks bindings for overlap,
-// alignment, their queue and the lifetime of their memory, and counts mistakes as misuse.
+// buffers with residency, which a second queue with its own queue family binds. The stand-in backs
+// each sparse buffer by ordinary memory of the full size, so commands work on its data. The
+// stand-in checks the alignment, the overlap and the queue of bindings and the lifetime of the
+// bound memory, and counts each violation as misuse.
 //
 // There is one state per process: a test resets it and opens one device at a time.
 //
@@ -28,23 +29,23 @@ struct Shims {
   uint64_t loseAtSubmission = 0; // Number of the submission that loses the device, from 1; 0: none.
   bool standIns = false;         // Whether the stand-ins are installed.
   uint64_t budgetBytes = 0;      // Budget of every heap, with standIns; 0: half of the heap.
-  uint64_t usedBytes = 0;        // Use of the heap in addition to the allocations of the test.
+  uint64_t usedBytes = 0;        // Added to the reported use of every heap, with standIns.
 
   // Results, read by the test.
   uint64_t calls = 0; // Number of calls of functions that can fail.
   std::string failed; // Names of the failed functions, each followed by a blank.
   uint64_t submissions = 0;
   uint64_t bindings = 0; // Number of sparse bindings.
-  uint64_t misuse = 0;   // Number of mistakes of the backend.
+  uint64_t misuse = 0;   // Number of violations of Vulkan's rules by the backend.
   std::string lastMisuse;
-  std::map<std::string, int64_t> live; // Live objects by type: "Buffer", "Memory", …
+  std::map<std::string, int64_t> live; // Number of live objects by type: "Buffer", "Memory", …
 };
 
-/// The state. It may be changed only while no device is open or no other thread works.
+/// Returns the state of the process. A test changes it only while no other thread uses the device.
 Shims &shims();
-/// Resets the state, before a device is opened.
+/// Resets the state. Call it before opening a device.
 void resetShims();
-/// Returns the numbers of live objects that are not zero, such as "Buffer 1, Memory -1".
+/// Returns the types whose number of live objects is not zero, such as "Buffer 1, Memory -1".
 std::string liveObjects();
 /// Returns the hooks that install the shims.
 DriverHooks shimHooks();

@@ -1,5 +1,5 @@
-// Failures of the driver: every call fails in turn, and every pair of calls. Each failure must give
-// an error and leak nothing.
+// Tests failures of the driver: each call fails in turn, and each pair of calls fails. Each failure
+// must give an error, except for the calls in kTolerated, and must leak no object.
 #include "backends/vulkan/vk.h"
 #include "tests/backends/vulkan/driver_shims.h"
 #include "tests/support/add_texel.h"
@@ -16,8 +16,8 @@ namespace {
 
 using device::MemoryKind;
 
-/// Waits until the submission is done, because its caller then destroys the objects that it uses.
-/// Returns the first failure.
+/// Waits until the submission is done or the device is lost, also if a wait fails, because the
+/// caller destroys the submission's objects next. Returns the status of the first wait.
 Status finish(device::Device &device, uint64_t ticket) {
   const Result<bool> done = device.wait(ticket, UINT64_MAX);
   while (!done.isOk() && !device.isLost() && !device.wait(ticket, UINT64_MAX).isOk()) {
@@ -28,7 +28,7 @@ Status finish(device::Device &device, uint64_t ticket) {
 Status dispatchOnce(device::Device &device) {
   constexpr device::TexelRead kReads[] = {{0, device::TexelFormat::kRgba32f, true},
                                           {1, device::TexelFormat::kRgba32f, true}};
-  device::KernelSource source; // The kernel has texel buffers and a storage buffer.
+  device::KernelSource source; // The kernel reads two texel buffers and writes a storage buffer.
   source.name = "add";
   source.entryPoint = "main";
   source.spirv = kAddTexel;
@@ -84,9 +84,9 @@ Status share(device::Device &device) {
   return imported.status();
 }
 
-/// Numbers of the calls that release a range. The release waits for the range's bindings and
-/// retries failed waits, so these failures are tolerated. The interval is empty if the scenario
-/// ended earlier.
+/// The interval (begin, end] of the numbers of the calls that release a range. The release waits
+/// for the range's bindings and retries failed waits, so a failed wait in this interval is
+/// tolerated. The interval is empty if the scenario ended before the release.
 struct Release {
   uint64_t begin = UINT64_MAX, end = 0;
 } release;
@@ -124,7 +124,8 @@ Status scenario() {
   return device->memoryBudgets(budgets);
 }
 
-/// Calls whose failure is not an error: the backend loses a message, a name or a cached file only.
+/// Calls whose failure is not an error: the backend only loses an optional feature (a layer, an
+/// extension, an object's name or the pipeline cache), or continues without the wait.
 const std::set<std::string> kTolerated = {"vkCreatePipelineCache",
                                           "vkSetDebugUtilsObjectNameEXT",
                                           "vkEnumerateInstanceExtensionProperties",
@@ -233,7 +234,7 @@ TEST_P(VulkanFaults, EachCallInTurnAndInPairs) {
   for (uint64_t first = 1; first <= calls; ++first) {
     const uint64_t reached = run(first, 0);
     EXPECT_FALSE(shims().failed.empty()) << "call " << first << " was not reached";
-    // A failure usually ends the scenario soon, so only the few calls behind it can be second.
+    // A failure usually ends the scenario after few further calls; one of them fails second.
     for (uint64_t second = first + 1; second <= reached; ++second, ++pairs)
       run(first, second);
     if (HasFailure())

@@ -1,4 +1,5 @@
-// The file format of the pipeline cache: round trip, damage, foreign devices.
+// Tests the file format of the pipeline cache: round trip, damaged files, files of other devices
+// and drivers.
 #include "backends/vulkan/pipeline_cache.h"
 
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@ VkPhysicalDeviceProperties properties() {
   return p;
 }
 
+/// Returns pipeline cache data as a driver with these properties writes them.
 std::vector<uint8_t> driverData(const VkPhysicalDeviceProperties &p) {
   VkPipelineCacheHeaderVersionOne header{};
   header.headerSize = sizeof(header);

@@ -17,9 +17,9 @@ constexpr VkBufferCreateFlags kSparseFlags =
 
 /// A simulated sparse buffer.
 struct SparseBuffer {
-  VkDeviceMemory backing = VK_NULL_HANDLE; // Memory of the complete buffer underneath.
+  VkDeviceMemory backing = VK_NULL_HANDLE; // Ordinary memory that holds the whole buffer.
   uint64_t sizeBytes = 0;
-  std::map<uint64_t, VkDeviceMemory> bound; // Bound memory by the granule's offset.
+  std::map<uint64_t, VkDeviceMemory> bound; // Bound memory by the granule's offset in bytes.
 };
 
 struct {
@@ -29,7 +29,7 @@ struct {
   VkQueue queue = VK_NULL_HANDLE;
   uint32_t queueFamilies = 0; // Number of the driver's queue families.
   std::map<VkBuffer, SparseBuffer> buffers;
-  std::map<VkDeviceMemory, uint64_t> memories;
+  std::map<VkDeviceMemory, uint64_t> memories; // Size in bytes of each live allocation.
   std::mutex mutex;
 } own;
 int sparseQueueTag; // Its address is the handle of the second queue.
@@ -47,8 +47,9 @@ VkBaseOutStructure *findIn(void *chain, VkStructureType type) {
   return found;
 }
 
-/// Makes a call without the structure of this type in the chain behind `head`, because the driver
-/// does not know it, and returns the structure.
+/// Unlinks the structure of this type from the chain that starts at `head`, calls `call`, and links
+/// the structure again, because the driver does not know the structure. Returns the structure, or
+/// null if the chain has none.
 template <typename T, typename Call> T *without(void *head, VkStructureType type, Call call) {
   auto *before = static_cast<VkBaseOutStructure *>(head);
   while (before->pNext && before->pNext->sType != type)

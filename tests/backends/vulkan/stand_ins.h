@@ -9,7 +9,7 @@ namespace gantry::vulkan::test {
 /// Replaces entries of the tables by stand-ins.
 void standInForInstance(InstanceFunctions &functions);
 void standInForDevice(VolkDeviceTable &table);
-/// Forgets all buffers and memories.
+/// Clears the stand-ins' records of buffers, memories and the queue.
 void resetStandIns();
 
 /// Saves the driver's functions and queue, so that they can be called without the shims.

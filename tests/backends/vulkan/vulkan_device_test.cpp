@@ -1,4 +1,5 @@
-// The Vulkan backend on the first usable device, with the validation layer.
+// Tests the Vulkan backend on the first usable device, under synchronization validation. Each test
+// fails on any validation message that it does not expect.
 #include "backends/vulkan/vulkan.h"
 #include "tests/support/add_address.h"
 #include "tests/support/add_storage.h"
@@ -60,14 +61,14 @@ protected:
   bool messagesExpected_ = false;
 };
 
-TEST_F(VulkanDeviceTest, IsListed) {
+TEST_F(VulkanDeviceTest, TheOpenedDeviceIsListed) {
   auto devices = listDevices();
   ASSERT_TRUE(devices.isOk());
   ASSERT_LT(device_->info().index, devices->size());
   EXPECT_EQ((*devices)[device_->info().index].name, device_->info().name);
 }
 
-TEST_F(VulkanDeviceTest, RefusesWrongSelectors) {
+TEST_F(VulkanDeviceTest, RefusesAnUnknownDeviceAndAnUnknownValidationMode) {
   auto opened = openDevice("no such device");
   ASSERT_FALSE(opened.isOk());
   EXPECT_EQ(opened.status().code(), StatusCode::kNotFound);
@@ -186,7 +187,7 @@ TEST_F(VulkanDeviceTest, CountsValidationMessages) {
   const uint64_t before = device_->validationMessages();
   testing::internal::CaptureStderr();
   const BufferRange next[] = {buffers[2], buffers[0], buffers[1]};
-  dispatch.buffers = next; // Reads the previous result without a barrier.
+  dispatch.buffers = next; // Reads the first dispatch's result without a barrier.
   ASSERT_TRUE(list->dispatch(dispatch).isOk());
   const std::string printed = testing::internal::GetCapturedStderr();
   EXPECT_GT(device_->validationMessages(), before);

@@ -1,18 +1,21 @@
 // Tests of the functions of compiler.h with NULL arguments, without threads and without memory.
 //
-//   compiler_fault_test null HEADER   passes NULL for each pointer argument; HEADER is compiler.h,
-//                                     and the test must call each of its functions
+//   compiler_fault_test null HEADER   passes NULL for each pointer argument and checks that the
+//   test
+//                                     calls every function of HEADER (compiler.h)
 //   compiler_fault_test threads       limits the user to 1 to 12 threads (RLIMIT_NPROC)
 //   compiler_fault_test address-space limits the address space to slightly more than is in use
 //                                     (RLIMIT_AS)
-//   compiler_fault_test malloc COUNT  lets COUNT allocations, spread evenly over a compilation of a
-//                                     small model, fail, each in a child; needs failing_malloc
-//                                     preloaded
-//   compiler_fault_test malloc-at K   lets allocation K fail in this process, for a debugger
+//   compiler_fault_test malloc COUNT  makes COUNT allocations fail, spread evenly over a
+//   compilation
+//                                     of a small model, each in a child process
+//   compiler_fault_test malloc-at K   makes allocation K fail in this process, for a debugger
 //
-// Whatever fails, the child must end with a result, or with the one line of endWithoutMemory()
-// (codegen/compiler_threads.h), for memory that LLVM cannot do without. The output folder must then
-// hold the previous file or the complete new one, and nothing else.
+// The malloc modes need failing_malloc.c in LD_PRELOAD. In all modes but null and malloc-at, each
+// compilation runs in a child process. The child must return a result, or end with the message of
+// endWithoutMemory() (codegen/compiler_threads.h) or in code of MLIR and glibc that does not check
+// for memory (see judge()). Afterwards the output folder must hold the previous file or the
+// complete new one, and nothing else.
 #include "tests/support/death_site.h"
 #include "tests/support/failing_malloc.h"
 #include "tests/support/onnx_model.h"
@@ -81,7 +84,7 @@ void keepMessage(void *, int severity, const char *message) {
     std::snprintf(lastMessage, sizeof(lastMessage), "%s", message);
 }
 
-/// The exit code of a child that compiles.
+/// The result of a compilation and the exit code of its child. kSilent: an error without a message.
 enum Outcome { kOk = 0, kRefused = 1, kSilent = 2 };
 
 Outcome compile(const Folder &folder) {
@@ -120,9 +123,10 @@ void expect(bool holds, const std::string &what, unsigned long long number) {
   std::fprintf(stderr, "FAILED: %s (%llu)\n", what.c_str(), number);
 }
 
-/// Returns whether a child died in MLIR, which does not check the result of malloc where it makes
-/// tables of interfaces, operations and operands. Its headers compile parts of this code into
-/// libgantry_compiler. Gantry's own code allocates with operator new, which throws.
+/// Returns whether a child died in MLIR because malloc returned null. MLIR does not check the
+/// result of malloc when it creates tables of interfaces, operations and operands. MLIR's headers
+/// compile parts of this code into libgantry_compiler; Gantry's own code allocates with operator
+/// new.
 bool isUncheckedMalloc(const std::string &place) {
   return place.starts_with("SIGSEGV (through a null pointer) in lib") &&
          (place.find(" in libMLIR.so") != std::string::npos ||
@@ -140,8 +144,8 @@ void judge(const Folder &folder, const Death &death, const std::string &complete
          number);
   expect(!death.isAlive || death.code != kSilent, "a failure without a message", number);
   const std::string content = folder.content();
-  expect(content == complete || content == kFormer, "the output is neither the old nor the new",
-         number);
+  expect(content == complete || content == kFormer,
+         "the output is neither the previous nor the complete new file", number);
   expect(folder.count() == 1, "files were left behind", number);
   expect(!death.isAlive || death.code != kOk || content == complete, "ok, but no output", number);
   if (content != kFormer || folder.count() != 1) {
@@ -165,8 +169,8 @@ void checkNulls(const Folder &folder, const char *header) {
   expect(gantry_compile(model, nullptr, &options) == GANTRY_COMPILE_BAD_INPUT, "output", 0);
   expect(std::strstr(lastMessage, "output must not be NULL") != nullptr, lastMessage, 0);
   expect(gantry_compile(model, output, nullptr) == GANTRY_COMPILE_OK, "options", 0);
-  options.dim_count = options.donated_count = options.native_chip_count =
-      3; // Length given with a NULL array.
+  // The lengths of arrays that are NULL have no effect.
+  options.dim_count = options.donated_count = options.native_chip_count = 3;
   expect(gantry_compile(model, output, &options) == GANTRY_COMPILE_OK, lastMessage, 0);
   for (int null = -1; null < 8; ++null) {
     int32_t type;
@@ -199,7 +203,7 @@ void checkNulls(const Folder &folder, const char *header) {
   expect(declared >= called.size(), "declarations of compiler.h", declared);
 }
 
-/// Compiles in children after limit(value) for each value, and reads a tensor.
+/// For each value, compiles the model and reads a tensor in a child process after limit(value).
 template <typename Limit>
 void runLimited(const Folder &folder, const std::string &complete, const char *title,
                 std::initializer_list<uint64_t> values, Limit &&limit) {
@@ -219,7 +223,7 @@ void runLimited(const Folder &folder, const std::string &complete, const char *t
 }
 
 bool limitThreads(uint64_t threads) {
-  const auto user = static_cast<uid_t>(100000 + getpid()); // A user without other processes.
+  const auto user = static_cast<uid_t>(100000 + getpid()); // This user has no other processes.
   const rlimit limit = {threads, threads};
   return setgroups(0, nullptr) == 0 && setgid(user) == 0 && setuid(user) == 0 &&
          setrlimit(RLIMIT_NPROC, &limit) == 0;
@@ -270,7 +274,7 @@ int failMalloc(const Folder &folder, const std::string &complete, unsigned long 
 int main(int argc, char **argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   const Folder folder;
-  // The parent's own compilation initialises everything that lives until the process ends.
+  // This compilation initializes the objects that live until the process ends.
   if (compile(folder) != kOk || readTensor(folder) != kOk) {
     std::fprintf(stderr, "the small model cannot be compiled: %s\n", lastMessage);
     return 1;
@@ -280,7 +284,7 @@ int main(int argc, char **argv) {
   if (mode == "null" && argc == 3) {
     checkNulls(folder, argv[2]);
   } else if (mode == "threads" && geteuid() != 0) {
-    std::printf("skipped: needs root, to be a user without other processes\n");
+    std::printf("skipped: only root can become a user without other processes\n");
   } else if (mode == "threads") {
     runLimited(folder, complete, "ulimit -u 1 to 12", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
                limitThreads);

@@ -1,6 +1,6 @@
 // RUN: gantry-opt %s --split-input-file --verify-diagnostics
 
-// The verifiers of the dialect's attributes: GantryAttributes.td and GantryDialect.td.
+// Tests the verifiers of the dialect's attributes (GantryAttributes.td and GantryDialect.td).
 
 // expected-error@+1 {{attribute "gantry.tiel" is not one of the Gantry dialect's}}
 func.func @unknown_name() attributes {gantry.tiel = 4} { return }

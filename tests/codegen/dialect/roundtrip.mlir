@@ -1,6 +1,6 @@
 // RUN: gantry-opt %s | gantry-opt | FileCheck %s
 
-// Every attribute of the dialect is printed in the form that is parsed.
+// The parser accepts the printed form of every attribute of the dialect.
 
 // CHECK: func.func @program(
 // CHECK-SAME: gantry.port = #gantry.port<name = "tok\22ens", dims = [<"time", min = 8, max = 64>, <"">], is_unsigned = true, donated = true>

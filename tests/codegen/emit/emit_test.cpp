@@ -1,5 +1,5 @@
-// Compiles MLIR text and checks the artifact: values, lifetimes, slots, plan and expressions. A
-// failed compilation leaves no file.
+// Compiles MLIR text and checks the artifact: commands, slots, plan, barriers, expressions and
+// variants. Also tests that a failed compilation leaves no file.
 #include "codegen/pipeline.h"
 #include "engine/artifact/artifact.h"
 
@@ -55,8 +55,8 @@ protected:
   fs::path folder_;
 };
 
-// This program computes exp(x), its sum over rows, and the quotient, which takes the exponential's
-// storage. Two outputs read the quotient.
+// The program computes e = exp(x), the sum of e over each row, and their quotient, which reuses the
+// storage of e. Both outputs are computed from the quotient. ROWS, DIM and SIZE are placeholders.
 constexpr const char *kSoftmaxTail = R"(
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -112,7 +112,7 @@ TEST_F(Emit, StaticProgramIsPlannedAndSharesStorageInPlace) {
   EXPECT_FALSE(program.dynamic());
   EXPECT_EQ(program.symbols()->size(), 0u);
   ASSERT_EQ(program.commands()->size(), 5u);
-  // exp and the quotient share a slot of 2 KiB; the sums have one of 256 bytes.
+  // The exponential and the quotient share a slot of 2 KiB; the sums have a slot of 256 bytes.
   EXPECT_EQ(program.arena_bytes(), 64u * 8 * 4 + 256);
   EXPECT_EQ(program.lower_bound_bytes(), program.arena_bytes());
   std::map<uint32_t, int> slots;
@@ -120,11 +120,12 @@ TEST_F(Emit, StaticProgramIsPlannedAndSharesStorageInPlace) {
     if (value->storage() == Storage::transient)
       ++slots[value->slot()];
   EXPECT_EQ(slots.size(), 2u);
-  // Each command reads what the one before it wrote.
+  // Each of the commands 1 to 3 reads the result of the previous one.
   EXPECT_FALSE(program.commands()->Get(0)->barrier_before());
   for (uint32_t c = 1; c < 4; ++c)
     EXPECT_TRUE(program.commands()->Get(c)->barrier_before()) << c;
-  EXPECT_FALSE(program.commands()->Get(4)->barrier_before()); // Both outputs may run at once.
+  // The commands of the two outputs are independent.
+  EXPECT_FALSE(program.commands()->Get(4)->barrier_before());
 }
 
 TEST_F(Emit, DynamicProgramHasExpressionsInsteadOfOffsets) {
@@ -162,7 +163,7 @@ func.func @main(%x: tensor<4x8xf32>) -> (tensor<32xf32>, tensor<2xf32>) {
     EXPECT_EQ(command->kind(), artifact::CommandKind::copy);
 }
 
-TEST_F(Emit, EveryKernelIsBoundBothWays) {
+TEST_F(Emit, AKernelHasAStorageBufferAndAnAddressVariant) {
   Compiled compiled = compile(R"(
 #id = affine_map<(d0) -> (d0)>
 func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
@@ -234,7 +235,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   EXPECT_EQ(root.profile()->str(), "vulkan:lavapipe");
   ASSERT_EQ(root.variants()->size(), 1u);
   EXPECT_EQ(root.variants()->Get(0)->profile()->str(), "vulkan:generic");
-  EXPECT_EQ(both.artifact->constants().size(), constantBytes) << "the bytes lie there once";
+  EXPECT_EQ(both.artifact->constants().size(), constantBytes) << "the constants are stored twice";
 }
 
 } // namespace

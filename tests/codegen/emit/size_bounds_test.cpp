@@ -1,4 +1,4 @@
-// Compares the limits of expressions with every value that they take.
+// Compares the upper bounds of random expressions with their values at all values of the symbols.
 #include "codegen/emit/size_bounds.h"
 #include "engine/artifact/artifact_generated.h"
 
@@ -15,7 +15,8 @@ using artifact::ExprOp;
 
 int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-/// Returns the values of the expressions, or nothing where a divisor is not positive.
+/// Returns the values of the expressions for the symbols s and t, or nothing if a divisor is not
+/// positive.
 std::optional<std::vector<int64_t>> evaluate(const std::vector<Expr> &exprs, int64_t s, int64_t t) {
   std::vector<int64_t> values;
   for (const Expr &expr : exprs) {
@@ -55,12 +56,13 @@ std::optional<std::vector<int64_t>> evaluate(const std::vector<Expr> &exprs, int
   return values;
 }
 
+/// Returns a program with the expressions and two symbols: 2 to 9, and 1 to 6.
 artifact::ProgramT programWith(std::vector<Expr> exprs) {
   artifact::ProgramT program;
-  for (const auto &[least, most] : {std::pair{2, 9}, std::pair{1, 6}}) {
+  for (const auto &[min, max] : {std::pair{2, 9}, std::pair{1, 6}}) {
     program.symbols.push_back(std::make_unique<artifact::SymbolT>());
-    program.symbols.back()->min = least;
-    program.symbols.back()->max = most;
+    program.symbols.back()->min = min;
+    program.symbols.back()->max = max;
   }
   program.exprs = std::move(exprs);
   return program;
@@ -80,23 +82,23 @@ TEST(SizeBounds, HoldsForEveryValueOfTheSymbols) {
         exprs.emplace_back(op, below(static_cast<uint32_t>(exprs.size())),
                            below(static_cast<uint32_t>(exprs.size())), 0);
     }
-    const auto most = maxOfExprs(programWith(exprs));
-    if (!most.isOk())
-      continue; // A divisor may be 0.
+    const auto bounds = maxOfExprs(programWith(exprs));
+    if (!bounds.isOk())
+      continue; // A divisor may be zero or negative.
     ++bounded;
     int64_t reached = INT64_MIN;
     for (int64_t s = 2; s <= 9; ++s)
       for (int64_t t = 1; t <= 6; ++t) {
         const auto values = evaluate(exprs, s, t);
-        ASSERT_TRUE(values) << "a divisor is not positive, and the bounds say nothing of it";
+        ASSERT_TRUE(values) << "a divisor is not positive, but maxOfExprs() returned no error";
         for (size_t i = 0; i < exprs.size(); ++i)
-          ASSERT_LE((*values)[i], (*most)[i]) << "expression " << i << " at " << s << ", " << t;
+          ASSERT_LE((*values)[i], (*bounds)[i]) << "expression " << i << " at " << s << ", " << t;
         reached = std::max(reached, values->back());
       }
-    exact += reached == most->back();
+    exact += reached == bounds->back();
   }
   EXPECT_GT(bounded, 500);
-  EXPECT_GT(exact, bounded / 2) << "the bounds are far from what is reached";
+  EXPECT_GT(exact, bounded / 2) << "too many bounds are not reached";
 }
 
 TEST(SizeBounds, RefusesOverflowAndDivisionByZero) {

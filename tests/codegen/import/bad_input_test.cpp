@@ -1,4 +1,4 @@
-// Tests of damaged and impossible models: each gives one clear error, and none crashes.
+// Tests damaged and invalid models: the import of each returns one error and does not crash.
 #include "codegen/import/onnx/operand_types.h"
 #include "tests/codegen/import/expect_error.h"
 
@@ -38,7 +38,7 @@ ModelBuilder smallModel() {
   return m;
 }
 
-TEST(BadInput, FilesThatAreNoModels) {
+TEST(BadInput, FilesThatAreNotModels) {
   Scratch scratch;
   expectError(scratch.path("absent.onnx"), "cannot read it: No such file");
   expectError(scratch.write("empty.onnx", ""), "not an ONNX model");
@@ -50,7 +50,7 @@ TEST(BadInput, FilesThatAreNoModels) {
   expectError(scratch.write("cut.onnx", bytes.substr(0, bytes.size() / 2)), "truncated or damaged");
 }
 
-TEST(BadInput, GraphsThatAreNone) {
+TEST(BadInput, InvalidGraphs) {
   ModelBuilder undefined;
   undefined.node("Relu", {"ghost"}, {"y"}, "relu");
   undefined.output("y");
@@ -81,7 +81,7 @@ TEST(BadInput, GraphsThatAreNone) {
   expectError(missing, "\"z\" is defined nowhere");
 }
 
-TEST(BadInput, ImpossibleShapes) {
+TEST(BadInput, InvalidShapesAndOperands) {
   ModelBuilder negative;
   negative.input("x", {"-3"});
   negative.node("Relu", {"x"}, {"y"});
@@ -138,7 +138,7 @@ TEST(BadInput, ImpossibleShapes) {
   position.output("y");
   expectError(position, "axis 1 has no elements to take a position of");
 
-  ModelBuilder range; // Its start has no element.
+  ModelBuilder range; // The start of the range has no element.
   range.ints("none", {});
   range.ints("end", {3});
   range.ints("step", {1});
@@ -218,7 +218,7 @@ TEST(BadInput, ImpossibleShapes) {
 constexpr int kF32 = 1, kU8 = 2, kI8 = 3, kI32 = 6, kI64 = 7, kBool = 9, kF16 = 10, kF64 = 11;
 constexpr int kOnnxTypes[] = {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16};
 
-/// A model with one node whose inputs have these types.
+/// Returns a model with one node whose inputs have these types.
 ModelBuilder nodeOf(const std::string &op, const std::vector<int> &types) {
   ModelBuilder m(22);
   std::vector<std::string> names;
@@ -231,7 +231,7 @@ ModelBuilder nodeOf(const std::string &op, const std::vector<int> &types) {
   return m;
 }
 
-TEST(BadInput, TypesThatAnOperatorDoesNotTake) {
+TEST(BadInput, OperandsOfTypesThatTheOperatorDoesNotAllow) {
   const std::string kNumbers =
       "it must be f32, f16, f64, bf16, i8, u8, i16, u16, i32, u32, i64 or u64";
   const std::string kFloats = "it must be f32, f16, f64 or bf16";
@@ -308,6 +308,7 @@ TEST(BadInput, OneErrorListsAllUnsupportedOperators) {
   expectError(m, "LSTM (first, LSTM_2); NonZero (second)", ImportFailure::kUnsupported);
 }
 
+/// Returns a model whose weights are in an external file.
 ModelBuilder externalModel(const std::string &location, const std::string &offset = "0") {
   ModelBuilder m;
   m.input("x", {"4"});
@@ -364,7 +365,8 @@ TEST(BadInput, MlirFiles) {
   EXPECT_FALSE(syntax.errors.empty());
 }
 
-// Flips, removes and inserts bytes of a valid model. The result is imported or gives an error.
+// Changes, removes and inserts bytes of a valid model. The importer must accept the result or
+// return an error.
 TEST(Fuzz, MutatedModelsNeverCrash) {
   const char *given = std::getenv("GANTRY_SEED");
   const unsigned seed = given ? unsigned(std::atoi(given)) : std::random_device{}();
@@ -376,7 +378,7 @@ TEST(Fuzz, MutatedModelsNeverCrash) {
   for (int round = 0; round < 1500; ++round) {
     std::string bytes = original;
     for (int change = 0; change <= int(random() % 4); ++change) {
-      // Most positions are outside of the weights, since every value of a weight is valid.
+      // Changed values of weights leave the model valid; most other changes do not.
       size_t at = random() % bytes.size();
       switch (random() % 4) {
       case 0:
@@ -394,7 +396,7 @@ TEST(Fuzz, MutatedModelsNeverCrash) {
     }
     auto imported = import(scratch.write("fuzz.onnx", bytes));
     if (!imported) {
-      ASSERT_GE(imported.errors.size(), 1u) << "refused without a word";
+      ASSERT_GE(imported.errors.size(), 1u) << "refused without an error";
     }
     ++(imported ? accepted : refused);
   }
@@ -402,9 +404,10 @@ TEST(Fuzz, MutatedModelsNeverCrash) {
   EXPECT_GT(refused, 0);
 }
 
-// Tests every operator with tensors and constants of every type. It is imported, or its importer
-// reports an error. MLIR's verifier, whose messages are about MLIR's operations, reports nothing.
-TEST(Fuzz, TypesNeverReachTheVerifier) {
+// Imports every operator with tensors and constants of every type. The importer must accept the
+// model or report an error. MLIR's verifier must report nothing, because its messages name MLIR
+// operations, which the user does not know.
+TEST(Fuzz, InvalidTypesNeverReachMlirsVerifier) {
   const char *given = std::getenv("GANTRY_SEED");
   const unsigned seed = given ? unsigned(std::atoi(given)) : std::random_device{}();
   std::printf("seed %u (GANTRY_SEED)\n", seed);
@@ -470,7 +473,8 @@ TEST(Fuzz, TypesNeverReachTheVerifier) {
   EXPECT_GT(accepted, 500);
 }
 
-// Sets attributes, dims and shapes to extreme values, without changing the weights.
+// Sets attributes, dims and the reshape's target to extreme values. The weights' data do not
+// change.
 TEST(Fuzz, ExtremeNumbersNeverCrash) {
   const char *given = std::getenv("GANTRY_SEED");
   const unsigned seed = given ? unsigned(std::atoi(given)) : std::random_device{}();
@@ -510,7 +514,7 @@ TEST(Fuzz, ExtremeNumbersNeverCrash) {
       }
     auto imported = import(scratch.write("fuzz.onnx", m.bytes()));
     if (!imported) {
-      ASSERT_GE(imported.errors.size(), 1u) << "refused without a word";
+      ASSERT_GE(imported.errors.size(), 1u) << "refused without an error";
     }
   }
 }

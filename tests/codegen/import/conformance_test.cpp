@@ -1,9 +1,10 @@
 // Evaluates ONNX's own conformance cases on the host, without any kernel.
 //
 // The cases test each operator's importer, body and indexing maps against the expected outputs. The
-// model's inputs are bound to constants, so that everything folds (codegen/import/onnx/evaluate.h).
-// The cases are those of libonnx-testdata (Debian) and ../shared/onnx/node; a missing folder is
-// skipped by name. A case whose operators are not supported is counted and named as skipped.
+// test binds the model's inputs to constants, so that the whole model folds to constants
+// (codegen/import/onnx/evaluate.h). The cases are those of libonnx-testdata (Debian) and
+// ../shared/onnx/node; a missing folder is skipped by name. A case with unsupported operators is
+// counted and named as skipped.
 #include "codegen/import/onnx/graph.h"
 #include "codegen/import/tensor_proto.h"
 
@@ -37,7 +38,7 @@ std::vector<Constant> readTensors(const fs::path &folder, const char *prefix) {
   }
 }
 
-// Describes the first difference beyond the tolerance; empty where there is none.
+/// Returns a description of the first difference beyond the tolerance; empty if there is none.
 std::string difference(const HostTensor &actual, const HostTensor &expected) {
   if (actual.type != expected.type)
     return "type " + dtypeName(actual.type).str() + " instead of " + dtypeName(expected.type).str();
@@ -62,8 +63,9 @@ struct Tally {
   std::vector<std::string> failed, skipped;
 };
 
-// Returns why a model cannot be imported whatever its inputs are; empty where it can. It is checked
-// before the data files are read, which may not contain tensors.
+/// Returns why the model is unsupported for all values of its inputs; empty if it may be supported.
+/// This check precedes the reading of the data files, because an unsupported model's data may not
+/// be tensors.
 std::string unsupported(const fs::path &model) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   std::string message;
@@ -74,7 +76,7 @@ std::string unsupported(const fs::path &model) {
   ImportFailure kind = ImportFailure::kBadInput;
   if (importOnnx(context, model.string(), {}, kind) || kind != ImportFailure::kUnsupported)
     return "";
-  // Refusals that depend on the inputs' values are decided in runCase, where the values are known.
+  // Some errors depend on the values of the inputs. runCase() knows the values.
   bool byValue = message.find("only constants are supported") != std::string::npos ||
                  message.find("depends on the values") != std::string::npos ||
                  message.find("dynamic") != std::string::npos;
@@ -141,7 +143,7 @@ Tally runFolder(const fs::path &root) {
 struct Suite {
   const char *name;
   const char *folder;
-  int minPassed; // Minimum number of passing cases, so that no operator is lost unnoticed.
+  int minPassed; // Min number of passing cases, so that the loss of an operator fails the test.
 };
 
 class Conformance : public testing::TestWithParam<Suite> {};

@@ -1,5 +1,5 @@
-// expectError: checks that a model is refused with exactly one error of one line, which contains
-// the given words.
+// expectError(): checks that the importer refuses a model with exactly one error of one line that
+// contains the given words.
 #pragma once
 
 #include "tests/codegen/import/model_builder.h"

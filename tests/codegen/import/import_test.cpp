@@ -1,4 +1,5 @@
-// Tests of the modules that small models are imported as: shapes, folding, names.
+// Tests the import of small ONNX models: symbolic shapes, If, constant folding, outputs, names,
+// external data and tensor files.
 #include "tests/codegen/import/model_builder.h"
 
 #include "codegen/import/onnx/dims.h"
@@ -46,7 +47,7 @@ TEST(Dims, FoldAndCancel) {
   EXPECT_EQ(compareDims(s0, number(64)), std::nullopt);
 }
 
-TEST(Dims, KnowTheirDirection) {
+TEST(Dims, KnowWhetherTheyGrowOrShrinkWithTheirSymbols) {
   mlir::MLIRContext context;
   Dim s0 = mlir::getAffineSymbolExpr(0, &context);
   auto number = [&](int64_t value) { return mlir::getAffineConstantExpr(value, &context); };
@@ -100,7 +101,7 @@ TEST(Shapes, DynamicShapeArithmeticFoldsAway) {
 }
 
 TEST(Shapes, MatricesOfSizesFoldAway) {
-  // Exporters write a list of pads as [0, 0, 1, rows % 2] -> 2x2 -> reversed -> transposed.
+  // Exporters compute a list of pads as [0, 0, 1, rows % 2] -> 2x2 -> reversed -> transposed.
   ModelBuilder m;
   m.input("x", {"rows", "8"});
   m.ints("i0", {0});
@@ -130,7 +131,7 @@ TEST(Shapes, MatricesOfSizesFoldAway) {
   EXPECT_NE(imported.text().find("low[1, 0]"), std::string::npos) << imported.text();
 }
 
-// An If that doubles x where it has `columns` columns, and negates it otherwise.
+/// Returns a model with an If: it doubles x if x has `columns` columns, and negates x otherwise.
 ModelBuilder branchy(const std::string &columns) {
   ModelBuilder m;
   m.input("x", {"rows", "8"});
@@ -195,7 +196,7 @@ TEST(If, ChecksItsBranches) {
   EXPECT_NE(undecided.errors[0].find("the condition"), std::string::npos) << undecided.errors[0];
 }
 
-/// Slices a table of 64 rows to as many rows as x has.
+/// Returns a model that slices a table of 64 elements to the length of x.
 ModelBuilder tableOf64() {
   ModelBuilder m;
   m.input("x", {"time"});
@@ -216,7 +217,7 @@ TEST(Shapes, AClampedSliceBoundsItsDimension) {
   EXPECT_NE(imported.text().find("max = 64>"), std::string::npos);
 }
 
-TEST(Shapes, TheCallerSaysSizesOfDynamicDimensions) {
+TEST(Shapes, TheCallerGivesSizesOfDynamicDimensions) {
   ModelBuilder m;
   m.input("x", {"batch", "time"});
   m.input("z", {"none", "time"});
@@ -271,7 +272,7 @@ TEST(Shapes, TheCallerSaysSizesOfDynamicDimensions) {
   EXPECT_NE(unknown.errors[0].find("the model has 'arg0_dim0'"), std::string::npos);
 }
 
-TEST(Shapes, WhatTheCallerSaysMustSuitTheModel) {
+TEST(Shapes, SizesThatTheModelDoesNotAllowAreRefused) {
   ModelBuilder m = tableOf64();
   Scratch scratch;
   ImportOptions options;
@@ -361,19 +362,19 @@ TEST(Shapes, CastsToNarrowTypesWrapAndRound) {
   }
 }
 
-TEST(Folding, NormalisationGoesIntoTheConvolution) {
+TEST(Folding, NormalizationFoldsIntoTheConvolution) {
   ModelBuilder m = convAndNorm();
   Scratch scratch;
   std::string path = scratch.write("m.onnx", m.bytes());
   auto imported = import(path);
   ASSERT_TRUE(imported);
-  EXPECT_EQ(imported.count("linalg.generic {"), 3u); // Convolution, bias, relu.
-  // Nothing may fold where every result is kept; both models must compute the same.
+  EXPECT_EQ(imported.count("linalg.generic {"), 3u); // The convolution, the bias and the relu.
+  // If every result is an output, nothing may fold.
   ImportOptions keep;
   keep.keepAllOutputs = true;
   EXPECT_EQ(import(path, keep).count("linalg.generic {"), 5u);
   std::vector<Constant> folded = evaluateOnnx(path, {ramp({1, 3, 6, 6})});
-  m.output("c"); // A second user of the convolution.
+  m.output("c"); // The convolution has a second user, so nothing folds into it.
   std::vector<Constant> apart =
       evaluateOnnx(scratch.write("apart.onnx", m.bytes()), {ramp({1, 3, 6, 6})});
   expectClose(*folded[0], *apart[0]);
@@ -395,7 +396,7 @@ TEST(Folding, UniformFiltersStaySplats) {
   EXPECT_EQ(imported.count("dense_resource"), 0u);
 }
 
-// A Mul with another type is not valid ONNX. Folding it into the convolution must not hide that.
+// A Mul of two types is not valid ONNX. Folding it into the convolution must not hide the error.
 TEST(Folding, FactorsOfAnotherTypeDoNotFold) {
   ModelBuilder m;
   m.input("x", {"1", "3", "6", "6"}, 10); // f16.
@@ -411,7 +412,7 @@ TEST(Folding, FactorsOfAnotherTypeDoNotFold) {
       << imported.errors[0];
 }
 
-TEST(Operators, ThePositionInAScalarIsZero) {
+TEST(Operators, ArgMaxAndArgMinOfAScalarAreZero) {
   for (const char *op : {"ArgMax", "ArgMin"}) {
     ModelBuilder m;
     m.input("x", {});
@@ -481,7 +482,7 @@ TEST(External, DataAreMappedFromTheModelsFolder) {
     EXPECT_EQ(out[0]->floatAt(i), 11 * (i + 1));
 }
 
-TEST(TensorProto, TypedFieldsAndRawDataGiveTheSame) {
+TEST(TensorProto, TypedFieldsAndRawDataGiveTheSameTensor) {
   Scratch scratch;
   onnx::TensorProto half;
   half.set_name("half");

@@ -1,6 +1,6 @@
 // RUN: gantry-import %s | FileCheck %s
-// Named operations become generics; calls are inlined; what is written over becomes an empty tensor;
-// a reduction that starts from a tensor starts from its neutral element.
+// Named operations become generics, and calls are inlined. An initial value that is not read becomes an
+// empty tensor. A reduction that starts from a tensor starts from its neutral element instead.
 
 func.func private @twice(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %y = linalg.exp ins(%x : tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>

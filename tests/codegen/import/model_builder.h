@@ -1,4 +1,4 @@
-// Helpers that import small ONNX models and collect the diagnostics.
+// Helpers for tests that import small models and check the module or the diagnostics.
 #pragma once
 
 #include "codegen/import/import.h"
@@ -37,13 +37,13 @@ private:
 
 using ModelBuilder = gantry::test::OnnxModel;
 
-/// The result of an import with its diagnostics. The context lives as long as the module.
+/// The result of an import: the module and its context, or null and the errors.
 struct Imported {
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   ImportFailure failure = ImportFailure::kBadInput;
   std::vector<std::string> errors;
-  std::vector<std::string> places; // The errors' locations.
+  std::vector<std::string> places; // The location of each error, as text.
 
   explicit operator bool() const { return module.get() != nullptr; }
   std::string text() {
@@ -61,6 +61,7 @@ struct Imported {
   }
 };
 
+/// Imports a model file without threads.
 inline Imported import(const std::string &path, const ImportOptions &options = {}) {
   Imported result;
   mlir::DialectRegistry registry;

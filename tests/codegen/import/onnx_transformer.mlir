@@ -1,5 +1,5 @@
 // RUN: gantry-import %S/../../data/models/dynamic_mlp/model.onnx | FileCheck %s
-// A dynamic dimension is read from the argument, and every size is an expression of it.
+// The size of a dynamic dimension is read from the argument, and every size is an expression of it.
 
 // CHECK-LABEL: func.func @main(%arg0: tensor<?x
 // CHECK-SAME: dims = [<"

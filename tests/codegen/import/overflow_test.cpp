@@ -1,4 +1,5 @@
-// Tests of integers that overflow while constants are folded: refused as shapes, wrapped as data.
+// Tests integers that overflow during constant folding: the importer refuses them in shapes and
+// wraps them in data.
 #include "tests/codegen/import/expect_error.h"
 
 #include <limits>
@@ -11,8 +12,8 @@ using gantry::importer::test::Scratch;
 
 namespace {
 
-// Each case folds one node, and a second one that makes the result a small size again.
-TEST(Overflow, IntegersThatOverflowWhereTheyAreFolded) {
+// Each case folds a node that overflows and an Add that would make the wrapped result a small size.
+TEST(Overflow, OverflowInShapesIsRefused) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kBig = int64_t(1) << 62;
   struct Case {
     std::string op;
@@ -62,8 +63,8 @@ TEST(Overflow, IntegersThatOverflowWhereTheyAreFolded) {
   }
 }
 
-// The same values used as data: folded integers wrap, as they do on a device.
-TEST(Overflow, IntegersWrapWhereTheyAreData) {
+// If the same values are data, folded integers wrap as they would on a device.
+TEST(Overflow, IntegersInDataWrap) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   struct Case {
@@ -102,7 +103,7 @@ TEST(Overflow, IntegersWrapWhereTheyAreData) {
   }
 }
 
-TEST(Overflow, ANumberDividedByZeroIsDataToo) {
+TEST(Overflow, ADivisionByZeroInDataIsAccepted) {
   ModelBuilder m(13);
   m.input("x", {"2"}, 7);
   m.ints("a", {7, 8});
@@ -114,7 +115,7 @@ TEST(Overflow, ANumberDividedByZeroIsDataToo) {
   EXPECT_TRUE(import(scratch.write("m.onnx", m.bytes())));
 }
 
-TEST(Overflow, IntegersThatDoNotFit32Bits) {
+TEST(Overflow, IntegersInShapesThatDoNotFit32BitsAreRefused) {
   auto casted = [](int64_t value) {
     ModelBuilder m(13);
     m.input("x", {"1"});
@@ -138,7 +139,7 @@ TEST(Overflow, IntegersThatDoNotFit32Bits) {
   product.output("y");
   expectError(product, "65537 * 65537 does not fit 32 bits");
 
-  // The list contains a dynamic size when the check is made.
+  // The list also contains a dynamic size.
   ModelBuilder symbolic(13);
   symbolic.input("x", {"n"});
   symbolic.ints("big", {int64_t(1) << 33});

@@ -1,5 +1,5 @@
 // RUN: gantry-import %s | FileCheck %s
-// TOSA through MLIR's conversions: reductions start from a fill, constants stand in the bodies.
+// MLIR's conversions lower TOSA. Reductions start from a fill, and scalar constants are in the bodies.
 
 // CHECK: #[[$BIAS:.*]] = affine_map<(d0, d1, d2, d3) -> (d3)>
 // CHECK-LABEL: func.func @main

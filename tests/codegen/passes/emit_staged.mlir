@@ -50,7 +50,7 @@
 // TWICE-NEXT: }
 // TWICE-NEXT: spirv.ControlBarrier
 
-// Where no staged tile fits, the baseline alone is emitted.
+// If no staged tile fits, only the baseline is emitted.
 // NONE: func.func @kernel_0(
 // NONE-NOT: @kernel_0_staged
 // NONE-NOT: memref.alloc

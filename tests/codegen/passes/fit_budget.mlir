@@ -6,7 +6,7 @@
 #row = affine_map<(d0, d1) -> (d0)>
 #rowonly = affine_map<(d0, d1) -> (d0)>
 
-// %a (32 KiB) is cheap and lives across %b, which is as large: it is computed again from the input.
+// %a (32 KiB) is cheap and would be alive together with %b (32 KiB), so %a is computed twice.
 // WIDE-LABEL: func @again
 // WIDE-COUNT-6: = gantry.dispatch
 // WIDE-NOT: = gantry.dispatch

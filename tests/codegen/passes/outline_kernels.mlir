@@ -3,7 +3,7 @@
 #t = affine_map<(d0, d1) -> (d1, d0)>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Three dispatches, two distinct kernels.
+// The three dispatches have two distinct kernels.
 // CHECK-LABEL: func @main
 // CHECK: gantry.dispatch @kernel_0(
 // CHECK: gantry.dispatch @kernel_1(

@@ -40,8 +40,8 @@ func.func @dies(%x: tensor<8x8xf32>) -> tensor<1x8x8xf32> {
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #t = affine_map<(d0, d1) -> (d1, d0)>
 
-// A transposed read could see elements that other invocations have overwritten. An input belongs to the
-// caller.
+// No storage is reused: a transposed read could see elements that other invocations have overwritten, and
+// an input belongs to the caller.
 // CHECK-LABEL: func @not_in_place
 // CHECK-NOT: in_place
 func.func @not_in_place(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {

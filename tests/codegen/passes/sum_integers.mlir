@@ -116,7 +116,7 @@ func.func @padded(%q: tensor<6xi8>, %p: tensor<3xi8>) -> tensor<6xf32> {
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>
 
-// 65,536 products of up to 255 * 255 may leave 32 bits: left alone.
+// The sum of 65,536 products of up to 255 * 255 may overflow 32 bits, so nothing changes.
 // CHECK-LABEL: func @tooLong
 // CHECK-NOT: arith.muli
 func.func @tooLong(%q: tensor<2x65536xi8>) -> tensor<2x2xf32> {

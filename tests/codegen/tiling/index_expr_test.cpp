@@ -1,4 +1,4 @@
-// Index expressions against plain integers: whatever is simplified must keep its value.
+// Tests the simplification of index expressions against integer arithmetic.
 #include "codegen/tiling/index_expr.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 struct Sample {
   IndexExpr expr;
-  std::vector<int64_t> values; // at each assignment
+  std::vector<int64_t> values; // The expression's value at each assignment of the variables.
 };
 
 int64_t floorDivide(int64_t a, int64_t b) {
@@ -18,7 +18,7 @@ int64_t floorDivide(int64_t a, int64_t b) {
   return q * b > a ? q - 1 : q;
 }
 
-TEST(IndexExpr, NeighboursShareTheirBase) {
+TEST(IndexExpr, ExpressionsThatDifferByAConstantShareTheirBase) {
   IndexSpace space;
   IndexExpr i = space.addVariable({}, 0, 13);
   IndexExpr four = space.scale(i, 4);
@@ -27,7 +27,7 @@ TEST(IndexExpr, NeighboursShareTheirBase) {
   EXPECT_EQ(space.baseDivisor(next), 4);
 }
 
-TEST(IndexExpr, QuotientOfATileIsExact) {
+TEST(IndexExpr, QuotientsWithoutCarrySimplify) {
   IndexSpace space;
   IndexExpr i = space.addVariable({}, 0, 6);
   // (8·i + 3) / 8 = i and (8·i + 3) mod 8 = 3.
@@ -55,8 +55,8 @@ TEST(IndexExpr, UnknownVariablesStayUnbounded) {
   EXPECT_EQ(range.high, IndexSpace::kUnbounded);
 }
 
-// Random expressions built in parallel with their values at a few assignments: the ranges must
-// hold them, and expressions that compare equal must have equal values.
+// Builds random expressions together with their values at a few assignments of the variables. The
+// ranges must contain the values, and expressions that compare equal must have equal values.
 TEST(IndexExpr, RandomExpressionsKeepTheirValues) {
   unsigned seed = 20261121;
   RecordProperty("seed", static_cast<int>(seed));

@@ -1,4 +1,4 @@
-// Layouts: every element has a place of its own, and vectors of four channels lie together.
+// Tests layouts: every element has its own address, and the four channels of a vec4 are adjacent.
 #include "codegen/tiling/layout.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 namespace gantry::codegen {
 namespace {
 
+/// Returns the address of the element at `index`, in elements.
 int64_t place(llvm::ArrayRef<int64_t> layout, llvm::ArrayRef<int64_t> shape,
               llvm::ArrayRef<int64_t> index) {
   IndexSpace space;
@@ -21,9 +22,9 @@ int64_t place(llvm::ArrayRef<int64_t> layout, llvm::ArrayRef<int64_t> shape,
   return address.constant;
 }
 
-TEST(Layout, RowMajorIsTheEmptyList) { EXPECT_EQ(place({}, {2, 3, 5}, {1, 2, 4}), 29); }
+TEST(Layout, TheEmptyListIsRowMajor) { EXPECT_EQ(place({}, {2, 3, 5}, {1, 2, 4}), 29); }
 
-TEST(Layout, ChannelsInBlocksAreAPermutation) {
+TEST(Layout, BlockedChannelsPermuteTheElements) {
   const auto layout = channelsBlocked(4, 4);
   std::set<int64_t> places;
   for (int64_t n = 0; n < 2; ++n)
@@ -36,7 +37,7 @@ TEST(Layout, ChannelsInBlocksAreAPermutation) {
   EXPECT_EQ(*places.rbegin(), 239);
 }
 
-TEST(Layout, FourChannelsOfOnePixelLieTogether) {
+TEST(Layout, FourChannelsOfOnePixelAreAdjacent) {
   const auto layout = channelsBlocked(4, 4);
   const int64_t first = place(layout, {1, 8, 3, 5}, {0, 4, 1, 2});
   EXPECT_EQ(first % 4, 0);
@@ -44,8 +45,8 @@ TEST(Layout, FourChannelsOfOnePixelLieTogether) {
     EXPECT_EQ(place(layout, {1, 8, 3, 5}, {0, 4 + c, 1, 2}), first + c);
 }
 
-// With unknown pixels the address still shows that it begins a vector.
-TEST(Layout, AlignmentShowsInTheExpression) {
+// The pixel is unknown, but the first channel is a multiple of 4, so the address is one too.
+TEST(Layout, AddressesOfUnknownPixelsHaveAKnownAlignment) {
   IndexSpace space;
   IndexExpr h = space.addVariable({}, 0, 2), w = space.addVariable({}, 0, 4),
             c = space.scale(space.addVariable({}, 0, 1), 4);

@@ -1,6 +1,6 @@
-// Tests tables of measured tiles and the exact texts of tiles. A damaged table is either refused
-// with the name of the entry or read; the built-in table is valid. GANTRY_FUZZ_SEED seeds the
-// damage; the default is random, and the seed is printed.
+// Tests tables of measured tiles and the text form of tiles: parsing, error messages, damaged texts
+// and the built-in table. GANTRY_FUZZ_SEED sets the seed of the damage; the default is random, and
+// the test prints the seed.
 #include "codegen/tuning/tuning_table.h"
 #include "codegen/tiling/tile_text.h"
 #include "engine/base/device_profile.h"
@@ -31,6 +31,7 @@ std::mt19937 seeded() {
   return std::mt19937(seed);
 }
 
+/// Returns the text after one to four random erasures, insertions or copies.
 std::string damaged(std::string text, std::mt19937 &random) {
   static const std::string parts[] = {"{",       "}",    "[",  "]",     "\"",
                                       ",",       ":",    "-1", "1e999", "null",
@@ -52,7 +53,7 @@ std::string damaged(std::string text, std::mt19937 &random) {
   return text;
 }
 
-TEST(TuningTable, TheFirstDeviceOfTheProfileCounts) {
+TEST(TuningTable, UsesTheFirstEntryOfAKernelForTheProfile) {
   auto table = TuningTable::parse(kTable, "t.json", "p");
   ASSERT_TRUE(table.isOk()) << table.status().message();
   EXPECT_EQ(table->size(), 3u);
@@ -71,7 +72,7 @@ TEST(TuningTable, TheFirstDeviceOfTheProfileCounts) {
 }
 
 TEST(TuningTable, ErrorsNameTheEntry) {
-  // Entries of other profiles are checked, too.
+  // The table is for profile "p", but parse() also checks the entries of other profiles.
   auto bad = TuningTable::parse(R"({"gantry_tuning": 1, "devices": [{"profile": "q", "device": "d",
       "kernels": {"k7": {"tile": ""}}}]})",
                                 "t.json", "p");

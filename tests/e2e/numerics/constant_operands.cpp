@@ -1,4 +1,4 @@
-// Rows with constant operands in the special-value test's table.
+// Adds cases with constant operands to the table of the special-value test.
 #include "tests/e2e/numerics/table.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ std::vector<Number> floats(Type type, std::initializer_list<Quad> values) {
   return list;
 }
 
-/// Returns the values that the type holds, without duplicates.
+/// Returns the values that the type can represent, without duplicates.
 std::vector<Number> integers(Type type, std::initializer_list<Wide> values) {
   std::vector<Wide> known;
   std::vector<Number> list;
@@ -35,7 +35,7 @@ std::vector<Number> floatsFor(const Case &c, Type type, int input) {
                        -largest(type), HUGE_VALQ, -HUGE_VALQ, nanq("")});
 }
 
-/// Exponents from 0 to 16 become multiplications; others do not.
+/// The compiler turns exponents from 0 to 16 into multiplications; the list also has others.
 std::vector<Number> exponents(Type type) {
   return integers(type, {0, 1, 2, 3, 5, 16, 17, -1, -2, -3, lowest(type), highest(type)});
 }
@@ -44,7 +44,7 @@ std::vector<Number> shifts(Type type) {
   return integers(type, {0, 1, 7, 8, 15, 16, 31, 32, 63, 64, 100, highest(type)});
 }
 
-/// 0 is left out for Div and Mod, where its result is not defined.
+/// Zero is left out for Div and Mod, because a division by zero is undefined.
 std::vector<Number> integersFor(const Case &c, Type type) {
   const Wide low = lowest(type), high = highest(type);
   auto list =
@@ -56,15 +56,15 @@ std::vector<Number> integersFor(const Case &c, Type type) {
 
 } // namespace
 
-/// Constant operands become constants of the kernel's body, which take other paths through the
-/// compiler and the driver than tensors.
+/// Constant operands become constants in the kernel's code. The compiler and the driver treat them
+/// differently from tensors.
 void addConstantOperands(Table &t) {
   std::vector<Case> extra;
   for (const Case &c : t.list) {
     if (c.types.size() < 2 || c.shape != Shape::kElements || c.foldedOnly ||
         c.types[0] == GANTRY_TYPE_BF16 || c.op == "Where" || c.op == "CastLike" ||
         c.op == "QuantizeLinear" || c.op == "DequantizeLinear" || !c.refusal.empty() ||
-        (c.op == "Sum" && !isFloat(c.types[0])) || // The same as Add.
+        (c.op == "Sum" && !isFloat(c.types[0])) || // Add covers sums of integers.
         c.types[1] == GANTRY_TYPE_BOOL)
       continue;
     const Type type = c.types[1];
@@ -81,7 +81,9 @@ void addConstantOperands(Table &t) {
                            : c.op == "Pow"      ? exponents(type)
                            : c.op == "BitShift" ? shifts(type)
                                                 : integersFor(c, type);
-      // One kernel uses all constants, unless it has loops, for which drivers take quadratic time.
+      // One kernel uses all constants. Mod and Pow need loops, and the time in which drivers
+      // compile a kernel grows quadratically with its loops, so each of their kernels uses one
+      // constant.
       const std::vector<Number> all = constant.constants;
       const size_t maxPerKernel = c.op == "Mod" || c.op == "Pow" ? 1 : all.size();
       for (size_t begin = 0; begin < all.size(); begin += maxPerKernel) {

@@ -1,4 +1,4 @@
-// The values on which operators are tested.
+// Generates the values on which operators are tested.
 #include "tests/e2e/numerics/grid.h"
 
 #include <quadmath.h>
@@ -20,7 +20,7 @@ Number ofInteger(Wide value) {
   return n;
 }
 
-/// The spacing of the numbers just above 1.
+/// Returns the spacing of the numbers just above 1.
 Quad epsilon(Type type) {
   return type == GANTRY_TYPE_F64    ? 0x1p-52
          : type == GANTRY_TYPE_F16  ? 0x1p-10
@@ -35,13 +35,14 @@ void addFloats(std::vector<Number> &values, Type type, std::initializer_list<Qua
       values.push_back(ofFloat(rounded(type, value)));
 }
 
+/// Adds the numbers that the type can represent.
 void addIntegers(std::vector<Number> &values, Type type, std::initializer_list<Wide> numbers) {
   for (Wide number : numbers)
     if (number >= lowest(type) && number <= highest(type))
       values.push_back(ofInteger(number));
 }
 
-/// The smallest positive denormal number.
+/// Returns the smallest positive denormal number.
 Quad tiny(Type type) { return smallestNormal(type) * epsilon(type); }
 
 } // namespace
@@ -152,7 +153,7 @@ std::vector<Number> unaryValues(Type type) {
   }
   const Quad e = epsilon(type);
   const int lowestExponent = ilogbq(tiny(type)), highestExponent = ilogbq(largest(type));
-  // f64 has many exponents, so only every seventh is used.
+  // f64 has many exponents, so every seventh one is used.
   const int step = type == GANTRY_TYPE_F64 ? 7 : 1;
   for (int exponent = lowestExponent; exponent <= highestExponent; exponent += step)
     addFloats(values, type,

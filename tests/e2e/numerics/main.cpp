@@ -6,13 +6,14 @@
 //
 // The operators are compiled for vulkan:generic and vulkan:lavapipe, and run with every binding on
 // the device that GANTRY_DEVICE names, or on the first one. They are also folded as constants on
-// the host. A result must equal the reference in every bit (NaN equals NaN), or be within the bound
-// of its operator. The only other deviation allowed is that of a device that flushes denormal
-// numbers, which is measured first.
+// the host. A result must equal the reference in every bit (NaN equals NaN), or be within the error
+// bound of its operator. If the device flushes denormal numbers, which the test measures first, a
+// denormal operand or result may also be treated as zero.
 //
-// --docs compares FILE with the table of the results, and --update writes it. --only and --type
-// restrict the test; the table is then not compared. --host only folds. Exit codes: 0 all results
-// are right, 1 a result is wrong or the table is stale, 77 there is no device.
+// --docs compares FILE with the generated document, and --update writes the document to FILE.
+// --only and --type restrict the test; the document is then not compared. --host only folds. Exit
+// codes: 0: all results are right; 1: a result is wrong, the document is stale, an operator has no
+// case, or an option is wrong; 77: there is no device.
 #include "tests/e2e/numerics/report.h"
 #include "tests/e2e/numerics/runner.h"
 
@@ -33,7 +34,8 @@ struct Options {
   bool update = false, hostOnly = false;
 };
 
-/// Returns the number of operators of the importer without a row, and of rows without an operator.
+/// Compares the table with the importer. Returns the number of operators without a row plus the
+/// number of rows without an operator.
 int checkRegistry(const std::vector<Case> &all) {
   std::set<std::string> known;
   int wrong = 0;

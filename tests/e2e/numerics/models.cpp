@@ -1,4 +1,4 @@
-// Lays out the values of the cases as tensors, and writes the ONNX nodes.
+// Arranges the values of the cases in tensors, and writes the ONNX nodes.
 #include "tests/e2e/numerics/models.h"
 
 #include "tests/e2e/numerics/grid.h"
@@ -42,13 +42,15 @@ public:
   }
 
 private:
-  /// Repeats the values up to the next length that leaves the tail.
+  /// Repeats values until the length is a multiple of 4 plus tail_.
   void fill(std::vector<Number> &values) const {
     const size_t count = values.size();
     for (size_t i = 0; values.size() % 4 != tail_; ++i)
       values.push_back(values[i % count]);
   }
 
+  /// Returns the model's input with this role and type. Creates it with the values of make() if it
+  /// does not exist. No dims: one dimension with all values.
   const TensorData &input(const std::string &role, Type type, std::vector<int64_t> dims,
                           const std::function<std::vector<Number>()> &make) {
     const std::string name = role + "_" + gantry_type_name(type);
@@ -117,7 +119,7 @@ private:
       names = {x.name, y.name};
       columns = {x.values, y.values};
     } else {
-      // The operator Where pairs its two values; the condition alternates from element to element.
+      // The test of Where pairs its two values; the condition is pseudo-random.
       const bool isWhere = test.op == "Where";
       const Type first = isWhere ? test.types[1] : type, second = test.types[isWhere ? 2 : 1];
       const std::string pair = std::string("_") + gantry_type_name(second);
@@ -128,11 +130,11 @@ private:
       columns = {a.values, b.values};
       if (isWhere) {
         const TensorData c = input("condition" + pair, GANTRY_TYPE_BOOL, {},
-                                   [&] { return alternating(a.values.size()); });
+                                   [&] { return randomConditions(a.values.size()); });
         names.insert(names.begin(), c.name);
         columns.insert(columns.begin(), c.values);
       } else if (test.types.size() == 3 && test.types[2] != second) {
-        // A third type cycles through its special values, beside the pairs.
+        // An input of a third type repeats the special values of its type.
         const Type third = test.types[2];
         const TensorData c = input("c" + pair, third, {}, [&] {
           const auto special = specialValues(third);
@@ -175,7 +177,7 @@ private:
     emit(test, names, out.name);
   }
 
-  static std::vector<Number> alternating(size_t count) {
+  static std::vector<Number> randomConditions(size_t count) {
     std::vector<Number> values(count);
     std::mt19937_64 random(5);
     for (Number &value : values)
@@ -288,7 +290,7 @@ private:
           values.push_back(a);
           values.push_back(b);
         }
-    // Rows that mix special values and others.
+    // Add rows that mix special and random values.
     std::mt19937_64 random(7);
     const auto other = randomValues(type, kRandomRows * columns, 8);
     for (size_t i = 0; i < other.size(); ++i)
@@ -298,8 +300,8 @@ private:
     return values;
   }
 
-  /// Rows of zeros, of ones and of both, as they are and with an infinity or NaN at the first, a
-  /// middle and the last position.
+  /// Returns rows of zeros, of ones, and of both, without further values and with an infinity or
+  /// NaN at the first, the middle or the last position.
   std::vector<Number> sparseRows(size_t columns) const {
     std::vector<Number> values;
     auto add = [&](int kind, size_t at, std::optional<Quad> special) {
@@ -324,6 +326,7 @@ private:
     return values;
   }
 
+  /// Adds the nodes of a case: the operator and the casts after it. Returns the operator's node.
   onnx::NodeProto &emit(const Case &test, const std::vector<std::string> &inputs,
                         const std::string &name) {
     std::string value = test.casts.empty() ? name : name + "_cast0";

@@ -1,13 +1,14 @@
 // Builds ONNX models for groups of cases, with their inputs and expected outputs.
 //
-// All cases whose first input has the same type share one model and its inputs. One model per
-// operator, type and variant would take minutes to compile.
+// All cases whose first input has the same type share one model and its inputs, because compiling
+// one model per operator, type and variant would take minutes.
 #pragma once
 
 #include "tests/e2e/numerics/operators.h"
 
 namespace gantry::numerics {
 
+/// An input of the model with its values.
 struct TensorData {
   std::string name;
   Type type;
@@ -17,11 +18,12 @@ struct TensorData {
   std::vector<uint8_t> bytes() const;
 };
 
+/// An output of the model: the results of one case.
 struct Output {
   const Case *test = nullptr;
   std::string name;
   std::vector<int64_t> dims;
-  /// For each element of the output: the inputs' elements that it depends on, and its column.
+  /// For each element of the output: the elements of the inputs that it depends on, and its column.
   std::vector<std::vector<Number>> arguments;
   std::vector<size_t> positions;
   std::vector<Expected> expected;
@@ -33,14 +35,14 @@ struct Model {
   std::vector<Output> outputs;
 };
 
-/// Makes a model whose tensors have a multiple of 4, plus `tail`, elements: kernels load four
-/// elements at once, and the tail one by one.
+/// Returns a model of the cases. The number of elements of a tensor (of rows, for reductions) is a
+/// multiple of 4 plus `tail`, because kernels load four elements at once and the tail one by one.
 Model makeModel(const std::vector<const Case *> &cases, size_t tail);
 
 /// Returns whether a case is an inexact function of one or two f32 tensors.
 bool isElementary(const Case &test);
 
-/// Makes a model that evaluates elementary functions at kDenseCount arguments each.
+/// Returns a model that evaluates elementary functions at kDenseCount arguments each.
 Model makeDenseModel(const std::vector<const Case *> &cases);
 constexpr size_t kDenseCount = 32769;
 

@@ -1,4 +1,4 @@
-// Decodes, rounds and compares numbers of all element types.
+// Implements number.h: decodes, rounds and compares numbers of all element types.
 #include "tests/e2e/numerics/number.h"
 
 #include <cmath>
@@ -177,7 +177,7 @@ double distanceInUlp(Type floating, Quad result, Quad exact, Quad scale) {
   if (isnanq(result) || isnanq(exact))
     return isnanq(result) && isnanq(exact) ? 0 : INFINITY;
   const Format format = formatOf(floating);
-  if (isinfq(exact)) // Exactly infinite, as log(0) and 1 / 0 are.
+  if (isinfq(exact)) // The exact value is infinite, such as log(0) or 1 / 0.
     return result == exact ? 0 : INFINITY;
   if (isinfq(result)) {
     const Quad beyond = copysignq(scalbnq(1, format.maxExponent + 1), result);

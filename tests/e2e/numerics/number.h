@@ -1,9 +1,9 @@
 // Number: an exact number of any element type, for the special-value test.
 //
-// Floats are held as binary128, which has 113 bits, and integers in 128 bits, so every value of
-// every element type is exact. Sums, products, quotients and square roots of f64 that are computed
-// in binary128 and then rounded to f64 are correctly rounded, because 113 is at least 2 * 53 + 2
-// (S. A. Figueroa, "When is double rounding innocuous?", 1995).
+// A Number stores a float as binary128, whose significand has 113 bits, and an integer in 128 bits,
+// so every value of every element type is exact. Sums, products, quotients and square roots of f64
+// that are computed in binary128 and then rounded to f64 are correctly rounded, because 113 is at
+// least 2 * 53 + 2 (S. A. Figueroa, "When is double rounding innocuous?", 1995).
 #pragma once
 
 #include <gantry/gantry.h>
@@ -26,11 +26,11 @@ struct Number {
 
 bool isFloat(Type type);
 bool isSigned(Type type);
-/// Bits of storage; 8 for bool.
+/// Returns the bits of storage of an element; 8 for bool.
 int bitsOf(Type type);
-/// The type's TensorProto.DataType.
+/// Returns the type's TensorProto.DataType.
 int onnxTypeOf(Type type);
-/// The type in which kernels compute with elements of `type`: f32 for f16 and bf16.
+/// Returns the type in which kernels compute with elements of `type`: f32 for f16 and bf16.
 Type computeType(Type type);
 
 Wide lowest(Type integer);
@@ -42,7 +42,7 @@ Wide wrapped(Type integer, Wide value);
 Quad rounded(Type floating, Quad value);
 /// Returns whether the value is a denormal number of the type.
 bool isDenormal(Type floating, Quad value);
-/// The smallest normal number.
+/// Returns the smallest positive normal number.
 Quad smallestNormal(Type floating);
 Quad largest(Type floating);
 
@@ -50,16 +50,16 @@ Number decode(Type type, const uint8_t *bytes);
 void encode(Type type, const Number &number, uint8_t *bytes);
 
 /// Returns the distance between a result and the exact value, in units in the last place (ulp) of
-/// the exact value. Where `scale` is larger than the exact value, its ulp is the unit; the unit is
-/// never above the ulp of the largest number.
+/// the larger of |exact| and `scale`. The unit is at most the ulp of the largest number.
 ///
-/// The distance is infinite where exactly one of the two is NaN, and for a finite result where the
-/// exact value is infinite. An infinite result stands for all values from 2^(largest exponent + 1)
-/// on: a result that overflows one step early has a distance of 1, and so has the largest number
-/// where the exact value is 2^(largest exponent + 1), but not where it is far beyond.
+/// The distance is infinite if exactly one of the two is NaN, or if the exact value is infinite and
+/// the result differs from it. An infinite result counts as 2^(largest exponent + 1), or as the
+/// exact value if that is larger in magnitude. So infinity instead of the largest number is a
+/// distance of 1, and the largest number instead of 2^(largest exponent + 1) is also a distance
+/// of 1.
 double distanceInUlp(Type floating, Quad result, Quad exact, Quad scale = 0);
 
-/// The number as text for messages: integers in decimal, floats in decimal and hexadecimal.
+/// Returns the number as text for messages: integers in decimal, floats in decimal and hexadecimal.
 std::string describe(Type type, const Number &number);
 std::string describe(const std::vector<Type> &types, const std::vector<Number> &numbers);
 

@@ -1,4 +1,4 @@
-// Tests of the special-value test's own judge: distances in units in the last place.
+// Tests distanceInUlp(), with which the special-value test measures errors.
 #include "tests/e2e/numerics/number.h"
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 const Type kTypes[] = {GANTRY_TYPE_F32, GANTRY_TYPE_F16, GANTRY_TYPE_F64, GANTRY_TYPE_BF16};
 
-/// The spacing of the largest numbers.
+/// Returns the spacing of the largest numbers.
 Quad lastUnit(Type type) {
   const Quad maximum = largest(type);
   for (Quad unit = scalbnq(1, ilogbq(maximum));; unit /= 2)
@@ -27,13 +27,13 @@ TEST(DistanceInUlp, CountsUnitsOfTheExactValue) {
   EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F32, 1, 1), 0);
 }
 
-TEST(DistanceInUlp, NaNIsOnlyLikeNaN) {
+TEST(DistanceInUlp, NaNEqualsNaNOnly) {
   EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F32, nanq(""), nanq("")), 0);
   EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F32, nanq(""), 1), INFINITY);
   EXPECT_EQ(distanceInUlp(GANTRY_TYPE_F32, HUGE_VALQ, nanq("")), INFINITY);
 }
 
-TEST(DistanceInUlp, FiniteResultsWhereTheRoundedOneIsInfinite) {
+TEST(DistanceInUlp, AFiniteResultInsteadOfAnOverflow) {
   for (Type type : kTypes)
     for (Quad sign : {1.0Q, -1.0Q}) {
       const Quad maximum = sign * largest(type), unit = sign * lastUnit(type);
@@ -45,7 +45,7 @@ TEST(DistanceInUlp, FiniteResultsWhereTheRoundedOneIsInfinite) {
     }
 }
 
-TEST(DistanceInUlp, InfiniteResultsWhereTheExactOneIsFinite) {
+TEST(DistanceInUlp, AnInfiniteResultInsteadOfAFiniteOne) {
   for (Type type : kTypes)
     for (Quad sign : {1.0Q, -1.0Q}) {
       const Quad maximum = sign * largest(type), unit = sign * lastUnit(type);

@@ -154,13 +154,13 @@ void addCasts(Table &t) {
       c.attributes = intAttribute("to", onnxTypeOf(to));
       c.foldedOnly = to == GANTRY_TYPE_BF16;
       if (from != to && (from == GANTRY_TYPE_F32 || to == GANTRY_TYPE_F32)) {
-        // The type comes from the second input.
+        // CastLike takes the type of its second input.
         Case &like = t.add("CastLike", {from, to}, to,
                            [=](Args x, size_t) { return castTo(from, to, x[0]); });
         like.foldedOnly = to == GANTRY_TYPE_BF16;
       }
     }
-  // A cast to a smaller type and back: a fused kernel must not omit the rounding.
+  // Cast to another type and back. A fused kernel must not omit the rounding.
   for (Type from : kNumbers)
     for (Type through : kNumbers) {
       if (from == through || from == GANTRY_TYPE_BF16 || through == GANTRY_TYPE_BF16)
@@ -177,7 +177,8 @@ void addCasts(Table &t) {
     }
 }
 
-/// The power of an integer. A negative exponent gives the quotient 1 / x^n, truncated.
+/// Returns the power of an integer, wrapped to the type. A negative exponent n gives 1 / x^-n,
+/// truncated.
 Expected integerPower(Type type, Wide x, Wide n) {
   if (n < 0) {
     if (x == 0)
@@ -196,10 +197,12 @@ Expected integerPower(Type type, Wide x, Wide n) {
 void addPow(Table &t) {
   for (Type base : kNumbers)
     for (Type exponent : kNumbers) {
-      // The power of an integer to a float is computed in the float's type and truncated.
+      // A power of an integer to a float is computed in the float's type and truncated; it has no
+      // exact reference here.
       if (!isFloat(base) && isFloat(exponent))
         continue;
-      // ONNX has powers of i32 and i64. Powers of other integers are tested in one type only.
+      // ONNX defines powers of i32 and i64. Powers of other integers are tested with exponents of
+      // the same type and of i8 only.
       const bool isListed = isFloat(base) || base == GANTRY_TYPE_I32 || base == GANTRY_TYPE_I64;
       if (!isListed && exponent != base && exponent != GANTRY_TYPE_I8)
         continue;

@@ -1,5 +1,5 @@
-// The operators of the importer that the special-value test leaves out. Where they compute, they
-// use the arithmetic of operators in the test's table.
+// Lists the operators of the importer that the special-value test leaves out. They move elements,
+// or use the arithmetic of operators in the table.
 #include "tests/e2e/numerics/operators.h"
 
 namespace gantry::numerics {

@@ -1,4 +1,4 @@
-// The rows of QuantizeLinear and DequantizeLinear in the special-value test's table.
+// Adds QuantizeLinear and DequantizeLinear to the table of the special-value test.
 #include "tests/e2e/numerics/table.h"
 
 #include <algorithm>
@@ -9,11 +9,11 @@ namespace {
 
 const Types kNarrow = {GANTRY_TYPE_I8, GANTRY_TYPE_U8, GANTRY_TYPE_I16, GANTRY_TYPE_U16};
 const Types kScales = {GANTRY_TYPE_F32, GANTRY_TYPE_F16, GANTRY_TYPE_BF16};
-const Arithmetic kSingle{GANTRY_TYPE_F32}; // Kernels compute in f32, whatever the scale's type is.
+const Arithmetic kSingle{GANTRY_TYPE_F32}; // Kernels compute in f32 for scales of all types.
 
 Quad valueOf(Type type, const Number &n) { return kSingle.step(isFloat(type) ? n.f : Quad(n.i)); }
 
-/// round(x / scale) + zero point, saturated; NaN counts as 0.
+/// Returns round(x / scale) + zero point, saturated. A NaN counts as 0.
 Expected quantized(Type from, Type to, const Number &x, const Number &scale, Wide zero) {
   Quad value = rintq(kSingle.step(valueOf(from, x) / scale.f));
   if (isnanq(value))
@@ -22,7 +22,7 @@ Expected quantized(Type from, Type to, const Number &x, const Number &scale, Wid
   return ofInteger(Wide(std::min(std::max(value + Quad(zero), low), high)));
 }
 
-/// (x - zero point) * scale. The difference of 32-bit integers is computed in f32.
+/// Returns (x - zero point) * scale. The difference of 32-bit integers is computed in f32.
 Expected dequantized(Type from, const Number &x, const Number &scale, const Number &zero) {
   const Quad difference = kSingle.step(valueOf(from, x) - valueOf(from, zero));
   return ofFloat(kSingle.step(difference * scale.f));
@@ -32,7 +32,8 @@ Number number(Type type, double value) {
   return isFloat(type) ? ofFloat(value).value : ofInteger(Wide(value)).value;
 }
 
-/// Adds a row where every element has a scale, and a zero point where there are three inputs.
+/// Adds a case in which every element has its own scale, and its own zero point if there are three
+/// inputs.
 void perElement(Table &t, const std::string &op, const Types &types, Type result,
                 Reference reference) {
   Case &c = t.add(op, types, result, std::move(reference));
@@ -45,7 +46,7 @@ void perElement(Table &t, const std::string &op, const Types &types, Type result
   };
 }
 
-/// Adds a row with one scale and one zero point for all elements.
+/// Adds a case with one scale and one zero point for all elements.
 void perTensor(Table &t, const std::string &op, Type from, Type result, Case::Scalar scale,
                Case::Scalar zero, Reference reference) {
   Case &c = t.add(op, {from}, result, std::move(reference));

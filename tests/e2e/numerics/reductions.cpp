@@ -1,4 +1,4 @@
-// The rows of the reductions in the special-value test's table.
+// Adds the reductions, Softmax, LogSoftmax and CumSum to the table of the special-value test.
 #include "tests/e2e/numerics/table.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void addRows(Table &t, const std::string &op, const Types &types, size_t columns
   }
 }
 
-/// The result for sparse rows (Case::isSparse), whose sums and products are exact in any order.
+/// Adds a case with sparse rows (Case::isSparse), whose sums and products are exact in any order.
 void addSparse(Table &t, const std::string &op, double bound, const RowReference &reference,
                bool isElementary = false, Shape shape = Shape::kRow) {
   const size_t before = t.list.size();
@@ -42,7 +42,8 @@ void addSparse(Table &t, const std::string &op, double bound, const RowReference
   }
 }
 
-/// The sum over a row; `finish` also receives the row's length.
+/// Returns a reference that computes finish(arithmetic, sum of element(x) over the row, row
+/// length).
 template <typename Element, typename Finish>
 RowReference sparseSum(Element element, Finish finish) {
   return [=](Type type, Args x, size_t) {
@@ -61,8 +62,8 @@ Quad maximumOf(Args x) {
   return maxValue;
 }
 
-/// The logarithm of the sum of powers of e, minus the largest element. NaN where the largest
-/// element is not finite.
+/// Returns log(sum of e^(x - maxValue)), where maxValue is the largest element. The result is NaN
+/// if maxValue is not finite.
 Quad logSumShifted(Args x, Quad maxValue) {
   Quad sum = 0;
   for (const Number &n : x)
@@ -124,7 +125,7 @@ void addSparseRows(Table &t) {
       true, Shape::kColumns);
 }
 
-/// CumSum: y[i] is the sum of x[j] for all j up to i, or from i on, with or without x[i].
+/// Adds CumSum: y[i] is the sum of x[j] for j up to i, or from i on, with or without x[i].
 void addCumulativeSums(Table &t) {
   for (int which = 0; which < 4; ++which) {
     const bool isExclusive = which & 1, isReverse = which & 2;
@@ -174,8 +175,8 @@ void addRefusedReductions(Table &t) {
 } // namespace
 
 void addReductions(Table &t) {
-  // Float sums have two columns, so their order does not matter; sums of integers wrap in any
-  // order.
+  // Float sums have two columns, so the order of the additions does not matter. Sums of integers
+  // wrap, so they may have more columns.
   auto sum = [&](const std::string &op, auto element, auto finish, auto finishInteger,
                  double bound = 0) {
     for (size_t columns : {size_t(2), size_t(9)})

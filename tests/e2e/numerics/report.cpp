@@ -9,7 +9,7 @@ namespace gantry::numerics {
 
 namespace {
 
-constexpr int kMaxPrinted = 3; // Failures of one case in one place.
+constexpr int kMaxPrinted = 3; // Max number of printed failures of one case in one place.
 
 std::string nameOf(const Case &test) {
   std::string text = test.op + "(";
@@ -140,7 +140,7 @@ std::string Report::markdown() const {
     if (row.isExact)
       return "exact";
     char number[32];
-    // Rounded up to a quarter, so that the last bit of a compiler or processor does not show.
+    // Round up to a quarter, so that small differences between compilers or processors do not show.
     std::snprintf(number, sizeof number, "%.2f", std::ceil(value * 4) / 4);
     return number;
   };

@@ -8,12 +8,13 @@ namespace gantry::numerics {
 
 class Report {
 public:
-  /// Prints a wrong result, up to a limit per case and place.
+  /// Counts a wrong result, and prints it up to a limit per case and place (profile and binding, or
+  /// the host).
   void failure(const Case &test, const std::string &where, const std::string &what);
-  /// Prints a failure that belongs to no single result.
+  /// Counts and prints a failure that belongs to no single result.
   void problem(const std::string &what);
-  /// Records right results of one case. maxUlp is their largest distance; `flushed` is the number
-  /// that differ because the device flushes denormal numbers.
+  /// Records the right results of one case. maxUlp is their largest error; `flushed` is the number
+  /// of results that are right only if the device may flush denormal numbers.
   void passed(const Case &test, bool onHost, size_t count, double maxUlp, size_t flushed);
   /// Records whether the device flushes denormal numbers of the type.
   void denormals(Type type, bool flushes);

@@ -1,4 +1,5 @@
-// Compiles, runs, folds and judges the models of the special-value test.
+// Implements Runner: compiles, runs and folds the models of the special-value test and compares the
+// results with the references.
 #include "tests/e2e/numerics/runner.h"
 
 #include "codegen/import/onnx/graph.h"
@@ -17,7 +18,7 @@ namespace gantry::numerics {
 
 namespace {
 
-/// The bindings with which a profile's artifact is run.
+/// A binding with which a profile's artifact is run.
 struct Binding {
   const char *name;
   gantry_binding_t value;
@@ -47,7 +48,7 @@ bool isHostOnly(const Case &test) {
   return hostOnly;
 }
 
-/// Compiles a model; returns the error, empty on success.
+/// Compiles a model. Returns the error message, or "" on success.
 std::string compile(const std::string &model, const std::string &path, const std::string &artifact,
                     const std::string &profile) {
   std::ofstream(path, std::ios::binary) << model;
@@ -117,15 +118,15 @@ Verdict compare(const Case &test, const Number &result, const Expected &expected
                         : result.f == nearest && signbitq(result.f) == signbitq(nearest);
     return verdict;
   }
-  // Results that are exactly zero or infinite must be exact, including the sign of a zero.
+  // If the exact value is zero or infinite, the result must equal it, including the sign of a zero.
   verdict.ulp = distanceInUlp(test.result, result.f, exact, expected.scale);
   verdict.right = verdict.ulp <= test.boundUlp &&
                   (exact != 0 || (result.f == 0 && signbitq(result.f) == signbitq(exact)));
   return verdict;
 }
 
-/// Returns the results that a device which flushes denormals may give: for every subset of the
-/// denormal inputs that it flushes, the result, flushed or not.
+/// Compares a result with those that a device which flushes denormals may give: the device may
+/// treat any subset of the denormal arguments (of the first 9) as zeros, and may flush the result.
 Verdict compareFlushed(const Case &test, const Number &result, const std::vector<Number> &arguments,
                        size_t position) {
   Verdict best;
@@ -322,8 +323,8 @@ void Runner::measureDenormals() {
     report_.denormals(type, flushesDenormals(type));
 }
 
-/// Multiplies the smallest and the largest denormal number by 1. For a device that cannot run this
-/// probe, no wrong result is excused by flushing.
+/// Multiplies a denormal number by 1. Returns whether the result is zero. If the device cannot run
+/// this probe, the function reports a problem and returns false.
 bool Runner::flushesDenormals(Type type) {
   test::ScratchFolder scratch;
   test::OnnxModel onnx;

@@ -1,4 +1,5 @@
-// Runner: compiles, runs and folds the cases of one type, and judges every result.
+// Runner: compiles, runs and folds the cases of one type, and compares every result with its
+// reference.
 #pragma once
 
 #include "tests/e2e/numerics/models.h"
@@ -10,22 +11,24 @@ namespace gantry::numerics {
 
 class Runner {
 public:
-  /// Without a device, cases are only folded on the host. The report outlives the runner.
+  /// Without a device (null), cases are only folded on the host. The report must outlive the
+  /// runner.
   Runner(const Device *device, Report &report) : device_(device), report_(report) {}
 
-  /// Measures which types' denormal numbers the device flushes. Called before the first group.
+  /// Measures for which types the device flushes denormal numbers. Call it before the first group.
   void measureDenormals();
 
   /// Runs the cases whose first input has the type.
   void runGroup(Type type, const std::vector<const Case *> &group);
 
 private:
-  /// maxBindings limits the number of the profile's bindings that are run.
+  /// Runs the model with the first maxBindings bindings of the profile.
   void runDevice(Type type, const Model &model, const std::string &profile,
                  size_t maxBindings = SIZE_MAX);
   void runHost(const std::vector<const Case *> &group);
   bool flushesDenormals(Type type);
-  /// Checks that compilation fails with the words and, with onHost, that folding does too.
+  /// Checks that compilation fails with a message that contains the words. onHost: checks the same
+  /// for folding.
   void expectRefusal(const Case &test, const std::string &words, bool onHost);
   void judge(const Model &model, const std::vector<std::vector<uint8_t>> &results,
              const std::string &where, bool flushes);

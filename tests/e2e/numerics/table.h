@@ -1,4 +1,4 @@
-// Helpers to write the rows of the special-value test's table (operators.h).
+// Helpers to write the cases of the special-value test's table (operators.h).
 #pragma once
 
 #include "tests/e2e/numerics/operators.h"
@@ -37,7 +37,7 @@ inline Expected ofInteger(Wide value) {
   return e;
 }
 
-/// Sets the number whose ulp is the bound's unit where the value is smaller (Expected::scale).
+/// Sets Expected::scale.
 inline Expected withScale(Expected e, Quad scale) {
   e.scale = scale;
   return e;
@@ -49,7 +49,7 @@ inline Expected undefined() {
   return e;
 }
 
-/// The maximum and minimum of IEEE 754-2019: NaN where an operand is NaN; +0 is above -0.
+/// Return the maximum and minimum of IEEE 754-2019: NaN if an operand is NaN; +0 is above -0.
 inline Quad maximum(Quad a, Quad b) {
   if (isnanq(a) || isnanq(b))
     return nanq("");
@@ -57,7 +57,8 @@ inline Quad maximum(Quad a, Quad b) {
 }
 inline Quad minimum(Quad a, Quad b) { return -maximum(-a, -b); }
 
-/// The arithmetic of kernels for one type: every step is rounded to the type that they compute in.
+/// The arithmetic of kernels for one element type: every step is rounded to the type in which
+/// kernels compute.
 struct Arithmetic {
   Type type;
   Quad step(Quad value) const { return rounded(computeType(type), value); }
@@ -93,7 +94,8 @@ public:
       add(op, Types(arity, type), type, make(type));
   }
 
-  /// Adds a function that is not exact. For f64 it is only folded on the host.
+  /// Adds a function whose results need not be exactly rounded. For f64 it is only folded on the
+  /// host.
   void elementary(const std::string &op, std::function<Quad(Quad)> f,
                   const std::string &variant = "",
                   std::function<void(onnx::NodeProto &)> attributes = {}, double bound = kUlp) {
@@ -101,7 +103,7 @@ public:
       Case &c = add(
           op, {type}, type,
           [=](Args x, size_t) {
-            // The host computes Gelu of f64 with erf, whose terms cancel.
+            // The host computes Gelu of f64 with 1 + erf(x), which cancels for negative x.
             const bool cancels = op == "Gelu" && type == GANTRY_TYPE_F64;
             return withScale(ofFloat(f(x[0].f)), cancels ? fabsq(x[0].f) : 0);
           },
@@ -112,7 +114,7 @@ public:
     }
   }
 
-  /// Adds a formula of exactly rounded steps.
+  /// Adds a formula whose steps are each rounded correctly.
   void steps(const std::string &op, std::function<Quad(Arithmetic, Quad)> f,
              const std::string &variant = "",
              std::function<void(onnx::NodeProto &)> attributes = {}) {
@@ -124,7 +126,7 @@ public:
     }
   }
 
-  static constexpr double kUlp = 4; // The bound of functions that are not exact.
+  static constexpr double kUlp = 4; // Max error of elementary functions.
 };
 
 inline std::function<void(onnx::NodeProto &)>
@@ -157,7 +159,7 @@ inline std::function<void(onnx::NodeProto &)> textAttribute(const std::string &n
 void addReductions(Table &t);
 /// Adds QuantizeLinear and DequantizeLinear (quantization.cpp).
 void addQuantization(Table &t);
-/// Adds the operators in the table once more, with constant operands (constant_operands.cpp).
+/// Adds cases with constant operands for operators that are in the table (constant_operands.cpp).
 void addConstantOperands(Table &t);
 
 } // namespace gantry::numerics

@@ -15,8 +15,8 @@ namespace {
 enum class Format { kF32, kF16, kKeptAsF16, kInt8 };
 constexpr const char *kFormatNames[] = {"f32", "f16", "f32 kept as f16", "int8"};
 
-/// A model under construction: its inputs, and the value that the next node reads with its expected
-/// contents.
+/// A model under construction. `name` is the value that the next node reads, and `expected` holds
+/// the expected contents of that value.
 class Maker {
 public:
   Maker(uint64_t seed, Format format) : random_(seed), format_(format) {
@@ -24,16 +24,17 @@ public:
     result_.tolerance = format == Format::kF32 ? 1e-5 : format == Format::kInt8 ? 0 : 2e-3;
   }
 
-  int64_t number(int64_t low, int64_t high) { // Both limits are included.
+  /// Returns a random number from low to high, inclusive.
+  int64_t number(int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(random_);
   }
   bool chance(double p) { return std::bernoulli_distribution(p)(random_); }
-  /// Returns a size that rarely fills a tile; sometimes a multiple of four.
+  /// Returns a size of up to about max; sometimes a multiple of four.
   int64_t size(int64_t max) { return chance(0.3) ? 4 * number(1, (max + 3) / 4) : number(1, max); }
 
   Type floatType() const { return format_ == Format::kF16 ? Type::kF16 : Type::kF32; }
 
-  /// Returns random numbers of about the given magnitude, rounded to the type.
+  /// Returns random numbers from scale * low to scale, rounded to the type.
   Tensor numbers(std::vector<int64_t> dims, double scale, double low = -1) {
     Tensor tensor(floatType(), std::move(dims));
     std::uniform_real_distribution<double> uniform(low, 1);
@@ -62,7 +63,7 @@ public:
     model_.constant(name, onnxType(tensor.type), tensor.dims, tensor.bytes());
     return name;
   }
-  /// Adds an input of the model, or a constant.
+  /// Adds the tensor as an input or as a constant, at random.
   std::string either(const Tensor &tensor) {
     return chance(0.5) ? input(tensor) : constant(tensor);
   }
@@ -134,7 +135,8 @@ public:
     centred = mapped(bytes, [&](double q) { return q - zero.values[0]; });
     return result;
   }
-  /// Rescales sums of integers and quantises them in f32, as the model does.
+  /// Adds a QuantizeLinear and computes the expected values: rescales the sums of integers and
+  /// quantizes them in f32, like the model.
   void quantize(float factor) {
     double largest = 1;
     for (double sum : expected.values)
@@ -174,8 +176,8 @@ void setAttributes(Maker &make, onnx::NodeProto &node, const Convolution &how) {
            ", dilations " + describe(how.dilations) + ", pads " + describe(pads));
 }
 
-/// Adds a Conv of the given sizes and format; 8-bit integers are between DequantizeLinear and
-/// QuantizeLinear.
+/// Adds a Conv of the given sizes and format. A Conv of 8-bit integers is between DequantizeLinear
+/// and QuantizeLinear.
 void convolve(Maker &make, Format format, const std::vector<int64_t> &xDims,
               const std::vector<int64_t> &filterDims, const Convolution &how) {
   make.say("conv " + describe(xDims) + " * " + describe(filterDims));
@@ -230,7 +232,7 @@ void makeConvolution(Maker &make, Format format) {
     make.maybeEpilogue();
 }
 
-void makeProduct(Maker &make, Format format) {
+void makeMatmul(Maker &make, Format format) {
   const int64_t m = make.size(40), n = make.size(40), k = make.size(60);
   std::vector<int64_t> aDims{m, k}, bDims{k, n};
   if (make.chance(0.5)) {
@@ -249,12 +251,12 @@ void makeProduct(Maker &make, Format format) {
     std::string left = make.dequantized(a, make.input(a), aScale, centredA);
     std::string right = make.dequantized(b, make.either(b), bScale, centredB);
     make.node("MatMul", {left, right});
-    make.expected = product(centredA, centredB);
+    make.expected = matmul(centredA, centredB);
     return make.quantize(aScale * bScale);
   }
   Tensor a = make.numbers(aDims, 1), b = make.numbers(bDims, 1);
   make.node("MatMul", {make.input(a), make.either(b)});
-  make.expected = product(a, b);
+  make.expected = matmul(a, b);
   make.maybeEpilogue();
 }
 
@@ -282,7 +284,7 @@ void makeAttention(Maker &make) {
   const int64_t width = make.chance(0.1) ? 1 : make.size(16);
   const int64_t values = make.chance(0.1) ? make.size(150) : make.size(16);
   Tensor q = make.numbers({batch, heads, rows, width}, 1);
-  const int64_t shared = make.chance(0.2) ? 1 : heads; // Heads of the keys.
+  const int64_t shared = make.chance(0.2) ? 1 : heads; // The number of heads of the keys.
   Tensor k = make.numbers({batch, shared, keys, width}, 1);
   Tensor v = make.numbers({batch, shared, keys, values}, 1);
   make.say("attention of " + describe(q.dims) + ", " + describe(k.dims) + ", " + describe(v.dims));
@@ -296,7 +298,7 @@ void makeAttention(Maker &make) {
     make.say(" keys across");
   }
   make.node("MatMul", {left, make.name});
-  make.expected = product(q, across);
+  make.expected = matmul(q, across);
   Tensor scale = make.numbers({}, 1, 0.25);
   if (make.chance(0.5))
     make.combine("Mul", scale, [](double a, double b) { return a * b; });
@@ -307,7 +309,7 @@ void makeAttention(Maker &make) {
                  [](double a, double b) { return a + b; });
   OnnxModel::attribute(make.node("Softmax", {make.name}), "axis", int64_t(-1));
   make.node("MatMul", {make.name, make.input(v)});
-  make.expected = product(softmax(make.expected), v);
+  make.expected = matmul(softmax(make.expected), v);
   if (std::any_of(make.expected.values.begin(), make.expected.values.end(),
                   [](double x) { return std::isnan(x); }))
     make.replaceNan();
@@ -325,7 +327,7 @@ void makeReduction(Maker &make) {
   int64_t rank = make.number(1, 4);
   for (int64_t i = 0; i < rank; ++i)
     dims.push_back(make.size(rank > 2 ? 12 : 200));
-  if (make.chance(0.15)) // More steps than fit into one kernel.
+  if (make.chance(0.15)) // The compiler splits such a long reduction into several kernels.
     dims = {make.size(3), 30000 + 31 * make.size(3000)};
   rank = static_cast<int64_t>(dims.size());
   Tensor x = make.numbers(dims, 1, 0.1);
@@ -352,7 +354,7 @@ void makeReduction(Maker &make) {
           : reduced(x, axes, 0, [](double a, double b) { return a + std::fabs(b); });
   if (mean)
     make.expected = mapped(make.expected, [&](double sum) { return sum / count; });
-  if (make.chance(0.5)) // The result is broadcast back, so rows are read twice.
+  if (make.chance(0.5)) // Multiplies a tensor of the input's shape by the broadcast result.
     make.combine("Mul", make.numbers(x.dims, 1), [](double a, double b) { return a * b; });
 }
 
@@ -416,7 +418,7 @@ KernelCase randomKernel(uint64_t seed) {
   if (kind < 3)
     makeConvolution(make, format);
   else if (kind < 5)
-    makeProduct(make, format);
+    makeMatmul(make, format);
   else if (kind == 5)
     makeAttention(make);
   else if (kind == 6)

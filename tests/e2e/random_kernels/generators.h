@@ -1,7 +1,8 @@
 // Generates random models of one kernel or a short chain, with inputs and the expected output.
 //
-// A case depends only on its seed, so a failing one can be reproduced. Sizes are small and uneven
-// on purpose, and cover partial tiles, strides, dilations, groups, single rows and empty batches.
+// A case depends only on its seed, so a failure can be reproduced. Sizes are small and uneven on
+// purpose. The cases cover partial tiles, strides, dilations, groups, single rows and empty
+// batches.
 #pragma once
 
 #include "tests/e2e/random_kernels/tensor.h"
@@ -9,19 +10,19 @@
 namespace gantry::test {
 
 struct KernelCase {
-  std::string what;  // For messages: "conv f16 [2, 6, 7, 5] * [4, 3, 3, 1], groups 2, …".
+  std::string what;  // Description: "conv [2, 6, 7, 5] * [4, 3, 3, 1], groups 2, … (f16)".
   std::string model; // The bytes of an .onnx file.
   std::vector<Tensor> inputs;
   Tensor expected;
-  /// The elements of the output that `expected` holds; empty where it holds all.
+  /// The indices of the output's elements that `expected` holds; empty: it holds all elements.
   std::vector<size_t> samples;
-  double tolerance = 0;       // Upper limit of relativeError; 0: equal.
-  bool halfPrecision = false; // Set where the model is to be compiled with f16 storage.
+  double tolerance = 0;       // Max relativeError(); 0: the outputs must be equal.
+  bool halfPrecision = false; // Whether to compile the model with f16 storage.
 };
 
-/// Returns a convolution, matmul, attention, reduction or chain, in f32, in f16, or in f32 kept as
-/// f16; convolutions and matmuls also in 8-bit integers, between DequantizeLinear and
-/// QuantizeLinear.
+/// Returns a convolution, matmul, attention, reduction or chain. Its format is f32, f16, or f32
+/// that is compiled with f16 storage. Convolutions and matmuls may also be in 8-bit integers,
+/// between DequantizeLinear and QuantizeLinear.
 KernelCase randomKernel(uint64_t seed);
 
 /// Returns the convolution [1, 64, size, size] * [256, 64, 3, 3], padded by 1. `format` is "f32",

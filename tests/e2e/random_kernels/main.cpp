@@ -4,14 +4,15 @@
 //   random_kernels [--seed N] [--count 60] [--only INDEX] [--profile NAME]...
 //   random_kernels --large SIZE [--profile NAME]...   the convolution [1, 64, SIZE, SIZE] *
 //                                                     [256, 64, 3, 3] in f32, f16 and int8
-//   random_kernels ... --models FOLDER                only writes the models; those that end in
+//   random_kernels ... --models FOLDER                only writes the models; models that end in
 //                                                     .f16.onnx are for --precision f16
 //
 // Each case is compiled for each profile and run on the device that GANTRY_DEVICE names, or on the
-// first one. NAME/KIB is a profile with a limit of shared memory. The default profiles are
-// vulkan:generic, vulkan:lavapipe, and vulkan:staging/16 and /32, which use shared memory. A
-// failure prints the command that repeats it alone. Exit codes: 0 all cases passed, 1 a case
-// failed, 2 an option is wrong, 77 there is no device.
+// first one. The NAME of a profile may end in /KIB, a limit of shared memory. The default profiles
+// are vulkan:generic, vulkan:lavapipe, vulkan:staging/16 and vulkan:staging/32; the last two use
+// shared memory. For each failure, the program prints the command that repeats the case. Exit
+// codes: 0: all cases passed; 1: a case failed, or the validation layers reported a message; 2: an
+// option is wrong or the models cannot be written; 77: there is no device.
 #include "tests/e2e/random_kernels/generators.h"
 #include "tests/support/scratch.h"
 
@@ -39,6 +40,7 @@ struct Options {
   std::vector<std::string> profiles;
 };
 
+/// Compiles the case for the profile. Returns a description of the problem, or "" on success.
 std::string compile(const KernelCase &test, const std::string &folder, const std::string &profile) {
   const std::string model = folder + "model.onnx";
   std::ofstream(model, std::ios::binary) << test.model;
@@ -62,7 +64,7 @@ std::string compile(const KernelCase &test, const std::string &folder, const std
   return "does not compile: " + message;
 }
 
-/// Runs the compiled case. Returns a description of the problem; empty where the output is right.
+/// Runs the compiled case. Returns a description of the problem, or "" if the output is right.
 std::string runAndCompare(const KernelCase &test, const std::string &folder, const Device &device) {
   auto program = Program::load(folder + "model.gantry");
   if (!program)
@@ -122,7 +124,8 @@ std::string runAndCompare(const KernelCase &test, const std::string &folder, con
   return text.str();
 }
 
-/// Returns the number of profiles for which the case fails.
+/// Compiles and runs the case for each profile. Returns the number of profiles for which it fails.
+/// again: the options that repeat the case.
 int check(const KernelCase &test, const Options &options, const Device &device,
           const std::string &again) {
   int failures = 0;
@@ -185,7 +188,7 @@ Options parse(int argc, char **argv) {
   return options;
 }
 
-/// Calls `what` for each case, with the options that repeat it.
+/// Calls what(case, options that repeat the case) for each case. Returns the number of cases.
 template <typename What> int forEachCase(const Options &options, What &&what) {
   int cases = 0;
   if (options.large > 0) {
@@ -200,7 +203,7 @@ template <typename What> int forEachCase(const Options &options, What &&what) {
   for (int64_t i = 0; i < options.count; ++i) {
     if (options.only >= 0 && i != options.only)
       continue;
-    // The factor keeps neighbouring seeds from sharing cases.
+    // Because of the factor, seeds do not share cases.
     what(randomKernel(options.seed * 1000003 + static_cast<uint64_t>(i)),
          "--seed " + std::to_string(options.seed) + " --count " + std::to_string(options.count) +
              " --only " + std::to_string(i));

@@ -1,4 +1,4 @@
-// The operators as plain loops over doubles.
+// Implements the operators of reference.h as plain loops over doubles.
 #include "tests/e2e/random_kernels/reference.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace gantry::test {
 
 namespace {
 
-/// Calls f for each index within dims, with the last dimension fastest.
+/// Calls f for each index of a tensor of these dims, in row-major order.
 void forEach(const std::vector<int64_t> &dims,
              const std::function<void(const std::vector<int64_t> &)> &f) {
   std::vector<int64_t> index(dims.size(), 0);
@@ -25,6 +25,7 @@ void forEach(const std::vector<int64_t> &dims,
   }
 }
 
+/// Returns the row-major position of an index.
 size_t linear(const std::vector<int64_t> &dims, const std::vector<int64_t> &index) {
   int64_t at = 0;
   for (size_t d = 0; d < dims.size(); ++d)
@@ -90,7 +91,7 @@ Tensor convolution(const Tensor &x, const Tensor &filter, const Convolution &how
   return y;
 }
 
-Tensor product(const Tensor &a, const Tensor &b) {
+Tensor matmul(const Tensor &a, const Tensor &b) {
   const size_t rank = std::max(a.dims.size(), b.dims.size());
   auto dimOf = [&](const Tensor &t, size_t d) {
     const size_t skip = rank - t.dims.size();

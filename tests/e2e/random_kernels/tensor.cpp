@@ -1,4 +1,4 @@
-// Rounds and stores the elements of host tensors.
+// Implements tensor.h: rounds, stores and loads the elements of host tensors.
 #include "tests/e2e/random_kernels/tensor.h"
 
 #include <algorithm>

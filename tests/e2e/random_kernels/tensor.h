@@ -1,5 +1,4 @@
-// Tensor: a host tensor of the random kernel test. Its numbers are doubles that are rounded to the
-// element type.
+// Tensor: a host tensor of the random kernel test. It holds its numbers as doubles.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +10,11 @@ namespace gantry::test {
 /// Element types, with the values of gantry_type_t.
 enum class Type { kF32 = 0, kF16 = 1, kI8 = 4, kU8 = 5, kI32 = 8 };
 
-/// The size of an element in bytes.
+/// Returns the size of an element in bytes.
 uint64_t sizeOf(Type type);
-/// The type's TensorProto.DataType.
+/// Returns the type's TensorProto.DataType.
 int onnxType(Type type);
-/// Rounds to the nearest number of the type, ties to even; integers saturate.
+/// Rounds to the nearest number of the type, ties to even; 8-bit integers saturate.
 double rounded(Type type, double value);
 
 struct Tensor {
@@ -26,16 +25,16 @@ struct Tensor {
   Tensor() = default;
   Tensor(Type type, std::vector<int64_t> dims);
   int64_t count() const;
-  /// The elements as they are stored in memory.
+  /// Returns the elements in the memory layout of the type.
   std::string bytes() const;
   static Tensor fromBytes(Type type, const std::vector<int64_t> &dims, const void *data);
 };
 
-/// The dims as text: "[2, 3]".
+/// Returns the dims as text, such as "[2, 3]".
 std::string describe(const std::vector<int64_t> &dims);
 
-/// ‖actual - expected‖ / ‖expected‖. The divisor is at least the norm of one element of 1e-3.
-/// Infinity where one of the two is NaN.
+/// Returns ‖actual - expected‖ / max(‖expected‖, 1e-3), without expected infinities. Returns
+/// infinity if an element of `actual` is infinite or NaN and does not equal the expected one.
 double relativeError(const Tensor &actual, const Tensor &expected);
 
 } // namespace gantry::test

@@ -1,4 +1,4 @@
-// Round trips of artifacts, damaged files, and reading of constants.
+// Tests writing and reading artifacts: round trips, damaged files, and reading of constants.
 #include "engine/artifact/format.h"
 #include "tests/engine/artifact/sample_program.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 Status ignore(uint64_t, std::span<const uint8_t>) { return Status::ok(); }
 
-/// Opens a file and reads all of its constants, as a session does.
+/// Opens the bytes of a file and reads all constants, like a session.
 Status load(std::span<const uint8_t> bytes) {
   const Result<std::unique_ptr<Artifact>> artifact = Artifact::fromMemory(bytes);
   if (!artifact.isOk())
@@ -22,13 +22,14 @@ Status load(std::span<const uint8_t> bytes) {
   return (*artifact)->readConstants(ignore);
 }
 
-/// Returns text that is equal for equal programs.
+/// Returns the program as a FlatBuffer. Equal programs give equal bytes.
 std::vector<uint8_t> packed(const ProgramT &program) {
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(Program::Pack(builder, &program));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
+/// Replaces the header of a file. fixHash: also computes the header's hash.
 void setHeader(std::vector<uint8_t> &file, FileHeader header, bool fixHash) {
   if (fixHash)
     header.headerHash =
@@ -42,7 +43,7 @@ FileHeader headerOf(const std::vector<uint8_t> &file) {
   return header;
 }
 
-TEST(Artifact, WhatIsWrittenIsRead) {
+TEST(Artifact, AReadProgramEqualsTheWrittenOne) {
   for (const bool dynamic : {false, true}) {
     const ScratchFolder folder;
     const std::vector<uint8_t> constant = sampleConstant();
@@ -63,7 +64,8 @@ TEST(Artifact, WhatIsWrittenIsRead) {
   }
 }
 
-// The writer's buffer grows while it is filled; its contents must stay aligned after each growth.
+// The writer's buffer grows while the writer fills it. The contents must be aligned after each
+// growth.
 TEST(Artifact, ProgramsOfEverySizeAreWritten) {
   const ScratchFolder folder;
   for (size_t words = 20000; words < 20016; ++words) {
@@ -74,7 +76,7 @@ TEST(Artifact, ProgramsOfEverySizeAreWritten) {
   }
 }
 
-TEST(Artifact, EmptyStringsAndListsAreNotNull) {
+TEST(Artifact, EmptyStringsAndListsAreReadAsEmptyNotAsNull) {
   ProgramT program;
   const ScratchFolder folder;
   ASSERT_TRUE(write(folder.path("a"), program, {}).isOk());
@@ -106,7 +108,7 @@ TEST(Artifact, EveryFlippedBitIsFound) {
 TEST(Artifact, EveryTruncationIsFound) {
   const std::vector<uint8_t> file = fileOf(staticProgram());
   for (size_t size = 0; size < file.size(); ++size) {
-    // The copy has exactly that size, so the sanitizer reports reads beyond it.
+    // The copy has exactly this size, so the address sanitizer reports reads beyond the end.
     const std::vector<uint8_t> part(file.begin(), file.begin() + static_cast<ptrdiff_t>(size));
     const Status status = load(part);
     ASSERT_EQ(status.code(), StatusCode::kDataLoss) << size << ": " << status.message();
@@ -132,7 +134,7 @@ TEST(Artifact, ANewerVersionIsNamed) {
 }
 
 // In files of version 1 the variants of kernels have no list of texel buffers. verify_test.cpp
-// tests a missing list.
+// tests that such variants are valid.
 TEST(Artifact, OlderVersionsAreRead) {
   for (uint32_t version = kOldestFormatVersion; version < kFormatVersion; ++version) {
     std::vector<uint8_t> file = fileOf(staticProgram());
@@ -144,7 +146,7 @@ TEST(Artifact, OlderVersionsAreRead) {
   }
 }
 
-TEST(Artifact, ImpossibleSectionsAreFound) {
+TEST(Artifact, InvalidSectionsAreRefused) {
   const std::vector<uint8_t> good = fileOf(staticProgram());
   const FileHeader original = headerOf(good);
   const auto refused = [&](auto change) {
@@ -205,7 +207,7 @@ TEST(Artifact, MemoryOfAnyAlignmentIsRead) {
   }
 }
 
-/// Two constants that fill two and a half chunks, with padding between them.
+/// Returns two constants that fill two and a half chunks together, with padding between them.
 std::vector<std::vector<uint8_t>> largeConstants() {
   std::vector<std::vector<uint8_t>> constants = {std::vector<uint8_t>(kChunkBytes + 1000),
                                                  std::vector<uint8_t>(kChunkBytes * 3 / 2)};
@@ -216,7 +218,7 @@ std::vector<std::vector<uint8_t>> largeConstants() {
   return constants;
 }
 
-TEST(Artifact, ConstantsComeInVerifiedChunks) {
+TEST(Artifact, ConstantsAreReadInVerifiedChunks) {
   const ScratchFolder folder;
   const auto bytes = largeConstants();
   std::vector<ConstantData> constants = {{0, bytes[0]}, {0, bytes[1]}};
@@ -265,7 +267,7 @@ TEST(Artifact, AFailingSinkStopsTheReading) {
   EXPECT_EQ(status.code(), StatusCode::kDeviceLost);
 }
 
-TEST(ArtifactWriter, RefusesAWrongLayoutOfConstants) {
+TEST(ArtifactWriter, RefusesMisalignedAndOverlappingConstants) {
   const ScratchFolder folder;
   const std::vector<uint8_t> bytes(300);
   ProgramT program;

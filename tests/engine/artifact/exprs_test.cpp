@@ -1,4 +1,4 @@
-// Evaluation, folding and text of shape expressions.
+// Tests shape expressions: evaluation, constant folding and their text.
 #include "engine/artifact/exprs.h"
 #include "tests/engine/artifact/sample_program.h"
 
@@ -9,10 +9,12 @@
 namespace gantry::artifact {
 namespace {
 
-/// A program in memory with expressions over the symbols a and b, which have no upper bounds.
+/// Makes programs in memory with expressions over the unbounded symbols a and b.
 class Exprs : public testing::Test {
 protected:
-  /// Expressions 0 and 1 are the symbols; the expressions of `more` follow.
+  /// Returns a program. Expressions 0 and 1 are the symbols; the expressions of `more` follow.
+  /// size: if not 0, the expression that is the size of a value. requirements: the expressions that
+  /// must not be negative.
   const Program &make(std::vector<Expr> more, uint32_t size = 0,
                       std::vector<uint32_t> requirements = {}) {
     ProgramT p;
@@ -37,6 +39,7 @@ protected:
     return *GetProgram(builder_.GetBufferPointer());
   }
 
+  /// Returns the value of the expression `op`(a, b).
   int64_t apply(ExprOp op, int64_t a, int64_t b) {
     const auto values = evaluateExprs(make({Expr(op, 0, 1, 0)}), std::vector<int64_t>{a, b});
     EXPECT_TRUE(values.isOk()) << values.status().message();
@@ -102,7 +105,7 @@ TEST_F(Exprs, RequirementsMustNotBeNegative) {
   EXPECT_NE(message.find("(a - b) is -2"), std::string::npos) << message;
 }
 
-TEST_F(Exprs, OnlySizesMustNotBeNegative) {
+TEST_F(Exprs, ExpressionsMayBeNegativeButSizesMayNot) {
   EXPECT_EQ(apply(ExprOp::sub, 3, 5), -2);
   const std::string message = failure(make({Expr(ExprOp::sub, 0, 1, 0)}, 2), {3, 5});
   EXPECT_EQ(message, "the size of \"tensor\" would be -2: (a - b)");
@@ -121,7 +124,7 @@ TEST_F(Exprs, SymbolsAreCountedAndBounded) {
   EXPECT_EQ(*values, (std::vector<int64_t>{7, 16, 112, 4, 448, 64, 2, 1, 256}));
 }
 
-TEST_F(Exprs, TheTextOfASharedExpressionIsCut) {
+TEST_F(Exprs, LongTextIsTruncated) {
   std::vector<Expr> doublings;
   for (uint32_t i = 1; i < 200; ++i)
     doublings.emplace_back(ExprOp::add, i, i, 0);
@@ -130,7 +133,7 @@ TEST_F(Exprs, TheTextOfASharedExpressionIsCut) {
   EXPECT_EQ(text.substr(text.size() - 3), "...");
 }
 
-TEST_F(Exprs, ConstantOnesAreFolded) {
+TEST_F(Exprs, ConstantExpressionsAreFolded) {
   const auto folded = foldConstantExprs(make(
       {Expr(ExprOp::constant, 0, 0, 6), Expr(ExprOp::mul, 2, 2, 0), Expr(ExprOp::add, 3, 0, 0)}));
   ASSERT_TRUE(folded.isOk());

@@ -1,6 +1,6 @@
 // Mutates the metadata of valid artifacts and corrects the checksums, so that only the rules of
-// verify.cpp protect readers from the damage. Each accepted program is read completely; a missing
-// rule shows as a crash or as a report of a sanitizer.
+// verify.cpp protect readers from the damage. The test reads each accepted program completely, so a
+// missing rule causes a crash or a report of a sanitizer.
 //
 // The test runs for GANTRY_FUZZ_SECONDS (default 3) with the seed GANTRY_FUZZ_SEED (default:
 // random; the test prints it).
@@ -19,7 +19,7 @@ namespace {
 
 volatile uint64_t sink;
 
-/// Reads a program like sessions and `gantry inspect` do, without own checks.
+/// Reads a program like sessions and `gantry inspect`, without further checks.
 uint64_t readWhole(const Artifact &artifact) {
   const Program &p = artifact.program();
   uint64_t sum = p.name()->size() + p.producer()->size() + p.source()->size() + p.profile()->size();
@@ -101,8 +101,9 @@ uint64_t readWhole(const Artifact &artifact) {
   return sum + status.message().size();
 }
 
-/// Changes one to four places of the metadata: bits, bytes, or aligned words. Words are indices,
-/// counts and offsets; their new values are often too large by one.
+/// Changes one to four places of the metadata: a bit, a byte, or an aligned word. Words are
+/// indices, counts and offsets. A word becomes a small or extreme number, changes by up to 4, or
+/// becomes a copy of another word.
 void mutate(std::span<uint8_t> metadata, std::mt19937_64 &random) {
   static constexpr uint32_t kWords[] = {
       0,    1,    2,     3,     4,          5,          6,          7,         8,   9,

@@ -1,4 +1,4 @@
-// Builds the sample programs of the tests.
+// Implements the sample programs of sample_program.h.
 #include "tests/engine/artifact/sample_program.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ template <typename T> void append(std::vector<std::unique_ptr<T>> &list, T item)
   list.push_back(std::make_unique<T>(std::move(item)));
 }
 
-/// Fills the program except expression 0, which is the first dimension.
+/// Returns a sample program. Expression 0, `batch`, is the first dimension of the tensors.
 ProgramT program(const Expr &batch, bool dynamic) {
   ProgramT p;
   p.name = "sample";

@@ -1,5 +1,6 @@
-// A small static and a small dynamic program that pass all checks of an artifact. Tests change one
-// property each.
+// Provides a small static and a small dynamic program that pass all checks of an artifact, for
+// tests that change one property each. Also provides scratch folders and file access for these
+// tests.
 #pragma once
 
 #include "engine/artifact/artifact.h"
@@ -10,12 +11,12 @@
 
 namespace gantry::artifact {
 
-/// Static: x[2,16] → scale → copy → y, with a stored constant, a fill, and two transients in one
-/// slot.
+/// Returns a static program: x[2,16] → scale → copy → y, with a stored constant, a fill, and two
+/// transients in one slot.
 ProgramT staticProgram();
-/// Dynamic: the same commands with the input x[batch,16].
+/// Returns a dynamic program: the same commands with the input x[batch,16].
 ProgramT dynamicProgram();
-/// The bytes of the only stored constant of both programs, at offset 0: 64 floats.
+/// Returns the bytes of the only stored constant of both programs, at offset 0: 256 bytes.
 std::vector<uint8_t> sampleConstant();
 
 /// A temporary folder that the destructor deletes.
@@ -35,6 +36,7 @@ private:
 /// Returns the bytes of the file that write() produces for a program with sampleConstant().
 std::vector<uint8_t> fileOf(ProgramT program);
 
+/// Returns the contents of a file; empty if the file cannot be read.
 std::vector<uint8_t> readFile(const std::string &path);
 
 } // namespace gantry::artifact

@@ -1,4 +1,4 @@
-// Artifacts that hold a model compiled for several device profiles.
+// Tests artifacts with variants: a model that is compiled for several device profiles.
 #include "tests/engine/artifact/sample_program.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace gantry::artifact {
 namespace {
 
-/// The sample program with a variant for another profile; `change` is applied to the variant.
+/// Returns the sample program with a variant for another profile, after change(variant).
 template <typename Change> ProgramT withVariant(Change change) {
   ProgramT root = staticProgram();
   auto variant = std::make_unique<ProgramT>(staticProgram());
@@ -16,6 +16,7 @@ template <typename Change> ProgramT withVariant(Change change) {
   return root;
 }
 
+/// Writes the program to a temporary file and returns the status.
 Status writeOf(ProgramT program) {
   const ScratchFolder folder;
   const std::vector<uint8_t> constant = sampleConstant();
@@ -31,7 +32,7 @@ TEST(Variants, EqualKernelsAreStoredOnce) {
     variant.kernels.push_back(std::move(other));
   });
   ASSERT_TRUE(write(folder.path("a"), written, {{0, constant}}).isOk());
-  EXPECT_EQ(written.kernels.size(), 1u) << "the caller's program stays as it is";
+  EXPECT_EQ(written.kernels.size(), 1u) << "write() changed the caller's program";
   const auto artifact = Artifact::open(folder.path("a"));
   ASSERT_TRUE(artifact.isOk()) << artifact.status().message();
   const Program &root = (*artifact)->program();
@@ -42,7 +43,7 @@ TEST(Variants, EqualKernelsAreStoredOnce) {
   EXPECT_EQ(variant.commands()->size(), root.commands()->size());
   ASSERT_EQ(root.kernels()->size(), 1u);
   ASSERT_EQ(variant.kernels()->size(), 2u);
-  EXPECT_EQ(variant.kernels()->Get(0), root.kernels()->Get(0)) << "one table";
+  EXPECT_EQ(variant.kernels()->Get(0), root.kernels()->Get(0)) << "the kernel is stored twice";
   EXPECT_NE(variant.kernels()->Get(1), root.kernels()->Get(0));
   EXPECT_EQ(variant.kernels()->Get(1)->name()->str(), "another");
 }
@@ -64,7 +65,7 @@ TEST(Variants, AreCheckedLikeTheProgram) {
   EXPECT_FALSE(writeOf(withVariant([](ProgramT &v) {
                  v.variants.push_back(std::make_unique<ProgramT>(staticProgram()));
                })).isOk())
-      << "one level deep";
+      << "a variant must not have variants";
 }
 
 } // namespace

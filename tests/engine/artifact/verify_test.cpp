@@ -263,7 +263,8 @@ const Case kCases[] = {
 INSTANTIATE_TEST_SUITE_P(Artifact, Verify, testing::ValuesIn(kCases),
                          [](const auto &info) { return std::string(info.param.name); });
 
-/// A program in which one of `count` lists and strings is absent. The writer cannot produce it.
+/// Verifies metadata that lacks the list or string number `absent` (-1: none is absent). Sets
+/// `count` to the number of lists and strings. The writer cannot produce such metadata.
 Status verifyWithout(int absent, int &count) {
   flatbuffers::FlatBufferBuilder builder;
   int next = 0;

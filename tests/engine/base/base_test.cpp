@@ -1,4 +1,4 @@
-// Alignment, status, logging and device profiles.
+// Tests alignment helpers, Status and Result, logging and device profiles.
 #include "engine/base/align.h"
 #include "engine/base/device_profile.h"
 #include "engine/base/log.h"
@@ -23,7 +23,7 @@ TEST(Status, CarriesCodeAndMessage) {
   EXPECT_TRUE(Status::ok().isOk());
 }
 
-TEST(Status, FormatsLongMessagesWhole) {
+TEST(Status, DoesNotTruncateLongMessages) {
   const std::string text(5000, 'x');
   EXPECT_EQ(statusf(StatusCode::kIo, "%s!", text.c_str()).message(), text + "!");
 }
@@ -49,7 +49,7 @@ Status quarter(int number, int &result) {
   return Status::ok();
 }
 
-TEST(Result, PassesValuesAndErrorsOn) {
+TEST(Result, AssignOrReturnPassesValuesAndErrorsOn) {
   int result = 0;
   EXPECT_TRUE(quarter(12, result).isOk());
   EXPECT_EQ(result, 3);
@@ -57,7 +57,7 @@ TEST(Result, PassesValuesAndErrorsOn) {
   EXPECT_EQ(result, 3);
 }
 
-TEST(Align, RoundsUpAndSaysWhenItOverflows) {
+TEST(Align, RoundsUpAndReportsOverflow) {
   EXPECT_EQ(checkedRoundUp(0, 256), 0u);
   EXPECT_EQ(checkedRoundUp(1, 256), 256u);
   EXPECT_EQ(checkedRoundUp(256, 256), 256u);
@@ -72,7 +72,7 @@ TEST(Align, RoundsUpAndSaysWhenItOverflows) {
   EXPECT_FALSE(isPowerOfTwo(96));
 }
 
-TEST(DeviceProfile, NamedOnesAreConsistent) {
+TEST(DeviceProfile, NamedProfilesAreConsistent) {
   ASSERT_FALSE(profileNames().empty());
   for (const std::string &name : profileNames()) {
     const Result<DeviceProfile> profile = namedProfile(name);
@@ -97,7 +97,7 @@ TEST(DeviceProfile, NamedOnesAreConsistent) {
   }
 }
 
-TEST(DeviceProfile, MatricesAreCapabilities) {
+TEST(DeviceProfile, MatrixShapesHaveCapabilityNames) {
   EXPECT_EQ(capabilityOf({16, 8, 32, MatrixElement::kI8, MatrixElement::kI32}),
             "cooperativeMatrix 16x8x32 i8 i32");
   const Result<DeviceProfile> ada = namedProfile("vulkan:nvidia-ada");
@@ -105,7 +105,7 @@ TEST(DeviceProfile, MatricesAreCapabilities) {
   EXPECT_EQ(capabilityOf(ada->matrixShapes.front()), "cooperativeMatrix 16x16x16 f16 f32");
 }
 
-TEST(DeviceProfile, GenericIsTheLeast) {
+TEST(DeviceProfile, GenericHasLowerLimitsThanLavapipe) {
   const Result<DeviceProfile> generic = namedProfile("vulkan:generic");
   const Result<DeviceProfile> lavapipe = namedProfile("vulkan:lavapipe");
   ASSERT_TRUE(generic.isOk() && lavapipe.isOk());
@@ -115,7 +115,7 @@ TEST(DeviceProfile, GenericIsTheLeast) {
   EXPECT_LE(generic->maxStorageBuffersPerStage, lavapipe->maxStorageBuffersPerStage);
 }
 
-TEST(DeviceProfile, AnUnknownNameIsRefusedWithThoseThatExist) {
+TEST(DeviceProfile, AnUnknownNameIsRefusedWithAListOfTheNames) {
   const Result<DeviceProfile> profile = namedProfile("vulkan:toaster");
   ASSERT_FALSE(profile.isOk());
   EXPECT_EQ(profile.status().code(), StatusCode::kNotFound);
@@ -144,7 +144,7 @@ TEST(LogDeathTest, LevelsAreFiltered) {
   EXPECT_EXIT(logAndExit("loud"), testing::ExitedWithCode(0), "GANTRY_LOG is \"loud\"");
 }
 
-TEST(DeviceProfile, ADeviceNamesTheProfileMadeForIt) {
+TEST(DeviceProfile, ADeviceGetsTheProfileMadeForIt) {
   DeviceProfile device = namedProfile("vulkan:lavapipe").take();
   device.name = "llvmpipe (LLVM 15.0.6, 256 bits)";
   EXPECT_EQ(profileNameFor(device), "vulkan:lavapipe");
@@ -154,12 +154,12 @@ TEST(DeviceProfile, ADeviceNamesTheProfileMadeForIt) {
   device.name = "NVIDIA GeForce RTX 4070";
   EXPECT_EQ(profileNameFor(device), "vulkan:nvidia-ada");
   device.name = "AMD Radeon RX 7900 XTX (RADV NAVI31)";
-  EXPECT_EQ(profileNameFor(device), "vulkan:generic") << "its subgroups would be of 64";
+  EXPECT_EQ(profileNameFor(device), "vulkan:generic") << "the AMD profile needs subgroups of 64";
   device.name = "Something else";
   EXPECT_EQ(profileNameFor(device), "vulkan:generic");
 }
 
-TEST(DeviceProfile, ADeviceThatBreaksAPromiseGetsTheGenericOne) {
+TEST(DeviceProfile, ADeviceBelowItsProfileGetsTheGenericProfile) {
   const DeviceProfile whole = namedProfile("vulkan:mali-g7xx").take();
   EXPECT_TRUE(meets(whole, whole));
   EXPECT_TRUE(meets(whole, namedProfile("vulkan:generic").take()));
@@ -191,7 +191,7 @@ TEST(DeviceProfile, ADeviceThatBreaksAPromiseGetsTheGenericOne) {
   }
 }
 
-TEST(DeviceProfile, EveryVendorIsThere) {
+TEST(DeviceProfile, ProfilesOfAllVendorsExistAndMeetTheGenericOne) {
   for (const char *name :
        {"vulkan:nvidia-turing", "vulkan:nvidia-ampere", "vulkan:nvidia-ada", "vulkan:nvidia-hopper",
         "vulkan:amd-rdna2", "vulkan:amd-rdna3", "vulkan:amd-cdna3", "vulkan:intel-xe-lp",
@@ -199,7 +199,7 @@ TEST(DeviceProfile, EveryVendorIsThere) {
     const Result<DeviceProfile> found = namedProfile(name);
     ASSERT_TRUE(found.isOk()) << name;
     EXPECT_TRUE(meets(*found, namedProfile("vulkan:generic").take()))
-        << name << " must run what every device runs";
+        << name << " must run artifacts for the generic profile";
     EXPECT_GT(found->computeUnits, 0u) << name;
     EXPECT_TRUE(found->features.shaderFloat16) << name;
     EXPECT_EQ(found->features.subgroupShuffle, found->minSubgroupSize == found->maxSubgroupSize)

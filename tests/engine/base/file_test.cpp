@@ -1,4 +1,5 @@
-// Files: mapped, atomic and appending, with full disks, size limits and links.
+// Tests MappedFile, AtomicFile and the cache folder, also with a full disk, a size limit, symbolic
+// links and a killed writer.
 #include "engine/base/file.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +59,7 @@ TEST_F(FileTest, AKilledWriterLeavesNothing) {
   EXPECT_EQ(fileCount(), 0u);
 }
 
-TEST_F(FileTest, WhatIsWrittenIsMapped) {
+TEST_F(FileTest, AWrittenFileIsMappedWithItsContents) {
   const std::string text("some bytes\0and more", 19);
   ASSERT_TRUE(writeFileAtomically(path("a"), text).isOk());
   const Result<MappedFile> file = MappedFile::open(path("a"));
@@ -84,7 +85,7 @@ TEST_F(FileTest, AMovedMappingStaysMapped) {
   EXPECT_EQ(second.bytes().size(), 3u);
 }
 
-TEST_F(FileTest, OpeningNamesWhatIsWrong) {
+TEST_F(FileTest, AFailedOpenNamesTheCause) {
   const Result<MappedFile> absent = MappedFile::open(path("absent"));
   ASSERT_FALSE(absent.isOk());
   EXPECT_EQ(absent.status().code(), StatusCode::kNotFound);
@@ -119,7 +120,7 @@ TEST_F(FileTest, AFolderIsNotWritten) {
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
 }
 
-TEST_F(FileTest, AFullDiskLeavesNothing) {
+TEST_F(FileTest, AFullDiskIsAnError) {
   if (access("/dev/full", W_OK) != 0)
     GTEST_SKIP() << "/dev/full is absent";
   const Status status = writeFileAtomically("/dev/full", std::string("x"));

@@ -1,4 +1,4 @@
-// The reserve allocator against a model, and in several threads.
+// Tests MemoryReserve with random blocks, whose contents show overlaps, and in several threads.
 #include "engine/base/memory_reserve.h"
 
 #include <cstring>
@@ -49,10 +49,10 @@ TEST(MemoryReserve, BlocksAreAlignedDisjointAndGivenBack) {
   for (const Block &block : blocks)
     EXPECT_TRUE(reserve.deallocate(block.bytes));
   EXPECT_EQ(reserve.usedBytes(), 0U);
-  EXPECT_NE(reserve.allocate(reserve.sizeBytes() - 64), nullptr) << "it is whole again";
+  EXPECT_NE(reserve.allocate(reserve.sizeBytes() - 64), nullptr) << "the region is not one block";
 }
 
-TEST(MemoryReserve, FreeBlocksAreJoined) {
+TEST(MemoryReserve, FreeBlocksAreCoalesced) {
   const auto region = std::make_unique<Region>();
   MemoryReserve reserve;
   ASSERT_TRUE(reserve.addRegion(region->bytes, sizeof(region->bytes)));
@@ -69,7 +69,7 @@ TEST(MemoryReserve, FreeBlocksAreJoined) {
   EXPECT_TRUE(reserve.deallocate(keeper));
 }
 
-TEST(MemoryReserve, OtherMemoryIsRefusedAndFurtherRegionsServe) {
+TEST(MemoryReserve, RefusesForeignMemoryAndAllocatesFromAddedRegions) {
   const auto first = std::make_unique<Region>(), second = std::make_unique<Region>();
   MemoryReserve reserve;
   ASSERT_TRUE(reserve.addRegion(first->bytes, sizeof(first->bytes)));
@@ -87,7 +87,7 @@ TEST(MemoryReserve, OtherMemoryIsRefusedAndFurtherRegionsServe) {
   EXPECT_TRUE(reserve.deallocate(block));
 }
 
-TEST(MemoryReserve, ThreadsShareIt) {
+TEST(MemoryReserve, ThreadsShareAReserve) {
   const auto region = std::make_unique<Region>();
   MemoryReserve reserve;
   ASSERT_TRUE(reserve.addRegion(region->bytes, sizeof(region->bytes)));

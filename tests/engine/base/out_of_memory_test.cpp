@@ -1,4 +1,5 @@
-// Marks of failed allocations, threads whose start fails, and functions at the end of a thread.
+// Tests the marks of failed host allocations, the start of threads, and functions that run when a
+// thread exits.
 #include "engine/base/out_of_memory.h"
 #include "engine/base/thread.h"
 #include "engine/base/thread_exit.h"
@@ -10,13 +11,13 @@
 namespace gantry {
 namespace {
 
-TEST(HostMemory, AScopeSeesItsOwnFailuresAndPassesThemOn) {
+TEST(HostMemory, AScopeReportsItsFailuresAndMarksTheOuterScope) {
   const HostMemoryScope outer;
   EXPECT_TRUE(checkHostMemory().isOk());
   {
     const HostMemoryScope inner;
     noteFailedAllocation(112);
-    noteFailedAllocation(7); // The first mark is kept.
+    noteFailedAllocation(7); // Has no effect: the first mark is kept.
     const Status status = checkHostMemory();
     EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
     EXPECT_NE(status.message().find("112 bytes"), std::string::npos) << status.message();
@@ -34,7 +35,7 @@ TEST(HostMemory, MarksBelongToTheirThread) {
   EXPECT_TRUE(checkHostMemory().isOk());
 }
 
-TEST(HostMemory, LargeArraysFailByAStatus) {
+TEST(HostMemory, AnArrayThatIsTooLargeGivesAStatus) {
   std::vector<char> array(3, 'x');
   const Status refused = tryResize(array, size_t{1} << 60, "the test's array");
   EXPECT_EQ(refused.code(), StatusCode::kOutOfMemory);
@@ -47,7 +48,7 @@ TEST(HostMemory, LargeArraysFailByAStatus) {
   EXPECT_EQ(array[2], 'x');
 }
 
-TEST(Thread, BlocksSignalsAndTellsItsName) {
+TEST(Thread, BlocksSignalsAndSetsItsName) {
   char name[16] = "";
   bool blocked = false;
   auto thread = Thread::start("a-name-that-is-too-long", [&] {
@@ -67,7 +68,7 @@ TEST(Thread, BlocksSignalsAndTellsItsName) {
   EXPECT_EQ(sigismember(&mine, SIGTERM), 0) << "the starting thread keeps its own mask";
 }
 
-TEST(ThreadExit, RunsWhenAnArmedThreadEnds) {
+TEST(ThreadExit, RunsOnlyWhenAnArmedThreadExits) {
   static std::atomic<int> calls{0};
   static ThreadExit exit([](void *argument) { calls += *static_cast<int *>(argument); });
   int amount = 5;

@@ -1,4 +1,4 @@
-/* gantry.h is C11, and its values are what the test in C++ sees. */
+/* Compiles gantry.h as C11 and checks its enums and version macros. */
 #include <gantry/gantry.h>
 
 _Static_assert(GANTRY_STATUS_OK == 0, "zero is success");
@@ -13,6 +13,6 @@ _Static_assert(!GANTRY_VERSION_AT_LEAST(GANTRY_VERSION_MAJOR, GANTRY_VERSION_MIN
 _Static_assert(GANTRY_VERSION_NUMBER(1, 0, 0) > GANTRY_VERSION_NUMBER(0, 999, 999),
                "numbers order like versions");
 
-/* The version that the headers tell; the library must tell the same. */
+/* Returns the version in the headers. capi_test.cpp compares it with the library's version. */
 const char *gantryVersionSeenFromC(void);
 const char *gantryVersionSeenFromC(void) { return GANTRY_VERSION_STRING; }

@@ -1,5 +1,5 @@
-// The documented behaviour of gantry.h, tested through libgantry.so: without validation, with
-// validation and with synchronization validation, which must report nothing.
+// Tests the documented behaviour of gantry.h through libgantry.so: without validation, with
+// validation and with synchronization validation. The validation layer must report nothing.
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
 
@@ -100,12 +100,12 @@ TEST_P(CApi, DescribesMemoryHeaps) {
   longer.known.struct_size = sizeof(longer);
   longer.later[1] = 7;
   EXPECT_EQ(gantry_device_memory_heap(device_, 0, &longer.known), GANTRY_STATUS_OK);
-  EXPECT_EQ(longer.later[1], 0u) << "what this version does not know is zero";
+  EXPECT_EQ(longer.later[1], 0u) << "fields that this version does not know become zero";
   EXPECT_STREQ(gantry_memory_kind_name(GANTRY_MEMORY_READBACK), "readback");
   EXPECT_STREQ(gantry_memory_kind_name(static_cast<gantry_memory_kind_t>(99)), "unknown");
 }
 
-TEST_P(CApi, CountsWhatBuffersUse) {
+TEST_P(CApi, CountsTheMemoryOfBuffers) {
   gantry_memory_heap_t heap = {};
   auto used = [&] {
     uint64_t sum = 0;
@@ -121,7 +121,8 @@ TEST_P(CApi, CountsWhatBuffersUse) {
   ASSERT_EQ(gantry_buffer_create(device_, 8 << 20, &buffer), GANTRY_STATUS_OK);
   EXPECT_GE(used(), before + (8 << 20));
   gantry_buffer_release(buffer);
-  EXPECT_GE(gantry_device_trim(device_, 0), uint64_t{8} << 20) << "kept for reuse until now";
+  EXPECT_GE(gantry_device_trim(device_, 0), uint64_t{8} << 20)
+      << "the heap keeps the released memory until gantry_device_trim()";
   EXPECT_LE(used(), before);
 }
 
@@ -153,7 +154,7 @@ TEST_P(CApi, CountsMemoryPerKindAndName) {
             GANTRY_STATUS_INVALID_ARGUMENT);
 }
 
-TEST_P(CApi, KeepsToTheLimit) {
+TEST_P(CApi, KeepsTheMemoryLimit) {
   for (uint32_t i = 0; i < gantry_device_memory_heap_count(device_); ++i)
     ASSERT_EQ(gantry_device_set_memory_limit(device_, i, 4 << 20), GANTRY_STATUS_OK);
   gantry_buffer_t *buffer = nullptr;
@@ -175,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(All, CApi,
                                               GANTRY_BINDING_STORAGE_BUFFER}),
                          [](const auto &info) { return info.param.name; });
 
-TEST_P(CApi, TwoSessionsShareAnArenaOfTheCallers) {
+TEST_P(CApi, TwoSessionsShareTheCallersArena) {
   const int64_t n = 1000;
   uint64_t bytes = 0;
   EXPECT_EQ(gantry_program_arena_bytes(program_, nullptr, 0, &bytes),
@@ -211,7 +212,7 @@ TEST_P(CApi, TwoSessionsShareAnArenaOfTheCallers) {
   gantry_buffer_release(arena); // The session keeps it alive.
 }
 
-TEST_P(CApi, TakesAnInputForGood) {
+TEST_P(CApi, ARunTakesADonatedInput) {
   open();
   constexpr uint32_t n = 100;
   gantry_buffer_t *buffer = nullptr, *other = nullptr;
@@ -327,7 +328,7 @@ TEST_P(CApi, TheNinthRunWaitsForTheOldest) {
     gantry_run_release(run);
 }
 
-TEST_P(CApi, WaitingWithoutTimeEventuallyEnds) {
+TEST_P(CApi, PollingWithAShortTimeoutSeesTheEndOfTheRun) {
   open();
   std::vector<float> in(1000, 5.0f), out(1000);
   gantry_tensor_t input = tensor(in), output = tensor(out);
@@ -382,7 +383,7 @@ TEST_P(CApi, BuffersAreBoundWithoutACopy) {
   gantry_buffer_release(b);
 }
 
-TEST_P(CApi, TimesPerDispatchWithMemoryChecked) {
+TEST_P(CApi, DescribesDispatchesWithTheMemoryCheckOn) {
   options_.timestamps = 1;
   options_.check_memory = 1;
   open();
@@ -402,8 +403,8 @@ TEST_P(CApi, TimesPerDispatchWithMemoryChecked) {
   EXPECT_EQ(gantry_session_dispatch(session_, 5, &info), GANTRY_STATUS_NOT_FOUND);
 }
 
-// GANTRY_BINDING decides if the caller asks for GANTRY_BINDING_AUTO.
-TEST_P(CApi, TheEnvironmentChoosesABinding) {
+// The environment variable GANTRY_BINDING applies if the caller passes GANTRY_BINDING_AUTO.
+TEST_P(CApi, TheEnvironmentChoosesTheAutomaticBinding) {
   options_.timestamps = 1;
   for (const auto &[name, binding] : {std::pair{"storage-buffer", GANTRY_BINDING_STORAGE_BUFFER},
                                       std::pair{"texel", GANTRY_BINDING_TEXEL}}) {
@@ -451,7 +452,7 @@ TEST_P(CApi, SessionsOfOneDeviceRunInThreads) {
     thread.join();
 }
 
-TEST_P(CApi, Refusals) {
+TEST_P(CApi, RefusesInvalidArguments) {
   open();
   std::vector<float> in(6000), out(6000);
   gantry_tensor_t input = tensor(in), output = tensor(out);
@@ -469,7 +470,7 @@ TEST_P(CApi, Refusals) {
   EXPECT_EQ(gantry_session_run(session_, &input, 1, &output, 1), GANTRY_STATUS_INVALID_ARGUMENT);
   input.rank = 1;
   EXPECT_EQ(gantry_session_run(session_, &input, 2, &output, 1), GANTRY_STATUS_INVALID_ARGUMENT)
-      << "never reads more than one before it counts";
+      << "the count is checked before the second tensor is read";
   EXPECT_EQ(gantry_session_run(session_, nullptr, 1, &output, 1), GANTRY_STATUS_INVALID_ARGUMENT);
   EXPECT_EQ(gantry_session_run(nullptr, &input, 1, &output, 1), GANTRY_STATUS_INVALID_ARGUMENT);
   output.size_bytes = 399;
@@ -534,7 +535,7 @@ TEST(CApiBasics, ListsDevices) {
   EXPECT_EQ(gantry_devices(nullptr, nullptr), GANTRY_STATUS_INVALID_ARGUMENT);
 }
 
-TEST(CApiBasics, DamagedNewerAndForeignArtifacts) {
+TEST(CApiBasics, RefusesDamagedArtifactsAndDescribesAValidOne) {
   test::ScratchFolder scratch;
   test::TestModel model;
   test::buildChain(model, model.number(100), std::vector<float>(100));

@@ -1,4 +1,4 @@
-// The scenario that calls every function of gantry.h.
+// Implements the scenario of every_function.h, which calls every function of gantry.h.
 #include "tests/engine/capi/every_function.h"
 
 #include "tests/support/test_model.h"

@@ -22,19 +22,20 @@ class Caller {
 public:
   /// Also calls each function with NULL for each of its pointer arguments in turn.
   bool withNulls = false;
-  /// The driver lacks resources as well, so calls may also fail with the driver's status: "internal
-  /// error" with the failed call, "not found" if there is no device, or "device lost".
+  /// Whether the driver lacks resources too. Calls may then also fail with the driver's status:
+  /// "internal error" if a driver call failed, "not found" if there is no device, or "device lost".
   bool driverFails = false;
 
-  /// The number of statuses that are neither ok nor out of memory, and of other violations.
+  /// The number of unexpected results: other statuses, failures without a message, wrong elements.
   int violations = 0;
-  /// The number of calls that returned out of memory.
+  /// The number of calls that returned "out of memory" or an allowed status of the driver.
   int refusals = 0;
   /// The names of the functions called with valid arguments so far, each between two newlines.
   char called[8192] = "\n";
 
-  /// Calls function(arguments...). mayBeNull holds the indices of the pointer arguments for which
-  /// NULL is valid. After each successful call with such a NULL, undo() is called.
+  /// Calls function(arguments...) and returns its result. mayBeNull holds the indices of the
+  /// pointer arguments for which NULL is valid. callThen() calls undo() after each successful call
+  /// with a NULL argument.
   template <typename R, typename... P, typename Undo>
   R callThen(const char *name, std::initializer_list<size_t> mayBeNull, Undo undo,
              R (*function)(P...), std::type_identity_t<P>... arguments) {
@@ -50,6 +51,7 @@ public:
       return function(arguments...);
     }
   }
+  /// Calls function(arguments...) like callThen(), without an undo function.
   template <typename R, typename... P>
   R call(const char *name, std::initializer_list<size_t> mayBeNull, R (*function)(P...),
          std::type_identity_t<P>... arguments) {
@@ -57,10 +59,13 @@ public:
         name, mayBeNull, [] {}, function, arguments...);
   }
 
+  /// Counts and prints a violation by the function `name`.
   void fail(const char *name, const char *what, int number);
 
 private:
+  /// Adds the name to `called`, once.
   void note(const char *name);
+  /// Counts the status as a refusal or a violation, unless it is ok.
   void judge(const char *name, gantry_status_t status);
   void judgeNull(const char *name, size_t argument, bool isAllowed, gantry_status_t status);
 
@@ -89,18 +94,17 @@ private:
   }
 };
 
-/// The files of the scenario: artifacts of the chain in test_model.h with 16 elements, and files
-/// that it writes.
+/// The files of the scenario. The artifacts hold the chain of test_model.h.
 struct ScenarioFiles {
-  std::string staticModel;
-  std::string dynamicModel;
-  std::string capture; // Written by the scenario.
-  std::string flight;
+  std::string staticModel;        // Artifact with 16 elements.
+  std::string dynamicModel;       // Artifact with a dynamic number of elements.
+  std::string capture;            // The scenario writes this capture.
+  std::string flight;             // The flight recorder writes this file if the process crashes.
   const void *artifact = nullptr; // The static artifact in memory.
   size_t artifactBytes = 0;
 };
 
-/// The sections of gantry.h that a scenario calls; all of them by default.
+/// The sections of gantry.h whose functions the scenario calls; all of them by default.
 struct ScenarioParts {
   bool device = true; // False: the scenario uses the device `given`.
   bool traces = true; // Recordings, the flight recorder, viewers.
@@ -108,7 +112,7 @@ struct ScenarioParts {
   gantry_device_t *given = nullptr;
 };
 
-/// Runs the scenario. All created objects are released at the end, even after failures.
+/// Runs the scenario. Releases all objects that it created, even after failures.
 void callEveryFunction(Caller &caller, const ScenarioFiles &files, const ScenarioParts &parts);
 
 } // namespace gantry::test

@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.25)
-# libgantry.so exports the functions of gantry.h and nothing else.
+# Checks that libgantry.so exports as many functions gantry_* as gantry.h declares, and nothing else.
 execute_process(COMMAND ${NM} --dynamic --defined-only ${LIBRARY}
                 OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^\n]+" lines "${symbols}")

@@ -1,5 +1,5 @@
-// The files of a fault scenario. Any user may read and write their folder, because some tests run
-// the scenario as another user.
+// Writes the files that the scenario of every_function.h needs to a temporary folder. Any user may
+// read and write the folder, because limits_test runs the scenario as another user.
 #pragma once
 
 #include "tests/engine/capi/every_function.h"
@@ -10,7 +10,7 @@
 
 namespace gantry::test {
 
-/// Writes the chain of test_model.h with n = 16 or a dynamic n.
+/// Writes the chain of test_model.h with n = 16 or a dynamic n. Returns whether this succeeded.
 inline bool writeChain(const std::string &path, bool dynamic) {
   TestModel model;
   buildChain(model, dynamic ? model.symbol("n", 0, 0, 1, 64) : model.number(16),
@@ -18,6 +18,8 @@ inline bool writeChain(const std::string &path, bool dynamic) {
   return model.write(path).isOk() && chmod(path.c_str(), 0644) == 0;
 }
 
+/// The files and their folder. The destructor deletes the folder. isReady is false if a file could
+/// not be written.
 class FaultFiles {
 public:
   FaultFiles() {

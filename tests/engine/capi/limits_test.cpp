@@ -1,13 +1,13 @@
 // Calls every function of gantry.h with NULL arguments, and in processes with limited resources.
 //
-//   limits_test null HEADER      passes NULL for each pointer argument. HEADER is gantry.h; the
-//   test
-//                                checks that it calls all functions of the header.
+//   limits_test null HEADER      passes NULL for each pointer argument and checks that it calls
+//                                every function of HEADER (gantry.h).
 //   limits_test threads          allows the user 1 to 12 threads (RLIMIT_NPROC).
 //   limits_test address-space    allows the process little additional address space (RLIMIT_AS).
 //
-// Each limited scenario runs in a child process. With every limit, a function must return ok or
-// "out of memory". Children that the Vulkan driver ends are counted and listed separately.
+// Each limited scenario runs in a child process. Under every limit, a function must return ok, "out
+// of memory" or the failure of a driver call. The test counts and lists children that die in the
+// Vulkan driver, and fails if a child dies in libgantry.so.
 #include "tests/engine/capi/fault_files.h"
 #include "tests/support/death_site.h"
 
@@ -43,8 +43,8 @@ int checkNulls(const FaultFiles &folder, const char *header) {
   return declared < 50 || !missing.empty() || caller.violations != 0;
 }
 
-/// Runs the scenario in a child process after limit() has set the limit, with a device that was
-/// opened before or one that is opened under the limit.
+/// Runs the scenario in a child process under the limit that limit() sets. opened: the child opens
+/// the device before it sets the limit.
 template <typename Limit> Death runLimited(const FaultFiles &folder, bool opened, Limit &&limit) {
   return runToDeath([&] {
     ScenarioParts parts;
@@ -61,6 +61,8 @@ template <typename Limit> Death runLimited(const FaultFiles &folder, bool opened
   });
 }
 
+/// Returns 0 if the child succeeded or died outside of libgantry.so; otherwise prints the cause and
+/// returns 1.
 int judge(const Death &death, const char *limit, unsigned long long value) {
   if (!death.isOurs && death.code == 0)
     return 0;
@@ -73,8 +75,8 @@ int judge(const Death &death, const char *limit, unsigned long long value) {
 }
 
 bool limitThreads(const FaultFiles &folder, rlim_t threads, ScenarioFiles &files) {
-  // The limit does not apply to root and counts all processes of a user, so the child becomes a
-  // user without processes.
+  // The limit does not apply to root and counts all processes of a user. The child therefore
+  // becomes a user that has no other processes.
   const auto user = static_cast<uid_t>(100000 + getpid());
   const std::string home = folder.path("home-" + std::to_string(user));
   const rlimit limit = {threads, threads};
@@ -90,7 +92,7 @@ bool limitThreads(const FaultFiles &folder, rlim_t threads, ScenarioFiles &files
 
 int checkThreads(const FaultFiles &folder) {
   if (geteuid() != 0) {
-    std::printf("skipped: needs root, to be a user without other processes\n");
+    std::printf("skipped: only root can become a user without other processes\n");
     return 0;
   }
   unsetenv("GANTRY_ATTACH"); // The first device starts the thread that viewers connect to.
@@ -123,7 +125,7 @@ int checkAddressSpace(const FaultFiles &folder) {
         return setrlimit(RLIMIT_AS, &limit) == 0;
       });
       deaths.add(death);
-      failures += judge(death, "so many more bytes of address space:", more);
+      failures += judge(death, "additional address space in bytes:", more);
     }
     std::printf("ulimit -v, 64 KiB to 1 GiB above what the program has %s:\n",
                 opened ? "with an open device" : "before it opens a device");

@@ -1,6 +1,6 @@
-// The functions gantry_trace_* and the environment variables of traces, from the sides of a program
-// and of its viewer. The program uses libgantry.so; the viewer is engine/trace, linked into the
-// test.
+// Tests the functions gantry_trace_* and the environment variables of traces, as an application and
+// as a viewer. The application's part uses libgantry.so; the viewer's part uses engine/trace, which
+// is linked into the test.
 #include "tests/engine/trace/capture_contents.h"
 #include "tests/support/child_process.h"
 #include "tests/support/scratch.h"
@@ -36,8 +36,8 @@ uint16_t freePort() {
   return ntohs(address.sin_port);
 }
 
-/// Waits until gantry_trace_is_on() returns `wanted`; false after ten seconds. The process notices
-/// within milliseconds that a viewer has attached or left.
+/// Waits until gantry_trace_is_on() returns `wanted`; returns false after ten seconds. The server
+/// needs some milliseconds to notice that a viewer has attached or left.
 bool becomes(int32_t wanted) {
   for (int i = 0; i < 1000; ++i) {
     if (gantry_trace_is_on() == wanted)
@@ -47,7 +47,7 @@ bool becomes(int32_t wanted) {
   return false;
 }
 
-TEST(CApiTrace, NamesHaveOneIdEach) {
+TEST(CApiTrace, EqualNamesHaveOneId) {
   EXPECT_EQ(gantry_trace_name(nullptr), 0u);
   EXPECT_EQ(gantry_trace_name(""), 0u);
   const uint32_t id = gantry_trace_name("a name");
@@ -73,7 +73,7 @@ TEST(CApiTrace, RecordsToAFile) {
     gantry_trace_mark(gantry_trace_name("first byte"), -7);
     gantry_trace_counter(gantry_trace_name("queue"), int64_t{1} << 40);
     gantry_trace_end_span();
-    gantry_trace_end_span(); // There is no span to end.
+    gantry_trace_end_span(); // Has no effect, because no span is open.
   }).join();
   ASSERT_EQ(gantry_trace_stop_file(), GANTRY_STATUS_OK) << gantry_last_error();
   EXPECT_EQ(gantry_trace_is_on(), 0);
@@ -102,7 +102,7 @@ TEST(CApiTrace, RecordsToAFile) {
   EXPECT_EQ(thread, "loader");
 }
 
-TEST(CApiTrace, SaysWhyAFileCannotBeWritten) {
+TEST(CApiTrace, TheErrorNamesAFileThatCannotBeWritten) {
   const ScratchFolder scratch;
   EXPECT_EQ(gantry_trace_start_file(nullptr), GANTRY_STATUS_INVALID_ARGUMENT);
   EXPECT_NE(std::string(gantry_last_error()).find("path"), std::string::npos);
@@ -112,7 +112,7 @@ TEST(CApiTrace, SaysWhyAFileCannotBeWritten) {
   EXPECT_EQ(gantry_trace_is_on(), 0);
 }
 
-TEST(CApiTrace, FlightRecorderOnDemand) {
+TEST(CApiTrace, TheFlightRecorderWritesOnRequest) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("last.gtrace");
   EXPECT_EQ(gantry_trace_write_flight_recorder(path.c_str()), GANTRY_STATUS_FAILED_PRECONDITION);
@@ -131,11 +131,11 @@ TEST(CApiTrace, FlightRecorderOnDemand) {
   ASSERT_EQ(gantry_trace_write_flight_recorder(path.c_str()), GANTRY_STATUS_OK);
   EXPECT_EQ(readAll(path).named(EventType::kMark, "tick").size(), 2u);
   gantry_trace_stop_flight_recorder();
-  gantry_trace_stop_flight_recorder(); // It was stopped before.
+  gantry_trace_stop_flight_recorder(); // Has no effect, because the recorder is stopped.
   EXPECT_EQ(gantry_trace_is_on(), 0);
 }
 
-TEST(CApiTrace, ViewersComeByTcpWithTheToken) {
+TEST(CApiTrace, ViewersConnectByTcpOnlyWithTheToken) {
   const uint16_t port = freePort();
   EXPECT_EQ(gantry_trace_listen("127.0.0.1", port, nullptr), GANTRY_STATUS_INVALID_ARGUMENT);
   EXPECT_EQ(gantry_trace_listen("127.0.0.1", port, ""), GANTRY_STATUS_INVALID_ARGUMENT);
@@ -146,7 +146,7 @@ TEST(CApiTrace, ViewersComeByTcpWithTheToken) {
   const std::string address = "127.0.0.1:" + std::to_string(port);
   EXPECT_FALSE(CaptureReader::connect(address, "Secret").isOk());
   EXPECT_FALSE(CaptureReader::connect(address, "").isOk());
-  EXPECT_EQ(gantry_trace_is_on(), 0) << "nobody was let in";
+  EXPECT_EQ(gantry_trace_is_on(), 0) << "no viewer was accepted";
   {
     const auto reader = CaptureReader::connect(address, "secret");
     ASSERT_TRUE(reader.isOk()) << reader.status().message();
@@ -161,7 +161,7 @@ TEST(CApiTrace, ViewersComeByTcpWithTheToken) {
   EXPECT_FALSE(CaptureReader::connect(address, "secret").isOk());
 }
 
-TEST(CApiTrace, ListensAtSeveralEndpointsAndTellsThePort) {
+TEST(CApiTrace, ListensAtSeveralEndpointsAndReturnsThePort) {
   const ScratchFolder scratch;
   setenv("XDG_RUNTIME_DIR", scratch.path("").c_str(), 1);
   uint16_t first = 0, second = 0;
@@ -224,7 +224,7 @@ TEST(CApiTrace, ViewersOfTheUserFindTheProcess) {
 
 // ---- environment variables, each in its own process --------------------------------------------
 
-/// Opens a device, which reads the environment variables, and records an event.
+/// Records an event while a device is open. Opening the device reads the environment variables.
 void openAndMark(int64_t value) {
   gantry_device_t *device = nullptr;
   if (gantry_device_create(nullptr, &device) != GANTRY_STATUS_OK)
@@ -233,7 +233,7 @@ void openAndMark(int64_t value) {
   gantry_device_release(device);
 }
 
-TEST(CApiTrace, TheEnvironmentRecordsAProcess) {
+TEST(CApiTrace, AnEnvironmentVariableStartsARecording) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("run.gtrace");
   const int status = runInChild([&] {
@@ -249,7 +249,7 @@ TEST(CApiTrace, TheEnvironmentRecordsAProcess) {
   EXPECT_EQ(marks[0].host.value, 5);
 }
 
-TEST(CApiTrace, TheEnvironmentKeepsTheLastSecondsForACrash) {
+TEST(CApiTrace, EnvironmentVariablesStartAFlightRecorderForACrash) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash.gtrace");
   auto crash = [&](const char *seconds) {
@@ -263,7 +263,7 @@ TEST(CApiTrace, TheEnvironmentKeepsTheLastSecondsForACrash) {
       std::abort();
     });
   };
-  const int refused = crash("5s"); // Logs an error and runs without a flight recorder.
+  const int refused = crash("5s"); // An invalid number: the process runs without a flight recorder.
   ASSERT_TRUE(WIFSIGNALED(refused)) << refused;
   EXPECT_EQ(WTERMSIG(refused), SIGABRT);
   EXPECT_FALSE(std::filesystem::exists(path));

@@ -1,4 +1,4 @@
-// The C++ wrapper gantry.hpp, with the models of capi_test.cpp.
+// Tests the C++ wrapper gantry.hpp with the chain of test_model.h.
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
 
@@ -54,7 +54,7 @@ TEST(Wrapper, RunsAModel) {
   {
     auto run = session->submit(inputs, outputs);
     ASSERT_TRUE(run);
-    EXPECT_FALSE(run->donate(std::move(*buffer)).ok()); // The run writes to the buffer.
+    EXPECT_FALSE(run->donate(std::move(*buffer)).ok()); // The buffer is an output of the run.
     ASSERT_NE(buffer->get(), nullptr);
     EXPECT_TRUE(*run->wait());
   }

@@ -1,4 +1,4 @@
-// Compares CommitMap with a model that stores one token per byte.
+// Tests CommitMap against a model that stores the token of the bound block for each byte.
 #include "engine/device/commit_map.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace gantry::device {
 namespace {
 
-TEST(CommitMap, SplitsAndGivesBlocksBack) {
+TEST(CommitMap, ReleasesABlockWhenItsLastPartIsRemoved) {
   CommitMap map;
   std::vector<uint64_t> released;
   auto release = [&](uint64_t token) { released.push_back(token); };
@@ -41,8 +41,8 @@ TEST(CommitMap, AgreesWithAByteMap) {
   constexpr uint64_t kSize = 64;
   for (int round = 0; round < 200; ++round) {
     CommitMap map;
-    std::vector<uint64_t> model(kSize, 0); // The token of each byte.
-    std::map<uint64_t, uint64_t> live;     // From tokens to bound bytes.
+    std::vector<uint64_t> model(kSize, 0); // The token of each byte; 0: not bound.
+    std::map<uint64_t, uint64_t> live;     // The number of bound bytes of each token.
     uint64_t nextToken = 1;
     auto release = [&](uint64_t token) {
       ASSERT_EQ(live.count(token), 1u);
@@ -69,7 +69,7 @@ TEST(CommitMap, AgreesWithAByteMap) {
         std::fill(first, last, 0);
         map.remove(offset, size, release);
         for (const auto &[token, bytes] : live)
-          ASSERT_GT(bytes, 0u) << "a block without pieces was not given back";
+          ASSERT_GT(bytes, 0u) << "a block without bound bytes was not released";
       }
       ASSERT_EQ(map.committedBytes(),
                 kSize - static_cast<uint64_t>(std::count(model.begin(), model.end(), 0)));

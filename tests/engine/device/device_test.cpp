@@ -1,5 +1,5 @@
-// The argument checks of the driver interface, with a device that only counts the calls it
-// receives.
+// Tests the argument checks of the driver interface, with a device that only counts the calls that
+// reach it.
 #include "engine/device/device.h"
 
 #include <gtest/gtest.h>
@@ -229,7 +229,7 @@ TEST_F(DeviceTest, CommandsGoBetweenBeginAndEnd) {
   ASSERT_TRUE(list->end().isOk());
   EXPECT_EQ(list->barrier().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(device_->submit(*list).isOk());
-  EXPECT_EQ(static_cast<FakeList &>(*list).calls, 2) << "what is refused reaches no backend";
+  EXPECT_EQ(static_cast<FakeList &>(*list).calls, 2) << "a refused call reached the backend";
 }
 
 TEST_F(DeviceTest, RangesAreInsideTheirMemory) {

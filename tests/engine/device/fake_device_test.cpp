@@ -1,5 +1,5 @@
-// The abilities of the fake driver that real drivers lack: faults, delays, counts.
-// tests/conformance shows that it behaves like a driver otherwise.
+// Tests the features of the fake driver that real drivers lack: injected faults, delays, counts.
+// tests/conformance tests that the fake driver otherwise behaves like a real one.
 #include "tests/support/fake_device.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST_F(FakeDeviceTest, FailsTheKthAllocation) {
   EXPECT_EQ(device_->counts().liveBytes, 100u);
 }
 
-TEST_F(FakeDeviceTest, FailsTheKthCallAndAnother) {
+TEST_F(FakeDeviceTest, FailsTheKthCallAndASecondOneAfterIt) {
   device_->failCall(1, StatusCode::kInternal, 2);
   EXPECT_EQ(device_->completed().status().code(), StatusCode::kInternal);
   EXPECT_TRUE(device_->completed().isOk());
@@ -49,8 +49,8 @@ TEST_F(FakeDeviceTest, HeapsAreFinite) {
   config.heaps = {{1000, true}};
   config.types = {{0, true, true, true, true}};
   auto small = FakeDevice::create(config);
-  auto most = small->allocate(MemoryKind::kDevice, 900);
-  ASSERT_TRUE(most.isOk());
+  auto large = small->allocate(MemoryKind::kDevice, 900);
+  ASSERT_TRUE(large.isOk());
   EXPECT_EQ(small->allocate(MemoryKind::kDevice, 101).status().code(), StatusCode::kOutOfMemory);
   small->setForeignUse(0, 50);
   EXPECT_FALSE(small->allocate(MemoryKind::kDevice, 51).isOk());
@@ -62,14 +62,14 @@ TEST_F(FakeDeviceTest, HeapsAreFinite) {
   EXPECT_EQ(budget.usedBytes, 950u);
 }
 
-TEST_F(FakeDeviceTest, AFullHeapMakesUploadsTakeTheNext) {
+TEST_F(FakeDeviceTest, AnUploadAllocationFallsBackToTheNextHeap) {
   FakeConfig config;
   config.heaps[1].sizeBytes = 1 << 20;
   auto device = FakeDevice::create(config);
   auto upload = device->allocate(MemoryKind::kUpload, 1 << 20).take();
   EXPECT_EQ(upload->heap(), 1u);
   auto next = device->allocate(MemoryKind::kUpload, 4096).take();
-  EXPECT_EQ(next->heap(), 2u) << "the window";
+  EXPECT_EQ(next->heap(), 2u) << "heap 2 is the host-visible window of device memory";
 }
 
 TEST_F(FakeDeviceTest, HoldsSubmissionsUntilReleased) {
@@ -92,7 +92,7 @@ TEST_F(FakeDeviceTest, HoldsSubmissionsUntilReleased) {
   EXPECT_EQ(device_->violations(), 0u);
 }
 
-TEST_F(FakeDeviceTest, NamesMemoryThatIsFreedTooEarly) {
+TEST_F(FakeDeviceTest, CountsMemoryThatIsFreedTooEarlyAsAViolation) {
   auto memory = device_->allocate(MemoryKind::kDevice, 64).take();
   auto list = fillList(*memory, 1);
   device_->hold();
@@ -103,7 +103,7 @@ TEST_F(FakeDeviceTest, NamesMemoryThatIsFreedTooEarly) {
   device_->lose();
 }
 
-TEST_F(FakeDeviceTest, NamesBytesWithoutStorage) {
+TEST_F(FakeDeviceTest, CountsTheUseOfUncommittedBytesAsAViolation) {
   auto range = device_->reserve(MemoryKind::kDevice, 1 << 20).take();
   ASSERT_TRUE(device_->commit(*range, 65536, 65536).isOk());
   auto list = fillList(*range, 1);
@@ -111,14 +111,14 @@ TEST_F(FakeDeviceTest, NamesBytesWithoutStorage) {
   EXPECT_EQ(device_->violations(), 1u);
 }
 
-TEST_F(FakeDeviceTest, SlabsCostNothingUntilTouched) {
+TEST_F(FakeDeviceTest, LargeAllocationsUseNoHostMemoryUntilWritten) {
   std::vector<std::unique_ptr<device::Memory>> slabs;
   for (int i = 0; i < 2; ++i)
     slabs.push_back(device_->allocate(MemoryKind::kDevice, uint64_t{4} << 30).take());
   FakeDevice::bytesOf(*slabs[1])[(uint64_t{4} << 30) - 1] = 1;
   EXPECT_EQ(device_->counts().liveBytes, uint64_t{8} << 30);
   EXPECT_EQ((*device_->allocate(MemoryKind::kDevice, 1 << 20))->heap(), 2u)
-      << "8 GiB are taken: what is left of device memory is the window";
+      << "heap 0 is full with 8 GiB, so the window (heap 2) holds further device memory";
 }
 
 } // namespace

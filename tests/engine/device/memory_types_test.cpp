@@ -1,4 +1,5 @@
-// The choice of memory types for the tables of real devices, which vulkan.gpuinfo.org lists.
+// Tests the choice of memory types. The tables of heaps and types follow real devices that
+// vulkan.gpuinfo.org lists.
 #include "engine/device/memory_types.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,8 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20, kGiB = uint64_t{1} << 30;
 
-/// Parses letters: D: device-local; V: host-visible; C: coherent; H: cached; x: not usable.
+/// Returns a memory type of this heap. Each letter of `flags` sets a property: D: device-local; V:
+/// host-visible; C: host-coherent; H: host-cached; x: not usable.
 MemoryTypeInfo type(uint32_t heap, const std::string &flags) {
   auto has = [&](char c) { return flags.find(c) != std::string::npos; };
   return {heap, has('D'), has('V'), has('C'), has('H'), !has('x')};
@@ -21,7 +23,7 @@ struct Machine {
   const char *name;
   std::vector<MemoryHeapInfo> heaps;
   std::vector<MemoryTypeInfo> types;
-  std::vector<uint8_t> device, upload, readback, unified;
+  std::vector<uint8_t> device, upload, readback, unified; // Expected types, in order of preference.
 };
 
 std::vector<Machine> machines() {
@@ -91,7 +93,7 @@ std::vector<uint8_t> listed(const MemoryTypeList &list) {
   return {list.span().begin(), list.span().end()};
 }
 
-TEST(MemoryTypes, OfRealDevices) {
+TEST(MemoryTypes, AreChosenAsExpectedOnRealDevices) {
   for (const Machine &machine : machines()) {
     const MemoryKindTable table = chooseMemoryTypes(machine.heaps, machine.types);
     EXPECT_EQ(listed(table.of(MemoryKind::kDevice)), machine.device) << machine.name;
@@ -109,7 +111,7 @@ TEST(MemoryTypes, DeviceMemoryIsNotReplacedSilently) {
   const MemoryTypeInfo none[] = {type(1, ""), type(1, "VC")};
   EXPECT_EQ(listed(chooseMemoryTypes(heaps, none).of(MemoryKind::kDevice)),
             (std::vector<uint8_t>{0, 1}))
-      << "where nothing is device-local, all of it serves";
+      << "without device-local types, every type serves as device memory";
 }
 
 TEST(MemoryTypes, BadTablesGiveEmptyLists) {
@@ -119,7 +121,7 @@ TEST(MemoryTypes, BadTablesGiveEmptyLists) {
   const MemoryTypeInfo foreign[] = {type(3, "DVCH")};
   const MemoryHeapInfo heaps[] = {{kGiB, true}};
   for (const MemoryTypeList &list : chooseMemoryTypes(heaps, foreign).kinds)
-    EXPECT_EQ(list.count, 0u) << "its heap does not exist";
+    EXPECT_EQ(list.count, 0u) << "the type's heap does not exist";
   const std::vector<MemoryTypeInfo> many(40, type(0, "DVCH"));
   for (const MemoryTypeList &list : chooseMemoryTypes(heaps, many).kinds)
     EXPECT_EQ(list.count, kMaxMemoryTypes);

@@ -21,7 +21,8 @@ public:
       smallest_ = *alignments_.begin();
   }
 
-  /// Returns the minimum height of the values that `part` marks.
+  /// Returns the minimum height of the values that `part` marks, or nothing if the pins overlap or
+  /// are misaligned.
   std::optional<uint64_t> run(const std::vector<bool> &part) {
     best_ = UINT64_MAX;
     left_ = 0;
@@ -43,6 +44,7 @@ public:
   }
 
 private:
+  /// Returns whether the value belongs to the part, has bytes, and is not placed.
   bool isOpen(size_t i) const {
     return part_[i] && values_[i].sizeBytes != 0 && offsets_[i] == kNowhere;
   }
@@ -67,8 +69,9 @@ private:
     return true;
   }
 
-  /// Returns whether the values that are alive at some command and not placed no longer fit below
-  /// the best height. They lie at `lowest` or above, and on top of the values placed below that.
+  /// Returns whether, at some command, the unplaced values alive there cannot fit below the best
+  /// height. Unplaced values start at `lowest` or above, so they lie above every value that is
+  /// alive at the command and placed below `lowest`.
   bool isHopeless(uint64_t lowest) const {
     uint32_t last = 0;
     for (const Value &value : values_)
@@ -90,8 +93,9 @@ private:
     return false;
   }
 
-  /// Places the open values. They lie above `lowest`, or at `lowest` with a number of at least
-  /// `from`.
+  /// Places the open values in all ways and updates the best height. Values are placed in ascending
+  /// order of (offset, index): the next one lies above `lowest`, or at `lowest` with an index of at
+  /// least `from`. `height` is the height of the placed values.
   void place(uint64_t lowest, size_t from, uint64_t height) {
     if (height >= best_ || isHopeless(lowest))
       return;
@@ -137,7 +141,7 @@ private:
 } // namespace
 
 std::optional<uint64_t> minHeight(const std::vector<Value> &values, const std::vector<Pin> &pins) {
-  // Values of separate times are independent.
+  // Groups of values whose lifetimes do not overlap are independent.
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(),

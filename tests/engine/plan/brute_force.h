@@ -1,9 +1,10 @@
-// The minimum height of a small request, found by trying everything: the judge of the solvers.
+// Computes the minimum height of a small request by exhaustive search. optimum_test.cpp compares
+// the planner's plans with it. The search shares no code with the planner.
 //
-// The search places values in every order by ascending offset, each at every offset at which it
-// could rest: at the bottom or on top of a value below it. Some placement of minimum height is
-// among these, because everything in it can be pushed down. It shares no code with the planner.
-// Time grows exponentially: about eight values, or twelve of which few are alive together.
+// The search tries every order of the values by ascending offset. It places each value at 0 or at
+// the end of a placed value, rounded up to an alignment. Some placement of minimum height is among
+// these, because every value of a placement can be pushed down until it rests on another one. The
+// time grows exponentially: about eight values are feasible, or twelve if few are alive together.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -12,7 +13,8 @@
 
 namespace gantry::plan {
 
-/// Returns nothing where the pins leave no placement.
+/// Returns the minimum height in bytes, or nothing if no placement keeps the pins. Sizes count
+/// rounded up to the smallest alignment of the request.
 std::optional<uint64_t> minHeight(const std::vector<Value> &values,
                                   const std::vector<Pin> &pins = {});
 

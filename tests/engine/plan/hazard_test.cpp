@@ -1,5 +1,5 @@
-// placeBarriers and checkHazards: which commands need a barrier, and which missing barriers are
-// found.
+// Tests that placeBarriers puts a barrier before the commands that need one, and that checkHazards
+// finds missing barriers.
 #include "engine/plan/plan.h"
 
 #include <gtest/gtest.h>
@@ -17,6 +17,7 @@ Access writes(uint64_t offset, uint64_t size, uint32_t space = 0) {
 }
 Command command(std::vector<Access> accesses) { return {std::move(accesses), false}; }
 
+/// Places barriers, checks them, and returns for each command whether a barrier precedes it.
 std::vector<bool> barriers(std::vector<Command> commands) {
   placeBarriers(commands);
   const Status status = checkHazards(commands);
@@ -29,7 +30,7 @@ std::vector<bool> barriers(std::vector<Command> commands) {
 
 using Flags = std::vector<bool>;
 
-TEST(Hazards, EachKindNeedsABarrier) {
+TEST(Hazards, ReadAfterWriteWriteAfterReadAndWriteAfterWriteNeedABarrier) {
   EXPECT_EQ(barriers({command({writes(0, 8)}), command({reads(4, 8)})}), (Flags{false, true}));
   EXPECT_EQ(barriers({command({reads(0, 8)}), command({writes(7, 1)})}), (Flags{false, true}));
   EXPECT_EQ(barriers({command({writes(0, 8)}), command({writes(0, 1)})}), (Flags{false, true}));
@@ -52,18 +53,18 @@ TEST(Hazards, ABarrierCoversAllEarlierCommands) {
             (Flags{false, false, true, false, true}));
 }
 
-TEST(Hazards, RangesAtTheEndOfTheAddressSpace) {
+TEST(Hazards, RangesBeyondTheEndOfTheAddressSpaceDoNotOverflow) {
   EXPECT_EQ(barriers({command({writes(UINT64_MAX - 4, 100)}), command({reads(UINT64_MAX - 1, 1)})}),
             (Flags{false, true}));
 }
 
-TEST(Hazards, StaleFlagsAreReplaced) {
+TEST(Hazards, EarlierBarrierFlagsAreReplaced) {
   std::vector<Command> commands = {command({reads(0, 8)}), command({reads(0, 8)})};
   commands[1].barrierBefore = true;
   EXPECT_EQ(barriers(commands), (Flags{false, false}));
 }
 
-TEST(HazardChecker, NamesThePairAndTheBytes) {
+TEST(HazardChecker, ErrorNamesTheCommandsAndTheBytes) {
   const std::vector<Command> commands = {command({writes(100, 50, 3)}), command({reads(0, 8, 3)}),
                                          command({reads(120, 100, 3)})};
   const Status status = checkHazards(commands);
@@ -93,7 +94,7 @@ bool conflicts(const Command &a, const Command &b) {
   return false;
 }
 
-TEST(Hazards, RemovingAnyBarrierIsFound) {
+TEST(Hazards, TheCheckerFindsEachRemovedBarrier) {
   const uint64_t seed = std::random_device{}();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);
@@ -114,7 +115,7 @@ TEST(Hazards, RemovingAnyBarrierIsFound) {
   EXPECT_GT(removed, 1000);
 }
 
-/// Compares the checker with a comparison of all pairs on random flags.
+/// Sets the barriers at random and compares the checker with a comparison of all pairs of commands.
 TEST(HazardChecker, AgreesWithAllPairs) {
   const uint64_t seed = std::random_device{}();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));

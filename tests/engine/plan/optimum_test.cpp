@@ -1,4 +1,5 @@
-// Small random requests: the plan has the minimum height, and the planner proves it.
+// Compares the plans of small random requests with brute force: each plan must have the minimum
+// height, and the planner must prove the minimum.
 #include "tests/engine/plan/brute_force.h"
 #include "tests/engine/plan/random_requests.h"
 

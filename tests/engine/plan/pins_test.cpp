@@ -1,5 +1,6 @@
-// Requests with pins and limits, one by one: what holds, and what is refused. optimum_test.cpp
-// tests that plans with pins are optimal, fuzz_test.cpp that they are valid.
+// Tests requests with pins, deadlines and work limits: which plans result, and which requests are
+// refused. optimum_test.cpp tests that plans with pins are optimal, fuzz_test.cpp that they are
+// valid.
 #include "engine/plan/plan.h"
 
 #include <gtest/gtest.h>
@@ -31,30 +32,31 @@ void expectRefused(const std::vector<Value> &values, const std::vector<Pin> &pin
 
 const std::vector<Value> kThree = {{10, 1, 0, 4}, {20, 1, 0, 4}, {30, 4, 0, 4}};
 
-TEST(Pins, Hold) {
+TEST(Pins, AreKept) {
   const Plan plan = planned(kThree, {{0, 32}, {1, 44}});
   EXPECT_EQ(plan.offsets, (std::vector<uint64_t>{32, 44, 0}));
   EXPECT_EQ(plan.heightBytes, 64u);
 }
 
-TEST(Pins, HoldForValuesWithoutBytes) {
+TEST(Pins, AreKeptForValuesWithoutBytes) {
   EXPECT_EQ(planned({{0, 16, 0, 4}, {8, 8, 0, 4}}, {{0, 32}}).offsets[0], 32u);
 }
 
 TEST(Pins, AlignmentsNeedNotShareAFactorWithSizes) {
-  // The pinned value covers bytes 18 to 20. Its size and offset and the other size are multiples of
-  // 3 and 7; the only offsets left for the other value are not.
+  // The pinned value covers bytes 18 to 20. Its offset and size are multiples of 3 and the other
+  // size is a multiple of 7, but the lowest offset left for the other value, 32, is a multiple of
+  // neither.
   const Plan plan = planned({{91, 32, 0, 0}, {3, 1, 0, 0}}, {{1, 18}});
   EXPECT_EQ(plan.offsets[0], 32u);
   EXPECT_EQ(plan.heightBytes, 123u);
   EXPECT_EQ(plan.provenBoundBytes, 123u);
 }
 
-TEST(Pins, ThatLieInSeparateTimesMayShareBytes) {
+TEST(Pins, OfValuesWithSeparateLifetimesMayShareBytes) {
   EXPECT_EQ(planned({{8, 8, 0, 1}, {8, 8, 2, 3}}, {{0, 0}, {1, 0}}).heightBytes, 8u);
 }
 
-TEST(Pins, ThatCannotHoldAreRefusedByName) {
+TEST(Pins, ThatCannotBeKeptAreRefusedByName) {
   expectRefused(kThree, {{3, 0}}, "pin 0 names value 3, but there are 3 values");
   expectRefused(kThree, {{2, 6}}, "no multiple of its alignment 4");
   expectRefused(kThree, {{0, 0}, {0, 8}}, "value 0 is pinned twice");

@@ -1,5 +1,6 @@
-// planArena: properties of every plan; the challenging instances published with minimalloc and the
-// real graphs published with idealloc, where the folder ../shared/planner exists.
+// Tests planArena: properties that every plan must have, the challenging instances published with
+// minimalloc, and the real graphs published with idealloc. The published instances lie in
+// ../shared/planner; their tests are skipped if the folder is absent.
 #include "engine/base/align.h"
 #include "engine/plan/plan.h"
 
@@ -23,7 +24,7 @@ Plan planOf(const std::vector<Value> &values) {
   return plan.isOk() ? plan.take() : Plan{};
 }
 
-/// Checks what must hold for every plan.
+/// Checks that the plan is valid and that its height and its bounds are consistent.
 void checkPlan(const std::vector<Value> &values, const Plan &plan) {
   const Status valid = validatePlan(values, plan);
   EXPECT_TRUE(valid.isOk()) << valid.message();
@@ -70,7 +71,7 @@ TEST(Planner, ValuesThatMeetAtOneCommandDoNotShareBytes) {
   EXPECT_EQ(plan.peakCommand, 2u);
 }
 
-TEST(Planner, SizesCountRoundedUpToTheirAlignment) {
+TEST(Planner, SizesAreRoundedUpToAnAlignmentThatAllValuesShare) {
   const Plan plan = checkedPlan({{1, 256, 0, 1}, {257, 256, 0, 1}, {3, 256, 1, 1}});
   EXPECT_EQ(plan.heightBytes, 256u + 512u + 256u);
   EXPECT_EQ(plan.lowerBoundBytes, plan.heightBytes);
@@ -81,7 +82,7 @@ TEST(Planner, EmptyValuesTakeNoRoom) {
   EXPECT_EQ(plan.heightBytes, 64u);
 }
 
-TEST(Planner, AllAliveAtOnceReachesTheBound) {
+TEST(Planner, ValuesThatAreAllAliveAtOnceReachTheBound) {
   std::vector<Value> values;
   for (uint64_t i = 1; i <= 100; ++i)
     values.push_back({i * 7, 1, 0, 5});
@@ -133,8 +134,8 @@ TEST(LowerBound, IsTheLargestSumAlive) {
   EXPECT_EQ(lowerBound({{UINT64_MAX, 1, 0, 0}, {UINT64_MAX, 1, 0, 0}}), UINT64_MAX);
 }
 
-TEST(Planner, TheTailOfAnAlignedValueIsFreeForOthers) {
-  // The sizes of the first two values, rounded up to their own alignments, add up to 128 bytes.
+TEST(Planner, BytesAfterAnAlignedValueAreUsableByLessAlignedValues) {
+  // The sizes of the first two values, rounded up to their own alignments, would be 128 bytes.
   const std::vector<Value> values = {{33, 64, 0, 4}, {33, 64, 0, 4}, {31, 1, 0, 4}};
   const Plan plan = checkedPlan(values);
   EXPECT_EQ(plan.heightBytes, 97u);
@@ -184,7 +185,7 @@ std::vector<Value> readCsv(const std::filesystem::path &path) {
   return values;
 }
 
-/// Returns the files of a folder of shared problems, or nothing where the folder is absent.
+/// Returns the CSV files of a folder of shared problems, or none if the folder is absent.
 std::vector<std::filesystem::path> sharedProblems(const char *folder) {
   const std::filesystem::path path = std::filesystem::path(GANTRY_SHARED) / "planner" / folder;
   std::vector<std::filesystem::path> files;
@@ -247,8 +248,8 @@ constexpr const char *kVariants[] = {"AsPublished", "Shuffled", "Mirrored", "Siz
 INSTANTIATE_TEST_SUITE_P(Planner, ChallengingProblems, testing::Range(0, 5),
                          [](const auto &info) { return std::string(kVariants[info.param]); });
 
-/// The sizes and the capacity are scaled and rounded down, so the sizes have no common unit any
-/// more.
+/// The sizes and the capacity are scaled and rounded down, so that the sizes no longer have a
+/// common divisor.
 TEST(Planner, ChallengingProblemsOfRoundedSizesFit) {
   const std::vector<std::filesystem::path> files = sharedProblems("challenging");
   if (files.empty())
@@ -273,8 +274,8 @@ TEST(Planner, ChallengingProblemsFitWithAlignments) {
   const std::vector<std::filesystem::path> files = sharedProblems("challenging");
   if (files.empty())
     GTEST_SKIP() << "the shared challenging problems are absent";
-  // The sizes are multiples of 1024, so that 256 changes nothing: these plans are up to 4 % below
-  // the published capacity.
+  // The sizes are multiples of 1024, so an alignment of 256 changes no size. The target is 2 %
+  // above the lower bound of the rounded sizes.
   constexpr uint64_t kAlignments[] = {256, 4096, 16384, 0}; // 0: the three alignments in turn.
   for (const uint64_t alignment : kAlignments)
     for (const auto &file : files) {
@@ -294,8 +295,9 @@ TEST(Planner, ChallengingProblemsFitWithAlignments) {
     }
 }
 
-/// Plans again with 10, 50 and 90 % of the values pinned where a known plan has them. Every plan
-/// keeps the pins. From `sameHeightFrom` per cent on, the plan is as low as the known one.
+/// Plans again with 10, 50 and 90 % of the values pinned to their offsets in a known plan. Every
+/// plan must keep the pins. With `sameHeightFrom` per cent or more pinned, the plan must be as low
+/// as the known one.
 void planAgainWithPins(const std::vector<Value> &values, const Plan &known, uint64_t workLimit,
                        uint64_t sameHeightFrom) {
   PlanRequest request;
@@ -330,8 +332,8 @@ TEST(Planner, ChallengingProblemsAreSolvedAgainWithPins) {
     const Result<Plan> known = planArena(values, request);
     ASSERT_TRUE(known.isOk()) << known.status().message();
     planAgainWithPins(values, *known, kDefaultWork, 10);
-    // Pins of another plan: a plan of the values mirrored in time is also a plan of the values. Few
-    // such pins make a tight problem harder than no pins.
+    // Use the pins of another plan: a plan of the values mirrored in time is also a plan of the
+    // values. Few such pins make a tight problem harder than no pins.
     uint32_t last = 0;
     for (const Value &value : values)
       last = std::max(last, value.lastUse);
@@ -357,11 +359,11 @@ TEST(Planner, RealProblemsReachTheirBound) {
   }
 }
 
-TEST(Planner, ThreadsAtOnceGetTheSamePlan) {
+TEST(Planner, ConcurrentThreadsGetTheSamePlan) {
   std::mt19937_64 random(12);
   std::vector<Value> values = randomValues(random, 300, 200, 1 << 12, 60, true);
   for (size_t i = 0; i < values.size(); ++i)
-    values[i].alignment = i % 2 == 0 ? 256 : 64; // No search proves the optimum at once.
+    values[i].alignment = i % 2 == 0 ? 256 : 64; // Mixed alignments keep the planner searching.
   PlanRequest request;
   request.workLimit = 3'000'000;
   const Result<Plan> alone = planArena(values, request);

@@ -7,17 +7,20 @@
 
 namespace gantry::plan {
 
+/// Limits of a random request.
 struct RandomShape {
-  uint32_t count = 6;
-  uint32_t commands = 9;
-  uint64_t maxSizeBytes = 9;
-  uint32_t maxCommands = 4;      // The longest lifetime of a value.
-  uint32_t maxAlignmentBits = 0; // Alignments go up to 2 to this power; 0: all are 1.
+  uint32_t count = 6;            // Number of values.
+  uint32_t commands = 9;         // Number of commands.
+  uint64_t maxSizeBytes = 9;     // Sizes are 0 to this size.
+  uint32_t maxCommands = 4;      // Max lifetime of a value, in commands.
+  uint32_t maxAlignmentBits = 0; // Alignments are 1 to 2 to this power.
 };
 
+/// Returns values with random sizes, lifetimes and alignments.
 std::vector<Value> randomValues(std::mt19937_64 &random, const RandomShape &shape);
 
-/// Pins about a third of the values where a plan has them, so that a plan with the pins exists.
+/// Plans the values and returns pins of about a third of them at their planned offsets. A plan that
+/// keeps the pins therefore exists.
 std::vector<Pin> randomPins(std::mt19937_64 &random, const std::vector<Value> &values);
 
 } // namespace gantry::plan

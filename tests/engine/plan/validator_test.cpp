@@ -1,4 +1,4 @@
-// validatePlan: what it accepts, and what its errors name.
+// Tests which plans validatePlan accepts, and what its errors name.
 #include "engine/plan/plan.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ void expectRefused(const std::vector<Value> &values, const Plan &plan, const cha
   EXPECT_NE(status.message().find(words), std::string::npos) << status.message();
 }
 
-TEST(Validator, AcceptsNeighbours) {
+TEST(Validator, AcceptsValuesThatTouchWithoutOverlap) {
   const std::vector<Value> values = {{64, 64, 0, 3}, {10, 1, 3, 5}, {64, 64, 4, 5}};
   EXPECT_TRUE(validatePlan(values, planWith({0, 64, 0}, 74)).isOk());
 }
@@ -37,7 +37,7 @@ TEST(Validator, NamesTheValuesThatOverlap) {
   expectRefused({{10, 1, 0, 0}, {100, 1, 0, 0}}, planWith({50, 0}, 100), "overlap");
 }
 
-TEST(Validator, NamesMisalignedAndOutlyingValues) {
+TEST(Validator, NamesMisalignedValuesAndValuesAboveTheHeight) {
   expectRefused({{64, 64, 0, 0}}, planWith({32}, 128), "against its alignment 64");
   expectRefused({{64, 1, 0, 0}}, planWith({1}, 64), "outside of its height 64");
   expectRefused({{64, 1, 0, 0}}, planWith({UINT64_MAX - 5}, 64), "outside of its height");
@@ -56,7 +56,7 @@ TEST(Validator, NamesValuesAwayFromTheirPins) {
       << status.message();
 }
 
-/// Compares the validator with a comparison of all pairs on random plans.
+/// Compares the validator with a comparison of all pairs of values, on random plans.
 TEST(Validator, AgreesWithAllPairs) {
   const uint64_t seed = std::random_device{}();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));

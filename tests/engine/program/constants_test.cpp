@@ -1,4 +1,4 @@
-// The layout of constants in blocks.
+// Tests layoutConstants(), which places the constants of a program in blocks of device memory.
 #include "engine/program/constants.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
@@ -25,22 +25,22 @@ std::shared_ptr<const Program> programWithConstants(const test::ScratchFolder &s
   return Program::load(path).take();
 }
 
-TEST(ConstantLayout, MirrorsTheSectionInOneBlockWhereItFits) {
+TEST(ConstantLayout, StoredConstantsThatFitOneBlockKeepTheirOffsets) {
   test::ScratchFolder scratch;
   const auto program = programWithConstants(scratch);
   auto layout = layoutConstants(*program, 1 << 20);
   ASSERT_TRUE(layout.isOk());
-  ASSERT_EQ(layout->blocks.size(), 2u) << "one of bytes, one of fills";
+  ASSERT_EQ(layout->blocks.size(), 2u) << "one block for stored constants, one for fills";
   for (uint32_t v : {1u, 2u, 3u}) {
     EXPECT_EQ(layout->places[v].block, 0u);
     EXPECT_EQ(layout->places[v].offset, program->metadata().values()->Get(v)->byte_offset());
   }
   EXPECT_EQ(layout->places[4].offset, 0u);
   EXPECT_EQ(layout->places[5].offset, 12032u);
-  EXPECT_EQ(layout->places[0].block, UINT32_MAX) << "no constant";
+  EXPECT_EQ(layout->places[0].block, UINT32_MAX) << "the value is not a constant";
 }
 
-TEST(ConstantLayout, CutsBetweenConstants) {
+TEST(ConstantLayout, DividesBlocksBetweenConstants) {
   test::ScratchFolder scratch;
   const auto program = programWithConstants(scratch);
   constexpr uint64_t kMax = 12288;
@@ -57,7 +57,7 @@ TEST(ConstantLayout, CutsBetweenConstants) {
   }
 }
 
-TEST(ConstantLayout, RefusesAConstantThatFitsNowhere) {
+TEST(ConstantLayout, RefusesAConstantAboveTheAllocationLimit) {
   test::ScratchFolder scratch;
   const auto program = programWithConstants(scratch);
   auto layout = layoutConstants(*program, 8192);

@@ -1,4 +1,4 @@
-// Programs as JSON.
+// Tests JsonWriter, and Program::describe(), which writes a program as JSON.
 #include "engine/program/json_writer.h"
 #include "engine/program/program.h"
 #include "tests/support/scratch.h"
@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using test::TestModel;
 
-TEST(JsonWriter, WritesWhatAParserReads) {
+TEST(JsonWriter, AParserReadsTheWrittenValues) {
   JsonWriter writer;
   const std::string text = "a\"b\\c\n\x01 \xC3\xA9 \xF0\x9F\x99\x82 bad:\xFF\xC0\xAF\xED\xA0\x80.";
   writer.beginObject().field("text", std::string_view(text));

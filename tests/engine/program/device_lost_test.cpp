@@ -1,5 +1,5 @@
-// A device that is lost, simulated by a device in host memory: every call returns a status, and
-// everything can still be released.
+// Tests sessions on a device that is lost at each of its calls in turn. The device is simulated in
+// host memory. Every call of the session must return a status, and every object must be releasable.
 #include "engine/program/session.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
@@ -42,7 +42,7 @@ private:
   }
 };
 
-/// A device that is lost at the n-th call; callsUntilLost is n.
+/// A device that is lost at its n-th call; callsUntilLost is n.
 class FailingDevice final : public device::Device {
 public:
   FailingDevice() {
@@ -139,7 +139,7 @@ TEST(DeviceLost, AtEachCallInTurn) {
     const Status status = exercise(program, device);
     const bool reached = device->callsUntilLost == 0;
     device.reset();
-    EXPECT_TRUE(watched.expired()) << "call " << calls << ": something keeps the device";
+    EXPECT_TRUE(watched.expired()) << "call " << calls << ": an object still owns the device";
     if (!reached)
       break;
     EXPECT_EQ(status.code(), StatusCode::kDeviceLost) << "call " << calls;

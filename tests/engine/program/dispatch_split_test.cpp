@@ -1,5 +1,5 @@
-// Splitting of dispatches: the parts cover every workgroup once, and every slice of the buffers
-// once.
+// Tests the splitting of dispatches: the parts cover every workgroup once, and every slice of the
+// buffers once. dispatch_split.h defines parts and slices.
 #include "engine/program/dispatch_split.h"
 
 #include <gtest/gtest.h>
@@ -18,6 +18,8 @@ protected:
     profile_.maxTexelBufferElements = 128 * kMiB;
     profile_.computeUnits = 2;
   }
+  /// Returns a kernel variant. workgroups: workgroups per slice; 0: the kernel has no slices.
+  /// steps: bytes of each buffer per slice.
   const artifact::KernelVariant &variant(artifact::Binding binding, uint32_t workgroups,
                                          std::vector<uint64_t> steps) {
     artifact::KernelVariantT made;
@@ -34,7 +36,7 @@ protected:
   flatbuffers::FlatBufferBuilder builder_;
 };
 
-TEST_F(DispatchSplitTest, WhatFitsIsOneDispatch) {
+TEST_F(DispatchSplitTest, ADispatchWithinTheLimitsIsNotSplit) {
   const auto &kernel = variant(artifact::Binding::storage_buffer, 0, {});
   const BoundBuffer buffers[] = {{128 * kMiB, 0}, {64, 0}};
   EXPECT_EQ(maxSlicesAtOnce(kernel, profile_, buffers), kBindWhole);
@@ -44,18 +46,18 @@ TEST_F(DispatchSplitTest, WhatFitsIsOneDispatch) {
   EXPECT_EQ(rangeOfPart(kernel, parts[0], 0, buffers[0]).sizeBytes, 128 * kMiB);
 }
 
-TEST_F(DispatchSplitTest, WhatIsTooLargeNeedsSlices) {
+TEST_F(DispatchSplitTest, ABufferAboveTheLimitNeedsSlices) {
   const BoundBuffer buffers[] = {{64, 0}, {128 * kMiB + 4, 0}};
   EXPECT_EQ(maxSlicesAtOnce(variant(artifact::Binding::storage_buffer, 0, {}), profile_, buffers),
             0u);
   EXPECT_EQ(
       maxSlicesAtOnce(variant(artifact::Binding::storage_buffer, 1, {512, 0}), profile_, buffers),
       0u)
-      << "all parts use all of the large one";
+      << "every part uses the whole large buffer";
   EXPECT_EQ(maxSlicesAtOnce(variant(artifact::Binding::storage_buffer, 1, {0, 129 * kMiB}),
                             profile_, buffers),
             0u)
-      << "one slice is too large already";
+      << "one slice exceeds the limit";
   EXPECT_EQ(maxSlicesAtOnce(variant(artifact::Binding::address, 0, {}), profile_, buffers),
             kBindWhole);
   EXPECT_GT(
@@ -63,7 +65,8 @@ TEST_F(DispatchSplitTest, WhatIsTooLargeNeedsSlices) {
       1u);
 }
 
-// Slices of several sizes, whose ranges must begin at addresses that every device can bind.
+// The slices have several sizes. The range of each part must begin at an offset that every device
+// can bind.
 TEST_F(DispatchSplitTest, SlicesCoverTheBuffersOnce) {
   for (const uint64_t step : {16, 512, 1000, 4096, 3 * 1024 * 1024}) {
     const uint64_t count = 300 * kMiB / step;
@@ -94,7 +97,7 @@ TEST_F(DispatchSplitTest, SlicesCoverTheBuffersOnce) {
   }
 }
 
-TEST_F(DispatchSplitTest, LongDispatchesAreCutIntoBoxesOfAllWorkgroups) {
+TEST_F(DispatchSplitTest, LongDispatchesAreSplitIntoBoxesThatCoverAllWorkgroups) {
   const auto &kernel = variant(artifact::Binding::address, 0, {});
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
@@ -122,10 +125,10 @@ TEST_F(DispatchSplitTest, LongDispatchesAreCutIntoBoxesOfAllWorkgroups) {
   }
 }
 
-TEST_F(DispatchSplitTest, TheEstimateIsOfASlowDevice) {
+TEST_F(DispatchSplitTest, TheTimeEstimateAssumesASlowDevice) {
   EXPECT_DOUBLE_EQ(slowEstimateNs(10'000, 0, profile_), 1000);
   EXPECT_DOUBLE_EQ(slowEstimateNs(10'000, 4000, profile_), 2000);
-  profile_.computeUnits = 0; // Not known.
+  profile_.computeUnits = 0; // The number of compute units is unknown.
   EXPECT_DOUBLE_EQ(slowEstimateNs(0, 4000, profile_), 4000);
 }
 

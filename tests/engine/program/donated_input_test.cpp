@@ -1,4 +1,5 @@
-// Donated inputs, which lie in the arena and whose places other values reuse.
+// Tests donated inputs. A donated input lies in the arena, and other values reuse its bytes after
+// its last use.
 #include "tests/engine/program/session_fixture.h"
 
 #include <cstring>
@@ -27,7 +28,7 @@ protected:
     options_.hooks.stageInputsAndOutputs = GetParam().staged;
   }
 
-  /// out = 2 (2 (2 in + bias) + 2 in), whose first step reuses the input's storage.
+  /// Builds out = 2 (2 (2 in + bias) + 2 in). The first command writes to the input's storage.
   static void build(TestModel &model, bool dynamic) {
     const uint32_t dim = dynamic ? model.symbol("n", 0, 0) : model.number(kCount);
     const uint32_t in = model.donatedInput("in", ElementType::f32, {dim});
@@ -49,7 +50,7 @@ protected:
     build(model, GetParam().dynamic);
     open(model);
   }
-  /// Returns the offset of the input in the arena, in bytes, from the plan of the last run.
+  /// Returns the offset of the donated input in the arena, in bytes, in the plan of the last run.
   uint64_t placeOfInput() const {
     for (const Slot &slot : session_->slotsOfLastRun())
       if (slot.donated)
@@ -77,14 +78,14 @@ TEST_P(DonatedInput, RunsAgainAndAgain) {
   }
 }
 
-TEST_P(DonatedInput, HasNoMemoryOfItsOwn) {
+TEST_P(DonatedInput, NeedsNoMemoryOutsideOfTheArena) {
   openChain(GetParam().dynamic, kCount);
   ASSERT_TRUE(runChain(kCount).isOk());
   const uint64_t apart = session_->statistics().ioBytes;
   openDonated();
   ASSERT_TRUE(runChain(kCount).isOk());
-  // A donated input saves its own memory. With the memory check and without other staging, it needs
-  // staging memory of the same size instead.
+  // A donated input saves the memory of a separate input. With the memory check and without other
+  // staging, it needs staging memory of the same size instead.
   const uint64_t bytes = (4 * kCount + 255) / 256 * 256;
   const bool stagedForCheck = GetParam().checkMemory && !GetParam().staged;
   EXPECT_EQ(session_->statistics().ioBytes, apart - (stagedForCheck ? 0 : bytes));
@@ -111,7 +112,7 @@ TEST_P(DonatedInput, SeveralRunsInFlight) {
   }
 }
 
-TEST_P(DonatedInput, ABufferOfTheCallersStaysAsItIs) {
+TEST_P(DonatedInput, ABufferOfTheCallerIsNotOverwritten) {
   openDonated();
   const Storage buffer = makeBuffer(8192);
   const std::vector<float> in = ramp(kCount, 3);
@@ -132,7 +133,7 @@ TEST_P(DonatedInput, ABufferOfTheCallersStaysAsItIs) {
   }
 }
 
-TEST_P(DonatedInput, MadeInPlaceInAnArenaOfTheCallers) {
+TEST_P(DonatedInput, TheCallerMayWriteItToItsPlaceInTheCallersArena) {
   openDonated();
   ASSERT_TRUE(runChain(kCount).isOk());
   const uint64_t place = placeOfInput(), arenaBytes = session_->statistics().arenaBytes;
@@ -150,7 +151,7 @@ TEST_P(DonatedInput, MadeInPlaceInAnArenaOfTheCallers) {
   input.sizeBytes = 4 * in.size();
   const TensorArgument output = tensor(out);
   std::vector<OutputShape> shapes;
-  for (int i = 0; i < 3; ++i) { // The input is written before each run, which overwrites it.
+  for (int i = 0; i < 3; ++i) { // Each run overwrites the input, so the test writes it again.
     std::memcpy(options_.arena.mapped() + place, in.data(), 4 * in.size());
     auto run = session_->submit({&input, 1}, {&output, 1}, shapes);
     ASSERT_TRUE(run.isOk()) << run.status().message();
@@ -158,7 +159,7 @@ TEST_P(DonatedInput, MadeInPlaceInAnArenaOfTheCallers) {
     expectChain(in, out);
     EXPECT_NE(std::memcmp(options_.arena.mapped() + place, in.data(), 4 * in.size()), 0);
   }
-  ASSERT_TRUE(runChain(kCount).isOk()) << "from the host, into the same arena";
+  ASSERT_TRUE(runChain(kCount).isOk()) << "an input in host memory, with the same arena";
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// The choice of kernel variants on devices with and without addresses and texel buffers, for small
-// and large tensors.
+// Tests the choice of kernel variants on devices with and without device addresses, texel buffers,
+// cooperative matrices and int8 dot products, for small and large tensors.
 #include "engine/program/kernel_set.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
@@ -23,15 +23,15 @@ protected:
     const uint32_t f = model.input("f", artifact::ElementType::f32, {model.number(64)});
     model.output("g",
                  model.apply(TestKernel::kTwice, {f}, "Twice_0")); // Twice has a texel variant.
-    if (GetParamOnly())
-      model.onlyBinding(*GetParamOnly());
-    keep(model);
+    if (onlyBinding())
+      model.onlyBinding(*onlyBinding());
+    changeModel(model);
     const std::string path = scratch_.path("m.gantry");
     ASSERT_TRUE(model.write(path).isOk());
     program_ = Program::load(path).take();
   }
-  virtual std::optional<Binding> GetParamOnly() { return std::nullopt; }
-  virtual void keep(TestModel &) {}
+  virtual std::optional<Binding> onlyBinding() { return std::nullopt; }
+  virtual void changeModel(TestModel &) {}
 
   std::string choose(BindingChoice choice, uint64_t largest = 64) {
     return choose(0, choice, {{64, 0}, {largest, 0}});
@@ -55,11 +55,11 @@ protected:
 };
 
 class OnlyStorageTest : public ChooseVariantTest {
-  std::optional<Binding> GetParamOnly() override { return Binding::storage_buffer; }
+  std::optional<Binding> onlyBinding() override { return Binding::storage_buffer; }
 };
 
 class OnlyTexelTest : public ChooseVariantTest {
-  void keep(TestModel &model) override {
+  void changeModel(TestModel &model) override {
     auto &variants = model.program().kernels[1]->variants;
     std::erase_if(variants, [](const auto &v) { return v->binding != Binding::texel; });
   }
@@ -68,7 +68,7 @@ class OnlyTexelTest : public ChooseVariantTest {
 /// Adds two storage-buffer variants with grids of their own: one that every device can run, and one
 /// that uses cooperative matrices in subgroups of 16 lanes.
 class MatricesTest : public ChooseVariantTest {
-  void keep(TestModel &model) override {
+  void changeModel(TestModel &model) override {
     auto &kernel = *model.program().kernels[0];
     for (const uint32_t grid : {1, 2}) {
       auto variant = std::make_unique<artifact::KernelVariantT>(*kernel.variants[0]);
@@ -94,24 +94,24 @@ protected:
   }
 };
 
-TEST_F(MatricesTest, AreForDevicesThatHaveThemInSubgroupsOfThatSize) {
+TEST_F(MatricesTest, NeedADeviceWithTheShapeAndTheSubgroupSize) {
   EXPECT_EQ(grid(), 1u) << "the device has no matrices";
   profile_.matrixShapes = {{16, 16, 16, MatrixElement::kF16, MatrixElement::kF16}};
   profile_.minSubgroupSize = 8;
   profile_.maxSubgroupSize = 32;
-  EXPECT_EQ(grid(), 1u) << "others";
+  EXPECT_EQ(grid(), 1u) << "the device has another matrix shape";
   profile_.matrixShapes.push_back(kShape);
   EXPECT_EQ(grid(), 2u);
   profile_.maxSubgroupSize = 8;
-  EXPECT_EQ(grid(), 1u) << "smaller subgroups";
+  EXPECT_EQ(grid(), 1u) << "the device's subgroups are smaller";
   profile_.minSubgroupSize = profile_.maxSubgroupSize = profile_.subgroupSize = 16;
   profile_.features.subgroupShuffle = false;
-  EXPECT_EQ(grid(), 1u) << "subgroups whose size may vary";
+  EXPECT_EQ(grid(), 1u) << "the subgroup size may vary";
 }
 
 /// Adds a variant that uses int8 dot products.
 class DotProductsTest : public ChooseVariantTest {
-  void keep(TestModel &model) override {
+  void changeModel(TestModel &model) override {
     auto &kernel = *model.program().kernels[0];
     auto variant = std::make_unique<artifact::KernelVariantT>(*kernel.variants[0]);
     variant->grid = 1;
@@ -122,7 +122,7 @@ class DotProductsTest : public ChooseVariantTest {
   }
 };
 
-TEST_F(DotProductsTest, AreForDevicesThatHaveThem) {
+TEST_F(DotProductsTest, NeedADeviceWithIntegerDotProducts) {
   auto grid = [&] {
     return chooseVariant(*program_->metadata().kernels()->Get(0), BindingChoice::kStorageBuffer,
                          profile_, {})
@@ -135,10 +135,10 @@ TEST_F(DotProductsTest, AreForDevicesThatHaveThem) {
 }
 
 class OnlyAddressTest : public ChooseVariantTest {
-  std::optional<Binding> GetParamOnly() override { return Binding::address; }
+  std::optional<Binding> onlyBinding() override { return Binding::address; }
 };
 
-TEST_F(ChooseVariantTest, FollowsTheDeviceUnlessTold) {
+TEST_F(ChooseVariantTest, FollowsTheDevicesPreferenceUnlessTheCallerChooses) {
   EXPECT_EQ(choose(BindingChoice::kAuto), "storage_buffer");
   profile_.preferAddressBinding = true;
   EXPECT_EQ(choose(BindingChoice::kAuto), "address");
@@ -147,7 +147,7 @@ TEST_F(ChooseVariantTest, FollowsTheDeviceUnlessTold) {
   EXPECT_EQ(choose(BindingChoice::kAddress), "address");
 }
 
-TEST_F(ChooseVariantTest, FallsToAddressesAboveTheStorageBufferLimit) {
+TEST_F(ChooseVariantTest, FallsBackToAddressesAboveTheStorageBufferLimit) {
   const uint64_t limit = profile_.maxStorageBufferRange;
   EXPECT_EQ(choose(BindingChoice::kAuto, limit), "storage_buffer");
   EXPECT_EQ(choose(BindingChoice::kAuto, limit + 1), "address");
@@ -159,7 +159,7 @@ TEST_F(ChooseVariantTest, FallsToAddressesAboveTheStorageBufferLimit) {
             "nor slices to use instead");
 }
 
-TEST_F(ChooseVariantTest, FallsToStorageBuffersWithoutRoomForAddresses) {
+TEST_F(ChooseVariantTest, FallsBackToStorageBuffersWithoutRoomForAddresses) {
   profile_.preferAddressBinding = true;
   profile_.maxPushConstantBytes = 16;
   EXPECT_EQ(choose(BindingChoice::kAuto), "storage_buffer");
@@ -168,26 +168,26 @@ TEST_F(ChooseVariantTest, FallsToStorageBuffersWithoutRoomForAddresses) {
             "but the device has 16; compile it with storage-buffer bindings");
 }
 
-TEST_F(ChooseVariantTest, ReadsTexelsWhereTheDevicePrefersItOrIsTold) {
+TEST_F(ChooseVariantTest, ReadsTexelsIfTheDevicePrefersThemOrTheCallerChoosesThem) {
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "texel");
   EXPECT_EQ(chooseTwice(BindingChoice::kStorageBuffer), "storage_buffer");
   EXPECT_EQ(chooseTwice(BindingChoice::kAddress), "address");
   profile_.preferTexelLoads = false;
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "storage_buffer");
   EXPECT_EQ(chooseTwice(BindingChoice::kTexel), "texel");
-  EXPECT_EQ(choose(BindingChoice::kTexel), "storage_buffer") << "a kernel that reads none";
+  EXPECT_EQ(choose(BindingChoice::kTexel), "storage_buffer") << "the kernel has no texel variant";
 }
 
-TEST_F(ChooseVariantTest, ReadsTexelsWithinTheLimitsAlone) {
-  const uint64_t most = 16 * profile_.maxTexelBufferElements,
+TEST_F(ChooseVariantTest, ReadsTexelsOnlyWithinTheLimits) {
+  const uint64_t texel = 16 * profile_.maxTexelBufferElements,
                  storage = profile_.maxStorageBufferRange;
-  ASSERT_GT(most, storage);
+  ASSERT_GT(texel, storage);
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {storage + 1, 0}), "texel")
-      << "what is read as texels alone is no storage buffer";
-  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {most, 0}), "texel");
-  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {most + 1, 0}), "address");
+      << "the limit of storage buffers does not apply to a buffer that is only read as texels";
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {texel, 0}), "texel");
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {texel + 1, 0}), "address");
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {64, 0}, {storage + 1, 0}), "address")
-      << "what is written is one";
+      << "a written buffer is a storage buffer";
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {64, 4096 + 16}), "texel");
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {64, 4096 + 8}), "storage_buffer");
   EXPECT_EQ(chooseTwice(BindingChoice::kTexel, {64, 4096 + 8}), "storage_buffer");
@@ -198,7 +198,7 @@ TEST_F(ChooseVariantTest, ReadsTexelsWithinTheLimitsAlone) {
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "storage_buffer");
 }
 
-TEST_F(OnlyTexelTest, IsTheLastResort) {
+TEST_F(OnlyTexelTest, IsChosenEvenIfTheDevicePrefersOtherBindings) {
   profile_.preferTexelLoads = false;
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto), "texel");
   EXPECT_EQ(chooseTwice(BindingChoice::kStorageBuffer),
@@ -209,7 +209,7 @@ TEST_F(OnlyTexelTest, IsTheLastResort) {
       "multiples of 16");
 }
 
-TEST(ParseBinding, KnowsItsNames) {
+TEST(ParseBinding, AcceptsTheNamesOfTheBindings) {
   EXPECT_EQ(parseBinding("auto").take(), BindingChoice::kAuto);
   EXPECT_EQ(parseBinding("storage-buffer").take(), BindingChoice::kStorageBuffer);
   EXPECT_EQ(parseBinding("storage_buffer").take(), BindingChoice::kStorageBuffer);

@@ -1,4 +1,4 @@
-// Guards and their copies.
+// Tests checkGuard(), which finds writes past the end of a value in a copy of the guard after it.
 #include "engine/program/memory_check.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace gantry::program {
 namespace {
 
-/// Returns the intact copy of the guard of a value with that size.
+/// Returns a copy of a guard that no kernel has written to.
 std::vector<uint8_t> intact() {
   std::vector<uint8_t> copy(kGuardCopyBytes);
   for (size_t i = 0; i + 4 <= copy.size(); i += 4)
@@ -16,7 +16,7 @@ std::vector<uint8_t> intact() {
   return copy;
 }
 
-TEST(CheckGuard, SeesEveryByteBehindTheValue) {
+TEST(CheckGuard, FindsAChangeOfEachByteAfterTheValue) {
   for (uint64_t size : {64u, 65u, 66u, 67u}) {
     std::vector<uint8_t> copy = intact();
     const uint64_t inside = size % 4; // Bytes of the value in the first word.

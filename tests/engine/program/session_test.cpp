@@ -1,4 +1,5 @@
-// Sessions on a device: bindings, caches, buffers, shapes, statistics.
+// Tests sessions on the first usable device: bindings, cached plans and recordings, buffers,
+// shapes, errors and statistics.
 #include "tests/engine/program/session_fixture.h"
 
 #include <cstring>
@@ -43,14 +44,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Mode{"timestamps", BindingChoice::kAuto, true, false, false}),
     [](const auto &info) { return info.param.name; });
 
-TEST_P(SessionModes, StaticChainRunsAgainAndAgain) {
+TEST_P(SessionModes, AStaticChainIsRecordedOnceAndRunsRepeatedly) {
   openChain(false, 1000);
   for (int i = 0; i < 4; ++i)
     ASSERT_TRUE(runChain(1000, static_cast<float>(i)).isOk());
   const Statistics s = session_->statistics();
   EXPECT_EQ(s.runs, 4u);
   EXPECT_EQ(s.plans, 1u);
-  EXPECT_EQ(s.recordings, 1u) << "recorded once, replayed";
+  EXPECT_EQ(s.recordings, 1u) << "all runs use one recording";
   EXPECT_EQ(s.pipelines, 2u);
   EXPECT_EQ(s.constantBytes, 40000u);
   EXPECT_GT(s.loadNs, 0u);
@@ -65,7 +66,7 @@ TEST_P(SessionModes, DynamicChainAtManySizes) {
     const Status status = runChain(n);
     ASSERT_TRUE(status.isOk()) << n << ": " << status.message();
   }
-  EXPECT_EQ(session_->statistics().plans, 7u) << "1000 and 1 came twice";
+  EXPECT_EQ(session_->statistics().plans, 7u) << "the sizes 1000 and 1 occur twice";
 }
 
 TEST_P(SessionModes, SeveralRunsInFlight) {
@@ -86,7 +87,7 @@ TEST_P(SessionModes, SeveralRunsInFlight) {
   for (int i = 19; i >= 0; --i) { // In reverse order of submission.
     ASSERT_TRUE(runs[i]->wait(UINT64_MAX).take());
     expectChain(ins[i], outs[i]);
-    ASSERT_TRUE(runs[i]->wait(0).take()) << "once more";
+    ASSERT_TRUE(runs[i]->wait(0).take()) << "the second wait";
   }
   EXPECT_EQ(session_->statistics().runs, 20u);
 }
@@ -111,8 +112,8 @@ TEST_P(SessionModes, BuffersAtAnyOffset) {
     std::vector<float> out(100);
     std::memcpy(out.data(), buffer.mapped() + outAt, 400);
     expectChain(in, out);
-    EXPECT_EQ(buffer.mapped()[outAt + 400], 0x55) << "nothing behind it is touched";
-    EXPECT_EQ(buffer.mapped()[outAt - 1], 0x55) << "nor before";
+    EXPECT_EQ(buffer.mapped()[outAt + 400], 0x55) << "the byte after the output was written";
+    EXPECT_EQ(buffer.mapped()[outAt - 1], 0x55) << "the byte before the output was written";
   }
 }
 
@@ -185,7 +186,7 @@ protected:
   }
 };
 
-TEST_F(SessionTest, BadArguments) {
+TEST_F(SessionTest, RefusesInvalidArguments) {
   openChain(false, 100);
   std::vector<float> in(100), out(100);
   const TensorArgument good = tensor(in), goodOut = tensor(out);
@@ -224,7 +225,7 @@ TEST_F(SessionTest, BadArguments) {
   EXPECT_EQ(session_->statistics().runs, 1u);
 }
 
-TEST_F(SessionTest, DispatchesTellTheirTimes) {
+TEST_F(SessionTest, ReportsEachDispatchWithItsTime) {
   options_.timestamps = true;
   openChain(true);
   EXPECT_EQ(session_->dispatch(0).status().code(), StatusCode::kFailedPrecondition);
@@ -287,11 +288,11 @@ TEST_F(SessionTest, TooManyWorkgroupsAndTooLargeArenas) {
   input.shape.dims = {100};
   input.sizeBytes = 100;
   run = session_->submit({&input, 1}, {&output, 1}, shapes);
-  ASSERT_TRUE(run.isOk()) << "it works on after a failure: " << run.status().message();
+  ASSERT_TRUE(run.isOk()) << "the session must work after a failure: " << run.status().message();
   EXPECT_TRUE((*run)->wait(UINT64_MAX).take());
 }
 
-TEST_F(SessionTest, RecordingsAreBoundedAndLetBuffersGo) {
+TEST_F(SessionTest, RecordingsAreBoundedAndDoNotKeepTheCallersBuffers) {
   openChain(false, 100);
   heap::BufferHandle watched;
   for (int i = 0; i < 40; ++i) {
@@ -310,10 +311,10 @@ TEST_F(SessionTest, RecordingsAreBoundedAndLetBuffersGo) {
     expectChain(in, out);
     buffer.reset();
     output.buffer.reset();
-    ASSERT_FALSE(heap_->isLive(watched)) << "the session keeps no buffer of the caller's";
+    ASSERT_FALSE(heap_->isLive(watched)) << "the session still holds the caller's buffer";
   }
   EXPECT_EQ(session_->statistics().recordings, 40u);
-  EXPECT_LE(session_->statistics().ioBytes, 2 * 512u) << "dead recordings are dropped";
+  EXPECT_LE(session_->statistics().ioBytes, 2 * 512u) << "unused recordings were kept";
 }
 
 TEST_F(SessionTest, EqualKernelsShareAPipeline) {

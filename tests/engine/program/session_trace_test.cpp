@@ -1,5 +1,5 @@
-// The events of a session that a viewer receives from the start or after attaching late: plans,
-// runs, dispatches.
+// Tests the events of a session (plans, runs, dispatches, donations, clocks) as a viewer receives
+// them. The viewer attaches before the session is created, or later.
 #include "engine/trace/record/clock.h"
 #include "tests/engine/program/session_fixture.h"
 #include "tests/engine/trace/memory_sink.h"
@@ -26,7 +26,9 @@ protected:
     SessionFixture::TearDown();
     unsetenv("GANTRY_TRACE_TIMES");
   }
-  /// Expects the plan of the run, with all values, commands and dispatches of the program.
+  /// Checks that the events hold this number of successful runs, each with a begin, an end and a
+  /// plan of all commands. With timestamps, each command of each run must have a dispatch or copy
+  /// event, and the dispatches must begin in ascending order.
   void expectRuns(const std::vector<Event> &events, size_t runs) {
     const artifact::Program &metadata = program_->metadata();
     const std::vector<Event> begins = ofType(events, EventType::kRun);
@@ -51,7 +53,7 @@ protected:
     uint64_t last = 0;
     for (const Event &event : dispatches) {
       EXPECT_LE(event.dispatch.gpu.beginNs, event.dispatch.gpu.endNs);
-      EXPECT_GE(event.dispatch.gpu.beginNs, last) << "of one queue";
+      EXPECT_GE(event.dispatch.gpu.beginNs, last) << "dispatches of one queue begin in order";
       last = event.dispatch.gpu.beginNs;
       EXPECT_GE(event.dispatch.workgroups[0], 1u);
     }
@@ -75,7 +77,7 @@ TEST_F(SessionTraceTest, AViewerFromTheStartSeesPlansRunsAndDispatches) {
   EXPECT_EQ(ofType(events, EventType::kSessionEnd).size(), 1u);
 }
 
-TEST_F(SessionTraceTest, ALateViewerSeesWhatIsThere) {
+TEST_F(SessionTraceTest, ALateViewerReceivesThePlanAndTheLiveBlocks) {
   openChain(false, 1000);
   ASSERT_TRUE(runChain(1000).isOk());
   EXPECT_EQ(session_->statistics().recordings, 1u);
@@ -109,11 +111,10 @@ TEST_F(SessionTraceTest, ALateViewerSeesWhatIsThere) {
   for (const Event &event : ofType(events, EventType::kCommand))
     EXPECT_FALSE(sink.names()[event.command.name].empty());
   EXPECT_FALSE(ofType(events, EventType::kAccess).empty());
-  // Without a viewer, recordings have no timestamps again.
-  ASSERT_TRUE(runChain(1000).isOk());
+  ASSERT_TRUE(runChain(1000).isOk()) << "a run after the viewer has left";
 }
 
-TEST_F(SessionTraceTest, ASoftwareDevicesTimesAreTakenAtOnceAndThenSeldom) {
+TEST_F(SessionTraceTest, OnASoftwareDeviceTheFirstRunAndThenFewRunsHaveTimes) {
   if (device_->info().kind != device::DeviceKind::kSoftware || !device_->info().timestamps)
     GTEST_SKIP() << "not a software device with timestamps";
   unsetenv("GANTRY_TRACE_TIMES");
@@ -141,7 +142,7 @@ TEST_F(SessionTraceTest, ASoftwareDevicesTimesAreTakenAtOnceAndThenSeldom) {
   }
 }
 
-TEST_F(SessionTraceTest, TheClockComesBeforeTheTimes) {
+TEST_F(SessionTraceTest, AClockEventPrecedesTheDispatches) {
   if (!device_->info().timestamps)
     GTEST_SKIP() << "the device has no timestamps";
   openChain(true);
@@ -156,7 +157,7 @@ TEST_F(SessionTraceTest, TheClockComesBeforeTheTimes) {
   EXPECT_LT(at(EventType::kClock), at(EventType::kDispatch));
 }
 
-TEST_F(SessionTraceTest, TheClockIsRenewedThoughFewRunsHaveTimes) {
+TEST_F(SessionTraceTest, ClockEventsContinueAlthoughFewRunsHaveTimes) {
   if (device_->info().kind != device::DeviceKind::kSoftware || !device_->info().timestamps)
     GTEST_SKIP() << "not a software device with timestamps";
   unsetenv("GANTRY_TRACE_TIMES");
@@ -168,11 +169,11 @@ TEST_F(SessionTraceTest, TheClockIsRenewedThoughFewRunsHaveTimes) {
   EXPECT_GE(ofType(sink.events(), EventType::kClock).size(), 3u);
 }
 
-TEST_F(SessionTraceTest, ASecondViewerHearsTheClockBeforeTheTimes) {
+TEST_F(SessionTraceTest, ASecondViewerReceivesAClockEventBeforeTheDispatches) {
   if (!device_->info().timestamps)
     GTEST_SKIP() << "the device has no timestamps";
   openChain(false, 1000);
-  for (int viewer = 0; viewer < 3; ++viewer) { // One viewer directly after the other.
+  for (int viewer = 0; viewer < 3; ++viewer) {
     MemorySink sink;
     ASSERT_TRUE(runChain(1000).isOk());
     const std::vector<Event> events = sink.events();
@@ -185,7 +186,7 @@ TEST_F(SessionTraceTest, ASecondViewerHearsTheClockBeforeTheTimes) {
   }
 }
 
-TEST_F(SessionTraceTest, WorkgroupsAreThoseThatRan) {
+TEST_F(SessionTraceTest, DispatchEventsHaveTheWorkgroupsThatRan) {
   if (!device_->info().timestamps)
     GTEST_SKIP() << "the device has no timestamps";
   options_.timestamps = true;
@@ -204,7 +205,7 @@ TEST_F(SessionTraceTest, WorkgroupsAreThoseThatRan) {
   }
 }
 
-TEST_F(SessionTraceTest, ADonatedBufferIsGivenBackWithinItsRun) {
+TEST_F(SessionTraceTest, ADonatedBufferIsReleasedBeforeItsRunEnds) {
   constexpr int64_t kCount = 1000;
   openChain(false, kCount);
   MemorySink sink;
@@ -228,7 +229,7 @@ TEST_F(SessionTraceTest, ADonatedBufferIsGivenBackWithinItsRun) {
   outputs[0].buffer = output;
   inputs[0].sizeBytes = outputs[0].sizeBytes = 4 * kCount;
   std::vector<OutputShape> shapes;
-  auto earlier = session_->submit(inputs, outputs, shapes); // The test waits for it last.
+  auto earlier = session_->submit(inputs, outputs, shapes); // The test waits for this run last.
   ASSERT_TRUE(earlier.isOk()) << earlier.status().message();
   auto run = session_->submit(inputs, outputs, shapes);
   ASSERT_TRUE(run.isOk()) << run.status().message();
@@ -244,9 +245,10 @@ TEST_F(SessionTraceTest, ADonatedBufferIsGivenBackWithinItsRun) {
   const uint64_t before = held();
   ASSERT_TRUE((*run)->donate(input).isOk());
   EXPECT_FALSE(input);
-  EXPECT_EQ(held(), before - size); // Holds even if the run has not ended.
+  EXPECT_EQ(held(), before - size); // The heap counts the block as free although the run may work.
   ASSERT_TRUE(*(*run)->wait(UINT64_MAX));
-  EXPECT_EQ((*run)->donate(stranger).code(), StatusCode::kInvalidArgument); // Running or ended.
+  // An ended run refuses the same buffers.
+  EXPECT_EQ((*run)->donate(stranger).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ((*run)->donate(output).code(), StatusCode::kInvalidArgument);
   ASSERT_TRUE(*(*earlier)->wait(UINT64_MAX));
   std::vector<float> out(kCount);
@@ -275,7 +277,7 @@ TEST_F(SessionTraceTest, ADonatedBufferIsGivenBackWithinItsRun) {
   EXPECT_EQ(donation.value, program_->metadata().inputs()->Get(0)->value());
 }
 
-TEST_F(SessionTraceTest, TheDevicesClockIsRelatedToTheHosts) {
+TEST_F(SessionTraceTest, ClockEventsRelateTheDeviceClockToTheHostClock) {
   if (!device_->info().timestamps)
     GTEST_SKIP() << "the device has no timestamps";
   openChain(false, 1000);
@@ -295,7 +297,8 @@ TEST_F(SessionTraceTest, TheDevicesClockIsRelatedToTheHosts) {
   const std::vector<Event> ends = ofType(events, EventType::kRunEnd);
   const std::vector<Event> dispatches = ofType(events, EventType::kDispatch);
   ASSERT_FALSE(dispatches.empty());
-  for (const Event &event : dispatches) { // Dispatches lie within their run on the host clock.
+  // Each dispatch must lie within its run on the host clock, with a tolerance of 5 ms.
+  for (const Event &event : dispatches) {
     uint64_t error = 0;
     const uint64_t begin = clock.toHostNs(event.dispatch.gpu.beginNs, &error);
     const uint64_t end = clock.toHostNs(event.dispatch.gpu.endNs);

@@ -1,4 +1,5 @@
-// Shape plans of static, dynamic and bounded programs.
+// Tests shape plans (the memory plan of a program for one set of dynamic sizes) of static, dynamic
+// and bounded programs. The compiler plans a bounded program once, for its max sizes.
 #include "engine/program/shape_plan.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
@@ -18,7 +19,7 @@ std::shared_ptr<const Program> load(TestModel &model, const test::ScratchFolder 
   return Program::load(path).take();
 }
 
-TEST(ShapePlan, TakesTheArtifactsPlan) {
+TEST(ShapePlan, AStaticProgramUsesTheArtifactsPlan) {
   test::ScratchFolder scratch;
   TestModel model;
   test::buildChain(model, model.number(1000), std::vector<float>(1000));
@@ -26,7 +27,7 @@ TEST(ShapePlan, TakesTheArtifactsPlan) {
   auto plan = makeShapePlan(program->metadata(), {}, {});
   ASSERT_TRUE(plan.isOk()) << plan.status().message();
   EXPECT_EQ(plan->arenaBytes, model.program().arena_bytes);
-  EXPECT_EQ(plan->slots.size(), 3u) << "t1 and t2 are one";
+  EXPECT_EQ(plan->slots.size(), 3u) << "t1 and t2 share a slot";
   for (size_t v = 0; v < plan->offsets.size(); ++v)
     if (model.program().values[v]->storage == artifact::Storage::transient) {
       EXPECT_EQ(plan->offsets[v], model.program().values[v]->byte_offset);
@@ -65,11 +66,11 @@ TEST(ShapePlan, PlansDynamicProgramsPerShape) {
   }
 }
 
-TEST(ShapePlan, TakesABoundedProgramsPlanForAllSizes) {
+TEST(ShapePlan, ABoundedProgramUsesTheArtifactsPlanForAllSizes) {
   test::ScratchFolder scratch;
   TestModel model;
   test::buildChain(model, model.symbol("n", 0, 0, 1, 1000), std::vector<float>(1000));
-  // The plan for the largest size, as the compiler writes it.
+  // Write the plan for the max size into the metadata, like the compiler.
   artifact::ProgramT &metadata = model.finish();
   metadata.bounded = true;
   metadata.arena_bytes = 3 * 4096;
@@ -98,7 +99,7 @@ TEST(ShapePlan, TakesABoundedProgramsPlanForAllSizes) {
   ASSERT_FALSE(plan.isOk());
   EXPECT_EQ(plan.status().code(), StatusCode::kInvalidArgument);
 
-  // A plan that is wrong for larger sizes is refused when a run has such a size.
+  // A plan in which values overlap only at larger sizes is refused at such a size.
   place(256);
   const auto wrong = load(model, scratch);
   const int64_t small[] = {64}, large[] = {65};

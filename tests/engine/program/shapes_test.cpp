@@ -1,4 +1,4 @@
-// Binding of symbols from input shapes, and its error messages.
+// Tests how symbols (dynamic sizes) take their values from input shapes, and the error messages.
 #include "engine/program/shapes.h"
 #include "tests/support/scratch.h"
 #include "tests/support/test_model.h"
@@ -12,7 +12,7 @@ using artifact::ElementType;
 using test::TestKernel;
 using test::TestModel;
 
-/// A program with the inputs x[batch, 4, time ≤ 64] and y[time, 2 * batch].
+/// Tests a program with the inputs x[batch, 4, time] and y[time, 2 * batch], where 2 ≤ time ≤ 64.
 class ShapesTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -27,6 +27,7 @@ protected:
     ASSERT_TRUE(model.write(path).isOk());
     program_ = Program::load(path).take();
   }
+  /// Returns the error message for inputs of these shapes, or "" if they are valid.
   std::string refusal(std::vector<int64_t> x, std::vector<int64_t> y,
                       ElementType type = ElementType::f32) {
     const TensorShape shapes[] = {{type, std::move(x)}, {ElementType::f32, std::move(y)}};
@@ -43,7 +44,7 @@ protected:
   std::shared_ptr<const Program> program_;
 };
 
-TEST_F(ShapesTest, PortsTellDimsAndNames) {
+TEST_F(ShapesTest, PortsHaveDimsAndDimNames) {
   const Port &x = program_->inputs()[0];
   EXPECT_EQ(x.dims, (std::vector<int64_t>{kDynamic, 4, kDynamic}));
   EXPECT_EQ(x.dimNames, (std::vector<std::string>{"batch", "", "time"}));
@@ -56,7 +57,7 @@ TEST_F(ShapesTest, SymbolsComeFromTheInputs) {
   EXPECT_EQ(refusal({3, 4, 7}, {7, 6}), "");
 }
 
-TEST_F(ShapesTest, RefusalsNamePortExpectedAndGiven) {
+TEST_F(ShapesTest, ErrorsNameThePortTheExpectedAndTheGivenShape) {
   EXPECT_EQ(refusal({3, 4}, {7, 6}), "input 'x' must be f32 [batch, 4, time], not f32 [3, 4]");
   EXPECT_EQ(refusal({3, 5, 7}, {7, 6}),
             "input 'x' must be f32 [batch, 4, time], not f32 [3, 5, 7]");

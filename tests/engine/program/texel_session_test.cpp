@@ -1,5 +1,5 @@
-// Sessions on a device that prefers texel buffers: dispatches that use them, and dispatches that
-// fall back because their tensors exceed the device's limits.
+// Tests sessions on a fake device that prefers texel buffers: dispatches that use texel buffers,
+// and dispatches that fall back to storage buffers because a tensor exceeds the device's limit.
 #include "engine/program/session.h"
 #include "tests/support/fake_device.h"
 #include "tests/support/scratch.h"
@@ -78,8 +78,8 @@ protected:
     return bindings;
   }
 
-  static constexpr uint64_t kTexels = 16;           // 64 floats.
-  static constexpr size_t kBias = 4 * kTexels + 36; // Exceeds the limit.
+  static constexpr uint64_t kTexels = 16;           // The device's limit: 64 floats.
+  static constexpr size_t kBias = 4 * kTexels + 36; // Number of floats; exceeds the limit.
   test::ScratchFolder scratch_;
   std::shared_ptr<test::FakeDevice> device_;
   std::shared_ptr<heap::Heap> heap_;
@@ -88,10 +88,11 @@ protected:
 };
 
 // The chain is Twice, Add (with the bias), Twice, Add, Twice.
-TEST_F(TexelSession, EachDispatchFallsBackByItself) {
+TEST_F(TexelSession, EachDispatchFallsBackIndependently) {
   open(BindingChoice::kAuto);
-  EXPECT_EQ(session_->statistics().pipelines, 2u) << "what is preferred is there before sizes are";
-  EXPECT_EQ(run(64), "tsttt") << "the bias is too large, all else is not";
+  EXPECT_EQ(session_->statistics().pipelines, 2u)
+      << "the session creates the preferred pipelines before the first run";
+  EXPECT_EQ(run(64), "tsttt") << "only the bias is too large";
   EXPECT_EQ(session_->statistics().pipelines, 3u);
   EXPECT_EQ(run(65), "sssss");
   EXPECT_EQ(session_->statistics().pipelines, 4u);

@@ -1,4 +1,5 @@
-// The order in which a device tries variants, and the advice about the choice.
+// Tests the order in which a device tries the variants of an artifact, and the message that advises
+// the user if the variant is not made for the device.
 #include "engine/program/variant_choice.h"
 #include "engine/program/constants.h"
 #include "tests/support/scratch.h"
@@ -10,9 +11,10 @@
 namespace gantry::program {
 namespace {
 
-/// Writes the model y = 2 x with constants a, b and c, compiled for these profiles.
 class VariantChoice : public testing::Test {
 protected:
+  /// Writes and loads the model y = 2 x with the constants a, b and c and one variant per profile.
+  /// change_ may change the program before it is written.
   std::shared_ptr<const Program> programFor(const std::vector<std::string> &profiles) {
     test::TestModel model;
     const uint32_t x = model.input("x", artifact::ElementType::f32, {model.number(1)});
@@ -42,7 +44,7 @@ protected:
     EXPECT_TRUE(program.isOk()) << program.status().message();
     return program.take();
   }
-  /// Returns a device with this profile.
+  /// Returns the profile of a device with this name and the properties of a named profile.
   static DeviceProfile device(const std::string &profile, const std::string &name) {
     DeviceProfile result = namedProfile(profile).take();
     result.name = name;
@@ -55,7 +57,7 @@ protected:
   const DeviceProfile lavapipe_ = device("vulkan:lavapipe", "llvmpipe (LLVM 15.0.6, 256 bits)");
 };
 
-TEST_F(VariantChoice, TakesTheDevicesOwnThenTheBaselineThenOthers) {
+TEST_F(VariantChoice, TriesTheDevicesVariantThenTheBaselineThenOthers) {
   const auto program =
       programFor({"vulkan:nvidia-ampere", "vulkan:generic", "vulkan:lavapipe", "vulkan:staging"});
   EXPECT_EQ(variantOrder(*program, lavapipe_), (std::vector<size_t>{2, 1, 3, 0}));
@@ -65,7 +67,7 @@ TEST_F(VariantChoice, TakesTheDevicesOwnThenTheBaselineThenOthers) {
             (std::vector<size_t>{1, 3, 0, 2}));
 }
 
-TEST_F(VariantChoice, AdvisesOnlyWhereTheVariantIsNotTheDevicesOwn) {
+TEST_F(VariantChoice, AdvisesOnlyIfTheVariantIsNotMadeForTheDevice) {
   const auto both = programFor({"vulkan:generic", "vulkan:lavapipe"});
   EXPECT_EQ(variantAdvice(*both, 1, lavapipe_, "llvmpipe", ""), "");
   EXPECT_EQ(variantAdvice(*both, 0, device("vulkan:generic", "Unknown GPU"), "Unknown GPU", ""),
@@ -88,7 +90,7 @@ TEST_F(VariantChoice, AdvisesOnlyWhereTheVariantIsNotTheDevicesOwn) {
             std::string::npos);
 }
 
-TEST_F(VariantChoice, AVariantAloneIsAProgram) {
+TEST_F(VariantChoice, AVariantIsAProgram) {
   const auto program = programFor({"vulkan:generic", "vulkan:lavapipe"});
   EXPECT_TRUE(program->isWhole());
   EXPECT_EQ(program->variantCount(), 2u);
@@ -100,10 +102,10 @@ TEST_F(VariantChoice, AVariantAloneIsAProgram) {
   EXPECT_EQ((*variant)->inputs().size(), 1u);
   EXPECT_EQ(program->variant(2).status().code(), StatusCode::kInvalidArgument);
   EXPECT_TRUE(program->claimAdvice());
-  EXPECT_FALSE(program->claimAdvice()) << "said once";
+  EXPECT_FALSE(program->claimAdvice()) << "the advice is given once";
 }
 
-TEST_F(VariantChoice, ConstantsOfOtherVariantsStayInTheFile) {
+TEST_F(VariantChoice, ConstantsOfOtherVariantsAreNotUploaded) {
   // The second variant does not use b, which lies between a and c.
   change_ = [](artifact::ProgramT &root) {
     auto &values = root.variants[0]->values;
@@ -121,7 +123,7 @@ TEST_F(VariantChoice, ConstantsOfOtherVariantsStayInTheFile) {
   ASSERT_EQ(part->ranges.size(), 2u);
   EXPECT_EQ(part->ranges[0].sectionEnd, 4000u);
   EXPECT_EQ(part->ranges[1].sectionBegin, 4352u);
-  EXPECT_EQ(part->ranges[1].offset, 4096u) << "nothing between them on the device";
+  EXPECT_EQ(part->ranges[1].offset, 4096u) << "the ranges are adjacent on the device";
   EXPECT_EQ(part->places[3].offset, 4096u);
   EXPECT_EQ(whole->places[3].offset, 4352u);
 }

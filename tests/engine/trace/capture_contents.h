@@ -1,4 +1,5 @@
-// readAll(): the whole contents of a capture file, for tests that check what was recorded.
+// Declares readAll(), which reads the whole contents of a capture file. Tests check the recorded
+// events with it.
 #pragma once
 
 #include "engine/trace/wire/capture.h"
@@ -10,7 +11,7 @@
 
 namespace gantry::test {
 
-/// A capture in memory.
+/// The contents of a capture.
 struct Contents {
   std::vector<trace::Event> events;
   trace::NameTable names;

@@ -1,4 +1,4 @@
-// Writing and reading capture files, whole, cut off and damaged.
+// Tests writing and reading capture files: complete, truncated and damaged.
 #include "engine/trace/wire/capture.h"
 
 #include "tests/engine/trace/random_events.h"
@@ -115,7 +115,7 @@ TEST_F(CaptureTest, AnyPrefixReadsUpToItsLastWholeChunk) {
   }
 }
 
-TEST_F(CaptureTest, AFlushedChunkIsInTheFileAtOnce) {
+TEST_F(CaptureTest, EventsAreReadableInTheFileAfterAFlush) {
   const std::string path = folder_.path("b.gtrace");
   auto writer = CaptureWriter::create(path);
   ASSERT_TRUE(writer.isOk());

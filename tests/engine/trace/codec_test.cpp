@@ -1,4 +1,4 @@
-// The varint functions, and the encoder and decoder of chunks.
+// Tests the varint functions, and the encoder and decoder of chunks.
 #include "engine/trace/wire/codec.h"
 
 #include "engine/trace/wire/varint.h"
@@ -61,7 +61,7 @@ TEST(CodecTest, EveryTypeIsDecodedAsItWasEncoded) {
   }
 }
 
-TEST(CodecTest, FirstAndLastTimeAreTheExtremes) {
+TEST(CodecTest, FirstAndLastTimeAreTheMinAndTheMax) {
   ChunkEncoder encoder(3);
   for (const uint64_t time : {500, 100, 300}) {
     HostEvent mark = makeEvent<HostEvent>(EventType::kMark);
@@ -72,7 +72,7 @@ TEST(CodecTest, FirstAndLastTimeAreTheExtremes) {
   EXPECT_EQ(encoder.lastTimeNs(), 500u);
 }
 
-TEST(CodecTest, TypicalHeapEventsTakeFewBytes) {
+TEST(CodecTest, TypicalHeapEventsTakeLessThanSevenBytesEach) {
   std::mt19937_64 random(7);
   const std::vector<Event> events = heapLife(65536, random);
   ChunkEncoder encoder(65536);
@@ -87,7 +87,7 @@ TEST(CodecTest, TypicalHeapEventsTakeFewBytes) {
     ASSERT_TRUE(sameBytes(read[i], events[i])) << i;
 }
 
-TEST(CodecTest, AWrongCountIsDataLoss) {
+TEST(CodecTest, AWrongCountOrATruncatedChunkIsDataLoss) {
   HostEvent mark = makeEvent<HostEvent>(EventType::kMark);
   ChunkEncoder encoder(2);
   encoder.add(&mark.header);

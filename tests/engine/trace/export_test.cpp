@@ -1,4 +1,4 @@
-// The export formats: each exported file is read back as a reader of its format would.
+// Tests the export formats: a Python program parses each exported file and checks its contents.
 #include "engine/trace/export/export.h"
 
 #include "tests/engine/trace/random_events.h"
@@ -69,7 +69,7 @@ protected:
     EXPECT_TRUE(status.isOk()) << status.message();
     return path;
   }
-  /// Runs a Python program that checks the file; it finds the file's path in sys.argv[1].
+  /// Runs a Python program that checks the file at `path`. The program's sys.argv[1] is the path.
   static void expectPython(const std::string &program, const std::string &path) {
     const std::string command = "python3 -c '" + program + "' " + path;
     EXPECT_EQ(std::system(command.c_str()), 0) << program;
@@ -116,7 +116,8 @@ TEST_F(ExportTest, PytorchSnapshotIsAPickleWithSegmentsAndTraces) {
       exported("pytorch"));
 }
 
-// Walks the wire format: every packet has known fields and its full length.
+// The program parses the protobuf wire format. Every field must lie inside its message and have one
+// of the two wire types that the exporter writes.
 TEST_F(ExportTest, PerfettoIsAListOfPackets) {
   expectPython(
       "import sys\n"

@@ -1,4 +1,5 @@
-// The flight recorder: files written on request, and by processes that die of a signal.
+// Tests the flight recorder: files that it writes on request, and files that it writes when a
+// signal kills the process.
 #include "engine/trace/record/flight_recorder.h"
 
 #include "engine/base/crash.h"
@@ -73,8 +74,9 @@ TEST(FlightRecorderTest, RefusesInvalidOptions) {
   EXPECT_FALSE(recorder->write(scratch.path("nowhere") + "/b.gtrace").isOk());
 }
 
-// Far more events than fit: the file has the last events without a gap, and the state before them.
-TEST(FlightRecorderTest, KeepsTheLastWithinItsMemory) {
+// Records far more events than fit. The file must have the last events, without a gap unless the
+// ring dropped events, and the descriptions of objects that are older than these events.
+TEST(FlightRecorderTest, KeepsTheLastEventsThatFitItsMemory) {
   const ScratchFolder scratch;
   Source source;
   source.describe = [](void *, Describer &describer) {
@@ -100,7 +102,7 @@ TEST(FlightRecorderTest, KeepsTheLastWithinItsMemory) {
         if (i % 20000 == 0)
           std::this_thread::sleep_for(std::chrono::milliseconds(5));
       }
-      Collector::instance().flush(); // The ring is empty now, so the last mark fits.
+      Collector::instance().flush(); // Empties the ring, so that the last mark fits.
       mark(name, kMarks - 1);
     }).join();
     ASSERT_TRUE(recorder->write(scratch.path("kept.gtrace")).isOk());
@@ -162,7 +164,7 @@ TEST(FlightRecorderTest, DiscardsEventsOlderThanItsPeriod) {
 void disableCoreFiles() {
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  // Remove the handlers of sanitizers, which would end the process themselves.
+  // Remove the sanitizers' handlers, which would end the process without the signal.
   for (const int signal : crashSignals())
     (void)::signal(signal, SIG_DFL);
 }
@@ -190,8 +192,8 @@ struct Death {
 
 class FlightCrashTest : public testing::TestWithParam<Death> {};
 
-/// The file has every event up to the crash, and the process ends with the same signal as without
-/// the recorder.
+/// The file must have every event up to the crash, and the process must end with the same signal as
+/// without the recorder.
 TEST_P(FlightCrashTest, LeavesAllRecordedEvents) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash-%p.gtrace");
@@ -243,8 +245,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Death{"SIGILL", SIGILL, [] { __builtin_trap(); }}),
     [](const testing::TestParamInfo<Death> &info) { return std::string(info.param.name); });
 
-// The collector is blocked by a viewer that hangs. The file has what was packed before, and the
-// crashing process does not wait for the collector forever.
+// A viewer that hangs blocks the collector. The file must have the events that the collector packed
+// before, and the crashing process must not wait for the collector forever.
 TEST(FlightCrashTest, LeavesPackedFramesWhenTheCollectorHangs) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash.gtrace");
@@ -262,7 +264,7 @@ TEST(FlightCrashTest, LeavesPackedFramesWhenTheCollectorHangs) {
   EXPECT_EQ(valuesOf(readAll(path), "tick").size(), static_cast<size_t>(kTicks));
 }
 
-TEST(FlightCrashTest, TheProgramsOwnHandlerRunsAfterwards) {
+TEST(FlightCrashTest, TheApplicationsHandlerRunsAfterTheRecorder) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash.gtrace");
   const int status = runInChild([&] {
@@ -280,7 +282,7 @@ TEST(FlightCrashTest, TheProgramsOwnHandlerRunsAfterwards) {
   EXPECT_EQ(valuesOf(readAll(path), "tick"), std::vector<int64_t>{3});
 }
 
-TEST(FlightCrashTest, WritesNothingAfterItWasDestroyed) {
+TEST(FlightCrashTest, ADestroyedRecorderWritesNothing) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash.gtrace");
   const int status = runInChild([&] {
@@ -295,7 +297,6 @@ TEST(FlightCrashTest, WritesNothingAfterItWasDestroyed) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-// Several threads crash at the same time.
 TEST(FlightCrashTest, ThreadsThatCrashTogetherLeaveOneCompleteFile) {
   const ScratchFolder scratch;
   const std::string path = scratch.path("crash.gtrace");

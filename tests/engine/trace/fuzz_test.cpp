@@ -1,6 +1,6 @@
-// Fuzzing of the readers with damaged captures. The checksums around the damage are correct, so
-// that it reaches the innermost parser. The readers may return an error or events; they must not
-// crash or loop forever.
+// Fuzzes the readers with damaged chunks, names, files and indexes. Chunks, names and indexes have
+// no checksum or a correct one, so that the damage reaches the innermost parser. The readers may
+// return an error or events; they must not crash or loop forever.
 #include "engine/trace/wire/capture.h"
 #include "engine/trace/wire/codec.h"
 #include "engine/trace/wire/frame.h"
@@ -15,7 +15,7 @@ using namespace gantry;
 using namespace gantry::trace;
 using namespace gantry::test;
 
-/// Damages bytes at random: cuts off the end, overwrites bytes or inserts bytes.
+/// Damages bytes at random: overwrites some, and sometimes cuts off the end or inserts bytes.
 void mutate(std::vector<uint8_t> &bytes, std::mt19937_64 &random) {
   const uint64_t kind = random() % 4;
   if (kind == 0)

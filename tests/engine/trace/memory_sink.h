@@ -1,4 +1,4 @@
-// MemorySink: a sink of the collector that keeps its frames in memory and decodes them.
+// Declares MemorySink, a sink of the collector that keeps frames in memory and decodes them.
 #pragma once
 
 #include "engine/trace/wire/capture.h"
@@ -10,7 +10,8 @@
 
 namespace gantry::test {
 
-/// The sink is attached from its construction to stop().
+/// The sink is attached to the process's collector from its construction until stop() or its
+/// destruction. A failure to attach or to decode fails the test.
 class MemorySink {
 public:
   explicit MemorySink(const trace::FrameSinkOptions &options = trace::FrameSinkOptions())

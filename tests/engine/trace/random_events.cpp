@@ -1,4 +1,4 @@
-// Generators of events for tests.
+// Implements the generators of random_events.h.
 #include "tests/engine/trace/random_events.h"
 
 #include "engine/trace/wire/schema.h"

@@ -1,4 +1,5 @@
-// Events for tests: random events of all types, and a realistic sequence of a heap's allocations.
+// Generates events for tests: random events of all types, and a realistic sequence of a heap's
+// allocations and releases.
 #pragma once
 
 #include "engine/trace/events.h"
@@ -14,8 +15,8 @@ trace::Event randomEvent(trace::EventType type, std::mt19937_64 &random);
 /// Returns all assigned event types.
 std::vector<trace::EventType> allEventTypes();
 
-/// Returns `count` allocations and releases of one heap. Slots are reused at their old place with
-/// the next generation; about half of the events are releases.
+/// Returns `count` allocations and releases of one heap, in ascending time. A released slot is
+/// reused at the same offset with the next generation. About half of the events are releases.
 std::vector<trace::Event> heapLife(size_t count, std::mt19937_64 &random);
 
 /// Returns whether all bytes of the events are equal.

@@ -1,4 +1,4 @@
-// Recording, the collector's order of events, drops and sources.
+// Tests recording: the order in which the collector sends events, drops, spans, and sources.
 #include "engine/trace/record/record.h"
 
 #include "engine/trace/record/source.h"
@@ -38,7 +38,7 @@ TEST(RecordTest, ACaptureBeginsWithTheProcess) {
   EXPECT_EQ(sink.names()[events[0].process.name], "trace_test");
 }
 
-TEST(RecordTest, ThreadsAreMergedByTime) {
+TEST(RecordTest, EventsOfEachThreadArriveCompleteAndInOrder) {
   MemorySink sink;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
@@ -71,7 +71,7 @@ TEST(RecordTest, ThreadsAreMergedByTime) {
     EXPECT_EQ(count, 20000);
 }
 
-// The heap assigns sequence numbers and records events under one lock, as this test does.
+// This test assigns sequence numbers and records events under one lock, like the heap.
 TEST(RecordTest, EventsUnderALockKeepTheOrderOfTheirSequence) {
   MemorySink sink;
   std::mutex lock;
@@ -104,7 +104,7 @@ TEST(RecordTest, EventsUnderALockKeepTheOrderOfTheirSequence) {
   }
 }
 
-TEST(RecordTest, SpansNestAndNameWhatHappensInside) {
+TEST(RecordTest, SpansNestAndTheInnermostIsCurrent) {
   MemorySink sink;
   const uint32_t outer = intern("outer");
   const uint32_t inner = intern("inner");
@@ -119,7 +119,7 @@ TEST(RecordTest, SpansNestAndNameWhatHappensInside) {
     EXPECT_EQ(currentSpan(), outer);
   }
   EXPECT_EQ(currentSpan(), 0u);
-  endSpan(); // This span has no beginning.
+  endSpan(); // Has no effect, because no span is open.
   const std::vector<Event> events = sink.events();
   EXPECT_EQ(ofType(events, EventType::kSpanBegin).size(), 2u);
   const std::vector<Event> ends = ofType(events, EventType::kSpanEnd);
@@ -159,8 +159,9 @@ TEST(RecordTest, ADropIsReportedBeforeTheEventsThatFollowIt) {
   MemorySink sink;
   int64_t next = 0;
   for (int round = 0; round < 40; ++round) {
-    sink.hangs =
-        true; // The ring fills up; the collector then finds both sides of the gap in one pass.
+    // The ring fills up while the sink hangs. Afterwards the collector finds the events before and
+    // after the gap in one pass.
+    sink.hangs = true;
     for (uint64_t i = 0; i < 150000; ++i)
       mark(1, next++);
     sink.hangs = false;
@@ -182,9 +183,10 @@ TEST(RecordTest, ADropIsReportedBeforeTheEventsThatFollowIt) {
   EXPECT_EQ(reported, missed + static_cast<uint64_t>(next - 1 - seen));
 }
 
-// A snapshot has the heap's state at the moment when its source read it. Events that are lost
-// between that moment and the snapshot's record in the stream are not in the snapshot.
-TEST(RecordTest, ADropDuringASnapshotIsRepeatedBehindIt) {
+// A snapshot has the heap's state at the moment when its source reads it. The snapshot does not
+// contain events that are lost after that moment and before the snapshot's place in the stream, so
+// their drop record must be repeated after the snapshot.
+TEST(RecordTest, ADropDuringASnapshotIsRepeatedAfterIt) {
   struct State {
     std::mutex mutex;
     uint64_t sequence = 0;
@@ -250,7 +252,7 @@ TEST(RecordTest, ADropDuringASnapshotIsRepeatedBehindIt) {
       last = event.snapshot.sequence;
     } else if (event.type() == EventType::kRelease) {
       EXPECT_TRUE(!exact || event.release.sequence == last + 1)
-          << event.release.sequence << " behind " << last;
+          << event.release.sequence << " after " << last;
       last = event.release.sequence;
     }
   }
@@ -292,7 +294,7 @@ TEST(RecordTest, SourcesListenAndDescribe) {
   EXPECT_EQ(state.described, 2);
 }
 
-TEST(RecordTest, EventsThatComeBeforeACutAreSentBeforeIt) {
+TEST(RecordTest, ADescriptionIsSentBetweenTheEventsBeforeAndAfterItsCut) {
   Source source;
   source.describe = [](void *, Describer &describer) {
     mark(intern("before"), 0);
@@ -329,7 +331,7 @@ TEST(RecordTest, TimesAgreeWithTheMonotonicClock) {
   EXPECT_LE(recorded, elapsed + 100'000);
 }
 
-TEST(NamesTest, OneIdPerText) {
+TEST(NamesTest, EqualTextsHaveOneId) {
   EXPECT_EQ(intern(""), 0u);
   const uint32_t a = intern("one text");
   EXPECT_EQ(intern("one text"), a);

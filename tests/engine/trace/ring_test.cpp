@@ -1,4 +1,5 @@
-// The ring of one thread: order, wrap-around, drops, nudges, and two threads at once.
+// Tests the ring of one thread: order, wrap-around, drops, nudges (wake-ups of the consumer), and a
+// producer and a consumer thread at the same time.
 #include "engine/trace/record/ring.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +10,8 @@ namespace {
 
 using namespace gantry::trace;
 
+/// Writes one event of this many words, whose contents follow from `value`. Returns false if the
+/// ring is full.
 bool push(Ring &ring, uint32_t words, uint64_t value) {
   uint64_t *at = ring.reserve(words, false);
   if (at == nullptr)
@@ -24,7 +27,7 @@ bool push(Ring &ring, uint32_t words, uint64_t value) {
   return true;
 }
 
-/// Reads one event and checks its contents. Returns false if there is none.
+/// Reads one event into `value` and checks its contents. Returns false if the ring is empty.
 bool pop(Ring &ring, uint64_t *value) {
   uint64_t position = ring.tail();
   const EventHeader *header = ring.peek(&position, ring.head());
@@ -93,7 +96,7 @@ TEST(RingTest, AHalfFullRingNudgesTheConsumer) {
     while (pop(ring, &value)) {
     }
   }
-  EXPECT_EQ(nudges, 0); // The ring was never half full.
+  EXPECT_EQ(nudges, 0); // The ring was never more than half full.
   for (int i = 0; i < 64; ++i)
     ASSERT_TRUE(push(ring, 4, pushed++));
   EXPECT_EQ(nudges, 0);

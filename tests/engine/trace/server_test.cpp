@@ -1,4 +1,5 @@
-// The server and its viewers: discovery, handshake, streaming, access rights, and hostile peers.
+// Tests the server and its viewers: discovery, handshake, streaming, access rights, and peers that
+// send damaged data.
 #include "engine/trace/live/server.h"
 
 #include "engine/base/socket.h"
@@ -36,7 +37,8 @@ std::unique_ptr<CaptureReader> connectOrFail(const std::string &address,
   return reader.isOk() ? reader.take() : nullptr;
 }
 
-/// Reads until an event of the type arrives and returns its value. Fails after ten seconds.
+/// Reads until a host event of this type (a mark) arrives and returns its value. Fails the test and
+/// returns -1 after ten seconds.
 int64_t nextValue(CaptureReader &reader, EventType type) {
   static thread_local std::vector<Event> left;
   for (int i = 0; i < 100; ++i) {
@@ -133,7 +135,7 @@ TEST_F(ServerTest, SeveralViewersReceiveTheSameEvents) {
   EXPECT_EQ(nextValue(*b, EventType::kMark), 5);
 }
 
-TEST_F(ServerTest, OnlyTheUserMayEnter) {
+TEST_F(ServerTest, OnlyTheUserHasAccessToTheSocketAndItsFolder) {
   const auto server = startOrFail({});
   ASSERT_NE(server, nullptr);
   struct stat info;
@@ -159,7 +161,7 @@ TEST_F(ServerTest, ALinkInPlaceOfTheFolderIsRefused) {
   EXPECT_EQ(Server::start({}).status().code(), StatusCode::kFailedPrecondition);
 }
 
-TEST_F(ServerTest, ADeadSocketIsReplacedAndNotListed) {
+TEST_F(ServerTest, OtherFilesAreNotListedAndASecondServerIsRefused) {
   const std::string path = folder_.path("gantry/") + std::to_string(getpid()) + ".sock";
   ASSERT_EQ(mkdir(folder_.path("gantry").c_str(), 0700), 0);
   writeBytes(folder_.path("gantry/77.sock"), {});
@@ -171,7 +173,7 @@ TEST_F(ServerTest, ADeadSocketIsReplacedAndNotListed) {
   EXPECT_FALSE(Server::start({}).isOk()) << "two servers listen on one socket";
 }
 
-/// Leaves the socket file of a process that was killed while it listened.
+/// Creates the socket file that a killed server leaves: nobody listens on it.
 void leaveDeadSocket(const std::string &path) {
   const pid_t child = fork();
   if (child == 0) {
@@ -188,7 +190,7 @@ TEST_F(ServerTest, SocketsOfKilledProcessesAreRemovedAtTheNextStart) {
   const std::string folder = folder_.path("gantry");
   ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
   leaveDeadSocket(folder + "/71.sock");
-  // Process 1 lives but is not the one that listened: process ids are reused.
+  // Process 1 exists but did not create this socket: process ids are reused.
   leaveDeadSocket(folder + "/1.sock");
   writeBytes(folder + "/72.sock", {}); // A regular file, which the server must not delete.
   auto live = Listener::listenUnix(folder + "/73.sock");
@@ -255,8 +257,8 @@ TEST_F(ServerTest, DamagedHellosAreRefused) {
   EXPECT_FALSE(checkClientHello(newer, "token").isOk());
 }
 
-// A viewer may connect to a process that sends arbitrary data.
-TEST_F(ServerTest, AHostileStreamGivesAnError) {
+// A viewer may connect to a process that sends arbitrary data. The viewer must not crash or hang.
+TEST_F(ServerTest, AViewerSurvivesAHostileStream) {
   const uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);

@@ -1,4 +1,5 @@
-/* Compiles a model, runs it on one input, and prints the class with the highest score.
+/* Compiles a model, runs it on one input, and prints the class with the highest score. Exit codes:
+ * 0: success; 1: an error; 2: wrong usage.
  * Usage: classify_c model.onnx model.gantry input.raw (float32 values) */
 #include <gantry/compiler.h>
 #include <gantry/gantry.h>

@@ -1,8 +1,8 @@
-// The kernel ABI of engine/artifact/artifact.fbs, for each binding.
+// Macros for the kernel ABI of engine/artifact/artifact.fbs, for each binding.
 //
-// BUFFER(i, access, name) declares buffer i. READ(i, name) declares one that is only read, with
-// LOAD(name, element); with BIND_TEXEL it is a texel buffer of floats at binding BUFFERS + i. The
-// push-constant block holds the addresses (BIND_ADDRESS only), then the dims.
+// BUFFER(i, access, name) declares buffer i. READ(i, name) declares a buffer that is only read, with
+// LOAD(name, element); with BIND_TEXEL, READ declares a texel buffer of floats at binding BUFFERS +
+// i. The push-constant block holds the addresses (BIND_ADDRESS only), then the dims.
 #extension GL_EXT_scalar_block_layout : require
 #ifdef BIND_ADDRESS
 #extension GL_EXT_buffer_reference : require

@@ -3,8 +3,8 @@
 #define ELEMENT float
 #define BUFFERS 4
 #include "binding.glsl"
-// Uses every format of a texel buffer, and a buffer that is bound both as storage and as texels. Each
-// element adds the value that its number selects, its own value, and a value stored as f16.
+// Computes result[i] = values[numbers[i]] + values[i] + halves[i]. Uses every texel format (f32, i32,
+// f16); buffer 0 is bound both as texels (values) and as a storage buffer (own).
 READ(0, values)
 BUFFER(0, readonly, own)
 layout(set = 0, binding = BUFFERS + 1) uniform itextureBuffer numbers;

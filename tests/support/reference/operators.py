@@ -1,9 +1,9 @@
 """The ONNX operators that the reference evaluator knows, one function each, in PyTorch.
 
-A function takes (inputs, attributes, opset, outputs): inputs are torch tensors or None where the
-node leaves one out, attributes a dict of Python values or tensors, opset the version of the default
-domain, outputs the number of results. It returns a tensor or a tuple of tensors. Written from the
-operator's specification (onnx/docs/Operators.md), for clarity; floats arrive as float64.
+A function takes (inputs, attributes, opset, outputs). inputs are torch tensors, or None for an
+omitted input; floats are float64. attributes is a dict of Python values or tensors, opset the version
+of the default domain, and outputs the number of results. A function returns a tensor or a tuple of
+tensors. The functions follow the operators' specification (onnx/docs/Operators.md) literally.
 """
 import math
 
@@ -86,7 +86,7 @@ def Cast(inputs, attributes, opset, outputs):
 # ---- convolution and pooling ----------------------------------------------------------------------
 
 def window_pads(shape, kernel, strides, dilations, attributes):
-    """Returns the padding [begin..., end...] of the spatial dimensions, from pads or auto_pad."""
+    """Returns the padding [begin..., end...] of the spatial dimensions, computed from pads or auto_pad."""
     auto = attributes.get("auto_pad", "NOTSET")
     n = len(kernel)
     if auto in ("NOTSET", ""):
@@ -143,7 +143,10 @@ def ConvTranspose(inputs, attributes, opset, outputs):
 
 
 def pool(inputs, attributes, reduce, fill):
-    """Collects each window by plain indexing and calls reduce(values, inside) over their last axis."""
+    """Returns reduce(values, counts), where the last axis of both tensors runs over a window's elements.
+
+    Elements outside of x have the value fill. counts is 1 for elements that the average counts, else 0.
+    """
     x = inputs[0]
     kernel = attributes["kernel_shape"]
     n = len(kernel)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Evaluates ONNX files node by node in PyTorch, with floats in double precision.
 
-The evaluator makes the expected values that tests compare with. It shares no code with the compiler.
-Where the compiler computes in f32, these values are exact to the last digits of f32.
+The evaluator computes expected values for tests. It shares no code with the compiler. It computes in
+float64 and rounds results to f32 at the end, so their error is about half an f32 ulp.
 
     reference.py MODEL --input FILE.npy|FILE.pb|arange ... [--value NAME] [--output OUT.npy]
     reference.py --check FOLDER ...     (folders with model.onnx and test_data_set_0/)
 
 --value selects an inner result by its ONNX name; the default is the model's first output.
-Needs python3-torch, python3-onnx and python3-numpy. They are needed to make references, not to run tests.
+The script needs python3-torch, python3-onnx and python3-numpy. The tests do not run it.
 """
 import argparse
 import pathlib
@@ -73,7 +73,7 @@ def read_tensor(path):
 
 
 def arange_input(model):
-    """Returns arange(n)/n in the shape of the model's only input, as ONNX's light models expect it."""
+    """Returns arange(n)/n in the shape of the model's only input, the test input of ONNX's light models."""
     constants = {t.name for t in model.graph.initializer}
     port, = [i for i in model.graph.input if i.name not in constants]
     shape = [d.dim_value for d in port.type.tensor_type.shape.dim]

@@ -1,4 +1,4 @@
-"""ONNX operators that move data or compute shapes, for the reference evaluator. See operators.py."""
+"""ONNX operators of the reference evaluator that move data or compute shapes. operators.py describes the functions."""
 import math
 
 import torch
@@ -11,7 +11,7 @@ simple("Range", lambda start, stop, step: torch.arange(start.item(), stop.item()
 
 
 def refuse(attributes, **allowed):
-    """Raises where an attribute has a value other than the one that is supported here."""
+    """Raises if an attribute has another value than the supported one."""
     for name, value in allowed.items():
         if attributes.get(name, value) != value:
             raise NotImplementedError(f"{name} = {attributes[name]}")

@@ -1,4 +1,4 @@
-// relu(a x b), in linalg on tensors.
+// Computes relu(a x b) with linalg operations on tensors.
 #id = affine_map<(d0, d1) -> (d0, d1)>
 func.func @main(%a: tensor<37x19xf32>, %b: tensor<19x45xf32>) -> tensor<37x45xf32> {
   %zero = arith.constant 0.0 : f32

@@ -1,4 +1,4 @@
-// arith and math on whole tensors, one dimension dynamic.
+// Applies arith and math operations to whole tensors with one dynamic dimension.
 func.func @main(%x: tensor<?x5xf32> {gantry.port = #gantry.port<name = "arg0", dims = [<"rows">, <"">]>},
                 %bias: tensor<?x5xf32> {gantry.port = #gantry.port<name = "arg1", dims = [<"rows">, <"">]>}) -> tensor<?x5xf32> {
   %e = math.exp %x : tensor<?x5xf32>

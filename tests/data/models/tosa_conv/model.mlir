@@ -1,4 +1,4 @@
-// tanh(clamp(conv(x, w) + bias, 0, 6)), in TOSA (NHWC).
+// Computes tanh(clamp(conv(x, w) + bias, 0, 6)) with TOSA operations (NHWC).
 func.func @main(%x: tensor<1x6x6x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x6x6x4xf32> {
   %bias = "tosa.const"() {value = dense<[0.5, -0.25, 0.125, 1.0]> : tensor<4xf32>} : () -> tensor<4xf32>
   %conv = tosa.conv2d %x, %w, %bias {dilation = array<i64: 1, 1>, pad = array<i64: 1, 1, 1, 1>,

@@ -1,5 +1,5 @@
-// fitBudget: a replay of the operators and actions checks that values are present where they are
-// used, and measures the peak independently.
+// Tests fitBudget. A replay of the operators and of the plan's actions checks that every value is
+// in memory when an operator reads it, and measures the peak independently of the planner.
 #include "engine/plan/order/budget.h"
 #include "tests/support/branchy_graph.h"
 
@@ -11,6 +11,7 @@
 namespace gantry::plan {
 namespace {
 
+/// Returns the graph as a problem in which recomputing any operator has this cost.
 BudgetProblem withCosts(OrderProblem graph, double recompute) {
   BudgetProblem problem;
   problem.recomputeCost.assign(graph.operators.size(), recompute);
@@ -18,9 +19,10 @@ BudgetProblem withCosts(OrderProblem graph, double recompute) {
   return problem;
 }
 
-/// Runs the operators and the actions with the set of values in memory; a value leaves the set
-/// after its last use before a gap. Returns the largest number of bytes at one operator. Fails the
-/// test where an operator reads a value that is not in memory.
+/// Simulates the operators and the actions on the set of values in memory. A value leaves the set
+/// after its last use, and after the operator at which an action removes it. Returns the max number
+/// of bytes in memory during one operator. Fails the test if an operator reads a value that is not
+/// in memory.
 uint64_t replay(const BudgetProblem &problem, const BudgetPlan &plan) {
   const OrderProblem &graph = problem.graph;
   std::map<uint32_t, uint32_t> writer;
@@ -109,7 +111,7 @@ TEST(Budget, MeetsEveryBudgetDownToTheLargestOperator) {
   EXPECT_GT(moved, 100);
 }
 
-TEST(Budget, MeetsSixtyPerCentOfBranchyNetworks) {
+TEST(Budget, MeetsSixtyPercentOfThePeakOfBranchyNetworks) {
   for (unsigned seed = 1; seed <= 5; ++seed)
     for (const test::BranchyGraph &graph : test::branchyGraphs(seed)) {
       BudgetProblem problem = withCosts(graph.problem, 1e5);
@@ -124,7 +126,8 @@ TEST(Budget, MeetsSixtyPerCentOfBranchyNetworks) {
 }
 
 TEST(Budget, RecomputesCheapValuesAndMovesOthers) {
-  // Value 0 is written first and read last. Value 1 is as large and is alive in between.
+  // Value 0 is written first and read last. Value 1 has the same size; it is written and read while
+  // value 0 is alive.
   OrderProblem graph;
   graph.values = {{100, false}, {100, false}, {1, false}, {1, true}};
   graph.operators = {

@@ -1,5 +1,5 @@
-// The order search: compared with brute force on small graphs, and with the given order on branchy
-// networks.
+// Tests the order search: against brute force on small graphs, and against the given order on
+// branchy networks.
 #include "engine/plan/order/order.h"
 #include "tests/support/branchy_graph.h"
 
@@ -12,14 +12,14 @@
 namespace gantry::plan {
 namespace {
 
-// Bytes alive while and after an operator runs.
+/// Bytes alive during and after an operator.
 struct Alive {
   uint64_t during = 0;
   uint64_t after = 0;
 };
 
-/// Runs `op` after the set `done`. Implements the definition in order.h and shares no code with the
-/// search.
+/// Returns the bytes alive when `op` runs after the operators of the bit set `done`. Implements the
+/// definition in order.h and shares no code with the search.
 Alive aliveAt(const OrderProblem &problem, uint32_t done, uint32_t op) {
   auto writerOf = [&](uint32_t value) {
     for (uint32_t i = 0; i < problem.operators.size(); ++i)
@@ -60,6 +60,7 @@ Alive aliveAt(const OrderProblem &problem, uint32_t done, uint32_t op) {
   return alive;
 }
 
+/// Returns whether every operator that writes an operand of `op` is in the bit set `done`.
 bool canRun(const OrderProblem &problem, uint32_t done, uint32_t op) {
   for (uint32_t read : problem.operators[op].reads)
     for (uint32_t i = 0; i < problem.operators.size(); ++i)
@@ -69,7 +70,7 @@ bool canRun(const OrderProblem &problem, uint32_t done, uint32_t op) {
   return true;
 }
 
-/// Returns the minimum peak of all orders, by trying every set of operators.
+/// Returns the minimum peak of all orders, by dynamic programming over all sets of operators.
 uint64_t bruteForce(const OrderProblem &problem) {
   const auto count = static_cast<uint32_t>(problem.operators.size());
   std::vector<uint64_t> best(size_t{1} << count, UINT64_MAX);
@@ -86,7 +87,8 @@ uint64_t bruteForce(const OrderProblem &problem) {
   return best.back();
 }
 
-uint64_t peakByHand(const OrderProblem &problem, const std::vector<uint32_t> &order) {
+/// Returns the peak of one order and checks that the order is executable.
+uint64_t simulatedPeak(const OrderProblem &problem, const std::vector<uint32_t> &order) {
   uint32_t done = 0;
   uint64_t peak = 0;
   for (uint32_t op : order) {
@@ -108,10 +110,10 @@ TEST(Order, EqualsBruteForceUpToSixteenOperators) {
     ASSERT_EQ(found->operators.size(), problem.operators.size());
     EXPECT_TRUE(found->optimal) << seed;
     EXPECT_EQ(found->peakBytes, bruteForce(problem)) << seed;
-    EXPECT_EQ(found->peakBytes, peakByHand(problem, found->operators)) << seed;
+    EXPECT_EQ(found->peakBytes, simulatedPeak(problem, found->operators)) << seed;
     std::vector<uint32_t> given(problem.operators.size());
     std::iota(given.begin(), given.end(), 0);
-    EXPECT_EQ(found->givenPeakBytes, peakByHand(problem, given)) << seed;
+    EXPECT_EQ(found->givenPeakBytes, simulatedPeak(problem, given)) << seed;
   }
 }
 
@@ -155,12 +157,12 @@ TEST(Order, LowersBranchyNetworksByAFifth) {
   EXPECT_LE(mean, 0.80);
 }
 
-TEST(Order, IsTheSameEveryTime) {
+TEST(Order, IsDeterministic) {
   for (const test::BranchyGraph &graph : test::branchyGraphs(77))
     EXPECT_EQ(searchOrder(graph.problem)->operators, searchOrder(graph.problem)->operators);
 }
 
-TEST(Order, KeepsToTheLimitOfStages) {
+TEST(Order, KeepsTheLimitOfStages) {
   OrderOptions tight;
   tight.maxStageGrowth = 0;
   for (unsigned seed = 1; seed <= 10; ++seed)
@@ -173,7 +175,7 @@ TEST(Order, KeepsToTheLimitOfStages) {
 }
 
 TEST(Order, LargeGraphsTakeBoundedWork) {
-  // Twenty networks in parallel; the given order alternates between them.
+  // The graph consists of twenty independent networks; the given order alternates between them.
   OrderProblem all;
   std::vector<OrderProblem> parts;
   for (unsigned seed = 0; seed < 20; ++seed)

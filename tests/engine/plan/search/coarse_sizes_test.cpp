@@ -1,5 +1,6 @@
-// Tight packings whose sizes were each reduced a little: coarsen() finds the unit that they had.
-// Planner.ChallengingProblemsOfRoundedSizesFit tests that the planner solves such problems with it.
+// Tests coarsen() on tight packings whose sizes were multiples of a unit before each was reduced a
+// little: coarsen() must find the unit. Planner.ChallengingProblemsOfRoundedSizesFit tests that the
+// planner solves such problems.
 #include "engine/plan/search/coarse_sizes.h"
 #include "engine/plan/plan.h"
 #include "tests/support/plan_instances.h"
@@ -13,8 +14,8 @@ namespace {
 constexpr uint64_t kUnit = 100'000;
 constexpr uint64_t kUnits = 256;
 
-/// Makes twelve layers of random heights in whole units, cuts each in time at random, and reduces
-/// each size by up to `loss` bytes.
+/// Returns a packing without gaps of twelve layers. Each layer has a random height in whole units
+/// and is cut in time at random. Then each size is reduced by up to `loss` bytes.
 std::vector<Value> nearlyWhole(uint64_t seed, uint64_t loss) {
   std::mt19937_64 random(seed);
   std::vector<Value> values;
@@ -39,7 +40,7 @@ Problem problemOf(const std::vector<Value> &values) {
   return test::problemOf(intervals);
 }
 
-TEST(CoarseSizes, FindTheUnitThatSizesHad) {
+TEST(CoarseSizes, FindTheUnitOfTheOriginalSizes) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const std::vector<Value> values = nearlyWhole(seed, 100);
@@ -53,7 +54,8 @@ TEST(CoarseSizes, FindTheUnitThatSizesHad) {
   }
 }
 
-/// Stacks all rounded items: a placement within some number of parts lies within their capacity.
+/// Stacks all rounded items. The placement with the true sizes must lie within the capacity of the
+/// number of parts that the stack needs.
 TEST(CoarseSizes, PlacementsWithinThePartsAreWithinTheCapacity) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,4 +1,4 @@
-// EjectionSearch by itself: its placements are valid with pins and alignments, and it finds
+// Tests EjectionSearch alone: its placements are valid with pins and alignments, and it finds
 // placements that are known to exist.
 #include "engine/plan/search/ejection_search.h"
 #include "engine/plan/problem_builder.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
-/// The capacity has room for all items above each other.
+/// The capacity has room for a stack of all items.
 TEST(EjectionSearch, KeepsPinsAndAlignments) {
   uint32_t found = 0;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
@@ -58,7 +58,7 @@ void expectFits(const Problem &problem, uint64_t capacity) {
   EXPECT_EQ(test::faultOf(problem, placement), "");
 }
 
-TEST(EjectionSearch, FindsAPackingWithLittleRoom) {
+TEST(EjectionSearch, FindsAPackingInSixPercentMoreThanTheBound) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Problem problem = test::problemOf(test::guillotinePacking(60, seed));
@@ -67,8 +67,8 @@ TEST(EjectionSearch, FindsAPackingWithLittleRoom) {
   }
 }
 
-/// The heights need more than 32 bits, because the unit is one byte.
-TEST(EjectionSearch, FindsAPackingOfLargeNumbers) {
+/// The sizes have no common divisor, so the search's numbers need more than 32 bits.
+TEST(EjectionSearch, FindsAPackingWithHeightsAbove32Bits) {
   Problem problem = test::problemOf(test::guillotinePacking(60, 1));
   const uint64_t capacity = problem.lowerBound / 100 * 106 << 20;
   for (uint64_t &size : problem.size)
@@ -76,7 +76,7 @@ TEST(EjectionSearch, FindsAPackingOfLargeNumbers) {
   expectFits(problem, capacity);
 }
 
-TEST(EjectionSearch, StopsWithTheMeterAndGoesOn) {
+TEST(EjectionSearch, StopsAtItsWorkLimitAndResumes) {
   const Problem problem = test::problemOf(test::guillotinePacking(60, 5));
   const uint64_t capacity = problem.lowerBound / 100 * 106;
   std::vector<uint64_t> whole;

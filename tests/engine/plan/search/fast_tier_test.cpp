@@ -1,5 +1,5 @@
-// The fast tier: how close it comes to the lower bound on instances made from seeds, and that it
-// always finds a valid placement.
+// Tests that the fast tier always finds a valid placement, and how close its heights come to the
+// lower bound on generated instances.
 #include "engine/plan/search/fast_tier.h"
 #include "engine/plan/search/large_neighbourhood.h"
 #include "tests/support/plan_instances.h"
@@ -19,6 +19,7 @@ using test::problemOf;
 
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
+/// Returns the placement's height divided by the lower bound.
 double ratio(const Problem &problem, const Placement &placement) {
   return static_cast<double>(placement.height) / static_cast<double>(problem.lowerBound);
 }
@@ -61,7 +62,7 @@ TEST(FastTier, KeepsFixedItems) {
   EXPECT_EQ(improvePlacement(problem, placement, 0, meter).offset, placement.offset);
 }
 
-TEST(FastTier, PutsPlantedPackingsTogether) {
+TEST(FastTier, PacksGuillotineInstancesWithinOnePercentOfTheOptimum) {
   for (const uint32_t count : {100u, 1'000u, 10'000u, 100'000u})
     for (uint64_t seed = 1; seed <= 4; ++seed) {
       const Problem problem = problemOf(test::guillotinePacking(count, seed));
@@ -69,7 +70,7 @@ TEST(FastTier, PutsPlantedPackingsTogether) {
     }
 }
 
-TEST(FastTier, ToleratesSizesThatWereRounded) {
+TEST(FastTier, PacksGuillotineInstancesOfRoundedSizesWithinThreePercent) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     std::vector<Interval> intervals = test::guillotinePacking(10'000, seed);
     for (Interval &interval : intervals)
@@ -79,7 +80,7 @@ TEST(FastTier, ToleratesSizesThatWereRounded) {
   }
 }
 
-TEST(FastTier, ModelsGraphsReachTheBound) {
+TEST(FastTier, MostModelGraphsReachTheBound) {
   uint32_t atBound = 0;
   uint32_t graphs = 0;
   for (const test::GraphKind kind : test::kGraphKinds)

@@ -1,5 +1,5 @@
-// LargeNeighbourhoodSearch: it lowers placements of the fast tier, on instances made from seeds and
-// on the published challenging instances (minimalloc's).
+// Tests that LargeNeighbourhoodSearch lowers placements of the fast tier, on generated instances
+// and on the challenging instances published with minimalloc.
 #include "engine/plan/search/large_neighbourhood.h"
 #include "engine/plan/search/fast_tier.h"
 #include "tests/support/plan_instances.h"
@@ -26,7 +26,7 @@ Placement checkedFast(const Problem &problem, uint64_t work = kNoLimit) {
   return placement;
 }
 
-TEST(LargeNeighbourhood, LowersWhatTheFastTierLeaves) {
+TEST(LargeNeighbourhood, LowersPlacementsOfTheFastTier) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     const Problem problem = problemOf(test::guillotinePacking(1'000, seed, 150));
     const Placement start = checkedFast(problem, 1);

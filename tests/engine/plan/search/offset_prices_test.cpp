@@ -1,4 +1,4 @@
-// OffsetPrices: its runs equal the sums of the prices at each offset.
+// Tests that the runs of OffsetPrices equal the sums of the prices at each offset.
 #include "engine/plan/search/offset_prices.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,8 @@
 namespace gantry::plan {
 namespace {
 
-/// `scale` stretches the same ranges, because few offsets and many offsets are stored differently.
+/// Adds random ranges and compares the runs with plain sums. `scale` multiplies all offsets,
+/// because OffsetPrices stores a small range of offsets differently from a large one.
 void compareWithSums(std::mt19937_64 &random, OffsetPrices &prices, int64_t scale) {
   const auto highest = static_cast<int64_t>(random() % 40);
   std::vector<int64_t> sums(static_cast<size_t>(highest) + 1, 0);

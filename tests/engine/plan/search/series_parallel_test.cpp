@@ -1,5 +1,5 @@
-// Joining items to boxes: which joins are made, and that every placement of the boxes is a
-// placement of the items.
+// Tests SeriesParallel, which joins items to boxes: which joins it makes, and that every placement
+// of the boxes expands to a valid placement of the items.
 #include "engine/plan/search/series_parallel.h"
 #include "engine/plan/random.h"
 #include "tests/support/plan_instances.h"
@@ -28,7 +28,8 @@ Placement stacked(const Problem &problem) {
   return placement;
 }
 
-/// Checks the offsets only: a box whose parts have different sizes may be higher than its items.
+/// Checks the offsets and ignores the height: a box whose parts have different sizes may be higher
+/// than its items.
 void expectValid(const Problem &problem, Placement placement) {
   placement.height = 0;
   for (uint32_t item = 0; item < problem.count(); ++item)
@@ -36,7 +37,7 @@ void expectValid(const Problem &problem, Placement placement) {
   EXPECT_EQ(faultOf(problem, placement), "");
 }
 
-TEST(SeriesParallel, EqualLifetimesBecomeOne) {
+TEST(SeriesParallel, ItemsWithEqualLifetimesJoin) {
   const Problem problem = problemOf({{0, 4, 10}, {0, 4, 20}, {0, 4, 30}});
   const SeriesParallel joined(problem, 0);
   ASSERT_EQ(joined.reduced().count(), 1u);
@@ -65,8 +66,9 @@ TEST(SeriesParallel, UnequalSizesJoinWithinTheToleranceOnly) {
 }
 
 TEST(SeriesParallel, APrematureJoinIsTakenApart) {
-  // The items that begin at 3 have one lifetime and would be one box of 100 bytes, but the items
-  // that end at 3 begin at different moments and leave 60 and 40 bytes.
+  // The two items that begin at 3 have equal lifetimes and would join to one box of 100 bytes. Each
+  // must instead follow the item of its own size that ends at 3, because these begin at different
+  // moments and do not join.
   const Problem problem = problemOf({{0, 3, 60}, {1, 3, 40}, {3, 5, 60}, {3, 5, 40}, {0, 1, 40}});
   const SeriesParallel joined(problem, 0);
   EXPECT_EQ(joined.reduced().count(), 1u);
@@ -75,7 +77,7 @@ TEST(SeriesParallel, APrematureJoinIsTakenApart) {
   EXPECT_EQ(placement.height, 100u);
 }
 
-TEST(SeriesParallel, FixedItemsStayAsTheyAre) {
+TEST(SeriesParallel, FixedItemsDoNotJoin) {
   Problem problem = problemOf({{0, 4, 10}, {0, 4, 20}, {0, 4, 30}});
   problem.fixedOffset = {kFreeOffset, 512, kFreeOffset};
   const SeriesParallel joined(problem, 0);
@@ -85,7 +87,7 @@ TEST(SeriesParallel, FixedItemsStayAsTheyAre) {
       1);
 }
 
-TEST(SeriesParallel, KeepAlignments) {
+TEST(SeriesParallel, BoxesKeepTheAlignmentsOfTheirItems) {
   Random random(3);
   std::vector<Interval> intervals = test::guillotinePacking(400, 3);
   Problem problem = problemOf(intervals);
@@ -105,7 +107,7 @@ TEST(SeriesParallel, KeepAlignments) {
   }
 }
 
-TEST(SeriesParallel, AnyPlacementOfBoxesIsOneOfItems) {
+TEST(SeriesParallel, APlacementOfBoxesExpandsToAPlacementOfItems) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Problem problem = problemOf(test::randomIntervals(80, 2 + seed % 12, 1 + seed % 5, seed));

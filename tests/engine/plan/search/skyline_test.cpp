@@ -1,4 +1,5 @@
-// Skyline: its placements are valid, and it stops at a height limit and with the meter.
+// Tests that the placements of Skyline are valid, and that it stops at a height limit and at a work
+// limit.
 #include "engine/plan/search/skyline.h"
 #include "engine/plan/random.h"
 #include "tests/support/plan_instances.h"
@@ -46,7 +47,7 @@ TEST(Skyline, PlacementsAreValid) {
   }
 }
 
-TEST(Skyline, StopsAtALimit) {
+TEST(Skyline, StopsAtAHeightLimitAndAtAWorkLimit) {
   const Problem problem = problemOf(test::randomIntervals(100, 40, 1000, 5));
   Skyline skyline(problem);
   const std::vector<uint32_t> ranks = randomRanks(100, 5);

@@ -1,4 +1,4 @@
-// ValleyIndex: its answers equal those of a linear scan.
+// Compares the answers of ValleyIndex with a linear scan.
 #include "engine/plan/search/valley_index.h"
 #include "engine/plan/random.h"
 #include "tests/support/plan_instances.h"
@@ -22,7 +22,7 @@ std::vector<uint32_t> randomRanks(uint32_t count, uint64_t seed) {
   return ranks;
 }
 
-TEST(ValleyIndex, FindsWhatAScanFinds) {
+TEST(ValleyIndex, AgreesWithALinearScan) {
   Random random(11);
   for (uint32_t round = 0; round < 40; ++round) {
     const uint32_t steps = 1 + random.below(30);
