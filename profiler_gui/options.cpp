@@ -67,7 +67,7 @@ void describeOptions(CLI::App &app, Options *options) {
   app.name("gantry-profiler");
   app.description("Shows where each byte of a capture is, when and why.");
   app.add_option("FILE", options->file,
-                 "A capture (.gtrace), or an artifact that was not run (.gantry)");
+                 "A capture (.gtrace) of runs, or an artifact (.gantry), whose plan is shown");
   app.add_option("--compare", options->compare,
                  "A second capture: shows both on one time axis, and their differences")
       ->type_name("FILE");
@@ -115,8 +115,8 @@ void describeOptions(CLI::App &app, Options *options) {
       ->type_name("FILE")
       ->group(kOutput);
   app.add_option("--semantics", options->semantics,
-                 "Write a description of the picture or window, one item per line; for a window "
-                 "whenever its picture is complete")
+                 "Write what the picture shows as text, one line for each drawn element; a window "
+                 "rewrites the file after each complete frame")
       ->type_name("FILE")
       ->group(kOutput);
   app.set_version_flag("--version", std::string("gantry-profiler ") + GANTRY_VERSION_TEXT,

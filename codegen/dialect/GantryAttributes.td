@@ -169,8 +169,9 @@ def Gantry_FailureAttr : Gantry_Attr<"Failure", "failure"> {
 def Gantry_LayoutAttr : Gantry_Attr<"Layout", "layout"> {
   let summary = "the order of a tensor's elements in memory";
   let description = [{
-    A flat list of pairs of a dimension and a block, from the outermost to the innermost part of an
-    address. codegen/tiling/layout.h defines them. The empty list is row-major order.
+    A flat list of pairs (dimension, block), from the outermost to the innermost part of an address.
+    The index of a part is floor(index along the dimension / block); codegen/tiling/layout.h has the
+    exact definition. The empty list is row-major order.
 
     ```mlir
     #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]> // groups of four channels are adjacent

@@ -18,7 +18,9 @@ constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
 constexpr uint64_t kSpirvAlignment = 16; // Bytes; force_align in the schema.
 constexpr uint64_t kUnplaced = UINT64_MAX;
-// Bytes. The limit keeps slice_bytes * m within 64 bits for every slice number m below 2^24.
+// A long dispatch is executed in parts, "slices"; slice_bytes is the distance between the parts of
+// a buffer that consecutive slices access. The limit keeps slice_bytes * m within 64 bits for every
+// slice number m below 2^24.
 constexpr uint64_t kMaxSliceBytes = uint64_t{1} << 40;
 
 /// Returns the name of a list's element for messages: "values[12] \"Conv_3\"".
@@ -369,11 +371,13 @@ Status Verifier::checkSlices(const std::string &owner, const Kernel &kernel,
     return Status::ok();
   const uint32_t count = variant.slice_bytes() ? variant.slice_bytes()->size() : 0;
   if (variant.slice_workgroups() > kWorkgroupsAlongX || count != kernel.buffer_count())
-    return damaged(owner, "slices have %u workgroups (at most %u) and %u sizes for %u buffers",
+    return damaged(owner,
+                   "each slice of a dispatch has %u workgroups (at most %u), and %u distances "
+                   "between slices for %u buffers",
                    variant.slice_workgroups(), kWorkgroupsAlongX, count, kernel.buffer_count());
   for (const uint64_t bytes : *variant.slice_bytes())
     if (bytes > kMaxSliceBytes)
-      return damaged(owner, "a slice has %llu bytes; at most %llu are allowed",
+      return damaged(owner, "slices of a buffer are %llu bytes apart; at most %llu are allowed",
                      static_cast<unsigned long long>(bytes),
                      static_cast<unsigned long long>(kMaxSliceBytes));
   return Status::ok();

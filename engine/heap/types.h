@@ -96,7 +96,9 @@ struct HeapEvent {
     kAllocate,
     kRelease,
     kMove,
-    kSlabAllocate, // Also sent, after kSlabFree, when several buffers may share a dedicated slab.
+    /// Also sent, after kSlabFree, when an empty dedicated slab becomes an ordinary slab. The memory
+    /// stays the same.
+    kSlabAllocate,
     kSlabFree,
     kSpill,
     kRestore

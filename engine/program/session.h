@@ -86,8 +86,7 @@ public:
 
   /// Donates the buffer of an input: takes the caller's reference, and drops the references of all
   /// runs of the session in flight. If there is no other reference, the memory becomes free as soon
-  /// as the device has finished these runs; a request that is ordered after them
-  /// (heap::BufferRequest::orderedAfter) may reuse it at once. Returns kInvalidArgument, and the
+  /// as the device has finished these runs. Returns kInvalidArgument, and the
   /// caller keeps its reference, if the run has no input in this buffer or writes to it. After the
   /// end of the run the call only drops the caller's reference.
   Status donate(Storage &buffer);

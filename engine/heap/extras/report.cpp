@@ -67,7 +67,7 @@ size_t writeReport(const Heap &heap, std::span<char> text) {
     const Amount largest = amountOf(one.largestFreeBytes);
     const Amount peak = amountOf(one.peakLiveBytes);
     writer.print("  %-8s reserved %.1f %s in %u slabs (%u empty), live %.1f %s in %llu buffers "
-                 "(peak %.1f %s), in flight %.1f %s, largest free %.1f %s, fragmentation %.0f %%\n",
+                 "(peak %.1f %s), released but in use by the device %.1f %s, largest free %.1f %s, fragmentation %.0f %%\n",
                  kindName(kind), reserved.value, reserved.unit, one.slabs, one.emptySlabs,
                  live.value, live.unit, static_cast<unsigned long long>(one.liveBuffers),
                  peak.value, peak.unit, pending.value, pending.unit, largest.value, largest.unit,
@@ -85,7 +85,7 @@ size_t writeReport(const Heap &heap, std::span<char> text) {
     const Amount used = amountOf(budgets[i].usedBytes);
     const Amount budget = amountOf(budgets[i].budgetBytes);
     const Amount mine = amountOf(slabs.reservedBytes(i));
-    writer.print("  heap %u: %.1f %s of a budget of %.1f %s in use, %.1f %s by this heap", i,
+    writer.print("  memory heap %u: %.1f %s of a budget of %.1f %s in use, %.1f %s of that by Gantry", i,
                  used.value, used.unit, budget.value, budget.unit, mine.value, mine.unit);
     const uint64_t limit = slabs.limit(i);
     const Amount limited = amountOf(limit);

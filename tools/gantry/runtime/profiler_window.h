@@ -1,6 +1,6 @@
 // Starts gantry-profiler and attaches it to this process, for `run --profile`.
 //
-// One thread.
+// Threads: the object is used by one thread.
 #pragma once
 
 #include <string>
