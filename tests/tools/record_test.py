@@ -73,7 +73,7 @@ class Recording(Tool):
                              "--runs", "500", cwd=self.folder)
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertIn("No space left on device", done.stderr)  # The library prints this in the command.
-            self.assertRegex(done.stderr.splitlines()[-1], "^gantry: error: .*(not whole|failed)")
+            self.assertRegex(done.stderr.splitlines()[-1], "^gantry: error: .*(incomplete|failed)")
             self.assertIn("runs", done.stdout, "the command itself must succeed")
         finally:
             subprocess.run(["umount", str(mount)], check=True)

@@ -2,9 +2,10 @@
 // device's clock to the host's clock.
 //
 // TickClock reads the processor's counter and the system's monotonic clock together, in start() and
-// in each advance(), and interpolates linearly between the last two readings. The result is exact
-// at both readings and needs no known rate of the counter. Between two readings, later ticks never
-// give an earlier time.
+// in each advance(), and interpolates linearly between two readings. The result is exact at the
+// readings and needs no known rate of the counter. The last three readings are kept, so ticks that
+// lie before the second last reading are converted as they were before the last advance(). Later
+// ticks therefore never give an earlier time, even if an advance() lies between the conversions.
 //
 // DeviceClock interpolates in the same way between the ClockEvents of one device.
 //
@@ -22,7 +23,7 @@ class TickClock {
 public:
   /// Takes the first reading. The results of toNs() count from this moment.
   void start() {
-    before_ = now_ = read();
+    older_ = before_ = now_ = read();
     originNs_ = now_.ns;
   }
   /// Takes a new reading. toNs() then interpolates for ticks between the previous reading and this
@@ -31,6 +32,8 @@ public:
     const Reading next = read();
     if (next.ticks <= now_.ticks)
       return;
+    older_ = before_;
+    olderScale_ = scale_;
     before_ = now_;
     now_ = next;
     scale_ = static_cast<uint64_t>((static_cast<unsigned __int128>(now_.ns - before_.ns) << 32) /
@@ -39,10 +42,12 @@ public:
   /// Returns the nanoseconds from start() to these ticks; 0 for ticks before start(), and for all
   /// ticks before the first advance().
   uint64_t toNs(uint64_t ticks) const {
-    const uint64_t base = before_.ns - originNs_;
     if (ticks >= before_.ticks)
-      return base + scaled(ticks - before_.ticks);
-    const uint64_t back = scaled(before_.ticks - ticks);
+      return before_.ns - originNs_ + scaled(ticks - before_.ticks, scale_);
+    const uint64_t base = older_.ns - originNs_;
+    if (ticks >= older_.ticks)
+      return base + scaled(ticks - older_.ticks, olderScale_);
+    const uint64_t back = scaled(older_.ticks - ticks, olderScale_);
     return back < base ? base - back : 0;
   }
   /// Returns the time of the monotonic clock at start(), in nanoseconds.
@@ -62,13 +67,16 @@ private:
     const uint64_t ticks = readTicks();
     return {ticks, monotonicNs()};
   }
-  uint64_t scaled(uint64_t ticks) const {
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(ticks) * scale_) >> 32);
+  static uint64_t scaled(uint64_t ticks, uint64_t scale) {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(ticks) * scale) >> 32);
   }
+  Reading older_;
   Reading before_;
   Reading now_;
   uint64_t originNs_ = 0;
-  uint64_t scale_ = 0; // Nanoseconds per tick, times 2^32.
+  // Nanoseconds per tick, times 2^32: from before_ to now_, and from older_ to before_.
+  uint64_t scale_ = 0;
+  uint64_t olderScale_ = 0;
 };
 
 class DeviceClock {

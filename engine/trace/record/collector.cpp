@@ -252,7 +252,6 @@ void Collector::pass(bool whole) {
 }
 
 void Collector::mergeUpTo(uint64_t ticks) {
-  clock_.advance();
   detail::listRings(rings_);
   mergeRings(ticks);
 }
@@ -260,6 +259,7 @@ void Collector::mergeUpTo(uint64_t ticks) {
 void Collector::mergeRings(uint64_t ticks) {
   for (detail::ThreadRing *ring : rings_)
     ring->head = ring->ring.head();
+  clock_.advance(); // All events before the heads are older than this reading.
   // Drops before these heads are counted by now, so each loss is reported before the events that
   // follow it.
   for (detail::ThreadRing *ring : rings_)
@@ -381,7 +381,6 @@ bool Collector::pauseForCrash(uint64_t patienceNs) {
 void Collector::takeForCrash(AttachedSink &sink) {
   crashSinks_[0] = &sink;
   sinks_.swap(crashSinks_);
-  clock_.advance();
   detail::tryListRings(rings_);
   mergeRings(readTicks());
   sinks_.swap(crashSinks_);

@@ -282,7 +282,8 @@ TEST(BadInput, OperandsOfTypesThatTheOperatorDoesNotAllow) {
 
 TEST(OperandTypes, EveryOperatorDeclaresThem) {
   for (const std::string &name : supportedOnnxOperators())
-    EXPECT_NE(operandTypesOf(name), nullptr) << name;
+    EXPECT_NE(operandTypesOf(name), nullptr)
+        << name << " has no row in codegen/import/onnx/operand_types.cpp";
 }
 
 TEST(BadInput, ErrorsNameTheirNode) {

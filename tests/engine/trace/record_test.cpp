@@ -1,4 +1,5 @@
 // Tests recording: the order in which the collector sends events, drops, spans, and sources.
+#include "engine/trace/record/clock.h"
 #include "engine/trace/record/record.h"
 
 #include "engine/trace/record/source.h"
@@ -315,6 +316,20 @@ TEST(RecordTest, ADescriptionIsSentBetweenTheEventsBeforeAndAfterItsCut) {
       order.emplace_back("heap");
   }
   EXPECT_EQ(order, (std::vector<std::string>{"before", "heap", "after"}));
+}
+
+TEST(TickClockTest, LaterTicksNeverGiveAnEarlierTime) {
+  TickClock clock;
+  clock.start();
+  clock.advance();
+  for (int i = 0; i < 20000; ++i) {
+    const uint64_t first = readTicks();
+    const uint64_t second = readTicks();
+    clock.advance();
+    const uint64_t firstNs = clock.toNs(first);
+    clock.advance(); // The second event is converted later and with another rate.
+    ASSERT_LE(firstNs, clock.toNs(second)) << first << " " << second;
+  }
 }
 
 TEST(RecordTest, TimesAgreeWithTheMonotonicClock) {
