@@ -11,6 +11,8 @@ constexpr uint64_t kMaxGapBytes = 512 << 10;
 // An empty slab of another pool is used instead of a new slab if it is at most this many times as
 // long as the new slab would be.
 constexpr uint64_t kMaxAdoptedFactor = 2;
+// The same if the heap would otherwise give that slab back to the driver and take a new one.
+constexpr uint64_t kMaxSparedFactor = 4;
 // The order in which pools give up empty slabs. Slabs of small buffers come last, because they are
 // needed again soonest.
 constexpr PoolIndex kReleaseOrder[] = {kDedicatedPool, kHugePool, kLargePool, kSmallPool};
@@ -87,6 +89,13 @@ HeapCode Growth::find(Arena &home, const Wanted &wanted) {
     if (const HeapCode code = borrow(home, wanted); code != HeapCode::kExhausted)
       return code;
     home.flush(); // slabs may become empty by this
+    // An empty slab that is too long for the pool is still better than a call of the driver, but it
+    // counts as a retake: the sizes of the requests have changed.
+    if (adoptSlab(home, wanted, kMaxSparedFactor * size)) {
+      slabs_.retention(kind).noteTaken(0, 0);
+      if (const HeapCode code = wanted.takeFrom(home); code != HeapCode::kExhausted)
+        return code;
+    }
     releaseEnough(kind, reserved + size - target);
   }
   const HeapCode code = grow(home, wanted, size);

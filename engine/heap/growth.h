@@ -4,8 +4,8 @@
 //   1. Free the pending releases whose work is done, and search the thread's arena again.
 //   2. If the memory kind is quick (retention.h), use an empty slab of another pool of the kind.
 //   3. If a new slab would make reserved bytes exceed the target of retention.h, use a range of
-//      another arena or a short gap between large buffers. If there is none, free as many empty
-//      slabs as the target requires.
+//      another arena or a short gap between large buffers. If there is none, use an empty slab of
+//      another pool, or free as many empty slabs as the target requires.
 //   4. Allocate a new slab.
 //   5. If the driver or a budget refuses the slab, climb the pressure ladder: wait for the device;
 //      flush all size classes and free all empty slabs; then call each registered PressureStep

@@ -1,7 +1,7 @@
 #include "engine/heap/heap.h"
 
 #include "engine/base/align.h"
-#include "engine/heap/heap_parts.h"
+#include "engine/heap/heap_components.h"
 #include "engine/base/host_memory.h"
 
 #include <algorithm>
@@ -30,11 +30,11 @@ uint32_t takeTag() {
   return 0;
 }
 
-void destroy(HeapParts &parts) {
-  parts.snapshot.end();
-  const uint32_t tag = parts.handles.tag();
+void destroy(HeapComponents &components) {
+  components.snapshot.end();
+  const uint32_t tag = components.handles.tag();
   heapsByTag[tag].store(nullptr);
-  hostDelete(HostAllocator(parts.options.host), &parts);
+  hostDelete(HostAllocator(components.options.host), &components);
   takenTags[tag].store(false);
 }
 
@@ -83,7 +83,7 @@ Result<HeapPtr> Heap::create(std::shared_ptr<device::Device> device, const HeapO
   const uint32_t tag = takeTag();
   if (tag == 0)
     return Status(StatusCode::kOutOfMemory, "255 heaps are alive; no more can be made");
-  auto *parts = hostNew<HeapParts>(options.host, std::move(device), options, tag);
+  auto *parts = hostNew<HeapComponents>(options.host, std::move(device), options, tag);
   if (parts == nullptr) {
     takenTags[tag].store(false);
     // std::string stores so short a message inline, without host memory.
@@ -96,7 +96,7 @@ Result<HeapPtr> Heap::create(std::shared_ptr<device::Device> device, const HeapO
 
 void HeapDeleter::operator()(Heap *heap) const {
   if (heap != nullptr)
-    destroy(heap->parts());
+    destroy(heap->components());
 }
 
 // The deleter of shareHeap(): destroys the heap when its last buffer is released. `remaining`
@@ -104,19 +104,19 @@ void HeapDeleter::operator()(Heap *heap) const {
 // lock after `closing` is set decrements it, and whoever reaches 0 destroys the heap. The locks of
 // all arenas are held during the count, so each buffer is either counted or was released before.
 static void endWithLastBuffer(Heap *heap) {
-  HeapParts &parts = heap->parts();
+  HeapComponents &components = heap->components();
   uint64_t live = 1; // One for this call.
   {
-    const Locked making(parts.arenas.lock());
+    const Locked making(components.arenas.lock());
     std::array<std::optional<ArenaAccess>, kMemoryKinds * ArenaTable::kArenasPerKind> held;
     uint32_t number = 0;
-    parts.arenas.each(
+    components.arenas.each(
         [&](Arena &arena) { live += held[number++].emplace(arena).counter().buffers(); });
-    parts.remaining.store(live);
-    parts.environment.closing.store(true);
+    components.remaining.store(live);
+    components.environment.closing.store(true);
   }
-  if (parts.remaining.fetch_sub(1) == 1)
-    destroy(parts);
+  if (components.remaining.fetch_sub(1) == 1)
+    destroy(components);
 }
 
 std::shared_ptr<Heap> shareHeap(HeapPtr heap) { return {heap.release(), endWithLastBuffer}; }
@@ -125,8 +125,8 @@ Heap *Heap::of(BufferHandle buffer) {
   return heapsByTag[tagOf(buffer)].load(std::memory_order_acquire);
 }
 
-device::Device &Heap::device() const { return parts_.slabs.device(); }
-uint16_t Heap::traceId() const { return parts_.events.traceId(); }
+device::Device &Heap::device() const { return components_.slabs.device(); }
+uint16_t Heap::traceId() const { return components_.events.traceId(); }
 
 // ---- buffers -----------------------------------------------------------------------------------
 
@@ -135,17 +135,18 @@ HeapCode Heap::check(const BufferRequest &request) const {
       request.alignment > (uint64_t{1} << 30) ||
       static_cast<uint32_t>(request.kind) >= kMemoryKinds ||
       !(request.priority >= 0 && request.priority <= 1) ||
-      request.name.index >= parts_.names.count())
+      request.name.index >= components_.names.count())
     return HeapCode::kInvalidArgument;
-  return request.sizeBytes > parts_.slabs.maxBufferBytes() ? HeapCode::kTooLarge : HeapCode::kOk;
+  return request.sizeBytes > components_.slabs.maxBufferBytes() ? HeapCode::kTooLarge
+                                                                : HeapCode::kOk;
 }
 
 HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
   const HeapCode code = allocateWithoutGrowth(request, buffer);
   if (code != HeapCode::kExhausted)
     return code;
-  Arena *arena = parts_.arenas.ofThread(static_cast<uint32_t>(request.kind));
-  return parts_.growth.allocate(*arena, request, buffer);
+  Arena *arena = components_.arenas.ofThread(static_cast<uint32_t>(request.kind));
+  return components_.growth.allocate(*arena, request, buffer);
 }
 
 HeapCode Heap::allocateWithoutGrowth(const BufferRequest &request, BufferHandle *buffer) {
@@ -153,22 +154,22 @@ HeapCode Heap::allocateWithoutGrowth(const BufferRequest &request, BufferHandle 
   if (const HeapCode code = check(request); code != HeapCode::kOk)
     return code;
   const auto kind = static_cast<uint32_t>(request.kind);
-  Arena *arena = parts_.arenas.ofThread(kind);
+  Arena *arena = components_.arenas.ofThread(kind);
   if (arena == nullptr)
     return HeapCode::kHostExhausted;
   return arena->allocate(request, buffer);
 }
 
 HeapCode Heap::retain(BufferHandle buffer) {
-  Arena *arena = parts_.handles.ownerOf(buffer);
+  Arena *arena = components_.handles.ownerOf(buffer);
   return arena == nullptr ? HeapCode::kForeignHandle : arena->retain(buffer);
 }
 
 HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after) {
-  Arena *arena = parts_.handles.ownerOf(buffer);
+  Arena *arena = components_.handles.ownerOf(buffer);
   if (arena == nullptr)
     return HeapCode::kForeignHandle;
-  if (!parts_.timelines.know(after))
+  if (!components_.timelines.know(after))
     return HeapCode::kInvalidArgument;
   Arena::Outcome outcome;
   const HeapCode code = arena->release(buffer, after, &outcome);
@@ -180,17 +181,17 @@ HeapCode Heap::release(BufferHandle buffer, std::span<const TimelinePoint> after
 // The part of a release that runs without the arena's lock. The heap may be destroyed afterwards.
 void Heap::afterRelease(bool emptied, bool closing) {
   if (emptied)
-    parts_.growth.keepWatermarks();
-  if (closing && parts_.remaining.fetch_sub(1) == 1)
-    destroy(parts_);
+    components_.growth.keepWatermarks();
+  if (closing && components_.remaining.fetch_sub(1) == 1)
+    destroy(components_);
 }
 
 HeapCode Heap::freeAfter(BufferHandle buffer, const TimelinePoint &point) {
-  Arena *arena = parts_.handles.ownerOf(buffer);
+  Arena *arena = components_.handles.ownerOf(buffer);
   if (arena == nullptr)
     return HeapCode::kForeignHandle;
-  return parts_.timelines.know({&point, 1}) ? arena->freeAfter(buffer, point)
-                                            : HeapCode::kInvalidArgument;
+  return components_.timelines.know({&point, 1}) ? arena->freeAfter(buffer, point)
+                                                 : HeapCode::kInvalidArgument;
 }
 
 static Placement placementOf(const SlabTable &slabs, uint64_t place, uint64_t sizeBytes) {
@@ -201,24 +202,24 @@ static Placement placementOf(const SlabTable &slabs, uint64_t place, uint64_t si
 }
 
 HeapCode Heap::resolve(BufferHandle buffer, Placement *placement) const {
-  Arena *arena = parts_.handles.ownerOf(buffer);
+  Arena *arena = components_.handles.ownerOf(buffer);
   if (arena == nullptr)
     return HeapCode::kForeignHandle;
   uint64_t place = 0;
   uint64_t sizeBytes = 0;
   const HeapCode code = arena->locate(buffer, &place, &sizeBytes);
   if (code == HeapCode::kOk)
-    *placement = placementOf(parts_.slabs, place, sizeBytes);
+    *placement = placementOf(components_.slabs, place, sizeBytes);
   return code;
 }
 
 bool Heap::isLive(BufferHandle buffer) const {
-  Arena *arena = parts_.handles.ownerOf(buffer);
+  Arena *arena = components_.handles.ownerOf(buffer);
   return arena != nullptr && arena->isLive(buffer);
 }
 
 HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
-  Arena *arena = parts_.handles.ownerOf(buffer);
+  Arena *arena = components_.handles.ownerOf(buffer);
   if (arena == nullptr)
     return HeapCode::kForeignHandle;
   for (;;) {
@@ -228,13 +229,13 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
     bool moving = false;
     HeapCode code = arena->pin(buffer, &place, &sizeBytes, &ticket, &moving);
     if (code == HeapCode::kOk) {
-      *placement = placementOf(parts_.slabs, place, sizeBytes);
-      if (placement->mapped != nullptr && ticket > parts_.timelines.completed(0)) {
+      *placement = placementOf(components_.slabs, place, sizeBytes);
+      if (placement->mapped != nullptr && ticket > components_.timelines.completed(0)) {
         // The caller may access the memory at once, so the submissions that use it (a copy by
         // compaction, or the work of freeAfter()) must be done.
         const Result<bool> waited = device().wait(ticket, UINT64_MAX);
-        code =
-            waited.isOk() ? parts_.growth.refreshCompleted() : parts_.slabs.codeOf(waited.status());
+        code = waited.isOk() ? components_.growth.refreshCompleted()
+                             : components_.slabs.codeOf(waited.status());
         if (code != HeapCode::kOk)
           (void)arena->unpin(buffer);
       }
@@ -243,10 +244,10 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
     if (code != HeapCode::kBusy)
       return code;
     if (moving) {
-      const Locked waited(parts_.growth.lock()); // A relocation holds this lock until its end.
+      const Locked waited(components_.growth.lock()); // A relocation holds this lock until its end.
       continue;
     }
-    const AbsentStorage &absent = parts_.environment.absent;
+    const AbsentStorage &absent = components_.environment.absent;
     if (absent.restore == nullptr)
       return HeapCode::kBusy;
     if (code = absent.restore(absent.user, buffer); code != HeapCode::kOk)
@@ -255,25 +256,25 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
 }
 
 HeapCode Heap::unpin(BufferHandle buffer) {
-  Arena *arena = parts_.handles.ownerOf(buffer);
+  Arena *arena = components_.handles.ownerOf(buffer);
   return arena == nullptr ? HeapCode::kForeignHandle : arena->unpin(buffer);
 }
 
 // ---- timelines ---------------------------------------------------------------------------------
 
-uint32_t Heap::addTimeline() { return parts_.timelines.add(); }
+uint32_t Heap::addTimeline() { return components_.timelines.add(); }
 
 HeapCode Heap::advance(uint32_t timeline, uint64_t value) {
-  if (timeline == 0 || timeline >= parts_.timelines.count())
+  if (timeline == 0 || timeline >= components_.timelines.count())
     return HeapCode::kInvalidArgument;
-  parts_.timelines.advance(timeline, value);
-  parts_.growth.reclaimAll();
+  components_.timelines.advance(timeline, value);
+  components_.growth.reclaimAll();
   return HeapCode::kOk;
 }
 
 HeapCode Heap::poll() {
-  const HeapCode code = parts_.growth.refreshCompleted();
-  parts_.growth.reclaimAll();
+  const HeapCode code = components_.growth.refreshCompleted();
+  components_.growth.reclaimAll();
   return code;
 }
 
@@ -281,28 +282,28 @@ HeapCode Heap::poll() {
 
 uint64_t Heap::trim(uint64_t keepBytes) {
   if (!device().isLost())
-    (void)parts_.growth.refreshCompleted();
-  parts_.growth.reclaimAll();
-  const Locked locked(parts_.growth.lock());
-  parts_.growth.flushAll();
+    (void)components_.growth.refreshCompleted();
+  components_.growth.reclaimAll();
+  const Locked locked(components_.growth.lock());
+  components_.growth.flushAll();
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
-    parts_.slabs.retention(kind).forget();
-  return parts_.growth.releaseEmpty(keepBytes);
+    components_.slabs.retention(kind).forget();
+  return components_.growth.releaseEmpty(keepBytes);
 }
 
 HeapCode Heap::setLimit(uint32_t deviceHeap, uint64_t bytes) {
   if (deviceHeap >= device().info().memoryHeaps.size())
     return HeapCode::kInvalidArgument;
-  parts_.slabs.setLimit(deviceHeap, bytes);
-  parts_.slabs.traceBudgets();
+  components_.slabs.setLimit(deviceHeap, bytes);
+  components_.slabs.traceBudgets();
   return HeapCode::kOk;
 }
 
-void Heap::traceBudgets() const { parts_.slabs.traceBudgets(); }
+void Heap::traceBudgets() const { components_.slabs.traceBudgets(); }
 
-NameId Heap::intern(std::string_view name) { return parts_.names.intern(name); }
-NameId Heap::recall(const char *name) const { return parts_.names.recall(name); }
-NameId Heap::intern(const char *name) { return parts_.names.intern(name); }
+NameId Heap::intern(std::string_view name) { return components_.names.intern(name); }
+NameId Heap::recall(const char *name) const { return components_.names.recall(name); }
+NameId Heap::intern(const char *name) { return components_.names.intern(name); }
 
 // ---- statistics --------------------------------------------------------------------------------
 
@@ -340,13 +341,13 @@ void addSlabs(SlabTable &slabs, uint32_t kind, KindStatistics &out) {
 
 void Heap::statistics(HeapStatistics *statistics) const {
   *statistics = {};
-  const Locked locked(parts_.growth.lock());
+  const Locked locked(components_.growth.lock());
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
     KindStatistics &out = statistics->kinds[kind];
-    const KindTotals &totals = parts_.totals[kind];
+    const KindTotals &totals = components_.totals[kind];
     int64_t peak = totals.publishedLive.load();
     uint64_t freeBytes = 0;
-    parts_.arenas.any(kind, [&](Arena &arena) {
+    components_.arenas.any(kind, [&](Arena &arena) {
       addArena(arena, out, peak, freeBytes);
       return false;
     });
@@ -354,23 +355,23 @@ void Heap::statistics(HeapStatistics *statistics) const {
         std::max(out.liveBytes, static_cast<uint64_t>(std::max(peak, totals.peakLive.load())));
     out.reservedBytes = totals.reserved.load();
     out.peakReservedBytes = totals.peakReserved.load();
-    addSlabs(parts_.slabs, kind, out);
+    addSlabs(components_.slabs, kind, out);
     if (freeBytes != 0)
       out.fragmentation =
           1 - static_cast<double>(out.largestFreeBytes) / static_cast<double>(freeBytes);
   }
-  statistics->driverAllocations = parts_.slabs.driverAllocations();
-  statistics->driverFrees = parts_.slabs.driverFrees();
-  statistics->hostWaits = parts_.growth.hostWaits();
-  statistics->movedBytes = parts_.environment.movedBytes.load();
-  statistics->spilledBytes = parts_.environment.spilledBytes.load();
+  statistics->driverAllocations = components_.slabs.driverAllocations();
+  statistics->driverFrees = components_.slabs.driverFrees();
+  statistics->hostWaits = components_.growth.hostWaits();
+  statistics->movedBytes = components_.environment.movedBytes.load();
+  statistics->spilledBytes = components_.environment.spilledBytes.load();
 }
 
 size_t Heap::names(std::span<NameStatistics> largest) const {
   size_t count = 0;
-  for (uint32_t id = 1; id < parts_.names.count(); ++id) {
-    NameStatistics one{parts_.names.text(id), 0, 0, 0};
-    parts_.arenas.each([&](Arena &arena) {
+  for (uint32_t id = 1; id < components_.names.count(); ++id) {
+    NameStatistics one{components_.names.text(id), 0, 0, 0};
+    components_.arenas.each([&](Arena &arena) {
       const ArenaAccess access(arena);
       if (id >= access.names().size())
         return;
@@ -392,7 +393,7 @@ size_t Heap::names(std::span<NameStatistics> largest) const {
 }
 
 size_t Heap::lastDriverMessage(std::span<char> text) const {
-  parts_.slabs.copyDriverMessage(text);
+  components_.slabs.copyDriverMessage(text);
   return std::strlen(text.data());
 }
 

@@ -34,7 +34,7 @@
 namespace gantry::heap {
 
 class Heap;
-struct HeapParts;
+struct HeapComponents;
 struct HeapDeleter {
   void operator()(Heap *heap) const;
 };
@@ -50,7 +50,7 @@ public:
   /// kOutOfMemory if the host has no memory or 255 heaps are alive. Allocates no device memory.
   static Result<HeapPtr> create(std::shared_ptr<device::Device> device, const HeapOptions &options);
   /// For create() only.
-  explicit Heap(HeapParts &parts) : parts_(parts) {}
+  explicit Heap(HeapComponents &components) : components_(components) {}
   Heap(const Heap &) = delete;
   Heap &operator=(const Heap &) = delete;
 
@@ -148,11 +148,11 @@ public:
   size_t lastDriverMessage(std::span<char> text) const;
 
   /// The components, for engine/heap/extras and tests.
-  HeapParts &parts() const { return parts_; }
+  HeapComponents &components() const { return components_; }
 
 private:
   void afterRelease(bool emptied, bool closing);
-  HeapParts &parts_;
+  HeapComponents &components_;
 };
 
 /// Owns one reference to a buffer, or none. The destructor releases the reference. A copy adds a

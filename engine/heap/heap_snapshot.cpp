@@ -1,6 +1,6 @@
 #include "engine/heap/heap_snapshot.h"
 
-#include "engine/heap/heap_parts.h"
+#include "engine/heap/heap_components.h"
 
 #include <algorithm>
 #include <optional>
@@ -16,7 +16,7 @@ void HeapSnapshot::recordDevice(trace::Describer *describer) const {
     else
       trace::record(event);
   };
-  const device::Device &device = parts_.slabs.device();
+  const device::Device &device = components_.slabs.device();
   const device::DeviceInfo &info = device.info();
   trace::DeviceEvent event = trace::makeEvent<trace::DeviceEvent>(EventType::kDevice);
   event.device = device.number();
@@ -43,15 +43,15 @@ void HeapSnapshot::recordDevice(trace::Describer *describer) const {
 
 void HeapSnapshot::recordHeap(EventType type) const {
   trace::HeapEvent event = trace::makeEvent<trace::HeapEvent>(type);
-  event.header.heap = parts_.events.traceId();
-  event.device = parts_.slabs.device().number();
+  event.header.heap = components_.events.traceId();
+  event.device = components_.slabs.device().number();
   event.name = name_;
   trace::record(event);
 }
 
 void HeapSnapshot::begin() {
-  parts_.events.setTraceId(static_cast<uint16_t>(trace::newId(trace::IdKind::kHeap)));
-  name_ = trace::intern(parts_.slabs.device().info().name);
+  components_.events.setTraceId(static_cast<uint16_t>(trace::newId(trace::IdKind::kHeap)));
+  name_ = trace::intern(components_.slabs.device().info().name);
   source_.order = 1;
   source_.user = this;
   source_.describe = describe;
@@ -61,7 +61,7 @@ void HeapSnapshot::begin() {
   if (trace::isOn())
     recordDevice(nullptr);
   recordHeap(EventType::kHeap);
-  parts_.slabs.traceBudgets();
+  components_.slabs.traceBudgets();
 }
 
 void HeapSnapshot::end() {
@@ -70,26 +70,26 @@ void HeapSnapshot::end() {
 }
 
 void HeapSnapshot::listen(void *user, bool wanted) {
-  static_cast<HeapSnapshot *>(user)->parts_.events.listen(wanted);
+  static_cast<HeapSnapshot *>(user)->components_.events.listen(wanted);
 }
 
 void HeapSnapshot::describe(void *user, trace::Describer &describer) {
   auto *self = static_cast<HeapSnapshot *>(user);
   self->recordDevice(&describer);
   self->describeLive(describer);
-  self->parts_.slabs.traceBudgets();
+  self->components_.slabs.traceBudgets();
 }
 
 void HeapSnapshot::copyLive(Contents &contents) {
-  const Locked growing(parts_.growth.lock());
-  const Locked making(parts_.arenas.lock());
+  const Locked growing(components_.growth.lock());
+  const Locked making(components_.arenas.lock());
   std::optional<ArenaAccess> held[kMemoryKinds][ArenaTable::kArenasPerKind];
   uint32_t number = 0;
-  parts_.arenas.each([&](Arena &arena) {
+  components_.arenas.each([&](Arena &arena) {
     held[number / ArenaTable::kArenasPerKind][number % ArenaTable::kArenasPerKind].emplace(arena);
     ++number;
   });
-  HandleTable &handles = parts_.handles;
+  HandleTable &handles = components_.handles;
   for (uint32_t i = 0; i < handles.count(); ++i) {
     const BufferRecord &record = handles.record(i);
     if (record.references == 0)
@@ -98,32 +98,32 @@ void HeapSnapshot::copyLive(Contents &contents) {
     contents.buffers.push_back({handles.handle(i).bits, arena.placeWhileLocked(record),
                                 record.sizeBytes, record.name, arena.kind()});
   }
-  contents.sequence = parts_.events.sequenceNow(&contents.ticks);
-  for (uint32_t i = 0; i < parts_.slabs.count(); ++i)
-    if (parts_.slabs[i].memory != nullptr)
+  contents.sequence = components_.events.sequenceNow(&contents.ticks);
+  for (uint32_t i = 0; i < components_.slabs.count(); ++i)
+    if (components_.slabs[i].memory != nullptr)
       contents.slabs.push_back(
-          HeapEvents::slabEvent(EventType::kLiveSlab, contents.sequence, i, parts_.slabs[i]));
+          HeapEvents::slabEvent(EventType::kLiveSlab, contents.sequence, i, components_.slabs[i]));
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind) {
     trace::HeapTotalsEvent totals =
         trace::makeEvent<trace::HeapTotalsEvent>(EventType::kHeapTotals);
-    totals.header.heap = parts_.events.traceId();
+    totals.header.heap = components_.events.traceId();
     totals.sequence = contents.sequence;
     totals.kind = kind;
-    totals.reservedBytes = parts_.totals[kind].reserved.load();
+    totals.reservedBytes = components_.totals[kind].reserved.load();
     totals.peakLiveBytes =
-        static_cast<uint64_t>(std::max<int64_t>(0, parts_.totals[kind].peakLive.load()));
+        static_cast<uint64_t>(std::max<int64_t>(0, components_.totals[kind].peakLive.load()));
     contents.totals.push_back(totals);
   }
 }
 
 void HeapSnapshot::describeLive(trace::Describer &describer) {
   Contents contents;
-  contents.buffers.reserve(parts_.handles.count());
+  contents.buffers.reserve(components_.handles.count());
   copyLive(contents);
-  const uint16_t heap = parts_.events.traceId();
+  const uint16_t heap = components_.events.traceId();
   trace::SnapshotEvent snapshot = trace::makeEvent<trace::SnapshotEvent>(EventType::kSnapshotBegin);
   snapshot.header.heap = heap;
-  snapshot.device = parts_.slabs.device().number();
+  snapshot.device = components_.slabs.device().number();
   snapshot.name = name_;
   snapshot.sequence = contents.sequence;
   for (const LiveBuffer &buffer : contents.buffers) {
@@ -147,7 +147,7 @@ void HeapSnapshot::describeLive(trace::Describer &describer) {
     event.offsetBytes = hasNoStorage ? 0 : offsetOf(buffer.place);
     event.sizeBytes = buffer.sizeBytes;
     event.slab = hasNoStorage ? trace::kNoSlab : slabOf(buffer.place);
-    event.name = parts_.names.traceName(buffer.name);
+    event.name = components_.names.traceName(buffer.name);
     event.kind = buffer.kind;
     describer.add(event);
   }

@@ -20,11 +20,11 @@
 
 namespace gantry::heap {
 
-struct HeapParts;
+struct HeapComponents;
 
 class HeapSnapshot {
 public:
-  explicit HeapSnapshot(HeapParts &parts) : parts_(parts) {}
+  explicit HeapSnapshot(HeapComponents &components) : components_(components) {}
 
   /// Registers the heap with engine/trace, and records that the heap exists. The caller holds no
   /// lock of the heap.
@@ -61,7 +61,7 @@ private:
   /// Copies the state under the locks.
   void copyLive(Contents &contents);
 
-  HeapParts &parts_;
+  HeapComponents &components_;
   uint32_t name_ = 0;
   trace::Source source_;
 };

@@ -9,8 +9,8 @@
 // are larger. Heap::trim() and Compaction::compact() make it tight again.
 //
 // A program that repeats a pattern of sizes therefore wastes little memory, and a program without a
-// pattern soon needs no further driver calls. The constants were chosen with the traces of
-// benchmarks/heap.
+// pattern soon needs no further driver calls. 512 retakes cost a few milliseconds of driver time
+// once; benchmarks/heap shows the effect on traces.
 //
 // Units: bytes. Threads: the growth lock guards the object. Errors: none.
 #pragma once
@@ -40,8 +40,13 @@ public:
     return isQuick() ? std::max(tight, peakReserved) : tight;
   }
 
-  /// The size of a new slab for the small pool or for the large pool. It grows with the kind's
-  /// reserved bytes, because drivers allow only a few thousand allocations.
+  /// The size of a new slab for the small pool or for the large pool.
+  ///
+  /// A slab of a tight kind is a fixed share of the reserved bytes, so that the last slab, which
+  /// may be nearly empty, wastes at most that share: 1/64 for small buffers, within 256 KiB to 1
+  /// MiB, and 2 MiB for large ones. Drivers allow only about 4096 allocations (Vulkan's
+  /// maxMemoryAllocationCount), so slabs are never shorter than 1/2048 (small) or 1/256 (large) of
+  /// the reserved bytes. A quick kind takes 1/256 or 1/10, so that it needs few driver calls.
   uint64_t slabBytes(bool small, uint64_t reserved) const {
     const uint64_t tight =
         small ? std::max<uint64_t>(std::clamp<uint64_t>(reserved / 64, 256 << 10, 1 << 20),

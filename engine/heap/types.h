@@ -96,8 +96,8 @@ struct HeapEvent {
     kAllocate,
     kRelease,
     kMove,
-    /// Also sent, after kSlabFree, when an empty dedicated slab becomes an ordinary slab. The memory
-    /// stays the same.
+    /// Also sent, after kSlabFree, when an empty dedicated slab becomes an ordinary slab. The
+    /// memory stays the same.
     kSlabAllocate,
     kSlabFree,
     kSpill,

@@ -1,6 +1,6 @@
 #include "tests/support/heap_validation.h"
 
-#include "engine/heap/heap_parts.h"
+#include "engine/heap/heap_components.h"
 
 namespace gantry::heap {
 namespace {
@@ -90,10 +90,10 @@ const char *checkArena(HandleTable &handles, Arena &arena) {
 } // namespace
 
 const char *validate(const Heap &heap) {
-  HeapParts &parts = heap.parts();
+  HeapComponents &components = heap.components();
   uint64_t reserved[kMemoryKinds] = {};
-  for (uint32_t i = 0; i < parts.slabs.count(); ++i) {
-    const Slab &slab = parts.slabs[i];
+  for (uint32_t i = 0; i < components.slabs.count(); ++i) {
+    const Slab &slab = components.slabs[i];
     if (slab.memory == nullptr)
       continue;
     reserved[slab.kind] += slab.sizeBytes;
@@ -103,10 +103,10 @@ const char *validate(const Heap &heap) {
   }
   const char *broken = nullptr;
   for (uint32_t kind = 0; kind < kMemoryKinds && broken == nullptr; ++kind) {
-    if (reserved[kind] != parts.totals[kind].reserved.load())
+    if (reserved[kind] != components.totals[kind].reserved.load())
       return "reserved bytes and slabs disagree";
-    parts.arenas.any(kind, [&](Arena &arena) {
-      broken = checkArena(parts.handles, arena);
+    components.arenas.any(kind, [&](Arena &arena) {
+      broken = checkArena(components.handles, arena);
       return broken != nullptr;
     });
   }

@@ -12,9 +12,10 @@ constexpr uint32_t kMaxVictimsPerCall = 64; // for each pool
 } // namespace
 
 Compaction::Compaction(Heap &heap)
-    : heap_(heap), moves_(heap.parts().options.host), passedOver_(heap.parts().options.host) {
-  const Locked locked(heap.parts().growth.lock());
-  heap.parts().growth.addStep(
+    : heap_(heap), moves_(heap.components().options.host),
+      passedOver_(heap.components().options.host) {
+  const Locked locked(heap.components().growth.lock());
+  heap.components().growth.addStep(
       {[](void *user, const Pressure &) {
          CompactResult result;
          const HeapCode code = static_cast<Compaction *>(user)->compactLocked(UINT64_MAX, &result);
@@ -26,12 +27,12 @@ Compaction::Compaction(Heap &heap)
 }
 
 Compaction::~Compaction() {
-  HeapParts &parts = heap_.parts();
-  const Locked locked(parts.growth.lock());
-  parts.growth.removeSteps(this);
+  HeapComponents &components = heap_.components();
+  const Locked locked(components.growth.lock());
+  components.growth.removeSteps(this);
   for (const CopyInFlight &copy : copies_) {
     if (copy.list != nullptr)
-      (void)settle(parts, copy.ticket); // returns at once if the device is lost
+      (void)settle(components, copy.ticket); // returns at once if the device is lost
     delete copy.list;
   }
 }
@@ -40,22 +41,22 @@ HeapCode Compaction::compact(uint64_t maxBytes, CompactResult *result) {
   CompactResult mine;
   CompactResult &out = result == nullptr ? mine : *result;
   out = {};
-  HeapParts &parts = heap_.parts();
-  const Locked locked(parts.growth.lock());
+  HeapComponents &components = heap_.components();
+  const Locked locked(components.growth.lock());
   for (uint32_t kind = 0; kind < kMemoryKinds; ++kind)
-    parts.slabs.retention(kind).forget();
+    components.slabs.retention(kind).forget();
   return compactLocked(maxBytes, &out);
 }
 
 HeapCode Compaction::compactLocked(uint64_t maxBytes, CompactResult *result) {
-  HeapParts &parts = heap_.parts();
-  if (const HeapCode code = parts.growth.refreshCompleted(); code != HeapCode::kOk)
+  HeapComponents &components = heap_.components();
+  if (const HeapCode code = components.growth.refreshCompleted(); code != HeapCode::kOk)
     return code;
-  parts.growth.reclaimAll();
-  parts.growth.flushAll();
-  result->freedBytes += parts.growth.releaseEmpty(0);
+  components.growth.reclaimAll();
+  components.growth.flushAll();
+  result->freedBytes += components.growth.releaseEmpty(0);
   HeapCode code = HeapCode::kOk;
-  parts.arenas.each([&](Arena &arena) {
+  components.arenas.each([&](Arena &arena) {
     for (const uint32_t pool : {kHugePool, kLargePool, kSmallPool})
       if (code == HeapCode::kOk)
         code = compactPool(arena, pool, maxBytes, result);
@@ -77,7 +78,7 @@ HeapCode Compaction::compactLocked(uint64_t maxBytes, CompactResult *result) {
 
 HeapCode Compaction::compactPool(Arena &arena, uint32_t pool, uint64_t maxBytes,
                                  CompactResult *result) {
-  HeapParts &parts = heap_.parts();
+  HeapComponents &components = heap_.components();
   for (uint32_t i = 0; i < kMaxVictimsPerCall; ++i) {
     const uint32_t victim = chooseVictim(arena, pool);
     if (victim == kNone)
@@ -94,9 +95,9 @@ HeapCode Compaction::compactPool(Arena &arena, uint32_t pool, uint64_t maxBytes,
       return HeapCode::kOk; // the next block is longer than the rest of maxBytes
     if (result->movedBytes > before) {
       result->more = true; // the slab goes back when the copies are done
-      if (parts.growth.refreshCompleted() == HeapCode::kOk)
-        parts.growth.reclaimAll();
-      result->freedBytes += parts.growth.releaseEmpty(0);
+      if (components.growth.refreshCompleted() == HeapCode::kOk)
+        components.growth.reclaimAll();
+      result->freedBytes += components.growth.releaseEmpty(0);
     }
   }
   return HeapCode::kOk;
@@ -113,7 +114,7 @@ void Compaction::passOver(uint32_t slab) { passedOver_[slab] = pass_; }
 // Returns the slab to empty: the one that an earlier call began to empty, else the one with the
 // smallest used fraction whose contents fit elsewhere (see the header). kNone if there is none.
 uint32_t Compaction::chooseVictim(Arena &arena, uint32_t poolIndex) {
-  SlabTable &slabs = heap_.parts().slabs;
+  SlabTable &slabs = heap_.components().slabs;
   if (passedOver_.size() < slabs.count() && !passedOver_.resize(slabs.count()))
     return kNone;
   ArenaAccess access(arena);
@@ -151,7 +152,7 @@ bool Compaction::holdsUnmovable(ArenaAccess &access, uint32_t poolIndex, uint32_
       continue; // a pending range becomes free when its points have passed
     const uint16_t flags = access.record(range.user).flags;
     if ((flags & kMovable) == 0 || (flags & kMoving) != 0 ||
-        heap_.parts().handles.tail(range.user).pins != 0)
+        heap_.components().handles.tail(range.user).pins != 0)
       return true;
   }
   return false;
@@ -208,10 +209,10 @@ uint32_t Compaction::planMoves(Arena &arena, uint32_t poolIndex, uint32_t victim
 // Submits one command list with the copies of moves_. Returns kBusy if kMaxCopiesInFlight lists are
 // in flight.
 HeapCode Compaction::submitMoves(uint64_t *ticket) {
-  HeapParts &parts = heap_.parts();
+  HeapComponents &components = heap_.components();
   CopyInFlight *free = nullptr;
   for (CopyInFlight &copy : copies_) {
-    if (copy.list != nullptr && copy.ticket <= parts.timelines.completed(0)) {
+    if (copy.list != nullptr && copy.ticket <= components.timelines.completed(0)) {
       delete copy.list;
       copy = {};
     }
@@ -220,25 +221,25 @@ HeapCode Compaction::submitMoves(uint64_t *ticket) {
   }
   if (free == nullptr)
     return HeapCode::kBusy;
-  device::Device &device = parts.slabs.device();
+  device::Device &device = components.slabs.device();
   Result<std::unique_ptr<device::CommandList>> made = device.createCommandList();
   if (!made.isOk())
-    return parts.slabs.codeOf(made.status());
+    return components.slabs.codeOf(made.status());
   device::CommandList &list = **made;
   Status status = list.begin({});
   for (uint32_t i = 0; i < moves_.size() && status.isOk(); ++i) {
     const Move &move = moves_[i];
     status = list.copy(
-        {parts.slabs[slabOf(move.fromPlace)].memory, offsetOf(move.fromPlace), move.sizeBytes},
-        *parts.slabs[slabOf(move.toPlace)].memory, offsetOf(move.toPlace));
+        {components.slabs[slabOf(move.fromPlace)].memory, offsetOf(move.fromPlace), move.sizeBytes},
+        *components.slabs[slabOf(move.toPlace)].memory, offsetOf(move.toPlace));
   }
   if (status.isOk())
     status = list.end();
   if (!status.isOk())
-    return parts.slabs.codeOf(status);
+    return components.slabs.codeOf(status);
   const Result<uint64_t> submitted = device.submit(list);
   if (!submitted.isOk())
-    return parts.slabs.codeOf(submitted.status());
+    return components.slabs.codeOf(submitted.status());
   *ticket = *submitted;
   *free = {made->release(), *submitted};
   return HeapCode::kOk;
@@ -248,17 +249,17 @@ HeapCode Compaction::submitMoves(uint64_t *ticket) {
 // old range becomes a pending release that waits for the copy. Otherwise the new blocks become free
 // and the records are as before. Then the ranges of buffers that were released meanwhile are freed.
 void Compaction::finishMoves(Arena &arena, uint32_t poolIndex, uint64_t ticket, bool moved) {
-  HeapParts &parts = heap_.parts();
+  HeapComponents &components = heap_.components();
   ArenaAccess access(arena);
   Tlsf &tlsf = access.pool(poolIndex).tlsf;
   for (const Move &move : moves_) {
     BufferRecord &record = access.record(move.index);
     record.flags &= static_cast<uint16_t>(~kMoving);
     if (moved) {
-      uint64_t(&points)[kMaxTimelines] = parts.handles.tail(move.index).points;
+      uint64_t(&points)[kMaxTimelines] = components.handles.tail(move.index).points;
       if ((record.flags & kHasPoints) == 0)
         std::fill(std::begin(points), std::end(points), 0);
-      uint64_t(&oldPoints)[kMaxTimelines] = parts.handles.tail(move.spare).points;
+      uint64_t(&oldPoints)[kMaxTimelines] = components.handles.tail(move.spare).points;
       std::copy(std::begin(points), std::end(points), oldPoints);
       oldPoints[0] = std::max(oldPoints[0], ticket);
       BufferRecord &old = access.record(move.spare);
@@ -272,9 +273,9 @@ void Compaction::finishMoves(Arena &arena, uint32_t poolIndex, uint64_t ticket, 
       record.flags |= kHasPoints;
       std::fill(std::begin(points), std::end(points), 0);
       points[0] = ticket;
-      parts.environment.movedBytes += move.sizeBytes;
+      components.environment.movedBytes += move.sizeBytes;
       if (record.references != 0)
-        access.tell(HeapEvent::Type::kMove, move.index, parts.handles.handle(move.index));
+        access.tell(HeapEvent::Type::kMove, move.index, components.handles.handle(move.index));
     } else {
       tlsf.free(move.to);
       access.giveRecord(move.spare);
@@ -287,7 +288,7 @@ void Compaction::finishMoves(Arena &arena, uint32_t poolIndex, uint64_t ticket, 
 // Adds a slab just large enough for the live buffers of the victim, if it is at least an eighth
 // smaller than the victim. Returns whether it did.
 bool Compaction::addTightSlab(Arena &arena, uint32_t poolIndex, uint32_t victim) {
-  HeapParts &parts = heap_.parts();
+  HeapComponents &components = heap_.components();
   uint64_t live = 0;
   {
     ArenaAccess access(arena);
@@ -298,9 +299,10 @@ bool Compaction::addTightSlab(Arena &arena, uint32_t poolIndex, uint32_t victim)
         live += range.size;
   }
   const uint64_t tight = Retention::roundUp(live);
-  const uint64_t whole = parts.slabs[victim].sizeBytes;
+  const uint64_t whole = components.slabs[victim].sizeBytes;
   return tight != 0 && tight + whole / 8 <= whole &&
-         parts.growth.addSlab(arena, static_cast<PoolIndex>(poolIndex), {}, tight) == HeapCode::kOk;
+         components.growth.addSlab(arena, static_cast<PoolIndex>(poolIndex), {}, tight) ==
+             HeapCode::kOk;
 }
 
 // Moves at most maxBytes of the victim's buffers with one submission. Passes the victim over if

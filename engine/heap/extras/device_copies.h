@@ -5,19 +5,19 @@
 // (Heap::lastDriverMessage). Units: bytes.
 #pragma once
 
-#include "engine/heap/heap_parts.h"
+#include "engine/heap/heap_components.h"
 
 namespace gantry::heap {
 
 /// Waits for a submission, so that the caller may free its command list and memory. After a failed
 /// wait the device may still use them, so the wait is repeated, up to 1000 times or until the
 /// device is lost. Then the code of the last failure is returned.
-HeapCode settle(HeapParts &parts, uint64_t ticket);
+HeapCode settle(HeapComponents &components, uint64_t ticket);
 
 /// Copies sizeBytes from `memory`, starting at offsetBytes, to `host` (toHost) or in the other
 /// direction, after all earlier submissions, and waits. Mapped memory is copied by the CPU, other
 /// memory through a staging allocation of at most 16 MiB.
-HeapCode copyWithHost(HeapParts &parts, device::Memory &memory, uint64_t offsetBytes, uint8_t *host,
-                      uint64_t sizeBytes, bool toHost);
+HeapCode copyWithHost(HeapComponents &components, device::Memory &memory, uint64_t offsetBytes,
+                      uint8_t *host, uint64_t sizeBytes, bool toHost);
 
 } // namespace gantry::heap

@@ -1,7 +1,7 @@
 #include "engine/heap/extras/ordered_reuse.h"
 
 #include "engine/base/align.h"
-#include "engine/heap/heap_parts.h"
+#include "engine/heap/heap_components.h"
 
 #include <algorithm>
 
@@ -128,25 +128,25 @@ HeapCode OrderedReuse::takePending(Arena &arena, const BufferRequest &request, c
 HeapCode OrderedReuse::allocate(const BufferRequest &request, std::span<const TimelinePoint> after,
                                 BufferHandle *buffer) {
   *buffer = {};
-  HeapParts &parts = heap_.parts();
-  if (!parts.timelines.know(after))
+  HeapComponents &components = heap_.components();
+  if (!components.timelines.know(after))
     return HeapCode::kInvalidArgument;
   if (const HeapCode code = heap_.check(request); code != HeapCode::kOk)
     return code;
   Points points;
   for (uint32_t t = 0; t < kMaxTimelines; ++t)
-    points[t] = parts.timelines.completed(t);
+    points[t] = components.timelines.completed(t);
   for (const TimelinePoint &point : after)
     points[point.timeline] = std::max(points[point.timeline], point.value);
   const auto kind = static_cast<uint32_t>(request.kind);
-  Arena *own = parts.arenas.ofThread(kind);
+  Arena *own = components.arenas.ofThread(kind);
   if (own == nullptr)
     return HeapCode::kHostExhausted;
   HeapCode code = HeapCode::kExhausted;
   if (!after.empty() && !request.dedicated) {
     code = takePending(*own, request, points, buffer);
     if (code == HeapCode::kExhausted)
-      parts.arenas.any(kind, [&](Arena &other) {
+      components.arenas.any(kind, [&](Arena &other) {
         code = &other == own ? HeapCode::kExhausted : takePending(other, request, points, buffer);
         return code != HeapCode::kExhausted;
       });

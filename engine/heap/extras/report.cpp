@@ -1,6 +1,6 @@
 #include "engine/heap/extras/report.h"
 
-#include "engine/heap/heap_parts.h"
+#include "engine/heap/heap_components.h"
 
 #include <cstdarg>
 #include <cstdio>
@@ -53,7 +53,7 @@ const char *kindName(uint32_t kind) {
 
 size_t writeReport(const Heap &heap, std::span<char> text) {
   Writer writer(text);
-  const SlabTable &slabs = heap.parts().slabs;
+  const SlabTable &slabs = heap.components().slabs;
   HeapStatistics all;
   heap.statistics(&all);
   writer.print("memory of %s\n", heap.device().info().name.c_str());
@@ -67,7 +67,8 @@ size_t writeReport(const Heap &heap, std::span<char> text) {
     const Amount largest = amountOf(one.largestFreeBytes);
     const Amount peak = amountOf(one.peakLiveBytes);
     writer.print("  %-8s reserved %.1f %s in %u slabs (%u empty), live %.1f %s in %llu buffers "
-                 "(peak %.1f %s), released but in use by the device %.1f %s, largest free %.1f %s, fragmentation %.0f %%\n",
+                 "(peak %.1f %s), released but in use by the device %.1f %s, largest free %.1f %s, "
+                 "fragmentation %.0f %%\n",
                  kindName(kind), reserved.value, reserved.unit, one.slabs, one.emptySlabs,
                  live.value, live.unit, static_cast<unsigned long long>(one.liveBuffers),
                  peak.value, peak.unit, pending.value, pending.unit, largest.value, largest.unit,
@@ -85,8 +86,9 @@ size_t writeReport(const Heap &heap, std::span<char> text) {
     const Amount used = amountOf(budgets[i].usedBytes);
     const Amount budget = amountOf(budgets[i].budgetBytes);
     const Amount mine = amountOf(slabs.reservedBytes(i));
-    writer.print("  memory heap %u: %.1f %s of a budget of %.1f %s in use, %.1f %s of that by Gantry", i,
-                 used.value, used.unit, budget.value, budget.unit, mine.value, mine.unit);
+    writer.print(
+        "  memory heap %u: %.1f %s of a budget of %.1f %s in use, %.1f %s of that by Gantry", i,
+        used.value, used.unit, budget.value, budget.unit, mine.value, mine.unit);
     const uint64_t limit = slabs.limit(i);
     const Amount limited = amountOf(limit);
     if (limit != UINT64_MAX)
@@ -150,7 +152,7 @@ Status explain(const Heap &heap, HeapCode code, const BufferRequest &request) {
     return statusf(StatusCode::kOutOfMemory,
                    "a buffer of %llu bytes is larger than one allocation of this device may be "
                    "(%llu bytes); split it",
-                   size, static_cast<unsigned long long>(heap.parts().slabs.maxBufferBytes()));
+                   size, static_cast<unsigned long long>(heap.components().slabs.maxBufferBytes()));
   case HeapCode::kDeviceLost:
     return statusf(StatusCode::kDeviceLost, "the device is lost: %s", driver);
   case HeapCode::kUnsupported:

@@ -4,10 +4,10 @@
 
 namespace gantry::heap {
 
-Spill::Spill(Heap &heap, When when) : heap_(heap), copies_(heap.parts().options.host) {
-  HeapParts &parts = heap.parts();
-  const Locked locked(parts.growth.lock());
-  parts.environment.absent = {
+Spill::Spill(Heap &heap, When when) : heap_(heap), copies_(heap.components().options.host) {
+  HeapComponents &components = heap.components();
+  const Locked locked(components.growth.lock());
+  components.environment.absent = {
       [](void *user, BufferHandle buffer) { return static_cast<Spill *>(user)->restore(buffer); },
       [](void *user, BufferHandle buffer) {
         auto *self = static_cast<Spill *>(user);
@@ -15,17 +15,17 @@ Spill::Spill(Heap &heap, When when) : heap_(heap), copies_(heap.parts().options.
       },
       this};
   if (when == When::kUnderPressure)
-    parts.growth.addStep({[](void *user, const Pressure &pressure) {
-                            return static_cast<Spill *>(user)->spillForPressure(pressure);
-                          },
-                          this});
+    components.growth.addStep({[](void *user, const Pressure &pressure) {
+                                 return static_cast<Spill *>(user)->spillForPressure(pressure);
+                               },
+                               this});
 }
 
 Spill::~Spill() {
-  HeapParts &parts = heap_.parts();
-  const Locked locked(parts.growth.lock());
-  parts.growth.removeSteps(this);
-  parts.environment.absent = {};
+  HeapComponents &components = heap_.components();
+  const Locked locked(components.growth.lock());
+  components.growth.removeSteps(this);
+  components.environment.absent = {};
   for (const Copy &copy : copies_)
     freeCopy(copy);
 }
@@ -53,9 +53,9 @@ Spill::Copy Spill::takeOut(BufferHandle buffer) {
 void Spill::freeCopy(const Copy &copy) {
   if (copy.data == nullptr)
     return;
-  const HostAllocator &host = heap_.parts().options.host;
+  const HostAllocator &host = heap_.components().options.host;
   host.free(host.user, copy.data, copy.sizeBytes);
-  heap_.parts().environment.spilledBytes -= copy.sizeBytes;
+  heap_.components().environment.spilledBytes -= copy.sizeBytes;
 }
 
 // ---- claims ------------------------------------------------------------------------------------
@@ -63,8 +63,8 @@ void Spill::freeCopy(const Copy &copy) {
 // Marks the buffer as moving. After kOk, and until endClaim(), no other thread pins the buffer, or
 // moves or frees its range.
 HeapCode Spill::claim(BufferHandle buffer) {
-  HeapParts &parts = heap_.parts();
-  Arena *arena = parts.handles.ownerOf(buffer);
+  HeapComponents &components = heap_.components();
+  Arena *arena = components.handles.ownerOf(buffer);
   if (arena == nullptr)
     return HeapCode::kForeignHandle;
   ArenaAccess access(*arena);
@@ -73,7 +73,7 @@ HeapCode Spill::claim(BufferHandle buffer) {
     return HeapCode::kStaleHandle;
   if ((record.flags & kSpillable) == 0)
     return HeapCode::kInvalidArgument;
-  if ((record.flags & kMoving) != 0 || parts.handles.tail(indexOf(buffer)).pins != 0)
+  if ((record.flags & kMoving) != 0 || components.handles.tail(indexOf(buffer)).pins != 0)
     return HeapCode::kBusy;
   record.flags |= kMoving;
   return HeapCode::kOk;
@@ -81,7 +81,7 @@ HeapCode Spill::claim(BufferHandle buffer) {
 
 // Ends a claim. If the buffer was released meanwhile, its range is freed now.
 void Spill::endClaim(BufferHandle buffer) {
-  ArenaAccess access(*heap_.parts().handles.ownerOf(buffer));
+  ArenaAccess access(*heap_.components().handles.ownerOf(buffer));
   BufferRecord &record = access.record(indexOf(buffer));
   record.flags &= static_cast<uint16_t>(~kMoving);
   if (record.references == 0)
@@ -91,7 +91,7 @@ void Spill::endClaim(BufferHandle buffer) {
 // ---- spilling ----------------------------------------------------------------------------------
 
 HeapCode Spill::spill(BufferHandle buffer) {
-  const Locked locked(heap_.parts().growth.lock());
+  const Locked locked(heap_.components().growth.lock());
   if (const HeapCode code = claim(buffer); code != HeapCode::kOk)
     return code;
   const HeapCode code = spillClaimed(buffer);
@@ -100,10 +100,10 @@ HeapCode Spill::spill(BufferHandle buffer) {
 }
 
 HeapCode Spill::spillClaimed(BufferHandle buffer) {
-  HeapParts &parts = heap_.parts();
-  Arena &arena = *parts.handles.ownerOf(buffer);
+  HeapComponents &components = heap_.components();
+  Arena &arena = *components.handles.ownerOf(buffer);
   const uint32_t index = indexOf(buffer);
-  if (parts.slabs.device().isLost())
+  if (components.slabs.device().isLost())
     return HeapCode::kDeviceLost;
   uint64_t place = kNoPlace;
   uint64_t sizeBytes = 0;
@@ -114,12 +114,12 @@ HeapCode Spill::spillClaimed(BufferHandle buffer) {
   }
   if (place == kNoPlace)
     return HeapCode::kOk;
-  const HostAllocator &host = parts.options.host;
+  const HostAllocator &host = components.options.host;
   const Copy copy{buffer, static_cast<uint8_t *>(host.allocate(host.user, sizeBytes)), sizeBytes};
   if (copy.data == nullptr)
     return HeapCode::kHostExhausted;
-  parts.environment.spilledBytes += sizeBytes;
-  HeapCode code = copyWithHost(parts, *parts.slabs[slabOf(place)].memory, offsetOf(place),
+  components.environment.spilledBytes += sizeBytes;
+  HeapCode code = copyWithHost(components, *components.slabs[slabOf(place)].memory, offsetOf(place),
                                copy.data, sizeBytes, true);
   if (code == HeapCode::kOk && !keep(copy))
     code = HeapCode::kHostExhausted;
@@ -142,23 +142,23 @@ HeapCode Spill::spillClaimed(BufferHandle buffer) {
 // Spills the smallest spillable buffer of the kind with at least pressure.sizeBytes bytes, else the
 // largest one. Returns kExhausted if there is none.
 HeapCode Spill::spillForPressure(const Pressure &pressure) {
-  HeapParts &parts = heap_.parts();
+  HeapComponents &components = heap_.components();
   BufferHandle best;
   uint64_t bestBytes = 0;
-  parts.arenas.any(pressure.kind, [&](Arena &arena) {
+  components.arenas.any(pressure.kind, [&](Arena &arena) {
     ArenaAccess access(arena);
-    for (uint32_t i = 0; i < parts.handles.count(); ++i) {
-      if (&parts.handles.arenaOf(i) != &arena)
+    for (uint32_t i = 0; i < components.handles.count(); ++i) {
+      if (&components.handles.arenaOf(i) != &arena)
         continue;
       const BufferRecord &record = access.record(i);
       const bool better = bestBytes < pressure.sizeBytes ? record.sizeBytes > bestBytes
                                                          : record.sizeBytes < bestBytes;
       if (record.references == 0 || (record.flags & kSpillable) == 0 ||
           (record.flags & kMoving) != 0 || record.block == kNone ||
-          parts.handles.tail(i).pins != 0 || !better ||
+          components.handles.tail(i).pins != 0 || !better ||
           (bestBytes >= pressure.sizeBytes && record.sizeBytes < pressure.sizeBytes))
         continue;
-      best = parts.handles.handle(i);
+      best = components.handles.handle(i);
       bestBytes = record.sizeBytes;
     }
     return false;
@@ -176,7 +176,7 @@ HeapCode Spill::restore(BufferHandle buffer) {
   Placement placement;
   if (const HeapCode known = heap_.resolve(buffer, &placement); known != HeapCode::kBusy)
     return known;
-  const Locked locked(heap_.parts().growth.lock());
+  const Locked locked(heap_.components().growth.lock());
   if (claim(buffer) != HeapCode::kOk)
     return heap_.resolve(buffer, &placement); // restored or released meanwhile
   const HeapCode code = restoreClaimed(buffer);
@@ -187,8 +187,8 @@ HeapCode Spill::restore(BufferHandle buffer) {
 // Restores a claimed buffer. The copy is removed from the table first, so that a release of the
 // buffer meanwhile does not free the copy while it is read.
 HeapCode Spill::restoreClaimed(BufferHandle buffer) {
-  HeapParts &parts = heap_.parts();
-  Arena &arena = *parts.handles.ownerOf(buffer);
+  HeapComponents &components = heap_.components();
+  Arena &arena = *components.handles.ownerOf(buffer);
   const uint32_t index = indexOf(buffer);
   BufferRequest request;
   {
@@ -204,11 +204,11 @@ HeapCode Spill::restoreClaimed(BufferHandle buffer) {
   const Copy copy = takeOut(buffer);
   if (copy.data == nullptr)
     return HeapCode::kStaleHandle;
-  HeapCode code = parts.growth.attach(arena, index, request);
+  HeapCode code = components.growth.attach(arena, index, request);
   if (code == HeapCode::kOk) {
     const uint64_t place = arena.place(index);
-    code = copyWithHost(parts, *parts.slabs[slabOf(place)].memory, offsetOf(place), copy.data,
-                        copy.sizeBytes, false);
+    code = copyWithHost(components, *components.slabs[slabOf(place)].memory, offsetOf(place),
+                        copy.data, copy.sizeBytes, false);
   }
   ArenaAccess access(arena);
   BufferRecord &record = access.record(index);

@@ -1,6 +1,6 @@
 // Tests of the retention policy (engine/heap/retention.h), alone and in a heap, and of records
 // whose generations are used up (engine/heap/buffer_record.h).
-#include "engine/heap/heap_parts.h"
+#include "engine/heap/heap_components.h"
 #include "engine/heap/retention.h"
 #include "tests/engine/heap/heap_fixture.h"
 
@@ -42,8 +42,8 @@ TEST_F(HeapTest, ARetiredRecordIsNotUsedAgain) {
     const BufferHandle first = take(request);
     BufferHandle last = take(request);
     const uint32_t index = indexOf(last);
-    heap->parts().handles.record(index).generation = kRetiredGeneration - 1;
-    last = heap->parts().handles.handle(index);
+    heap->components().handles.record(index).generation = kRetiredGeneration - 1;
+    last = heap->components().handles.handle(index);
     drop(last);
     std::vector<BufferHandle> live;
     for (int i = 0; i < 2000; ++i) {
@@ -88,9 +88,9 @@ TEST_F(HeapTest, RepeatedStepsAllocateNoNewSlabs) {
   EXPECT_EQ(step(), 0U);
 }
 
-// A quick heap gives empty slabs of the large pool to the small pool, and back. So slabs that held
-// large buffers serve small ones later.
-TEST_F(HeapTest, AQuickHeapReusesEmptySlabsInOtherPools) {
+// An empty slab of the large pool serves the small pool, and the other way round. Before that the
+// heap may take as much as its target for reserved bytes allows: 1.05 times the peak of live bytes.
+TEST_F(HeapTest, EmptySlabsAreReusedInOtherPools) {
   const auto fill = [&](uint64_t sizeBytes) {
     const uint64_t before = gpu->counts().allocations;
     std::vector<BufferHandle> live;
@@ -102,10 +102,10 @@ TEST_F(HeapTest, AQuickHeapReusesEmptySlabsInOtherPools) {
     return gpu->counts().allocations - before;
   };
   EXPECT_GT(fill(kMiB), 10U);
-  for (uint32_t i = 0; i < Retention::kRetakesUntilQuick; ++i)
-    heap->parts().slabs.retention(0).noteTaken(0, 0);
-  EXPECT_LE(fill(16 * kKiB), 1U);
-  EXPECT_LE(fill(kMiB), 1U);
+  fill(16 * kKiB);
+  EXPECT_LE(stats().peakReservedBytes, 63 * kMiB);
+  EXPECT_EQ(fill(kMiB), 0U);
+  EXPECT_EQ(fill(16 * kKiB), 0U);
 }
 
 // Random sizes over a wide range, with a bounded sum: the heap becomes quick and keeps its slabs.
@@ -135,7 +135,8 @@ TEST_F(HeapTest, KeepsSlabsAfterManyRetakes) {
   };
   const uint64_t first = phase();
   phase();
-  EXPECT_LT(phase(), 1 + first / 10) << "of " << first << " at first";
+  EXPECT_LT(first, 200U);
+  EXPECT_LT(phase(), 20U) << "of " << first << " at first";
   EXPECT_GT(heap->trim(), 0U);
   EXPECT_EQ(gpu->counts().liveBytes, 0U);
 }

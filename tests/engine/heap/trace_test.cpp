@@ -1,7 +1,7 @@
 // Tests of the events and snapshots that a heap writes to engine/trace: a viewer that attaches at
 // any time knows all live buffers and slabs, and its sums equal the heap's statistics to the byte.
 #include "engine/heap/extras/spill.h"
-#include "engine/heap/heap_parts.h"
+#include "engine/heap/heap_components.h"
 #include "engine/trace/record/flight_recorder.h"
 #include "engine/trace/record/record.h"
 #include "engine/trace/record/rings.h"
@@ -173,7 +173,7 @@ TEST_F(HeapTraceTest, AViewerThatAttachesFirstKnowsAllBuffers) {
 
 TEST_F(HeapTraceTest, ADedicatedSlabThatAnotherPoolTakesOverIsReportedAsShared) {
   for (uint32_t i = 0; i < Retention::kRetakesUntilQuick; ++i) // only a quick heap takes them over
-    heap_->parts().slabs.retention(0).noteTaken(0, 0);
+    heap_->components().slabs.retention(0).noteTaken(0, 0);
   MemorySink sink;
   std::vector<BufferHandle> handles(200);
   BufferRequest request;

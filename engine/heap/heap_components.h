@@ -9,8 +9,8 @@
 
 namespace gantry::heap {
 
-struct HeapParts {
-  HeapParts(std::shared_ptr<device::Device> device, const HeapOptions &given, uint32_t tag)
+struct HeapComponents {
+  HeapComponents(std::shared_ptr<device::Device> device, const HeapOptions &given, uint32_t tag)
       : options(given), names(given.host), events(given.observer, names),
         handles(given.host, tag), environment{handles, timelines, events, options, totals,
                                               {},      {},        {},     {}},
