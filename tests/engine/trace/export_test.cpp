@@ -145,6 +145,38 @@ TEST_F(ExportTest, PerfettoIsAListOfPackets) {
       exported("perfetto"));
 }
 
+// A capture with events of all types, with random fields and in random order, as a damaged file may
+// have them.
+TEST_F(ExportTest, EveryFormatTakesEventsOfAllTypes) {
+  auto writer = CaptureWriter::create(capture_);
+  ASSERT_TRUE(writer.isOk());
+  for (const char *name : {"a", "b,c", "quoted \"d\"", "e"})
+    (*writer)->name(name);
+  std::mt19937_64 random(5);
+  std::vector<EventType> types = allEventTypes();
+  size_t count = 0;
+  for (int round = 0; round < 30; ++round) {
+    std::shuffle(types.begin(), types.end(), random);
+    for (const EventType type : types) {
+      ASSERT_TRUE((*writer)->append(randomEvent(type, random)).isOk());
+      ++count;
+    }
+  }
+  ASSERT_TRUE((*writer)->finish().isOk());
+  const std::vector<uint8_t> csv = readBytes(exported("csv"));
+  EXPECT_EQ(static_cast<size_t>(std::count(csv.begin(), csv.end(), '\n')), 1 + count);
+  expectPython("import csv, sys\n"
+               "rows = list(csv.DictReader(open(sys.argv[1])))\n"
+               "assert all(None not in row and None not in row.values() for row in rows)\n"
+               "assert \"b,c\" in {row[\"name\"] for row in rows}",
+               folder_.path("csv"));
+  expectPython("import json, sys\njson.load(open(sys.argv[1]))[\"traceEvents\"]",
+               exported("chrome"));
+  expectPython("import pickle, sys\npickle.load(open(sys.argv[1], \"rb\"))[\"segments\"]",
+               exported("pytorch"));
+  EXPECT_FALSE(readBytes(exported("perfetto")).empty());
+}
+
 TEST_F(ExportTest, UnknownFormatsAndPathsAreRefused) {
   const auto format = exportFormatOf("svg");
   ASSERT_FALSE(format.isOk());
