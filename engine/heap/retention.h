@@ -9,8 +9,8 @@
 // are larger. Heap::trim() and Compaction::compact() make it tight again.
 //
 // A program that repeats a pattern of sizes therefore wastes little memory, and a program without a
-// pattern soon needs no further driver calls. The constants here, in growth.h and in growth.cpp, and
-// the pools' limit of 16 MiB in arena.h were chosen by trying values on the traces of
+// pattern soon needs no further driver calls. The constants here, in growth.h and in growth.cpp,
+// and the pools' limit of 16 MiB in arena.h were chosen by trying values on the traces of
 // benchmarks/heap; no other workloads have confirmed them.
 //
 // Units: bytes. Threads: the growth lock guards the object. Errors: none.
