@@ -2,6 +2,10 @@
 
 #include "engine/plan/random.h"
 
+#include <numeric>
+#include <fstream>
+#include <filesystem>
+#include <cstdio>
 #include <algorithm>
 #include <array>
 #include <map>
@@ -365,6 +369,30 @@ std::string faultOf(const plan::Problem &problem, const plan::Placement &placeme
     }
   }
   return {};
+}
+
+std::vector<Interval> readIntervals(const std::filesystem::path &path) {
+  std::vector<Interval> intervals;
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line); // The header: id,lower,upper,size.
+  while (std::getline(file, line)) {
+    unsigned begin = 0;
+    unsigned end = 0;
+    unsigned long long size = 0;
+    if (std::sscanf(line.c_str(), "%*[^,],%u,%u,%llu", &begin, &end, &size) == 3)
+      intervals.push_back({begin, end, size});
+  }
+  return intervals;
+}
+
+std::vector<uint32_t> randomRanks(uint32_t count, uint64_t seed) {
+  plan::Random random(seed);
+  std::vector<uint32_t> ranks(count);
+  std::iota(ranks.begin(), ranks.end(), 1u);
+  for (uint32_t i = count; i > 1; --i)
+    std::swap(ranks[i - 1], ranks[random.below(i)]);
+  return ranks;
 }
 
 } // namespace gantry::test

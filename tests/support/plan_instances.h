@@ -8,6 +8,7 @@
 #include "engine/plan/problem.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -54,5 +55,12 @@ std::vector<Interval> randomIntervals(uint32_t count, uint32_t steps, uint64_t m
 /// Returns a description of the first error in a placement, or an empty string if it is valid.
 /// Algorithm: a sweep over time that keeps the live items ordered by address, in O(n log n).
 std::string faultOf(const plan::Problem &problem, const plan::Placement &placement);
+
+/// Reads the intervals of a CSV file with the header id,lower,upper,size. Lines without these four
+/// fields are skipped.
+std::vector<Interval> readIntervals(const std::filesystem::path &path);
+
+/// Returns the numbers 1 to `count` in random order.
+std::vector<uint32_t> randomRanks(uint32_t count, uint64_t seed);
 
 } // namespace gantry::test

@@ -80,12 +80,11 @@ void sweep(const char *title, const ScenarioFiles &files, const ScenarioParts &p
   for (int warmUp = 0; warmUp < 3; ++warmUp) // Allocates objects that live until the process ends.
     runOnce(files, parts, {});
   unsigned long long baseline = liveBlocks(0);
-  unsigned long long refusals = 0, runs = 0, peakBytes = 0;
+  unsigned long long refusals = 0, runs = 0;
   for (unsigned long long k = 1;; k += step, ++runs) {
     const int before = failures;
     const Outcome outcome = runOnce(files, parts, {k, 0, persistent ? 1 : 0});
     refusals += outcome.refusals > 0;
-    peakBytes = std::max(peakBytes, outcome.counts.peakBytes);
     // Objects that live until the process ends may grow once, for example by the ring of another
     // thread. A leak grows again when the same failure is repeated.
     if (const unsigned long long live = liveBlocks(baseline); live > baseline) {
@@ -98,7 +97,6 @@ void sweep(const char *title, const ScenarioFiles &files, const ScenarioParts &p
       std::fprintf(stderr, "... %s, allocation %llu of libgantry.so\n", title, k);
     if (outcome.counts.failed == 0)
       break;
-    expect(outcome.refusals > 0 || outcome.counts.failed > 0, "nothing failed", k);
   }
   const Outcome after = runOnce(files, parts, {});
   expect(after.refusals == 0, "calls refused although there is memory again",

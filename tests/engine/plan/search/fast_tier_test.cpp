@@ -16,6 +16,7 @@ namespace {
 using test::faultOf;
 using test::Interval;
 using test::problemOf;
+using test::readIntervals;
 
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
@@ -113,21 +114,6 @@ TEST(FastTier, EqualProblemsGiveEqualPlacements) {
               improvePlacement(problem, placement, 0, second).offset);
     EXPECT_EQ(first.spent(), second.spent());
   }
-}
-
-std::vector<Interval> readIntervals(const std::filesystem::path &path) {
-  std::vector<Interval> intervals;
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line); // The header: id,lower,upper,size.
-  while (std::getline(file, line)) {
-    unsigned begin = 0;
-    unsigned end = 0;
-    unsigned long long size = 0;
-    if (std::sscanf(line.c_str(), "%*[^,],%u,%u,%llu", &begin, &end, &size) == 3)
-      intervals.push_back({begin, end, size});
-  }
-  return intervals;
 }
 
 TEST(FastTier, RealGraphsReachTheBound) {

@@ -14,17 +14,9 @@ namespace {
 
 using test::faultOf;
 using test::problemOf;
+using test::randomRanks;
 
 constexpr uint64_t kNoLimit = uint64_t{1} << 62;
-
-std::vector<uint32_t> randomRanks(uint32_t count, uint64_t seed) {
-  Random random(seed);
-  std::vector<uint32_t> ranks(count);
-  std::iota(ranks.begin(), ranks.end(), 1u);
-  for (uint32_t i = count; i > 1; --i)
-    std::swap(ranks[i - 1], ranks[random.below(i)]);
-  return ranks;
-}
 
 TEST(Skyline, PlacementsAreValid) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {

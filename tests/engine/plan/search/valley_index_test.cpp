@@ -12,15 +12,7 @@ namespace gantry::plan {
 namespace {
 
 using test::Interval;
-
-std::vector<uint32_t> randomRanks(uint32_t count, uint64_t seed) {
-  Random random(seed);
-  std::vector<uint32_t> ranks(count);
-  std::iota(ranks.begin(), ranks.end(), 1u);
-  for (uint32_t i = count; i > 1; --i)
-    std::swap(ranks[i - 1], ranks[random.below(i)]);
-  return ranks;
-}
+using test::randomRanks;
 
 TEST(ValleyIndex, AgreesWithALinearScan) {
   Random random(11);
