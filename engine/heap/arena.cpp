@@ -128,9 +128,9 @@ HeapCode Arena::takeFromPool(const BufferRequest &request, uint32_t *index) {
   return code;
 }
 
-// Allocates a block of the pool for a record. Avoids the slab that compaction empties, but uses it
-// if no other slab has room. With a maxGapBytes, allocates only if the best free range is at most
-// that long, and never in the slab that compaction empties.
+// Allocates a block of the pool for a record. Uses the pool's avoided slab only if no other slab
+// has room. With a maxGapBytes, allocates only if the best free range is at most that long, and
+// never in the avoided slab.
 HeapCode Arena::takeBlock(PoolIndex poolIndex, const BufferRequest &request, uint32_t index,
                           uint64_t maxGapBytes) {
   Pool &pool = pools_[poolIndex];
@@ -138,9 +138,9 @@ HeapCode Arena::takeBlock(PoolIndex poolIndex, const BufferRequest &request, uin
   if (poolIndex == kDedicatedPool) {
     block = takeWholeSlab(request.sizeBytes, index);
   } else {
-    block =
-        pool.tlsf.allocate(request.sizeBytes, request.alignment, index, pool.draining, maxGapBytes);
-    if (block == kNone && pool.draining != kNone && maxGapBytes == UINT64_MAX)
+    block = pool.tlsf.allocate(request.sizeBytes, request.alignment, index, pool.avoidedSlab,
+                               maxGapBytes);
+    if (block == kNone && pool.avoidedSlab != kNone && maxGapBytes == UINT64_MAX)
       block = pool.tlsf.allocate(request.sizeBytes, request.alignment, index);
   }
   if (block == kNone)
@@ -441,8 +441,8 @@ uint32_t Arena::takeEmptySlab(PoolIndex pool, uint64_t minBytes, uint64_t wanted
   }
   if (best == kNone || !tlsf.removeRegion(best))
     return kNone;
-  if (pools_[pool].draining == best)
-    pools_[pool].draining = kNone;
+  if (pools_[pool].avoidedSlab == best)
+    pools_[pool].avoidedSlab = kNone;
   return best;
 }
 

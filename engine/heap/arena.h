@@ -49,16 +49,16 @@ PoolIndex poolFor(const BufferRequest &request);
 
 struct Pool {
   explicit Pool(const HostAllocator &host) : tlsf({kGranuleLog2, host}) {}
-  Tlsf tlsf;                 // Its regions are slabs; a region has its slab's number.
-  uint32_t draining = kNone; // A slab that compaction empties; allocations avoid it if possible.
+  Tlsf tlsf;                    // Its regions are slabs; a region has its slab's number.
+  uint32_t avoidedSlab = kNone; // Allocations use this slab only if no other has room.
 };
 
-/// The callbacks of the object that keeps the contents of spilled buffers (engine/heap/extras). If
-/// they are nullptr, no buffer is spilled.
+/// The callbacks of the object that keeps the contents of buffers without storage (spilled
+/// buffers). If they are nullptr, every live buffer has storage.
 struct AbsentStorage {
-  /// Gives a spilled buffer storage and its contents again; takes the growth lock.
+  /// Gives such a buffer storage and its contents again; takes the growth lock.
   HeapCode (*restore)(void *user, BufferHandle buffer) = nullptr;
-  /// Discards the contents of a spilled buffer that was released. Called under the lock of the
+  /// Discards the contents of such a buffer, which was released. Called under the lock of the
   /// buffer's arena.
   void (*forget)(void *user, BufferHandle buffer) = nullptr;
   void *user = nullptr;
@@ -112,7 +112,7 @@ public:
   /// Writes the buffer's place and requested size. Returns kBusy if the buffer has no storage.
   HeapCode locate(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes);
   /// Does the same, and counts a pin if the buffer is movable or spillable. *ticket is the last
-  /// submission that is known to use the storage, for example a copy by compaction; 0: none.
+  /// submission that is known to use the storage, for example a copy into it; 0: none.
   /// Returns kBusy, without a pin, if the buffer has no storage or is being relocated (*moving).
   HeapCode pin(BufferHandle buffer, uint64_t *place, uint64_t *sizeBytes, uint64_t *ticket,
                bool *moving);

@@ -231,8 +231,8 @@ HeapCode Heap::pin(BufferHandle buffer, Placement *placement) {
     if (code == HeapCode::kOk) {
       *placement = placementOf(components_.slabs, place, sizeBytes);
       if (placement->mapped != nullptr && ticket > components_.timelines.completed(0)) {
-        // The caller may access the memory at once, so the submissions that use it (a copy by
-        // compaction, or the work of freeAfter()) must be done.
+        // The caller may access the memory at once, so the submissions that use it (a copy
+        // that moved the buffer, or the work of freeAfter()) must be done.
         const Result<bool> waited = device().wait(ticket, UINT64_MAX);
         code = waited.isOk() ? components_.growth.refreshCompleted()
                              : components_.slabs.codeOf(waited.status());

@@ -61,6 +61,8 @@ class CheckHouse(unittest.TestCase):
                                                   "                              int limit) {")}, "82 lines")
         self.broken({"engine/a.h": "class A {\n" + function(81, "  void work() const {").replace("\n}\n", "\n  }\n")
                      + "};\n"}, "81 lines")
+        self.broken({"engine/a.cpp": function(81, "const auto kWork = [](int count) {").replace("\n}\n", "\n};\n")},
+                    "81 lines")
         self.broken({"tools/a.py": "def work():\n" + "    step()\n" * 80}, "81 lines")
 
     def test_sources_of_a_class(self):
@@ -92,6 +94,8 @@ class CheckHouse(unittest.TestCase):
     def test_string_attributes(self):
         self.kept({"codegen/dialect/GantryAttrs.td": 'def A { let name = "gantry.tile"; }\n'})
         self.broken({"codegen/passes/a.cpp": 'op->getAttr("gantry.tile");\n'}, "TableGen")
+        self.broken({"codegen/passes/a.cpp": 'op->getAttr("gantry." + name);\n'}, "TableGen")
+        self.broken({"codegen/passes/a.cpp": 'op->getAttr("gan"\n            "try.tile");\n'}, "a.cpp:1: attribute")
 
     def test_unfinished_work_and_foreign_places(self):
         self.broken({"engine/a.cpp": "// TO" "DO: the rest\n"}, "unfinished")

@@ -119,10 +119,10 @@ uint32_t Compaction::chooseVictim(Arena &arena, uint32_t poolIndex) {
     return kNone;
   ArenaAccess access(arena);
   Pool &pool = access.pool(poolIndex);
-  if (pool.draining != kNone) {
-    if (pool.tlsf.usedBytesOf(pool.draining) != 0 && !isPassedOver(pool.draining))
-      return pool.draining;
-    pool.draining = kNone;
+  if (pool.avoidedSlab != kNone) {
+    if (pool.tlsf.usedBytesOf(pool.avoidedSlab) != 0 && !isPassedOver(pool.avoidedSlab))
+      return pool.avoidedSlab;
+    pool.avoidedSlab = kNone;
   }
   const uint64_t free = pool.tlsf.regionBytes() - pool.tlsf.usedBytes();
   uint32_t best = kNone;
@@ -170,7 +170,7 @@ uint32_t Compaction::planMoves(Arena &arena, uint32_t poolIndex, uint32_t victim
   noRoom_ = false;
   ArenaAccess access(arena);
   Pool &pool = access.pool(poolIndex);
-  pool.draining = victim;
+  pool.avoidedSlab = victim;
   if (holdsUnmovable(access, poolIndex, victim)) {
     passOver(victim);
     return 0;
@@ -318,7 +318,7 @@ HeapCode Compaction::movePart(Arena &arena, uint32_t pool, uint32_t victim, uint
   }
   if (count == 0) {
     passOver(victim);
-    ArenaAccess(arena).pool(pool).draining = kNone;
+    ArenaAccess(arena).pool(pool).avoidedSlab = kNone;
     return HeapCode::kOk;
   }
   uint64_t ticket = 0;

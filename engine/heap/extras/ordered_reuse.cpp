@@ -20,7 +20,7 @@ bool fits(ArenaAccess &access, uint32_t index, const BufferRequest &request, uin
   // A dedicated slab is not cut; it fits if at most a ninth of it is wasted. A slab that compaction
   // empties gets no new buffers.
   return record.pool == kDedicatedPool ? bytes - sizeBytes <= sizeBytes / 8
-                                       : slabOf(place) != access.pool(record.pool).draining;
+                                       : slabOf(place) != access.pool(record.pool).avoidedSlab;
 }
 
 // Returns the record of the shortest range that fits and whose points all lie at or before
