@@ -95,6 +95,23 @@ Status checkArtifactPlan(const artifact::Program &program, const std::vector<Slo
   return {};
 }
 
+/// Returns kDataLoss if a copy's source and target differ in size for these shapes. The reader
+/// checks only the sizes that are constant.
+Status checkCopies(const artifact::Program &program, const ShapePlan &plan) {
+  for (const artifact::Command *command : *program.commands()) {
+    if (command->kind() != artifact::CommandKind::copy)
+      continue;
+    const uint64_t from = plan.sizeBytes[command->bindings()->Get(0)];
+    const uint64_t to = plan.sizeBytes[command->bindings()->Get(1)];
+    if (from != to)
+      return statusf(StatusCode::kDataLoss,
+                     "'%s' copies a value of %" PRIu64 " bytes to one of %" PRIu64
+                     " bytes; the artifact is damaged, compile the model again",
+                     command->name()->c_str(), from, to);
+  }
+  return {};
+}
+
 } // namespace
 
 Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<const int64_t> symbols,
@@ -103,6 +120,7 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
   GANTRY_ASSIGN_OR_RETURN(plan.exprs, artifact::evaluateExprs(program, symbols));
   for (const artifact::Value *value : *program.values())
     plan.sizeBytes.push_back(static_cast<uint64_t>(plan.exprs[value->size()]));
+  GANTRY_RETURN_IF_ERROR(checkCopies(program, plan));
   std::vector<uint32_t> slotOfValue;
   plan.slots = collectSlots(program, plan, slotOfValue);
 

@@ -4,10 +4,10 @@
 // compares its write position with one limit. The limit is the smallest of: the end of the buffer
 // (an event never wraps around it), the end of the space that the consumer is known to have freed,
 // and the point at which the ring is half full. When an event would exceed the limit, the producer
-// reads the consumer's position again. If the ring is at least half full then, the producer also
-// calls the nudge function, which wakes the consumer. If there is no space, the event is dropped
-// and counted, and the producer continues at once. Producer and consumer write to different cache
-// lines.
+// reads the consumer's position again. If the event makes the ring more than half full, the
+// producer also calls the nudge function, which wakes the consumer. If there is no space, the event
+// is dropped and counted, and the producer continues at once. Producer and consumer write to
+// different cache lines.
 //
 // Positions count words of 8 bytes and never wrap. If the words at the end of the buffer are too
 // few for the next event, a filler event of type kNone covers them; a single remaining word is
@@ -39,7 +39,7 @@ public:
     return buffer_ != nullptr;
   }
   uint64_t sizeBytes() const { return words_ * 8; }
-  /// Sets the function that the producer calls when it finds the ring at least half full. The
+  /// Sets the function that the producer calls when the ring becomes more than half full. The
   /// caller must set it before the first event.
   void setNudge(void (*nudge)()) { nudge_ = nudge; }
 
@@ -104,7 +104,7 @@ private:
     const uint64_t full = tail + words_;
     // The consumer may be asleep while the ring fills.
     const uint64_t half = tail + words_ / 2;
-    if (write_ >= half && nudge_ != nullptr)
+    if (write_ + words > half && nudge_ != nullptr)
       nudge_();
     if (write_ + words > lapEnd) { // The event does not fit before the end of the buffer.
       if (lapEnd + words > full)

@@ -49,6 +49,28 @@ TEST(ShapePlan, RefusesAnArtifactWhoseValuesOverlap) {
   EXPECT_EQ(plan.status().code(), StatusCode::kDataLoss);
 }
 
+TEST(ShapePlan, RefusesACopyBetweenSizesThatDiffer) {
+  test::ScratchFolder scratch;
+  TestModel model;
+  const uint32_t n = model.symbol("n", 0, 0), m = model.symbol("m", 1, 0);
+  const uint32_t from = model.input("from", artifact::ElementType::f32, {n});
+  const uint32_t other = model.input("other", artifact::ElementType::f32, {m});
+  const uint32_t to = model.copy(from, "Identity_0");
+  model.output("to", to);
+  artifact::ProgramT &metadata = model.finish();
+  metadata.values[to]->dims = metadata.values[other]->dims;
+  metadata.values[to]->size = metadata.values[other]->size;
+  const auto program = load(model, scratch);
+  const int64_t equal[] = {8, 8}, shorter[] = {8, 7};
+  EXPECT_TRUE(makeShapePlan(program->metadata(), equal, {}).isOk());
+  auto plan = makeShapePlan(program->metadata(), shorter, {});
+  ASSERT_FALSE(plan.isOk());
+  EXPECT_EQ(plan.status().code(), StatusCode::kDataLoss);
+  EXPECT_NE(plan.status().message().find("copies a value of 32 bytes to one of 28"),
+            std::string::npos)
+      << plan.status().message();
+}
+
 TEST(ShapePlan, PlansDynamicProgramsPerShape) {
   test::ScratchFolder scratch;
   TestModel model;

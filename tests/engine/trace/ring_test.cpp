@@ -107,6 +107,19 @@ TEST(RingTest, AHalfFullRingNudgesTheConsumer) {
   EXPECT_LE(nudges, 2); // The end of the buffer may cause a second nudge.
 }
 
+TEST(RingTest, AnEventAcrossTheMiddleNudgesTheConsumer) {
+  static int nudges;
+  nudges = 0;
+  Ring ring;
+  ASSERT_TRUE(ring.create(4096)); // 512 words; the middle is not a multiple of 3.
+  ring.setNudge([] { ++nudges; });
+  for (int i = 0; i < 85; ++i)
+    ASSERT_TRUE(push(ring, 3, i));
+  EXPECT_EQ(nudges, 0);
+  ASSERT_TRUE(push(ring, 3, 85)); // Words 255 to 257.
+  EXPECT_EQ(nudges, 1);
+}
+
 TEST(RingTest, TwoThreadsCountEveryLostEvent) {
   Ring ring;
   ASSERT_TRUE(ring.create(8192));
