@@ -17,6 +17,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -36,10 +37,12 @@ struct IndexExpr {
     return constant == other.constant && terms == other.terms;
   }
   bool operator<(const IndexExpr &other) const {
-    if (terms != other.terms)
-      return std::lexicographical_compare(terms.begin(), terms.end(), other.terms.begin(),
-                                          other.terms.end());
-    return constant < other.constant;
+    const size_t common = std::min(terms.size(), other.terms.size());
+    for (size_t i = 0; i < common; ++i)
+      if (terms[i] != other.terms[i])
+        return terms[i] < other.terms[i];
+    return terms.size() != other.terms.size() ? terms.size() < other.terms.size()
+                                              : constant < other.constant;
   }
   /// The expression without its constant.
   IndexExpr base() const {

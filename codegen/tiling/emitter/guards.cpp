@@ -9,15 +9,19 @@ namespace gantry::codegen {
 using namespace mlir;
 
 int32_t Guards::with(int32_t guard, llvm::ArrayRef<IndexExpr> conditions, bool &never) {
-  std::vector<IndexExpr> all = conditions_[guard];
+  std::vector<IndexExpr> added;
   for (const IndexExpr &condition : conditions) {
     IndexRange bounds = space_.range(condition);
     if (bounds.low >= 0)
       continue;
     if (bounds.high < 0)
       never = true;
-    all.push_back(condition);
+    added.push_back(condition);
   }
+  if (added.empty())
+    return guard;
+  std::vector<IndexExpr> all = conditions_[guard];
+  all.insert(all.end(), added.begin(), added.end());
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   auto [found, inserted] = ids_.try_emplace(all, static_cast<int32_t>(conditions_.size()));

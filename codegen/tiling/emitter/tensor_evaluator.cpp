@@ -54,26 +54,34 @@ Value TensorEvaluator::splatOf(Operation *op, Type element) {
 /// on a tile dimension.
 Values TensorEvaluator::onDistinctPoints(Value tensor, llvm::ArrayRef<Point> points,
                                          Evaluate evaluate) {
-  auto guardedKey = [](const Point &point) { return PointKey(point.guard, keyOf(point)); };
-  std::map<PointKey, unsigned> seen;
-  std::vector<Point> distinct;
-  llvm::SmallVector<unsigned> position;
-  for (const Point &point : points) {
-    auto [found, inserted] = seen.try_emplace(guardedKey(point), distinct.size());
+  const auto isLess = [&](unsigned a, unsigned b) {
+    const Point &first = points[a], &second = points[b];
+    return first.guard != second.guard ? first.guard < second.guard : first.index < second.index;
+  };
+  std::map<unsigned, unsigned, decltype(isLess)> seen(isLess); // Position in `distinct`, by point.
+  llvm::SmallVector<unsigned> distinct, position;
+  for (unsigned i = 0; i < points.size(); ++i) {
+    const auto [found, inserted] = seen.try_emplace(i, distinct.size());
     if (inserted)
-      distinct.push_back(point);
+      distinct.push_back(i);
     position.push_back(found->second);
   }
+  if (!keepsElements_ && distinct.size() == points.size())
+    return evaluate(points);
+  std::vector<Point> different;
+  for (unsigned i : distinct)
+    different.push_back(points[i]);
   Values values, result;
   if (keepsElements_) {
+    const auto guardedKey = [](const Point &point) { return PointKey(point.guard, keyOf(point)); };
     auto &known = kept_[{tensor.getAsOpaquePointer(), sink_.block()}];
-    if (!llvm::all_of(distinct, [&](const Point &p) { return known.count(guardedKey(p)); }))
-      for (auto [point, value] : llvm::zip(distinct, evaluate(distinct)))
+    if (!llvm::all_of(different, [&](const Point &p) { return known.count(guardedKey(p)); }))
+      for (auto [point, value] : llvm::zip(different, evaluate(different)))
         known[guardedKey(point)] = value;
-    for (const Point &point : distinct)
+    for (const Point &point : different)
       values.push_back(known[guardedKey(point)]);
   } else {
-    values = evaluate(distinct);
+    values = evaluate(different);
   }
   for (unsigned i : position)
     result.push_back(values[i]);
