@@ -85,7 +85,7 @@ gantry_compile_result_t compile(const char *model, const char *output, const boo
     native.sharedMemory = options->shared_memory_bytes;
     for (size_t i = 0; options->dims && i < options->dim_count; ++i)
       native.dims.push_back(
-          {text(options->dims[i].name), options->dims[i].least, options->dims[i].most});
+          {text(options->dims[i].name), options->dims[i].min, options->dims[i].max});
     for (size_t i = 0; options->donated_inputs && i < options->donated_count; ++i)
       native.donatedInputs.push_back(text(options->donated_inputs[i]));
     native.tuning = text(options->tuning);

@@ -103,22 +103,4 @@ Result<Trace> readTrace(const std::string &path) {
   return parseTrace(name.substr(0, name.find('.')), text);
 }
 
-Trace upTo(const Trace &trace, uint64_t limitBytes) {
-  Trace result;
-  result.name = trace.name;
-  result.slots = trace.slots;
-  std::vector<uint64_t> sizes(trace.slots);
-  uint64_t live = 0;
-  for (const TraceOp &op : trace.ops) {
-    if (op.sizeBytes != 0)
-      sizes[op.slot] = op.sizeBytes;
-    if (sizes[op.slot] > limitBytes)
-      continue;
-    live += op.sizeBytes != 0 ? op.sizeBytes : -sizes[op.slot];
-    result.peakLiveBytes = std::max(result.peakLiveBytes, live);
-    result.ops.push_back(op);
-  }
-  return result;
-}
-
 } // namespace gantry::bench

@@ -36,9 +36,6 @@ Result<Trace> readTrace(const std::string &path);
 /// Parses the text of a trace file.
 Result<Trace> parseTrace(const std::string &name, const std::string &text);
 
-/// Returns the allocations of up to limitBytes and their frees.
-Trace upTo(const Trace &trace, uint64_t limitBytes);
-
 /// Generates six traces from a seed: small random sizes, random sizes over a wide range, training
 /// steps of fixed and of varying size, rendered frames, and phases with growing sizes.
 std::vector<Trace> generateTraces(uint64_t seed);

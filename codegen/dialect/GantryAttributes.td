@@ -2,6 +2,7 @@
 // them.
 //
 // Parameters that equal their defaults are not printed. Sizes in bytes, and counts, are at least 0.
+// verify_attributes.cpp checks this, and the rules in the descriptions below.
 #ifndef GANTRY_ATTRIBUTES
 #define GANTRY_ATTRIBUTES
 
@@ -106,7 +107,8 @@ def Gantry_DimAttr : Gantry_Attr<"Dim", "dim"> {
 def Gantry_PortAttr : Gantry_Attr<"Port", "port"> {
   let summary = "an input or an output of the program";
   let description = [{
-    `dims` has one entry for each dimension of an input, and none for an output. MLIR's integers are
+    The name is not empty. `dims` has one entry for each dimension of an input, and none for an
+    output. The ranges of dimensions with the same name have a size in common. MLIR's integers are
     signless: `is_unsigned` says that the model's integers are unsigned. A run may reuse the memory
     of a `donated` input.
 
@@ -118,6 +120,7 @@ def Gantry_PortAttr : Gantry_Attr<"Port", "port"> {
   let parameters = (ins "::mlir::StringAttr":$name,
       Gantry_OptionalList<"::gantry::codegen::DimAttr">:$dims, Gantry_Flag:$is_unsigned,
       Gantry_Flag:$donated);
+  let genVerifyDecl = 1;
 }
 
 def Gantry_RequirementsAttr : Gantry_Attr<"Requirements", "requirements"> {
@@ -139,17 +142,20 @@ def Gantry_OrderAttr : Gantry_Attr<"Order", "order"> {
     a sequence of dispatches without a barrier between them.
   }];
   let parameters = (ins "int64_t":$model_peak_bytes, "int64_t":$model_stages, "int64_t":$stages);
+  let genVerifyDecl = 1;
 }
 
 def Gantry_BudgetAttr : Gantry_Attr<"Budget", "budget"> {
   let summary = "the result of fit-budget";
   let description = [{
-    `bytes` is the budget, and `peak_before` the peak of live bytes before the pass. `recomputed` is
-    the number of dispatches that were added to compute tensors again, and `recomputed_peak` the
-    peak in bytes with these alone. `moved` is the number of moves of a tensor to the host and back.
+    `bytes` is the budget, at least 1, and `peak_before` the peak of live bytes before the pass.
+    `recomputed` is the number of dispatches that were added to compute tensors again, and
+    `recomputed_peak` the peak in bytes with these alone. `moved` is the number of moves of a tensor
+    to the host and back.
   }];
   let parameters = (ins "int64_t":$bytes, "int64_t":$peak_before, "int64_t":$recomputed,
       "int64_t":$recomputed_peak, "int64_t":$moved);
+  let genVerifyDecl = 1;
 }
 
 def Gantry_FailureAttr : Gantry_Attr<"Failure", "failure"> {
@@ -189,18 +195,19 @@ def Gantry_MeasuredAttr : Gantry_Attr<"Measured", "measured"> {
   let summary = "a tile from a table of measured tiles";
   let description = [{
     `tile` is the tile's kind and its exact text (docs/tuning.md). `origin` is a text for users that
-    names the table and the measured time. `requested` says that the table is the caller's own: the
-    compiler then warns if the kernel cannot have the tile.
+    names the table and the measured time. Neither is empty. `requested` says that the table is the
+    caller's own: the compiler then warns if the kernel cannot have the tile.
   }];
   let parameters = (ins "::mlir::StringAttr":$tile, "::mlir::StringAttr":$origin,
       Gantry_Flag:$requested);
+  let genVerifyDecl = 1;
 }
 
 def Gantry_KernelAttr : Gantry_Attr<"Kernel", "kernel"> {
   let summary = "marks the module of a kernel";
   let description = [{
-    `key` identifies the kernel in tables of measured tiles (codegen/tuning/kernel_key.h).
-    `measured` is the tile that a table has for this key.
+    `key` identifies the kernel in tables of measured tiles: 16 hexadecimal digits
+    (codegen/tuning/kernel_key.h). `measured` is the tile that a table has for this key.
 
     ```mlir
     module @kernel_0 attributes {gantry.kernel = #gantry.kernel<key = "0123456789abcdef">} { … }
@@ -209,6 +216,7 @@ def Gantry_KernelAttr : Gantry_Attr<"Kernel", "kernel"> {
   let parameters = (ins OptionalParameter<"::mlir::StringAttr">:$key,
       OptionalParameter<"::gantry::codegen::MeasuredAttr">:$measured);
   let assemblyFormat = "(`<` struct(params)^ `>`)?";
+  let genVerifyDecl = 1;
 }
 
 def Gantry_SignatureAttr : Gantry_Attr<"Signature", "signature"> {
@@ -221,6 +229,7 @@ def Gantry_SignatureAttr : Gantry_Attr<"Signature", "signature"> {
       Gantry_OptionalList<"int64_t">:$result_dims,
       Gantry_OptionalList<"::gantry::codegen::LayoutAttr">:$layouts, Gantry_Flag:$rows);
   let assemblyFormat = "(`<` struct(params)^ `>`)?";
+  let genVerifyDecl = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -264,25 +273,29 @@ def Gantry_LoopsAttr : Gantry_Attr<"Loops", "loops"> {
   let summary = "the number of loop iterations of one invocation";
   let description = [{
     An invocation runs at most `rounds` loop iterations in total, multiplied by the sizes of the
-    dynamic dimensions whose indices are `dims`.
+    dynamic dimensions whose indices are `dims`, in ascending order. `rounds` has at most 32 bits; a
+    larger number is stored as 2^32 - 1.
   }];
   let parameters = (ins "int64_t":$rounds, Gantry_OptionalList<"int64_t">:$dims);
+  let genVerifyDecl = 1;
 }
 
 def Gantry_SlicesAttr : Gantry_Attr<"Slices", "slices"> {
   let summary = "how a dispatch can be cut into slices";
   let description = [{
-    A slice is a multiple of `workgroups` workgroups. After each `workgroups` workgroups, the start
-    of each buffer advances by the buffer's entry of `bytes`. The entry is 0 for a buffer that every
-    slice uses as a whole.
+    A slice is a multiple of `workgroups` workgroups, which is at least 1. After each `workgroups`
+    workgroups, the start of each buffer advances by the buffer's entry of `bytes`. The entry is 0
+    for a buffer that every slice uses as a whole.
   }];
   let parameters = (ins "int64_t":$workgroups, Gantry_List<"int64_t">:$bytes);
+  let genVerifyDecl = 1;
 }
 
 def Gantry_RemarksAttr : Gantry_Attr<"Remarks", "remarks"> {
   let summary = "the reasons for the kernel's tile, one sentence each, for `gantry inspect --why`";
   let parameters = (ins Gantry_List<"::mlir::StringAttr">:$texts);
   let assemblyFormat = "`<` $texts `>`";
+  let genVerifyDecl = 1;
 }
 
 def Gantry_BindingAttr : Gantry_Attr<"Binding", "binding"> {
@@ -312,12 +325,18 @@ def Gantry_TexelViewAttr : Gantry_Attr<"TexelView", "texel_view"> {
   }];
   let parameters = (ins "int64_t":$buffer, EnumParameter<Gantry_TexelFormat>:$format,
       Gantry_Flag:$alone);
+  let genVerifyDecl = 1;
 }
 
 def Gantry_BuffersAttr : Gantry_Attr<"Buffers", "buffers"> {
   let summary = "how a SPIR-V module reaches its buffers";
+  let description = [{
+    Only the mode `texel` has `texel_views`. They are in the order of their buffers, and a buffer
+    has at most one.
+  }];
   let parameters = (ins EnumParameter<Gantry_BindingMode>:$mode,
       Gantry_OptionalList<"::gantry::codegen::TexelViewAttr">:$texel_views);
+  let genVerifyDecl = 1;
 }
 
 #endif

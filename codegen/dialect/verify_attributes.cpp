@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <array>
+#include <cstdint>
 
 namespace gantry::codegen {
 
@@ -17,9 +18,55 @@ using Diagnose = llvm::function_ref<InFlightDiagnostic()>;
 
 // ---- Contents of attributes --------------------------------------------------------------------
 
+namespace {
+
+/// Checks that each of the parameters (name, value) of an attribute is at least `min`.
+LogicalResult verifyMin(Diagnose error, llvm::StringRef attribute, int64_t min,
+                        std::initializer_list<std::pair<llvm::StringRef, int64_t>> parameters) {
+  for (const auto &[name, value] : parameters)
+    if (value < min)
+      return error() << name << " of " << attribute << " is " << value << "; it must be at least "
+                     << min;
+  return success();
+}
+
+/// Checks that no entry of the list `name` of an attribute is negative.
+LogicalResult verifyNonNegative(Diagnose error, llvm::StringRef attribute, llvm::StringRef name,
+                                llvm::ArrayRef<int64_t> list) {
+  for (int64_t entry : list)
+    if (entry < 0)
+      return error() << name << " of " << attribute << " contains " << entry
+                     << "; its entries must be at least 0";
+  return success();
+}
+
+/// Checks that the text parameter `name` of an attribute is not empty.
+LogicalResult verifyText(Diagnose error, llvm::StringRef attribute, llvm::StringRef name,
+                         StringAttr text) {
+  if (text.getValue().empty())
+    return error() << name << " of " << attribute << " is empty";
+  return success();
+}
+
+} // namespace
+
 LogicalResult DimAttr::verify(Diagnose error, StringAttr name, int64_t min, int64_t max) {
   if (min < 0 || max < 0 || (max > 0 && max < min))
     return error() << "dimension " << name << " has sizes from " << min << " to " << max;
+  return success();
+}
+
+LogicalResult PortAttr::verify(Diagnose error, StringAttr name, llvm::ArrayRef<DimAttr> dims, bool,
+                               bool) {
+  if (failed(verifyText(error, "a port", "name", name)))
+    return failure();
+  for (DimAttr upper : dims)
+    for (DimAttr lower : dims)
+      if (upper.getName() == lower.getName() && !upper.getName().getValue().empty() &&
+          upper.getMax() > 0 && upper.getMax() < lower.getMin())
+        return error() << "port " << name << " limits dimension " << upper.getName()
+                       << " to sizes of at least " << lower.getMin() << " and at most "
+                       << upper.getMax();
   return success();
 }
 
@@ -31,6 +78,24 @@ LogicalResult RequirementsAttr::verify(Diagnose error, llvm::ArrayRef<StringAttr
                      << " symbols and " << map.getNumResults() << " results; it must have 0 dims, "
                      << symbols.size() << " symbols and 1 result";
   return success();
+}
+
+LogicalResult OrderAttr::verify(Diagnose error, int64_t modelPeakBytes, int64_t modelStages,
+                                int64_t stages) {
+  return verifyMin(
+      error, "an order", 0,
+      {{"model_peak_bytes", modelPeakBytes}, {"model_stages", modelStages}, {"stages", stages}});
+}
+
+LogicalResult BudgetAttr::verify(Diagnose error, int64_t bytes, int64_t peakBefore,
+                                 int64_t recomputed, int64_t recomputedPeak, int64_t moved) {
+  if (failed(verifyMin(error, "a budget", 1, {{"bytes", bytes}})))
+    return failure();
+  return verifyMin(error, "a budget", 0,
+                   {{"peak_before", peakBefore},
+                    {"recomputed", recomputed},
+                    {"recomputed_peak", recomputedPeak},
+                    {"moved", moved}});
 }
 
 LogicalResult LayoutAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> parts) {
@@ -48,6 +113,29 @@ LogicalResult LayoutAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> parts) 
       return error() << "a layout lacks the part of dimension " << parts[i] << " in blocks of 1";
   }
   return success();
+}
+
+LogicalResult MeasuredAttr::verify(Diagnose error, StringAttr tile, StringAttr origin, bool) {
+  if (failed(verifyText(error, "a measured tile", "tile", tile)))
+    return failure();
+  return verifyText(error, "a measured tile", "origin", origin);
+}
+
+LogicalResult KernelAttr::verify(Diagnose error, StringAttr key, MeasuredAttr) {
+  constexpr size_t kKeyDigits = 16;
+  if (key && (key.size() != kKeyDigits ||
+              key.getValue().find_first_not_of("0123456789abcdef") != llvm::StringRef::npos))
+    return error() << "the key of a kernel has " << kKeyDigits
+                   << " lower-case hexadecimal digits; it is " << key;
+  return success();
+}
+
+LogicalResult SignatureAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> operandDims,
+                                    llvm::ArrayRef<int64_t> resultDims, llvm::ArrayRef<LayoutAttr>,
+                                    bool) {
+  if (failed(verifyNonNegative(error, "a signature", "operand_dims", operandDims)))
+    return failure();
+  return verifyNonNegative(error, "a signature", "result_dims", resultDims);
 }
 
 LogicalResult TileAttr::verify(Diagnose error, TileKind kind, int64_t grid,
@@ -76,6 +164,33 @@ LogicalResult LaunchAttr::verify(Diagnose error, int64_t buffers, int64_t dims,
   return success();
 }
 
+LogicalResult LoopsAttr::verify(Diagnose error, int64_t rounds, llvm::ArrayRef<int64_t> dims) {
+  if (rounds < 0 || rounds > UINT32_MAX)
+    return error() << "the loops have " << rounds << " rounds; the number must be at least 0 and "
+                   << "at most " << UINT32_MAX;
+  if (failed(verifyNonNegative(error, "the loops", "dims", dims)))
+    return failure();
+  for (size_t i = 1; i < dims.size(); ++i)
+    if (dims[i] <= dims[i - 1])
+      return error() << "the dims of the loops are not in ascending order: " << dims[i - 1]
+                     << " is before " << dims[i];
+  return success();
+}
+
+LogicalResult SlicesAttr::verify(Diagnose error, int64_t workgroups,
+                                 llvm::ArrayRef<int64_t> bytes) {
+  if (failed(verifyMin(error, "the slices", 1, {{"workgroups", workgroups}})))
+    return failure();
+  return verifyNonNegative(error, "the slices", "bytes", bytes);
+}
+
+LogicalResult RemarksAttr::verify(Diagnose error, llvm::ArrayRef<StringAttr> texts) {
+  for (auto [i, text] : llvm::enumerate(texts))
+    if (text.getValue().empty())
+      return error() << "remark " << i << " is empty";
+  return success();
+}
+
 LogicalResult BindingAttr::verify(Diagnose error, ArgumentRole role, int64_t index, Type texelsOf) {
   const bool numbered = role == ArgumentRole::kBuffer || role == ArgumentRole::kDim;
   if (numbered != (index >= 0))
@@ -83,6 +198,22 @@ LogicalResult BindingAttr::verify(Diagnose error, ArgumentRole role, int64_t ind
                    << (numbered ? " needs an index" : " has no index");
   if (texelsOf && role != ArgumentRole::kBuffer)
     return error() << "a " << stringifyArgumentRole(role) << " is not read as texels";
+  return success();
+}
+
+LogicalResult TexelViewAttr::verify(Diagnose error, int64_t buffer, TexelFormat, bool) {
+  return verifyMin(error, "a texel view", 0, {{"buffer", buffer}});
+}
+
+LogicalResult BuffersAttr::verify(Diagnose error, BindingMode mode,
+                                  llvm::ArrayRef<TexelViewAttr> views) {
+  if (mode != BindingMode::kTexel && !views.empty())
+    return error() << "buffers of the mode " << stringifyBindingMode(mode) << " have no texel "
+                   << "views, not " << views.size();
+  for (size_t i = 1; i < views.size(); ++i)
+    if (views[i].getBuffer() <= views[i - 1].getBuffer())
+      return error() << "the texel views are not in the order of their buffers: "
+                     << views[i - 1].getBuffer() << " is before " << views[i].getBuffer();
   return success();
 }
 
@@ -116,7 +247,32 @@ std::pair<llvm::StringRef, LogicalResult (*)(Operation *, NamedAttribute)> built
   return {Helper::getNameStr(), verifyOn<Attr, Ops...>};
 }
 
-/// Checks a signature against the types of the function's arguments (tensors, then dims).
+/// Checks that the loops, slices or texel views in `attribute` refer to dims and buffers that the
+/// launch of the same operation has. Any other attribute, and an operation without a launch, is
+/// accepted.
+LogicalResult verifyIndices(Operation *op, Attribute attribute) {
+  const auto launch = attributeOf<LaunchAttr>(op);
+  if (!launch)
+    return success();
+  const int64_t buffers = launch.getBuffers(), dims = launch.getDims();
+  if (auto loops = dyn_cast<LoopsAttr>(attribute))
+    if (!loops.getDims().empty() && loops.getDims().back() >= dims)
+      return op->emitError() << "its loops refer to dim " << loops.getDims().back() << " of "
+                             << dims;
+  if (auto slices = dyn_cast<SlicesAttr>(attribute))
+    if (static_cast<int64_t>(slices.getBytes().size()) != buffers)
+      return op->emitError() << "its slices have " << slices.getBytes().size() << " entries for "
+                             << buffers << " buffers";
+  if (auto bound = dyn_cast<BuffersAttr>(attribute))
+    for (TexelViewAttr view : bound.getTexelViews())
+      if (view.getBuffer() >= buffers)
+        return op->emitError() << "it reads buffer " << view.getBuffer() << " of " << buffers
+                               << " as texels";
+  return success();
+}
+
+/// Checks a signature against the types of the function's arguments (tensors, then dims) and of its
+/// results.
 LogicalResult verifySignature(func::FuncOp function, SignatureAttr signature) {
   int64_t tensors = 0, dynamic = 0, dims = 0;
   for (Type type : function.getArgumentTypes()) {
@@ -131,6 +287,13 @@ LogicalResult verifySignature(func::FuncOp function, SignatureAttr signature) {
   if (static_cast<int64_t>(operandDims.size()) != dynamic)
     return function.emitError() << "operand_dims of its signature has " << operandDims.size()
                                 << " entries for " << dynamic << " dynamic dimensions";
+  int64_t dynamicOfResult = 0;
+  for (Type type : function.getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      dynamicOfResult += tensor.getNumDynamicDims();
+  if (static_cast<int64_t>(resultDims.size()) != dynamicOfResult)
+    return function.emitError() << "result_dims of its signature has " << resultDims.size()
+                                << " entries for " << dynamicOfResult << " dynamic dimensions";
   for (int64_t dim : llvm::concat<const int64_t>(operandDims, resultDims))
     if (dim < 0 || dim >= dims)
       return function.emitError() << "its signature refers to dim " << dim << " of " << dims;
@@ -174,7 +337,7 @@ LogicalResult GantryDialect::verifyOperationAttribute(Operation *op, NamedAttrib
     return failure();
   if (auto signature = dyn_cast<SignatureAttr>(attribute.getValue()))
     return verifySignature(cast<func::FuncOp>(op), signature);
-  return success();
+  return verifyIndices(op, attribute.getValue());
 }
 
 LogicalResult GantryDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,

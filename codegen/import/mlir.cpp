@@ -127,8 +127,8 @@ void checkPorts(mlir::func::FuncOp function) {
     check(type, "result " + llvm::Twine(i));
 }
 
-// Sets `gantry.port` on every argument and result. Ports and dimensions that the model does not
-// name are named by their positions.
+// Sets `gantry.port` on every argument and result. Ports and dynamic dimensions that the model does
+// not name are named by their positions. Names and ranges of static dimensions are dropped.
 void namePorts(mlir::func::FuncOp function) {
   mlir::Builder builder(function.getContext());
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -137,13 +137,14 @@ void namePorts(mlir::func::FuncOp function) {
     auto name = given ? given.getName() : builder.getStringAttr(position);
     auto type = mlir::cast<mlir::RankedTensorType>(function.getArgument(i).getType());
     llvm::SmallVector<codegen::DimAttr> dims;
-    if (given)
-      llvm::append_range(dims, given.getDims());
-    for (int64_t d = static_cast<int64_t>(dims.size()); d < type.getRank(); ++d)
-      dims.push_back(codegen::DimAttr::get(
-          function.getContext(),
-          builder.getStringAttr(type.isDynamicDim(d) ? position + "_dim" + std::to_string(d) : ""),
-          1, 0));
+    for (unsigned d = 0; d < static_cast<unsigned>(type.getRank()); ++d) {
+      const bool isDynamic = type.isDynamicDim(d);
+      const std::string dimName = isDynamic ? position + "_dim" + std::to_string(d) : "";
+      dims.push_back(
+          isDynamic && given && d < given.getDims().size()
+              ? given.getDims()[d]
+              : codegen::DimAttr::get(function.getContext(), builder.getStringAttr(dimName), 1, 0));
+    }
     function.setArgAttr(i, codegen::PortAttr::name,
                         codegen::PortAttr::get(function.getContext(), name, dims,
                                                given && given.getIsUnsigned(),

@@ -16,6 +16,9 @@ namespace {
 
 // The assumed size of a dynamic dimension without an upper limit.
 constexpr int64_t kTypicalDim = 64;
+// The assumed size of a larger tensor, so that no sum of sizes overflows. No device has such
+// memory.
+constexpr uint64_t kMaxBytes = uint64_t{1} << 40;
 
 /// Returns the upper limit of a dynamic dimension of an input, or kTypicalDim if it has none.
 int64_t largestExtent(tensor::DimOp dim) {
@@ -57,9 +60,9 @@ uint64_t typicalBytes(DispatchOp dispatch) {
     if (ShapedType::isDynamic(size))
       size = typicalExtent(dispatch.getDims()[dispatch.getResultDims()[dynamic++]]);
     if (__builtin_mul_overflow(bytes, uint64_t(std::max<int64_t>(size, 0)), &bytes))
-      return uint64_t{1} << 40; // The emission of the program refuses such a tensor.
+      return kMaxBytes; // The emission of the program refuses such a tensor.
   }
-  return roundUp(bytes, kArenaAlignment);
+  return bytes < kMaxBytes ? roundUp(bytes, kArenaAlignment) : kMaxBytes;
 }
 
 /// Returns whether the function returns the tensor or a direct reshape of it.

@@ -91,9 +91,9 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
       (move ? moved : recomputed) += 1;
       bringBack(graph.dispatches, action);
     }
-    setAttribute(function, BudgetAttr::get(
-                               &getContext(), static_cast<int64_t>(budgetBytes.getValue()),
-                               plan->givenPeakBytes, recomputed, plan->recomputedPeakBytes, moved));
+    const auto bytes = static_cast<int64_t>(std::min<uint64_t>(budgetBytes, INT64_MAX));
+    setAttribute(function, BudgetAttr::get(&getContext(), bytes, plan->givenPeakBytes, recomputed,
+                                           plan->recomputedPeakBytes, moved));
   }
 
   /// Fails the pass and marks the cause of the failure as the input: the model or the budget.

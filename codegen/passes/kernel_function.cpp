@@ -175,7 +175,8 @@ private:
       for (const std::string &text : *list)
         texts.push_back(builder_.getStringAttr(text));
     source_.walk([&](linalg::GenericOp op) {
-      if (auto why = GantryDialect::WhyAttrHelper(op.getContext()).getAttr(op))
+      auto why = GantryDialect::WhyAttrHelper(op.getContext()).getAttr(op);
+      if (why && !why.getValue().empty())
         texts.push_back(why);
     });
     if (!texts.empty())

@@ -96,7 +96,6 @@ public:
   mlir::OpBuilder &builder() { return builder_; }
   mlir::Location loc() const { return loc_; }
   mlir::Type floatType() const { return float_; }
-  mlir::Type integerType() const { return integer_; }
 
 private:
   Term splat(mlir::Type type, mlir::TypedAttr attribute) {

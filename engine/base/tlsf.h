@@ -101,11 +101,10 @@ public:
   /// Sets the user of a taken block.
   void setUser(uint32_t block, uint32_t user) { blocks_[block].link = user; }
 
-  /// The first block of a region, and the blocks after and before a block in order of offset; kNone
-  /// if there is none. Both free and taken blocks are returned.
+  /// The first block of a region, and the block after a block in order of offset; kNone if there is
+  /// none. Both free and taken blocks are returned.
   uint32_t firstOf(uint32_t region) const { return regions_[region].first; }
   uint32_t nextOf(uint32_t block) const { return blocks_[block].nextPhysical; }
-  uint32_t previousOf(uint32_t block) const { return blocks_[block].previousPhysical; }
   uint64_t usedBytesOf(uint32_t region) const { return bytes(regions_[region].used); }
   /// The size of a region; 0 if it does not exist.
   uint64_t sizeOfRegion(uint32_t region) const {

@@ -64,23 +64,41 @@ class CheckHouse(unittest.TestCase):
         self.broken({"engine/a.cpp": function(81, "const auto kWork = [](int count) {").replace("\n}\n", "\n};\n")},
                     "81 lines")
         self.broken({"tools/a.py": "def work():\n" + "    step()\n" * 80}, "81 lines")
+        script = "#!/usr/bin/env bash\n"
+        self.kept({"tools/a.sh": script + function(80, "work() {") + function(80, "work() {")})
+        self.kept({"tools/text": function(81, "work() {")})
+        self.broken({"tools/a.sh": script + function(81, "work() {")}, "a.sh:2: a function of 81 lines")
+        self.broken({"dev": script + function(81, "work() {")}, "dev:2: a function of 81 lines")
 
     def test_sources_of_a_class(self):
         def sources(count):
             return {f"engine/a{i}.cpp": "Status Heap::work%d(int count) {\n}\n" % i for i in range(count)}
         self.kept(sources(3))
         self.broken(sources(4), "methods of Heap lie in 4 sources")
+        templates = ["void Heap<T>::work(int count) {\n}\n",
+                     "template <typename T, typename... Rest>\nResult<std::vector<T>> Heap<T, Rest...>::work() {\n}\n",
+                     "const Heap<T>::Step &Heap<T>::operator()(int count) {\n}\n", "Heap<T>::~Heap() {\n}\n"]
+        self.broken({f"engine/a{i}.h": text for i, text in enumerate(templates)}, "methods of Heap lie in 4 sources")
+        self.broken({f"engine/a{i}.cpp": "Status Heap::Impl::work() {\n}\n" for i in range(4)},
+                    "methods of Heap::Impl lie in 4 sources")
+        self.kept({f"engine/a{i}.cpp": "Status Heap%d::Impl::work() {\n}\n" % i for i in range(4)})
 
     def test_comments(self):
         self.kept({"engine/a.h": "int a; // Size in bytes.\n// The size, which\n// of course is a number.\nint b;\n"
                                  'const char *text = "// of these";\n'})
         self.broken({"engine/a.h": "int a; // of the buffer\n"}, 'begins with "of"')
         self.broken({"engine/a.h": "/// That it may have.\nint a;\n"}, 'begins with "That"')
+        self.kept({"codegen/a.td": "// The pass, and\n// of these the first.\ndef A { let name = \"// of a\"; }\n"})
+        self.broken({"codegen/a.td": "// Of these the first.\n"}, 'begins with "Of"')
+        self.broken({"codegen/a.td": "def A; // and B\n"}, 'begins with "and"')
 
     def test_names(self):
-        self.kept({"engine/a.h": "inline constexpr int kMaxBytes = 1;\nint mostly, atLeast;\n"})
-        self.broken({"engine/a.h": "inline constexpr int kMostBytes = 1;\n"}, "names say max and min")
-        self.broken({"engine/a.h": "int leastBytes;\n"}, "names say max and min")
+        self.kept({"engine/a.h": "inline constexpr int kMaxBytes = 1;\nint mostly, almost, atMostly, Mosts;\n"
+                                 "uint_least32_t a; // The least.\n/* At most\n * most_bytes. */\n"
+                                 "const char *text = \"at least \\\"most\", *more = R\"(\n\"most\")\";\n"})
+        for name in ("kMostBytes", "leastBytes", "most", "least", "least_", "most_bytes", "size_at_least", "atLeast",
+                     "sizeAtMost", "isAtLeastOne"):
+            self.broken({"engine/a.h": f"/* A size */ int {name};\n"}, f"{name}: names say max and min")
         self.kept({"tests/a_test.cpp": "TEST(Heap, GrowsBySlabs) {\n}\n"})
         self.broken({"tests/a_test.cpp": "TEST(Heap, growsBySlabs) {\n}\n"}, "not UpperCamel")
         self.broken({"tests/a_test.cpp": "TEST_F(HeapTest, Grows_by) {\n}\n"}, "not UpperCamel")
@@ -96,6 +114,9 @@ class CheckHouse(unittest.TestCase):
         self.broken({"codegen/passes/a.cpp": 'op->getAttr("gantry.tile");\n'}, "TableGen")
         self.broken({"codegen/passes/a.cpp": 'op->getAttr("gantry." + name);\n'}, "TableGen")
         self.broken({"codegen/passes/a.cpp": 'op->getAttr("gan"\n            "try.tile");\n'}, "a.cpp:1: attribute")
+        self.broken({"codegen/passes/a.cpp": '\nparse("{gantry.tile = 1}");\n'}, "a.cpp:2: attribute")
+        self.broken({"codegen/passes/a.cpp": 'parse("module { gan" "try.tile = 1}");\n'}, "TableGen")
+        self.kept({"codegen/passes/a.cpp": '#include "a.h" // "{gantry.tile}"\nint agantry = size("agantry.");\n'})
 
     def test_unfinished_work_and_foreign_places(self):
         self.broken({"engine/a.cpp": "// TO" "DO: the rest\n"}, "unfinished")

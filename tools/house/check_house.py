@@ -10,13 +10,14 @@ Layout and size:
   - every folder with sources has a README.md, or one of the two folders above it has one;
   - a README.md below the root has at most 80 lines, a folder at most 40 files;
   - a source has at most 600 lines; 800 where LONG_FILES gives the reason;
-  - a function outside tests has at most 80 lines;
-  - the methods of a class lie in at most three sources.
+  - a function of C, C++ or Python outside tests, or of a shell script, has at most 80 lines;
+  - the methods of a class that are defined outside of it lie in at most three sources.
 Language:
-  - a comment does not begin with a word that needs a preceding phrase ("of", "and", "that", ...);
-  - names say max and min, not most and least; tests are named UpperCamel;
+  - a comment of C, C++ or TableGen does not begin with a word that needs a preceding phrase ("of", "and", ...);
+  - names of C and C++ say max and min, not most and least (no kMost, mostBytes, least_, at_most, atLeast);
+  - tests are named UpperCamel;
   - enumerators and constexpr constants are named kName (clang-tidy checks other names, but not in codegen);
-  - attributes of the IR are declared in TableGen; codegen has no attribute names in strings ("gantry.*").
+  - attributes of the IR are declared in TableGen; no string in codegen's C++ contains "gantry.*".
 Others:
   - no marks of unfinished work; no paths of a developer's machine.
 """
@@ -44,20 +45,29 @@ MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK|not impl" r"emented|
 OUTSIDE = re.compile(r"(?<![\w./-])/(home|root|work)/\w")
 COMMENT = re.compile(r"(?:^|\s)//[/!]?<? *(\S[^\n]*)$")
 DANGLING = re.compile(r"(of|and|that|what|which|where|whose|likewise)\b", re.IGNORECASE)
-SUPERLATIVE = re.compile(r"\b(k(?:Most|Least)(?:[A-Z]\w*)?|(?:most|least)[A-Z]\w*)\b")
+SUPERLATIVE = re.compile(r"\b(k(?:Most|Least)(?:[A-Z]\w*)?|(?:\w+_)?(?:most|least)(?:[A-Z_]\w*)?"
+                         r"|\w*[aA]t(?:Most|Least)(?:[A-Z]\w*)?)\b")
 TEST_NAME = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
 UPPER_CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*$")
 ENUM = re.compile(r"^\s*enum\b(?! VkC| VkS)[^;{]*\{([^}]*)\}", re.MULTILINE)
 CONSTANT = re.compile(r"^(?:inline |static )*constexpr (?!.*\()[\w:<>,* ]*?[ *](\w+)(?:\[\w*\])* *[={]")
 CONSTANT_NAME = re.compile(r"(k[A-Z0-9]|GANTRY_|VK_)\w*$")
-# A literal that begins with "gantry.", also one that is divided, such as "gan" "try.tile".
-STRING_ATTRIBUTE = re.compile('"' + "".join(letter + r'(?:"\s*")?' for letter in "gantry") + r"\.")
+# A literal (group 1) or a comment of C or C++.
+LITERAL_OR_COMMENT = re.compile(r'(R"(\w*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\')'
+                                r"|//[^\n]*|/\*.*?\*/", re.DOTALL)
+# A literal that contains "gantry.", also one that is divided, such as "gan" "try.tile".
+STRING_ATTRIBUTE = re.compile(r'"[^"\n]*?\b' + "".join(letter + r'(?:"\s*")?' for letter in "gantry") + r"\.")
 CONTROL = re.compile(r"(namespace|class|struct|enum|union|extern|if|for|while|switch|else|do|try|catch"
                      r"|case|default|return)\b")
 NAMED_LAMBDA = re.compile(r"=\s*\[[^\]]*\]\s*[({]")
 LAMBDA = re.compile(r"(=|\]\s*(\(.*\))?\s*(mutable\s*)?(->\s*[\w:<>*& ]+)?)\s*\{$")
-# The name of a member function that is defined outside its class, at the start of a declaration.
-METHOD = re.compile(r"^(?:[\w:<>,&*\s\[\]]*?[\s&*])?(\w+)::~?\w+\(")
+# A class in the name of a function, with its template arguments.
+CLASS = r"\w+(?:<[\w:,&*.\s]*>)?"
+# The name of a member function that is defined outside its class, at the start of a declaration. Group 1 is the
+# class: A of A::f, A<T> of A<T>::f, A::B of A::B::f.
+METHOD = re.compile(rf"^(?:[\w:<>,&*=.\s\[\]]*?[\s&*])?((?:{CLASS}::)*?{CLASS})::(?:~?\w+|operator[^(]*)\(")
+# The first line of a function of a shell script, whose last line is a brace with the same indentation.
+SHELL_FUNCTION = re.compile(r"( *)(?:function )?[\w-]+ ?\(\) ?\{$")
 
 
 def functions(lines):
@@ -93,6 +103,19 @@ def continues(before, line):
         not before.startswith(("//", "#", "template"))
 
 
+def without_comments(text, keeps_literals):
+    """Returns the text of a C or C++ source without comments, and without literals unless `keeps_literals` is set.
+    Line breaks are kept."""
+    def replace(match):
+        blank = " " + "\n" * match.group().count("\n")
+        return match.group() if keeps_literals and match.group(1) else blank
+    return LITERAL_OR_COMMENT.sub(replace, text)
+
+
+def is_shell_script(text):
+    return re.match(r"#!.*\b(ba)?sh$", text, re.MULTILINE) is not None
+
+
 class House:
     def __init__(self, root):
         self.root = root
@@ -110,12 +133,18 @@ class House:
                 lines = len(file.read_text().splitlines())
                 if lines > MAX_README_LINES:
                     self.find(relative, f"{lines} lines; a README is at most {MAX_README_LINES}")
-            if file.suffix not in SOURCES or "data" in relative.parts:
+            if "data" in relative.parts or file.suffix not in SOURCES | {"", ".sh"}:
                 continue
             text = file.read_text(errors="replace")
+            if file.suffix not in SOURCES:
+                if is_shell_script(text):
+                    self.check_shell(relative, text.splitlines())
+                continue
             self.check_text(relative, text)
             if file.suffix == ".py":
                 self.check_python(relative, text)
+            if file.suffix in CPLUSPLUS | {".td"}:
+                self.check_comments(relative, text.splitlines())
             if file.suffix in CPLUSPLUS:
                 self.check_cplusplus(relative, text, methods)
         for (_, name), sources in sorted(methods.items()):
@@ -150,9 +179,8 @@ class House:
 
     def check_cplusplus(self, relative, text, methods):
         lines = text.splitlines()
-        self.check_comments(relative, lines)
-        for number, line in enumerate(lines, 1):
-            for name in SUPERLATIVE.findall(line.split("//")[0]):
+        for number, line in enumerate(without_comments(text, keeps_literals=False).splitlines(), 1):
+            for name in SUPERLATIVE.findall(line):
                 self.find(f"{relative}:{number}", f"{name}: names say max and min")
         if relative.parts[0] == "codegen":
             self.check_attributes(relative, text)
@@ -167,12 +195,14 @@ class House:
         for number, length, declaration in functions(lines):
             self.check_length(relative, number, length, declaration)
             method = METHOD.match(declaration)
-            if method and relative.suffix == ".cpp":
-                methods[relative.parent.parts[:2], method.group(1)].add(relative)
+            if method:
+                name = re.sub("<.*?>", "", method.group(1))
+                methods[relative.parent.parts[:2], name].add(relative)
 
     def check_attributes(self, relative, text):
-        for match in STRING_ATTRIBUTE.finditer(text):
-            number = text.count("\n", 0, match.start()) + 1
+        code = without_comments(text, keeps_literals=True)
+        for match in STRING_ATTRIBUTE.finditer(code):
+            number = code.count("\n", 0, match.start()) + 1
             self.find(f"{relative}:{number}", "attribute named by a string; declare it in the dialect's "
                       f"TableGen: {text.splitlines()[number - 1].strip()[:80]}")
 
@@ -197,6 +227,14 @@ class House:
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 self.check_length(relative, node.lineno, node.end_lineno - node.lineno + 1, f"def {node.name}")
+
+    def check_shell(self, relative, lines):
+        for number, line in enumerate(lines):
+            if match := SHELL_FUNCTION.match(line):
+                end = number + 1
+                while end < len(lines) and lines[end] != match.group(1) + "}":
+                    end += 1
+                self.check_length(relative, number + 1, end - number + 1, line.strip())
 
     def check_length(self, relative, number, length, declaration):
         if length > MAX_FUNCTION_LINES:

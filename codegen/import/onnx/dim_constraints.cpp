@@ -3,6 +3,19 @@
 
 namespace gantry::importer {
 
+namespace {
+
+[[noreturn]] void failNoSize(unsigned symbol) {
+  failBadInput("no size of the dynamic dimension s" + llvm::Twine(symbol) +
+               " meets all conditions of the model");
+}
+
+bool isEmpty(const DimConstraints::Bounds &bounds) {
+  return bounds.max != 0 && bounds.max < bounds.min;
+}
+
+} // namespace
+
 void DimConstraints::requireNonNegative(Dim dim) {
   if (auto value = staticDim(dim)) {
     if (*value < 0)
@@ -30,9 +43,20 @@ void DimConstraints::requireNonNegative(Dim dim) {
     bounds.max = bounds.max == 0 ? inside : std::min(bounds.max, inside);
   else
     bounds.min = std::max(bounds.min, inside);
-  if ((!holdsAtOne && !holdsAtMax) || (bounds.max != 0 && bounds.max < bounds.min))
-    failBadInput("no size of the dynamic dimension s" + llvm::Twine(symbols[0]) +
-                 " meets all conditions of the model");
+  if ((!holdsAtOne && !holdsAtMax) || isEmpty(bounds))
+    failNoSize(symbols[0]);
+}
+
+void DimConstraints::checkEqualDims() const {
+  std::map<unsigned, Bounds> common; // The bounds that all equal symbols meet, by representative.
+  for (const auto &[symbol, bounds] : bounds_) {
+    Bounds &all = common[representative(symbol)];
+    all.min = std::max(all.min, bounds.min);
+    if (bounds.max != 0)
+      all.max = all.max == 0 ? bounds.max : std::min(all.max, bounds.max);
+    if (isEmpty(all))
+      failNoSize(symbol);
+  }
 }
 
 unsigned DimConstraints::representative(unsigned symbol) const {

@@ -26,6 +26,10 @@ public:
   /// static, otherwise a. Fails (bad input) if no sizes make them equal.
   Dim requireEqual(Dim a, Dim b);
 
+  /// Fails (bad input) if no size meets the bounds of all dimensions that must be equal. Called
+  /// once all conditions are recorded.
+  void checkEqualDims() const;
+
   /// Returns the bounds by symbol; symbols without bounds are absent.
   const std::map<unsigned, Bounds> &bounds() const { return bounds_; }
   /// Returns the expressions that must be at least 0 when the model runs.

@@ -109,7 +109,7 @@ private:
     needed_.assign(graph().node_size(), options_.keepAllOutputs);
     llvm::StringSet<> wanted;
     for (const auto &info : graph().output()) {
-      if (!defined.contains(info.name()))
+      if (info.name().empty() || !defined.contains(info.name()))
         failBadInput("the output \"" + info.name() + "\" is defined nowhere");
       if (info.has_type() && !info.type().has_tensor_type())
         failUnsupported("the output \"" + info.name() +
@@ -233,6 +233,8 @@ private:
     llvm::StringSet<> seen;
     unsigned position = 0;
     for (const auto &info : graph().input()) {
+      if (info.name().empty())
+        failBadInput("an input has no name");
       if (!seen.insert(info.name()).second)
         failBadInput("the input \"" + info.name() + "\" is defined twice");
       if (import_->lookup(info.name()) || isInitializer(info.name()))
@@ -450,6 +452,7 @@ private:
 
   // Writes the conditions on dynamic dimensions into attributes (import.h).
   void applyBounds() {
+    import_->constraints().checkEqualDims();
     for (auto [symbol, limits] : import_->constraints().bounds()) {
       auto [argument, dim] = symbolArguments_[symbol];
       setDim(argument, dim,

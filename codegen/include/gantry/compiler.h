@@ -55,11 +55,11 @@ typedef void (*gantry_progress_fn)(void *user, const char *stage, size_t done, s
  * gantry_compile. */
 typedef void (*gantry_file_read_fn)(void *user, const char *location);
 
-/* The sizes that a dynamic dimension of the inputs will have: from `least` to `most`, inclusive. If
+/* The sizes that a dynamic dimension of the inputs will have: from `min` to `max`, inclusive. If
  * both are equal, the kernels are compiled for this one size. */
 typedef struct gantry_dim_range {
-  const char *name;    /* The name in the model; "x_dim0" for dimension 0 of x without a name. */
-  int64_t least, most; /* 1 <= least <= most */
+  const char *name; /* The name in the model; "x_dim0" for dimension 0 of x without a name. */
+  int64_t min, max; /* 1 <= min <= max */
 } gantry_dim_range_t;
 
 /* The options of a compilation. A field that is 0 or NULL has its default value. Strings and arrays

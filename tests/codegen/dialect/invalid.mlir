@@ -46,8 +46,33 @@ func.func @range(%x: tensor<?xf32> {gantry.port = #gantry.port<name = "x", dims 
 
 // -----
 
+// expected-error@+1 {{name of a port is empty}}
+func.func @port_name(%x: tensor<4xf32> {gantry.port = #gantry.port<name = "">}) { return }
+
+// -----
+
+// expected-error@+1 {{port "x" limits dimension "n" to sizes of at least 5 and at most 4}}
+func.func @ranges(%x: tensor<?x?xf32> {gantry.port = #gantry.port<name = "x", dims = [<"n", min = 1, max = 4>, <"n", min = 5, max = 9>]>}) { return }
+
+// -----
+
 // expected-error@+1 {{a requirement has 0 dims, 1 symbols and 1 results; it must have 0 dims, 2 symbols and 1 result}}
 func.func @requirement() attributes {gantry.requirements = #gantry.requirements<symbols = ["a", "b"], non_negative = [()[s0] -> (s0)]>} { return }
+
+// -----
+
+// expected-error@+1 {{model_stages of an order is -1; it must be at least 0}}
+func.func @order() attributes {gantry.order = #gantry.order<model_peak_bytes = 0, model_stages = -1, stages = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{bytes of a budget is 0; it must be at least 1}}
+func.func @budget() attributes {gantry.budget = #gantry.budget<bytes = 0, peak_before = 0, recomputed = 0, recomputed_peak = 0, moved = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{recomputed_peak of a budget is -8; it must be at least 0}}
+func.func @recomputed_peak() attributes {gantry.budget = #gantry.budget<bytes = 8, peak_before = 8, recomputed = 1, recomputed_peak = -8, moved = 0>} { return }
 
 // -----
 
@@ -61,6 +86,26 @@ func.func @incomplete_layout() attributes {layout = #gantry.layout<[0, 1, 1, 4]>
 
 // -----
 
+// expected-error@+1 {{origin of a measured tile is empty}}
+func.func @measured() attributes {measured = #gantry.measured<tile = "baseline points=4 steps=-", origin = "">} { return }
+
+// -----
+
+// expected-error@+1 {{the key of a kernel has 16 lower-case hexadecimal digits; it is "0123"}}
+module attributes {gantry.kernel = #gantry.kernel<key = "0123">} {}
+
+// -----
+
+// expected-error@+1 {{the key of a kernel has 16 lower-case hexadecimal digits; it is "0123456789ABCDEF"}}
+module attributes {gantry.kernel = #gantry.kernel<key = "0123456789ABCDEF">} {}
+
+// -----
+
+// expected-error@+1 {{result_dims of a signature contains -1; its entries must be at least 0}}
+func.func @negative_dim() attributes {gantry.signature = #gantry.signature<result_dims = [-1]>} { return }
+
+// -----
+
 // expected-error@+1 {{its signature has 1 layouts for 1 operands and a result}}
 func.func @layouts(%x: tensor<4xf32>) -> tensor<4xf32> attributes {gantry.signature = #gantry.signature<layouts = [<[]>]>} { return %x : tensor<4xf32> }
 
@@ -68,6 +113,11 @@ func.func @layouts(%x: tensor<4xf32>) -> tensor<4xf32> attributes {gantry.signat
 
 // expected-error@+1 {{operand_dims of its signature has 0 entries for 1 dynamic dimensions}}
 func.func @operand_dims(%x: tensor<?xf32>, %n: index) attributes {gantry.signature = #gantry.signature} { return }
+
+// -----
+
+// expected-error@+1 {{result_dims of its signature has 0 entries for 1 dynamic dimensions}}
+func.func private @result_dims(tensor<4xf32>, index) -> tensor<?xf32> attributes {gantry.signature = #gantry.signature}
 
 // -----
 
@@ -91,6 +141,41 @@ func.func @launch() attributes {gantry.launch = #gantry.launch<buffers = 1, work
 
 // -----
 
+// expected-error@+1 {{the loops have -1 rounds; the number must be at least 0 and at most 4294967295}}
+func.func @rounds() attributes {gantry.loops = #gantry.loops<rounds = -1>} { return }
+
+// -----
+
+// expected-error@+1 {{the dims of the loops are not in ascending order: 1 is before 1}}
+func.func @dims_of_loops() attributes {gantry.loops = #gantry.loops<rounds = 1, dims = [0, 1, 1]>} { return }
+
+// -----
+
+// expected-error@+1 {{its loops refer to dim 1 of 1}}
+func.func @dim_of_launch() attributes {gantry.launch = #gantry.launch<buffers = 1, dims = 1, workgroup_size = 64>, gantry.loops = #gantry.loops<rounds = 1, dims = [0, 1]>} { return }
+
+// -----
+
+// expected-error@+1 {{workgroups of the slices is 0; it must be at least 1}}
+func.func @workgroups() attributes {gantry.slices = #gantry.slices<workgroups = 0, bytes = [4]>} { return }
+
+// -----
+
+// expected-error@+1 {{bytes of the slices contains -4; its entries must be at least 0}}
+func.func @bytes() attributes {gantry.slices = #gantry.slices<workgroups = 1, bytes = [0, -4]>} { return }
+
+// -----
+
+// expected-error@+1 {{its slices have 1 entries for 2 buffers}}
+func.func @buffers_of_slices() attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>, gantry.slices = #gantry.slices<workgroups = 1, bytes = [4]>} { return }
+
+// -----
+
+// expected-error@+1 {{remark 1 is empty}}
+func.func @remark() attributes {gantry.remarks = #gantry.remarks<["taken", ""]>} { return }
+
+// -----
+
 // expected-error@+1 {{a binding of a buffer needs an index}}
 func.func @buffer_index(%x: memref<?xf32> {gantry.binding = #gantry.binding<buffer>}) { return }
 
@@ -103,6 +188,26 @@ func.func @lane_index(%x: index {gantry.binding = #gantry.binding<lane[1]>}) { r
 
 // expected-error@+1 {{a dim is not read as texels}}
 func.func @texels(%x: index {gantry.binding = #gantry.binding<dim[0] texels_of = f16>}) { return }
+
+// -----
+
+// expected-error@+1 {{buffer of a texel view is -1; it must be at least 0}}
+func.func @view() attributes {view = #gantry.texel_view<buffer = -1, format = rgba32f>} { return }
+
+// -----
+
+// expected-error@+1 {{buffers of the mode address have no texel views, not 1}}
+spirv.module Logical GLSL450 attributes {gantry.buffers = #gantry.buffers<mode = address, texel_views = [<buffer = 0, format = rgba32f>]>} {}
+
+// -----
+
+// expected-error@+1 {{the texel views are not in the order of their buffers: 1 is before 0}}
+spirv.module Logical GLSL450 attributes {gantry.buffers = #gantry.buffers<mode = texel, texel_views = [<buffer = 1, format = rgba32f>, <buffer = 0, format = rgba32f>]>} {}
+
+// -----
+
+// expected-error@+1 {{it reads buffer 2 of 2 as texels}}
+spirv.module Logical GLSL450 attributes {gantry.launch = #gantry.launch<buffers = 2, workgroup_size = 64>, gantry.buffers = #gantry.buffers<mode = texel, texel_views = [<buffer = 2, format = rgba32f>]>} {}
 
 // -----
 

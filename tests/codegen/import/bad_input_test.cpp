@@ -79,6 +79,13 @@ TEST(BadInput, InvalidGraphs) {
   missing.node("Relu", {"x"}, {"y"});
   missing.output("z");
   expectError(missing, "\"z\" is defined nowhere");
+
+  ModelBuilder nameless;
+  nameless.input("x", {"2"});
+  nameless.input("", {"2"});
+  nameless.node("Relu", {"x"}, {"y"});
+  nameless.output("y");
+  expectError(nameless, "an input has no name");
 }
 
 TEST(BadInput, InvalidShapesAndOperands) {

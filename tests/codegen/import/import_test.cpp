@@ -280,6 +280,17 @@ TEST(Shapes, SizesThatTheModelDoesNotAllowAreRefused) {
   auto imported = import(scratch.write("m.onnx", m.bytes()), options);
   ASSERT_FALSE(imported);
   EXPECT_NE(imported.errors[0].find("no size of the dynamic dimension"), std::string::npos);
+
+  ModelBuilder sum; // The dimensions a and b must be equal.
+  sum.input("x", {"a"});
+  sum.input("z", {"b"});
+  sum.node("Add", {"x", "z"}, {"y"});
+  sum.output("y");
+  options.dims = {{"a", 1, 4}, {"b", 5, 9}};
+  auto disjoint = import(scratch.write("sum.onnx", sum.bytes()), options);
+  ASSERT_FALSE(disjoint);
+  EXPECT_NE(disjoint.errors[0].find("no size of the dynamic dimension s1 meets"), std::string::npos)
+      << disjoint.errors[0];
 }
 
 TEST(Shapes, AssumptionsBecomeRequirements) {

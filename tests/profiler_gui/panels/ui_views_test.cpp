@@ -433,7 +433,7 @@ TEST_F(ProfilerViews, APausedViewOfEverythingStaysUntilItIsResumed) {
   EXPECT_GE(ui().time.endNs(), static_cast<double>(script_->model().nowNs()));
 }
 
-TEST(FramePacer, FramesUseAtMostTheirShareOfACore) {
+TEST(FramePacer, FramesUseNoMoreThanTheirShareOfACore) {
   for (const double cost : {0.0005, 0.01, 0.04, 0.3}) {
     FramePacer pacer(0.2, 1.0 / 15, 1.0);
     double now = 100;
