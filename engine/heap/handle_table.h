@@ -41,11 +41,6 @@ public:
   RecordTail &tail(uint32_t index) const {
     return chunks_[index >> kChunkLog2].tails[index % kChunkRecords];
   }
-  /// Prefetches a record into the processor's cache; kNone does nothing.
-  void prefetch(uint32_t index) const {
-    if (index != kNone)
-      __builtin_prefetch(&record(index), 1);
-  }
   /// The arena of a record that exists.
   Arena &arenaOf(uint32_t index) const {
     return *chunks_[index >> kChunkLog2].owner.load(std::memory_order_acquire);

@@ -142,22 +142,23 @@ HeapCode Heap::check(const BufferRequest &request) const {
 }
 
 HeapCode Heap::allocate(const BufferRequest &request, BufferHandle *buffer) {
-  const HeapCode code = allocateWithoutGrowth(request, buffer);
-  if (code != HeapCode::kExhausted)
-    return code;
-  Arena *arena = components_.arenas.ofThread(static_cast<uint32_t>(request.kind));
-  return components_.growth.allocate(*arena, request, buffer);
+  Arena *arena = nullptr;
+  const HeapCode code = allocateFromArena(request, buffer, &arena);
+  return code != HeapCode::kExhausted ? code : components_.growth.allocate(*arena, request, buffer);
 }
 
 HeapCode Heap::allocateWithoutGrowth(const BufferRequest &request, BufferHandle *buffer) {
+  Arena *arena = nullptr;
+  return allocateFromArena(request, buffer, &arena);
+}
+
+HeapCode Heap::allocateFromArena(const BufferRequest &request, BufferHandle *buffer,
+                                 Arena **arena) {
   *buffer = {};
   if (const HeapCode code = check(request); code != HeapCode::kOk)
     return code;
-  const auto kind = static_cast<uint32_t>(request.kind);
-  Arena *arena = components_.arenas.ofThread(kind);
-  if (arena == nullptr)
-    return HeapCode::kHostExhausted;
-  return arena->allocate(request, buffer);
+  *arena = components_.arenas.ofThread(static_cast<uint32_t>(request.kind));
+  return *arena == nullptr ? HeapCode::kHostExhausted : (*arena)->allocate(request, buffer);
 }
 
 HeapCode Heap::retain(BufferHandle buffer) {

@@ -34,6 +34,7 @@
 namespace gantry::heap {
 
 class Heap;
+class Arena;
 struct HeapComponents;
 struct HeapDeleter {
   void operator()(Heap *heap) const;
@@ -151,6 +152,7 @@ public:
   HeapComponents &components() const { return components_; }
 
 private:
+  HeapCode allocateFromArena(const BufferRequest &request, BufferHandle *buffer, Arena **arena);
   void afterRelease(bool emptied, bool closing);
   HeapComponents &components_;
 };

@@ -83,7 +83,6 @@ private:
   uint32_t pop(const HandleTable &handles, uint32_t sizeClass) {
     const uint32_t index = heads_[sizeClass];
     heads_[sizeClass] = handles.record(index).next;
-    handles.prefetch(heads_[sizeClass]);
     if (heads_[sizeClass] == kNone)
       filled_[sizeClass / 64] &= ~(uint64_t{1} << sizeClass % 64);
     bytes_ -= bytesOf(sizeClass);

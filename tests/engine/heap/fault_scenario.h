@@ -54,6 +54,7 @@ public:
       request.movable = i % 2 == 0;
       request.spillable = i % 5 == 0;
       request.kind = i % 7 == 0 ? MemoryKind::kUpload : MemoryKind::kDevice;
+      request.dedicated = i % 10 == 0;
       allocate(request);
     }
     for (size_t i = 0; i < live_.size(); i += 3) {
@@ -77,9 +78,15 @@ public:
         return code == HeapCode::kOk ? heap_->unpin(buffer) : code;
       });
     }
-    BufferRequest large;
-    large.sizeBytes = 12 * (uint64_t{1} << 20);
-    allocate(large);
+    for (const bool dedicated : {true, false}) {
+      BufferRequest large;
+      large.sizeBytes = 12 * (uint64_t{1} << 20);
+      large.dedicated = dedicated;
+      allocate(large);
+    }
+    BufferRequest huge;
+    huge.sizeBytes = 18 * (uint64_t{1} << 20);
+    allocate(huge);
     (void)heap_->trim();
     EXPECT_EQ(validate(*heap_), nullptr) << validate(*heap_);
     for (const BufferHandle buffer : live_)

@@ -150,12 +150,13 @@ std::string HeapModel::allocate() {
   const uint64_t percent = below(100);
   request.sizeBytes = percent < 70   ? 1 + below(20000)
                       : percent < 95 ? 1 + below(300000)
-                                     : 1 + below(uint64_t{6} << 20);
+                      : percent < 99 ? 1 + below(uint64_t{6} << 20)
+                                     : 1 + below(uint64_t{20} << 20);
   request.alignment = below(8) == 0 ? uint64_t{1} << below(17) : 256;
   request.kind = below(5) == 0 ? MemoryKind::kUpload : MemoryKind::kDevice;
   request.movable = below(3) == 0;
   request.spillable = below(6) == 0;
-  request.dedicated = below(300) == 0;
+  request.dedicated = below(request.sizeBytes > (uint64_t{4} << 20) ? 2 : 300) == 0;
   TimelinePoint point{0, lastTicket_};
   const bool ordered = below(4) == 0;
   const HeapCode code = ordered ? ordered_->allocate(request, {&point, 1}, &buffer.handle)
