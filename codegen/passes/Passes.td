@@ -46,6 +46,29 @@ def BindBuffers : Pass<"bind-buffers", "::mlir::ModuleOp"> {
       (number of buffers) + i.
 
     The attributes that describe the kernel move from the function to the module.
+
+    Before (a kernel with two buffers and one dynamic dimension; `!view` is
+    `!spirv.ptr<!spirv.struct<(!spirv.rtarray<f32, stride=4> [0])>, StorageBuffer>`):
+    ```mlir
+    spirv.func @k(%x: !view {gantry.binding = #gantry.binding<buffer[0]>},
+                  %y: !view {gantry.binding = #gantry.binding<buffer[1]>},
+                  %n: i32 {gantry.binding = #gantry.binding<dim[0]>}, …) { … }
+    ```
+    After:
+    ```mlir
+    spirv.module Logical GLSL450 … {gantry.buffers = #gantry.buffers<mode = storage_buffer>, …} {
+      spirv.GlobalVariable @block : !spirv.ptr<!spirv.struct<(i32 [0])>, PushConstant>
+      spirv.GlobalVariable @buffer0 bind(0, 0) … : !view
+      spirv.GlobalVariable @buffer1 bind(0, 1) … : !view
+      spirv.func @k() { … }
+    }
+    spirv.module PhysicalStorageBuffer64 GLSL450 … {
+        gantry.buffers = #gantry.buffers<mode = address>, …} {
+      spirv.GlobalVariable @block :
+          !spirv.ptr<!spirv.struct<(i64 [0], i64 [8], i32 [16])>, PushConstant>
+      spirv.func @k() { … spirv.ConvertUToPtr … }
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::spirv::SPIRVDialect"];
 }
@@ -89,6 +112,18 @@ def ChooseLayouts : Pass<"choose-layouts", "::mlir::func::FuncOp"> {
 
     With `bytes-only`, only images of bytes change. This is for devices on which blocked layouts are
     faster only if one load reads four bytes as a word.
+
+    Before (an 8-channel image is negated and convolved with a filter, the program's input `%f`):
+    ```mlir
+    %a = gantry.dispatch(%x) { negate }
+    %b = gantry.dispatch(%a, %f) { convolve }
+    ```
+    After, where #blocked is #gantry.layout<[0, 1, 1, 4, 2, 1, 3, 1, 1, 1]>:
+    ```mlir
+    %g = gantry.dispatch(%f) layouts = [#gantry.layout<[]>, #blocked] { copy }
+    %a = gantry.dispatch(%x) layouts = [#gantry.layout<[]>, #blocked] { negate }
+    %b = gantry.dispatch(%a, %g) layouts = [#blocked, #blocked, #gantry.layout<[]>] { convolve }
+    ```
   }];
   let options = [Option<"bytesOnly", "bytes-only", "bool", "false",
                         "only change the layout of images of bytes">];
@@ -101,6 +136,17 @@ def ConvertKernelsToSPIRV : Pass<"convert-kernels-to-spirv", "::mlir::ModuleOp">
     memref, arith, math, scf and vector to the SPIR-V dialect. Buffers become pointers to
     StorageBuffer structs, and dimensions and ids become 32-bit integers. They stay arguments of the
     function until bind-buffers replaces them.
+
+    Before:
+    ```mlir
+    func.func @k(%x: memref<?xf32, #spirv.storage_class<StorageBuffer>>
+        {gantry.binding = #gantry.binding<buffer[0]>}, …) { … arith.negf … }
+    ```
+    After:
+    ```mlir
+    spirv.func @k(%x: !spirv.ptr<!spirv.struct<(!spirv.rtarray<f32, stride=4> [0])>, StorageBuffer>
+        {gantry.binding = #gantry.binding<buffer[0]>}, …) { … spirv.FNegate … }
+    ```
   }];
   let dependentDialects = ["::mlir::spirv::SPIRVDialect", "::mlir::math::MathDialect"];
 }
@@ -152,6 +198,10 @@ def EmitNative : Pass<"emit-native", "::mlir::ModuleOp"> {
     chip, a copy is lowered to the LLVM dialect with NVVM's or ROCDL's operations
     (codegen/targets/native.h) and written as assembly to FOLDER/NAME.CHIP.ptx or
     FOLDER/NAME.CHIP.s. Functions with texel loads or cooperative matrices are left out.
+
+    Before: `%v = memref.load %x[%i]; %o = spirv.GroupNonUniformShuffleXor <Subgroup> %v, %four;
+    %s = arith.addf %v, %o`.
+    In the file for sm_80: `ld.global.f32 …; shfl.sync.bfly.b32 …, 4, 31, 255; add.rn.f32 …`.
   }];
   let options = [Option<"folder", "folder", "std::string", "\"\"", "the folder of the files">,
                  ListOption<"chips", "chips", "std::string",
@@ -268,6 +318,24 @@ def OutlineKernels : Pass<"outline-kernels", "::mlir::ModuleOp"> {
     Each distinct region becomes `module @kernel_N { func.func @kernel_N(tensors…, dims…) }`, and
     the dispatch refers to the module by name. Equal regions share a module, so that repeated blocks
     of a network share their kernels. Locations are ignored when regions are compared.
+
+    Before:
+    ```mlir
+    %a = gantry.dispatch(%x) { exp of the transpose }
+    %b = gantry.dispatch(%a) { tanh }
+    %c = gantry.dispatch(%b) { exp of the transpose }
+    ```
+    After:
+    ```mlir
+    %a = gantry.dispatch @kernel_0(%x)
+    %b = gantry.dispatch @kernel_1(%a)
+    %c = gantry.dispatch @kernel_0(%b)
+    …
+    module @kernel_0 attributes {gantry.kernel = #gantry.kernel} {
+      func.func @kernel_0(%p: tensor<8x8xf32>) -> tensor<8x8xf32> { exp of the transpose }
+    }
+    module @kernel_1 … { func.func @kernel_1(%p: tensor<8x8xf32>) -> tensor<8x8xf32> { tanh } }
+    ```
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
@@ -298,10 +366,15 @@ def PackConstants : Pass<"pack-constants", "::mlir::func::FuncOp"> {
 def PlaceInPlace : Pass<"place-in-place", "::mlir::func::FuncOp"> {
   let summary = "let a result take the storage of an operand that is no longer used";
   let description = [{
-    Marks a dispatch with `in_place = i` if its result may take the storage of operand i, and takes
-    the first such operand. The operand must be a transient or a donated input with the type and the
-    layout of the result. Neither the operand nor a view of it may be used afterwards. Only the
-    invocation that writes an element of the result may read the same element of the operand.
+    Marks a dispatch with `in_place = i` if its result may take the storage of operand i. If several
+    operands qualify, the pass chooses the first. The operand must be a transient or a donated input
+    with the type and the layout of the result. Neither the operand nor a view of it may be used
+    after the dispatch. An element of the operand may be read only by the invocation that writes the
+    same element of the result.
+
+    Before: `%e = gantry.dispatch(%x) { exp }; %s = gantry.dispatch(%e) { sum of each row };
+    %r = gantry.dispatch(%e, %s) { divide }`.
+    After: `…; %r = gantry.dispatch(%e, %s) in_place = 0 { divide }`.
   }];
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }

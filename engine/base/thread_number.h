@@ -10,8 +10,9 @@
 
 namespace gantry {
 
-/// The calling thread's number, in [0, 1024). A thread keeps its number until it ends, except that
-/// one which shares 0 gets a number of its own when one is free.
+/// The calling thread's number, in [0, 1024). A thread keeps a number of its own until it ends. A
+/// thread that shares number 0 tries again at each call, and gets a number of its own as soon as
+/// one is free and the thread's end can be observed.
 uint32_t threadNumber();
 
 } // namespace gantry

@@ -7,8 +7,8 @@
 // Each thread has an arena of its own for each memory kind while the process has at most
 // kArenasPerKind threads that use heaps; more threads share arenas. The lock is therefore nearly
 // always free. A buffer stays in the arena that made it. A thread that releases the buffer takes
-// that arena's lock, even if it has another arena. Each operation takes one lock and changes the
-// state of one arena.
+// that arena's lock, even if it has another arena. Each operation changes the state of one arena,
+// under its lock, and uses only the shared state of the heap that "Threads" lists.
 //
 //   allocate   1. Take a range of the size classes (size_classes.h).
 //              2. Else take a range of the pool that serves the size (tlsf.h).
@@ -19,8 +19,10 @@
 //              to the pool.
 //
 // Ownership: the pools identify slabs by number; SlabTable owns the slabs' memory.
-// Threads: any. While it holds its lock, an arena calls the host allocator, the handle table,
-// HeapEvents (observer and trace) and AbsentStorage::forget, and nothing else outside the arena.
+// Threads: any. While it holds its lock, an arena uses the following outside the arena and nothing
+// else: the host allocator, the handle table (which takes its own lock to add records), HeapEvents
+// (observer and trace, under the lock of HeapEvents), AbsentStorage::forget, and, without a further
+// lock, Timelines, KindTotals and the atomic flags of ArenaEnvironment.
 // Errors: HeapCode; a failed call changes no live buffer. Units: bytes.
 #pragma once
 

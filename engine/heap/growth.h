@@ -1,21 +1,38 @@
 // Growth: finds storage for a request when the arena of the calling thread has no range for it.
 //
+// The smallest slab that can hold the buffer is called minimal. S is the size that a new slab
+// would have: the size of retention.h, or the minimal size if that is longer. For a huge or
+// dedicated buffer, S is the minimal size.
+//
 // The steps, until one of them yields storage:
-//   1. Free the pending releases whose work is done, and search the thread's arena again.
-//   2. If the memory kind is quick (retention.h), use an empty slab of another pool of the kind.
-//   3. If a new slab would make reserved bytes exceed the target of retention.h, use a range of
-//      another arena or a short gap between large buffers. If there is none, use an empty slab of
-//      another pool, or free as many empty slabs as the target requires.
-//   4. Allocate a new slab.
-//   5. If the driver or a budget refuses the slab, climb the pressure ladder: wait for the device;
-//      flush all size classes and free all empty slabs; then call each registered PressureStep
-//      (compaction and spilling, engine/heap/extras). After each of these, repeat the search and
-//      the slab allocation. If the last one fails, return the refusal.
+//   1. If the kind has pending releases, free those of all arenas whose work is done. Search the
+//      thread's arena again.
+//   2. If the kind is quick (retention.h), move an empty slab of at most 2 S from any pool of the
+//      kind, in any arena, to the pool that needs it.
+//   3. If a new slab would make reserved bytes exceed the target of retention.h:
+//      a. Use a range of another arena. For a small buffer, else use a gap of at most 512 KiB
+//         between large buffers of the thread's arena. Step a is left out once after kMaxBorrowed
+//         successes in a row.
+//      b. Flush the size classes of the thread's arena, because this may empty slabs. Then move an
+//         empty slab as in step 2, but of at most 4 S. This counts as a retake.
+//      c. Free empty slabs of the kind until a new slab keeps the target, or none is left.
+//   4. Allocate a new slab of S bytes. If it is refused, allocate a minimal slab.
+//   5. If the driver or a budget refuses that too, climb the pressure ladder:
+//      a. Wait for the device's work that pending releases wait for, and free them.
+//      b. Flush the size classes of all arenas, and free all empty slabs.
+//      c. Call each registered PressureStep (compaction and spilling, engine/heap/extras) until it
+//         returns a code other than kOk. After each kOk, do step 5a and free all empty slabs.
+//      After 5a, after 5b and after each kOk of 5c, search the thread's arena, other arenas and the
+//      gaps again, and try to allocate a minimal slab. If nothing helps, return the last refusal.
+//
+// Dedicated buffers do not use slabs of other pools (2, 3b). A live buffer that needs storage again
+// (attach) gets it from its own arena, so it does not use ranges of other arenas or gaps.
 //
 // Threads: any. The object's lock, the growth lock, admits one thread at a time. An allocation that
 // finds a range in its own arena does not acquire it. Lock order: the growth lock, the arena
 // table's lock, the lock of an arena, all other locks.
-// Errors: HeapCode; kExhausted and kOverBudget are refusals. Units: bytes.
+// Errors: HeapCode; kExhausted and kOverBudget are refusals. If the device is lost, no step is
+// taken, and the result is kDeviceLost. Units: bytes.
 #pragma once
 
 #include "engine/heap/arena_table.h"

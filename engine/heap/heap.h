@@ -133,8 +133,9 @@ public:
   /// Returns the name of a text. Equal texts give equal names. Index 0 if the text is empty or
   /// longer than 4096 bytes, if the host has no memory, or if 65,535 names exist.
   NameId intern(std::string_view name);
-  /// The same for a text that ends with a zero byte. Needs no lock if the same text was interned
-  /// from the same address before (names.h).
+  /// The same for a text that ends with a zero byte; nullptr gives index 0. Remembers the name as a
+  /// hint for the text's address (names.h), and needs no lock while the hint is this name. A call
+  /// with another text, at this address or at one with the same hint, replaces the hint.
   NameId intern(const char *name);
   /// Returns the name of a text that was interned from the same address before. Returns index 0 if
   /// the heap does not remember this or if the text has changed. Needs no lock and no host memory.

@@ -3,10 +3,12 @@
 //
 // A kind is either tight or quick. It begins tight: new slabs are small compared to the kind's
 // reserved bytes, and its target for reserved bytes is growthSlack times the peak of live bytes.
-// Growth frees empty slabs before it exceeds the target. A retake is a slab allocation that does
-// not raise the peak of reserved bytes: an earlier free was premature. After kRetakesUntilQuick
-// retakes the kind becomes quick: its target is at least the peak of reserved bytes, and new slabs
-// are larger. Heap::trim() and Compaction::compact() make it tight again.
+// Growth frees empty slabs before it exceeds the target. After kRetakesUntilQuick retakes the kind
+// becomes quick: its target is at least the peak of reserved bytes, and new slabs are larger. A
+// retake is one of two events. Either a slab is allocated that does not raise the peak of reserved
+// bytes: an earlier free was premature. Or an empty slab serves another pool because a new slab
+// would exceed the target (growth.h, step 3b): the sizes of the requests have changed. Heap::trim()
+// makes the kind tight again. A client of the heap may do so too, with forget().
 //
 // A program that repeats a pattern of sizes therefore wastes little memory, and a program without a
 // pattern soon needs no further driver calls. The constants here, in growth.h and in growth.cpp,
@@ -27,6 +29,7 @@ public:
   static constexpr uint32_t kRetakesUntilQuick = 512;
 
   /// Counts a retake if reservedBytes, which include a new slab, do not exceed the earlier peak.
+  /// noteTaken(0, 0) counts a retake without a new slab.
   void noteTaken(uint64_t reservedBytes, uint64_t peakReservedBytes) {
     if (reservedBytes <= peakReservedBytes && retakes_ < kRetakesUntilQuick)
       ++retakes_;

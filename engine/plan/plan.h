@@ -14,9 +14,11 @@
 // planArena().
 //
 // The planner is not an allocator: it computes offsets and depends on neither MLIR nor a GPU API.
-// Its callers are the compiler (arenas of static shapes, shared memory of kernels), the session (a
-// dynamic shape that it has not seen before), the heap's step plans
-// (engine/heap/extras/step_plan.h), the profiler (what-if questions) and `gantry plan`.
+// Its callers are the compiler (arenas of static and bounded programs, shared memory of kernels),
+// the session (a dynamic shape that it has not seen before), the heap's step plans
+// (engine/heap/extras/step_plan.h), the profiler (what-if questions, dynamic programs that never
+// ran) and `gantry plan`. The compiler, the session and `gantry plan` check each plan with
+// validatePlan(); the others do not.
 //
 // Algorithm: greedy placements come first, and the lowest one is kept (search/fast_tier.h). If it
 // is higher than the lower bound, local searches (search/large_neighbourhood.h,

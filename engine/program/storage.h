@@ -46,8 +46,7 @@ public:
   }
 
   /// States that submissions up to this ticket of the device use the memory even after the last
-  /// reference is gone. Until they have finished, the heap gives the memory only to requests that
-  /// are ordered after them (heap::BufferRequest::orderedAfter).
+  /// reference is gone. The heap does not reuse the memory until they have finished.
   void freeAfter(uint64_t ticket) const;
   /// Drops the reference.
   void reset() { *this = {}; }
