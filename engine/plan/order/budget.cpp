@@ -56,22 +56,15 @@ private:
   }
 
   void findGaps() {
-    std::vector<uint32_t> numbers; // The problem's number of each value of the graph.
-    std::vector<bool> written(problem_.graph.values.size(), false);
-    for (const auto &op : problem_.graph.operators)
-      for (uint32_t value : op.writes)
-        written[value] = true;
-    for (uint32_t v = 0; v < written.size(); ++v)
-      if (written[v])
-        numbers.push_back(v);
-    for (uint32_t v = 0; v < graph_.values().size(); ++v) {
-      const OrderGraph::Value &value = graph_.values()[v];
-      uint32_t last = value.writer;
+    for (const OrderGraph::Value &value : graph_.values()) {
+      if (value.writers.size() > 1)
+        continue; // A storage stays whole from its first writer to its last reader.
+      const uint32_t writer = value.writers.front();
+      uint32_t last = writer;
       for (uint32_t reader : value.readers) { // Readers are ascending.
         if (reader > last + 1 && value.sizeBytes > 0)
-          gaps_.push_back({numbers[v], value.writer, last, reader, value.sizeBytes,
-                           canRecompute(value.writer, reader),
-                           problem_.recomputeCost[value.writer]});
+          gaps_.push_back({value.number, writer, last, reader, value.sizeBytes,
+                           canRecompute(writer, reader), problem_.recomputeCost[writer]});
         last = reader;
       }
     }

@@ -33,10 +33,35 @@ Status checkValueNumbers(const OrderProblem &problem) {
   return Status::ok();
 }
 
+Status checkStorages(const OrderProblem &problem) {
+  std::vector<bool> written(problem.values.size(), false);
+  std::vector<bool> shares(problem.values.size(), false);
+  for (const OrderProblem::Operator &op : problem.operators)
+    for (const uint32_t value : op.writes)
+      written[value] = true;
+  for (size_t s = 0; s < problem.storages.size(); ++s)
+    for (const uint32_t value : problem.storages[s].values) {
+      if (value >= problem.values.size() || !written[value])
+        return statusf(StatusCode::kInvalidArgument,
+                       "storage %zu has value %u, which no operator writes", s, value);
+      if (shares[value])
+        return statusf(StatusCode::kInvalidArgument, "value %u is in a storage twice", value);
+      shares[value] = true;
+    }
+  for (size_t i = 0; i < problem.operators.size(); ++i)
+    for (const uint32_t value : problem.operators[i].mayTake)
+      if (shares[value] || shares[problem.operators[i].writes[0]])
+        return statusf(StatusCode::kInvalidArgument,
+                       "operator %zu may take value %u, but it or the result is in a storage", i,
+                       value);
+  return Status::ok();
+}
+
 } // namespace
 
 Status checkOrderProblem(const OrderProblem &problem) {
   GANTRY_RETURN_IF_ERROR(checkValueNumbers(problem));
+  GANTRY_RETURN_IF_ERROR(checkStorages(problem));
   enum class State : uint8_t { kUnwritten, kWritten, kReadUnwritten };
   std::vector<State> states(problem.values.size(), State::kUnwritten);
   for (size_t i = 0; i < problem.operators.size(); ++i) {
@@ -57,6 +82,9 @@ Status checkOrderProblem(const OrderProblem &problem) {
   for (const OrderProblem::Value &value : problem.values)
     if (__builtin_add_overflow(total, value.sizeBytes, &total))
       return Status(StatusCode::kInvalidArgument, "the values' sizes overflow 64 bits");
+  for (const OrderProblem::Storage &storage : problem.storages)
+    if (__builtin_add_overflow(total, storage.sizeBytes, &total))
+      return Status(StatusCode::kInvalidArgument, "the storages' sizes overflow 64 bits");
   return Status::ok();
 }
 

@@ -8,6 +8,10 @@
 // storage of one of the operator's `mayTake` operands, if that operand is not kept, no later
 // operator reads it, and both have the same size.
 //
+// Several values may lie in one storage, such as the parts of a concatenation. The storage is alive
+// from the first operator that writes one of its values until all of them are written and the last
+// operator that reads one of them has run; it is kept if one of its values is.
+//
 // Algorithm: an operator that every other operator must precede or follow divides the graph; the
 // graph is cut into parts after such operators. Each part is solved exactly by a best-first search
 // over the sets of operators that have run. Ahn et al. 2020, "Ordering Chaos" (SERENITY), search
@@ -37,8 +41,14 @@ struct OrderProblem {
     std::vector<uint32_t> writes;  // Values; at most one operator writes a value.
     std::vector<uint32_t> mayTake; // A subset of `reads`; the top of this file explains it.
   };
+  /// A storage of several values. The sizes of these values do not count, only that of the storage.
+  struct Storage {
+    uint64_t sizeBytes = 0;
+    std::vector<uint32_t> values; // Written by operators; each is in at most one storage.
+  };
   std::vector<Value> values;
   std::vector<Operator> operators; // In the given order, which must be executable.
+  std::vector<Storage> storages = {};
 };
 
 struct OrderOptions {
@@ -65,7 +75,9 @@ struct Order {
 
 /// Returns kInvalidArgument where a value number is out of range, a value is written twice or is
 /// read before it is written, `mayTake` names a value that the operator does not read or belongs to
-/// an operator without results, or the sizes overflow 64 bits.
+/// an operator without results, a storage lists a value that no operator writes or that a storage
+/// lists already, a value of a storage takes part in `mayTake` (as the operand or as the first
+/// result), or the sizes overflow 64 bits.
 Status checkOrderProblem(const OrderProblem &problem);
 
 /// Searches for an order with a low peak. Returns the error of checkOrderProblem() for an invalid

@@ -14,12 +14,19 @@ void sortUnique(std::vector<uint32_t> &list) {
 }
 
 PartGraph::Value partValue(const OrderGraph::Value &from, const OrderPart &part) {
-  PartGraph::Value value{from.sizeBytes, {}, from.kept};
+  PartGraph::Value value{from.sizeBytes, {}, {}, false, from.kept};
+  const uint32_t end = part.first + part.count;
+  for (const uint32_t writer : from.writers) {
+    const uint32_t position = (*part.positions)[writer];
+    value.begun = value.begun || position < part.first;
+    value.survives = value.survives || position >= end;
+    if (position >= part.first && position < end)
+      value.writers.push_back(position - part.first);
+  }
   for (const uint32_t reader : from.readers) {
     const uint32_t position = (*part.positions)[reader];
-    if (position >= part.first + part.count)
-      value.survives = true;
-    else if (position >= part.first)
+    value.survives = value.survives || position >= end;
+    if (position >= part.first && position < end)
       value.readers.push_back(position - part.first);
   }
   return value;
@@ -27,39 +34,72 @@ PartGraph::Value partValue(const OrderGraph::Value &from, const OrderPart &part)
 
 } // namespace
 
-OrderGraph::OrderGraph(const OrderProblem &problem) {
+// Adds the values and storages that operators write. Returns the graph's number of each of the
+// problem's values; kNone for a value that no operator writes.
+std::vector<uint32_t> OrderGraph::addValues(const OrderProblem &problem) {
+  std::vector<uint32_t> storageOf(problem.values.size(), kNone);
+  for (uint32_t s = 0; s < problem.storages.size(); ++s)
+    for (const uint32_t value : problem.storages[s].values)
+      storageOf[value] = s;
   std::vector<uint32_t> writer(problem.values.size(), kNone);
-  std::vector<uint32_t> number(problem.values.size(), kNone);
   for (uint32_t i = 0; i < problem.operators.size(); ++i)
     for (const uint32_t value : problem.operators[i].writes)
       writer[value] = i;
+  std::vector<uint32_t> numbers(problem.values.size(), kNone);
+  std::vector<uint32_t> numberOfStorage(problem.storages.size(), kNone);
   for (uint32_t v = 0; v < problem.values.size(); ++v) {
     if (writer[v] == kNone)
       continue;
-    number[v] = static_cast<uint32_t>(values_.size());
-    values_.push_back({problem.values[v].sizeBytes, writer[v], {}, problem.values[v].kept});
+    uint32_t unshared = kNone;
+    const uint32_t storage = storageOf[v];
+    uint32_t &number = storage == kNone ? unshared : numberOfStorage[storage];
+    if (number == kNone) {
+      number = static_cast<uint32_t>(values_.size());
+      values_.push_back(
+          {storage == kNone ? problem.values[v].sizeBytes : problem.storages[storage].sizeBytes,
+           v,
+           {},
+           {},
+           false});
+    }
+    numbers[v] = number;
+    values_[number].writers.push_back(writer[v]);
+    values_[number].kept = values_[number].kept || problem.values[v].kept;
   }
+  for (Value &value : values_)
+    sortUnique(value.writers);
+  return numbers;
+}
+
+OrderGraph::OrderGraph(const OrderProblem &problem) {
+  const std::vector<uint32_t> numbers = addValues(problem);
   const auto renumbered = [&](const std::vector<uint32_t> &from) {
     std::vector<uint32_t> list;
     for (const uint32_t value : from)
-      if (number[value] != kNone)
-        list.push_back(number[value]);
+      if (numbers[value] != kNone)
+        list.push_back(numbers[value]);
     return list;
   };
+  std::vector<uint32_t> writer(problem.values.size(), kNone);
   operators_.resize(problem.operators.size());
   for (uint32_t i = 0; i < operators_.size(); ++i) {
     Operator &op = operators_[i];
     op.reads = renumbered(problem.operators[i].reads);
     sortUnique(op.reads);
     op.writes = renumbered(problem.operators[i].writes);
+    if (!problem.storages.empty() && op.writes.size() > 1)
+      sortUnique(op.writes); // Two results may lie in one storage; mayTake is empty then.
     op.mayTake = renumbered(problem.operators[i].mayTake);
-    for (const uint32_t value : op.reads) {
+    for (const uint32_t value : op.reads)
       values_[value].readers.push_back(i);
-      op.before.push_back(values_[value].writer);
-    }
+    for (const uint32_t value : problem.operators[i].reads)
+      if (writer[value] != kNone)
+        op.before.push_back(writer[value]);
     sortUnique(op.before);
     for (const uint32_t other : op.before)
       operators_[other].after.push_back(i);
+    for (const uint32_t value : problem.operators[i].writes)
+      writer[value] = i;
   }
 }
 
@@ -70,7 +110,8 @@ uint64_t OrderGraph::workingSet(uint32_t at) const {
   for (const uint32_t value : op.reads)
     bytes += values_[value].sizeBytes;
   for (const uint32_t value : op.writes)
-    bytes += values_[value].sizeBytes;
+    if (!std::binary_search(op.reads.begin(), op.reads.end(), value))
+      bytes += values_[value].sizeBytes;
   for (const uint32_t value : op.mayTake)
     if (!values_[value].kept && values_[value].sizeBytes == values_[op.writes[0]].sizeBytes)
       takenBytes = values_[value].sizeBytes;

@@ -1,8 +1,10 @@
-// A valid OrderProblem with the relations that the order search and the budget need: the writer and
-// the readers of each value, and the dependencies between operators. Internal to engine/plan/order.
+// A valid OrderProblem with the relations that the order search and the budget need: the writers
+// and the readers of each value, and the dependencies between operators. Internal to
+// engine/plan/order.
 //
-// Values that no operator writes take no bytes and are left out; the others are renumbered in the
-// same order. Lists of readers and of dependencies are ascending and without repetitions.
+// The values that lie in one storage become one value of the graph, with several writers. Values
+// that no operator writes take no bytes and are left out; the others are renumbered in the same
+// order. Lists of writers, readers and dependencies are ascending and without repetitions.
 //
 // Threads: a graph does not change once it is built, so threads may share it. Units: bytes.
 #pragma once
@@ -20,7 +22,8 @@ public:
 
   struct Value {
     uint64_t sizeBytes = 0;
-    uint32_t writer = 0;
+    uint32_t number = 0; // The number in the problem; of a storage, that of its first value.
+    std::vector<uint32_t> writers; // One, except for storages.
     std::vector<uint32_t> readers;
     bool kept = false;
   };
@@ -45,6 +48,8 @@ public:
   Walk walk(const std::vector<uint32_t> &order) const;
 
 private:
+  std::vector<uint32_t> addValues(const OrderProblem &problem);
+
   std::vector<Value> values_;
   std::vector<Operator> operators_;
 };
@@ -63,7 +68,9 @@ struct OrderPart {
 struct PartGraph {
   struct Value {
     uint64_t sizeBytes = 0;
+    std::vector<uint32_t> writers; // Operators of the part.
     std::vector<uint32_t> readers; // Operators of the part.
+    bool begun = false;            // Alive before the part.
     bool survives = false;         // Alive after the end of the part.
   };
   std::vector<Value> values;
@@ -84,14 +91,16 @@ struct PartGraph {
 template <typename Done>
 PartGraph::Step PartGraph::run(uint32_t at, uint64_t aliveBytes, Done done) const {
   const OrderGraph::Operator &op = operators[at];
+  const auto hasRun = [&](uint32_t other) { return other == at || done(other); };
   const auto diesHere = [&](const Value &value) {
-    return !value.survives &&
-           std::all_of(value.readers.begin(), value.readers.end(),
-                       [&](uint32_t reader) { return reader == at || done(reader); });
+    return !value.survives && std::all_of(value.readers.begin(), value.readers.end(), hasRun) &&
+           std::all_of(value.writers.begin(), value.writers.end(), hasRun);
   };
   Step step{aliveBytes, aliveBytes};
   for (const uint32_t value : op.writes)
-    step.during += values[value].sizeBytes;
+    if (!values[value].begun &&
+        std::none_of(values[value].writers.begin(), values[value].writers.end(), done))
+      step.during += values[value].sizeBytes;
   step.after = step.during;
   for (const uint32_t value : op.mayTake)
     if (values[value].sizeBytes == values[op.writes[0]].sizeBytes && diesHere(values[value])) {
@@ -101,8 +110,9 @@ PartGraph::Step PartGraph::run(uint32_t at, uint64_t aliveBytes, Done done) cons
   for (const uint32_t value : op.reads)
     if (diesHere(values[value]))
       step.after -= values[value].sizeBytes;
-  for (const uint32_t value : op.writes)
-    if (values[value].readers.empty() && !values[value].survives)
+  for (const uint32_t value : op.writes) // A storage may be read and written here.
+    if (diesHere(values[value]) &&
+        std::find(op.reads.begin(), op.reads.end(), value) == op.reads.end())
       step.after -= values[value].sizeBytes;
   return step;
 }

@@ -39,16 +39,34 @@ Alive aliveAt(const OrderProblem &problem, uint32_t done, uint32_t op) {
     return false;
   };
   const uint32_t with = done | 1u << op;
+  std::vector<int> storageOf(problem.values.size(), -1);
+  for (size_t s = 0; s < problem.storages.size(); ++s)
+    for (uint32_t value : problem.storages[s].values)
+      storageOf[value] = static_cast<int>(s);
   Alive alive;
   for (uint32_t value = 0; value < problem.values.size(); ++value) {
     const int writer = writerOf(value);
-    if (writer < 0 || !(with >> writer & 1))
+    if (writer < 0 || !(with >> writer & 1) || storageOf[value] >= 0)
       continue;
     const uint64_t size = problem.values[value].sizeBytes;
     if (writer == static_cast<int>(op) || neededBeyond(value, done))
       alive.during += size;
     if (neededBeyond(value, with))
       alive.after += size;
+  }
+  for (const OrderProblem::Storage &storage : problem.storages) {
+    bool begun = false, writtenNow = false, neededBefore = false, neededAfter = false;
+    for (uint32_t value : storage.values) {
+      const int writer = writerOf(value);
+      begun |= (with >> writer & 1) != 0;
+      writtenNow |= writer == static_cast<int>(op);
+      neededBefore |= !(done >> writer & 1) || neededBeyond(value, done);
+      neededAfter |= !(with >> writer & 1) || neededBeyond(value, with);
+    }
+    if (begun && (writtenNow || neededBefore))
+      alive.during += storage.sizeBytes;
+    if (begun && neededAfter)
+      alive.after += storage.sizeBytes;
   }
   const OrderProblem::Operator &step = problem.operators[op];
   for (uint32_t value : step.mayTake)
@@ -115,6 +133,48 @@ TEST(Order, EqualsBruteForceUpToSixteenOperators) {
     std::iota(given.begin(), given.end(), 0);
     EXPECT_EQ(found->givenPeakBytes, simulatedPeak(problem, given)) << seed;
   }
+}
+
+/// Puts some of the graph's written values into storages of two to four values.
+void shareStorages(OrderProblem &problem, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<uint32_t> values;
+  for (const auto &op : problem.operators)
+    values.insert(values.end(), op.writes.begin(), op.writes.end());
+  std::shuffle(values.begin(), values.end(), random);
+  std::vector<bool> shares(problem.values.size(), false);
+  for (size_t next = 0; next + 2 <= values.size() && problem.storages.size() < 3;) {
+    OrderProblem::Storage storage;
+    for (size_t count = std::min(2 + random() % 3, values.size() - next); count > 0; --count) {
+      storage.values.push_back(values[next]);
+      storage.sizeBytes += problem.values[values[next]].sizeBytes;
+      shares[values[next++]] = true;
+    }
+    problem.storages.push_back(storage);
+  }
+  for (auto &op : problem.operators)
+    std::erase_if(op.mayTake,
+                  [&](uint32_t value) { return shares[value] || shares[op.writes[0]]; });
+}
+
+TEST(Order, StoragesOfSeveralValuesEqualBruteForce) {
+  OrderOptions free;
+  free.maxStageGrowth = 1e9;
+  int graphs = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    OrderProblem problem = test::randomGraph(seed, seed % 20 == 0 ? 15 : 10);
+    shareStorages(problem, seed);
+    graphs += !problem.storages.empty();
+    auto found = searchOrder(problem, free);
+    ASSERT_TRUE(found.isOk()) << found.status().message();
+    EXPECT_TRUE(found->optimal) << seed;
+    EXPECT_EQ(found->peakBytes, bruteForce(problem)) << seed;
+    EXPECT_EQ(found->peakBytes, simulatedPeak(problem, found->operators)) << seed;
+    std::vector<uint32_t> given(problem.operators.size());
+    std::iota(given.begin(), given.end(), 0);
+    EXPECT_EQ(found->givenPeakBytes, simulatedPeak(problem, given)) << seed;
+  }
+  EXPECT_GT(graphs, 300);
 }
 
 void expectExecutable(const OrderProblem &problem, const std::vector<uint32_t> &order) {
@@ -213,6 +273,13 @@ TEST(Order, RefusesInvalidGraphs) {
   EXPECT_EQ(searchOrder(huge).status().code(), StatusCode::kInvalidArgument);
   OrderProblem takes{{{1, false}, {1, false}}, {{{}, {0}, {}}, {{}, {1}, {0}}}};
   EXPECT_EQ(searchOrder(takes).status().code(), StatusCode::kInvalidArgument);
+  OrderProblem unwritten{{{1, false}, {1, false}}, {{{}, {0}, {}}}, {{2, {0, 1}}}};
+  EXPECT_EQ(searchOrder(unwritten).status().code(), StatusCode::kInvalidArgument);
+  OrderProblem listedTwice{{{1, false}}, {{{}, {0}, {}}}, {{2, {0, 0}}}};
+  EXPECT_EQ(searchOrder(listedTwice).status().code(), StatusCode::kInvalidArgument);
+  OrderProblem sharesAndTakes{
+      {{1, false}, {1, false}}, {{{}, {0}, {}}, {{0}, {1}, {0}}}, {{2, {0, 1}}}};
+  EXPECT_EQ(searchOrder(sharesAndTakes).status().code(), StatusCode::kInvalidArgument);
   auto none = searchOrder({});
   ASSERT_TRUE(none.isOk());
   EXPECT_TRUE(none->operators.empty());
