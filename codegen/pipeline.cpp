@@ -67,6 +67,11 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
   program.addPass(createSplitReductions());
   program.addPass(
       createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));
+  const uint64_t alignment =
+      std::max(profile.storageBufferAlignment,
+               profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1);
+  program.addPass(createPlaceConcats(PlaceConcatsOptions{
+      alignment, profile.preferTexelLoads || hasDotProducts, options.halfPrecision}));
   program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers, scoreBytes}));
   if (options.halfPrecision)
     program.addPass(createNarrowFloats());

@@ -132,6 +132,7 @@ DeviceProfile profileOf(const DeviceSnapshot &snapshot, bool software) {
   profile.maxStorageBuffersPerStage =
       std::min({limits.maxPerStageDescriptorStorageBuffers, limits.maxDescriptorSetStorageBuffers,
                 limits.maxPerStageResources});
+  profile.storageBufferAlignment = std::max<uint64_t>(4, limits.minStorageBufferOffsetAlignment);
   if (snapshot.texelFormats) {
     profile.maxTexelBufferElements = limits.maxTexelBufferElements;
     // The alignment is at least one texel, so that the last texel of a view does not overlap the
@@ -297,8 +298,6 @@ DevicePlan planDevice(const DeviceSnapshot &snapshot) {
   info.apiVersion = versionText(snapshot.properties.apiVersion);
   info.kind = kindOf(snapshot.properties.deviceType);
   info.unifiedMemory = hasUnifiedMemory(snapshot.memory, &info.memoryBytes);
-  info.minStorageBufferOffsetAlignment =
-      std::max<uint64_t>(4, snapshot.properties.limits.minStorageBufferOffsetAlignment);
   info.profile = profileOf(snapshot, info.kind == device::DeviceKind::kSoftware);
 
   readMemory(snapshot.memory, info);

@@ -72,6 +72,28 @@ def Gantry_MoveOp : Gantry_Op<"move", [Pure, AllTypesMatch<["source", "result"]>
   let assemblyFormat = "$source (`to_host` $to_host^)? attr-dict `:` type($source)";
 }
 
+def Gantry_ConcatOp : Gantry_Op<"concat", [Pure]> {
+  let summary = "views tensors that lie one after another in memory as one tensor";
+  let description = [{
+    The result has the inputs one after another along dimension `dim`. The operation moves no data:
+    whoever writes an input writes it into its slice of the result. All dimensions before `dim`
+    have the extent 1, so that each input is one range of bytes. Between dispatches only;
+    place-concats creates it.
+
+    An input may belong to several of these operations. Their results then lie in one storage, at
+    the same place of the input (codegen/passes/tensor_dims.h, placementOf).
+
+    ```mlir
+    %c = gantry.concat %a, %b along 1
+        : (tensor<1x64x55x55xf32>, tensor<1x32x55x55xf32>) -> tensor<1x96x55x55xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$inputs, I64Attr:$dim);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$inputs `along` $dim attr-dict `:` functional-type($inputs, $result)";
+  let hasVerifier = 1;
+}
+
 def Gantry_LoadMatrixOp : Gantry_Op<"load_matrix"> {
   let summary = "loads a cooperative matrix from shared memory";
   let description = [{

@@ -125,6 +125,32 @@ mlir::LogicalResult DispatchOp::verify() {
   return mlir::success();
 }
 
+mlir::LogicalResult ConcatOp::verify() {
+  auto type = mlir::cast<mlir::RankedTensorType>(getResult().getType());
+  const auto dim = static_cast<int64_t>(getDim());
+  if (dim < 0 || dim >= type.getRank())
+    return emitOpError() << "dimension " << dim << " of a tensor of rank " << type.getRank();
+  for (int64_t extent : type.getShape().take_front(dim))
+    if (extent != 1)
+      return emitOpError() << "the extent " << extent << " before dimension " << dim
+                           << " divides the inputs into several ranges";
+  int64_t sum = 0;
+  for (mlir::Value input : getInputs()) {
+    auto part = mlir::cast<mlir::RankedTensorType>(input.getType());
+    llvm::SmallVector<int64_t> shape(part.getShape());
+    if (part.getRank() != type.getRank() || part.getElementType() != type.getElementType())
+      return emitOpError() << "the input " << part << " does not fit the result " << type;
+    sum += shape[dim];
+    shape[dim] = type.getDimSize(dim);
+    if (llvm::ArrayRef(shape) != type.getShape())
+      return emitOpError() << "the input " << part << " does not fit the result " << type;
+  }
+  if (sum != type.getDimSize(dim))
+    return emitOpError() << "the inputs have " << sum << " of " << type.getDimSize(dim)
+                         << " elements along dimension " << dim;
+  return mlir::success();
+}
+
 mlir::LogicalResult LoadMatrixOp::verify() {
   return verifyMatrix(*this, getMatrix().getType(), static_cast<int64_t>(getStride()),
                       getColumns());

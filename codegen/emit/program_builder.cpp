@@ -22,6 +22,7 @@ namespace {
 
 constexpr int64_t kWorkgroupsAlongX = artifact::kWorkgroupsAlongX;
 constexpr uint32_t kNever = ~0u;
+constexpr uint32_t kNoExpr = ~0u; // ValueT::slot_offset: the value begins with its slot.
 
 void collectNames(Location loc, llvm::SetVector<StringRef> &names) {
   if (auto name = dyn_cast<NameLoc>(loc))
@@ -281,8 +282,14 @@ Status ProgramBuilder::addConstant(Value value, Attribute data) {
 }
 
 Status ProgramBuilder::valueOf(Value tensor, uint32_t &index) {
-  Value storage = storageOf(tensor);
+  Value storage = viewedTensor(tensor);
   auto found = values_.find(storage);
+  if (auto concat = storage.getDefiningOp<ConcatOp>(); concat && found == values_.end()) {
+    index = addValue(storage, Storage::transient, modelName(concat));
+    values_[storage] = index;
+    notePlace(storage, index);
+    return Status::ok();
+  }
   if (found == values_.end()) {
     auto constant = storage.getDefiningOp<arith::ConstantOp>();
     if (!constant)
@@ -293,6 +300,25 @@ Status ProgramBuilder::valueOf(Value tensor, uint32_t &index) {
   }
   index = found->second;
   return Status::ok();
+}
+
+/// If the tensor shares its storage with others, sets its place in the storage.
+void ProgramBuilder::notePlace(Value tensor, uint32_t index) {
+  if (!isInSharedStorage(tensor))
+    return;
+  const Placement place = placementOf(tensor);
+  artifact::ValueT &value = *program_.values[index];
+  shared_[place.storage].push_back(index);
+  if (place.start == 0)
+    return;
+  const uint64_t bytes = static_cast<uint64_t>(place.start) * artifact::elementSize(value.type);
+  value.slot_offset = exprs_.constant(static_cast<int64_t>(bytes));
+  value.alignment = static_cast<uint32_t>(std::min<uint64_t>(kArenaAlignment, bytes & -bytes));
+}
+
+/// Returns the bytes from the start of a value's slot to the value.
+uint64_t ProgramBuilder::startOf(const artifact::ValueT &value) const {
+  return value.slot_offset == kNoExpr ? 0 : *exprs_.constantValue(value.slot_offset);
 }
 
 Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
@@ -313,6 +339,7 @@ Status ProgramBuilder::addDispatch(DispatchOp dispatch) {
   Value result = dispatch.getResult();
   uint32_t index = addValue(result, Storage::transient, modelName(dispatch));
   values_[result] = index;
+  notePlace(result, index);
   if (dispatch.getInPlace())
     inPlace_.push_back({index, command->bindings[*dispatch.getInPlace()]});
   command->bindings.push_back(index);
@@ -427,6 +454,9 @@ Status ProgramBuilder::assignSlots() {
     if (program_.values[result]->storage == Storage::transient &&
         program_.values[operand]->storage == Storage::transient)
       parent[find(result)] = find(operand);
+  for (const auto &[storage, values] : shared_)
+    for (uint32_t value : values)
+      parent[find(value)] = find(values.front());
   std::map<uint32_t, uint32_t> slots;
   for (uint32_t i = 0; i < program_.values.size(); ++i) {
     if (program_.values[i]->storage != Storage::transient) {
@@ -454,7 +484,7 @@ Status ProgramBuilder::planArena() {
     if (value->slot >= slots.size())
       slots.resize(value->slot + 1, plan::Value{0, kArenaAlignment, kNever, 0});
     plan::Value &slot = slots[value->slot];
-    slot.sizeBytes = std::max<uint64_t>(slot.sizeBytes, maxima[value->size]);
+    slot.sizeBytes = std::max<uint64_t>(slot.sizeBytes, startOf(*value) + maxima[value->size]);
     slot.firstUse = std::min(slot.firstUse, value->first_use);
     slot.lastUse = std::max(slot.lastUse, value->last_use);
   }
@@ -506,7 +536,7 @@ Status ProgramBuilder::placeBarriers() {
       const artifact::ValueT &value = *program_.values[command->bindings[b]];
       bool transient = value.storage == Storage::transient;
       entry.accesses.push_back({transient ? 0 : command->bindings[b] + 1,
-                                transient ? value.byte_offset : 0,
+                                transient ? value.byte_offset + startOf(value) : 0,
                                 static_cast<uint64_t>(*exprs_.constantValue(value.size)),
                                 static_cast<bool>(command->writes[b])});
     }

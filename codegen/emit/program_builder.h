@@ -3,8 +3,9 @@
 // Every input, constant, transient and output becomes a value, whose size in bytes is an expression
 // over the dynamic dimensions. Every dispatch and every copy becomes a command that binds values. A
 // value lives from the first to the last command that binds it. A slot is a range of the arena:
-// results that take the storage of an operand (in_place) have the operand's slot, every other
-// transient has a slot of its own. If the program is static, or all its dynamic dimensions have
+// results that take the storage of an operand (in_place) have the operand's slot, the inputs and
+// results of gantry.concat lie in the slot of the largest result, and every other transient has a
+// slot of its own. If the program is static, or all its dynamic dimensions have
 // upper limits and options.planForBounds is set, the slots get offsets in the arena. A static
 // program also gets barriers.
 //
@@ -17,6 +18,7 @@
 #include "codegen/emit/shape_exprs.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <optional>
@@ -67,6 +69,8 @@ private:
   uint32_t sizeOf(mlir::RankedTensorType type, llvm::ArrayRef<uint32_t> dims);
   llvm::SmallVector<uint32_t> dimsOf(mlir::Value tensor);
   Status valueOf(mlir::Value tensor, uint32_t &index);
+  void notePlace(mlir::Value tensor, uint32_t index);
+  uint64_t startOf(const artifact::ValueT &value) const;
 
   Emission &emission_;
   artifact::ProgramT &program_;
@@ -75,12 +79,14 @@ private:
   const llvm::StringMap<uint32_t> &kernels_;
   const std::vector<KernelGeometry> &geometry_;
   const EmitOptions &options_;
-  /// Index in Program.values, by the tensor that owns the storage (storageOf).
+  /// Index in Program.values, by tensor (viewedTensor).
   llvm::DenseMap<mlir::Value, uint32_t> values_;
   /// Index in Program.values, by the hash of a constant's bytes: equal bytes are stored once.
   llvm::StringMap<uint32_t> constantsByHash_;
   /// Pairs of a result and the operand whose slot the result takes.
   std::vector<std::pair<uint32_t, uint32_t>> inPlace_;
+  /// The tensors that share a storage (isInSharedStorage), by their storage.
+  llvm::MapVector<mlir::Value, llvm::SmallVector<uint32_t>> shared_;
 };
 
 /// Returns the names of the operators in a location, in order and without duplicates ("Conv_0 +

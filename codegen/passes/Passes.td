@@ -233,6 +233,37 @@ def FitBudget : Pass<"fit-budget", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::gantry::codegen::GantryDialect"];
 }
 
+def PlaceConcats : Pass<"place-concats", "::mlir::func::FuncOp"> {
+  let summary = "let operators write into the slices of a concatenation";
+  let description = [{
+    Replaces a `tensor.concat` by a `gantry.concat`, a view of its inputs: the operators that compute
+    the inputs write into the result's storage, and nothing is copied. This needs
+    - fixed sizes, and an extent of 1 in all dimensions before the concatenated one, so that each
+      input is one range of bytes;
+    - ranges that begin at multiples of `alignment` bytes;
+    - where tensors may be stored in blocks of four channels (`blocks`): inputs of whole blocks, and
+      no reshape of the inputs or the result, which would rule the blocks out;
+    - a result that the function does not return.
+
+    An input that is an input of the program, a constant, returned by the function, or that lies in
+    another storage already is copied into the result. A concatenation stays as it is if more than
+    half of its bytes would have to be copied or moved.
+
+    The inputs of several concatenations may begin with the same tensors, as in DenseNet. All of them
+    then lie in the storage of the largest.
+
+    Before: `%c = tensor.concat dim(1) %a, %b : (tensor<1x64x8x8xf32>, tensor<1x32x8x8xf32>) -> …`.
+    After: `%c = gantry.concat %a, %b along 1 : …`.
+  }];
+  let options = [Option<"alignment", "alignment", "uint64_t", "256",
+                        "the start of an input is a multiple of this many bytes">,
+                 Option<"blocks", "blocks", "bool", "false",
+                        "choose-layouts stores tensors in blocks of four channels">,
+                 Option<"narrow", "narrow", "bool", "false", "narrow-floats stores f32 as f16">];
+  let dependentDialects = ["::gantry::codegen::GantryDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "group the operators into dispatches";
   let description = [{

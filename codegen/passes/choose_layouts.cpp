@@ -1,6 +1,7 @@
 // choose-layouts: see Passes.td.
 #include "codegen/dialect/gantry_dialect.h"
 #include "codegen/passes/passes.h"
+#include "codegen/passes/tensor_dims.h"
 #include "codegen/tiling/layout.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,7 +36,7 @@ bool mayBlock(Value tensor, bool bytesOnly) {
   bool pixels = false;
   for (int64_t extent : type.getShape().drop_front(2))
     pixels |= extent != 1;
-  return pixels && llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp>);
+  return pixels && llvm::all_of(tensor.getUsers(), llvm::IsaPred<DispatchOp, ConcatOp>);
 }
 
 /// Returns whether any use of `value` in a dispatch, also through pads and elementwise operators,
@@ -156,18 +157,20 @@ public:
       if (mayBlock(input, bytesOnly_) && cast<RankedTensorType>(input.getType()).hasStaticShape() &&
           isImage(input))
         blocked_.insert(copyInput(input));
+    findSharedStorages();
     for (DispatchOp dispatch : dispatches_) {
-      Value result = dispatch.getResult();
-      if (!mayBlock(result, bytesOnly_))
+      Value result = dispatch.getResult(), storage = storageOf(result);
+      if (blocked_.contains(storage) || !mayBlockAll(storage))
         continue;
       // A tensor that is computed from a blocked tensor of the same rank is blocked too, so that
       // loads and stores are both vectors.
       const bool isFromBlocks = llvm::any_of(dispatch.getInputs(), [&](Value operand) {
-        return blocked_.contains(operand) && cast<RankedTensorType>(operand.getType()).getRank() ==
-                                                 cast<RankedTensorType>(result.getType()).getRank();
+        return blocked_.contains(storageOf(operand)) &&
+               cast<RankedTensorType>(operand.getType()).getRank() ==
+                   cast<RankedTensorType>(result.getType()).getRank();
       });
-      if (isFromBlocks || isImage(result))
-        blocked_.insert(result);
+      if (isFromBlocks || llvm::any_of(tensorsIn(storage), isImage))
+        blocked_.insert(storage);
     }
   }
 
@@ -196,6 +199,26 @@ public:
   }
 
 private:
+  /// Finds the tensors of each storage that several share. They have one layout.
+  void findSharedStorages() {
+    for (Operation &op : function_.getBody().front())
+      if (isa<DispatchOp, ConcatOp>(op) && isInSharedStorage(op.getResult(0)))
+        shared_[storageOf(op.getResult(0))].push_back(op.getResult(0));
+  }
+  llvm::SmallVector<Value> tensorsIn(Value storage) const {
+    auto found = shared_.find(storage);
+    return found == shared_.end() ? llvm::SmallVector<Value>{storage} : found->second;
+  }
+  /// Returns whether all tensors of a storage may be stored in blocks and begin with whole blocks.
+  bool mayBlockAll(Value storage) const {
+    return llvm::all_of(tensorsIn(storage), [&](Value tensor) {
+      if (!mayBlock(tensor, bytesOnly_))
+        return false;
+      auto concat = tensor.getDefiningOp<ConcatOp>();
+      return !concat || concat.getDim() == 1;
+    });
+  }
+
   /// Returns whether a dispatch reads the tensor as an image.
   static bool isImage(Value tensor) {
     return llvm::any_of(tensor.getUses(), [](OpOperand &use) {
@@ -206,8 +229,8 @@ private:
   /// Returns whether the tensor may be stored in panels and every use of it reads it as the left
   /// operand of a large matmul.
   bool isPanel(Value tensor) const {
-    return !bytesOnly_ && !blocked_.contains(tensor) && mayPanel(tensor) && !tensor.use_empty() &&
-           llvm::all_of(tensor.getUses(), [](OpOperand &use) {
+    return !bytesOnly_ && !blocked_.contains(storageOf(tensor)) && mayPanel(tensor) &&
+           !tensor.use_empty() && llvm::all_of(tensor.getUses(), [](OpOperand &use) {
              Value inside = insideOf(use);
              return !inside.use_empty() && llvm::all_of(inside.getUses(), readsAsPanel);
            });
@@ -227,7 +250,7 @@ private:
     llvm::SmallVector<int64_t> parts;
     if (panels_.contains(tensor))
       parts = rowPanels(rank, kPanelRows, kBlock);
-    else if (blocked_.contains(tensor))
+    else if (blocked_.contains(storageOf(tensor)))
       parts = channelsBlocked(rank, kBlock);
     return LayoutAttr::get(tensor.getContext(), parts);
   }
@@ -235,7 +258,9 @@ private:
   func::FuncOp function_;
   const bool bytesOnly_;
   llvm::SmallVector<DispatchOp> dispatches_;
-  llvm::DenseSet<Value> blocked_, panels_;
+  llvm::DenseSet<Value> blocked_; // Storages (storageOf).
+  llvm::DenseSet<Value> panels_;
+  llvm::DenseMap<Value, llvm::SmallVector<Value>> shared_; // The tensors of each shared storage.
 };
 
 struct ChooseLayoutsPass : impl::ChooseLayoutsBase<ChooseLayoutsPass> {

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace gantry::codegen {
 
@@ -70,7 +71,7 @@ bool isReturned(Value storage) {
   for (Operation *user : storage.getUsers()) {
     if (isa<func::ReturnOp>(user))
       return true;
-    if (user->getNumResults() == 1 && storageOf(user->getResult(0)) == storage &&
+    if (user->getNumResults() == 1 && viewedTensor(user->getResult(0)) == storage &&
         llvm::any_of(user->getResult(0).getUsers(), llvm::IsaPred<func::ReturnOp>))
       return true;
   }
@@ -83,23 +84,34 @@ DispatchGraph dispatchGraphOf(func::FuncOp function) {
   DispatchGraph graph;
   graph.dispatches = llvm::to_vector(function.getBody().front().getOps<DispatchOp>());
   llvm::DenseMap<Value, uint32_t> values;
+  llvm::MapVector<Value, plan::OrderProblem::Storage> storages;
   for (DispatchOp dispatch : graph.dispatches) {
     plan::OrderProblem::Operator op;
-    for (auto [i, operand] : llvm::enumerate(dispatch.getInputs())) {
-      auto known = values.find(storageOf(operand));
-      if (known == values.end())
-        continue; // Inputs and constants are not in the arena.
-      op.reads.push_back(known->second);
-      if (mayTakeStorage(dispatch, i))
-        op.mayTake.push_back(known->second);
-    }
+    for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
+      for (Value part : partsOf(operand)) {
+        auto known = values.find(part);
+        if (known == values.end())
+          continue; // Inputs and constants are not in the arena.
+        op.reads.push_back(known->second);
+        if (mayTakeStorage(dispatch, i))
+          op.mayTake.push_back(known->second);
+      }
     const auto value = static_cast<uint32_t>(graph.problem.values.size());
     const bool returned = isReturned(dispatch.getResult());
     graph.problem.values.push_back({returned ? 0 : typicalBytes(dispatch), returned});
     values[dispatch.getResult()] = value;
     op.writes = {value};
+    if (Value storage = storageOf(dispatch.getResult()); storage != dispatch.getResult()) {
+      plan::OrderProblem::Storage &shared = storages[storage];
+      auto type = cast<RankedTensorType>(storage.getType());
+      shared.sizeBytes = roundUp(
+          type.getNumElements() * std::max(1u, type.getElementTypeBitWidth() / 8), kArenaAlignment);
+      shared.values.push_back(value);
+    }
     graph.problem.operators.push_back(op);
   }
+  for (auto &[storage, shared] : storages)
+    graph.problem.storages.push_back(std::move(shared));
   return graph;
 }
 

@@ -113,7 +113,7 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
       auto clone = cast<DispatchOp>(builder.clone(*writer));
       for (OpOperand &operand : clone->getOpOperands()) // The clone reads the latest versions.
         if (isa<RankedTensorType>(operand.get().getType()))
-          operand.set(viewOf(builder, operand.get(), latest(storageOf(operand.get()))));
+          operand.set(viewOf(builder, operand.get(), latest(viewedTensor(operand.get()))));
       fresh = clone.getResult();
     } else {
       Value &stored = stored_[writer.getResult()];
@@ -133,7 +133,7 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
     for (DispatchOp reader : dispatches.drop_front(action.before)) {
       OpBuilder here(reader);
       for (OpOperand &operand : reader->getOpOperands())
-        if (isa<RankedTensorType>(operand.get().getType()) && storageOf(operand.get()) == old)
+        if (isa<RankedTensorType>(operand.get().getType()) && viewedTensor(operand.get()) == old)
           operand.set(viewOf(here, operand.get(), fresh));
     }
     latest_[writer.getResult()] = fresh;
@@ -151,7 +151,7 @@ struct FitBudgetPass : impl::FitBudgetBase<FitBudgetPass> {
 
   /// Clones `view`, a chain of reshapes, for another version of the tensor that it views.
   static Value viewOf(OpBuilder &builder, Value view, Value storage) {
-    if (storageOf(view) == view)
+    if (viewedTensor(view) == view)
       return storage;
     Operation *op = view.getDefiningOp();
     Value source = viewOf(builder, op->getOperand(0), storage);

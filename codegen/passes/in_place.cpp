@@ -62,7 +62,7 @@ bool isUsedAfter(Value storage, Operation *dispatch) {
     if (isa<func::ReturnOp>(user))
       return true;
     const bool isView =
-        user->getNumResults() == 1 && storageOf(user->getResult(0)) == storageOf(storage);
+        user->getNumResults() == 1 && viewedTensor(user->getResult(0)) == viewedTensor(storage);
     if (isView ? isUsedAfter(user->getResult(0), dispatch) : dispatch->isBeforeInBlock(user))
       return true;
   }
@@ -73,7 +73,9 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
   if (dispatch.getBody().empty())
     return false;
   Value operand = dispatch.getInputs()[i];
-  Value storage = storageOf(operand);
+  if (isInSharedStorage(operand) || isInSharedStorage(dispatch.getResult()))
+    return false;
+  Value storage = viewedTensor(operand);
   auto move = storage.getDefiningOp<MoveOp>();
   const bool ours =
       storage.getDefiningOp<DispatchOp>() || (move && !move.getToHost()) || isDonatedInput(storage);
@@ -82,7 +84,7 @@ bool mayTakeStorage(DispatchOp dispatch, unsigned i) {
   if (auto layouts = dispatch.getLayoutsAttr(); layouts && layouts[i] != layouts.getValue().back())
     return false;
   for (auto [j, other] : llvm::enumerate(dispatch.getInputs()))
-    if (j != i && storageOf(other) == storage)
+    if (j != i && viewedTensor(other) == storage)
       return false;
   // Equal types may have different dynamic extents, which must be equal too.
   auto operandDims = dispatch.getOperandDims(), resultDims = dispatch.getResultDims();

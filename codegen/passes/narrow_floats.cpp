@@ -72,12 +72,21 @@ bool givesSums(DispatchOp dispatch) {
 }
 
 struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
-  /// Collects the value and its views. Returns false if an operation other than a dispatch or a
-  /// view uses one of them.
+  /// Collects the value, its views and the tensors that share its storage. Returns false if an
+  /// operation other than a dispatch or a view uses one of them, or if one must stay f32.
   static bool collect(Value value, llvm::SetVector<Value> &values) {
-    values.insert(value);
+    if (!values.insert(value))
+      return true;
+    Operation *producer = value.getDefiningOp();
+    if (auto dispatch = dyn_cast_or_null<DispatchOp>(producer); dispatch && givesSums(dispatch))
+      return false;
+    if (auto concat = dyn_cast_or_null<ConcatOp>(producer))
+      for (Value input : concat.getInputs())
+        if (!collect(input, values))
+          return false;
     for (Operation *user : value.getUsers())
-      if (!isa<DispatchOp>(user) && !(isView(user) && collect(user->getResult(0), values)))
+      if (!isa<DispatchOp>(user) &&
+          !((isView(user) || isa<ConcatOp>(user)) && collect(user->getResult(0), values)))
         return false;
     return true;
   }
@@ -134,8 +143,7 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
     for (Operation &op : function.getBody().front()) {
       auto dispatch = dyn_cast<DispatchOp>(op);
       auto constant = dyn_cast<arith::ConstantOp>(op);
-      if ((!dispatch && !constant) || !isFloat32(op.getResult(0)) || op.use_empty() ||
-          (dispatch && givesSums(dispatch)))
+      if ((!dispatch && !constant) || !isFloat32(op.getResult(0)) || op.use_empty())
         continue;
       llvm::SetVector<Value> values;
       if (!collect(op.getResult(0), values) ||
@@ -145,11 +153,12 @@ struct NarrowFloatsPass : impl::NarrowFloatsBase<NarrowFloatsPass> {
       if (constant) {
         narrowConstant(constant);
         values.remove(constant.getResult());
-      } else {
-        makers.push_back(dispatch);
       }
-      for (Value value : values)
+      for (Value value : values) {
+        if (auto maker = value.getDefiningOp<DispatchOp>())
+          makers.push_back(maker);
         value.setType(halfOf(value));
+      }
     }
 
     OpBuilder builder(&getContext());

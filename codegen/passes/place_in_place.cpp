@@ -16,7 +16,7 @@ struct PlaceInPlacePass : impl::PlaceInPlaceBase<PlaceInPlacePass> {
   void runOnOperation() override {
     getOperation().walk([](DispatchOp dispatch) {
       for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
-        if (mayTakeStorage(dispatch, i) && !isUsedAfter(storageOf(operand), dispatch)) {
+        if (mayTakeStorage(dispatch, i) && !isUsedAfter(viewedTensor(operand), dispatch)) {
           dispatch.setInPlace(i);
           return;
         }

@@ -11,13 +11,68 @@ namespace gantry::codegen {
 
 using namespace mlir;
 
-Value storageOf(Value tensor) {
+Value viewedTensor(Value tensor) {
   while (Operation *op = tensor.getDefiningOp()) {
     if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
       break;
     tensor = op->getOperand(0);
   }
   return tensor;
+}
+
+static int64_t elementsOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getNumElements();
+}
+
+/// Returns the largest gantry.concat with the input `tensor`; null if there is none.
+static ConcatOp largestConcatOf(Value tensor) {
+  ConcatOp largest;
+  for (Operation *user : tensor.getUsers())
+    if (auto concat = dyn_cast<ConcatOp>(user);
+        concat && (!largest || elementsOf(concat.getResult()) > elementsOf(largest.getResult())))
+      largest = concat;
+  return largest;
+}
+
+Placement placementOf(Value tensor) {
+  Placement place{viewedTensor(tensor)};
+  const auto enter = [&](ConcatOp concat, Value input) {
+    for (Value before : concat.getInputs()) {
+      if (before == input)
+        break;
+      place.start += elementsOf(before);
+    }
+    place.storage = concat.getResult();
+  };
+  while (true) {
+    if (ConcatOp outer = largestConcatOf(place.storage)) {
+      enter(outer, place.storage);
+      continue;
+    }
+    // The inputs of a smaller concatenation may lie in a larger one.
+    auto concat = place.storage.getDefiningOp<ConcatOp>();
+    ConcatOp larger = concat ? largestConcatOf(concat.getInputs().front()) : ConcatOp();
+    if (!larger || elementsOf(larger.getResult()) <= elementsOf(place.storage))
+      return place;
+    enter(larger, concat.getInputs().front());
+  }
+}
+
+Value storageOf(Value tensor) { return placementOf(tensor).storage; }
+
+bool isInSharedStorage(Value tensor) {
+  return storageOf(tensor).getDefiningOp<ConcatOp>() != nullptr;
+}
+
+llvm::SmallVector<Value> partsOf(Value tensor) {
+  tensor = viewedTensor(tensor);
+  auto concat = tensor.getDefiningOp<ConcatOp>();
+  if (!concat)
+    return {tensor};
+  llvm::SmallVector<Value> parts;
+  for (Value input : concat.getInputs())
+    llvm::append_range(parts, partsOf(input));
+  return parts;
 }
 
 void hoistArgumentDims(Block &block) {

@@ -17,8 +17,26 @@ llvm::SmallVector<mlir::OpFoldResult> tensorDims(mlir::OpBuilder &builder, mlir:
 /// and replaces all others by it. Equal sizes are then the same value.
 void hoistArgumentDims(mlir::Block &block);
 
-/// Returns the tensor whose bytes `tensor` views through reshapes; `tensor` itself if it is not a
-/// reshape.
+/// Returns the tensor that `tensor` views through reshapes; `tensor` itself if it is not a reshape.
+mlir::Value viewedTensor(mlir::Value tensor);
+
+/// The place of a tensor in memory. `storage` is the tensor that covers the whole storage: the
+/// result of the largest gantry.concat that the tensor lies in, otherwise viewedTensor().
+struct Placement {
+  mlir::Value storage;
+  int64_t start = 0; // Elements from the start of the storage.
+};
+Placement placementOf(mlir::Value tensor);
+
+/// Returns placementOf(tensor).storage.
 mlir::Value storageOf(mlir::Value tensor);
+
+/// Returns whether the tensor shares its storage with others: it is an input or the result of a
+/// gantry.concat.
+bool isInSharedStorage(mlir::Value tensor);
+
+/// Returns the tensors whose bytes make up `tensor`: the inputs of a gantry.concat, and their
+/// inputs; otherwise viewedTensor().
+llvm::SmallVector<mlir::Value> partsOf(mlir::Value tensor);
 
 } // namespace gantry::codegen

@@ -25,7 +25,8 @@
 
 namespace gantry::artifact {
 
-inline constexpr uint32_t kFormatVersion = 2; // Version 2 added kernels that read texel buffers.
+/// Version 2 added kernels that read texel buffers, version 3 values that begin within their slot.
+inline constexpr uint32_t kFormatVersion = 3;
 inline constexpr uint32_t kOldestFormatVersion = 1;
 inline constexpr uint64_t kSectionAlignment = 4096; // Bytes.
 inline constexpr uint64_t kConstantAlignment = 256; // Bytes.

@@ -18,6 +18,7 @@ constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
 constexpr uint64_t kSpirvAlignment = 16; // Bytes; force_align in the schema.
 constexpr uint64_t kUnplaced = UINT64_MAX;
+constexpr uint32_t kNoExpr = UINT32_MAX; // Value.slot_offset: the value begins with its slot.
 // A long dispatch is executed in parts, "slices"; slice_bytes is the distance between the parts of
 // a buffer that consecutive slices access. The limit keeps slice_bytes * m within 64 bits for every
 // slice number m below 2^24.
@@ -80,6 +81,7 @@ private:
                     Storage storage) const;
   Status checkValues() const;
   Status checkConstant(const std::string &owner, const Value &value) const;
+  Status checkSlotOffset(const std::string &owner, const Value &value) const;
   Status checkTransient(const std::string &owner, const Value &value,
                         std::vector<const Value *> &slots) const;
   Status checkWorkgroupSize(const std::string &owner,
@@ -287,19 +289,36 @@ Status Verifier::checkTransient(const std::string &owner, const Value &value,
       return damaged(owner, "has an offset although the program is dynamic");
     return Status::ok();
   }
-  // The size stays 0 for bounded programs: the session checks their plan for the sizes of each run.
-  uint64_t size = 0;
-  if (!program_.dynamic())
+  // Both stay 0 for bounded programs: the session checks their plan for the sizes of each run.
+  uint64_t size = 0, start = 0;
+  if (!program_.dynamic()) {
     GANTRY_RETURN_IF_ERROR(checkKnownSize(owner, value, size));
-  const std::optional<uint64_t> end = checkedAdd(value.byte_offset(), size);
+    if (value.slot_offset() != kNoExpr)
+      start = static_cast<uint64_t>(*folded_[value.slot_offset()]);
+  }
+  const std::optional<uint64_t> begin = checkedAdd(value.byte_offset(), start);
+  const std::optional<uint64_t> end = begin ? checkedAdd(*begin, size) : std::nullopt;
   if (!end || *end > program_.arena_bytes())
     return damaged(owner, "%llu bytes at %llu lie outside of the arena of %llu bytes",
                    static_cast<unsigned long long>(size),
-                   static_cast<unsigned long long>(value.byte_offset()),
+                   static_cast<unsigned long long>(value.byte_offset() + start),
                    static_cast<unsigned long long>(program_.arena_bytes()));
-  if (value.byte_offset() % value.alignment() != 0)
+  if (*begin % value.alignment() != 0)
     return damaged(owner, "offset %llu is no multiple of its alignment %u",
-                   static_cast<unsigned long long>(value.byte_offset()), value.alignment());
+                   static_cast<unsigned long long>(*begin), value.alignment());
+  return Status::ok();
+}
+
+Status Verifier::checkSlotOffset(const std::string &owner, const Value &value) const {
+  if (value.slot_offset() == kNoExpr)
+    return Status::ok();
+  if (value.storage() != Storage::transient)
+    return damaged(owner, "begins within a slot but is no transient");
+  GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "slot offset", value.slot_offset()));
+  const std::optional<int64_t> start = folded_[value.slot_offset()];
+  if (start ? *start < 0 : !program_.dynamic())
+    return damaged(owner, "begins %lld bytes after its slot",
+                   static_cast<long long>(start.value_or(-1)));
   return Status::ok();
 }
 
@@ -318,6 +337,7 @@ Status Verifier::checkValues() const {
       return damaged(owner, "rank %u; the rank is at most %u", value.dims()->size(), kMaxRank);
     GANTRY_RETURN_IF_ERROR(checkExprIndices(owner, "dims", *value.dims()));
     GANTRY_RETURN_IF_ERROR(checkExprIndex(owner, "size", value.size()));
+    GANTRY_RETURN_IF_ERROR(checkSlotOffset(owner, value));
     if (!isPowerOfTwo(value.alignment()))
       return damaged(owner, "alignment %u is no power of two", value.alignment());
     if (value.first_use() > value.last_use())

@@ -50,6 +50,7 @@ bool meets(const DeviceProfile &device, const DeviceProfile &profile) {
          device.maxStorageBufferRange >= profile.maxStorageBufferRange &&
          device.maxAllocationBytes >= profile.maxAllocationBytes &&
          device.maxStorageBuffersPerStage >= profile.maxStorageBuffersPerStage &&
+         device.storageBufferAlignment <= profile.storageBufferAlignment &&
          device.maxTexelBufferElements >= profile.maxTexelBufferElements &&
          device.texelBufferAlignment <= profile.texelBufferAlignment &&
          device.maxTexelBuffersPerStage >= profile.maxTexelBuffersPerStage &&

@@ -63,6 +63,7 @@ struct DeviceProfile {
   uint64_t maxStorageBufferRange = 0;     // Bytes of one storage-buffer binding.
   uint64_t maxAllocationBytes = 0;        // Bytes of one driver allocation.
   uint32_t maxStorageBuffersPerStage = 0; // Storage-buffer bindings of one kernel.
+  uint64_t storageBufferAlignment = 256;  // Alignment of a binding's start, in bytes.
   // Read-only buffers may be bound as texel buffers: one fetch reads four elements (artifact.fbs,
   // Binding).
   uint64_t maxTexelBufferElements = 0;  // Texels of one view; 0: no texel buffers.

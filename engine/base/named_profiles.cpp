@@ -52,6 +52,7 @@ DeviceProfile lavapipe() {
   profile.maxWorkgroupSize = {1024, 1024, 1024};
   profile.maxAllocationBytes = 2048 * kMiB;
   profile.maxStorageBuffersPerStage = 32;
+  profile.storageBufferAlignment = 16;
   profile.maxTexelBufferElements = uint64_t{1} << 27;
   profile.texelBufferAlignment = 16;
   profile.maxTexelBuffersPerStage = 128;

@@ -104,7 +104,7 @@ Status CommandList::checkBindings(const Dispatch &dispatch) const {
     const BufferRange &range = dispatch.buffers[i];
     GANTRY_RETURN_IF_ERROR(checkRange(name, range));
     bool storage = kernel.binding() != BindingMode::kAddress;
-    uint64_t alignment = storage ? info.minStorageBufferOffsetAlignment : 1;
+    uint64_t alignment = storage ? info.profile.storageBufferAlignment : 1;
     if (nextTexel != kernel.texels().end() && nextTexel->buffer == i) {
       const TexelRead &read = *nextTexel++;
       storage = !read.alone;

@@ -62,17 +62,16 @@ struct DeviceInfo {
   std::string backend;    // "vulkan"
   std::string apiVersion; // "1.3.230"
   DeviceKind kind = DeviceKind::kDiscrete;
-  bool unifiedMemory = false;                     // Device-local memory is host-visible.
-  bool timestamps = false;                        // The queue supports timestamps.
-  bool calibratedClocks = false;                  // readClocks() is supported.
-  std::string missing;                            // Missing requirements; "" if usable.
-  uint64_t memoryBytes = 0;                       // Size of the largest device-local heap.
-  uint64_t minStorageBufferOffsetAlignment = 256; // Alignment of a storage buffer's start, bytes.
-  std::vector<MemoryHeapInfo> memoryHeaps;        // At most kMaxMemoryHeaps.
-  std::vector<MemoryTypeInfo> memoryTypes;        // At most kMaxMemoryTypes.
-  MemoryKindTable memoryKinds;                    // chooseMemoryTypes(memoryHeaps, memoryTypes).
-  bool memoryPriorities = false;                  // AllocateOptions::priority has an effect.
-  bool memoryBudgets = false;                     // memoryBudgets() returns the driver's figures.
+  bool unifiedMemory = false;              // Device-local memory is host-visible.
+  bool timestamps = false;                 // The queue supports timestamps.
+  bool calibratedClocks = false;           // readClocks() is supported.
+  std::string missing;                     // Missing requirements; "" if usable.
+  uint64_t memoryBytes = 0;                // Size of the largest device-local heap.
+  std::vector<MemoryHeapInfo> memoryHeaps; // At most kMaxMemoryHeaps.
+  std::vector<MemoryTypeInfo> memoryTypes; // At most kMaxMemoryTypes.
+  MemoryKindTable memoryKinds;             // chooseMemoryTypes(memoryHeaps, memoryTypes).
+  bool memoryPriorities = false;           // AllocateOptions::priority has an effect.
+  bool memoryBudgets = false;              // memoryBudgets() returns the driver's figures.
   VirtualMemoryInfo virtualMemory;
   ExternalMemoryInfo external;
   DeviceProfile profile;
@@ -80,7 +79,7 @@ struct DeviceInfo {
   /// The alignment in bytes that allows a buffer to be bound in every binding mode.
   uint64_t bindingAlignment() const {
     const uint64_t texels = profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1;
-    return std::max(minStorageBufferOffsetAlignment, texels);
+    return std::max(profile.storageBufferAlignment, texels);
   }
 };
 

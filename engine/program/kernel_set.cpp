@@ -109,6 +109,13 @@ Status checkBuffers(const artifact::Kernel &kernel, const artifact::KernelVarian
                      " as texels; the device's texel buffers begin at multiples of %" PRIu64,
                      kernel.name()->c_str(), buffers[read.buffer].offsetBytes,
                      profile.texelBufferAlignment);
+  for (const BoundBuffer &buffer : buffers)
+    if (variant.binding() != artifact::Binding::address &&
+        buffer.offsetBytes % profile.storageBufferAlignment != 0)
+      return statusf(StatusCode::kUnsupported,
+                     "kernel '%s' binds a tensor at byte %" PRIu64
+                     "; the device's storage buffers begin at multiples of %" PRIu64,
+                     kernel.name()->c_str(), buffer.offsetBytes, profile.storageBufferAlignment);
   if (maxSlicesAtOnce(variant, profile, buffers) == 0) {
     uint64_t largest = 0;
     for (const BoundBuffer &buffer : buffers)

@@ -12,8 +12,21 @@ namespace {
 
 using artifact::Storage;
 
-std::vector<Slot> collectSlots(const artifact::Program &program, const ShapePlan &plan,
-                               std::vector<uint32_t> &slotOfValue) {
+/// Returns the bytes from the start of a transient's slot to the value.
+Result<uint64_t> slotOffsetOf(const artifact::Value &value, const ShapePlan &plan) {
+  if (value.slot_offset() == UINT32_MAX)
+    return uint64_t{0};
+  const int64_t offset = plan.exprs[value.slot_offset()];
+  if (offset < 0 || offset % value.alignment() != 0)
+    return statusf(StatusCode::kDataLoss,
+                   "'%s' begins %" PRId64 " bytes after its slot, against its alignment %u; the "
+                   "artifact is damaged, compile the model again",
+                   value.name()->c_str(), offset, value.alignment());
+  return static_cast<uint64_t>(offset);
+}
+
+Result<std::vector<Slot>> collectSlots(const artifact::Program &program, const ShapePlan &plan,
+                                       std::vector<uint32_t> &slotOfValue) {
   std::vector<Slot> slots;
   std::map<uint32_t, uint32_t> numbers; // Maps the artifact's slot number to the index in `slots`.
   slotOfValue.assign(program.values()->size(), UINT32_MAX);
@@ -23,16 +36,21 @@ std::vector<Slot> collectSlots(const artifact::Program &program, const ShapePlan
       continue;
     auto [at, isNew] = numbers.try_emplace(value.slot(), static_cast<uint32_t>(slots.size()));
     slotOfValue[i] = at->second;
+    GANTRY_ASSIGN_OR_RETURN(const uint64_t start, slotOffsetOf(value, plan));
+    const std::optional<uint64_t> end = checkedAdd(start, plan.sizeBytes[i]);
+    if (!end)
+      return statusf(StatusCode::kInvalidArgument,
+                     "a tensor of %" PRIu64 " bytes at %" PRIu64 " overflows 64 bits",
+                     plan.sizeBytes[i], start);
     if (isNew) {
-      slots.push_back({i, value.byte_offset(), plan.sizeBytes[i], value.alignment(),
-                       value.first_use(), value.last_use()});
+      slots.push_back(
+          {i, value.byte_offset(), *end, value.alignment(), value.first_use(), value.last_use()});
       continue;
     }
     Slot &slot = slots[at->second];
-    if (plan.sizeBytes[i] > slot.sizeBytes) {
+    if (plan.sizeBytes[i] > plan.sizeBytes[slot.value])
       slot.value = i;
-      slot.sizeBytes = plan.sizeBytes[i];
-    }
+    slot.sizeBytes = std::max(slot.sizeBytes, *end);
     slot.alignment = std::max<uint64_t>(slot.alignment, value.alignment());
     slot.firstUse = std::min(slot.firstUse, value.first_use());
     slot.lastUse = std::max(slot.lastUse, value.last_use());
@@ -122,7 +140,7 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
     plan.sizeBytes.push_back(static_cast<uint64_t>(plan.exprs[value->size()]));
   GANTRY_RETURN_IF_ERROR(checkCopies(program, plan));
   std::vector<uint32_t> slotOfValue;
-  plan.slots = collectSlots(program, plan, slotOfValue);
+  GANTRY_ASSIGN_OR_RETURN(plan.slots, collectSlots(program, plan, slotOfValue));
 
   const bool replan = (program.dynamic() && !program.bounded()) || options.guardBytes > 0;
   if (replan) {
@@ -138,8 +156,14 @@ Result<ShapePlan> makeShapePlan(const artifact::Program &program, std::span<cons
     plan.lowerBoundBytes = program.lower_bound_bytes();
     plan.peakCommand = program.peak_command();
   }
-  for (uint32_t slot : slotOfValue)
-    plan.offsets.push_back(slot == UINT32_MAX ? kNoOffset : plan.slots[slot].offset);
+  for (uint32_t i = 0; i < slotOfValue.size(); ++i) {
+    uint64_t offset = kNoOffset;
+    if (slotOfValue[i] != UINT32_MAX) {
+      GANTRY_ASSIGN_OR_RETURN(const uint64_t start, slotOffsetOf(*program.values()->Get(i), plan));
+      offset = plan.slots[slotOfValue[i]].offset + start;
+    }
+    plan.offsets.push_back(offset);
+  }
 
   for (uint32_t i = 0; i < program.values()->size(); ++i) {
     const bool onHost = program.values()->Get(i)->storage() == Storage::host;

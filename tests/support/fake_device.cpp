@@ -22,7 +22,6 @@ FakeDevice::FakeDevice(FakeConfig config) : config_(std::move(config)) {
   info_.backend = "fake";
   info_.kind = device::DeviceKind::kVirtual;
   info_.timestamps = true;
-  info_.minStorageBufferOffsetAlignment = 64;
   info_.memoryHeaps = config_.heaps;
   info_.memoryTypes = config_.types;
   info_.memoryKinds = device::chooseMemoryTypes(info_.memoryHeaps, info_.memoryTypes);
@@ -46,6 +45,7 @@ FakeDevice::FakeDevice(FakeConfig config) : config_(std::move(config)) {
   info_.profile.maxPushConstantBytes = 128;
   info_.profile.maxStorageBufferRange = uint64_t{1} << 32;
   info_.profile.maxStorageBuffersPerStage = kMaxKernelArguments;
+  info_.profile.storageBufferAlignment = 64;
   info_.profile.preferTexelLoads = config_.preferTexelLoads;
   info_.profile.maxTexelBufferElements = config_.maxTexelBufferElements;
   info_.profile.texelBufferAlignment = 64;

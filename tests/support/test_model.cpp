@@ -81,8 +81,12 @@ uint32_t TestModel::symbol(const std::string &name, uint32_t input, uint32_t dim
 
 uint32_t TestModel::combine(ExprOp op, uint32_t lhs, uint32_t rhs) {
   const artifact::Expr &a = program_.exprs[lhs], &b = program_.exprs[rhs];
-  if (op == ExprOp::mul && a.op() == ExprOp::constant && b.op() == ExprOp::constant)
-    return number(a.value() * b.value());
+  if (a.op() == ExprOp::constant && b.op() == ExprOp::constant) {
+    if (op == ExprOp::mul)
+      return number(a.value() * b.value());
+    if (op == ExprOp::add)
+      return number(a.value() + b.value());
+  }
   program_.exprs.push_back(artifact::Expr(op, lhs, rhs, 0));
   return static_cast<uint32_t>(program_.exprs.size() - 1);
 }
@@ -226,6 +230,28 @@ uint32_t TestModel::copy(uint32_t from, const std::string &name) {
   return result;
 }
 
+uint32_t TestModel::join(const std::vector<uint32_t> &parts, const std::string &name) {
+  uint32_t length = number(0), start = number(0);
+  for (const uint32_t part : parts)
+    length = combine(ExprOp::add, length, program_.values[part]->dims[0]);
+  const uint32_t result =
+      addValue(name, Storage::transient, program_.values[parts[0]]->type, {length});
+  for (const uint32_t part : parts) {
+    artifact::ValueT &value = *program_.values[part];
+    value.slot = program_.values[result]->slot;
+    value.slot_offset = start;
+    value.alignment = 16;
+    start = combine(ExprOp::add, start, value.size);
+  }
+  return result;
+}
+
+// The bytes from the start of a value's slot to the value, in a static program.
+uint64_t TestModel::startOf(uint32_t value) const {
+  const uint32_t expr = program_.values[value]->slot_offset;
+  return expr == UINT32_MAX ? 0 : static_cast<uint64_t>(program_.exprs[expr].value());
+}
+
 void TestModel::output(const std::string &name, uint32_t value) {
   program_.values[value]->storage = Storage::output;
   auto port = std::make_unique<artifact::PortT>();
@@ -271,7 +297,7 @@ artifact::ProgramT &TestModel::finish() {
       continue;
     auto [at, isNew] = slots.try_emplace(values[v]->slot);
     plan::Value &slot = at->second;
-    slot.sizeBytes = std::max(slot.sizeBytes, sizeOf(v));
+    slot.sizeBytes = std::max(slot.sizeBytes, startOf(v) + sizeOf(v));
     slot.alignment = 256;
     slot.firstUse = isNew ? values[v]->first_use : std::min(slot.firstUse, values[v]->first_use);
     slot.lastUse = std::max(slot.lastUse, values[v]->last_use);
@@ -295,8 +321,9 @@ artifact::ProgramT &TestModel::finish() {
     for (size_t b = 0; b < source->bindings.size(); ++b) {
       const uint32_t v = source->bindings[b];
       const bool transient = values[v]->storage == Storage::transient;
-      command.accesses.push_back({transient ? 0 : v + 1, transient ? values[v]->byte_offset : 0,
-                                  sizeOf(v), source->writes[b]});
+      command.accesses.push_back({transient ? 0 : v + 1,
+                                  transient ? values[v]->byte_offset + startOf(v) : 0, sizeOf(v),
+                                  source->writes[b]});
     }
     commands.push_back(std::move(command));
   }

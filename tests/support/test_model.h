@@ -51,6 +51,9 @@ public:
   /// Like apply(), but the result overwrites the first operand, which must be a transient.
   uint32_t applyInPlace(TestKernel kernel, std::vector<uint32_t> operands, const std::string &name);
   uint32_t copy(uint32_t from, const std::string &name);
+  /// Adds a transient that views transients of rank 1, one after another. They lie in its slot
+  /// then. Each must be the result of apply() and in no other slot; no copy happens.
+  uint32_t join(const std::vector<uint32_t> &parts, const std::string &name);
   /// Makes a value an output of the program.
   void output(const std::string &name, uint32_t value);
 
@@ -69,6 +72,7 @@ private:
                     std::vector<uint32_t> dims);
   uint32_t elements(const std::vector<uint32_t> &dims);
   uint32_t kernelIndex(TestKernel kernel);
+  uint64_t startOf(uint32_t value) const;
   void addCommand(artifact::CommandT command, std::vector<uint32_t> operands, uint32_t result);
 
   artifact::ProgramT program_;

@@ -100,6 +100,29 @@ TEST(PlanSvg, RectanglesLieInThePlotAndDoNotOverlap) {
   }
 }
 
+TEST(PlanSvg, PartsOfAConcatenationAreOneRectangle) {
+  SyntheticPlan parts;
+  const size_t a = parts.add("Conv_0", "a", {256, 64}, {});
+  const size_t b = parts.add("Conv_1", "b", {128, 64}, {});
+  parts.add("Relu_2", "c", {384, 64}, {a, b});
+  Description plan = parts.finish("m.onnx", 0);
+  const uint64_t offsets[] = {0, *plan.values[0].sizeBytes, 0};
+  for (size_t i = 0; i < 3; ++i) {
+    plan.values[i].slot = 0;
+    plan.values[i].offset = offsets[i];
+  }
+  plan.arenaBytes = plan.lowerBoundBytes = *plan.values[2].sizeBytes;
+  const std::string svg = drawPlan(plan, "joined");
+  static const std::regex kRect(
+      R"re(<g class="tensor"><rect class="\w+" x="[\d.]+" y="([\d.]+)" width="[\d.]+" height="([\d.]+)")re");
+  std::vector<std::pair<std::string, std::string>> rects;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), kRect), end; at != end; ++at)
+    rects.emplace_back((*at)[1], (*at)[2]);
+  ASSERT_EQ(rects.size(), 3U);
+  EXPECT_EQ(rects[0], rects[1]);
+  EXPECT_EQ(rects[0], rects[2]);
+}
+
 TEST(PlanSvg, LabelsAreNarrowerThanTheirClip) {
   std::string svg = drawPlan(syntheticSqueezenet(), "squeezenet1_1");
   static const std::regex kLying(

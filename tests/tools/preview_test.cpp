@@ -16,14 +16,20 @@ namespace {
 std::atomic<size_t> allocatedBytes{0};
 } // namespace
 
-void *operator new(size_t size) {
+// Not inlined: GCC would take a call of one of them with the inlined body of another for a
+// mismatch.
+[[gnu::noinline]] void *operator new(size_t size) {
   allocatedBytes += size;
   if (void *memory = std::malloc(size))
     return memory;
   throw std::bad_alloc();
 }
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void *operator new(size_t size, const std::nothrow_t &) noexcept {
+  allocatedBytes += size;
+  return std::malloc(size);
+}
+[[gnu::noinline]] void operator delete(void *memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
 namespace {
 

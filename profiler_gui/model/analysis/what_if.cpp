@@ -86,6 +86,14 @@ Result<WhatIf> whatIfSize(const CaptureModel &model, uint32_t entry, double fact
   std::vector<plan::Value> values;
   std::unordered_map<uint32_t, size_t> valueOfSlot;
   std::vector<uint64_t> changedSizes; // Parallel to `values`.
+  std::unordered_map<uint32_t, uint64_t> startOfSlot;
+  for (const uint32_t index : model.plans()[changed.plan].entries) {
+    const PlanEntry &each = model.planEntries()[index];
+    if (each.storage != Storage::kTransient)
+      continue;
+    const auto start = startOfSlot.emplace(each.slot, each.offset).first;
+    start->second = std::min(start->second, each.offset);
+  }
   for (const uint32_t index : model.plans()[changed.plan].entries) {
     const PlanEntry &each = model.planEntries()[index];
     if (each.storage != Storage::kTransient)
@@ -97,13 +105,14 @@ Result<WhatIf> whatIfSize(const CaptureModel &model, uint32_t entry, double fact
     }
     plan::Value &value = values[found->second];
     uint64_t bytes = each.sizeBytes;
-    value.sizeBytes = std::max(value.sizeBytes, bytes);
+    const uint64_t start = each.offset - startOfSlot[each.slot]; // Within its slot.
+    value.sizeBytes = std::max(value.sizeBytes, start + bytes);
     if (index == entry) {
       bytes = std::max<uint64_t>(1, static_cast<uint64_t>(static_cast<double>(bytes) * factor));
       answer.valueBytes = bytes;
     }
-    answer.places.push_back({index, 0, bytes, each.firstUse, each.lastUse});
-    changedSizes[found->second] = std::max(changedSizes[found->second], bytes);
+    answer.places.push_back({index, start, bytes, each.firstUse, each.lastUse});
+    changedSizes[found->second] = std::max(changedSizes[found->second], start + bytes);
     value.firstUse = std::min(value.firstUse, each.firstUse);
     value.lastUse = std::max(value.lastUse, each.lastUse);
   }
@@ -117,7 +126,7 @@ Result<WhatIf> whatIfSize(const CaptureModel &model, uint32_t entry, double fact
   answer.arenaBytes = planned.heightBytes;
   answer.lowerBoundBytes = planned.lowerBoundBytes;
   for (WhatIfPlace &place : answer.places)
-    place.offset = planned.offsets[valueOfSlot[model.planEntries()[place.entry].slot]];
+    place.offset += planned.offsets[valueOfSlot[model.planEntries()[place.entry].slot]];
   return answer;
 }
 

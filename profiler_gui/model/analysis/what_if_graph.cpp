@@ -90,7 +90,8 @@ WhatIfGraph::WhatIfGraph(const CaptureModel &model, uint32_t planIndex) {
         const uint32_t other = entryOf(read);
         const uint32_t taken = versions[read].current;
         if (first && read != value && isTransient(entry) && isTransient(other) &&
-            model.planEntries()[entry].slot == model.planEntries()[other].slot)
+            model.planEntries()[entry].slot == model.planEntries()[other].slot &&
+            model.planEntries()[entry].offset == model.planEntries()[other].offset)
           op.mayTake.push_back(taken);
       }
       version.current = add(entry, true);

@@ -52,6 +52,10 @@ private:
   uint64_t sizeOf(const artifact::Value &value) const {
     return static_cast<uint64_t>(sizes_[value.size()]);
   }
+  uint64_t slotOffsetOf(const artifact::Value &value) const {
+    return value.slot_offset() == UINT32_MAX ? 0
+                                             : static_cast<uint64_t>(sizes_[value.slot_offset()]);
+  }
   uint32_t commandCount() const { return program_.commands()->size(); }
 
   /// Sets the transients' offsets and the arena's size: those of the artifact, or those of a new
@@ -66,14 +70,14 @@ private:
       const artifact::Value &value = *program_.values()->Get(i);
       if (value.storage() != artifact::Storage::transient)
         continue;
-      offsets_[i] = value.byte_offset();
+      offsets_[i] = value.byte_offset() + slotOffsetOf(value);
       if (!program_.dynamic() || program_.bounded())
         continue;
       const auto [found, isNew] = itemOfSlot.emplace(value.slot(), items.size());
       if (isNew)
         items.push_back({0, value.alignment(), value.first_use(), value.last_use()});
       plan::Value &item = items[found->second];
-      item.sizeBytes = std::max(item.sizeBytes, sizeOf(value));
+      item.sizeBytes = std::max(item.sizeBytes, slotOffsetOf(value) + sizeOf(value));
       item.alignment = std::max<uint64_t>(item.alignment, value.alignment());
       item.firstUse = std::min(item.firstUse, value.first_use());
       item.lastUse = std::max(item.lastUse, value.last_use());
@@ -86,7 +90,7 @@ private:
     for (uint32_t i = 0; i < program_.values()->size(); ++i) {
       const artifact::Value &value = *program_.values()->Get(i);
       if (value.storage() == artifact::Storage::transient)
-        offsets_[i] = planned.offsets[itemOfSlot[value.slot()]];
+        offsets_[i] = planned.offsets[itemOfSlot[value.slot()]] + slotOffsetOf(value);
     }
     return Status::ok();
   }

@@ -96,7 +96,7 @@ TEST(DevicePlan, ReadsADiscreteDevice) {
   EXPECT_EQ(plan.timestampBits, 36u);
   EXPECT_TRUE(plan.info.profile.preferAddressBinding);
   EXPECT_EQ(plan.info.profile.subgroupSize, 32u);
-  EXPECT_EQ(plan.info.minStorageBufferOffsetAlignment, 64u);
+  EXPECT_EQ(plan.info.profile.storageBufferAlignment, 64u);
 }
 
 TEST(DevicePlan, SoftwareDevicesPreferStorageBuffers) {

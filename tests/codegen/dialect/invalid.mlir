@@ -221,3 +221,35 @@ func.func @layouts_of_dispatch(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = gantry.dispatch @k(%x) dims() {operand_dims = array<i64>, result_dims = array<i64>, layouts = [#gantry.layout<[]>]} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @concat_in_several_ranges(%x: tensor<2x4xf32>) -> tensor<2x8xf32> {
+  // expected-error@+1 {{the extent 2 before dimension 1 divides the inputs into several ranges}}
+  %y = gantry.concat %x, %x along 1 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}
+
+// -----
+
+func.func @concat_of_too_few(%x: tensor<1x4xf32>) -> tensor<1x8xf32> {
+  // expected-error@+1 {{the inputs have 4 of 8 elements along dimension 1}}
+  %y = gantry.concat %x along 1 : (tensor<1x4xf32>) -> tensor<1x8xf32>
+  return %y : tensor<1x8xf32>
+}
+
+// -----
+
+func.func @concat_of_another_shape(%x: tensor<1x4x3xf32>) -> tensor<1x4x2xf32> {
+  // expected-error@+1 {{the input 'tensor<1x4x3xf32>' does not fit the result 'tensor<1x4x2xf32>'}}
+  %y = gantry.concat %x along 1 : (tensor<1x4x3xf32>) -> tensor<1x4x2xf32>
+  return %y : tensor<1x4x2xf32>
+}
+
+// -----
+
+func.func @concat_along_nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{dimension 1 of a tensor of rank 1}}
+  %y = gantry.concat %x along 1 : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

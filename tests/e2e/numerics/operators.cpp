@@ -112,7 +112,7 @@ void addComparisons(Table &t) {
     for (Type type : kIntegers) {
       const bool left = *direction == 'L';
       Case &c = t.add("BitShift", {type, type}, type, [=](Args x, size_t) {
-        if (x[1].i >= bitsOf(type))
+        if (x[1].i < 0 || x[1].i >= bitsOf(type)) // Only signed types have negative distances.
           return ofInteger(0);
         return ofInteger(left ? wrapped(type, x[0].i << int(x[1].i)) : x[0].i >> int(x[1].i));
       });

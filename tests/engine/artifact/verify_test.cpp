@@ -142,6 +142,15 @@ const Case kCases[] = {
      [](ProgramT &p) { p.values[3]->byte_offset = p.values[4]->byte_offset = 0; }, true},
     {"SlotWithTwoOffsets", "which shares its slot 3",
      [](ProgramT &p) { p.values[4]->byte_offset = 0; }},
+    {"SlotOffsetOutOfRange", "slot offset refers to expression 1000",
+     [](ProgramT &p) { p.values[4]->slot_offset = kFar; }},
+    {"SlotOffsetOfAnInput", "no transient", [](ProgramT &p) { p.values[0]->slot_offset = 0; }},
+    {"SlotOffsetBeyondTheArena", "outside of the arena",
+     [](ProgramT &p) {
+       p.exprs.push_back(Expr(ExprOp::constant, 0, 0, 4096));
+       p.values[4]->slot_offset = static_cast<uint32_t>(p.exprs.size() - 1);
+       p.values[4]->alignment = 4;
+     }},
     {"SlotOutOfRange", "slot 6", [](ProgramT &p) { p.values[4]->slot = 6; }},
     // Kernels.
     {"KernelWorkgroupRank", "2 workgroup sizes",

@@ -174,6 +174,7 @@ TEST(DeviceProfile, ADeviceBelowItsProfileGetsTheGenericProfile) {
       [](DeviceProfile &p) { --p.maxAllocationBytes; },
       [](DeviceProfile &p) { --p.maxStorageBuffersPerStage; },
       [](DeviceProfile &p) { --p.maxTexelBufferElements; },
+      [](DeviceProfile &p) { p.storageBufferAlignment *= 2; },
       [](DeviceProfile &p) { p.texelBufferAlignment *= 2; },
       [](DeviceProfile &p) { --p.maxTexelBuffersPerStage; },
       [](DeviceProfile &p) { --p.maxResourcesPerStage; },

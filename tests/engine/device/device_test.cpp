@@ -44,7 +44,7 @@ class FakeDevice final : public Device {
 public:
   FakeDevice() {
     info_.name = "fake";
-    info_.minStorageBufferOffsetAlignment = 64;
+    info_.profile.storageBufferAlignment = 64;
     info_.timestamps = true;
     info_.profile.maxAllocationBytes = 1 << 20;
     info_.profile.maxWorkgroupInvocations = 128;

@@ -182,6 +182,7 @@ TEST_F(ChooseVariantTest, ReadsTexelsOnlyWithinTheLimits) {
   const uint64_t texel = 16 * profile_.maxTexelBufferElements,
                  storage = profile_.maxStorageBufferRange;
   ASSERT_GT(texel, storage);
+  profile_.storageBufferAlignment = 8;
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {storage + 1, 0}), "texel")
       << "the limit of storage buffers does not apply to a buffer that is only read as texels";
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {texel, 0}), "texel");
@@ -191,6 +192,9 @@ TEST_F(ChooseVariantTest, ReadsTexelsOnlyWithinTheLimits) {
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {64, 4096 + 16}), "texel");
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {64, 4096 + 8}), "storage_buffer");
   EXPECT_EQ(chooseTwice(BindingChoice::kTexel, {64, 4096 + 8}), "storage_buffer");
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {64, 4096 + 4}), "address")
+      << "a storage buffer begins at a multiple of the alignment";
+  EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {64, 0}, {64, 4096 + 4}), "address");
   profile_.maxTexelBufferElements = 100;
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {1600, 0}), "texel");
   EXPECT_EQ(chooseTwice(BindingChoice::kAuto, {1604, 0}), "storage_buffer");

@@ -69,6 +69,36 @@ TEST_P(SessionModes, DynamicChainAtManySizes) {
   EXPECT_EQ(session_->statistics().plans, 7u) << "the sizes 1000 and 1 occur twice";
 }
 
+TEST_P(SessionModes, PartsOfAConcatenationAreWrittenInPlace) {
+  test::TestModel model;
+  const uint32_t n = model.symbol("n", 0, 0), m = model.symbol("m", 1, 0);
+  const uint32_t a = model.input("a", artifact::ElementType::f32, {n});
+  const uint32_t b = model.input("b", artifact::ElementType::f32, {m});
+  const uint32_t first = model.apply(test::TestKernel::kTwice, {a}, "Twice_0");
+  const uint32_t second = model.apply(test::TestKernel::kAdd, {b, b}, "Add_1");
+  const uint32_t joined = model.join({first, second}, "joined");
+  const uint32_t third = model.apply(test::TestKernel::kAdd, {second, b}, "Add_2");
+  model.output("out", model.apply(test::TestKernel::kTwice, {joined}, "Twice_3"));
+  model.output("part", model.apply(test::TestKernel::kTwice, {third}, "Twice_4"));
+  open(model);
+  for (const auto &[rows, columns] : {std::pair<int64_t, int64_t>{64, 100}, {256, 64}}) {
+    std::vector<float> in = ramp(rows, 1), other = ramp(columns, 30);
+    std::vector<float> out(in.size() + other.size(), -1), part(other.size(), -1);
+    const TensorArgument inputs[] = {tensor(in), tensor(other)};
+    const TensorArgument outputs[] = {tensor(out), tensor(part)};
+    std::vector<OutputShape> shapes;
+    auto run = session_->submit(inputs, outputs, shapes);
+    ASSERT_TRUE(run.isOk()) << run.status().message();
+    ASSERT_TRUE((*run)->wait(UINT64_MAX).isOk());
+    for (size_t i = 0; i < in.size(); ++i)
+      ASSERT_EQ(out[i], 4 * in[i]) << i;
+    for (size_t i = 0; i < other.size(); ++i) {
+      ASSERT_EQ(out[in.size() + i], 4 * other[i]) << i;
+      ASSERT_EQ(part[i], 6 * other[i]) << i;
+    }
+  }
+}
+
 TEST_P(SessionModes, SeveralRunsInFlight) {
   openChain(true);
   std::vector<std::vector<float>> ins, outs;

@@ -15,7 +15,8 @@ using test::TestModel;
 
 std::shared_ptr<const Program> load(TestModel &model, const test::ScratchFolder &scratch) {
   const std::string path = scratch.path("m.gantry");
-  EXPECT_TRUE(model.write(path).isOk());
+  const Status written = model.write(path);
+  EXPECT_TRUE(written.isOk()) << written.message();
   return Program::load(path).take();
 }
 
@@ -47,6 +48,57 @@ TEST(ShapePlan, RefusesAnArtifactWhoseValuesOverlap) {
   auto plan = makeShapePlan(program->metadata(), {}, {});
   ASSERT_FALSE(plan.isOk());
   EXPECT_EQ(plan.status().code(), StatusCode::kDataLoss);
+}
+
+/// Builds joined = [2 in, 2 other, 2 in], out = 2 joined.
+void buildJoin(TestModel &model, uint32_t n, uint32_t m) {
+  const uint32_t in = model.input("in", artifact::ElementType::f32, {n});
+  const uint32_t other = model.input("other", artifact::ElementType::f32, {m});
+  std::vector<uint32_t> parts;
+  for (const uint32_t from : {in, other, in})
+    parts.push_back(model.apply(test::TestKernel::kTwice, {from}, "Twice_" + std::to_string(from)));
+  const uint32_t joined = model.join(parts, "joined");
+  model.output("out", model.apply(test::TestKernel::kTwice, {joined}, "Twice_out"));
+}
+
+TEST(ShapePlan, PartsLieOneAfterAnotherInTheirSlot) {
+  test::ScratchFolder scratch;
+  for (const bool dynamic : {false, true})
+    for (const uint64_t guardBytes : {0, 256}) {
+      TestModel model;
+      const uint32_t n = dynamic ? model.symbol("n", 0, 0) : model.number(48);
+      buildJoin(model, n, dynamic ? model.symbol("m", 1, 0) : model.number(16));
+      const auto program = load(model, scratch);
+      const int64_t symbols[] = {48, 16};
+      ShapePlanOptions options;
+      options.guardBytes = guardBytes;
+      auto plan = makeShapePlan(program->metadata(), {symbols, dynamic ? 2U : 0U}, options);
+      ASSERT_TRUE(plan.isOk()) << plan.status().message();
+      ASSERT_EQ(plan->slots.size(), 1U);
+      EXPECT_EQ(plan->slots[0].sizeBytes, 4U * 112);
+      EXPECT_EQ(program->metadata().values()->Get(plan->slots[0].value)->name()->str(), "joined");
+      std::vector<uint64_t> starts;
+      for (const uint64_t offset : plan->offsets)
+        if (offset != kNoOffset)
+          starts.push_back(offset - plan->slots[0].offset);
+      EXPECT_EQ(starts, (std::vector<uint64_t>{0, 192, 256, 0}));
+      // The parts may be written at the same time; the whole is read after them.
+      EXPECT_EQ(plan->barrierBefore, (std::vector<bool>{false, false, false, true}));
+    }
+}
+
+TEST(ShapePlan, RefusesAPartAgainstItsAlignment) {
+  test::ScratchFolder scratch;
+  TestModel model;
+  const uint32_t n = model.symbol("n", 0, 0), m = model.symbol("m", 1, 0);
+  buildJoin(model, n, m);
+  const auto program = load(model, scratch);
+  const int64_t symbols[] = {47, 16};
+  auto plan = makeShapePlan(program->metadata(), symbols, {});
+  ASSERT_FALSE(plan.isOk());
+  EXPECT_EQ(plan.status().code(), StatusCode::kDataLoss);
+  EXPECT_NE(plan.status().message().find("begins 188 bytes after its slot"), std::string::npos)
+      << plan.status().message();
 }
 
 TEST(ShapePlan, RefusesACopyBetweenSizesThatDiffer) {

@@ -63,7 +63,8 @@ struct Segment {
   double begin, end; // Positions in commands.
 };
 
-/// Tensors that share storage because results are computed in place. They are one rectangle.
+/// Tensors that share storage: results computed in place, or the parts of a concatenation. They are
+/// one rectangle, divided by time.
 struct Block {
   std::vector<Segment> segments;
   uint64_t offset = 0, sizeBytes = 0;
@@ -82,11 +83,14 @@ std::vector<Block> makeBlocks(const Description &plan) {
     });
     Block block;
     block.offset = *members[0]->offset;
+    for (const ValueInfo *member : members)
+      block.offset = std::min(block.offset, *member->offset);
     for (size_t i = 0; i < members.size(); ++i) {
       double begin = members[i]->firstUse, end = members[i]->lastUse + 1.0;
       if (i + 1 < members.size())
         end = std::min(end, static_cast<double>(members[i + 1]->firstUse));
-      block.sizeBytes = std::max(block.sizeBytes, *members[i]->sizeBytes);
+      block.sizeBytes =
+          std::max(block.sizeBytes, *members[i]->offset - block.offset + *members[i]->sizeBytes);
       if (end > begin)
         block.segments.push_back({members[i], begin, end});
     }
