@@ -110,8 +110,7 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
   void place(tensor::ConcatOp concat) {
     OpBuilder builder(concat);
     llvm::SmallVector<Value> inputs(concat.getInputs());
-    // A result that lies in a larger concatenation has its place already, so all its inputs get
-    // theirs from it.
+    // If all inputs lie in one storage already, the result is a view of it.
     const bool isPrefix = !isInSharedStorage(concat.getResult()) && isPlaced(concat);
     if (!isPrefix) {
       int64_t all = 0, direct = 0;
