@@ -301,7 +301,7 @@ Status Verifier::checkTransient(const std::string &owner, const Value &value,
   if (!end || *end > program_.arena_bytes())
     return damaged(owner, "%llu bytes at %llu lie outside of the arena of %llu bytes",
                    static_cast<unsigned long long>(size),
-                   static_cast<unsigned long long>(value.byte_offset() + start),
+                   static_cast<unsigned long long>(begin.value_or(value.byte_offset())),
                    static_cast<unsigned long long>(program_.arena_bytes()));
   if (*begin % value.alignment() != 0)
     return damaged(owner, "offset %llu is no multiple of its alignment %u",
