@@ -126,15 +126,7 @@ DispatchOp copyOf(Value tensor, Operation *user) {
   Block &block = dispatch.getBody().front();
   Value source = block.getArgument(0);
   builder.setInsertionPointToStart(&block);
-  Value empty = builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType());
-  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
-  llvm::SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-  auto moved = builder.create<linalg::GenericOp>(
-      loc, type, source, empty, llvm::ArrayRef<AffineMap>{identity, identity}, loops,
-      [](OpBuilder &at, Location inner, ValueRange values) {
-        at.create<linalg::YieldOp>(inner, values.front());
-      });
-  builder.create<YieldOp>(loc, moved.getResult(0));
+  builder.create<YieldOp>(loc, copyTensor(builder, loc, source));
   return dispatch;
 }
 

@@ -66,18 +66,6 @@ uint64_t typicalBytes(DispatchOp dispatch) {
   return bytes < kMaxBytes ? roundUp(bytes, kArenaAlignment) : kMaxBytes;
 }
 
-/// Returns whether the function returns the tensor or a direct reshape of it.
-bool isReturned(Value storage) {
-  for (Operation *user : storage.getUsers()) {
-    if (isa<func::ReturnOp>(user))
-      return true;
-    if (user->getNumResults() == 1 && viewedTensor(user->getResult(0)) == storage &&
-        llvm::any_of(user->getResult(0).getUsers(), llvm::IsaPred<func::ReturnOp>))
-      return true;
-  }
-  return false;
-}
-
 } // namespace
 
 DispatchGraph dispatchGraphOf(func::FuncOp function) {

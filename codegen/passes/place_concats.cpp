@@ -21,13 +21,6 @@ constexpr int64_t kBlock = 4; // Channels of a block (choose-layouts).
 
 bool isReshape(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
 
-/// Returns whether the function returns the tensor or a reshape of it.
-bool isReturned(Value tensor) {
-  return llvm::any_of(tensor.getUsers(), [](Operation *user) {
-    return isa<func::ReturnOp>(user) || (isReshape(user) && isReturned(user->getResult(0)));
-  });
-}
-
 /// Returns whether the tensor is the result of an operator that computes its elements, and not only
 /// moves them.
 bool isComputed(Value tensor) {
@@ -132,27 +125,13 @@ struct PlaceConcatsPass : impl::PlaceConcatsBase<PlaceConcatsPass> {
         return;
       for (auto [i, input] : llvm::enumerate(inputs))
         if (copied[i])
-          input = copyOf(builder, concat.getLoc(), input);
+          input = copyTensor(builder, concat.getLoc(), input);
     }
     auto view = builder.create<ConcatOp>(concat.getLoc(), concat.getType(), inputs,
                                          static_cast<int64_t>(concat.getDim()));
     copyTensorName(concat, view);
     concat.getResult().replaceAllUsesWith(view.getResult());
     concat.erase();
-  }
-
-  static Value copyOf(OpBuilder &builder, Location loc, Value tensor) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    Value empty = builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType());
-    AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
-    llvm::SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-    return builder
-        .create<linalg::GenericOp>(loc, TypeRange(type), tensor, empty,
-                                   llvm::ArrayRef{identity, identity}, loops,
-                                   [](OpBuilder &at, Location inner, ValueRange values) {
-                                     at.create<linalg::YieldOp>(inner, values.front());
-                                   })
-        .getResult(0);
   }
 };
 

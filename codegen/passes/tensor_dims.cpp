@@ -3,6 +3,8 @@
 #include "codegen/dialect/gantry_dialect.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -62,6 +64,28 @@ Value storageOf(Value tensor) { return placementOf(tensor).storage; }
 
 bool isInSharedStorage(Value tensor) {
   return storageOf(tensor).getDefiningOp<ConcatOp>() != nullptr;
+}
+
+bool isReturned(Value tensor) {
+  return llvm::any_of(tensor.getUsers(), [](Operation *user) {
+    return isa<func::ReturnOp>(user) ||
+           (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) &&
+            isReturned(user->getResult(0)));
+  });
+}
+
+Value copyTensor(OpBuilder &builder, Location loc, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Value empty = builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType());
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  llvm::SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+  return builder
+      .create<linalg::GenericOp>(loc, TypeRange(type), tensor, empty,
+                                 llvm::ArrayRef{identity, identity}, loops,
+                                 [](OpBuilder &at, Location inner, ValueRange values) {
+                                   at.create<linalg::YieldOp>(inner, values.front());
+                                 })
+      .getResult(0);
 }
 
 llvm::SmallVector<Value> partsOf(Value tensor) {

@@ -35,6 +35,12 @@ mlir::Value storageOf(mlir::Value tensor);
 /// gantry.concat.
 bool isInSharedStorage(mlir::Value tensor);
 
+/// Returns whether the function returns the tensor or a reshape of it.
+bool isReturned(mlir::Value tensor);
+
+/// Creates an operator that copies a tensor of fixed sizes, and returns the copy.
+mlir::Value copyTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor);
+
 /// Returns the tensors whose bytes make up `tensor`: the inputs of a gantry.concat, and their
 /// inputs; otherwise viewedTensor().
 llvm::SmallVector<mlir::Value> partsOf(mlir::Value tensor);

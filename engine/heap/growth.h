@@ -10,9 +10,9 @@
 //   2. If the kind is quick (retention.h), move an empty slab of at most 2 S from any pool of the
 //      kind, in any arena, to the pool that needs it.
 //   3. If a new slab would make reserved bytes exceed the target of retention.h:
-//      a. Use a range of another arena. For a small buffer, else use a gap of at most 512 KiB
-//         between large buffers of the thread's arena. Step a is left out once after kMaxBorrowed
-//         successes in a row.
+//      a. Use a range of another arena. If there is none and the buffer is small, use a gap of at
+//         most 512 KiB between large buffers of the thread's arena. After kMaxBorrowed successes in
+//         a row, step a is left out once.
 //      b. Flush the size classes of the thread's arena, because this may empty slabs. Then move an
 //         empty slab as in step 2, but of at most 4 S. This counts as a retake.
 //      c. Free empty slabs of the kind until a new slab keeps the target, or none is left.

@@ -118,20 +118,25 @@ uint64_t simulatedPeak(const OrderProblem &problem, const std::vector<uint32_t> 
   return peak;
 }
 
-TEST(Order, EqualsBruteForceUpToSixteenOperators) {
+/// Searches an order without a limit of stages and checks it against brute force.
+void expectOptimal(const OrderProblem &problem, unsigned seed) {
   OrderOptions free;
   free.maxStageGrowth = 1e9;
+  auto found = searchOrder(problem, free);
+  ASSERT_TRUE(found.isOk()) << found.status().message();
+  ASSERT_EQ(found->operators.size(), problem.operators.size());
+  EXPECT_TRUE(found->optimal) << seed;
+  EXPECT_EQ(found->peakBytes, bruteForce(problem)) << seed;
+  EXPECT_EQ(found->peakBytes, simulatedPeak(problem, found->operators)) << seed;
+  std::vector<uint32_t> given(problem.operators.size());
+  std::iota(given.begin(), given.end(), 0);
+  EXPECT_EQ(found->givenPeakBytes, simulatedPeak(problem, given)) << seed;
+}
+
+TEST(Order, EqualsBruteForceUpToSixteenOperators) {
   for (unsigned seed = 0; seed < 400; ++seed) {
     OrderProblem problem = test::randomGraph(seed, seed % 20 == 0 ? 16 : 10);
-    auto found = searchOrder(problem, free);
-    ASSERT_TRUE(found.isOk()) << found.status().message();
-    ASSERT_EQ(found->operators.size(), problem.operators.size());
-    EXPECT_TRUE(found->optimal) << seed;
-    EXPECT_EQ(found->peakBytes, bruteForce(problem)) << seed;
-    EXPECT_EQ(found->peakBytes, simulatedPeak(problem, found->operators)) << seed;
-    std::vector<uint32_t> given(problem.operators.size());
-    std::iota(given.begin(), given.end(), 0);
-    EXPECT_EQ(found->givenPeakBytes, simulatedPeak(problem, given)) << seed;
+    expectOptimal(problem, seed);
   }
 }
 
@@ -158,21 +163,12 @@ void shareStorages(OrderProblem &problem, unsigned seed) {
 }
 
 TEST(Order, StoragesOfSeveralValuesEqualBruteForce) {
-  OrderOptions free;
-  free.maxStageGrowth = 1e9;
   int graphs = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     OrderProblem problem = test::randomGraph(seed, seed % 20 == 0 ? 15 : 10);
     shareStorages(problem, seed);
     graphs += !problem.storages.empty();
-    auto found = searchOrder(problem, free);
-    ASSERT_TRUE(found.isOk()) << found.status().message();
-    EXPECT_TRUE(found->optimal) << seed;
-    EXPECT_EQ(found->peakBytes, bruteForce(problem)) << seed;
-    EXPECT_EQ(found->peakBytes, simulatedPeak(problem, found->operators)) << seed;
-    std::vector<uint32_t> given(problem.operators.size());
-    std::iota(given.begin(), given.end(), 0);
-    EXPECT_EQ(found->givenPeakBytes, simulatedPeak(problem, given)) << seed;
+    expectOptimal(problem, seed);
   }
   EXPECT_GT(graphs, 300);
 }
