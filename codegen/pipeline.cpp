@@ -47,6 +47,14 @@ struct Folders {
   std::string ir, spirv, native;
 };
 
+/// Returns the alignment of the start of a buffer that a kernel binds, in bytes. Kernels that read
+/// buffers by their address load vectors of 16 bytes.
+uint64_t bindingAlignment(const DeviceProfile &profile) {
+  constexpr uint64_t kVectorBytes = 16;
+  return std::max({kVectorBytes, profile.storageBufferAlignment,
+                   profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1});
+}
+
 /// Adds the passes on the whole program, which turn the importer's output into dispatches in their
 /// final order.
 void addProgramPasses(OpPassManager &program, const CompileOptions &options,
@@ -67,11 +75,9 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
   program.addPass(createSplitReductions());
   program.addPass(
       createPackConstants(PackConstantsOptions{profile.preferTexelLoads, hasDotProducts}));
-  const uint64_t alignment =
-      std::max(profile.storageBufferAlignment,
-               profile.maxTexelBufferElements > 0 ? profile.texelBufferAlignment : 1);
-  program.addPass(createPlaceConcats(PlaceConcatsOptions{
-      alignment, profile.preferTexelLoads || hasDotProducts, options.halfPrecision}));
+  program.addPass(createFoldReshapes());
+  program.addPass(
+      createPlaceConcats(PlaceConcatsOptions{profile.preferTexelLoads || hasDotProducts}));
   program.addPass(createFormDispatches(FormDispatchesOptions{maxBuffers, scoreBytes}));
   if (options.halfPrecision)
     program.addPass(createNarrowFloats());
@@ -80,7 +86,7 @@ void addProgramPasses(OpPassManager &program, const CompileOptions &options,
   if (!options.keepOrder)
     program.addPass(createOrderDispatches());
   program.addPass(createFitBudget(FitBudgetOptions{options.memoryBudget}));
-  program.addPass(createPlaceInPlace());
+  program.addPass(createAssignStorage(AssignStorageOptions{bindingAlignment(profile)}));
 }
 
 /// Adds the passes on the module of one kernel, which lower linalg on tensors to SPIR-V modules.

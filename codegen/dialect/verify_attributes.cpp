@@ -98,7 +98,13 @@ LogicalResult BudgetAttr::verify(Diagnose error, int64_t bytes, int64_t peakBefo
                     {"moved", moved}});
 }
 
-LogicalResult LayoutAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> parts) {
+LogicalResult LayoutAttr::verify(Diagnose error, llvm::ArrayRef<int64_t> parts,
+                                 llvm::ArrayRef<int64_t> within, int64_t start) {
+  for (const int64_t extent : within)
+    if (extent < 1 && extent != -1)
+      return error() << "a storage has no extent of " << extent;
+  if (start < 0)
+    return error() << "a tensor cannot begin " << start << " elements after its buffer";
   if (parts.size() % 2 != 0)
     return error() << "a layout lists pairs of a dimension and a block, not " << parts.size()
                    << " numbers";

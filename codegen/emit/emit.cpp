@@ -2,6 +2,7 @@
 
 #include "codegen/compiler_threads.h"
 #include "codegen/dialect/gantry_dialect.h"
+#include "codegen/emit/model_names.h"
 #include "codegen/emit/program_builder.h"
 #include "codegen/targets/spirv.h"
 #include "engine/base/file.h"
@@ -196,6 +197,7 @@ Result<std::unique_ptr<Emission>> emitProgram(ModuleOp module, const EmitOptions
   program.source = options.source;
   program.profile = options.profile;
   program.options = options.options;
+  program.knows_storage = true;
 
   std::vector<KernelJob> jobs;
   llvm::StringMap<uint32_t> kernels;
