@@ -300,6 +300,8 @@ def FormDispatches : Pass<"form-dispatches", "::mlir::func::FuncOp"> {
       if it broadcasts the elements and they are cheap to compute;
     - gates: the multiplication of a matmul's operand by a computed factor for each step of the
       reduction, as in squeeze-and-excitation;
+    - prologues: cheap elementwise producers of a matmul's operand, as batch norm and ReLU before a
+      convolution 1x1, unless a reduction before them can evaluate them;
     - after a reduction, the chain of elementwise consumers over the same elements (bias,
       activation, residual).
     Reshapes are views and stay between dispatches. A value with several consumers is inlined only

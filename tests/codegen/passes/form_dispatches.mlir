@@ -155,11 +155,12 @@ func.func @gate(%x: tensor<8x16xf32>, %s: tensor<16xf32>, %w: tensor<16x4xf32>) 
   return %m : tensor<8x4xf32>
 }
 
-// A factor for each row would be applied again for every column, so the scaling has its own kernel.
-// CHECK-LABEL: func @row_factor
-// CHECK: gantry.dispatch
-// CHECK: gantry.dispatch
-func.func @row_factor(%x: tensor<8x16xf32>, %s: tensor<8xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
+// A cheap elementwise operator that no reduction before it can evaluate is evaluated while the matmul reads.
+// CHECK-LABEL: func @prologue
+// CHECK: gantry.dispatch(%arg0, %arg1, %arg2)
+// CHECK-NOT: gantry.dispatch
+// CHECK: return
+func.func @prologue(%x: tensor<8x16xf32>, %s: tensor<8xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
   %z = arith.constant 0.0 : f32
   %t = tensor.empty() : tensor<8x16xf32>
   %g = linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel"]}
@@ -178,4 +179,71 @@ func.func @row_factor(%x: tensor<8x16xf32>, %s: tensor<8xf32>, %w: tensor<16x4xf
     linalg.yield %1 : f32
   } -> tensor<8x4xf32>
   return %m : tensor<8x4xf32>
+}
+
+// After a matmul, the operator is the end of the first matmul and not the begin of the second.
+// CHECK-LABEL: func @epilogue_before_prologue
+// CHECK: gantry.dispatch(%arg0, %arg1)
+// CHECK: arith.addf
+// CHECK: arith.negf
+// CHECK: gantry.dispatch(
+// CHECK-NOT: arith.negf
+// CHECK: return
+func.func @epilogue_before_prologue(%x: tensor<8x16xf32>, %v: tensor<16x16xf32>, %w: tensor<16x4xf32>) -> tensor<8x4xf32> {
+  %z = arith.constant 0.0 : f32
+  %t = tensor.empty() : tensor<8x16xf32>
+  %u = linalg.fill ins(%z : f32) outs(%t : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<8x16xf32>, tensor<16x16xf32>) outs(%u : tensor<8x16xf32>) {
+  ^bb0(%q: f32, %r: f32, %acc: f32):
+    %0 = arith.mulf %q, %r : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x16xf32>
+  %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<8x16xf32>) outs(%t : tensor<8x16xf32>) {
+  ^bb0(%q: f32, %o: f32):
+    %0 = arith.negf %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x16xf32>
+  %e = tensor.empty() : tensor<8x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x4xf32>) -> tensor<8x4xf32>
+  %m = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%g, %w : tensor<8x16xf32>, tensor<16x4xf32>) outs(%f : tensor<8x4xf32>) {
+  ^bb0(%q: f32, %r: f32, %acc: f32):
+    %0 = arith.mulf %q, %r : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x4xf32>
+  return %m : tensor<8x4xf32>
+}
+
+// A convolution would evaluate the operator once for each position of its window.
+// CHECK-LABEL: func @no_prologue_of_windows
+// CHECK: gantry.dispatch(%arg0)
+// CHECK: arith.negf
+// CHECK: gantry.dispatch(
+// CHECK: return
+#window = affine_map<(d0, d1, d2) -> (d0, d1 + d2)>
+#taps = affine_map<(d0, d1, d2) -> (d2)>
+#result = affine_map<(d0, d1, d2) -> (d0, d1)>
+func.func @no_prologue_of_windows(%x: tensor<8x18xf32>, %w: tensor<3xf32>) -> tensor<8x16xf32> {
+  %z = arith.constant 0.0 : f32
+  %t = tensor.empty() : tensor<8x18xf32>
+  %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<8x18xf32>) outs(%t : tensor<8x18xf32>) {
+  ^bb0(%q: f32, %o: f32):
+    %0 = arith.negf %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x18xf32>
+  %e = tensor.empty() : tensor<8x16xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %m = linalg.generic {indexing_maps = [#window, #taps, #result], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%g, %w : tensor<8x18xf32>, tensor<3xf32>) outs(%f : tensor<8x16xf32>) {
+  ^bb0(%q: f32, %r: f32, %acc: f32):
+    %0 = arith.mulf %q, %r : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x16xf32>
+  return %m : tensor<8x16xf32>
 }
