@@ -354,12 +354,17 @@ Result<std::shared_ptr<Recording>> Session::findRecording(const CachedPlan &entr
 
 // ---- runs --------------------------------------------------------------------------------------
 
-Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> givenInputs,
-                                             std::span<const TensorArgument> givenOutputs,
+Result<std::shared_ptr<Run>> Session::submit(std::span<const TensorArgument> inputs,
+                                             std::span<const TensorArgument> outputs,
                                              std::vector<OutputShape> &shapes) {
-  std::vector<TensorArgument> inputs(givenInputs.begin(), givenInputs.end());
-  std::vector<TensorArgument> outputs(givenOutputs.begin(), givenOutputs.end());
-  GANTRY_RETURN_IF_ERROR(states_.fillArguments(inputs, outputs));
+  std::vector<TensorArgument> filledInputs, filledOutputs;
+  if (states_) {
+    filledInputs.assign(inputs.begin(), inputs.end());
+    filledOutputs.assign(outputs.begin(), outputs.end());
+    GANTRY_RETURN_IF_ERROR(states_.fillArguments(filledInputs, filledOutputs));
+    inputs = filledInputs;
+    outputs = filledOutputs;
+  }
   std::vector<TensorShape> inputShapes;
   for (const TensorArgument &input : inputs)
     inputShapes.push_back(input.shape);

@@ -95,6 +95,16 @@ TEST(Wrapper, RunsAModel) {
   EXPECT_EQ(error.message(), "input 'in' must be f32 [n], not f32 [5, 0]");
 }
 
+TEST(Wrapper, AMovedBufferCannotBeUsed) {
+  auto device = gantry::Device::open();
+  ASSERT_TRUE(device);
+  auto buffer = gantry::Buffer::create(*device, 16);
+  ASSERT_TRUE(buffer);
+  const gantry::Buffer moved = std::move(*buffer);
+  EXPECT_TRUE(moved.check().ok());
+  EXPECT_EQ(buffer->check().message(), "gantry_buffer_size: buffer must not be NULL");
+}
+
 TEST(Wrapper, StatesKeepTheirValue) {
   test::ScratchFolder scratch;
   test::TestModel model;
