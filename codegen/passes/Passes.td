@@ -333,6 +333,9 @@ def OrderDispatches : Pass<"order-dispatches", "::mlir::func::FuncOp"> {
     most `max-stage-growth` percent more stages (dispatches between two barriers) than the model's
     own. A dynamic dimension counts as its upper limit, or as 64 if it has none.
 
+    A dispatch that only computes the next value of a state (`gantry.state`) stays behind the
+    dispatches that read the old value, so that the new value can be written over the old one.
+
     `gantry.order` on the function compares the new order with the model's own.
 
     Before: `%a = big(%x); %b = big(%x); %c = small(%a); %d = small(%b)`.
@@ -401,7 +404,8 @@ def PlaceInPlace : Pass<"place-in-place", "::mlir::func::FuncOp"> {
     operands qualify, the pass chooses the first. The operand must be a transient or a donated input
     with the type and the layout of the result. Neither the operand nor a view of it may be used
     after the dispatch. An element of the operand may be read only by the invocation that writes the
-    same element of the result.
+    same element of the result. The input of a state (`gantry.state`) qualifies in the same way, and
+    is preferred, if the result is the state's next value.
 
     Before: `%e = gantry.dispatch(%x) { exp }; %s = gantry.dispatch(%e) { sum of each row };
     %r = gantry.dispatch(%e, %s) { divide }`.

@@ -15,11 +15,17 @@ namespace {
 struct PlaceInPlacePass : impl::PlaceInPlaceBase<PlaceInPlacePass> {
   void runOnOperation() override {
     getOperation().walk([](DispatchOp dispatch) {
-      for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
-        if (mayTakeStorage(dispatch, i) && !isUsedAfter(viewedTensor(operand), dispatch)) {
-          dispatch.setInPlace(i);
-          return;
-        }
+      const auto placeIn = [&](auto mayTake) {
+        for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
+          if (mayTake(i) && !isUsedAfter(viewedTensor(operand), dispatch)) {
+            dispatch.setInPlace(i);
+            return true;
+          }
+        return false;
+      };
+      if (!placeIn(
+              [&](unsigned i) { return isNextState(dispatch, i) && mayOverwrite(dispatch, i); }))
+        placeIn([&](unsigned i) { return mayTakeStorage(dispatch, i); });
     });
   }
 };
