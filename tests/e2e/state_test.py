@@ -27,6 +27,14 @@ func.func @main(%w: tensor<8xf32> {iree.abi.output = 1 : index}, %x: tensor<8xf3
 TENSORFLOW = IREE.replace("iree.abi.output = 1 : index", "tf.aliasing_output = 1 : i32")
 PLAIN = IREE.replace(" {iree.abi.output = 1 : index}", "")
 CONSUMED = PLAIN.replace("%x: tensor<8xf32>", "%x: tensor<8xf32> {iree.abi.consume}")
+# The model updates w before it reads the old w; the compiler moves the update behind the product.
+EARLY = """
+func.func @main(%w: tensor<8xf32> {iree.abi.output = 1 : index}, %x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %1 = arith.addf %w, %x : tensor<8xf32>
+  %0 = arith.mulf %w, %x : tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+"""
 # Two states that change places, and a third that a run keeps and returns.
 SWAPPED = """
 func.func @main(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>, %x: tensor<8xf32>)
@@ -105,6 +113,72 @@ def updates(test, text, *arguments):
             test.expect(f"{variant}: the product", product, [a * b for a, b in zip(state, x)])
             state = [a + b for a, b in zip(state, x)]
             test.expect(f"{variant}: the state", state_next, state)
+
+
+def kept_order(test):
+    """In the model's own order the update comes before a reader of the old value, so it is copied at the end."""
+    test.compile(test.model(EARLY), "--keep-order")
+    test.expect("the copies", [c["name"] for c in test.commands("copy")], ["copy to state result1"])
+    w, x = [1.0, 2, 3, 4, 5, 6, 7, 8], [0.5] * 8
+    for variant in VARIANTS:
+        outputs = test.run(variant, [test.write("w.npy", w), test.write("x.npy", x)], first=True)
+        test.expect(variant, outputs, [[a * b for a, b in zip(w, x)], [a + b for a, b in zip(w, x)]])
+
+
+def fifty(test):
+    """A step that updates 50 parameters in place, p = p - rate * g, with momenta m = rate * m + g."""
+    count, rate = 50, 0.125
+    sizes = [64 + 16 * i for i in range(count)]
+    arguments, body, results, types = [], "", [], []
+    for i, size in enumerate(sizes):
+        kind = f"tensor<{size}xf32>"
+        arguments += [f"%p{i}: {kind} {{iree.abi.output = {2 * i} : index}}",
+                      f"%m{i}: {kind} {{iree.abi.output = {2 * i + 1} : index}}", f"%g{i}: {kind}"]
+        body += (f"  %r{i} = arith.constant dense<{rate}> : {kind}\n"
+                 f"  %s{i} = arith.mulf %m{i}, %r{i} : {kind}\n  %n{i} = arith.addf %s{i}, %g{i} : {kind}\n"
+                 f"  %d{i} = arith.mulf %n{i}, %r{i} : {kind}\n  %q{i} = arith.subf %p{i}, %d{i} : {kind}\n")
+        results += [f"%q{i}", f"%n{i}"]
+        types += [kind, kind]
+    text = (f"func.func @main({', '.join(arguments)}) -> ({', '.join(types)}) {{\n{body}"
+            f"  return {', '.join(results)} : {', '.join(types)}\n}}\n")
+    test.call("compile", test.model(text), "-p", "vulkan:generic", "-o", test.artifact())
+    plan = test.inspect()
+    test.expect("the number of states", len(plan["states"]), 2 * count)
+    test.expect("the bytes of the states", sum(state["capacity_bytes"] for state in plan["states"]), 8 * sum(sizes))
+    test.expect("the arena", plan["arena_bytes"], 0)
+    test.expect("the copies", test.commands("copy"), [])
+    variant = "address, validation"
+    p, m = [1.0] * count, [0.0] * count
+    for step in range(3):
+        inputs = []
+        for i, size in enumerate(sizes):
+            if step == 0:
+                inputs += [test.write(f"p{i}.npy", [p[i]] * size), test.write(f"m{i}.npy", [m[i]] * size)]
+            inputs.append(test.write(f"g{i}.npy", [float(i)] * size))
+        outputs = test.run(variant, inputs, first=step == 0)
+        for i, size in enumerate(sizes):
+            m[i] = rate * m[i] + i
+            p[i] -= rate * m[i]
+            test.expect(f"parameter {i} after step {step}", outputs[2 * i], [p[i]] * size)
+            test.expect(f"momentum {i} after step {step}", outputs[2 * i + 1], [m[i]] * size)
+
+
+def initializers(test):
+    """An initializer becomes a state with a first value, which another program only reads."""
+    step = test.folder / "step.onnx"
+    step.write_bytes(onnx_model([("Add", "update", ["w", "x"], ["w_next"])], [("x", [3])], [("w_next", [3])],
+                                [tensor("w", [3], [1.0, 2.0, 3.0])]))
+    test.compile(step, "--state", "w=w_next")
+    test.expect("constants on the device", test.inspect()["constant_bytes"], 0)
+    x = test.write("x.npy", [10.0, 20.0, 30.0])
+    test.expect("the first step", test.run("address, validation", [x], first=True), [[11.0, 22.0, 33.0]])
+    test.expect("the second step", test.run("address, validation", [x], first=False), [[21.0, 42.0, 63.0]])
+    reader = test.folder / "reader.onnx"
+    reader.write_bytes(onnx_model([("Mul", "product", ["w", "x"], ["y"])], [("x", [3])], [("y", [3])],
+                                  [tensor("w", [3], [0.0, 0.0, 0.0])]))
+    test.compile(reader, "--state", "w")
+    test.expect("the state", test.inspect()["states"][0]["output"], None)
+    test.expect("the reader", test.run("address, validation", [x], first=False), [[210.0, 840.0, 1890.0]])
 
 
 def consumed(test):
@@ -199,7 +273,8 @@ def refusals(test):
     def refused(reason, *arguments):
         test.refuse(reason, "compile", model, "-o", test.folder / "wrong.gantry", *arguments)
 
-    refused("state 'w': the model has no such input or initializer; its inputs are 'arg0', 'arg1'", "--state", "w=result0")
+    refused("state 'w': the model has no such input or initializer; its inputs are 'arg0', 'arg1'", "--state",
+            "w=result0")
     refused("the model has no output 'y'; its outputs are 'result0', 'result1'", "--state", "arg0=y")
     refused("state 'arg0': it has an output already", "--state", "arg0=result0", "--state", "arg0=result1")
     refused("the states 'arg0' and 'arg1' have the same output", "--state", "arg0=result0", "--state", "arg1=result0")
@@ -219,6 +294,10 @@ def main():
     test.check("iree.abi.output", updates, test, IREE)
     test.check("tf.aliasing_output", updates, test, TENSORFLOW)
     test.check("--state", updates, test, PLAIN, "--state", "arg0=result1")
+    test.check("an update before a reader", updates, test, EARLY)
+    test.check("an update before a reader, in the model's order", kept_order, test)
+    test.check("fifty parameters with momenta", fifty, test)
+    test.check("initializers", initializers, test)
     test.check("iree.abi.consume", consumed, test)
     test.check("states that change places", swapped, test)
     test.check("a cache that grows", cache, test)

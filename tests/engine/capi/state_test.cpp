@@ -201,6 +201,46 @@ TEST_F(CState, AnEntryIsWrittenRunReadSavedAndRestored) {
   EXPECT_EQ(read[2], 33);
 }
 
+TEST_F(CState, TrainingAndEvaluationShareTheirParameters) {
+  openStep();
+  test::TestModel model("evaluation");
+  const uint32_t n = model.symbol("n", 0, 0, 1, kCount);
+  const uint32_t w = model.input("w", test::ElementType::f32, {n});
+  model.output("y", model.apply(test::TestKernel::kTwice, {w}, "Twice_0"));
+  model.state(w, std::nullopt, 4 * kCount);
+  const std::string path = scratch_.path("evaluation.gantry");
+  ASSERT_TRUE(model.write(path).isOk());
+  gantry_program_t *program = nullptr;
+  ASSERT_EQ(gantry_program_load(path.c_str(), &program), GANTRY_STATUS_OK);
+  gantry_state_port_t port = {};
+  port.struct_size = sizeof(port);
+  ASSERT_EQ(gantry_program_state(program, 0, &port), GANTRY_STATUS_OK);
+  EXPECT_EQ(port.output, GANTRY_NO_OUTPUT);
+  options_.state = state_;
+  gantry_session_t *evaluation = nullptr;
+  ASSERT_EQ(gantry_session_create(program, device_, &options_, &evaluation), GANTRY_STATUS_OK)
+      << gantry_last_error();
+  std::vector<float> values = {1, 2, 3}, x = {1, 1, 1}, y(3);
+  const gantry_tensor_t first = tensor(values);
+  ASSERT_EQ(gantry_state_write(state_, "w", &first), GANTRY_STATUS_OK);
+  gantry_tensor_t inputs[2] = {}, next = {};
+  inputs[1] = tensor(x);
+  for (int step = 1; step <= 10; ++step) { // The evaluation is submitted while the step runs.
+    gantry_run_t *run = nullptr;
+    ASSERT_EQ(gantry_session_submit(session_, inputs, 2, &next, 1, &run), GANTRY_STATUS_OK)
+        << gantry_last_error();
+    gantry_tensor_t none = {}, output = tensor(y);
+    ASSERT_EQ(gantry_session_run(evaluation, &none, 1, &output, 1), GANTRY_STATUS_OK)
+        << gantry_last_error();
+    for (size_t i = 0; i < y.size(); ++i)
+      ASSERT_EQ(y[i], 2 * (values[i] + static_cast<float>(step)));
+    ASSERT_EQ(gantry_run_wait(run, UINT64_MAX, nullptr), GANTRY_STATUS_OK);
+    gantry_run_release(run);
+  }
+  gantry_session_release(evaluation);
+  gantry_program_release(program);
+}
+
 TEST_F(CState, WrongArgumentsAreRefused) {
   openStep();
   std::vector<float> values = {1, 2, 3};
