@@ -55,8 +55,13 @@ private:
   // program_ports.cpp: outputs and states.
   Status addOutputs(mlir::func::ReturnOp end);
   Status addOutput(mlir::func::ReturnOp end, unsigned result, uint32_t value);
-  Status addStateOutput(mlir::func::ReturnOp end, unsigned state,
-                        std::vector<std::pair<uint32_t, uint32_t>> &copies);
+  /// A copy of a state's next value to its buffer, and the reason why it is not computed there.
+  struct StateCopy {
+    uint32_t source, target; // Indices in Program.values.
+    std::string why;
+  };
+  Status addStateOutput(mlir::func::ReturnOp end, unsigned argument,
+                        std::vector<StateCopy> &copies);
   Status addFirstValues();
   Status assignCapacities();
   std::vector<uint32_t> buffersOfValues() const;

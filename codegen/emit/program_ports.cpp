@@ -18,16 +18,20 @@ using artifact::Storage;
 
 namespace {
 
-/// Returns whether a dispatch that computes the returned tensor may write it to the buffer of the
-/// state's input `argument`.
-bool isWrittenInPlace(BlockArgument argument, Value returned) {
+/// Returns why the dispatch that computes the returned tensor cannot write it to the buffer of the
+/// state's input `argument`, or "" if it can.
+std::string whyCopied(BlockArgument argument, Value returned) {
+  if (viewedTensor(returned) == argument)
+    return "a run keeps the value";
   auto dispatch = viewedTensor(returned).getDefiningOp<DispatchOp>();
-  if (!dispatch || isInSharedStorage(dispatch.getResult()) || isUsedAfter(argument, dispatch))
-    return false;
+  if (!dispatch || isInSharedStorage(dispatch.getResult()))
+    return "the value lies in other storage";
+  if (isUsedAfter(argument, dispatch))
+    return "the old value is used later";
   for (auto [i, operand] : llvm::enumerate(dispatch.getInputs()))
     if (viewedTensor(operand) == argument && dispatch.getInPlace() != i)
-      return false;
-  return true;
+      return "elements depend on other elements of the old value";
+  return "";
 }
 
 /// Returns the name of a symbol without an upper limit on which an expression depends, or "".
@@ -81,7 +85,7 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
   }
   program_.outputs.resize(end.getNumOperands());
   // States come first, so that their values are not taken for other outputs of the same tensor.
-  std::vector<std::pair<uint32_t, uint32_t>> copies; // Source and target, for the end of the run.
+  std::vector<StateCopy> copies; // For the end of the run.
   for (unsigned i = 0; i < function_.getNumArguments(); ++i)
     if (argumentAttribute<StateAttr>(function_, i))
       GANTRY_RETURN_IF_ERROR(addStateOutput(end, i, copies));
@@ -106,15 +110,16 @@ Status ProgramBuilder::addOutputs(func::ReturnOp end) {
   // A copy may overwrite the input of a state that another copy reads, so such inputs are saved. A
   // state that keeps its value is copied to its own buffer, which the runtime omits.
   const std::vector<uint32_t> buffers = buffersOfValues();
-  for (auto &[source, target] : copies)
+  for (auto &[source, target, why] : copies)
     if (source < program_.inputs.size() && buffers[target] != source) {
       const uint32_t saved = addValue(function_.getArgument(source), Storage::transient,
                                       program_.values[source]->name);
       addCopy(source, saved, "save " + program_.values[source]->name);
       source = saved;
     }
-  for (const auto &[source, target] : copies)
-    addCopy(source, target, "copy to state " + program_.values[target]->name);
+  for (const StateCopy &copy : copies)
+    addCopy(copy.source, copy.target,
+            "copy to state " + program_.values[copy.target]->name + ": " + copy.why);
   return Status::ok();
 }
 
@@ -134,7 +139,7 @@ Status ProgramBuilder::addOutput(func::ReturnOp end, unsigned result, uint32_t v
 /// Adds the state of an argument, and its output if it has one. A copy that the output needs is
 /// added to `copies`.
 Status ProgramBuilder::addStateOutput(func::ReturnOp end, unsigned argument,
-                                      std::vector<std::pair<uint32_t, uint32_t>> &copies) {
+                                      std::vector<StateCopy> &copies) {
   const auto attribute = argumentAttribute<StateAttr>(function_, argument);
   auto state = std::make_unique<artifact::StateT>();
   state->name = program_.inputs[argument]->name;
@@ -151,14 +156,15 @@ Status ProgramBuilder::addStateOutput(func::ReturnOp end, unsigned argument,
     uint32_t index = source;
     std::string name;
     resultPort(result, name);
-    if (program_.values[source]->storage == Storage::transient &&
-        source >= program_.inputs.size() &&
-        isWrittenInPlace(function_.getArgument(argument), returned)) {
+    std::string why = whyCopied(function_.getArgument(argument), returned);
+    if (why.empty() && program_.values[source]->storage != Storage::transient)
+      why = "another output has the value";
+    if (why.empty()) {
       program_.values[source]->storage = Storage::output;
       program_.values[source]->name = name;
     } else {
       index = addValue(returned, Storage::output, name);
-      copies.push_back({source, index});
+      copies.push_back({source, index, std::move(why)});
     }
     GANTRY_RETURN_IF_ERROR(addOutput(end, result, index));
   }

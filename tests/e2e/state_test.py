@@ -118,7 +118,7 @@ def updates(test, text, *arguments):
 def kept_order(test):
     """In the model's own order the update comes before a reader of the old value, so it is copied at the end."""
     test.compile(test.model(EARLY), "--keep-order")
-    test.expect("the copies", [c["name"] for c in test.commands("copy")], ["copy to state result1"])
+    test.expect("the copies", [c["name"] for c in test.commands("copy")], ["copy to state result1: the old value is used later"])
     w, x = [1.0, 2, 3, 4, 5, 6, 7, 8], [0.5] * 8
     for variant in VARIANTS:
         outputs = test.run(variant, [test.write("w.npy", w), test.write("x.npy", x)], first=True)
@@ -194,6 +194,9 @@ def consumed(test):
 
 def swapped(test):
     test.compile(test.model(SWAPPED), "--state", "arg0=result0", "--state", "arg1=result1", "--state", "arg2=result2")
+    test.expect("the copies", [c["name"] for c in test.commands("copy")], [
+        "save arg1", "save arg0", "copy to state result0: the value lies in other storage",
+        "copy to state result1: the value lies in other storage", "copy to state result2: a run keeps the value"])
     a, b, c, x = [1.0] * 8, [2.0] * 8, [3.0] * 8, [0.5] * 8
     for variant in VARIANTS:
         left, right = a, b
